@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace gpufl {
+
+enum class BackendKind {
+  Auto,    // the vendor whose driver is found
+  Nvidia,
+  Amd,
+  None,    // no vendor library is opened; scopes, counters and host metrics are recorded
+};
+
+// A ladder: each level adds to the ones before it. An engine that this machine or this version
+// cannot serve falls to the next lower one that it can; the session's capability record says so.
+enum class ProfilingEngine {
+  Monitor,                    // GPU and host health only; no CUPTI
+  Trace,                      // + kernels, copies, synchronisation
+  PcSampling,                 // + stall reasons by program counter
+  SassMetrics,                // + counters by instruction
+  RangeProfiler,              // + hardware counters by scope
+  Deep,                       // PcSampling and SassMetrics in one run
+  PmSampling,                 // Trace + hardware counters over time
+  RangeProfilerKernelReplay,  // Trace + hardware counters by kernel, replayed
+};
+
+// Every field is also an environment variable (GPUFL_<FIELD IN CAPITALS>) and a key of the config
+// file. A field that differs from its default here counts as set by the program and wins over
+// both, unless GPUFL_OVERRIDE=1. docs/reference/configuration.md has the whole table.
+struct InitOptions {
+  // Identity
+  std::string app_name = "gpufl";
+  std::string log_path = "";  // folder of the logs; empty: one named after the app
+
+  // Upload
+  std::string backend_url = "";  // host only, without /api/v1
+  std::string api_key = "";      // never written to a log
+  std::string api_path = "";     // empty: /api/v1
+  bool remote_upload = false;    // deprecated, no effect
+
+  // What to capture
+  bool enable_stack_trace = false;
+  bool enable_source_collection = true;
+  bool enable_external_correlation = true;
+  bool enable_synchronization = true;
+  bool enable_memory_tracking = false;
+  bool enable_cuda_graphs_tracking = false;
+
+  // Sampling
+  int system_sample_rate_ms = 0;            // 0: off, or 100 ms where sampling is asked for
+  int kernel_sample_rate_ms = 0;            // deprecated, no effect
+  bool continuous_system_sampling = false;  // false: inside scopes and systemStart/Stop only
+
+  // Engine
+  BackendKind backend = BackendKind::Auto;
+  ProfilingEngine profiling_engine = ProfilingEngine::Monitor;
+
+  // Advanced
+  std::string config_file = "";      // JSON, applied below the environment
+  bool flush_logs_always = false;    // fsync after every write
+  bool enable_debug_output = false;  // say on stderr what happens; silent otherwise
+  bool enabled = true;               // false: init does nothing, and so does every later call
+
+  // The log on disk
+  int log_window_mb = 64;        // a file this large is sealed (compressed) and a new one begun
+  int log_window_s = 600;        // and one this old
+  int log_spool_mb = 8192;       // cap for one session's folder; 0: none
+  int log_disk_floor_mb = 512;   // nothing is written while less is free
+  int log_keep_last_s = 0;       // flight recorder: keep only the last seconds; 0: keep all
+};
+
+}  // namespace gpufl

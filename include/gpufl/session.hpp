@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gpufl/export.hpp>
+#include <gpufl/options.hpp>
+
+#include <string>
+
+// The session's life. Any thread may call any of these at any time; none throws, prints (unless
+// enable_debug_output), installs a signal handler or ends the process.
+namespace gpufl {
+
+#ifndef GPUFL_COMPILED_OUT
+
+// Starts recording. True when a session runs now: a second call joins the first's session and
+// changes nothing. False when disabled or when the log folder cannot be made.
+GPUFL_API bool init(const InitOptions& opts);
+
+// Ends the session: everything recorded so far is on disk, sealed, when it returns. Safe without
+// init and when repeated; also run at exit() and when the library is unloaded.
+GPUFL_API void shutdown();
+
+// The report of this process's session, or its last one, as text: to the file, or to stdout when
+// the path is empty. Printing to stdout is what this call is for.
+GPUFL_API void generateReport(const std::string& output_path = "");
+
+// Sampling of system metrics between the two, whatever scopes are open. Calls nest; each name's
+// stop undoes one start. The name is marked in the log.
+GPUFL_API void systemStart(const std::string& name = "system");
+GPUFL_API void systemStop(const std::string& name = "system");
+
+#else
+
+inline bool init(const InitOptions&) { return false; }
+inline void shutdown() {}
+inline void generateReport(const std::string& = "") {}
+inline void systemStart(const std::string& = "system") {}
+inline void systemStop(const std::string& = "system") {}
+
+#endif
+
+}  // namespace gpufl

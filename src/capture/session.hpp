@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "base/status.hpp"
+#include "format/log_writer.hpp"
+
+// One recording: the log, the collector's thread, the sampler's threads. Used by the client
+// library and by the monitor programs. All calls from any thread; none throws.
+namespace gpufl::capture {
+
+// Something asked for that is not, or not as asked, what the session does. Becomes a capability
+// record; reports print those with asked != got first.
+struct CapabilityNote {
+  std::string feature;  // "profiling_engine", "enable_stack_trace", "health", ...
+  std::string asked;
+  std::string got;
+  std::string reason;   // a stable word; empty when asked == got
+  std::string detail;
+  std::string hint;
+};
+
+struct SessionConfig {
+  std::string app_name = "gpufl";
+  std::filesystem::path log_root;       // sessions are folders below it
+  std::string engine = "Monitor";       // as asked for; Session falls down the ladder
+  std::string backend = "auto";         // a name of backend::backend_names(), "auto" or "none"
+  int sample_interval_ms = 0;           // 0: no sampling unless `continuous` or systemStart: then 100
+  bool continuous_sampling = false;
+  format::LogOptions log;               // session_dir is set by Session
+  std::vector<CapabilityNote> notes;    // what the caller found while reading its options
+};
+
+// The newest value of everything sampled, for live views and exporters.
+struct MetricBoard {
+  int64_t time_ns = 0;                          // session time of the newest sample
+  std::vector<backend::DeviceFacts> devices;
+  std::vector<backend::MetricValue> device_values;
+  std::vector<backend::MetricValue> host_values;  // .device unused
+  std::vector<backend::ProcessUse> processes;
+  std::vector<backend::DeviceEvent> recent_events;  // the last 64
+  std::vector<std::pair<std::string, uint64_t>> event_counts;  // "xid" -> 3 since the start
+  uint64_t samples_taken = 0, samples_missed = 0;
+};
+
+class Session {
+ public:
+  static base::Result<std::unique_ptr<Session>> start(SessionConfig config);
+  virtual ~Session() = default;
+
+  virtual const std::filesystem::path& dir() const = 0;
+  virtual const std::vector<CapabilityNote>& capabilities() const = 0;
+  virtual void system_start(std::string_view name) = 0;
+  virtual void system_stop(std::string_view name) = 0;
+  virtual MetricBoard board() const = 0;
+  // Everything recorded before the call is in the log, unsealed, when it returns.
+  virtual void flush() = 0;
+  // Ends the recording and seals the log. Idempotent.
+  virtual base::Status stop() = 0;
+  // After fork(), in the child: no thread of ours runs there; touches no file, joins nothing.
+  virtual void abandon() = 0;
+};
+
+}  // namespace gpufl::capture

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+// The kinds of line a log holds and, for those that come in batches, their columns: the code side
+// of format/SPEC.md. Constant tables; any thread.
+namespace gpufl::format {
+
+inline constexpr int kFormatMajor = 1;
+
+enum class Channel : uint8_t { Device, Scope, System, Code };
+inline constexpr size_t kChannelCount = 4;
+std::string_view to_string(Channel channel);  // also the file's stem: "device", "scope", ...
+
+enum class Kind : uint8_t {
+  // One JSON object each.
+  Session, Clock, Capability, Device, Dict, Module, Source, Event, Ledger, End,
+  // Batches: n rows as columns.
+  Kernel, Memcpy, Memset, Sync, Memory, Graph, Api, Marker, Scope, ScopeOpen, DeviceMetric,
+  HostMetric, Process, Counter, PcSample, SassMetric, RangeMetric, PmSample, WarpSpan,
+};
+inline constexpr size_t kKindCount = static_cast<size_t>(Kind::WarpSpan) + 1;
+
+// What ids of a column refer to. Values are strings, but for Config, Stack and Frame, whose values
+// are JSON objects.
+enum class Dict : uint8_t { None, Name, Text, Metric, Config, Stack, Frame };
+inline constexpr size_t kDictCount = static_cast<size_t>(Dict::Frame) + 1;
+std::string_view to_string(Dict dict);
+
+enum class ColumnType : uint8_t {
+  Time,      // nanoseconds since the session's start
+  Duration,  // nanoseconds
+  Integer,   // anything that fits int64; the unit is in the name
+  DictId,    // an id of `dict`
+  Id64,      // a 64-bit id: a decimal string on disk
+};
+
+// How a column is predicted before its numbers are written (SPEC.md, "Codings"). The writer may
+// always fall back to a plain list or a scalar: the line says which was used.
+enum class Coding : uint8_t {
+  Plain,      // values as they are
+  Delta,      // each minus the one before
+  Runs,       // (value, run length) pairs
+  GpuTime,    // stamps of the GPU's tick grid
+  Residual,   // minus a reference per launch configuration
+  CallTime,   // API start, told relative to the GPU event
+};
+
+struct ColumnSpec {
+  std::string_view name;
+  ColumnType type = ColumnType::Integer;
+  Coding coding = Coding::Plain;
+  Dict dict = Dict::None;
+  bool required = false;
+};
+
+struct KindSpec {
+  Kind kind;
+  std::string_view name;  // the line's "type"
+  Channel channel;
+  std::span<const ColumnSpec> columns;  // empty: not a batch
+  bool is_batch() const { return !columns.empty(); }
+};
+
+const KindSpec& spec(Kind kind);
+const KindSpec* find_kind(std::string_view name);  // nullptr: unknown
+
+// Column numbers, in the order of the tables in schema.cpp.
+namespace kernel_column {
+enum : size_t { kStart, kDuration, kConfig, kDevice, kContext, kStream, kCorrelation, kApiStart,
+                kApiDuration, kThread, kScope, kInherited, kStack, kQueued, kSubmitted, kGraph,
+                kGraphNode, kExternal, kCount };
+}
+namespace memcpy_column {
+enum : size_t { kStart, kDuration, kDevice, kContext, kStream, kCorrelation, kApiStart,
+                kApiDuration, kThread, kScope, kInherited, kStack, kBytes, kDirection, kSourceKind,
+                kTargetKind, kPeerDevice, kAsync, kGraphNode, kCount };
+}
+namespace memset_column {
+enum : size_t { kStart, kDuration, kDevice, kContext, kStream, kCorrelation, kApiStart,
+                kApiDuration, kThread, kScope, kInherited, kStack, kBytes, kValue, kMemoryKind,
+                kGraphNode, kCount };
+}
+namespace sync_column {
+enum : size_t { kStart, kDuration, kDevice, kContext, kStream, kCorrelation, kThread, kScope,
+                kInherited, kStack, kCall, kEventId, kCount };
+}
+namespace scope_column {
+enum : size_t { kId, kParent, kThread, kDepth, kName, kTag, kStart, kDuration, kRepeat, kWarmup,
+                kEnding, kCount };
+}
+namespace scope_open_column {
+enum : size_t { kId, kParent, kThread, kDepth, kName, kTag, kStart, kRepeat, kWarmup, kCount };
+}
+namespace device_metric_column {
+enum : size_t { kTime, kDevice, kIndex, kMetric, kValue, kCount };
+}
+namespace host_metric_column {
+enum : size_t { kTime, kIndex, kMetric, kValue, kCount };
+}
+namespace process_column {
+enum : size_t { kTime, kDevice, kPid, kName, kMemoryBytes, kCount };
+}
+namespace counter_column {
+enum : size_t { kTime, kName, kValue, kCount };
+}
+
+// scope.ending: how the scope came to its end.
+enum class ScopeEnding : int64_t {
+  Normal = 0,
+  OutOfOrder = 1,    // ended while a scope opened inside it was still open
+  OtherThread = 2,   // ended by another thread than the one that opened it
+  ThreadExit = 3,    // its thread ended first
+  Shutdown = 4,      // still open when the session ended
+  Lost = 5,          // its end was dropped (ring full); the duration is an upper bound
+};
+
+}  // namespace gpufl::format

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/status.hpp"
+
+// Sealing: a window of lines becomes an ordinary .zst file, and back. Called on the sealing
+// thread and by readers; never on the host program's threads.
+namespace gpufl::format {
+
+struct SealedWindow {
+  uint64_t lines = 0;
+  uint64_t raw_bytes = 0;     // of the text inside
+  uint64_t sealed_bytes = 0;  // of the .zst file
+  uint64_t rows = 0;          // of all batches
+  int64_t first_ns = 0;       // smallest and largest time of any row or line; 0 and 0 when none
+  int64_t last_ns = 0;
+  std::string hash;           // "xxh64:<16 hex digits>" of the .zst file's bytes
+};
+
+// Reads `raw` (NDJSON), gathers small batches into large ones (order of dictionary definitions
+// before their uses is kept), writes `sealed` through a temporary name with fsync and rename.
+// Lines that are not understood are carried over as they are, a torn last line too.
+base::Result<SealedWindow> seal_window(const std::filesystem::path& raw,
+                                       const std::filesystem::path& sealed);
+
+// Calls `on_line` with each line (no newline) of a raw or sealed file, told apart by content.
+// Returns Corrupt at the first byte that cannot be decompressed, after having delivered all before
+// it; `torn` is set when the last line has no newline. Bounded: a line over `max_line_bytes` is
+// skipped and counted in `oversized`. `on_line` returns false to stop early.
+struct UnsealOutcome {
+  uint64_t lines = 0;
+  uint64_t oversized = 0;
+  bool torn = false;
+  base::Status status;
+};
+UnsealOutcome read_window(const std::filesystem::path& file,
+                          const std::function<bool(std::string_view)>& on_line,
+                          size_t max_line_bytes = size_t{64} << 20);
+
+}  // namespace gpufl::format

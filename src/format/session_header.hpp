@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/json.hpp"
+#include "base/status.hpp"
+
+// The first line of every file of a session: who recorded what, when, on which machine.
+namespace gpufl::format {
+
+struct SessionHeader {
+  std::string session_id;
+  std::string run_id;       // one for all processes of a launch
+  std::string app_name;
+  std::string gpufl_version;
+  std::string engine;       // the one that runs, after falling back
+  std::string backend;      // "nvidia", "amd", "synthetic", "none"
+  int64_t start_wall_ns = 0;       // on disk a string
+  int64_t start_monotonic_ns = 0;  // CLOCK_MONOTONIC at session time 0; on disk a string
+  int64_t clock_error_ns = 0;
+  int64_t pid = 0;
+  std::string process;      // command name
+  std::string command;      // argv joined, cut at 4 KiB
+  std::string host;
+  std::string boot_id;
+  std::string container;    // id or runtime where one is seen
+  std::string os;           // kernel release
+  std::optional<int64_t> rank, world_size, local_rank;
+
+  base::Json to_json() const;  // with "type" and "format"
+  // Corrupt when the fields that readers rely on are missing; TooNew for a newer major format.
+  static base::Result<SessionHeader> from_json(const base::Json& line);
+};
+
+// "20261115T034512Z-1f2e3d4c5b6a7988": sorts by time, unique by 64 random bits.
+std::string make_session_id(int64_t wall_ns);
+
+}  // namespace gpufl::format

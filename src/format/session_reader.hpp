@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.hpp"
+#include "base/status.hpp"
+#include "format/batch.hpp"
+#include "format/ledger.hpp"
+#include "format/session_header.hpp"
+
+// A session's folder, read: live, sealed or crashed, in any mixture. Survives anything on disk;
+// what is wrong becomes a Problem and reading goes on. One thread per reader.
+namespace gpufl::format {
+
+struct Problem {
+  enum class Kind : uint8_t {
+    TornLine, BadLine, BadWindow, MissingWindow, HashMismatch, UnknownId, TimeOutOfRange,
+    UnknownKind, UnknownColumn, NewerFormat, Oversized, ManifestMismatch, Unreadable,
+  };
+  Kind kind;
+  std::string file;
+  uint64_t line = 0;  // 1-based, 0: the whole file
+  std::string text;
+};
+std::string_view to_string(Problem::Kind kind);
+
+struct WindowFile {
+  Channel channel;
+  uint64_t number = 0;       // window id within the channel
+  std::filesystem::path path;
+  enum class State : uint8_t { Sealed, Unsealed, Live, Missing, Deleted } state;
+  // From the manifest, where it has a line for this window.
+  bool in_manifest = false;
+  uint64_t lines = 0, rows = 0, raw_bytes = 0, sealed_bytes = 0;
+  int64_t first_ns = 0, last_ns = 0;
+  std::string hash;
+};
+
+// The dictionaries of one file, as far as it has been read.
+class Dictionaries {
+ public:
+  // Null when `id` was not defined. Values of Config, Stack and Frame are JSON text.
+  const std::string* find(Dict dict, int64_t id) const;
+  std::string_view get(Dict dict, int64_t id, std::string_view fallback = "?") const;
+  void define(Dict dict, int64_t id, std::string value);
+  void clear();
+
+ private:
+  std::map<int64_t, std::string> values_[kDictCount];
+};
+
+struct Visitor {
+  virtual ~Visitor() = default;
+  virtual void on_batch(const Batch& /*batch*/, const Dictionaries& /*dictionaries*/) {}
+  virtual void on_object(Kind /*kind*/, const base::Json& /*line*/) {}
+  virtual void on_problem(const Problem& /*problem*/) {}
+  virtual void on_window(const WindowFile& /*window*/) {}  // before its first line
+};
+
+class SessionReader {
+ public:
+  // NotFound when the folder is no session; Corrupt when no file of it has a readable session
+  // line; TooNew for a newer major format.
+  static base::Result<SessionReader> open(const std::filesystem::path& session_dir);
+
+  const SessionHeader& header() const { return header_; }
+  const std::filesystem::path& dir() const { return dir_; }
+  // Every window in (channel, number) order; Missing ones are gaps in the numbering.
+  const std::vector<WindowFile>& windows() const { return windows_; }
+  const std::vector<Problem>& open_problems() const { return problems_; }
+  bool is_live() const { return live_; }  // the recording process still runs (lock held)
+
+  // Everything in file order. `wanted` empty: all kinds; else only those are decoded.
+  void read(Visitor& visitor, const std::vector<Kind>& wanted = {}) const;
+
+ private:
+  std::filesystem::path dir_;
+  SessionHeader header_;
+  std::vector<WindowFile> windows_;
+  std::vector<Problem> problems_;
+  bool live_ = false;
+};
+
+// The session folders under `path`: itself, a run's, or a whole log folder's; sorted by name.
+std::vector<std::filesystem::path> find_sessions(const std::filesystem::path& path);
+
+}  // namespace gpufl::format
