@@ -1,4 +1,5 @@
-# Flags that every target shares, and the two functions that rooms are declared with.
+# Flags that every target shares, the third-party targets, and the functions that rooms, tests and
+# benchmarks are declared with.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -9,45 +10,141 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
-if(NOT CMAKE_BUILD_TYPE)
-  set(CMAKE_BUILD_TYPE Release)
+# A build folder may be carried to another machine and path, so nothing in it names its own.
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+if(PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_COMPILE_WARNING_AS_ERROR ON)
+  if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release)
+  endif()
 endif()
 
 add_library(gpufl_flags INTERFACE)
-target_compile_options(gpufl_flags INTERFACE -Wall -Wextra -Werror)
+target_compile_options(gpufl_flags INTERFACE -Wall -Wextra)
 if(GPUFL_SANITIZE)
-  target_compile_options(gpufl_flags INTERFACE -fsanitize=${GPUFL_SANITIZE} -fno-omit-frame-pointer -g)
+  target_compile_options(
+    gpufl_flags INTERFACE -fsanitize=${GPUFL_SANITIZE} -fno-sanitize-recover=all
+                          -fno-omit-frame-pointer)
   target_link_options(gpufl_flags INTERFACE -fsanitize=${GPUFL_SANITIZE})
+endif()
+if(GPUFL_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "GPUFL_FUZZ needs clang++: libFuzzer is part of it")
+  endif()
+  target_compile_options(gpufl_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+if(GPUFL_PORTABLE)
+  # libgcc_s stays dynamic: a static one wants glibc 2.35.
+  target_link_options(gpufl_flags INTERFACE -static-libstdc++)
 endif()
 
 find_package(Threads REQUIRED)
-if(GPUFL_TESTS)
+find_package(fmt REQUIRED)  # fmt::fmt-header-only: Debian has no static one, and portable needs it
+find_package(zstd REQUIRED)
+add_library(gpufl_zstd INTERFACE)
+if(GPUFL_PORTABLE)
+  target_link_libraries(gpufl_zstd INTERFACE zstd::libzstd_static)
+else()
+  target_link_libraries(gpufl_zstd INTERFACE zstd::libzstd_shared)
+endif()
+if(GPUFL_TOOLS)
+  find_package(CLI11 REQUIRED)
+endif()
+if(GPUFL_TESTS OR GPUFL_DEVICE_TESTS)
   find_package(GTest REQUIRED)
-  include(GoogleTest)
 endif()
 
 # gpufl_room(name SOURCES ... [DEPS ...]): one room of src/ as the static library gpufl_<name>.
 function(gpufl_room name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPS")
   add_library(gpufl_${name} STATIC ${ARG_SOURCES})
   target_include_directories(gpufl_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(gpufl_${name} PUBLIC ${ARG_DEPS} PRIVATE gpufl_flags)
 endfunction()
 
-# gpufl_test(name SOURCES ... [DEPS ...] [LABELS ...]): one GoogleTest program, <name>.
+# gpufl_program(name SOURCES ... [DEPS ...]): one installed program, bin/<name>. Its target is
+# program_<name>, because `gpufl` itself is the library's.
+function(gpufl_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPS")
+  add_executable(program_${name} ${ARG_SOURCES})
+  set_target_properties(program_${name} PROPERTIES OUTPUT_NAME ${name})
+  target_link_libraries(program_${name} PRIVATE ${ARG_DEPS} gpufl_flags)
+  set_property(GLOBAL APPEND PROPERTY GPUFL_PROGRAMS program_${name})
+endfunction()
+
+# gpufl_test(name SOURCES ... [DEPS ...] [LABELS ...] [TIMEOUT seconds] [SERIAL]): one GoogleTest
+# program, <name>, and the ctest test of that name. SERIAL: it measures time, so nothing else may
+# run beside it. Tests labelled device need a GPU and are built with GPUFL_DEVICE_TESTS only.
 function(gpufl_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
-  if(NOT GPUFL_TESTS)
-    return()
-  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "SERIAL" "TIMEOUT" "SOURCES;DEPS;LABELS")
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
   endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
+  if("device" IN_LIST ARG_LABELS)
+    set(wanted ${GPUFL_DEVICE_TESTS})
+  else()
+    set(wanted ${GPUFL_TESTS})
+  endif()
+  if(NOT wanted)
+    return()
+  endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest_main gpufl_flags)
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
+                                          RUN_SERIAL ${ARG_SERIAL})
+endfunction()
+
+# gpufl_header_test(name HEADERS ... [STANDARD 17] [DEFINITIONS ...] [INCLUDES ...]): compiles each
+# header alone, included twice, as an object library that is part of the build.
+function(gpufl_header_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "STANDARD" "HEADERS;DEFINITIONS;INCLUDES")
+  if(NOT ARG_STANDARD)
+    set(ARG_STANDARD 17)
+  endif()
+  set(sources)
+  foreach(header IN LISTS ARG_HEADERS)
+    string(MAKE_C_IDENTIFIER "${header}" unit)
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}/${unit}.cpp)
+    file(CONFIGURE OUTPUT ${source} CONTENT "#include <${header}>\n#include <${header}>\n")
+    list(APPEND sources ${source})
+  endforeach()
+  add_library(${name} OBJECT ${sources})
+  set_target_properties(${name} PROPERTIES CXX_STANDARD ${ARG_STANDARD})
+  target_include_directories(${name} PRIVATE ${ARG_INCLUDES})
+  target_compile_definitions(${name} PRIVATE ${ARG_DEFINITIONS})
+  target_link_libraries(${name} PRIVATE gpufl_flags)
+endfunction()
+
+# gpufl_bench(name SOURCES ... [DEPS ...]): one benchmark program, bench/<name> in the build folder.
+# `./dev bench` runs each as `<name> --json FILE`: it prints a table, writes its figures to FILE and
+# exits 1 when a bar is missed.
+function(gpufl_bench name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPS")
+  if(NOT GPUFL_BENCH)
+    return()
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} gpufl_flags)
+endfunction()
+
+# gpufl_fuzzer(name SOURCES ... [DEPS ...] CORPUS folder): one libFuzzer program, fuzz/<name> in the
+# build folder, whose seeds are copied beside it as <name>.corpus.
+function(gpufl_fuzzer name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "CORPUS" "SOURCES;DEPS")
+  if(NOT GPUFL_FUZZ)
+    return()
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} gpufl_flags)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  add_custom_command(
+    TARGET ${name} POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E copy_directory ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_CORPUS}
+            ${PROJECT_BINARY_DIR}/fuzz/${name}.corpus)
 endfunction()

@@ -1,0 +1,30 @@
+# `cmake --install`: headers, libgpufl, the programs, and the package that
+# find_package(gpufl CONFIG) loads.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+set(gpufl_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gpufl)
+
+install(
+  TARGETS gpufl
+  EXPORT gpufl
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/gpufl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
+        PATTERN "*.hpp")
+install(EXPORT gpufl NAMESPACE gpufl:: DESTINATION ${gpufl_package_dir} FILE gpufl-targets.cmake)
+configure_package_config_file(cmake/gpufl-config.cmake.in gpufl-config.cmake
+                              INSTALL_DESTINATION ${gpufl_package_dir})
+# Before 1.0 a minor version may change the API.
+write_basic_package_version_file(gpufl-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gpufl-config.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/gpufl-config-version.cmake
+        DESTINATION ${gpufl_package_dir})
+
+install(FILES LICENSE THIRD_PARTY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+get_property(programs GLOBAL PROPERTY GPUFL_PROGRAMS)
+if(programs)
+  file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(${programs} PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+  install(TARGETS ${programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
