@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/endpoint.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gpufl::net {
+namespace {
+
+const Endpoint kFallback{"127.0.0.1", 14783};
+
+std::string parsed(std::string_view text) {
+  const auto result = parse_endpoint(text, kFallback);
+  return result ? result->text() : result.status().message();
+}
+
+TEST(Endpoint, FillsInWhatIsLeftOut) {
+  EXPECT_EQ(parsed("8080"), "127.0.0.1:8080");
+  EXPECT_EQ(parsed("0"), "127.0.0.1:0");
+  EXPECT_EQ(parsed("10.0.0.7"), "10.0.0.7:14783");
+  EXPECT_EQ(parsed("10.0.0.7:80"), "10.0.0.7:80");
+  EXPECT_EQ(parsed("localhost:80"), "127.0.0.1:80");
+  EXPECT_EQ(parsed("::1"), "[::1]:14783");
+  EXPECT_EQ(parsed("[::1]"), "[::1]:14783");
+  EXPECT_EQ(parsed("[fe80::1]:65535"), "[fe80::1]:65535");
+}
+
+TEST(Endpoint, RefusesWithTheReason) {
+  for (const char* text : {"", ":80", "127.0.0.1:", "[::1]:", "[::1", "[::1]80", "127.0.0.1:65536",
+                           "127.0.0.1:-1", "127.0.0.1:8x", "example.org:80", "999.0.0.1:80",
+                           "99999", "127.0.0.1:80:80", "[127.0.0.1:80"}) {
+    const auto result = parse_endpoint(text, kFallback);
+    ASSERT_FALSE(result) << text;
+    EXPECT_EQ(result.status().code(), base::Code::InvalidArgument);
+    EXPECT_NE(result.status().message().find(text), std::string::npos) << "names the input";
+  }
+  EXPECT_EQ(parsed(":80"), "':80' names no address; write 127.0.0.1:80 or 0.0.0.0:80");
+}
+
+TEST(Endpoint, KnowsLoopback) {
+  EXPECT_TRUE((Endpoint{"127.0.0.1", 1}.is_loopback()));
+  EXPECT_TRUE((Endpoint{"127.8.9.1", 1}.is_loopback()));
+  EXPECT_TRUE((Endpoint{"::1", 1}.is_loopback()));
+  EXPECT_FALSE((Endpoint{"0.0.0.0", 1}.is_loopback()));
+  EXPECT_FALSE((Endpoint{"::", 1}.is_loopback()));
+  EXPECT_FALSE((Endpoint{"128.0.0.1", 1}.is_loopback()));
+}
+
+}  // namespace
+}  // namespace gpufl::net
