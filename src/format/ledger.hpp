@@ -20,6 +20,8 @@ struct WriterCounts {
   uint64_t sealed_bytes = 0;
   uint64_t windows_sealed = 0;
   uint64_t windows_deleted = 0;  // by keep_last or DropOldest
+  uint64_t rows_deleted = 0;     // of batches, in those windows; `rows` still counts them
+  uint64_t dictionary_overflows = 0;  // values that a full dictionary refused
 };
 
 struct Ledger {

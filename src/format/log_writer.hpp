@@ -42,7 +42,8 @@ class LogWriter {
 
   // The id of a value in a dictionary; the same value gives the same id for the whole session. The
   // definition is written to each file before its first use there. For Config, Stack and Frame
-  // `value` is JSON text. When a dictionary is full (it is bounded) the id of "<overflow>".
+  // `value` is the text of a JSON object (SPEC.md, "Dictionaries"). Ids count from 1: 0 in a column
+  // means "none". When a dictionary is full (it is bounded) the id of "<overflow>".
   virtual int64_t intern(Dict dict, std::string_view value) = 0;
 
   // Encodes and buffers; reaches the file at the next flush().

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+// A file that only grows, by whole groups of lines: a group is in it completely or not at all.
+// One thread. Errors are errno values, because what to do depends on which one it is.
+namespace gpufl::format {
+
+class AppendFile {
+ public:
+  AppendFile() = default;
+  ~AppendFile() { close(); }
+  AppendFile(const AppendFile&) = delete;
+  AppendFile& operator=(const AppendFile&) = delete;
+
+  // Makes the file, which must not exist.
+  int open_new(const std::filesystem::path& path);
+  // One write() where the system takes it at once. After an error the file is as long as before,
+  // unless even that was refused: then torn() and nothing more should be appended.
+  int append(std::string_view lines);
+  int sync();
+  void close();
+
+  bool is_open() const { return fd_ >= 0; }
+  bool is_torn() const { return torn_; }
+  uint64_t size() const { return size_; }
+
+ private:
+  int fd_ = -1;
+  uint64_t size_ = 0;
+  bool torn_ = false;
+};
+
+}  // namespace gpufl::format
