@@ -32,11 +32,12 @@ struct DeviceFacts {
   std::optional<int64_t> parent;  // MIG instance: the number of its GPU
   std::string vendor, name, uuid, pci_bus, driver, runtime;
   std::optional<int64_t> sm_count, memory_bytes, compute_major, compute_minor, power_limit_mw,
-      max_sm_clock_mhz, max_memory_clock_mhz, pcie_generation_max, pcie_width_max, nvlink_count;
-  base::Json to_json() const;
+      max_sm_clock_mhz, max_memory_clock_mhz, pcie_generation_max, pcie_width_max, nvlink_count,
+      slowdown_temperature_c, shutdown_temperature_c;
+  base::Json to_json() const;  // the fields of a `device` line, under their own names
 };
 
-// One reading. `metric` is a static string: a name of docs/reference/metrics.md.
+// One reading. `metric` is a static string: a name of backend/metric_table.hpp.
 struct MetricValue {
   int64_t device = 0;
   int64_t index = 0;  // link, fan, core; 0 where there is one only
@@ -80,8 +81,8 @@ class RowSink {
 };
 
 // GPU activity. The collector's thread calls drain() every few tens of milliseconds, and once
-// more after stop(): the tracer decodes what has arrived since and submits it. Times are
-// nanoseconds since `session_start_ns` of the monotonic clock.
+// more after stop(): the tracer decodes what has arrived since and submits it. `now_ns` and every
+// time submitted are session time: nanoseconds since `session_start_ns` of the monotonic clock.
 class Tracer {
  public:
   virtual ~Tracer() = default;
@@ -104,8 +105,9 @@ class Backend {
 };
 
 // registry.cpp: the one file that names vendors.
-// "nvidia", "synthetic" (never chosen by "auto"), "none" (null), "auto" (the first whose health is
-// available, else null). `why` says what was found or not found.
+// A vendor's name gives its backend, null only where this build has none; "auto" (never
+// synthetic) the first whose health is available, else null; "none" null. `why` is the health of
+// the backend returned, or what stood in the way.
 std::unique_ptr<Backend> make_backend(std::string_view name, Availability& why);
 std::vector<std::string_view> backend_names();
 

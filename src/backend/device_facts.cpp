@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "backend/backend.hpp"
+
+namespace gpufl::backend {
+
+base::Json DeviceFacts::to_json() const {
+  base::Json json = base::Json::object();
+  json.set("device", device);
+  if (parent) json.set("parent", *parent);
+  const std::pair<std::string_view, const std::string&> texts[] = {
+      {"vendor", vendor},   {"name", name},     {"uuid", uuid},
+      {"pci_bus", pci_bus}, {"driver", driver}, {"runtime", runtime},
+  };
+  for (const auto& [key, text] : texts) {
+    if (!text.empty()) json.set(key, text);
+  }
+  const std::pair<std::string_view, const std::optional<int64_t>&> numbers[] = {
+      {"sm_count", sm_count},
+      {"memory_bytes", memory_bytes},
+      {"compute_major", compute_major},
+      {"compute_minor", compute_minor},
+      {"power_limit_mw", power_limit_mw},
+      {"max_sm_clock_mhz", max_sm_clock_mhz},
+      {"max_memory_clock_mhz", max_memory_clock_mhz},
+      {"pcie_generation_max", pcie_generation_max},
+      {"pcie_width_max", pcie_width_max},
+      {"nvlink_count", nvlink_count},
+      {"slowdown_temperature_c", slowdown_temperature_c},
+      {"shutdown_temperature_c", shutdown_temperature_c},
+  };
+  for (const auto& [key, number] : numbers) {
+    if (number) json.set(key, *number);
+  }
+  return json;
+}
+
+}  // namespace gpufl::backend

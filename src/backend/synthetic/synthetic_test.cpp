@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/synthetic/synthetic_backend.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <tuple>
+
+#include "backend/metric_table.hpp"
+#include "base/clock.hpp"
+
+namespace gpufl::backend {
+namespace {
+
+namespace column = format::kernel_column;
+
+// Keeps what is submitted, as one long column per kind and column.
+class RecordingSink : public RowSink {
+ public:
+  int64_t intern(format::Dict dict, std::string_view value) override {
+    auto& values = dictionaries[dict];
+    const auto found = std::find(values.begin(), values.end(), value);
+    if (found != values.end()) return found - values.begin();
+    values.emplace_back(value);
+    return static_cast<int64_t>(values.size()) - 1;
+  }
+  void submit(const format::Batch& rows) override {
+    EXPECT_FALSE(rows.empty());
+    auto& all = columns[rows.kind()];
+    all.resize(rows.kind_spec().columns.size());
+    for (size_t i = 0; i < all.size(); ++i) {
+      const auto& column = rows.column(i);
+      EXPECT_TRUE(column.empty() || column.size() == rows.rows()) << i;
+      all[i].insert(all[i].end(), column.begin(), column.end());
+    }
+  }
+  const std::vector<int64_t>& kernel(size_t i) { return columns[format::Kind::Kernel][i]; }
+  size_t rows(format::Kind kind) { return columns[kind].empty() ? 0 : columns[kind][0].size(); }
+
+  std::map<format::Dict, std::vector<std::string>> dictionaries;
+  std::map<format::Kind, std::vector<std::vector<int64_t>>> columns;
+};
+
+constexpr int64_t kSecondNs = 1'000'000'000;
+
+// Drains one second after start() in `steps` steps. Time is only what drain() is told.
+RecordingSink trace_a_second(const SyntheticOptions& options, int steps) {
+  RecordingSink sink;
+  const auto tracer = make_synthetic_tracer(options);
+  EXPECT_TRUE(tracer->start(base::monotonic_ns()).is_ok());
+  for (int i = 1; i <= steps; ++i) tracer->drain(i * kSecondNs / steps, sink);
+  format::Ledger ledger;
+  tracer->account(ledger);
+  EXPECT_EQ(ledger.launches_seen, sink.rows(format::Kind::Kernel));
+  EXPECT_EQ(ledger.kernel_records, ledger.launches_seen);
+  EXPECT_EQ(ledger.vendor_dropped, 0u);
+  EXPECT_EQ(ledger.impossible_times, 0u);
+  return sink;
+}
+
+// start() reads the clock, so two runs are shifted against each other by some microseconds.
+std::vector<int64_t> since_first(const std::vector<int64_t>& times) {
+  std::vector<int64_t> shifted;
+  for (const int64_t t : times) shifted.push_back(t - times.front());
+  return shifted;
+}
+
+TEST(SyntheticTracer, KeepsTheRate) {
+  auto sink = trace_a_second({.devices = 1, .kernels_per_s = 50'000, .seed = 1}, 40);
+  EXPECT_NEAR(static_cast<double>(sink.rows(format::Kind::Kernel)), 50'000, 100);
+  EXPECT_NEAR(static_cast<double>(sink.rows(format::Kind::Memcpy)), 50'000 * 3 / 64.0, 10);
+  EXPECT_NEAR(static_cast<double>(sink.rows(format::Kind::Memset)), 50'000 / 64.0, 10);
+  EXPECT_NEAR(static_cast<double>(sink.rows(format::Kind::Sync)), 50'000 / 128.0, 10);
+}
+
+TEST(SyntheticTracer, RowsDoNotDependOnHowOftenTheyAreDrained) {
+  const SyntheticOptions options{.devices = 3, .kernels_per_s = 7'919, .seed = 42};
+  auto one = trace_a_second(options, 1);
+  auto many = trace_a_second(options, 97);
+  EXPECT_EQ(one.dictionaries, many.dictionaries);
+  const size_t rows = std::min(one.rows(format::Kind::Kernel), many.rows(format::Kind::Kernel));
+  ASSERT_GT(rows, 7'000u);
+  for (size_t i = 0; i < column::kCount; ++i) {
+    auto a = one.kernel(i), b = many.kernel(i);
+    if (a.empty() && b.empty()) continue;
+    a.resize(rows);
+    b.resize(rows);
+    if (i == column::kStart || i == column::kApiStart) {
+      a = since_first(a);
+      b = since_first(b);
+    }
+    EXPECT_EQ(a, b) << "column " << i;
+  }
+}
+
+TEST(SyntheticTracer, TheSeedDecides) {
+  auto one = trace_a_second({.devices = 1, .kernels_per_s = 1'000, .seed = 1}, 1);
+  auto two = trace_a_second({.devices = 1, .kernels_per_s = 1'000, .seed = 2}, 1);
+  EXPECT_NE(one.kernel(column::kConfig), two.kernel(column::kConfig));
+  EXPECT_NE(one.dictionaries[format::Dict::Config], two.dictionaries[format::Dict::Config]);
+}
+
+class SyntheticTracerRates : public testing::TestWithParam<int64_t> {};
+
+TEST_P(SyntheticTracerRates, KernelsOfAStreamAndCallsOfAThreadDoNotOverlap) {
+  auto sink = trace_a_second({.devices = 2, .kernels_per_s = GetParam(), .seed = 7}, 10);
+  // (device, stream) -> end of the event before; thread -> end of the call before.
+  std::map<std::pair<int64_t, int64_t>, std::vector<std::pair<int64_t, int64_t>>> streams;
+  std::vector<std::pair<int64_t, int64_t>> calls;
+  const auto collect = [&](format::Kind kind, size_t stream, size_t device, size_t api_start,
+                           size_t api_duration) {
+    const auto& c = sink.columns[kind];
+    if (c.empty()) return;
+    for (size_t i = 0; i < c[0].size(); ++i) {
+      streams[{c[device][i], c[stream][i]}].emplace_back(c[0][i], c[0][i] + c[1][i]);
+      calls.emplace_back(c[api_start][i], c[api_start][i] + c[api_duration][i]);
+      EXPECT_LT(c[api_start][i], c[0][i]);
+    }
+  };
+  namespace copy = format::memcpy_column;
+  namespace set = format::memset_column;
+  collect(format::Kind::Kernel, column::kStream, column::kDevice, column::kApiStart,
+          column::kApiDuration);
+  collect(format::Kind::Memcpy, copy::kStream, copy::kDevice, copy::kApiStart, copy::kApiDuration);
+  collect(format::Kind::Memset, set::kStream, set::kDevice, set::kApiStart, set::kApiDuration);
+  EXPECT_EQ(streams.size(), GetParam() > 2 ? 4u : streams.size());
+  streams[{-1, -1}] = calls;
+  for (auto& [place, events] : streams) {
+    std::sort(events.begin(), events.end());
+    for (size_t i = 1; i < events.size(); ++i) {
+      ASSERT_GE(events[i].first, events[i - 1].second) << place.first << "/" << place.second;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rates, SyntheticTracerRates, testing::Values(1, 1'000, 2'000'000));
+
+TEST(SyntheticTracer, ConfigsNameTheirKernels) {
+  auto sink = trace_a_second({.devices = 1, .kernels_per_s = 1'000, .seed = 1}, 1);
+  const auto& names = sink.dictionaries[format::Dict::Name];
+  for (const std::string& text : sink.dictionaries[format::Dict::Config]) {
+    const auto config = base::Json::parse(text);
+    ASSERT_TRUE(config.is_ok()) << text;
+    EXPECT_LT((*config)["name"].as_integer(-1), static_cast<int64_t>(names.size()));
+    EXPECT_EQ((*config)["grid"].items().size(), 3u);
+    EXPECT_EQ((*config)["block"].items().size(), 3u);
+    EXPECT_GE((*config)["block"].items()[0].as_integer(), 32);
+    EXPECT_LE((*config)["block"].items()[0].as_integer(), 1024);
+  }
+  for (const int64_t id : sink.kernel(column::kConfig)) {
+    ASSERT_LT(id, static_cast<int64_t>(sink.dictionaries[format::Dict::Config].size()));
+  }
+}
+
+TEST(SyntheticTracer, NothingAfterStop) {
+  RecordingSink sink;
+  const auto tracer = make_synthetic_tracer({.devices = 1, .kernels_per_s = 1'000, .seed = 1});
+  ASSERT_TRUE(tracer->start(base::monotonic_ns()).is_ok());
+  tracer->stop();
+  tracer->drain(kSecondNs, sink);
+  EXPECT_EQ(sink.rows(format::Kind::Kernel), 0u);
+}
+
+TEST(SyntheticTracer, RateZeroIsNoRows) {
+  auto sink = trace_a_second({.devices = 1, .kernels_per_s = 0, .seed = 1}, 2);
+  EXPECT_EQ(sink.rows(format::Kind::Kernel), 0u);
+}
+
+TEST(SyntheticHealth, EveryMetricIsInTheTableWithItsRate) {
+  const auto health = make_synthetic_health({.devices = 2, .kernels_per_s = 0, .seed = 1});
+  std::vector<MetricValue> fast, slow;
+  std::vector<ProcessUse> processes;
+  std::vector<DeviceEvent> events;
+  health->sample_fast(fast);
+  health->sample_slow(slow, processes, events);
+  for (const auto& [values, rate] :
+       {std::pair{&fast, MetricRate::Fast}, std::pair{&slow, MetricRate::Slow}}) {
+    ASSERT_FALSE(values->empty());
+    for (const MetricValue& value : *values) {
+      const MetricSpec* spec = find_metric(MetricScope::Device, value.metric);
+      ASSERT_NE(spec, nullptr) << value.metric;
+      EXPECT_EQ(spec->rate, rate) << value.metric;
+      EXPECT_TRUE(value.index == 0 || !spec->index.empty()) << value.metric;
+    }
+  }
+  EXPECT_EQ(processes.size(), 2u);
+  EXPECT_EQ(health->devices().size(), 2u);
+}
+
+TEST(SyntheticHealth, TwoSourcesOfOneSeedAgree) {
+  const SyntheticOptions options{.devices = 2, .kernels_per_s = 0, .seed = 9};
+  const auto a = make_synthetic_health(options), b = make_synthetic_health(options);
+  std::vector<MetricValue> from_a, from_b;
+  for (int i = 0; i < 50; ++i) {
+    a->sample_fast(from_a);
+    b->sample_fast(from_b);
+  }
+  const auto key = [](const MetricValue& v) { return std::tuple(v.device, v.metric, v.value); };
+  ASSERT_EQ(from_a.size(), from_b.size());
+  for (size_t i = 0; i < from_a.size(); ++i) ASSERT_EQ(key(from_a[i]), key(from_b[i]));
+}
+
+TEST(SyntheticOptions, ReadsTheEnvironmentAndClamps) {
+  setenv("GPUFL_SYNTHETIC_DEVICES", "1000", 1);
+  setenv("GPUFL_SYNTHETIC_KERNELS_PER_S", "12x", 1);
+  setenv("GPUFL_SYNTHETIC_SEED", "18446744073709551615", 1);
+  const auto options = SyntheticOptions::from_environment();
+  unsetenv("GPUFL_SYNTHETIC_DEVICES");
+  unsetenv("GPUFL_SYNTHETIC_KERNELS_PER_S");
+  unsetenv("GPUFL_SYNTHETIC_SEED");
+  EXPECT_EQ(options.devices, 64);
+  EXPECT_EQ(options.kernels_per_s, SyntheticOptions{}.kernels_per_s);
+  EXPECT_EQ(options.seed, UINT64_MAX);
+}
+
+}  // namespace
+}  // namespace gpufl::backend
