@@ -9,7 +9,7 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
-set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/archive)
 # A build folder may be carried to another machine and path, so nothing in it names its own.
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 if(PROJECT_IS_TOP_LEVEL)
@@ -34,9 +34,12 @@ if(GPUFL_FUZZ)
   target_compile_options(gpufl_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(GPUFL_PORTABLE)
-  # libgcc_s stays dynamic: a static one wants glibc 2.35.
-  target_link_options(gpufl_flags INTERFACE -static-libstdc++)
+  # libgcc_s stays dynamic: a static one wants glibc 2.35. Stripped, because it travels.
+  target_link_options(gpufl_flags INTERFACE -static-libstdc++ -s)
 endif()
+
+# Where `./dev setup` puts NVIDIA's headers and compiler; a system toolkit is found before it.
+list(APPEND CMAKE_PREFIX_PATH ${PROJECT_SOURCE_DIR}/.deps/cuda)
 
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)  # fmt::fmt-header-only: Debian has no static one, and portable needs it
@@ -54,6 +57,10 @@ if(GPUFL_TESTS OR GPUFL_DEVICE_TESTS)
   find_package(GTest REQUIRED)
 endif()
 
+# What `./dev run` and `./dev bench` build.
+add_custom_target(gpufl_programs)
+add_custom_target(gpufl_benchmarks)
+
 # gpufl_room(name SOURCES ... [DEPS ...]): one room of src/ as the static library gpufl_<name>.
 function(gpufl_room name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPS")
@@ -70,6 +77,7 @@ function(gpufl_program name)
   set_target_properties(program_${name} PROPERTIES OUTPUT_NAME ${name})
   target_link_libraries(program_${name} PRIVATE ${ARG_DEPS} gpufl_flags)
   set_property(GLOBAL APPEND PROPERTY GPUFL_PROGRAMS program_${name})
+  add_dependencies(gpufl_programs program_${name})
 endfunction()
 
 # gpufl_test(name SOURCES ... [DEPS ...] [LABELS ...] [TIMEOUT seconds] [SERIAL]): one GoogleTest
@@ -130,6 +138,7 @@ function(gpufl_bench name)
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} gpufl_flags)
+  add_dependencies(gpufl_benchmarks ${name})
 endfunction()
 
 # gpufl_fuzzer(name SOURCES ... [DEPS ...] CORPUS folder): one libFuzzer program, fuzz/<name> in the

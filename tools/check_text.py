@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks what clang-format and the compiler do not see in the text of sources and scripts."""
+
+import re
+
+import source_tree
+
+SOURCE_SUFFIXES = source_tree.CXX_SUFFIXES | {".py", ".sh"}
+TEXT_SUFFIXES = SOURCE_SUFFIXES | {".md", ".cmake", ".txt", ".json", ".in"}
+SPDX = "SPDX-License-Identifier: Apache-2.0"
+# What is forbidden in C++, and why.
+FORBIDDEN = [
+    (re.compile(r"\brandom_device\b"), "needs glibc 2.36: use getrandom(2)"),
+    (re.compile(r"^\s*/\*"), "comments are written with //"),
+    (re.compile(r"\b(TODO|FIXME|XXX)\b"), "finish it, or open an issue"),
+]
+VAGUE_NAME = re.compile(r"(manager|helper|util)s?(_|\.|$)")
+
+
+def check_cxx(path, lines):
+    for number, line in enumerate(lines, 1):
+        for pattern, reason in FORBIDDEN:
+            if pattern.search(line):
+                yield f"{path}:{number}: {reason}"
+    if path.suffix in (".hpp", ".cuh") and "#pragma once" not in lines[:3]:
+        yield f"{path}: a header begins with the licence line and #pragma once"
+
+
+def check_file(root, path):
+    text = (root / path).read_bytes()
+    if not text:
+        return
+    if not text.endswith(b"\n") or text.endswith(b"\n\n"):
+        yield f"{path}: ends in one newline"
+    lines = text.decode(errors="replace").splitlines()
+    for number, line in enumerate(lines, 1):
+        if line != line.rstrip():
+            yield f"{path}:{number}: trailing space"
+        if "\t" in line:
+            yield f"{path}:{number}: tab"
+    if path.suffix not in SOURCE_SUFFIXES and path.name != "dev":
+        return
+    if not any(SPDX in line for line in lines[:3]):
+        yield f"{path}: lacks the line '{SPDX}'"
+    if VAGUE_NAME.search(path.name):
+        yield f"{path}: say in the name what is inside"
+    if path.suffix in source_tree.CXX_SUFFIXES:
+        yield from check_cxx(path, lines)
+
+
+def main():
+    root = source_tree.parse_root(__doc__)
+    errors = []
+    for path in source_tree.files(root):
+        is_data = "golden" in path.parts or "data" in path.parts
+        if not is_data and (path.suffix in TEXT_SUFFIXES or path.name == "dev"):
+            errors += check_file(root, path)
+    source_tree.finish(errors)
+
+
+if __name__ == "__main__":
+    main()

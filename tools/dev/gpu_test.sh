@@ -1,0 +1,82 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# `./dev gpu-test`: device tests on a machine that has a GPU and bash, and nothing else: no network,
+# no CMake, no compiler. Sourced by ./dev.
+
+readonly portable=build/portable
+# What of the build folder has to travel to the GPU machine.
+readonly carried=("$portable/bin" "$portable/lib" "$portable/bench")
+readonly carried_limit_mib=64
+
+gpu_test_main() {
+  case ${1:-} in
+    --help)
+      say "usage: ./dev gpu-test [--build | filter]"
+      say "--build (on the build machine): makes ${carried[*]}, to be carried to the"
+      say "GPU machine with the sources."
+      say "Otherwise, on the GPU machine: runs them and prints 'N passed, N failed'."
+      say "filter: a GoogleTest filter, such as 'Monitor*'. Exit 2: no GPU, or nothing carried."
+      return
+      ;;
+    --build) gpu_test_build ;;
+    -*) misuse "gpu-test does not know '$1'" ;;
+    *) gpu_test_run "${1:-*}" ;;
+  esac
+}
+
+gpu_test_build() {
+  need build test cuda
+  configure portable -DGPUFL_CUDA=ON
+  build_preset portable
+  local size_mib
+  size_mib=$(du -cm --apparent-size "${carried[@]}" | tail -n 1 | cut -f1)
+  say "Carry: ${carried[*]} ($size_mib MiB)"
+  [[ $size_mib -le $carried_limit_mib ]] || die "more than $carried_limit_mib MiB do not travel"
+}
+
+cannot_tell() {
+  printf 'dev: %s\n' "$*" >&2
+  exit 2
+}
+
+gpu_test_run() {
+  local filter=$1 path passed=0 failed=0 skipped=0 output status count
+  compgen -G "$portable/bin/*_device_test" >/dev/null ||
+    cannot_tell "no device tests in $portable/bin: './dev gpu-test --build' makes them"
+  compgen -G '/proc/driver/nvidia/gpus/*' >/dev/null || compgen -G '/dev/nvidia[0-9]*' >/dev/null ||
+    cannot_tell "this machine has no NVIDIA GPU (neither /proc/driver/nvidia/gpus nor /dev/nvidia0)"
+
+  for path in "$portable"/bin/*_device_test; do
+    say "== $(basename "$path")"
+    status=0
+    output=$("$path" --gtest_filter="$filter" 2>&1) || status=$?
+    printf '%s\n' "$output"
+    passed=$((passed + $(gtest_count PASSED "$output")))
+    skipped=$((skipped + $(gtest_count SKIPPED "$output")))
+    count=$(gtest_count FAILED "$output")
+    # A test that crashes takes the closing lines with it.
+    if [[ $status -ne 0 && $count -eq 0 ]]; then count=1; fi
+    failed=$((failed + count))
+  done
+  if [[ $filter == '*' ]]; then
+    for path in tests/device/*.sh; do
+      [[ -f $path ]] || continue
+      say "== $path"
+      if GPUFL_BIN=$root/$portable/bin bash "$path"; then
+        passed=$((passed + 1))
+      else
+        failed=$((failed + 1))
+      fi
+    done
+  fi
+  [[ $skipped -eq 0 ]] || say "$skipped skipped"
+  say "$passed passed, $failed failed"
+  [[ $failed -eq 0 ]]
+}
+
+# gtest_count <PASSED|SKIPPED|FAILED> <output>: the number in GoogleTest's closing lines.
+gtest_count() {
+  local count
+  count=$(sed -n -E "s/^\[ +$1 +\] ([0-9]+) tests?.*/\1/p" <<<"$2" | tail -n 1)
+  printf '%s' "${count:-0}"
+}

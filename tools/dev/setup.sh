@@ -1,0 +1,105 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# What each verb needs, and its installation. Sourced by ./dev; `need build test` is the entry.
+# Package names are those of Debian 12 and Ubuntu 24.04; a|b: a is installed unless b is there.
+# Nothing but the look at what is there runs when nothing is missing.
+
+declare -rA apt_needs=(
+  [build]="g++ cmake ninja-build ccache git libboost-dev|libboost1.81-dev libcli11-dev libfmt-dev
+    libzstd-dev python3 python3-venv"
+  [lint]="git shellcheck python3 python3-venv"
+  [test]="clang libclang-rt-dev shellcheck libgtest-dev libbenchmark-dev binutils"
+  [cuda]="g++ python3 python3-venv"
+)
+# Wheels live in .deps/venv, each set pinned in tools/requirements/<set>.txt.
+declare -rA wheel_needs=(
+  [build]="build"
+  [lint]="lint"
+  [test]="lint"
+  [cuda]="cuda"
+)
+
+# need <set>...: after it, everything that the sets name is there.
+need() {
+  local set packages=() wheels=()
+  for set in "$@"; do
+    [[ -n ${apt_needs[$set]:-} ]] || misuse "there is no set of needs called '$set'"
+    read -ra words -d '' <<<"${apt_needs[$set]}" || true
+    packages+=("${words[@]}")
+    wheels+=("${wheel_needs[$set]}")
+    # Not installed as a package: that would start a daemon on the developer's machine.
+    [[ $set != test ]] || local prometheus=wanted
+  done
+  need_packages "${packages[@]}"
+  need_wheels "${wheels[@]}"
+  [[ -z ${prometheus:-} ]] || need_prometheus
+}
+
+as_root() {
+  if [[ $(id -u) -eq 0 ]]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    die "this needs root, and there is no sudo; as root: $*"
+  fi
+}
+
+need_packages() {
+  if ! command -v apt-get >/dev/null; then
+    return # not Debian's family: what is missing is for CMake to name
+  fi
+  local status package choice choices missing=()
+  local -A installed
+  while read -r status package; do
+    [[ $status != installed ]] || installed[$package]=yes
+  done < <(dpkg-query -W -f='${db:Status-Status} ${Package}\n')
+  for choice in "$@"; do
+    IFS='|' read -ra choices <<<"$choice"
+    for package in "${choices[@]}"; do
+      [[ -z ${installed[$package]:-} ]] || continue 2
+    done
+    missing+=("${choices[0]}")
+  done
+  [[ ${#missing[@]} -gt 0 ]] || return 0
+  say "Installing ${missing[*]} ..."
+  as_root apt-get update -qq
+  as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+need_wheels() {
+  local set file stamp venv=.deps/venv
+  for set in "$@"; do
+    file=tools/requirements/$set.txt
+    stamp=$venv/installed-$set.txt
+    if cmp -s "$file" "$stamp"; then continue; fi
+    say "Installing the Python wheels of $file ..."
+    if [[ ! -x $venv/bin/pip ]]; then
+      # The system's own interpreter, whatever else is first in PATH.
+      /usr/bin/python3 -m venv "$venv"
+    fi
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$file"
+    link_cuda "$venv"
+    cp "$file" "$stamp"
+  done
+}
+
+# NVIDIA's wheels share one tree; .deps/cuda is where CMake looks for it.
+link_cuda() {
+  local trees=("$1"/lib/python3*/site-packages/nvidia/cu13)
+  if [[ -d ${trees[0]} ]]; then ln -sfn "${trees[0]#.deps/}" .deps/cuda; fi
+}
+
+# Prometheus from the distribution's package, unpacked into .deps/prometheus.
+need_prometheus() {
+  local folder=.deps/prometheus
+  export PATH=$PATH:$root/$folder/usr/bin
+  if command -v prometheus >/dev/null || ! command -v apt-get >/dev/null; then return; fi
+  say "Unpacking prometheus ..."
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  # A fresh machine has no package lists.
+  apt-cache show prometheus >/dev/null 2>&1 || as_root apt-get update -qq
+  (cd "$folder" && apt-get download -qq prometheus 2>/dev/null && dpkg-deb -x ./*.deb . && rm ./*.deb)
+}

@@ -1,0 +1,158 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# `./dev test`: the whole of CI as a list of stages. Sourced by ./dev.
+
+readonly logs=build/test-logs
+readonly fuzz_seconds=30
+passed=0
+failed=0
+summary=()
+
+test_main() {
+  local quick=no
+  case ${1:-} in
+    --help)
+      say "usage: ./dev test [--quick | filter]"
+      say "Without an argument: every stage of CI; each stage's output is in $logs/."
+      say "--quick: the source checks and the release tests only."
+      say "filter: only the release tests whose name matches this regular expression."
+      return
+      ;;
+    --quick) quick=yes ;;
+    -*) misuse "test does not know '$1'" ;;
+  esac
+  [[ $# -le 1 ]] || misuse "test takes one argument at most"
+  need build test
+  mkdir -p "$logs"
+  trap closing_line EXIT
+
+  if [[ -n ${1:-} && $quick == no ]]; then
+    stage release-build build_stage release
+    test_stage release --tests-regex "$1"
+    return
+  fi
+  stage sources lint_stage lint_sources
+  stage release-build build_stage release -DGPUFL_TESTS=ON -DGPUFL_BENCH=ON
+  test_stage release
+  [[ $quick == no ]] || return 0
+  stage clang-tidy lint_stage lint_tidy
+  stage asan-build build_stage asan
+  test_stage asan
+  stage fuzz fuzz_stage
+  stage tsan-build build_stage tsan
+  test_stage tsan
+  stage portable-build build_stage portable
+  test_stage portable
+}
+
+# stage <name> <command...>: runs it with its output in a log; ends the run when it fails.
+stage() {
+  local name=$1 start=$SECONDS
+  shift
+  printf '%-16s' "$name"
+  # In a shell of its own with errexit, which a condition would turn off.
+  set +e
+  (
+    set -e
+    "$@"
+  ) >"$logs/$name.log" 2>&1
+  local status=$?
+  set -e
+  local took=$((SECONDS - start))
+  if [[ $status -eq 0 ]]; then
+    count_stage 1 0
+    printf 'ok      %4d s\n' "$took"
+  else
+    count_stage 0 1
+    printf 'FAILED  %4d s\n' "$took"
+    show_failure "$name"
+    exit 1
+  fi
+  summary+=("$(printf '%-16s %4d s' "$name" "$took")")
+}
+
+count_stage() {
+  passed=$((passed + $1))
+  failed=$((failed + $2))
+}
+
+show_failure() {
+  say "---- the end of $logs/$1.log"
+  tail -n 80 "$logs/$1.log"
+  say "----"
+}
+
+# test_stage <preset> [ctest arguments]: one stage whose tests count singly.
+test_stage() {
+  local preset=$1 name=$1-tests start=$SECONDS status line took
+  shift
+  printf '%-16s' "$name"
+  set +e
+  run_ctest "$preset" "$@" >"$logs/$name.log" 2>&1
+  status=$?
+  set -e
+  took=$((SECONDS - start))
+  # "98% tests passed, 1 tests failed out of 50"
+  line=$(grep -E '^[0-9]+% tests passed' "$logs/$name.log" || true)
+  if [[ $line =~ ,\ ([0-9]+)\ tests\ failed\ out\ of\ ([0-9]+) ]]; then
+    count_stage $((BASH_REMATCH[2] - BASH_REMATCH[1])) "${BASH_REMATCH[1]}"
+  else
+    count_stage 0 1
+    status=1
+  fi
+  if [[ $status -ne 0 ]]; then
+    printf 'FAILED  %4d s\n' "$took"
+    show_failure "$name"
+    exit 1
+  fi
+  printf 'ok      %4d s  %d tests\n' "$took" "${BASH_REMATCH[2]}"
+  summary+=("$(printf '%-16s %4d s' "$name" "$took")")
+}
+
+run_ctest() {
+  local preset=$1 wrap=()
+  shift
+  export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
+  export UBSAN_OPTIONS=print_stacktrace=1
+  export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+  # The thread sanitizer of gcc 12 cannot map its shadow where addresses are widely randomised.
+  if [[ $preset == tsan ]] && setarch -R true 2>/dev/null; then wrap=(setarch -R); fi
+  "${wrap[@]}" ctest --preset "$preset" --parallel "$jobs" "$@"
+}
+
+lint_stage() {
+  # shellcheck source=tools/dev/lint.sh
+  source tools/dev/lint.sh
+  "$@"
+}
+
+build_stage() {
+  configure "$@"
+  build_preset "$1"
+}
+
+# Each fuzzer for its share of the time; a crash's input is left in build/asan/fuzz.
+fuzz_stage() {
+  local fuzzers=() path share
+  for path in build/asan/fuzz/*; do
+    [[ ! -f $path || ! -x $path ]] || fuzzers+=("$path")
+  done
+  [[ ${#fuzzers[@]} -gt 0 ]] || die "build/asan/fuzz holds no fuzzer"
+  share=$(((fuzz_seconds + ${#fuzzers[@]} - 1) / ${#fuzzers[@]}))
+  for path in "${fuzzers[@]}"; do
+    "$path" "$path.corpus" -max_total_time="$share" -timeout=10 -rss_limit_mb=4096 \
+      -artifact_prefix=build/asan/fuzz/ -print_final_stats=1
+  done
+}
+
+closing_line() {
+  local status=$?
+  if [[ $status -ne 0 && $failed -eq 0 ]]; then failed=1; fi
+  if [[ ${#summary[@]} -gt 2 ]]; then
+    say
+    say "Slowest stages (of $SECONDS s):"
+    printf '  %s\n' "${summary[@]}" | sort -k2 -n -r | head -n 4
+    say
+  fi
+  say "$passed passed, $failed failed"
+}
