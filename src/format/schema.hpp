@@ -39,15 +39,16 @@ enum class ColumnType : uint8_t {
   Id64,      // a 64-bit id: a decimal string on disk
 };
 
-// How a column is predicted before its numbers are written (SPEC.md, "Codings"). The writer may
-// always fall back to a plain list or a scalar: the line says which was used.
+// How the writer says a column in few bytes (SPEC.md, "Codings"). It may always fall back to a
+// plain list or to a scalar: the line says which was used, and a reader goes by the line alone.
 enum class Coding : uint8_t {
-  Plain,      // values as they are
-  Delta,      // each minus the one before
-  Runs,       // (value, run length) pairs
-  GpuTime,    // stamps of the GPU's tick grid
-  Residual,   // minus a reference per launch configuration
-  CallTime,   // API start, told relative to the GPU event
+  Plain,     // values as they are
+  Delta,     // each minus the one before
+  Runs,      // values with run lengths
+  Palette,   // few distinct values; residuals go by the first palette of a kind
+  Residual,  // minus a reference per entry of that palette
+  GpuTime,   // stamps of the GPU's tick grid
+  CallTime,  // start of the API call behind the row, told from the row's start
 };
 
 struct ColumnSpec {
@@ -69,6 +70,10 @@ struct KindSpec {
 const KindSpec& spec(Kind kind);
 const KindSpec* find_kind(std::string_view name);  // nullptr: unknown
 
+inline constexpr size_t kNoColumn = static_cast<size_t>(-1);
+// The duration that belongs to a time: the column right after it, where that is a Duration.
+size_t duration_of(const KindSpec& kind, size_t time_column);
+
 // Column numbers, in the order of the tables in schema.cpp.
 namespace kernel_column {
 enum : size_t { kStart, kDuration, kConfig, kDevice, kContext, kStream, kCorrelation, kApiStart,
@@ -87,7 +92,25 @@ enum : size_t { kStart, kDuration, kDevice, kContext, kStream, kCorrelation, kAp
 }
 namespace sync_column {
 enum : size_t { kStart, kDuration, kDevice, kContext, kStream, kCorrelation, kThread, kScope,
-                kInherited, kStack, kCall, kEventId, kCount };
+                kInherited, kStack, kCall, kEventId, kApiStart, kApiDuration, kCount };
+}
+namespace memory_column {  // one row per allocation or release
+enum : size_t { kTime, kDevice, kContext, kStream, kCorrelation, kApiStart, kApiDuration, kThread,
+                kScope, kInherited, kStack, kOperation, kMemoryKind, kAddress, kBytes, kAsync,
+                kPool, kPoolBytes, kCount };
+}
+namespace graph_column {  // one row per launch of a graph
+enum : size_t { kStart, kDuration, kDevice, kContext, kStream, kCorrelation, kApiStart,
+                kApiDuration, kThread, kScope, kInherited, kStack, kGraph, kNodes, kEndDevice,
+                kCount };
+}
+namespace api_column {
+enum : size_t { kStart, kDuration, kName, kCorrelation, kThread, kScope, kInherited, kStack,
+                kResult, kContext, kCount };
+}
+namespace marker_column {
+enum : size_t { kId, kShape, kStart, kDuration, kThread, kEndThread, kScope, kDomain, kName,
+                kCategory, kColor, kPayload, kPayloadExponent, kCount };
 }
 namespace scope_column {
 enum : size_t { kId, kParent, kThread, kDepth, kName, kTag, kStart, kDuration, kRepeat, kWarmup,
@@ -108,6 +131,32 @@ enum : size_t { kTime, kDevice, kPid, kName, kMemoryBytes, kCount };
 namespace counter_column {
 enum : size_t { kTime, kName, kValue, kCount };
 }
+
+namespace pc_sample_column {
+enum : size_t { kTime, kDevice, kContext, kModule, kFunction, kPc, kStall, kSamples, kCorrelation,
+                kScope, kCount };
+}
+namespace sass_metric_column {
+enum : size_t { kTime, kDevice, kContext, kModule, kFunction, kPc, kMetric, kValue, kCorrelation,
+                kScope, kCount };
+}
+namespace range_metric_column {
+enum : size_t { kStart, kDuration, kDevice, kContext, kRange, kMetric, kValue, kExponent,
+                kCorrelation, kPass, kScope, kCount };
+}
+namespace pm_sample_column {
+enum : size_t { kStart, kDuration, kDevice, kMetric, kValue, kExponent, kCount };
+}
+namespace warp_span_column {
+enum : size_t { kStart, kDuration, kDevice, kLaunch, kCorrelation, kSm, kBlock, kGroup, kEvent,
+                kGroupName, kPayload, kEnding, kError, kCount };
+}
+
+// marker.shape: what the program asked for.
+enum class MarkerShape : int64_t { Mark = 0, PushPop = 1, StartEnd = 2 };
+
+// memory.operation.
+enum class MemoryOperation : int64_t { Allocate = 1, Release = 2 };
 
 // scope.ending: how the scope came to its end.
 enum class ScopeEnding : int64_t {
