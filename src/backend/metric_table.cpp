@@ -78,7 +78,7 @@ constexpr MetricSpec kMetrics[] = {
     host(metric::kRamAvailable, "bytes", "", "/proc/meminfo", "Memory that programs can still get without swapping"),
     host(metric::kSwapTotal, "bytes", "", "/proc/meminfo", "Swap space"),
     host(metric::kSwapUsed, "bytes", "", "/proc/meminfo", "Swap space in use"),
-    host(metric::kProcessCpu, "permille", "", "/proc/self/stat", "CPU time used by the recording process; 1000 is one core busy"),
+    host(metric::kProcessCpu, "permille", "", "CLOCK_PROCESS_CPUTIME_ID", "CPU time used by the recording process; 1000 is one core busy"),
     host(metric::kProcessRss, "bytes", "", "/proc/self/statm", "Resident memory of the recording process"),
     host(metric::kNetworkRx, "bytes/s", "", "/proc/net/dev", "Received on all network interfaces but lo"),
     host(metric::kNetworkTx, "bytes/s", "", "/proc/net/dev", "Sent on all network interfaces but lo"),
