@@ -128,8 +128,7 @@ function(gpufl_header_test name)
 endfunction()
 
 # gpufl_bench(name SOURCES ... [DEPS ...]): one benchmark program, bench/<name> in the build folder.
-# `./dev bench` runs each as `<name> --json FILE`: it prints a table, writes its figures to FILE and
-# exits 1 when a bar is missed.
+# `./dev bench` runs each as `<name> --json FILE`; bench/report.hpp does what that promises.
 function(gpufl_bench name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPS")
   if(NOT GPUFL_BENCH)
@@ -137,7 +136,7 @@ function(gpufl_bench name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
-  target_link_libraries(${name} PRIVATE ${ARG_DEPS} gpufl_flags)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} gpufl_bench_report gpufl_flags)
   add_dependencies(gpufl_benchmarks ${name})
 endfunction()
 
