@@ -8,65 +8,72 @@
 #include <string>
 #include <vector>
 
+#include "analysis/counters.hpp"
+#include "analysis/metric_series.hpp"
+#include "analysis/name_table.hpp"
+#include "analysis/scope_tree.hpp"
 #include "base/json.hpp"
 #include "base/status.hpp"
 #include "format/ledger.hpp"
 #include "format/session_header.hpp"
 #include "format/session_reader.hpp"
 
-// What a report of one session says, as numbers: the one implementation of each. Loads the whole
-// session once; memory is proportional to distinct names, not to events.
+// What a report of one session says, as numbers: the one implementation of each. Reads the whole
+// session once; memory is proportional to distinct names and open scopes, not to events.
 namespace gpufl::analysis {
 
-struct Distribution {  // of durations or values
-  uint64_t count = 0;
-  double total = 0, min = 0, max = 0, mean = 0, last = 0;
-};
-
-struct ScopeNode {  // one path of nested names
-  std::string name, tag;
-  uint32_t depth = 0;
-  Distribution duration_ns;
-  uint64_t open = 0;                  // still open when the log ended
-  uint64_t repeat = 0, warmup = 0;    // benchmark scopes: iterations over all instances
-  std::vector<ScopeNode> children;    // in order of first appearance
-};
-
-struct CounterTotal {
-  std::string name;
-  int64_t first = 0, last = 0;
-  std::optional<double> per_second;   // unknown with fewer than two samples
-};
-
-struct MetricSeries {
-  std::optional<int64_t> device;      // none: host
-  int64_t index = 0;
-  std::string metric;
-  Distribution values;
-};
-
+// Something that was asked for, and what the session did instead (or as asked).
 struct Capability {
   std::string feature, asked, got, reason, detail, hint;
+  bool is_as_asked() const { return asked == got; }
+  bool operator==(const Capability&) const = default;
 };
 
 struct SessionSummary {
   format::SessionHeader header;
   std::filesystem::path dir;
-  int64_t duration_ns = 0;            // up to the newest time in the log
-  bool ended = false;                 // has an `end` line
-  bool live = false;
-  std::optional<format::Ledger> ledger;  // absent: crashed or still running
+  int64_t duration_ns = 0;               // up to the newest time in the log
+  bool ended = false;                    // has an `end` line
+  bool live = false;                     // its process still records
+  std::optional<format::Ledger> ledger;  // absent: killed, or still running
   std::vector<Capability> capabilities;
-  std::vector<base::Json> devices;    // `device` lines
-  std::vector<base::Json> events;
+  std::vector<base::Json> devices;       // `device` lines, by number
+  std::vector<base::Json> events;        // the first kMaxEvents
+  std::map<std::string, uint64_t> event_counts;  // by name, all of them
   std::vector<ScopeNode> scopes;
   std::vector<CounterTotal> counters;
   std::vector<MetricSeries> metrics;
-  std::map<std::string, uint64_t> rows;   // by kind, as read
-  std::vector<format::Problem> problems;  // first 100
+  std::map<std::string, uint64_t> rows;  // by kind, as read
+  std::vector<format::Problem> problems;  // the first kMaxProblems
   uint64_t problem_count = 0;
+
+  static constexpr size_t kMaxEvents = 200;
+  static constexpr size_t kMaxProblems = 100;
 };
 
+// Gathers a summary from lines in log order.
+class SummaryBuilder : public format::Visitor {
+ public:
+  void on_batch(const format::Batch& batch, const format::Dictionaries& dictionaries) override;
+  void on_object(format::Kind kind, const base::Json& line) override;
+  void on_problem(const format::Problem& problem) override;
+
+  // Everything that lines tell; header, dir and live are the caller's. Call once.
+  SessionSummary finish();
+
+ private:
+  void see_times(const format::Batch& batch);
+  void see_device(const base::Json& line);
+  void see_capability(const base::Json& line);
+
+  SessionSummary summary_;
+  NameTable names_;
+  ScopeTree scopes_{names_};
+  CounterTable counters_{names_};
+  MetricTable metrics_{names_};
+};
+
+// Fails as SessionReader::open does.
 base::Result<SessionSummary> summarize(const std::filesystem::path& session_dir);
 
 }  // namespace gpufl::analysis

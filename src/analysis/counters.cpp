@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/counters.hpp"
+
+#include <algorithm>
+
+namespace gpufl::analysis {
+
+std::optional<double> CounterTotal::per_second() const {
+  if (samples < 2 || last_ns <= first_ns) return std::nullopt;
+  return static_cast<double>(increase()) * 1e9 / static_cast<double>(last_ns - first_ns);
+}
+
+void CounterTable::add(const format::Batch& rows, const format::Dictionaries& dictionaries) {
+  namespace column = format::counter_column;
+  names_.resolve(rows, column::kName, dictionaries, row_names_);
+  for (size_t row = 0; row < rows.rows(); ++row) {
+    const int64_t time_ns = rows.at(column::kTime, row);
+    const int64_t value = rows.at(column::kValue, row);
+    CounterTotal& total = totals_[row_names_[row]];
+    if (total.samples == 0 || time_ns < total.first_ns) {
+      total.first = value;
+      total.first_ns = time_ns;
+    }
+    if (total.samples == 0 || time_ns >= total.last_ns) {
+      total.last = value;
+      total.last_ns = time_ns;
+    }
+    ++total.samples;
+  }
+}
+
+std::vector<CounterTotal> CounterTable::finish() const {
+  std::vector<CounterTotal> out;
+  out.reserve(totals_.size());
+  for (const auto& [name, total] : totals_) {
+    out.push_back(total);
+    out.back().name = names_.text(name);
+  }
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return out;
+}
+
+}  // namespace gpufl::analysis

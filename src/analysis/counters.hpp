@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/name_table.hpp"
+#include "format/batch.hpp"
+#include "format/session_reader.hpp"
+
+// The program's own counters: totals and rates. Memory grows with names. One thread.
+namespace gpufl::analysis {
+
+struct CounterTotal {
+  std::string name;
+  uint64_t samples = 0;
+  int64_t first = 0, last = 0;        // values: counted since the process began
+  int64_t first_ns = 0, last_ns = 0;  // session times of those samples
+
+  int64_t increase() const { return last - first; }
+  // Unknown with fewer than two samples at different times.
+  std::optional<double> per_second() const;
+};
+
+class CounterTable {
+ public:
+  explicit CounterTable(NameTable& names) : names_(names) {}
+  void add(const format::Batch& rows, const format::Dictionaries& dictionaries);
+  std::vector<CounterTotal> finish() const;  // by name
+
+ private:
+  NameTable& names_;
+  std::map<uint32_t, CounterTotal> totals_;
+  std::vector<uint32_t> row_names_;  // scratch
+};
+
+}  // namespace gpufl::analysis

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/summary.hpp"
+
+#include <algorithm>
+
+namespace gpufl::analysis {
+
+namespace {
+
+using base::Json;
+using format::Kind;
+
+}  // namespace
+
+void SummaryBuilder::see_times(const format::Batch& batch) {
+  const format::KindSpec& spec = batch.kind_spec();
+  // The first time is the row's own; later ones (the API call's) lie before its end.
+  const auto found = std::find_if(spec.columns.begin(), spec.columns.end(), [](const auto& column) {
+    return column.type == format::ColumnType::Time;
+  });
+  const auto time = static_cast<size_t>(found - spec.columns.begin());
+  if (found == spec.columns.end() || !batch.has(time)) return;
+  const size_t duration = format::duration_of(spec, time);
+  const bool has_duration = duration != format::kNoColumn && batch.has(duration);
+  for (size_t row = 0; row < batch.rows(); ++row) {
+    int64_t end_ns = batch.column(time)[row];
+    if (has_duration && __builtin_add_overflow(end_ns, batch.column(duration)[row], &end_ns)) {
+      continue;  // impossible, and told as a problem by the reader
+    }
+    summary_.duration_ns = std::max(summary_.duration_ns, end_ns);
+  }
+}
+
+void SummaryBuilder::on_batch(const format::Batch& batch,
+                              const format::Dictionaries& dictionaries) {
+  summary_.rows[std::string(batch.kind_spec().name)] += batch.rows();
+  see_times(batch);
+  switch (batch.kind()) {
+    case Kind::Scope: scopes_.add_ended(batch, dictionaries); break;
+    case Kind::ScopeOpen: scopes_.add_open(batch, dictionaries); break;
+    case Kind::Counter: counters_.add(batch, dictionaries); break;
+    case Kind::DeviceMetric: metrics_.add_device(batch, dictionaries); break;
+    case Kind::HostMetric: metrics_.add_host(batch, dictionaries); break;
+    default: break;
+  }
+}
+
+void SummaryBuilder::on_object(Kind kind, const Json& line) {
+  switch (kind) {
+    case Kind::Device: see_device(line); break;
+    case Kind::Capability: see_capability(line); break;
+    case Kind::Event:
+      ++summary_.event_counts[line["name"].as_string()];
+      if (summary_.events.size() < SessionSummary::kMaxEvents) summary_.events.push_back(line);
+      break;
+    case Kind::Ledger: summary_.ledger = format::Ledger::from_json(line); break;
+    case Kind::End: summary_.ended = true; break;
+    default: break;
+  }
+  summary_.duration_ns = std::max(summary_.duration_ns, line["time"].as_integer());
+}
+
+// Every file can be read alone, so what belongs to the session may be told more than once.
+void SummaryBuilder::see_device(const Json& line) {
+  const int64_t number = line["device"].as_integer();
+  const auto place = std::lower_bound(
+      summary_.devices.begin(), summary_.devices.end(), number,
+      [](const Json& device, int64_t wanted) { return device["device"].as_integer() < wanted; });
+  if (place != summary_.devices.end() && (*place)["device"].as_integer() == number) {
+    *place = line;
+  } else {
+    summary_.devices.insert(place, line);
+  }
+}
+
+void SummaryBuilder::see_capability(const Json& line) {
+  Capability capability{line["feature"].as_string(), line["asked"].as_string(),
+                        line["got"].as_string(),     line["reason"].as_string(),
+                        line["detail"].as_string(),  line["hint"].as_string()};
+  auto& known = summary_.capabilities;
+  if (std::find(known.begin(), known.end(), capability) == known.end()) {
+    known.push_back(std::move(capability));
+  }
+}
+
+void SummaryBuilder::on_problem(const format::Problem& problem) {
+  ++summary_.problem_count;
+  if (summary_.problems.size() < SessionSummary::kMaxProblems) summary_.problems.push_back(problem);
+}
+
+SessionSummary SummaryBuilder::finish() {
+  summary_.scopes = scopes_.finish(summary_.duration_ns);
+  summary_.counters = counters_.finish();
+  summary_.metrics = metrics_.finish();
+  return std::move(summary_);
+}
+
+base::Result<SessionSummary> summarize(const std::filesystem::path& session_dir) {
+  const auto reader = format::SessionReader::open(session_dir);
+  if (!reader) return reader.status();
+  SummaryBuilder builder;
+  for (const format::Problem& problem : reader->open_problems()) builder.on_problem(problem);
+  reader->read(builder);
+  SessionSummary summary = builder.finish();
+  summary.header = reader->header();
+  summary.dir = reader->dir();
+  summary.live = reader->is_live();
+  return summary;
+}
+
+}  // namespace gpufl::analysis

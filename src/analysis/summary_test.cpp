@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/summary.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gpufl::analysis {
+namespace {
+
+using base::Json;
+using format::Batch;
+using format::Dict;
+using format::Kind;
+
+Json object(std::string_view text) {
+  auto parsed = Json::parse(text);
+  EXPECT_TRUE(parsed.is_ok()) << text;
+  return parsed.is_ok() ? *parsed : Json();
+}
+
+TEST(SummaryBuilderTest, GathersEveryKindOfLine) {
+  SummaryBuilder builder;
+  format::Dictionaries dictionaries;
+  dictionaries.define(Dict::Name, 1, "step");
+  dictionaries.define(Dict::Metric, 1, "power_mw");
+
+  builder.on_object(Kind::Capability, object(R"({"feature":"profiling_engine","asked":"Trace",
+      "got":"Monitor","reason":"not_built","detail":"d","hint":"h"})"));
+  builder.on_object(Kind::Device, object(R"({"device":1,"name":"B"})"));
+  builder.on_object(Kind::Device, object(R"({"device":0,"name":"A"})"));
+  Batch scopes(Kind::Scope);
+  scopes.push_row({1, 0, 7, 0, 1, 0, 100, 400, 0, 0, 0});
+  builder.on_batch(scopes, dictionaries);
+  Batch counters(Kind::Counter);
+  counters.push_row({300, 1, 5});
+  builder.on_batch(counters, dictionaries);
+  Batch metrics(Kind::DeviceMetric);
+  metrics.push_row({450, 0, 0, 1, 5});
+  metrics.push_row({460, 0, 0, 1, 7});
+  builder.on_batch(metrics, dictionaries);
+  builder.on_object(Kind::Event, object(R"({"time":470,"name":"xid","device":0,"code":79})"));
+
+  const SessionSummary summary = builder.finish();
+  EXPECT_EQ(summary.duration_ns, 500);
+  EXPECT_FALSE(summary.ended);
+  EXPECT_FALSE(summary.ledger.has_value());
+  ASSERT_EQ(summary.capabilities.size(), 1u);
+  EXPECT_FALSE(summary.capabilities[0].is_as_asked());
+  EXPECT_EQ(summary.capabilities[0].hint, "h");
+  ASSERT_EQ(summary.devices.size(), 2u);
+  EXPECT_EQ(summary.devices[0]["name"].as_string(), "A");
+  ASSERT_EQ(summary.scopes.size(), 1u);
+  ASSERT_EQ(summary.counters.size(), 1u);
+  ASSERT_EQ(summary.metrics.size(), 1u);
+  EXPECT_EQ(summary.rows.at("device_metric"), 2u);
+  EXPECT_EQ(summary.rows.at("scope"), 1u);
+  EXPECT_EQ(summary.event_counts.at("xid"), 1u);
+}
+
+TEST(SummaryBuilderTest, KnowsACleanEnd) {
+  SummaryBuilder builder;
+  format::Ledger ledger;
+  ledger.scopes_dropped = 3;
+  builder.on_object(Kind::Ledger, ledger.to_json());
+  builder.on_object(Kind::End, object(R"({"time":9000})"));
+  const SessionSummary summary = builder.finish();
+  EXPECT_TRUE(summary.ended);
+  EXPECT_EQ(summary.duration_ns, 9000);
+  ASSERT_TRUE(summary.ledger.has_value());
+  EXPECT_EQ(summary.ledger->scopes_dropped, 3u);
+}
+
+TEST(SummaryBuilderTest, WhatFilesRepeatIsToldOnce) {
+  SummaryBuilder builder;
+  for (int i = 0; i < 3; ++i) {
+    builder.on_object(Kind::Device, object(R"({"device":0,"name":"A"})"));
+    builder.on_object(Kind::Capability, object(R"({"feature":"f","asked":"a","got":"b"})"));
+  }
+  builder.on_object(Kind::Capability, object(R"({"feature":"f","asked":"c","got":"b"})"));
+  const SessionSummary summary = builder.finish();
+  EXPECT_EQ(summary.devices.size(), 1u);
+  EXPECT_EQ(summary.capabilities.size(), 2u);
+}
+
+TEST(SummaryBuilderTest, ListsAreBoundedAndCountsAreNot) {
+  SummaryBuilder builder;
+  for (int i = 0; i < 1000; ++i) {
+    builder.on_problem({format::Problem::Kind::BadLine, "scope.log", 7, "text"});
+    builder.on_object(Kind::Event, object(R"({"time":1,"name":"mark"})"));
+  }
+  const SessionSummary summary = builder.finish();
+  EXPECT_EQ(summary.problems.size(), SessionSummary::kMaxProblems);
+  EXPECT_EQ(summary.problem_count, 1000u);
+  EXPECT_EQ(summary.events.size(), SessionSummary::kMaxEvents);
+  EXPECT_EQ(summary.event_counts.at("mark"), 1000u);
+}
+
+TEST(SummaryBuilderTest, ATimeThatOverflowsIsNotTheDuration) {
+  SummaryBuilder builder;
+  Batch scopes(Kind::Scope);
+  scopes.push_row({1, 0, 7, 0, 1, 0, INT64_MAX - 5, 400, 0, 0, 0});
+  scopes.push_row({2, 0, 7, 0, 1, 0, 100, 400, 0, 0, 0});
+  builder.on_batch(scopes, format::Dictionaries());
+  EXPECT_EQ(builder.finish().duration_ns, 500);
+}
+
+TEST(SummarizeTest, SaysWhenThereIsNoSession) {
+  const auto summary = summarize("/nonexistent/session");
+  ASSERT_FALSE(summary.is_ok());
+  EXPECT_EQ(summary.status().code(), base::Code::NotFound);
+}
+
+}  // namespace
+}  // namespace gpufl::analysis
