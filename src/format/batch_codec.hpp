@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -22,17 +23,17 @@ class BatchCodec {
   BatchCodec(const BatchCodec&) = delete;
   BatchCodec& operator=(const BatchCodec&) = delete;
 
-  // Appends the line, its newline included.
+  // Appends the line, its newline included: several lines when there are more than 16,384 rows.
   void encode(const Batch& batch, std::string& out);
 
   // Replaces `out`'s rows. The line has no newline; its "type" is out.kind()'s name. Anything that
-  // is not a valid batch is Corrupt, with the byte and the reason; never reads outside `line`, and
-  // memory stays proportional to the line.
+  // is not a valid batch is Corrupt, with the byte and the reason, and leaves `out` empty; never
+  // reads outside `line`. A line has at most 65,536 rows, which bounds memory.
   base::Status decode(std::string_view line, Batch& out, DecodeStats* stats = nullptr);
 
  private:
   struct Scratch;
-  Scratch* scratch_;
+  std::unique_ptr<Scratch> scratch_;
 };
 
 // The value of a line's "type" without parsing the rest; empty when there is none. Writers put it

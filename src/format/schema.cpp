@@ -16,8 +16,8 @@ constexpr ColumnSpec duration(std::string_view name) {
 constexpr ColumnSpec integer(std::string_view name, Coding coding = Coding::Plain) {
   return {name, ColumnType::Integer, coding, Dict::None, false};
 }
-constexpr ColumnSpec id64(std::string_view name) {
-  return {name, ColumnType::Id64, Coding::Palette, Dict::None, false};
+constexpr ColumnSpec id64(std::string_view name, Coding coding = Coding::Palette) {
+  return {name, ColumnType::Id64, coding, Dict::None, false};
 }
 constexpr ColumnSpec dict_id(std::string_view name, Dict dict, Coding coding = Coding::Palette) {
   return {name, ColumnType::DictId, coding, dict, false};
@@ -72,7 +72,7 @@ static_assert(std::size(kSync) == sync_column::kCount);
 constexpr ColumnSpec kMemory[] = {
     kTime, kDevice, kContext, kStream, kCorrelation, kApiStart, kApiDuration, kThread, kScope,
     kInherited, kStack, required(integer("operation", Coding::Runs)),
-    integer("memory_kind", Coding::Runs), id64("address"), integer("bytes"),
+    integer("memory_kind", Coding::Runs), id64("address", Coding::Plain), integer("bytes"),
     integer("async", Coding::Runs), id64("pool"), integer("pool_bytes")};
 static_assert(std::size(kMemory) == memory_column::kCount);
 
@@ -88,7 +88,7 @@ constexpr ColumnSpec kApi[] = {
 static_assert(std::size(kApi) == api_column::kCount);
 
 constexpr ColumnSpec kMarker[] = {
-    id64("id"), required(integer("shape", Coding::Runs)), kCpuStart, kDuration, kThread,
+    id64("id", Coding::Plain), required(integer("shape", Coding::Runs)), kCpuStart, kDuration, kThread,
     integer("end_thread", Coding::Runs), kScope, dict_id("domain", Dict::Name, Coding::Runs),
     required(dict_id("name", Dict::Name)), integer("category", Coding::Runs),
     integer("color", Coding::Runs), integer("payload"),
@@ -221,6 +221,13 @@ size_t duration_of(const KindSpec& kind, size_t time_column) {
     return kNoColumn;
   }
   return next;
+}
+
+size_t first_time(const KindSpec& kind) {
+  for (size_t i = 0; i < kind.columns.size(); ++i) {
+    if (kind.columns[i].type == ColumnType::Time) return i;
+  }
+  return kNoColumn;
 }
 
 }  // namespace gpufl::format

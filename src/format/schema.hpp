@@ -73,6 +73,8 @@ const KindSpec* find_kind(std::string_view name);  // nullptr: unknown
 inline constexpr size_t kNoColumn = static_cast<size_t>(-1);
 // The duration that belongs to a time: the column right after it, where that is a Duration.
 size_t duration_of(const KindSpec& kind, size_t time_column);
+// The time of a row as such: the first Time column.
+size_t first_time(const KindSpec& kind);
 
 // Column numbers, in the order of the tables in schema.cpp.
 namespace kernel_column {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "format/batch_codec.hpp"
+
+#include <algorithm>
+
+#include "format/batch_decoder.hpp"
+#include "format/batch_encoder.hpp"
+
+namespace gpufl::format {
+
+struct BatchCodec::Scratch {
+  BatchEncoder encoder;
+  BatchDecoder decoder;
+};
+
+BatchCodec::BatchCodec() : scratch_(std::make_unique<Scratch>()) {}
+BatchCodec::~BatchCodec() = default;
+
+void BatchCodec::encode(const Batch& batch, std::string& out) {
+  size_t first = 0;
+  do {
+    const size_t count = std::min(batch.rows() - first, kRowsPerLine);
+    scratch_->encoder.append_line(batch, first, count, out);
+    first += count;
+  } while (first < batch.rows());
+}
+
+base::Status BatchCodec::decode(std::string_view line, Batch& out, DecodeStats* stats) {
+  DecodeStats ignored;
+  return scratch_->decoder.decode(line, out, stats != nullptr ? *stats : ignored);
+}
+
+std::string_view line_type(std::string_view line) {
+  constexpr std::string_view kStart = "{\"type\":\"";
+  if (line.substr(0, kStart.size()) != kStart) return {};
+  line.remove_prefix(kStart.size());
+  const size_t end = line.find('"');
+  return end == std::string_view::npos ? std::string_view() : line.substr(0, end);
+}
+
+}  // namespace gpufl::format
