@@ -2,6 +2,7 @@
 #include "format/manifest.hpp"
 
 #include "format/limits.hpp"
+#include "format/session_files.hpp"
 
 namespace gpufl::format {
 namespace {
@@ -10,14 +11,6 @@ using base::Json;
 
 constexpr std::string_view kSealedType = "window";
 constexpr std::string_view kDeletedType = "deleted";
-
-std::optional<Channel> find_channel(std::string_view name) {
-  for (size_t i = 0; i < kChannelCount; ++i) {
-    const auto channel = static_cast<Channel>(i);
-    if (to_string(channel) == name) return channel;
-  }
-  return {};
-}
 
 std::optional<uint64_t> count_of(const Json& value) {
   if (!value.is_integer() || value.as_integer() < 0) return {};

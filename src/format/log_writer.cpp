@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "format/log_writer.hpp"
+
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <mutex>
+
+#include "format/limits.hpp"
+#include "format/log_writer_archive.hpp"
+#include "format/log_writer_channel.hpp"
+#include "format/session_files.hpp"
+
+namespace gpufl::format {
+namespace {
+
+using base::Json;
+using base::Status;
+
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr size_t kBufferLimit = size_t{1} << 20;  // a channel's lines go out early beyond it
+
+constexpr const char* kSpoolFull = "spool_full";
+constexpr const char* kDiskFloor = "disk_floor";
+constexpr const char* kDiskFull = "disk_full";
+constexpr const char* kIoError = "io_error";
+constexpr const char* kLineTooLong = "line_too_long";
+
+const char* reason_of(int error) {
+  return error == ENOSPC || error == EDQUOT ? kDiskFull : kIoError;
+}
+
+// Lines of which the ledger counts no rows: each file has its own, or they come after the count.
+bool is_counted(Kind kind) {
+  return kind != Kind::Session && kind != Kind::Dict && kind != Kind::Ledger && kind != Kind::End;
+}
+
+Json object_line(Kind kind, const Json& fields) {
+  Json line = Json::object();
+  line.set("type", spec(kind).name);
+  for (const auto& [name, value] : fields.members()) line.set(name, value);
+  return line;
+}
+
+LogOptions effective(LogOptions options) {
+  if (options.keep_last_ns > 0) {
+    options.window_age_ns =
+        std::min(options.window_age_ns, std::max(kSecond, options.keep_last_ns / 4));
+  }
+  if (options.on_full == SpoolPolicy::DropOldest && options.spool_bytes > 0) {
+    // Only closed windows can go: the live ones must stay a small part of the spool.
+    options.window_bytes = std::min(options.window_bytes, options.spool_bytes / 8);
+  }
+  return options;
+}
+
+class SessionLogWriter final : public LogWriter {
+ public:
+  SessionLogWriter(LogOptions options, const Json& header, std::unique_ptr<SessionLock> lock,
+                   std::unique_ptr<LogArchive> archive)
+      : options_(effective(std::move(options))),
+        lock_(std::move(lock)),
+        archive_(std::move(archive)),
+        channels_{{{Channel::Device, options_.session_dir, header},
+                   {Channel::Scope, options_.session_dir, header},
+                   {Channel::System, options_.session_dir, header},
+                   {Channel::Code, options_.session_dir, header}}} {}
+
+  Status begin();
+
+  int64_t intern(Dict dict, std::string_view value) override;
+  void write(const Batch& batch) override;
+  void write(Kind kind, const Json& fields, Channel channel) override;
+  Status flush(int64_t now_ns) override;
+  WriterCounts counts() const override;
+  Status close(int64_t now_ns, const Ledger& ledger) override;
+  void abandon() override;
+
+ private:
+  LogChannel& at(Channel channel) { return channels_[static_cast<size_t>(channel)]; }
+  void write_slices(const Batch& batch);
+  void spill(LogChannel& channel);
+  void write_out(LogChannel& channel);
+  void drop(LogChannel& channel, const char* reason);
+  void count_dropped(const char* reason, uint64_t rows);
+  void rotate(LogChannel& channel);
+  void rotate_due();
+
+  const char* refusal();
+  bool is_spool_full();
+  bool is_below_disk_floor();
+  void update_state();
+  bool append_mark(const Json& fields);
+
+  const LogOptions options_;
+  std::unique_ptr<SessionLock> lock_;
+  std::unique_ptr<LogArchive> archive_;
+  std::array<LogChannel, kChannelCount> channels_;
+  DictionaryTable table_;
+  BatchCodec codec_;
+  int64_t now_ns_ = 0;
+  bool closed_ = false;
+  Status close_status_;
+  Status flush_status_;
+
+  // Why rows are being dropped now; null while all is well.
+  const char* refused_ = nullptr;
+  int64_t refused_since_ns_ = 0;
+  uint64_t refused_rows_ = 0;
+  int64_t next_attempt_ns_ = 0;    // after an I/O error
+  int64_t next_disk_check_ns_ = 0;
+  bool below_disk_floor_ = false;
+
+  mutable std::mutex counts_mutex_;
+  WriterCounts counts_;
+};
+
+Status SessionLogWriter::begin() {
+  const int error = at(Channel::System).append_now("", 0);
+  if (error == 0) {
+    counts_.raw_bytes = at(Channel::System).file_bytes();
+    return {};
+  }
+  return Status::from_errno(error, "cannot write to " + options_.session_dir.string());
+}
+
+int64_t SessionLogWriter::intern(Dict dict, std::string_view value) {
+  const uint64_t before = table_.overflows();
+  const int64_t id = table_.intern(dict, value);
+  if (table_.overflows() != before) {
+    const std::lock_guard lock(counts_mutex_);
+    counts_.dictionary_overflows = table_.overflows();
+  }
+  return id;
+}
+
+void SessionLogWriter::write(const Batch& batch) {
+  if (closed_ || batch.empty()) return;
+  if (batch.rows() > kMaxBatchRows) return write_slices(batch);
+  LogChannel& channel = at(batch.kind_spec().channel);
+  channel.add(batch, table_, codec_);
+  spill(channel);
+}
+
+void SessionLogWriter::write_slices(const Batch& batch) {
+  Batch slice(batch.kind());
+  const size_t columns = batch.kind_spec().columns.size();
+  for (size_t begin = 0; begin < batch.rows(); begin += kMaxBatchRows) {
+    const size_t end = std::min(batch.rows(), begin + kMaxBatchRows);
+    slice.clear();
+    for (size_t i = 0; i < columns; ++i) {
+      if (!batch.has(i)) continue;
+      const auto& column = batch.column(i);
+      slice.mutable_column(i).assign(column.begin() + static_cast<ptrdiff_t>(begin),
+                                     column.begin() + static_cast<ptrdiff_t>(end));
+    }
+    slice.set_rows(end - begin);
+    write(slice);
+  }
+}
+
+void SessionLogWriter::write(Kind kind, const Json& fields, Channel channel_id) {
+  if (closed_) return;
+  const Json line = object_line(kind, fields);
+  const std::string text = line.dump();
+  if (text.size() > kMaxObjectLineBytes) return count_dropped(kLineTooLong, 1);
+  LogChannel& channel = at(channel_id);
+  channel.add(kind, text);
+  // What is said once must outlive the window in which it was said.
+  if (kind == Kind::Capability || kind == Kind::Device) channel.repeat(line);
+  spill(channel);
+}
+
+void SessionLogWriter::spill(LogChannel& channel) {
+  if (channel.buffered_bytes() < kBufferLimit) return;
+  update_state();
+  write_out(channel);
+  rotate_due();
+}
+
+Status SessionLogWriter::flush(int64_t now_ns) {
+  if (closed_) return close_status_;
+  now_ns_ = std::max(now_ns_, now_ns);
+  flush_status_ = {};
+  const bool anything = std::any_of(channels_.begin(), channels_.end(),
+                                    [](const auto& c) { return c.buffered_bytes() > 0; });
+  if (anything || refused_ != nullptr) update_state();
+  for (LogChannel& channel : channels_) write_out(channel);
+  rotate_due();
+  if (options_.keep_last_ns > 0) archive_->delete_older_than(now_ns_ - options_.keep_last_ns);
+  return flush_status_;
+}
+
+void SessionLogWriter::write_out(LogChannel& channel) {
+  if (channel.buffered_bytes() == 0) return;
+  if (refused_ != nullptr) return drop(channel, refused_);
+  const KindCounts rows = channel.buffered_rows();
+  const uint64_t bytes_before = channel.file_bytes();
+  if (const int error = channel.flush(now_ns_); error != 0) {
+    flush_status_ = Status::from_errno(error, "cannot write the log");
+    refused_ = reason_of(error);
+    refused_since_ns_ = now_ns_;
+    next_attempt_ns_ = now_ns_ + kSecond;
+    drop(channel, refused_);
+    if (channel.is_torn()) rotate(channel);
+    return;
+  }
+  if (options_.fsync_always) {
+    if (const int error = channel.sync(); error != 0) {
+      flush_status_ = Status::from_errno(error, "cannot sync the log");
+    }
+  }
+  const std::lock_guard lock(counts_mutex_);
+  counts_.raw_bytes += channel.file_bytes() - bytes_before;
+  for (size_t kind = 0; kind < kKindCount; ++kind) {
+    if (rows[kind] > 0 && is_counted(static_cast<Kind>(kind))) {
+      counts_.rows[std::string(spec(static_cast<Kind>(kind)).name)] += rows[kind];
+    }
+  }
+}
+
+void SessionLogWriter::drop(LogChannel& channel, const char* reason) {
+  uint64_t rows = 0;
+  for (const uint64_t n : channel.buffered_rows()) rows += n;
+  channel.discard();
+  refused_rows_ += rows;
+  count_dropped(reason, rows);
+}
+
+void SessionLogWriter::count_dropped(const char* reason, uint64_t rows) {
+  const std::lock_guard lock(counts_mutex_);
+  counts_.dropped[reason] += rows;
+}
+
+void SessionLogWriter::rotate_due() {
+  for (LogChannel& channel : channels_) {
+    if (!channel.has_file() || channel.buffered_bytes() > 0) continue;
+    if (channel.file_bytes() >= options_.window_bytes ||
+        now_ns_ - channel.opened_ns() >= options_.window_age_ns) {
+      rotate(channel);
+    }
+  }
+}
+
+void SessionLogWriter::rotate(LogChannel& channel) {
+  KindCounts lost{};
+  if (const auto closed = channel.rotate(now_ns_, lost)) return archive_->add(*closed);
+  uint64_t rows = 0;
+  {
+    const std::lock_guard lock(counts_mutex_);
+    for (size_t kind = 0; kind < kKindCount; ++kind) {
+      if (lost[kind] == 0 || !is_counted(static_cast<Kind>(kind))) continue;
+      counts_.rows[std::string(spec(static_cast<Kind>(kind)).name)] -= lost[kind];
+      rows += lost[kind];
+    }
+  }
+  if (rows > 0) count_dropped(kIoError, rows);
+}
+
+// The state changes here and after a failed write, nowhere else; each change is told once.
+void SessionLogWriter::update_state() {
+  const char* reason = refusal();
+  if (reason != nullptr && refused_ == nullptr) {
+    refused_ = reason;
+    refused_since_ns_ = now_ns_;
+    Json mark = Json::object();
+    mark.set("time_ns", now_ns_).set("name", "log_paused").set("reason", reason);
+    append_mark(mark);
+  } else if (reason == nullptr && refused_ != nullptr && now_ns_ >= next_attempt_ns_) {
+    Json mark = Json::object();
+    mark.set("time_ns", now_ns_).set("name", "log_resumed").set("reason", refused_);
+    mark.set("since_ns", refused_since_ns_).set("rows_dropped", refused_rows_);
+    if (append_mark(mark)) {
+      refused_ = nullptr;
+      refused_rows_ = 0;
+    } else {
+      next_attempt_ns_ = now_ns_ + kSecond;
+    }
+  }
+}
+
+// Told past every limit but the disk's own: a few lines that say why others are missing.
+bool SessionLogWriter::append_mark(const Json& fields) {
+  const std::string line = object_line(Kind::Event, fields).dump() + '\n';
+  LogChannel& system = at(Channel::System);
+  const uint64_t before = system.file_bytes();
+  if (system.append_now(line, now_ns_) != 0) return false;
+  const std::lock_guard lock(counts_mutex_);
+  counts_.rows[std::string(spec(Kind::Event).name)] += 1;
+  counts_.raw_bytes += system.file_bytes() - before;
+  return true;
+}
+
+const char* SessionLogWriter::refusal() {
+  if (is_spool_full()) return kSpoolFull;
+  if (is_below_disk_floor()) return kDiskFloor;
+  return nullptr;
+}
+
+bool SessionLogWriter::is_spool_full() {
+  if (options_.spool_bytes == 0) return false;
+  uint64_t open = 0;
+  for (const LogChannel& channel : channels_) {
+    open += channel.file_bytes() + channel.buffered_bytes();
+  }
+  // Once full, some room has to come free before writing goes on: one gap, not a thousand.
+  const uint64_t room = refused_ == kSpoolFull ? options_.spool_bytes / 16 : 0;
+  const uint64_t limit = options_.spool_bytes - room;
+  while (open + archive_->bytes() > limit) {
+    if (options_.on_full == SpoolPolicy::DropNew || !archive_->delete_oldest()) return true;
+  }
+  return false;
+}
+
+bool SessionLogWriter::is_below_disk_floor() {
+  if (options_.disk_floor_bytes == 0) return false;
+  if (now_ns_ < next_disk_check_ns_) return below_disk_floor_;
+  next_disk_check_ns_ = now_ns_ + kSecond;
+  struct statvfs disk {};
+  if (::statvfs(options_.session_dir.c_str(), &disk) != 0) return below_disk_floor_;
+  const uint64_t free_bytes = uint64_t{disk.f_bavail} * disk.f_frsize;
+  const uint64_t room = below_disk_floor_ ? options_.disk_floor_bytes / 16 : 0;
+  below_disk_floor_ = free_bytes < options_.disk_floor_bytes + room;
+  return below_disk_floor_;
+}
+
+WriterCounts SessionLogWriter::counts() const {
+  const ArchiveCounts archived = archive_ ? archive_->counts() : ArchiveCounts{};
+  const std::lock_guard lock(counts_mutex_);
+  WriterCounts counts = counts_;
+  counts.windows_sealed = archived.windows_sealed;
+  counts.sealed_bytes = archived.sealed_bytes;
+  counts.windows_deleted = archived.windows_deleted;
+  counts.rows_deleted = archived.rows_deleted;
+  return counts;
+}
+
+// The ledger is written before the last windows are sealed: sealing takes time, and a process that
+// is killed during it must not take the account with it.
+Status SessionLogWriter::close(int64_t now_ns, const Ledger& ledger) {
+  if (closed_) return close_status_;
+  close_status_ = flush(now_ns);
+  Ledger full = ledger;
+  full.writer = counts();
+  Json account = full.to_json();
+  account.set("time_ns", now_ns_);
+  Json end = Json::object();
+  end.set("time_ns", now_ns_);
+  const std::string lines = object_line(Kind::Ledger, account).dump() + '\n' +
+                            object_line(Kind::End, end).dump() + '\n';
+  if (const int error = at(Channel::System).append_now(lines, now_ns_); error != 0) {
+    close_status_ = Status::from_errno(error, "cannot write the ledger");
+  }
+  closed_ = true;
+  for (LogChannel& channel : channels_) rotate(channel);
+  const Status sealed = archive_->finish();
+  if (close_status_.is_ok()) close_status_ = sealed;
+  lock_->release();
+  return close_status_;
+}
+
+void SessionLogWriter::abandon() {
+  closed_ = true;
+  for (LogChannel& channel : channels_) {
+    channel.discard();
+    channel.abandon();
+  }
+  lock_->forget();
+  if (!archive_) return;
+  archive_->abandon();
+  // Its thread lives in the parent only, so it cannot be destroyed here; kept reachable instead.
+  [[maybe_unused]] static LogArchive* abandoned;
+  abandoned = archive_.release();
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<LogWriter>> LogWriter::create(LogOptions options,
+                                                           SessionHeader header) {
+  std::error_code error;
+  std::filesystem::create_directories(options.session_dir, error);
+  if (error) {
+    return Status::from_errno(error.value(), "cannot make " + options.session_dir.string());
+  }
+  auto lock = std::make_unique<SessionLock>();
+  if (Status locked = lock->acquire(options.session_dir); !locked.is_ok()) return locked;
+  const Json line = header.to_json();
+  auto archive = LogArchive::create(options.session_dir, line.dump() + '\n');
+  if (!archive) return archive.status();
+  auto writer = std::make_unique<SessionLogWriter>(std::move(options), line, std::move(lock),
+                                                   std::move(archive.value()));
+  if (Status begun = writer->begin(); !begun.is_ok()) return begun;
+  return std::unique_ptr<LogWriter>(std::move(writer));
+}
+
+}  // namespace gpufl::format

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <filesystem>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <thread>
+
+#include "base/status.hpp"
+#include "format/append_file.hpp"
+#include "format/manifest.hpp"
+#include "format/schema.hpp"
+
+// The closed windows of a session that is being written: sealed one after the other on a thread of
+// its own (started with the first window), listed in the manifest, deleted when they must go. All
+// calls but the destructor from any thread.
+namespace gpufl::format {
+
+struct ClosedWindow {
+  Channel channel = Channel::System;
+  uint64_t number = 0;
+  int64_t closed_ns = 0;   // session time; nothing inside is newer
+  uint64_t bytes = 0;      // on disk now
+  uint64_t rows = 0;       // of batches
+};
+
+struct ArchiveCounts {
+  uint64_t windows_sealed = 0, sealed_bytes = 0, windows_deleted = 0, rows_deleted = 0;
+};
+
+class LogArchive {
+ public:
+  // Makes the manifest; it begins with `session_line`.
+  static base::Result<std::unique_ptr<LogArchive>> create(const std::filesystem::path& dir,
+                                                          std::string_view session_line);
+  ~LogArchive();
+
+  // Takes over the raw file of a window, already under its final name.
+  void add(const ClosedWindow& window);
+  // Bytes of the manifest and of every window that is on disk.
+  uint64_t bytes() const;
+  // Windows of the code channel stay: rows of all times refer to them.
+  void delete_older_than(int64_t session_ns);
+  // False when there is none that could go.
+  bool delete_oldest();
+  ArchiveCounts counts() const;
+
+  // Waits until everything is sealed, trying once more what failed, and ends the thread. The first
+  // error; the windows it concerns stay raw, which is a readable state.
+  base::Status finish();
+  // After fork(), in the child: closes the manifest there. Never destroy it afterwards; the thread
+  // and its locks are in whatever state they had in the parent.
+  void abandon();
+
+ private:
+  struct Entry {
+    ClosedWindow window;
+    enum class State : uint8_t { Waiting, Sealing, Sealed, Failed } state = State::Waiting;
+  };
+
+  explicit LogArchive(std::filesystem::path dir) : dir_(std::move(dir)) {}
+  void start_thread();
+  void run();
+  void seal(std::unique_lock<std::mutex>& lock, Entry& entry);
+  void delete_entry(std::list<Entry>::iterator entry, std::string_view reason);
+  static bool is_deletable(const Entry& entry);
+
+  const std::filesystem::path dir_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::list<Entry> entries_;  // in order of closing
+  AppendFile manifest_;
+  ArchiveCounts counts_;
+  uint64_t window_bytes_ = 0;
+  base::Status first_error_;
+  bool finishing_ = false;
+  std::thread thread_;
+};
+
+}  // namespace gpufl::format
