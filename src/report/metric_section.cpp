@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/throttle_reasons.hpp"
+#include "report/text_sections.hpp"
+#include "report/units.hpp"
+
+namespace gpufl::report {
+
+namespace {
+
+using analysis::Distribution;
+using analysis::MetricSeries;
+using analysis::SessionSummary;
+
+// All series of one metric of one device: links, fans or cores taken together.
+struct MetricGroup {
+  const MetricSeries* first = nullptr;
+  size_t series = 0;
+  Distribution values;
+  double growth = 0;  // last - first, over all series
+  double last = 0;    // sum over all series
+};
+
+std::vector<MetricGroup> group(const std::vector<MetricSeries>& metrics,
+                               std::optional<int64_t> device) {
+  std::vector<MetricGroup> groups;
+  for (const MetricSeries& series : metrics) {
+    if (series.device != device) continue;
+    if (groups.empty() || groups.back().first->metric != series.metric) {
+      groups.emplace_back().first = &series;
+    }
+    MetricGroup& target = groups.back();
+    ++target.series;
+    target.values.merge(series.values);
+    target.growth += series.values.last - series.values.first;
+    target.last += series.values.last;
+  }
+  return groups;
+}
+
+std::string label(const MetricGroup& group) {
+  std::string text(metric_label(group.first->metric));
+  if (group.series > 1) text += fmt::format(" (all {})", group.series);
+  return text;
+}
+
+// "sw_power_cap 35.0%, gpu_idle 12.0%", in shares of samples; "none" when no bit was ever set.
+std::string bits_text(const MetricSeries& series) {
+  std::string text;
+  for (size_t bit = 0; bit < series.bit_samples.size(); ++bit) {
+    if (series.bit_samples[bit] == 0) continue;
+    const bool has_name = series.metric == "throttle_reasons_bits" &&
+                          bit < analysis::kThrottleReasons.size();
+    const std::string name = has_name ? std::string(analysis::kThrottleReasons[bit].name)
+                                      : fmt::format("bit {}", bit);
+    const double share = static_cast<double>(series.bit_samples[bit]) /
+                         static_cast<double>(series.values.count);
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, format_percent(share));
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string owner(const SessionSummary& summary, std::optional<int64_t> device) {
+  if (!device) return "HOST METRICS";
+  for (const base::Json& facts : summary.devices) {
+    if (facts["device"].as_integer() != *device) continue;
+    return fmt::format("GPU {} METRICS ({})", *device, facts["name"].as_string());
+  }
+  return fmt::format("GPU {} METRICS", *device);
+}
+
+void write_owner(TextPage& page, const SessionSummary& summary, std::optional<int64_t> device) {
+  TextTable gauges{{{"metric"}, {"min"}, {"mean"}, {"max"}, {"last"}, {"samples", false, 1}}};
+  TextTable counters{{{"since before the session"}, {"grew by"}, {"last"}, {"samples", false, 1}}};
+  std::string zeros;
+  std::vector<const MetricSeries*> bits;
+  for (const MetricGroup& metric : group(summary.metrics, device)) {
+    const std::string& name = metric.first->metric;
+    const Distribution& values = metric.values;
+    const std::string samples = format_count(values.count);
+    if (!metric.first->bit_samples.empty()) {
+      bits.push_back(metric.first);
+    } else if (!analysis::is_cumulative(name)) {
+      gauges.rows.push_back({label(metric), format_metric(name, values.min),
+                             format_metric(name, values.mean()), format_metric(name, values.max),
+                             metric.series > 1 ? "-" : format_metric(name, values.last), samples});
+    } else if (metric.last == 0 && metric.growth == 0) {
+      zeros += fmt::format("{}{}", zeros.empty() ? "" : ", ", label(metric));
+    } else {
+      counters.rows.push_back({label(metric), format_metric(name, metric.growth),
+                               format_metric(name, metric.last), samples});
+    }
+  }
+  page.heading(make_harmless(owner(summary, device)));
+  if (!gauges.rows.empty()) page.table(gauges);
+  for (const MetricSeries* series : bits) {
+    page.field(metric_label(series->metric), bits_text(*series));
+  }
+  if (!counters.rows.empty()) page.table(counters);
+  if (!zeros.empty()) page.field("zero throughout", zeros);
+}
+
+}  // namespace
+
+void write_metrics(TextPage& page, const SessionSummary& summary) {
+  // Series are sorted by device, the host's first.
+  for (size_t i = 0; i < summary.metrics.size(); ++i) {
+    const auto& device = summary.metrics[i].device;
+    if (i == 0 || summary.metrics[i - 1].device != device) write_owner(page, summary, device);
+  }
+}
+
+}  // namespace gpufl::report

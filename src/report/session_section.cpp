@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "report/text_sections.hpp"
+#include "report/units.hpp"
+
+namespace gpufl::report {
+
+namespace {
+
+using analysis::SessionSummary;
+using base::Json;
+
+void write_field(TextPage& page, std::string_view label, const std::string& value) {
+  if (!value.empty()) page.field(label, value);
+}
+
+void write_capabilities(TextPage& page, const SessionSummary& summary) {
+  for (const analysis::Capability& note : summary.capabilities) {
+    if (note.is_as_asked()) continue;
+    page.paragraph(2,
+                   fmt::format("! {}: asked {}, got {}{}", note.feature, note.asked, note.got,
+                               note.reason.empty() ? "" : fmt::format(" ({})", note.reason)),
+                   Tone::Warning, 2);
+    if (!note.detail.empty()) page.paragraph(4, note.detail);
+    if (!note.hint.empty()) page.paragraph(4, "-> " + note.hint, Tone::Plain, 3);
+  }
+}
+
+std::string process_text(const format::SessionHeader& header) {
+  return fmt::format("{} (pid {})", header.process.empty() ? "unknown" : header.process,
+                     header.pid);
+}
+
+std::string host_text(const format::SessionHeader& header) {
+  std::string text = header.host.empty() ? "unknown" : header.host;
+  if (!header.os.empty()) text += ", " + header.os;
+  if (!header.container.empty()) text += ", container " + header.container;
+  return text;
+}
+
+std::string rank_text(const format::SessionHeader& header) {
+  if (!header.rank) return {};
+  std::string text = std::to_string(*header.rank);
+  if (header.world_size) text += fmt::format(" of {}", *header.world_size);
+  if (header.local_rank) text += fmt::format(" (local {})", *header.local_rank);
+  return text;
+}
+
+}  // namespace
+
+void write_session(TextPage& page, const SessionSummary& summary) {
+  const format::SessionHeader& header = summary.header;
+  page.heading("GPUFlight report", header.app_name, Tone::Strong);
+  write_capabilities(page, summary);
+
+  page.heading("SESSION");
+  page.field("id", header.session_id);
+  write_field(page, "run", header.run_id);
+  write_field(page, "rank", rank_text(header));
+  page.field("process", process_text(header));
+  write_field(page, "command", header.command);
+  page.field("host", host_text(header));
+  page.field("engine", fmt::format("{}, backend {}, gpufl {}", header.engine, header.backend,
+                                   header.gpufl_version));
+  page.field("started", format_utc(header.start_wall_ns));
+  page.field("duration", format_duration(static_cast<double>(summary.duration_ns)));
+  if (summary.ended) {
+    page.field("ended", "cleanly");
+  } else if (summary.live) {
+    page.field("ended", "not yet: still recording");
+  } else {
+    page.field("ended", "without a last line: its process was killed or crashed", Tone::Warning);
+  }
+  page.field("log", summary.dir.string());
+}
+
+void write_devices(TextPage& page, const SessionSummary& summary) {
+  if (summary.devices.empty()) return;
+  page.heading("DEVICES");
+  TextTable table{{{"gpu", true},
+                   {"name", true},
+                   {"memory"},
+                   {"SMs"},
+                   {"compute", false, 1},
+                   {"driver", true, 2},
+                   {"pci bus", true, 3},
+                   {"uuid", true, 4}},
+                  {},
+                  1};
+  const auto text_or_unknown = [](const Json& value) {
+    return value.as_string().empty() ? std::string("unknown") : value.as_string();
+  };
+  for (const Json& device : summary.devices) {
+    std::string gpu = std::to_string(device["device"].as_integer());
+    if (const Json* parent = device.find("parent")) {
+      gpu += fmt::format(" (MIG of {})", parent->as_integer());
+    }
+    const Json* memory = device.find("memory_bytes");
+    const Json* sm_count = device.find("sm_count");
+    const bool has_compute = device.find("compute_major") != nullptr;
+    table.rows.push_back(
+        {std::move(gpu), text_or_unknown(device["name"]),
+         memory != nullptr ? format_bytes(memory->as_number()) : "unknown",
+         sm_count != nullptr ? std::to_string(sm_count->as_integer()) : "unknown",
+         has_compute ? fmt::format("{}.{}", device["compute_major"].as_integer(),
+                                   device["compute_minor"].as_integer())
+                     : "unknown",
+         text_or_unknown(device["driver"]), text_or_unknown(device["pci_bus"]),
+         text_or_unknown(device["uuid"])});
+  }
+  page.table(table);
+}
+
+void write_events(TextPage& page, const SessionSummary& summary, size_t top) {
+  if (summary.event_counts.empty()) return;
+  page.heading("EVENTS");
+  std::string counts;
+  uint64_t total = 0;
+  for (const auto& [name, count] : summary.event_counts) {
+    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", name, format_count(count));
+    total += count;
+  }
+  page.paragraph(2, counts);
+  TextTable table{{{"time"}, {"event", true}, {"gpu"}, {"text", true}}, {}, 3};
+  for (const Json& event : summary.events) {
+    if (table.rows.size() == top) break;
+    std::string text = event["text"].as_string();
+    if (const Json* code = event.find("code")) {
+      text = fmt::format("{}{}code {}", text, text.empty() ? "" : ", ", code->as_integer());
+    }
+    const Json* device = event.find("device");
+    table.rows.push_back({format_duration(event["time"].as_number()), event["name"].as_string(),
+                          device != nullptr ? std::to_string(device->as_integer()) : "-",
+                          std::move(text)});
+  }
+  page.table(table);
+  if (total > table.rows.size()) {
+    page.paragraph(2, fmt::format("... {} more", format_count(total - table.rows.size())));
+  }
+}
+
+void write_problems(TextPage& page, const SessionSummary& summary, size_t top) {
+  if (summary.problem_count == 0) return;
+  page.heading("PROBLEMS FOUND WHILE READING", format_count(summary.problem_count), Tone::Warning);
+  size_t shown = 0;
+  for (const format::Problem& problem : summary.problems) {
+    if (shown == top) break;
+    ++shown;
+    const std::string where =
+        problem.line == 0 ? problem.file : fmt::format("{}:{}", problem.file, problem.line);
+    page.paragraph(2, fmt::format("{}: {}: {}", where, format::to_string(problem.kind), problem.text),
+                   Tone::Plain, 2);
+  }
+  if (summary.problem_count > shown) {
+    page.paragraph(2, fmt::format("... {} more", format_count(summary.problem_count - shown)));
+  }
+}
+
+}  // namespace gpufl::report

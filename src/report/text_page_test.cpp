@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/text_page.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace gpufl::report {
+namespace {
+
+TEST(TextPageTest, MakesTextHarmless) {
+  EXPECT_EQ(make_harmless("plain"), "plain");
+  EXPECT_EQ(make_harmless("a\x1b[31mb\n\tc\x7f"), "a?[31mb??c?");
+  EXPECT_EQ(make_harmless("gr\xc3\xb6\xc3\x9f"), "gr\xc3\xb6\xc3\x9f");
+  EXPECT_EQ(make_harmless("cut \xe2\x82"), "cut ??");
+  EXPECT_EQ(make_harmless("c1 \xc2\x9b!"), "c1 ?!");
+  EXPECT_EQ(make_harmless("overlong \xc0\xaf"), "overlong ??");
+  EXPECT_EQ(make_harmless("surrogate \xed\xa0\x80"), "surrogate ???");
+  EXPECT_EQ(make_harmless("right to left \xe2\x80\xae."), "right to left ?.");
+}
+
+TEST(TextPageTest, MeasuresAndCutsByColumnsNotBytes) {
+  EXPECT_EQ(display_width("gr\xc3\xb6\xc3\x9f"), 4u);
+  EXPECT_EQ(display_width("\xe6\xbc\xa2\xe5\xad\x97"), 4u);
+  EXPECT_EQ(fit("forward_pass", 12), "forward_pass");
+  EXPECT_EQ(fit("forward_pass", 11), "forward_...");
+  EXPECT_EQ(fit("gr\xc3\xb6\xc3\x9f" "er", 5), "gr...");
+  EXPECT_EQ(fit("\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2", 5), "\xe6\xbc\xa2...");
+  EXPECT_EQ(fit("long", 2), "..");
+}
+
+TEST(TextPageTest, WrapsAtSpacesAndBreaksWhatHasNone) {
+  TextPage page(20, false);
+  page.paragraph(2, "one two three four five", Tone::Plain, 2);
+  page.paragraph(0, std::string(25, 'x'));
+  page.paragraph(0, "");
+  EXPECT_EQ(page.text(), "  one two three four\n    five\nxxxxxxxxxxxxxxxxxxxx\nxxxxx\n\n");
+}
+
+TEST(TextPageTest, FieldsWrapBelowTheirValue) {
+  TextPage page(40, false);
+  page.field("command", "./train --steps 100");
+  page.field("id", "short");
+  EXPECT_EQ(page.text(),
+            "  command                   ./train\n"
+            "                            --steps 100\n"
+            "  id                        short\n");
+}
+
+TEST(TextPageTest, TablesAlignAndCutTheFirstColumn) {
+  TextPage page(24, false);
+  page.table({{{"name"}, {"count"}, {"note", true}},
+              {{"a_rather_long_name", "1", "x"}, {"b", "12,345", "yy"}}});
+  EXPECT_EQ(page.text(),
+            "  name       count  note\n"
+            "  a_rat...       1  x\n"
+            "  b         12,345  yy\n");
+}
+
+TEST(TextPageTest, AnyColumnMayBeTheFlexibleOne) {
+  TextPage page(20, false);
+  page.table({{{"time"}, {"text"}}, {{"1.5 s", "a text that is long"}}, 1});
+  EXPECT_EQ(page.text(), "   time  text\n  1.5 s  a text t...\n");
+}
+
+TEST(TextPageTest, NarrowTablesDropColumnsInOrder) {
+  const TextTable table{{{"name"}, {"keep"}, {"second", false, 1}, {"first", false, 2}},
+                        {{"a_name_of_25_characters__", "1111111111", "2222222222", "3333333333"}}};
+  TextPage wide(80, false);
+  wide.table(table);
+  EXPECT_NE(wide.text().find("first"), std::string::npos);
+  TextPage narrow(50, false);
+  narrow.table(table);
+  EXPECT_EQ(narrow.text().find("first"), std::string::npos);
+  EXPECT_NE(narrow.text().find("second"), std::string::npos);
+  TextPage narrower(36, false);
+  narrower.table(table);
+  EXPECT_EQ(narrower.text().find("second"), std::string::npos);
+  EXPECT_NE(narrower.text().find("keep"), std::string::npos);
+}
+
+TEST(TextPageTest, ColorsOnlyWhenAsked) {
+  TextPage plain(80, false);
+  plain.heading("LEDGER", "complete", Tone::Good);
+  EXPECT_EQ(plain.text(), "LEDGER: complete\n");
+  TextPage colored(80, true);
+  colored.heading("LEDGER", "complete", Tone::Good);
+  EXPECT_EQ(colored.text(), "\x1b[1mLEDGER\x1b[0m: \x1b[32mcomplete\x1b[0m\n");
+}
+
+}  // namespace
+}  // namespace gpufl::report

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "analysis/summary.hpp"
+#include "report/text_page.hpp"
+
+// The parts of a text report, each with its heading; a part with nothing to say writes nothing.
+// Called by text_report.cpp only.
+namespace gpufl::report {
+
+void write_session(TextPage& page, const analysis::SessionSummary& summary);
+void write_ledger(TextPage& page, const analysis::SessionSummary& summary);
+void write_devices(TextPage& page, const analysis::SessionSummary& summary);
+void write_activity(TextPage& page, const analysis::SessionSummary& summary);
+void write_scopes(TextPage& page, const analysis::SessionSummary& summary, size_t top);
+void write_counters(TextPage& page, const analysis::SessionSummary& summary, size_t top);
+void write_metrics(TextPage& page, const analysis::SessionSummary& summary);
+void write_events(TextPage& page, const analysis::SessionSummary& summary, size_t top);
+void write_problems(TextPage& page, const analysis::SessionSummary& summary, size_t top);
+void write_cost(TextPage& page, const analysis::SessionSummary& summary);
+
+}  // namespace gpufl::report
