@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command_line.hpp"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gpufl/version.hpp>
+
+#include "cli/exit_codes.hpp"
+#include "cli/suggestion.hpp"
+
+namespace gpufl::cli {
+namespace {
+
+// Help in two columns, the right one wrapped, with default and variable behind the description.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter() {
+    column_width(kLeftColumns);
+    label("SUBCOMMAND", "COMMAND");
+  }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    // Checks stand behind a colon: the description says in words what they ask.
+    const std::string type = option->get_type_name();
+    const bool is_optional = type.starts_with('[');
+    return type.empty() ? "" : " " + type.substr(0, is_optional ? type.find(']') + 1 : type.find(':'));
+  }
+
+  std::string make_option_desc(const CLI::Option* option) const override {
+    std::string text = option->get_description();
+    const std::string value = option->get_default_str();
+    if (!value.empty()) text += " [default: " + value + "]";
+    if (!option->get_envname().empty()) text += " [variable: " + option->get_envname() + "]";
+    return wrapped(text);
+  }
+
+ private:
+  static constexpr size_t kLeftColumns = 32;
+  static constexpr size_t kRightColumns = 66;
+
+  static std::string wrapped(std::string_view text) {
+    std::string out;
+    while (text.size() > kRightColumns) {
+      const size_t space = text.rfind(' ', kRightColumns);
+      if (space == std::string_view::npos) break;
+      out.append(text.substr(0, space)) += '\n';
+      text.remove_prefix(space + 1);
+    }
+    return out.append(text);
+  }
+};
+
+// The command that the arguments reached, down to the last word that named one.
+const CLI::App* reached(const CLI::App& app) {
+  const CLI::App* current = &app;
+  while (!current->get_subcommands().empty()) current = current->get_subcommands().front();
+  return current;
+}
+
+std::string full_name(const CLI::App* app) {
+  const CLI::App* parent = app->get_parent();
+  return parent == nullptr ? app->get_name() : full_name(parent) + " " + app->get_name();
+}
+
+// The first argument that the command knows nothing of; empty when they are all known.
+std::string first_unknown(const CLI::App& command) {
+  const std::vector<std::string> unknown = command.remaining();
+  return unknown.empty() ? std::string() : unknown.front();
+}
+
+std::string_view suggestion_for(const CLI::App& command, std::string_view word,
+                                std::vector<std::string>& names) {
+  if (word.starts_with('-')) {
+    for (const CLI::Option* option : command.get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  } else {
+    for (const CLI::App* sub : command.get_subcommands({})) names.push_back(sub->get_name());
+  }
+  return nearest(word.substr(0, word.find('=')), {names.begin(), names.end()});
+}
+
+int refuse(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* command = reached(app);
+  const std::string name = full_name(command);
+  const std::string unknown = first_unknown(*command);
+  if (unknown.empty()) {
+    fmt::print(stderr, "{}: {}\n", name, error.what());
+  } else {
+    std::vector<std::string> names;
+    const std::string_view meant = suggestion_for(*command, unknown, names);
+    const bool is_verb = !unknown.starts_with('-') && !command->get_subcommands({}).empty();
+    fmt::print(stderr, "{}: unknown {} '{}'{}\n", name,
+               unknown.starts_with('-') ? "option" : is_verb ? "command" : "argument", unknown,
+               meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant));
+  }
+  fmt::print(stderr, "Run '{} --help' for what it takes.\n", name);
+  return kExitUsage;
+}
+
+}  // namespace
+
+void set_up_command_line(CLI::App& app) {
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_help_flag("-h,--help", "Print this help and exit");
+  app.set_version_flag("--version", app.get_name() + " " GPUFL_VERSION,
+                       "Print the version and exit");
+}
+
+int run_command_line(CLI::App& app, int argc, char** argv, const int& exit_code) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked_for_text) {
+    return app.exit(asked_for_text);
+  } catch (const CLI::ParseError& error) {
+    return refuse(app, error);
+  }
+  return exit_code;
+}
+
+}  // namespace gpufl::cli

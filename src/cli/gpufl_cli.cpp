@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/gpufl_cli.hpp"
+
+#include <cstdio>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/cat_command.hpp"
+#include "cli/command_line.hpp"
+#include "cli/doctor_command.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/info_command.hpp"
+#include "cli/log_command.hpp"
+#include "cli/monitor.hpp"
+#include "cli/monitor_command.hpp"
+#include "cli/report_command.hpp"
+#include "cli/verify_command.hpp"
+
+namespace gpufl::cli {
+
+int run_gpufl(int argc, char** argv) {
+  CLI::App app("GPUFlight: what the GPU did, and how sure that is", "gpufl");
+  set_up_command_line(app);
+  int exit_code = kExitGood;
+  add_monitor_command(app, exit_code);
+  add_report_command(app, exit_code);
+  add_verify_command(app, exit_code);
+  add_log_command(app, exit_code);
+  add_cat_command(app, exit_code);
+  add_doctor_command(app, exit_code);
+  add_info_command(app, exit_code);
+  for (CLI::App* command : app.get_subcommands({})) command->group("Commands");
+  app.footer("Run 'gpufl COMMAND --help' for what a command takes.");
+  app.require_subcommand(0, 1);
+  if (argc <= 1) {
+    std::fputs(app.help().c_str(), stdout);
+    return kExitGood;
+  }
+  return run_command_line(app, argc, argv, exit_code);
+}
+
+int run_gpufl_monitor(int argc, char** argv) {
+  CLI::App app("Records the health of GPUs and host until it is stopped", "gpufl-monitor");
+  set_up_command_line(app);
+  MonitorOptions options;
+  options.view = MonitorOptions::View::None;
+  add_monitor_options(app, options);
+  int exit_code = kExitGood;
+  app.callback([&] { exit_code = run_monitor(options, app.get_name()); });
+  return run_command_line(app, argc, argv, exit_code);
+}
+
+}  // namespace gpufl::cli

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/monitor.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/clock.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/live_view.hpp"
+#include "cli/prometheus.hpp"
+#include "cli/quantity.hpp"
+#include "cli/stop_signals.hpp"
+#include "cli/terminal.hpp"
+#include "net/http_server.hpp"
+#include "report/units.hpp"
+
+namespace gpufl::cli {
+namespace {
+
+using View = MonitorOptions::View;
+
+constexpr int64_t kFastestRefresh_ns = 200'000'000;
+constexpr int64_t kSlowestRefresh_ns = 1'000'000'000;
+
+constexpr std::string_view kIndexPage =
+    "<!DOCTYPE html><html lang=\"en\"><head><title>GPUFlight monitor</title></head>"
+    "<body><h1>GPUFlight monitor</h1><p><a href=\"/metrics\">Metrics</a></p></body></html>\n";
+
+// Serves the board of a session that may not have started yet: the port is taken first, so that a
+// port in use leaves no empty session behind.
+class MetricsEndpoint {
+ public:
+  base::Status start(const net::Endpoint& endpoint, PrometheusOptions options) {
+    auto server = net::HttpServer::start(
+        endpoint, {{"/metrics",
+                    [this, options] {
+                      const capture::Session* session = session_.load(std::memory_order_acquire);
+                      const auto board = session ? session->board() : capture::MetricBoard{};
+                      return net::HttpReply{std::string(kPrometheusContentType),
+                                            prometheus_text(board, options)};
+                    }},
+                   {"/healthz", [] { return net::HttpReply{"text/plain; charset=utf-8", "ok\n"}; }},
+                   {"/", [] {
+                      return net::HttpReply{"text/html; charset=utf-8", std::string(kIndexPage)};
+                    }}});
+    if (!server) return server.status();
+    server_ = std::move(*server);
+    return base::Status::ok();
+  }
+
+  void attach(const capture::Session* session) {
+    session_.store(session, std::memory_order_release);
+  }
+  void stop() { server_.reset(); }
+  std::string url() const {
+    return server_ ? "http://" + server_->endpoint().text() + "/metrics" : std::string();
+  }
+
+ private:
+  std::atomic<const capture::Session*> session_{nullptr};
+  std::unique_ptr<net::HttpServer> server_;
+};
+
+std::string missing_features(const capture::Session& session) {
+  std::string text;
+  for (const capture::CapabilityNote& note : session.capabilities()) {
+    if (note.asked == note.got) continue;
+    text += text.empty() ? "" : "; ";
+    text += fmt::format("{}: {}", note.feature, note.detail.empty() ? note.reason : note.detail);
+    if (!note.hint.empty()) text += fmt::format(" ({})", note.hint);
+  }
+  return text;
+}
+
+View chosen_view(View asked) {
+  if (asked != View::Auto) return asked;
+  return terminal_is_usable() ? View::Screen : View::None;
+}
+
+class Monitor {
+ public:
+  Monitor(const MonitorOptions& options, std::string_view program)
+      : options_(options), program_(program), view_(chosen_view(options.view)) {}
+
+  int run() {
+    if (const base::Status status = start(); !status) {
+      say(status.message());
+      return kExitCannotTell;
+    }
+    announce();
+    const std::string why = wait_for_end();
+    return finish(why);
+  }
+
+ private:
+  void say(std::string_view text) const {
+    fmt::print(stderr, "{}: {}\n", program_, text);
+  }
+
+  base::Status start() {
+    if (view_ == View::Screen && !terminal_is_usable()) {
+      return {base::Code::Unsupported, "--view screen needs a terminal in the foreground"};
+    }
+    if (options_.metrics) {
+      const auto status = metrics_.start(*options_.metrics, {options_.process_metrics});
+      if (!status) return status;
+    }
+    auto session = capture::Session::start(options_.session_config());
+    if (!session) return session.status();
+    session_ = std::move(*session);
+    started_ns_ = base::monotonic_ns();
+    metrics_.attach(session_.get());
+    return base::Status::ok();
+  }
+
+  void announce() {
+    state_.name = options_.name;
+    state_.session_dir = session_->dir().string();
+    state_.metrics_url = metrics_.url();
+    state_.notice = missing_features(*session_);
+    state_.interval_ns = options_.interval_ns;
+
+    const size_t gpus = session_->board().devices.size();
+    const std::string served =
+        state_.metrics_url.empty() ? "" : fmt::format("; metrics on {}", state_.metrics_url);
+    say(fmt::format("recording {} every {} into {}{}",
+                    gpus == 0 ? "the host (no GPU)"
+                              : fmt::format("{} GPU{} and the host", gpus, gpus == 1 ? "" : "s"),
+                    duration_text(options_.interval_ns), state_.session_dir, served));
+    if (!state_.notice.empty()) say(state_.notice);
+    if (options_.metrics && !options_.metrics->is_loopback()) {
+      say(fmt::format("warning: {} is open to the network, without a key", state_.metrics_url));
+    }
+  }
+
+  // Returns what ended the session.
+  std::string wait_for_end() {
+    if (view_ == View::Screen) terminal_.emplace();
+    const std::optional<int64_t> end_ns =
+        options_.duration_ns ? std::optional(started_ns_ + *options_.duration_ns) : std::nullopt;
+    const int64_t refresh_ns =
+        std::clamp(options_.interval_ns, kFastestRefresh_ns, kSlowestRefresh_ns);
+    int64_t next_refresh_ns = base::monotonic_ns();
+    while (true) {
+      const int64_t now_ns = base::monotonic_ns();
+      if (end_ns && now_ns >= *end_ns) return "the end of --duration";
+      if (view_ != View::None && now_ns >= next_refresh_ns) {
+        show();
+        next_refresh_ns = std::max(next_refresh_ns + refresh_ns, now_ns);
+      }
+      std::optional<int64_t> wake_ns = end_ns;
+      if (view_ != View::None) wake_ns = std::min(next_refresh_ns, end_ns.value_or(INT64_MAX));
+      if (!wait(wake_ns)) return "the end of its terminal";
+      for (int number; (number = signals_.take()) != 0;) {
+        if (number != SIGWINCH) return std::string(signal_name(number));
+        next_refresh_ns = 0;
+      }
+      while (terminal_) {
+        const auto key = terminal_->read_key();
+        if (!key) break;
+        if (*key == 'q' || *key == 'Q') return "q";
+      }
+    }
+  }
+
+  // Until a signal, a key or the time given. False when the terminal is gone.
+  bool wait(std::optional<int64_t> wake_ns) const {
+    pollfd sources[] = {{signals_.fd(), POLLIN, 0}, {terminal_ ? STDIN_FILENO : -1, POLLIN, 0}};
+    const int64_t left_ns = std::max<int64_t>(0, wake_ns.value_or(0) - base::monotonic_ns());
+    const timespec timeout{left_ns / 1'000'000'000, left_ns % 1'000'000'000};
+    ::ppoll(sources, std::size(sources), wake_ns ? &timeout : nullptr, nullptr);
+    return (sources[1].revents & (POLLHUP | POLLERR)) == 0;
+  }
+
+  void show() {
+    state_.elapsed_ns = base::monotonic_ns() - started_ns_;
+    state_.board = session_->board();
+    if (terminal_) {
+      terminal_->draw(live_view(state_, terminal_->size(), terminal_has_color()));
+    } else {
+      fmt::print("{}\n", live_line(state_));
+      std::fflush(stdout);
+    }
+  }
+
+  int finish(const std::string& why) {
+    terminal_.reset();
+    metrics_.stop();
+    signals_.release();
+    const capture::MetricBoard board = session_->board();
+    const int64_t lasted_ns = base::monotonic_ns() - started_ns_;
+    const base::Status stopped = session_->stop();
+    say(fmt::format("stopped by {} after {}: {} sample{}, {} missed; session {}", why,
+                    report::format_duration(static_cast<double>(lasted_ns)),
+                    report::format_count(board.samples_taken),
+                    board.samples_taken == 1 ? "" : "s",
+                    report::format_count(board.samples_missed), session_->dir().string()));
+    if (stopped) return kExitGood;
+    say("the session did not end cleanly: " + stopped.message());
+    return kExitCannotTell;
+  }
+
+  const MonitorOptions& options_;
+  const std::string program_;
+  const View view_;
+  StopSignals signals_;  // before everything that starts a thread
+  std::unique_ptr<capture::Session> session_;
+  MetricsEndpoint metrics_;
+  int64_t started_ns_ = 0;
+  LiveViewState state_;
+  std::optional<Terminal> terminal_;
+};
+
+}  // namespace
+
+int run_monitor(const MonitorOptions& options, std::string_view program) {
+  return Monitor(options, program).run();
+}
+
+}  // namespace gpufl::cli
