@@ -49,12 +49,12 @@ void SummaryBuilder::on_object(Kind kind, const Json& line) {
   switch (kind) {
     case Kind::Device: see_device(line); break;
     case Kind::Capability: see_capability(line); break;
-    case Kind::Event:
-      ++summary_.event_counts[line["name"].as_string()];
-      if (summary_.events.size() < SessionSummary::kMaxEvents) summary_.events.push_back(line);
-      break;
+    case Kind::Event: see_event(line); break;
     case Kind::Ledger: summary_.ledger = format::Ledger::from_json(line); break;
-    case Kind::End: summary_.ended = true; break;
+    case Kind::End:
+      summary_.ended = true;
+      end_ns_ = line["time"].as_integer();
+      break;
     default: break;
   }
   summary_.duration_ns = std::max(summary_.duration_ns, line["time"].as_integer());
@@ -83,12 +83,27 @@ void SummaryBuilder::see_capability(const Json& line) {
   }
 }
 
+void SummaryBuilder::see_event(const Json& line) {
+  const std::string& name = line["name"].as_string();
+  if (name == "host_facts") {
+    summary_.host_facts = line;
+    return;
+  }
+  ++summary_.event_counts[name];
+  if (summary_.events.size() < SessionSummary::kMaxEvents) summary_.events.push_back(line);
+}
+
 void SummaryBuilder::on_problem(const format::Problem& problem) {
+  using ProblemKind = format::Problem::Kind;
   ++summary_.problem_count;
+  summary_.has_faults |=
+      problem.kind != ProblemKind::UnknownKind && problem.kind != ProblemKind::UnknownColumn;
   if (summary_.problems.size() < SessionSummary::kMaxProblems) summary_.problems.push_back(problem);
 }
 
 SessionSummary SummaryBuilder::finish() {
+  // A time after the end is a fault of its row, not a longer session.
+  if (end_ns_) summary_.duration_ns = *end_ns_;
   summary_.scopes = scopes_.finish(summary_.duration_ns);
   summary_.counters = counters_.finish();
   summary_.metrics = metrics_.finish();

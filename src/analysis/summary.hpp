@@ -32,12 +32,13 @@ struct Capability {
 struct SessionSummary {
   format::SessionHeader header;
   std::filesystem::path dir;
-  int64_t duration_ns = 0;               // up to the newest time in the log
+  int64_t duration_ns = 0;               // to the `end` line, else to the newest time in the log
   bool ended = false;                    // has an `end` line
   bool live = false;                     // its process still records
   std::optional<format::Ledger> ledger;  // absent: killed, or still running
   std::vector<Capability> capabilities;
   std::vector<base::Json> devices;       // `device` lines, by number
+  base::Json host_facts;                 // the event of that name; null when there is none
   std::vector<base::Json> events;        // the first kMaxEvents
   std::map<std::string, uint64_t> event_counts;  // by name, all of them
   std::vector<ScopeNode> scopes;
@@ -46,6 +47,7 @@ struct SessionSummary {
   std::map<std::string, uint64_t> rows;  // by kind, as read
   std::vector<format::Problem> problems;  // the first kMaxProblems
   uint64_t problem_count = 0;
+  bool has_faults = false;               // a problem other than something newer that was skipped
 
   static constexpr size_t kMaxEvents = 200;
   static constexpr size_t kMaxProblems = 100;
@@ -65,8 +67,10 @@ class SummaryBuilder : public format::Visitor {
   void see_times(const format::Batch& batch);
   void see_device(const base::Json& line);
   void see_capability(const base::Json& line);
+  void see_event(const base::Json& line);
 
   SessionSummary summary_;
+  std::optional<int64_t> end_ns_;
   NameTable names_;
   ScopeTree scopes_{names_};
   CounterTable counters_{names_};

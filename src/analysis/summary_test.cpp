@@ -94,6 +94,36 @@ TEST(SummaryBuilderTest, ListsAreBoundedAndCountsAreNot) {
   EXPECT_EQ(summary.event_counts.at("mark"), 1000u);
 }
 
+TEST(SummaryBuilderTest, ATimeAfterTheEndDoesNotMakeTheSessionLonger) {
+  SummaryBuilder builder;
+  Batch counters(Kind::Counter);
+  counters.push_row({1'000'000, 1, 5});
+  builder.on_batch(counters, format::Dictionaries());
+  builder.on_object(Kind::End, object(R"({"time":9000})"));
+  EXPECT_EQ(builder.finish().duration_ns, 9000);
+}
+
+TEST(SummaryBuilderTest, HostFactsAreNoEvent) {
+  SummaryBuilder builder;
+  builder.on_object(Kind::Event, object(R"({"time":0,"name":"host_facts","core_count":4})"));
+  const SessionSummary summary = builder.finish();
+  EXPECT_EQ(summary.host_facts["core_count"].as_integer(), 4);
+  EXPECT_TRUE(summary.events.empty());
+  EXPECT_TRUE(summary.event_counts.empty());
+}
+
+TEST(SummaryBuilderTest, WhatIsMerelyNewerIsNoFault) {
+  SummaryBuilder builder;
+  builder.on_problem({format::Problem::Kind::UnknownColumn, "scope.log", 0, "1 unknown column"});
+  builder.on_problem({format::Problem::Kind::UnknownKind, "scope.log", 0, "1 line"});
+  const SessionSummary newer = builder.finish();
+  EXPECT_EQ(newer.problem_count, 2u);
+  EXPECT_FALSE(newer.has_faults);
+  SummaryBuilder other;
+  other.on_problem({format::Problem::Kind::TornLine, "scope.log", 3, "torn"});
+  EXPECT_TRUE(other.finish().has_faults);
+}
+
 TEST(SummaryBuilderTest, ATimeThatOverflowsIsNotTheDuration) {
   SummaryBuilder builder;
   Batch scopes(Kind::Scope);

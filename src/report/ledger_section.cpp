@@ -44,7 +44,7 @@ Verdict verdict(const SessionSummary& summary) {
     if (summary.live) return {"not written yet: the session still runs", Tone::Plain};
     return {"missing: the session was cut off, its last moments may be lost", Tone::Warning};
   }
-  if (summary.problem_count != 0) {
+  if (summary.has_faults) {
     return {"incomplete: parts of the log cannot be read (see problems)", Tone::Warning};
   }
   if (!summary.ledger->is_complete()) {

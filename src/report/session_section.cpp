@@ -39,12 +39,43 @@ std::string host_text(const format::SessionHeader& header) {
   return text;
 }
 
+std::string machine_text(const Json& facts) {
+  if (!facts.is_object()) return {};
+  std::string text = fmt::format("{} cores", facts["core_count"].as_integer());
+  if (const Json* model = facts.find("cpu_model")) text += fmt::format(" ({})", model->as_string());
+  if (const Json* ram = facts.find("ram_total_bytes")) {
+    text += fmt::format(", {} memory", format_bytes(ram->as_number()));
+  }
+  if (const Json* limit = facts.find("cgroup_cpu_limit_permille")) {
+    text += fmt::format(", limited to {:.1f} cores", limit->as_number() / 1000);
+  }
+  if (const Json* limit = facts.find("cgroup_memory_limit_bytes")) {
+    text += fmt::format(", limited to {}", format_bytes(limit->as_number()));
+  }
+  return text;
+}
+
 std::string rank_text(const format::SessionHeader& header) {
   if (!header.rank) return {};
   std::string text = std::to_string(*header.rank);
   if (header.world_size) text += fmt::format(" of {}", *header.world_size);
   if (header.local_rank) text += fmt::format(" (local {})", *header.local_rank);
   return text;
+}
+
+// Its text, and every field that has no column of its own: "off the bus (code 79)".
+std::string event_text(const Json& event) {
+  std::string fields;
+  for (const auto& [name, value] : event.members()) {
+    if (name == "type" || name == "time" || name == "name" || name == "device" || name == "text") {
+      continue;
+    }
+    fields += fmt::format("{}{} {}", fields.empty() ? "" : ", ", name,
+                          value.is_string() ? value.as_string() : value.dump());
+  }
+  const std::string& text = event["text"].as_string();
+  if (fields.empty()) return text;
+  return text.empty() ? fields : fmt::format("{} ({})", text, fields);
 }
 
 }  // namespace
@@ -61,6 +92,7 @@ void write_session(TextPage& page, const SessionSummary& summary) {
   page.field("process", process_text(header));
   write_field(page, "command", header.command);
   page.field("host", host_text(header));
+  write_field(page, "machine", machine_text(summary.host_facts));
   page.field("engine", fmt::format("{}, backend {}, gpufl {}", header.engine, header.backend,
                                    header.gpufl_version));
   page.field("started", format_utc(header.start_wall_ns));
@@ -125,14 +157,10 @@ void write_events(TextPage& page, const SessionSummary& summary, size_t top) {
   TextTable table{{{"time"}, {"event", true}, {"gpu"}, {"text", true}}, {}, 3};
   for (const Json& event : summary.events) {
     if (table.rows.size() == top) break;
-    std::string text = event["text"].as_string();
-    if (const Json* code = event.find("code")) {
-      text = fmt::format("{}{}code {}", text, text.empty() ? "" : ", ", code->as_integer());
-    }
     const Json* device = event.find("device");
     table.rows.push_back({format_duration(event["time"].as_number()), event["name"].as_string(),
                           device != nullptr ? std::to_string(device->as_integer()) : "-",
-                          std::move(text)});
+                          event_text(event)});
   }
   page.table(table);
   if (total > table.rows.size()) {

@@ -53,7 +53,7 @@ SessionSummary small_session() {
   header.process = "train";
   header.command = "./train --epochs 3";
   header.host = "node7";
-  header.os = "6.1.0-28-amd64";
+  header.os = "Linux 6.1.0-28-amd64";
   header.rank = 3;
   header.world_size = 8;
   header.local_rank = 1;
@@ -80,6 +80,8 @@ SessionSummary full_session() {
   summary.ledger = ledger;
   summary.rows = ledger.writer.rows;
   summary.rows["kernel"] = 12;
+  summary.host_facts = object(R"({"core_count":192,"cpu_model":"AMD EPYC 9654",
+      "ram_total_bytes":1623497637888,"cgroup_cpu_limit_permille":16000})");
   summary.devices = {
       object(R"({"device":0,"name":"NVIDIA H200","uuid":"GPU-6a1b","pci_bus":"00000000:1B:00.0",
                  "driver":"570.86.15","sm_count":132,"memory_bytes":150754820096,
@@ -124,8 +126,11 @@ SessionSummary full_session() {
   summary.metrics[9].bit_samples[2] = 2;
   summary.events = {object(R"({"time":5000000000,"name":"xid","device":0,"code":79,
                               "text":"GPU has fallen off the bus"})"),
-                    object(R"({"time":6000000000,"name":"system_start","text":"phase"})")};
-  summary.event_counts = {{"system_start", 1}, {"xid", 1}};
+                    object(R"({"time":6000000000,"name":"system_start","text":"phase"})"),
+                    object(R"({"time":0,"name":"option_warning","reason":"unknown_key",
+                              "source":"gpufl.json","key":"log_pth","line":3,
+                              "text":"there is no option of that name"})")};
+  summary.event_counts = {{"option_warning", 1}, {"system_start", 1}, {"xid", 1}};
   return summary;
 }
 
@@ -211,7 +216,7 @@ TEST(TextReportTest, VerdictFollowsLedgerAndProblems) {
   EXPECT_NE(text_report(summary).find("LEDGER: incomplete: see what was dropped"),
             std::string::npos);
   summary.ledger->scopes_dropped = 0;
-  summary.problem_count = 1;
+  summary.has_faults = true;
   EXPECT_NE(text_report(summary).find("LEDGER: incomplete: parts of the log"), std::string::npos);
 }
 
