@@ -80,7 +80,6 @@ class SessionLogWriter final : public LogWriter {
 
  private:
   LogChannel& at(Channel channel) { return channels_[static_cast<size_t>(channel)]; }
-  void write_slices(const Batch& batch);
   void spill(LogChannel& channel);
   void write_out(LogChannel& channel);
   void drop(LogChannel& channel, const char* reason);
@@ -138,27 +137,9 @@ int64_t SessionLogWriter::intern(Dict dict, std::string_view value) {
 
 void SessionLogWriter::write(const Batch& batch) {
   if (closed_ || batch.empty()) return;
-  if (batch.rows() > kMaxBatchRows) return write_slices(batch);
   LogChannel& channel = at(batch.kind_spec().channel);
   channel.add(batch, table_, codec_);
   spill(channel);
-}
-
-void SessionLogWriter::write_slices(const Batch& batch) {
-  Batch slice(batch.kind());
-  const size_t columns = batch.kind_spec().columns.size();
-  for (size_t begin = 0; begin < batch.rows(); begin += kMaxBatchRows) {
-    const size_t end = std::min(batch.rows(), begin + kMaxBatchRows);
-    slice.clear();
-    for (size_t i = 0; i < columns; ++i) {
-      if (!batch.has(i)) continue;
-      const auto& column = batch.column(i);
-      slice.mutable_column(i).assign(column.begin() + static_cast<ptrdiff_t>(begin),
-                                     column.begin() + static_cast<ptrdiff_t>(end));
-    }
-    slice.set_rows(end - begin);
-    write(slice);
-  }
 }
 
 void SessionLogWriter::write(Kind kind, const Json& fields, Channel channel_id) {
@@ -266,12 +247,12 @@ void SessionLogWriter::update_state() {
     refused_ = reason;
     refused_since_ns_ = now_ns_;
     Json mark = Json::object();
-    mark.set("time_ns", now_ns_).set("name", "log_paused").set("reason", reason);
+    mark.set("time", now_ns_).set("name", "log_paused").set("reason", reason);
     append_mark(mark);
   } else if (reason == nullptr && refused_ != nullptr && now_ns_ >= next_attempt_ns_) {
     Json mark = Json::object();
-    mark.set("time_ns", now_ns_).set("name", "log_resumed").set("reason", refused_);
-    mark.set("since_ns", refused_since_ns_).set("rows_dropped", refused_rows_);
+    mark.set("time", now_ns_).set("name", "log_resumed").set("reason", refused_);
+    mark.set("since", refused_since_ns_).set("rows_dropped", refused_rows_);
     if (append_mark(mark)) {
       refused_ = nullptr;
       refused_rows_ = 0;
@@ -345,9 +326,9 @@ Status SessionLogWriter::close(int64_t now_ns, const Ledger& ledger) {
   Ledger full = ledger;
   full.writer = counts();
   Json account = full.to_json();
-  account.set("time_ns", now_ns_);
+  account.set("time", now_ns_);
   Json end = Json::object();
-  end.set("time_ns", now_ns_);
+  end.set("time", now_ns_);
   const std::string lines = object_line(Kind::Ledger, account).dump() + '\n' +
                             object_line(Kind::End, end).dump() + '\n';
   if (const int error = at(Channel::System).append_now(lines, now_ns_); error != 0) {

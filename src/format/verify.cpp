@@ -180,9 +180,9 @@ void VerifyPass::check_times(const Batch& batch, size_t column) {
 void VerifyPass::on_object(Kind kind, const Json& object) {
   if (kind == Kind::Dict) return check_definitions(object);
   if (kind == Kind::Session) return;
-  if (const Json* time = object.find("time_ns")) {
+  if (const Json* time = object.find("time")) {
     if (!time->is_integer() || time->as_integer() < 0) {
-      problem(Problem::Kind::TimeOutOfRange, line, "time_ns: " + time->dump());
+      problem(Problem::Kind::TimeOutOfRange, line, "time: " + time->dump());
     }
     window_last_ns_ = std::max(window_last_ns_, time->as_integer());
   }
@@ -190,7 +190,7 @@ void VerifyPass::on_object(Kind kind, const Json& object) {
   if (kind == Kind::Ledger) result_.ledger = Ledger::from_json(object);
   if (kind == Kind::End) {
     result_.ended = true;
-    end_ns_ = object["time_ns"].as_integer();
+    end_ns_ = object["time"].as_integer();
   }
 }
 

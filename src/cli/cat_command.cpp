@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cat_command.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "cli/exit_codes.hpp"
+#include "cli/print.hpp"
+#include "format/flat_row.hpp"
+#include "format/session_reader.hpp"
+
+namespace gpufl::cli {
+namespace {
+
+using base::Json;
+using format::Kind;
+
+constexpr size_t kBufferBytes = size_t{256} << 10;
+
+class KindCounter final : public format::Visitor {
+ public:
+  void on_batch(const format::Batch& batch, const format::Dictionaries&) override {
+    rows_[batch.kind_spec().name] += batch.rows();
+  }
+  void on_object(Kind kind, const Json&) override { rows_[format::spec(kind).name] += 1; }
+
+  const std::map<std::string_view, uint64_t>& rows() const { return rows_; }
+
+ private:
+  std::map<std::string_view, uint64_t> rows_;
+};
+
+class RowPrinter final : public format::Visitor {
+ public:
+  void on_batch(const format::Batch& batch, const format::Dictionaries& dictionaries) override {
+    if (closed_) return;
+    rows_.append(batch, dictionaries, buffer_);
+    if (buffer_.size() >= kBufferBytes) flush();
+  }
+  void on_object(Kind kind, const Json& line) override {
+    // Every file begins with the session line; it is one session.
+    if (closed_ || (kind == Kind::Session && session_seen_)) return;
+    session_seen_ |= kind == Kind::Session;
+    rows_.append(kind, line, buffer_);
+  }
+  void on_problem(const format::Problem& problem) override {
+    if (problem.kind == format::Problem::Kind::UnknownKind) return;
+    ++problems_;
+  }
+  void flush() {
+    // Whoever reads may have seen enough (head, a pager): then there is nothing left to do.
+    closed_ |= !print(buffer_);
+    closed_ |= std::fflush(stdout) != 0;
+    buffer_.clear();
+  }
+  uint64_t problems() const { return problems_; }
+
+ private:
+  format::FlatRows rows_;
+  std::string buffer_;
+  bool closed_ = false;
+  bool session_seen_ = false;
+  uint64_t problems_ = 0;
+};
+
+// The one session that is meant, or why there is none.
+std::optional<format::SessionReader> open_one(const std::string& path, int& exit_code) {
+  const auto sessions = format::find_sessions(path);
+  if (sessions.empty()) {
+    print_error(fmt::format("gpufl cat: there is no session in {}\n", path));
+    exit_code = kExitCannotTell;
+    return {};
+  }
+  if (sessions.size() > 1) {
+    print_error(fmt::format("gpufl cat: {} holds {} sessions, name one of them:\n", path,
+               sessions.size()));
+    for (const auto& session : sessions) print_error(fmt::format("  {}\n", session.string()));
+    exit_code = kExitUsage;
+    return {};
+  }
+  auto session = format::SessionReader::open(sessions.front());
+  if (!session) {
+    print_error(fmt::format("gpufl cat: {}\n", session.status().message()));
+    exit_code = kExitCannotTell;
+    return {};
+  }
+  return std::move(session.value());
+}
+
+int list_kinds(const format::SessionReader& session) {
+  KindCounter counter;
+  session.read(counter);
+  for (const auto& [kind, rows] : counter.rows()) print(fmt::format("{:<15} {:>12}\n", kind, rows));
+  return kExitGood;
+}
+
+int print_rows(const format::SessionReader& session, Kind kind) {
+  RowPrinter printer;
+  session.read(printer, {kind});
+  printer.flush();
+  if (printer.problems() > 0) {
+    print_error(fmt::format("gpufl cat: {} problems while reading, see gpufl verify {}\n",
+               printer.problems(), session.dir().string()));
+  }
+  return kExitGood;
+}
+
+std::string all_kinds() {
+  std::string names;
+  for (size_t i = 0; i < format::kKindCount; ++i) {
+    if (i > 0) names += ' ';
+    names += format::spec(static_cast<Kind>(i)).name;
+  }
+  return names;
+}
+
+int cat(const std::string& path, const std::string& kind_name) {
+  const format::KindSpec* kind = format::find_kind(kind_name);
+  if (kind == nullptr && !kind_name.empty()) {
+    print_error(fmt::format("gpufl cat: there is no kind \"{}\"; the kinds are: {}\n", kind_name,
+               all_kinds()));
+    return kExitUsage;
+  }
+  int exit_code = kExitGood;
+  const auto session = open_one(path, exit_code);
+  if (!session) return exit_code;
+  return kind != nullptr ? print_rows(*session, kind->kind) : list_kinds(*session);
+}
+
+}  // namespace
+
+void add_cat_command(CLI::App& app, int& exit_code) {
+  struct Options {
+    std::string session, kind;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("cat", "Print the events of one kind, one flat JSON object a line");
+  command->add_option("session", options->session,
+                      "A session, or a folder with one session in it (with several, cat names them)")
+      ->required();
+  command->add_option("kind", options->kind, "kernel, scope, device_metric, ...; none: list kinds");
+  command->footer("Times are nanoseconds since the start of the session. Dictionaries are resolved, "
+                  "launch configurations spread out, 64-bit ids are strings.\nKinds: " +
+                  all_kinds());
+  command->callback([options, &exit_code] { exit_code = cat(options->session, options->kind); });
+}
+
+}  // namespace gpufl::cli

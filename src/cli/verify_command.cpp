@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/verify_command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "cli/exit_codes.hpp"
+#include "cli/print.hpp"
+#include "format/verify.hpp"
+
+namespace gpufl::cli {
+namespace {
+
+using format::Ledger;
+using format::Verdict;
+using format::VerifyResult;
+
+constexpr size_t kShownProblems = 10;
+
+int exit_code_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::Complete: return kExitGood;
+    case Verdict::Losses: return kExitNo;
+    case Verdict::Unreadable: return kExitCannotTell;
+  }
+  return kExitCannotTell;
+}
+
+std::string counts_text(const std::map<std::string, uint64_t>& counts) {
+  std::string text;
+  for (const auto& [name, count] : counts) {
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {}", name, count);
+  }
+  return text.empty() ? "none" : text;
+}
+
+void append_field(std::string& out, std::string_view name, std::string_view value) {
+  fmt::format_to(std::back_inserter(out), "  {:<12}{}\n", name, value);
+}
+
+std::string known(const std::optional<uint64_t>& value) {
+  return value ? std::to_string(*value) : "unknown";
+}
+
+void append_ledger(std::string& out, const Ledger& ledger) {
+  append_field(out, "ledger", fmt::format("launches seen {}, kernel records {}, dropped by the "
+                                          "vendor {}, impossible times {}",
+                                          known(ledger.launches_seen), known(ledger.kernel_records),
+                                          known(ledger.vendor_dropped),
+                                          known(ledger.impossible_times)));
+  append_field(out, "", fmt::format("scopes dropped {}, unclosed {}; samples taken {}, missed {}",
+                                    ledger.scopes_dropped, ledger.scopes_unclosed,
+                                    ledger.samples_taken, ledger.samples_missed));
+  const uint64_t overflowed = ledger.names_overflowed + ledger.counters_overflowed +
+                              ledger.writer.dictionary_overflows;
+  append_field(out, "", fmt::format("names and counters beyond their bounds {}; rows dropped by "
+                                    "the writer: {}",
+                                    overflowed, counts_text(ledger.writer.dropped)));
+  append_field(out, "", fmt::format("raw bytes {}; collector time {:.1f} ms",
+                                    ledger.writer.raw_bytes,
+                                    static_cast<double>(ledger.collector_cpu_ns) / 1e6));
+}
+
+void append_problems(std::string& out, const VerifyResult& result) {
+  if (result.problems.empty()) return;
+  append_field(out, "problems", counts_text(result.problems));
+  const size_t shown = std::min(result.first_problems.size(), kShownProblems);
+  for (size_t i = 0; i < shown; ++i) {
+    const format::Problem& problem = result.first_problems[i];
+    const std::string line = problem.line > 0 ? fmt::format(":{}", problem.line) : "";
+    append_field(out, "",
+                 fmt::format("{}{}: {}: {}", problem.file, line, to_string(problem.kind),
+                             problem.text));
+  }
+  if (result.first_problems.size() > shown) append_field(out, "", "… more with --json");
+}
+
+std::string describe(const VerifyResult& result) {
+  std::string out = fmt::format("{}\n", result.dir.string());
+  if (result.header) {
+    const format::SessionHeader& header = *result.header;
+    append_field(out, "session", header.session_id);
+    append_field(out, "of", fmt::format("{}, pid {} on {}, engine {}",
+                                        header.app_name.empty() ? "?" : header.app_name,
+                                        header.pid, header.host.empty() ? "?" : header.host,
+                                        header.engine.empty() ? "?" : header.engine));
+    append_field(out, "lasted", fmt::format("{:.3f} s{}", static_cast<double>(result.last_ns) / 1e9,
+                                            result.live ? " so far" : ""));
+    const format::WindowCount& windows = result.windows;
+    append_field(out, "windows",
+                 fmt::format("{} sealed, {} unsealed, {} live, {} missing, {} deleted",
+                             windows.sealed, windows.unsealed, windows.live, windows.missing,
+                             windows.deleted));
+    append_field(out, "rows", counts_text(result.rows));
+    if (result.ledger) {
+      append_ledger(out, *result.ledger);
+    } else {
+      append_field(out, "ledger", "none");
+    }
+    append_problems(out, result);
+  }
+  append_field(out, "verdict", to_string(result.verdict));
+  for (const std::string& reason : result.reasons) append_field(out, "", reason);
+  return out;
+}
+
+int verify(const std::string& path, bool json) {
+  const auto sessions = format::find_sessions(path);
+  if (sessions.empty()) {
+    print_error(fmt::format("gpufl verify: there is no session in {}\n", path));
+    return kExitCannotTell;
+  }
+  int worst = kExitGood;
+  base::Json list = base::Json::array();
+  for (const auto& session : sessions) {
+    const VerifyResult result = format::verify_session(session);
+    worst = std::max(worst, exit_code_of(result.verdict));
+    if (json) {
+      list.push(result.to_json());
+    } else {
+      print(describe(result));
+    }
+  }
+  if (json) print(list.dump() + '\n');
+  return worst;
+}
+
+}  // namespace
+
+void add_verify_command(CLI::App& app, int& exit_code) {
+  struct Options {
+    std::string path;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "verify", "Check every window, line, hash, reference and time of sessions");
+  command->add_option("path", options->path, "A session, a run or a whole log folder")->required();
+  command->add_flag("--json", options->json, "Print a JSON array, one object per session");
+  command->footer("Exit code: 0 all complete; 1 readable with losses, or still being written; 2 a "
+                  "session is unreadable, or there is none. With several sessions, the worst.");
+  command->callback([options, &exit_code] { exit_code = verify(options->path, options->json); });
+}
+
+}  // namespace gpufl::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/json.hpp"
+#include "format/batch.hpp"
+#include "format/session_reader.hpp"
+
+// Rows as flat JSON objects, one line each, for tools that know nothing of the format: ids of
+// dictionaries replaced by what they stand for, launch configurations spread out, units in names
+// ("start" becomes "start_ns", "dur" "duration_ns"). One thread; of one session.
+namespace gpufl::format {
+
+class FlatRows {
+ public:
+  // Appends a line for each row. Values that are absent or unknown are left out.
+  void append(const Batch& batch, const Dictionaries& dictionaries, std::string& out);
+  // The same for a line that is no batch. `dict` lines become one line per value that is new.
+  void append(Kind kind, const base::Json& line, std::string& out);
+
+ private:
+  struct ConfigText {
+    std::string name;  // as JSON members, each with a comma behind
+    std::string rest;
+  };
+  const ConfigText& config(int64_t id, const Dictionaries& dictionaries);
+  void append_value(const Batch& batch, size_t column, size_t row,
+                    const Dictionaries& dictionaries, std::string& out);
+  void append_stack(int64_t id, const Dictionaries& dictionaries, std::string& out);
+
+  std::unordered_map<int64_t, ConfigText> configs_;
+  std::unordered_set<std::string> defined_;  // lines of values already given
+};
+
+// "start" of type Time becomes "start_ns", "dur" of type Duration "duration_ns".
+std::string flat_name(const ColumnSpec& column);
+
+}  // namespace gpufl::format
