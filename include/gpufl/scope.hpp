@@ -26,11 +26,12 @@ struct ScopeMeta {
 namespace detail {
 
 #ifndef GPUFL_COMPILED_OUT
-// Non-zero while a session records; its value names the session, so that a scope which outlives
-// its session does not end in the next one.
+// Non-zero while a session records.
 GPUFL_API extern std::atomic<uint32_t> active_session;
+// What begin_scope returns names the scope and its session, so that one which outlives its session
+// does not end in the next; 0 when it was not recorded.
 GPUFL_API uint64_t begin_scope(std::string_view name, std::string_view tag, ScopeMeta meta) noexcept;
-GPUFL_API void end_scope(uint64_t scope, uint32_t session) noexcept;
+GPUFL_API void end_scope(uint64_t scope) noexcept;
 #endif
 
 }  // namespace detail
@@ -40,12 +41,13 @@ class ScopedMonitor {
  public:
 #ifndef GPUFL_COMPILED_OUT
   explicit ScopedMonitor(std::string_view name, std::string_view tag = {},
-                         ScopeMeta meta = {}) noexcept
-      : session_(detail::active_session.load(std::memory_order_relaxed)) {
-    if (session_ != 0) scope_ = detail::begin_scope(name, tag, meta);
+                         ScopeMeta meta = {}) noexcept {
+    if (detail::active_session.load(std::memory_order_relaxed) != 0) {
+      scope_ = detail::begin_scope(name, tag, meta);
+    }
   }
   ~ScopedMonitor() {
-    if (session_ != 0) detail::end_scope(scope_, session_);
+    if (scope_ != 0) detail::end_scope(scope_);
   }
 #else
   explicit ScopedMonitor(std::string_view, std::string_view = {}, ScopeMeta = {}) noexcept {}
@@ -58,7 +60,6 @@ class ScopedMonitor {
 
  private:
 #ifndef GPUFL_COMPILED_OUT
-  uint32_t session_;
   uint64_t scope_ = 0;
 #endif
 };

@@ -35,7 +35,10 @@ struct SessionConfig {
   int sample_interval_ms = 0;           // 0: no sampling unless `continuous` or systemStart: then 100
   bool continuous_sampling = false;
   format::LogOptions log;               // session_dir is set by Session
+  std::vector<std::string> features;    // options turned on by hand, "enable_stack_trace": those
+                                        // that the engine cannot serve are noted
   std::vector<CapabilityNote> notes;    // what the caller found while reading its options
+  std::vector<base::Json> events;       // `event` lines of the start, without their time
 };
 
 // The newest value of everything sampled, for live views and exporters.

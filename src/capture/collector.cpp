@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/collector.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "capture/scope_recorder.hpp"
+
+namespace gpufl::capture {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int64_t kMillisecond_ns = 1'000'000;
+constexpr milliseconds kPause{50};
+constexpr milliseconds kHurriedPause{2};
+constexpr int64_t kFlushEvery_ns = 50 * kMillisecond_ns;
+constexpr int64_t kCountersEvery_ns = 100 * kMillisecond_ns;
+constexpr int64_t kRotationCheckEvery_ns = 1000 * kMillisecond_ns;
+constexpr int64_t kClockEvery_ns = 10'000 * kMillisecond_ns;
+
+}  // namespace
+
+Collector::Collector(const CollectorParts& parts)
+    : parts_(parts),
+      scopes_(parts.log, parts.scope_session, parts.session_start_ns),
+      counters_(parts.log),
+      samples_(parts.log),
+      pause_(kPause) {}
+
+bool Collector::start() {
+  ended_ = false;
+  write_clock(session_now());
+  if (thread_.start("gpufl-collect", [this] { run(); })) return true;
+  ended_ = true;
+  return false;
+}
+
+void Collector::post_event(base::Json fields) {
+  fields.set("time", session_now());
+  const std::lock_guard lock(mutex_);
+  events_.push_back(std::move(fields));
+}
+
+void Collector::flush() {
+  std::unique_lock lock(mutex_);
+  const uint64_t mine = ++flushes_asked_;
+  cv_.notify_all();
+  cv_.wait(lock, [&] { return ended_ || flushes_done_ >= mine; });
+}
+
+void Collector::stop(format::Ledger& ledger) {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    cv_.notify_all();
+  }
+  thread_.join();
+  ledger.scopes_dropped = scopes_.dropped();
+  ledger.scopes_unclosed = scopes_.unclosed();
+  ledger.names_overflowed = scopes_.names_overflowed();
+  ledger.counters_overflowed = counters_.overflowed();
+  ledger.collector_cpu_ns += thread_.cpu_ns();
+}
+
+int64_t Collector::intern(format::Dict dict, std::string_view value) {
+  return parts_.log.intern(dict, value);
+}
+
+void Collector::submit(const format::Batch& rows) { parts_.log.write(rows); }
+
+int64_t Collector::session_now() const { return base::monotonic_ns() - parts_.session_start_ns; }
+
+void Collector::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    const uint64_t asked = flushes_asked_;
+    const bool last = stopping_;
+    lock.unlock();
+    const milliseconds pause = collect();
+    if (last) collect_last();
+    if (last || asked != flushes_done_ || session_now() - last_flush_ns_ >= kFlushEvery_ns) {
+      flush_log(session_now());
+    }
+    lock.lock();
+    flushes_done_ = asked;
+    if (last) break;
+    cv_.notify_all();
+    cv_.wait_for(lock, pause, [&] { return stopping_ || flushes_asked_ != flushes_done_; });
+  }
+  ended_ = true;
+  cv_.notify_all();
+}
+
+milliseconds Collector::collect() {
+  const int64_t now_ns = session_now();
+  const uint64_t fullest = scopes_.drain();
+  samples_.write(parts_.sampler.take());
+  if (parts_.tracer != nullptr) parts_.tracer->drain(now_ns, *this);
+  write_events();
+  if (now_ns - last_counters_ns_ >= kCountersEvery_ns) {
+    counters_.sample(now_ns);
+    last_counters_ns_ = now_ns;
+  }
+  if (now_ns - last_clock_ns_ >= kClockEvery_ns) write_clock(now_ns);
+
+  // A ring that was a quarter full fills up before the next round if its thread gets a little
+  // faster: come back sooner, and calm down slowly.
+  const bool hurried = fullest > ScopeRing::kEvents / 4;
+  pause_ = hurried ? std::max(kHurriedPause, pause_ / 4) : std::min(kPause, pause_ * 2);
+  return pause_;
+}
+
+void Collector::collect_last() {
+  const int64_t now_ns = session_now();
+  scopes_.finish(now_ns);
+  counters_.sample(now_ns);
+  write_clock(now_ns);
+}
+
+void Collector::write_events() {
+  std::vector<base::Json> events;
+  {
+    const std::lock_guard lock(mutex_);
+    events.swap(events_);
+  }
+  for (const base::Json& event : events) parts_.log.write(format::Kind::Event, event);
+}
+
+void Collector::write_clock(int64_t now_ns) {
+  const base::ClockAnchor anchor = base::read_clock_anchor();
+  base::Json line = base::Json::object();
+  line.set("time", anchor.monotonic_ns - parts_.session_start_ns)
+      .set("wall", std::to_string(anchor.wall_ns))
+      .set("error", anchor.error_ns);
+  parts_.log.write(format::Kind::Clock, line);
+  last_clock_ns_ = now_ns;
+}
+
+void Collector::flush_log(int64_t now_ns) {
+  restate_after_rotation();
+  scopes_.announce_open();
+  // What cannot be written is counted by the writer and stands in the ledger.
+  (void)parts_.log.flush(now_ns);
+  last_flush_ns_ = now_ns;
+}
+
+// A sealed window may be deleted later, and with it what it says of scopes that are still open.
+void Collector::restate_after_rotation() {
+  const int64_t now_ns = session_now();
+  if (now_ns - last_rotation_check_ns_ < kRotationCheckEvery_ns) return;
+  last_rotation_check_ns_ = now_ns;
+  const uint64_t sealed = parts_.log.counts().windows_sealed;
+  if (sealed == windows_sealed_) return;
+  windows_sealed_ = sealed;
+  scopes_.restate_open();
+}
+
+}  // namespace gpufl::capture

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "base/json.hpp"
+#include "capture/counter_collector.hpp"
+#include "capture/sample_writer.hpp"
+#include "capture/sampler.hpp"
+#include "capture/scope_collector.hpp"
+#include "capture/service_thread.hpp"
+#include "format/log_writer.hpp"
+
+// The one thread that writes a session's log: every 50 ms it takes what scopes, counters, sampler
+// and tracer have produced and flushes, so that whatever is older than a quarter of a second
+// survives the process. Borrows everything it is given.
+namespace gpufl::capture {
+
+struct CollectorParts {
+  format::LogWriter& log;
+  Sampler& sampler;
+  backend::Tracer* tracer;  // null: none
+  int64_t session_start_ns;
+  uint32_t scope_session;   // 0: another session has the scopes
+};
+
+class Collector final : private backend::RowSink {
+ public:
+  explicit Collector(const CollectorParts& parts);
+
+  bool start();
+  // Any thread. An `event` line with the time of the call; `fields` has at least "name".
+  void post_event(base::Json fields);
+  // Any thread. Returns when everything recorded before the call is in the log's files.
+  void flush();
+  // Takes what is left, ends open scopes and returns with the thread gone. The log is the caller's
+  // again; `ledger` gets what was counted.
+  void stop(format::Ledger& ledger);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  int64_t intern(format::Dict dict, std::string_view value) override;
+  void submit(const format::Batch& rows) override;
+
+  int64_t session_now() const;
+  void run();
+  // One round; returns how soon the next should be.
+  std::chrono::milliseconds collect();
+  void collect_last();
+  void write_events();
+  void write_clock(int64_t now_ns);
+  void flush_log(int64_t now_ns);
+  void restate_after_rotation();
+
+  const CollectorParts parts_;
+  ScopeCollector scopes_;
+  CounterCollector counters_;
+  SampleWriter samples_;
+  ServiceThread thread_;
+
+  // The thread's own.
+  std::chrono::milliseconds pause_;
+  int64_t last_flush_ns_ = 0;
+  int64_t last_counters_ns_ = 0;
+  int64_t last_clock_ns_ = 0;
+  int64_t last_rotation_check_ns_ = 0;
+  uint64_t windows_sealed_ = 0;
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable cv_;
+  bool stopping_ = false;
+  bool ended_ = true;
+  uint64_t flushes_asked_ = 0;
+  uint64_t flushes_done_ = 0;
+  std::vector<base::Json> events_;
+};
+
+}  // namespace gpufl::capture

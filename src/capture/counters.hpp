@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "capture/interner.hpp"
+
+// The process's named counters: older and younger than any session, bounded, never freed. Looking
+// up a known name takes no lock. Any thread.
+namespace gpufl::capture::counters {
+
+inline constexpr uint32_t kMaxCounters = 4096;
+
+// The counter's value; beyond the bound all further names share one.
+std::atomic<int64_t>* find_or_add(std::string_view name) noexcept;
+
+// Counters are numbered as Interner numbers texts: from Interner::kOverflowId to end()-1.
+uint32_t end() noexcept;
+std::string_view name(uint32_t id) noexcept;
+int64_t value(uint32_t id) noexcept;
+// How often a name found no room.
+uint64_t overflowed() noexcept;
+
+void before_fork() noexcept;
+void after_fork() noexcept;  // in parent and child
+
+}  // namespace gpufl::capture::counters

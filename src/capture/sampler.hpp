@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "capture/service_thread.hpp"
+#include "capture/session.hpp"
+
+// Reads GPU and host health at an interval: a thread for what is quick to read, another for what
+// is slow, so that the slow never delays the quick. Samples continuously, or while someone holds
+// it or `wanted` says so. All calls from any thread but where said; nobody ever waits for a
+// sample.
+namespace gpufl::capture {
+
+struct Sample {
+  int64_t time_ns = 0;  // session time
+  std::vector<backend::MetricValue> device_values;
+  std::vector<backend::MetricValue> host_values;
+  std::vector<backend::ProcessUse> processes;
+  std::vector<backend::DeviceEvent> events;
+};
+
+struct SamplerConfig {
+  int64_t session_start_ns = 0;
+  int interval_ms = 100;
+  bool continuous = false;
+  // Polled a few ten times a second while idle; empty: only hold() starts sampling.
+  std::function<bool()> wanted;
+};
+
+class Sampler {
+ public:
+  // `health` may be null: host metrics only.
+  Sampler(SamplerConfig config, std::shared_ptr<backend::HealthSource> health);
+  ~Sampler();
+  Sampler(const Sampler&) = delete;
+  Sampler& operator=(const Sampler&) = delete;
+
+  // Starts the threads; further calls do nothing. One caller at a time, also for stop().
+  bool start();
+  // False when a thread hangs in the driver; it is left to itself.
+  bool stop();
+  void hold();
+  void let_go();
+
+  // What was sampled since the last call.
+  std::vector<Sample> take();
+  // The newest values; `devices` is the caller's to fill.
+  MetricBoard board() const;
+  uint64_t samples_taken() const;
+  uint64_t samples_missed() const;
+  int64_t cpu_ns() const { return fast_thread_.cpu_ns() + slow_thread_.cpu_ns(); }
+
+ private:
+  class Core;
+  std::shared_ptr<Core> core_;  // shared with the threads: one that hangs keeps what it uses
+  ServiceThread fast_thread_;
+  ServiceThread slow_thread_;
+};
+
+}  // namespace gpufl::capture

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "capture/scope_ring.hpp"
+#include "format/batch.hpp"
+#include "format/log_writer.hpp"
+
+// Makes rows of scope events: pairs begins with ends, thread by thread, and says how each scope
+// came to its end. The collector's thread only; `log` outlives it.
+namespace gpufl::capture {
+
+class ScopeCollector {
+ public:
+  // `session` is what scope_recorder::attach() gave; make this before start_recording().
+  ScopeCollector(format::LogWriter& log, uint32_t session, int64_t session_start_ns);
+
+  // Takes what the threads have recorded and writes the scopes that ended. Returns how many events
+  // the fullest ring held.
+  uint64_t drain();
+  // Writes a scope_open row for every open scope that has none, so that a log which ends here
+  // shows it. restate_open() makes them all due again, for files begun since.
+  void announce_open();
+  void restate_open();
+  // Everything still open ends now, with the session. After the last drain().
+  void finish(int64_t now_ns);
+
+  uint64_t dropped() const;   // scopes, since the session began
+  uint64_t unclosed() const { return unclosed_; }
+  uint64_t names_overflowed() const;
+
+ private:
+  struct OpenScope {
+    ScopeToken token;
+    int64_t id;
+    int64_t parent;
+    int64_t depth;
+    int64_t start_ns;  // session time
+    uint32_t name, tag, repeat, warmup;
+    bool announced;
+  };
+  // The end of a scope by a thread that did not open it.
+  struct ForeignEnd {
+    ScopeToken token;
+    int64_t time_ns;
+    int drains_left;
+  };
+  struct ThreadScopes {
+    int64_t thread_id = 0;
+    std::vector<OpenScope> open;  // outermost first
+    std::vector<ForeignEnd> foreign_ends;
+    uint64_t published = 0;
+    uint64_t foreign_seen = 0;
+    uint64_t dropped_before = 0;
+    bool exited = false;
+  };
+  int64_t log_id(uint32_t name);
+  int64_t tag_id(uint32_t tag);
+  int64_t session_time(int64_t monotonic_ns) const;
+  void gather_foreign_ends(const ScopeRing& ring, ThreadScopes& thread);
+  void take(ScopeRing& ring, ThreadScopes& thread, const ScopeEvent& event);
+  void begin(ThreadScopes& thread, const ScopeEvent& event);
+  void end(ThreadScopes& thread, const ScopeEvent& event);
+  void apply_foreign_ends(ScopeRing& ring, ThreadScopes& thread, int64_t until_ns);
+  void expire_foreign_ends(ThreadScopes& thread);
+  void close_all(ThreadScopes& thread, int64_t end_ns, format::ScopeEnding ending);
+  void write_row(const ThreadScopes& thread, const OpenScope& scope, int64_t end_ns,
+                 format::ScopeEnding ending);
+  void write_rows();
+
+  format::LogWriter& log_;
+  const uint32_t session_;
+  const int64_t session_start_ns_;
+  std::vector<ThreadScopes> threads_;  // by ring
+  uint64_t ringless_before_;
+  uint64_t names_overflowed_before_;
+  std::vector<int64_t> log_ids_;  // by id of the recorder's names
+  format::Batch rows_{format::Kind::Scope};
+  format::Batch open_rows_{format::Kind::ScopeOpen};
+  int64_t next_id_ = 1;  // 0 is "no parent"
+  uint64_t unclosed_ = 0;
+};
+
+}  // namespace gpufl::capture

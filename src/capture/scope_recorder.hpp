@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "capture/interner.hpp"
+#include "capture/scope_ring.hpp"
+
+// Where scopes are recorded: process-wide, older and younger than any session. A thread gets its
+// ring (1 MiB of address space, resident as far as it is used) at its first scope of a session and
+// keeps it until it ends; from then on begin and end allocate nothing, lock nothing and make no
+// system call. One session at a time owns the consuming side.
+namespace gpufl::capture::scope_recorder {
+
+inline constexpr uint32_t kMaxRings = 1024;  // threads beyond that are not recorded, but counted
+
+// Becomes the consumer; events of earlier sessions are void. Returns the session's number for
+// tokens, or 0 when another session has the recorder.
+uint32_t attach();
+void start_recording(uint32_t session);
+// Threads may still be inside a push. The consumer may drain until release().
+void stop_recording();
+void release();
+
+// Rings 0 .. ring_count()-1; null for one that is just being made. No lock.
+uint32_t ring_count();
+ScopeRing* ring(uint32_t number);
+Interner& names();
+// Whether any thread is inside a scope of `session`. Walks the rings: for pollers.
+bool any_scope_open(uint32_t session);
+// Scopes that found no ring, since the process began.
+uint64_t ringless_drops();
+
+// Around fork(): `before` and `parent` on the forking thread, `child` in the child, where the
+// rings of threads that are not there become free.
+void before_fork();
+void after_fork_in_parent();
+void after_fork_in_child();
+
+}  // namespace gpufl::capture::scope_recorder

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/service_thread.hpp"
+
+#include <pthread.h>
+
+#include <new>
+#include <system_error>
+
+#include "base/clock.hpp"
+
+namespace gpufl::capture {
+
+bool ServiceThread::start(const char* name, std::function<void()> body) {
+  exit_ = std::make_shared<Exit>();
+  const SignalsBlocked blocked;
+  try {
+    thread_ = std::thread([exit = exit_, name, body = std::move(body)]() mutable {
+      pthread_setname_np(pthread_self(), name);
+      body();
+      body = nullptr;  // what it owns goes before anyone is told that it has ended
+      const std::lock_guard lock(exit->mutex);
+      exit->cpu_ns = base::clock_ns(CLOCK_THREAD_CPUTIME_ID);
+      exit->done = true;
+      exit->cv.notify_all();
+    });
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
+}
+
+void ServiceThread::join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+bool ServiceThread::join_for(std::chrono::milliseconds patience) {
+  if (!thread_.joinable()) return true;
+  {
+    std::unique_lock lock(exit_->mutex);
+    if (!exit_->cv.wait_for(lock, patience, [&] { return exit_->done; })) {
+      lock.unlock();
+      thread_.detach();
+      exit_.reset();
+      return false;
+    }
+  }
+  thread_.join();
+  return true;
+}
+
+}  // namespace gpufl::capture

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/session.hpp"
+
+#include <gpufl/version.hpp>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "capture/collector.hpp"
+#include "capture/engine_ladder.hpp"
+#include "capture/host_metrics.hpp"
+#include "capture/identity.hpp"
+#include "capture/sampler.hpp"
+#include "capture/scope_recorder.hpp"
+#include "capture/service_thread.hpp"
+
+namespace gpufl::capture {
+
+namespace {
+
+constexpr int kDefaultIntervalMs = 100;
+
+base::Json to_json(const CapabilityNote& note) {
+  base::Json line = base::Json::object();
+  line.set("feature", note.feature).set("asked", note.asked).set("got", note.got);
+  if (!note.reason.empty()) line.set("reason", note.reason);
+  if (!note.detail.empty()) line.set("detail", note.detail);
+  if (!note.hint.empty()) line.set("hint", note.hint);
+  return line;
+}
+
+// What watches the hardware, and what had to be given up for it.
+struct Instruments {
+  std::unique_ptr<backend::Backend> backend;
+  std::shared_ptr<backend::HealthSource> health;
+  std::unique_ptr<backend::Tracer> tracer;
+  std::vector<backend::DeviceFacts> devices;
+  std::string engine;
+  std::vector<CapabilityNote> notes;
+
+  std::string backend_name() const { return backend ? std::string(backend->name()) : "none"; }
+};
+
+CapabilityNote health_note(const std::string& asked, const std::string& got,
+                           const backend::Availability& why) {
+  CapabilityNote note{"health", asked, got, {}, {}, {}};
+  // "auto" asks for what there is, and gets it.
+  if (asked == "auto" && got != "none") note.asked = got;
+  if (note.asked != note.got) {
+    note.reason = why.reason;
+    note.detail = why.detail;
+    note.hint = why.hint;
+  }
+  return note;
+}
+
+void open_health(const SessionConfig& config, backend::Availability why, Instruments& out) {
+  std::string got = "none";
+  if (out.backend && why.available) {
+    auto health = out.backend->make_health_source();
+    if (health) {
+      out.health = std::move(*health);
+      out.devices = out.health->devices();
+      got = out.backend_name();
+    } else {
+      why = {false, base::to_string(health.status().code()), health.status().message(), {}};
+    }
+  }
+  out.notes.push_back(health_note(config.backend, got, why));
+}
+
+void open_tracer(const SessionConfig& config, int64_t start_ns, Instruments& out) {
+  backend::Availability trace{false, "no_backend", "no GPU vendor's backend is in use", {}};
+  // Asking opens the vendor's tracing library: not for sessions that want none.
+  if (out.backend && config.engine != "Monitor") trace = out.backend->trace_available();
+  if (trace.available && config.engine != "Monitor") {
+    auto tracer = out.backend->make_tracer();
+    base::Status status = tracer ? (*tracer)->start(start_ns) : tracer.status();
+    if (status) {
+      out.tracer = std::move(*tracer);
+    } else {
+      trace = {false, base::to_string(status.code()), status.message(), {}};
+    }
+  }
+  EngineChoice choice = choose_engine(config.engine, trace, config.features);
+  out.engine = choice.engine;
+  out.notes.insert(out.notes.end(), choice.notes.begin(), choice.notes.end());
+}
+
+Instruments open_instruments(const SessionConfig& config, int64_t start_ns) {
+  Instruments instruments;
+  backend::Availability why;
+  instruments.backend = backend::make_backend(config.backend, why);
+  open_health(config, std::move(why), instruments);
+  open_tracer(config, start_ns, instruments);
+  instruments.notes.insert(instruments.notes.end(), config.notes.begin(), config.notes.end());
+  return instruments;
+}
+
+SamplerConfig sampler_config(const SessionConfig& config, int64_t start_ns,
+                             uint32_t scope_session) {
+  SamplerConfig sampling;
+  sampling.session_start_ns = start_ns;
+  sampling.interval_ms =
+      config.sample_interval_ms > 0 ? config.sample_interval_ms : kDefaultIntervalMs;
+  sampling.continuous = config.continuous_sampling;
+  if (config.sample_interval_ms > 0 && scope_session != 0) {
+    sampling.wanted = [scope_session] { return scope_recorder::any_scope_open(scope_session); };
+  }
+  return sampling;
+}
+
+// Everything that lives on other threads' behalf. In the child of a fork() it is left as it is,
+// never destroyed: locks and conditions in it may be in the hands of threads that are not there.
+struct Running {
+  Running(const SessionConfig& config, std::unique_ptr<format::LogWriter> log_writer,
+          Instruments opened, int64_t start_ns, uint32_t scopes)
+      : start_ns(start_ns),
+        scope_session(scopes),
+        instruments(std::move(opened)),
+        log(std::move(log_writer)),
+        sampler(sampler_config(config, start_ns, scopes), instruments.health),
+        collector({*log, sampler, instruments.tracer.get(), start_ns, scopes}) {}
+
+  int64_t now() const { return base::monotonic_ns() - start_ns; }
+
+  const int64_t start_ns;
+  const uint32_t scope_session;
+  Instruments instruments;
+  std::unique_ptr<format::LogWriter> log;
+  Sampler sampler;
+  Collector collector;
+
+  std::mutex mutex;  // guards what follows
+  std::map<std::string, uint64_t, std::less<>> system_starts;
+  bool stopped = false;
+  base::Status stop_status;
+};
+
+class RunningSession final : public Session {
+ public:
+  RunningSession(std::filesystem::path dir, std::unique_ptr<Running> running)
+      : dir_(std::move(dir)),
+        notes_(running->instruments.notes),
+        running_(std::move(running)) {}
+  ~RunningSession() override { (void)stop(); }
+
+  const std::filesystem::path& dir() const override { return dir_; }
+  const std::vector<CapabilityNote>& capabilities() const override { return notes_; }
+  void system_start(std::string_view name) override;
+  void system_stop(std::string_view name) override;
+  MetricBoard board() const override;
+  void flush() override;
+  base::Status stop() override;
+  void abandon() override;
+
+ private:
+  const std::filesystem::path dir_;
+  const std::vector<CapabilityNote> notes_;
+  std::unique_ptr<Running> running_;  // null after abandon()
+};
+
+base::Json named_event(std::string_view name, std::string_view text) {
+  base::Json event = base::Json::object();
+  event.set("name", name).set("text", text);
+  return event;
+}
+
+void RunningSession::system_start(std::string_view name) {
+  if (!running_) return;
+  const SignalsBlocked blocked;
+  const std::lock_guard lock(running_->mutex);
+  if (running_->stopped) return;
+  ++running_->system_starts[std::string(name)];
+  running_->collector.post_event(named_event("system_start", name));
+  running_->sampler.hold();
+  if (!running_->sampler.start()) {
+    running_->collector.post_event(named_event("sampler_failed", "no thread could be started"));
+  }
+}
+
+void RunningSession::system_stop(std::string_view name) {
+  if (!running_) return;
+  const std::lock_guard lock(running_->mutex);
+  if (running_->stopped) return;
+  const auto started = running_->system_starts.find(name);
+  if (started == running_->system_starts.end()) {
+    running_->collector.post_event(named_event("system_stop_without_start", name));
+    return;
+  }
+  if (--started->second == 0) running_->system_starts.erase(started);
+  running_->collector.post_event(named_event("system_stop", name));
+  running_->sampler.let_go();
+}
+
+MetricBoard RunningSession::board() const {
+  if (!running_) return {};
+  MetricBoard board = running_->sampler.board();
+  board.devices = running_->instruments.devices;
+  return board;
+}
+
+void RunningSession::flush() {
+  if (running_) running_->collector.flush();
+}
+
+base::Status RunningSession::stop() {
+  if (!running_) return base::Status::ok();
+  const SignalsBlocked blocked;
+  Running& running = *running_;
+  const std::lock_guard lock(running.mutex);
+  if (running.stopped) return running.stop_status;
+  running.stopped = true;
+  if (running.scope_session != 0) scope_recorder::stop_recording();
+  if (!running.sampler.stop()) {
+    running.collector.post_event(
+        named_event("sampler_stuck", "a reading of the driver did not return; left behind"));
+  }
+  backend::Tracer* tracer = running.instruments.tracer.get();
+  if (tracer != nullptr) tracer->stop();
+
+  format::Ledger ledger;
+  running.collector.stop(ledger);
+  ledger.samples_taken = running.sampler.samples_taken();
+  ledger.samples_missed = running.sampler.samples_missed();
+  ledger.collector_cpu_ns += running.sampler.cpu_ns();
+  if (tracer != nullptr) tracer->account(ledger);
+  ledger.writer = running.log->counts();
+  running.stop_status = running.log->close(running.now(), ledger);
+  if (running.scope_session != 0) scope_recorder::release();
+  return running.stop_status;
+}
+
+void RunningSession::abandon() {
+  if (!running_) return;
+  running_->log->abandon();
+  // Kept reachable, so that a leak checker sees what it is: left on purpose.
+  static std::vector<Running*>* const left_behind = new std::vector<Running*>;
+  left_behind->push_back(running_.release());
+}
+
+// The first lines of the log: what was asked for and not had, and which devices there are.
+void write_opening(const SessionConfig& config, Running& running) {
+  for (const CapabilityNote& note : running.instruments.notes) {
+    running.log->write(format::Kind::Capability, to_json(note));
+  }
+  for (const backend::DeviceFacts& device : running.instruments.devices) {
+    running.log->write(format::Kind::Device, device.to_json());
+  }
+  base::Json host = HostMetrics().facts().to_json();
+  host.set("name", "host_facts");
+  running.collector.post_event(std::move(host));
+  for (const base::Json& event : config.events) running.collector.post_event(event);
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Session>> Session::start(SessionConfig config) {
+  const SignalsBlocked blocked;
+  const base::ClockAnchor anchor = base::read_clock_anchor();
+  const int64_t start_ns = anchor.monotonic_ns;
+  Instruments instruments = open_instruments(config, start_ns);
+
+  format::SessionHeader header = describe_process(anchor.wall_ns);
+  header.app_name = config.app_name;
+  header.gpufl_version = GPUFL_VERSION;
+  header.engine = instruments.engine;
+  header.backend = instruments.backend_name();
+  header.start_wall_ns = anchor.wall_ns;
+  header.start_monotonic_ns = start_ns;
+  header.clock_error_ns = anchor.error_ns;
+  config.log.session_dir = config.log_root / header.session_id;
+  auto log = format::LogWriter::create(config.log, std::move(header));
+  if (!log) {
+    if (instruments.tracer) instruments.tracer->stop();
+    return log.status();
+  }
+
+  const uint32_t scope_session = scope_recorder::attach();
+  if (scope_session == 0) {
+    instruments.notes.push_back({"scopes", "on", "off", "taken",
+                                 "another session of this process records the scopes", {}});
+  }
+  auto running = std::make_unique<Running>(config, std::move(*log), std::move(instruments),
+                                           start_ns, scope_session);
+  write_opening(config, *running);
+  const bool sampling = config.continuous_sampling || config.sample_interval_ms > 0;
+  const bool started = running->collector.start() && (!sampling || running->sampler.start());
+  if (started && scope_session != 0) scope_recorder::start_recording(scope_session);
+  auto session = std::make_unique<RunningSession>(config.log.session_dir, std::move(running));
+  if (!started) return base::Status(base::Code::Unavailable, "no thread could be started");
+  return std::unique_ptr<Session>(std::move(session));
+}
+
+}  // namespace gpufl::capture

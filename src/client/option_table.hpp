@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gpufl/options.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+
+// Every field of InitOptions, once: its name is the config file's key, and in capitals behind
+// GPUFL_ its variable. Constant; any thread.
+namespace gpufl::client {
+
+struct IntField {
+  int InitOptions::*member;
+  int min, max;
+};
+
+using FieldMember = std::variant<std::string InitOptions::*, bool InitOptions::*, IntField,
+                                 BackendKind InitOptions::*, ProfilingEngine InitOptions::*>;
+
+struct OptionField {
+  std::string_view name;
+  FieldMember member;
+  bool is_deprecated = false;
+
+  std::string variable() const;
+  bool is_default(const InitOptions& options) const;
+  void copy(const InitOptions& from, InitOptions& to) const;
+};
+
+std::span<const OptionField> option_fields();
+const OptionField* find_field(std::string_view name);
+
+}  // namespace gpufl::client

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <span>
+
+#include "base/json.hpp"
+#include "capture/engine_ladder.hpp"
+#include "client/option_table.hpp"
+
+namespace gpufl::client {
+
+namespace {
+
+constexpr size_t kMaxConfigBytes = size_t{1} << 20;
+
+using Words = std::span<const std::string_view>;
+
+constexpr std::string_view kBackends[] = {"auto", "nvidia", "amd", "none"};
+// Not a BackendKind: for demos, tests and load, so only by variable or file.
+constexpr std::string_view kSynthetic = "synthetic";
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool same_word(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::optional<size_t> find_word(Words words, std::string_view text) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (same_word(words[i], text)) return i;
+  }
+  return std::nullopt;
+}
+
+std::string_view word(Words words, size_t number) {
+  return number < words.size() ? words[number] : "unknown";
+}
+
+std::string listed(Words words) {
+  std::string text = "one of";
+  for (const std::string_view word : words) text.append(" ").append(word);
+  return text;
+}
+
+std::optional<bool> parse_bool(std::string_view text) {
+  for (const char* word : {"1", "true", "yes", "on"}) {
+    if (same_word(text, word)) return true;
+  }
+  for (const char* word : {"0", "false", "no", "off", ""}) {
+    if (same_word(text, word)) return false;
+  }
+  return std::nullopt;
+}
+
+std::optional<int64_t> parse_int(std::string_view text) {
+  int64_t value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// Why a value was not taken: a warning's name and what would be right.
+struct Refusal {
+  std::string name, text;
+};
+using Outcome = std::optional<Refusal>;
+
+// One source of options: the environment or a file. What it sets lands in `values`.
+struct Layer {
+  InitOptions values;
+  std::set<std::string_view> fields;  // the names of those that it sets
+  bool is_synthetic = false;
+};
+
+Outcome set_int(const IntField& field, int64_t value, Layer& layer) {
+  if (value < field.min || value > field.max) {
+    return Refusal{"out_of_range", std::to_string(value) + " is not within " +
+                                       std::to_string(field.min) + " and " +
+                                       std::to_string(field.max)};
+  }
+  layer.values.*field.member = static_cast<int>(value);
+  return std::nullopt;
+}
+
+Outcome set_engine(ProfilingEngine InitOptions::*member, std::string_view text, Layer& layer) {
+  const auto found = find_word(capture::engine_names(), text);
+  if (!found) return Refusal{"bad_value", listed(capture::engine_names())};
+  layer.values.*member = static_cast<ProfilingEngine>(*found);
+  return std::nullopt;
+}
+
+Outcome set_backend(BackendKind InitOptions::*member, std::string_view text, Layer& layer) {
+  layer.is_synthetic = same_word(text, kSynthetic);
+  if (layer.is_synthetic) return std::nullopt;
+  const auto found = find_word(kBackends, text);
+  if (!found) return Refusal{"bad_value", listed(kBackends)};
+  layer.values.*member = static_cast<BackendKind>(*found);
+  return std::nullopt;
+}
+
+// From the text of a variable.
+struct SetFromText {
+  std::string_view text;
+  Layer& layer;
+
+  Outcome operator()(std::string InitOptions::*member) const {
+    layer.values.*member = text;
+    return std::nullopt;
+  }
+  Outcome operator()(bool InitOptions::*member) const {
+    const auto value = parse_bool(text);
+    if (!value) return Refusal{"bad_value", "one of 1 true yes on 0 false no off"};
+    layer.values.*member = *value;
+    return std::nullopt;
+  }
+  Outcome operator()(const IntField& field) const {
+    const auto value = parse_int(text);
+    return value ? set_int(field, *value, layer) : Refusal{"bad_value", "a whole number"};
+  }
+  Outcome operator()(BackendKind InitOptions::*member) const {
+    return set_backend(member, text, layer);
+  }
+  Outcome operator()(ProfilingEngine InitOptions::*member) const {
+    return set_engine(member, text, layer);
+  }
+};
+
+// From a value of a config file.
+struct SetFromJson {
+  const base::Json& value;
+  Layer& layer;
+
+  Outcome operator()(std::string InitOptions::*member) const {
+    if (!value.is_string()) return Refusal{"wrong_type", "a string"};
+    layer.values.*member = value.as_string();
+    return std::nullopt;
+  }
+  Outcome operator()(bool InitOptions::*member) const {
+    if (!value.is_bool()) return Refusal{"wrong_type", "true or false"};
+    layer.values.*member = value.as_bool();
+    return std::nullopt;
+  }
+  Outcome operator()(const IntField& field) const {
+    if (!value.is_integer()) return Refusal{"wrong_type", "a whole number"};
+    return set_int(field, value.as_integer(), layer);
+  }
+  Outcome operator()(BackendKind InitOptions::*member) const {
+    if (!value.is_string()) return Refusal{"wrong_type", listed(kBackends)};
+    return set_backend(member, value.as_string(), layer);
+  }
+  Outcome operator()(ProfilingEngine InitOptions::*member) const {
+    if (!value.is_string()) return Refusal{"wrong_type", listed(capture::engine_names())};
+    return set_engine(member, value.as_string(), layer);
+  }
+};
+
+class Resolver {
+ public:
+  Resolver(const InitOptions& program, const Environment& env) : program_(program), env_(env) {}
+
+  ResolvedOptions resolve() {
+    if (is_on("GPUFL_DISABLED")) {
+      result_.is_disabled = true;
+      return std::move(result_);
+    }
+    override_ = is_on("GPUFL_OVERRIDE");
+    read_environment();
+    const OptionField& file_field = *find_field("config_file");
+    choose(file_field);
+    if (!result_.options.config_file.empty()) read_file(result_.options.config_file);
+    for (const OptionField& field : option_fields()) {
+      if (field.name != file_field.name) choose(field);
+    }
+    choose_backend_name();
+    check_program_values();
+    note_deprecated();
+    result_.is_disabled = !result_.options.enabled;
+    return std::move(result_);
+  }
+
+ private:
+  bool is_on(const char* variable) {
+    const auto text = env_(variable);
+    if (!text) return false;
+    const auto value = parse_bool(*text);
+    if (!value) warn("bad_value", "environment", variable, 0, "one of 1 true yes on 0 false no off");
+    return value.value_or(false);
+  }
+
+  void warn(std::string name, std::string source, std::string_view key, int line,
+            std::string text) {
+    result_.warnings.push_back(
+        {std::move(name), std::move(source), std::string(key), line, std::move(text)});
+  }
+
+  void read_environment() {
+    for (const OptionField& field : option_fields()) {
+      const std::string variable = field.variable();
+      const auto text = env_(variable.c_str());
+      if (!text) continue;
+      if (const Outcome refused = std::visit(SetFromText{*text, environment_}, field.member)) {
+        warn(refused->name, "environment", variable, 0, "must be " + refused->text);
+      } else {
+        environment_.fields.insert(field.name);
+      }
+    }
+  }
+
+  void read_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (!file.is_open() || file.bad()) {
+      warn("unreadable_file", path, "", 0, "the config file cannot be read");
+      return;
+    }
+    const auto parsed = base::Json::parse(text, kMaxConfigBytes);
+    if (!parsed) {
+      warn("broken_json", path, "", 0, parsed.status().message());
+      return;
+    }
+    if (!parsed->is_object()) {
+      warn("wrong_type", path, "", parsed->line(), "the config file must hold one JSON object");
+      return;
+    }
+    for (const auto& [key, value] : parsed->members()) read_member(path, key, value);
+  }
+
+  void read_member(const std::string& path, const std::string& key, const base::Json& value) {
+    const OptionField* field = find_field(key);
+    if (field == nullptr) {
+      warn("unknown_key", path, key, value.line(), "there is no option of that name");
+    } else if (field->name == "config_file") {
+      warn("no_effect", path, key, value.line(), "a config file cannot name another");
+    } else if (const Outcome refused = std::visit(SetFromJson{value, file_}, field->member)) {
+      warn(refused->name, path, key, value.line(), "must be " + refused->text);
+    } else {
+      file_.fields.insert(field->name);
+    }
+  }
+
+  enum class Source { Default, File, Environment, Program };
+
+  Source winner(const OptionField& field) const {
+    const bool program_sets = !field.is_default(program_);
+    const bool environment_sets = environment_.fields.contains(field.name);
+    if (environment_sets && (override_ || !program_sets)) return Source::Environment;
+    if (program_sets) return Source::Program;
+    return file_.fields.contains(field.name) ? Source::File : Source::Default;
+  }
+
+  std::string source_of(const OptionField& field) const {
+    switch (winner(field)) {
+      case Source::Environment: return "environment";
+      case Source::File: return result_.options.config_file;
+      case Source::Program: return "program";
+      case Source::Default: break;
+    }
+    return "default";
+  }
+
+  void choose(const OptionField& field) {
+    switch (winner(field)) {
+      case Source::Environment: field.copy(environment_.values, result_.options); break;
+      case Source::File: field.copy(file_.values, result_.options); break;
+      case Source::Program: field.copy(program_, result_.options); break;
+      case Source::Default: break;
+    }
+  }
+
+  // "synthetic" is no BackendKind, so it follows the precedence beside the field.
+  void choose_backend_name() {
+    const Source source = winner(*find_field("backend"));
+    const bool is_synthetic = (source == Source::Environment && environment_.is_synthetic) ||
+                              (source == Source::File && file_.is_synthetic);
+    result_.backend_name = is_synthetic ? kSynthetic : to_string(result_.options.backend);
+  }
+
+  void check_program_values() {
+    static const InitOptions defaults;
+    for (const OptionField& field : option_fields()) {
+      const auto* integer = std::get_if<IntField>(&field.member);
+      if (integer == nullptr) continue;
+      const int value = result_.options.*integer->member;
+      if (value >= integer->min && value <= integer->max) continue;
+      warn("out_of_range", source_of(field), field.name, 0,
+           std::to_string(value) + " is not within " + std::to_string(integer->min) + " and " +
+               std::to_string(integer->max) + "; the default is used");
+      result_.options.*integer->member = defaults.*integer->member;
+    }
+  }
+
+  void note_deprecated() {
+    for (const OptionField& field : option_fields()) {
+      if (!field.is_deprecated || field.is_default(result_.options)) continue;
+      warn("deprecated", source_of(field), field.name, 0, "has no effect any more");
+    }
+  }
+
+  const InitOptions& program_;
+  const Environment& env_;
+  bool override_ = false;
+  Layer environment_;
+  Layer file_;
+  ResolvedOptions result_;
+};
+
+}  // namespace
+
+std::string OptionWarning::to_line() const {
+  std::string text = source;
+  if (line > 0) text += ":" + std::to_string(line);
+  text += ": " + name;
+  if (!key.empty()) text += ": " + key;
+  return text + ": " + this->text;
+}
+
+ResolvedOptions resolve_options(const InitOptions& program, const Environment& env) {
+  return Resolver(program, env).resolve();
+}
+
+std::string_view to_string(ProfilingEngine engine) {
+  return word(capture::engine_names(), static_cast<size_t>(engine));
+}
+
+std::string_view to_string(BackendKind backend) {
+  return word(kBackends, static_cast<size_t>(backend));
+}
+
+std::string file_name_of(std::string_view app_name) {
+  constexpr size_t kMaxBytes = 200;
+  std::string name;
+  for (const char c : app_name.substr(0, kMaxBytes)) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                          (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+    name += is_plain ? c : '_';
+  }
+  if (name.empty()) return "gpufl";
+  if (name.front() == '.') name.front() = '_';
+  return name;
+}
+
+std::string log_root_of(const InitOptions& options) {
+  constexpr std::string_view kSuffix = ".log";
+  std::string path = options.log_path.empty() ? file_name_of(options.app_name) : options.log_path;
+  if (path.size() > kSuffix.size() && path.ends_with(kSuffix)) {
+    path.resize(path.size() - kSuffix.size());
+  }
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  return error ? path : absolute.string();
+}
+
+}  // namespace gpufl::client

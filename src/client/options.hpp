@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <gpufl/options.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// From what the program asked for, the environment and a config file to the options in force. Pure
+// but for reading the config file; never throws.
+namespace gpufl::client {
+
+using Environment = std::function<std::optional<std::string>(const char* name)>;
+
+// Something in the environment, the file or the program that could not be used as it is.
+struct OptionWarning {
+  std::string name;    // "unknown_key", "wrong_type", "bad_value", "out_of_range", "broken_json",
+                       // "unreadable_file", "deprecated", "no_effect"
+  std::string source;  // "environment", "program", or the file's path
+  std::string key;     // the variable's or the field's name; empty when the whole file is meant
+  int line = 0;        // of the file; 0: none
+  std::string text;
+  // "gpufl.json:12: wrong_type: log_path: ..." for people.
+  std::string to_line() const;
+};
+
+struct ResolvedOptions {
+  InitOptions options;
+  bool is_disabled = false;
+  // backend::make_backend's word: "auto", "nvidia", "amd", "none", "synthetic".
+  std::string backend_name = "auto";
+  std::vector<OptionWarning> warnings;
+};
+
+// Precedence: GPUFL_DISABLED; what `program` set (a field that differs from its default); the
+// variables; the file; the defaults. GPUFL_OVERRIDE=1 lets the variables go before `program`.
+ResolvedOptions resolve_options(const InitOptions& program, const Environment& env);
+
+std::string_view to_string(ProfilingEngine engine);
+std::string_view to_string(BackendKind backend);
+
+// A name for files: letters, digits, '.', '_' and '-' stay, everything else is '_'; never empty,
+// nor a dot file.
+std::string file_name_of(std::string_view app_name);
+// The folder that sessions are folders of: log_path without a trailing ".log", or one named after
+// the app; absolute.
+std::string log_root_of(const InitOptions& options);
+
+}  // namespace gpufl::client
