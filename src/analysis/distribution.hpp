@@ -11,20 +11,18 @@ namespace gpufl::analysis {
 struct Distribution {
   uint64_t count = 0;
   double total = 0, min = 0, max = 0;
-  double first = 0, last = 0;  // in the order of adding
 
   // `weight` values that are all `value`.
   void add(double value, uint64_t weight = 1) {
     if (weight == 0) return;
-    if (count == 0) min = max = first = value;
+    if (count == 0) min = max = value;
     count += weight;
     total += value * static_cast<double>(weight);
     min = std::min(min, value);
     max = std::max(max, value);
-    last = value;
   }
 
-  // As if `other`'s values had been added after this one's.
+  // As if `other`'s values had been added to this one's.
   void merge(const Distribution& other) {
     if (other.count == 0) return;
     if (count == 0) {
@@ -35,7 +33,6 @@ struct Distribution {
     total += other.total;
     min = std::min(min, other.min);
     max = std::max(max, other.max);
-    last = other.last;
   }
 
   double mean() const { return count == 0 ? 0 : total / static_cast<double>(count); }

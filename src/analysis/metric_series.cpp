@@ -16,13 +16,22 @@ bool is_cumulative(std::string_view metric) {
          (metric.starts_with("nvlink_") && metric.ends_with("_bytes"));
 }
 
-void MetricTable::add(const Key& key, int64_t value) {
+void MetricTable::add(const Key& key, int64_t time_ns, int64_t value) {
   const auto [entry, is_new] = series_.try_emplace(key);
   MetricSeries& series = entry->second;
   if (is_new) {
     std::tie(series.device, std::ignore, series.index) = key;
     series.metric = names_.text(std::get<uint32_t>(key));
     if (series.metric.ends_with("_bits")) series.bit_samples.resize(kBitCount);
+  }
+  // By time: sealing may put batches of several devices in another order.
+  if (is_new || time_ns < series.first_ns) {
+    series.first = value;
+    series.first_ns = time_ns;
+  }
+  if (is_new || time_ns >= series.last_ns) {
+    series.last = value;
+    series.last_ns = time_ns;
   }
   series.values.add(static_cast<double>(value));
   for (size_t bit = 0; bit < series.bit_samples.size(); ++bit) {
@@ -35,7 +44,7 @@ void MetricTable::add_device(const format::Batch& rows, const format::Dictionari
   names_.resolve(rows, column::kMetric, dictionaries, row_metrics_);
   for (size_t row = 0; row < rows.rows(); ++row) {
     add({rows.at(column::kDevice, row), row_metrics_[row], rows.at(column::kIndex, row)},
-        rows.at(column::kValue, row));
+        rows.at(column::kTime, row), rows.at(column::kValue, row));
   }
 }
 
@@ -44,7 +53,7 @@ void MetricTable::add_host(const format::Batch& rows, const format::Dictionaries
   names_.resolve(rows, column::kMetric, dictionaries, row_metrics_);
   for (size_t row = 0; row < rows.rows(); ++row) {
     add({std::nullopt, row_metrics_[row], rows.at(column::kIndex, row)},
-        rows.at(column::kValue, row));
+        rows.at(column::kTime, row), rows.at(column::kValue, row));
   }
 }
 

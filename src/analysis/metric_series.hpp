@@ -23,6 +23,8 @@ struct MetricSeries {
   std::string metric;
   int64_t index = 0;              // link, fan, core; 0 where there is one only
   Distribution values;
+  int64_t first = 0, last = 0;        // the values with the earliest and the latest time
+  int64_t first_ns = 0, last_ns = 0;  // session times of those
   std::vector<uint64_t> bit_samples;  // "..._bits" metrics: samples with each bit set; else empty
 };
 
@@ -40,7 +42,7 @@ class MetricTable {
  private:
   using Key = std::tuple<std::optional<int64_t>, uint32_t, int64_t>;  // device, metric, index
 
-  void add(const Key& key, int64_t value);
+  void add(const Key& key, int64_t time_ns, int64_t value);
 
   NameTable& names_;
   std::map<Key, MetricSeries> series_;

@@ -20,8 +20,8 @@ TEST(MetricTableTest, KeepsOneSeriesForEachDeviceMetricAndIndex) {
   dictionaries.define(Dict::Metric, 2, "fan_speed_pct");
   Batch device(Kind::DeviceMetric);  // time, device, index, metric, value
   device.push_row({10, 1, 0, 1, 300});
-  device.push_row({10, 0, 0, 1, 100});
   device.push_row({20, 0, 0, 1, 200});
+  device.push_row({10, 0, 0, 1, 100});
   device.push_row({20, 0, 1, 2, 40});
   device.push_row({20, 0, 0, 2, 30});
   table.add_device(device, dictionaries);
@@ -36,14 +36,14 @@ TEST(MetricTableTest, KeepsOneSeriesForEachDeviceMetricAndIndex) {
   EXPECT_EQ(series[1].metric, "fan_speed_pct");
   EXPECT_EQ(series[1].index, 0);
   EXPECT_EQ(series[2].index, 1);
-  EXPECT_EQ(series[2].values.last, 40);
+  EXPECT_EQ(series[2].last, 40);
   EXPECT_EQ(series[3].device, 0);
   EXPECT_EQ(series[3].values.count, 2u);
   EXPECT_EQ(series[3].values.min, 100);
   EXPECT_EQ(series[3].values.mean(), 150);
   EXPECT_EQ(series[3].values.max, 200);
-  EXPECT_EQ(series[3].values.first, 100);
-  EXPECT_EQ(series[3].values.last, 200);
+  EXPECT_EQ(series[3].first, 100);
+  EXPECT_EQ(series[3].last, 200);
   EXPECT_EQ(series[4].device, 1);
 }
 

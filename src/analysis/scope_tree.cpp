@@ -116,7 +116,8 @@ void ScopeTree::give_up_oldest() {
   merge_children(*take_waiting(ages_.front()), *unknown_);
 }
 
-void ScopeTree::remember_ended_early(int64_t id, const Known& scope) {
+void ScopeTree::remember_ended_early(int64_t id, Known scope) {
+  scope.ended_early = true;
   if (ended_early_.size() >= kMaxEndedEarly) {
     known_.erase(ended_early_.front());
     ended_early_.pop_front();
@@ -158,9 +159,9 @@ void ScopeTree::add_ended(const format::Batch& rows, const format::Dictionaries&
     if (waiting) merge_children(*waiting, node);
     // Only these can end while children of theirs are open.
     if (ending == ScopeEnding::OutOfOrder || ending == ScopeEnding::OtherThread) {
-      remember_ended_early(id, {key, parent, start_ns, false});
+      remember_ended_early(id, {key, parent, start_ns});
     } else {
-      known_.erase(id);
+      ended_in_window_.push_back(id);
     }
   }
 }
@@ -172,15 +173,20 @@ void ScopeTree::add_open(const format::Batch& rows, const format::Dictionaries& 
   for (size_t row = 0; row < rows.rows(); ++row) {
     const int64_t id = rows.at(column::kId, row);
     const Key key{row_names_[row], row_tags_[row]};
-    known_.insert_or_assign(
-        id, Known{key, rows.at(column::kParent, row), rows.at(column::kStart, row), true});
+    known_.try_emplace(id, Known{key, rows.at(column::kParent, row), rows.at(column::kStart, row)});
     if (const std::optional<Index> waiting = take_waiting(id)) merge_children(*waiting, home(id));
   }
 }
 
+void ScopeTree::end_window() {
+  for (const int64_t id : ended_in_window_) known_.erase(id);
+  ended_in_window_.clear();
+}
+
 std::vector<ScopeNode> ScopeTree::finish(int64_t now_ns) {
+  end_window();
   for (const auto& [id, scope] : known_) {
-    if (!scope.is_open) continue;
+    if (scope.ended_early) continue;
     ScopeFigures& figures = nodes_[home(id)].figures;
     ++figures.open;
     figures.open_ns += static_cast<double>(std::max<int64_t>(now_ns - scope.start_ns, 0));

@@ -14,7 +14,7 @@
 #include "format/session_reader.hpp"
 
 // Scopes gathered by path of nested names. Memory grows with distinct paths and with scopes that
-// are open at the same time, not with scopes. One thread.
+// are open at the same time, plus eight bytes for each scope of one window. One thread.
 namespace gpufl::analysis {
 
 // Figures of all scopes with the same path.
@@ -43,13 +43,15 @@ inline constexpr uint32_t kMaxScopeDepth = 200;
 
 // Takes rows in log order. A scope's row comes when it ends, so children come before their parent:
 // they are gathered below their parent's id until its row, or a row saying that it is open, tells
-// what it is called.
+// what it is called. Sealing keeps the order within a kind only, so whether a scope is open is
+// known when its window has been read.
 class ScopeTree {
  public:
   explicit ScopeTree(NameTable& names);
 
   void add_ended(const format::Batch& rows, const format::Dictionaries& dictionaries);
   void add_open(const format::Batch& rows, const format::Dictionaries& dictionaries);
+  void end_window();
 
   // The tree of everything so far. `now_ns`: when scopes that are still open are looked at.
   std::vector<ScopeNode> finish(int64_t now_ns);
@@ -85,7 +87,7 @@ class ScopeTree {
     Key key;
     int64_t parent = 0;
     int64_t start_ns = 0;
-    bool is_open = true;
+    bool ended_early = false;  // before a child of it did
   };
   struct Waiting {
     Index children_of;  // a node without a name
@@ -103,7 +105,7 @@ class ScopeTree {
   // Moves the children of `from` below `to` and frees `from`.
   void merge_children(Index from, Index to);
   void give_up_oldest();
-  void remember_ended_early(int64_t id, const Known& scope);
+  void remember_ended_early(int64_t id, Known scope);
   void fill(Index from, ScopeNode& to) const;
   uint64_t count_below(Index node) const;
 
@@ -115,7 +117,8 @@ class ScopeTree {
   std::unordered_map<int64_t, Known> known_;
   std::unordered_map<int64_t, Waiting> waiting_;
   std::list<int64_t> ages_;             // ids in waiting_, longest untouched first
-  std::list<int64_t> ended_early_;      // ids in known_ that are not open, oldest first
+  std::list<int64_t> ended_early_;      // ids in known_ with that flag, oldest first
+  std::vector<int64_t> ended_in_window_;
   std::vector<uint32_t> row_names_, row_tags_;  // scratch
 };
 

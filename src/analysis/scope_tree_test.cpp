@@ -158,6 +158,22 @@ TEST_F(ScopeTreeTest, AnOpenRowIsForgottenWhenItsScopeEnds) {
   EXPECT_EQ(finish(), "epoch(1 50)[step(1 2)]");
 }
 
+TEST_F(ScopeTreeTest, SealingMayPutOpenRowsAfterTheEndsOfTheirScopes) {
+  ended({{3, 2, kLoad, 5, 1}, {2, 1, kStep, 1, 10}});
+  open({{1, 0, kEpoch, 0}, {2, 1, kStep, 1}});
+  tree_.end_window();
+  ended({{5, 4, kLoad, 60, 1}, {4, 1, kStep, 50, 20}, {1, 0, kEpoch, 0, 100}});
+  open({{1, 0, kEpoch, 0}, {4, 1, kStep, 50}});
+  EXPECT_EQ(finish(), "epoch(1 100)[step(2 30)[load(2 2)]]");
+}
+
+TEST_F(ScopeTreeTest, AnOpenRowDoesNotReviveAScopeThatEndedEarly) {
+  ended({{1, 0, kEpoch, 0, 10, ScopeEnding::OutOfOrder}});
+  open({{1, 0, kEpoch, 0}});
+  ended({{2, 1, kStep, 5, 20}});
+  EXPECT_EQ(finish(), "epoch(1 10)[step(1 20)]");
+}
+
 TEST_F(ScopeTreeTest, AParentThatEndsBeforeItsChildKeepsIt) {
   ended({{2, 1, kStep, 0, 10, ScopeEnding::OutOfOrder}});
   ended({{3, 2, kLoad, 5, 20}, {1, 0, kEpoch, 0, 50}});

@@ -101,6 +101,8 @@ void SummaryBuilder::on_problem(const format::Problem& problem) {
   if (summary_.problems.size() < SessionSummary::kMaxProblems) summary_.problems.push_back(problem);
 }
 
+void SummaryBuilder::on_window(const format::WindowFile& /*window*/) { scopes_.end_window(); }
+
 SessionSummary SummaryBuilder::finish() {
   // A time after the end is a fault of its row, not a longer session.
   if (end_ns_) summary_.duration_ns = *end_ns_;

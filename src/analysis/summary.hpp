@@ -59,6 +59,7 @@ class SummaryBuilder : public format::Visitor {
   void on_batch(const format::Batch& batch, const format::Dictionaries& dictionaries) override;
   void on_object(format::Kind kind, const base::Json& line) override;
   void on_problem(const format::Problem& problem) override;
+  void on_window(const format::WindowFile& window) override;
 
   // Everything that lines tell; header, dir and live are the caller's. Call once.
   SessionSummary finish();

@@ -37,8 +37,8 @@ std::vector<MetricGroup> group(const std::vector<MetricSeries>& metrics,
     MetricGroup& target = groups.back();
     ++target.series;
     target.values.merge(series.values);
-    target.growth += series.values.last - series.values.first;
-    target.last += series.values.last;
+    target.growth += static_cast<double>(series.last) - static_cast<double>(series.first);
+    target.last += static_cast<double>(series.last);
   }
   return groups;
 }
@@ -88,7 +88,7 @@ void write_owner(TextPage& page, const SessionSummary& summary, std::optional<in
     } else if (!analysis::is_cumulative(name)) {
       gauges.rows.push_back({label(metric), format_metric(name, values.min),
                              format_metric(name, values.mean()), format_metric(name, values.max),
-                             metric.series > 1 ? "-" : format_metric(name, values.last), samples});
+                             metric.series > 1 ? "-" : format_metric(name, metric.last), samples});
     } else if (metric.last == 0 && metric.growth == 0) {
       zeros += fmt::format("{}{}", zeros.empty() ? "" : ", ", label(metric));
     } else {

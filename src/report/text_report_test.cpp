@@ -32,9 +32,14 @@ analysis::ScopeNode scope(std::string name, std::initializer_list<double> durati
 }
 
 analysis::MetricSeries metric(std::optional<int64_t> device, std::string name, int64_t index,
-                              std::initializer_list<double> values) {
-  analysis::MetricSeries series{device, std::move(name), index, {}, {}};
-  for (const double value : values) series.values.add(value);
+                              std::initializer_list<int64_t> values) {
+  analysis::MetricSeries series;
+  series.device = device;
+  series.metric = std::move(name);
+  series.index = index;
+  for (const int64_t value : values) series.values.add(static_cast<double>(value));
+  series.first = *values.begin();
+  series.last = *(values.end() - 1);
   return series;
 }
 
@@ -111,7 +116,7 @@ SessionSummary full_session() {
   summary.metrics = {
       metric({}, "cpu_core_util_permille", 0, {100, 300}),
       metric({}, "cpu_core_util_permille", 1, {0, 200}),
-      metric({}, "ram_used_bytes", 0, {34359738368.0, 36507222016.0}),
+      metric({}, "ram_used_bytes", 0, {34359738368, 36507222016}),
       metric(0, "ecc_corrected_volatile_count", 0, {0, 0}),
       metric(0, "energy_mj", 0, {1000000, 5200000}),
       metric(0, "gpu_util_pct", 0, {0, 97, 98}),
