@@ -5,6 +5,9 @@ include(GNUInstallDirs)
 
 set(gpufl_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gpufl)
 
+# Before 1.0 a minor version may change the API and the ABI.
+set_target_properties(gpufl PROPERTIES VERSION ${PROJECT_VERSION}
+                                       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 install(
   TARGETS gpufl
   EXPORT gpufl
@@ -15,7 +18,6 @@ install(DIRECTORY include/gpufl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MA
 install(EXPORT gpufl NAMESPACE gpufl:: DESTINATION ${gpufl_package_dir} FILE gpufl-targets.cmake)
 configure_package_config_file(cmake/gpufl-config.cmake.in gpufl-config.cmake
                               INSTALL_DESTINATION ${gpufl_package_dir})
-# Before 1.0 a minor version may change the API.
 write_basic_package_version_file(gpufl-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gpufl-config.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/gpufl-config-version.cmake
