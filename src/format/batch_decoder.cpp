@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "format/limits.hpp"
-
 namespace gpufl::format {
 
 base::Status BatchDecoder::decode(std::string_view line, Batch& out, DecodeStats& stats) {

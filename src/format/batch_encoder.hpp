@@ -24,21 +24,10 @@ class BatchEncoder {
  private:
   using Values = std::span<const int64_t>;
 
-  // A few rows of every entry of the group palette (or of the whole, when there is none), from
-  // which references and the better of two bases are judged.
-  struct Samples {
-    std::vector<uint32_t> rows;
-    std::vector<uint32_t> begins;  // one per group, and the end
-  };
-  struct References {
-    std::vector<int64_t> values;  // one per group
-    uint64_t cost_bits = 0;       // of the sampled residuals
-  };
-  // The events of a batch in ticks of a grid, and how far each stamp is off it.
-  struct Ticks {
-    TickGrid grid;
-    std::vector<int64_t> start, length;
-    std::vector<uint64_t> start_up, start_down, end_up, end_down;
+  // Rows whose stamps are not where the grid has them: each told from the one before, and listed
+  // once for every nanosecond.
+  struct OffGrid {
+    std::vector<uint64_t> up, down;
   };
 
   Values column(size_t i) const;
@@ -55,13 +44,17 @@ class BatchEncoder {
   void choose_group();
   void take_samples();
   void append_gpu_time(size_t start, size_t duration);
-  bool count_ticks(Values starts, Values durations);
+  bool find_ticks(Values starts, Values durations);
+  bool count_ticks(const TickGrid& grid, Values stamps, std::vector<int64_t>& ticks,
+                   OffGrid& off_grid);
   void append_residual(size_t i, std::span<const Base> bases);
   template <typename Told>
-  void fit_references(Told told, References& out);
+  int64_t median(std::span<const uint32_t> rows, Told told);
   template <typename Told>
-  void append_told(const References& references, Told told);
-  void append_off_grid(const std::vector<uint64_t>& up, const std::vector<uint64_t>& down);
+  uint64_t cost_bits(Told told);
+  template <typename Told>
+  void append_told(Told told);
+  void append_off_grid(const OffGrid& off_grid);
 
   const Batch* batch_ = nullptr;
   std::string* out_ = nullptr;
@@ -70,12 +63,15 @@ class BatchEncoder {
   size_t group_column_ = kNoColumn;  // kNoColumn: no references per group in this line
   size_t told_duration_ = kNoColumn;  // already written, together with its start
   Palette group_, palette_;
-  Samples samples_;
-  References references_, other_references_;
-  Ticks ticks_;
+  TickGrid grid_;
+  std::vector<int64_t> start_ticks_, lengths_, ends_;
+  OffGrid start_off_grid_, end_off_grid_;
+  std::vector<uint32_t> spread_rows_;   // some rows of the whole line
+  std::vector<uint32_t> group_rows_;    // some of each group, from group_begins_[g] on
+  std::vector<uint32_t> group_begins_;
+  std::vector<uint32_t> strides_, countdown_, next_, off_rows_;
   std::vector<uint64_t> residuals_;
-  std::vector<int64_t> deltas_, run_values_, run_lengths_, sampled_;
-  std::vector<uint32_t> strides_, countdown_, next_;
+  std::vector<int64_t> references_, sampled_, deltas_, run_values_, run_lengths_;
 };
 
 bool all_equal(std::span<const int64_t> values);  // not empty

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
+#include <limits>
 
 #include "format/batch_encoder.hpp"
 #include "format/integer_text.hpp"
@@ -12,23 +12,12 @@ namespace gpufl::format {
 namespace {
 
 constexpr size_t kRowsPerReference = 16;  // fewer, and references cost more than they save
-constexpr uint32_t kSamplesPerGroup = 24;
-constexpr uint32_t kSamplesOfAll = 256;  // when there are no groups
+constexpr uint32_t kSamplesPerGroup = 16;
+constexpr size_t kSpreadSamples = 256;
 constexpr Base kStartBases[] = {Base::Last, Base::LastEnd};
 
 // The nearest whole number in one instruction; what does not fit becomes the smallest int64.
 inline int64_t nearest(double value) { return _mm_cvtsd_si64(_mm_set_sd(value)); }
-
-// A list of rows, each told from the one before: `row` once for every nanosecond.
-struct OffGrid {
-  std::vector<uint64_t>& gaps;
-  uint64_t last = 0;
-  void add(uint64_t row, uint64_t times) {
-    gaps.push_back(row - last);
-    gaps.insert(gaps.end(), times - 1, 0);
-    last = row;
-  }
-};
 
 }  // namespace
 
@@ -50,78 +39,84 @@ void BatchEncoder::choose_group() {
   }
 }
 
+// A few rows of every group, evenly spread over the line.
 void BatchEncoder::take_samples() {
-  const size_t groups = group_column_ == kNoColumn ? 1 : group_.ids().size();
-  samples_.begins.assign(1, 0);
-  if (group_column_ == kNoColumn) {
-    samples_.rows.clear();
-    const size_t stride = std::max<size_t>(1, rows_ / kSamplesOfAll);
-    for (size_t row = stride / 2; row < rows_; row += stride) {
-      samples_.rows.push_back(static_cast<uint32_t>(row));
-    }
-    samples_.begins.push_back(static_cast<uint32_t>(samples_.rows.size()));
-    return;
+  spread_rows_.clear();
+  const size_t stride = rows_ / std::clamp<size_t>(rows_ / 8, 1, kSpreadSamples);
+  for (size_t row = stride / 2; row < rows_; row += stride) {
+    spread_rows_.push_back(static_cast<uint32_t>(row));
   }
+  if (group_column_ == kNoColumn) return;
+
+  const size_t groups = group_.ids().size();
   strides_.resize(groups);
   countdown_.resize(groups);
+  group_begins_.assign(1, 0);
   for (size_t g = 0; g < groups; ++g) {
-    const uint32_t stride = std::max(1U, group_.counts()[g] / kSamplesPerGroup);
-    strides_[g] = stride;
-    countdown_[g] = (stride + 1) / 2;
-    const uint32_t taken = (group_.counts()[g] - countdown_[g]) / stride + 1;
-    samples_.begins.push_back(samples_.begins.back() + taken);
+    strides_[g] = std::max(1U, group_.counts()[g] / kSamplesPerGroup);
+    countdown_[g] = (strides_[g] + 1) / 2;
+    const uint32_t taken = (group_.counts()[g] - countdown_[g]) / strides_[g] + 1;
+    group_begins_.push_back(group_begins_.back() + taken);
   }
-  samples_.rows.resize(samples_.begins.back());
-  next_.assign(samples_.begins.begin(), samples_.begins.end() - 1);
+  group_rows_.resize(group_begins_.back());
+  next_.assign(group_begins_.begin(), group_begins_.end() - 1);
   for (size_t row = 0; row < rows_; ++row) {
     const uint64_t g = group_.index()[row];
     if (--countdown_[g] != 0) continue;
     countdown_[g] = strides_[g];
-    samples_.rows[next_[g]++] = static_cast<uint32_t>(row);
+    group_rows_[next_[g]++] = static_cast<uint32_t>(row);
   }
 }
 
-// Medians: unlike means they do not mind the one gap in a thousand that is a thousand times longer.
+// The median of what is told at some rows: unlike a mean it does not mind the one gap in a thousand
+// that is a thousand times longer. Leaves those values in sampled_.
 template <typename Told>
-void BatchEncoder::fit_references(Told told, References& out) {
-  out.values.clear();
-  out.cost_bits = 0;
-  for (size_t g = 0; g + 1 < samples_.begins.size(); ++g) {
-    sampled_.clear();
-    for (uint32_t i = samples_.begins[g]; i < samples_.begins[g + 1]; ++i) {
-      sampled_.push_back(told(samples_.rows[i]));
-    }
-    const auto middle = sampled_.begin() + static_cast<ptrdiff_t>(sampled_.size() / 2);
-    std::nth_element(sampled_.begin(), middle, sampled_.end());
-    const int64_t reference = *middle;
-    for (const int64_t value : sampled_) {
-      out.cost_bits += static_cast<uint64_t>(std::bit_width(zigzag(wrapping_sub(value, reference))));
-    }
-    out.values.push_back(reference);
+int64_t BatchEncoder::median(std::span<const uint32_t> rows, Told told) {
+  sampled_.clear();
+  for (const uint32_t row : rows) sampled_.push_back(told(row));
+  const auto middle = sampled_.begin() + static_cast<ptrdiff_t>(sampled_.size() / 2);
+  std::nth_element(sampled_.begin(), middle, sampled_.end());
+  return *middle;
+}
+
+// What rows spread over the line cost around their median.
+template <typename Told>
+uint64_t BatchEncoder::cost_bits(Told told) {
+  const int64_t reference = median(spread_rows_, told);
+  uint64_t bits = 0;
+  for (const int64_t value : sampled_) {
+    bits += static_cast<uint64_t>(std::bit_width(zigzag(wrapping_sub(value, reference))));
   }
+  return bits;
 }
 
 // ,"by":"config","ref":[...],"z":[...]
 template <typename Told>
-void BatchEncoder::append_told(const References& references, Told told) {
+void BatchEncoder::append_told(Told told) {
   residuals_.resize(rows_);
   if (group_column_ == kNoColumn) {
-    const int64_t reference = references.values[0];
+    const int64_t reference = median(spread_rows_, told);
     for (size_t row = 0; row < rows_; ++row) {
       residuals_[row] = zigzag(wrapping_sub(told(row), reference));
     }
     append_field(*out_, "ref");
     append_integer(*out_, reference);
   } else {
+    references_.clear();
+    for (size_t g = 0; g + 1 < group_begins_.size(); ++g) {
+      const size_t count = group_begins_[g + 1] - group_begins_[g];
+      references_.push_back(median({group_rows_.data() + group_begins_[g], count}, told));
+    }
+    const int64_t* const references = references_.data();
     const uint64_t* const index = group_.index().data();
     for (size_t row = 0; row < rows_; ++row) {
-      residuals_[row] = zigzag(wrapping_sub(told(row), references.values[index[row]]));
+      residuals_[row] = zigzag(wrapping_sub(told(row), references[index[row]]));
     }
     append_field(*out_, "by");
     out_->push_back('"');
     out_->append(batch_->kind_spec().columns[group_column_].name).push_back('"');
     append_field(*out_, "ref");
-    append_integer_list(*out_, references.values);
+    append_integer_list(*out_, references_);
   }
   append_field(*out_, "z");
   append_unsigned_list(*out_, residuals_);
@@ -137,147 +132,151 @@ void BatchEncoder::append_residual(size_t i, std::span<const Base> bases) {
   const int64_t* const starts =
       start != kNoColumn && start != i && batch_->has(start) ? column(start).data() : nullptr;
 
-  // Calls `use` with the function that tells a row from `base`. False: this line has no such base.
+  // Calls `use` with the function that tells a row from `base`; not when the line has no such base.
   const auto with_base = [&](Base base, auto use) {
     switch (base) {
-      case Base::None: use([=](size_t row) { return values[row]; }); return true;
+      case Base::None: return use([=](size_t row) { return values[row]; });
       case Base::Last:
-        use([=](size_t row) { return row == 0 ? values[0] : wrapping_sub(values[row], values[row - 1]); });
-        return true;
+        return use([=](size_t row) {
+          return row == 0 ? values[0] : wrapping_sub(values[row], values[row - 1]);
+        });
       case Base::LastEnd:
-        if (durations == nullptr) return false;
-        use([=](size_t row) {
+        if (durations == nullptr) return;
+        return use([=](size_t row) {
           return row == 0 ? values[0]
                           : wrapping_sub(wrapping_sub(values[row], values[row - 1]),
                                          durations[row - 1]);
         });
-        return true;
       case Base::Start:
-        if (starts == nullptr || durations == nullptr) return false;
-        use([=](size_t row) {
+        if (starts == nullptr || durations == nullptr) return;
+        return use([=](size_t row) {
           return wrapping_sub(wrapping_add(values[row], durations[row]), starts[row]);
         });
-        return true;
     }
-    return false;
   };
 
   Base best = Base::None;
-  bool found = false;
-  for (const Base base : bases) {
-    const bool fits = with_base(base, [&](auto told) { fit_references(told, other_references_); });
-    if (!fits || (found && other_references_.cost_bits >= references_.cost_bits)) continue;
-    std::swap(references_, other_references_);
-    best = base;
-    found = true;
+  if (bases.size() > 1) {
+    uint64_t least = std::numeric_limits<uint64_t>::max();
+    for (const Base base : bases) {
+      with_base(base, [&](auto told) {
+        const uint64_t bits = cost_bits(told);
+        if (bits < least) best = base;
+        least = std::min(least, bits);
+      });
+    }
   }
   begin_column(i);
   out_->append("{\"as\":\"residual\"");
-  if (!found) with_base(Base::None, [&](auto told) { fit_references(told, references_); });
   if (best != Base::None) {
     append_field(*out_, "base");
     out_->push_back('"');
     out_->append(kBaseNames[static_cast<size_t>(best)]).push_back('"');
   }
-  with_base(best, [&](auto told) { append_told(references_, told); });
+  with_base(best, [&](auto told) { append_told(told); });
   out_->push_back('}');
 }
 
-// Fills ticks_. False when the stamps are not on a grid, or too many are off it to gain by it.
-bool BatchEncoder::count_ticks(Values starts, Values durations) {
-  const std::optional<TickGrid> grid = fit_tick_grid(starts, durations);
-  if (!grid) return false;
-  ticks_.grid = *grid;
-  ticks_.start.resize(rows_);
-  ticks_.length.resize(rows_);
-  for (auto* list : {&ticks_.start_up, &ticks_.start_down, &ticks_.end_up, &ticks_.end_down}) {
-    list->clear();
+// Turns stamps into ticks, and lists the rows that are off the grid. False when too many are.
+bool BatchEncoder::count_ticks(const TickGrid& grid, Values stamps, std::vector<int64_t>& ticks,
+                               OffGrid& off_grid) {
+  ticks.resize(rows_);
+  off_rows_.resize(rows_ + 1);
+  const double per_ns = 1 / grid.period_ns();
+  size_t count = 0;
+  for (size_t row = 0; row < rows_; ++row) {
+    ticks[row] = nearest(static_cast<double>(wrapping_sub(stamps[row], grid.origin_ns)) * per_ns);
+    // Always stored, kept when needed: a branch here would be a coin toss.
+    off_rows_[count] = static_cast<uint32_t>(row);
+    count += stamps[row] != grid.stamp(ticks[row]);
   }
-  OffGrid start_up{ticks_.start_up}, start_down{ticks_.start_down};
-  OffGrid end_up{ticks_.end_up}, end_down{ticks_.end_down};
-  const double per_ns = 1 / grid->period_ns();
-  uint64_t budget = rows_;
 
-  const auto count = [&](int64_t stamp, size_t row, OffGrid& up, OffGrid& down, int64_t& ticks) {
-    ticks = nearest(static_cast<double>(wrapping_sub(stamp, grid->origin_ns)) * per_ns);
-    const int64_t off = wrapping_sub(stamp, grid->stamp(ticks));
-    if (off == 0) return true;
-    const uint64_t size = off > 0 ? static_cast<uint64_t>(off) : uint64_t{0} - static_cast<uint64_t>(off);
+  off_grid.up.clear();
+  off_grid.down.clear();
+  uint64_t budget = rows_ / 2;
+  uint64_t last_up = 0;
+  uint64_t last_down = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t row = off_rows_[i];
+    const int64_t off = wrapping_sub(stamps[row], grid.stamp(ticks[row]));
+    const bool is_up = off > 0;
+    const uint64_t size = is_up ? static_cast<uint64_t>(off) : uint64_t{0} - static_cast<uint64_t>(off);
     if (size > budget) return false;
     budget -= size;
-    (off > 0 ? up : down).add(row, size);
-    return true;
-  };
-  for (size_t row = 0; row < rows_; ++row) {
-    int64_t end_ticks;
-    if (!count(starts[row], row, start_up, start_down, ticks_.start[row]) ||
-        !count(wrapping_add(starts[row], durations[row]), row, end_up, end_down, end_ticks)) {
-      return false;
-    }
-    ticks_.length[row] = wrapping_sub(end_ticks, ticks_.start[row]);
+    std::vector<uint64_t>& gaps = is_up ? off_grid.up : off_grid.down;
+    uint64_t& last = is_up ? last_up : last_down;
+    gaps.push_back(row - last);
+    gaps.insert(gaps.end(), size - 1, 0);
+    last = row;
   }
+  return true;
+}
+
+bool BatchEncoder::find_ticks(Values starts, Values durations) {
+  const std::optional<TickGrid> grid = fit_tick_grid(starts, durations);
+  if (!grid) return false;
+  ends_.resize(rows_);
+  for (size_t row = 0; row < rows_; ++row) ends_[row] = wrapping_add(starts[row], durations[row]);
+  if (!count_ticks(*grid, starts, start_ticks_, start_off_grid_) ||
+      !count_ticks(*grid, ends_, lengths_, end_off_grid_)) {
+    return false;
+  }
+  for (size_t row = 0; row < rows_; ++row) {
+    lengths_[row] = wrapping_sub(lengths_[row], start_ticks_[row]);
+  }
+  grid_ = *grid;
   return true;
 }
 
 void BatchEncoder::append_gpu_time(size_t start, size_t duration) {
   const bool has_durations = duration != kNoColumn && batch_->has(duration);
-  if (!has_durations || !count_ticks(column(start), column(duration))) {
+  if (!has_durations || !find_ticks(column(start), column(duration))) {
     return append_residual(start, kStartBases);
   }
-  const int64_t* const begins = ticks_.start.data();
-  const int64_t* const lengths = ticks_.length.data();
+  const int64_t* const starts = start_ticks_.data();
+  const int64_t* const lengths = lengths_.data();
   const auto from_last = [=](size_t row) {
-    return row == 0 ? begins[0] : wrapping_sub(begins[row], begins[row - 1]);
+    return row == 0 ? starts[0] : wrapping_sub(starts[row], starts[row - 1]);
   };
   const auto from_last_end = [=](size_t row) {
-    return row == 0 ? begins[0]
-                    : wrapping_sub(wrapping_sub(begins[row], begins[row - 1]), lengths[row - 1]);
+    return row == 0 ? starts[0]
+                    : wrapping_sub(wrapping_sub(starts[row], starts[row - 1]), lengths[row - 1]);
   };
-  // Durations that are all equal stay a scalar, and then nothing is told from an end.
-  const bool tells_durations = !all_equal(column(duration));
-  fit_references(from_last, references_);
-  bool is_from_end = false;
-  if (tells_durations) {
-    fit_references(from_last_end, other_references_);
-    is_from_end = other_references_.cost_bits < references_.cost_bits;
-  }
-
   begin_column(start);
   out_->append("{\"as\":\"ticks\"");
   for (const auto& [name, value] :
-       {std::pair{"tick", ticks_.grid.tick_ns}, std::pair{"drift", ticks_.grid.drift},
-        std::pair{"phase", ticks_.grid.phase}, std::pair{"origin", ticks_.grid.origin_ns}}) {
+       {std::pair{"tick", grid_.tick_ns}, std::pair{"drift", grid_.drift},
+        std::pair{"phase", grid_.phase}, std::pair{"origin", grid_.origin_ns}}) {
     append_field(*out_, name);
     append_integer(*out_, value);
   }
   append_field(*out_, "base");
-  if (is_from_end) {
+  // Durations that are all equal stay a scalar, and then nothing is told from an end.
+  const bool tells_durations = !all_equal(column(duration));
+  if (tells_durations && cost_bits(from_last_end) < cost_bits(from_last)) {
     out_->append("\"last_end\"");
-    append_told(other_references_, from_last_end);
+    append_told(from_last_end);
   } else {
     out_->append("\"last\"");
-    append_told(references_, from_last);
+    append_told(from_last);
   }
-  append_off_grid(ticks_.start_up, ticks_.start_down);
+  append_off_grid(start_off_grid_);
   out_->push_back('}');
-
   if (!tells_durations) return;
-  const auto length = [=](size_t row) { return lengths[row]; };
-  fit_references(length, references_);
+
   begin_column(duration);
   out_->append("{\"as\":\"ticks\"");
-  append_told(references_, length);
-  append_off_grid(ticks_.end_up, ticks_.end_down);
+  append_told([=](size_t row) { return lengths[row]; });
+  append_off_grid(end_off_grid_);
   out_->push_back('}');
   told_duration_ = duration;
 }
 
-void BatchEncoder::append_off_grid(const std::vector<uint64_t>& up,
-                                   const std::vector<uint64_t>& down) {
+void BatchEncoder::append_off_grid(const OffGrid& off_grid) {
   append_field(*out_, "up");
-  append_unsigned_list(*out_, up);
+  append_unsigned_list(*out_, off_grid.up);
   append_field(*out_, "down");
-  append_unsigned_list(*out_, down);
+  append_unsigned_list(*out_, off_grid.down);
 }
 
 }  // namespace gpufl::format

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -9,7 +10,8 @@
 // "Codings". All arithmetic wraps at 64 bits, so that it is exact for every value there is.
 namespace gpufl::format {
 
-inline constexpr size_t kRowsPerLine = 16'384;  // more than these, and encode() starts a new line
+inline constexpr size_t kRowsPerLine = 16'384;   // more than these, and encode() starts a new line
+inline constexpr size_t kMaxBatchRows = 65'536;  // a line that claims more is refused
 
 // What a residual is told from.
 enum class Base : uint8_t {

@@ -23,22 +23,24 @@ struct SealedWindow {
   std::string hash;           // "xxh64:<16 hex digits>" of the .zst file's bytes
 };
 
-// Reads `raw` (NDJSON), gathers small batches into large ones (order of dictionary definitions
-// before their uses is kept), writes `sealed` through a temporary name with fsync and rename.
-// Lines that are not understood are carried over as they are, a torn last line too.
+// Reads `raw` (NDJSON), gathers small batches into large ones (a batch may move behind lines that
+// followed it, so definitions stay before their uses; `ledger` and `end` stay last), writes `sealed`
+// through "<sealed>.tmp" with fsync and rename. Lines that are not understood are carried over as
+// they are, a torn last line too. Batches that are large already are not even decoded.
 base::Result<SealedWindow> seal_window(const std::filesystem::path& raw,
                                        const std::filesystem::path& sealed);
 
-// Calls `on_line` with each line (no newline) of a raw or sealed file, told apart by content.
-// Returns Corrupt at the first byte that cannot be decompressed, after having delivered all before
-// it; `torn` is set when the last line has no newline. Bounded: a line over `max_line_bytes` is
-// skipped and counted in `oversized`. `on_line` returns false to stop early.
 struct UnsealOutcome {
-  uint64_t lines = 0;
-  uint64_t oversized = 0;
-  bool torn = false;
+  uint64_t lines = 0;      // delivered
+  uint64_t oversized = 0;  // longer than the bound: skipped
+  bool torn = false;       // the text does not end with a newline
+  std::string tail;        // what stands after the last newline then, up to the bound
   base::Status status;
 };
+// Calls `on_line` with each line (no newline) of a raw or sealed file, told apart by content. A
+// torn last line is not delivered: it is the outcome's `tail`. Corrupt at the first byte that
+// cannot be decompressed, after all lines before it have been delivered. Memory is bounded by
+// `max_line_bytes` and some 2 MB. `on_line` returns false to stop early.
 UnsealOutcome read_window(const std::filesystem::path& file,
                           const std::function<bool(std::string_view)>& on_line,
                           size_t max_line_bytes = size_t{64} << 20);

@@ -13,6 +13,7 @@ constexpr int64_t kTickLengths[] = {1024, 1000, 32, 10};
 constexpr size_t kMinRows = 32;
 constexpr size_t kDurationSamples = 128;
 constexpr size_t kStampSamples = 512;
+constexpr size_t kDenseSamples = 64;
 // Drift moves the end of a long event off the grid that its start lies on.
 constexpr int64_t kMaxSampledDuration = 20'000'000;
 // Beyond this many nanoseconds between two stamps doubles are no longer exact enough.
@@ -76,13 +77,14 @@ std::optional<TickGrid> fit_tick_grid(std::span<const int64_t> starts,
   // Count ticks from stamp to stamp. The period learned so far carries the count over long gaps,
   // where a drift of some parts in a million is worth more than a tick.
   const int64_t origin = starts[0];
-  const size_t stride = std::max<size_t>(1, starts.size() / kStampSamples);
+  // First stamp by stamp, then with longer strides.
+  const size_t stride = starts.size() / std::clamp<size_t>(starts.size() / 16, 1, kStampSamples);
   std::vector<double> ticks;
   std::vector<double> offsets;
   ticks.reserve(kStampSamples * 2);
   offsets.reserve(kStampSamples * 2);
   double period = nominal;
-  for (size_t i = 0; i < starts.size(); i += stride) {
+  for (size_t i = 0; i < starts.size(); i += i < kDenseSamples ? 1 : stride) {
     int64_t offset_ns;
     if (__builtin_sub_overflow(starts[i], origin, &offset_ns) || offset_ns > kMaxSpan ||
         offset_ns < -kMaxSpan) {

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "format/seal.hpp"
+
+namespace gpufl::format {
+namespace {
+
+constexpr size_t kReadBytes = size_t{1} << 20;
+constexpr size_t kStepBytes = size_t{512} << 10;  // room for what one step brings
+
+// Bytes in, lines out. Grows to the longest line, within the bound; skips lines beyond it.
+class LineSplitter {
+ public:
+  LineSplitter(const std::function<bool(std::string_view)>& on_line, size_t max_line_bytes,
+               UnsealOutcome& outcome)
+      : on_line_(on_line), max_line_bytes_(max_line_bytes), outcome_(outcome) {}
+
+  // Room for at least kStepBytes; null when there is no memory.
+  char* room() {
+    if (capacity_ - end_ < kStepBytes && begin_ != 0) {
+      std::memmove(data_.get(), data_.get() + begin_, end_ - begin_);
+      end_ -= begin_;
+      begin_ = 0;
+    }
+    if (capacity_ - end_ < kStepBytes) {
+      const size_t wanted = std::max(2 * capacity_, end_ + 4 * kStepBytes);
+      auto* grown = static_cast<char*>(std::realloc(data_.get(), wanted));
+      if (grown == nullptr) return nullptr;
+      static_cast<void>(data_.release());
+      data_.reset(grown);
+      capacity_ = wanted;
+    }
+    return data_.get() + end_;
+  }
+  size_t room_bytes() const { return capacity_ - end_; }
+
+  // Takes `count` bytes that now stand in the room. False: the caller wants no more.
+  bool take(size_t count) {
+    size_t searched = end_;
+    end_ += count;
+    while (true) {
+      const auto* newline =
+          static_cast<const char*>(std::memchr(data_.get() + searched, '\n', end_ - searched));
+      if (newline == nullptr) break;
+      const auto at = static_cast<size_t>(newline - data_.get());
+      const std::string_view line(data_.get() + begin_, at - begin_);
+      begin_ = searched = at + 1;
+      if (is_oversized_ || line.size() > max_line_bytes_) {
+        ++outcome_.oversized;
+        is_oversized_ = false;
+      } else {
+        ++outcome_.lines;
+        if (!on_line_(line)) return false;
+      }
+    }
+    if (is_oversized_ || end_ - begin_ > max_line_bytes_) {
+      is_oversized_ = true;
+      begin_ = end_ = 0;
+    } else if (begin_ == end_) {
+      begin_ = end_ = 0;
+    }
+    return true;
+  }
+
+  void finish() {
+    outcome_.torn = is_oversized_ || begin_ != end_;
+    if (is_oversized_) ++outcome_.oversized;
+    if (begin_ != end_) outcome_.tail.assign(data_.get() + begin_, end_ - begin_);
+  }
+
+ private:
+  struct Free {
+    void operator()(char* memory) const { std::free(memory); }
+  };
+  const std::function<bool(std::string_view)>& on_line_;
+  const size_t max_line_bytes_;
+  UnsealOutcome& outcome_;
+  std::unique_ptr<char, Free> data_;
+  size_t capacity_ = 0, begin_ = 0, end_ = 0;
+  bool is_oversized_ = false;
+};
+
+class File {
+ public:
+  explicit File(const std::filesystem::path& path)
+      : path_(path), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (fd_ < 0) status_ = base::Status::from_errno(errno, path.string());
+  }
+  ~File() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  // Bytes read; 0 at the end and after a failure, which status() tells.
+  size_t read(char* out, size_t size) {
+    while (status_) {
+      const ssize_t got = ::read(fd_, out, size);
+      if (got >= 0) return static_cast<size_t>(got);
+      if (errno != EINTR) status_ = base::Status::from_errno(errno, path_.string());
+    }
+    return 0;
+  }
+  const base::Status& status() const { return status_; }
+
+ private:
+  const std::filesystem::path& path_;
+  int fd_;
+  base::Status status_;
+};
+
+bool is_compressed(std::string_view start) {
+  uint32_t magic = 0;
+  if (start.size() < sizeof magic) return false;
+  std::memcpy(&magic, start.data(), sizeof magic);
+  return magic == ZSTD_MAGICNUMBER || (magic & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START;
+}
+
+const base::Status kNoMemory = {base::Code::LimitReached, "no memory to read a window"};
+
+base::Status read_raw(File& file, std::string_view start, LineSplitter& splitter) {
+  while (!start.empty()) {
+    char* const room = splitter.room();
+    if (room == nullptr) return kNoMemory;
+    const size_t count = std::min(start.size(), splitter.room_bytes());
+    std::memcpy(room, start.data(), count);
+    start.remove_prefix(count);
+    if (!splitter.take(count)) return {};
+  }
+  while (true) {
+    char* const room = splitter.room();
+    if (room == nullptr) return kNoMemory;
+    const size_t count = file.read(room, splitter.room_bytes());
+    if (count == 0) return file.status();
+    if (!splitter.take(count)) return {};
+  }
+}
+
+base::Status read_compressed(File& file, char* chunk, size_t chunk_size, LineSplitter& splitter) {
+  const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(),
+                                                                     &ZSTD_freeDCtx);
+  if (context == nullptr) return kNoMemory;
+  uint64_t offset = 0;  // of the chunk in the file
+  bool inside_frame = false;
+  for (; chunk_size != 0; offset += chunk_size, chunk_size = file.read(chunk, kReadBytes)) {
+    ZSTD_inBuffer in{chunk, chunk_size, 0};
+    bool room_was_full = false;
+    while (in.pos < in.size || room_was_full) {
+      ZSTD_outBuffer out{splitter.room(), 0, 0};
+      if (out.dst == nullptr) return kNoMemory;
+      out.size = splitter.room_bytes();
+      const size_t rest = ZSTD_decompressStream(context.get(), &out, &in);
+      if (ZSTD_isError(rest) != 0) {
+        return {base::Code::Corrupt, "at byte " + std::to_string(offset + in.pos) + ": " +
+                                         ZSTD_getErrorName(rest)};
+      }
+      inside_frame = rest != 0;
+      room_was_full = inside_frame && out.pos == out.size;
+      if (!splitter.take(out.pos)) return {};
+    }
+  }
+  if (!file.status()) return file.status();
+  if (inside_frame) return {base::Code::Corrupt, "the file ends inside a frame"};
+  return {};
+}
+
+}  // namespace
+
+UnsealOutcome read_window(const std::filesystem::path& path,
+                          const std::function<bool(std::string_view)>& on_line,
+                          size_t max_line_bytes) {
+  UnsealOutcome outcome;
+  File file(path);
+  const auto chunk = std::make_unique_for_overwrite<char[]>(kReadBytes);
+  const size_t first = file.read(chunk.get(), kReadBytes);
+  LineSplitter splitter(on_line, max_line_bytes, outcome);
+  const std::string_view start(chunk.get(), first);
+  outcome.status = is_compressed(start) ? read_compressed(file, chunk.get(), first, splitter)
+                                        : read_raw(file, start, splitter);
+  splitter.finish();
+  return outcome;
+}
+
+}  // namespace gpufl::format
