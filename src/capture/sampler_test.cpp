@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/sampler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "base/clock.hpp"
+
+namespace gpufl::capture {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+class StubHealth final : public backend::HealthSource {
+ public:
+  std::vector<backend::DeviceFacts> devices() override { return {}; }
+  void sample_fast(std::vector<backend::MetricValue>& out) override {
+    std::this_thread::sleep_for(fast_takes);
+    out.push_back({0, 0, "power_mw", ++fast_calls});
+  }
+  void sample_slow(std::vector<backend::MetricValue>& out, std::vector<backend::ProcessUse>&,
+                   std::vector<backend::DeviceEvent>& events) override {
+    ++slow_calls;
+    const auto until = Clock::now() + slow_takes;
+    while (Clock::now() < until && !give_up) std::this_thread::sleep_for(1ms);
+    out.push_back({0, 0, "pcie_tx_bytes_per_s", 1});
+    events.push_back({0, "xid", 79, "fell off the bus"});
+  }
+
+  std::chrono::milliseconds fast_takes{0};
+  std::chrono::milliseconds slow_takes{0};
+  std::atomic<int> fast_calls{0};
+  std::atomic<int> slow_calls{0};
+  std::atomic<bool> give_up{false};
+};
+
+template <typename Condition>
+bool eventually(Condition&& condition) {
+  const auto deadline = Clock::now() + 10s;
+  while (!condition()) {
+    if (Clock::now() > deadline) return false;
+    std::this_thread::sleep_for(1ms);
+  }
+  return true;
+}
+
+SamplerConfig every(int interval_ms) {
+  SamplerConfig config;
+  config.session_start_ns = base::monotonic_ns();
+  config.interval_ms = interval_ms;
+  return config;
+}
+
+TEST(Sampler, ContinuousSamplesEverything) {
+  auto health = std::make_shared<StubHealth>();
+  SamplerConfig config = every(5);
+  config.continuous = true;
+  Sampler sampler(config, health);
+  ASSERT_TRUE(sampler.start());
+  ASSERT_TRUE(eventually([&] { return health->fast_calls >= 5 && health->slow_calls >= 1; }));
+  ASSERT_TRUE(eventually([&] { return !sampler.board().recent_events.empty(); }));
+  EXPECT_TRUE(sampler.stop());
+  const MetricBoard board = sampler.board();
+  EXPECT_GE(board.samples_taken, 5u);
+  EXPECT_EQ(board.device_values.size(), 2u);
+  EXPECT_FALSE(board.host_values.empty());
+  ASSERT_EQ(board.event_counts.size(), 1u);
+  EXPECT_EQ(board.event_counts[0].first, "xid");
+  const auto samples = sampler.take();
+  ASSERT_GE(samples.size(), 6u);
+  EXPECT_TRUE(sampler.take().empty());
+}
+
+TEST(Sampler, SlowReadingsNeverDelayQuickOnes) {
+  auto health = std::make_shared<StubHealth>();
+  health->slow_takes = 10min;
+  SamplerConfig config = every(5);
+  config.continuous = true;
+  Sampler sampler(config, health);
+  ASSERT_TRUE(sampler.start());
+  EXPECT_TRUE(eventually([&] { return health->slow_calls == 1 && health->fast_calls >= 20; }));
+  health->give_up = true;
+  EXPECT_TRUE(sampler.stop());
+}
+
+TEST(Sampler, DriverThatHangsIsLeftBehind) {
+  auto health = std::make_shared<StubHealth>();
+  health->slow_takes = 10min;
+  SamplerConfig config = every(5);
+  config.continuous = true;
+  const auto begin = Clock::now();
+  {
+    Sampler sampler(config, health);
+    ASSERT_TRUE(sampler.start());
+    ASSERT_TRUE(eventually([&] { return health->slow_calls == 1; }));
+    EXPECT_FALSE(sampler.stop());
+  }
+  EXPECT_LT(Clock::now() - begin, 9s);
+  health->give_up = true;
+  EXPECT_TRUE(eventually([&] { return health.use_count() == 1; }));
+}
+
+TEST(Sampler, MissedTicksAreCountedNotBunched) {
+  auto health = std::make_shared<StubHealth>();
+  health->fast_takes = 35ms;  // three ticks of ten pass during each
+  SamplerConfig config = every(10);
+  config.continuous = true;
+  Sampler sampler(config, health);
+  ASSERT_TRUE(sampler.start());
+  ASSERT_TRUE(eventually([&] { return sampler.samples_taken() >= 5; }));
+  EXPECT_TRUE(sampler.stop());
+  EXPECT_GE(sampler.samples_missed(), 2 * (sampler.samples_taken() - 1));
+  const auto samples = sampler.take();
+  int64_t last_ns = -1'000'000'000;
+  for (const Sample& sample : samples) {
+    if (sample.host_values.empty()) continue;
+    EXPECT_GE(sample.time_ns - last_ns, 30'000'000);
+    last_ns = sample.time_ns;
+  }
+}
+
+TEST(Sampler, IdleUntilWanted) {
+  auto health = std::make_shared<StubHealth>();
+  std::atomic<bool> wanted{false};
+  SamplerConfig config = every(5);
+  config.wanted = [&] { return wanted.load(); };
+  Sampler sampler(config, health);
+  ASSERT_TRUE(sampler.start());
+  std::this_thread::sleep_for(60ms);
+  EXPECT_EQ(health->fast_calls, 0);
+  EXPECT_EQ(health->slow_calls, 0);
+  wanted = true;
+  EXPECT_TRUE(eventually([&] { return health->fast_calls > 2 && health->slow_calls > 0; }));
+  wanted = false;
+  std::this_thread::sleep_for(200ms);
+  const int calls = health->fast_calls;
+  std::this_thread::sleep_for(60ms);
+  EXPECT_EQ(health->fast_calls, calls);
+  EXPECT_TRUE(sampler.stop());
+  EXPECT_LT(sampler.samples_missed(), 5u);  // idle time is not missed time
+}
+
+TEST(Sampler, HoldsNest) {
+  auto health = std::make_shared<StubHealth>();
+  Sampler sampler(every(5), health);
+  ASSERT_TRUE(sampler.start());
+  sampler.hold();
+  sampler.hold();
+  sampler.let_go();
+  EXPECT_TRUE(eventually([&] { return health->fast_calls > 2; }));
+  sampler.let_go();
+  std::this_thread::sleep_for(200ms);
+  const int calls = health->fast_calls;
+  std::this_thread::sleep_for(60ms);
+  EXPECT_EQ(health->fast_calls, calls);
+}
+
+TEST(Sampler, HostOnlyWithoutHealth) {
+  SamplerConfig config = every(5);
+  config.continuous = true;
+  Sampler sampler(config, nullptr);
+  ASSERT_TRUE(sampler.start());
+  EXPECT_TRUE(eventually([&] { return !sampler.board().host_values.empty(); }));
+  EXPECT_TRUE(sampler.board().device_values.empty());
+}
+
+}  // namespace
+}  // namespace gpufl::capture

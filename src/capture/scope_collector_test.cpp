@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/scope_collector.hpp"
+
+#include <gtest/gtest.h>
+
+#include <gpufl/scope.hpp>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "capture/fake_log_writer.hpp"
+#include "capture/scope_recorder.hpp"
+
+namespace gpufl::capture {
+namespace {
+
+using format::ScopeEnding;
+namespace column = format::scope_column;
+
+class ScopeCollectorTest : public testing::Test {
+ protected:
+  ScopeCollectorTest() { attach(); }
+  ~ScopeCollectorTest() override { detach(); }
+
+  void attach() {
+    session_ = scope_recorder::attach();
+    ASSERT_NE(session_, 0u);
+    collector_.emplace(log_, session_, base::monotonic_ns());
+    scope_recorder::start_recording(session_);
+  }
+  void detach() {
+    scope_recorder::stop_recording();
+    scope_recorder::release();
+    collector_.reset();
+  }
+  std::string name(const std::vector<int64_t>& row) {
+    return log_.text(format::Dict::Name, row[column::kName]);
+  }
+  std::vector<std::vector<int64_t>> ended() {
+    collector_->drain();
+    return log_.rows(format::Kind::Scope);
+  }
+
+  FakeLogWriter log_;
+  uint32_t session_ = 0;
+  std::optional<ScopeCollector> collector_;
+};
+
+ScopeEnding ending(const std::vector<int64_t>& row) {
+  return static_cast<ScopeEnding>(row[column::kEnding]);
+}
+
+TEST_F(ScopeCollectorTest, NestsByThread) {
+  {
+    ScopedMonitor outer("outer");
+    ScopedMonitor inner("inner", "tag", ScopeMeta{}.setRepeat(10).setWarmup(3));
+  }
+  const auto rows = ended();
+  ASSERT_EQ(rows.size(), 2u);
+  const auto& inner = rows[0];
+  const auto& outer = rows[1];
+  EXPECT_EQ(name(inner), "inner");
+  EXPECT_EQ(log_.text(format::Dict::Name, inner[column::kTag]), "tag");
+  EXPECT_EQ(inner[column::kRepeat], 10);
+  EXPECT_EQ(inner[column::kWarmup], 3);
+  EXPECT_EQ(inner[column::kParent], outer[column::kId]);
+  EXPECT_EQ(inner[column::kDepth], 1);
+  EXPECT_EQ(name(outer), "outer");
+  EXPECT_EQ(outer[column::kTag], 0);
+  EXPECT_EQ(outer[column::kParent], 0);
+  EXPECT_EQ(outer[column::kDepth], 0);
+  EXPECT_EQ(outer[column::kThread], gettid());
+  EXPECT_EQ(ending(outer), ScopeEnding::Normal);
+  EXPECT_LE(outer[column::kStart], inner[column::kStart]);
+  EXPECT_GE(outer[column::kStart] + outer[column::kDuration],
+            inner[column::kStart] + inner[column::kDuration]);
+}
+
+TEST_F(ScopeCollectorTest, AnyDepth) {
+  constexpr int kDepth = 1000;
+  std::vector<std::unique_ptr<ScopedMonitor>> open;
+  for (int i = 0; i < kDepth; ++i) open.push_back(std::make_unique<ScopedMonitor>("level"));
+  collector_->drain();
+  while (!open.empty()) open.pop_back();
+  const auto rows = ended();
+  ASSERT_EQ(rows.size(), static_cast<size_t>(kDepth));
+  EXPECT_EQ(rows.front()[column::kDepth], kDepth - 1);
+  EXPECT_EQ(rows.back()[column::kDepth], 0);
+}
+
+TEST_F(ScopeCollectorTest, OutOfOrderEnds) {
+  auto a = std::make_unique<ScopedMonitor>("a");
+  auto b = std::make_unique<ScopedMonitor>("b");
+  a.reset();
+  ScopedMonitor c("c");
+  b.reset();
+  const auto rows = ended();
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(name(rows[0]), "a");
+  EXPECT_EQ(ending(rows[0]), ScopeEnding::OutOfOrder);
+  EXPECT_EQ(name(rows[1]), "b");
+  EXPECT_EQ(ending(rows[1]), ScopeEnding::OutOfOrder);
+}
+
+TEST_F(ScopeCollectorTest, EndedByAnotherThread) {
+  auto scope = std::make_unique<ScopedMonitor>("handed over");
+  std::thread([&] { scope.reset(); }).join();
+  ScopedMonitor next("next");  // begins after the other's end: not its child
+  const auto rows = ended();
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(name(rows[0]), "handed over");
+  EXPECT_EQ(ending(rows[0]), ScopeEnding::OtherThread);
+  EXPECT_EQ(rows[0][column::kThread], gettid());
+  collector_->announce_open();
+  const auto open = log_.rows(format::Kind::ScopeOpen);
+  ASSERT_EQ(open.size(), 1u);
+  EXPECT_EQ(open[0][format::scope_open_column::kParent], 0);
+}
+
+TEST_F(ScopeCollectorTest, ScopesHandedOverForEverNeverFillTheRing) {
+  std::vector<std::unique_ptr<ScopedMonitor>> scopes;
+  for (uint64_t i = 0; i < ScopeRing::kEvents * 2; i += 1000) {
+    for (int k = 0; k < 1000; ++k) scopes.push_back(std::make_unique<ScopedMonitor>("handed"));
+    std::thread([&] { scopes.clear(); }).join();
+    collector_->drain();
+  }
+  EXPECT_EQ(collector_->dropped(), 0u);
+  EXPECT_FALSE(scope_recorder::any_scope_open(session_));
+}
+
+TEST_F(ScopeCollectorTest, ThreadEndsInsideItsScope) {
+  ScopedMonitor* left_open = nullptr;
+  std::thread([&] { left_open = new ScopedMonitor("left open"); }).join();
+  const auto rows = ended();
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(ending(rows[0]), ScopeEnding::ThreadExit);
+  EXPECT_EQ(collector_->unclosed(), 1u);
+  delete left_open;  // too late: it has ended
+  EXPECT_EQ(ended().size(), 1u);
+}
+
+TEST_F(ScopeCollectorTest, RingsOfEndedThreadsServeNewOnes) {
+  for (int i = 0; i < 50; ++i) {
+    std::thread([] { GFL_SCOPE("short") {} }).join();
+    collector_->drain();
+  }
+  EXPECT_LE(scope_recorder::ring_count(), 10u);
+  EXPECT_EQ(log_.rows(format::Kind::Scope).size(), 50u);
+}
+
+thread_local std::unique_ptr<ScopedMonitor> t_late;
+
+TEST_F(ScopeCollectorTest, ScopesInDestructorsOfThreadLocals) {
+  std::thread([] {
+    t_late = std::make_unique<ScopedMonitor>("ends with its thread's locals");
+  }).join();
+  const auto rows = ended();
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(ending(rows[0]), ScopeEnding::Normal);
+}
+
+TEST_F(ScopeCollectorTest, OpenAtShutdown) {
+  ScopedMonitor outer("outer");
+  ScopedMonitor inner("inner");
+  collector_->drain();
+  collector_->finish(123'456'789'000);
+  const auto rows = log_.rows(format::Kind::Scope);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(name(rows[0]), "inner");
+  EXPECT_EQ(ending(rows[0]), ScopeEnding::Shutdown);
+  EXPECT_EQ(rows[1][column::kStart] + rows[1][column::kDuration], 123'456'789'000);
+  EXPECT_EQ(collector_->unclosed(), 2u);
+}
+
+TEST_F(ScopeCollectorTest, ScopeThatOutlivesItsSessionDoesNotEndInTheNext) {
+  auto old = std::make_unique<ScopedMonitor>("of the first session");
+  collector_->drain();
+  detach();
+  attach();
+  EXPECT_FALSE(scope_recorder::any_scope_open(session_));
+  old.reset();
+  { ScopedMonitor fresh("of the second"); }
+  const auto rows = ended();
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(name(rows[0]), "of the second");
+}
+
+TEST_F(ScopeCollectorTest, FullRingDropsWholeScopesAndCounts) {
+  ScopedMonitor outer("outer");
+  const uint64_t kTries = ScopeRing::kEvents;
+  for (uint64_t i = 0; i < kTries; ++i) {
+    GFL_SCOPE("inner") {}
+  }
+  EXPECT_GT(collector_->dropped(), 0u);
+  const auto rows = ended();
+  EXPECT_EQ(rows.size() + collector_->dropped(), kTries);
+  for (const auto& row : rows) ASSERT_EQ(ending(row), ScopeEnding::Normal);
+  { ScopedMonitor after("after"); }
+  EXPECT_EQ(name(ended().back()), "after");
+}
+
+TEST_F(ScopeCollectorTest, OpenScopesAreToldOnceAndAgainAfterRotation) {
+  ScopedMonitor outer("outer");
+  collector_->drain();
+  collector_->announce_open();
+  collector_->announce_open();
+  EXPECT_EQ(log_.rows(format::Kind::ScopeOpen).size(), 1u);
+  collector_->restate_open();
+  collector_->announce_open();
+  const auto rows = log_.rows(format::Kind::ScopeOpen);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0], rows[1]);
+}
+
+TEST_F(ScopeCollectorTest, PollersSeeOpenScopes) {
+  EXPECT_FALSE(scope_recorder::any_scope_open(session_));
+  {
+    ScopedMonitor scope("open");
+    EXPECT_TRUE(scope_recorder::any_scope_open(session_));
+  }
+  EXPECT_FALSE(scope_recorder::any_scope_open(session_));
+}
+
+TEST_F(ScopeCollectorTest, OneOwnerAtATime) { EXPECT_EQ(scope_recorder::attach(), 0u); }
+
+TEST_F(ScopeCollectorTest, DrainsWhileThreadsRecord) {
+  constexpr int kThreads = 4, kScopes = 20'000;
+  std::atomic<int> running{kThreads};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < kScopes; ++i) {
+        GFL_SCOPE("outer") {
+          GFL_SCOPE("inner", "tag") {}
+        }
+        if (i % 1000 == 0) std::this_thread::yield();
+      }
+      --running;
+    });
+  }
+  while (running > 0) collector_->drain();
+  for (std::thread& thread : threads) thread.join();
+  const auto rows = ended();
+  EXPECT_EQ(rows.size() + collector_->dropped(), uint64_t{kThreads} * kScopes * 2);
+  for (const auto& row : rows) ASSERT_EQ(ending(row), ScopeEnding::Normal);
+}
+
+TEST(ScopeRecorder, NothingIsRecordedWithoutASession) {
+  const uint32_t session = scope_recorder::attach();
+  FakeLogWriter log;
+  ScopeCollector collector(log, session, base::monotonic_ns());
+  { ScopedMonitor scope("not started"); }
+  scope_recorder::start_recording(session);
+  scope_recorder::stop_recording();
+  { ScopedMonitor scope("stopped"); }
+  collector.drain();
+  EXPECT_TRUE(log.rows(format::Kind::Scope).empty());
+  scope_recorder::release();
+}
+
+}  // namespace
+}  // namespace gpufl::capture
