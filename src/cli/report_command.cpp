@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/report_command.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/summary.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/print.hpp"
+#include "cli/terminal.hpp"
+#include "format/session_reader.hpp"
+
+namespace gpufl::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxListed = 10;
+constexpr size_t kMinTerminalWidth = 80;
+constexpr size_t kMaxTerminalWidth = 140;  // longer lines are hard to follow
+
+// Session ids begin with the time of their start, whatever run's folder they lie in.
+std::vector<fs::path> sessions_by_age(const fs::path& path) {
+  std::vector<fs::path> sessions = format::find_sessions(path);
+  std::stable_sort(sessions.begin(), sessions.end(), [](const fs::path& a, const fs::path& b) {
+    return a.filename() < b.filename();
+  });
+  return sessions;
+}
+
+std::string error_line(const fs::path& path, std::string_view message) {
+  return fmt::format("gpufl report: {}: {}\n", path.string(), message);
+}
+
+void append_others(const std::vector<fs::path>& others, std::string& text) {
+  fmt::format_to(std::back_inserter(text),
+                 "\nThis is the newest of {} sessions. The others (--all reports them too):\n",
+                 others.size() + 1);
+  const size_t listed = std::min(others.size(), kMaxListed);
+  for (size_t i = 0; i < listed; ++i) {
+    fmt::format_to(std::back_inserter(text), "  {}\n", others[others.size() - 1 - i].string());
+  }
+  if (others.size() > listed) {
+    fmt::format_to(std::back_inserter(text), "  ... {} older\n", others.size() - listed);
+  }
+}
+
+size_t page_width() {
+  winsize window{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_col == 0) {
+    return report::TextOptions{}.width;
+  }
+  return std::clamp<size_t>(window.ws_col, kMinTerminalWidth, kMaxTerminalWidth);
+}
+
+}  // namespace
+
+ReportOutcome make_reports(const fs::path& path, bool all, const report::TextOptions& options) {
+  ReportOutcome outcome;
+  std::vector<fs::path> sessions = sessions_by_age(path);
+  if (sessions.empty()) {
+    std::error_code error;
+    const bool is_there = fs::exists(path, error);
+    outcome.errors = error_line(path, is_there ? "there is no session in it"
+                                               : "there is no such file or folder");
+    outcome.exit_code = kExitCannotTell;
+    return outcome;
+  }
+  std::vector<fs::path> others;
+  if (!all) {
+    others.assign(sessions.begin(), sessions.end() - 1);
+    sessions.erase(sessions.begin(), sessions.end() - 1);
+  }
+  for (const fs::path& session : sessions) {
+    const auto summary = analysis::summarize(session);
+    if (!summary) {
+      outcome.errors += error_line(session, summary.status().message());
+      outcome.exit_code = kExitCannotTell;
+      continue;
+    }
+    if (!outcome.text.empty()) outcome.text += '\n';
+    outcome.text += report::text_report(*summary, options);
+  }
+  if (!others.empty()) append_others(others, outcome.text);
+  return outcome;
+}
+
+void add_report_command(CLI::App& app, int& exit_code) {
+  struct Options {
+    std::string path;
+    size_t top = report::TextOptions{}.top;
+    std::optional<size_t> width;
+    bool all = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("report", "Print what a session recorded");
+  command
+      ->add_option("path", options->path,
+                   "A session, or a run's or log folder: then its newest session")
+      ->required();
+  command->add_flag("--all", options->all, "Report every session of the folder, oldest first");
+  command->add_option("--top", options->top, "Rows of a list or scopes of the tree; 0: all")
+      ->capture_default_str();
+  command
+      ->add_option("--width", options->width,
+                   "Columns, 60 to 1000 [default: the terminal's, from 80 to 140; else 100]")
+      ->check(CLI::Range(60, 1000));
+  command->footer("Exit code: 0 reported; 2 there is no session, or one cannot be read.");
+  command->callback([options, &exit_code] {
+    const ReportOutcome outcome =
+        make_reports(options->path, options->all,
+                     {options->width.value_or(page_width()), options->top, terminal_has_color()});
+    const bool is_written = print(outcome.text) && std::fflush(stdout) == 0;
+    print_error(outcome.errors);
+    exit_code = is_written ? outcome.exit_code : kExitCannotTell;
+  });
+}
+
+}  // namespace gpufl::cli

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/report_command.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "analysis/metric_series.hpp"
+#include "backend/metric_table.hpp"
+#include "cli/exit_codes.hpp"
+#include "format/log_writer.hpp"
+#include "report/units.hpp"
+
+namespace gpufl::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using format::Batch;
+using format::Dict;
+using format::Kind;
+
+constexpr int64_t kMs = 1'000'000;
+
+class ReportCommandTest : public testing::Test {
+ protected:
+  ReportCommandTest() {
+    std::string pattern = (fs::temp_directory_path() / "gpufl_report_XXXXXX").string();
+    root_ = ::mkdtemp(pattern.data());
+  }
+  ~ReportCommandTest() override { fs::remove_all(root_); }
+
+  static format::SessionHeader header(const std::string& id) {
+    format::SessionHeader header;
+    header.session_id = id;
+    header.run_id = "run";
+    header.app_name = "app_of_" + id;
+    header.gpufl_version = "0.1.0";
+    header.engine = "Monitor";
+    header.backend = "none";
+    header.start_wall_ns = 1763178312123456789;
+    header.pid = 1;
+    header.process = "test";
+    header.host = "here";
+    return header;
+  }
+
+  // A scope "outer" of 100 ms, which ended, and in it two of 10 ms.
+  std::unique_ptr<format::LogWriter> begin(const fs::path& folder, const std::string& id) {
+    format::LogOptions options;
+    options.session_dir = folder / id;
+    options.disk_floor_bytes = 0;
+    auto log = format::LogWriter::create(options, header(id));
+    EXPECT_TRUE(log.is_ok()) << log.status().text();
+    if (!log) return nullptr;
+    const int64_t outer = (*log)->intern(Dict::Name, "outer");
+    const int64_t inner = (*log)->intern(Dict::Name, "inner");
+    Batch open(Kind::ScopeOpen);
+    open.push_row({1, 0, 7, 0, outer, 0, 0, 0, 0});
+    (*log)->write(open);
+    Batch ended(Kind::Scope);
+    ended.push_row({2, 1, 7, 1, inner, 0, 10 * kMs, 10 * kMs, 0, 0, 0});
+    ended.push_row({3, 1, 7, 1, inner, 0, 30 * kMs, 10 * kMs, 0, 0, 0});
+    (*log)->write(ended);
+    EXPECT_TRUE((*log)->flush(50 * kMs));
+    ended.clear();
+    ended.push_row({1, 0, 7, 0, outer, 0, 0, 100 * kMs, 0, 0, 0});
+    (*log)->write(ended);
+    EXPECT_TRUE((*log)->flush(150 * kMs));
+    return std::move(*log);
+  }
+
+  void record(const fs::path& folder, const std::string& id) {
+    const auto log = begin(folder, id);
+    ASSERT_NE(log, nullptr);
+    EXPECT_TRUE(log->close(200 * kMs, format::Ledger()));
+  }
+
+  fs::path root_;
+};
+
+TEST_F(ReportCommandTest, ReportsASealedSession) {
+  record(root_, "20250101T000000Z-01");
+  const ReportOutcome outcome = make_reports(root_ / "20250101T000000Z-01", false, {});
+  EXPECT_EQ(outcome.exit_code, kExitGood) << outcome.errors;
+  EXPECT_EQ(outcome.errors, "");
+  EXPECT_NE(outcome.text.find("GPUFlight report: app_of_20250101T000000Z-01"), std::string::npos);
+  EXPECT_NE(outcome.text.find("duration                  200.0 ms"), std::string::npos)
+      << outcome.text;
+  EXPECT_NE(outcome.text.find("ended                     cleanly"), std::string::npos);
+  EXPECT_NE(outcome.text.find("LEDGER: complete"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("  outer        1  100.0 ms  50.0%"), std::string::npos)
+      << outcome.text;
+  EXPECT_NE(outcome.text.find("    inner      2  20.00 ms  10.0%"), std::string::npos);
+  EXPECT_EQ(outcome.text.find("still open"), std::string::npos) << outcome.text;
+  EXPECT_EQ(outcome.text.find("newest of"), std::string::npos);
+}
+
+TEST_F(ReportCommandTest, ReportsASessionThatIsBeingWritten) {
+  const auto log = begin(root_, "20250101T000000Z-01");
+  ASSERT_NE(log, nullptr);
+  const ReportOutcome outcome = make_reports(root_, false, {});
+  EXPECT_EQ(outcome.exit_code, kExitGood) << outcome.errors;
+  EXPECT_NE(outcome.text.find("still recording"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("LEDGER: not written yet"), std::string::npos);
+  EXPECT_NE(outcome.text.find("    inner      2"), std::string::npos) << outcome.text;
+  EXPECT_EQ(outcome.text.find("still open"), std::string::npos) << outcome.text;
+}
+
+TEST_F(ReportCommandTest, OfSeveralTheNewestAndANoteOfTheOthers) {
+  record(root_ / "run_b", "20250101T000000Z-01");
+  record(root_ / "run_a", "20250103T000000Z-03");
+  record(root_ / "run_c", "20250102T000000Z-02");
+  const ReportOutcome outcome = make_reports(root_, false, {});
+  EXPECT_EQ(outcome.exit_code, kExitGood);
+  EXPECT_NE(outcome.text.find("GPUFlight report: app_of_20250103T000000Z-03"), std::string::npos);
+  EXPECT_NE(outcome.text.find("newest of 3 sessions"), std::string::npos);
+  EXPECT_LT(outcome.text.find((root_ / "run_c").string()),
+            outcome.text.find((root_ / "run_b").string()));
+
+  const ReportOutcome all = make_reports(root_, true, {});
+  const size_t first = all.text.find("app_of_20250101T000000Z-01");
+  const size_t second = all.text.find("app_of_20250102T000000Z-02");
+  const size_t third = all.text.find("app_of_20250103T000000Z-03");
+  EXPECT_LT(first, second);
+  EXPECT_LT(second, third);
+  EXPECT_NE(third, std::string::npos);
+  EXPECT_EQ(all.text.find("newest of"), std::string::npos);
+}
+
+TEST_F(ReportCommandTest, SaysWhatIsWrongWithThePath) {
+  const ReportOutcome nothing = make_reports(root_ / "no_such", false, {});
+  EXPECT_EQ(nothing.exit_code, kExitCannotTell);
+  EXPECT_NE(nothing.errors.find("no such file or folder"), std::string::npos);
+  const ReportOutcome empty = make_reports(root_, false, {});
+  EXPECT_EQ(empty.exit_code, kExitCannotTell);
+  EXPECT_NE(empty.errors.find("there is no session in it"), std::string::npos);
+  EXPECT_EQ(empty.text, "");
+}
+
+TEST_F(ReportCommandTest, OneUnreadableSessionDoesNotHideTheOthers) {
+  record(root_, "20250101T000000Z-01");
+  record(root_, "20250102T000000Z-02");
+  for (const auto& file : fs::directory_iterator(root_ / "20250102T000000Z-02")) {
+    std::ofstream(file.path(), std::ios::trunc) << "nothing of a log";
+  }
+  const ReportOutcome outcome = make_reports(root_, true, {});
+  EXPECT_EQ(outcome.exit_code, kExitCannotTell);
+  EXPECT_NE(outcome.text.find("app_of_20250101T000000Z-01"), std::string::npos);
+  EXPECT_NE(outcome.errors.find("20250102T000000Z-02"), std::string::npos) << outcome.errors;
+}
+
+// analysis and report know metrics by their names alone; the backends' table is what they must fit.
+TEST(MetricNamesTest, SayTheirUnitAndWhetherTheyGrow) {
+  for (const backend::MetricSpec& metric : backend::metric_table()) {
+    EXPECT_EQ(analysis::is_cumulative(metric.name), metric.type == backend::MetricType::Counter)
+        << metric.name;
+    const bool has_unit = !metric.unit.empty();
+    const bool is_stripped = report::metric_label(metric.name) != metric.name;
+    EXPECT_EQ(is_stripped, has_unit || metric.name.ends_with("_count")) << metric.name;
+  }
+}
+
+}  // namespace
+}  // namespace gpufl::cli
