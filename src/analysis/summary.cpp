@@ -10,6 +10,11 @@ namespace {
 using base::Json;
 using format::Kind;
 
+// Lines that frame a file or the session are not among the rows of the ledger.
+bool is_counted(Kind kind) {
+  return kind != Kind::Session && kind != Kind::Dict && kind != Kind::Ledger && kind != Kind::End;
+}
+
 }  // namespace
 
 void SummaryBuilder::see_times(const format::Batch& batch) {
@@ -46,6 +51,7 @@ void SummaryBuilder::on_batch(const format::Batch& batch,
 }
 
 void SummaryBuilder::on_object(Kind kind, const Json& line) {
+  if (is_counted(kind)) ++summary_.rows[std::string(format::spec(kind).name)];
   switch (kind) {
     case Kind::Device: see_device(line); break;
     case Kind::Capability: see_capability(line); break;

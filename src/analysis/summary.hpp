@@ -44,7 +44,7 @@ struct SessionSummary {
   std::vector<ScopeNode> scopes;
   std::vector<CounterTotal> counters;
   std::vector<MetricSeries> metrics;
-  std::map<std::string, uint64_t> rows;  // by kind, as read
+  std::map<std::string, uint64_t> rows;  // by kind, as read; what the ledger counts as written
   std::vector<format::Problem> problems;  // the first kMaxProblems
   uint64_t problem_count = 0;
   bool has_faults = false;               // a problem other than something newer that was skipped

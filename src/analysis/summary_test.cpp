@@ -53,6 +53,8 @@ TEST(SummaryBuilderTest, GathersEveryKindOfLine) {
   ASSERT_EQ(summary.metrics.size(), 1u);
   EXPECT_EQ(summary.rows.at("device_metric"), 2u);
   EXPECT_EQ(summary.rows.at("scope"), 1u);
+  EXPECT_EQ(summary.rows.at("device"), 2u);
+  EXPECT_EQ(summary.rows.at("event"), 1u);
   EXPECT_EQ(summary.event_counts.at("xid"), 1u);
 }
 
@@ -67,6 +69,7 @@ TEST(SummaryBuilderTest, KnowsACleanEnd) {
   EXPECT_EQ(summary.duration_ns, 9000);
   ASSERT_TRUE(summary.ledger.has_value());
   EXPECT_EQ(summary.ledger->scopes_dropped, 3u);
+  EXPECT_TRUE(summary.rows.empty());
 }
 
 TEST(SummaryBuilderTest, WhatFilesRepeatIsToldOnce) {

@@ -50,6 +50,10 @@ Verdict verdict(const SessionSummary& summary) {
   if (!summary.ledger->is_complete()) {
     return {"incomplete: see what was dropped or missed", Tone::Warning};
   }
+  const format::WriterCounts& written = summary.ledger->writer;
+  if (sum(summary.rows) + written.rows_deleted < sum(written.rows)) {
+    return {"incomplete: fewer rows can be read than were written", Tone::Warning};
+  }
   return {"complete: no loss is known", Tone::Good};
 }
 
@@ -92,13 +96,17 @@ void write_ledger(TextPage& page, const SessionSummary& summary) {
   page.field("dictionary overflows", writer([](const WriterCounts& w) {
                return format_count(w.dictionary_overflows);
              }));
-  page.field("bytes", writer([](const WriterCounts& w) {
-               return fmt::format("{} raw, {} sealed", format_bytes(static_cast<double>(w.raw_bytes)),
+  page.field("raw bytes", writer([](const WriterCounts& w) {
+               return format_bytes(static_cast<double>(w.raw_bytes));
+             }));
+  // Written before the last windows are sealed, so it cannot count those.
+  page.field("windows sealed on the way", writer([](const WriterCounts& w) {
+               return fmt::format("{} ({})", format_count(w.windows_sealed),
                                   format_bytes(static_cast<double>(w.sealed_bytes)));
              }));
-  page.field("windows", writer([](const WriterCounts& w) {
-               return fmt::format("{} sealed, {} deleted", format_count(w.windows_sealed),
-                                  format_count(w.windows_deleted));
+  page.field("windows deleted", writer([](const WriterCounts& w) {
+               return fmt::format("{} ({} rows)", format_count(w.windows_deleted),
+                                  format_count(w.rows_deleted));
              }));
 }
 

@@ -195,7 +195,7 @@ TEST(TextReportTest, WhatWasNotPossibleStandsOnTheFirstLines) {
 TEST(TextReportTest, NothingIsZeroThatNobodyCounted) {
   const std::string text = text_report(crashed_session());
   for (const char* label : {"launches seen", "kernel records", "scope events dropped",
-                            "samples missed", "dropped by the writer", "bytes", "windows",
+                            "samples missed", "dropped by the writer", "raw bytes", "windows deleted",
                             "collector CPU time"}) {
     const size_t line = text.find(label);
     ASSERT_NE(line, std::string::npos) << label;
@@ -223,6 +223,10 @@ TEST(TextReportTest, VerdictFollowsLedgerAndProblems) {
   summary.ledger->scopes_dropped = 0;
   summary.has_faults = true;
   EXPECT_NE(text_report(summary).find("LEDGER: incomplete: parts of the log"), std::string::npos);
+  summary.has_faults = false;
+  summary.ledger->writer.rows = {{"scope", 2}};
+  summary.rows = {{"scope", 1}};
+  EXPECT_NE(text_report(summary).find("LEDGER: incomplete: fewer rows"), std::string::npos);
 }
 
 TEST(TextReportTest, TopKeepsTheLongestScopesAndTheirParents) {
