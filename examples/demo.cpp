@@ -33,7 +33,7 @@ double forward() {
     for (int head = 0; head < kHeads; ++head) {
       heads.emplace_back([&outputs, head] {
         gpufl::ScopedMonitor scope("attention", "head_" + std::to_string(head));
-        outputs[head] = multiply(900);
+        outputs[head] = multiply(1600);
       });
     }
     for (std::thread& head : heads) head.join();
@@ -49,8 +49,8 @@ double train() {
       for (int batch = 0; batch < kBatchesPerEpoch; ++batch) {
         GFL_SCOPE("batch") {
           loss += forward();
-          loss -= gpufl::monitor("backward_pass", [] { return multiply(1300); });
-          GFL_SCOPE("optimizer_step") { loss += multiply(300); }
+          loss -= gpufl::monitor("backward_pass", [] { return multiply(2300); });
+          GFL_SCOPE("optimizer_step") { loss += multiply(600); }
         }
         tokens.add(kTokensPerBatch);
       }
@@ -74,7 +74,7 @@ int main() {
   }
 
   double loss = train();
-  GFL_BENCH("evaluate", gpufl::ScopeMeta{}.setRepeat(10).setWarmup(2)) { loss += multiply(400); };
+  GFL_BENCH("evaluate", gpufl::ScopeMeta{}.setRepeat(10).setWarmup(2)) { loss += multiply(800); };
 
   gpufl::shutdown();
   gpufl::generateReport();
