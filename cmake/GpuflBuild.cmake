@@ -38,8 +38,9 @@ if(GPUFL_FUZZ)
   target_compile_options(gpufl_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(GPUFL_PORTABLE)
-  # libgcc_s stays dynamic: a static one wants glibc 2.35. Stripped, because it travels.
-  target_link_options(gpufl_flags INTERFACE -static-libstdc++ -s)
+  # libgcc_s stays dynamic: a static one wants glibc 2.35. Unused sections go, because libstdc++'s
+  # old strings drag in its random_device, which wants 2.36. Stripped, because it travels.
+  target_link_options(gpufl_flags INTERFACE -static-libstdc++ -Wl,--gc-sections -s)
 endif()
 
 # Where `./dev setup` puts NVIDIA's headers and compiler; a system toolkit is found before it.
@@ -131,20 +132,21 @@ function(gpufl_header_test name)
   target_link_libraries(${name} PRIVATE gpufl_flags)
 endfunction()
 
-# gpufl_bench(name SOURCES ... [DEPS ...]): one benchmark program, bench/<name> in the build folder.
-# `./dev bench` runs each as `<name> --json FILE`; bench/report.hpp does what that promises.
+# gpufl_bench(name SOURCES ... [DEPS ...]): one benchmark program, benchmarks/<name> in the build
+# folder. `./dev bench` runs each as `<name> --json FILE`; bench/report.hpp does what that promises.
 function(gpufl_bench name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPS")
   if(NOT GPUFL_BENCH)
     return()
   endif()
   add_executable(${name} ${ARG_SOURCES})
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+                                           ${PROJECT_BINARY_DIR}/benchmarks)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} gpufl_bench_report gpufl_flags)
   add_dependencies(gpufl_benchmarks ${name})
 endfunction()
 
-# gpufl_fuzzer(name SOURCES ... [DEPS ...] CORPUS folder): one libFuzzer program, fuzz/<name> in the
+# gpufl_fuzzer(name SOURCES ... [DEPS ...] CORPUS folder): one libFuzzer program, fuzzers/<name> in the
 # build folder, whose seeds are copied beside it as <name>.corpus.
 function(gpufl_fuzzer name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "CORPUS" "SOURCES;DEPS")
@@ -152,11 +154,11 @@ function(gpufl_fuzzer name)
     return()
   endif()
   add_executable(${name} ${ARG_SOURCES})
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzzers)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} gpufl_flags)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   add_custom_command(
     TARGET ${name} POST_BUILD
     COMMAND ${CMAKE_COMMAND} -E copy_directory ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_CORPUS}
-            ${PROJECT_BINARY_DIR}/fuzz/${name}.corpus)
+            ${PROJECT_BINARY_DIR}/fuzzers/${name}.corpus)
 endfunction()

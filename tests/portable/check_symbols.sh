@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# check_symbols.sh <build folder>: fails when a program or library in bin/, lib/ or bench/ needs a
+# check_symbols.sh <build folder>: fails when a program or library in bin/, lib/ or benchmarks/ needs a
 # symbol newer than glibc 2.34 (Ubuntu 22.04, RHEL 9) or a library that those may not have.
 set -euo pipefail
 
@@ -36,7 +36,7 @@ while read -r file; do
       complain "$file" "needs GLIBC_$version: $(objdump -T "$file" | grep -F "GLIBC_$version)" |
         awk '{print $NF}' | tr '\n' ' ')"
   done < <(objdump -T "$file" | grep -oE 'GLIBC_[0-9.]+' | sort -u | sed 's/GLIBC_//')
-done < <(find "$build/bin" "$build/lib" "$build/bench" -type f 2>/dev/null)
+done < <(find "$build/bin" "$build/lib" "$build/benchmarks" -type f 2>/dev/null)
 
 printf '%d files checked\n' "$checked"
 if [[ $checked -eq 0 ]]; then

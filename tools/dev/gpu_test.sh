@@ -5,7 +5,7 @@
 
 readonly portable=build/portable
 # What of the build folder has to travel to the GPU machine.
-readonly carried=("$portable/bin" "$portable/lib" "$portable/bench")
+readonly carried=("$portable/bin" "$portable/lib" "$portable/benchmarks")
 readonly carried_limit_mib=64
 
 gpu_test_main() {

@@ -131,17 +131,17 @@ build_stage() {
   build_preset "$1"
 }
 
-# Each fuzzer for its share of the time; a crash's input is left in build/asan/fuzz.
+# Each fuzzer for its share of the time; a crash's input is left in build/asan/fuzzers.
 fuzz_stage() {
   local fuzzers=() path share
-  for path in build/asan/fuzz/*; do
+  for path in build/asan/fuzzers/*; do
     [[ ! -f $path || ! -x $path ]] || fuzzers+=("$path")
   done
-  [[ ${#fuzzers[@]} -gt 0 ]] || die "build/asan/fuzz holds no fuzzer"
+  [[ ${#fuzzers[@]} -gt 0 ]] || die "build/asan/fuzzers holds no fuzzer"
   share=$(((fuzz_seconds + ${#fuzzers[@]} - 1) / ${#fuzzers[@]}))
   for path in "${fuzzers[@]}"; do
     "$path" "$path.corpus" -max_total_time="$share" -timeout=10 -rss_limit_mb=4096 \
-      -artifact_prefix=build/asan/fuzz/ -print_final_stats=1
+      -artifact_prefix=build/asan/fuzzers/ -print_final_stats=1
   done
 }
 
