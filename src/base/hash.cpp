@@ -28,9 +28,7 @@ uint64_t round(uint64_t lane, uint64_t input) {
   return std::rotl(lane + input * kPrime2, 31) * kPrime1;
 }
 
-uint64_t merge(uint64_t hash, uint64_t lane) {
-  return (hash ^ round(0, lane)) * kPrime1 + kPrime4;
-}
+uint64_t merge(uint64_t hash, uint64_t lane) { return (hash ^ round(0, lane)) * kPrime1 + kPrime4; }
 
 void consume(std::array<uint64_t, 4>& lanes, const unsigned char* at, size_t stripes) {
   auto [a, b, c, d] = lanes;

@@ -17,12 +17,13 @@ BatchCodec::BatchCodec() : scratch_(std::make_unique<Scratch>()) {}
 BatchCodec::~BatchCodec() = default;
 
 void BatchCodec::encode(const Batch& batch, std::string& out) {
-  size_t first = 0;
-  do {
-    const size_t count = std::min(batch.rows() - first, kRowsPerLine);
-    scratch_->encoder.append_line(batch, first, count, out);
-    first += count;
-  } while (first < batch.rows());
+  // Evenly, so that no short line is left over.
+  const size_t lines = std::max<size_t>(1, (batch.rows() + kRowsPerLine - 1) / kRowsPerLine);
+  for (size_t i = 0; i < lines; ++i) {
+    const size_t first = batch.rows() * i / lines;
+    const size_t end = batch.rows() * (i + 1) / lines;
+    scratch_->encoder.append_line(batch, first, end - first, out);
+  }
 }
 
 base::Status BatchCodec::decode(std::string_view line, Batch& out, DecodeStats* stats) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <random>
 
@@ -22,7 +23,8 @@ void expect_equal(const Batch& got, const Batch& want, size_t first, const std::
     if (!got.has(i)) continue;
     for (size_t row = 0; row < got.rows(); ++row) {
       ASSERT_EQ(got.column(i)[row], want.column(i)[first + row])
-          << name << " of row " << row << "\n" << line.substr(0, 2000);
+          << name << " of row " << row << "\n"
+          << line.substr(0, 2000);
     }
   }
 }
@@ -137,9 +139,9 @@ Batch make_kernels(size_t rows, uint64_t seed, bool gpu_bound) {
     const auto off = static_cast<int64_t>(random() % 16 == 0);
     const int64_t start = tick * 32 - tick * 32 * 14 / 1'000'000 + off;
     const int64_t end = last_end * 32 - last_end * 32 * 14 / 1'000'000;
-    const int64_t values[] = {start, end - start, 100 + config * config, 0, 1, 7,
-                              static_cast<int64_t>(row) * 7, call, call_ns, 77,
-                              static_cast<int64_t>(row / 500)};
+    const int64_t values[] = {start,   end - start, 100 + config * config,          0,
+                              1,       7,           static_cast<int64_t>(row) * 7,  call,
+                              call_ns, 77,          static_cast<int64_t>(row / 500)};
     for (size_t i = c::kStart; i <= c::kScope; ++i) batch.mutable_column(i).push_back(values[i]);
   }
   batch.set_rows(rows);
@@ -206,9 +208,10 @@ TEST(BatchCodec, WritesSmallBatchesPlainly) {
   std::string text;
   BatchCodec codec;
   codec.encode(batch, text);
-  EXPECT_EQ(text, "{\"type\":\"marker\",\"n\":2,\"span\":[100,257],"
-                  "\"id\":[\"18446744073709551615\",\"5\"],\"shape\":1,\"name\":[3,4],"
-                  "\"start\":[100,250],\"dur\":[50,7]}\n");
+  EXPECT_EQ(text,
+            "{\"type\":\"marker\",\"n\":2,\"span\":[100,257],"
+            "\"id\":[\"18446744073709551615\",\"5\"],\"shape\":1,\"name\":[3,4],"
+            "\"start\":[100,250],\"dur\":[50,7]}\n");
 }
 
 base::Status decode_counter(std::string_view line, DecodeStats* stats = nullptr) {
@@ -217,7 +220,7 @@ base::Status decode_counter(std::string_view line, DecodeStats* stats = nullptr)
   const std::vector<char> bytes(line.begin(), line.end());
   const base::Status status =
       codec.decode(std::string_view(bytes.data(), bytes.size()), batch, stats);
-  if (!status) EXPECT_TRUE(batch.empty() && batch.column(0).empty());
+  EXPECT_TRUE(status.is_ok() || (batch.empty() && batch.column(0).empty()));
   return status;
 }
 
@@ -225,17 +228,26 @@ TEST(BatchCodec, TakesAnyOrderWhiteSpaceAndUnknownColumns) {
   DecodeStats stats;
   const base::Status status = decode_counter(
       R"({ "value":[1, -2], "new":{"a":["]"]}, "time":{"d":[5,5],"from":10,"as":"delta"},)"
-      R"( "name":1, "n":2, "type":"counter", "newer":null })", &stats);
+      R"( "name":1, "n":2, "type":"counter", "newer":null })",
+      &stats);
   EXPECT_TRUE(status.is_ok()) << status.text();
   EXPECT_EQ(stats.unknown_columns, 2U);
 }
 
 TEST(BatchCodec, RefusesWhatIsNoBatch) {
   const char* const lines[] = {
-      "", "{", "{}", "[]", "null", R"({"type":"counter"})", R"({"n":1})",
+      "",
+      "{",
+      "{}",
+      "[]",
+      "null",
+      R"({"type":"counter"})",
+      R"({"n":1})",
       R"({"type":"kernel","n":0})",
-      R"({"type":"counter","n":-1})", R"({"type":"counter","n":65537,"time":1,"name":1,"value":1})",
-      R"({"type":"counter","n":1.5})", R"({"type":"counter","n":0,"n":0})",
+      R"({"type":"counter","n":-1})",
+      R"({"type":"counter","n":65537,"time":1,"name":1,"value":1})",
+      R"({"type":"counter","n":1.5})",
+      R"({"type":"counter","n":0,"n":0})",
       R"({"type":"counter","n":1,"time":1,"name":1})",
       R"({"type":"counter","n":1,"time":1,"time":1,"name":1,"value":1})",
       R"({"type":"counter","n":2,"time":[1],"name":1,"value":1})",

@@ -222,8 +222,8 @@ int64_t* BatchDecoder::make_column(size_t i) {
 }
 
 bool BatchDecoder::is_coded_as(const ColumnText& column, std::string_view coding) const {
-  return column.value.form == Text::Form::Object &&
-         column.fields[kAs].form == Text::Form::String && column.fields[kAs].string == coding;
+  return column.value.form == Text::Form::Object && column.fields[kAs].form == Text::Form::String &&
+         column.fields[kAs].string == coding;
 }
 
 // One value per row: from a list of n, or from one number that all rows have.

@@ -24,12 +24,28 @@ class BatchDecoder {
  private:
   // The members that the object of a coded column can have.
   enum Field : size_t {
-    kAs, kFrom, kD, kV, kLen, kIds, kX, kBase, kBy, kRef, kZ, kTick, kDrift, kPhase, kOrigin, kUp,
-    kDown, kFieldCount
+    kAs,
+    kFrom,
+    kD,
+    kV,
+    kLen,
+    kIds,
+    kX,
+    kBase,
+    kBy,
+    kRef,
+    kZ,
+    kTick,
+    kDrift,
+    kPhase,
+    kOrigin,
+    kUp,
+    kDown,
+    kFieldCount
   };
   static constexpr std::array<std::string_view, kFieldCount> kFieldNames = {
-      "as", "from", "d", "v", "len", "ids", "x", "base", "by", "ref", "z", "tick", "drift",
-      "phase", "origin", "up", "down"};
+      "as",  "from", "d",    "v",     "len",   "ids",    "x",  "base", "by",
+      "ref", "z",    "tick", "drift", "phase", "origin", "up", "down"};
 
   // Where a value stands in the line and, for one that is short, what it is.
   struct Text {

@@ -32,21 +32,22 @@ bool BatchDecoder::read_told(const ColumnText& column, int64_t* out) {
   if (count != rows_) return scanner_.fail("fewer values than rows");
 
   if (by.form == Text::Form::Absent) {
-    if (reference.form != Text::Form::Integer) return fail_at(column.value, "residuals without ref");
+    if (reference.form != Text::Form::Integer)
+      return fail_at(column.value, "residuals without ref");
     for (size_t row = 0; row < rows_; ++row) {
       out[row] = wrapping_add(reference.integer, unzigzag(residuals[row]));
     }
     return true;
   }
   const auto specs = out_->kind_spec().columns;
-  const auto found = std::find_if(specs.begin(), specs.end(), [&](const ColumnSpec& spec) {
-    return spec.name == by.string;
-  });
+  const auto found = std::find_if(specs.begin(), specs.end(),
+                                  [&](const ColumnSpec& spec) { return spec.name == by.string; });
   if (by.form != Text::Form::String || found == specs.end()) {
     return fail_at(column.value, "references by an unknown column");
   }
   const ColumnText& group = columns_[static_cast<size_t>(found - specs.begin())];
-  if (!is_coded_as(group, "palette")) return fail_at(by, "references by a column without a palette");
+  if (!is_coded_as(group, "palette"))
+    return fail_at(by, "references by a column without a palette");
   if (!read_list(reference, list_)) return false;
   if (list_.size() != group.palette_size) {
     return fail_at(reference, "not one reference for each entry of the palette");

@@ -60,14 +60,14 @@ class BatchEncoder {
   std::string* out_ = nullptr;
   size_t first_ = 0;
   size_t rows_ = 0;
-  size_t group_column_ = kNoColumn;  // kNoColumn: no references per group in this line
+  size_t group_column_ = kNoColumn;   // kNoColumn: no references per group in this line
   size_t told_duration_ = kNoColumn;  // already written, together with its start
   Palette group_, palette_;
   TickGrid grid_;
   std::vector<int64_t> start_ticks_, lengths_, ends_;
   OffGrid start_off_grid_, end_off_grid_;
-  std::vector<uint32_t> spread_rows_;   // some rows of the whole line
-  std::vector<uint32_t> group_rows_;    // some of each group, from group_begins_[g] on
+  std::vector<uint32_t> spread_rows_;  // some rows of the whole line
+  std::vector<uint32_t> group_rows_;   // some of each group, from group_begins_[g] on
   std::vector<uint32_t> group_begins_;
   std::vector<uint32_t> strides_, countdown_, next_, off_rows_;
   std::vector<uint64_t> residuals_;

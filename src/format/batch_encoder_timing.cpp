@@ -126,8 +126,7 @@ void BatchEncoder::append_residual(size_t i, std::span<const Base> bases) {
   const KindSpec& kind = batch_->kind_spec();
   const int64_t* const values = column(i).data();
   const size_t d = duration_of(kind, i);
-  const int64_t* const durations =
-      d != kNoColumn && batch_->has(d) ? column(d).data() : nullptr;
+  const int64_t* const durations = d != kNoColumn && batch_->has(d) ? column(d).data() : nullptr;
   const size_t start = first_time(kind);
   const int64_t* const starts =
       start != kNoColumn && start != i && batch_->has(start) ? column(start).data() : nullptr;
@@ -143,9 +142,9 @@ void BatchEncoder::append_residual(size_t i, std::span<const Base> bases) {
       case Base::LastEnd:
         if (durations == nullptr) return;
         return use([=](size_t row) {
-          return row == 0 ? values[0]
-                          : wrapping_sub(wrapping_sub(values[row], values[row - 1]),
-                                         durations[row - 1]);
+          return row == 0
+                     ? values[0]
+                     : wrapping_sub(wrapping_sub(values[row], values[row - 1]), durations[row - 1]);
         });
       case Base::Start:
         if (starts == nullptr || durations == nullptr) return;
@@ -200,7 +199,8 @@ bool BatchEncoder::count_ticks(const TickGrid& grid, Values stamps, std::vector<
     const uint64_t row = off_rows_[i];
     const int64_t off = wrapping_sub(stamps[row], grid.stamp(ticks[row]));
     const bool is_up = off > 0;
-    const uint64_t size = is_up ? static_cast<uint64_t>(off) : uint64_t{0} - static_cast<uint64_t>(off);
+    const uint64_t size =
+        is_up ? static_cast<uint64_t>(off) : uint64_t{0} - static_cast<uint64_t>(off);
     if (size > budget) return false;
     budget -= size;
     std::vector<uint64_t>& gaps = is_up ? off_grid.up : off_grid.down;

@@ -16,8 +16,8 @@ namespace {
 
 constexpr size_t kTextFrameBytes = size_t{512} << 10;
 constexpr size_t kWriteBytes = size_t{1} << 20;
-constexpr size_t kMinNoiseBytes = 1024;   // shorter lists are not worth a frame
-constexpr size_t kMinTextBytes = 64;      // shorter text joins the noise that follows it
+constexpr size_t kMinNoiseBytes = 1024;  // shorter lists are not worth a frame
+constexpr size_t kMinTextBytes = 64;     // shorter text joins the noise that follows it
 constexpr int kTextLevel = 1;
 
 using Context = std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)>;
@@ -114,8 +114,8 @@ void FrameWriter::add_frame(std::string_view text, Nature nature) {
   ZSTD_CCtx* const context = (nature == Nature::Text ? contexts_->text : contexts_->noise).get();
   const size_t bound = ZSTD_compressBound(text.size());
   if (frames_.size() < frames_size_ + bound) frames_.resize(frames_size_ + bound);
-  const size_t size = ZSTD_compress2(context, frames_.data() + frames_size_, bound, text.data(),
-                                     text.size());
+  const size_t size =
+      ZSTD_compress2(context, frames_.data() + frames_size_, bound, text.data(), text.size());
   if (ZSTD_isError(size) != 0) {
     status_ = {base::Code::Internal, std::string("zstd: ") + ZSTD_getErrorName(size)};
     return;

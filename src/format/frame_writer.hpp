@@ -42,8 +42,8 @@ class FrameWriter {
 
   std::unique_ptr<Contexts> contexts_;
   int fd_ = -1;
-  std::string text_;     // not yet in a frame
-  std::string frames_;   // not yet in the file
+  std::string text_;    // not yet in a frame
+  std::string frames_;  // not yet in the file
   size_t frames_size_ = 0;
   uint64_t raw_bytes_ = 0;
   uint64_t sealed_bytes_ = 0;

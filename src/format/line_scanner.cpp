@@ -49,7 +49,8 @@ inline uint64_t short_value(const char* end, unsigned length) {
   word = ((word ^ 0x3030303030303030) >> foreign_bits) << foreign_bits;
   word = word * 10 + (word >> 8);
   return ((word & 0x000000FF000000FF) * 0x000F424000000064 +
-          ((word >> 16) & 0x000000FF000000FF) * 0x0000271000000001) >> 32;
+          ((word >> 16) & 0x000000FF000000FF) * 0x0000271000000001) >>
+         32;
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ class LineScanner {
   char peek();
   bool accept(char c);  // takes it when it is next
   bool expect(char c);
-  bool expect_end();    // nothing but white space is left
+  bool expect_end();  // nothing but white space is left
 
   // The text between the quotes, as it stands: escapes are checked, not resolved.
   bool read_string(std::string_view& out);

@@ -78,9 +78,25 @@ TEST(IntegerText, ExtremesAreExact) {
 
 TEST(LineScanner, RefusesWhatIsNoListOfNumbers) {
   // Each mistake alone, and behind a hundred good values, where whole blocks are read at once.
-  const char* const mistakes[] = {",]", "]",    "1,]",  ",1]", "1,,2]", "01]",  "1,02]", "-1]",
-                                  "1.5]", "1e3]", "1 2]", "x]", "\"1\"]", "[1]]", "1",   "1,",
-                                  "18446744073709551616]", "99999999999999999999999]", "null]"};
+  const char* const mistakes[] = {",]",
+                                  "]",
+                                  "1,]",
+                                  ",1]",
+                                  "1,,2]",
+                                  "01]",
+                                  "1,02]",
+                                  "-1]",
+                                  "1.5]",
+                                  "1e3]",
+                                  "1 2]",
+                                  "x]",
+                                  "\"1\"]",
+                                  "[1]]",
+                                  "1",
+                                  "1,",
+                                  "18446744073709551616]",
+                                  "99999999999999999999999]",
+                                  "null]"};
   std::string good;
   for (int i = 0; i < 100; ++i) good += std::to_string(i * 37) + ",";
   for (const std::string mistake : mistakes) {
@@ -89,7 +105,7 @@ TEST(LineScanner, RefusesWhatIsNoListOfNumbers) {
       read_unsigned("[" + mistake, 1000, &error);
       EXPECT_NE(error, "") << mistake;
     }
-    for (const std::string after : {std::string(), std::string(100, ' ')}) {
+    for (const std::string& after : {std::string(), std::string(100, ' ')}) {
       read_unsigned("[" + good + mistake + after, 1000, &error);
       EXPECT_NE(error, "") << mistake;
     }
@@ -148,9 +164,10 @@ TEST(LineScanner, SkipsOneValueOfAnySort) {
 }
 
 TEST(LineScanner, RefusesToSkipWhatIsNoValue) {
-  for (const char* value : {"", "tru", "nul", "01", "-", "1.", "1e", "\"abc", "\"\\x\"", "\"\\u12g4\"",
-                            "\"\n\"", "[1", "[1,]", "[1 2]", "{1:2}", "{\"a\"}", "{\"a\":}",
-                            "{\"a\":1,}", "{\"a\":1]", "[1}", "}", ","}) {
+  for (const char* value :
+       {"",         "tru",         "nul",       "01",  "-",    "1.",    "1e",    "\"abc",
+        "\"\\x\"",  "\"\\u12g4\"", "\"\n\"",    "[1",  "[1,]", "[1 2]", "{1:2}", "{\"a\"}",
+        "{\"a\":}", "{\"a\":1,}",  "{\"a\":1]", "[1}", "}",    ","}) {
     const Exact exact(value);
     LineScanner scanner(exact.view());
     EXPECT_FALSE(scanner.skip_value()) << value;

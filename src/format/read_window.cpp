@@ -122,7 +122,8 @@ bool is_compressed(std::string_view start) {
   uint32_t magic = 0;
   if (start.size() < sizeof magic) return false;
   std::memcpy(&magic, start.data(), sizeof magic);
-  return magic == ZSTD_MAGICNUMBER || (magic & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START;
+  return magic == ZSTD_MAGICNUMBER ||
+         (magic & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START;
 }
 
 const base::Status kNoMemory = {base::Code::LimitReached, "no memory to read a window"};
@@ -160,8 +161,8 @@ base::Status read_compressed(File& file, char* chunk, size_t chunk_size, LineSpl
       out.size = splitter.room_bytes();
       const size_t rest = ZSTD_decompressStream(context.get(), &out, &in);
       if (ZSTD_isError(rest) != 0) {
-        return {base::Code::Corrupt, "at byte " + std::to_string(offset + in.pos) + ": " +
-                                         ZSTD_getErrorName(rest)};
+        return {base::Code::Corrupt,
+                "at byte " + std::to_string(offset + in.pos) + ": " + ZSTD_getErrorName(rest)};
       }
       inside_frame = rest != 0;
       room_was_full = inside_frame && out.pos == out.size;

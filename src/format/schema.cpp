@@ -44,120 +44,238 @@ constexpr ColumnSpec kStack = dict_id("stack", Dict::Stack);
 constexpr ColumnSpec kGraphNode = id64("graph_node");
 constexpr ColumnSpec kExponent = integer("exponent", Coding::Runs);
 
-constexpr ColumnSpec kKernel[] = {
-    kGpuStart, kDuration, required(dict_id("config", Dict::Config)), kDevice, kContext, kStream,
-    kCorrelation, kApiStart, kApiDuration, kThread, kScope, kInherited, kStack, time("queued"),
-    time("submitted"), integer("graph", Coding::Runs), kGraphNode, id64("external")};
+constexpr ColumnSpec kKernel[] = {kGpuStart,
+                                  kDuration,
+                                  required(dict_id("config", Dict::Config)),
+                                  kDevice,
+                                  kContext,
+                                  kStream,
+                                  kCorrelation,
+                                  kApiStart,
+                                  kApiDuration,
+                                  kThread,
+                                  kScope,
+                                  kInherited,
+                                  kStack,
+                                  time("queued"),
+                                  time("submitted"),
+                                  integer("graph", Coding::Runs),
+                                  kGraphNode,
+                                  id64("external")};
 static_assert(std::size(kKernel) == kernel_column::kCount);
 
-constexpr ColumnSpec kMemcpy[] = {
-    kGpuStart, kDuration, kDevice, kContext, kStream, kCorrelation, kApiStart, kApiDuration,
-    kThread, kScope, kInherited, kStack, required(integer("bytes")),
-    integer("direction", Coding::Runs), integer("source_kind", Coding::Runs),
-    integer("target_kind", Coding::Runs), integer("peer_device", Coding::Runs),
-    integer("async", Coding::Runs), kGraphNode};
+constexpr ColumnSpec kMemcpy[] = {kGpuStart,
+                                  kDuration,
+                                  kDevice,
+                                  kContext,
+                                  kStream,
+                                  kCorrelation,
+                                  kApiStart,
+                                  kApiDuration,
+                                  kThread,
+                                  kScope,
+                                  kInherited,
+                                  kStack,
+                                  required(integer("bytes")),
+                                  integer("direction", Coding::Runs),
+                                  integer("source_kind", Coding::Runs),
+                                  integer("target_kind", Coding::Runs),
+                                  integer("peer_device", Coding::Runs),
+                                  integer("async", Coding::Runs),
+                                  kGraphNode};
 static_assert(std::size(kMemcpy) == memcpy_column::kCount);
 
-constexpr ColumnSpec kMemset[] = {
-    kGpuStart, kDuration, kDevice, kContext, kStream, kCorrelation, kApiStart, kApiDuration,
-    kThread, kScope, kInherited, kStack, required(integer("bytes")), integer("value"),
-    integer("memory_kind", Coding::Runs), kGraphNode};
+constexpr ColumnSpec kMemset[] = {kGpuStart,
+                                  kDuration,
+                                  kDevice,
+                                  kContext,
+                                  kStream,
+                                  kCorrelation,
+                                  kApiStart,
+                                  kApiDuration,
+                                  kThread,
+                                  kScope,
+                                  kInherited,
+                                  kStack,
+                                  required(integer("bytes")),
+                                  integer("value"),
+                                  integer("memory_kind", Coding::Runs),
+                                  kGraphNode};
 static_assert(std::size(kMemset) == memset_column::kCount);
 
-constexpr ColumnSpec kSync[] = {
-    kCpuStart, kDuration, kDevice, kContext, kStream, kCorrelation, kThread, kScope, kInherited,
-    kStack, integer("call", Coding::Runs), integer("event_id"), kApiStart, kApiDuration};
+constexpr ColumnSpec kSync[] = {kCpuStart,
+                                kDuration,
+                                kDevice,
+                                kContext,
+                                kStream,
+                                kCorrelation,
+                                kThread,
+                                kScope,
+                                kInherited,
+                                kStack,
+                                integer("call", Coding::Runs),
+                                integer("event_id"),
+                                kApiStart,
+                                kApiDuration};
 static_assert(std::size(kSync) == sync_column::kCount);
 
-constexpr ColumnSpec kMemory[] = {
-    kTime, kDevice, kContext, kStream, kCorrelation, kApiStart, kApiDuration, kThread, kScope,
-    kInherited, kStack, required(integer("operation", Coding::Runs)),
-    integer("memory_kind", Coding::Runs), id64("address", Coding::Plain), integer("bytes"),
-    integer("async", Coding::Runs), id64("pool"), integer("pool_bytes")};
+constexpr ColumnSpec kMemory[] = {kTime,
+                                  kDevice,
+                                  kContext,
+                                  kStream,
+                                  kCorrelation,
+                                  kApiStart,
+                                  kApiDuration,
+                                  kThread,
+                                  kScope,
+                                  kInherited,
+                                  kStack,
+                                  required(integer("operation", Coding::Runs)),
+                                  integer("memory_kind", Coding::Runs),
+                                  id64("address", Coding::Plain),
+                                  integer("bytes"),
+                                  integer("async", Coding::Runs),
+                                  id64("pool"),
+                                  integer("pool_bytes")};
 static_assert(std::size(kMemory) == memory_column::kCount);
 
-constexpr ColumnSpec kGraph[] = {
-    kGpuStart, kDuration, kDevice, kContext, kStream, kCorrelation, kApiStart, kApiDuration,
-    kThread, kScope, kInherited, kStack, required(integer("graph", Coding::Palette)),
-    integer("nodes"), integer("end_device", Coding::Runs)};
+constexpr ColumnSpec kGraph[] = {kGpuStart,
+                                 kDuration,
+                                 kDevice,
+                                 kContext,
+                                 kStream,
+                                 kCorrelation,
+                                 kApiStart,
+                                 kApiDuration,
+                                 kThread,
+                                 kScope,
+                                 kInherited,
+                                 kStack,
+                                 required(integer("graph", Coding::Palette)),
+                                 integer("nodes"),
+                                 integer("end_device", Coding::Runs)};
 static_assert(std::size(kGraph) == graph_column::kCount);
 
 constexpr ColumnSpec kApi[] = {
-    kCpuStart, kDuration, required(dict_id("name", Dict::Name)), kCorrelation, kThread, kScope,
-    kInherited, kStack, integer("result", Coding::Runs), kContext};
+    kCpuStart,  kDuration, required(dict_id("name", Dict::Name)), kCorrelation, kThread, kScope,
+    kInherited, kStack,    integer("result", Coding::Runs),       kContext};
 static_assert(std::size(kApi) == api_column::kCount);
 
-constexpr ColumnSpec kMarker[] = {
-    id64("id", Coding::Plain), required(integer("shape", Coding::Runs)), kCpuStart, kDuration, kThread,
-    integer("end_thread", Coding::Runs), kScope, dict_id("domain", Dict::Name, Coding::Runs),
-    required(dict_id("name", Dict::Name)), integer("category", Coding::Runs),
-    integer("color", Coding::Runs), integer("payload"),
-    integer("payload_exponent", Coding::Runs)};
+constexpr ColumnSpec kMarker[] = {id64("id", Coding::Plain),
+                                  required(integer("shape", Coding::Runs)),
+                                  kCpuStart,
+                                  kDuration,
+                                  kThread,
+                                  integer("end_thread", Coding::Runs),
+                                  kScope,
+                                  dict_id("domain", Dict::Name, Coding::Runs),
+                                  required(dict_id("name", Dict::Name)),
+                                  integer("category", Coding::Runs),
+                                  integer("color", Coding::Runs),
+                                  integer("payload"),
+                                  integer("payload_exponent", Coding::Runs)};
 static_assert(std::size(kMarker) == marker_column::kCount);
 
-constexpr ColumnSpec kScopeEnded[] = {
-    required(integer("id", Coding::Delta)), integer("parent", Coding::Delta),
-    required(integer("thread", Coding::Runs)), integer("depth"),
-    required(dict_id("name", Dict::Name)), dict_id("tag", Dict::Name), kCpuStart, kDuration,
-    integer("repeat", Coding::Runs), integer("warmup", Coding::Runs),
-    integer("ending", Coding::Runs)};
+constexpr ColumnSpec kScopeEnded[] = {required(integer("id", Coding::Delta)),
+                                      integer("parent", Coding::Delta),
+                                      required(integer("thread", Coding::Runs)),
+                                      integer("depth"),
+                                      required(dict_id("name", Dict::Name)),
+                                      dict_id("tag", Dict::Name),
+                                      kCpuStart,
+                                      kDuration,
+                                      integer("repeat", Coding::Runs),
+                                      integer("warmup", Coding::Runs),
+                                      integer("ending", Coding::Runs)};
 static_assert(std::size(kScopeEnded) == scope_column::kCount);
 
-constexpr ColumnSpec kScopeOpen[] = {
-    required(integer("id", Coding::Delta)), integer("parent", Coding::Delta),
-    required(integer("thread", Coding::Runs)), integer("depth"),
-    required(dict_id("name", Dict::Name)), dict_id("tag", Dict::Name), kCpuStart,
-    integer("repeat", Coding::Runs), integer("warmup", Coding::Runs)};
+constexpr ColumnSpec kScopeOpen[] = {required(integer("id", Coding::Delta)),
+                                     integer("parent", Coding::Delta),
+                                     required(integer("thread", Coding::Runs)),
+                                     integer("depth"),
+                                     required(dict_id("name", Dict::Name)),
+                                     dict_id("tag", Dict::Name),
+                                     kCpuStart,
+                                     integer("repeat", Coding::Runs),
+                                     integer("warmup", Coding::Runs)};
 static_assert(std::size(kScopeOpen) == scope_open_column::kCount);
 
-constexpr ColumnSpec kDeviceMetric[] = {
-    kTime, required(kDevice), integer("index"), required(dict_id("metric", Dict::Metric)),
-    required(integer("value"))};
+constexpr ColumnSpec kDeviceMetric[] = {kTime, required(kDevice), integer("index"),
+                                        required(dict_id("metric", Dict::Metric)),
+                                        required(integer("value"))};
 static_assert(std::size(kDeviceMetric) == device_metric_column::kCount);
 
 constexpr ColumnSpec kHostMetric[] = {
-    kTime, integer("index"), required(dict_id("metric", Dict::Metric)),
-    required(integer("value"))};
+    kTime, integer("index"), required(dict_id("metric", Dict::Metric)), required(integer("value"))};
 static_assert(std::size(kHostMetric) == host_metric_column::kCount);
 
-constexpr ColumnSpec kProcess[] = {
-    kTime, required(kDevice), required(integer("pid", Coding::Palette)),
-    dict_id("name", Dict::Text), integer("memory_bytes")};
+constexpr ColumnSpec kProcess[] = {kTime, required(kDevice),
+                                   required(integer("pid", Coding::Palette)),
+                                   dict_id("name", Dict::Text), integer("memory_bytes")};
 static_assert(std::size(kProcess) == process_column::kCount);
 
-constexpr ColumnSpec kCounter[] = {
-    kTime, required(dict_id("name", Dict::Name)), required(integer("value"))};
+constexpr ColumnSpec kCounter[] = {kTime, required(dict_id("name", Dict::Name)),
+                                   required(integer("value"))};
 static_assert(std::size(kCounter) == counter_column::kCount);
 
-constexpr ColumnSpec kPcSample[] = {
-    kTime, kDevice, kContext, required(id64("module")), dict_id("function", Dict::Name),
-    required(integer("pc")), required(dict_id("stall", Dict::Metric)),
-    required(integer("samples")), kCorrelation, kScope};
+constexpr ColumnSpec kPcSample[] = {kTime,
+                                    kDevice,
+                                    kContext,
+                                    required(id64("module")),
+                                    dict_id("function", Dict::Name),
+                                    required(integer("pc")),
+                                    required(dict_id("stall", Dict::Metric)),
+                                    required(integer("samples")),
+                                    kCorrelation,
+                                    kScope};
 static_assert(std::size(kPcSample) == pc_sample_column::kCount);
 
-constexpr ColumnSpec kSassMetric[] = {
-    kTime, kDevice, kContext, required(id64("module")), dict_id("function", Dict::Name),
-    required(integer("pc")), required(dict_id("metric", Dict::Metric)),
-    required(integer("value")), kCorrelation, kScope};
+constexpr ColumnSpec kSassMetric[] = {kTime,
+                                      kDevice,
+                                      kContext,
+                                      required(id64("module")),
+                                      dict_id("function", Dict::Name),
+                                      required(integer("pc")),
+                                      required(dict_id("metric", Dict::Metric)),
+                                      required(integer("value")),
+                                      kCorrelation,
+                                      kScope};
 static_assert(std::size(kSassMetric) == sass_metric_column::kCount);
 
-constexpr ColumnSpec kRangeMetric[] = {
-    kCpuStart, kDuration, kDevice, kContext, required(dict_id("range", Dict::Name)),
-    required(dict_id("metric", Dict::Metric)), required(integer("value")), kExponent,
-    kCorrelation, integer("pass", Coding::Runs), kScope};
+constexpr ColumnSpec kRangeMetric[] = {kCpuStart,
+                                       kDuration,
+                                       kDevice,
+                                       kContext,
+                                       required(dict_id("range", Dict::Name)),
+                                       required(dict_id("metric", Dict::Metric)),
+                                       required(integer("value")),
+                                       kExponent,
+                                       kCorrelation,
+                                       integer("pass", Coding::Runs),
+                                       kScope};
 static_assert(std::size(kRangeMetric) == range_metric_column::kCount);
 
-constexpr ColumnSpec kPmSample[] = {
-    kGpuStart, kDuration, required(kDevice), required(dict_id("metric", Dict::Metric)),
-    required(integer("value")), kExponent};
+constexpr ColumnSpec kPmSample[] = {kGpuStart,
+                                    kDuration,
+                                    required(kDevice),
+                                    required(dict_id("metric", Dict::Metric)),
+                                    required(integer("value")),
+                                    kExponent};
 static_assert(std::size(kPmSample) == pm_sample_column::kCount);
 
-constexpr ColumnSpec kWarpSpan[] = {
-    kGpuStart, kDuration, kDevice, required(integer("launch", Coding::Runs)),
-    integer("correlation", Coding::Runs), integer("sm", Coding::Runs),
-    required(integer("block", Coding::Runs)), required(integer("group", Coding::Runs)),
-    required(dict_id("event", Dict::Name)), dict_id("group_name", Dict::Name, Coding::Runs),
-    integer("payload"), integer("ending", Coding::Runs), integer("error_ns", Coding::Runs)};
+constexpr ColumnSpec kWarpSpan[] = {kGpuStart,
+                                    kDuration,
+                                    kDevice,
+                                    required(integer("launch", Coding::Runs)),
+                                    integer("correlation", Coding::Runs),
+                                    integer("sm", Coding::Runs),
+                                    required(integer("block", Coding::Runs)),
+                                    required(integer("group", Coding::Runs)),
+                                    required(dict_id("event", Dict::Name)),
+                                    dict_id("group_name", Dict::Name, Coding::Runs),
+                                    integer("payload"),
+                                    integer("ending", Coding::Runs),
+                                    integer("error_ns", Coding::Runs)};
 static_assert(std::size(kWarpSpan) == warp_span_column::kCount);
 
 constexpr std::array<KindSpec, kKindCount> kKinds = {{

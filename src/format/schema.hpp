@@ -18,10 +18,36 @@ std::string_view to_string(Channel channel);  // also the file's stem: "device",
 
 enum class Kind : uint8_t {
   // One JSON object each.
-  Session, Clock, Capability, Device, Dict, Module, Source, Event, Ledger, End,
+  Session,
+  Clock,
+  Capability,
+  Device,
+  Dict,
+  Module,
+  Source,
+  Event,
+  Ledger,
+  End,
   // Batches: n rows as columns.
-  Kernel, Memcpy, Memset, Sync, Memory, Graph, Api, Marker, Scope, ScopeOpen, DeviceMetric,
-  HostMetric, Process, Counter, PcSample, SassMetric, RangeMetric, PmSample, WarpSpan,
+  Kernel,
+  Memcpy,
+  Memset,
+  Sync,
+  Memory,
+  Graph,
+  Api,
+  Marker,
+  Scope,
+  ScopeOpen,
+  DeviceMetric,
+  HostMetric,
+  Process,
+  Counter,
+  PcSample,
+  SassMetric,
+  RangeMetric,
+  PmSample,
+  WarpSpan,
 };
 inline constexpr size_t kKindCount = static_cast<size_t>(Kind::WarpSpan) + 1;
 
@@ -78,45 +104,183 @@ size_t first_time(const KindSpec& kind);
 
 // Column numbers, in the order of the tables in schema.cpp.
 namespace kernel_column {
-enum : size_t { kStart, kDuration, kConfig, kDevice, kContext, kStream, kCorrelation, kApiStart,
-                kApiDuration, kThread, kScope, kInherited, kStack, kQueued, kSubmitted, kGraph,
-                kGraphNode, kExternal, kCount };
+enum : size_t {
+  kStart,
+  kDuration,
+  kConfig,
+  kDevice,
+  kContext,
+  kStream,
+  kCorrelation,
+  kApiStart,
+  kApiDuration,
+  kThread,
+  kScope,
+  kInherited,
+  kStack,
+  kQueued,
+  kSubmitted,
+  kGraph,
+  kGraphNode,
+  kExternal,
+  kCount
+};
 }
 namespace memcpy_column {
-enum : size_t { kStart, kDuration, kDevice, kContext, kStream, kCorrelation, kApiStart,
-                kApiDuration, kThread, kScope, kInherited, kStack, kBytes, kDirection, kSourceKind,
-                kTargetKind, kPeerDevice, kAsync, kGraphNode, kCount };
+enum : size_t {
+  kStart,
+  kDuration,
+  kDevice,
+  kContext,
+  kStream,
+  kCorrelation,
+  kApiStart,
+  kApiDuration,
+  kThread,
+  kScope,
+  kInherited,
+  kStack,
+  kBytes,
+  kDirection,
+  kSourceKind,
+  kTargetKind,
+  kPeerDevice,
+  kAsync,
+  kGraphNode,
+  kCount
+};
 }
 namespace memset_column {
-enum : size_t { kStart, kDuration, kDevice, kContext, kStream, kCorrelation, kApiStart,
-                kApiDuration, kThread, kScope, kInherited, kStack, kBytes, kValue, kMemoryKind,
-                kGraphNode, kCount };
+enum : size_t {
+  kStart,
+  kDuration,
+  kDevice,
+  kContext,
+  kStream,
+  kCorrelation,
+  kApiStart,
+  kApiDuration,
+  kThread,
+  kScope,
+  kInherited,
+  kStack,
+  kBytes,
+  kValue,
+  kMemoryKind,
+  kGraphNode,
+  kCount
+};
 }
 namespace sync_column {
-enum : size_t { kStart, kDuration, kDevice, kContext, kStream, kCorrelation, kThread, kScope,
-                kInherited, kStack, kCall, kEventId, kApiStart, kApiDuration, kCount };
+enum : size_t {
+  kStart,
+  kDuration,
+  kDevice,
+  kContext,
+  kStream,
+  kCorrelation,
+  kThread,
+  kScope,
+  kInherited,
+  kStack,
+  kCall,
+  kEventId,
+  kApiStart,
+  kApiDuration,
+  kCount
+};
 }
 namespace memory_column {  // one row per allocation or release
-enum : size_t { kTime, kDevice, kContext, kStream, kCorrelation, kApiStart, kApiDuration, kThread,
-                kScope, kInherited, kStack, kOperation, kMemoryKind, kAddress, kBytes, kAsync,
-                kPool, kPoolBytes, kCount };
+enum : size_t {
+  kTime,
+  kDevice,
+  kContext,
+  kStream,
+  kCorrelation,
+  kApiStart,
+  kApiDuration,
+  kThread,
+  kScope,
+  kInherited,
+  kStack,
+  kOperation,
+  kMemoryKind,
+  kAddress,
+  kBytes,
+  kAsync,
+  kPool,
+  kPoolBytes,
+  kCount
+};
 }
 namespace graph_column {  // one row per launch of a graph
-enum : size_t { kStart, kDuration, kDevice, kContext, kStream, kCorrelation, kApiStart,
-                kApiDuration, kThread, kScope, kInherited, kStack, kGraph, kNodes, kEndDevice,
-                kCount };
+enum : size_t {
+  kStart,
+  kDuration,
+  kDevice,
+  kContext,
+  kStream,
+  kCorrelation,
+  kApiStart,
+  kApiDuration,
+  kThread,
+  kScope,
+  kInherited,
+  kStack,
+  kGraph,
+  kNodes,
+  kEndDevice,
+  kCount
+};
 }
 namespace api_column {
-enum : size_t { kStart, kDuration, kName, kCorrelation, kThread, kScope, kInherited, kStack,
-                kResult, kContext, kCount };
+enum : size_t {
+  kStart,
+  kDuration,
+  kName,
+  kCorrelation,
+  kThread,
+  kScope,
+  kInherited,
+  kStack,
+  kResult,
+  kContext,
+  kCount
+};
 }
 namespace marker_column {
-enum : size_t { kId, kShape, kStart, kDuration, kThread, kEndThread, kScope, kDomain, kName,
-                kCategory, kColor, kPayload, kPayloadExponent, kCount };
+enum : size_t {
+  kId,
+  kShape,
+  kStart,
+  kDuration,
+  kThread,
+  kEndThread,
+  kScope,
+  kDomain,
+  kName,
+  kCategory,
+  kColor,
+  kPayload,
+  kPayloadExponent,
+  kCount
+};
 }
 namespace scope_column {
-enum : size_t { kId, kParent, kThread, kDepth, kName, kTag, kStart, kDuration, kRepeat, kWarmup,
-                kEnding, kCount };
+enum : size_t {
+  kId,
+  kParent,
+  kThread,
+  kDepth,
+  kName,
+  kTag,
+  kStart,
+  kDuration,
+  kRepeat,
+  kWarmup,
+  kEnding,
+  kCount
+};
 }
 namespace scope_open_column {
 enum : size_t { kId, kParent, kThread, kDepth, kName, kTag, kStart, kRepeat, kWarmup, kCount };
@@ -135,23 +299,71 @@ enum : size_t { kTime, kName, kValue, kCount };
 }
 
 namespace pc_sample_column {
-enum : size_t { kTime, kDevice, kContext, kModule, kFunction, kPc, kStall, kSamples, kCorrelation,
-                kScope, kCount };
+enum : size_t {
+  kTime,
+  kDevice,
+  kContext,
+  kModule,
+  kFunction,
+  kPc,
+  kStall,
+  kSamples,
+  kCorrelation,
+  kScope,
+  kCount
+};
 }
 namespace sass_metric_column {
-enum : size_t { kTime, kDevice, kContext, kModule, kFunction, kPc, kMetric, kValue, kCorrelation,
-                kScope, kCount };
+enum : size_t {
+  kTime,
+  kDevice,
+  kContext,
+  kModule,
+  kFunction,
+  kPc,
+  kMetric,
+  kValue,
+  kCorrelation,
+  kScope,
+  kCount
+};
 }
 namespace range_metric_column {
-enum : size_t { kStart, kDuration, kDevice, kContext, kRange, kMetric, kValue, kExponent,
-                kCorrelation, kPass, kScope, kCount };
+enum : size_t {
+  kStart,
+  kDuration,
+  kDevice,
+  kContext,
+  kRange,
+  kMetric,
+  kValue,
+  kExponent,
+  kCorrelation,
+  kPass,
+  kScope,
+  kCount
+};
 }
 namespace pm_sample_column {
 enum : size_t { kStart, kDuration, kDevice, kMetric, kValue, kExponent, kCount };
 }
 namespace warp_span_column {
-enum : size_t { kStart, kDuration, kDevice, kLaunch, kCorrelation, kSm, kBlock, kGroup, kEvent,
-                kGroupName, kPayload, kEnding, kError, kCount };
+enum : size_t {
+  kStart,
+  kDuration,
+  kDevice,
+  kLaunch,
+  kCorrelation,
+  kSm,
+  kBlock,
+  kGroup,
+  kEvent,
+  kGroupName,
+  kPayload,
+  kEnding,
+  kError,
+  kCount
+};
 }
 
 // marker.shape: what the program asked for.
@@ -163,11 +375,11 @@ enum class MemoryOperation : int64_t { Allocate = 1, Release = 2 };
 // scope.ending: how the scope came to its end.
 enum class ScopeEnding : int64_t {
   Normal = 0,
-  OutOfOrder = 1,    // ended while a scope opened inside it was still open
-  OtherThread = 2,   // ended by another thread than the one that opened it
-  ThreadExit = 3,    // its thread ended first
-  Shutdown = 4,      // still open when the session ended
-  Lost = 5,          // its end was dropped (ring full); the duration is an upper bound
+  OutOfOrder = 1,   // ended while a scope opened inside it was still open
+  OtherThread = 2,  // ended by another thread than the one that opened it
+  ThreadExit = 3,   // its thread ended first
+  Shutdown = 4,     // still open when the session ended
+  Lost = 5,         // its end was dropped (ring full); the duration is an upper bound
 };
 
 }  // namespace gpufl::format

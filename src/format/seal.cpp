@@ -63,19 +63,19 @@ class Sealer {
     const KindSpec* const kind = find_kind(line_type(line));
     if (kind == nullptr) return put(line);
     if (!kind->is_batch()) {
-      if (kind->kind == Kind::Ledger || kind->kind == Kind::End) put_gathered();
+      if (kind->kind == Kind::Ledger || kind->kind == Kind::End) put_all_gathered();
       if (int64_t time = 0; find_time(line, time)) include(time, time);
       return put(line);
     }
     const LineHead head = read_head(line);
-    if (head.rows >= static_cast<int64_t>(kLargeRows) || !gather(*kind, line)) {
-      put_batch(line, head);
-    }
+    if (head.rows < static_cast<int64_t>(kLargeRows) && gather(*kind, line)) return;
+    put_gathered(kind->kind);  // rows of a kind keep their order as far as they can
+    put_batch(line, head);
   }
 
   // Everything there is: then the result.
   base::Result<SealedWindow> finish(std::string_view tail) {
-    put_gathered();
+    put_all_gathered();
     if (!tail.empty()) frames_.add(tail);
     if (const base::Status status = frames_.finish(); !status) return status;
     window_.raw_bytes = frames_.raw_bytes();
@@ -106,7 +106,7 @@ class Sealer {
     DecodeStats stats;
     if (!codec_.decode(line, rows, &stats) || stats.unknown_columns != 0) return false;
     if (rows.empty()) return true;
-    if (gathered_.size() >= kMaxGathered) put_gathered();
+    if (gathered_.size() >= kMaxGathered) put_all_gathered();
     Batch& target = gathered_.try_emplace(key_of(rows), kind.kind).first->second;
     if (target.rows() + rows.rows() > kRowsPerLine) put_batch(target);
     for (size_t i = 0; i < kind.columns.size(); ++i) {
@@ -118,9 +118,14 @@ class Sealer {
     return true;
   }
 
-  void put_gathered() {
+  void put_all_gathered() {
     for (auto& [key, batch] : gathered_) put_batch(batch);
     gathered_.clear();
+  }
+  void put_gathered(Kind kind) {
+    for (auto& [key, batch] : gathered_) {
+      if (std::get<Kind>(key) == kind) put_batch(batch);
+    }
   }
 
   void put_batch(Batch& batch) {

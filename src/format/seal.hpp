@@ -20,13 +20,13 @@ struct SealedWindow {
   uint64_t rows = 0;          // of all batches
   int64_t first_ns = 0;       // smallest and largest time of any row or line; 0 and 0 when none
   int64_t last_ns = 0;
-  std::string hash;           // "xxh64:<16 hex digits>" of the .zst file's bytes
+  std::string hash;  // "xxh64:<16 hex digits>" of the .zst file's bytes
 };
 
 // Reads `raw` (NDJSON), gathers small batches into large ones (a batch may move behind lines that
-// followed it, so definitions stay before their uses; `ledger` and `end` stay last), writes `sealed`
-// through "<sealed>.tmp" with fsync and rename. Lines that are not understood are carried over as
-// they are, a torn last line too. Batches that are large already are not even decoded.
+// followed it, so definitions stay before their uses; `ledger` and `end` stay last), writes
+// `sealed` through "<sealed>.tmp" with fsync and rename. Lines that are not understood are carried
+// over as they are, a torn last line too. Batches that are large already are not even decoded.
 base::Result<SealedWindow> seal_window(const std::filesystem::path& raw,
                                        const std::filesystem::path& sealed);
 

@@ -126,7 +126,8 @@ TEST_F(SealTest, GathersSmallBatchesOfAKind) {
 TEST_F(SealTest, KeepsDefinitionsBeforeUsesAndTheEndLast) {
   std::string text;
   for (int i = 0; i < 20; ++i) {
-    text += "{\"type\":\"dict\",\"dict\":\"name\",\"ids\":[" + std::to_string(i) + "],\"values\":[\"x\"]}\n";
+    text += "{\"type\":\"dict\",\"dict\":\"name\",\"ids\":[" + std::to_string(i) +
+            "],\"values\":[\"x\"]}\n";
     text += encoded(counters(10, i));
   }
   text += "{\"type\":\"ledger\",\"time_ns\":90000000}\n{\"type\":\"end\",\"time_ns\":90000001}\n";
@@ -187,6 +188,23 @@ TEST_F(SealTest, LeavesLargeBatchesAsTheyAre) {
   EXPECT_GT(window_.last_ns, 32 * 100 * (2 * int64_t{kRowsPerLine} - 1));
 }
 
+TEST_F(SealTest, ALargeBatchDoesNotOvertakeSmallOnes) {
+  const Read sealed =
+      seal_and_read(encoded(memsets(30, 0, 0)) + encoded(memsets(kRowsPerLine, 30, 0)) +
+                    encoded(memsets(30, kRowsPerLine + 30, 0)));
+  ASSERT_EQ(sealed.lines.size(), 3U);
+  BatchCodec codec;
+  Batch batch(Kind::Memset);
+  int64_t last = -1;
+  for (const std::string& line : sealed.lines) {
+    ASSERT_TRUE(codec.decode(line, batch).is_ok());
+    for (const int64_t start : batch.column(memset_column::kStart)) {
+      EXPECT_GT(start, last);
+      last = start;
+    }
+  }
+}
+
 TEST_F(SealTest, TheHashIsOfTheFile) {
   seal_and_read(encoded(memsets(20'000, 0, 0)));
   std::ifstream file(dir_ / "x.1.log.zst", std::ios::binary);
@@ -229,9 +247,8 @@ TEST_F(SealTest, SkipsAndCountsLinesOverTheBound) {
 
 TEST_F(SealTest, StopsWhenAskedTo) {
   int seen = 0;
-  const UnsealOutcome outcome = read_window(write("raw", "1\n2\n3\n"), [&](std::string_view) {
-    return ++seen < 2;
-  });
+  const UnsealOutcome outcome =
+      read_window(write("raw", "1\n2\n3\n"), [&](std::string_view) { return ++seen < 2; });
   EXPECT_EQ(seen, 2);
   EXPECT_EQ(outcome.lines, 2U);
   EXPECT_TRUE(outcome.status.is_ok());

@@ -15,14 +15,15 @@ struct TickGrid {
   static constexpr int kFractionBits = 40;
 
   int64_t tick_ns = 0;
-  int64_t drift = 0;   // of one tick, in 2^-40 ns
-  int64_t phase = 0;   // of tick 0, in 2^-40 ns: 0 to 2^40 - 1
+  int64_t drift = 0;  // of one tick, in 2^-40 ns
+  int64_t phase = 0;  // of tick 0, in 2^-40 ns: 0 to 2^40 - 1
   int64_t origin_ns = 0;
 
   int64_t stamp(int64_t ticks) const {
     const uint64_t k = static_cast<uint64_t>(ticks);
-    const auto bend = static_cast<int64_t>(k * static_cast<uint64_t>(drift) +
-                                           static_cast<uint64_t>(phase)) >> kFractionBits;
+    const auto bend =
+        static_cast<int64_t>(k * static_cast<uint64_t>(drift) + static_cast<uint64_t>(phase)) >>
+        kFractionBits;
     return static_cast<int64_t>(static_cast<uint64_t>(origin_ns) +
                                 k * static_cast<uint64_t>(tick_ns) + static_cast<uint64_t>(bend));
   }
