@@ -39,12 +39,16 @@ cannot_tell() {
   exit 2
 }
 
+has_gpu() {
+  compgen -G '/proc/driver/nvidia/gpus/*' >/dev/null ||
+    compgen -G '/dev/nvidia[0-9]*' >/dev/null || nvidia-smi -L >/dev/null 2>&1
+}
+
 gpu_test_run() {
   local filter=$1 path passed=0 failed=0 skipped=0 output status count
   compgen -G "$portable/bin/*_device_test" >/dev/null ||
     cannot_tell "no device tests in $portable/bin: './dev gpu-test --build' makes them"
-  compgen -G '/proc/driver/nvidia/gpus/*' >/dev/null || compgen -G '/dev/nvidia[0-9]*' >/dev/null ||
-    cannot_tell "this machine has no NVIDIA GPU (neither /proc/driver/nvidia/gpus nor /dev/nvidia0)"
+  has_gpu || cannot_tell "this machine has no NVIDIA GPU, or this container does not see it"
 
   for path in "$portable"/bin/*_device_test; do
     say "== $(basename "$path")"
