@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/cat_command.hpp"
 
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
+
+#include <fmt/format.h>
 
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
@@ -76,8 +76,8 @@ std::optional<format::SessionReader> open_one(const std::string& path, int& exit
     return {};
   }
   if (sessions.size() > 1) {
-    print_error(fmt::format("gpufl cat: {} holds {} sessions, name one of them:\n", path,
-               sessions.size()));
+    print_error(
+        fmt::format("gpufl cat: {} holds {} sessions, name one of them:\n", path, sessions.size()));
     for (const auto& session : sessions) print_error(fmt::format("  {}\n", session.string()));
     exit_code = kExitUsage;
     return {};
@@ -104,7 +104,7 @@ int print_rows(const format::SessionReader& session, Kind kind) {
   printer.flush();
   if (printer.problems() > 0) {
     print_error(fmt::format("gpufl cat: {} problems while reading, see gpufl verify {}\n",
-               printer.problems(), session.dir().string()));
+                            printer.problems(), session.dir().string()));
   }
   return kExitGood;
 }
@@ -122,7 +122,7 @@ int cat(const std::string& path, const std::string& kind_name) {
   const format::KindSpec* kind = format::find_kind(kind_name);
   if (kind == nullptr && !kind_name.empty()) {
     print_error(fmt::format("gpufl cat: there is no kind \"{}\"; the kinds are: {}\n", kind_name,
-               all_kinds()));
+                            all_kinds()));
     return kExitUsage;
   }
   int exit_code = kExitGood;
@@ -140,13 +140,15 @@ void add_cat_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("cat", "Print the events of one kind, one flat JSON object a line");
-  command->add_option("session", options->session,
-                      "A session, or a folder with one session in it (with several, cat names them)")
+  command
+      ->add_option("session", options->session,
+                   "A session, or a folder with one session in it (with several, cat names them)")
       ->required();
   command->add_option("kind", options->kind, "kernel, scope, device_metric, ...; none: list kinds");
-  command->footer("Times are nanoseconds since the start of the session. Dictionaries are resolved, "
-                  "launch configurations spread out, 64-bit ids are strings.\nKinds: " +
-                  all_kinds());
+  command->footer(
+      "Times are nanoseconds since the start of the session. Dictionaries are resolved, "
+      "launch configurations spread out, 64-bit ids are strings.\nKinds: " +
+      all_kinds());
   command->callback([options, &exit_code] { exit_code = cat(options->session, options->kind); });
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/log_command.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <map>
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
@@ -94,8 +94,8 @@ Json to_json(const format::SessionReader& session, const ContentCounter& counter
 }
 
 std::string describe(const format::SessionReader& session, const ContentCounter& counter) {
-  std::string out = fmt::format("{}{}\n", session.dir().string(),
-                                session.is_live() ? " (being written)" : "");
+  std::string out =
+      fmt::format("{}{}\n", session.dir().string(), session.is_live() ? " (being written)" : "");
   const auto line = std::back_inserter(out);
   fmt::format_to(line, "  {:<8} {:>6} {:<9} {:>12} {:>12} {:>10} {:>12} {:>14} {:>12}\n", "channel",
                  "window", "state", "first s", "last s", "lines", "rows", "raw bytes", "on disk");

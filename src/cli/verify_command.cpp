@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verify_command.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
@@ -47,22 +47,24 @@ std::string known(const std::optional<uint64_t>& value) {
 }
 
 void append_ledger(std::string& out, const Ledger& ledger) {
-  append_field(out, "ledger", fmt::format("launches seen {}, kernel records {}, dropped by the "
-                                          "vendor {}, impossible times {}",
-                                          known(ledger.launches_seen), known(ledger.kernel_records),
-                                          known(ledger.vendor_dropped),
-                                          known(ledger.impossible_times)));
-  append_field(out, "", fmt::format("scopes dropped {}, unclosed {}; samples taken {}, missed {}",
-                                    ledger.scopes_dropped, ledger.scopes_unclosed,
-                                    ledger.samples_taken, ledger.samples_missed));
-  const uint64_t overflowed = ledger.names_overflowed + ledger.counters_overflowed +
-                              ledger.writer.dictionary_overflows;
-  append_field(out, "", fmt::format("names and counters beyond their bounds {}; rows dropped by "
-                                    "the writer: {}",
-                                    overflowed, counts_text(ledger.writer.dropped)));
-  append_field(out, "", fmt::format("raw bytes {}; collector time {:.1f} ms",
-                                    ledger.writer.raw_bytes,
-                                    static_cast<double>(ledger.collector_cpu_ns) / 1e6));
+  append_field(out, "ledger",
+               fmt::format("launches seen {}, kernel records {}, dropped by the "
+                           "vendor {}, impossible times {}",
+                           known(ledger.launches_seen), known(ledger.kernel_records),
+                           known(ledger.vendor_dropped), known(ledger.impossible_times)));
+  append_field(out, "",
+               fmt::format("scopes dropped {}, unclosed {}; samples taken {}, missed {}",
+                           ledger.scopes_dropped, ledger.scopes_unclosed, ledger.samples_taken,
+                           ledger.samples_missed));
+  const uint64_t overflowed =
+      ledger.names_overflowed + ledger.counters_overflowed + ledger.writer.dictionary_overflows;
+  append_field(out, "",
+               fmt::format("names and counters beyond their bounds {}; rows dropped by "
+                           "the writer: {}",
+                           overflowed, counts_text(ledger.writer.dropped)));
+  append_field(out, "",
+               fmt::format("raw bytes {}; collector time {:.1f} ms", ledger.writer.raw_bytes,
+                           static_cast<double>(ledger.collector_cpu_ns) / 1e6));
 }
 
 void append_problems(std::string& out, const VerifyResult& result) {
@@ -72,9 +74,9 @@ void append_problems(std::string& out, const VerifyResult& result) {
   for (size_t i = 0; i < shown; ++i) {
     const format::Problem& problem = result.first_problems[i];
     const std::string line = problem.line > 0 ? fmt::format(":{}", problem.line) : "";
-    append_field(out, "",
-                 fmt::format("{}{}: {}: {}", problem.file, line, to_string(problem.kind),
-                             problem.text));
+    append_field(
+        out, "",
+        fmt::format("{}{}: {}: {}", problem.file, line, to_string(problem.kind), problem.text));
   }
   if (result.first_problems.size() > shown) append_field(out, "", "… more with --json");
 }
@@ -84,17 +86,19 @@ std::string describe(const VerifyResult& result) {
   if (result.header) {
     const format::SessionHeader& header = *result.header;
     append_field(out, "session", header.session_id);
-    append_field(out, "of", fmt::format("{}, pid {} on {}, engine {}",
-                                        header.app_name.empty() ? "?" : header.app_name,
-                                        header.pid, header.host.empty() ? "?" : header.host,
-                                        header.engine.empty() ? "?" : header.engine));
-    append_field(out, "lasted", fmt::format("{:.3f} s{}", static_cast<double>(result.last_ns) / 1e9,
-                                            result.live ? " so far" : ""));
+    append_field(
+        out, "of",
+        fmt::format("{}, pid {} on {}, engine {}", header.app_name.empty() ? "?" : header.app_name,
+                    header.pid, header.host.empty() ? "?" : header.host,
+                    header.engine.empty() ? "?" : header.engine));
+    append_field(out, "lasted",
+                 fmt::format("{:.3f} s{}", static_cast<double>(result.last_ns) / 1e9,
+                             result.live ? " so far" : ""));
     const format::WindowCount& windows = result.windows;
-    append_field(out, "windows",
-                 fmt::format("{} sealed, {} unsealed, {} live, {} missing, {} deleted",
-                             windows.sealed, windows.unsealed, windows.live, windows.missing,
-                             windows.deleted));
+    append_field(
+        out, "windows",
+        fmt::format("{} sealed, {} unsealed, {} live, {} missing, {} deleted", windows.sealed,
+                    windows.unsealed, windows.live, windows.missing, windows.deleted));
     append_field(out, "rows", counts_text(result.rows));
     if (result.ledger) {
       append_ledger(out, *result.ledger);
@@ -141,8 +145,9 @@ void add_verify_command(CLI::App& app, int& exit_code) {
       "verify", "Check every window, line, hash, reference and time of sessions");
   command->add_option("path", options->path, "A session, a run or a whole log folder")->required();
   command->add_flag("--json", options->json, "Print a JSON array, one object per session");
-  command->footer("Exit code: 0 all complete; 1 readable with losses, or still being written; 2 a "
-                  "session is unreadable, or there is none. With several sessions, the worst.");
+  command->footer(
+      "Exit code: 0 all complete; 1 readable with losses, or still being written; 2 a "
+      "session is unreadable, or there is none. With several sessions, the worst.");
   command->callback([options, &exit_code] { exit_code = verify(options->path, options->json); });
 }
 

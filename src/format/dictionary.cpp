@@ -63,7 +63,8 @@ int64_t DictionaryTable::overflow(Dict dict) {
   ++overflows_;
   Table& table = tables_[index(dict)];
   if (table.overflow_id == 0) {
-    table.overflow_id = add(dict, holds_objects(dict) ? R"({"overflow":true})" : kOverflowValue, {});
+    table.overflow_id =
+        add(dict, holds_objects(dict) ? R"({"overflow":true})" : kOverflowValue, {});
   }
   return table.overflow_id;
 }

@@ -58,7 +58,7 @@ class DictionaryTable {
   };
   struct Table {
     std::unordered_map<std::string, int64_t, Hash, std::equal_to<>> ids;
-    std::vector<const std::string*> values;            // keys of `ids`, by id - 1
+    std::vector<const std::string*> values;              // keys of `ids`, by id - 1
     std::vector<std::vector<DictReference>> references;  // by id - 1; only where objects are held
     size_t bytes = 0;
     int64_t overflow_id = 0;
@@ -86,8 +86,8 @@ class FileDefinitions {
   void require(const DictionaryTable& table, Dict dict, int64_t id);
   size_t append_lines(const DictionaryTable& table, Dict dict, std::string& out);
 
-  std::vector<uint8_t> defined_[kDictCount];    // by id
-  std::vector<int64_t> missing_[kDictCount];    // scratch of define_for
+  std::vector<uint8_t> defined_[kDictCount];  // by id
+  std::vector<int64_t> missing_[kDictCount];  // scratch of define_for
   std::vector<DictReference> uncommitted_;
 };
 

@@ -28,8 +28,8 @@ class FlatRows {
     std::string rest;
   };
   const ConfigText& config(int64_t id, const Dictionaries& dictionaries);
-  void append_value(const Batch& batch, size_t column, size_t row,
-                    const Dictionaries& dictionaries, std::string& out);
+  void append_value(const Batch& batch, size_t column, size_t row, const Dictionaries& dictionaries,
+                    std::string& out);
   void append_stack(int64_t id, const Dictionaries& dictionaries, std::string& out);
 
   std::unordered_map<int64_t, ConfigText> configs_;

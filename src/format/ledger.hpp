@@ -14,28 +14,29 @@ namespace gpufl::format {
 
 // Kept by the log writer.
 struct WriterCounts {
-  std::map<std::string, uint64_t> rows;     // by kind name, rows accepted for writing
-  std::map<std::string, uint64_t> dropped;  // by reason ("spool_full", "disk_floor", "io_error", ...)
+  std::map<std::string, uint64_t> rows;  // by kind name, rows accepted for writing
+  std::map<std::string, uint64_t>
+      dropped;  // by reason ("spool_full", "disk_floor", "io_error", ...)
   uint64_t raw_bytes = 0;
   uint64_t sealed_bytes = 0;
   uint64_t windows_sealed = 0;
-  uint64_t windows_deleted = 0;  // by keep_last or DropOldest
-  uint64_t rows_deleted = 0;     // of batches, in those windows; `rows` still counts them
+  uint64_t windows_deleted = 0;       // by keep_last or DropOldest
+  uint64_t rows_deleted = 0;          // of batches, in those windows; `rows` still counts them
   uint64_t dictionary_overflows = 0;  // values that a full dictionary refused
 };
 
 struct Ledger {
-  std::optional<uint64_t> launches_seen;        // counted independently of records
+  std::optional<uint64_t> launches_seen;  // counted independently of records
   std::optional<uint64_t> kernel_records;
-  std::optional<uint64_t> vendor_dropped;       // records CUPTI says it dropped
-  std::optional<uint64_t> impossible_times;     // zero, inverted, outside the session
-  uint64_t scopes_dropped = 0;                  // scope events lost to a full ring
+  std::optional<uint64_t> vendor_dropped;    // records CUPTI says it dropped
+  std::optional<uint64_t> impossible_times;  // zero, inverted, outside the session
+  uint64_t scopes_dropped = 0;               // scope events lost to a full ring
   uint64_t scopes_unclosed = 0;
-  uint64_t names_overflowed = 0;                // names beyond the interner's bound
-  uint64_t samples_taken = 0;                   // sampler ticks
+  uint64_t names_overflowed = 0;  // names beyond the interner's bound
+  uint64_t samples_taken = 0;     // sampler ticks
   uint64_t samples_missed = 0;
-  uint64_t counters_overflowed = 0;             // counters beyond the bound
-  int64_t collector_cpu_ns = 0;                 // what recording cost
+  uint64_t counters_overflowed = 0;  // counters beyond the bound
+  int64_t collector_cpu_ns = 0;      // what recording cost
   WriterCounts writer;
 
   // No loss of any sort is known. (Unknown numbers do not count as loss.)

@@ -32,6 +32,8 @@ const char* reason_of(int error) {
   return error == ENOSPC || error == EDQUOT ? kDiskFull : kIoError;
 }
 
+bool is_io_reason(const char* reason) { return reason == kDiskFull || reason == kIoError; }
+
 // Lines of which the ledger counts no rows: each file has its own, or they come after the count.
 bool is_counted(Kind kind) {
   return kind != Kind::Session && kind != Kind::Dict && kind != Kind::Ledger && kind != Kind::End;
@@ -91,6 +93,7 @@ class SessionLogWriter final : public LogWriter {
   bool is_spool_full();
   bool is_below_disk_floor();
   void update_state();
+  void resume();
   bool append_mark(const Json& fields);
 
   const LogOptions options_;
@@ -103,12 +106,13 @@ class SessionLogWriter final : public LogWriter {
   bool closed_ = false;
   Status close_status_;
   Status flush_status_;
+  bool written_ = false, failed_ = false;  // by the flush that is under way
 
   // Why rows are being dropped now; null while all is well.
   const char* refused_ = nullptr;
   int64_t refused_since_ns_ = 0;
   uint64_t refused_rows_ = 0;
-  int64_t next_attempt_ns_ = 0;    // after an I/O error
+  int64_t next_attempt_ns_ = 0;  // after an I/O error
   int64_t next_disk_check_ns_ = 0;
   bool below_disk_floor_ = false;
 
@@ -165,10 +169,12 @@ Status SessionLogWriter::flush(int64_t now_ns) {
   if (closed_) return close_status_;
   now_ns_ = std::max(now_ns_, now_ns);
   flush_status_ = {};
+  written_ = failed_ = false;
   const bool anything = std::any_of(channels_.begin(), channels_.end(),
                                     [](const auto& c) { return c.buffered_bytes() > 0; });
   if (anything || refused_ != nullptr) update_state();
   for (LogChannel& channel : channels_) write_out(channel);
+  if (refused_ != nullptr && written_ && !failed_) resume();
   rotate_due();
   if (options_.keep_last_ns > 0) archive_->delete_older_than(now_ns_ - options_.keep_last_ns);
   return flush_status_;
@@ -176,18 +182,25 @@ Status SessionLogWriter::flush(int64_t now_ns) {
 
 void SessionLogWriter::write_out(LogChannel& channel) {
   if (channel.buffered_bytes() == 0) return;
-  if (refused_ != nullptr) return drop(channel, refused_);
+  if (refused_ != nullptr && !(is_io_reason(refused_) && now_ns_ >= next_attempt_ns_)) {
+    return drop(channel, refused_);
+  }
   const KindCounts rows = channel.buffered_rows();
   const uint64_t bytes_before = channel.file_bytes();
   if (const int error = channel.flush(now_ns_); error != 0) {
+    failed_ = true;
     flush_status_ = Status::from_errno(error, "cannot write the log");
-    refused_ = reason_of(error);
-    refused_since_ns_ = now_ns_;
+    if (refused_ == nullptr) {
+      refused_ = reason_of(error);
+      refused_since_ns_ = now_ns_;
+    }
     next_attempt_ns_ = now_ns_ + kSecond;
-    drop(channel, refused_);
-    if (channel.is_torn()) rotate(channel);
+    drop(channel, reason_of(error));
+    // A file that is torn, or as long as a file may be, is done with: the next one starts afresh.
+    if (channel.is_torn() || error == EFBIG) rotate(channel);
     return;
   }
+  written_ = true;
   if (options_.fsync_always) {
     if (const int error = channel.sync(); error != 0) {
       flush_status_ = Status::from_errno(error, "cannot sync the log");
@@ -240,7 +253,7 @@ void SessionLogWriter::rotate(LogChannel& channel) {
   if (rows > 0) count_dropped(kIoError, rows);
 }
 
-// The state changes here and after a failed write, nowhere else; each change is told once.
+// Each change of state is told once. After an I/O error only a write that succeeds can end it.
 void SessionLogWriter::update_state() {
   const char* reason = refusal();
   if (reason != nullptr && refused_ == nullptr) {
@@ -249,17 +262,18 @@ void SessionLogWriter::update_state() {
     Json mark = Json::object();
     mark.set("time", now_ns_).set("name", "log_paused").set("reason", reason);
     append_mark(mark);
-  } else if (reason == nullptr && refused_ != nullptr && now_ns_ >= next_attempt_ns_) {
-    Json mark = Json::object();
-    mark.set("time", now_ns_).set("name", "log_resumed").set("reason", refused_);
-    mark.set("since", refused_since_ns_).set("rows_dropped", refused_rows_);
-    if (append_mark(mark)) {
-      refused_ = nullptr;
-      refused_rows_ = 0;
-    } else {
-      next_attempt_ns_ = now_ns_ + kSecond;
-    }
+  } else if (reason == nullptr && refused_ != nullptr && !is_io_reason(refused_)) {
+    resume();
   }
+}
+
+void SessionLogWriter::resume() {
+  Json mark = Json::object();
+  mark.set("time", now_ns_).set("name", "log_resumed").set("reason", refused_);
+  mark.set("since", refused_since_ns_).set("rows_dropped", refused_rows_);
+  if (!append_mark(mark)) return;
+  refused_ = nullptr;
+  refused_rows_ = 0;
 }
 
 // Told past every limit but the disk's own: a few lines that say why others are missing.
@@ -329,8 +343,8 @@ Status SessionLogWriter::close(int64_t now_ns, const Ledger& ledger) {
   account.set("time", now_ns_);
   Json end = Json::object();
   end.set("time", now_ns_);
-  const std::string lines = object_line(Kind::Ledger, account).dump() + '\n' +
-                            object_line(Kind::End, end).dump() + '\n';
+  const std::string lines =
+      object_line(Kind::Ledger, account).dump() + '\n' + object_line(Kind::End, end).dump() + '\n';
   if (const int error = at(Channel::System).append_now(lines, now_ns_); error != 0) {
     close_status_ = Status::from_errno(error, "cannot write the ledger");
   }

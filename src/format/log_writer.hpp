@@ -25,11 +25,11 @@ enum class SpoolPolicy : uint8_t {
 
 struct LogOptions {
   std::filesystem::path session_dir;
-  uint64_t window_bytes = uint64_t{64} << 20;        // raw size at which a live file is sealed
+  uint64_t window_bytes = uint64_t{64} << 20;  // raw size at which a live file is sealed
   int64_t window_age_ns = int64_t{600} * 1'000'000'000;
-  uint64_t spool_bytes = uint64_t{8} << 30;          // cap for the session's folder; 0: none
-  uint64_t disk_floor_bytes = uint64_t{512} << 20;   // free space below which nothing is written
-  int64_t keep_last_ns = 0;                          // flight recorder; 0: keep all
+  uint64_t spool_bytes = uint64_t{8} << 30;         // cap for the session's folder; 0: none
+  uint64_t disk_floor_bytes = uint64_t{512} << 20;  // free space below which nothing is written
+  int64_t keep_last_ns = 0;                         // flight recorder; 0: keep all
   SpoolPolicy on_full = SpoolPolicy::DropNew;
   bool fsync_always = false;
 };

@@ -55,7 +55,7 @@ void LogArchive::run() {
       return entry.state == Entry::State::Waiting;
     });
     if (waiting != entries_.end()) {
-      seal(lock, *waiting);
+      seal(lock, waiting);
     } else if (finishing_) {
       return;
     } else {
@@ -66,38 +66,43 @@ void LogArchive::run() {
 
 // Crash points: before the rename inside seal_window a temporary file is left over; after it both
 // forms of the window are there, without and then with a manifest line. Readers know all of them.
-void LogArchive::seal(std::unique_lock<std::mutex>& lock, Entry& entry) {
-  entry.state = Entry::State::Sealing;
-  const auto raw = dir_ / raw_file_name(entry.window.channel, entry.window.number);
-  const auto sealed = dir_ / sealed_file_name(entry.window.channel, entry.window.number);
+void LogArchive::seal(std::unique_lock<std::mutex>& lock, Entries::iterator entry) {
+  entry->state = Entry::State::Sealing;
+  const ClosedWindow window = entry->window;
+  const auto raw = dir_ / raw_file_name(window.channel, window.number);
+  const auto sealed = dir_ / sealed_file_name(window.channel, window.number);
+  std::error_code ignored;
   lock.unlock();
   const auto result = seal_window(raw, sealed);
   lock.lock();
+  if (entry->state == Entry::State::Deleted) {
+    std::filesystem::remove(sealed, ignored);
+    std::filesystem::remove(raw, ignored);
+    entries_.erase(entry);
+    return;
+  }
   base::Status status = result.status();
   if (result.is_ok()) {
-    const ManifestEntry line{ManifestEntry::Event::Sealed, entry.window.channel,
-                             entry.window.number, *result, {}};
-    int error = manifest_.append(line.to_line());
-    if (error == 0) {
-      lock.unlock();  // the disk may take its time, and the collector asks for bytes()
-      error = manifest_.sync();
-      lock.lock();
+    entry->state = Entry::State::Sealed;  // not to be deleted as a raw file from here on
+    const ManifestEntry line{
+        ManifestEntry::Event::Sealed, window.channel, window.number, *result, {}};
+    if (const int error = manifest_.append(line.to_line()); error != 0) {
+      status = base::Status::from_errno(error, "cannot write the manifest");
     }
-    if (error != 0) status = base::Status::from_errno(error, "cannot write the manifest");
   }
-  std::error_code ignored;
   if (!status.is_ok()) {
     std::filesystem::remove(sealed, ignored);
-    entry.state = Entry::State::Failed;
+    entry->state = Entry::State::Failed;
     if (first_error_.is_ok()) first_error_ = status;
     return;
   }
-  std::filesystem::remove(raw, ignored);
-  entry.state = Entry::State::Sealed;
-  window_bytes_ += result->sealed_bytes - entry.window.bytes;
-  entry.window.bytes = result->sealed_bytes;
+  window_bytes_ += result->sealed_bytes - window.bytes;
+  entry->window.bytes = result->sealed_bytes;
   counts_.windows_sealed += 1;
   counts_.sealed_bytes += result->sealed_bytes;
+  lock.unlock();  // the disk may take its time, and the collector asks for bytes()
+  if (manifest_.sync() == 0) std::filesystem::remove(raw, ignored);
+  lock.lock();
 }
 
 uint64_t LogArchive::bytes() const {
@@ -125,27 +130,29 @@ bool LogArchive::delete_oldest() {
 }
 
 bool LogArchive::is_deletable(const Entry& entry) {
-  return entry.window.channel != Channel::Code && entry.state != Entry::State::Sealing;
+  return entry.window.channel != Channel::Code && entry.state != Entry::State::Deleted;
 }
 
-void LogArchive::delete_entry(std::list<Entry>::iterator entry, std::string_view reason) {
+void LogArchive::delete_entry(Entries::iterator entry, std::string_view reason) {
   const ClosedWindow& window = entry->window;
   ManifestEntry line{ManifestEntry::Event::Deleted, window.channel, window.number, {}, {}};
   line.sealed.rows = window.rows;
   line.reason = reason;
-  const auto name = entry->state == Entry::State::Sealed
-                        ? sealed_file_name(window.channel, window.number)
-                        : raw_file_name(window.channel, window.number);
   // The line first, so that no crash makes a deleted window look like a lost one; on a full disk
   // the line fits only after the window has gone.
   const bool told = manifest_.append(line.to_line()) == 0;
-  std::error_code ignored;
-  std::filesystem::remove(dir_ / name, ignored);
-  if (!told) static_cast<void>(manifest_.append(line.to_line()));
   window_bytes_ -= window.bytes;
   counts_.windows_deleted += 1;
   counts_.rows_deleted += window.rows;
-  entries_.erase(entry);
+  if (entry->state == Entry::State::Sealing) {
+    entry->state = Entry::State::Deleted;  // the sealing thread removes what it has made
+  } else {
+    std::error_code ignored;
+    std::filesystem::remove(dir_ / raw_file_name(window.channel, window.number), ignored);
+    std::filesystem::remove(dir_ / sealed_file_name(window.channel, window.number), ignored);
+    entries_.erase(entry);
+  }
+  if (!told) static_cast<void>(manifest_.append(line.to_line()));
 }
 
 ArchiveCounts LogArchive::counts() const {
@@ -164,8 +171,8 @@ base::Status LogArchive::finish() {
     lock.lock();
   }
   first_error_ = {};
-  for (Entry& entry : entries_) {
-    if (entry.state != Entry::State::Sealed) seal(lock, entry);
+  for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
+    if (entry->state != Entry::State::Sealed) seal(lock, entry);
   }
   manifest_.close();
   return first_error_;

@@ -23,9 +23,9 @@ namespace gpufl::format {
 struct ClosedWindow {
   Channel channel = Channel::System;
   uint64_t number = 0;
-  int64_t closed_ns = 0;   // session time; nothing inside is newer
-  uint64_t bytes = 0;      // on disk now
-  uint64_t rows = 0;       // of batches
+  int64_t closed_ns = 0;  // session time; nothing inside is newer
+  uint64_t bytes = 0;     // on disk now
+  uint64_t rows = 0;      // of batches
 };
 
 struct ArchiveCounts {
@@ -59,20 +59,27 @@ class LogArchive {
  private:
   struct Entry {
     ClosedWindow window;
-    enum class State : uint8_t { Waiting, Sealing, Sealed, Failed } state = State::Waiting;
+    enum class State : uint8_t {
+      Waiting,
+      Sealing,
+      Sealed,
+      Failed,
+      Deleted,  // while it was being sealed
+    } state = State::Waiting;
   };
+  using Entries = std::list<Entry>;
 
   explicit LogArchive(std::filesystem::path dir) : dir_(std::move(dir)) {}
   void start_thread();
   void run();
-  void seal(std::unique_lock<std::mutex>& lock, Entry& entry);
-  void delete_entry(std::list<Entry>::iterator entry, std::string_view reason);
+  void seal(std::unique_lock<std::mutex>& lock, Entries::iterator entry);
+  void delete_entry(Entries::iterator entry, std::string_view reason);
   static bool is_deletable(const Entry& entry);
 
   const std::filesystem::path dir_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
-  std::list<Entry> entries_;  // in order of closing
+  Entries entries_;  // in order of closing
   AppendFile manifest_;
   ArchiveCounts counts_;
   uint64_t window_bytes_ = 0;

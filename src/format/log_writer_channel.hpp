@@ -48,8 +48,9 @@ class LogChannel {
   int append_now(std::string_view lines, int64_t now_ns);
   int sync() { return file_.is_open() ? file_.sync() : 0; }
 
-  // Closes the file under its window's name; the buffer must be empty. Nothing when there is no file
-  // or renaming fails; with ENOENT the file has been taken away, `lost_rows` is what went with it.
+  // Closes the file under its window's name; the buffer must be empty. Nothing when there is no
+  // file or renaming fails; with ENOENT the file has been taken away, `lost_rows` is what went with
+  // it.
   std::optional<ClosedWindow> rotate(int64_t now_ns, KindCounts& lost_rows);
   // Closes the descriptor, no more.
   void abandon() { file_.close(); }

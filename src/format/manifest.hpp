@@ -37,7 +37,7 @@ struct Manifest {
   uint64_t bad_lines = 0;      // not JSON, or an entry without what it needs
   uint64_t unknown_lines = 0;  // of a kind that this version does not know
   bool torn = false;
-  base::Status status;         // NotFound, or why reading stopped early
+  base::Status status;  // NotFound, or why reading stopped early
 };
 Manifest read_manifest(const std::filesystem::path& file);
 

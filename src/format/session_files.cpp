@@ -101,8 +101,8 @@ void SessionLock::forget() {
 }
 
 bool is_locked(const std::filesystem::path& session_dir) {
-  const int fd = ::open((session_dir / kLockName).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW |
-                                                                O_NONBLOCK);
+  const int fd =
+      ::open((session_dir / kLockName).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return false;
   flock lock{};
   lock.l_type = F_RDLCK;

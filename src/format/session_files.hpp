@@ -14,8 +14,8 @@
 // written from one whose process died. Shared by writer and reader.
 namespace gpufl::format {
 
-std::string live_file_name(Channel channel);                    // "device.log"
-std::string raw_file_name(Channel channel, uint64_t window);    // "device.3.log"
+std::string live_file_name(Channel channel);                     // "device.log"
+std::string raw_file_name(Channel channel, uint64_t window);     // "device.3.log"
 std::string sealed_file_name(Channel channel, uint64_t window);  // "device.3.log.zst"
 
 struct FileName {

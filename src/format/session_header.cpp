@@ -75,10 +75,10 @@ base::Result<SessionHeader> SessionHeader::from_json(const Json& line) {
     return base::Status(base::Code::Corrupt, "the session line has no valid \"format\"");
   }
   if (format > kFormatMajor) {
-    return base::Status(base::Code::TooNew,
-                        "the log has format " + std::to_string(format) +
-                            ", this program reads up to format " + std::to_string(kFormatMajor) +
-                            ": use a newer gpufl");
+    return base::Status(base::Code::TooNew, "the log has format " + std::to_string(format) +
+                                                ", this program reads up to format " +
+                                                std::to_string(kFormatMajor) +
+                                                ": use a newer gpufl");
   }
   const auto wall = parse_time_text(line["start_wall_ns"]);
   const auto monotonic = parse_time_text(line["start_monotonic_ns"]);

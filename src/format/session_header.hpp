@@ -13,21 +13,21 @@ namespace gpufl::format {
 
 struct SessionHeader {
   std::string session_id;
-  std::string run_id;       // one for all processes of a launch
+  std::string run_id;  // one for all processes of a launch
   std::string app_name;
   std::string gpufl_version;
-  std::string engine;       // the one that runs, after falling back
-  std::string backend;      // "nvidia", "amd", "synthetic", "none"
+  std::string engine;              // the one that runs, after falling back
+  std::string backend;             // "nvidia", "amd", "synthetic", "none"
   int64_t start_wall_ns = 0;       // on disk a string
   int64_t start_monotonic_ns = 0;  // CLOCK_MONOTONIC at session time 0; on disk a string
   int64_t clock_error_ns = 0;
   int64_t pid = 0;
-  std::string process;      // command name
-  std::string command;      // argv joined, cut at 4 KiB
+  std::string process;  // command name
+  std::string command;  // argv joined, cut at 4 KiB
   std::string host;
   std::string boot_id;
-  std::string container;    // id or runtime where one is seen
-  std::string os;           // kernel release
+  std::string container;  // id or runtime where one is seen
+  std::string os;         // kernel release
   std::optional<int64_t> rank, world_size, local_rank;
 
   base::Json to_json() const;  // with "type" and "format"

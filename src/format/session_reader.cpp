@@ -19,8 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 using base::Json;
 
-constexpr int kScanAttempts = 3;     // of a folder that changes under the reader's eyes
-constexpr int kFolderDepth = 3;      // log folder, run, session
+constexpr int kScanAttempts = 3;  // of a folder that changes under the reader's eyes
+constexpr int kFolderDepth = 3;   // log folder, run, session
 
 bool has_gap(const SessionScan& scan) {
   return std::any_of(scan.windows.begin(), scan.windows.end(), [](const WindowFile& window) {
@@ -105,10 +105,16 @@ Pass::Outcome Pass::read_file(const WindowFile& window, const fs::path& path) {
   visitor_.line = 0;
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return Outcome::NotThere;
-  const UnsealOutcome outcome =
-      read_window(path, [this](std::string_view text) { return on_line(text); }, kMaxLineBytes);
+  const UnsealOutcome outcome = read_window(
+      path, [this](std::string_view text) { return on_line(text); }, kMaxLineBytes);
   if (other_window_) return Outcome::OtherWindow;
-  if (visitor_.line == 0) visitor_.on_window(window);
+  if (visitor_.line == 0) {
+    visitor_.on_window(window);
+    // A live file may have been made a moment ago; a closed one had its session line.
+    if (window.state != WindowFile::State::Live && outcome.status.is_ok() && !outcome.torn) {
+      problem(Problem::Kind::BadWindow, "it is empty");
+    }
+  }
   if (outcome.torn) problem(Problem::Kind::TornLine, "the last line is torn");
   if (outcome.oversized > 0) {
     file_problem(Problem::Kind::Oversized, std::to_string(outcome.oversized) + " lines too long");
@@ -161,8 +167,8 @@ bool Pass::on_first_line(std::string_view text) {
   visitor_.line = 0;
   visitor_.on_window(*window_);
   visitor_.line = 1;
-  const auto header = line ? SessionHeader::from_json(*line)
-                           : base::Result<SessionHeader>(line.status());
+  const auto header =
+      line ? SessionHeader::from_json(*line) : base::Result<SessionHeader>(line.status());
   if (!header) {
     if (header.status().code() == base::Code::TooNew) {
       problem(Problem::Kind::NewerFormat, header.status().message());
@@ -190,8 +196,7 @@ void Pass::on_batch(const KindSpec& kind, std::string_view text) {
 void Pass::on_object(Kind kind, std::string_view text) {
   auto line = Json::parse(text, kMaxObjectLineBytes);
   if (!line || !line->is_object()) {
-    return problem(Problem::Kind::BadLine,
-                   line ? "not an object" : line.status().message());
+    return problem(Problem::Kind::BadLine, line ? "not an object" : line.status().message());
   }
   if (kind == Kind::Dict) {
     define(*line);
@@ -227,8 +232,8 @@ void Pass::define(const Json& line) {
     }
     if (!dictionaries_.define(*dict, ids[i].as_integer(),
                               holds_objects(*dict) ? values[i].dump() : values[i].as_string())) {
-      problem(Problem::Kind::BadLine,
-              "id " + std::to_string(ids[i].as_integer()) + " is defined a second time, differently");
+      problem(Problem::Kind::BadLine, "id " + std::to_string(ids[i].as_integer()) +
+                                          " is defined a second time, differently");
     }
   }
 }

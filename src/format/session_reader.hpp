@@ -21,8 +21,19 @@ namespace gpufl::format {
 
 struct Problem {
   enum class Kind : uint8_t {
-    TornLine, BadLine, BadWindow, MissingWindow, HashMismatch, UnknownId, TimeOutOfRange,
-    UnknownKind, UnknownColumn, NewerFormat, Oversized, ManifestMismatch, Unreadable,
+    TornLine,
+    BadLine,
+    BadWindow,
+    MissingWindow,
+    HashMismatch,
+    UnknownId,
+    TimeOutOfRange,
+    UnknownKind,
+    UnknownColumn,
+    NewerFormat,
+    Oversized,
+    ManifestMismatch,
+    Unreadable,
   };
   Kind kind;
   std::string file;
@@ -33,7 +44,7 @@ std::string_view to_string(Problem::Kind kind);
 
 struct WindowFile {
   Channel channel;
-  uint64_t number = 0;       // window id within the channel
+  uint64_t number = 0;  // window id within the channel
   std::filesystem::path path;
   enum class State : uint8_t { Sealed, Unsealed, Live, Missing, Deleted } state;
   // From the manifest, where it has a line for this window.
@@ -65,8 +76,8 @@ class Dictionaries {
 
  private:
   struct Table {
-    std::vector<std::string> dense;  // by id
-    std::vector<uint8_t> defined;    // by id
+    std::vector<std::string> dense;                   // by id
+    std::vector<uint8_t> defined;                     // by id
     std::unordered_map<int64_t, std::string> sparse;  // ids out of proportion to the others
     size_t count = 0;
   };

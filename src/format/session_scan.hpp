@@ -15,7 +15,7 @@ namespace gpufl::format {
 
 struct SessionScan {
   bool is_session = false;
-  std::vector<WindowFile> windows;        // in (channel, number) order
+  std::vector<WindowFile> windows;  // in (channel, number) order
   std::vector<Problem> problems;
   std::optional<base::Json> session_line;  // of the manifest
 };

@@ -32,10 +32,10 @@ struct WindowCount {
 struct VerifyResult {
   std::filesystem::path dir;
   Verdict verdict = Verdict::Unreadable;
-  base::Status status;                // why it is unreadable
+  base::Status status;  // why it is unreadable
   std::optional<SessionHeader> header;
-  bool live = false;                  // the recording process still runs
-  bool ended = false;                 // there is an `end` line
+  bool live = false;   // the recording process still runs
+  bool ended = false;  // there is an `end` line
   std::optional<Ledger> ledger;
   WindowCount windows;
   std::map<std::string, uint64_t> rows;      // by kind, as read; object lines count one

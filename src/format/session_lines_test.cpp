@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lines that are no batches: session line, ledger, manifest entries, and the names of files.
+#include <gtest/gtest.h>
+
+#include "format/ledger.hpp"
+#include "format/manifest.hpp"
+#include "format/session_files.hpp"
+#include "format/session_header.hpp"
+#include "format/test_session.hpp"
+
+namespace gpufl::format {
+namespace {
+
+using base::Code;
+using base::Json;
+
+Json parse(std::string_view text) { return Json::parse(text).value(); }
+
+TEST(SessionHeaderTest, ComesBackAsItWas) {
+  SessionHeader header = testing::test_header();
+  header.rank = 3;
+  header.world_size = 8;
+  header.command = "python \"train\".py\n";
+  const auto back = SessionHeader::from_json(parse(header.to_json().dump()));
+  ASSERT_TRUE(back.is_ok());
+  EXPECT_EQ(back->to_json().dump(), header.to_json().dump());
+  EXPECT_EQ(back->start_wall_ns, header.start_wall_ns);
+  EXPECT_EQ(back->rank, 3);
+  EXPECT_EQ(back->local_rank, std::nullopt);
+}
+
+TEST(SessionHeaderTest, SaysAbsoluteTimesAsStrings) {
+  const Json line = testing::test_header().to_json();
+  EXPECT_EQ(line["start_wall_ns"].as_string(), "1794714312000000000");
+  EXPECT_EQ(line["start_monotonic_ns"].as_string(), "5000000000");
+}
+
+TEST(SessionHeaderTest, RefusesWhatItCannotRelyOn) {
+  const auto code = [](const char* text) {
+    return SessionHeader::from_json(parse(text)).status().code();
+  };
+  EXPECT_EQ(code(R"({"type":"kernel"})"), Code::Corrupt);
+  EXPECT_EQ(code(R"({"type":"session"})"), Code::Corrupt);
+  EXPECT_EQ(code(R"({"type":"session","format":2})"), Code::TooNew);
+  EXPECT_EQ(code(R"({"type":"session","format":0,"session_id":"a","start_wall_ns":"1",)"
+                 R"("start_monotonic_ns":"1"})"),
+            Code::Corrupt);
+  EXPECT_EQ(code(R"({"type":"session","format":1,"session_id":"a","start_wall_ns":"1x",)"
+                 R"("start_monotonic_ns":"1"})"),
+            Code::Corrupt);
+  EXPECT_EQ(code(R"({"type":"session","format":1,"session_id":"","start_wall_ns":"1",)"
+                 R"("start_monotonic_ns":"1"})"),
+            Code::Corrupt);
+}
+
+TEST(SessionIdTest, SortsByTimeAndIsUnique) {
+  const std::string id = make_session_id(1'794'714'312'000'000'000);
+  EXPECT_EQ(id.substr(0, 17), "20261115T034512Z-");
+  EXPECT_EQ(id.size(), 33u);
+  EXPECT_NE(id, make_session_id(1'794'714'312'000'000'000));
+}
+
+TEST(LedgerTest, ComesBackAsItWasAndKeepsUnknownApartFromZero) {
+  Ledger ledger;
+  ledger.launches_seen = 10;
+  ledger.kernel_records = 0;
+  ledger.samples_taken = 4;
+  ledger.collector_cpu_ns = 99;
+  ledger.writer.rows["kernel"] = 7;
+  ledger.writer.dropped["spool_full"] = 2;
+  ledger.writer.windows_deleted = 1;
+  ledger.writer.rows_deleted = 3;
+  const Json line = parse(ledger.to_json().dump());
+  EXPECT_EQ(line.find("vendor_dropped"), nullptr);
+  const Ledger back = Ledger::from_json(line);
+  EXPECT_EQ(back.to_json().dump(), ledger.to_json().dump());
+  EXPECT_EQ(back.kernel_records, 0u);
+  EXPECT_EQ(back.vendor_dropped, std::nullopt);
+}
+
+TEST(LedgerTest, IsCompleteWhenNothingIsKnownToBeLost) {
+  EXPECT_TRUE(Ledger().is_complete());
+  const auto complete_with = [](auto change) {
+    Ledger ledger;
+    change(ledger);
+    return ledger.is_complete();
+  };
+  EXPECT_TRUE(complete_with([](Ledger& l) { l.scopes_unclosed = l.samples_missed = 1; }));
+  EXPECT_TRUE(complete_with([](Ledger& l) { l.vendor_dropped = 0; }));
+  EXPECT_TRUE(complete_with([](Ledger& l) { l.launches_seen = 5; }));
+  EXPECT_FALSE(complete_with([](Ledger& l) { l.launches_seen = 5, l.kernel_records = 4; }));
+  EXPECT_FALSE(complete_with([](Ledger& l) { l.vendor_dropped = 1; }));
+  EXPECT_FALSE(complete_with([](Ledger& l) { l.impossible_times = 1; }));
+  EXPECT_FALSE(complete_with([](Ledger& l) { l.scopes_dropped = 1; }));
+  EXPECT_FALSE(complete_with([](Ledger& l) { l.writer.dropped["io_error"] = 1; }));
+  EXPECT_FALSE(complete_with([](Ledger& l) { l.writer.windows_deleted = 1; }));
+  EXPECT_FALSE(complete_with([](Ledger& l) { l.writer.dictionary_overflows = 1; }));
+}
+
+TEST(ManifestTest, ReadsWhatItWrites) {
+  const testing::TempDir dir;
+  ManifestEntry sealed{ManifestEntry::Event::Sealed, Channel::Device, 3, {}, {}};
+  sealed.sealed = {10, 2000, 300, 99, 5, 77, "xxh64:0123456789abcdef"};
+  ManifestEntry deleted{ManifestEntry::Event::Deleted, Channel::Scope, 1, {}, "keep_last"};
+  deleted.sealed.rows = 12;
+  testing::write_text(dir.path() / kManifestName, testing::test_header().to_json().dump() + "\n" +
+                                                      sealed.to_line() +
+                                                      R"({"type":"later"})"
+                                                      "\n"
+                                                      R"({"type":"window","channel":"x"})"
+                                                      "\n"
+                                                      "no json\n" +
+                                                      deleted.to_line() + R"({"type":"wind)");
+  const Manifest manifest = read_manifest(dir.path() / kManifestName);
+  EXPECT_TRUE(manifest.status.is_ok());
+  ASSERT_EQ(manifest.entries.size(), 2u);
+  EXPECT_EQ(manifest.entries[0].to_line(), sealed.to_line());
+  EXPECT_EQ(manifest.entries[1].to_line(), deleted.to_line());
+  EXPECT_EQ(manifest.bad_lines, 2u);
+  EXPECT_EQ(manifest.unknown_lines, 1u);
+  EXPECT_TRUE(manifest.torn);
+  ASSERT_TRUE(manifest.session_line.has_value());
+  EXPECT_TRUE(SessionHeader::from_json(*manifest.session_line).is_ok());
+}
+
+TEST(FileNameTest, TellsTheThreeFormsApart) {
+  EXPECT_EQ(live_file_name(Channel::Code), "code.log");
+  const auto sealed = parse_file_name(sealed_file_name(Channel::Device, 12));
+  ASSERT_TRUE(sealed);
+  EXPECT_EQ(sealed->form, FileName::Form::Sealed);
+  EXPECT_EQ(sealed->channel, Channel::Device);
+  EXPECT_EQ(sealed->window, 12u);
+  EXPECT_EQ(parse_file_name("scope.1.log")->form, FileName::Form::Raw);
+  EXPECT_EQ(parse_file_name("system.log")->form, FileName::Form::Live);
+  EXPECT_EQ(parse_file_name("later.log")->channel, std::nullopt);
+  for (const char* name : {"device.0.log", "device.01.log", "device.-1.log", "device..log", ".log",
+                           "device.log.zst", "device.1.log.zst.tmp", "device.1.2.log", "lock",
+                           "device.99999999999999999999.log", "Device.log", "device.1x.log"}) {
+    EXPECT_FALSE(parse_file_name(name)) << name;
+  }
+}
+
+TEST(SessionLockTest, IsSeenFromTheSameProcessAndGoesAway) {
+  const testing::TempDir dir;
+  EXPECT_FALSE(is_locked(dir.path()));
+  {
+    SessionLock lock;
+    ASSERT_TRUE(lock.acquire(dir.path()).is_ok());
+    EXPECT_TRUE(is_locked(dir.path()));
+    EXPECT_TRUE(is_locked(dir.path())) << "looking must not release it";
+    SessionLock second;
+    EXPECT_EQ(second.acquire(dir.path()).code(), Code::Unavailable);
+    EXPECT_TRUE(is_locked(dir.path()));
+  }
+  EXPECT_FALSE(is_locked(dir.path())) << "a lock file that nobody holds";
+  SessionLock again;
+  ASSERT_TRUE(again.acquire(dir.path()).is_ok());
+  again.release();
+  EXPECT_TRUE(testing::file_names(dir.path()).empty());
+}
+
+}  // namespace
+}  // namespace gpufl::format
