@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The documentation against the code: tables are complete, links lead somewhere, code compiles."""
+
+import ast
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CONFIGURATION = "docs/reference/configuration.md"
+
+
+def text(path):
+    return (ROOT / path).read_text()
+
+
+def tables(path):
+    """Every table of a page: a list of rows, each a list of cells; the first row is the header."""
+    found, rows = [], []
+    for line in text(path).splitlines() + [""]:
+        if line.startswith("|"):
+            cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+            if not all(re.fullmatch(r"-+", cell) for cell in cells):
+                rows.append(cells)
+        elif rows:
+            found.append(rows)
+            rows = []
+    return found
+
+
+def table(path, *header):
+    matching = [rows for rows in tables(path) if rows[0] == list(header)]
+    assert len(matching) == 1, f"{path}: {len(matching)} tables with the columns {header}"
+    return matching[0][1:]
+
+
+def quoted(cell):
+    return re.findall(r"`([^`]*)`", cell)
+
+
+def library_sources():
+    for folder in ("backend", "capture", "client"):
+        for path in sorted((ROOT / "src" / folder).rglob("*.cpp")):
+            if not path.name.endswith("_test.cpp"):
+                yield path.read_text()
+
+
+class ConfigurationTest(unittest.TestCase):
+    def setUp(self):
+        rows = table(CONFIGURATION, "field", "type", "default", "values", "meaning")
+        self.rows = {quoted(row[0])[0]: row for row in rows}
+
+    def test_every_field_with_type_and_default(self):
+        struct = re.search(r"struct InitOptions \{(.*?)\n\};", text("include/gpufl/options.hpp"), re.S)
+        fields = re.findall(r"^  ([\w:]+) (\w+) = (.*?);", struct[1], re.M)
+        self.assertGreater(len(fields), 20)
+        self.assertEqual([name for _, name, _ in fields], list(self.rows))
+        for kind, name, default in fields:
+            with self.subTest(name):
+                self.assertEqual(kind.removeprefix("std::"), self.rows[name][1])
+                self.assertEqual([default.split("::")[-1]], quoted(self.rows[name][2]))
+
+    def test_ranges_and_deprecation(self):
+        source = text("src/client/option_table.cpp")
+        entries = re.findall(r'^    \{"(\w+)", (.*)\},$', source, re.M)
+        self.assertEqual([name for name, _ in entries], list(self.rows))
+        for name, entry in entries:
+            with self.subTest(name):
+                values, meaning = self.rows[name][3:5]
+                bounds = re.search(r"IntField\{.*?, (\d+), (\w+)\}", entry)
+                if bounds:
+                    top = {"kHourMs": " to 3600000", "kNoLimit": " and more"}.get(
+                        bounds[2], f" to {bounds[2]}"
+                    )
+                    self.assertEqual(bounds[1] + top, values)
+                self.assertEqual(entry.endswith(", true"), meaning.startswith("deprecated"))
+
+    def test_engines(self):
+        enum = re.search(
+            r"enum class ProfilingEngine \{(.*?)\};", text("include/gpufl/options.hpp"), re.S
+        )
+        names = re.findall(r"^  (\w+),", enum[1], re.M)
+        rows = table(CONFIGURATION, "engine", "adds", "in this version")
+        self.assertEqual(names, [quoted(row[0])[0] for row in rows])
+
+    def test_warnings(self):
+        source = text("src/client/options.cpp")
+        names = set(re.findall(r'(?:warn\(|Refusal\{)"(\w+)"', source))
+        self.assertGreater(len(names), 5)
+        documented = {quoted(row[0])[0] for row in table(CONFIGURATION, "warning", "meaning")}
+        self.assertEqual(names, documented)
+
+    def test_variables_that_are_no_fields(self):
+        documented = set()
+        for row in table(CONFIGURATION, "variable", "meaning"):
+            documented.update(quoted(row[0]))
+        used = {name for source in library_sources() for name in re.findall(r'"(GPUFL_[A-Z_]+)"', source)}
+        fields = {"GPUFL_" + name.upper() for name in self.rows}
+        self.assertEqual(used - fields, documented)
+
+    def test_capability_reasons(self):
+        pattern = re.compile(r'(?:\{false, |reason = |"off", )(?:missing \? )?"([a-z_]+)"(?: : "([a-z_]+)")?')
+        used = {word for source in library_sources() for pair in pattern.findall(source) for word in pair if word}
+        self.assertGreater(len(used), 8)
+        documented = {quoted(row[1])[0] for row in table(CONFIGURATION, "feature", "reason", "meaning")}
+        # Names that only our own code could pass, and the absence that was asked for.
+        self.assertEqual(used - {"unknown_engine", "unknown_backend", "none"}, documented)
+
+
+class ArchitectureTest(unittest.TestCase):
+    def test_include_table_is_the_one_that_is_checked(self):
+        tree = ast.parse(text("tools/check_layers.py"))
+        rooms = next(
+            ast.literal_eval(node.value)
+            for node in tree.body
+            if isinstance(node, ast.Assign) and node.targets[0].id == "ROOMS"
+        )
+        documented = dict(table("ARCHITECTURE.md", "room", "may include"))
+        vendors = {room for room in rooms if room.startswith("backend/")}
+        self.assertEqual(set(rooms) - vendors | {"backend/X"}, set(documented))
+        for room, allowed in rooms.items():
+            cell = documented["backend/X" if room in vendors else room]
+            if cell == "everything but a vendor's folder":
+                allowed = set(rooms) - {"backend/nvidia", "cli", "apps"} - allowed
+                self.assertEqual(allowed, set(), room)
+                continue
+            words = set(re.findall(r"[a-z]+", cell.split(", and X's")[0].replace("the standard library", "")))
+            self.assertEqual(words - {"posix", "POSIX", "the", "standard", "library"}, allowed, room)
+
+    def test_every_room_is_on_the_map(self):
+        for page in ("ARCHITECTURE.md", "src/README.md"):
+            for folder in (ROOT / "src").iterdir():
+                if folder.is_dir():
+                    self.assertRegex(text(page), rf"(src/{folder.name}/|\*\*{folder.name}\*\*)", page)
+
+    def test_it_stays_short(self):
+        self.assertLess(len(text("ARCHITECTURE.md").splitlines()), 200)
+        self.assertLess(len(text("src/README.md").splitlines()), 30)
+
+
+class PagesTest(unittest.TestCase):
+    def pages(self):
+        return [
+            path
+            for folder in ("", "docs", "format", "src")
+            for path in (ROOT / folder).glob("**/*.md" if folder else "*.md")
+        ]
+
+    def test_links_lead_somewhere(self):
+        for page in self.pages():
+            for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
+                if "://" not in target:
+                    self.assertTrue((page.parent / target).exists(), f"{page}: {target}")
+
+    def test_every_page_is_in_the_index(self):
+        index = text("docs/README.md")
+        for page in (ROOT / "docs").rglob("*.md"):
+            name = page.relative_to(ROOT / "docs").as_posix()
+            if name != "README.md":
+                self.assertIn(f"({name})", index)
+
+    def test_code_compiles(self):
+        programs = []
+        for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
+            for number, code in enumerate(re.findall(r"```cpp\n(.*?)```", page.read_text(), re.S)):
+                if "#include" not in code:
+                    code = f"void snippet() {{\n{code}}}\n"
+                space = f"page_{len(programs)}"
+                body = re.sub(r"^#include.*\n", "", code, flags=re.M)
+                programs.append(f"// {page.name}, block {number}\nnamespace {space} {{\n{body}}}\n")
+        self.assertGreater(len(programs), 3)
+        source = "#include <gpufl/gpufl.hpp>\n#include <string>\n#include <vector>\n" + "".join(programs)
+        for options in ([], ["-DGPUFL_COMPILED_OUT"]):
+            result = subprocess.run(
+                [os.environ.get("CXX", "c++"), "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra",
+                 "-Werror", "-Wno-unused-function", "-Wno-return-type", "-I", ROOT / "include", *options, "-x", "c++", "-"],
+                input=source, capture_output=True, text=True,
+            )  # fmt: skip
+            self.assertEqual(result.returncode, 0, result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
