@@ -21,7 +21,7 @@ namespace gpufl::analysis {
 struct MetricSeries {
   std::optional<int64_t> device;  // none: host
   std::string metric;
-  int64_t index = 0;              // link, fan, core; 0 where there is one only
+  int64_t index = 0;  // link, fan, core; 0 where there is one only
   Distribution values;
   int64_t first = 0, last = 0;        // the values with the earliest and the latest time
   int64_t first_ns = 0, last_ns = 0;  // session times of those

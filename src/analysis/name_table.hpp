@@ -18,6 +18,8 @@ namespace gpufl::analysis {
 class NameTable {
  public:
   NameTable() { id(""); }
+  NameTable(const NameTable&) = delete;
+  NameTable& operator=(const NameTable&) = delete;
 
   static constexpr uint32_t kEmpty = 0;  // the empty string's
   uint32_t id(std::string_view text);

@@ -153,7 +153,8 @@ void ScopeTree::add_ended(const format::Batch& rows, const format::Dictionaries&
       if (repeat > 0 && !was_cut) {
         figures.iteration_ns.add(duration_ns / static_cast<double>(repeat),
                                  static_cast<uint64_t>(repeat));
-        figures.warmup += static_cast<uint64_t>(std::max<int64_t>(rows.at(column::kWarmup, row), 0));
+        figures.warmup +=
+            static_cast<uint64_t>(std::max<int64_t>(rows.at(column::kWarmup, row), 0));
       }
     }
     if (waiting) merge_children(*waiting, node);

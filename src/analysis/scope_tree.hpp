@@ -19,13 +19,14 @@ namespace gpufl::analysis {
 
 // Figures of all scopes with the same path.
 struct ScopeFigures {
-  Distribution duration_ns;   // of those whose end was recorded
-  Distribution iteration_ns;  // benchmark scopes: count is iterations; min and max are of scopes' means
-  uint64_t warmup = 0;        // iterations that ran before, in `<name>_warmup`
-  uint64_t cut = 0;           // in duration_ns, but ended by their thread's end or by shutdown
-  uint64_t lost = 0;          // not in duration_ns: their end was dropped
-  uint64_t open = 0;          // not in duration_ns: open when the log ended
-  double open_ns = 0;         // what the open ones had lasted until then
+  Distribution duration_ns;  // of those whose end was recorded
+  Distribution
+      iteration_ns;     // benchmark scopes: count is iterations; min and max are of scopes' means
+  uint64_t warmup = 0;  // iterations that ran before, in `<name>_warmup`
+  uint64_t cut = 0;     // in duration_ns, but ended by their thread's end or by shutdown
+  uint64_t lost = 0;    // not in duration_ns: their end was dropped
+  uint64_t open = 0;    // not in duration_ns: open when the log ended
+  double open_ns = 0;   // what the open ones had lasted until then
   int64_t first_start_ns = INT64_MAX;
 
   void merge(const ScopeFigures& other);
@@ -112,12 +113,12 @@ class ScopeTree {
   NameTable& names_;
   std::vector<Node> nodes_;
   std::vector<Index> free_;
-  std::optional<Index> unknown_;        // stands for parents given up
+  std::optional<Index> unknown_;  // stands for parents given up
   std::unordered_map<Edge, Index, EdgeHash> edges_;
   std::unordered_map<int64_t, Known> known_;
   std::unordered_map<int64_t, Waiting> waiting_;
-  std::list<int64_t> ages_;             // ids in waiting_, longest untouched first
-  std::list<int64_t> ended_early_;      // ids in known_ with that flag, oldest first
+  std::list<int64_t> ages_;         // ids in waiting_, longest untouched first
+  std::list<int64_t> ended_early_;  // ids in known_ with that flag, oldest first
   std::vector<int64_t> ended_in_window_;
   std::vector<uint32_t> row_names_, row_tags_;  // scratch
 };

@@ -44,8 +44,8 @@ class ScopeTreeTest : public testing::Test {
   void open(std::initializer_list<Row> rows) {
     Batch batch(Kind::ScopeOpen);
     for (const Row& row : rows) {
-      batch.push_row({row.id, row.parent, 100, 0, row.name, row.tag, row.start_ns, row.repeat,
-                      row.warmup});
+      batch.push_row(
+          {row.id, row.parent, 100, 0, row.name, row.tag, row.start_ns, row.repeat, row.warmup});
     }
     tree_.add_open(batch, dictionaries_);
   }

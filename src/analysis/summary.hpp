@@ -37,17 +37,17 @@ struct SessionSummary {
   bool live = false;                     // its process still records
   std::optional<format::Ledger> ledger;  // absent: killed, or still running
   std::vector<Capability> capabilities;
-  std::vector<base::Json> devices;       // `device` lines, by number
-  base::Json host_facts;                 // the event of that name; null when there is none
-  std::vector<base::Json> events;        // the first kMaxEvents
+  std::vector<base::Json> devices;               // `device` lines, by number
+  base::Json host_facts;                         // the event of that name; null when there is none
+  std::vector<base::Json> events;                // the first kMaxEvents
   std::map<std::string, uint64_t> event_counts;  // by name, all of them
   std::vector<ScopeNode> scopes;
   std::vector<CounterTotal> counters;
   std::vector<MetricSeries> metrics;
-  std::map<std::string, uint64_t> rows;  // by kind, as read; what the ledger counts as written
+  std::map<std::string, uint64_t> rows;   // by kind, as read; what the ledger counts as written
   std::vector<format::Problem> problems;  // the first kMaxProblems
   uint64_t problem_count = 0;
-  bool has_faults = false;               // a problem other than something newer that was skipped
+  bool has_faults = false;  // a problem other than something newer that was skipped
 
   static constexpr size_t kMaxEvents = 200;
   static constexpr size_t kMaxProblems = 100;

@@ -69,8 +69,8 @@ ReportOutcome make_reports(const fs::path& path, bool all, const report::TextOpt
   if (sessions.empty()) {
     std::error_code error;
     const bool is_there = fs::exists(path, error);
-    outcome.errors = error_line(path, is_there ? "there is no session in it"
-                                               : "there is no such file or folder");
+    outcome.errors = error_line(
+        path, is_there ? "there is no session in it" : "there is no such file or folder");
     outcome.exit_code = kExitCannotTell;
     return outcome;
   }

@@ -66,12 +66,12 @@ void write_ledger(TextPage& page, const SessionSummary& summary) {
   // One row for every number, so that what nobody counted is seen to be unknown.
   const format::Ledger* ledger = summary.ledger ? &*summary.ledger : nullptr;
   const std::string& engine = summary.header.engine;
-  const auto optional_count = [&](std::optional<uint64_t> format::Ledger::*member) {
+  const auto optional_count = [&](std::optional<uint64_t> format::Ledger::* member) {
     if (ledger == nullptr) return std::string(kUnknown);
     const std::optional<uint64_t>& count = ledger->*member;
     return count ? format_count(*count) : fmt::format("unknown ({} does not count them)", engine);
   };
-  const auto count = [&](uint64_t format::Ledger::*member) {
+  const auto count = [&](uint64_t format::Ledger::* member) {
     return ledger != nullptr ? format_count(ledger->*member) : std::string(kUnknown);
   };
   const auto writer = [&](auto text) {
@@ -93,9 +93,8 @@ void write_ledger(TextPage& page, const SessionSummary& summary) {
   page.field("rows read", counts_text(summary.rows));
   page.field("dropped by the writer",
              writer([](const WriterCounts& w) { return counts_text(w.dropped); }));
-  page.field("dictionary overflows", writer([](const WriterCounts& w) {
-               return format_count(w.dictionary_overflows);
-             }));
+  page.field("dictionary overflows",
+             writer([](const WriterCounts& w) { return format_count(w.dictionary_overflows); }));
   page.field("raw bytes", writer([](const WriterCounts& w) {
                return format_bytes(static_cast<double>(w.raw_bytes));
              }));
@@ -111,10 +110,9 @@ void write_ledger(TextPage& page, const SessionSummary& summary) {
 }
 
 void write_activity(TextPage& page, const SessionSummary& summary) {
-  constexpr std::string_view kActivity[] = {"kernel", "memcpy", "memset",    "sync",
-                                            "memory", "graph",  "api",       "marker",
-                                            "pc_sample", "sass_metric", "range_metric",
-                                            "pm_sample", "warp_span"};
+  constexpr std::string_view kActivity[] = {
+      "kernel", "memcpy",    "memset",      "sync",         "memory",    "graph",    "api",
+      "marker", "pc_sample", "sass_metric", "range_metric", "pm_sample", "warp_span"};
   std::string text;
   for (const std::string_view kind : kActivity) {
     const auto found = summary.rows.find(std::string(kind));
@@ -135,7 +133,8 @@ void write_cost(TextPage& page, const SessionSummary& summary) {
   const auto cpu_ns = static_cast<double>(summary.ledger->collector_cpu_ns);
   std::string text = format_duration(cpu_ns);
   if (summary.duration_ns > 0) {
-    text += fmt::format(", {:.3f}% of one core", cpu_ns * 100 / static_cast<double>(summary.duration_ns));
+    text += fmt::format(", {:.3f}% of one core",
+                        cpu_ns * 100 / static_cast<double>(summary.duration_ns));
   }
   page.field("collector CPU time", text);
 }

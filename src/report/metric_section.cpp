@@ -54,12 +54,12 @@ std::string bits_text(const MetricSeries& series) {
   std::string text;
   for (size_t bit = 0; bit < series.bit_samples.size(); ++bit) {
     if (series.bit_samples[bit] == 0) continue;
-    const bool has_name = series.metric == "throttle_reasons_bits" &&
-                          bit < analysis::kThrottleReasons.size();
-    const std::string name = has_name ? std::string(analysis::kThrottleReasons[bit].name)
-                                      : fmt::format("bit {}", bit);
-    const double share = static_cast<double>(series.bit_samples[bit]) /
-                         static_cast<double>(series.values.count);
+    const bool has_name =
+        series.metric == "throttle_reasons_bits" && bit < analysis::kThrottleReasons.size();
+    const std::string name =
+        has_name ? std::string(analysis::kThrottleReasons[bit].name) : fmt::format("bit {}", bit);
+    const double share =
+        static_cast<double>(series.bit_samples[bit]) / static_cast<double>(series.values.count);
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, format_percent(share));
   }
   return text.empty() ? "none" : text;

@@ -46,8 +46,8 @@ class ScopeRows {
   ScopeRows(const SessionSummary& summary, size_t top) : session_ns_(summary.duration_ns) {
     list_all(summary.scopes, nullptr);
     choose(top);
-    table_.columns = {{"scope"},          {"count"}, {"total"}, {"share", false, 1}, {"mean"},
-                      {"min", false, 3}, {"max", false, 2}};
+    table_.columns = {{"scope"}, {"count"},         {"total"},        {"share", false, 1},
+                      {"mean"},  {"min", false, 3}, {"max", false, 2}};
     if (has_iterations_) table_.columns.push_back({"per iteration"});
     add(summary.scopes, 0);
   }
@@ -74,10 +74,9 @@ class ScopeRows {
     std::unordered_map<const ScopeNode*, const ScopeNode*> parents;
     for (const Placed& placed : all_) parents.emplace(placed.node, placed.parent);
     if (all_.size() > top) {
-      std::nth_element(all_.begin(), all_.begin() + static_cast<ptrdiff_t>(top), all_.end(),
-                       [](const Placed& a, const Placed& b) {
-                         return time_in(*a.node) > time_in(*b.node);
-                       });
+      std::nth_element(
+          all_.begin(), all_.begin() + static_cast<ptrdiff_t>(top), all_.end(),
+          [](const Placed& a, const Placed& b) { return time_in(*a.node) > time_in(*b.node); });
       all_.resize(top);
     }
     for (const Placed& placed : all_) {
@@ -117,7 +116,9 @@ class ScopeRows {
         session_ns_ > 0 && !node.is_unknown
             ? format_percent(time_in(node) / static_cast<double>(session_ns_))
             : "-",
-        known(duration.mean()), known(duration.min), known(duration.max)};
+        known(duration.mean()),
+        known(duration.min),
+        known(duration.max)};
     if (has_iterations_) {
       const Distribution& iteration = node.iteration_ns;
       row.push_back(iteration.count == 0 ? std::string()
@@ -161,8 +162,8 @@ void write_counters(TextPage& page, const SessionSummary& summary, size_t top) {
   }
   page.table(table);
   if (summary.counters.size() > table.rows.size()) {
-    page.paragraph(2, fmt::format("... {} more",
-                                  format_count(summary.counters.size() - table.rows.size())));
+    page.paragraph(
+        2, fmt::format("... {} more", format_count(summary.counters.size() - table.rows.size())));
   }
 }
 

@@ -131,15 +131,14 @@ void write_devices(TextPage& page, const SessionSummary& summary) {
     const Json* memory = device.find("memory_bytes");
     const Json* sm_count = device.find("sm_count");
     const bool has_compute = device.find("compute_major") != nullptr;
-    table.rows.push_back(
-        {std::move(gpu), text_or_unknown(device["name"]),
-         memory != nullptr ? format_bytes(memory->as_number()) : "unknown",
-         sm_count != nullptr ? std::to_string(sm_count->as_integer()) : "unknown",
-         has_compute ? fmt::format("{}.{}", device["compute_major"].as_integer(),
-                                   device["compute_minor"].as_integer())
-                     : "unknown",
-         text_or_unknown(device["driver"]), text_or_unknown(device["pci_bus"]),
-         text_or_unknown(device["uuid"])});
+    table.rows.push_back({std::move(gpu), text_or_unknown(device["name"]),
+                          memory != nullptr ? format_bytes(memory->as_number()) : "unknown",
+                          sm_count != nullptr ? std::to_string(sm_count->as_integer()) : "unknown",
+                          has_compute ? fmt::format("{}.{}", device["compute_major"].as_integer(),
+                                                    device["compute_minor"].as_integer())
+                                      : "unknown",
+                          text_or_unknown(device["driver"]), text_or_unknown(device["pci_bus"]),
+                          text_or_unknown(device["uuid"])});
   }
   page.table(table);
 }
@@ -177,7 +176,8 @@ void write_problems(TextPage& page, const SessionSummary& summary, size_t top) {
     ++shown;
     const std::string where =
         problem.line == 0 ? problem.file : fmt::format("{}:{}", problem.file, problem.line);
-    page.paragraph(2, fmt::format("{}: {}: {}", where, format::to_string(problem.kind), problem.text),
+    page.paragraph(2,
+                   fmt::format("{}: {}: {}", where, format::to_string(problem.kind), problem.text),
                    Tone::Plain, 2);
   }
   if (summary.problem_count > shown) {

@@ -24,7 +24,10 @@ TEST(TextPageTest, MeasuresAndCutsByColumnsNotBytes) {
   EXPECT_EQ(display_width("\xe6\xbc\xa2\xe5\xad\x97"), 4u);
   EXPECT_EQ(fit("forward_pass", 12), "forward_pass");
   EXPECT_EQ(fit("forward_pass", 11), "forward_...");
-  EXPECT_EQ(fit("gr\xc3\xb6\xc3\x9f" "er", 5), "gr...");
+  EXPECT_EQ(fit("gr\xc3\xb6\xc3\x9f"
+                "er",
+                5),
+            "gr...");
   EXPECT_EQ(fit("\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2", 5), "\xe6\xbc\xa2...");
   EXPECT_EQ(fit("long", 2), "..");
 }

@@ -194,9 +194,9 @@ TEST(TextReportTest, WhatWasNotPossibleStandsOnTheFirstLines) {
 
 TEST(TextReportTest, NothingIsZeroThatNobodyCounted) {
   const std::string text = text_report(crashed_session());
-  for (const char* label : {"launches seen", "kernel records", "scope events dropped",
-                            "samples missed", "dropped by the writer", "raw bytes", "windows deleted",
-                            "collector CPU time"}) {
+  for (const char* label :
+       {"launches seen", "kernel records", "scope events dropped", "samples missed",
+        "dropped by the writer", "raw bytes", "windows deleted", "collector CPU time"}) {
     const size_t line = text.find(label);
     ASSERT_NE(line, std::string::npos) << label;
     const std::string rest = text.substr(line, text.find('\n', line) - line);

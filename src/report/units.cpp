@@ -39,25 +39,42 @@ constexpr std::array kBytes = {Step{1, "B"}, Step{1024, "KiB"}, Step{1048576, "M
                                Step{1073741824, "GiB"}, Step{1099511627776, "TiB"}};
 constexpr std::array kByteRates = {Step{1, "B/s"}, Step{1024, "KiB/s"}, Step{1048576, "MiB/s"},
                                    Step{1073741824, "GiB/s"}, Step{1099511627776, "TiB/s"}};
-constexpr std::array kRates = {Step{1, "/s"}, Step{1e3, "k/s"}, Step{1e6, "M/s"},
-                               Step{1e9, "G/s"}};
+constexpr std::array kRates = {Step{1, "/s"}, Step{1e3, "k/s"}, Step{1e6, "M/s"}, Step{1e9, "G/s"}};
 constexpr std::array kMilliwatts = {Step{1, "mW"}, Step{1e3, "W"}, Step{1e6, "kW"}};
 constexpr std::array kMillijoules = {Step{1, "mJ"}, Step{1e3, "J"}, Step{1e6, "kJ"},
                                      Step{1e9, "MJ"}};
 
-enum class Unit { Count, Percent, Permille, Milli, Bytes, ByteRate, Celsius, Power, Energy, Clock,
-                  Lanes, Bits };
+enum class Unit {
+  Count,
+  Percent,
+  Permille,
+  Milli,
+  Bytes,
+  ByteRate,
+  Celsius,
+  Power,
+  Energy,
+  Clock,
+  Lanes,
+  Bits
+};
 struct Suffix {
   std::string_view text;
   Unit unit;
 };
 constexpr std::array kSuffixes = {
-    Suffix{"_bytes_per_s", Unit::ByteRate}, Suffix{"_permille", Unit::Permille},
-    Suffix{"_bytes", Unit::Bytes},          Suffix{"_count", Unit::Count},
-    Suffix{"_milli", Unit::Milli},          Suffix{"_lanes", Unit::Lanes},
-    Suffix{"_bits", Unit::Bits},            Suffix{"_pct", Unit::Percent},
-    Suffix{"_mhz", Unit::Clock},            Suffix{"_mw", Unit::Power},
-    Suffix{"_mj", Unit::Energy},            Suffix{"_c", Unit::Celsius},
+    Suffix{"_bytes_per_s", Unit::ByteRate},
+    Suffix{"_permille", Unit::Permille},
+    Suffix{"_bytes", Unit::Bytes},
+    Suffix{"_count", Unit::Count},
+    Suffix{"_milli", Unit::Milli},
+    Suffix{"_lanes", Unit::Lanes},
+    Suffix{"_bits", Unit::Bits},
+    Suffix{"_pct", Unit::Percent},
+    Suffix{"_mhz", Unit::Clock},
+    Suffix{"_mw", Unit::Power},
+    Suffix{"_mj", Unit::Energy},
+    Suffix{"_c", Unit::Celsius},
 };
 
 const Suffix* find_suffix(std::string_view metric) {
