@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/backend.hpp"
+#include "backend/diagnosis.hpp"
+#include "backend/nvidia/nvidia_probe.hpp"
 #include "backend/synthetic/synthetic_backend.hpp"
 #ifdef GPUFL_HAS_NVIDIA
 #include "backend/nvidia/nvidia_backend.hpp"
@@ -86,6 +88,14 @@ std::vector<std::string_view> backend_names() {
   std::vector<std::string_view> names;
   for (const Entry& entry : kEntries) names.push_back(entry.name);
   return names;
+}
+
+Diagnosis diagnose(const std::string& root) {
+  Diagnosis diagnosis;
+  const auto nvidia = make_nvidia(diagnosis.health);
+  diagnosis.trace = nvidia ? nvidia->trace_available() : diagnosis.health;
+  probe_nvidia(root, diagnosis.health, diagnosis.findings);
+  return diagnosis;
 }
 
 }  // namespace gpufl::backend

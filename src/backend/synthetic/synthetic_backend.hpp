@@ -7,8 +7,8 @@
 #include "backend/backend.hpp"
 
 // A backend without a GPU, for tests, load and demos: the same options give the same rows. Only
-// the thread id and the moment of start() come from outside. docs/reference/environment.md names
-// the variables.
+// the thread id and the moment of start() come from outside. docs/reference/metrics.md has the
+// variables.
 namespace gpufl::backend {
 
 struct SyntheticOptions {

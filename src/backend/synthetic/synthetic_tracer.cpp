@@ -27,6 +27,7 @@ constexpr uint64_t kKernelsPerCopy = 16, kKernelsPerMemset = 64, kKernelsPerSync
 constexpr uint32_t kIdsPerKernel = 3;  // correlation ids of a kernel and its companions
 constexpr size_t kRowsPerBatch = 4096;
 constexpr size_t kConfigCount = 32;
+// CUPTI's numbers.
 constexpr int64_t kHostToDevice = 1, kDeviceToHost = 2;
 constexpr int64_t kPinned = 2, kDeviceMemory = 3;
 constexpr int64_t kStreamSynchronize = 3;
@@ -237,6 +238,8 @@ void SyntheticTracer::add_companions(const Slot& slot) {
     syncs_.mutable_column(column::kCorrelation).push_back(correlation(3));
     syncs_.mutable_column(column::kThread).push_back(thread_);
     syncs_.mutable_column(column::kCall).push_back(kStreamSynchronize);
+    syncs_.mutable_column(column::kApiStart).push_back(slot.begin_ns + period_ns_ / 2);
+    syncs_.mutable_column(column::kApiDuration).push_back(period_ns_ / 4);
     syncs_.set_rows(syncs_.rows() + 1);
   }
 }
