@@ -234,55 +234,80 @@ TEST(BatchCodec, TakesAnyOrderWhiteSpaceAndUnknownColumns) {
   EXPECT_EQ(stats.unknown_columns, 2U);
 }
 
+void expect_refused(const std::string& line) {
+  const base::Status status = decode_counter(line);
+  EXPECT_EQ(status.code(), base::Code::Corrupt) << line;
+  EXPECT_NE(status.message().find("byte "), std::string::npos) << status.text();
+}
+
 TEST(BatchCodec, RefusesWhatIsNoBatch) {
-  const char* const lines[] = {
-      "",
-      "{",
-      "{}",
-      "[]",
-      "null",
-      R"({"type":"counter"})",
-      R"({"n":1})",
-      R"({"type":"kernel","n":0})",
-      R"({"type":"counter","n":-1})",
-      R"({"type":"counter","n":65537,"time":1,"name":1,"value":1})",
-      R"({"type":"counter","n":1.5})",
-      R"({"type":"counter","n":0,"n":0})",
-      R"({"type":"counter","n":1,"time":1,"name":1})",
-      R"({"type":"counter","n":1,"time":1,"time":1,"name":1,"value":1})",
-      R"({"type":"counter","n":2,"time":[1],"name":1,"value":1})",
-      R"({"type":"counter","n":2,"time":[1,2,3],"name":1,"value":1})",
-      R"({"type":"counter","n":1,"time":"1","name":1,"value":1})",
-      R"({"type":"counter","n":1,"time":null,"name":1,"value":1})",
-      R"({"type":"counter","n":1,"time":1,"name":1,"value":9223372036854775808})",
-      R"({"type":"counter","n":1,"time":1,"name":1,"value":1} x)",
-      R"({"type":"counter","n":1,"time":1,"name":1,"value":1)",
-      R"({"type":"counter","n":1,"time":1,"name":1,"value":[1})",
-      R"({"type":"counter","n":1,"time":1,"name":1,"value":{"as":"new","v":[1]}})",
-      R"({"type":"counter","n":1,"time":1,"name":1,"value":{"as":"delta","from":1,"d":1,"e":1}})",
-      R"({"type":"counter","n":1,"time":1,"name":1,"value":{"as":"delta","d":[1]}})",
-      R"({"type":"counter","n":2,"time":1,"name":1,"value":{"as":"runs","v":[1],"len":[1]}})",
-      R"({"type":"counter","n":2,"time":1,"name":1,"value":{"as":"runs","v":[1],"len":[3]}})",
-      R"({"type":"counter","n":2,"time":1,"name":1,"value":{"as":"runs","v":[1,2],"len":[2,0]}})",
-      R"({"type":"counter","n":2,"time":1,"name":1,"value":{"as":"runs","v":[1,2],"len":[2]}})",
-      R"({"type":"counter","n":2,"time":1,"name":1,"value":{"as":"palette","ids":[5],"x":[0,1]}})",
-      R"({"type":"counter","n":2,"time":1,"name":1,"value":{"as":"palette","ids":[5],"x":[0]}})",
-      R"({"type":"counter","n":2,"time":1,"name":1,"value":{"as":"residual","z":[0,1]}})",
-      R"({"type":"counter","n":2,"time":1,"name":1,"value":{"as":"residual","ref":1,"z":[0]}})",
-      R"({"type":"counter","n":2,"time":1,"name":1,"value":{"as":"residual","ref":1,"z":[0,-1]}})",
-      R"({"type":"counter","n":2,"time":1,"name":1,"value":{"as":"residual","base":"up","ref":1,"z":[0,1]}})",
-      R"({"type":"counter","n":2,"time":1,"name":1,"value":{"as":"residual","base":"last_end","ref":1,"z":[0,1]}})",
-      R"({"type":"counter","n":2,"time":1,"name":1,"value":{"as":"residual","by":"name","ref":[1],"z":[0,1]}})",
-      R"({"type":"counter","n":2,"time":1,"name":{"as":"palette","ids":[1,2],"x":[0,1]},"value":{"as":"residual","by":"name","ref":[1],"z":[0,1]}})",
-      R"({"type":"counter","n":2,"time":1,"name":1,"value":{"as":"ticks","ref":1,"z":[0,1],"up":[],"down":[]}})",
-      R"({"type":"counter","n":1,"time":{"as":"ticks","tick":32,"drift":0,"phase":0,"base":"last","ref":1,"z":[0]},"name":1,"value":1})",
-      R"({"type":"counter","n":1,"time":{"as":"ticks","tick":32,"drift":0,"phase":0,"origin":0,"base":"last","ref":1,"z":[0],"up":[1]},"name":1,"value":1})",
-  };
-  for (const char* line : lines) {
-    const base::Status status = decode_counter(line);
-    EXPECT_EQ(status.code(), base::Code::Corrupt) << line;
-    EXPECT_NE(status.message().find("byte "), std::string::npos) << status.text();
+  for (const char* line : {
+           "",
+           "{",
+           "{}",
+           "[]",
+           "null",
+           R"({"type":"counter"})",
+           R"({"n":1})",
+           R"({"type":"kernel","n":0})",
+           R"({"type":"counter","n":-1})",
+           R"({"type":"counter","n":65537,"time":1,"name":1,"value":1})",
+           R"({"type":"counter","n":1.5})",
+           R"({"type":"counter","n":0,"n":0})",
+           R"({"type":"counter","n":1,"time":1,"name":1})",
+           R"({"type":"counter","n":1,"time":1,"time":1,"name":1,"value":1})",
+           R"({"type":"counter","n":1,"time":1,"name":1,"value":1} x)",
+           R"({"type":"counter","n":1,"time":1,"name":1,"value":1)",
+           R"({"type":"counter","n":1,"time":1,"name":1,"value":[1})",
+       }) {
+    expect_refused(line);
   }
+}
+
+TEST(BatchCodec, RefusesColumnsThatDoNotAddUp) {
+  const std::string start = R"({"type":"counter","n":2,"time":1,"name":1,"value":)";
+  EXPECT_TRUE(decode_counter(start + "[1,2]}").is_ok());
+  for (const char* value : {
+           "[1]",
+           "[1,2,3]",
+           R"("1")",
+           "null",
+           "9223372036854775808",
+           "{}",
+           R"({"as":"new","v":[1,2]})",
+           R"({"as":"delta","from":1,"d":1,"e":1})",
+           R"({"as":"delta","d":[1,2]})",
+           R"({"as":"runs","v":[1],"len":[1]})",
+           R"({"as":"runs","v":[1],"len":[3]})",
+           R"({"as":"runs","v":[1,2],"len":[2,0]})",
+           R"({"as":"runs","v":[1,2],"len":[2]})",
+           R"({"as":"palette","ids":[5],"x":[0,1]})",
+           R"({"as":"palette","ids":[5],"x":[0]})",
+           R"({"as":"residual","z":[0,1]})",
+           R"({"as":"residual","ref":1,"z":[0]})",
+           R"({"as":"residual","ref":1,"z":[0,-1]})",
+           R"({"as":"residual","base":"up","ref":1,"z":[0,1]})",
+           R"({"as":"residual","base":"last_end","ref":1,"z":[0,1]})",
+           R"({"as":"residual","by":"name","ref":[1],"z":[0,1]})",
+           R"({"as":"ticks","ref":1,"z":[0,1],"up":[],"down":[]})",
+       }) {
+    expect_refused(start + value + "}");
+  }
+  const std::string palette = R"({"type":"counter","n":2,"time":1,)"
+                              R"("name":{"as":"palette","ids":[1,2],"x":[0,1]},"value":)";
+  EXPECT_TRUE(
+      decode_counter(palette + R"({"as":"residual","by":"name","ref":[1,2],"z":[0,1]}})").is_ok());
+  expect_refused(palette + R"({"as":"residual","by":"name","ref":[1],"z":[0,1]}})");
+}
+
+TEST(BatchCodec, RefusesTicksThatDoNotAddUp) {
+  const std::string start = R"({"type":"counter","n":1,"name":1,"value":1,"time":)";
+  const std::string grid = R"({"as":"ticks","tick":32,"drift":0,"phase":0,"origin":0,)";
+  EXPECT_TRUE(decode_counter(start + grid + R"("base":"last","ref":1,"z":[0],"up":[0]}})").is_ok());
+  expect_refused(start + grid + R"("base":"last","ref":1,"z":[0],"up":[1]}})");
+  expect_refused(start + grid + R"("base":"last_end","ref":1,"z":[0]}})");
+  expect_refused(start + grid + R"("ref":1,"z":[0]}})");
+  expect_refused(start + R"({"as":"ticks","tick":32,"base":"last","ref":1,"z":[0]}})");
 }
 
 TEST(BatchCodec, SurvivesAnyDamage) {
