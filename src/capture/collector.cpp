@@ -39,10 +39,12 @@ bool Collector::start() {
   return false;
 }
 
-void Collector::post_event(base::Json fields) {
-  fields.set("time", session_now());
+void Collector::post_event(const base::Json& fields) {
+  base::Json line = base::Json::object();
+  line.set("time", session_now());
+  for (const auto& [key, value] : fields.members()) line.set(key, value);
   const std::lock_guard lock(mutex_);
-  events_.push_back(std::move(fields));
+  events_.push_back(std::move(line));
 }
 
 void Collector::flush() {

@@ -35,7 +35,7 @@ class Collector final : private backend::RowSink {
 
   bool start();
   // Any thread. An `event` line with the time of the call; `fields` has at least "name".
-  void post_event(base::Json fields);
+  void post_event(const base::Json& fields);
   // Any thread. Returns when everything recorded before the call is in the log's files.
   void flush();
   // Takes what is left, ends open scopes and returns with the thread gone. The log is the caller's

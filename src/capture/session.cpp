@@ -248,9 +248,11 @@ void write_opening(const SessionConfig& config, Running& running) {
   for (const backend::DeviceFacts& device : running.instruments.devices) {
     running.log->write(format::Kind::Device, device.to_json());
   }
-  base::Json host = HostMetrics().facts().to_json();
+  const base::Json facts = HostMetrics().facts().to_json();
+  base::Json host = base::Json::object();
   host.set("name", "host_facts");
-  running.collector.post_event(std::move(host));
+  for (const auto& [key, value] : facts.members()) host.set(key, value);
+  running.collector.post_event(host);
   for (const base::Json& event : config.events) running.collector.post_event(event);
 }
 

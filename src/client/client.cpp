@@ -70,7 +70,7 @@ base::Json to_event(const OptionWarning& warning) {
   event.set("name", "option_warning").set("reason", warning.name).set("source", warning.source);
   if (!warning.key.empty()) event.set("key", warning.key);
   if (warning.line > 0) event.set("line", warning.line);
-  event.set("text", warning.text);
+  event.set("text", warning.to_line());
   return event;
 }
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <memory>
 #include <set>
 #include <span>
 
@@ -64,6 +64,17 @@ std::optional<int64_t> parse_int(std::string_view text) {
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+// At most `max_bytes` of a file; nothing when it cannot be read.
+std::optional<std::string> file_text(const std::string& path, size_t max_bytes) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
+                                                             std::fclose);
+  if (!file) return std::nullopt;
+  std::string text(max_bytes, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  if (std::ferror(file.get()) != 0) return std::nullopt;
+  return text;
 }
 
 // Why a value was not taken: a warning's name and what would be right.
@@ -214,13 +225,12 @@ class Resolver {
   }
 
   void read_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (!file.is_open() || file.bad()) {
+    const auto text = file_text(path, kMaxConfigBytes + 1);
+    if (!text) {
       warn("unreadable_file", path, "", 0, "the config file cannot be read");
       return;
     }
-    const auto parsed = base::Json::parse(text, kMaxConfigBytes);
+    const auto parsed = base::Json::parse(*text, kMaxConfigBytes);
     if (!parsed) {
       warn("broken_json", path, "", 0, parsed.status().message());
       return;

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/options.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "client/option_table.hpp"
+
+namespace gpufl::client {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+ResolvedOptions resolve(const InitOptions& program, const Variables& variables = {}) {
+  return resolve_options(program, [&](const char* name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found != variables.end() ? std::optional(found->second) : std::nullopt;
+  });
+}
+
+class OptionsTest : public testing::Test {
+ protected:
+  OptionsTest() {
+    char pattern[] = "/tmp/gpufl_options_XXXXXX";
+    folder_ = mkdtemp(pattern);
+  }
+  ~OptionsTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string file(const std::string& text) {
+    const std::string path = folder_ / "gpufl.json";
+    std::ofstream(path) << text;
+    return path;
+  }
+  ResolvedOptions with_file(const std::string& text, Variables variables = {},
+                            const InitOptions& program = {}) {
+    variables["GPUFL_CONFIG_FILE"] = file(text);
+    return resolve(program, variables);
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(OptionsTest, DefaultsAreThoseOfInitOptions) {
+  const ResolvedOptions resolved = resolve({});
+  for (const OptionField& field : option_fields()) {
+    EXPECT_TRUE(field.is_default(resolved.options)) << field.name;
+  }
+  EXPECT_FALSE(resolved.is_disabled);
+  EXPECT_EQ(resolved.backend_name, "auto");
+  EXPECT_TRUE(resolved.warnings.empty());
+}
+
+// One value per type that is no default, as a variable's text and as JSON.
+struct Other {
+  std::string text, json;
+  Other operator()(std::string InitOptions::*) const { return {"other", "\"other\""}; }
+  Other operator()(bool InitOptions::*member) const {
+    return InitOptions().*member ? Other{"off", "false"} : Other{"on", "true"};
+  }
+  Other operator()(const IntField&) const { return {"77", "77"}; }
+  Other operator()(BackendKind InitOptions::*) const { return {"none", "\"none\""}; }
+  Other operator()(ProfilingEngine InitOptions::*) const { return {"deep", "\"Deep\""}; }
+};
+
+TEST_F(OptionsTest, EveryFieldHasItsVariable) {
+  for (const OptionField& field : option_fields()) {
+    const Other other = std::visit(Other{}, field.member);
+    const ResolvedOptions resolved = resolve({}, {{field.variable(), other.text}});
+    EXPECT_FALSE(field.is_default(resolved.options)) << field.name;
+    for (const OptionField& untouched : option_fields()) {
+      if (untouched.name != field.name) {
+        EXPECT_TRUE(untouched.is_default(resolved.options)) << untouched.name;
+      }
+    }
+  }
+  EXPECT_EQ(find_field("system_sample_rate_ms")->variable(), "GPUFL_SYSTEM_SAMPLE_RATE_MS");
+  EXPECT_EQ(find_field("enable_stack_trace")->variable(), "GPUFL_ENABLE_STACK_TRACE");
+}
+
+TEST_F(OptionsTest, EveryFieldHasItsKey) {
+  for (const OptionField& field : option_fields()) {
+    if (field.name == "config_file") continue;
+    const Other other = std::visit(Other{}, field.member);
+    const ResolvedOptions resolved =
+        with_file("{\"" + std::string(field.name) + "\": " + other.json + "}");
+    EXPECT_FALSE(field.is_default(resolved.options)) << field.name;
+  }
+}
+
+TEST_F(OptionsTest, ProgramThenVariablesThenFileThenDefaults) {
+  const std::string json = R"({"app_name": "file", "log_path": "file", "api_path": "file"})";
+  const Variables variables = {{"GPUFL_APP_NAME", "env"}, {"GPUFL_LOG_PATH", "env"}};
+  InitOptions program;
+  program.app_name = "program";
+  const ResolvedOptions resolved = with_file(json, variables, program);
+  EXPECT_EQ(resolved.options.app_name, "program");
+  EXPECT_EQ(resolved.options.log_path, "env");
+  EXPECT_EQ(resolved.options.api_path, "file");
+  EXPECT_EQ(resolved.options.backend_url, "");
+}
+
+TEST_F(OptionsTest, OverrideLetsVariablesWin) {
+  InitOptions program;
+  program.profiling_engine = ProfilingEngine::Deep;
+  program.app_name = "program";
+  program.backend = BackendKind::Nvidia;
+  const ResolvedOptions resolved = with_file(R"({"app_name": "file"})",
+                                             {{"GPUFL_OVERRIDE", "1"},
+                                              {"GPUFL_PROFILING_ENGINE", "Monitor"},
+                                              {"GPUFL_BACKEND", "synthetic"}},
+                                             program);
+  EXPECT_EQ(resolved.options.profiling_engine, ProfilingEngine::Monitor);
+  EXPECT_EQ(resolved.backend_name, "synthetic");
+  EXPECT_EQ(resolved.options.app_name, "program");
+}
+
+TEST_F(OptionsTest, DisabledWinsOverEverything) {
+  InitOptions program;
+  program.log_path = "set";
+  for (const char* yes : {"1", "true", "YES", "On"}) {
+    EXPECT_TRUE(resolve(program, {{"GPUFL_DISABLED", yes}}).is_disabled) << yes;
+    EXPECT_TRUE(resolve(program, {{"GPUFL_DISABLED", yes},
+                                  {"GPUFL_OVERRIDE", "1"},
+                                  {"GPUFL_ENABLED", "1"}})
+                    .is_disabled);
+  }
+  for (const char* no : {"0", "false", "No", "off", ""}) {
+    EXPECT_FALSE(resolve(program, {{"GPUFL_DISABLED", no}}).is_disabled) << no;
+  }
+  program.enabled = false;
+  EXPECT_TRUE(resolve(program).is_disabled);
+}
+
+TEST_F(OptionsTest, BackendNames) {
+  EXPECT_EQ(resolve({}, {{"GPUFL_BACKEND", "synthetic"}}).backend_name, "synthetic");
+  EXPECT_EQ(resolve({}, {{"GPUFL_BACKEND", "Nvidia"}}).backend_name, "nvidia");
+  EXPECT_EQ(with_file(R"({"backend": "synthetic"})").backend_name, "synthetic");
+  InitOptions program;
+  program.backend = BackendKind::None;
+  EXPECT_EQ(resolve(program, {{"GPUFL_BACKEND", "synthetic"}}).backend_name, "none");
+}
+
+TEST_F(OptionsTest, EnginesByName) {
+  for (const char* name : {"Monitor", "Trace", "PcSampling", "SassMetrics", "RangeProfiler", "Deep",
+                           "PmSampling", "RangeProfilerKernelReplay"}) {
+    const ResolvedOptions resolved = resolve({}, {{"GPUFL_PROFILING_ENGINE", name}});
+    EXPECT_EQ(to_string(resolved.options.profiling_engine), name);
+    EXPECT_TRUE(resolved.warnings.empty());
+  }
+}
+
+TEST_F(OptionsTest, BadVariableIsNamedAndNotUsed) {
+  for (const auto& [variable, value] :
+       Variables{{"GPUFL_SYSTEM_SAMPLE_RATE_MS", "fast"},
+                 {"GPUFL_ENABLE_STACK_TRACE", "maybe"},
+                 {"GPUFL_PROFILING_ENGINE", "Turbo"},
+                 {"GPUFL_BACKEND", "abacus"},
+                 {"GPUFL_DISABLED", "perhaps"}}) {
+    const ResolvedOptions resolved = resolve({}, {{variable, value}});
+    ASSERT_EQ(resolved.warnings.size(), 1u) << variable;
+    EXPECT_EQ(resolved.warnings[0].name, "bad_value");
+    EXPECT_EQ(resolved.warnings[0].source, "environment");
+    EXPECT_EQ(resolved.warnings[0].key, variable);
+    EXPECT_FALSE(resolved.is_disabled);
+  }
+}
+
+TEST_F(OptionsTest, NumbersOutOfRange) {
+  const ResolvedOptions resolved = resolve({}, {{"GPUFL_SYSTEM_SAMPLE_RATE_MS", "-5"}});
+  ASSERT_EQ(resolved.warnings.size(), 1u);
+  EXPECT_EQ(resolved.warnings[0].name, "out_of_range");
+  EXPECT_EQ(resolved.options.system_sample_rate_ms, 0);
+  InitOptions program;
+  program.log_window_mb = 0;
+  const ResolvedOptions from_program = resolve(program);
+  ASSERT_EQ(from_program.warnings.size(), 1u);
+  EXPECT_EQ(from_program.warnings[0].source, "program");
+  EXPECT_EQ(from_program.options.log_window_mb, InitOptions().log_window_mb);
+}
+
+TEST_F(OptionsTest, FileWarningsNameLineAndKey) {
+  const ResolvedOptions resolved = with_file(
+      "{\n  \"app_name\": 5,\n  \"colour\": \"red\",\n  \"log_path\": \"kept\",\n"
+      "  \"enabled\": \"yes\",\n  \"system_sample_rate_ms\": 1.5,\n  \"log_window_mb\": 0,\n"
+      "  \"profiling_engine\": \"Turbo\",\n  \"config_file\": \"other.json\"\n}\n");
+  struct Expected {
+    const char *name, *key;
+    int line;
+  };
+  const Expected expected[] = {{"wrong_type", "app_name", 2},
+                               {"unknown_key", "colour", 3},
+                               {"wrong_type", "enabled", 5},
+                               {"wrong_type", "system_sample_rate_ms", 6},
+                               {"out_of_range", "log_window_mb", 7},
+                               {"bad_value", "profiling_engine", 8},
+                               {"no_effect", "config_file", 9}};
+  ASSERT_EQ(resolved.warnings.size(), std::size(expected));
+  for (size_t i = 0; i < std::size(expected); ++i) {
+    const OptionWarning& warning = resolved.warnings[i];
+    EXPECT_EQ(warning.name, expected[i].name);
+    EXPECT_EQ(warning.key, expected[i].key);
+    EXPECT_EQ(warning.line, expected[i].line);
+    EXPECT_EQ(warning.source, (folder_ / "gpufl.json").string());
+  }
+  EXPECT_EQ(resolved.options.log_path, "kept");
+  EXPECT_EQ(resolved.options.app_name, "gpufl");
+  EXPECT_NE(resolved.warnings[1].to_line().find("gpufl.json:3: unknown_key: colour"),
+            std::string::npos);
+}
+
+TEST_F(OptionsTest, BrokenFile) {
+  const ResolvedOptions resolved = with_file("{\n  \"app_name\": \"x\",\n  broken\n}");
+  ASSERT_EQ(resolved.warnings.size(), 1u);
+  EXPECT_EQ(resolved.warnings[0].name, "broken_json");
+  EXPECT_NE(resolved.warnings[0].text.find("3"), std::string::npos) << resolved.warnings[0].text;
+  EXPECT_EQ(resolved.options.app_name, "gpufl");
+
+  EXPECT_EQ(with_file("[1, 2]").warnings.at(0).name, "wrong_type");
+  EXPECT_EQ(with_file("").warnings.at(0).name, "broken_json");
+  const std::string missing = folder_ / "missing.json";
+  const ResolvedOptions absent = resolve({}, {{"GPUFL_CONFIG_FILE", missing}});
+  ASSERT_EQ(absent.warnings.size(), 1u);
+  EXPECT_EQ(absent.warnings[0].name, "unreadable_file");
+  EXPECT_EQ(resolve({}, {{"GPUFL_CONFIG_FILE", folder_}}).warnings.at(0).name, "unreadable_file");
+}
+
+TEST_F(OptionsTest, DeprecatedFieldsAreNotedWhereTheyCameFrom) {
+  InitOptions program;
+  program.remote_upload = true;
+  const ResolvedOptions resolved = resolve(program, {{"GPUFL_KERNEL_SAMPLE_RATE_MS", "10"}});
+  ASSERT_EQ(resolved.warnings.size(), 2u);
+  EXPECT_EQ(resolved.warnings[0].name, "deprecated");
+  EXPECT_EQ(resolved.warnings[0].key, "remote_upload");
+  EXPECT_EQ(resolved.warnings[0].source, "program");
+  EXPECT_EQ(resolved.warnings[1].key, "kernel_sample_rate_ms");
+  EXPECT_EQ(resolved.warnings[1].source, "environment");
+}
+
+TEST_F(OptionsTest, KeysAreNeverRepeatedInWarnings) {
+  InitOptions program;
+  program.api_key = "gpfl_secret";
+  const ResolvedOptions resolved = with_file(R"({"api_key": {"gpfl_secret": 1}})", {}, program);
+  ASSERT_EQ(resolved.warnings.size(), 1u);
+  EXPECT_EQ(resolved.warnings[0].to_line().find("secret"), std::string::npos);
+}
+
+TEST(LogRoot, NamedAfterTheApp) {
+  InitOptions options;
+  options.app_name = "my app/../x";
+  EXPECT_EQ(log_root_of(options), (std::filesystem::current_path() / "my_app_.._x").string());
+  options.app_name = "..";
+  EXPECT_EQ(log_root_of(options), (std::filesystem::current_path() / "_.").string());
+  options.app_name = "";
+  EXPECT_EQ(log_root_of(options), (std::filesystem::current_path() / "gpufl").string());
+}
+
+TEST(LogRoot, TrailingLogIsDropped) {
+  InitOptions options;
+  options.log_path = "/tmp/run.log";
+  EXPECT_EQ(log_root_of(options), "/tmp/run");
+  options.log_path = "/tmp/logs";
+  EXPECT_EQ(log_root_of(options), "/tmp/logs");
+  options.log_path = "relative.log";
+  EXPECT_EQ(log_root_of(options), (std::filesystem::current_path() / "relative").string());
+}
+
+}  // namespace
+}  // namespace gpufl::client
