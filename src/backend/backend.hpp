@@ -21,7 +21,8 @@ namespace gpufl::backend {
 // capability record.
 struct Availability {
   bool available = false;
-  std::string reason;  // a stable word, "library_not_found", "permission_denied", ...; empty when available
+  std::string
+      reason;  // a stable word, "library_not_found", "permission_denied", ...; empty when available
   std::string detail;  // a sentence, with versions or the vendor's error
   std::string hint;    // what the user can do; empty when there is nothing to do
 };
@@ -55,7 +56,7 @@ struct ProcessUse {
 // Something that happened to a device between two samples (Xid, fell off the bus, back again).
 struct DeviceEvent {
   int64_t device = 0;
-  std::string name;            // "xid", "device_lost", "device_recovered"
+  std::string name;  // "xid", "device_lost", "device_recovered"
   std::optional<int64_t> code;
   std::string text;
 };

@@ -79,8 +79,9 @@ TEST_F(DiagnosisTest, AMachineWithNothingHasHintsForEverything) {
 }
 
 TEST_F(DiagnosisTest, TheKernelModulesVersionInBothOfItsForms) {
-  write("proc/driver/nvidia/version",
-        "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03  Tue Jun  6 22:20:39 UTC 2023\n");
+  write(
+      "proc/driver/nvidia/version",
+      "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.54.03  Tue Jun  6 22:20:39 UTC 2023\n");
   EXPECT_EQ(find("driver").text, "kernel module 535.54.03");
   write("proc/driver/nvidia/version",
         "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\n"
@@ -119,6 +120,19 @@ TEST_F(DiagnosisTest, ACuptiThatDoesNotLoadIsAProblem) {
   const Finding cupti = find("cupti");
   EXPECT_EQ(cupti.state, FindingState::Problem);
   EXPECT_NE(cupti.text.find("libcupti.so.13"), std::string::npos);
+}
+
+TEST_F(DiagnosisTest, CuptiTellsItsVersionAndHasNvperfBesideIt) {
+  const fs::path folder = root_ / "opt/venv/lib/python3.12/site-packages/nvidia/cu13/lib";
+  fs::create_directories(folder);
+  fs::copy_file(GPUFL_STANDIN_CUPTI, folder / "libcupti.so.13");
+  write("opt/venv/bin/python3", "", true);
+  EXPECT_EQ(find("cupti").state, FindingState::Good);
+  EXPECT_EQ(find("cupti").text, "13.0, " + (folder / "libcupti.so.13").string());
+  EXPECT_EQ(find("nvperf").state, FindingState::Absent);
+  std::ofstream(folder / "libnvperf_host.so");
+  std::ofstream(folder / "libnvperf_target.so");
+  EXPECT_EQ(find("nvperf").state, FindingState::Good);
 }
 
 TEST_F(DiagnosisTest, DeviceFiles) {

@@ -19,9 +19,9 @@ struct MetricSpec {
   MetricScope scope;
   MetricRate rate;
   MetricType type;
-  std::string_view unit;   // "percent", "bytes", "MHz", ...; empty for plain counts
-  std::string_view index;  // what `index` counts: "link", "fan", "core"; empty: always 0
-  std::string_view source; // where the value comes from
+  std::string_view unit;    // "percent", "bytes", "MHz", ...; empty for plain counts
+  std::string_view index;   // what `index` counts: "link", "fan", "core"; empty: always 0
+  std::string_view source;  // where the value comes from
   std::string_view help;
 };
 

@@ -43,10 +43,12 @@ TEST(MetricTable, TheDocumentHasTheSameRowsInTheSameOrder) {
 
 TEST(MetricTable, NamesAreUniqueSnakeCaseAndEndInTheirUnit) {
   const std::map<std::string_view, std::string_view> endings = {
-      {"percent", "_pct"},          {"permille", "_permille"}, {"bytes", "_bytes"},
-      {"bytes/s", "_bytes_per_s"},  {"°C", "_c"},              {"mW", "_mw"},
-      {"mJ", "_mj"},                {"MHz", "_mhz"},           {"bits", "_bits"},
-      {"lanes", "_lanes"},          {"1/1000", "_milli"},
+      {"percent", "_pct"},  {"permille", "_permille"},
+      {"bytes", "_bytes"},  {"bytes/s", "_bytes_per_s"},
+      {"°C", "_c"},         {"mW", "_mw"},
+      {"mJ", "_mj"},        {"MHz", "_mhz"},
+      {"bits", "_bits"},    {"lanes", "_lanes"},
+      {"1/1000", "_milli"},
   };
   std::set<std::string_view> names;
   for (const MetricSpec& spec : metric_table()) {

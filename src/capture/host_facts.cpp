@@ -49,9 +49,8 @@ std::string cgroup_folder(const std::string& root, std::string_view controller) 
 }
 
 std::optional<int64_t> memory_limit(const std::string& root) {
-  for (const std::string& path :
-       {cgroup_folder(root, "") + "/memory.max",
-        cgroup_folder(root, "memory") + "/memory.limit_in_bytes"}) {
+  for (const std::string& path : {cgroup_folder(root, "") + "/memory.max",
+                                  cgroup_folder(root, "memory") + "/memory.limit_in_bytes"}) {
     const auto bytes = TextScanner(first_line(path)).number();
     if (bytes && *bytes < kUnlimitedBytes) return static_cast<int64_t>(*bytes);
   }
@@ -62,7 +61,8 @@ std::optional<int64_t> cpu_limit(const std::string& root) {
   std::string text = first_line(cgroup_folder(root, "") + "/cpu.max");
   if (text.empty()) {
     const std::string folder = cgroup_folder(root, "cpu");
-    text = first_line(folder + "/cpu.cfs_quota_us") + " " + first_line(folder + "/cpu.cfs_period_us");
+    text =
+        first_line(folder + "/cpu.cfs_quota_us") + " " + first_line(folder + "/cpu.cfs_period_us");
   }
   TextScanner fields(text);
   const auto quota = fields.number();  // "max" (v2) and "-1" (v1) are no limit

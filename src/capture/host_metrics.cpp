@@ -131,11 +131,9 @@ void HostMetrics::sample_memory(Values& out) {
   std::optional<int64_t> total, available, free, buffers, cached, reclaimable, shared, swap_total,
       swap_free;
   const std::pair<std::string_view, std::optional<int64_t>*> wanted[] = {
-      {"MemTotal:", &total},         {"MemFree:", &free},
-      {"MemAvailable:", &available}, {"Buffers:", &buffers},
-      {"Cached:", &cached},          {"SReclaimable:", &reclaimable},
-      {"Shmem:", &shared},           {"SwapTotal:", &swap_total},
-      {"SwapFree:", &swap_free},
+      {"MemTotal:", &total},  {"MemFree:", &free},         {"MemAvailable:", &available},
+      {"Buffers:", &buffers}, {"Cached:", &cached},        {"SReclaimable:", &reclaimable},
+      {"Shmem:", &shared},    {"SwapTotal:", &swap_total}, {"SwapFree:", &swap_free},
   };
   TextScanner lines(read(meminfo_));
   while (auto line = lines.line()) {

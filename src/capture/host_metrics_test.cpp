@@ -106,9 +106,9 @@ TEST_F(HostMetricsTest, LevelsComeWithTheFirstSampleAndRatesDoNot) {
   EXPECT_EQ(find(out, metric::kSwapTotal), 500 * 1024);
   EXPECT_EQ(find(out, metric::kSwapUsed), 100 * 1024);
   EXPECT_EQ(find(out, metric::kProcessRss), 1234 * sysconf(_SC_PAGESIZE));
-  for (const auto name : {metric::kCpuUtil, metric::kCpuCoreUtil, metric::kProcessCpu,
-                          metric::kNetworkRx, metric::kNetworkTx, metric::kDiskRead,
-                          metric::kDiskWrite}) {
+  for (const auto name :
+       {metric::kCpuUtil, metric::kCpuCoreUtil, metric::kProcessCpu, metric::kNetworkRx,
+        metric::kNetworkTx, metric::kDiskRead, metric::kDiskWrite}) {
     EXPECT_EQ(find(out, name), std::nullopt) << name;
   }
 }

@@ -9,12 +9,12 @@
 
 #include <fmt/format.h>
 
+#include <gpufl/version.hpp>
 #include "backend/diagnosis.hpp"
 #include "capture/engine_ladder.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
 #include "format/log_writer.hpp"
-#include "gpufl/version.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -65,9 +65,8 @@ Finding disk() {
   const auto space = std::filesystem::space(folder, error);
   if (error) return {"disk", FindingState::Problem, "free space unknown: " + error.message(), ""};
   const uint64_t floor = format::LogOptions{}.disk_floor_bytes;
-  const std::string text = fmt::format("{:.1f} GiB free in {}",
-                                       static_cast<double>(space.available) / (1 << 30),
-                                       folder.string());
+  const std::string text = fmt::format(
+      "{:.1f} GiB free in {}", static_cast<double>(space.available) / (1 << 30), folder.string());
   if (space.available > floor) return {"disk", FindingState::Good, text, ""};
   return {"disk", FindingState::Problem, text,
           fmt::format("logs are not written below {} MiB of free space: make room, or log to "
@@ -151,14 +150,13 @@ void add_doctor_command(CLI::App& app, int& exit_code) {
     bool json = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
-      "doctor", "Say what works on this machine, and what to do about the rest");
+  CLI::App* command =
+      app.add_subcommand("doctor", "Say what works on this machine, and what to do about the rest");
   command->add_option("feature", options->features, "Features that have to work")
       ->transform(CLI::IsMember(feature_names(), CLI::ignore_case))
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print one JSON object");
-  command->footer(
-      "Exit code: 0 every feature named (Monitor, if none is) works; 1 one does not.");
+  command->footer("Exit code: 0 every feature named (Monitor, if none is) works; 1 one does not.");
   command->callback([options, &exit_code] {
     const Examination result = examine();
     print(options->json ? to_json(result).dump() + '\n' : describe(result));

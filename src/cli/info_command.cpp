@@ -64,8 +64,8 @@ class Pieces {
 };
 
 std::string describe(const DeviceFacts& facts) {
-  std::string out = fmt::format("GPU {}: {}", facts.device,
-                                facts.name.empty() ? "does not answer" : facts.name);
+  std::string out =
+      fmt::format("GPU {}: {}", facts.device, facts.name.empty() ? "does not answer" : facts.name);
   if (facts.parent) out += fmt::format(" (instance of GPU {})", *facts.parent);
   out += '\n';
   append_field(out, "uuid", facts.uuid);

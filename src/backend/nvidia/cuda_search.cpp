@@ -31,8 +31,8 @@ std::vector<fs::path> entries(const fs::path& folder) {
 
 std::vector<fs::path> entries_named(const fs::path& folder, std::string_view prefix) {
   std::vector<fs::path> found = entries(folder);
-  std::erase_if(found,
-                [&](const fs::path& path) { return !path.filename().string().starts_with(prefix); });
+  std::erase_if(
+      found, [&](const fs::path& path) { return !path.filename().string().starts_with(prefix); });
   return found;
 }
 
@@ -91,7 +91,7 @@ std::vector<fs::path> CudaSearch::libraries(std::string_view name) const {
   std::vector<fs::path> folders;
   for (const fs::path& wheel : wheels_) folders.push_back(wheel / "lib");
   for (const fs::path& toolkit : toolkits_) {
-    for (const char* folder : {"extras/CUPTI/lib64", "lib64", "targets/x86_64-linux/lib"}) {
+    for (const char* folder : {"extras/CUPTI/lib64", "lib64", "targets/x86_64-linux/lib", "lib"}) {
       folders.push_back(toolkit / folder);
     }
   }

@@ -22,9 +22,9 @@ class CudaSearch {
   std::filesystem::path program(std::string_view name) const;
 
  private:
-  std::vector<std::filesystem::path> search_path_;      // PATH
-  std::vector<std::filesystem::path> toolkits_;         // CUDA_HOME, /usr/local/cuda, ...
-  std::vector<std::filesystem::path> wheels_;           // .../site-packages/nvidia/<package>
+  std::vector<std::filesystem::path> search_path_;  // PATH
+  std::vector<std::filesystem::path> toolkits_;     // CUDA_HOME, /usr/local/cuda, ...
+  std::vector<std::filesystem::path> wheels_;       // .../site-packages/nvidia/<package>
 };
 
 }  // namespace gpufl::backend

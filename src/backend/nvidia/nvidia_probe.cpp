@@ -56,8 +56,9 @@ Finding nvml(const Availability& health) {
 Finding cuda() {
   const auto library = base::DynamicLibrary::open({"libcuda.so.1"});
   if (!library) {
-    return {"cuda", State::Absent, library.status().message(),
-            "it comes with the driver; in a container NVIDIA_DRIVER_CAPABILITIES needs \"compute\""};
+    return {
+        "cuda", State::Absent, library.status().message(),
+        "it comes with the driver; in a container NVIDIA_DRIVER_CAPABILITIES needs \"compute\""};
   }
   int (*get_version)(int*) = nullptr;
   int version = 0;
@@ -95,16 +96,16 @@ void cupti_and_nvperf(const CudaSearch& search, std::vector<Finding>& findings) 
   uint32_t version = 0;
   int (*get_version)(uint32_t*) = nullptr;
   const bool told = library->load("cuptiGetVersion", get_version) && get_version(&version) == 0;
-  findings.push_back({"cupti", told ? State::Good : State::Problem,
-                      (told ? cupti_version_text(version) : "unknown version") + ", " +
-                          library->path(),
-                      ""});
+  findings.push_back(
+      {"cupti", told ? State::Good : State::Problem,
+       (told ? cupti_version_text(version) : "unknown version") + ", " + library->path(), ""});
   // Both halves have to be of CUPTI's own version: those beside it.
   const fs::path folder = fs::path(library->path()).parent_path();
   std::error_code error;
   std::string missing;
   for (const char* name : {"libnvperf_host.so", "libnvperf_target.so"}) {
-    if (!fs::exists(folder / name, error)) missing += (missing.empty() ? "" : ", ") + std::string(name);
+    if (!fs::exists(folder / name, error))
+      missing += (missing.empty() ? "" : ", ") + std::string(name);
   }
   findings.push_back(missing.empty()
                          ? Finding{"nvperf", State::Good, folder.string(), ""}
@@ -135,7 +136,8 @@ Finding permissions(const std::string& root) {
   const bool restricted = line.find('1', line.find(':')) != std::string::npos;
   if (!restricted) return {"permissions", State::Good, "every user may read GPU counters", ""};
   if (is_profiling_admin(root)) {
-    return {"permissions", State::Good, "only administrators may read GPU counters: this is one", ""};
+    return {"permissions", State::Good, "only administrators may read GPU counters: this is one",
+            ""};
   }
   return {"permissions", State::Problem,
           "the driver lets only administrators read GPU counters (RmProfilingAdminOnly: 1)",
@@ -213,8 +215,8 @@ Finding other_tools(const std::string& root) {
     const auto value = variable(name);
     if (value && !value->empty()) seen.push_back(std::string(name) + "=" + *value);
   }
-  constexpr std::string_view kPrograms[] = {"nv-hostengine", "dcgmproftester", "nsys",
-                                            "nsys-launcher", "ncu",            "nvprof"};
+  constexpr std::string_view kPrograms[] = {
+      "nv-hostengine", "dcgmproftester", "nsys", "nsys-launcher", "ncu", "nvprof"};
   std::error_code error;
   for (fs::directory_iterator it(root + "/proc", error), end; !error && it != end;
        it.increment(error)) {

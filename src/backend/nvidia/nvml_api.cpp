@@ -93,8 +93,8 @@ std::shared_ptr<NvmlLibrary> NvmlLibrary::open(Availability& why) {
   auto opened = base::DynamicLibrary::open({is_chosen ? chosen : "libnvidia-ml.so.1"});
   if (!opened) {
     const bool missing = opened.status().code() == base::Code::NotFound;
-    why = {false, missing ? "library_not_found" : "library_not_loadable",
-           opened.status().message(), is_chosen ? "GPUFL_NVML_LIBRARY names it" : kInstallHint};
+    why = {false, missing ? "library_not_found" : "library_not_loadable", opened.status().message(),
+           is_chosen ? "GPUFL_NVML_LIBRARY names it" : kInstallHint};
     return nullptr;
   }
   std::shared_ptr<NvmlLibrary> nvml(new NvmlLibrary(std::move(*opened)));

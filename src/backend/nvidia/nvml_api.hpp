@@ -14,58 +14,58 @@
 namespace gpufl::backend {
 
 // Without these there is nothing to talk to.
-#define GPUFL_NVML_REQUIRED(X)      \
-  X(nvmlInit_v2)                    \
-  X(nvmlShutdown)                   \
-  X(nvmlErrorString)                \
-  X(nvmlSystemGetDriverVersion)     \
-  X(nvmlDeviceGetCount_v2)          \
-  X(nvmlDeviceGetHandleByIndex_v2)  \
-  X(nvmlDeviceGetHandleByUUID)      \
-  X(nvmlDeviceGetName)              \
-  X(nvmlDeviceGetUUID)              \
+#define GPUFL_NVML_REQUIRED(X)     \
+  X(nvmlInit_v2)                   \
+  X(nvmlShutdown)                  \
+  X(nvmlErrorString)               \
+  X(nvmlSystemGetDriverVersion)    \
+  X(nvmlDeviceGetCount_v2)         \
+  X(nvmlDeviceGetHandleByIndex_v2) \
+  X(nvmlDeviceGetHandleByUUID)     \
+  X(nvmlDeviceGetName)             \
+  X(nvmlDeviceGetUUID)             \
   X(nvmlDeviceGetMemoryInfo)
 
 // A driver without one of these has one field less.
-#define GPUFL_NVML_OPTIONAL(X)                  \
-  X(nvmlSystemGetCudaDriverVersion_v2)          \
-  X(nvmlDeviceGetPciInfo_v3)                    \
-  X(nvmlDeviceGetCudaComputeCapability)         \
-  X(nvmlDeviceGetNumGpuCores)                   \
-  X(nvmlDeviceGetAttributes_v2)                 \
-  X(nvmlDeviceGetMaxClockInfo)                  \
-  X(nvmlDeviceGetMaxPcieLinkGeneration)         \
-  X(nvmlDeviceGetMaxPcieLinkWidth)              \
-  X(nvmlDeviceGetTemperatureThreshold)          \
-  X(nvmlDeviceGetMigMode)                       \
-  X(nvmlDeviceGetMaxMigDeviceCount)             \
-  X(nvmlDeviceGetMigDeviceHandleByIndex)        \
-  X(nvmlDeviceGetUtilizationRates)              \
-  X(nvmlDeviceGetMemoryInfo_v2)                 \
-  X(nvmlDeviceGetTemperature)                   \
-  X(nvmlDeviceGetPowerUsage)                    \
-  X(nvmlDeviceGetEnforcedPowerLimit)            \
-  X(nvmlDeviceGetClockInfo)                     \
-  X(nvmlDeviceGetPerformanceState)              \
-  X(nvmlDeviceGetCurrentClocksThrottleReasons)  \
-  X(nvmlDeviceGetFieldValues)                   \
-  X(nvmlDeviceGetTotalEnergyConsumption)        \
-  X(nvmlDeviceGetPcieThroughput)                \
-  X(nvmlDeviceGetCurrPcieLinkGeneration)        \
-  X(nvmlDeviceGetCurrPcieLinkWidth)             \
-  X(nvmlDeviceGetPcieReplayCounter)             \
-  X(nvmlDeviceGetNvLinkState)                   \
-  X(nvmlDeviceGetTotalEccErrors)                \
-  X(nvmlDeviceGetRemappedRows)                  \
-  X(nvmlDeviceGetNumFans)                       \
-  X(nvmlDeviceGetFanSpeed_v2)                   \
-  X(nvmlDeviceGetEncoderUtilization)            \
-  X(nvmlDeviceGetDecoderUtilization)            \
-  X(nvmlDeviceGetComputeRunningProcesses_v3)    \
-  X(nvmlDeviceGetGraphicsRunningProcesses_v3)   \
-  X(nvmlEventSetCreate)                         \
-  X(nvmlEventSetFree)                           \
-  X(nvmlEventSetWait_v2)                        \
+#define GPUFL_NVML_OPTIONAL(X)                 \
+  X(nvmlSystemGetCudaDriverVersion_v2)         \
+  X(nvmlDeviceGetPciInfo_v3)                   \
+  X(nvmlDeviceGetCudaComputeCapability)        \
+  X(nvmlDeviceGetNumGpuCores)                  \
+  X(nvmlDeviceGetAttributes_v2)                \
+  X(nvmlDeviceGetMaxClockInfo)                 \
+  X(nvmlDeviceGetMaxPcieLinkGeneration)        \
+  X(nvmlDeviceGetMaxPcieLinkWidth)             \
+  X(nvmlDeviceGetTemperatureThreshold)         \
+  X(nvmlDeviceGetMigMode)                      \
+  X(nvmlDeviceGetMaxMigDeviceCount)            \
+  X(nvmlDeviceGetMigDeviceHandleByIndex)       \
+  X(nvmlDeviceGetUtilizationRates)             \
+  X(nvmlDeviceGetMemoryInfo_v2)                \
+  X(nvmlDeviceGetTemperature)                  \
+  X(nvmlDeviceGetPowerUsage)                   \
+  X(nvmlDeviceGetEnforcedPowerLimit)           \
+  X(nvmlDeviceGetClockInfo)                    \
+  X(nvmlDeviceGetPerformanceState)             \
+  X(nvmlDeviceGetCurrentClocksThrottleReasons) \
+  X(nvmlDeviceGetFieldValues)                  \
+  X(nvmlDeviceGetTotalEnergyConsumption)       \
+  X(nvmlDeviceGetPcieThroughput)               \
+  X(nvmlDeviceGetCurrPcieLinkGeneration)       \
+  X(nvmlDeviceGetCurrPcieLinkWidth)            \
+  X(nvmlDeviceGetPcieReplayCounter)            \
+  X(nvmlDeviceGetNvLinkState)                  \
+  X(nvmlDeviceGetTotalEccErrors)               \
+  X(nvmlDeviceGetRemappedRows)                 \
+  X(nvmlDeviceGetNumFans)                      \
+  X(nvmlDeviceGetFanSpeed_v2)                  \
+  X(nvmlDeviceGetEncoderUtilization)           \
+  X(nvmlDeviceGetDecoderUtilization)           \
+  X(nvmlDeviceGetComputeRunningProcesses_v3)   \
+  X(nvmlDeviceGetGraphicsRunningProcesses_v3)  \
+  X(nvmlEventSetCreate)                        \
+  X(nvmlEventSetFree)                          \
+  X(nvmlEventSetWait_v2)                       \
   X(nvmlDeviceRegisterEvents)
 
 #pragma GCC diagnostic push
@@ -95,8 +95,7 @@ base::Status nvml_status(const NvmlApi& api, nvmlReturn_t code, const char* text
 
 // GPUFL_NVML(api, nvmlDeviceGetCount_v2(&count)): the call's Status, with its text, the code's
 // name and its number. For functions that are always there.
-#define GPUFL_NVML(api, call_text) \
-  ::gpufl::backend::nvml_status((api), (api).call_text, #call_text)
+#define GPUFL_NVML(api, call_text) ::gpufl::backend::nvml_status((api), (api).call_text, #call_text)
 
 // NVML, initialised; shut down by the last owner.
 class NvmlLibrary {

@@ -13,11 +13,11 @@ namespace gpufl::backend {
 struct NvmlDevice {
   nvmlDevice_t handle = nullptr;
   DeviceFacts facts;
-  unsigned nvml_index = 0;              // of the GPU; of the instance within its GPU
-  nvmlReturn_t lost = NVML_SUCCESS;     // the code, for a GPU that is lost from the beginning
-  bool has_instances = false;           // MIG mode is on: the instances have the processes
+  unsigned nvml_index = 0;           // of the GPU; of the instance within its GPU
+  nvmlReturn_t lost = NVML_SUCCESS;  // the code, for a GPU that is lost from the beginning
+  bool has_instances = false;        // MIG mode is on: the instances have the processes
   unsigned fan_count = 0;
-  std::vector<unsigned> links;          // NVLinks that the device has, up or down
+  std::vector<unsigned> links;  // NVLinks that the device has, up or down
 };
 
 // GPUs that this process may not see are left out.

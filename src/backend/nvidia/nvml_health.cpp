@@ -121,8 +121,8 @@ void NvmlHealth::try_to_recover(Watched& watched, std::vector<DeviceEvent>& even
   if (!watched.announced || now_ns < watched.retry_ns) return;
   const nvmlDevice_t handle = find_again(watched);
   if (handle == nullptr) {
-    watched.retry_interval_ns = std::min(watched.retry_interval_ns * 2,
-                                         options_.recovery_interval_ns * kMaxRecoveryFactor);
+    watched.retry_interval_ns =
+        std::min(watched.retry_interval_ns * 2, options_.recovery_interval_ns * kMaxRecoveryFactor);
     watched.retry_ns = now_ns + watched.retry_interval_ns;
     return;
   }
@@ -130,8 +130,8 @@ void NvmlHealth::try_to_recover(Watched& watched, std::vector<DeviceEvent>& even
   watched.announced = false;
   watched.handle = handle;
   watched.lost = NVML_SUCCESS;
-  events.push_back({watched.device.facts.device, "device_recovered", std::nullopt,
-                    "the GPU answers again"});
+  events.push_back(
+      {watched.device.facts.device, "device_recovered", std::nullopt, "the GPU answers again"});
 }
 
 // A handle that answers, or null. By UUID: numbers may have moved.

@@ -109,16 +109,15 @@ nvmlReturn_t read_pcie(const NvmlApi& api, nvmlDevice_t handle, MetricEmitter& e
 template <nvmlMemoryErrorType_t Type, nvmlEccCounterType_t Counter, const std::string_view& Metric>
 nvmlReturn_t read_ecc(const NvmlApi& api, nvmlDevice_t handle, MetricEmitter& emitter) {
   unsigned long long count = 0;
-  const nvmlReturn_t code =
-      call(api.nvmlDeviceGetTotalEccErrors, handle, Type, Counter, &count);
+  const nvmlReturn_t code = call(api.nvmlDeviceGetTotalEccErrors, handle, Type, Counter, &count);
   if (code == NVML_SUCCESS) emitter.add(Metric, count);
   return code;
 }
 
 nvmlReturn_t read_remapped_rows(const NvmlApi& api, nvmlDevice_t handle, MetricEmitter& emitter) {
   unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0;
-  const nvmlReturn_t code = call(api.nvmlDeviceGetRemappedRows, handle, &corrected, &uncorrected,
-                                 &pending, &failed);
+  const nvmlReturn_t code =
+      call(api.nvmlDeviceGetRemappedRows, handle, &corrected, &uncorrected, &pending, &failed);
   if (code == NVML_SUCCESS) {
     emitter.add(metric::kRemappedRowsCorrected, corrected);
     emitter.add(metric::kRemappedRowsUncorrected, uncorrected);
@@ -223,8 +222,8 @@ void FieldQuery::add(unsigned field, std::string_view metric, unsigned scope, in
 
 nvmlReturn_t FieldQuery::read(const NvmlApi& api, nvmlDevice_t handle, MetricEmitter& emitter) {
   if (values_.empty()) return NVML_SUCCESS;
-  const nvmlReturn_t code = call(api.nvmlDeviceGetFieldValues, handle,
-                                 static_cast<int>(values_.size()), values_.data());
+  const nvmlReturn_t code =
+      call(api.nvmlDeviceGetFieldValues, handle, static_cast<int>(values_.size()), values_.data());
   if (is_refusal(code)) {
     values_.clear();
     targets_.clear();

@@ -57,9 +57,8 @@ class Nvml : public testing::Test {
     return std::nullopt;
   }
   size_t count(int64_t device) const {
-    return static_cast<size_t>(
-        std::count_if(values_.begin(), values_.end(),
-                      [&](const MetricValue& v) { return v.device == device; }));
+    return static_cast<size_t>(std::count_if(
+        values_.begin(), values_.end(), [&](const MetricValue& v) { return v.device == device; }));
   }
   static uint64_t calls(const char* function) {
     unsigned long long (*counter)(const char*) = nullptr;
@@ -183,8 +182,9 @@ TEST_F(Nvml, ProcessesWithTheirMemory) {
 }
 
 TEST_F(Nvml, WhatIsNotSupportedIsAbsentAndAskedOnce) {
-  start("gpus=1 fans=1 unsupported=nvmlDeviceGetPowerUsage unsupported=nvmlDeviceGetFanSpeed_v2 "
-        "unsupported=82 unsupported=nvmlDeviceGetTotalEccErrors");
+  start(
+      "gpus=1 fans=1 unsupported=nvmlDeviceGetPowerUsage unsupported=nvmlDeviceGetFanSpeed_v2 "
+      "unsupported=82 unsupported=nvmlDeviceGetTotalEccErrors");
   for (int i = 0; i < 3; ++i) {
     sample_fast();
     EXPECT_EQ(value(metric::kPower), std::nullopt);
@@ -211,10 +211,11 @@ TEST_F(Nvml, APermissionThatIsDeniedIsNotAskedForAgain) {
 }
 
 TEST_F(Nvml, NvmlsNotAvailableIsAbsent) {
-  start("gpus=1 unavailable=nvmlDeviceGetPowerUsage unavailable=nvmlDeviceGetPerformanceState "
-        "unavailable=82 unavailable=nvmlDeviceGetTotalEnergyConsumption "
-        "unavailable=nvmlDeviceGetPcieThroughput unavailable=138 "
-        "unavailable=nvmlDeviceGetEnforcedPowerLimit");
+  start(
+      "gpus=1 unavailable=nvmlDeviceGetPowerUsage unavailable=nvmlDeviceGetPerformanceState "
+      "unavailable=82 unavailable=nvmlDeviceGetTotalEnergyConsumption "
+      "unavailable=nvmlDeviceGetPcieThroughput unavailable=138 "
+      "unavailable=nvmlDeviceGetEnforcedPowerLimit");
   EXPECT_EQ(health_->devices()[0].power_limit_mw, std::nullopt);
   sample_fast();
   EXPECT_EQ(value(metric::kPower), std::nullopt);
@@ -340,7 +341,7 @@ TEST_F(Nvml, XidsWithoutATextKeepTheirNumber) { EXPECT_EQ(xid_text(4711), "Xid 4
 TEST_F(Nvml, AnOldDriverHasFewerFields) {
   start("gpus=1", GPUFL_STANDIN_NVML_OLD);
   sample_fast();
-  EXPECT_EQ(value(metric::kThrottleReasons), 0x4);  // by the function's old name
+  EXPECT_EQ(value(metric::kThrottleReasons), 0x4);           // by the function's old name
   EXPECT_EQ(value(metric::kMemoryUsed), kGiB + 512 * kMiB);  // the old one counts the reserve
   EXPECT_EQ(value(metric::kGpuUtil), 10);
   sample_slow();
@@ -350,8 +351,9 @@ TEST_F(Nvml, AnOldDriverHasFewerFields) {
 
 // Slow calls hold up the slow sampler only.
 TEST_F(Nvml, SlowFieldsDoNotDelayFastOnes) {
-  start("gpus=8 slow=nvmlDeviceGetPcieThroughput:20000 "
-        "slow=nvmlDeviceGetTotalEnergyConsumption:6000");
+  start(
+      "gpus=8 slow=nvmlDeviceGetPcieThroughput:20000 "
+      "slow=nvmlDeviceGetTotalEnergyConsumption:6000");
   std::atomic<bool> started{false}, done{false};
   std::thread slow([&] {
     std::vector<MetricValue> values;
@@ -398,8 +400,8 @@ TEST_F(Nvml, EveryInitHasItsShutdown) {
 
 TEST_F(Nvml, RefusalsHaveAReasonAndWords) {
   const std::pair<const char*, const char*> cases[] = {
-      {"init=9", "driver_not_loaded"},  {"init=18", "version_mismatch"},
-      {"init=4", "permission_denied"},  {"init=17", "blocked_by_system"},
+      {"init=9", "driver_not_loaded"}, {"init=18", "version_mismatch"},
+      {"init=4", "permission_denied"}, {"init=17", "blocked_by_system"},
       {"init=999", "nvml_error"},
   };
   for (const auto& [machine, reason] : cases) {
@@ -452,8 +454,9 @@ TEST_F(Nvml, StatusHasTheCallTheNameAndTheNumber) {
   unsigned count = 0;
   const base::Status status = GPUFL_NVML(nvml->api(), nvmlDeviceGetCount_v2(&count));
   EXPECT_EQ(status.code(), base::Code::PermissionDenied);
-  EXPECT_EQ(status.message(),
-            "nvmlDeviceGetCount_v2(&count): Insufficient Permissions (NVML_ERROR_NO_PERMISSION, 4)");
+  EXPECT_EQ(
+      status.message(),
+      "nvmlDeviceGetCount_v2(&count): Insufficient Permissions (NVML_ERROR_NO_PERMISSION, 4)");
   EXPECT_EQ(nvml_name(static_cast<nvmlReturn_t>(77)), "NVML_ERROR_77");
 }
 

@@ -95,8 +95,7 @@ void SyntheticHealth::sample_fast(std::vector<MetricValue>& out) {
   }
 }
 
-void SyntheticHealth::sample_slow(std::vector<MetricValue>& out,
-                                  std::vector<ProcessUse>& processes,
+void SyntheticHealth::sample_slow(std::vector<MetricValue>& out, std::vector<ProcessUse>& processes,
                                   std::vector<DeviceEvent>& events) {
   const uint64_t sample = slow_samples_++;
   const auto steps = static_cast<int64_t>(sample + 1);

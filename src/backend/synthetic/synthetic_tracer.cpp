@@ -90,9 +90,9 @@ class SyntheticTracer : public Tracer {
 
   const SyntheticOptions options_;
   const int64_t lanes_;
-  int64_t period_ns_ = 0;       // between slots, rounded down
-  int64_t period_fraction_ = 0; // what rounding lost, in 1/rate ns
-  int64_t lane_ns_ = 0;         // how long a slot may use its lane
+  int64_t period_ns_ = 0;        // between slots, rounded down
+  int64_t period_fraction_ = 0;  // what rounding lost, in 1/rate ns
+  int64_t lane_ns_ = 0;          // how long a slot may use its lane
   int64_t session_start_ns_ = 0;
   int64_t end_ns_ = std::numeric_limits<int64_t>::max();
   int64_t thread_ = 0;
@@ -152,7 +152,8 @@ void SyntheticTracer::drain(int64_t now_ns, RowSink& sink) {
   if (!configs_defined_) define_configs(sink);
   const int64_t until_ns = std::min(now_ns, end_ns_);
   while (next_slot_ns_ + kLaunchLatencyNs + lane_ns_ <= until_ns) {
-    const Slot slot{next_slot_ns_, next_slot_ns_ + kLaunchLatencyNs,
+    const Slot slot{next_slot_ns_,
+                    next_slot_ns_ + kLaunchLatencyNs,
                     {next_lane_ / kStreamsPerDevice, kFirstStream + next_lane_ % kStreamsPerDevice},
                     random_at(options_.seed, next_kernel_)};
     add_kernel(slot);

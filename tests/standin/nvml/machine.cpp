@@ -78,9 +78,9 @@ void Machine::read_word(const std::string& key, const std::string& value) {
     failures_.push_back({parts[0].substr(0, at), gpu, static_cast<nvmlReturn_t>(number(parts, 1)),
                          key == "fail_once"});
   } else if (key == "lost") {
-    losses_[number(parts, 0)] = {number(parts, 1),
-                                 parts.size() > 2 ? number(parts, 1) + uint64_t{number(parts, 2)}
-                                                  : UINT64_MAX};
+    losses_[number(parts, 0)] = {
+        number(parts, 1),
+        parts.size() > 2 ? number(parts, 1) + uint64_t{number(parts, 2)} : UINT64_MAX};
   } else if (key == "xid") {
     xids_.emplace_back(number(parts, 0), number(parts, 1));
   } else {

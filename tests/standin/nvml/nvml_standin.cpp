@@ -16,8 +16,8 @@ using standin::Machine;
 namespace {
 
 std::mutex owners_mutex;
-unsigned owners = 0;                       // nvmlInit_v2 without their nvmlShutdown
-std::atomic<Machine*> current{nullptr};    // stays after the last shutdown, for gpufl_standin_calls
+unsigned owners = 0;                     // nvmlInit_v2 without their nvmlShutdown
+std::atomic<Machine*> current{nullptr};  // stays after the last shutdown, for gpufl_standin_calls
 constexpr unsigned long long kMiB = 1ull << 20, kGiB = 1ull << 30;
 
 nvmlReturn_t begin(const char* function, nvmlDevice_t device) {
@@ -66,10 +66,9 @@ nvmlReturn_t list_processes(nvmlDevice_t device, unsigned* count, nvmlProcessInf
 
 }  // namespace
 
-#define BEGIN(device)                                     \
-  if (const nvmlReturn_t refused = begin(__func__, device); \
-      refused != NVML_SUCCESS) {                          \
-    return refused;                                       \
+#define BEGIN(device)                                                                  \
+  if (const nvmlReturn_t refused = begin(__func__, device); refused != NVML_SUCCESS) { \
+    return refused;                                                                    \
   }
 #define BEGIN_GPU(device) \
   BEGIN(device)           \
@@ -229,7 +228,8 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory) 
   *memory = {80 * kGiB, 80 * kGiB - used, used};
   return NVML_SUCCESS;
 }
-nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, nvmlTemperatureSensors_t, unsigned* value) {
+nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, nvmlTemperatureSensors_t,
+                                      unsigned* value) {
   BEGIN_GPU(device)
   return answer(__func__, value, 40 + device->gpu);
 }
@@ -304,7 +304,8 @@ nvmlReturn_t nvmlDeviceGetPcieReplayCounter(nvmlDevice_t device, unsigned* value
   BEGIN_GPU(device)
   return answer(__func__, value, device->gpu);
 }
-nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned link, nvmlEnableState_t* state) {
+nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned link,
+                                      nvmlEnableState_t* state) {
   BEGIN_GPU(device)
   const unsigned links = current.load()->links;
   if (link >= links) return NVML_ERROR_NOT_SUPPORTED;
