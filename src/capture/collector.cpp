@@ -82,11 +82,10 @@ void Collector::run() {
     const uint64_t asked = flushes_asked_;
     const bool last = stopping_;
     lock.unlock();
-    const milliseconds pause = collect();
+    const bool flush_now = last || asked != flushes_done_;
+    const milliseconds pause = collect(flush_now);
     if (last) collect_last();
-    if (last || asked != flushes_done_ || session_now() - last_flush_ns_ >= kFlushEvery_ns) {
-      flush_log(session_now());
-    }
+    if (flush_now || session_now() - last_flush_ns_ >= kFlushEvery_ns) flush_log(session_now());
     lock.lock();
     flushes_done_ = asked;
     if (last) break;
@@ -97,13 +96,13 @@ void Collector::run() {
   cv_.notify_all();
 }
 
-milliseconds Collector::collect() {
+milliseconds Collector::collect(bool everything) {
   const int64_t now_ns = session_now();
   const uint64_t fullest = scopes_.drain();
   samples_.write(parts_.sampler.take());
   if (parts_.tracer != nullptr) parts_.tracer->drain(now_ns, *this);
   write_events();
-  if (now_ns - last_counters_ns_ >= kCountersEvery_ns) {
+  if (everything || now_ns - last_counters_ns_ >= kCountersEvery_ns) {
     counters_.sample(now_ns);
     last_counters_ns_ = now_ns;
   }
@@ -119,7 +118,6 @@ milliseconds Collector::collect() {
 void Collector::collect_last() {
   const int64_t now_ns = session_now();
   scopes_.finish(now_ns);
-  counters_.sample(now_ns);
   write_clock(now_ns);
 }
 

@@ -50,8 +50,8 @@ class Collector final : private backend::RowSink {
 
   int64_t session_now() const;
   void run();
-  // One round; returns how soon the next should be.
-  std::chrono::milliseconds collect();
+  // One round; returns how soon the next should be. `everything`: also what is not yet due.
+  std::chrono::milliseconds collect(bool everything);
   void collect_last();
   void write_events();
   void write_clock(int64_t now_ns);
