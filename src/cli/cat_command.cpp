@@ -47,10 +47,7 @@ class RowPrinter final : public format::Visitor {
     session_seen_ |= kind == Kind::Session;
     rows_.append(kind, line, buffer_);
   }
-  void on_problem(const format::Problem& problem) override {
-    if (problem.kind == format::Problem::Kind::UnknownKind) return;
-    ++problems_;
-  }
+  void on_problem(const format::Problem& problem) override { problems_ += !is_growth(problem); }
   void flush() {
     // Whoever reads may have seen enough (head, a pager): then there is nothing left to do.
     closed_ |= !print(buffer_);
@@ -103,7 +100,7 @@ int print_rows(const format::SessionReader& session, Kind kind) {
   session.read(printer, {kind});
   printer.flush();
   if (printer.problems() > 0) {
-    print_error(fmt::format("gpufl cat: {} problems while reading, see gpufl verify {}\n",
+    print_error(fmt::format("gpufl cat: problems while reading: {}, see gpufl verify {}\n",
                             printer.problems(), session.dir().string()));
   }
   return kExitGood;

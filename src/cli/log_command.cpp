@@ -35,7 +35,7 @@ class ContentCounter final : public format::Visitor {
   void on_object(format::Kind kind, const Json&) override {
     kinds_[std::string(format::spec(kind).name)] += 1;
   }
-  void on_problem(const format::Problem&) override { ++problems_; }
+  void on_problem(const format::Problem& problem) override { problems_ += !is_growth(problem); }
 
   const std::vector<Window>& windows() const { return windows_; }
   const std::map<std::string, uint64_t>& kinds() const { return kinds_; }
@@ -114,7 +114,7 @@ std::string describe(const format::SessionReader& session, const ContentCounter&
     fmt::format_to(line, "  {:<15} {:>12}\n", kind, rows);
   }
   if (counter.problems() > 0) {
-    fmt::format_to(line, "  {} problems: see gpufl verify\n", counter.problems());
+    fmt::format_to(line, "  problems: {}, see gpufl verify\n", counter.problems());
   }
   return out;
 }

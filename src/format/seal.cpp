@@ -49,7 +49,7 @@ bool find_time(std::string_view line, int64_t& time_ns) {
   do {
     std::string_view key;
     if (!scanner.read_string(key) || !scanner.expect(':')) return false;
-    if (key == "time_ns") return scanner.read_integer(time_ns);
+    if (key == "time") return scanner.read_integer(time_ns);
     if (!scanner.skip_value()) return false;
   } while (scanner.accept(','));
   return false;

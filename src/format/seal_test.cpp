@@ -130,7 +130,7 @@ TEST_F(SealTest, KeepsDefinitionsBeforeUsesAndTheEndLast) {
             "],\"values\":[\"x\"]}\n";
     text += encoded(counters(10, i));
   }
-  text += "{\"type\":\"ledger\",\"time_ns\":90000000}\n{\"type\":\"end\",\"time_ns\":90000001}\n";
+  text += "{\"type\":\"ledger\",\"time\":90000000}\n{\"type\":\"end\",\"time\":90000001}\n";
   const Read sealed = seal_and_read(text);
   ASSERT_EQ(sealed.lines.size(), 23U);
   for (int i = 0; i < 20; ++i) EXPECT_EQ(line_type(sealed.lines[i]), "dict");

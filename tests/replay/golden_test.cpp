@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The logs of format/golden in, the text that the commands make of them out: compared with what is
+// stored beside them. GPUFL_UPDATE_GOLDEN=1 writes logs and texts anew; look at the difference.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/cat_command.hpp"
+#include "cli/log_command.hpp"
+#include "cli/verify_command.hpp"
+#include "format/schema.hpp"
+#include "golden_sessions.hpp"
+
+namespace gpufl::replay {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kGolden = GPUFL_GOLDEN_DIR;
+
+bool is_update() { return getenv("GPUFL_UPDATE_GOLDEN") != nullptr; }
+
+std::string read_text(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void expect_text(const fs::path& stored, const std::string& text) {
+  if (is_update()) {
+    std::ofstream(stored, std::ios::binary) << text;
+    return;
+  }
+  ASSERT_TRUE(fs::exists(stored)) << stored;
+  EXPECT_EQ(read_text(stored), text) << stored;
+}
+
+// Standard output, then standard error, then the exit code.
+std::string run(const std::string& arguments) {
+  CLI::App app;
+  int exit_code = -1;
+  cli::add_verify_command(app, exit_code);
+  cli::add_log_command(app, exit_code);
+  cli::add_cat_command(app, exit_code);
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  app.parse(arguments);
+  std::string text = testing::internal::GetCapturedStdout();
+  text += testing::internal::GetCapturedStderr();
+  return text + "exit " + std::to_string(exit_code) + "\n";
+}
+
+std::string cat_everything(const std::string& session) {
+  std::string text = "$ gpufl cat " + session + "\n" + run("cat " + session);
+  for (size_t i = 0; i < format::kKindCount; ++i) {
+    const std::string kind(format::spec(static_cast<format::Kind>(i)).name);
+    text += "$ gpufl cat " + session + " " + kind + "\n" + run("cat " + session + " " + kind);
+  }
+  return text;
+}
+
+class GoldenTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  static void SetUpTestSuite() {
+    if (is_update()) {
+      fs::create_directories(kGolden);
+      write_complete(kGolden / "complete", {});
+      write_crashed(kGolden / "crashed");
+      write_corrupt(kGolden / "corrupt");
+      write_newer_minor(kGolden / "newer_minor");
+      write_newer_major(kGolden / "newer_major");
+    }
+    fs::current_path(kGolden);  // so that the texts hold no path of this machine
+  }
+};
+
+TEST_P(GoldenTest, ReadsAsStored) {
+  const std::string session = GetParam();
+  ASSERT_TRUE(fs::is_directory(session));
+  const auto name = [&](const char* what) { return kGolden / (session + "." + what + ".txt"); };
+  expect_text(name("verify"), run("verify " + session));
+  expect_text(name("log"), run("log " + session));
+  expect_text(name("cat"), cat_everything(session));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sessions, GoldenTest,
+                         ::testing::Values("complete", "crashed", "corrupt", "newer_minor",
+                                           "newer_major"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// Byte for byte: a change here is a change of the format.
+TEST(GoldenWriterTest, WritesTheStoredText) {
+  std::string pattern = (fs::temp_directory_path() / "gpufl_golden_XXXXXX").string();
+  const fs::path temporary = mkdtemp(pattern.data());
+  const fs::path texts = is_update() ? kGolden / "complete.text" : temporary / "text";
+  write_complete(temporary / "session", texts);
+  size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(kGolden / "complete.text")) {
+    const fs::path written = texts / entry.path().filename();
+    EXPECT_EQ(read_text(written), read_text(entry.path())) << entry.path();
+    ++files;
+  }
+  EXPECT_EQ(files, 2 * format::kChannelCount);
+  fs::remove_all(temporary);
+}
+
+}  // namespace
+}  // namespace gpufl::replay
