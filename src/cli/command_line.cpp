@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_line.hpp"
 
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include <gpufl/version.hpp>
 
 #include "cli/exit_codes.hpp"
+#include "cli/print.hpp"
 #include "cli/suggestion.hpp"
 
 namespace gpufl::cli {
@@ -28,7 +28,8 @@ class HelpFormatter : public CLI::Formatter {
     // Checks stand behind a colon: the description says in words what they ask.
     const std::string type = option->get_type_name();
     const bool is_optional = type.starts_with('[');
-    return type.empty() ? "" : " " + type.substr(0, is_optional ? type.find(']') + 1 : type.find(':'));
+    return type.empty() ? ""
+                        : " " + type.substr(0, is_optional ? type.find(']') + 1 : type.find(':'));
   }
 
   std::string make_option_desc(const CLI::Option* option) const override {
@@ -36,17 +37,22 @@ class HelpFormatter : public CLI::Formatter {
     const std::string value = option->get_default_str();
     if (!value.empty()) text += " [default: " + value + "]";
     if (!option->get_envname().empty()) text += " [variable: " + option->get_envname() + "]";
-    return wrapped(text);
+    return wrapped(text, kRightColumns);
+  }
+
+  std::string make_footer(const CLI::App* app) const override {
+    const std::string text = app->get_footer();
+    return text.empty() ? "" : "\n" + wrapped(text, kLeftColumns + kRightColumns) + "\n";
   }
 
  private:
   static constexpr size_t kLeftColumns = 32;
   static constexpr size_t kRightColumns = 66;
 
-  static std::string wrapped(std::string_view text) {
+  static std::string wrapped(std::string_view text, size_t columns) {
     std::string out;
-    while (text.size() > kRightColumns) {
-      const size_t space = text.rfind(' ', kRightColumns);
+    while (text.size() > columns) {
+      const size_t space = text.rfind(' ', columns);
       if (space == std::string_view::npos) break;
       out.append(text.substr(0, space)) += '\n';
       text.remove_prefix(space + 1);
@@ -90,16 +96,16 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
   const std::string name = full_name(command);
   const std::string unknown = first_unknown(*command);
   if (unknown.empty()) {
-    fmt::print(stderr, "{}: {}\n", name, error.what());
+    print_error(fmt::format("{}: {}\n", name, error.what()));
   } else {
     std::vector<std::string> names;
     const std::string_view meant = suggestion_for(*command, unknown, names);
     const bool is_verb = !unknown.starts_with('-') && !command->get_subcommands({}).empty();
-    fmt::print(stderr, "{}: unknown {} '{}'{}\n", name,
-               unknown.starts_with('-') ? "option" : is_verb ? "command" : "argument", unknown,
-               meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant));
+    const char* const kind = unknown.starts_with('-') ? "option" : is_verb ? "command" : "argument";
+    print_error(fmt::format("{}: unknown {} '{}'{}\n", name, kind, unknown,
+                            meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant)));
   }
-  fmt::print(stderr, "Run '{} --help' for what it takes.\n", name);
+  print_error(fmt::format("Run '{} --help' for what it takes.\n", name));
   return kExitUsage;
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/gpufl_cli.hpp"
 
-#include <cstdio>
-
 #include <CLI/CLI.hpp>
 
 #include "cli/cat_command.hpp"
@@ -11,8 +9,8 @@
 #include "cli/exit_codes.hpp"
 #include "cli/info_command.hpp"
 #include "cli/log_command.hpp"
-#include "cli/monitor.hpp"
 #include "cli/monitor_command.hpp"
+#include "cli/print.hpp"
 #include "cli/report_command.hpp"
 #include "cli/verify_command.hpp"
 
@@ -33,20 +31,8 @@ int run_gpufl(int argc, char** argv) {
   app.footer("Run 'gpufl COMMAND --help' for what a command takes.");
   app.require_subcommand(0, 1);
   if (argc <= 1) {
-    std::fputs(app.help().c_str(), stdout);
-    return kExitGood;
+    return print(app.help()) ? kExitGood : kExitCannotTell;
   }
-  return run_command_line(app, argc, argv, exit_code);
-}
-
-int run_gpufl_monitor(int argc, char** argv) {
-  CLI::App app("Records the health of GPUs and host until it is stopped", "gpufl-monitor");
-  set_up_command_line(app);
-  MonitorOptions options;
-  options.view = MonitorOptions::View::None;
-  add_monitor_options(app, options);
-  int exit_code = kExitGood;
-  app.callback([&] { exit_code = run_monitor(options, app.get_name()); });
   return run_command_line(app, argc, argv, exit_code);
 }
 

@@ -189,8 +189,8 @@ class Screen {
                           host.text(metric::kLoad15)));
     Line& second = line().add("       ram ");
     add_bar(second, Bar::Full, host.share(metric::kRamUsed, metric::kRamTotal));
-    second.add(fmt::format("  {} of {}", host.text(metric::kRamUsed),
-                           host.text(metric::kRamTotal)));
+    second.add(
+        fmt::format("  {} of {}", host.text(metric::kRamUsed), host.text(metric::kRamTotal)));
     line();
   }
 
@@ -213,7 +213,8 @@ class Screen {
     line().add(device_label(device), Color::Bold).add("  ").add(device.name);
     const auto util = now.get(metric::kGpuUtil);
     Line& first = line().add("       gpu ");
-    add_bar(first, Bar::Busy, util ? std::optional(static_cast<double>(*util) / 100) : std::nullopt);
+    add_bar(first, Bar::Busy,
+            util ? std::optional(static_cast<double>(*util) / 100) : std::nullopt);
     first.add(fmt::format("  {}  {} of {}  sm {}", now.text(metric::kTemperature),
                           now.text(metric::kPower), now.text(metric::kPowerLimit),
                           now.text(metric::kSmClock)));
@@ -248,9 +249,8 @@ class Screen {
     for (size_t i = 0; i < std::min(room, board_.processes.size()); ++i) {
       const auto& process = board_.processes[i];
       const std::string memory =
-          process.memory_bytes
-              ? report::format_bytes(static_cast<double>(*process.memory_bytes))
-              : "-";
+          process.memory_bytes ? report::format_bytes(static_cast<double>(*process.memory_bytes))
+                               : "-";
       line().add(fmt::format("{:>3}  {:>8}  {:>10}  {}", process.device, process.pid, memory,
                              process.name));
     }
@@ -282,9 +282,10 @@ std::string live_line(const LiveViewState& state) {
                         now.text(metric::kMemoryUsed), now.text(metric::kTemperature),
                         now.text(metric::kPower));
   }
-  text += fmt::format("  host cpu {} ram {}", host.text(metric::kCpuUtil),
-                      host.text(metric::kRamUsed));
-  if (state.board.samples_missed > 0) text += fmt::format("  missed {}", state.board.samples_missed);
+  text +=
+      fmt::format("  host cpu {} ram {}", host.text(metric::kCpuUtil), host.text(metric::kRamUsed));
+  if (state.board.samples_missed > 0)
+    text += fmt::format("  missed {}", state.board.samples_missed);
   return text;
 }
 

@@ -13,10 +13,10 @@
 namespace gpufl::cli {
 
 struct LiveViewState {
-  std::string name;           // the session's
+  std::string name;  // the session's
   std::string session_dir;
-  std::string metrics_url;    // empty: not served
-  std::string notice;         // why there are no GPU metrics; empty when there are
+  std::string metrics_url;  // empty: not served
+  std::string notice;       // why there are no GPU metrics; empty when there are
   int64_t elapsed_ns = 0;
   int64_t interval_ns = 0;
   capture::MetricBoard board;

@@ -18,8 +18,10 @@
 #include "base/clock.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/live_view.hpp"
+#include "cli/print.hpp"
 #include "cli/prometheus.hpp"
 #include "cli/quantity.hpp"
+#include "cli/session_cleanup.hpp"
 #include "cli/stop_signals.hpp"
 #include "cli/terminal.hpp"
 #include "net/http_server.hpp"
@@ -104,9 +106,7 @@ class Monitor {
   }
 
  private:
-  void say(std::string_view text) const {
-    fmt::print(stderr, "{}: {}\n", program_, text);
-  }
+  void say(std::string_view text) const { print_error(fmt::format("{}: {}\n", program_, text)); }
 
   base::Status start() {
     if (view_ == View::Screen && !terminal_is_usable()) {
@@ -115,6 +115,11 @@ class Monitor {
     if (options_.metrics) {
       const auto status = metrics_.start(*options_.metrics, {options_.process_metrics});
       if (!status) return status;
+    }
+    if (options_.keep_sessions_bytes) {
+      const auto deleted =
+          delete_old_sessions(options_.output, options_.name, *options_.keep_sessions_bytes);
+      if (!deleted.empty()) say(fmt::format("deleted {} old sessions", deleted.size()));
     }
     auto session = capture::Session::start(options_.session_config());
     if (!session) return session.status();
@@ -189,7 +194,7 @@ class Monitor {
     if (terminal_) {
       terminal_->draw(live_view(state_, terminal_->size(), terminal_has_color()));
     } else {
-      fmt::print("{}\n", live_line(state_));
+      print(live_line(state_) + "\n");
       std::fflush(stdout);
     }
   }
@@ -203,8 +208,7 @@ class Monitor {
     const base::Status stopped = session_->stop();
     say(fmt::format("stopped by {} after {}: {} sample{}, {} missed; session {}", why,
                     report::format_duration(static_cast<double>(lasted_ns)),
-                    report::format_count(board.samples_taken),
-                    board.samples_taken == 1 ? "" : "s",
+                    report::format_count(board.samples_taken), board.samples_taken == 1 ? "" : "s",
                     report::format_count(board.samples_missed), session_->dir().string()));
     if (stopped) return kExitGood;
     say("the session did not end cleanly: " + stopped.message());

@@ -12,8 +12,7 @@ void add_monitor_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<MonitorOptions>();
   add_monitor_options(*command, *options);
   add_view_option(*command, *options);
-  command->callback(
-      [options, &exit_code] { exit_code = run_monitor(*options, "gpufl monitor"); });
+  command->callback([options, &exit_code] { exit_code = run_monitor(*options, "gpufl monitor"); });
 }
 
 }  // namespace gpufl::cli

@@ -62,6 +62,10 @@ void add_log_options(CLI::App& app, MonitorOptions& options) {
   add_quantity<int64_t>(app, "--keep-last", parse_duration_ns, 0, "0", "DURATION", "",
                         "Keep only about the last DURATION of the session",
                         [&options](int64_t v) { options.keep_last_ns = v; });
+  add_quantity<uint64_t>(app, "--keep-sessions", parse_bytes, 0, "0", "SIZE", "",
+                         "First delete the oldest ended sessions of this name in DIR until the "
+                         "others fit SIZE; without it, none is deleted",
+                         [&options](uint64_t v) { options.keep_sessions_bytes = v; });
   add_quantity<int64_t>(app, "--window", parse_duration_ns, kShortestWindow_ns, "1s", "DURATION",
                         "10m", "Seal (compress) a log file when it is this old",
                         [&options](int64_t v) { options.window_age_ns = v; });
@@ -75,14 +79,14 @@ void add_prometheus_options(CLI::App& app, MonitorOptions& options) {
       "--prometheus",
       [&options](const std::vector<std::string>& values) {
         const net::Endpoint fallback{"127.0.0.1", kDefaultMetricsPort};
-        options.metrics = values.front().empty()
-                              ? fallback
-                              : value_or_throw("--prometheus",
-                                               net::parse_endpoint(values.front(), fallback));
+        options.metrics =
+            values.front().empty()
+                ? fallback
+                : value_or_throw("--prometheus", net::parse_endpoint(values.front(), fallback));
       },
       "Serve the newest values to Prometheus on http://ADDRESS:PORT/metrics; on loopback unless "
-      "an address is given, on port " + std::to_string(kDefaultMetricsPort) +
-      " unless a port is given");
+      "an address is given, on port " +
+          std::to_string(kDefaultMetricsPort) + " unless a port is given");
   prometheus->type_name("[ADDRESS:PORT]")->expected(0, 1);
   app.add_flag("--prometheus-processes", options.process_metrics,
                "Also serve the memory of each process on each GPU (one series per process)")
@@ -144,10 +148,8 @@ void add_monitor_options(CLI::App& app, MonitorOptions& options) {
 
 void add_view_option(CLI::App& app, MonitorOptions& options) {
   using View = MonitorOptions::View;
-  const std::map<std::string, View> views{{"auto", View::Auto},
-                                          {"screen", View::Screen},
-                                          {"lines", View::Lines},
-                                          {"none", View::None}};
+  const std::map<std::string, View> views{
+      {"auto", View::Auto}, {"screen", View::Screen}, {"lines", View::Lines}, {"none", View::None}};
   app.add_option_function<std::string>(
          "--view", [&options, views](const std::string& text) { options.view = views.at(text); },
          "What to show meanwhile: auto, screen, lines or none; auto is screen on a terminal, "

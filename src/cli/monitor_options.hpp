@@ -32,6 +32,7 @@ struct MonitorOptions {
   uint64_t window_bytes = uint64_t{64} << 20;
   int64_t window_age_ns = int64_t{600} * 1'000'000'000;
   int64_t keep_last_ns = 0;
+  std::optional<uint64_t> keep_sessions_bytes;  // none: older sessions stay
   std::optional<net::Endpoint> metrics;
   bool process_metrics = false;
 

@@ -62,9 +62,10 @@ std::map<int64_t, std::string> device_labels(const capture::MetricBoard& board) 
   std::map<int64_t, std::string> labels;
   for (const backend::DeviceFacts& device : board.devices) {
     labels[device.device] =
-        device.parent ? fmt::format(R"(gpu="{}",mig="{}",uuid="{}")", *device.parent,
-                                    device.device, label_value(device.uuid))
-                      : fmt::format(R"(gpu="{}",uuid="{}")", device.device, label_value(device.uuid));
+        device.parent
+            ? fmt::format(R"(gpu="{}",mig="{}",uuid="{}")", *device.parent, device.device,
+                          label_value(device.uuid))
+            : fmt::format(R"(gpu="{}",uuid="{}")", device.device, label_value(device.uuid));
   }
   return labels;
 }

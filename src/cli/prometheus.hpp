@@ -16,12 +16,12 @@ namespace gpufl::cli {
 // How one metric of the log appears. Rows of one `family` stand together.
 struct PrometheusMetric {
   backend::MetricScope scope;
-  std::string_view metric;      // a name of backend/metric_table.hpp
-  std::string_view family;      // the Prometheus name
-  int64_t multiply = 1;         // to the base unit
+  std::string_view metric;  // a name of backend/metric_table.hpp
+  std::string_view family;  // the Prometheus name
+  int64_t multiply = 1;     // to the base unit
   int64_t divide = 1;
-  std::string_view labels = {}; // fixed ones that tell the rows of a family apart: cause="x"
-  std::string_view help = {};   // of the family, on its first row; empty: the metric table's
+  std::string_view labels = {};  // fixed ones that tell the rows of a family apart: cause="x"
+  std::string_view help = {};    // of the family, on its first row; empty: the metric table's
 };
 
 std::span<const PrometheusMetric> prometheus_table();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/prometheus.hpp"
 
-#include <algorithm>
+#include <fstream>
 #include <regex>
 #include <set>
+#include <sstream>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -28,9 +30,9 @@ capture::MetricBoard example_board() {
   mig.uuid = "MIG-1";
   board.devices.push_back(mig);
   board.device_values = {
-      {0, 0, metric::kGpuUtil, 54},          {3, 0, metric::kGpuUtil, 7},
-      {0, 0, metric::kPower, 312'345},       {0, 0, metric::kSmClock, 1980},
-      {0, 0, metric::kEnergy, 123'456'789},  {0, 2, metric::kNvlinkRx, 9'007'199'254'740'993},
+      {0, 0, metric::kGpuUtil, 54},           {3, 0, metric::kGpuUtil, 7},
+      {0, 0, metric::kPower, 312'345},        {0, 0, metric::kSmClock, 1980},
+      {0, 0, metric::kEnergy, 123'456'789},   {0, 2, metric::kNvlinkRx, 9'007'199'254'740'993},
       {0, 0, metric::kThrottleReasons, 0x44}, {0, 0, metric::kEccUncorrectedVolatile, 2},
   };
   board.host_values = {{0, 0, metric::kCpuUtil, 250}, {0, 5, metric::kCpuCoreUtil, 1000}};
@@ -89,10 +91,10 @@ TEST(Prometheus, ValuesAreInBaseUnitsWithLabels) {
       text,
       R"(gpufl_gpu_nvlink_receive_bytes_total{gpu="0",uuid="GPU-1",link="2"} 9007199254740993)"));
   EXPECT_TRUE(has_line(
-      text,
-      R"(gpufl_gpu_ecc_volatile_errors_total{gpu="0",uuid="GPU-1",error="uncorrected"} 2)"));
-  EXPECT_TRUE(has_line(text, "# HELP gpufl_gpu_ecc_volatile_errors_total Memory errors since the "
-                             "driver was loaded"));
+      text, R"(gpufl_gpu_ecc_volatile_errors_total{gpu="0",uuid="GPU-1",error="uncorrected"} 2)"));
+  EXPECT_TRUE(has_line(text,
+                       "# HELP gpufl_gpu_ecc_volatile_errors_total Memory errors since the "
+                       "driver was loaded"));
   EXPECT_TRUE(has_line(text, "gpufl_host_cpu_utilization_ratio 0.25"));
   EXPECT_TRUE(has_line(text, R"(gpufl_host_cpu_core_utilization_ratio{core="5"} 1)"));
   EXPECT_TRUE(has_line(text, R"(gpufl_device_events_total{event="xid"} 3)"));
@@ -145,6 +147,34 @@ TEST(Prometheus, HelpAndTypeOncePerFamilyBeforeItsSamples) {
     }
   }
   EXPECT_GT(typed.size(), 12u);
+}
+
+// Names of metrics in the first column of the page's tables.
+std::set<std::string> documented_families() {
+  std::ifstream page(GPUFL_DOCS_DIR "/reference/prometheus.md");
+  EXPECT_TRUE(page.good());
+  std::set<std::string> names;
+  for (std::string line; std::getline(page, line);) {
+    constexpr std::string_view kRow = "| `gpufl_";
+    if (line.starts_with(kRow)) names.insert(line.substr(3, line.find('`', 3) - 3));
+  }
+  return names;
+}
+
+TEST(Prometheus, ThePageListsExactlyWhatIsServed) {
+  capture::MetricBoard board = example_board();
+  board.device_values.clear();
+  board.host_values.clear();
+  for (const auto& row : prometheus_table()) {
+    const bool is_device = row.scope == backend::MetricScope::Device;
+    (is_device ? board.device_values : board.host_values).push_back({0, 0, row.metric, 1});
+  }
+  std::set<std::string> served;
+  std::istringstream lines(prometheus_text(board, {.processes = true}));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("# TYPE ")) served.insert(line.substr(7, line.find(' ', 7) - 7));
+  }
+  EXPECT_EQ(documented_families(), served);
 }
 
 }  // namespace

@@ -17,20 +17,25 @@ struct Unit {
 constexpr Unit kDurationUnits[] = {{"d", 86400e9}, {"h", 3600e9}, {"m", 60e9}, {"s", 1e9},
                                    {"ms", 1e6},    {"us", 1e3},   {"ns", 1}};
 constexpr double kKi = 1024;
-constexpr Unit kByteUnits[] = {
-    {"K", kKi},                         {"KB", kKi},             {"KiB", kKi},
-    {"M", kKi * kKi},                   {"MB", kKi * kKi},       {"MiB", kKi * kKi},
-    {"G", kKi * kKi * kKi},             {"GB", kKi * kKi * kKi}, {"GiB", kKi * kKi * kKi},
-    {"T", kKi * kKi * kKi * kKi},       {"TB", kKi * kKi * kKi * kKi},
-    {"TiB", kKi * kKi * kKi * kKi}};
+constexpr Unit kByteUnits[] = {{"K", kKi},
+                               {"KB", kKi},
+                               {"KiB", kKi},
+                               {"M", kKi * kKi},
+                               {"MB", kKi * kKi},
+                               {"MiB", kKi * kKi},
+                               {"G", kKi * kKi * kKi},
+                               {"GB", kKi * kKi * kKi},
+                               {"GiB", kKi * kKi * kKi},
+                               {"T", kKi * kKi * kKi * kKi},
+                               {"TB", kKi * kKi * kKi * kKi},
+                               {"TiB", kKi * kKi * kKi * kKi}};
 
 // Far beyond any use, and exact as a double and as an int64.
 constexpr double kLargest = 4e18;
 
 base::Status refuse(std::string_view text, std::string_view what, std::string_view examples) {
-  return {base::Code::InvalidArgument, "'" + std::string(text) + "' is not a " +
-                                           std::string(what) + "; write for example " +
-                                           std::string(examples)};
+  return {base::Code::InvalidArgument, "'" + std::string(text) + "' is not a " + std::string(what) +
+                                           "; write for example " + std::string(examples)};
 }
 
 // The number in front and the factor of the unit behind it; negative when `text` is neither.

@@ -17,10 +17,10 @@
 namespace gpufl::net {
 
 struct HttpLimits {
-  size_t header_bytes = 8192;                  // request line and fields together; then 431
-  std::chrono::milliseconds read_time{5000};   // from accept to the last byte of the request
+  size_t header_bytes = 8192;                 // request line and fields together; then 431
+  std::chrono::milliseconds read_time{5000};  // from accept to the last byte of the request
   std::chrono::milliseconds write_time{10000};
-  size_t connections = 32;                     // beyond: the oldest one is dropped
+  size_t connections = 32;  // beyond: the oldest one is dropped
 };
 
 struct HttpReply {

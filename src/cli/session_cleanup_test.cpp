@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/session_cleanup.hpp"
+
+#include <stdlib.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "format/log_writer.hpp"
+
+namespace gpufl::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kPadding = 100'000;  // far more than what the writer itself puts there
+
+class SessionCleanupTest : public testing::Test {
+ protected:
+  SessionCleanupTest() {
+    std::string pattern = (fs::temp_directory_path() / "gpufl_cleanup_XXXXXX").string();
+    root_ = ::mkdtemp(pattern.data());
+  }
+  ~SessionCleanupTest() override { fs::remove_all(root_); }
+
+  std::unique_ptr<format::LogWriter> begin(const std::string& id, const std::string& name) {
+    format::LogOptions options;
+    options.session_dir = root_ / id;
+    options.disk_floor_bytes = 0;
+    format::SessionHeader header;
+    header.session_id = id;
+    header.run_id = id;
+    header.app_name = name;
+    header.engine = "Monitor";
+    header.backend = "none";
+    auto log = format::LogWriter::create(options, header);
+    EXPECT_TRUE(log.is_ok()) << log.status().text();
+    std::ofstream(root_ / id / "padding") << std::string(kPadding, 'x');
+    return std::move(*log);
+  }
+  void record(const std::string& id, const std::string& name) {
+    EXPECT_TRUE(begin(id, name)->close(1, format::Ledger()));
+  }
+  bool exists(const std::string& id) const { return fs::exists(root_ / id); }
+
+  fs::path root_;
+};
+
+TEST_F(SessionCleanupTest, DeletesTheOldestUntilTheRestFit) {
+  for (const char* id : {"20250103T000000Z-03", "20250101T000000Z-01", "20250102T000000Z-02"}) {
+    record(id, "mine");
+  }
+  EXPECT_EQ(delete_old_sessions(root_, "mine", 4 * kPadding).size(), 0u);
+  EXPECT_EQ(delete_old_sessions(root_, "mine", kPadding * 5 / 2),
+            std::vector{root_ / "20250101T000000Z-01"});
+  EXPECT_TRUE(exists("20250102T000000Z-02"));
+  EXPECT_EQ(delete_old_sessions(root_, "mine", 0).size(), 2u);
+}
+
+TEST_F(SessionCleanupTest, LeavesWhatIsNotItsToDelete) {
+  record("20250101T000000Z-01", "other");
+  const auto live = begin("20250102T000000Z-02", "mine");
+  fs::create_directories(root_ / "20250103T000000Z-03");
+  std::ofstream(root_ / "20250103T000000Z-03" / "notes.txt") << std::string(kPadding, 'x');
+  EXPECT_EQ(delete_old_sessions(root_, "mine", 0).size(), 0u);
+  EXPECT_TRUE(exists("20250101T000000Z-01"));
+  EXPECT_TRUE(exists("20250102T000000Z-02"));
+  EXPECT_TRUE(exists("20250103T000000Z-03"));
+  EXPECT_TRUE(live->close(1, format::Ledger()));
+}
+
+TEST_F(SessionCleanupTest, NoFolderIsNoMistake) {
+  EXPECT_EQ(delete_old_sessions(root_ / "none", "mine", 0).size(), 0u);
+}
+
+}  // namespace
+}  // namespace gpufl::cli

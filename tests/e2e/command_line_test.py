@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line itself: help, version, wrong use; and docs/reference/cli.md says what --help says.
+
+`command_line_test.py --update` writes the help texts into the page.
+"""
+
+import pathlib
+import re
+import sys
+import unittest
+
+from monitor_process import DAEMON, GPUFL, run
+
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "reference" / "cli.md"
+# A fenced block whose first line is the command that prints the rest.
+BLOCK = re.compile(r"```text\n\$ (?P<command>[^\n]*--help)\n(?P<text>.*?)```\n", re.DOTALL)
+
+
+def help_of(command):
+    program, *arguments = command.split()
+    ended = run({"gpufl": GPUFL, "gpufl-monitor": DAEMON}[program], *arguments)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout.strip("\n") + "\n"
+
+
+def commands():
+    listed = help_of("gpufl --help").split("Commands:\n")[1].split("\n\n")[0]
+    return re.findall(r"^  (\S+)", listed, re.MULTILINE)
+
+
+class CommandLine(unittest.TestCase):
+    def test_the_page_says_what_help_says(self):
+        documented = {m["command"]: m["text"] for m in BLOCK.finditer(PAGE.read_text())}
+        expected = ["gpufl --help", *(f"gpufl {c} --help" for c in commands()),
+                    "gpufl-monitor --help"]  # fmt: skip
+        self.assertEqual(list(documented), expected)
+        for command, text in documented.items():
+            self.assertEqual(text, help_of(command), f"{command}; run command_line_test.py --update")
+
+    def test_without_arguments_it_prints_its_help(self):
+        ended = run(GPUFL)
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        self.assertEqual(ended.stdout, run(GPUFL, "--help").stdout)
+
+    def test_version(self):
+        header = PAGE.parents[2] / "include" / "gpufl" / "version.hpp"
+        version = re.search(r'GPUFL_VERSION "(.*)"', header.read_text()).group(1)
+        self.assertEqual(run(GPUFL, "--version").stdout, f"gpufl {version}\n")
+        self.assertEqual(run(DAEMON, "--version").stdout, f"gpufl-monitor {version}\n")
+
+    def assert_usage(self, *arguments, says):
+        ended = run(GPUFL, *arguments)
+        self.assertEqual((ended.returncode, ended.stdout), (64, ""), ended.stderr)
+        self.assertIn(says, ended.stderr)
+
+    def test_wrong_use_is_64_with_a_hint(self):
+        self.assert_usage("moniter", says="unknown command 'moniter'; did you mean 'monitor'?")
+        self.assert_usage("zzzzzz", says="unknown command 'zzzzzz'\nRun 'gpufl --help'")
+        self.assert_usage("--verison", says="did you mean '--version'?")
+        self.assert_usage("verify", says="Run 'gpufl verify --help'")
+        self.assert_usage("monitor", "now", says="unknown argument 'now'")
+
+    def test_every_command_refuses_an_unknown_option(self):
+        for command in commands():
+            with self.subTest(command):
+                self.assert_usage(command, "--no-such-option", says="--no-such-option")
+
+
+def update():
+    text = BLOCK.sub(
+        lambda m: f"```text\n$ {m['command']}\n{help_of(m['command'])}```\n", PAGE.read_text()
+    )
+    PAGE.write_text(text)
+
+
+if __name__ == "__main__":
+    update() if sys.argv[1:] == ["--update"] else unittest.main()

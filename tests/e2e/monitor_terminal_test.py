@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The live view on a real (pseudo) terminal: it shows, follows the size, and puts all back."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import termios
+import time
+import unittest
+
+from monitor_process import GPUFL, PATIENCE_S, MonitorTest, environment
+
+ENTER, LEAVE = b"\x1b[?1049h\x1b[?25l", b"\x1b[?25h\x1b[?1049l"
+
+
+class Screen:
+    """The monitor in the foreground of a terminal of its own."""
+
+    def __init__(self, test, *arguments, rows=40, columns=100, **variables):
+        self.master, slave = pty.openpty()
+        test.addCleanup(os.close, self.master)
+        self.slave = slave
+        test.addCleanup(os.close, slave)
+        self.resize(rows, columns)
+        self.before = termios.tcgetattr(slave)
+        self.output = b""
+        self.pid = os.fork()
+        if self.pid == 0:
+            self._log_in()
+            os.execve(GPUFL, [str(a) for a in (GPUFL, "monitor", *arguments)],
+                      environment(**{"TERM": "xterm-256color"} | variables))  # fmt: skip
+        self.code = None
+        test.addCleanup(self._end)
+
+    def _log_in(self):
+        os.setsid()
+        fcntl.ioctl(self.slave, termios.TIOCSCTTY, 0)
+        for number in range(3):
+            os.dup2(self.slave, number)
+
+    def _end(self):
+        if self.code is None:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+
+    def resize(self, rows, columns):
+        size = struct.pack("HHHH", rows, columns, 0, 0)
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, size)
+
+    def read_until(self, pattern):
+        """What came since the last call, up to and with the first match of `pattern`."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not (found := re.search(pattern, self.output, re.DOTALL)):
+            if not select.select([self.master], [], [], max(0, deadline - time.monotonic()))[0]:
+                raise AssertionError(f"{pattern} did not come; instead: {self.output!r}")
+            self.output += os.read(self.master, 65536)
+        seen, self.output = self.output[: found.end()], self.output[found.end() :]
+        return seen
+
+    def type(self, keys):
+        os.write(self.master, keys)
+
+    def wait(self):
+        self.code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self.code
+
+
+class Terminal(MonitorTest):
+    def start_screen(self, *arguments, **options):
+        options.setdefault("GPUFL_BACKEND", "synthetic")
+        return Screen(self, "--interval", "100ms", "--output", self.output, *arguments, **options)
+
+    def assert_put_back(self, screen):
+        tail = screen.read_until(re.escape(LEAVE) + rb".*session [^\r\n]+\r\n")
+        self.assertIn(b"gpufl monitor: stopped by", tail)
+        self.assertEqual(screen.wait(), 0)
+        self.assertEqual(termios.tcgetattr(screen.slave), screen.before)
+        self.assert_verdict(0)
+
+    def test_q_stops_and_all_is_put_back(self):
+        screen = self.start_screen()
+        shown = screen.read_until(rb"GPU 0.*q or Ctrl-C stops")
+        self.assertIn(ENTER, shown)
+        screen.read_until(rb"gpu \[\x1b\[32m\|+\x1b\[0m")  # a bar, in colour
+        self.assertFalse(termios.tcgetattr(screen.slave)[3] & termios.ECHO)
+        screen.type(b"x")
+        screen.type(b"q")
+        self.assert_put_back(screen)
+
+    def test_ctrl_c_stops(self):
+        screen = self.start_screen()
+        screen.read_until(rb"q or Ctrl-C stops")
+        screen.type(b"\x03")
+        self.assert_put_back(screen)
+
+    def test_sigterm_stops(self):
+        screen = self.start_screen()
+        screen.read_until(rb"q or Ctrl-C stops")
+        os.kill(screen.pid, signal.SIGTERM)
+        self.assert_put_back(screen)
+
+    def test_follows_the_size(self):
+        screen = self.start_screen(rows=40, columns=100)
+        screen.read_until(rb"q or Ctrl-C stops")
+        screen.resize(10, 30)
+        os.kill(screen.pid, signal.SIGWINCH)
+        for _ in range(3):  # the first may be a frame that was already on its way
+            frame = screen.read_until(rb"\x1b\[H.*?\x1b\[J")
+        rows = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", frame).replace(b"\r", b"").split(b"\n")
+        self.assertEqual(len(rows), 10, frame)
+        self.assertLessEqual(max(map(len, rows)), 30)
+        screen.type(b"q")
+        self.assert_put_back(screen)
+
+    def test_no_color(self):
+        screen = self.start_screen("--duration", "500ms", NO_COLOR="1")
+        shown = screen.read_until(re.escape(LEAVE))
+        self.assertIn(b"GPU 0", shown)
+        self.assertNotRegex(shown, rb"\x1b\[[0-9;]*m")
+
+    def test_dumb_terminal_gets_no_screen(self):
+        screen = self.start_screen("--duration", "300ms", TERM="dumb")
+        shown = screen.read_until(rb"stopped by")
+        self.assertNotIn(b"\x1b", shown)
+        self.assertEqual(screen.wait(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
