@@ -6,8 +6,8 @@
 namespace gpufl::analysis {
 
 std::optional<double> CounterTotal::per_second() const {
-  if (samples < 2 || last_ns <= first_ns) return std::nullopt;
-  return static_cast<double>(increase()) * 1e9 / static_cast<double>(last_ns - first_ns);
+  if (samples < 2 || span_ns <= 0) return std::nullopt;
+  return static_cast<double>(increase()) * 1e9 / static_cast<double>(span_ns);
 }
 
 void CounterTable::add(const format::Batch& rows, const format::Dictionaries& dictionaries) {
@@ -29,12 +29,13 @@ void CounterTable::add(const format::Batch& rows, const format::Dictionaries& di
   }
 }
 
-std::vector<CounterTotal> CounterTable::finish() const {
+std::vector<CounterTotal> CounterTable::finish(int64_t end_ns, bool is_cut) const {
   std::vector<CounterTotal> out;
   out.reserve(totals_.size());
   for (const auto& [name, total] : totals_) {
     out.push_back(total);
     out.back().name = names_.text(name);
+    out.back().span_ns = end_ns - (is_cut ? total.first_ns : 0);
   }
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return out;

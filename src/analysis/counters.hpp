@@ -19,9 +19,10 @@ struct CounterTotal {
   uint64_t samples = 0;
   int64_t first = 0, last = 0;        // values: counted since the process began
   int64_t first_ns = 0, last_ns = 0;  // session times of those samples
+  int64_t span_ns = 0;                // how long the increase took, idle times included
 
   int64_t increase() const { return last - first; }
-  // Unknown with fewer than two samples at different times.
+  // Unknown with fewer than two samples, and for no time at all.
   std::optional<double> per_second() const;
 };
 
@@ -29,7 +30,9 @@ class CounterTable {
  public:
   explicit CounterTable(NameTable& names) : names_(names) {}
   void add(const format::Batch& rows, const format::Dictionaries& dictionaries);
-  std::vector<CounterTotal> finish() const;  // by name
+  // By name. A counter is sampled when it has changed, so its first value is that of the session's
+  // beginning and its last that of the end, unless the beginning `is_cut`.
+  std::vector<CounterTotal> finish(int64_t end_ns, bool is_cut) const;
 
  private:
   NameTable& names_;

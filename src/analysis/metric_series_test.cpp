@@ -93,7 +93,7 @@ TEST(CounterTableTest, TotalsAndRates) {
   rows.push_row({3'000'000'000, 1, 500});
   rows.push_row({3'000'000'000, 2, 9});
   table.add(rows, dictionaries);
-  const auto counters = table.finish();
+  const auto counters = table.finish(5'000'000'000, false);
   ASSERT_EQ(counters.size(), 2u);
   EXPECT_EQ(counters[0].name, "alone");
   EXPECT_EQ(counters[0].last, 9);
@@ -101,7 +101,9 @@ TEST(CounterTableTest, TotalsAndRates) {
   EXPECT_EQ(counters[1].name, "tokens");
   EXPECT_EQ(counters[1].increase(), 400);
   EXPECT_EQ(counters[1].last, 500);
-  EXPECT_EQ(counters[1].per_second(), 200.0);
+  EXPECT_EQ(counters[1].per_second(), 80.0);
+  EXPECT_EQ(table.finish(5'000'000'000, true)[1].per_second(), 100.0);
+  EXPECT_EQ(table.finish(0, false)[1].per_second(), std::nullopt);
 }
 
 }  // namespace

@@ -107,13 +107,18 @@ void SummaryBuilder::on_problem(const format::Problem& problem) {
   if (summary_.problems.size() < SessionSummary::kMaxProblems) summary_.problems.push_back(problem);
 }
 
-void SummaryBuilder::on_window(const format::WindowFile& /*window*/) { scopes_.end_window(); }
+void SummaryBuilder::on_window(const format::WindowFile& window) {
+  using State = format::WindowFile::State;
+  scopes_.end_window();
+  is_cut_ |= window.channel == format::Channel::Scope &&
+             (window.state == State::Deleted || window.state == State::Missing);
+}
 
 SessionSummary SummaryBuilder::finish() {
   // A time after the end is a fault of its row, not a longer session.
   if (end_ns_) summary_.duration_ns = *end_ns_;
   summary_.scopes = scopes_.finish(summary_.duration_ns);
-  summary_.counters = counters_.finish();
+  summary_.counters = counters_.finish(summary_.duration_ns, is_cut_);
   summary_.metrics = metrics_.finish();
   return std::move(summary_);
 }

@@ -72,6 +72,7 @@ class SummaryBuilder : public format::Visitor {
 
   SessionSummary summary_;
   std::optional<int64_t> end_ns_;
+  bool is_cut_ = false;  // windows of the scope channel are gone, so the session's beginning may be
   NameTable names_;
   ScopeTree scopes_{names_};
   CounterTable counters_{names_};

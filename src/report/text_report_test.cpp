@@ -111,8 +111,9 @@ SessionSummary full_session() {
   unknown.children.push_back(scope("orphan", {1}));
   summary.scopes = {epoch, warmup, matmul, save, unknown};
 
-  summary.counters = {{"tokens", 50, 1000, 2'501'000, 1'000'000'000, 11'000'000'000},
-                      {"once", 1, 7, 7, 5, 5}};
+  summary.counters = {
+      {"tokens", 50, 1000, 2'501'000, 1'000'000'000, 11'000'000'000, 12'500'000'000},
+      {"once", 1, 7, 7, 5, 5, 12'500'000'000}};
   summary.metrics = {
       metric({}, "cpu_core_util_permille", 0, {100, 300}),
       metric({}, "cpu_core_util_permille", 1, {0, 200}),
