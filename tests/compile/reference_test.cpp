@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The API reference's table of options, in the order in which it stands there: every field by its
+// name, with its type and its default.
+#include <gtest/gtest.h>
+
+#include <gpufl/gpufl.hpp>
+#include <type_traits>
+
+namespace gpufl {
+namespace {
+
+TEST(Reference, EveryOptionHasItsDefault) {
+  const InitOptions opts;
+  EXPECT_EQ(opts.app_name, "gpufl");
+  EXPECT_EQ(opts.log_path, "");
+  EXPECT_EQ(opts.backend_url, "");
+  EXPECT_EQ(opts.api_key, "");
+  EXPECT_EQ(opts.api_path, "");
+  EXPECT_FALSE(opts.remote_upload);
+  EXPECT_FALSE(opts.enable_stack_trace);
+  EXPECT_TRUE(opts.enable_source_collection);
+  EXPECT_TRUE(opts.enable_external_correlation);
+  EXPECT_TRUE(opts.enable_synchronization);
+  EXPECT_FALSE(opts.enable_memory_tracking);
+  EXPECT_FALSE(opts.enable_cuda_graphs_tracking);
+  EXPECT_EQ(opts.system_sample_rate_ms, 0);
+  EXPECT_EQ(opts.kernel_sample_rate_ms, 0);
+  EXPECT_FALSE(opts.continuous_system_sampling);
+  EXPECT_EQ(opts.backend, BackendKind::Auto);
+  EXPECT_EQ(opts.profiling_engine, ProfilingEngine::Monitor);
+  EXPECT_EQ(opts.config_file, "");
+  EXPECT_FALSE(opts.flush_logs_always);
+  EXPECT_FALSE(opts.enable_debug_output);
+  EXPECT_TRUE(opts.enabled);
+}
+
+TEST(Reference, FunctionsHaveTheirSignatures) {
+  static_assert(std::is_same_v<decltype(&init), bool (*)(const InitOptions&)>);
+  static_assert(std::is_same_v<decltype(&shutdown), void (*)()>);
+  static_assert(std::is_same_v<decltype(&generateReport), void (*)(const std::string&)>);
+  static_assert(std::is_same_v<decltype(&systemStart), void (*)(const std::string&)>);
+  static_assert(std::is_same_v<decltype(&systemStop), void (*)(const std::string&)>);
+}
+
+TEST(Reference, EnumsHaveTheirOrder) {
+  EXPECT_LT(BackendKind::Auto, BackendKind::Nvidia);
+  EXPECT_LT(BackendKind::Nvidia, BackendKind::Amd);
+  EXPECT_LT(BackendKind::Amd, BackendKind::None);
+  const ProfilingEngine ladder[] = {
+      ProfilingEngine::Monitor,       ProfilingEngine::Trace, ProfilingEngine::PcSampling,
+      ProfilingEngine::SassMetrics,   ProfilingEngine::RangeProfiler,
+      ProfilingEngine::Deep,          ProfilingEngine::PmSampling,
+      ProfilingEngine::RangeProfilerKernelReplay};
+  for (size_t i = 0; i < std::size(ladder); ++i) EXPECT_EQ(static_cast<size_t>(ladder[i]), i);
+}
+
+}  // namespace
+}  // namespace gpufl

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "snippets.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+#include <gpufl/gpufl.hpp>
+
+#include "analysis/summary.hpp"
+#include "format/session_reader.hpp"
+
+namespace gpufl::snippets {
+namespace {
+
+// Runs `body` in a session; what its log says.
+analysis::SessionSummary record(const std::function<void()>& body) {
+  char pattern[] = "/tmp/gpufl_snippets_XXXXXX";
+  const std::filesystem::path folder = mkdtemp(pattern);
+  InitOptions options;
+  options.app_name = "snippets";
+  options.log_path = folder;
+  options.backend = BackendKind::None;
+  EXPECT_TRUE(init(options));
+  body();
+  shutdown();
+  const auto sessions = format::find_sessions(folder);
+  EXPECT_EQ(sessions.size(), 1u);
+  auto summary = analysis::summarize(sessions.at(0));
+  EXPECT_TRUE(summary);
+  std::filesystem::remove_all(folder);
+  return *summary;
+}
+
+// "name / tag xN { children }" of every scope, in order of appearance.
+std::string shape(const std::vector<analysis::ScopeNode>& scopes) {
+  std::string text;
+  for (const analysis::ScopeNode& scope : scopes) {
+    if (!text.empty()) text += " ";
+    text += scope.name + (scope.tag.empty() ? "" : "/" + scope.tag);
+    if (scope.duration_ns.count != 1) text += "*" + std::to_string(scope.duration_ns.count);
+    if (!scope.children.empty()) text += "{" + shape(scope.children) + "}";
+  }
+  return text;
+}
+
+TEST(Snippets, NestedScopes) {
+  EXPECT_EQ(shape(record(train_two_batches).scopes),
+            "batch*2{forward_pass*2 loss*2 backward_pass*2 optimizer_step*2}");
+}
+
+TEST(Snippets, ObjectScopes) {
+  EXPECT_EQ(shape(record(object_scope).scopes),
+            "data_loading data_loading/batch_42{data_loading{data_loading/batch_43}}");
+}
+
+TEST(Snippets, LambdaScopes) {
+  int value = 0;
+  EXPECT_EQ(shape(record([&] { value = lambda_scope(); }).scopes), "inference inference/tagged");
+  EXPECT_EQ(value, 42);
+}
+
+TEST(Snippets, BenchmarkLoop) {
+  int iterations = 0;
+  const auto summary = record([&] { benchmark_loop(iterations); });
+  EXPECT_EQ(iterations, 13);
+  // The warm-up is a scope of its own, closed before the measured one opens.
+  EXPECT_EQ(shape(summary.scopes), "matmul_warmup matmul");
+}
+
+TEST(Snippets, BenchmarkWithoutRepeatIsAnEmptyScope) {
+  int iterations = 0;
+  EXPECT_EQ(shape(record([&] { benchmark_without_repeat(iterations); }).scopes), "never");
+  EXPECT_EQ(iterations, 0);
+}
+
+TEST(Snippets, BenchmarkInsideALambda) {
+  int iterations = 0;
+  EXPECT_EQ(shape(record([&] { benchmark_inside_lambda(iterations); }).scopes), "from a lambda");
+  EXPECT_EQ(iterations, 2);
+}
+
+TEST(Snippets, BestPractices) {
+  EXPECT_EQ(shape(record(best_practices).scopes),
+            "data_preprocessing forward_pass backward_pass checkpoint_save");
+}
+
+TEST(Snippets, ReferenceScopes) { EXPECT_EQ(shape(record(reference_scopes).scopes), "name*3"); }
+
+TEST(Snippets, SystemPhase) {
+  const auto summary = record(system_phase);
+  EXPECT_EQ(summary.event_counts.at("system_start"), 2u);
+  EXPECT_EQ(summary.event_counts.at("system_stop"), 2u);
+}
+
+TEST(Snippets, ControlFlowMeansWhatItMeansWithoutScopes) {
+  int steps = 0;
+  const auto summary = record([&] { control_flow(steps); });
+  EXPECT_EQ(steps, 6);
+  EXPECT_EQ(shape(summary.scopes), "then iteration*4 a{b/tag} case returning");
+}
+
+TEST(Snippets, MonitorKeepsTypes) {
+  bool kept = false;
+  record([&] { kept = monitor_keeps_types(); });
+  EXPECT_TRUE(kept);
+}
+
+TEST(Snippets, Counters) {
+  const auto summary = record(counters);
+  ASSERT_EQ(summary.counters.size(), 2u);
+  for (const auto& counter : summary.counters) {
+    EXPECT_EQ(counter.last - counter.first, counter.name == "tokens" ? 523 : 1) << counter.name;
+  }
+}
+
+}  // namespace
+}  // namespace gpufl::snippets
