@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/session.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <gpufl/scope.hpp>
+#include <map>
+#include <thread>
+
+#include "format/session_reader.hpp"
+#include "format/verify.hpp"
+
+namespace gpufl::capture {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Lines : format::Visitor {
+  void on_batch(const format::Batch& batch, const format::Dictionaries&) override {
+    rows[batch.kind()] += batch.rows();
+  }
+  void on_object(format::Kind kind, const base::Json& line) override {
+    ++rows[kind];
+    if (kind == format::Kind::Event) events.push_back(line["name"].as_string());
+    if (kind == format::Kind::Clock) clocks.push_back(line);
+  }
+  std::map<format::Kind, uint64_t> rows;
+  std::vector<std::string> events;
+  std::vector<base::Json> clocks;
+};
+
+class SessionTest : public testing::Test {
+ protected:
+  SessionTest() {
+    char pattern[] = "/tmp/gpufl_session_XXXXXX";
+    folder_ = mkdtemp(pattern);
+  }
+  ~SessionTest() override { std::filesystem::remove_all(folder_); }
+
+  SessionConfig config(const std::string& backend) {
+    SessionConfig config;
+    config.app_name = "session_test";
+    config.log_root = folder_;
+    config.backend = backend;
+    return config;
+  }
+  static std::unique_ptr<Session> start(SessionConfig config) {
+    auto session = Session::start(std::move(config));
+    EXPECT_TRUE(session) << session.status().text();
+    return session ? std::move(*session) : nullptr;
+  }
+  static Lines read(const Session& session) {
+    Lines lines;
+    const auto reader = format::SessionReader::open(session.dir());
+    EXPECT_TRUE(reader);
+    if (reader) reader->read(lines);
+    return lines;
+  }
+  static const CapabilityNote* note(const Session& session, const std::string& feature) {
+    for (const CapabilityNote& note : session.capabilities()) {
+      if (note.feature == feature) return &note;
+    }
+    return nullptr;
+  }
+
+  std::filesystem::path folder_;
+};
+
+template <typename Condition>
+bool eventually(Condition&& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + 10s;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(1ms);
+  }
+  return true;
+}
+
+TEST_F(SessionTest, SyntheticTraceIsCompleteAndVerified) {
+  SessionConfig config = this->config("synthetic");
+  config.engine = "Trace";
+  config.continuous_sampling = true;
+  config.sample_interval_ms = 10;
+  const auto session = start(config);
+  ASSERT_TRUE(session);
+  EXPECT_EQ(note(*session, "profiling_engine")->got, "Trace");
+  EXPECT_EQ(note(*session, "health")->got, "synthetic");
+  GFL_SCOPE("work") { std::this_thread::sleep_for(150ms); }
+  EXPECT_TRUE(eventually([&] { return session->board().samples_taken >= 3; }));
+  const MetricBoard board = session->board();
+  EXPECT_EQ(board.devices.size(), 1u);
+  EXPECT_FALSE(board.device_values.empty());
+  EXPECT_FALSE(board.host_values.empty());
+  EXPECT_TRUE(session->stop());
+  EXPECT_TRUE(session->stop());
+
+  const Lines lines = read(*session);
+  for (const format::Kind kind :
+       {format::Kind::Kernel, format::Kind::Scope, format::Kind::DeviceMetric,
+        format::Kind::HostMetric, format::Kind::Process, format::Kind::Device, format::Kind::Ledger,
+        format::Kind::End}) {
+    EXPECT_TRUE(lines.rows.contains(kind)) << format::spec(kind).name;
+  }
+  const format::VerifyResult verified = format::verify_session(session->dir());
+  EXPECT_EQ(verified.verdict, format::Verdict::Complete)
+      << (verified.reasons.empty() ? "" : verified.reasons[0]);
+}
+
+TEST_F(SessionTest, ClockIsAnchoredAtBothEnds) {
+  const auto session = start(config("none"));
+  ASSERT_TRUE(session);
+  EXPECT_TRUE(session->stop());
+  const Lines lines = read(*session);
+  ASSERT_EQ(lines.clocks.size(), 2u);
+  EXPECT_LT(lines.clocks[0]["time"].as_integer(), lines.clocks[1]["time"].as_integer());
+  EXPECT_TRUE(lines.clocks[0]["wall"].is_string());
+  EXPECT_TRUE(lines.clocks[0]["error"].is_integer());
+}
+
+TEST_F(SessionTest, FlushPutsEverythingIntoTheFiles) {
+  const auto session = start(config("none"));
+  ASSERT_TRUE(session);
+  { ScopedMonitor scope("flushed"); }
+  ScopedMonitor open("open");
+  session->flush();
+  const Lines lines = read(*session);
+  EXPECT_EQ(lines.rows.at(format::Kind::Scope), 1u);
+  EXPECT_EQ(lines.rows.at(format::Kind::ScopeOpen), 1u);
+  EXPECT_TRUE(session->stop());
+  session->flush();  // after the end: nothing to do, and no waiting
+}
+
+TEST_F(SessionTest, BackendNoneOpensNothingAndStillRecords) {
+  SessionConfig config = this->config("none");
+  config.engine = "Deep";
+  config.features = {"enable_stack_trace"};
+  const auto session = start(config);
+  ASSERT_TRUE(session);
+  EXPECT_EQ(note(*session, "health")->asked, "none");
+  EXPECT_EQ(note(*session, "health")->reason, "");
+  EXPECT_EQ(note(*session, "profiling_engine")->got, "Monitor");
+  EXPECT_EQ(note(*session, "profiling_engine")->reason, "no_backend");
+  EXPECT_EQ(note(*session, "enable_stack_trace")->reason, "engine_too_low");
+  EXPECT_TRUE(session->stop());
+}
+
+TEST_F(SessionTest, OneSessionAtATimeHasTheScopes) {
+  const auto first = start(config("none"));
+  const auto second = start(config("none"));
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(note(*first, "scopes"), nullptr);
+  ASSERT_NE(note(*second, "scopes"), nullptr);
+  EXPECT_EQ(note(*second, "scopes")->reason, "taken");
+  { ScopedMonitor scope("whose"); }
+  EXPECT_TRUE(second->stop());
+  { ScopedMonitor scope("still the first's"); }
+  EXPECT_TRUE(first->stop());
+  EXPECT_EQ(read(*first).rows.at(format::Kind::Scope), 2u);
+  EXPECT_FALSE(read(*second).rows.contains(format::Kind::Scope));
+}
+
+TEST_F(SessionTest, SystemStartSamplesWithoutARate) {
+  const auto session = start(config("none"));
+  ASSERT_TRUE(session);
+  std::this_thread::sleep_for(50ms);
+  EXPECT_EQ(session->board().samples_taken, 0u);
+  session->system_start("phase");
+  EXPECT_TRUE(eventually([&] { return session->board().samples_taken >= 2; }));
+  session->system_stop("phase");
+  session->system_stop("phase");
+  EXPECT_TRUE(session->stop());
+  const Lines lines = read(*session);
+  EXPECT_EQ(std::count(lines.events.begin(), lines.events.end(), "system_start"), 1);
+  EXPECT_EQ(std::count(lines.events.begin(), lines.events.end(), "system_stop_without_start"), 1);
+}
+
+TEST_F(SessionTest, EventsOfTheCallerStandInTheLog) {
+  SessionConfig config = this->config("none");
+  config.events.push_back(base::Json::object().set("name", "from_the_caller"));
+  const auto session = start(config);
+  ASSERT_TRUE(session);
+  EXPECT_TRUE(session->stop());
+  const Lines lines = read(*session);
+  EXPECT_EQ(std::count(lines.events.begin(), lines.events.end(), "from_the_caller"), 1);
+}
+
+TEST_F(SessionTest, FolderThatCannotBeMade) {
+  SessionConfig config = this->config("none");
+  config.log_root = "/proc/nowhere";
+  EXPECT_FALSE(Session::start(config));
+  EXPECT_TRUE(start(this->config("none")));  // nothing is left behind that stands in the way
+}
+
+}  // namespace
+}  // namespace gpufl::capture
