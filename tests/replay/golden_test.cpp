@@ -66,6 +66,33 @@ std::string cat_everything(const std::string& session) {
   return text;
 }
 
+// Every file and every line of the golden logs as an input of tests/fuzz/reader_fuzz.cpp.
+void write_fuzz_seeds() {
+  const fs::path corpus = GPUFL_FUZZ_CORPUS_DIR;
+  fs::remove_all(corpus);
+  fs::create_directories(corpus);
+  const auto write = [&](const std::string& name, char form, const std::string& bytes) {
+    std::ofstream(corpus / name, std::ios::binary) << form << bytes;
+  };
+  for (const char* session : {"complete", "crashed", "corrupt", "newer_minor", "newer_major"}) {
+    for (const auto& entry : fs::directory_iterator(kGolden / session)) {
+      const std::string file = entry.path().filename().string();
+      const char form = file.ends_with(".zst") ? 'Z' : file == "manifest.ndjson" ? 'M' : 'L';
+      write(std::string(session) + "_" + file, form, read_text(entry.path()));
+    }
+  }
+  for (const auto& entry : fs::directory_iterator(kGolden / "complete.text")) {
+    const std::string file = entry.path().filename().string();
+    write("raw_" + file, 'R', read_text(entry.path()));
+    write("sealed_" + file, 'C', read_text(entry.path()));
+    std::ifstream lines(entry.path());
+    std::string line;
+    for (int number = 1; std::getline(lines, line); ++number) {
+      write("line_" + file + "_" + std::to_string(number), 'l', line);
+    }
+  }
+}
+
 class GoldenTest : public ::testing::TestWithParam<const char*> {
  protected:
   static void SetUpTestSuite() {
@@ -76,6 +103,7 @@ class GoldenTest : public ::testing::TestWithParam<const char*> {
       write_corrupt(kGolden / "corrupt");
       write_newer_minor(kGolden / "newer_minor");
       write_newer_major(kGolden / "newer_major");
+      write_fuzz_seeds();
     }
     fs::current_path(kGolden);  // so that the texts hold no path of this machine
   }
