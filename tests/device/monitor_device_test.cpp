@@ -164,8 +164,8 @@ TEST(MonitorPrograms, MonitorLeavesACompleteSession) {
   const TemporaryFolder folder;
   ASSERT_FALSE(folder.path().empty());
   const std::string logs = (folder.path() / "logs").string();
-  const Outcome monitor =
-      run(program("gpufl", {"monitor", "--duration", "2", "--interval", "50", "--output", logs}));
+  const Outcome monitor = run(
+      program("gpufl", {"monitor", "--duration", "2s", "--interval", "50ms", "--output", logs}));
   ASSERT_EQ(monitor.exit_code, 0) << monitor.output;
   const Outcome verify = run(program("gpufl", {"verify", logs}));
   EXPECT_EQ(verify.exit_code, 0) << verify.output;

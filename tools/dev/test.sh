@@ -32,7 +32,7 @@ test_main() {
     return
   fi
   stage sources lint_stage lint_sources
-  stage release-build build_stage release -DGPUFL_TESTS=ON -DGPUFL_BENCH=ON
+  stage release-build build_stage release -DGPUFL_BENCH=ON
   test_stage release
   [[ $quick == no ]] || return 0
   stage clang-tidy lint_stage lint_tidy
