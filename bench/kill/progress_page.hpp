@@ -27,8 +27,7 @@ struct ProgressPage {
   static ProgressPage* map(const std::string& path) {
     const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0 || ftruncate(fd, sizeof(ProgressPage)) != 0) return nullptr;
-    void* memory =
-        mmap(nullptr, sizeof(ProgressPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void* memory = mmap(nullptr, sizeof(ProgressPage), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     return memory != MAP_FAILED ? static_cast<ProgressPage*>(memory) : nullptr;
   }

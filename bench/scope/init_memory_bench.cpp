@@ -50,7 +50,8 @@ double after_init() {
   options.log_path = folder;
   options.continuous_system_sampling = true;
   if (!init(options)) std::abort();
-  for (int i = 0; i < kScopes; ++i) GFL_SCOPE("phase") {}
+  for (int i = 0; i < kScopes; ++i) GFL_SCOPE("phase") {
+    }
   std::this_thread::sleep_for(std::chrono::milliseconds(500));  // a few samples
   const double resident = resident_kb();
   shutdown();
@@ -81,8 +82,7 @@ double median_of_runs(const std::string& program, const char* argument) {
 int compare(int argc, char** argv) {
   Report report("init_memory_bench", argc, argv);
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
-  const std::string unlinked =
-      std::filesystem::path(self).parent_path() / "init_memory_baseline";
+  const std::string unlinked = std::filesystem::path(self).parent_path() / "init_memory_baseline";
   const double bare = median_of_runs(unlinked, "linked");
   const double linked = median_of_runs(self, "linked");
   const double nvml = median_of_runs(self, "nvml");

@@ -50,11 +50,15 @@ double two_clock_reads() {
 }
 
 double scope_pairs() {
-  return cpu_ns_each(kBurst, [] { GFL_SCOPE("forward_pass") {} });
+  return cpu_ns_each(kBurst, [] {
+    GFL_SCOPE("forward_pass") {}
+  });
 }
 
 double tagged_scope_pairs() {
-  return cpu_ns_each(kBurst, [] { GFL_SCOPE("forward_pass", "batch_42") {} });
+  return cpu_ns_each(kBurst, [] {
+    GFL_SCOPE("forward_pass", "batch_42") {}
+  });
 }
 
 template <double (*kMeasure)()>
@@ -175,7 +179,8 @@ void measure_without_pause(Report& report) {
                paired_ratio(kRounds, two_clock_reads, scope_pairs), at_most(2.0));
   const format::Ledger ledger = session.stop();
   report.value("share dropped without pause",
-               100.0 * static_cast<double>(ledger.scopes_dropped) / (kRounds * double{kBurst}), "%");
+               100.0 * static_cast<double>(ledger.scopes_dropped) / (kRounds * double{kBurst}),
+               "%");
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 namespace gpufl {
 
 enum class BackendKind {
-  Auto,    // the vendor whose driver is found
+  Auto,  // the vendor whose driver is found
   Nvidia,
   Amd,
-  None,    // no vendor library is opened; scopes, counters and host metrics are recorded
+  None,  // no vendor library is opened; scopes, counters and host metrics are recorded
 };
 
 // A ladder: each level adds to the ones before it. An engine that this machine or this version
@@ -63,11 +63,11 @@ struct InitOptions {
   bool enabled = true;               // false: init does nothing, and so does every later call
 
   // The log on disk
-  int log_window_mb = 64;        // a file this large is sealed (compressed) and a new one begun
-  int log_window_s = 600;        // and one this old
-  int log_spool_mb = 8192;       // cap for one session's folder; 0: none
-  int log_disk_floor_mb = 512;   // nothing is written while less is free
-  int log_keep_last_s = 0;       // flight recorder: keep only the last seconds; 0: keep all
+  int log_window_mb = 64;       // a file this large is sealed (compressed) and a new one begun
+  int log_window_s = 600;       // and one this old
+  int log_spool_mb = 8192;      // cap for one session's folder; 0: none
+  int log_disk_floor_mb = 512;  // nothing is written while less is free
+  int log_keep_last_s = 0;      // flight recorder: keep only the last seconds; 0: keep all
 };
 
 }  // namespace gpufl

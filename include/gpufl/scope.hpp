@@ -19,8 +19,14 @@ struct ScopeMeta {
   uint32_t repeat = 0;  // 0: not a benchmark
   uint32_t warmup = 0;
 
-  constexpr ScopeMeta& setRepeat(uint32_t n) { repeat = n; return *this; }
-  constexpr ScopeMeta& setWarmup(uint32_t n) { warmup = n; return *this; }
+  constexpr ScopeMeta& setRepeat(uint32_t n) {
+    repeat = n;
+    return *this;
+  }
+  constexpr ScopeMeta& setWarmup(uint32_t n) {
+    warmup = n;
+    return *this;
+  }
 };
 
 namespace detail {
@@ -30,7 +36,8 @@ namespace detail {
 GPUFL_API extern std::atomic<uint32_t> active_session;
 // What begin_scope returns names the scope and its session, so that one which outlives its session
 // does not end in the next; 0 when it was not recorded.
-GPUFL_API uint64_t begin_scope(std::string_view name, std::string_view tag, ScopeMeta meta) noexcept;
+GPUFL_API uint64_t begin_scope(std::string_view name, std::string_view tag,
+                               ScopeMeta meta) noexcept;
 GPUFL_API void end_scope(uint64_t scope) noexcept;
 #endif
 
@@ -121,13 +128,13 @@ class Bench {
 #define GPUFL_DETAIL_JOIN2(a, b) a##b
 #define GPUFL_DETAIL_JOIN(a, b) GPUFL_DETAIL_JOIN2(a, b)
 
-// GFL_SCOPE("name") { ... }, GFL_SCOPE("name", "tag") { ... }: the block is a scope. break, continue
-// and return inside it mean what they mean without it.
-#define GFL_SCOPE(...)                                                                       \
+// GFL_SCOPE("name") { ... }, GFL_SCOPE("name", "tag") { ... }: the block is a scope. break,
+// continue and return inside it mean what they mean without it.
+#define GFL_SCOPE(...)                                                                           \
   if (::gpufl::ScopedMonitor GPUFL_DETAIL_JOIN(gpufl_scope_, __COUNTER__){__VA_ARGS__}; false) { \
   } else
 
 // GFL_BENCH("name", gpufl::ScopeMeta{}.setRepeat(10).setWarmup(3)) { ... }; runs the block warm-up
 // times in the scope <name>_warmup, then repeat times in the scope <name>. The trailing semicolon
 // is required; `return` leaves one iteration.
-#define GFL_BENCH(name, meta) ::gpufl::detail::Bench{name, meta} + [&]() -> void
+#define GFL_BENCH(name, meta) ::gpufl::detail::Bench{name, meta} + [&]()->void

@@ -26,7 +26,7 @@ struct CollectorParts {
   Sampler& sampler;
   backend::Tracer* tracer;  // null: none
   int64_t session_start_ns;
-  uint32_t scope_session;   // 0: another session has the scopes
+  uint32_t scope_session;  // 0: another session has the scopes
 };
 
 class Collector final : private backend::RowSink {

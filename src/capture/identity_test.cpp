@@ -24,10 +24,10 @@ format::SessionHeader ranks(std::map<std::string, std::string> variables) {
 }
 
 TEST(RunId, OwnVariableWins) {
-  EXPECT_EQ(launcher_run_id(environment({{"GPUFL_RUN_ID", "mine"},
-                                         {"TORCHELASTIC_RUN_ID", "theirs"},
-                                         {"SLURM_JOB_ID", "7"}})),
-            "mine");
+  EXPECT_EQ(
+      launcher_run_id(environment(
+          {{"GPUFL_RUN_ID", "mine"}, {"TORCHELASTIC_RUN_ID", "theirs"}, {"SLURM_JOB_ID", "7"}})),
+      "mine");
 }
 
 TEST(RunId, Torchrun) {

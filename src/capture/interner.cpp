@@ -93,8 +93,7 @@ std::string_view Interner::text(uint32_t id) const noexcept {
 bool Interner::make_table() noexcept {
   if (slots_.load(std::memory_order_relaxed) != nullptr) return true;
   const size_t bytes = size_t{max_entries_} * 2 * sizeof(std::atomic<const Entry*>);
-  void* memory =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return false;
   slots_.store(static_cast<std::atomic<const Entry*>*>(memory), std::memory_order_release);
   return true;

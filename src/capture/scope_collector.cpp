@@ -123,8 +123,7 @@ void ScopeCollector::end(ThreadScopes& thread, const ScopeEvent& event) {
     return scope.token == event.token;
   });
   if (found == open.rend()) return;
-  const ScopeEnding ending =
-      found == open.rbegin() ? ScopeEnding::Normal : ScopeEnding::OutOfOrder;
+  const ScopeEnding ending = found == open.rbegin() ? ScopeEnding::Normal : ScopeEnding::OutOfOrder;
   write_row(thread, *found, session_time(event.time_ns), ending);
   open.erase(std::next(found).base());
 }
@@ -161,9 +160,8 @@ void ScopeCollector::close_all(ThreadScopes& thread, int64_t end_ns, ScopeEnding
 void ScopeCollector::write_row(const ThreadScopes& thread, const OpenScope& scope, int64_t end_ns,
                                ScopeEnding ending) {
   rows_.push_row({scope.id, scope.parent, thread.thread_id, scope.depth, log_id(scope.name),
-                  tag_id(scope.tag), scope.start_ns,
-                  std::max<int64_t>(0, end_ns - scope.start_ns), scope.repeat, scope.warmup,
-                  static_cast<int64_t>(ending)});
+                  tag_id(scope.tag), scope.start_ns, std::max<int64_t>(0, end_ns - scope.start_ns),
+                  scope.repeat, scope.warmup, static_cast<int64_t>(ending)});
   if (rows_.rows() >= kMaxBatchRows) write_rows();
 }
 
@@ -179,8 +177,8 @@ void ScopeCollector::announce_open() {
       if (scope.announced) continue;
       scope.announced = true;
       open_rows_.push_row({scope.id, scope.parent, thread.thread_id, scope.depth,
-                           log_id(scope.name), tag_id(scope.tag), scope.start_ns,
-                           scope.repeat, scope.warmup});
+                           log_id(scope.name), tag_id(scope.tag), scope.start_ns, scope.repeat,
+                           scope.warmup});
     }
   }
   if (open_rows_.empty()) return;

@@ -27,7 +27,7 @@ class ScopeCollector {
   // Everything still open ends now, with the session. After the last drain().
   void finish(int64_t now_ns);
 
-  uint64_t dropped() const;   // scopes, since the session began
+  uint64_t dropped() const;  // scopes, since the session began
   uint64_t unclosed() const { return unclosed_; }
   uint64_t names_overflowed() const;
 

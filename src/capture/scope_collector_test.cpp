@@ -142,7 +142,9 @@ TEST_F(ScopeCollectorTest, ThreadEndsInsideItsScope) {
 
 TEST_F(ScopeCollectorTest, RingsOfEndedThreadsServeNewOnes) {
   for (int i = 0; i < 50; ++i) {
-    std::thread([] { GFL_SCOPE("short") {} }).join();
+    std::thread([] {
+      GFL_SCOPE("short") {}
+    }).join();
     collector_->drain();
   }
   EXPECT_LE(scope_recorder::ring_count(), 10u);
@@ -180,7 +182,9 @@ TEST_F(ScopeCollectorTest, ScopeThatOutlivesItsSessionDoesNotEndInTheNext) {
   attach();
   EXPECT_FALSE(scope_recorder::any_scope_open(session_));
   old.reset();
-  { ScopedMonitor fresh("of the second"); }
+  {
+    ScopedMonitor fresh("of the second");
+  }
   const auto rows = ended();
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(name(rows[0]), "of the second");
@@ -196,7 +200,9 @@ TEST_F(ScopeCollectorTest, FullRingDropsWholeScopesAndCounts) {
   const auto rows = ended();
   EXPECT_EQ(rows.size() + collector_->dropped(), kTries);
   for (const auto& row : rows) ASSERT_EQ(ending(row), ScopeEnding::Normal);
-  { ScopedMonitor after("after"); }
+  {
+    ScopedMonitor after("after");
+  }
   EXPECT_EQ(name(ended().back()), "after");
 }
 
@@ -250,10 +256,14 @@ TEST(ScopeRecorder, NothingIsRecordedWithoutASession) {
   const uint32_t session = scope_recorder::attach();
   FakeLogWriter log;
   ScopeCollector collector(log, session, base::monotonic_ns());
-  { ScopedMonitor scope("not started"); }
+  {
+    ScopedMonitor scope("not started");
+  }
   scope_recorder::start_recording(session);
   scope_recorder::stop_recording();
-  { ScopedMonitor scope("stopped"); }
+  {
+    ScopedMonitor scope("stopped");
+  }
   collector.drain();
   EXPECT_TRUE(log.rows(format::Kind::Scope).empty());
   scope_recorder::release();

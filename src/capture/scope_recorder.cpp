@@ -57,8 +57,7 @@ ScopeRing* make_ring(uint32_t number, int64_t thread_id) {
   void* events = mmap(nullptr, ScopeRing::kBytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (events == MAP_FAILED) return nullptr;
-  auto* ring =
-      new (std::nothrow) ScopeRing(number, static_cast<ScopeEvent*>(events), thread_id);
+  auto* ring = new (std::nothrow) ScopeRing(number, static_cast<ScopeEvent*>(events), thread_id);
   if (ring == nullptr) munmap(events, ScopeRing::kBytes);
   return ring;
 }
@@ -112,17 +111,13 @@ uint32_t attach() {
   return session;
 }
 
-void start_recording(uint32_t session) {
-  active_session.store(session, std::memory_order_release);
-}
+void start_recording(uint32_t session) { active_session.store(session, std::memory_order_release); }
 
 void stop_recording() { active_session.store(0, std::memory_order_release); }
 
 void release() { g_attached.store(false, std::memory_order_release); }
 
-uint32_t ring_count() {
-  return std::min(g_ring_count.load(std::memory_order_acquire), kMaxRings);
-}
+uint32_t ring_count() { return std::min(g_ring_count.load(std::memory_order_acquire), kMaxRings); }
 
 ScopeRing* ring(uint32_t number) { return g_rings[number].load(std::memory_order_acquire); }
 

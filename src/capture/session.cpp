@@ -141,9 +141,7 @@ struct Running {
 class RunningSession final : public Session {
  public:
   RunningSession(std::filesystem::path dir, std::unique_ptr<Running> running)
-      : dir_(std::move(dir)),
-        notes_(running->instruments.notes),
-        running_(std::move(running)) {}
+      : dir_(std::move(dir)), notes_(running->instruments.notes), running_(std::move(running)) {}
   ~RunningSession() override { (void)stop(); }
 
   const std::filesystem::path& dir() const override { return dir_; }
@@ -281,8 +279,8 @@ base::Result<std::unique_ptr<Session>> Session::start(SessionConfig config) {
 
   const uint32_t scope_session = scope_recorder::attach();
   if (scope_session == 0) {
-    instruments.notes.push_back({"scopes", "on", "off", "taken",
-                                 "another session of this process records the scopes", {}});
+    instruments.notes.push_back(
+        {"scopes", "on", "off", "taken", "another session of this process records the scopes", {}});
   }
   auto running = std::make_unique<Running>(config, std::move(*log), std::move(instruments),
                                            start_ns, scope_session);

@@ -22,33 +22,33 @@ struct CapabilityNote {
   std::string feature;  // "profiling_engine", "enable_stack_trace", "health", ...
   std::string asked;
   std::string got;
-  std::string reason;   // a stable word; empty when asked == got
+  std::string reason;  // a stable word; empty when asked == got
   std::string detail;
   std::string hint;
 };
 
 struct SessionConfig {
   std::string app_name = "gpufl";
-  std::filesystem::path log_root;       // sessions are folders below it
-  std::string engine = "Monitor";       // as asked for; Session falls down the ladder
-  std::string backend = "auto";         // a name of backend::backend_names(), "auto" or "none"
-  int sample_interval_ms = 0;           // 0: no sampling unless `continuous` or systemStart: then 100
+  std::filesystem::path log_root;  // sessions are folders below it
+  std::string engine = "Monitor";  // as asked for; Session falls down the ladder
+  std::string backend = "auto";    // a name of backend::backend_names(), "auto" or "none"
+  int sample_interval_ms = 0;      // 0: no sampling unless `continuous` or systemStart: then 100
   bool continuous_sampling = false;
-  format::LogOptions log;               // session_dir is set by Session
-  std::vector<std::string> features;    // options turned on by hand, "enable_stack_trace": those
-                                        // that the engine cannot serve are noted
-  std::vector<CapabilityNote> notes;    // what the caller found while reading its options
-  std::vector<base::Json> events;       // `event` lines of the start, without their time
+  format::LogOptions log;             // session_dir is set by Session
+  std::vector<std::string> features;  // options turned on by hand, "enable_stack_trace": those
+                                      // that the engine cannot serve are noted
+  std::vector<CapabilityNote> notes;  // what the caller found while reading its options
+  std::vector<base::Json> events;     // `event` lines of the start, without their time
 };
 
 // The newest value of everything sampled, for live views and exporters.
 struct MetricBoard {
-  int64_t time_ns = 0;                          // session time of the newest sample
+  int64_t time_ns = 0;  // session time of the newest sample
   std::vector<backend::DeviceFacts> devices;
   std::vector<backend::MetricValue> device_values;
   std::vector<backend::MetricValue> host_values;  // .device unused
   std::vector<backend::ProcessUse> processes;
-  std::vector<backend::DeviceEvent> recent_events;  // the last 64
+  std::vector<backend::DeviceEvent> recent_events;             // the last 64
   std::vector<std::pair<std::string, uint64_t>> event_counts;  // "xid" -> 3 since the start
   uint64_t samples_taken = 0, samples_missed = 0;
 };

@@ -122,7 +122,9 @@ TEST_F(SessionTest, ClockIsAnchoredAtBothEnds) {
 TEST_F(SessionTest, FlushPutsEverythingIntoTheFiles) {
   const auto session = start(config("none"));
   ASSERT_TRUE(session);
-  { ScopedMonitor scope("flushed"); }
+  {
+    ScopedMonitor scope("flushed");
+  }
   ScopedMonitor open("open");
   session->flush();
   const Lines lines = read(*session);
@@ -153,9 +155,13 @@ TEST_F(SessionTest, OneSessionAtATimeHasTheScopes) {
   EXPECT_EQ(note(*first, "scopes"), nullptr);
   ASSERT_NE(note(*second, "scopes"), nullptr);
   EXPECT_EQ(note(*second, "scopes")->reason, "taken");
-  { ScopedMonitor scope("whose"); }
+  {
+    ScopedMonitor scope("whose");
+  }
   EXPECT_TRUE(second->stop());
-  { ScopedMonitor scope("still the first's"); }
+  {
+    ScopedMonitor scope("still the first's");
+  }
   EXPECT_TRUE(first->stop());
   EXPECT_EQ(read(*first).rows.at(format::Kind::Scope), 2u);
   EXPECT_FALSE(read(*second).rows.contains(format::Kind::Scope));

@@ -12,7 +12,7 @@
 namespace gpufl::client {
 
 struct IntField {
-  int InitOptions::*member;
+  int InitOptions::* member;
   int min, max;
 };
 

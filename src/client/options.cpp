@@ -100,14 +100,14 @@ Outcome set_int(const IntField& field, int64_t value, Layer& layer) {
   return std::nullopt;
 }
 
-Outcome set_engine(ProfilingEngine InitOptions::*member, std::string_view text, Layer& layer) {
+Outcome set_engine(ProfilingEngine InitOptions::* member, std::string_view text, Layer& layer) {
   const auto found = find_word(capture::engine_names(), text);
   if (!found) return Refusal{"bad_value", listed(capture::engine_names())};
   layer.values.*member = static_cast<ProfilingEngine>(*found);
   return std::nullopt;
 }
 
-Outcome set_backend(BackendKind InitOptions::*member, std::string_view text, Layer& layer) {
+Outcome set_backend(BackendKind InitOptions::* member, std::string_view text, Layer& layer) {
   layer.is_synthetic = same_word(text, kSynthetic);
   if (layer.is_synthetic) return std::nullopt;
   const auto found = find_word(kBackends, text);
@@ -121,11 +121,11 @@ struct SetFromText {
   std::string_view text;
   Layer& layer;
 
-  Outcome operator()(std::string InitOptions::*member) const {
+  Outcome operator()(std::string InitOptions::* member) const {
     layer.values.*member = text;
     return std::nullopt;
   }
-  Outcome operator()(bool InitOptions::*member) const {
+  Outcome operator()(bool InitOptions::* member) const {
     const auto value = parse_bool(text);
     if (!value) return Refusal{"bad_value", "one of 1 true yes on 0 false no off"};
     layer.values.*member = *value;
@@ -135,10 +135,10 @@ struct SetFromText {
     const auto value = parse_int(text);
     return value ? set_int(field, *value, layer) : Refusal{"bad_value", "a whole number"};
   }
-  Outcome operator()(BackendKind InitOptions::*member) const {
+  Outcome operator()(BackendKind InitOptions::* member) const {
     return set_backend(member, text, layer);
   }
-  Outcome operator()(ProfilingEngine InitOptions::*member) const {
+  Outcome operator()(ProfilingEngine InitOptions::* member) const {
     return set_engine(member, text, layer);
   }
 };
@@ -148,12 +148,12 @@ struct SetFromJson {
   const base::Json& value;
   Layer& layer;
 
-  Outcome operator()(std::string InitOptions::*member) const {
+  Outcome operator()(std::string InitOptions::* member) const {
     if (!value.is_string()) return Refusal{"wrong_type", "a string"};
     layer.values.*member = value.as_string();
     return std::nullopt;
   }
-  Outcome operator()(bool InitOptions::*member) const {
+  Outcome operator()(bool InitOptions::* member) const {
     if (!value.is_bool()) return Refusal{"wrong_type", "true or false"};
     layer.values.*member = value.as_bool();
     return std::nullopt;
@@ -162,11 +162,11 @@ struct SetFromJson {
     if (!value.is_integer()) return Refusal{"wrong_type", "a whole number"};
     return set_int(field, value.as_integer(), layer);
   }
-  Outcome operator()(BackendKind InitOptions::*member) const {
+  Outcome operator()(BackendKind InitOptions::* member) const {
     if (!value.is_string()) return Refusal{"wrong_type", listed(kBackends)};
     return set_backend(member, value.as_string(), layer);
   }
-  Outcome operator()(ProfilingEngine InitOptions::*member) const {
+  Outcome operator()(ProfilingEngine InitOptions::* member) const {
     if (!value.is_string()) return Refusal{"wrong_type", listed(capture::engine_names())};
     return set_engine(member, value.as_string(), layer);
   }
@@ -201,7 +201,8 @@ class Resolver {
     const auto text = env_(variable);
     if (!text) return false;
     const auto value = parse_bool(*text);
-    if (!value) warn("bad_value", "environment", variable, 0, "one of 1 true yes on 0 false no off");
+    if (!value)
+      warn("bad_value", "environment", variable, 0, "one of 1 true yes on 0 false no off");
     return value.value_or(false);
   }
 

@@ -59,7 +59,7 @@ TEST_F(OptionsTest, DefaultsAreThoseOfInitOptions) {
 struct Other {
   std::string text, json;
   Other operator()(std::string InitOptions::*) const { return {"other", "\"other\""}; }
-  Other operator()(bool InitOptions::*member) const {
+  Other operator()(bool InitOptions::* member) const {
     return InitOptions().*member ? Other{"off", "false"} : Other{"on", "true"};
   }
   Other operator()(const IntField&) const { return {"77", "77"}; }
@@ -124,10 +124,9 @@ TEST_F(OptionsTest, DisabledWinsOverEverything) {
   program.log_path = "set";
   for (const char* yes : {"1", "true", "YES", "On"}) {
     EXPECT_TRUE(resolve(program, {{"GPUFL_DISABLED", yes}}).is_disabled) << yes;
-    EXPECT_TRUE(resolve(program, {{"GPUFL_DISABLED", yes},
-                                  {"GPUFL_OVERRIDE", "1"},
-                                  {"GPUFL_ENABLED", "1"}})
-                    .is_disabled);
+    EXPECT_TRUE(
+        resolve(program, {{"GPUFL_DISABLED", yes}, {"GPUFL_OVERRIDE", "1"}, {"GPUFL_ENABLED", "1"}})
+            .is_disabled);
   }
   for (const char* no : {"0", "false", "No", "off", ""}) {
     EXPECT_FALSE(resolve(program, {{"GPUFL_DISABLED", no}}).is_disabled) << no;
@@ -155,12 +154,11 @@ TEST_F(OptionsTest, EnginesByName) {
 }
 
 TEST_F(OptionsTest, BadVariableIsNamedAndNotUsed) {
-  for (const auto& [variable, value] :
-       Variables{{"GPUFL_SYSTEM_SAMPLE_RATE_MS", "fast"},
-                 {"GPUFL_ENABLE_STACK_TRACE", "maybe"},
-                 {"GPUFL_PROFILING_ENGINE", "Turbo"},
-                 {"GPUFL_BACKEND", "abacus"},
-                 {"GPUFL_DISABLED", "perhaps"}}) {
+  for (const auto& [variable, value] : Variables{{"GPUFL_SYSTEM_SAMPLE_RATE_MS", "fast"},
+                                                 {"GPUFL_ENABLE_STACK_TRACE", "maybe"},
+                                                 {"GPUFL_PROFILING_ENGINE", "Turbo"},
+                                                 {"GPUFL_BACKEND", "abacus"},
+                                                 {"GPUFL_DISABLED", "perhaps"}}) {
     const ResolvedOptions resolved = resolve({}, {{variable, value}});
     ASSERT_EQ(resolved.warnings.size(), 1u) << variable;
     EXPECT_EQ(resolved.warnings[0].name, "bad_value");
@@ -192,13 +190,11 @@ TEST_F(OptionsTest, FileWarningsNameLineAndKey) {
     const char *name, *key;
     int line;
   };
-  const Expected expected[] = {{"wrong_type", "app_name", 2},
-                               {"unknown_key", "colour", 3},
-                               {"wrong_type", "enabled", 5},
-                               {"wrong_type", "system_sample_rate_ms", 6},
-                               {"out_of_range", "log_window_mb", 7},
-                               {"bad_value", "profiling_engine", 8},
-                               {"no_effect", "config_file", 9}};
+  const Expected expected[] = {
+      {"wrong_type", "app_name", 2},        {"unknown_key", "colour", 3},
+      {"wrong_type", "enabled", 5},         {"wrong_type", "system_sample_rate_ms", 6},
+      {"out_of_range", "log_window_mb", 7}, {"bad_value", "profiling_engine", 8},
+      {"no_effect", "config_file", 9}};
   ASSERT_EQ(resolved.warnings.size(), std::size(expected));
   for (size_t i = 0; i < std::size(expected); ++i) {
     const OptionWarning& warning = resolved.warnings[i];

@@ -47,10 +47,10 @@ TEST(Reference, EnumsHaveTheirOrder) {
   EXPECT_LT(BackendKind::Nvidia, BackendKind::Amd);
   EXPECT_LT(BackendKind::Amd, BackendKind::None);
   const ProfilingEngine ladder[] = {
-      ProfilingEngine::Monitor,       ProfilingEngine::Trace, ProfilingEngine::PcSampling,
-      ProfilingEngine::SassMetrics,   ProfilingEngine::RangeProfiler,
-      ProfilingEngine::Deep,          ProfilingEngine::PmSampling,
-      ProfilingEngine::RangeProfilerKernelReplay};
+      ProfilingEngine::Monitor,       ProfilingEngine::Trace,
+      ProfilingEngine::PcSampling,    ProfilingEngine::SassMetrics,
+      ProfilingEngine::RangeProfiler, ProfilingEngine::Deep,
+      ProfilingEngine::PmSampling,    ProfilingEngine::RangeProfilerKernelReplay};
   for (size_t i = 0; i < std::size(ladder); ++i) EXPECT_EQ(static_cast<size_t>(ladder[i]), i);
 }
 

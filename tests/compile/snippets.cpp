@@ -37,21 +37,13 @@ void train_epoch(DataLoader& loader) {
   Tensor output, loss;
   for (auto& batch : loader) {
     GFL_SCOPE("batch") {
-      GFL_SCOPE("forward_pass") {
-        output = model.forward(batch.input);
-      }
+      GFL_SCOPE("forward_pass") { output = model.forward(batch.input); }
 
-      GFL_SCOPE("loss") {
-        loss = criterion(output, batch.target);
-      }
+      GFL_SCOPE("loss") { loss = criterion(output, batch.target); }
 
-      GFL_SCOPE("backward_pass") {
-        loss.backward();
-      }
+      GFL_SCOPE("backward_pass") { loss.backward(); }
 
-      GFL_SCOPE("optimizer_step") {
-        optimizer.step();
-      }
+      GFL_SCOPE("optimizer_step") { optimizer.step(); }
     }
   }
 }
@@ -74,9 +66,7 @@ void object_scope() {
 
 int lambda_scope() {
   Tensor result, input;
-  gpufl::monitor("inference", [&]() {
-    result = model.forward(input);
-  });
+  gpufl::monitor("inference", [&]() { result = model.forward(input); });
   return gpufl::monitor("inference", "tagged", [] { return 42; });
 }
 
@@ -109,14 +99,11 @@ void best_practices() {
 }
 
 void reference_scopes() {
-  GFL_SCOPE("name") {
-    my_kernel();
-  }
+  GFL_SCOPE("name") { my_kernel(); }
   {
     gpufl::ScopedMonitor scope("name");
   }
-  gpufl::monitor("name", [&]() {
-  });
+  gpufl::monitor("name", [&]() {});
 }
 
 void system_phase() {
@@ -128,8 +115,9 @@ void system_phase() {
 
 // A scope is one statement and changes nothing of what stands in it.
 void control_flow(int& steps) {
-  if (steps == 0)
-    GFL_SCOPE("then") { ++steps; }
+  if (steps == 0) GFL_SCOPE("then") {
+      ++steps;
+    }
   else
     GFL_SCOPE("else") { steps = -1000; }
 
@@ -142,11 +130,10 @@ void control_flow(int& steps) {
   }
   GFL_SCOPE("a") GFL_SCOPE("b", "tag") { ++steps; }
   switch (steps) {
-    case 4:
-      GFL_SCOPE("case") { ++steps; }
+    case 4: GFL_SCOPE("case") { ++steps;
+      }
       break;
-    default:
-      steps = -1000;
+    default: steps = -1000;
   }
   const auto early = [&] {
     GFL_SCOPE("returning") { return 7; }

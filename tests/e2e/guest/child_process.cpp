@@ -32,7 +32,8 @@ Ran run_program(const std::vector<std::string>& argv,
     dup2(err, STDERR_FILENO);
     for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
     std::vector<char*> arguments;
-    for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
+    for (const std::string& argument : argv)
+      arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
     execv(arguments[0], arguments.data());
     _exit(127);

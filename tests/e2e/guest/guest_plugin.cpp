@@ -12,5 +12,7 @@ extern "C" __attribute__((visibility("default"))) int plugin_start() {
 
 extern "C" __attribute__((visibility("default"))) void plugin_work() {
   GFL_SCOPE("plugin work") { gpufl::tick("plugin calls"); }
-  std::thread([] { GFL_SCOPE("plugin thread") {} }).join();
+  std::thread([] {
+    GFL_SCOPE("plugin thread") {}
+  }).join();
 }

@@ -26,12 +26,12 @@ namespace {
 using namespace std::chrono_literals;
 
 // Ends the program with the line that was not true.
-#define REQUIRE(condition)                                                \
-  do {                                                                    \
-    if (!(condition)) {                                                   \
+#define REQUIRE(condition)                                                 \
+  do {                                                                     \
+    if (!(condition)) {                                                    \
       std::fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition); \
-      _exit(1);                                                           \
-    }                                                                     \
+      _exit(1);                                                            \
+    }                                                                      \
   } while (false)
 
 gpufl::InitOptions options() {
@@ -65,7 +65,9 @@ int twice() {
 
 int scopes_around_a_session() {
   gpufl::tick("ticks", 5);
-  { gpufl::ScopedMonitor before("before init"); }
+  {
+    gpufl::ScopedMonitor before("before init");
+  }
   auto across = std::make_unique<gpufl::ScopedMonitor>("begun before init");
   REQUIRE(gpufl::init(options()));
   across.reset();
@@ -73,7 +75,9 @@ int scopes_around_a_session() {
   auto open = std::make_unique<gpufl::ScopedMonitor>("open at shutdown");
   gpufl::shutdown();
   open.reset();
-  { gpufl::ScopedMonitor after("after shutdown"); }
+  {
+    gpufl::ScopedMonitor after("after shutdown");
+  }
   gpufl::tick("ticks", 1);
   return gpufl::counter("ticks").value() == 8 ? 0 : 1;
 }
@@ -81,13 +85,16 @@ int scopes_around_a_session() {
 int across_threads() {
   REQUIRE(gpufl::init(options()));
   std::unique_ptr<gpufl::ScopedMonitor> handed;
-  std::thread([&] { handed = std::make_unique<gpufl::ScopedMonitor>("thread ended inside"); }).join();
+  std::thread([&] {
+    handed = std::make_unique<gpufl::ScopedMonitor>("thread ended inside");
+  }).join();
   auto mine = std::make_unique<gpufl::ScopedMonitor>("ended elsewhere");
   std::thread([&] { mine.reset(); }).join();
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([] {
-      for (int i = 0; i < 100; ++i) GFL_SCOPE("worker") {}
+      for (int i = 0; i < 100; ++i) GFL_SCOPE("worker") {
+        }
     });
   }
   for (auto& thread : threads) thread.join();
@@ -114,7 +121,9 @@ int exit_from_a_thread() {
 // and one made after, destroyed before it.
 struct ScopeAtDestruction {
   const char* name;
-  ~ScopeAtDestruction() { GFL_SCOPE(name) {} }
+  ~ScopeAtDestruction() {
+    GFL_SCOPE(name) {}
+  }
 };
 
 int scopes_in_static_destructors() {
@@ -174,7 +183,9 @@ int fork_and_init() {
   if (child == 0) {
     REQUIRE(gpufl::init(options()));
     GFL_SCOPE("child work") {}
-    std::thread([] { GFL_SCOPE("child thread") {} }).join();
+    std::thread([] {
+      GFL_SCOPE("child thread") {}
+    }).join();
     std::exit(0);  // ends the child's session, not the parent's
   }
   REQUIRE(wait_for(child) == 0);
@@ -341,7 +352,8 @@ int unwritable() {
 
 int reports() {
   REQUIRE(gpufl::init(options()));
-  for (int i = 0; i < 3; ++i) GFL_SCOPE("reported phase", "live") {}
+  for (int i = 0; i < 3; ++i) GFL_SCOPE("reported phase", "live") {
+    }
   gpufl::tick("reported counter", 12);
   gpufl::generateReport();  // while it runs
   gpufl::shutdown();

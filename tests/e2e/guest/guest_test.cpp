@@ -32,10 +32,11 @@ struct Gather : format::Visitor {
     }
     if (batch.kind() != format::Kind::Scope) return;
     for (size_t i = 0; i < batch.rows(); ++i) {
-      scopes.push_back({std::string(dictionaries.get(format::Dict::Name, batch.at(column::kName, i))),
-                        std::string(dictionaries.get(format::Dict::Name, batch.at(column::kTag, i), "")),
-                        static_cast<ScopeEnding>(batch.at(column::kEnding, i)),
-                        batch.at(column::kId, i), batch.at(column::kParent, i)});
+      scopes.push_back(
+          {std::string(dictionaries.get(format::Dict::Name, batch.at(column::kName, i))),
+           std::string(dictionaries.get(format::Dict::Name, batch.at(column::kTag, i), "")),
+           static_cast<ScopeEnding>(batch.at(column::kEnding, i)), batch.at(column::kId, i),
+           batch.at(column::kParent, i)});
       spans.emplace_back(batch.at(column::kStart, i),
                          batch.at(column::kStart, i) + batch.at(column::kDuration, i));
     }
@@ -89,9 +90,7 @@ class GuestTest : public testing::Test {
     EXPECT_EQ(ran.err, "");
     return ran;
   }
-  std::vector<std::filesystem::path> sessions() {
-    return format::find_sessions(folder_ / "logs");
-  }
+  std::vector<std::filesystem::path> sessions() { return format::find_sessions(folder_ / "logs"); }
   Gather read(const std::filesystem::path& session) {
     Gather gathered;
     auto reader = format::SessionReader::open(session);
@@ -281,8 +280,7 @@ TEST_F(GuestTest, LogPathLeftEmptyIsNamedAfterTheApp) {
 }
 
 TEST_F(GuestTest, PluginUnloadedAndLoadedAgain) {
-  const Ran ran =
-      run_program({GUEST_HOST, GUEST_PLUGIN}, {{"GPUFL_LOG_PATH", folder_ / "logs"}});
+  const Ran ran = run_program({GUEST_HOST, GUEST_PLUGIN}, {{"GPUFL_LOG_PATH", folder_ / "logs"}});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_EQ(ran.err, "");
   const Gather log = only_session();
