@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// `gpufl verify`, `log` and `cat` on folders that are not simply one good session.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <CLI/CLI.hpp>
+
+#include "base/json.hpp"
+#include "cli/cat_command.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/log_command.hpp"
+#include "cli/verify_command.hpp"
+#include "golden_sessions.hpp"
+
+namespace gpufl::replay {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Outcome {
+  int exit_code = -1;
+  std::string out, err;
+};
+
+int run_command(const std::string& arguments) {
+  CLI::App app;
+  int exit_code = -1;
+  cli::add_verify_command(app, exit_code);
+  cli::add_log_command(app, exit_code);
+  cli::add_cat_command(app, exit_code);
+  app.parse(arguments);
+  return exit_code;
+}
+
+Outcome run(const std::string& arguments) {
+  Outcome outcome;
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  outcome.exit_code = run_command(arguments);
+  outcome.out = testing::internal::GetCapturedStdout();
+  outcome.err = testing::internal::GetCapturedStderr();
+  return outcome;
+}
+
+class LogCommandsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "gpufl_commands_XXXXXX").string();
+    dir_ = mkdtemp(pattern.data());
+  }
+  void TearDown() override { fs::remove_all(dir_); }
+  std::string path(const std::string& name = "") const { return (dir_ / name).string(); }
+
+ private:
+  fs::path dir_;
+};
+
+TEST_F(LogCommandsTest, VerifyAnswersWithTheWorstOfAll) {
+  write_complete(path("run/a"), {});
+  EXPECT_EQ(run("verify " + path()).exit_code, cli::kExitGood);
+  write_crashed(path("run/b"));
+  EXPECT_EQ(run("verify " + path("run")).exit_code, cli::kExitNo);
+  write_newer_major(path("c"));
+  const Outcome all = run("verify --json " + path());
+  EXPECT_EQ(all.exit_code, cli::kExitCannotTell);
+  const auto list = base::Json::parse(all.out.substr(0, all.out.size() - 1));
+  ASSERT_TRUE(list.is_ok()) << all.out;
+  ASSERT_EQ(list->items().size(), 3u);
+  EXPECT_EQ(list->items()[0]["verdict"].as_string(), "unreadable");
+  EXPECT_EQ(list->items()[1]["verdict"].as_string(), "complete");
+  EXPECT_EQ(list->items()[2]["verdict"].as_string(), "losses");
+  EXPECT_EQ(list->items()[2]["problem_counts"]["torn_line"].as_integer(), 1);
+}
+
+TEST_F(LogCommandsTest, SayThatThereIsNoSession) {
+  for (const char* command : {"verify ", "log ", "cat "}) {
+    for (const char* where : {"", "nothing"}) {
+      const Outcome outcome = run(command + path(where));
+      EXPECT_EQ(outcome.exit_code, cli::kExitCannotTell) << command;
+      EXPECT_NE(outcome.err.find("there is no session in " + path(where)), std::string::npos);
+      EXPECT_TRUE(outcome.out.empty());
+    }
+  }
+}
+
+TEST_F(LogCommandsTest, LogListsEverySession) {
+  write_complete(path("a"), {});
+  write_crashed(path("b"));
+  const Outcome outcome = run("log --json " + path());
+  EXPECT_EQ(outcome.exit_code, cli::kExitGood);
+  const auto list = base::Json::parse(outcome.out.substr(0, outcome.out.size() - 1));
+  ASSERT_TRUE(list.is_ok()) << outcome.out;
+  ASSERT_EQ(list->items().size(), 2u);
+  const base::Json& first = list->items()[0];
+  EXPECT_EQ(first["windows"].items().size(), 8u);
+  EXPECT_EQ(first["windows"].items()[0]["state"].as_string(), "sealed");
+  EXPECT_EQ(first["kinds"]["kernel"].as_integer(), 6);
+  EXPECT_EQ(list->items()[1]["windows"].items()[1]["state"].as_string(), "live");
+  EXPECT_EQ(list->items()[1]["problems"].as_integer(), 1);
+}
+
+TEST_F(LogCommandsTest, CatWantsOneSessionAndAKindThatExists) {
+  write_complete(path("a"), {});
+  EXPECT_EQ(run("cat " + path() + " kernel").exit_code, cli::kExitGood)
+      << "a folder with one session in it";
+  const Outcome unknown = run("cat " + path("a") + " kernels");
+  EXPECT_EQ(unknown.exit_code, cli::kExitUsage);
+  EXPECT_NE(unknown.err.find("there is no kind \"kernels\""), std::string::npos);
+  EXPECT_NE(unknown.err.find(" memcpy "), std::string::npos) << "the kinds that there are";
+  write_crashed(path("b"));
+  const Outcome several = run("cat " + path() + " kernel");
+  EXPECT_EQ(several.exit_code, cli::kExitUsage);
+  EXPECT_NE(several.err.find(path("a")), std::string::npos);
+  EXPECT_NE(several.err.find(path("b")), std::string::npos);
+  EXPECT_TRUE(several.out.empty());
+}
+
+TEST_F(LogCommandsTest, CatGivesOneObjectALine) {
+  write_complete(path("a"), {});
+  const Outcome outcome = run("cat " + path("a") + " kernel");
+  std::istringstream lines(outcome.out);
+  int rows = 0;
+  for (std::string line; std::getline(lines, line); ++rows) {
+    const auto row = base::Json::parse(line);
+    ASSERT_TRUE(row.is_ok()) << line;
+    EXPECT_TRUE((*row)["name"].is_string());
+    EXPECT_TRUE((*row)["start_ns"].is_integer());
+    EXPECT_TRUE((*row)["external"].is_string());
+  }
+  EXPECT_EQ(rows, 6);
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 6);
+  const std::string session = run("cat " + path("a") + " session").out;
+  EXPECT_EQ(std::count(session.begin(), session.end(), '\n'), 1) << "it is one session";
+}
+
+TEST_F(LogCommandsTest, AreQuietWhenNobodyReadsOn) {
+  write_complete(path("a"), {});
+  for (const char* command :
+       {"cat %s kernel", "cat %s", "log %s", "verify %s", "verify --json %s"}) {
+    std::string arguments = command;
+    arguments.replace(arguments.find("%s"), 2, path("a"));
+    int ends[2], errors[2];
+    ASSERT_EQ(pipe(ends), 0);
+    ASSERT_EQ(pipe(errors), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      signal(SIGPIPE, SIG_IGN);
+      close(ends[0]);
+      dup2(ends[1], STDOUT_FILENO);
+      dup2(errors[1], STDERR_FILENO);
+      const int code = run_command(arguments);
+      fflush(stdout);
+      _exit(code);
+    }
+    close(ends[0]);
+    close(ends[1]);
+    close(errors[1]);
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status)) << command;
+    EXPECT_EQ(WEXITSTATUS(status), cli::kExitGood) << command;
+    char byte;
+    EXPECT_EQ(read(errors[0], &byte, 1), 0) << command << " complains";
+    close(errors[0]);
+  }
+}
+
+}  // namespace
+}  // namespace gpufl::replay
