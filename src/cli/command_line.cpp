@@ -42,7 +42,7 @@ class HelpFormatter : public CLI::Formatter {
 
   std::string make_footer(const CLI::App* app) const override {
     const std::string text = app->get_footer();
-    return text.empty() ? "" : "\n" + wrapped(text, kLeftColumns + kRightColumns) + "\n";
+    return text.empty() ? "" : wrapped(text, kLeftColumns + kRightColumns) + "\n";
   }
 
  private:
@@ -51,13 +51,19 @@ class HelpFormatter : public CLI::Formatter {
 
   static std::string wrapped(std::string_view text, size_t columns) {
     std::string out;
-    while (text.size() > columns) {
-      const size_t space = text.rfind(' ', columns);
-      if (space == std::string_view::npos) break;
-      out.append(text.substr(0, space)) += '\n';
-      text.remove_prefix(space + 1);
+    while (true) {
+      const size_t newline = text.find('\n');
+      const std::string_view line = text.substr(0, newline);
+      if (newline == std::string_view::npos && line.size() <= columns) return out.append(line);
+      size_t end = newline;
+      if (line.size() > columns) {
+        const size_t space = line.rfind(' ', columns);
+        if (space != std::string_view::npos) end = space;
+      }
+      if (end == std::string_view::npos) return out.append(line);
+      out.append(text.substr(0, end)) += '\n';
+      text.remove_prefix(end + 1);
     }
-    return out.append(text);
   }
 };
 

@@ -3,6 +3,10 @@
 
 import json
 import os
+import pathlib
+import re
+import shlex
+import shutil
 import signal
 import socket
 import unittest
@@ -182,6 +186,28 @@ class Metrics(MonitorTest):
         with socket.create_connection(("127.0.0.1", port)) as client:
             client.sendall(b"GET /metrics HTTP/1.1\r\nX: " + b"a" * 100_000)
             self.assertTrue(client.recv(100).startswith(b"HTTP/1.1 431 "))
+
+
+class Service(MonitorTest):
+    """deploy/gpufl-monitor.service: its command line is understood, and so is the unit."""
+
+    UNIT = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "gpufl-monitor.service"
+
+    def test_its_command_line_records(self):
+        found = re.search(r"^ExecStart=(.*)$", self.UNIT.read_text(), re.MULTILINE)
+        _, *arguments = shlex.split(found.group(1))
+        arguments[arguments.index("--output") + 1] = str(self.output)
+        arguments.insert(arguments.index("--prometheus") + 1, "0")
+        ended = run(DAEMON, *arguments, "--duration", "100ms")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assert_verdict(0)
+
+    @unittest.skipUnless(shutil.which("systemd-analyze"), "there is no systemd-analyze")
+    def test_systemd_understands_it(self):
+        unit = self.folder / self.UNIT.name
+        unit.write_text(self.UNIT.read_text().replace("/usr/local/bin/gpufl-monitor", str(DAEMON)))
+        verified = run("systemd-analyze", "verify", unit)
+        self.assertEqual((verified.returncode, verified.stderr), (0, ""))
 
 
 if __name__ == "__main__":
