@@ -10,7 +10,8 @@
 #include <utility>
 
 // Named phases of the program. A scope costs two clock reads and two stores into a ring of its
-// thread; without a session, one load. Any thread, any depth.
+// thread, which is made at the thread's first scope; without a session, one load. Any thread, any
+// depth; not in signal handlers.
 namespace gpufl {
 
 // How often a benchmark scope's body runs. The counts are stored with the scope, so that reports

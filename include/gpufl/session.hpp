@@ -7,7 +7,8 @@
 #include <string>
 
 // The session's life. Any thread may call any of these at any time; none throws, prints (unless
-// enable_debug_output), installs a signal handler or ends the process.
+// enable_debug_output), installs a signal handler or ends the process. After fork() the child has no
+// session until it calls init() itself.
 namespace gpufl {
 
 #ifndef GPUFL_COMPILED_OUT
@@ -17,7 +18,8 @@ namespace gpufl {
 GPUFL_API bool init(const InitOptions& opts);
 
 // Ends the session: everything recorded so far is on disk, sealed, when it returns. Safe without
-// init and when repeated; also run at exit() and when the library is unloaded.
+// init and when repeated; also run at exit(). A dlclose() of what linked the library does not end
+// the session: the library stays loaded.
 GPUFL_API void shutdown();
 
 // The report of this process's session, or its last one, as text: to the file, or to stdout when
