@@ -18,13 +18,14 @@ namespace {
 std::atomic<uint64_t> allocations{0};
 }
 
-void* operator new(size_t size) {
+// Not inlined: a compiler that saw malloc and free inside would take them for a mismatched pair.
+[[gnu::noinline]] void* operator new(size_t size) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   if (void* memory = std::malloc(size)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace gpufl::capture {
 namespace {
