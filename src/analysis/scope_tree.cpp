@@ -2,6 +2,7 @@
 #include "analysis/scope_tree.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace gpufl::analysis {
@@ -216,8 +217,8 @@ void ScopeTree::fill(Index from, ScopeNode& to) const {
     node.is_unknown = unknown_ == index;
     fill(index, node);
   }
-  std::stable_sort(to.children.begin(), to.children.end(), [](const auto& a, const auto& b) {
-    return a.first_start_ns < b.first_start_ns;
+  std::sort(to.children.begin(), to.children.end(), [](const ScopeNode& a, const ScopeNode& b) {
+    return std::tie(a.first_start_ns, a.name, a.tag) < std::tie(b.first_start_ns, b.name, b.tag);
   });
 }
 

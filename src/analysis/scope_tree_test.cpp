@@ -61,7 +61,7 @@ class ScopeTreeTest : public testing::Test {
              std::to_string(static_cast<int64_t>(node.duration_ns.total));
       if (node.open != 0) out += " open " + std::to_string(node.open);
       if (node.lost != 0) out += " lost " + std::to_string(node.lost);
-      out += ")";
+      out += ')';
       if (!node.children.empty()) out += "[" + text(node.children) + "]";
     }
     return out;

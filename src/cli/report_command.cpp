@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -30,8 +31,8 @@ constexpr size_t kMaxTerminalWidth = 140;  // longer lines are hard to follow
 // Session ids begin with the time of their start, whatever run's folder they lie in.
 std::vector<fs::path> sessions_by_age(const fs::path& path) {
   std::vector<fs::path> sessions = format::find_sessions(path);
-  std::stable_sort(sessions.begin(), sessions.end(), [](const fs::path& a, const fs::path& b) {
-    return a.filename() < b.filename();
+  std::sort(sessions.begin(), sessions.end(), [](const fs::path& a, const fs::path& b) {
+    return std::pair(a.filename(), a) < std::pair(b.filename(), b);
   });
   return sessions;
 }
