@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   double newest_age_ms = 0;
   for (int run = 0; run < kRuns; ++run) {
     const auto life = random_life();
-    const KillOutcome outcome = kill_and_read(self.parent_path() / "kill_victim", life);
+    const KillOutcome outcome = kill_and_read(self.parent_path() / "parts" / "kill_victim", life);
     for (const std::string& failure : outcome.failures) {
       std::printf("run %d, killed after %lld ms: %s\n", run, static_cast<long long>(life.count()),
                   failure.c_str());

@@ -26,7 +26,7 @@ gpu_test_main() {
 
 gpu_test_build() {
   need build test cuda
-  configure portable -DGPUFL_CUDA=ON
+  configure portable -DGPUFL_CUDA=ON -DGPUFL_BENCH=ON
   build_preset portable
   local size_mib
   size_mib=$(du -cm --apparent-size "${carried[@]}" | tail -n 1 | cut -f1)
