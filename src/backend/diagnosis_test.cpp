@@ -123,15 +123,16 @@ TEST_F(DiagnosisTest, ACuptiThatDoesNotLoadIsAProblem) {
 }
 
 TEST_F(DiagnosisTest, CuptiTellsItsVersionAndHasNvperfBesideIt) {
-  const fs::path folder = root_ / "opt/venv/lib/python3.12/site-packages/nvidia/cu13/lib";
+  const std::string packages = "opt/venv/lib/python3.12/site-packages/nvidia/cu13/lib/";
+  const fs::path folder = root_ / packages;
   fs::create_directories(folder);
   fs::copy_file(GPUFL_STANDIN_CUPTI, folder / "libcupti.so.13");
   write("opt/venv/bin/python3", "", true);
   EXPECT_EQ(find("cupti").state, FindingState::Good);
   EXPECT_EQ(find("cupti").text, "13.0, " + (folder / "libcupti.so.13").string());
   EXPECT_EQ(find("nvperf").state, FindingState::Absent);
-  std::ofstream(folder / "libnvperf_host.so");
-  std::ofstream(folder / "libnvperf_target.so");
+  write(packages + "libnvperf_host.so", "");
+  write(packages + "libnvperf_target.so", "");
   EXPECT_EQ(find("nvperf").state, FindingState::Good);
 }
 

@@ -32,7 +32,7 @@ std::string labelled(const std::string& path, std::string_view label) {
 // of a v1 controller. Inside a container the path is often only valid outside: then the mount
 // itself is the container's group.
 std::string cgroup_folder(const std::string& root, std::string_view controller) {
-  const std::string mount =
+  std::string mount =
       root + "/sys/fs/cgroup" + (controller.empty() ? "" : "/" + std::string(controller));
   std::ifstream file(root + "/proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {

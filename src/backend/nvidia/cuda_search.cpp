@@ -71,7 +71,7 @@ std::vector<fs::path> package_folders(const fs::path& prefix) {
 
 }  // namespace
 
-CudaSearch::CudaSearch(std::string root) {
+CudaSearch::CudaSearch(const std::string& root) {
   std::istringstream path(variable("PATH"));
   for (std::string folder; std::getline(path, folder, ':');) {
     if (!folder.empty()) search_path_.push_back(root + folder);

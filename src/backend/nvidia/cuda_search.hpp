@@ -13,7 +13,7 @@ namespace gpufl::backend {
 
 class CudaSearch {
  public:
-  explicit CudaSearch(std::string root);
+  explicit CudaSearch(const std::string& root);
 
   // Files lib<name>.so.<version>, in order of the search; a file that several links reach is
   // there once.

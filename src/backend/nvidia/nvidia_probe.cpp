@@ -225,12 +225,15 @@ Finding other_tools(const std::string& root) {
     std::string name;
     std::getline(std::ifstream(it->path() / "comm"), name);
     if (std::find(std::begin(kPrograms), std::end(kPrograms), name) != std::end(kPrograms)) {
-      seen.push_back(name + " runs (pid " + pid + ")");
+      seen.push_back(name.append(" runs (pid ").append(pid).append(")"));
     }
   }
   if (seen.empty()) return {"other_tools", State::Good, "no other profiler seen", ""};
   std::string text;
-  for (const std::string& one : seen) text += (text.empty() ? "" : "; ") + one;
+  for (const std::string& one : seen) {
+    if (!text.empty()) text += "; ";
+    text += one;
+  }
   return {"other_tools", State::Absent, text,
           "another tool may hold CUPTI or the counters; Monitor does not need them"};
 }

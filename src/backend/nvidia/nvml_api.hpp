@@ -71,6 +71,7 @@ namespace gpufl::backend {
 #pragma GCC diagnostic push
 // Newer headers mark calls that every driver of our floor still needs.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+// NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): the names are NVIDIA's.
 struct NvmlApi {
 #define GPUFL_NVML_MEMBER(name) decltype(::name)* name = nullptr;
   GPUFL_NVML_REQUIRED(GPUFL_NVML_MEMBER)
@@ -80,6 +81,7 @@ struct NvmlApi {
   decltype(::nvmlDeviceGetCurrentClocksThrottleReasons)* nvmlDeviceGetCurrentClocksEventReasons =
       nullptr;
 };
+// NOLINTEND(readability-identifier-naming,bugprone-macro-parentheses)
 #pragma GCC diagnostic pop
 
 // Calls a function of the table that may not be there.
