@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <mutex>
 
+#include "format/file_size_signal.hpp"
 #include "format/limits.hpp"
 #include "format/log_writer_archive.hpp"
 #include "format/log_writer_channel.hpp"
@@ -160,6 +161,7 @@ void SessionLogWriter::write(Kind kind, const Json& fields, Channel channel_id) 
 
 void SessionLogWriter::spill(LogChannel& channel) {
   if (channel.buffered_bytes() < kBufferLimit) return;
+  const FileSizeSignalBlocked blocked;
   update_state();
   write_out(channel);
   rotate_due();
@@ -167,6 +169,7 @@ void SessionLogWriter::spill(LogChannel& channel) {
 
 Status SessionLogWriter::flush(int64_t now_ns) {
   if (closed_) return close_status_;
+  const FileSizeSignalBlocked blocked;
   now_ns_ = std::max(now_ns_, now_ns);
   flush_status_ = {};
   written_ = failed_ = false;
@@ -336,6 +339,7 @@ WriterCounts SessionLogWriter::counts() const {
 // is killed during it must not take the account with it.
 Status SessionLogWriter::close(int64_t now_ns, const Ledger& ledger) {
   if (closed_) return close_status_;
+  const FileSizeSignalBlocked blocked;
   close_status_ = flush(now_ns);
   Ledger full = ledger;
   full.writer = counts();
@@ -374,6 +378,7 @@ void SessionLogWriter::abandon() {
 
 base::Result<std::unique_ptr<LogWriter>> LogWriter::create(LogOptions options,
                                                            SessionHeader header) {
+  const FileSizeSignalBlocked blocked;
   std::error_code error;
   std::filesystem::create_directories(options.session_dir, error);
   if (error) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the writer does when there is no room: real files, tiny limits.
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -40,24 +39,35 @@ std::vector<std::string> event_names(const Recorder& recorder) {
   return names;
 }
 
-// A limit on the size of files makes write() short and then fail, as a full disk does.
+// A limit on the size of files makes write() short and then fail, as a full disk does. The signal
+// that comes with it would end the process: the writer has to keep it away.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(uint64_t bytes) {
-    signal_before_ = signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before_);
     rlimit limit = before_;
     limit.rlim_cur = bytes;
     setrlimit(RLIMIT_FSIZE, &limit);
   }
-  ~FileSizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    signal(SIGXFSZ, signal_before_);
-  }
+  ~FileSizeLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
 
  private:
   rlimit before_{};
-  sighandler_t signal_before_;
+};
+
+// A file system of 256 KiB, where the test may mount one.
+class SmallDisk {
+ public:
+  SmallDisk() { mounted_ = mount("none", dir_.path().c_str(), "tmpfs", 0, "size=256k") == 0; }
+  ~SmallDisk() {
+    if (mounted_) umount2(dir_.path().c_str(), MNT_DETACH);
+  }
+  bool is_mounted() const { return mounted_; }
+  const std::filesystem::path& path() const { return dir_.path(); }
+
+ private:
+  TempDir dir_;
+  bool mounted_ = false;
 };
 
 TEST(SpoolTest, DropNewKeepsTheBeginningAndTellsOnce) {
@@ -195,6 +205,30 @@ TEST(DiskFloorTest, DropsAndTellsOnce) {
   EXPECT_EQ(all.of(Kind::Ledger).size(), 1u) << "the account is written even then";
 }
 
+TEST(DiskFloorTest, GoesOnWhenThereIsRoomAgain) {
+  const SmallDisk disk;
+  if (!disk.is_mounted()) GTEST_SKIP() << "no right to mount a small file system";
+  LogOptions options = test_options(disk.path() / "s");
+  options.disk_floor_bytes = 100'000;
+  auto writer = make_writer(options);
+  writer->write(scope_rows(*writer, 1, 2, 1));
+  EXPECT_TRUE(writer->flush(1).is_ok());
+  testing::write_text(disk.path() / "hog", std::string(180'000, 'x'));
+  writer->write(scope_rows(*writer, 3, 2, 1));
+  EXPECT_TRUE(writer->flush(2).is_ok());
+  EXPECT_TRUE(writer->counts().dropped.empty()) << "looked at once a second only";
+  writer->write(scope_rows(*writer, 5, 2, 1));
+  EXPECT_TRUE(writer->flush(2 * kSecond).is_ok());
+  EXPECT_EQ(writer->counts().dropped.at("disk_floor"), 2u);
+  std::filesystem::remove(disk.path() / "hog");
+  writer->write(scope_rows(*writer, 7, 2, 1));
+  EXPECT_TRUE(writer->flush(4 * kSecond).is_ok());
+  EXPECT_TRUE(writer->close(5 * kSecond, Ledger()).is_ok());
+  const Recorder all = read_all(disk.path() / "s");
+  EXPECT_EQ(all.scope_ids, (std::vector<int64_t>{1, 2, 3, 4, 7, 8}));
+  EXPECT_EQ(event_names(all), (std::vector<std::string>{"log_paused", "log_resumed"}));
+}
+
 TEST(WriteErrorTest, TakesBackATornWriteAndGoesOnLater) {
   const TempDir dir;
   auto writer = make_writer(test_options(dir.path()));
@@ -283,30 +317,25 @@ TEST(WriteErrorTest, CountsWhatWentWithAFolderThatWasTakenAway) {
 }
 
 TEST(FullDiskTest, DropsCountsAndGoesOn) {
-  const TempDir dir;
-  if (mount("none", dir.path().c_str(), "tmpfs", 0, "size=256k") != 0) {
-    GTEST_SKIP() << "no right to mount a small file system";
-  }
-  {
-    auto writer = make_writer(test_options(dir.path() / "s"));
-    writer->write(scope_rows(*writer, 1, 2, 1));
-    EXPECT_TRUE(writer->flush(1).is_ok());
-    testing::write_text(dir.path() / "hog", std::string(300'000, 'x'));
-    Json event = Json::object();
-    event.set("time", 2).set("text", std::string(20'000, 'x'));
-    writer->write(Kind::Event, event);
-    EXPECT_FALSE(writer->flush(2).is_ok());
-    EXPECT_EQ(writer->counts().dropped.at("disk_full"), 1u);
-    std::filesystem::remove(dir.path() / "hog");
-    writer->write(scope_rows(*writer, 3, 2, 1));
-    EXPECT_TRUE(writer->flush(2 * kSecond).is_ok());
-    EXPECT_TRUE(writer->close(3 * kSecond, Ledger()).is_ok());
-    const Recorder all = read_all(dir.path() / "s");
-    EXPECT_EQ(all.scope_ids, (std::vector<int64_t>{1, 2, 3, 4}));
-    EXPECT_TRUE(all.problems.empty());
-    EXPECT_EQ(event_names(all), std::vector<std::string>{"log_resumed"});
-  }
-  umount(dir.path().c_str());
+  const SmallDisk disk;
+  if (!disk.is_mounted()) GTEST_SKIP() << "no right to mount a small file system";
+  auto writer = make_writer(test_options(disk.path() / "s"));
+  writer->write(scope_rows(*writer, 1, 2, 1));
+  EXPECT_TRUE(writer->flush(1).is_ok());
+  testing::write_text(disk.path() / "hog", std::string(300'000, 'x'));
+  Json event = Json::object();
+  event.set("time", 2).set("text", std::string(20'000, 'x'));
+  writer->write(Kind::Event, event);
+  EXPECT_FALSE(writer->flush(2).is_ok());
+  EXPECT_EQ(writer->counts().dropped.at("disk_full"), 1u);
+  std::filesystem::remove(disk.path() / "hog");
+  writer->write(scope_rows(*writer, 3, 2, 1));
+  EXPECT_TRUE(writer->flush(2 * kSecond).is_ok());
+  EXPECT_TRUE(writer->close(3 * kSecond, Ledger()).is_ok());
+  const Recorder all = read_all(disk.path() / "s");
+  EXPECT_EQ(all.scope_ids, (std::vector<int64_t>{1, 2, 3, 4}));
+  EXPECT_TRUE(all.problems.empty());
+  EXPECT_EQ(event_names(all), std::vector<std::string>{"log_resumed"});
 }
 
 }  // namespace
