@@ -193,7 +193,7 @@ class Monitor {
     state_.board = session_->board();
     if (terminal_) {
       terminal_->draw(live_view(state_, terminal_->size(), terminal_has_color()));
-    } else {
+    } else if (state_.board.samples_taken > 0) {
       print(live_line(state_) + "\n");
       std::fflush(stdout);
     }
