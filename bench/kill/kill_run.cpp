@@ -118,6 +118,15 @@ pid_t start_victim(const std::string& victim, const std::string& logs, const std
   return child;
 }
 
+bool wait_for_first_scope(const ProgressPage& page) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (page.threads[0].ended.load(std::memory_order_acquire) == 0) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
 }  // namespace
 
 KillOutcome kill_and_read(const std::string& victim, std::chrono::milliseconds life) {
@@ -126,6 +135,7 @@ KillOutcome kill_and_read(const std::string& victim, std::chrono::milliseconds l
   KillOutcome outcome;
   const ProgressPage* page = ProgressPage::map(folder / "progress");
   const pid_t child = start_victim(victim, folder / "logs", folder / "progress");
+  if (!wait_for_first_scope(*page)) outcome.failures.emplace_back("the program never began");
   std::this_thread::sleep_for(life);
   const int64_t killed_ns = base::monotonic_ns();
   kill(child, SIGKILL);
@@ -153,7 +163,7 @@ KillOutcome kill_and_read(const std::string& victim, std::chrono::milliseconds l
 std::chrono::milliseconds random_life() {
   uint32_t bits = 0;
   if (getrandom(&bits, sizeof(bits), 0) != sizeof(bits)) std::abort();
-  return std::chrono::milliseconds(500 + bits % 1700);
+  return std::chrono::milliseconds(300 + bits % 1700);
 }
 
 }  // namespace gpufl::bench

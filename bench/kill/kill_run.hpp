@@ -18,10 +18,10 @@ struct KillOutcome {
   std::vector<std::string> reasons;
 };
 
-// Starts `victim`, kills it after `life`, reads its log.
+// Starts `victim`, kills it `life` after its first scope, reads its log.
 KillOutcome kill_and_read(const std::string& victim, std::chrono::milliseconds life);
 
-// Between half a second and 2.2 s, at random.
+// Between 300 ms and two seconds, at random.
 std::chrono::milliseconds random_life();
 
 }  // namespace gpufl::bench

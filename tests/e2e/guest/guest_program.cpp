@@ -34,6 +34,16 @@ using namespace std::chrono_literals;
     }                                                                      \
   } while (false)
 
+// Sanitizers keep freed memory and shadows of threads, so resident memory says nothing there; the
+// address sanitizer finds leaks by itself.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kIsSanitized = true;
+#elif defined(__has_feature)
+constexpr bool kIsSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool kIsSanitized = false;
+#endif
+
 gpufl::InitOptions options() {
   gpufl::InitOptions opts;
   opts.app_name = "guest";
@@ -220,7 +230,7 @@ int fork_under_load() {
       }
     });
   }
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 8; ++i) {
     const pid_t child = fork();
     if (child == 0) {
       GFL_SCOPE("a name that is new in the child") {}
@@ -273,7 +283,7 @@ int cycles() {
     gpufl::shutdown();
   }
   std::printf("%d cycles: resident %zu -> %zu KiB\n", kCycles, resident, resident_kb());
-  REQUIRE(resident_kb() <= resident + 1024);
+  REQUIRE(kIsSanitized || resident_kb() <= resident + 1024);
   REQUIRE(count_entries("/proc/self/fd") == files);
   REQUIRE(count_entries("/proc/self/task") == threads);
   return 0;
