@@ -82,7 +82,8 @@ double median_of_runs(const std::string& program, const char* argument) {
 int compare(int argc, char** argv) {
   Report report("init_memory_bench", argc, argv);
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
-  const std::string unlinked = std::filesystem::path(self).parent_path() / "init_memory_baseline";
+  const std::string unlinked =
+      std::filesystem::path(self).parent_path() / "parts" / "init_memory_baseline";
   const double bare = median_of_runs(unlinked, "linked");
   const double linked = median_of_runs(self, "linked");
   const double nvml = median_of_runs(self, "nvml");
