@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The logs of format/golden in, the text that the commands make of them out: compared with what is
-// stored beside them. GPUFL_UPDATE_GOLDEN=1 writes logs and texts anew; look at the difference.
+// The logs of format/golden and those recorded on real machines in, the text that the commands make
+// of them out: compared with what is stored beside them. GPUFL_UPDATE_GOLDEN=1 writes the golden
+// logs and all texts anew; look at the difference.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -13,6 +14,7 @@
 
 #include "cli/cat_command.hpp"
 #include "cli/log_command.hpp"
+#include "cli/report_command.hpp"
 #include "cli/verify_command.hpp"
 #include "format/schema.hpp"
 #include "golden_sessions.hpp"
@@ -23,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path kGolden = GPUFL_GOLDEN_DIR;
+const fs::path kRecordings = GPUFL_RECORDINGS_DIR;
 
 bool is_update() { return getenv("GPUFL_UPDATE_GOLDEN") != nullptr; }
 
@@ -49,6 +52,7 @@ std::string run(const std::string& arguments) {
   cli::add_verify_command(app, exit_code);
   cli::add_log_command(app, exit_code);
   cli::add_cat_command(app, exit_code);
+  cli::add_report_command(app, exit_code);
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   app.parse(arguments);
@@ -121,6 +125,22 @@ TEST_P(GoldenTest, ReadsAsStored) {
 INSTANTIATE_TEST_SUITE_P(Sessions, GoldenTest,
                          ::testing::Values("complete", "crashed", "corrupt", "newer_minor",
                                            "newer_major"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// Sessions of real GPUs: what was recorded once must always read the same.
+class RecordingTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  static void SetUpTestSuite() { fs::current_path(kRecordings); }
+};
+
+TEST_P(RecordingTest, ReadsAsStored) {
+  const std::string session = GetParam();
+  ASSERT_TRUE(fs::is_directory(session));
+  expect_text(kRecordings / (session + ".verify.txt"), run("verify " + session));
+  expect_text(kRecordings / (session + ".report.txt"), run("report --width 100 " + session));
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, RecordingTest, ::testing::Values("h200_monitor"),
                          [](const auto& info) { return std::string(info.param); });
 
 // Byte for byte: a change here is a change of the format.
