@@ -43,6 +43,9 @@ void for_each_count(L& ledger, Visit visit) {
   visit("names_overflowed", ledger.names_overflowed);
   visit("samples_taken", ledger.samples_taken);
   visit("samples_missed", ledger.samples_missed);
+  visit("samplers_stuck", ledger.samplers_stuck);
+  visit("rounds_lost", ledger.rounds_lost);
+  visit("events_dropped", ledger.events_dropped);
   visit("counters_overflowed", ledger.counters_overflowed);
   visit("raw_bytes", ledger.writer.raw_bytes);
   visit("sealed_bytes", ledger.writer.sealed_bytes);
@@ -56,9 +59,10 @@ void for_each_count(L& ledger, Visit visit) {
 
 bool Ledger::is_complete() const {
   // A missed sampler tick is a reading that was never taken: told, but nothing recorded was lost.
-  uint64_t losses = scopes_dropped + names_overflowed + counters_overflowed +
-                    writer.windows_deleted + writer.dictionary_overflows +
-                    vendor_dropped.value_or(0) + impossible_times.value_or(0);
+  uint64_t losses = scopes_dropped + names_overflowed + counters_overflowed + samplers_stuck +
+                    rounds_lost + events_dropped + writer.windows_deleted +
+                    writer.dictionary_overflows + vendor_dropped.value_or(0) +
+                    impossible_times.value_or(0);
   for (const auto& [reason, rows] : writer.dropped) losses += rows;
   if (launches_seen && kernel_records && *launches_seen > *kernel_records) ++losses;
   return losses == 0;

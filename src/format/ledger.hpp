@@ -35,6 +35,9 @@ struct Ledger {
   uint64_t names_overflowed = 0;  // names beyond the interner's bound
   uint64_t samples_taken = 0;     // sampler ticks
   uint64_t samples_missed = 0;
+  uint64_t samplers_stuck = 0;       // sampling threads still inside the driver at the end
+  uint64_t rounds_lost = 0;          // rounds of the collector cut short, out of memory
+  uint64_t events_dropped = 0;       // events beyond the bound of those that wait
   uint64_t counters_overflowed = 0;  // counters beyond the bound
   int64_t collector_cpu_ns = 0;      // what recording cost
   WriterCounts writer;

@@ -92,6 +92,9 @@ TEST(LedgerTest, IsCompleteWhenNothingIsKnownToBeLost) {
   EXPECT_FALSE(complete_with([](Ledger& l) { l.vendor_dropped = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.impossible_times = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.scopes_dropped = 1; }));
+  EXPECT_FALSE(complete_with([](Ledger& l) { l.samplers_stuck = 1; }));
+  EXPECT_FALSE(complete_with([](Ledger& l) { l.rounds_lost = 1; }));
+  EXPECT_FALSE(complete_with([](Ledger& l) { l.events_dropped = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.writer.dropped["io_error"] = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.writer.windows_deleted = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.writer.dictionary_overflows = 1; }));
