@@ -25,11 +25,11 @@ constexpr int64_t kClockEvery_ns = 10'000 * kMillisecond_ns;
 }  // namespace
 
 Collector::Collector(const CollectorParts& parts)
-    : parts_(parts),
-      scopes_(parts.log, parts.scope_session, parts.session_start_ns),
-      counters_(parts.log),
-      samples_(parts.log),
-      pause_(kPause) {}
+    : parts_(parts), counters_(parts.log), samples_(parts.log), pause_(kPause) {
+  if (parts.scope_session != 0) {
+    scopes_.emplace(parts.log, parts.scope_session, parts.session_start_ns);
+  }
+}
 
 bool Collector::start() {
   ended_ = false;
@@ -61,9 +61,11 @@ void Collector::stop(format::Ledger& ledger) {
     cv_.notify_all();
   }
   thread_.join();
-  ledger.scopes_dropped = scopes_.dropped();
-  ledger.scopes_unclosed = scopes_.unclosed();
-  ledger.names_overflowed = scopes_.names_overflowed();
+  if (scopes_) {
+    ledger.scopes_dropped = scopes_->dropped();
+    ledger.scopes_unclosed = scopes_->unclosed();
+    ledger.names_overflowed = scopes_->names_overflowed();
+  }
   ledger.counters_overflowed = counters_.overflowed();
   ledger.collector_cpu_ns += thread_.cpu_ns();
 }
@@ -98,7 +100,7 @@ void Collector::run() {
 
 milliseconds Collector::collect(bool everything) {
   const int64_t now_ns = session_now();
-  const uint64_t fullest = scopes_.drain();
+  const uint64_t fullest = scopes_ ? scopes_->drain() : 0;
   samples_.write(parts_.sampler.take());
   if (parts_.tracer != nullptr) parts_.tracer->drain(now_ns, *this);
   write_events();
@@ -117,7 +119,7 @@ milliseconds Collector::collect(bool everything) {
 
 void Collector::collect_last() {
   const int64_t now_ns = session_now();
-  scopes_.finish(now_ns);
+  if (scopes_) scopes_->finish(now_ns);
   write_clock(now_ns);
 }
 
@@ -141,8 +143,10 @@ void Collector::write_clock(int64_t now_ns) {
 }
 
 void Collector::flush_log(int64_t now_ns) {
-  restate_after_rotation();
-  scopes_.announce_open();
+  if (scopes_) {
+    restate_after_rotation();
+    scopes_->announce_open();
+  }
   // What cannot be written is counted by the writer and stands in the ledger.
   (void)parts_.log.flush(now_ns);
   last_flush_ns_ = now_ns;
@@ -156,7 +160,7 @@ void Collector::restate_after_rotation() {
   const uint64_t sealed = parts_.log.counts().windows_sealed;
   if (sealed == windows_sealed_) return;
   windows_sealed_ = sealed;
-  scopes_.restate_open();
+  scopes_->restate_open();
 }
 
 }  // namespace gpufl::capture

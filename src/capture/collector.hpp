@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "backend/backend.hpp"
@@ -59,7 +60,7 @@ class Collector final : private backend::RowSink {
   void restate_after_rotation();
 
   const CollectorParts parts_;
-  ScopeCollector scopes_;
+  std::optional<ScopeCollector> scopes_;  // none: another session has them
   CounterCollector counters_;
   SampleWriter samples_;
   ServiceThread thread_;

@@ -10,8 +10,9 @@
 namespace gpufl::capture {
 namespace {
 
+// Static, here as in the library: an Interner frees nothing.
 TEST(Interner, SameContentSameId) {
-  Interner names(256, 1 << 20);
+  static Interner names(256, 1 << 20);
   char first[] = "forward";
   const std::string second = "forward";
   const uint32_t id = names.intern(first);
@@ -22,7 +23,7 @@ TEST(Interner, SameContentSameId) {
 }
 
 TEST(Interner, TextsOfEveryLengthStayApart) {
-  Interner names(1024, 1 << 20);
+  static Interner names(1024, 1 << 20);
   std::vector<uint32_t> ids;
   std::vector<std::string> texts;
   for (size_t length = 1; length < 40; ++length) {
@@ -38,13 +39,13 @@ TEST(Interner, TextsOfEveryLengthStayApart) {
 }
 
 TEST(Interner, EmptyIsItsOwn) {
-  Interner names(256, 1 << 20);
+  static Interner names(256, 1 << 20);
   EXPECT_EQ(names.intern(""), Interner::kEmptyId);
   EXPECT_EQ(names.text(Interner::kEmptyId), "");
 }
 
 TEST(Interner, BoundInEntries) {
-  Interner names(256, 1 << 20);
+  static Interner names(256, 1 << 20);
   for (int i = 0; i < 300; ++i) names.intern("name " + std::to_string(i));
   EXPECT_EQ(names.size(), 256u);
   EXPECT_EQ(names.overflowed(), 300u - (256 - Interner::kFirstFreeId));
@@ -54,19 +55,19 @@ TEST(Interner, BoundInEntries) {
 }
 
 TEST(Interner, BoundInBytes) {
-  Interner names(256, 100);
+  static Interner names(256, 100);
   EXPECT_NE(names.intern(std::string(60, 'a')), Interner::kOverflowId);
   EXPECT_EQ(names.intern(std::string(60, 'b')), Interner::kOverflowId);
 }
 
 TEST(Interner, LongTextsAreCut) {
-  Interner names(256, 1 << 20);
+  static Interner names(256, 1 << 20);
   const std::string text(Interner::kMaxTextBytes + 100, 'n');
   EXPECT_EQ(names.text(names.intern(text)).size(), Interner::kMaxTextBytes);
 }
 
 TEST(Interner, ThreadsAgree) {
-  Interner names(4096, 1 << 20);
+  static Interner names(4096, 1 << 20);
   constexpr int kThreads = 4, kNames = 2000;
   std::vector<std::vector<uint32_t>> ids(kThreads);
   std::vector<std::thread> threads;
