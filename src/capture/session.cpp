@@ -196,6 +196,7 @@ MetricBoard RunningSession::board() const {
   if (!running_) return {};
   MetricBoard board = running_->sampler.board();
   board.devices = running_->instruments.devices;
+  board.log = running_->log->counts();
   return board;
 }
 

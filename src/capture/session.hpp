@@ -51,6 +51,7 @@ struct MetricBoard {
   std::vector<backend::DeviceEvent> recent_events;             // the last 64
   std::vector<std::pair<std::string, uint64_t>> event_counts;  // "xid" -> 3 since the start
   uint64_t samples_taken = 0, samples_missed = 0;
+  format::WriterCounts log;  // what the log has taken and dropped
 };
 
 class Session {
