@@ -8,7 +8,7 @@ declare -rA apt_needs=(
   [build]="g++ cmake ninja-build ccache git libboost-dev|libboost1.81-dev libcli11-dev libfmt-dev
     libzstd-dev python3 python3-venv"
   [lint]="git shellcheck python3 python3-venv"
-  [test]="clang libclang-rt-dev shellcheck libgtest-dev libbenchmark-dev binutils"
+  [test]="clang libclang-rt-dev shellcheck libgtest-dev binutils"
   [cuda]="g++ python3 python3-venv"
 )
 # Wheels live in .deps/venv, each set pinned in tools/requirements/<set>.txt.
