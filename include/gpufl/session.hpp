@@ -7,8 +7,8 @@
 #include <string>
 
 // The session's life. Any thread may call any of these at any time; none throws, prints (unless
-// enable_debug_output), installs a signal handler or ends the process. After fork() the child has no
-// session until it calls init() itself.
+// enable_debug_output), installs a signal handler or ends the process. After fork() the child has
+// no session until it calls init() itself.
 namespace gpufl {
 
 #ifndef GPUFL_COMPILED_OUT

@@ -294,9 +294,7 @@ double Json::as_number(double fallback) const {
   return type_ == Type::Number ? number_ : fallback;
 }
 
-const std::string& Json::as_string() const {
-  return is_string() ? string_ : shared_null().string_;
-}
+const std::string& Json::as_string() const { return is_string() ? string_ : shared_null().string_; }
 
 const Json* Json::find(std::string_view key) const {
   for (const Member& member : members_) {
@@ -310,9 +308,7 @@ const Json& Json::operator[](std::string_view key) const {
   return found != nullptr ? *found : shared_null();
 }
 
-Json& Json::push(Json value) {
-  return items_.emplace_back(std::move(value));
-}
+Json& Json::push(Json value) { return items_.emplace_back(std::move(value)); }
 
 Json& Json::set(std::string_view key, Json value) {
   for (Member& member : members_) {

@@ -21,15 +21,18 @@ class Json {
   using Member = std::pair<std::string, Json>;
 
   Json() = default;
-  Json(bool value) : type_(Type::Bool), integer_(value) {}  // NOLINT(google-explicit-constructor)
-  Json(int64_t value) : type_(Type::Integer), integer_(value) {}  // NOLINT(google-explicit-constructor)
-  Json(int value) : Json(int64_t{value}) {}  // NOLINT(google-explicit-constructor)
-  Json(uint32_t value) : Json(int64_t{value}) {}  // NOLINT(google-explicit-constructor)
-  Json(uint64_t value) : Json(static_cast<int64_t>(value)) {}  // NOLINT(google-explicit-constructor)
-  Json(double value) : type_(Type::Number), number_(value) {}  // NOLINT(google-explicit-constructor)
-  Json(std::string value) : type_(Type::String), string_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  Json(std::string_view value) : Json(std::string(value)) {}  // NOLINT(google-explicit-constructor)
-  Json(const char* value) : Json(std::string(value)) {}  // NOLINT(google-explicit-constructor)
+  // Implicit, so that documents can be written down as they are.
+  // NOLINTBEGIN(google-explicit-constructor)
+  Json(bool value) : type_(Type::Bool), integer_(value) {}
+  Json(int64_t value) : type_(Type::Integer), integer_(value) {}
+  Json(int value) : Json(int64_t{value}) {}
+  Json(uint32_t value) : Json(int64_t{value}) {}
+  Json(uint64_t value) : Json(static_cast<int64_t>(value)) {}
+  Json(double value) : type_(Type::Number), number_(value) {}
+  Json(std::string value) : type_(Type::String), string_(std::move(value)) {}
+  Json(std::string_view value) : Json(std::string(value)) {}
+  Json(const char* value) : Json(std::string(value)) {}
+  // NOLINTEND(google-explicit-constructor)
 
   static Json array() { return Json(Type::Array); }
   static Json object() { return Json(Type::Object); }
@@ -57,8 +60,8 @@ class Json {
   const Json& operator[](std::string_view key) const;
   const Json* find(std::string_view key) const;
 
-  Json& push(Json value);                        // array: appends
-  Json& set(std::string_view key, Json value);   // object: appends or replaces; returns *this
+  Json& push(Json value);                       // array: appends
+  Json& set(std::string_view key, Json value);  // object: appends or replaces; returns *this
 
   // 1-based line on which this value began in the parsed text; 0 for values built in code.
   int line() const { return line_; }

@@ -67,10 +67,32 @@ TEST(Json, RemembersLines) {
 }
 
 TEST(Json, RefusesWhatIsNotJson) {
-  for (const char* text :
-       {"", " ", "{", "[1,]", "{\"a\"}", "{\"a\":}", "01", "-", "1.", "1e", "tru", "nul", "\"", "\"\\x\"",
-        "\"\\u12\"", "\"\\ud800\"", "\"\\udc00\"", "\"\\ud800\\u0041\"", "1 2", "\"\x01\"", "\"\xff\"",
-        "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "+1", "NaN", "1e999"}) {
+  for (const char* text : {"",
+                           " ",
+                           "{",
+                           "[1,]",
+                           "{\"a\"}",
+                           "{\"a\":}",
+                           "01",
+                           "-",
+                           "1.",
+                           "1e",
+                           "tru",
+                           "nul",
+                           "\"",
+                           "\"\\x\"",
+                           "\"\\u12\"",
+                           "\"\\ud800\"",
+                           "\"\\udc00\"",
+                           "\"\\ud800\\u0041\"",
+                           "1 2",
+                           "\"\x01\"",
+                           "\"\xff\"",
+                           "\"\xc0\x80\"",
+                           "\"\xed\xa0\x80\"",
+                           "+1",
+                           "NaN",
+                           "1e999"}) {
     error_of(text);
   }
 }
@@ -82,12 +104,17 @@ TEST(Json, BoundsDepthAndSize) {
 }
 
 TEST(Json, WritesWhatItReads) {
-  const std::string text = R"({"a":null,"b":[true,false,1,-2,0.5],"c":{"d":"q\"\\\n\u0001é"},"e":[],"f":{}})";
+  const std::string text =
+      R"({"a":null,"b":[true,false,1,-2,0.5],"c":{"d":"q\"\\\n\u0001é"},"e":[],"f":{}})";
   EXPECT_EQ(parsed(text).dump(), text);
 }
 
 TEST(Json, ReplacesInvalidUtf8WhenWriting) {
-  EXPECT_EQ(Json("a\xff" "b").dump(), "\"a\xEF\xBF\xBD" "b\"");
+  EXPECT_EQ(Json("a\xff"
+                 "b")
+                .dump(),
+            "\"a\xEF\xBF\xBD"
+            "b\"");
 }
 
 TEST(Json, BuildsDocuments) {

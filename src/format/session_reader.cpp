@@ -105,8 +105,8 @@ Pass::Outcome Pass::read_file(const WindowFile& window, const fs::path& path) {
   visitor_.line = 0;
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return Outcome::NotThere;
-  const UnsealOutcome outcome = read_window(
-      path, [this](std::string_view text) { return on_line(text); }, kMaxLineBytes);
+  const UnsealOutcome outcome =
+      read_window(path, [this](std::string_view text) { return on_line(text); }, kMaxLineBytes);
   if (other_window_) return Outcome::OtherWindow;
   if (visitor_.line == 0) {
     visitor_.on_window(window);
