@@ -15,7 +15,8 @@ gpu_test_main() {
       say "--build (on the build machine): makes ${carried[*]}, to be carried to the"
       say "GPU machine with the sources."
       say "Otherwise, on the GPU machine: runs them and prints 'N passed, N failed'."
-      say "filter: a GoogleTest filter, such as 'Monitor*'. Exit 2: no GPU, or nothing carried."
+      say "filter: a GoogleTest filter, such as 'Monitor*'. Exit 2: no GPU, nothing carried, or"
+      say "no test that the filter matches."
       return
       ;;
     --build) gpu_test_build ;;
@@ -73,8 +74,8 @@ gpu_test_run() {
       fi
     done
   fi
-  [[ $skipped -eq 0 ]] || say "$skipped skipped"
-  say "$passed passed, $failed failed"
+  [[ $((passed + failed + skipped)) -gt 0 ]] || cannot_tell "no device test matches '$filter'"
+  say "$passed passed, $failed failed$([[ $skipped -eq 0 ]] || printf ', %d skipped' "$skipped")"
   [[ $failed -eq 0 ]]
 }
 
