@@ -10,11 +10,6 @@ namespace {
 using base::Json;
 using format::Kind;
 
-// Lines that frame a file or the session are not among the rows of the ledger.
-bool is_counted(Kind kind) {
-  return kind != Kind::Session && kind != Kind::Dict && kind != Kind::Ledger && kind != Kind::End;
-}
-
 }  // namespace
 
 void SummaryBuilder::see_times(const format::Batch& batch) {
@@ -51,7 +46,7 @@ void SummaryBuilder::on_batch(const format::Batch& batch,
 }
 
 void SummaryBuilder::on_object(Kind kind, const Json& line) {
-  if (is_counted(kind)) ++summary_.rows[std::string(format::spec(kind).name)];
+  if (format::is_counted(kind)) ++summary_.rows[std::string(format::spec(kind).name)];
   switch (kind) {
     case Kind::Device: see_device(line); break;
     case Kind::Capability: see_capability(line); break;
@@ -116,7 +111,7 @@ void SummaryBuilder::on_window(const format::WindowFile& window) {
 
 SessionSummary SummaryBuilder::finish() {
   // A time after the end is a fault of its row, not a longer session.
-  if (end_ns_) summary_.duration_ns = *end_ns_;
+  if (end_ns_) summary_.duration_ns = std::max<int64_t>(*end_ns_, 0);
   summary_.scopes = scopes_.finish(summary_.duration_ns);
   summary_.counters = counters_.finish(summary_.duration_ns, is_cut_);
   summary_.metrics = metrics_.finish();

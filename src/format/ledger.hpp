@@ -23,6 +23,7 @@ struct WriterCounts {
   uint64_t windows_deleted = 0;       // by keep_last or DropOldest
   uint64_t rows_deleted = 0;          // of batches, in those windows; `rows` still counts them
   uint64_t dictionary_overflows = 0;  // values that a full dictionary refused
+  std::string paused;  // why batches are dropped now, else empty; not part of the ledger's line
 };
 
 struct Ledger {

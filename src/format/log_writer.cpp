@@ -35,11 +35,6 @@ const char* reason_of(int error) {
 
 bool is_io_reason(const char* reason) { return reason == kDiskFull || reason == kIoError; }
 
-// Lines of which the ledger counts no rows: each file has its own, or they come after the count.
-bool is_counted(Kind kind) {
-  return kind != Kind::Session && kind != Kind::Dict && kind != Kind::Ledger && kind != Kind::End;
-}
-
 Json object_line(Kind kind, const Json& fields) {
   Json line = Json::object();
   line.set("type", spec(kind).name);
@@ -96,6 +91,7 @@ class SessionLogWriter final : public LogWriter {
   void update_state();
   void resume();
   bool append_mark(const Json& fields);
+  void set_refused(const char* reason);
 
   const LogOptions options_;
   std::unique_ptr<SessionLock> lock_;
@@ -193,10 +189,7 @@ void SessionLogWriter::write_out(LogChannel& channel) {
   if (const int error = channel.flush(now_ns_); error != 0) {
     failed_ = true;
     flush_status_ = Status::from_errno(error, "cannot write the log");
-    if (refused_ == nullptr) {
-      refused_ = reason_of(error);
-      refused_since_ns_ = now_ns_;
-    }
+    if (refused_ == nullptr) set_refused(reason_of(error));
     next_attempt_ns_ = now_ns_ + kSecond;
     drop(channel, reason_of(error));
     // A file that is torn, or as long as a file may be, is done with: the next one starts afresh.
@@ -260,8 +253,7 @@ void SessionLogWriter::rotate(LogChannel& channel) {
 void SessionLogWriter::update_state() {
   const char* reason = refusal();
   if (reason != nullptr && refused_ == nullptr) {
-    refused_ = reason;
-    refused_since_ns_ = now_ns_;
+    set_refused(reason);
     Json mark = Json::object();
     mark.set("time", now_ns_).set("name", "log_paused").set("reason", reason);
     append_mark(mark);
@@ -274,9 +266,15 @@ void SessionLogWriter::resume() {
   Json mark = Json::object();
   mark.set("time", now_ns_).set("name", "log_resumed").set("reason", refused_);
   mark.set("since", refused_since_ns_).set("rows_dropped", refused_rows_);
-  if (!append_mark(mark)) return;
-  refused_ = nullptr;
+  if (append_mark(mark)) set_refused(nullptr);
+}
+
+void SessionLogWriter::set_refused(const char* reason) {
+  refused_ = reason;
+  refused_since_ns_ = now_ns_;
   refused_rows_ = 0;
+  const std::lock_guard lock(counts_mutex_);
+  counts_.paused = reason != nullptr ? reason : "";
 }
 
 // Told past every limit but the disk's own: a few lines that say why others are missing.
@@ -316,7 +314,7 @@ bool SessionLogWriter::is_below_disk_floor() {
   if (options_.disk_floor_bytes == 0) return false;
   if (now_ns_ < next_disk_check_ns_) return below_disk_floor_;
   next_disk_check_ns_ = now_ns_ + kSecond;
-  struct statvfs disk {};
+  struct statvfs disk{};
   if (::statvfs(options_.session_dir.c_str(), &disk) != 0) return below_disk_floor_;
   const uint64_t free_bytes = uint64_t{disk.f_bavail} * disk.f_frsize;
   const uint64_t room = below_disk_floor_ ? options_.disk_floor_bytes / 16 : 0;

@@ -51,6 +51,11 @@ enum class Kind : uint8_t {
 };
 inline constexpr size_t kKindCount = static_cast<size_t>(Kind::WarpSpan) + 1;
 
+// Whether the ledger counts lines of this kind: not those that frame a file or the session.
+constexpr bool is_counted(Kind kind) {
+  return kind != Kind::Session && kind != Kind::Dict && kind != Kind::Ledger && kind != Kind::End;
+}
+
 // What ids of a column refer to. Values are strings, but for Config, Stack and Frame, whose values
 // are JSON objects.
 enum class Dict : uint8_t { None, Name, Text, Metric, Config, Stack, Frame };
