@@ -4,14 +4,17 @@
 #include <gpufl/export.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
 // Named phases of the program. A scope costs two clock reads and two stores into a ring of its
-// thread, which is made at the thread's first scope; without a session, one load. Any thread, any
-// depth; not in signal handlers.
+// thread, which is made at the thread's first scope; without a session, one load. Any thread, at
+// least 16,384 deep; not in signal handlers.
 namespace gpufl {
 
 // How often a benchmark scope's body runs. The counts are stored with the scope, so that reports
@@ -103,18 +106,23 @@ class Bench {
   }
 
  private:
-  // "<name>_warmup" without allocating; a name too long for it is cut.
+  // "<name>_warmup"; allocates for long names only.
   class WarmupName {
    public:
     explicit WarmupName(std::string_view name) noexcept {
       constexpr std::string_view kSuffix = "_warmup";
-      size_ = name.copy(text_, sizeof(text_) - kSuffix.size());
+      const size_t wanted = name.size() + kSuffix.size();
+      if (wanted > sizeof(short_)) long_.reset(new (std::nothrow) char[wanted]);
+      text_ = long_ ? long_.get() : short_;
+      size_ = name.copy(text_, (long_ ? wanted : sizeof(short_)) - kSuffix.size());
       size_ += kSuffix.copy(text_ + size_, kSuffix.size());
     }
     std::string_view view() const noexcept { return {text_, size_}; }
 
    private:
-    char text_[256];
+    char short_[256];
+    std::unique_ptr<char[]> long_;
+    char* text_;
     size_t size_;
   };
 

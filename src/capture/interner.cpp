@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace gpufl::capture {
 
@@ -92,8 +93,8 @@ std::string_view Interner::text(uint32_t id) const noexcept {
 // one of null pointers, and most of it is never resident.
 bool Interner::make_table() noexcept {
   if (slots_.load(std::memory_order_relaxed) != nullptr) return true;
-  const size_t bytes = size_t{max_entries_} * 2 * sizeof(std::atomic<const Entry*>);
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory =
+      mmap(nullptr, table_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return false;
   slots_.store(static_cast<std::atomic<const Entry*>*>(memory), std::memory_order_release);
   return true;
@@ -113,23 +114,43 @@ Interner::Entry* Interner::new_entry() noexcept {
 
 const char* Interner::keep(std::string_view text) noexcept {
   if (bytes_ + text.size() > max_bytes_) return nullptr;
-  if (arena_left_ < text.size()) {
-    auto* block = new (std::nothrow) char[kArenaBytes];
+  if (block_left_ < text.size()) {
+    auto* block = new (std::nothrow) Block;
     if (block == nullptr) return nullptr;
-    arena_ = block;
-    arena_left_ = kArenaBytes;
+    block->next = blocks_;
+    blocks_ = block;
+    block_left_ = sizeof(block->text);
   }
-  char* kept = arena_;
+  char* kept = blocks_->text + sizeof(blocks_->text) - block_left_;
   std::memcpy(kept, text.data(), text.size());
-  arena_ += text.size();
-  arena_left_ -= text.size();
+  block_left_ -= text.size();
   bytes_ += text.size();
   return kept;
+}
+
+void Interner::clear() noexcept {
+  std::lock_guard lock(mutex_);  // for a fork() on another thread
+  if (auto* slots = slots_.exchange(nullptr, std::memory_order_relaxed)) {
+    munmap(slots, table_bytes());
+  }
+  for (std::atomic<Entry*>& chunk : chunks_) {
+    delete[] chunk.exchange(nullptr, std::memory_order_relaxed);
+  }
+  while (blocks_ != nullptr) delete std::exchange(blocks_, blocks_->next);
+  block_left_ = 0;
+  bytes_ = 0;
+  full_.store(false, std::memory_order_relaxed);
+  size_.store(kFirstFreeId, std::memory_order_release);
 }
 
 uint32_t Interner::overflow() noexcept {
   overflowed_.fetch_add(1, std::memory_order_relaxed);
   return kOverflowId;
+}
+
+std::string_view Interner::cut(std::string_view text) noexcept {
+  overflow();
+  return text.substr(0, kMaxTextBytes);
 }
 
 }  // namespace gpufl::capture

@@ -7,10 +7,10 @@
 #include <mutex>
 #include <string_view>
 
-// Texts by content: the same text has the same small id for the life of the process. Any thread.
-// Looking up a known text takes no lock and writes nothing; a new one takes a lock that readers of
-// entries never take. Bounded: beyond the bound everything is "<overflow>". Nothing is ever freed,
-// and a global one needs no constructor to run, so scopes work while statics come and go.
+// Texts by content: the same text has the same small id until clear(). Any thread. Looking up a
+// known text takes no lock and writes nothing; a new one takes a lock that readers of entries never
+// take. Bounded: beyond the bound everything is "<overflow>". A global one needs no constructor to
+// run and is never destroyed, so scopes work while statics come and go.
 namespace gpufl::capture {
 
 class Interner {
@@ -26,7 +26,7 @@ class Interner {
   static constexpr uint32_t kEmptyId = 0;
   static constexpr uint32_t kOverflowId = 1;
   static constexpr uint32_t kFirstFreeId = 2;
-  static constexpr size_t kMaxTextBytes = size_t{16} << 10;  // a longer text is cut
+  static constexpr size_t kMaxTextBytes = size_t{64} << 10;  // a longer text is cut, and counted
 
   // `max_entries` is a power of two of at most kChunkEntries * kMaxChunks.
   constexpr Interner(uint32_t max_entries, size_t max_bytes)
@@ -36,7 +36,7 @@ class Interner {
 
   uint32_t intern(std::string_view text) noexcept {
     if (text.empty()) return kEmptyId;
-    if (text.size() > kMaxTextBytes) text = text.substr(0, kMaxTextBytes);
+    if (text.size() > kMaxTextBytes) text = cut(text);
     const uint64_t hash = hash_text(text);
     const Entry* found = find(text, hash);
     return found != nullptr ? found->id : add(text, hash);
@@ -44,10 +44,15 @@ class Interner {
 
   // The text of an id that intern() gave. No lock.
   std::string_view text(uint32_t id) const noexcept;
+  bool is_empty() const noexcept { return size() == kFirstFreeId; }
   // Ids below this are defined.
   uint32_t size() const noexcept { return size_.load(std::memory_order_acquire); }
-  // How often a text found no room.
+  // How often a text found no room, or not for all of it; clear() does not change it.
   uint64_t overflowed() const noexcept { return overflowed_.load(std::memory_order_relaxed); }
+
+  // Forgets all texts and gives their memory back. No other thread may be inside intern() or
+  // text(), or use what they gave.
+  void clear() noexcept;
 
   // Around fork(): the child must not inherit the lock in another thread's hands.
   void lock_for_fork() noexcept { mutex_.lock(); }
@@ -56,15 +61,22 @@ class Interner {
  private:
   static constexpr uint32_t kChunkEntries = 512;
   static constexpr uint32_t kMaxChunks = 128;
-  static constexpr size_t kArenaBytes = size_t{64} << 10;
+  struct Block {
+    Block* next;
+    char text[kMaxTextBytes];
+  };
 
   static uint64_t hash_text(std::string_view text) noexcept;
   const Entry* find(std::string_view text, uint64_t hash) const noexcept;
   uint32_t add(std::string_view text, uint64_t hash) noexcept;
   Entry* new_entry() noexcept;
   const char* keep(std::string_view text) noexcept;
+  size_t table_bytes() const noexcept {
+    return size_t{max_entries_} * 2 * sizeof(std::atomic<const Entry*>);
+  }
   bool make_table() noexcept;
   uint32_t overflow() noexcept;
+  std::string_view cut(std::string_view text) noexcept;
 
   const uint32_t max_entries_;
   const size_t max_bytes_;
@@ -75,9 +87,9 @@ class Interner {
   std::atomic<bool> full_{false};
   std::atomic<uint64_t> overflowed_{0};
 
-  std::mutex mutex_;  // guards what follows, and adding
-  char* arena_ = nullptr;
-  size_t arena_left_ = 0;
+  std::mutex mutex_;         // guards what follows, and adding
+  Block* blocks_ = nullptr;  // the newest first; texts are added to it
+  size_t block_left_ = 0;
   size_t bytes_ = 0;
 };
 

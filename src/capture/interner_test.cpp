@@ -64,6 +64,21 @@ TEST(Interner, LongTextsAreCut) {
   static Interner names(256, 1 << 20);
   const std::string text(Interner::kMaxTextBytes + 100, 'n');
   EXPECT_EQ(names.text(names.intern(text)).size(), Interner::kMaxTextBytes);
+  EXPECT_EQ(names.overflowed(), 1u);
+  const std::string fitting(Interner::kMaxTextBytes, 'f');
+  EXPECT_EQ(names.text(names.intern(fitting)), fitting);
+  EXPECT_EQ(names.overflowed(), 1u);
+}
+
+TEST(Interner, ClearGivesTheRoomBack) {
+  static Interner names(256, 1 << 20);
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_TRUE(names.is_empty());
+    for (int i = 0; i < 300; ++i) names.intern("round " + std::to_string(round * 1000 + i));
+    EXPECT_EQ(names.size(), 256u);
+    EXPECT_EQ(names.text(Interner::kFirstFreeId), "round " + std::to_string(round * 1000));
+    names.clear();
+  }
 }
 
 TEST(Interner, ThreadsAgree) {

@@ -14,6 +14,19 @@ using format::ScopeEnding;
 
 constexpr size_t kMaxBatchRows = 4096;
 
+uint64_t texts_overflowed() {
+  return scope_recorder::names().overflowed() + scope_recorder::tags().overflowed();
+}
+
+// The log's id of a text, which it is asked for once.
+int64_t log_id(format::LogWriter& log, const Interner& texts, uint32_t id,
+               std::vector<int64_t>& known) {
+  constexpr int64_t kUnknown = -1;
+  if (id >= known.size()) known.resize(id + 1, kUnknown);
+  if (known[id] == kUnknown) known[id] = log.intern(format::Dict::Name, texts.text(id));
+  return known[id];
+}
+
 }  // namespace
 
 ScopeCollector::ScopeCollector(format::LogWriter& log, uint32_t session, int64_t session_start_ns)
@@ -21,7 +34,7 @@ ScopeCollector::ScopeCollector(format::LogWriter& log, uint32_t session, int64_t
       session_(session),
       session_start_ns_(session_start_ns),
       ringless_before_(scope_recorder::ringless_drops()),
-      names_overflowed_before_(scope_recorder::names().overflowed()) {
+      names_overflowed_before_(texts_overflowed()) {
   threads_.resize(scope_recorder::ring_count());
   for (uint32_t i = 0; i < threads_.size(); ++i) {
     const ScopeRing* ring = scope_recorder::ring(i);
@@ -31,17 +44,13 @@ ScopeCollector::ScopeCollector(format::LogWriter& log, uint32_t session, int64_t
   }
 }
 
-int64_t ScopeCollector::log_id(uint32_t name) {
-  constexpr int64_t kUnknown = -1;
-  if (name >= log_ids_.size()) log_ids_.resize(name + 1, kUnknown);
-  int64_t& id = log_ids_[name];
-  if (id == kUnknown) id = log_.intern(format::Dict::Name, scope_recorder::names().text(name));
-  return id;
+int64_t ScopeCollector::name_id(uint32_t name) {
+  return log_id(log_, scope_recorder::names(), name, name_ids_);
 }
 
 int64_t ScopeCollector::tag_id(uint32_t tag) {
   constexpr int64_t kNone = 0;  // as a dictionary id in any column
-  return tag == Interner::kEmptyId ? kNone : log_id(tag);
+  return tag == Interner::kEmptyId ? kNone : log_id(log_, scope_recorder::tags(), tag, tag_ids_);
 }
 
 int64_t ScopeCollector::session_time(int64_t monotonic_ns) const {
@@ -70,7 +79,7 @@ uint64_t ScopeCollector::drain() {
     ThreadScopes& thread = threads_[i];
     const uint64_t taken = ring->drain_until(
         thread.published, [&](const ScopeEvent& event) { take(*ring, thread, event); });
-    fullest = std::max(fullest, taken);
+    fullest = std::max(fullest, taken * (ScopeRing::kEvents / ring->capacity()));
     if (!thread.foreign_ends.empty()) {
       apply_foreign_ends(*ring, thread, std::numeric_limits<int64_t>::max());
       expire_foreign_ends(thread);
@@ -78,7 +87,7 @@ uint64_t ScopeCollector::drain() {
     if (thread.exited) {
       close_all(thread, session_time(ring->exit_time_ns()), ScopeEnding::ThreadExit);
       thread.exited = false;
-      ring->make_free();
+      ring->make_free(session_);
     }
   }
   write_rows();
@@ -159,7 +168,7 @@ void ScopeCollector::close_all(ThreadScopes& thread, int64_t end_ns, ScopeEnding
 
 void ScopeCollector::write_row(const ThreadScopes& thread, const OpenScope& scope, int64_t end_ns,
                                ScopeEnding ending) {
-  rows_.push_row({scope.id, scope.parent, thread.thread_id, scope.depth, log_id(scope.name),
+  rows_.push_row({scope.id, scope.parent, thread.thread_id, scope.depth, name_id(scope.name),
                   tag_id(scope.tag), scope.start_ns, std::max<int64_t>(0, end_ns - scope.start_ns),
                   scope.repeat, scope.warmup, static_cast<int64_t>(ending)});
   if (rows_.rows() >= kMaxBatchRows) write_rows();
@@ -177,7 +186,7 @@ void ScopeCollector::announce_open() {
       if (scope.announced) continue;
       scope.announced = true;
       open_rows_.push_row({scope.id, scope.parent, thread.thread_id, scope.depth,
-                           log_id(scope.name), tag_id(scope.tag), scope.start_ns, scope.repeat,
+                           name_id(scope.name), tag_id(scope.tag), scope.start_ns, scope.repeat,
                            scope.warmup});
     }
   }
@@ -207,7 +216,7 @@ uint64_t ScopeCollector::dropped() const {
 }
 
 uint64_t ScopeCollector::names_overflowed() const {
-  return scope_recorder::names().overflowed() - names_overflowed_before_;
+  return texts_overflowed() - names_overflowed_before_;
 }
 
 }  // namespace gpufl::capture

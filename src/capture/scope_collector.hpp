@@ -17,8 +17,8 @@ class ScopeCollector {
   // `session` is what scope_recorder::attach() gave; make this before start_recording().
   ScopeCollector(format::LogWriter& log, uint32_t session, int64_t session_start_ns);
 
-  // Takes what the threads have recorded and writes the scopes that ended. Returns how many events
-  // the fullest ring held.
+  // Takes what the threads have recorded and writes the scopes that ended. Returns how full the
+  // fullest ring was, in events of a ring of ScopeRing::kEvents.
   uint64_t drain();
   // Writes a scope_open row for every open scope that has none, so that a log which ends here
   // shows it. restate_open() makes them all due again, for files begun since.
@@ -56,7 +56,7 @@ class ScopeCollector {
     uint64_t dropped_before = 0;
     bool exited = false;
   };
-  int64_t log_id(uint32_t name);
+  int64_t name_id(uint32_t name);
   int64_t tag_id(uint32_t tag);
   int64_t session_time(int64_t monotonic_ns) const;
   void gather_foreign_ends(const ScopeRing& ring, ThreadScopes& thread);
@@ -76,7 +76,8 @@ class ScopeCollector {
   std::vector<ThreadScopes> threads_;  // by ring
   uint64_t ringless_before_;
   uint64_t names_overflowed_before_;
-  std::vector<int64_t> log_ids_;  // by id of the recorder's names
+  std::vector<int64_t> name_ids_;  // of the log, by id of the recorder's names
+  std::vector<int64_t> tag_ids_;   // and of its tags
   format::Batch rows_{format::Kind::Scope};
   format::Batch open_rows_{format::Kind::ScopeOpen};
   int64_t next_id_ = 1;  // 0 is "no parent"

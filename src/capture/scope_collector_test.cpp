@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <gpufl/scope.hpp>
 #include <memory>
 #include <optional>
@@ -77,16 +78,27 @@ TEST_F(ScopeCollectorTest, NestsByThread) {
             inner[column::kStart] + inner[column::kDuration]);
 }
 
-TEST_F(ScopeCollectorTest, AnyDepth) {
-  constexpr int kDepth = 1000;
+TEST_F(ScopeCollectorTest, Depth16384InAnyCase) {
+  constexpr int kDepth = 16384;
   std::vector<std::unique_ptr<ScopedMonitor>> open;
   for (int i = 0; i < kDepth; ++i) open.push_back(std::make_unique<ScopedMonitor>("level"));
-  collector_->drain();
   while (!open.empty()) open.pop_back();
   const auto rows = ended();
   ASSERT_EQ(rows.size(), static_cast<size_t>(kDepth));
   EXPECT_EQ(rows.front()[column::kDepth], kDepth - 1);
   EXPECT_EQ(rows.back()[column::kDepth], 0);
+}
+
+TEST_F(ScopeCollectorTest, LongNamesOfBenchmarksStayApart) {
+  const std::string text(1000, 'n');
+  for (const char last : {'a', 'b'}) {
+    const std::string long_name = text + last;
+    GFL_BENCH(long_name, ScopeMeta{}.setRepeat(1).setWarmup(1)){};
+  }
+  const auto rows = ended();
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(name(rows[0]), text + "a_warmup");
+  EXPECT_EQ(name(rows[2]), text + "b_warmup");
 }
 
 TEST_F(ScopeCollectorTest, OutOfOrderEnds) {
@@ -204,6 +216,108 @@ TEST_F(ScopeCollectorTest, FullRingDropsWholeScopesAndCounts) {
     ScopedMonitor after("after");
   }
   EXPECT_EQ(name(ended().back()), "after");
+}
+
+TEST_F(ScopeCollectorTest, TagsBeyondTheBoundLeaveTheNamesAlone) {
+  constexpr uint32_t kBeyond = 100;
+  for (uint32_t i = 0; i < scope_recorder::kMaxTags + kBeyond; ++i) {
+    ScopedMonitor scope("step", "batch_" + std::to_string(i));
+    if (i % 100 == 0) collector_->drain();
+  }
+  EXPECT_EQ(collector_->names_overflowed(), kBeyond + Interner::kFirstFreeId);
+  {
+    ScopedMonitor scope("a new name", "batch_0");
+  }
+  EXPECT_EQ(name(ended().back()), "a new name");
+}
+
+TEST_F(ScopeCollectorTest, EverySessionHasRoomForItsNames) {
+  for (uint32_t i = 0; i < scope_recorder::kMaxNames + 100; ++i) {
+    const std::string text = "name " + std::to_string(i);
+    GFL_SCOPE(text, text) {}
+  }
+  EXPECT_GT(collector_->names_overflowed(), 0u);
+  detach();
+  attach();
+  GFL_SCOPE("of the next session", "its tag") {}
+  const auto row = ended().back();
+  EXPECT_EQ(name(row), "of the next session");
+  EXPECT_EQ(log_.text(format::Dict::Name, row[column::kTag]), "its tag");
+  EXPECT_EQ(collector_->names_overflowed(), 0u);
+}
+
+TEST_F(ScopeCollectorTest, SessionsChangeWhileThreadsOpenScopes) {
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t) {
+    threads.emplace_back([&] {
+      for (uint32_t i = 0; !stop; ++i) {
+        const std::string text = "name " + std::to_string(i % 1000);
+        GFL_SCOPE(text, text) {}
+      }
+    });
+  }
+  for (int i = 0; i < 200; ++i) {
+    collector_->drain();
+    detach();
+    attach();
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& row : ended()) {
+    ASSERT_EQ(name(row), log_.text(format::Dict::Name, row[column::kTag]));
+    ASSERT_EQ(name(row).rfind("name ", 0), 0u);
+  }
+}
+
+// Threads that each fill a ring and live until the end.
+class BusyThreads {
+ public:
+  explicit BusyThreads(int count) : done_(count + 1), leave_(count + 1) {
+    for (int t = 0; t < count; ++t) {
+      threads_.emplace_back([this] {
+        for (uint32_t i = 0; i < ScopeRing::kEvents; ++i) GFL_SCOPE("busy") {
+          }
+        done_.arrive_and_wait();
+        leave_.arrive_and_wait();
+      });
+    }
+    done_.arrive_and_wait();
+  }
+  ~BusyThreads() {
+    leave_.arrive_and_wait();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+ private:
+  std::barrier<> done_, leave_;
+  std::vector<std::thread> threads_;
+};
+
+TEST_F(ScopeCollectorTest, RingsShareABoundedMemory) {
+  constexpr int kThreads = 200;
+  const auto grown = [] {
+    int64_t events = 0;
+    for (uint32_t i = 0; i < scope_recorder::ring_count(); ++i) {
+      events += scope_recorder::ring(i)->capacity() - ScopeRing::kFirstEvents;
+    }
+    return events;
+  };
+  for (int round = 0; round < 2; ++round) {
+    {
+      BusyThreads threads(kThreads);
+      EXPECT_GT(grown(), ScopeRing::kSharedEvents / 2);
+      EXPECT_LE(grown(), ScopeRing::kSharedEvents + ScopeRing::kEvents * 4);
+      EXPECT_GT(collector_->dropped(), 0u);
+    }
+    collector_->drain();
+    EXPECT_EQ(grown(), 0);
+  }
+  BusyThreads threads(kThreads);
+  detach();  // with the threads alive
+  attach();
+  GFL_SCOPE("mine") {}
+  EXPECT_EQ(name(ended().back()), "mine");
 }
 
 TEST_F(ScopeCollectorTest, OpenScopesAreToldOnceAndAgainAfterRotation) {

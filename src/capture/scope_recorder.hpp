@@ -7,9 +7,9 @@
 #include "capture/scope_ring.hpp"
 
 // Where scopes are recorded: process-wide, older and younger than any session. A thread gets its
-// ring (1 MiB of address space, resident as far as it is used) at its first scope of a session and
-// keeps it until it ends; from then on begin and end allocate nothing, lock nothing and make no
-// system call. One session at a time owns the consuming side.
+// ring (1 MiB of address space, resident as far as it is used, 64 MiB for all rings together) at
+// its first scope of a session and keeps it until it ends; from then on begin and end allocate
+// nothing, lock nothing and make no system call. One session at a time owns the consuming side.
 namespace gpufl::capture::scope_recorder {
 
 inline constexpr uint32_t kMaxRings = 1024;  // threads beyond that are not recorded, but counted
@@ -18,14 +18,19 @@ inline constexpr uint32_t kMaxRings = 1024;  // threads beyond that are not reco
 // tokens, or 0 when another session has the recorder.
 uint32_t attach();
 void start_recording(uint32_t session);
-// Threads may still be inside a push. The consumer may drain until release().
+// Threads may still be inside a push. The consumer may drain until release(), which forgets the
+// names and gives the memory of all rings back.
 void stop_recording();
 void release();
 
 // Rings 0 .. ring_count()-1; null for one that is just being made. No lock.
 uint32_t ring_count();
 ScopeRing* ring(uint32_t number);
+// Of the session; without room for one more it is "<overflow>".
+inline constexpr uint32_t kMaxNames = 65536;
+inline constexpr uint32_t kMaxTags = 65536;
 Interner& names();
+Interner& tags();
 // Whether any thread is inside a scope of `session`. Walks the rings: for pollers.
 bool any_scope_open(uint32_t session);
 // Scopes that found no ring, since the process began.

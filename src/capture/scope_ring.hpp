@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/mman.h>
+
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -9,7 +12,8 @@
 
 // The scope events of one thread on their way to the collector: one producer (the thread that
 // claimed the ring), one consumer (the collector of the session). Full means dropped and counted.
-// The producer writes to its own cache lines only; a push is a clock read and 32 bytes stored.
+// The producer writes to its own cache lines only; a push is a clock read and 32 bytes stored. A
+// ring begins small and grows when a burst fills it, while the room that all rings share lasts.
 namespace gpufl::capture {
 
 // Which scope of which session: what begin_scope returns and end_scope takes. Never 0.
@@ -39,7 +43,9 @@ static_assert(sizeof(ScopeEvent) == 32, "two events to a cache line");
 
 class ScopeRing {
  public:
-  static constexpr uint64_t kEvents = 32768;
+  static constexpr uint32_t kEvents = 32768;                  // at most
+  static constexpr uint32_t kFirstEvents = 1024;              // at first
+  static constexpr int64_t kSharedEvents = int64_t{1} << 20;  // what all rings together may grow by
   static constexpr size_t kBytes = kEvents * sizeof(ScopeEvent);
 
   enum class State : uint32_t { Free, Claimed, Exited };
@@ -49,6 +55,14 @@ class ScopeRing {
       : number_(number), events_(events), thread_id_(thread_id) {}
   ScopeRing(const ScopeRing&) = delete;
   ScopeRing& operator=(const ScopeRing&) = delete;
+
+  // Producer. Between the two it uses what is_inside() protects.
+  void enter() noexcept {
+    inside_.store(true, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // the other half is a membarrier
+  }
+  void leave() noexcept { inside_.store(false, std::memory_order_release); }
+  bool is_inside() const { return inside_.load(std::memory_order_acquire); }
 
   // Producer. A begin is taken only when the ends of all scopes open here still have room, so an
   // end of its own thread is never lost. Returns no token when dropped.
@@ -91,13 +105,19 @@ class ScopeRing {
   void visit_until(uint64_t mark, Take&& take) const {
     const uint64_t tail = tail_.load(std::memory_order_relaxed);
     const uint64_t base = base_.load(std::memory_order_relaxed);
-    for (uint64_t i = tail; i != mark; ++i) take(events_[(i - base) % kEvents]);
+    const uint64_t mask = capacity() - 1;
+    for (uint64_t i = tail; i != mark; ++i) take(events_[(i - base) & mask]);
   }
   template <typename Take>
   uint64_t drain_until(uint64_t mark, Take&& take) {
-    visit_until(mark, take);
+    // Also when `take` throws: events are taken once or lost, never twice.
+    struct Freeing {
+      std::atomic<uint64_t>& tail;
+      uint64_t mark;
+      ~Freeing() { tail.store(mark, std::memory_order_release); }
+    } const freeing{tail_, mark};
     const uint64_t taken = mark - tail_.load(std::memory_order_relaxed);
-    tail_.store(mark, std::memory_order_release);
+    visit_until(mark, take);
     return taken;
   }
   // Consumer. One scope that was opened here has ended on another thread: its room is free again.
@@ -111,6 +131,7 @@ class ScopeRing {
   uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
   uint64_t foreign_ends() const { return foreign_ends_.load(std::memory_order_relaxed); }
   uint32_t number() const { return number_; }
+  uint32_t capacity() const { return capacity_.load(std::memory_order_relaxed); }
 
   State state() const { return state_.load(std::memory_order_acquire); }
   // Consumer, of a ring from which it has drained an event: the thread that pushed it.
@@ -134,7 +155,12 @@ class ScopeRing {
     state_.store(State::Exited, std::memory_order_release);
   }
   // Consumer, of a ring in State::Exited that it has drained.
-  void make_free() {
+  void make_free(uint32_t session) {
+    if (session_.load(std::memory_order_relaxed) == session) {
+      g_shared_events.fetch_add(capacity() - kFirstEvents, std::memory_order_relaxed);
+    }
+    capacity_.store(kFirstEvents, std::memory_order_relaxed);
+    return_memory();
     released_.store(0, std::memory_order_relaxed);
     state_.store(State::Free, std::memory_order_release);
   }
@@ -143,10 +169,16 @@ class ScopeRing {
     tail_.store(head_.load(std::memory_order_acquire), std::memory_order_release);
     released_.store(0, std::memory_order_relaxed);
   }
+  // What is in the ring is void, its memory the system's.
+  void return_memory() { madvise(events_, kBytes, MADV_DONTNEED); }
+  // For a new session: no ring has grown in it.
+  static void share_anew() { g_shared_events.store(kSharedEvents, std::memory_order_relaxed); }
   // In the child of fork(), on its only thread: `thread_id` 0 when the ring's thread is not there.
   void after_fork(int64_t thread_id) {
     discard();
     session_.store(0, std::memory_order_relaxed);
+    capacity_.store(kFirstEvents, std::memory_order_relaxed);
+    inside_.store(false, std::memory_order_relaxed);
     thread_id_.store(thread_id, std::memory_order_relaxed);
     state_.store(thread_id != 0 ? State::Claimed : State::Free, std::memory_order_relaxed);
   }
@@ -162,14 +194,25 @@ class ScopeRing {
   ScopeEvent* claim_slot(uint64_t room) noexcept {
     const uint64_t head = head_.load(std::memory_order_relaxed);
     const uint64_t tail = tail_.load(std::memory_order_acquire);
-    if (head - tail + room > kEvents) {
-      add(dropped_);
-      return nullptr;
-    }
     // A drained ring starts over at its beginning, so that a thread which opens few scopes touches
     // a page or two of its ring, not all of it. The consumer cannot be looking: there is nothing.
     if (head == tail) base_.store(head, std::memory_order_relaxed);
-    return &events_[(head - base_.load(std::memory_order_relaxed)) % kEvents];
+    if (head - tail + room > capacity() && !grow(head, head - tail + room)) {
+      add(dropped_);
+      return nullptr;
+    }
+    return &events_[(head - base_.load(std::memory_order_relaxed)) & (capacity() - 1)];
+  }
+  // Only while nothing has come round to the ring's beginning again: then all events stay where
+  // they are, and the consumer may be reading.
+  __attribute__((noinline)) bool grow(uint64_t head, uint64_t needed) noexcept {
+    if (needed > kEvents || head - base_.load(std::memory_order_relaxed) > capacity()) return false;
+    const auto wanted = std::bit_ceil(static_cast<uint32_t>(needed));
+    const int64_t more = int64_t{wanted} - capacity();
+    if (g_shared_events.load(std::memory_order_relaxed) < more) return false;
+    g_shared_events.fetch_sub(more, std::memory_order_relaxed);
+    capacity_.store(wanted, std::memory_order_relaxed);
+    return true;
   }
   void publish() noexcept {
     head_.store(head_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
@@ -178,12 +221,22 @@ class ScopeRing {
   // The session's counts begin at zero: scopes that outlived another session are not open in it.
   void enter_session(uint32_t session) noexcept {
     open_.store(0, std::memory_order_relaxed);
+    if (head_.load(std::memory_order_relaxed) == tail_.load(std::memory_order_acquire)) {
+      capacity_.store(kFirstEvents, std::memory_order_relaxed);
+    } else {  // an event that the last session did not take: the ring stays as large as it is
+      g_shared_events.fetch_sub(capacity() - kFirstEvents, std::memory_order_relaxed);
+    }
     session_.store(session, std::memory_order_relaxed);
   }
 
+  // Room that the rings have not taken; a few too many when threads grow at the same moment.
+  static inline constinit std::atomic<int64_t> g_shared_events{kSharedEvents};
+
   // Written by the producer.
   alignas(64) std::atomic<uint64_t> head_{0};
-  std::atomic<uint64_t> base_{0};  // the value of head_ that lies at events_[0]
+  std::atomic<uint64_t> base_{0};                 // the value of head_ that lies at events_[0]
+  std::atomic<uint32_t> capacity_{kFirstEvents};  // a power of two
+  std::atomic<bool> inside_{false};
   std::atomic<uint32_t> session_{0};
   std::atomic<uint32_t> open_{0};  // begun here minus ended here
   std::atomic<uint64_t> dropped_{0};
