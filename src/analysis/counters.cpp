@@ -35,7 +35,7 @@ std::vector<CounterTotal> CounterTable::finish(int64_t end_ns, bool is_cut) cons
   for (const auto& [name, total] : totals_) {
     out.push_back(total);
     out.back().name = names_.text(name);
-    out.back().span_ns = end_ns - (is_cut ? total.first_ns : 0);
+    out.back().span_ns = saturating_subtract(end_ns, is_cut ? total.first_ns : 0);
   }
   std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   return out;

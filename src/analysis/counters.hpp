@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/name_table.hpp"
+#include "analysis/saturating.hpp"
 #include "format/batch.hpp"
 #include "format/session_reader.hpp"
 
@@ -21,7 +22,7 @@ struct CounterTotal {
   int64_t first_ns = 0, last_ns = 0;  // session times of those samples
   int64_t span_ns = 0;                // how long the increase took, idle times included
 
-  int64_t increase() const { return last - first; }
+  int64_t increase() const { return saturating_subtract(last, first); }
   // Unknown with fewer than two samples, and for no time at all.
   std::optional<double> per_second() const;
 };

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/saturating.hpp"
+
 namespace gpufl::analysis {
 
 namespace {
@@ -191,7 +193,8 @@ std::vector<ScopeNode> ScopeTree::finish(int64_t now_ns) {
     if (scope.ended_early) continue;
     ScopeFigures& figures = nodes_[home(id)].figures;
     ++figures.open;
-    figures.open_ns += static_cast<double>(std::max<int64_t>(now_ns - scope.start_ns, 0));
+    figures.open_ns +=
+        static_cast<double>(std::max<int64_t>(saturating_subtract(now_ns, scope.start_ns), 0));
     figures.first_start_ns = std::min(figures.first_start_ns, scope.start_ns);
   }
   known_.clear();

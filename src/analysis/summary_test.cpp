@@ -142,5 +142,34 @@ TEST(SummarizeTest, SaysWhenThereIsNoSession) {
   EXPECT_EQ(summary.status().code(), base::Code::NotFound);
 }
 
+TEST(SummaryBuilderTest, SurvivesNumbersAtTheEndsOfTheRange) {
+  format::Dictionaries dictionaries;
+  dictionaries.define(Dict::Name, 1, "n");
+  for (const char* end : {R"({"time":-9223372036854775808})", R"({"time":9223372036854775807})"}) {
+    SummaryBuilder builder;
+    format::WindowFile deleted;
+    deleted.channel = format::Channel::Scope;
+    deleted.state = format::WindowFile::State::Deleted;
+    builder.on_window(deleted);
+    Batch counters(Kind::Counter);
+    counters.push_row({INT64_MIN, 1, INT64_MIN});
+    counters.push_row({INT64_MAX, 1, INT64_MAX});
+    builder.on_batch(counters, dictionaries);
+    Batch open(Kind::ScopeOpen);
+    for (const int64_t start_ns : {INT64_MIN, INT64_MAX}) {
+      open.push_row({start_ns, 0, 100, 0, 1, 0, start_ns, 0, 0});
+    }
+    builder.on_batch(open, dictionaries);
+    builder.on_object(Kind::End, object(end));
+    const SessionSummary summary = builder.finish();
+    EXPECT_GE(summary.duration_ns, 0);
+    ASSERT_EQ(summary.counters.size(), 1u);
+    EXPECT_EQ(summary.counters[0].increase(), INT64_MAX);
+    EXPECT_EQ(summary.counters[0].span_ns, INT64_MAX);
+    ASSERT_EQ(summary.scopes.size(), 1u);
+    EXPECT_GE(summary.scopes[0].open_ns, 9.2e18);
+  }
+}
+
 }  // namespace
 }  // namespace gpufl::analysis

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+// A log can hold any 64-bit numbers: what is computed from them stops at the ends of the range.
+namespace gpufl::analysis {
+
+inline int64_t saturating_subtract(int64_t a, int64_t b) {
+  int64_t difference;
+  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
+  return a < 0 ? INT64_MIN : INT64_MAX;
+}
+
+}  // namespace gpufl::analysis
