@@ -134,6 +134,15 @@ std::string device_label(const backend::DeviceFacts& device) {
                        : fmt::format("GPU {}", device.device);
 }
 
+// Why the log does not hold all that is shown; empty when it does.
+std::string log_trouble(const capture::MetricBoard& board) {
+  const uint64_t dropped = rows_dropped(board);
+  if (!board.log.paused.empty()) {
+    return fmt::format("log paused ({}), {} rows dropped", board.log.paused, dropped);
+  }
+  return dropped == 0 ? std::string() : fmt::format("{} rows dropped", dropped);
+}
+
 class Screen {
  public:
   Screen(const LiveViewState& state, ScreenSize size, bool has_color)
@@ -175,6 +184,9 @@ class Screen {
         .add(board_.samples_missed == 0 ? "" : fmt::format("  {} missed", board_.samples_missed),
              Color::Yellow);
     line().add("session ", Color::Dim).add(state_.session_dir);
+    if (const std::string trouble = log_trouble(board_); !trouble.empty()) {
+      line().add(trouble, Color::Red);
+    }
     if (!state_.metrics_url.empty()) line().add("metrics ", Color::Dim).add(state_.metrics_url);
     if (!state_.notice.empty()) line().add(state_.notice, Color::Yellow);
     line();
@@ -266,6 +278,12 @@ class Screen {
 
 }  // namespace
 
+uint64_t rows_dropped(const capture::MetricBoard& board) {
+  uint64_t rows = 0;
+  for (const auto& [reason, count] : board.log.dropped) rows += count;
+  return rows;
+}
+
 std::vector<std::string> live_view(const LiveViewState& state, ScreenSize size, bool has_color) {
   if (size.rows == 0 || size.columns == 0) return {};
   return Screen(state, size, has_color).draw();
@@ -286,6 +304,8 @@ std::string live_line(const LiveViewState& state) {
       fmt::format("  host cpu {} ram {}", host.text(metric::kCpuUtil), host.text(metric::kRamUsed));
   if (state.board.samples_missed > 0)
     text += fmt::format("  missed {}", state.board.samples_missed);
+  if (const std::string trouble = log_trouble(state.board); !trouble.empty())
+    text += "  " + trouble;
   return text;
 }
 

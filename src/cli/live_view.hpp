@@ -22,6 +22,9 @@ struct LiveViewState {
   capture::MetricBoard board;
 };
 
+// By the log, for whatever reason.
+uint64_t rows_dropped(const capture::MetricBoard& board);
+
 struct ScreenSize {
   size_t columns = 80;
   size_t rows = 24;

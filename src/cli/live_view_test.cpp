@@ -73,6 +73,16 @@ TEST(LiveView, SaysWhatIsMissing) {
   EXPECT_TRUE(shows(text, "3 missed"));
 }
 
+TEST(LiveView, SaysThatTheLogIsPaused) {
+  LiveViewState state = example(1);
+  EXPECT_FALSE(shows(text_of(state, {100, 40}), "dropped"));
+  state.board.log.dropped = {{"disk_floor", 40}, {"io_error", 2}};
+  EXPECT_TRUE(shows(text_of(state, {100, 40}), "\n42 rows dropped\n"));
+  state.board.log.paused = "disk_floor";
+  EXPECT_TRUE(shows(text_of(state, {100, 40}), "log paused (disk_floor), 42 rows dropped"));
+  EXPECT_TRUE(shows(live_line(state), "  log paused (disk_floor), 42 rows dropped"));
+}
+
 TEST(LiveView, NeverLeavesTheScreen) {
   for (size_t columns : {1u, 2u, 7u, 20u, 39u, 80u, 200u}) {
     for (size_t rows : {1u, 2u, 3u, 5u, 10u, 24u, 60u}) {

@@ -85,6 +85,33 @@ std::string missing_features(const capture::Session& session) {
   return text;
 }
 
+std::string counted(size_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
+std::string recorded(const std::vector<backend::DeviceFacts>& devices) {
+  if (devices.empty()) return "the host (no GPU)";
+  const auto instances =
+      static_cast<size_t>(std::count_if(devices.begin(), devices.end(), [](const auto& device) {
+        return device.parent.has_value();
+      }));
+  std::string text = counted(devices.size() - instances, "GPU");
+  if (instances > 0) text += ", " + counted(instances, "MIG instance");
+  return text + " and the host";
+}
+
+// ", 312 rows dropped (disk_floor 312)"; nothing when none was.
+std::string dropped_text(const capture::MetricBoard& board) {
+  const uint64_t rows = rows_dropped(board);
+  if (rows == 0) return {};
+  std::string reasons;
+  for (const auto& [reason, count] : board.log.dropped) {
+    reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", reason, count);
+  }
+  return fmt::format(", {} row{} dropped ({})", report::format_count(rows), rows == 1 ? "" : "s",
+                     reasons);
+}
+
 View chosen_view(View asked) {
   if (asked != View::Auto) return asked;
   return terminal_is_usable() ? View::Screen : View::None;
@@ -117,9 +144,12 @@ class Monitor {
       if (!status) return status;
     }
     if (options_.keep_sessions_bytes) {
-      const auto deleted =
+      const Cleanup done =
           delete_old_sessions(options_.output, options_.name, *options_.keep_sessions_bytes);
-      if (!deleted.empty()) say(fmt::format("deleted {} old sessions", deleted.size()));
+      if (!done.deleted.empty()) say(fmt::format("deleted {} old sessions", done.deleted.size()));
+      for (const auto& dir : done.emptied) {
+        say(fmt::format("deleted the old session in {}, but not what else is in it", dir.string()));
+      }
     }
     auto session = capture::Session::start(options_.session_config());
     if (!session) return session.status();
@@ -136,12 +166,9 @@ class Monitor {
     state_.notice = missing_features(*session_);
     state_.interval_ns = options_.interval_ns;
 
-    const size_t gpus = session_->board().devices.size();
     const std::string served =
         state_.metrics_url.empty() ? "" : fmt::format("; metrics on {}", state_.metrics_url);
-    say(fmt::format("recording {} every {} into {}{}",
-                    gpus == 0 ? "the host (no GPU)"
-                              : fmt::format("{} GPU{} and the host", gpus, gpus == 1 ? "" : "s"),
+    say(fmt::format("recording {} every {} into {}{}", recorded(session_->board().devices),
                     duration_text(options_.interval_ns), state_.session_dir, served));
     if (!state_.notice.empty()) say(state_.notice);
     if (options_.metrics && !options_.metrics->is_loopback()) {
@@ -160,13 +187,12 @@ class Monitor {
     while (true) {
       const int64_t now_ns = base::monotonic_ns();
       if (end_ns && now_ns >= *end_ns) return "the end of --duration";
-      if (view_ != View::None && now_ns >= next_refresh_ns) {
-        show();
+      if (now_ns >= next_refresh_ns) {
+        refresh();
         next_refresh_ns = std::max(next_refresh_ns + refresh_ns, now_ns);
       }
-      std::optional<int64_t> wake_ns = end_ns;
-      if (view_ != View::None) wake_ns = std::min(next_refresh_ns, end_ns.value_or(INT64_MAX));
-      if (!wait(wake_ns)) return "the end of its terminal";
+      if (!wait(std::min(next_refresh_ns, end_ns.value_or(INT64_MAX))))
+        return "the end of its terminal";
       for (int number; (number = signals_.take()) != 0;) {
         if (number != SIGWINCH) return std::string(signal_name(number));
         next_refresh_ns = 0;
@@ -180,37 +206,51 @@ class Monitor {
   }
 
   // Until a signal, a key or the time given. False when the terminal is gone.
-  bool wait(std::optional<int64_t> wake_ns) const {
+  bool wait(int64_t wake_ns) const {
     pollfd sources[] = {{signals_.fd(), POLLIN, 0}, {terminal_ ? STDIN_FILENO : -1, POLLIN, 0}};
-    const int64_t left_ns = std::max<int64_t>(0, wake_ns.value_or(0) - base::monotonic_ns());
+    const int64_t left_ns = std::max<int64_t>(0, wake_ns - base::monotonic_ns());
     const timespec timeout{left_ns / 1'000'000'000, left_ns % 1'000'000'000};
-    ::ppoll(sources, std::size(sources), wake_ns ? &timeout : nullptr, nullptr);
+    ::ppoll(sources, std::size(sources), &timeout, nullptr);
     return (sources[1].revents & (POLLHUP | POLLERR)) == 0;
   }
 
-  void show() {
+  void refresh() {
     state_.elapsed_ns = base::monotonic_ns() - started_ns_;
     state_.board = session_->board();
     if (terminal_) {
       terminal_->draw(live_view(state_, terminal_->size(), terminal_has_color()));
-    } else if (state_.board.samples_taken > 0) {
+      return;
+    }
+    announce_pause();
+    if (view_ == View::Lines && state_.board.samples_taken > 0) {
       print(live_line(state_) + "\n");
       std::fflush(stdout);
     }
+  }
+
+  // What the screen shows all the time, told once each time it changes.
+  void announce_pause() {
+    const std::string& reason = state_.board.log.paused;
+    if (reason == announced_pause_) return;
+    say(reason.empty()
+            ? "the log is written again"
+            : fmt::format("the log is paused ({}): what is sampled meanwhile is lost", reason));
+    announced_pause_ = reason;
   }
 
   int finish(const std::string& why) {
     terminal_.reset();
     metrics_.stop();
     signals_.release();
-    const capture::MetricBoard board = session_->board();
     const int64_t lasted_ns = base::monotonic_ns() - started_ns_;
     const base::Status stopped = session_->stop();
-    say(fmt::format("stopped by {} after {}: {} sample{}, {} missed; session {}", why,
+    const capture::MetricBoard board = session_->board();
+    say(fmt::format("stopped by {} after {}: {} sample{}, {} missed{}; session {}", why,
                     report::format_duration(static_cast<double>(lasted_ns)),
                     report::format_count(board.samples_taken), board.samples_taken == 1 ? "" : "s",
-                    report::format_count(board.samples_missed), session_->dir().string()));
-    if (stopped) return kExitGood;
+                    report::format_count(board.samples_missed), dropped_text(board),
+                    session_->dir().string()));
+    if (stopped) return rows_dropped(board) == 0 ? kExitGood : kExitNo;
     say("the session did not end cleanly: " + stopped.message());
     return kExitCannotTell;
   }
@@ -223,6 +263,7 @@ class Monitor {
   MetricsEndpoint metrics_;
   int64_t started_ns_ = 0;
   LiveViewState state_;
+  std::string announced_pause_;
   std::optional<Terminal> terminal_;
 };
 

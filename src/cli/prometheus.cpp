@@ -178,6 +178,16 @@ std::string prometheus_text(const capture::MetricBoard& board, const PrometheusO
              board.samples_taken);
   out.single("gpufl_samples_missed_total", "counter",
              "Samples that came too late and were left out", board.samples_missed);
+  out.single("gpufl_log_paused", "gauge",
+             "1 while the log takes nothing: the disk or spool is full",
+             board.log.paused.empty() ? 0 : 1);
+  out.begin("gpufl_rows_dropped_total", "counter", "Rows that the log did not take");
+  // Those that there is to alert on are there from the beginning: a rate needs a first value.
+  auto dropped = board.log.dropped;
+  for (const char* reason : {"disk_floor", "disk_full", "io_error", "spool_full"}) dropped[reason];
+  for (const auto& [reason, rows] : dropped) {
+    out.add(fmt::format(R"(reason="{}")", label_value(reason)), rows);
+  }
   return out.take();
 }
 

@@ -40,6 +40,8 @@ capture::MetricBoard example_board() {
   board.event_counts = {{"xid", 3}};
   board.samples_taken = 10;
   board.samples_missed = 1;
+  board.log.dropped = {{"disk_floor", 312}};
+  board.log.paused = "disk_floor";
   return board;
 }
 
@@ -100,6 +102,9 @@ TEST(Prometheus, ValuesAreInBaseUnitsWithLabels) {
   EXPECT_TRUE(has_line(text, R"(gpufl_device_events_total{event="xid"} 3)"));
   EXPECT_TRUE(has_line(text, "gpufl_samples_total 10"));
   EXPECT_TRUE(has_line(text, "gpufl_samples_missed_total 1"));
+  EXPECT_TRUE(has_line(text, "gpufl_log_paused 1"));
+  EXPECT_TRUE(has_line(text, R"(gpufl_rows_dropped_total{reason="disk_floor"} 312)"));
+  EXPECT_TRUE(has_line(text, R"(gpufl_rows_dropped_total{reason="io_error"} 0)"));
   EXPECT_TRUE(has_line(text, "gpufl_gpus 2"));
   EXPECT_TRUE(has_line(text, R"(gpufl_gpu_info{gpu="0",uuid="GPU-1",name="A \"B\" \\C",)"
                              R"(driver="550.54",pci_bus="0000:01:00.0"} 1)"));
@@ -122,6 +127,7 @@ TEST(Prometheus, AbsentIsAbsent) {
   EXPECT_EQ(text.find("gpufl_host_"), std::string::npos);
   EXPECT_TRUE(has_line(text, "gpufl_gpus 0"));
   EXPECT_TRUE(has_line(text, "gpufl_samples_total 0"));
+  EXPECT_TRUE(has_line(text, "gpufl_log_paused 0"));
 }
 
 TEST(Prometheus, ProcessesOnlyWhenAskedForAndHarmless) {

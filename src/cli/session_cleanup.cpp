@@ -2,8 +2,11 @@
 #include "cli/session_cleanup.hpp"
 
 #include <algorithm>
+#include <string>
 #include <system_error>
 
+#include "format/manifest.hpp"
+#include "format/session_files.hpp"
 #include "format/session_reader.hpp"
 
 namespace gpufl::cli {
@@ -11,29 +14,56 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr uint64_t kDeadStartBytes = uint64_t{64} << 10;  // no more than a session's first lines
+
 struct EndedSession {
   fs::path dir;
+  std::vector<fs::path> files;  // its own only
   uint64_t bytes = 0;
+  bool is_dead = false;  // nothing of it can be read
 };
 
-uint64_t bytes_in(const fs::path& dir) {
-  uint64_t bytes = 0;
+bool is_session_file(std::string_view name) {
+  constexpr std::string_view kUnfinished = ".tmp";  // of a sealing that did not end
+  if (name == format::kManifestName || name == "lock") return true;
+  if (name.ends_with(".log.zst.tmp")) name.remove_suffix(kUnfinished.size());
+  const auto parsed = format::parse_file_name(name);
+  return parsed && parsed->channel;
+}
+
+EndedSession list_files(const fs::path& dir) {
+  EndedSession session{dir, {}, 0, false};
   std::error_code error;
   for (fs::directory_iterator it(dir, error), end; !error && it != end; it.increment(error)) {
     std::error_code unreadable;
+    if (it->symlink_status(unreadable).type() != fs::file_type::regular) continue;
+    if (!is_session_file(it->path().filename().string())) continue;
+    session.files.push_back(it->path());
     const uint64_t size = it->file_size(unreadable);
-    if (!unreadable) bytes += size;
+    if (!unreadable) session.bytes += size;
   }
-  return bytes;
+  return session;
+}
+
+// Not through a link somewhere between the two.
+bool lies_within(const fs::path& folder, const fs::path& dir) {
+  std::error_code error;
+  const fs::path real = fs::canonical(dir, error);
+  return !error &&
+         real == (fs::canonical(folder, error) / dir.lexically_relative(folder)).lexically_normal();
 }
 
 // Oldest first: session ids begin with their time.
 std::vector<EndedSession> ended_sessions(const fs::path& folder, std::string_view name) {
   std::vector<EndedSession> sessions;
   for (const fs::path& dir : format::find_sessions(folder)) {
+    if (!lies_within(folder, dir) || format::is_locked(dir)) continue;
+    EndedSession session = list_files(dir);
     const auto reader = format::SessionReader::open(dir);
-    if (!reader || reader->is_live() || reader->header().app_name != name) continue;
-    sessions.push_back({dir, bytes_in(dir)});
+    session.is_dead = !reader && reader.status().code() == base::Code::Corrupt &&
+                      session.bytes <= kDeadStartBytes;
+    const bool is_of_that_name = reader && reader->header().app_name == name;
+    if (is_of_that_name || session.is_dead) sessions.push_back(std::move(session));
   }
   std::sort(sessions.begin(), sessions.end(),
             [](const auto& a, const auto& b) { return a.dir.filename() < b.dir.filename(); });
@@ -42,21 +72,23 @@ std::vector<EndedSession> ended_sessions(const fs::path& folder, std::string_vie
 
 }  // namespace
 
-std::vector<fs::path> delete_old_sessions(const fs::path& folder, std::string_view name,
-                                          uint64_t keep_bytes) {
-  std::vector<fs::path> deleted;
+Cleanup delete_old_sessions(const fs::path& folder, std::string_view name, uint64_t keep_bytes) {
+  Cleanup done;
   const std::vector<EndedSession> sessions = ended_sessions(folder, name);
   uint64_t total = 0;
   for (const EndedSession& session : sessions) total += session.bytes;
   for (const EndedSession& session : sessions) {
-    if (total <= keep_bytes) break;
+    if (total <= keep_bytes && !session.is_dead) continue;
     std::error_code error;
-    fs::remove_all(session.dir, error);
+    for (const fs::path& file : session.files) {
+      if (!fs::remove(file, error)) break;
+    }
     if (error) continue;
     total -= session.bytes;
-    deleted.push_back(session.dir);
+    fs::remove(session.dir, error);  // fails when something is left in it
+    (error ? done.emptied : done.deleted).push_back(session.dir);
   }
-  return deleted;
+  return done;
 }
 
 }  // namespace gpufl::cli

@@ -7,13 +7,20 @@
 #include <vector>
 
 // Makes room for the next session of a service that is started again and again. Deletes data: only
-// called when a user has asked for it.
+// called when a user has asked for it. Never leaves `folder` through a link, and deletes no file
+// that is not one of a session's own.
 namespace gpufl::cli {
 
+struct Cleanup {
+  std::vector<std::filesystem::path> deleted;
+  // Their log is deleted; the folder stays, because there is something else in it.
+  std::vector<std::filesystem::path> emptied;
+};
+
 // Deletes the oldest sessions of that name under `folder` until the others take no more than
-// `keep_bytes`. One that is still recorded, or cannot be read, is left alone. Returns what was
-// deleted.
-std::vector<std::filesystem::path> delete_old_sessions(const std::filesystem::path& folder,
-                                                       std::string_view name, uint64_t keep_bytes);
+// `keep_bytes`; and every start that died before its first line was written, whatever its name. A
+// session that is still recorded, or otherwise cannot be read, is left alone.
+Cleanup delete_old_sessions(const std::filesystem::path& folder, std::string_view name,
+                            uint64_t keep_bytes);
 
 }  // namespace gpufl::cli

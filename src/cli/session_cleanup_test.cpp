@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <memory>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -38,7 +39,7 @@ class SessionCleanupTest : public testing::Test {
     header.backend = "none";
     auto log = format::LogWriter::create(options, header);
     EXPECT_TRUE(log.is_ok()) << log.status().text();
-    std::ofstream(root_ / id / "padding") << std::string(kPadding, 'x');
+    std::ofstream(root_ / id / "code.9.log") << std::string(kPadding, 'x');
     return std::move(*log);
   }
   void record(const std::string& id, const std::string& name) {
@@ -53,11 +54,11 @@ TEST_F(SessionCleanupTest, DeletesTheOldestUntilTheRestFit) {
   for (const char* id : {"20250103T000000Z-03", "20250101T000000Z-01", "20250102T000000Z-02"}) {
     record(id, "mine");
   }
-  EXPECT_EQ(delete_old_sessions(root_, "mine", 4 * kPadding).size(), 0u);
-  EXPECT_EQ(delete_old_sessions(root_, "mine", kPadding * 5 / 2),
+  EXPECT_EQ(delete_old_sessions(root_, "mine", 4 * kPadding).deleted.size(), 0u);
+  EXPECT_EQ(delete_old_sessions(root_, "mine", kPadding * 5 / 2).deleted,
             std::vector{root_ / "20250101T000000Z-01"});
   EXPECT_TRUE(exists("20250102T000000Z-02"));
-  EXPECT_EQ(delete_old_sessions(root_, "mine", 0).size(), 2u);
+  EXPECT_EQ(delete_old_sessions(root_, "mine", 0).deleted.size(), 2u);
 }
 
 TEST_F(SessionCleanupTest, LeavesWhatIsNotItsToDelete) {
@@ -65,15 +66,59 @@ TEST_F(SessionCleanupTest, LeavesWhatIsNotItsToDelete) {
   const auto live = begin("20250102T000000Z-02", "mine");
   fs::create_directories(root_ / "20250103T000000Z-03");
   std::ofstream(root_ / "20250103T000000Z-03" / "notes.txt") << std::string(kPadding, 'x');
-  EXPECT_EQ(delete_old_sessions(root_, "mine", 0).size(), 0u);
+  EXPECT_EQ(delete_old_sessions(root_, "mine", 0).deleted.size(), 0u);
   EXPECT_TRUE(exists("20250101T000000Z-01"));
   EXPECT_TRUE(exists("20250102T000000Z-02"));
   EXPECT_TRUE(exists("20250103T000000Z-03"));
   EXPECT_TRUE(live->close(1, format::Ledger()));
 }
 
+TEST_F(SessionCleanupTest, DeletesNoFileOfAnyoneElse) {
+  const std::string id = "20250101T000000Z-01";
+  record(id, "mine");
+  for (const char* name : {"notes.txt", "notes.log", "device.log.tmp", "device.07.log"}) {
+    std::ofstream(root_ / id / name) << "keep me";
+  }
+  fs::create_symlink(root_ / id / "notes.txt", root_ / id / "scope.log");
+  fs::create_directories(root_ / id / "device.3.log");
+  const Cleanup done = delete_old_sessions(root_, "mine", 0);
+  EXPECT_TRUE(done.deleted.empty());
+  EXPECT_EQ(done.emptied, std::vector{root_ / id});
+  std::set<std::string> left;
+  for (const auto& entry : fs::directory_iterator(root_ / id)) left.insert(entry.path().filename());
+  EXPECT_EQ(left, (std::set<std::string>{"notes.txt", "notes.log", "device.log.tmp",
+                                         "device.07.log", "scope.log", "device.3.log"}));
+}
+
+TEST_F(SessionCleanupTest, FollowsNoLinkOutOfTheFolder) {
+  record("elsewhere/20250101T000000Z-01", "mine");
+  fs::create_directories(root_ / "logs");
+  fs::create_directory_symlink(root_ / "elsewhere", root_ / "logs" / "run");
+  fs::create_directory_symlink(root_ / "elsewhere" / "20250101T000000Z-01",
+                               root_ / "logs" / "20250101T000000Z-01");
+  EXPECT_TRUE(delete_old_sessions(root_ / "logs", "mine", 0).deleted.empty());
+  EXPECT_TRUE(exists("elsewhere/20250101T000000Z-01/manifest.ndjson"));
+
+  fs::create_directory_symlink(root_ / "elsewhere", root_ / "my_logs");
+  EXPECT_EQ(delete_old_sessions(root_ / "my_logs", "mine", 0).deleted.size(), 1u)
+      << "the folder that the user names may be a link";
+}
+
+TEST_F(SessionCleanupTest, DeletesStartsThatDied) {
+  const auto make = [&](const std::string& id, size_t bytes) {
+    fs::create_directories(root_ / id);
+    std::ofstream(root_ / id / "system.log") << std::string(bytes, 'x');
+    std::ofstream(root_ / id / "lock");
+  };
+  make("20250101T000000Z-01", 0);
+  make("20250102T000000Z-02", kPadding);
+  EXPECT_EQ(delete_old_sessions(root_, "mine", 0).deleted,
+            std::vector{root_ / "20250101T000000Z-01"});
+  EXPECT_TRUE(exists("20250102T000000Z-02")) << "somebody's log, damaged";
+}
+
 TEST_F(SessionCleanupTest, NoFolderIsNoMistake) {
-  EXPECT_EQ(delete_old_sessions(root_ / "none", "mine", 0).size(), 0u);
+  EXPECT_EQ(delete_old_sessions(root_ / "none", "mine", 0).deleted.size(), 0u);
 }
 
 }  // namespace

@@ -77,6 +77,28 @@ class Recording(MonitorTest):
         self.assertIn("deleted 3 old sessions", again.stderr)
         self.assertEqual(len(list(self.output.iterdir())), 2)
 
+    def test_making_room_deletes_nothing_else(self):
+        start = [DAEMON, "--duration", "50ms", "--backend", "none", "--output"]
+        elsewhere = self.folder / "elsewhere"
+        self.assertEqual(run(*start, elsewhere).returncode, 0)
+        (session,) = elsewhere.iterdir()
+        (session / "notes.txt").write_text("mine")
+        self.output.mkdir()
+        (self.output / "link").symlink_to(elsewhere)
+        run(*start, self.output, "--keep-sessions", "0")
+        self.assertTrue((session / "manifest.ndjson").exists(), "links are not followed")
+        run(*start, elsewhere, "--keep-sessions", "0")
+        self.assertEqual([p.name for p in session.iterdir()], ["notes.txt"])
+
+    def test_says_that_the_log_is_paused(self):
+        process = self.start("--interval", "20ms", "--prometheus", "0", "--disk-floor", "1000T")
+        url = self.metrics_url(process)
+        wait_until(lambda: process.lines.matching("the log is paused (disk_floor)"), "the pause")
+        wait_until(lambda: re.search(r'dropped_total{reason="disk_floor"} [1-9]', get(url)), "rows")
+        self.assertIn("\ngpufl_log_paused 1\n", get(url))
+        self.assertEqual(self.stop(process), 1)
+        self.assertRegex(process.lines.text(), r"missed, \d[\d,]* rows dropped \(disk_floor \d+\)")
+
     def test_records_the_host_where_there_is_no_gpu(self):
         process = self.start("--interval", "20ms", "--prometheus", "0", backend="none")
         self.wait_for_samples(self.metrics_url(process), 3)
