@@ -10,8 +10,10 @@
 
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
+#include "cli/sessions_command.hpp"
 #include "format/flat_row.hpp"
 #include "format/session_reader.hpp"
+#include "report/text_page.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -68,20 +70,22 @@ class RowPrinter final : public format::Visitor {
 std::optional<format::SessionReader> open_one(const std::string& path, int& exit_code) {
   const auto sessions = format::find_sessions(path);
   if (sessions.empty()) {
-    print_error(fmt::format("gpufl cat: there is no session in {}\n", path));
+    complain("gpufl cat", why_no_session(path));
     exit_code = kExitCannotTell;
     return {};
   }
   if (sessions.size() > 1) {
-    print_error(
-        fmt::format("gpufl cat: {} holds {} sessions, name one of them:\n", path, sessions.size()));
-    for (const auto& session : sessions) print_error(fmt::format("  {}\n", session.string()));
+    complain("gpufl cat",
+             fmt::format("{} holds {} sessions, name one of them:", path, sessions.size()));
+    for (const auto& session : sessions) {
+      print_error(fmt::format("  {}\n", report::make_harmless(session.string())));
+    }
     exit_code = kExitUsage;
     return {};
   }
   auto session = format::SessionReader::open(sessions.front());
   if (!session) {
-    print_error(fmt::format("gpufl cat: {}\n", session.status().message()));
+    complain("gpufl cat", session.status().message());
     exit_code = kExitCannotTell;
     return {};
   }
@@ -100,8 +104,8 @@ int print_rows(const format::SessionReader& session, Kind kind) {
   session.read(printer, {kind});
   printer.flush();
   if (printer.problems() > 0) {
-    print_error(fmt::format("gpufl cat: problems while reading: {}, see gpufl verify {}\n",
-                            printer.problems(), session.dir().string()));
+    complain("gpufl cat", fmt::format("problems while reading: {}, see gpufl verify {}",
+                                      printer.problems(), session.dir().string()));
   }
   return kExitGood;
 }
@@ -118,8 +122,8 @@ std::string all_kinds() {
 int cat(const std::string& path, const std::string& kind_name) {
   const format::KindSpec* kind = format::find_kind(kind_name);
   if (kind == nullptr && !kind_name.empty()) {
-    print_error(fmt::format("gpufl cat: there is no kind \"{}\"; the kinds are: {}\n", kind_name,
-                            all_kinds()));
+    complain("gpufl cat",
+             fmt::format("there is no kind \"{}\"; the kinds are: {}", kind_name, all_kinds()));
     return kExitUsage;
   }
   int exit_code = kExitGood;

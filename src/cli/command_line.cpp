@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_line.hpp"
 
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -115,6 +120,16 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
   return kExitUsage;
 }
 
+// A full disk is a failure of the command; a reader that has seen enough (head, a pager) is not.
+int unless_output_failed(const CLI::App& app, int exit_code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  const bool has_reader = ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) == 0;
+  if (!has_reader) return exit_code;
+  complain(app.get_name(), "standard output cannot be written");
+  return std::max(exit_code, kExitCannotTell);
+}
+
 }  // namespace
 
 void set_up_command_line(CLI::App& app) {
@@ -128,11 +143,11 @@ int run_command_line(CLI::App& app, int argc, char** argv, const int& exit_code)
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked_for_text) {
-    return app.exit(asked_for_text);
+    return unless_output_failed(app, app.exit(asked_for_text));
   } catch (const CLI::ParseError& error) {
     return refuse(app, error);
   }
-  return exit_code;
+  return unless_output_failed(app, exit_code);
 }
 
 }  // namespace gpufl::cli

@@ -11,7 +11,8 @@ namespace gpufl::cli {
 void set_up_command_line(CLI::App& app);
 
 // Parses and thereby runs the command that was asked for, which leaves its code in `exit_code`.
-// Wrong usage goes to stderr in one sentence with a hint, and the code is 64.
+// Wrong usage goes to stderr in one sentence with a hint, and the code is 64. Output that could not
+// be written makes it 2.
 int run_command_line(CLI::App& app, int argc, char** argv, const int& exit_code);
 
 }  // namespace gpufl::cli

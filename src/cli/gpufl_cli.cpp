@@ -30,9 +30,9 @@ int run_gpufl(int argc, char** argv) {
   for (CLI::App* command : app.get_subcommands({})) command->group("Commands");
   app.footer("Run 'gpufl COMMAND --help' for what a command takes.");
   app.require_subcommand(0, 1);
-  if (argc <= 1) {
-    return print(app.help()) ? kExitGood : kExitCannotTell;
-  }
+  app.callback([&] {
+    if (app.get_subcommands().empty()) print(app.help());
+  });
   return run_command_line(app, argc, argv, exit_code);
 }
 

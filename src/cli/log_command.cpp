@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/log_command.hpp"
 
-#include <algorithm>
-#include <cstdio>
 #include <map>
-#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
+#include "cli/sessions_command.hpp"
 #include "format/session_reader.hpp"
+#include "report/text_page.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -94,8 +96,8 @@ Json to_json(const format::SessionReader& session, const ContentCounter& counter
 }
 
 std::string describe(const format::SessionReader& session, const ContentCounter& counter) {
-  std::string out =
-      fmt::format("{}{}\n", session.dir().string(), session.is_live() ? " (being written)" : "");
+  std::string out = fmt::format("{}{}\n", report::make_harmless(session.dir().string()),
+                                session.is_live() ? " (being written)" : "");
   const auto line = std::back_inserter(out);
   fmt::format_to(line, "  {:<8} {:>6} {:<9} {:>12} {:>12} {:>10} {:>12} {:>14} {:>12}\n", "channel",
                  "window", "state", "first s", "last s", "lines", "rows", "raw bytes", "on disk");
@@ -122,7 +124,7 @@ std::string describe(const format::SessionReader& session, const ContentCounter&
 int list(const std::string& path, bool json) {
   const auto sessions = format::find_sessions(path);
   if (sessions.empty()) {
-    print_error(fmt::format("gpufl log: there is no session in {}\n", path));
+    complain("gpufl log", why_no_session(path));
     return kExitCannotTell;
   }
   int code = kExitGood;
@@ -130,7 +132,7 @@ int list(const std::string& path, bool json) {
   for (const auto& dir : sessions) {
     const auto session = format::SessionReader::open(dir);
     if (!session) {
-      print_error(fmt::format("gpufl log: {}: {}\n", dir.string(), session.status().message()));
+      complain("gpufl log", fmt::format("{}: {}", dir.string(), session.status().message()));
       code = kExitCannotTell;
       continue;
     }
@@ -149,15 +151,7 @@ int list(const std::string& path, bool json) {
 }  // namespace
 
 void add_log_command(CLI::App& app, int& exit_code) {
-  struct Options {
-    std::string path;
-    bool json = false;
-  };
-  auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("log", "List windows and record counts of sessions");
-  command->add_option("session", options->path, "A session, or a folder of sessions")->required();
-  command->add_flag("--json", options->json, "Print a JSON array, one object per session");
-  command->callback([options, &exit_code] { exit_code = list(options->path, options->json); });
+  add_sessions_command(app, "log", "List windows and record counts of sessions", exit_code, list);
 }
 
 }  // namespace gpufl::cli

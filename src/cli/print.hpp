@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdio>
+#include <string>
 #include <string_view>
 
+#include "report/text_page.hpp"
+
 // Text for the standard streams. Neither throws nor complains when the other end of a pipe has gone
-// (fmt::print would throw).
+// (fmt::print would throw); run_command_line looks in the end whether stdout took everything.
 namespace gpufl::cli {
 
 // False when nobody takes it any more.
@@ -15,6 +18,12 @@ inline bool print(std::string_view text) {
 
 inline void print_error(std::string_view text) {
   static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+}
+
+// One line "who: text" on stderr. What a log or a folder's name puts into it cannot steer the
+// terminal.
+inline void complain(std::string_view who, std::string_view text) {
+  print_error(std::string(who) + ": " + report::make_harmless(text) + "\n");
 }
 
 }  // namespace gpufl::cli

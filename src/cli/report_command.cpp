@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -16,8 +15,10 @@
 #include "analysis/summary.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
+#include "cli/sessions_command.hpp"
 #include "cli/terminal.hpp"
 #include "format/session_reader.hpp"
+#include "report/text_page.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -37,8 +38,8 @@ std::vector<fs::path> sessions_by_age(const fs::path& path) {
   return sessions;
 }
 
-std::string error_line(const fs::path& path, std::string_view message) {
-  return fmt::format("gpufl report: {}: {}\n", path.string(), message);
+std::string error_line(std::string_view message) {
+  return fmt::format("gpufl report: {}\n", report::make_harmless(message));
 }
 
 void append_others(const std::vector<fs::path>& others, std::string& text) {
@@ -47,7 +48,8 @@ void append_others(const std::vector<fs::path>& others, std::string& text) {
                  others.size() + 1);
   const size_t listed = std::min(others.size(), kMaxListed);
   for (size_t i = 0; i < listed; ++i) {
-    fmt::format_to(std::back_inserter(text), "  {}\n", others[others.size() - 1 - i].string());
+    fmt::format_to(std::back_inserter(text), "  {}\n",
+                   report::make_harmless(others[others.size() - 1 - i].string()));
   }
   if (others.size() > listed) {
     fmt::format_to(std::back_inserter(text), "  ... {} older\n", others.size() - listed);
@@ -68,10 +70,7 @@ ReportOutcome make_reports(const fs::path& path, bool all, const report::TextOpt
   ReportOutcome outcome;
   std::vector<fs::path> sessions = sessions_by_age(path);
   if (sessions.empty()) {
-    std::error_code error;
-    const bool is_there = fs::exists(path, error);
-    outcome.errors = error_line(
-        path, is_there ? "there is no session in it" : "there is no such file or folder");
+    outcome.errors = error_line(why_no_session(path));
     outcome.exit_code = kExitCannotTell;
     return outcome;
   }
@@ -83,7 +82,8 @@ ReportOutcome make_reports(const fs::path& path, bool all, const report::TextOpt
   for (const fs::path& session : sessions) {
     const auto summary = analysis::summarize(session);
     if (!summary) {
-      outcome.errors += error_line(session, summary.status().message());
+      outcome.errors +=
+          error_line(fmt::format("{}: {}", session.string(), summary.status().message()));
       outcome.exit_code = kExitCannotTell;
       continue;
     }
@@ -109,6 +109,7 @@ void add_report_command(CLI::App& app, int& exit_code) {
       ->required();
   command->add_flag("--all", options->all, "Report every session of the folder, oldest first");
   command->add_option("--top", options->top, "Rows of a list or scopes of the tree; 0: all")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
       ->add_option("--width", options->width,
@@ -119,9 +120,9 @@ void add_report_command(CLI::App& app, int& exit_code) {
     const ReportOutcome outcome =
         make_reports(options->path, options->all,
                      {options->width.value_or(page_width()), options->top, terminal_has_color()});
-    const bool is_written = print(outcome.text) && std::fflush(stdout) == 0;
+    print(outcome.text);
     print_error(outcome.errors);
-    exit_code = is_written ? outcome.exit_code : kExitCannotTell;
+    exit_code = outcome.exit_code;
   });
 }
 

@@ -139,6 +139,12 @@ TEST_F(ReportCommandTest, SaysWhatIsWrongWithThePath) {
   EXPECT_EQ(empty.exit_code, kExitCannotTell);
   EXPECT_NE(empty.errors.find("there is no session in it"), std::string::npos);
   EXPECT_EQ(empty.text, "");
+  if (geteuid() == 0) return;  // root may read anything
+  fs::create_directories(root_ / "closed");
+  fs::permissions(root_ / "closed", fs::perms::none);
+  const ReportOutcome closed = make_reports(root_ / "closed", false, {});
+  EXPECT_EQ(closed.exit_code, kExitCannotTell);
+  EXPECT_NE(closed.errors.find("closed: Permission denied"), std::string::npos);
 }
 
 TEST_F(ReportCommandTest, OneUnreadableSessionDoesNotHideTheOthers) {

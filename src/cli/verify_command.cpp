@@ -2,14 +2,17 @@
 #include "cli/verify_command.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <memory>
+#include <map>
+#include <optional>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
+#include "cli/sessions_command.hpp"
 #include "format/verify.hpp"
+#include "report/text_page.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -39,7 +42,7 @@ std::string counts_text(const std::map<std::string, uint64_t>& counts) {
 }
 
 void append_field(std::string& out, std::string_view name, std::string_view value) {
-  fmt::format_to(std::back_inserter(out), "  {:<12}{}\n", name, value);
+  fmt::format_to(std::back_inserter(out), "  {:<12}{}\n", name, report::make_harmless(value));
 }
 
 std::string known(const std::optional<uint64_t>& value) {
@@ -82,7 +85,7 @@ void append_problems(std::string& out, const VerifyResult& result) {
 }
 
 std::string describe(const VerifyResult& result) {
-  std::string out = fmt::format("{}\n", result.dir.string());
+  std::string out = report::make_harmless(result.dir.string()) + "\n";
   if (result.header) {
     const format::SessionHeader& header = *result.header;
     append_field(out, "session", header.session_id);
@@ -115,7 +118,7 @@ std::string describe(const VerifyResult& result) {
 int verify(const std::string& path, bool json) {
   const auto sessions = format::find_sessions(path);
   if (sessions.empty()) {
-    print_error(fmt::format("gpufl verify: there is no session in {}\n", path));
+    complain("gpufl verify", why_no_session(path));
     return kExitCannotTell;
   }
   int worst = kExitGood;
@@ -136,19 +139,12 @@ int verify(const std::string& path, bool json) {
 }  // namespace
 
 void add_verify_command(CLI::App& app, int& exit_code) {
-  struct Options {
-    std::string path;
-    bool json = false;
-  };
-  auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
-      "verify", "Check every window, line, hash, reference and time of sessions");
-  command->add_option("path", options->path, "A session, a run or a whole log folder")->required();
-  command->add_flag("--json", options->json, "Print a JSON array, one object per session");
-  command->footer(
-      "Exit code: 0 all complete; 1 readable with losses, or still being written; 2 a "
-      "session is unreadable, or there is none. With several sessions, the worst.");
-  command->callback([options, &exit_code] { exit_code = verify(options->path, options->json); });
+  add_sessions_command(app, "verify",
+                       "Check every window, line, hash, reference and time of sessions", exit_code,
+                       verify)
+      ->footer(
+          "Exit code: 0 all complete; 1 readable with losses, or still being written; 2 a "
+          "session is unreadable, or there is none. With several sessions, the worst.");
 }
 
 }  // namespace gpufl::cli

@@ -6,7 +6,9 @@
 
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
 import unittest
 
 from monitor_process import DAEMON, GPUFL, run
@@ -59,6 +61,32 @@ class CommandLine(unittest.TestCase):
         self.assert_usage("--verison", says="did you mean '--version'?")
         self.assert_usage("verify", says="Run 'gpufl verify --help'")
         self.assert_usage("monitor", "now", says="unknown argument 'now'")
+        self.assert_usage("report", "--top", "-1", ".", says="--top")
+
+    def test_output_that_cannot_be_written_is_2(self):
+        with tempfile.TemporaryDirectory() as folder, open("/dev/full", "w") as full:
+            run(DAEMON, "--output", folder, "--duration", "50ms", "--backend", "none")
+            for command in ("report", "verify", "log", "cat", "--help", ""):
+                arguments = [folder] if command and command != "--help" else []
+                with self.subTest(command):
+                    ended = subprocess.run(
+                        [GPUFL, *command.split(), *arguments], stdout=full, stderr=subprocess.PIPE
+                    )
+                    self.assertEqual(ended.returncode, 2)
+                    self.assertIn(b"standard output cannot be written", ended.stderr)
+
+    def test_what_a_log_says_does_not_steer_the_terminal(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run(DAEMON, "--output", folder, "--duration", "50ms", "--backend", "none")
+            (session,) = pathlib.Path(folder).iterdir()
+            with (session / "manifest.ndjson").open("a") as manifest:
+                manifest.write('{"type":"\\u001b[2J"}\n')
+            (session / "scope.log").write_text('{"type":"\\u001b[2J","x":1}\n\x1b[31mred\n')
+            evil = session.rename(session.with_name("\x1b]0;evil"))
+            for command in ("verify", "log", "report"):
+                ended = run(GPUFL, command, evil)
+                self.assertNotIn("\x1b", ended.stdout + ended.stderr, command)
+                self.assertIn("?]0;evil", ended.stdout)
 
     def test_every_command_refuses_an_unknown_option(self):
         for command in commands():

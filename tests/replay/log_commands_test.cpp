@@ -80,10 +80,11 @@ TEST_F(LogCommandsTest, VerifyAnswersWithTheWorstOfAll) {
 
 TEST_F(LogCommandsTest, SayThatThereIsNoSession) {
   for (const char* command : {"verify ", "log ", "cat "}) {
-    for (const char* where : {"", "nothing"}) {
+    for (const auto& [where, says] : {std::pair("", ": there is no session in it"),
+                                      std::pair("nothing", ": there is no such file or folder")}) {
       const Outcome outcome = run(command + path(where));
       EXPECT_EQ(outcome.exit_code, cli::kExitCannotTell) << command;
-      EXPECT_NE(outcome.err.find("there is no session in " + path(where)), std::string::npos);
+      EXPECT_NE(outcome.err.find(path(where) + says), std::string::npos) << outcome.err;
       EXPECT_TRUE(outcome.out.empty());
     }
   }
