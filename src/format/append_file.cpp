@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace gpufl::format {
 
@@ -38,6 +39,12 @@ int AppendFile::append(std::string_view lines) {
 }
 
 int AppendFile::sync() { return ::fdatasync(fd_) == 0 ? 0 : errno; }
+
+void AppendFile::swap(AppendFile& other) {
+  std::swap(fd_, other.fd_);
+  std::swap(size_, other.size_);
+  std::swap(torn_, other.torn_);
+}
 
 void AppendFile::close() {
   if (fd_ >= 0) ::close(fd_);

@@ -2,11 +2,13 @@
 #include "format/log_writer.hpp"
 
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <mutex>
+#include <new>
 
 #include "format/file_size_signal.hpp"
 #include "format/limits.hpp"
@@ -21,13 +23,16 @@ using base::Json;
 using base::Status;
 
 constexpr int64_t kSecond = 1'000'000'000;
-constexpr size_t kBufferLimit = size_t{1} << 20;  // a channel's lines go out early beyond it
+constexpr size_t kBufferLimit = size_t{1} << 20;         // a channel's lines go out early beyond it
+constexpr uint64_t kPastLimitBytes = uint64_t{1} << 20;  // of object lines, in a session
+constexpr uint64_t kMinManifestSlack = 1024, kMaxManifestSlack = uint64_t{64} << 10;
 
 constexpr const char* kSpoolFull = "spool_full";
 constexpr const char* kDiskFloor = "disk_floor";
 constexpr const char* kDiskFull = "disk_full";
 constexpr const char* kIoError = "io_error";
 constexpr const char* kLineTooLong = "line_too_long";
+constexpr const char* kOutOfMemory = "out_of_memory";
 
 const char* reason_of(int error) {
   return error == ENOSPC || error == EDQUOT ? kDiskFull : kIoError;
@@ -56,10 +61,8 @@ LogOptions effective(LogOptions options) {
 
 class SessionLogWriter final : public LogWriter {
  public:
-  SessionLogWriter(LogOptions options, const Json& header, std::unique_ptr<SessionLock> lock,
-                   std::unique_ptr<LogArchive> archive)
+  SessionLogWriter(LogOptions options, const Json& header, std::unique_ptr<LogArchive> archive)
       : options_(effective(std::move(options))),
-        lock_(std::move(lock)),
         archive_(std::move(archive)),
         channels_{{{Channel::Device, options_.session_dir, header},
                    {Channel::Scope, options_.session_dir, header},
@@ -67,6 +70,7 @@ class SessionLogWriter final : public LogWriter {
                    {Channel::Code, options_.session_dir, header}}} {}
 
   Status begin();
+  void take(std::unique_ptr<SessionLock> lock) { lock_ = std::move(lock); }
 
   int64_t intern(Dict dict, std::string_view value) override;
   void write(const Batch& batch) override;
@@ -79,6 +83,11 @@ class SessionLogWriter final : public LogWriter {
  private:
   LogChannel& at(Channel channel) { return channels_[static_cast<size_t>(channel)]; }
   void spill(LogChannel& channel);
+  void add_object(Kind kind, const Json& fields, LogChannel& channel);
+  void flush_channels(int64_t now_ns);
+  void write_end(const Ledger& ledger);
+  bool keeps_object_lines(LogChannel& channel);
+  Status out_of_memory();
   void write_out(LogChannel& channel);
   void drop(LogChannel& channel, const char* reason);
   void count_dropped(const char* reason, uint64_t rows);
@@ -109,12 +118,16 @@ class SessionLogWriter final : public LogWriter {
   const char* refused_ = nullptr;
   int64_t refused_since_ns_ = 0;
   uint64_t refused_rows_ = 0;
+  uint64_t past_limit_bytes_ = 0;
+  bool files_lost_ = false;      // taken away while they were written
   int64_t next_attempt_ns_ = 0;  // after an I/O error
   int64_t next_disk_check_ns_ = 0;
   bool below_disk_floor_ = false;
 
   mutable std::mutex counts_mutex_;
   WriterCounts counts_;
+  uint64_t out_of_memory_rows_ = 0;  // a number of its own: a map would need memory
+  uint64_t interns_failed_ = 0;
 };
 
 Status SessionLogWriter::begin() {
@@ -128,10 +141,17 @@ Status SessionLogWriter::begin() {
 
 int64_t SessionLogWriter::intern(Dict dict, std::string_view value) {
   const uint64_t before = table_.overflows();
-  const int64_t id = table_.intern(dict, value);
+  int64_t id = 0;
+  try {
+    id = table_.intern(dict, value);
+  } catch (const std::bad_alloc&) {
+    const std::lock_guard lock(counts_mutex_);
+    counts_.dictionary_overflows = ++interns_failed_ + table_.overflows();
+    return 0;
+  }
   if (table_.overflows() != before) {
     const std::lock_guard lock(counts_mutex_);
-    counts_.dictionary_overflows = table_.overflows();
+    counts_.dictionary_overflows = interns_failed_ + table_.overflows();
   }
   return id;
 }
@@ -139,33 +159,67 @@ int64_t SessionLogWriter::intern(Dict dict, std::string_view value) {
 void SessionLogWriter::write(const Batch& batch) {
   if (closed_ || batch.empty()) return;
   LogChannel& channel = at(batch.kind_spec().channel);
-  channel.add(batch, table_, codec_);
+  try {
+    channel.add(batch, table_, codec_);
+  } catch (const std::bad_alloc&) {
+    // Half a line may stand in the buffer: it goes, with what waits before it.
+    drop(channel, kOutOfMemory);
+    count_dropped(kOutOfMemory, batch.rows());
+    return;
+  }
   spill(channel);
+}
+
+// What waits is dropped and counted: memory that is short does not come back by waiting.
+Status SessionLogWriter::out_of_memory() {
+  for (LogChannel& channel : channels_) drop(channel, kOutOfMemory);
+  return Status(base::Code::LimitReached, "out of memory");
 }
 
 void SessionLogWriter::write(Kind kind, const Json& fields, Channel channel_id) {
   if (closed_) return;
+  try {
+    add_object(kind, fields, at(channel_id));
+  } catch (const std::bad_alloc&) {
+    drop(at(channel_id), kOutOfMemory);
+    return count_dropped(kOutOfMemory, 1);
+  }
+  spill(at(channel_id));
+}
+
+void SessionLogWriter::add_object(Kind kind, const Json& fields, LogChannel& channel) {
   const Json line = object_line(kind, fields);
   const std::string text = line.dump();
   if (text.size() > kMaxObjectLineBytes) return count_dropped(kLineTooLong, 1);
-  LogChannel& channel = at(channel_id);
   channel.add(kind, text);
   // What is said once must outlive the window in which it was said.
   if (kind == Kind::Capability || kind == Kind::Device) channel.repeat(line);
-  spill(channel);
 }
 
 void SessionLogWriter::spill(LogChannel& channel) {
   if (channel.buffered_bytes() < kBufferLimit) return;
   const FileSizeSignalBlocked blocked;
-  update_state();
-  write_out(channel);
-  rotate_due();
+  try {
+    update_state();
+    write_out(channel);
+    rotate_due();
+  } catch (const std::exception&) {
+    static_cast<void>(out_of_memory());
+  }
 }
 
 Status SessionLogWriter::flush(int64_t now_ns) {
   if (closed_) return close_status_;
   const FileSizeSignalBlocked blocked;
+  try {
+    flush_channels(now_ns);
+  } catch (const std::exception&) {
+    flush_status_ = out_of_memory();
+  }
+  return flush_status_;
+}
+
+void SessionLogWriter::flush_channels(int64_t now_ns) {
   now_ns_ = std::max(now_ns_, now_ns);
   flush_status_ = {};
   written_ = failed_ = false;
@@ -173,15 +227,15 @@ Status SessionLogWriter::flush(int64_t now_ns) {
                                     [](const auto& c) { return c.buffered_bytes() > 0; });
   if (anything || refused_ != nullptr) update_state();
   for (LogChannel& channel : channels_) write_out(channel);
-  if (refused_ != nullptr && written_ && !failed_) resume();
+  if (refused_ != nullptr && is_io_reason(refused_) && written_ && !failed_) resume();
   rotate_due();
   if (options_.keep_last_ns > 0) archive_->delete_older_than(now_ns_ - options_.keep_last_ns);
-  return flush_status_;
 }
 
 void SessionLogWriter::write_out(LogChannel& channel) {
   if (channel.buffered_bytes() == 0) return;
-  if (refused_ != nullptr && !(is_io_reason(refused_) && now_ns_ >= next_attempt_ns_)) {
+  if (refused_ != nullptr && !(is_io_reason(refused_) && now_ns_ >= next_attempt_ns_) &&
+      !keeps_object_lines(channel)) {
     return drop(channel, refused_);
   }
   const KindCounts rows = channel.buffered_rows();
@@ -211,23 +265,46 @@ void SessionLogWriter::write_out(LogChannel& channel) {
   }
 }
 
+// Past the spool's cap and the disk's floor only batches are dropped: the few object lines say what
+// the session is, and why the rest is missing.
+bool SessionLogWriter::keeps_object_lines(LogChannel& channel) {
+  if (is_io_reason(refused_)) return false;
+  if (const uint64_t rows = channel.discard_batches(); rows > 0) {
+    refused_rows_ += rows;
+    count_dropped(refused_, rows);
+  }
+  if (past_limit_bytes_ + channel.buffered_bytes() > kPastLimitBytes) return false;
+  past_limit_bytes_ += channel.buffered_bytes();
+  return true;
+}
+
 void SessionLogWriter::drop(LogChannel& channel, const char* reason) {
   uint64_t rows = 0;
   for (const uint64_t n : channel.buffered_rows()) rows += n;
   channel.discard();
+  if (rows == 0) return;
   refused_rows_ += rows;
   count_dropped(reason, rows);
 }
 
 void SessionLogWriter::count_dropped(const char* reason, uint64_t rows) {
   const std::lock_guard lock(counts_mutex_);
-  counts_.dropped[reason] += rows;
+  if (reason == kOutOfMemory) {
+    out_of_memory_rows_ += rows;
+  } else {
+    counts_.dropped[reason] += rows;
+  }
 }
 
 void SessionLogWriter::rotate_due() {
+  uint64_t open = 0;
+  for (const LogChannel& channel : channels_) open += channel.file_bytes();
+  // Only closed windows can be deleted: in a small spool the live files must not fill it.
+  const bool crowded = options_.on_full == SpoolPolicy::DropOldest && options_.spool_bytes > 0 &&
+                       open > options_.spool_bytes / 2;
   for (LogChannel& channel : channels_) {
     if (!channel.has_file() || channel.buffered_bytes() > 0) continue;
-    if (channel.file_bytes() >= options_.window_bytes ||
+    if (crowded || channel.file_bytes() >= options_.window_bytes ||
         now_ns_ - channel.opened_ns() >= options_.window_age_ns) {
       rotate(channel);
     }
@@ -235,8 +312,11 @@ void SessionLogWriter::rotate_due() {
 }
 
 void SessionLogWriter::rotate(LogChannel& channel) {
+  if (!channel.has_file()) return;
+  archive_->reserve();
   KindCounts lost{};
   if (const auto closed = channel.rotate(now_ns_, lost)) return archive_->add(*closed);
+  files_lost_ = files_lost_ || !channel.has_file();
   uint64_t rows = 0;
   {
     const std::lock_guard lock(counts_mutex_);
@@ -256,7 +336,7 @@ void SessionLogWriter::update_state() {
     set_refused(reason);
     Json mark = Json::object();
     mark.set("time", now_ns_).set("name", "log_paused").set("reason", reason);
-    append_mark(mark);
+    if (append_mark(mark)) at(Channel::System).count_pause();
   } else if (reason == nullptr && refused_ != nullptr && !is_io_reason(refused_)) {
     resume();
   }
@@ -326,6 +406,7 @@ WriterCounts SessionLogWriter::counts() const {
   const ArchiveCounts archived = archive_ ? archive_->counts() : ArchiveCounts{};
   const std::lock_guard lock(counts_mutex_);
   WriterCounts counts = counts_;
+  if (out_of_memory_rows_ > 0) counts.dropped[kOutOfMemory] = out_of_memory_rows_;
   counts.windows_sealed = archived.windows_sealed;
   counts.sealed_bytes = archived.sealed_bytes;
   counts.windows_deleted = archived.windows_deleted;
@@ -339,6 +420,23 @@ Status SessionLogWriter::close(int64_t now_ns, const Ledger& ledger) {
   if (closed_) return close_status_;
   const FileSizeSignalBlocked blocked;
   close_status_ = flush(now_ns);
+  try {
+    write_end(ledger);
+    for (LogChannel& channel : channels_) rotate(channel);
+  } catch (const std::exception&) {
+    close_status_ = out_of_memory();
+  }
+  closed_ = true;
+  const Status sealed = archive_->finish();
+  if (close_status_.is_ok()) close_status_ = sealed;
+  if (close_status_.is_ok() && files_lost_) {
+    close_status_ = Status(base::Code::NotFound, "files of the log were removed during recording");
+  }
+  lock_->release();
+  return close_status_;
+}
+
+void SessionLogWriter::write_end(const Ledger& ledger) {
   Ledger full = ledger;
   full.writer = counts();
   Json account = full.to_json();
@@ -350,12 +448,6 @@ Status SessionLogWriter::close(int64_t now_ns, const Ledger& ledger) {
   if (const int error = at(Channel::System).append_now(lines, now_ns_); error != 0) {
     close_status_ = Status::from_errno(error, "cannot write the ledger");
   }
-  closed_ = true;
-  for (LogChannel& channel : channels_) rotate(channel);
-  const Status sealed = archive_->finish();
-  if (close_status_.is_ok()) close_status_ = sealed;
-  lock_->release();
-  return close_status_;
 }
 
 void SessionLogWriter::abandon() {
@@ -372,25 +464,51 @@ void SessionLogWriter::abandon() {
   abandoned = archive_.release();
 }
 
+// Leaves nothing behind when it fails but `lock`, which it takes only when it succeeds.
+base::Result<std::unique_ptr<LogWriter>> begin_session(LogOptions options,
+                                                       const SessionHeader& header,
+                                                       std::unique_ptr<SessionLock>& lock) {
+  const Json line = header.to_json();
+  const std::filesystem::path manifest = options.session_dir / kManifestName;
+  const uint64_t slack =
+      options.spool_bytes == 0
+          ? kMaxManifestSlack
+          : std::clamp(options.spool_bytes / 16, kMinManifestSlack, kMaxManifestSlack);
+  auto archive = LogArchive::create(options.session_dir, line.dump() + '\n', slack);
+  if (!archive) return archive.status();
+  auto writer =
+      std::make_unique<SessionLogWriter>(std::move(options), line, std::move(archive.value()));
+  if (Status begun = writer->begin(); !begun.is_ok()) {
+    ::unlink(manifest.c_str());
+    return begun;
+  }
+  writer->take(std::move(lock));
+  return std::unique_ptr<LogWriter>(std::move(writer));
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<LogWriter>> LogWriter::create(LogOptions options,
                                                            SessionHeader header) {
   const FileSizeSignalBlocked blocked;
-  std::error_code error;
-  std::filesystem::create_directories(options.session_dir, error);
-  if (error) {
-    return Status::from_errno(error.value(), "cannot make " + options.session_dir.string());
+  try {
+    const std::filesystem::path dir = options.session_dir;
+    std::error_code error;
+    const bool made = std::filesystem::create_directories(dir, error);
+    if (error) return Status::from_errno(error.value(), "cannot make " + dir.string());
+    auto lock = std::make_unique<SessionLock>();
+    Status status = lock->acquire(dir);
+    if (status.is_ok()) {
+      auto writer = begin_session(std::move(options), header, lock);
+      if (writer) return writer;
+      status = writer.status();
+      lock->release();
+    }
+    if (made) ::rmdir(dir.c_str());
+    return status;
+  } catch (const std::exception&) {
+    return Status(base::Code::LimitReached, "out of memory");
   }
-  auto lock = std::make_unique<SessionLock>();
-  if (Status locked = lock->acquire(options.session_dir); !locked.is_ok()) return locked;
-  const Json line = header.to_json();
-  auto archive = LogArchive::create(options.session_dir, line.dump() + '\n');
-  if (!archive) return archive.status();
-  auto writer = std::make_unique<SessionLogWriter>(std::move(options), line, std::move(lock),
-                                                   std::move(archive.value()));
-  if (Status begun = writer->begin(); !begun.is_ok()) return begun;
-  return std::unique_ptr<LogWriter>(std::move(writer));
 }
 
 }  // namespace gpufl::format

@@ -3,28 +3,53 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <exception>
 
 #include "format/session_files.hpp"
 
 namespace gpufl::format {
+namespace {
+
+constexpr int kMaxAttempts = 3;                     // at sealing a window, before finish()
+constexpr const char* kNoMemory = "out of memory";  // short: a Status of it takes no memory
+
+}  // namespace
 
 base::Result<std::unique_ptr<LogArchive>> LogArchive::create(const std::filesystem::path& dir,
-                                                             std::string_view session_line) {
-  std::unique_ptr<LogArchive> archive(new LogArchive(dir));
+                                                             std::string_view session_line,
+                                                             uint64_t manifest_slack) {
+  std::unique_ptr<LogArchive> archive(new LogArchive(dir, session_line, manifest_slack));
   const std::filesystem::path path = dir / kManifestName;
   int error = archive->manifest_.open_new(path);
-  if (error == 0) error = archive->manifest_.append(session_line);
+  if (error == 0) {
+    error = archive->manifest_.append(session_line);
+    if (error != 0) ::unlink(path.c_str());
+  }
   if (error != 0) return base::Status::from_errno(error, "cannot write " + path.string());
+  archive->compact_at_ = archive->manifest_.size() + manifest_slack;
   return archive;
 }
 
 LogArchive::~LogArchive() { static_cast<void>(finish()); }
 
+void LogArchive::reserve() {
+  const std::lock_guard lock(mutex_);
+  if (spare_.empty()) spare_.emplace_back();
+}
+
 void LogArchive::add(const ClosedWindow& window) {
   const std::lock_guard lock(mutex_);
-  entries_.push_back({window});
+  for (Entry& entry : entries_) {
+    if (entry.state == Entry::State::Failed && entry.attempts < kMaxAttempts) {
+      entry.state = Entry::State::Waiting;
+    }
+  }
+  entries_.splice(entries_.end(), spare_);
+  entries_.back().window = window;
   window_bytes_ += window.bytes;
   if (!thread_.joinable()) start_thread();
   wake_.notify_all();
@@ -38,12 +63,8 @@ void LogArchive::start_thread() {
   try {
     thread_ = std::thread([this] { run(); });
     pthread_setname_np(thread_.native_handle(), "gpufl-seal");
-  } catch (const std::system_error& error) {
-    // No thread to be had: the window stays raw for now, finish() seals it.
-    if (first_error_.is_ok()) {
-      first_error_ = base::Status(base::Code::LimitReached,
-                                  std::string("cannot start the sealing thread: ") + error.what());
-    }
+  } catch (const std::exception&) {
+    // No thread to be had: the window stays raw for now, the next one tries again, or finish().
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -55,7 +76,8 @@ void LogArchive::run() {
       return entry.state == Entry::State::Waiting;
     });
     if (waiting != entries_.end()) {
-      seal(lock, waiting);
+      try_seal(lock, waiting);
+      if (manifest_.size() > compact_at_ && counts_.windows_deleted > 0) compact_manifest();
     } else if (finishing_) {
       return;
     } else {
@@ -64,14 +86,26 @@ void LogArchive::run() {
   }
 }
 
+// Nothing may be thrown out of a thread inside the host: out of memory the window stays raw.
+void LogArchive::try_seal(std::unique_lock<std::mutex>& lock, Entries::iterator entry) {
+  try {
+    seal(lock, entry);
+  } catch (const std::exception&) {
+    if (!lock.owns_lock()) lock.lock();
+    if (entry->state != Entry::State::Deleted) entry->state = Entry::State::Failed;
+    ++entry->attempts;
+    if (first_error_.is_ok()) first_error_ = base::Status(base::Code::LimitReached, kNoMemory);
+  }
+}
+
 // Crash points: before the rename inside seal_window a temporary file is left over; after it both
 // forms of the window are there, without and then with a manifest line. Readers know all of them.
 void LogArchive::seal(std::unique_lock<std::mutex>& lock, Entries::iterator entry) {
-  entry->state = Entry::State::Sealing;
   const ClosedWindow window = entry->window;
   const auto raw = dir_ / raw_file_name(window.channel, window.number);
   const auto sealed = dir_ / sealed_file_name(window.channel, window.number);
   std::error_code ignored;
+  entry->state = Entry::State::Sealing;
   lock.unlock();
   const auto result = seal_window(raw, sealed);
   lock.lock();
@@ -84,8 +118,10 @@ void LogArchive::seal(std::unique_lock<std::mutex>& lock, Entries::iterator entr
   base::Status status = result.status();
   if (result.is_ok()) {
     entry->state = Entry::State::Sealed;  // not to be deleted as a raw file from here on
-    const ManifestEntry line{
-        ManifestEntry::Event::Sealed, window.channel, window.number, *result, {}};
+    ManifestEntry line;
+    line.channel = window.channel;
+    line.window = window.number;
+    line.sealed = *result;
     if (const int error = manifest_.append(line.to_line()); error != 0) {
       status = base::Status::from_errno(error, "cannot write the manifest");
     }
@@ -93,6 +129,7 @@ void LogArchive::seal(std::unique_lock<std::mutex>& lock, Entries::iterator entr
   if (!status.is_ok()) {
     std::filesystem::remove(sealed, ignored);
     entry->state = Entry::State::Failed;
+    ++entry->attempts;
     if (first_error_.is_ok()) first_error_ = status;
     return;
   }
@@ -103,6 +140,32 @@ void LogArchive::seal(std::unique_lock<std::mutex>& lock, Entries::iterator entr
   lock.unlock();  // the disk may take its time, and the collector asks for bytes()
   if (manifest_.sync() == 0) std::filesystem::remove(raw, ignored);
   lock.lock();
+}
+
+// Through a temporary file: a crash leaves the old manifest or the new one. The lock is held
+// throughout, so that no line goes to the file that is on its way out; it is rare, and small.
+void LogArchive::compact_manifest() {
+  try {
+    const std::filesystem::path path = dir_ / kManifestName;
+    std::filesystem::path temporary = path;
+    temporary += ".tmp";
+    const Manifest manifest = read_manifest(path);
+    std::string text = session_line_;
+    for (const ManifestEntry& entry : compacted(manifest.entries)) text += entry.to_line();
+    ::unlink(temporary.c_str());
+    AppendFile shorter;
+    if (manifest.status.is_ok() && shorter.open_new(temporary) == 0) {
+      if (shorter.append(text) == 0 && shorter.sync() == 0 &&
+          ::rename(temporary.c_str(), path.c_str()) == 0) {
+        manifest_.swap(shorter);
+      } else {
+        ::unlink(temporary.c_str());
+      }
+    }
+  } catch (const std::exception&) {
+    // As long as it was, then.
+  }
+  compact_at_ = manifest_.size() + manifest_slack_;
 }
 
 uint64_t LogArchive::bytes() const {
@@ -135,12 +198,19 @@ bool LogArchive::is_deletable(const Entry& entry) {
 
 void LogArchive::delete_entry(Entries::iterator entry, std::string_view reason) {
   const ClosedWindow& window = entry->window;
-  ManifestEntry line{ManifestEntry::Event::Deleted, window.channel, window.number, {}, {}};
+  ManifestEntry line;
+  line.event = ManifestEntry::Event::Deleted;
+  line.channel = window.channel;
+  line.window = window.number;
   line.sealed.rows = window.rows;
   line.reason = reason;
+  line.pauses = window.pauses;
+  const std::string text = line.to_line();
+  const auto raw = dir_ / raw_file_name(window.channel, window.number);
+  const auto sealed = dir_ / sealed_file_name(window.channel, window.number);
   // The line first, so that no crash makes a deleted window look like a lost one; on a full disk
   // the line fits only after the window has gone.
-  const bool told = manifest_.append(line.to_line()) == 0;
+  const bool told = manifest_.append(text) == 0;
   window_bytes_ -= window.bytes;
   counts_.windows_deleted += 1;
   counts_.rows_deleted += window.rows;
@@ -148,11 +218,11 @@ void LogArchive::delete_entry(Entries::iterator entry, std::string_view reason) 
     entry->state = Entry::State::Deleted;  // the sealing thread removes what it has made
   } else {
     std::error_code ignored;
-    std::filesystem::remove(dir_ / raw_file_name(window.channel, window.number), ignored);
-    std::filesystem::remove(dir_ / sealed_file_name(window.channel, window.number), ignored);
+    std::filesystem::remove(raw, ignored);
+    std::filesystem::remove(sealed, ignored);
     entries_.erase(entry);
   }
-  if (!told) static_cast<void>(manifest_.append(line.to_line()));
+  if (!told) static_cast<void>(manifest_.append(text));
 }
 
 ArchiveCounts LogArchive::counts() const {
@@ -171,8 +241,9 @@ base::Status LogArchive::finish() {
     lock.lock();
   }
   first_error_ = {};
-  for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
-    if (entry->state != Entry::State::Sealed) seal(lock, entry);
+  for (auto next = entries_.begin(); next != entries_.end();) {
+    const auto entry = next++;
+    if (entry->state != Entry::State::Sealed) try_seal(lock, entry);
   }
   manifest_.close();
   return first_error_;

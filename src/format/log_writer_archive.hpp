@@ -7,6 +7,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <thread>
 
@@ -26,6 +27,7 @@ struct ClosedWindow {
   int64_t closed_ns = 0;  // session time; nothing inside is newer
   uint64_t bytes = 0;     // on disk now
   uint64_t rows = 0;      // of batches
+  uint64_t pauses = 0;    // `log_paused` events inside
 };
 
 struct ArchiveCounts {
@@ -34,12 +36,16 @@ struct ArchiveCounts {
 
 class LogArchive {
  public:
-  // Makes the manifest; it begins with `session_line`.
+  // Makes the manifest; it begins with `session_line`. It is rewritten in a shorter form when what
+  // it says of deleted windows has grown by `manifest_slack` bytes.
   static base::Result<std::unique_ptr<LogArchive>> create(const std::filesystem::path& dir,
-                                                          std::string_view session_line);
+                                                          std::string_view session_line,
+                                                          uint64_t manifest_slack);
   ~LogArchive();
 
-  // Takes over the raw file of a window, already under its final name.
+  // Takes over the raw file of a window, already under its final name. reserve() comes first: it
+  // may throw for want of memory, add() does not.
+  void reserve();
   void add(const ClosedWindow& window);
   // Bytes of the manifest and of every window that is on disk.
   uint64_t bytes() const;
@@ -66,20 +72,28 @@ class LogArchive {
       Failed,
       Deleted,  // while it was being sealed
     } state = State::Waiting;
+    int attempts = 0;
   };
   using Entries = std::list<Entry>;
 
-  explicit LogArchive(std::filesystem::path dir) : dir_(std::move(dir)) {}
+  LogArchive(std::filesystem::path dir, std::string_view session_line, uint64_t manifest_slack)
+      : dir_(std::move(dir)), session_line_(session_line), manifest_slack_(manifest_slack) {}
   void start_thread();
   void run();
   void seal(std::unique_lock<std::mutex>& lock, Entries::iterator entry);
+  void try_seal(std::unique_lock<std::mutex>& lock, Entries::iterator entry);
+  void compact_manifest();
   void delete_entry(Entries::iterator entry, std::string_view reason);
   static bool is_deletable(const Entry& entry);
 
   const std::filesystem::path dir_;
+  const std::string session_line_;
+  const uint64_t manifest_slack_;
+  uint64_t compact_at_ = 0;  // size of the manifest
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   Entries entries_;  // in order of closing
+  Entries spare_;    // one at most, for add()
   AppendFile manifest_;
   ArchiveCounts counts_;
   uint64_t window_bytes_ = 0;

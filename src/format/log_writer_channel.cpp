@@ -35,8 +35,10 @@ void LogChannel::add(const Batch& batch, const DictionaryTable& table, BatchCode
 }
 
 void LogChannel::add(Kind kind, std::string_view line) {
-  buffer_ += line;
-  buffer_ += '\n';
+  for (std::string* text : {&buffer_, &object_lines_}) {
+    *text += line;
+    *text += '\n';
+  }
   buffered_rows_[static_cast<size_t>(kind)] += 1;
 }
 
@@ -50,19 +52,21 @@ void LogChannel::repeat(const base::Json& line) {
 }
 
 int LogChannel::open(int64_t now_ns, std::string_view lines) {
-  const int error = file_.open_new(dir_ / live_file_name(channel_));
-  if (error != 0) return error;
-  opened_ns_ = now_ns;
+  const std::filesystem::path path = dir_ / live_file_name(channel_);
   base::Json header = header_;
   header.set("channel", to_string(channel_)).set("window", window_);
   std::string first = header.dump();
   first += '\n';
   if (window_ != kFirstWindow) first += repeated_;
   first += lines;
+  // Only now: a file in which nothing stands would be taken for one with its session line.
+  const int error = file_.open_new(path);
+  if (error != 0) return error;
+  opened_ns_ = now_ns;
   const int outcome = file_.append(first);
   if (outcome != 0) {
     // A file without its session line would be of no use to anyone.
-    ::unlink((dir_ / live_file_name(channel_)).c_str());
+    ::unlink(path.c_str());
     file_.close();
   }
   return outcome;
@@ -79,6 +83,7 @@ int LogChannel::flush(int64_t now_ns) {
   for (size_t kind = 0; kind < kKindCount; ++kind) file_rows_[kind] += buffered_rows_[kind];
   buffered_rows_ = {};
   buffer_.clear();
+  object_lines_.clear();
   if (buffer_.capacity() > kKeptBufferBytes) buffer_.shrink_to_fit();
   return 0;
 }
@@ -87,6 +92,19 @@ void LogChannel::discard() {
   definitions_.rollback();
   buffered_rows_ = {};
   buffer_.clear();
+  object_lines_.clear();
+}
+
+uint64_t LogChannel::discard_batches() {
+  const uint64_t rows = batch_rows(buffered_rows_);
+  if (rows == 0) return 0;
+  definitions_.rollback();
+  for (size_t kind = 0; kind < kKindCount; ++kind) {
+    if (spec(static_cast<Kind>(kind)).is_batch()) buffered_rows_[kind] = 0;
+  }
+  buffer_.swap(object_lines_);
+  object_lines_.assign(buffer_);
+  return rows;
 }
 
 std::optional<ClosedWindow> LogChannel::rotate(int64_t now_ns, KindCounts& lost_rows) {
@@ -100,7 +118,8 @@ std::optional<ClosedWindow> LogChannel::rotate(int64_t now_ns, KindCounts& lost_
     }
     return {};
   }
-  const ClosedWindow closed{channel_, window_, now_ns, file_.size(), batch_rows(file_rows_)};
+  const ClosedWindow closed{channel_, window_, now_ns, file_.size(), batch_rows(file_rows_),
+                            pauses_};
   forget_file();
   return closed;
 }
@@ -109,6 +128,7 @@ void LogChannel::forget_file() {
   file_.close();
   definitions_.clear();
   file_rows_ = {};
+  pauses_ = 0;
   ++window_;
 }
 

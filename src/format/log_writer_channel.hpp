@@ -44,8 +44,11 @@ class LogChannel {
   // the buffer is still there: discard() it.
   int flush(int64_t now_ns);
   void discard();
+  // Leaves the object lines in the buffer; returns the rows of batches that are gone.
+  uint64_t discard_batches();
   // Lines of the log's own, past the buffer. 0 or an errno.
   int append_now(std::string_view lines, int64_t now_ns);
+  void count_pause() { ++pauses_; }
   int sync() { return file_.is_open() ? file_.sync() : 0; }
 
   // Closes the file under its window's name; the buffer must be empty. Nothing when there is no
@@ -66,10 +69,12 @@ class LogChannel {
   AppendFile file_;
   int64_t opened_ns_ = 0;
   std::string buffer_;
+  std::string object_lines_;  // those of the buffer, again
   std::string repeated_;
   FileDefinitions definitions_;
   KindCounts buffered_rows_{};
   KindCounts file_rows_{};
+  uint64_t pauses_ = 0;  // in the file
 };
 
 // Of batches only.

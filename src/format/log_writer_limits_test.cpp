@@ -157,6 +157,41 @@ TEST(SpoolTest, DropOldestKeepsTheEnd) {
   EXPECT_EQ(result.reasons.size(), 2u) << result.to_json().dump();
 }
 
+TEST(SpoolTest, RotatesForEverWithinASmallSpool) {
+  const TempDir dir;
+  LogOptions options = test_options(dir.path());
+  options.spool_bytes = 24'000;
+  options.window_age_ns = kSecond;
+  options.on_full = SpoolPolicy::DropOldest;
+  auto writer = make_writer(options);
+  constexpr int64_t kSeconds = 400;
+  for (int64_t i = 1; i <= kSeconds; ++i) {
+    writer->write(scope_rows(*writer, i, 1, i * kSecond));
+    EXPECT_TRUE(writer->flush(i * kSecond).is_ok());
+    usleep(1000);  // the sealing thread's turn
+  }
+  EXPECT_TRUE(writer->close(kSeconds * kSecond, Ledger()).is_ok());
+  EXPECT_LE(folder_bytes(dir.path()), options.spool_bytes * 3 / 2);
+  const WriterCounts counts = writer->counts();
+  EXPECT_TRUE(counts.dropped.empty());
+  const Recorder all = read_all(dir.path());
+  ASSERT_FALSE(all.scope_ids.empty());
+  EXPECT_EQ(all.scope_ids.back(), kSeconds);
+  EXPECT_TRUE(all.problems.empty());
+  EXPECT_EQ(all.scope_ids.size() + counts.rows_deleted, static_cast<uint64_t>(kSeconds));
+  const VerifyResult result = verify_session(dir.path());
+  EXPECT_EQ(result.windows.deleted, counts.windows_deleted);
+  EXPECT_EQ(result.rows_deleted, counts.rows_deleted);
+  EXPECT_NE(read_text(dir.path() / "manifest.ndjson").find("last_window"), std::string::npos);
+}
+
+TEST(CreateTest, LeavesNothingBehindWhenItFails) {
+  const TempDir dir;
+  const FileSizeLimit limit(20);
+  EXPECT_FALSE(LogWriter::create(test_options(dir.path() / "s"), testing::test_header()).is_ok());
+  EXPECT_FALSE(std::filesystem::exists(dir.path() / "s"));
+}
+
 TEST(KeepLastTest, KeepsAtLeastWhatWasAskedAndNotMuchMore) {
   const TempDir dir;
   LogOptions options = test_options(dir.path());
@@ -192,17 +227,23 @@ TEST(DiskFloorTest, DropsAndTellsOnce) {
   LogOptions options = test_options(dir.path());
   options.disk_floor_bytes = uint64_t{1} << 60;
   auto writer = make_writer(options);
+  Json device = Json::object();
+  device.set("device", 0).set("name", "a");
+  writer->write(Kind::Device, device);
+  EXPECT_EQ(writer->counts().paused, "");
   for (int64_t i = 0; i < 10; ++i) {
     writer->write(scope_rows(*writer, 1, 3, i));
     EXPECT_TRUE(writer->flush(i * kSecond).is_ok());
   }
   EXPECT_TRUE(writer->close(10 * kSecond, Ledger()).is_ok());
   EXPECT_EQ(writer->counts().dropped.at("disk_floor"), 30u);
+  EXPECT_EQ(writer->counts().paused, "disk_floor");
   const Recorder all = read_all(dir.path());
   EXPECT_TRUE(all.scope_ids.empty());
   ASSERT_EQ(event_names(all), std::vector<std::string>{"log_paused"});
   EXPECT_EQ(all.of(Kind::Event)[0]["reason"].as_string(), "disk_floor");
   EXPECT_EQ(all.of(Kind::Ledger).size(), 1u) << "the account is written even then";
+  EXPECT_EQ(all.of(Kind::Device).size(), 1u) << "and what the session is about";
 }
 
 TEST(DiskFloorTest, GoesOnWhenThereIsRoomAgain) {
@@ -314,6 +355,16 @@ TEST(WriteErrorTest, CountsWhatWentWithAFolderThatWasTakenAway) {
   EXPECT_EQ(writer->counts().dropped.at("io_error"), 7u);
   EXPECT_EQ(writer->counts().rows.at("scope"), 0u);
   EXPECT_FALSE(writer->close(4 * kSecond, Ledger()).is_ok());
+}
+
+TEST(WriteErrorTest, TellsAtTheEndOfAFolderThatWasTakenAway) {
+  const TempDir dir;
+  auto writer = make_writer(test_options(dir.path() / "s"));
+  writer->write(scope_rows(*writer, 1, 4, 1));
+  EXPECT_TRUE(writer->flush(1).is_ok());
+  std::filesystem::remove_all(dir.path() / "s");
+  EXPECT_EQ(writer->close(2, Ledger()).code(), base::Code::NotFound);
+  EXPECT_EQ(writer->counts().dropped.at("io_error"), 4u);
 }
 
 TEST(FullDiskTest, DropsCountsAndGoesOn) {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format/manifest.hpp"
 
+#include <algorithm>
+#include <map>
+#include <utility>
+
 #include "format/limits.hpp"
 #include "format/session_files.hpp"
 
@@ -24,7 +28,12 @@ std::string ManifestEntry::to_line() const {
   line.set("type", event == Event::Sealed ? kSealedType : kDeletedType);
   line.set("channel", to_string(channel)).set("window", window);
   if (event == Event::Deleted) {
+    if (last_window > window) line.set("last_window", last_window);
     line.set("reason", reason).set("rows", sealed.rows);
+    if (pauses > 0) line.set("pauses", pauses);
+    if (sealed.last_ns > 0) {
+      line.set("first_ns", sealed.first_ns).set("last_ns", sealed.last_ns);
+    }
   } else {
     line.set("first_ns", sealed.first_ns).set("last_ns", sealed.last_ns);
     line.set("lines", sealed.lines).set("rows", sealed.rows);
@@ -49,6 +58,11 @@ std::optional<ManifestEntry> ManifestEntry::from_json(const Json& line) {
   if (type == kDeletedType) {
     entry.event = Event::Deleted;
     entry.reason = line["reason"].as_string();
+    entry.last_window = count_of(line["last_window"]).value_or(0);
+    if (entry.last_window != 0 && entry.last_window < entry.window) return {};
+    entry.pauses = count_of(line["pauses"]).value_or(0);
+    entry.sealed.first_ns = line["first_ns"].as_integer();
+    entry.sealed.last_ns = line["last_ns"].as_integer();
     return entry;
   }
   const auto lines = count_of(line["lines"]);
@@ -91,6 +105,37 @@ Manifest read_manifest(const std::filesystem::path& file) {
   manifest.torn = outcome.torn;
   manifest.status = outcome.status;
   return manifest;
+}
+
+std::vector<ManifestEntry> compacted(const std::vector<ManifestEntry>& entries) {
+  std::map<std::pair<Channel, uint64_t>, ManifestEntry> by_window;
+  for (const ManifestEntry& entry : entries) {
+    const auto [at, is_new] = by_window.try_emplace({entry.channel, entry.window}, entry);
+    if (is_new || at->second.event == ManifestEntry::Event::Deleted) continue;
+    const SealedWindow times = at->second.sealed;
+    at->second = entry;
+    if (entry.event == ManifestEntry::Event::Sealed || entry.sealed.last_ns > 0) continue;
+    at->second.sealed.first_ns = times.first_ns;
+    at->second.sealed.last_ns = times.last_ns;
+  }
+  std::vector<ManifestEntry> fewer;
+  for (auto& [key, entry] : by_window) {
+    ManifestEntry* const before = fewer.empty() ? nullptr : &fewer.back();
+    if (before == nullptr || before->channel != entry.channel ||
+        before->event != ManifestEntry::Event::Deleted ||
+        entry.event != ManifestEntry::Event::Deleted || entry.window != before->end() + 1) {
+      fewer.push_back(std::move(entry));
+      continue;
+    }
+    before->last_window = entry.end();
+    before->sealed.rows += entry.sealed.rows;
+    before->pauses += entry.pauses;
+    if (before->reason != entry.reason) before->reason = "several";
+    if (entry.sealed.last_ns == 0) continue;
+    if (before->sealed.last_ns == 0) before->sealed.first_ns = entry.sealed.first_ns;
+    before->sealed.last_ns = std::max(before->sealed.last_ns, entry.sealed.last_ns);
+  }
+  return fewer;
 }
 
 }  // namespace gpufl::format

@@ -13,7 +13,7 @@
 #include "format/seal.hpp"
 
 // manifest.ndjson: one line for each window that was sealed, and one for each that was deleted on
-// purpose. Appended by the writer's sealing thread; read by SessionReader.
+// purpose, or for a range of those. Written by LogArchive; read by SessionReader.
 namespace gpufl::format {
 
 inline constexpr const char* kManifestName = "manifest.ndjson";
@@ -23,8 +23,12 @@ struct ManifestEntry {
   Event event = Event::Sealed;
   Channel channel = Channel::System;
   uint64_t window = 0;
-  SealedWindow sealed;  // of a Deleted entry only `rows`: those that are gone
-  std::string reason;   // of a Deleted entry: "keep_last", "spool_full"
+  SealedWindow sealed;       // of a Deleted entry `rows`, and the times where they are known
+  std::string reason;        // of a Deleted entry: "keep_last", "spool_full"; "several" of a range
+  uint64_t last_window = 0;  // of a Deleted entry: a range ends here; 0: it is one window
+  uint64_t pauses = 0;       // of a Deleted entry: `log_paused` events that went with it
+
+  uint64_t end() const { return last_window > window ? last_window : window; }  // inclusive
 
   std::string to_line() const;  // with its newline
   // Nothing when the line is of another kind or lacks what an entry needs.
@@ -40,5 +44,9 @@ struct Manifest {
   base::Status status;  // NotFound, or why reading stopped early
 };
 Manifest read_manifest(const std::filesystem::path& file);
+
+// The same account in fewer entries: what is deleted loses its Sealed entry, and neighbours that
+// are deleted become one range, with the sum of their rows and all of their times.
+std::vector<ManifestEntry> compacted(const std::vector<ManifestEntry>& entries);
 
 }  // namespace gpufl::format

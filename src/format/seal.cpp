@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <tuple>
 
 #include "format/batch_codec.hpp"
@@ -196,7 +197,13 @@ base::Result<SealedWindow> seal_window(const std::filesystem::path& raw,
                                        const std::filesystem::path& sealed) {
   std::filesystem::path temporary = sealed;
   temporary += ".tmp";
-  base::Result<SealedWindow> result = seal_to(raw, temporary);
+  base::Result<SealedWindow> result = [&]() -> base::Result<SealedWindow> {
+    try {
+      return seal_to(raw, temporary);
+    } catch (const std::bad_alloc&) {
+      return base::Status(base::Code::LimitReached, "out of memory");
+    }
+  }();
   if (result && std::rename(temporary.c_str(), sealed.c_str()) != 0) {
     result = base::Status::from_errno(errno, sealed.string());
   }

@@ -102,9 +102,9 @@ TEST(LedgerTest, IsCompleteWhenNothingIsKnownToBeLost) {
 
 TEST(ManifestTest, ReadsWhatItWrites) {
   const testing::TempDir dir;
-  ManifestEntry sealed{ManifestEntry::Event::Sealed, Channel::Device, 3, {}, {}};
+  ManifestEntry sealed{ManifestEntry::Event::Sealed, Channel::Device, 3, {}, {}, 0, 0};
   sealed.sealed = {10, 2000, 300, 99, 5, 77, "xxh64:0123456789abcdef"};
-  ManifestEntry deleted{ManifestEntry::Event::Deleted, Channel::Scope, 1, {}, "keep_last"};
+  ManifestEntry deleted{ManifestEntry::Event::Deleted, Channel::Scope, 1, {}, "keep_last", 0, 0};
   deleted.sealed.rows = 12;
   testing::write_text(dir.path() / kManifestName, testing::test_header().to_json().dump() + "\n" +
                                                       sealed.to_line() +

@@ -57,6 +57,7 @@ WindowFile describe(const fs::path& dir, Channel channel, uint64_t number,
     // The manifest's word counts even where a crash came before the file was removed.
     window.state = WindowFile::State::Deleted;
     window.rows = found.deleted_entry->sealed.rows;
+    window.last_number = found.deleted_entry->end();
   } else if (found.sealed && (!found.raw || reads_to_its_end(sealed))) {
     window.state = WindowFile::State::Sealed;
     window.path = sealed;
@@ -143,8 +144,9 @@ class Scanner {
     const FoundChannel& found = channels_[static_cast<size_t>(channel)];
     uint64_t expected = kFirstWindow;
     for (const auto& [number, window] : found.windows) {
+      if (number < expected) continue;  // within a range that is deleted
       add_gap(channel, expected, number);
-      expected = number + 1;
+      expected = (window.deleted_entry != nullptr ? window.deleted_entry->end() : number) + 1;
       add_window(describe(dir_, channel, number, window));
     }
     if (!found.live) return;

@@ -85,7 +85,7 @@ void VerifyPass::on_window(const WindowFile& window) {
     case WindowFile::State::Live: ++result_.windows.live; break;
     case WindowFile::State::Missing: ++result_.windows.missing; break;
     case WindowFile::State::Deleted:
-      ++result_.windows.deleted;
+      result_.windows.deleted += window.last_number - window.number + 1;
       result_.rows_deleted += window.rows;
       break;
   }
