@@ -28,11 +28,11 @@ class Counter {
 };
 
 #ifndef GPUFL_COMPILED_OUT
-// The counter of that name; the same one for every caller. Looks the name up under a lock: keep
-// the Counter where the count is hot. Beyond 4,096 names all further ones share one counter that
-// the ledger reports.
+// The counter of that name; the same one for every caller. Looks the name up, without a lock when
+// it is known: keep the Counter where the count is hot. "" is "<unnamed>". Beyond 4,094 names all
+// further ones share one counter that the ledger reports.
 GPUFL_API Counter counter(std::string_view name) noexcept;
-// counter(name).add(n) through a cache of the thread.
+// counter(name).add(n).
 GPUFL_API void tick(std::string_view name, int64_t n = 1) noexcept;
 #else
 inline Counter counter(std::string_view) noexcept { return {}; }

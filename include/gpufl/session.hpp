@@ -14,7 +14,7 @@ namespace gpufl {
 #ifndef GPUFL_COMPILED_OUT
 
 // Starts recording. True when a session runs now: a second call joins the first's session and
-// changes nothing. False when disabled or when the log folder cannot be made.
+// changes nothing. False when disabled, when the log folder cannot be made, and at exit().
 GPUFL_API bool init(const InitOptions& opts);
 
 // Ends the session: everything recorded so far is on disk, sealed, when it returns. Safe without

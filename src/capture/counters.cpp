@@ -15,6 +15,7 @@ struct alignas(64) Cell {
 constexpr uint32_t kCellsPerBlock = 64;
 constexpr uint32_t kBlocks = kMaxCounters / kCellsPerBlock;
 constexpr size_t kMaxNameBytes = size_t{1} << 20;
+constexpr std::string_view kUnnamed = "<unnamed>";
 
 constinit Interner g_names{kMaxCounters, kMaxNameBytes};
 constinit std::atomic<Cell*> g_blocks[kBlocks] = {};
@@ -39,7 +40,7 @@ Cell* cell(uint32_t id) noexcept {
 }  // namespace
 
 std::atomic<int64_t>* find_or_add(std::string_view name) noexcept {
-  const uint32_t id = g_names.intern(name);
+  const uint32_t id = g_names.intern(name.empty() ? kUnnamed : name);
   if (Cell* known = cell(id)) return &known->value;
   Cell* block = make_block(id / kCellsPerBlock);
   return block != nullptr ? &block[id % kCellsPerBlock].value : &g_overflow.value;

@@ -13,7 +13,7 @@ namespace gpufl::capture::counters {
 
 inline constexpr uint32_t kMaxCounters = 4096;
 
-// The counter's value; beyond the bound all further names share one.
+// The counter's value; beyond the bound all further names share one. "" is "<unnamed>".
 std::atomic<int64_t>* find_or_add(std::string_view name) noexcept;
 
 // Counters are numbered as Interner numbers texts: from Interner::kOverflowId to end()-1.

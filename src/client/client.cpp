@@ -2,12 +2,16 @@
 #include "client/client.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "analysis/summary.hpp"
 #include "capture/counters.hpp"
@@ -21,7 +25,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::atomic<Client*> g_client{nullptr};
+constinit std::atomic<Client*> g_client{nullptr};
+// The exit handler has begun: a session that starts now would be one that nobody ends.
+constinit std::atomic<bool> g_exiting{false};
 
 // Only the locks that are held for a moment and never around somebody else's code are taken over a
 // fork: a driver's library may fork while init() is inside it, on the same thread.
@@ -39,16 +45,30 @@ void after_fork_in_child() {
   capture::counters::after_fork();
   capture::scope_recorder::after_fork_in_child();
   Client* const parents = g_client.load(std::memory_order_relaxed);
+  if (parents == nullptr) return;
   parents->abandon();
   g_client.store(new Client(parents), std::memory_order_release);
+}
+
+// When the library is loaded: counters take locks before there is a client.
+__attribute__((constructor)) void watch_forks() {
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 Client* make_client() {
   auto* client = new Client(nullptr);
   g_client.store(client);
-  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
   std::atexit([] { Client::instance().shutdown_at_exit(); });
   return client;
+}
+
+std::vector<std::string> variable_names() {
+  std::vector<std::string> names;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    names.emplace_back(text.substr(0, text.find('=')));
+  }
+  return names;
 }
 
 uint64_t megabytes(int count) { return static_cast<uint64_t>(count) << 20; }
@@ -74,6 +94,22 @@ base::Json to_event(const OptionWarning& warning) {
   return event;
 }
 
+// Says which options ask for uploads, never their values: one of them is a key.
+std::optional<capture::CapabilityNote> upload_note(const InitOptions& options) {
+  std::string asked_by;
+  if (!options.backend_url.empty()) asked_by += "backend_url ";
+  if (!options.api_key.empty()) asked_by += "api_key ";
+  if (!options.api_path.empty()) asked_by += "api_path ";
+  if (asked_by.empty()) return std::nullopt;
+  return capture::CapabilityNote{
+      "upload",
+      "on",
+      "off",
+      "not_in_this_version",
+      "this version uploads nothing; set: " + asked_by.substr(0, asked_by.size() - 1),
+      {}};
+}
+
 capture::SessionConfig session_config(const ResolvedOptions& resolved) {
   const InitOptions& options = resolved.options;
   capture::SessionConfig config;
@@ -89,6 +125,7 @@ capture::SessionConfig session_config(const ResolvedOptions& resolved) {
   if (options.enable_cuda_graphs_tracking) {
     config.features.emplace_back("enable_cuda_graphs_tracking");
   }
+  if (auto note = upload_note(options)) config.notes.push_back(std::move(*note));
   for (const OptionWarning& warning : resolved.warnings) {
     config.events.push_back(to_event(warning));
   }
@@ -106,7 +143,9 @@ Client& Client::instance() {
 bool Client::init(const InitOptions& program) {
   const std::lock_guard lock(mutex_);
   if (session_) return true;
-  const ResolvedOptions resolved = resolve_options(program, capture::process_environment());
+  if (g_exiting.load()) return false;
+  const ResolvedOptions resolved =
+      resolve_options(program, capture::process_environment(), variable_names());
   debug_ = resolved.options.enable_debug_output;
   for (const OptionWarning& warning : resolved.warnings) say(warning.to_line());
   if (resolved.is_disabled) {
@@ -146,6 +185,7 @@ void Client::shutdown() {
 }
 
 void Client::shutdown_at_exit() {
+  g_exiting.store(true);
   const auto deadline = std::chrono::steady_clock::now() + 5s;
   std::unique_lock lock(mutex_, std::defer_lock);
   while (!lock.try_lock()) {

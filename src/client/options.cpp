@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/options.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -66,11 +69,14 @@ std::optional<int64_t> parse_int(std::string_view text) {
   return value;
 }
 
-// At most `max_bytes` of a file; nothing when it cannot be read.
+// At most `max_bytes` of a regular file; nothing when it cannot be read.
 std::optional<std::string> file_text(const std::string& path, size_t max_bytes) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
-                                                             std::fclose);
-  if (!file) return std::nullopt;
+  // Not blocking: a pipe that nobody writes to is refused, not waited for.
+  const int fd = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return std::nullopt;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(fdopen(fd, "rb"), std::fclose);
+  struct stat facts = {};
+  if (!file || fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
   std::string text(max_bytes, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), file.get()));
   if (std::ferror(file.get()) != 0) return std::nullopt;
@@ -176,13 +182,14 @@ class Resolver {
  public:
   Resolver(const InitOptions& program, const Environment& env) : program_(program), env_(env) {}
 
-  ResolvedOptions resolve() {
+  ResolvedOptions resolve(const std::vector<std::string>& variable_names) {
     if (is_on("GPUFL_DISABLED")) {
       result_.is_disabled = true;
       return std::move(result_);
     }
     override_ = is_on("GPUFL_OVERRIDE");
     read_environment();
+    for (const std::string& name : variable_names) check_variable(name);
     const OptionField& file_field = *find_field("config_file");
     choose(file_field);
     if (!result_.options.config_file.empty()) read_file(result_.options.config_file);
@@ -225,10 +232,21 @@ class Resolver {
     }
   }
 
+  void check_variable(std::string_view name) {
+    constexpr std::string_view kOthers[] = {"GPUFL_DISABLED", "GPUFL_OVERRIDE", "GPUFL_RUN_ID"};
+    if (!name.starts_with("GPUFL_")) return;
+    if (name.starts_with("GPUFL_SYNTHETIC_") || name.starts_with("GPUFL_NVML_")) return;
+    if (std::find(std::begin(kOthers), std::end(kOthers), name) != std::end(kOthers)) return;
+    for (const OptionField& field : option_fields()) {
+      if (field.variable() == name) return;
+    }
+    warn("unknown_variable", "environment", name, 0, "there is no option of that name");
+  }
+
   void read_file(const std::string& path) {
     const auto text = file_text(path, kMaxConfigBytes + 1);
     if (!text) {
-      warn("unreadable_file", path, "", 0, "the config file cannot be read");
+      warn("unreadable_file", path, "", 0, "the config file cannot be read, or is no regular file");
       return;
     }
     const auto parsed = base::Json::parse(*text, kMaxConfigBytes);
@@ -332,8 +350,9 @@ std::string OptionWarning::to_line() const {
   return text + ": " + this->text;
 }
 
-ResolvedOptions resolve_options(const InitOptions& program, const Environment& env) {
-  return Resolver(program, env).resolve();
+ResolvedOptions resolve_options(const InitOptions& program, const Environment& env,
+                                const std::vector<std::string>& variable_names) {
+  return Resolver(program, env).resolve(variable_names);
 }
 
 std::string_view to_string(ProfilingEngine engine) {
@@ -360,9 +379,9 @@ std::string file_name_of(std::string_view app_name) {
 std::string log_root_of(const InitOptions& options) {
   constexpr std::string_view kSuffix = ".log";
   std::string path = options.log_path.empty() ? file_name_of(options.app_name) : options.log_path;
-  if (path.size() > kSuffix.size() && path.ends_with(kSuffix)) {
-    path.resize(path.size() - kSuffix.size());
-  }
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  const bool is_only_suffix = path == kSuffix || path.ends_with("/.log");
+  if (path.ends_with(kSuffix) && !is_only_suffix) path.resize(path.size() - kSuffix.size());
   std::error_code error;
   const std::filesystem::path absolute = std::filesystem::absolute(path, error);
   return error ? path : absolute.string();

@@ -16,8 +16,8 @@ using Environment = std::function<std::optional<std::string>(const char* name)>;
 
 // Something in the environment, the file or the program that could not be used as it is.
 struct OptionWarning {
-  std::string name;    // "unknown_key", "wrong_type", "bad_value", "out_of_range", "broken_json",
-                       // "unreadable_file", "deprecated", "no_effect"
+  std::string name;  // "unknown_key", "unknown_variable", "wrong_type", "bad_value",
+                     // "out_of_range", "broken_json", "unreadable_file", "deprecated", "no_effect"
   std::string source;  // "environment", "program", or the file's path
   std::string key;     // the variable's or the field's name; empty when the whole file is meant
   int line = 0;        // of the file; 0: none
@@ -36,7 +36,10 @@ struct ResolvedOptions {
 
 // Precedence: GPUFL_DISABLED; what `program` set (a field that differs from its default); the
 // variables; the file; the defaults. GPUFL_OVERRIDE=1 lets the variables go before `program`.
-ResolvedOptions resolve_options(const InitOptions& program, const Environment& env);
+// `variable_names` are those of the whole environment: one that begins with GPUFL_ and means
+// nothing is warned of.
+ResolvedOptions resolve_options(const InitOptions& program, const Environment& env,
+                                const std::vector<std::string>& variable_names = {});
 
 std::string_view to_string(ProfilingEngine engine);
 std::string_view to_string(BackendKind backend);
@@ -44,8 +47,8 @@ std::string_view to_string(BackendKind backend);
 // A name for files: letters, digits, '.', '_' and '-' stay, everything else is '_'; never empty,
 // nor a dot file.
 std::string file_name_of(std::string_view app_name);
-// The folder that sessions are folders of: log_path without a trailing ".log", or one named after
-// the app; absolute.
+// The folder that sessions are folders of: log_path without a ".log" at its name's end, or one
+// named after the app; absolute.
 std::string log_root_of(const InitOptions& options);
 
 }  // namespace gpufl::client

@@ -2,6 +2,7 @@
 #include "client/options.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -225,6 +226,26 @@ TEST_F(OptionsTest, BrokenFile) {
   EXPECT_EQ(resolve({}, {{"GPUFL_CONFIG_FILE", folder_}}).warnings.at(0).name, "unreadable_file");
 }
 
+TEST_F(OptionsTest, PipeIsNoConfigFile) {
+  InitOptions program;
+  program.config_file = folder_ / "pipe";
+  ASSERT_EQ(mkfifo(program.config_file.c_str(), 0600), 0);
+  const ResolvedOptions resolved = resolve(program);  // and does not wait for a writer
+  ASSERT_EQ(resolved.warnings.size(), 1u);
+  EXPECT_EQ(resolved.warnings[0].name, "unreadable_file");
+}
+
+TEST_F(OptionsTest, VariablesThatMeanNothingAreNamed) {
+  const auto none = [](const char*) { return std::nullopt; };
+  const ResolvedOptions resolved = resolve_options(
+      {}, none,
+      {"PATH", "GPUFL_LOG_PAHT", "GPUFL_LOG_PATH", "GPUFL_DISABLED", "GPUFL_OVERRIDE",
+       "GPUFL_RUN_ID", "GPUFL_SYNTHETIC_SEED", "GPUFL_NVML_LIBRARY", "GPUFL_BACKEND"});
+  ASSERT_EQ(resolved.warnings.size(), 1u);
+  EXPECT_EQ(resolved.warnings[0].name, "unknown_variable");
+  EXPECT_EQ(resolved.warnings[0].key, "GPUFL_LOG_PAHT");
+}
+
 TEST_F(OptionsTest, DeprecatedFieldsAreNotedWhereTheyCameFrom) {
   InitOptions program;
   program.remote_upload = true;
@@ -253,6 +274,14 @@ TEST(LogRoot, NamedAfterTheApp) {
   EXPECT_EQ(log_root_of(options), (std::filesystem::current_path() / "_.").string());
   options.app_name = "";
   EXPECT_EQ(log_root_of(options), (std::filesystem::current_path() / "gpufl").string());
+}
+
+TEST(LogRoot, NameThatIsOnlyTheSuffixStays) {
+  InitOptions options;
+  options.log_path = "/tmp/.log";
+  EXPECT_EQ(log_root_of(options), "/tmp/.log");
+  options.log_path = "/tmp/run.log/";
+  EXPECT_EQ(log_root_of(options), "/tmp/run");
 }
 
 TEST(LogRoot, TrailingLogIsDropped) {

@@ -245,6 +245,35 @@ int fork_under_load() {
   return 0;
 }
 
+// Counters take a lock before there is any session.
+int fork_before_init() {
+  std::atomic<bool> stop{false};
+  std::thread thread([&] {
+    for (int i = 0; !stop && i < 4000; ++i) {
+      gpufl::counter("name " + std::to_string(i) + std::string(200, 'x'));
+    }
+  });
+  for (int i = 0; i < 50; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      gpufl::tick("a counter that is new in the child");
+      _exit(0);
+    }
+    REQUIRE(wait_for(child) == 0);
+  }
+  stop = true;
+  thread.join();
+  return 0;
+}
+
+// A handler that was there before ours runs after it: too late for a session.
+int init_at_exit() {
+  std::atexit([] { REQUIRE(!gpufl::init(options())); });
+  REQUIRE(gpufl::init(options()));
+  return 0;
+}
+
 int race_to_init() {
   for (int round = 0; round < 10; ++round) {
     std::atomic<int> ready{0};
@@ -286,6 +315,27 @@ int cycles() {
   REQUIRE(kIsSanitized || resident_kb() <= resident + 1024);
   REQUIRE(count_entries("/proc/self/fd") == files);
   REQUIRE(count_entries("/proc/self/task") == threads);
+  return 0;
+}
+
+// Rings of threads that have ended, and of a session that has, are nobody's memory.
+int busy_threads() {
+  const auto busy = [] {
+    for (int i = 0; i < 16'000; ++i) GFL_SCOPE("busy") {
+      }
+  };
+  REQUIRE(gpufl::init(options()));
+  const size_t before = resident_kb();
+  for (int round = 0; round < 4; ++round) {
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 100; ++t) threads.emplace_back(busy);
+    for (auto& thread : threads) thread.join();
+  }
+  const size_t peak = resident_kb();
+  gpufl::shutdown();
+  std::printf("resident %zu, %zu, %zu KiB\n", before, peak, resident_kb());
+  REQUIRE(kIsSanitized || peak < before + 96 * 1024);
+  REQUIRE(kIsSanitized || resident_kb() < before + 24 * 1024);
   return 0;
 }
 
@@ -410,8 +460,11 @@ const std::map<std::string, int (*)()> kModes = {
     {"fork_and_init", fork_and_init},
     {"fork_and_exec", fork_and_exec},
     {"fork_under_load", fork_under_load},
+    {"fork_before_init", fork_before_init},
+    {"init_at_exit", init_at_exit},
     {"race_to_init", race_to_init},
     {"cycles", cycles},
+    {"busy_threads", busy_threads},
     {"disabled", disabled},
     {"signals", signals},
     {"unwritable", unwritable},
