@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 #include "backend/metric_table.hpp"
@@ -168,27 +169,48 @@ void HostMetrics::sample_process(int64_t now_ns, Values& out) {
   }
 }
 
+// Bridges, bonds, tunnels and the pairs of containers carry bytes that a card has counted already,
+// so only cards count; inside a container there may be none to see, and then everything does.
 void HostMetrics::sample_network(int64_t now_ns, Values& out) {
   const std::string_view text = read(net_dev_);
   if (text.empty()) return;
-  int64_t received = 0, sent = 0;
+  struct Traffic {
+    int64_t received = 0, sent = 0;
+  } of_all, of_cards;
+  bool has_cards = false;
   TextScanner lines(text);
   while (auto line = lines.line()) {
     // "  eth0: rx_bytes, 7 more, tx_bytes, 7 more"; the two lines of headings have no colon.
     const size_t colon = line->find(':');
     if (colon == std::string_view::npos) continue;
-    if (TextScanner(line->substr(0, colon)).word() == "lo") continue;
+    const std::string_view name = TextScanner(line->substr(0, colon)).word();
+    if (name == "lo") continue;
     TextScanner fields(line->substr(colon + 1));
-    received += static_cast<int64_t>(fields.number().value_or(0));
+    const auto received = static_cast<int64_t>(fields.number().value_or(0));
     for (int i = 0; i < 7; ++i) fields.number();
-    sent += static_cast<int64_t>(fields.number().value_or(0));
+    const auto sent = static_cast<int64_t>(fields.number().value_or(0));
+    of_all.received += received;
+    of_all.sent += sent;
+    if (!is_network_card(name)) continue;
+    has_cards = true;
+    of_cards.received += received;
+    of_cards.sent += sent;
   }
-  if (const auto rate = net_rx_.update(received, now_ns)) {
+  const Traffic& counted = has_cards ? of_cards : of_all;
+  if (const auto rate = net_rx_.update(counted.received, now_ns)) {
     out.push_back({0, 0, metric::kNetworkRx, *rate});
   }
-  if (const auto rate = net_tx_.update(sent, now_ns)) {
+  if (const auto rate = net_tx_.update(counted.sent, now_ns)) {
     out.push_back({0, 0, metric::kNetworkTx, *rate});
   }
+}
+
+// Asked each time: interfaces of containers come and go, and their names with them.
+bool HostMetrics::is_network_card(std::string_view name) const {
+  char device[4096];  // sampling allocates nothing
+  const int length = std::snprintf(device, sizeof device, "%s/sys/class/net/%.*s/device",
+                                   root_.c_str(), static_cast<int>(name.size()), name.data());
+  return length > 0 && static_cast<size_t>(length) < sizeof device && access(device, F_OK) == 0;
 }
 
 void HostMetrics::sample_disks(int64_t now_ns, Values& out) {

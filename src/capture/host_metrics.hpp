@@ -63,6 +63,7 @@ class HostMetrics {
   void sample_network(int64_t now_ns, Values& out);
   void sample_disks(int64_t now_ns, Values& out);
   bool is_whole_disk(std::string_view name);
+  bool is_network_card(std::string_view name) const;
 
   const std::string root_;
   const int64_t page_bytes_;

@@ -235,5 +235,19 @@ TEST(TextScanner, StopsAtTheEndOfItsText) {
   EXPECT_EQ(fields.word(), "");
 }
 
+// A bridge over eth0, say: its bytes are eth0's.
+TEST_F(HostMetricsTest, OnlyNetworkCardsCountWhereThereAreAny) {
+  fs::create_directories(root_ / "sys/class/net/eth1/device");
+  fs::create_directories(root_ / "sys/class/net/eth0");
+  HostMetrics metrics(root_.string());
+  std::vector<backend::MetricValue> out;
+  metrics.sample(kSecondNs, out);
+  write_network(9'000, 9'000);  // of eth0; eth1 stands still
+  out.clear();
+  metrics.sample(2 * kSecondNs, out);
+  EXPECT_EQ(find(out, metric::kNetworkRx), 0);
+  EXPECT_EQ(find(out, metric::kNetworkTx), 0);
+}
+
 }  // namespace
 }  // namespace gpufl::capture
