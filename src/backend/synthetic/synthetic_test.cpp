@@ -164,6 +164,34 @@ TEST(SyntheticTracer, NothingAfterStop) {
   EXPECT_EQ(sink.rows(format::Kind::Kernel), 0u);
 }
 
+// A tracer that is drained too rarely loses launches, says so, and goes on.
+TEST(SyntheticTracer, DrainIsBoundedAndCountsWhatItSkips) {
+  class CountingSink : public RowSink {
+   public:
+    int64_t intern(format::Dict, std::string_view) override { return 1; }
+    void submit(const format::Batch& rows) override {
+      EXPECT_LE(rows.rows(), 4096u);
+      if (rows.kind() == format::Kind::Kernel) kernels += rows.rows();
+    }
+    uint64_t kernels = 0;
+  } sink;
+  SyntheticOptions options;
+  options.kernels_per_s = 4'000'000;
+  const auto tracer = make_synthetic_tracer(options);
+  ASSERT_TRUE(tracer->start(base::monotonic_ns()).is_ok());
+  tracer->drain(kSecondNs, sink);
+  const uint64_t of_first = sink.kernels;
+  EXPECT_EQ(of_first, uint64_t{1} << 20);
+  tracer->drain(kSecondNs + kSecondNs / 100, sink);
+  EXPECT_NEAR(static_cast<double>(sink.kernels - of_first), 40'000, 10);
+  format::Ledger ledger;
+  tracer->account(ledger);
+  EXPECT_EQ(ledger.kernel_records, sink.kernels);
+  EXPECT_EQ(*ledger.launches_seen, sink.kernels + *ledger.vendor_dropped);
+  EXPECT_NEAR(static_cast<double>(*ledger.launches_seen), 4'040'000, 5'000);
+  EXPECT_FALSE(ledger.is_complete());
+}
+
 TEST(SyntheticTracer, RateZeroIsNoRows) {
   auto sink = trace({.devices = 1, .kernels_per_s = 0, .seed = 1}, 2);
   EXPECT_EQ(sink.rows(format::Kind::Kernel), 0u);

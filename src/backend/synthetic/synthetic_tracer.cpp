@@ -26,6 +26,7 @@ constexpr int64_t kMaxLaneNs = 1'000'000;
 constexpr uint64_t kKernelsPerCopy = 16, kKernelsPerMemset = 64, kKernelsPerSync = 128;
 constexpr uint32_t kIdsPerKernel = 3;  // correlation ids of a kernel and its companions
 constexpr size_t kRowsPerBatch = 4096;
+constexpr uint64_t kMaxKernelsPerDrain = uint64_t{1} << 20;
 constexpr size_t kConfigCount = 32;
 // CUPTI's numbers.
 constexpr int64_t kHostToDevice = 1, kDeviceToHost = 2;
@@ -80,6 +81,7 @@ class SyntheticTracer : public Tracer {
 
   void define_configs(RowSink& sink);
   void advance_slot();
+  void skip_until(int64_t until_ns);
   void add_kernel(const Slot& slot);
   void add_companions(const Slot& slot);
   void submit(RowSink& sink, format::Batch& batch, size_t at_least);
@@ -99,6 +101,7 @@ class SyntheticTracer : public Tracer {
   bool running_ = false;
 
   uint64_t next_kernel_ = 0;
+  uint64_t kernel_records_ = 0;
   int64_t next_slot_ns_ = 0;
   int64_t slot_fraction_ = 0;
   int64_t next_lane_ = 0;
@@ -151,7 +154,14 @@ void SyntheticTracer::drain(int64_t now_ns, RowSink& sink) {
   if (!running_) return;
   if (!configs_defined_) define_configs(sink);
   const int64_t until_ns = std::min(now_ns, end_ns_);
+  // Not empty only when memory ran out on the way.
+  for (format::Batch* batch : {&kernels_, &copies_, &memsets_, &syncs_}) batch->clear();
+  const uint64_t end_kernel = next_kernel_ + kMaxKernelsPerDrain;
   while (next_slot_ns_ + kLaunchLatencyNs + lane_ns_ <= until_ns) {
+    if (next_kernel_ == end_kernel) {
+      skip_until(until_ns);
+      break;
+    }
     const Slot slot{next_slot_ns_,
                     next_slot_ns_ + kLaunchLatencyNs,
                     {next_lane_ / kStreamsPerDevice, kFirstStream + next_lane_ % kStreamsPerDevice},
@@ -159,9 +169,17 @@ void SyntheticTracer::drain(int64_t now_ns, RowSink& sink) {
     add_kernel(slot);
     add_companions(slot);
     advance_slot();
-    submit(sink, kernels_, kRowsPerBatch);
+    for (format::Batch* batch : {&kernels_, &copies_, &memsets_, &syncs_}) {
+      submit(sink, *batch, kRowsPerBatch);
+    }
   }
   for (format::Batch* batch : {&kernels_, &copies_, &memsets_, &syncs_}) submit(sink, *batch, 1);
+}
+
+// Launches that come faster than they can be taken are lost, as they would be in a vendor's full
+// buffers: seen and dropped.
+void SyntheticTracer::skip_until(int64_t until_ns) {
+  while (next_slot_ns_ + kLaunchLatencyNs + lane_ns_ <= until_ns) advance_slot();
 }
 
 void SyntheticTracer::advance_slot() {
@@ -248,13 +266,14 @@ void SyntheticTracer::add_companions(const Slot& slot) {
 void SyntheticTracer::submit(RowSink& sink, format::Batch& batch, size_t at_least) {
   if (batch.rows() < at_least) return;
   sink.submit(batch);
+  if (batch.kind() == format::Kind::Kernel) kernel_records_ += batch.rows();
   batch.clear();
 }
 
 void SyntheticTracer::account(format::Ledger& ledger) const {
   ledger.launches_seen = next_kernel_;
-  ledger.kernel_records = next_kernel_;
-  ledger.vendor_dropped = 0;
+  ledger.kernel_records = kernel_records_;
+  ledger.vendor_dropped = next_kernel_ - kernel_records_;
   ledger.impossible_times = 0;
 }
 
