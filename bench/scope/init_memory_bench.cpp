@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the library adds to a program's resident memory: linked, and after init with Monitor beyond
 // what a bare nvmlInit takes (the driver's library, or any that stands in for it; without one,
-// beyond nothing). Every figure is the median over fresh processes.
+// beyond nothing). Resident is all of it (RSS), pages shared with other processes too; the
+// proportional figure (PSS) beside it counts those in parts. Every figure is the median over fresh
+// processes.
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,24 +27,29 @@ namespace {
 constexpr int kRuns = 21;
 constexpr int kScopes = 1000;
 
-// Proportional, so that pages shared with other processes do not depend on who else runs.
-double resident_kb() {
+struct Memory {
+  double rss_kb = 0, pss_kb = 0;
+};
+
+Memory memory_now() {
+  Memory memory;
   std::ifstream file("/proc/self/smaps_rollup");
   for (std::string line; std::getline(file, line);) {
-    if (line.rfind("Pss:", 0) == 0) return std::strtod(line.c_str() + 4, nullptr);
+    if (line.rfind("Rss:", 0) == 0) memory.rss_kb = std::strtod(line.c_str() + 4, nullptr);
+    if (line.rfind("Pss:", 0) == 0) memory.pss_kb = std::strtod(line.c_str() + 4, nullptr);
   }
-  return 0;
+  return memory;
 }
 
-double after_bare_nvml() {
+Memory after_bare_nvml() {
   void* library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
   if (library != nullptr) {
     if (auto* start = reinterpret_cast<int (*)()>(dlsym(library, "nvmlInit_v2"))) start();
   }
-  return resident_kb();
+  return memory_now();
 }
 
-double after_init() {
+Memory after_init() {
   char pattern[] = "/tmp/gpufl_memory_bench_XXXXXX";
   const std::string folder = mkdtemp(pattern);
   InitOptions options;
@@ -53,30 +60,46 @@ double after_init() {
   for (int i = 0; i < kScopes; ++i) GFL_SCOPE("phase") {
     }
   std::this_thread::sleep_for(std::chrono::milliseconds(500));  // a few samples
-  const double resident = resident_kb();
+  const Memory resident = memory_now();
   shutdown();
   std::filesystem::remove_all(folder);
   return resident;
 }
 
 int measure_here(std::string_view what) {
-  const double kb = what == "linked" ? resident_kb()
-                    : what == "nvml" ? after_bare_nvml()
-                                     : after_init();
-  std::printf("%f\n", kb);
+  const Memory memory = what == "linked" ? memory_now()
+                        : what == "nvml" ? after_bare_nvml()
+                                         : after_init();
+  std::printf("%f %f\n", memory.rss_kb, memory.pss_kb);
   return 0;
 }
 
-double median_of_runs(const std::string& program, const char* argument) {
-  std::vector<double> values;
-  for (int i = 0; i < kRuns; ++i) {
-    std::FILE* pipe = popen((program + " --measure " + argument).c_str(), "r");
-    double kb = 0;
-    if (pipe == nullptr || std::fscanf(pipe, "%lf", &kb) != 1 || pclose(pipe) != 0) std::abort();
-    values.push_back(kb);
-  }
+double median(std::vector<double> values) {
   std::nth_element(values.begin(), values.begin() + kRuns / 2, values.end());
   return values[kRuns / 2];
+}
+
+Memory median_of_runs(const std::string& program, const char* argument) {
+  std::vector<double> rss, pss;
+  for (int i = 0; i < kRuns; ++i) {
+    std::FILE* pipe = popen((program + " --measure " + argument).c_str(), "r");
+    Memory memory;
+    if (pipe == nullptr || std::fscanf(pipe, "%lf %lf", &memory.rss_kb, &memory.pss_kb) != 2 ||
+        pclose(pipe) != 0) {
+      std::abort();
+    }
+    rss.push_back(memory.rss_kb);
+    pss.push_back(memory.pss_kb);
+  }
+  return {median(rss), median(pss)};
+}
+
+constexpr double kKbPerMb = 1024;
+
+void report_added(Report& report, const std::string& what, const Memory& before,
+                  const Memory& after, double most_mb) {
+  report.value(what, (after.rss_kb - before.rss_kb) / kKbPerMb, "MiB", at_most(most_mb));
+  report.value(what + " (proportional)", (after.pss_kb - before.pss_kb) / kKbPerMb, "MiB");
 }
 
 int compare(int argc, char** argv) {
@@ -84,17 +107,15 @@ int compare(int argc, char** argv) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
   const std::string unlinked =
       std::filesystem::path(self).parent_path() / "parts" / "init_memory_baseline";
-  const double bare = median_of_runs(unlinked, "linked");
-  const double linked = median_of_runs(self, "linked");
-  const double nvml = median_of_runs(self, "nvml");
-  const double running = median_of_runs(self, "init");
-  constexpr double kKbPerMb = 1024;
+  const Memory bare = median_of_runs(unlinked, "linked");
+  const Memory linked = median_of_runs(self, "linked");
+  const Memory nvml = median_of_runs(self, "nvml");
+  const Memory running = median_of_runs(self, "init");
   report.note("nvml_found", dlopen("libnvidia-ml.so.1", RTLD_NOW) != nullptr);
-  report.value("program without the library", bare / kKbPerMb, "MiB");
-  report.value("linking adds", (linked - bare) / kKbPerMb, "MiB", at_most(1.0));
-  report.value("bare nvmlInit adds", (nvml - linked) / kKbPerMb, "MiB");
-  report.value("init with Monitor adds beyond that", (running - nvml) / kKbPerMb, "MiB",
-               at_most(8.0));
+  report.value("program without the library", bare.rss_kb / kKbPerMb, "MiB");
+  report_added(report, "linking adds", bare, linked, 3.0);
+  report.value("bare nvmlInit adds", (nvml.rss_kb - linked.rss_kb) / kKbPerMb, "MiB");
+  report_added(report, "init with Monitor adds beyond that", nvml, running, 8.0);
   return report.finish();
 }
 

@@ -21,6 +21,7 @@ constexpr int64_t kFlushEvery_ns = 50 * kMillisecond_ns;
 constexpr int64_t kCountersEvery_ns = 100 * kMillisecond_ns;
 constexpr int64_t kRotationCheckEvery_ns = 1000 * kMillisecond_ns;
 constexpr int64_t kClockEvery_ns = 10'000 * kMillisecond_ns;
+constexpr size_t kMaxWaitingEvents = 4096;
 
 }  // namespace
 
@@ -28,6 +29,16 @@ Collector::Collector(const CollectorParts& parts)
     : parts_(parts), counters_(parts.log), samples_(parts.log), pause_(kPause) {
   if (parts.scope_session != 0) {
     scopes_.emplace(parts.log, parts.scope_session, parts.session_start_ns);
+  }
+}
+
+template <typename Step>
+bool Collector::attempt(Step&& step) {
+  try {
+    step();
+    return true;
+  } catch (...) {
+    return false;
   }
 }
 
@@ -39,12 +50,24 @@ bool Collector::start() {
   return false;
 }
 
-void Collector::post_event(const base::Json& fields) {
-  base::Json line = base::Json::object();
-  line.set("time", session_now());
-  for (const auto& [key, value] : fields.members()) line.set(key, value);
+void Collector::post_event(const base::Json& fields) noexcept {
+  const bool posted = attempt([&] {
+    base::Json line = base::Json::object();
+    line.set("time", session_now());
+    for (const auto& [key, value] : fields.members()) line.set(key, value);
+    const std::lock_guard lock(mutex_);
+    if (events_.size() == kMaxWaitingEvents) {
+      ++events_dropped_;
+    } else {
+      events_.push_back(std::move(line));
+    }
+  });
+  if (!posted) drop_event();
+}
+
+void Collector::drop_event() noexcept {
   const std::lock_guard lock(mutex_);
-  events_.push_back(std::move(line));
+  ++events_dropped_;
 }
 
 void Collector::flush() {
@@ -54,7 +77,7 @@ void Collector::flush() {
   cv_.wait(lock, [&] { return ended_ || flushes_done_ >= mine; });
 }
 
-void Collector::stop(format::Ledger& ledger) {
+void Collector::stop(format::Ledger& ledger) noexcept {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -67,6 +90,8 @@ void Collector::stop(format::Ledger& ledger) {
     ledger.names_overflowed = scopes_->names_overflowed();
   }
   ledger.counters_overflowed = counters_.overflowed();
+  ledger.rounds_lost = rounds_lost_;
+  ledger.events_dropped = events_dropped_;
   ledger.collector_cpu_ns += thread_.cpu_ns();
 }
 
@@ -85,20 +110,23 @@ void Collector::run() {
     const bool last = stopping_;
     lock.unlock();
     const bool flush_now = last || asked != flushes_done_;
-    const milliseconds pause = collect(flush_now);
-    if (last) collect_last();
-    if (flush_now || session_now() - last_flush_ns_ >= kFlushEvery_ns) flush_log(session_now());
+    // Each for itself: what one has no memory for does not keep the others from their work.
+    bool whole = attempt([&] { collect(flush_now); });
+    if (last && !attempt([&] { collect_last(); })) whole = false;
+    const bool flush_due = flush_now || session_now() - last_flush_ns_ >= kFlushEvery_ns;
+    if (flush_due && !attempt([&] { flush_log(session_now()); })) whole = false;
+    if (!whole) ++rounds_lost_;
     lock.lock();
     flushes_done_ = asked;
     if (last) break;
     cv_.notify_all();
-    cv_.wait_for(lock, pause, [&] { return stopping_ || flushes_asked_ != flushes_done_; });
+    cv_.wait_for(lock, pause_, [&] { return stopping_ || flushes_asked_ != flushes_done_; });
   }
   ended_ = true;
   cv_.notify_all();
 }
 
-milliseconds Collector::collect(bool everything) {
+void Collector::collect(bool everything) {
   const int64_t now_ns = session_now();
   const uint64_t fullest = scopes_ ? scopes_->drain() : 0;
   samples_.write(parts_.sampler.take());
@@ -109,12 +137,12 @@ milliseconds Collector::collect(bool everything) {
     last_counters_ns_ = now_ns;
   }
   if (now_ns - last_clock_ns_ >= kClockEvery_ns) write_clock(now_ns);
+  if (rounds_lost_ != rounds_lost_told_) tell_lost_rounds(now_ns);
 
   // A ring that was a quarter full fills up before the next round if its thread gets a little
   // faster: come back sooner, and calm down slowly.
   const bool hurried = fullest > ScopeRing::kEvents / 4;
   pause_ = hurried ? std::max(kHurriedPause, pause_ / 4) : std::min(kPause, pause_ * 2);
-  return pause_;
 }
 
 void Collector::collect_last() {
@@ -130,6 +158,13 @@ void Collector::write_events() {
     events.swap(events_);
   }
   for (const base::Json& event : events) parts_.log.write(format::Kind::Event, event);
+}
+
+void Collector::tell_lost_rounds(int64_t now_ns) {
+  base::Json line = base::Json::object();
+  line.set("time", now_ns).set("name", "collector_out_of_memory").set("rounds", rounds_lost_);
+  parts_.log.write(format::Kind::Event, line);
+  rounds_lost_told_ = rounds_lost_;
 }
 
 void Collector::write_clock(int64_t now_ns) {

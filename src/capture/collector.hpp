@@ -35,13 +35,16 @@ class Collector final : private backend::RowSink {
   explicit Collector(const CollectorParts& parts);
 
   bool start();
-  // Any thread. An `event` line with the time of the call; `fields` has at least "name".
-  void post_event(const base::Json& fields);
+  // Any thread. An `event` line with the time of the call; `fields` has at least "name". One that
+  // finds no room is counted.
+  void post_event(const base::Json& fields) noexcept;
+  // Any thread. Counts an event that its sender had no room for.
+  void drop_event() noexcept;
   // Any thread. Returns when everything recorded before the call is in the log's files.
   void flush();
-  // Takes what is left, ends open scopes and returns with the thread gone. The log is the caller's
-  // again; `ledger` gets what was counted.
-  void stop(format::Ledger& ledger);
+  // Takes what is left, ends open scopes and returns with the thread gone, however long the disk
+  // takes. The log is the caller's again; `ledger` gets what was counted.
+  void stop(format::Ledger& ledger) noexcept;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -51,10 +54,14 @@ class Collector final : private backend::RowSink {
 
   int64_t session_now() const;
   void run();
-  // One round; returns how soon the next should be. `everything`: also what is not yet due.
-  std::chrono::milliseconds collect(bool everything);
+  // One round. `everything`: also what is not yet due.
+  void collect(bool everything);
+  // False when there was no memory for it: what `step` had in hand is lost.
+  template <typename Step>
+  static bool attempt(Step&& step);
   void collect_last();
   void write_events();
+  void tell_lost_rounds(int64_t now_ns);
   void write_clock(int64_t now_ns);
   void flush_log(int64_t now_ns);
   void restate_after_rotation();
@@ -72,6 +79,8 @@ class Collector final : private backend::RowSink {
   int64_t last_clock_ns_ = 0;
   int64_t last_rotation_check_ns_ = 0;
   uint64_t windows_sealed_ = 0;
+  uint64_t rounds_lost_ = 0;
+  uint64_t rounds_lost_told_ = 0;
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable cv_;
@@ -80,6 +89,7 @@ class Collector final : private backend::RowSink {
   uint64_t flushes_asked_ = 0;
   uint64_t flushes_done_ = 0;
   std::vector<base::Json> events_;
+  uint64_t events_dropped_ = 0;
 };
 
 }  // namespace gpufl::capture

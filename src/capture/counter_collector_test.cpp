@@ -63,6 +63,16 @@ TEST(Counters, SameNameSameCounter) {
   EXPECT_NE(counters::find_or_add("shared"), counters::find_or_add("other"));
 }
 
+TEST(Counters, WithoutANameIsRecordedToo) {
+  FakeLogWriter log;
+  CounterCollector collector(log);
+  counters::find_or_add("")->fetch_add(3);
+  collector.sample(100);
+  const auto rows = rows_of(log);
+  ASSERT_FALSE(rows.empty());
+  EXPECT_EQ(rows.back(), (CounterRow{100, "<unnamed>", 3}));
+}
+
 TEST(Counters, ThreadsAddUp) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {

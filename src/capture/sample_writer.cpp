@@ -4,6 +4,10 @@
 namespace gpufl::capture {
 
 void SampleWriter::write(const std::vector<Sample>& samples) {
+  // Not empty only when memory ran out half way through a row.
+  for (format::Batch* rows : {&device_rows_, &host_rows_, &process_rows_, &blind_process_rows_}) {
+    rows->clear();
+  }
   for (const Sample& sample : samples) {
     for (const backend::MetricValue& value : sample.device_values) {
       device_rows_.push_row({sample.time_ns, value.device, value.index,

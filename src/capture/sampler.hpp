@@ -10,10 +10,10 @@
 #include "capture/service_thread.hpp"
 #include "capture/session.hpp"
 
-// Reads GPU and host health at an interval: a thread for what is quick to read, another for what
-// is slow, so that the slow never delays the quick. Samples continuously, or while someone holds
-// it or `wanted` says so. All calls from any thread but where said; nobody ever waits for a
-// sample.
+// Reads GPU and host health at an interval: a thread for the host, one for what is quick to read of
+// the GPUs, another for what is slow, so that none waits for a slower one. Samples continuously, or
+// while someone holds it or `wanted` says so. All calls from any thread but where said; nobody ever
+// waits for a sample.
 namespace gpufl::capture {
 
 struct Sample {
@@ -52,14 +52,21 @@ class Sampler {
   // The newest values; `devices` is the caller's to fill.
   MetricBoard board() const;
   uint64_t samples_taken() const;
+  // With those that a reading which has not returned owes.
   uint64_t samples_missed() const;
-  int64_t cpu_ns() const { return fast_thread_.cpu_ns() + slow_thread_.cpu_ns(); }
+  // Threads that stop() left behind.
+  uint64_t stuck() const { return stuck_; }
+  int64_t cpu_ns() const {
+    return host_thread_.cpu_ns() + fast_thread_.cpu_ns() + slow_thread_.cpu_ns();
+  }
 
  private:
   class Core;
   std::shared_ptr<Core> core_;  // shared with the threads: one that hangs keeps what it uses
+  ServiceThread host_thread_;
   ServiceThread fast_thread_;
   ServiceThread slow_thread_;
+  uint64_t stuck_ = 0;
 };
 
 }  // namespace gpufl::capture

@@ -18,7 +18,8 @@ class StubHealth final : public backend::HealthSource {
  public:
   std::vector<backend::DeviceFacts> devices() override { return {}; }
   void sample_fast(std::vector<backend::MetricValue>& out) override {
-    std::this_thread::sleep_for(fast_takes);
+    const auto until = Clock::now() + fast_takes;
+    while (Clock::now() < until && !give_up) std::this_thread::sleep_for(1ms);
     out.push_back({0, 0, "power_mw", ++fast_calls});
   }
   void sample_slow(std::vector<backend::MetricValue>& out, std::vector<backend::ProcessUse>&,
@@ -103,6 +104,33 @@ TEST(Sampler, DriverThatHangsIsLeftBehind) {
   EXPECT_TRUE(eventually([&] { return health.use_count() == 1; }));
 }
 
+TEST(Sampler, QuickReadingThatHangsIsCountedAndStopsNothingElse) {
+  auto health = std::make_shared<StubHealth>();
+  health->fast_takes = 10min;
+  SamplerConfig config = every(5);
+  config.continuous = true;
+  {
+    Sampler sampler(config, health);
+    ASSERT_TRUE(sampler.start());
+    uint64_t of_host = 0;
+    EXPECT_TRUE(eventually([&] {
+      for (const Sample& sample : sampler.take()) of_host += sample.host_values.empty() ? 0 : 1;
+      return of_host >= 20;
+    }));
+    EXPECT_TRUE(eventually([&] { return sampler.samples_missed() >= 10; }));
+    EXPECT_FALSE(sampler.stop());
+    EXPECT_EQ(sampler.stuck(), 1u);
+    EXPECT_EQ(sampler.samples_taken(), 0u);
+    EXPECT_GE(sampler.samples_missed(), 12u);
+    // The session is over: nothing more is owed.
+    const uint64_t missed = sampler.samples_missed();
+    std::this_thread::sleep_for(20ms);
+    EXPECT_EQ(sampler.samples_missed(), missed);
+  }
+  health->give_up = true;
+  EXPECT_TRUE(eventually([&] { return health.use_count() == 1; }));
+}
+
 TEST(Sampler, MissedTicksAreCountedNotBunched) {
   auto health = std::make_shared<StubHealth>();
   health->fast_takes = 35ms;  // three ticks of ten pass during each
@@ -116,7 +144,7 @@ TEST(Sampler, MissedTicksAreCountedNotBunched) {
   const auto samples = sampler.take();
   int64_t last_ns = -1'000'000'000;
   for (const Sample& sample : samples) {
-    if (sample.host_values.empty()) continue;
+    if (sample.device_values.empty() || !sample.events.empty()) continue;
     EXPECT_GE(sample.time_ns - last_ns, 30'000'000);
     last_ns = sample.time_ns;
   }

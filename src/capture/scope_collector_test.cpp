@@ -295,7 +295,7 @@ class BusyThreads {
 };
 
 TEST_F(ScopeCollectorTest, RingsShareABoundedMemory) {
-  constexpr int kThreads = 200;
+  constexpr int kThreads = 60;
   const auto grown = [] {
     int64_t events = 0;
     for (uint32_t i = 0; i < scope_recorder::ring_count(); ++i) {

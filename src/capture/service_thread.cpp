@@ -3,27 +3,30 @@
 
 #include <pthread.h>
 
-#include <new>
-#include <system_error>
+#include <exception>
 
 #include "base/clock.hpp"
 
 namespace gpufl::capture {
 
 bool ServiceThread::start(const char* name, std::function<void()> body) {
-  exit_ = std::make_shared<Exit>();
   const SignalsBlocked blocked;
   try {
+    exit_ = std::make_shared<Exit>();
     thread_ = std::thread([exit = exit_, name, body = std::move(body)]() mutable {
       pthread_setname_np(pthread_self(), name);
-      body();
+      try {
+        body();
+      } catch (...) {
+        // Out of memory: the host goes on without this thread.
+      }
       body = nullptr;  // what it owns goes before anyone is told that it has ended
       const std::lock_guard lock(exit->mutex);
       exit->cpu_ns = base::clock_ns(CLOCK_THREAD_CPUTIME_ID);
       exit->done = true;
       exit->cv.notify_all();
     });
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {  // no thread, or no memory for one
     return false;
   }
   return true;

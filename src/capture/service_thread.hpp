@@ -40,7 +40,8 @@ class ServiceThread {
   ServiceThread(const ServiceThread&) = delete;
   ServiceThread& operator=(const ServiceThread&) = delete;
 
-  // False when the system has no thread for us. `name` has at most 15 letters.
+  // False when the system has no thread for us. `name` has at most 15 letters. A body that throws
+  // ends its thread and nothing else.
   bool start(const char* name, std::function<void()> body);
   bool is_running() const { return thread_.joinable(); }
   void join();

@@ -20,6 +20,7 @@ namespace gpufl::capture {
 namespace {
 
 constexpr int kDefaultIntervalMs = 100;
+constexpr size_t kMaxSystemStarts = 4096;  // names that are open at a time
 
 base::Json to_json(const CapabilityNote& note) {
   base::Json line = base::Json::object();
@@ -30,11 +31,18 @@ base::Json to_json(const CapabilityNote& note) {
   return line;
 }
 
+struct StopTracer {
+  void operator()(backend::Tracer* tracer) const {
+    tracer->stop();
+    delete tracer;
+  }
+};
+
 // What watches the hardware, and what had to be given up for it.
 struct Instruments {
   std::unique_ptr<backend::Backend> backend;
   std::shared_ptr<backend::HealthSource> health;
-  std::unique_ptr<backend::Tracer> tracer;
+  std::unique_ptr<backend::Tracer, StopTracer> tracer;
   std::vector<backend::DeviceFacts> devices;
   std::string engine;
   std::vector<CapabilityNote> notes;
@@ -78,7 +86,7 @@ void open_tracer(const SessionConfig& config, int64_t start_ns, Instruments& out
     auto tracer = out.backend->make_tracer();
     base::Status status = tracer ? (*tracer)->start(start_ns) : tracer.status();
     if (status) {
-      out.tracer = std::move(*tracer);
+      out.tracer.reset(tracer->release());
     } else {
       trace = {false, base::to_string(status.code()), status.message(), {}};
     }
@@ -111,22 +119,49 @@ SamplerConfig sampler_config(const SessionConfig& config, int64_t start_ns,
   return sampling;
 }
 
+// Holds the recorder of scopes, if it was free, until release().
+class ScopesHeld {
+ public:
+  ScopesHeld() : session_(scope_recorder::attach()) {}
+  ~ScopesHeld() { release(); }
+  ScopesHeld(const ScopesHeld&) = delete;
+  ScopesHeld& operator=(const ScopesHeld&) = delete;
+
+  uint32_t session() const { return session_; }  // 0: another session has it
+  void start_recording() {
+    if (held_) scope_recorder::start_recording(session_);
+  }
+  void stop_recording() {
+    if (held_) scope_recorder::stop_recording();
+  }
+  void release() {
+    if (std::exchange(held_, false)) scope_recorder::release();
+  }
+
+ private:
+  const uint32_t session_;
+  bool held_ = session_ != 0;
+};
+
 // Everything that lives on other threads' behalf. In the child of a fork() it is left as it is,
 // never destroyed: locks and conditions in it may be in the hands of threads that are not there.
 struct Running {
   Running(const SessionConfig& config, std::unique_ptr<format::LogWriter> log_writer,
-          Instruments opened, int64_t start_ns, uint32_t scopes)
+          Instruments opened, int64_t start_ns)
       : start_ns(start_ns),
-        scope_session(scopes),
         instruments(std::move(opened)),
         log(std::move(log_writer)),
-        sampler(sampler_config(config, start_ns, scopes), instruments.health),
-        collector({*log, sampler, instruments.tracer.get(), start_ns, scopes}) {}
+        sampler(sampler_config(config, start_ns, scopes.session()), instruments.health),
+        collector({*log, sampler, instruments.tracer.get(), start_ns, scopes.session()}) {
+    if (scopes.session() != 0) return;
+    instruments.notes.push_back(
+        {"scopes", "on", "off", "taken", "another session of this process records the scopes", {}});
+  }
 
   int64_t now() const { return base::monotonic_ns() - start_ns; }
 
   const int64_t start_ns;
-  const uint32_t scope_session;
+  ScopesHeld scopes;
   Instruments instruments;
   std::unique_ptr<format::LogWriter> log;
   Sampler sampler;
@@ -159,10 +194,24 @@ class RunningSession final : public Session {
   std::unique_ptr<Running> running_;  // null after abandon()
 };
 
-base::Json named_event(std::string_view name, std::string_view text) {
-  base::Json event = base::Json::object();
-  event.set("name", name).set("text", text);
-  return event;
+// What is left to throw is the standard library out of memory.
+template <typename Call>
+auto guarded(Call&& call) noexcept -> decltype(call()) {
+  try {
+    return call();
+  } catch (...) {
+    return base::Status(base::Code::LimitReached, "out of memory");
+  }
+}
+
+void post(Running& running, std::string_view name, std::string_view text) {
+  const base::Status posted = guarded([&] {
+    base::Json event = base::Json::object();
+    event.set("name", name).set("text", text);
+    running.collector.post_event(event);
+    return base::Status::ok();
+  });
+  if (!posted) running.collector.drop_event();
 }
 
 void RunningSession::system_start(std::string_view name) {
@@ -170,11 +219,21 @@ void RunningSession::system_start(std::string_view name) {
   const SignalsBlocked blocked;
   const std::lock_guard lock(running_->mutex);
   if (running_->stopped) return;
-  ++running_->system_starts[std::string(name)];
-  running_->collector.post_event(named_event("system_start", name));
+  auto& starts = running_->system_starts;
+  auto found = starts.find(name);
+  if (found == starts.end() && starts.size() == kMaxSystemStarts) {
+    return running_->collector.drop_event();
+  }
+  const base::Status added = guarded([&] {
+    if (found == starts.end()) found = starts.emplace(name, 0).first;
+    return base::Status::ok();
+  });
+  if (!added) return running_->collector.drop_event();
+  ++found->second;
   running_->sampler.hold();
+  post(*running_, "system_start", name);
   if (!running_->sampler.start()) {
-    running_->collector.post_event(named_event("sampler_failed", "no thread could be started"));
+    post(*running_, "sampler_failed", "no thread could be started");
   }
 }
 
@@ -184,11 +243,11 @@ void RunningSession::system_stop(std::string_view name) {
   if (running_->stopped) return;
   const auto started = running_->system_starts.find(name);
   if (started == running_->system_starts.end()) {
-    running_->collector.post_event(named_event("system_stop_without_start", name));
+    post(*running_, "system_stop_without_start", name);
     return;
   }
   if (--started->second == 0) running_->system_starts.erase(started);
-  running_->collector.post_event(named_event("system_stop", name));
+  post(*running_, "system_stop", name);
   running_->sampler.let_go();
 }
 
@@ -211,10 +270,9 @@ base::Status RunningSession::stop() {
   const std::lock_guard lock(running.mutex);
   if (running.stopped) return running.stop_status;
   running.stopped = true;
-  if (running.scope_session != 0) scope_recorder::stop_recording();
+  running.scopes.stop_recording();
   if (!running.sampler.stop()) {
-    running.collector.post_event(
-        named_event("sampler_stuck", "a reading of the driver did not return; left behind"));
+    post(running, "sampler_stuck", "a reading of the driver did not return; left behind");
   }
   backend::Tracer* tracer = running.instruments.tracer.get();
   if (tracer != nullptr) tracer->stop();
@@ -223,11 +281,11 @@ base::Status RunningSession::stop() {
   running.collector.stop(ledger);
   ledger.samples_taken = running.sampler.samples_taken();
   ledger.samples_missed = running.sampler.samples_missed();
+  ledger.samplers_stuck = running.sampler.stuck();
   ledger.collector_cpu_ns += running.sampler.cpu_ns();
   if (tracer != nullptr) tracer->account(ledger);
-  ledger.writer = running.log->counts();
-  running.stop_status = running.log->close(running.now(), ledger);
-  if (running.scope_session != 0) scope_recorder::release();
+  running.stop_status = guarded([&] { return running.log->close(running.now(), ledger); });
+  running.scopes.release();
   return running.stop_status;
 }
 
@@ -255,10 +313,7 @@ void write_opening(const SessionConfig& config, Running& running) {
   for (const base::Json& event : config.events) running.collector.post_event(event);
 }
 
-}  // namespace
-
-base::Result<std::unique_ptr<Session>> Session::start(SessionConfig config) {
-  const SignalsBlocked blocked;
+base::Result<std::unique_ptr<Session>> start_session(SessionConfig config) {
   const base::ClockAnchor anchor = base::read_clock_anchor();
   const int64_t start_ns = anchor.monotonic_ns;
   Instruments instruments = open_instruments(config, start_ns);
@@ -273,25 +328,26 @@ base::Result<std::unique_ptr<Session>> Session::start(SessionConfig config) {
   header.clock_error_ns = anchor.error_ns;
   config.log.session_dir = config.log_root / header.session_id;
   auto log = format::LogWriter::create(config.log, std::move(header));
-  if (!log) {
-    if (instruments.tracer) instruments.tracer->stop();
-    return log.status();
-  }
+  if (!log) return log.status();
 
-  const uint32_t scope_session = scope_recorder::attach();
-  if (scope_session == 0) {
-    instruments.notes.push_back(
-        {"scopes", "on", "off", "taken", "another session of this process records the scopes", {}});
-  }
-  auto running = std::make_unique<Running>(config, std::move(*log), std::move(instruments),
-                                           start_ns, scope_session);
-  write_opening(config, *running);
+  // From here on the session's end undoes whatever of its start has been done.
+  auto owned = std::make_unique<Running>(config, std::move(*log), std::move(instruments), start_ns);
+  Running& running = *owned;
+  auto session = std::make_unique<RunningSession>(config.log.session_dir, std::move(owned));
+  write_opening(config, running);
   const bool sampling = config.continuous_sampling || config.sample_interval_ms > 0;
-  const bool started = running->collector.start() && (!sampling || running->sampler.start());
-  if (started && scope_session != 0) scope_recorder::start_recording(scope_session);
-  auto session = std::make_unique<RunningSession>(config.log.session_dir, std::move(running));
-  if (!started) return base::Status(base::Code::Unavailable, "no thread could be started");
+  if (!running.collector.start() || (sampling && !running.sampler.start())) {
+    return base::Status(base::Code::Unavailable, "no thread could be started");
+  }
+  running.scopes.start_recording();
   return std::unique_ptr<Session>(std::move(session));
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Session>> Session::start(SessionConfig config) {
+  const SignalsBlocked blocked;
+  return guarded([&] { return start_session(std::move(config)); });
 }
 
 }  // namespace gpufl::capture

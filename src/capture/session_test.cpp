@@ -192,6 +192,30 @@ TEST_F(SessionTest, EventsOfTheCallerStandInTheLog) {
   EXPECT_EQ(std::count(lines.events.begin(), lines.events.end(), "from_the_caller"), 1);
 }
 
+TEST_F(SessionTest, HostFactsOutliveTheirWindow) {
+  SessionConfig config = this->config("none");
+  config.continuous_sampling = true;
+  config.sample_interval_ms = 1;
+  config.log.spool_bytes = 64 << 10;
+  config.log.window_bytes = 4 << 10;
+  config.log.on_full = format::SpoolPolicy::DropOldest;
+  const auto session = start(config);
+  ASSERT_TRUE(session);
+  const auto is_first_window_there = [&] {
+    for (const auto& file : std::filesystem::directory_iterator(session->dir())) {
+      if (file.path().filename().string().starts_with("system.1.")) return true;
+    }
+    return false;
+  };
+  // The first window closes at a flush that the rows of the sampler cause, and goes when the
+  // others have filled the spool.
+  EXPECT_TRUE(eventually([&] { return is_first_window_there(); }));
+  EXPECT_TRUE(eventually([&] { return !is_first_window_there(); }));
+  EXPECT_TRUE(session->stop());
+  const std::vector<std::string> events = read(*session).events;
+  EXPECT_EQ(std::count(events.begin(), events.end(), "host_facts"), 1);
+}
+
 TEST_F(SessionTest, FolderThatCannotBeMade) {
   SessionConfig config = this->config("none");
   config.log_root = "/proc/nowhere";

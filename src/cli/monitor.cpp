@@ -179,20 +179,18 @@ class Monitor {
   // Returns what ended the session.
   std::string wait_for_end() {
     if (view_ == View::Screen) terminal_.emplace();
-    const std::optional<int64_t> end_ns =
-        options_.duration_ns ? std::optional(started_ns_ + *options_.duration_ns) : std::nullopt;
+    const int64_t end_ns = options_.duration_ns ? started_ns_ + *options_.duration_ns : INT64_MAX;
     const int64_t refresh_ns =
         std::clamp(options_.interval_ns, kFastestRefresh_ns, kSlowestRefresh_ns);
     int64_t next_refresh_ns = base::monotonic_ns();
     while (true) {
       const int64_t now_ns = base::monotonic_ns();
-      if (end_ns && now_ns >= *end_ns) return "the end of --duration";
+      if (now_ns >= end_ns) return "the end of --duration";
       if (now_ns >= next_refresh_ns) {
         refresh();
         next_refresh_ns = std::max(next_refresh_ns + refresh_ns, now_ns);
       }
-      if (!wait(std::min(next_refresh_ns, end_ns.value_or(INT64_MAX))))
-        return "the end of its terminal";
+      if (!wait(std::min(next_refresh_ns, end_ns))) return "the end of its terminal";
       for (int number; (number = signals_.take()) != 0;) {
         if (number != SIGWINCH) return std::string(signal_name(number));
         next_refresh_ns = 0;

@@ -50,6 +50,9 @@ std::string known(const std::optional<uint64_t>& value) {
 }
 
 void append_ledger(std::string& out, const Ledger& ledger) {
+  const auto count = [&](std::string_view name, uint64_t value) {
+    return ledger.knows(name) ? std::to_string(value) : "unknown";
+  };
   append_field(out, "ledger",
                fmt::format("launches seen {}, kernel records {}, dropped by the "
                            "vendor {}, impossible times {}",
@@ -57,8 +60,15 @@ void append_ledger(std::string& out, const Ledger& ledger) {
                            known(ledger.vendor_dropped), known(ledger.impossible_times)));
   append_field(out, "",
                fmt::format("scopes dropped {}, unclosed {}; samples taken {}, missed {}",
-                           ledger.scopes_dropped, ledger.scopes_unclosed, ledger.samples_taken,
-                           ledger.samples_missed));
+                           count("scopes_dropped", ledger.scopes_dropped),
+                           count("scopes_unclosed", ledger.scopes_unclosed),
+                           count("samples_taken", ledger.samples_taken),
+                           count("samples_missed", ledger.samples_missed)));
+  append_field(out, "",
+               fmt::format("samplers stuck {}; rounds lost {}; events dropped {}",
+                           count("samplers_stuck", ledger.samplers_stuck),
+                           count("rounds_lost", ledger.rounds_lost),
+                           count("events_dropped", ledger.events_dropped)));
   const uint64_t overflowed =
       ledger.names_overflowed + ledger.counters_overflowed + ledger.writer.dictionary_overflows;
   append_field(out, "",
@@ -66,7 +76,8 @@ void append_ledger(std::string& out, const Ledger& ledger) {
                            "the writer: {}",
                            overflowed, counts_text(ledger.writer.dropped)));
   append_field(out, "",
-               fmt::format("raw bytes {}; collector time {:.1f} ms", ledger.writer.raw_bytes,
+               fmt::format("raw bytes {}; collector time {:.1f} ms",
+                           count("raw_bytes", ledger.writer.raw_bytes),
                            static_cast<double>(ledger.collector_cpu_ns) / 1e6));
 }
 

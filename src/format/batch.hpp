@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -34,7 +35,13 @@ class Batch {
   // columns are all present.
   void push_row(std::initializer_list<int64_t> values) {
     size_t i = 0;
-    for (int64_t v : values) columns_[i++].push_back(v);
+    try {
+      for (int64_t v : values) columns_[i++].push_back(v);
+    } catch (...) {
+      for (auto& c : columns_)
+        c.resize(std::min(c.size(), rows_));  // no row rather than half a one
+      throw;
+    }
     ++rows_;
   }
 

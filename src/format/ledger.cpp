@@ -86,7 +86,12 @@ Ledger Ledger::from_json(const Json& line) {
     value = known(line[name]);
   });
   for_each_count(ledger, [&](std::string_view name, uint64_t& value) {
-    value = known(line[name]).value_or(0);
+    const std::optional<uint64_t> count = known(line[name]);
+    if (count) {
+      value = *count;
+    } else {
+      ledger.unknown.emplace(name);
+    }
   });
   ledger.collector_cpu_ns = line["collector_cpu_ns"].as_integer();
   ledger.writer.rows = counts_from_json(line["rows"]);

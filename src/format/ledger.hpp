@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "base/json.hpp"
 
@@ -42,7 +45,10 @@ struct Ledger {
   uint64_t counters_overflowed = 0;  // counters beyond the bound
   int64_t collector_cpu_ns = 0;      // what recording cost
   WriterCounts writer;
+  // The names of counts above that a line from a log lacks: those are unknown, whatever they hold.
+  std::set<std::string, std::less<>> unknown;
 
+  bool knows(std::string_view name) const { return unknown.find(name) == unknown.end(); }
   // No loss of any sort is known. (Unknown numbers do not count as loss.)
   bool is_complete() const;
   base::Json to_json() const;

@@ -15,6 +15,7 @@
 #include "format/log_writer_archive.hpp"
 #include "format/log_writer_channel.hpp"
 #include "format/session_files.hpp"
+#include "format/told_again.hpp"
 
 namespace gpufl::format {
 namespace {
@@ -193,7 +194,7 @@ void SessionLogWriter::add_object(Kind kind, const Json& fields, LogChannel& cha
   if (text.size() > kMaxObjectLineBytes) return count_dropped(kLineTooLong, 1);
   channel.add(kind, text);
   // What is said once must outlive the window in which it was said.
-  if (kind == Kind::Capability || kind == Kind::Device) channel.repeat(line);
+  if (is_told_again(kind, line)) channel.repeat(line);
 }
 
 void SessionLogWriter::spill(LogChannel& channel) {

@@ -27,8 +27,11 @@ std::optional<int64_t> parse_time_text(const Json& value) {
   return parsed;
 }
 
+// Every file begins with these: a text that a program made too long must not make them unreadable.
+constexpr size_t kMaxTextBytes = 4096;
+
 void set_unless_empty(Json& line, std::string_view key, const std::string& value) {
-  if (!value.empty()) line.set(key, value);
+  if (!value.empty()) line.set(key, value.substr(0, kMaxTextBytes));
 }
 
 void set_if_known(Json& line, std::string_view key, const std::optional<int64_t>& value) {

@@ -60,6 +60,13 @@ TEST(SessionIdTest, SortsByTimeAndIsUnique) {
   EXPECT_NE(id, make_session_id(1'794'714'312'000'000'000));
 }
 
+TEST(SessionHeaderTest, TextsAreCutSoThatTheLineStaysReadable) {
+  SessionHeader header;
+  header.session_id = "s";
+  header.app_name = std::string(5'000'000, 'a');
+  EXPECT_EQ(header.to_json()["app_name"].as_string().size(), 4096U);
+}
+
 TEST(LedgerTest, ComesBackAsItWasAndKeepsUnknownApartFromZero) {
   Ledger ledger;
   ledger.launches_seen = 10;
@@ -76,6 +83,14 @@ TEST(LedgerTest, ComesBackAsItWasAndKeepsUnknownApartFromZero) {
   EXPECT_EQ(back.to_json().dump(), ledger.to_json().dump());
   EXPECT_EQ(back.kernel_records, 0u);
   EXPECT_EQ(back.vendor_dropped, std::nullopt);
+}
+
+TEST(LedgerTest, ACountThatIsNotThereIsUnknown) {
+  const Ledger ledger = Ledger::from_json(parse(R"({"scopes_dropped":-1,"samples_taken":7})"));
+  EXPECT_TRUE(ledger.knows("samples_taken"));
+  EXPECT_FALSE(ledger.knows("scopes_dropped"));
+  EXPECT_FALSE(ledger.knows("raw_bytes"));
+  EXPECT_TRUE(Ledger().knows("raw_bytes"));
 }
 
 TEST(LedgerTest, IsCompleteWhenNothingIsKnownToBeLost) {

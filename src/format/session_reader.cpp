@@ -12,6 +12,7 @@
 #include "format/seal.hpp"
 #include "format/session_files.hpp"
 #include "format/session_scan.hpp"
+#include "format/told_again.hpp"
 
 namespace gpufl::format {
 namespace {
@@ -202,7 +203,7 @@ void Pass::on_object(Kind kind, std::string_view text) {
     define(*line);
     if (!wanted_.test(static_cast<size_t>(Kind::Dict))) return;
   }
-  if (kind == Kind::Capability || kind == Kind::Device) {
+  if (is_told_again(kind, *line)) {
     Json original = Json::object();
     for (const auto& [name, value] : line->members()) {
       if (name != "again") original.set(name, value);
@@ -247,8 +248,11 @@ void find_sessions_below(const fs::path& path, int depth, std::vector<fs::path>&
   std::error_code error;
   fs::directory_iterator entry(path, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    // A link could lead anywhere, and round in circles; whoever means its target names it.
     std::error_code type_error;
-    if (entry->is_directory(type_error)) find_sessions_below(entry->path(), depth - 1, found);
+    if (entry->is_directory(type_error) && !entry->is_symlink(type_error)) {
+      find_sessions_below(entry->path(), depth - 1, found);
+    }
   }
 }
 

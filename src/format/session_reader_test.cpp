@@ -352,6 +352,9 @@ TEST(FindSessionsTest, FindsThemInRunsAndLogFolders) {
                                           dir.path() / "single"}));
   EXPECT_EQ(find_sessions(dir.path() / "single"), std::vector<fs::path>{dir.path() / "single"});
   EXPECT_TRUE(find_sessions(dir.path() / "other").empty());
+  fs::create_directory_symlink(dir.path() / "single", dir.path() / "other" / "link");
+  EXPECT_TRUE(find_sessions(dir.path() / "other").empty());
+  EXPECT_EQ(find_sessions(dir.path() / "other" / "link").size(), 1U);
   EXPECT_TRUE(find_sessions(dir.path() / "nothing").empty());
 }
 

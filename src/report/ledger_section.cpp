@@ -71,11 +71,12 @@ void write_ledger(TextPage& page, const SessionSummary& summary) {
     const std::optional<uint64_t>& count = ledger->*member;
     return count ? format_count(*count) : fmt::format("unknown ({} does not count them)", engine);
   };
-  const auto count = [&](uint64_t format::Ledger::* member) {
-    return ledger != nullptr ? format_count(ledger->*member) : std::string(kUnknown);
+  const auto count = [&](std::string_view name, uint64_t format::Ledger::* member) {
+    const bool known = ledger != nullptr && ledger->knows(name);
+    return known ? format_count(ledger->*member) : std::string(kUnknown);
   };
-  const auto writer = [&](auto text) {
-    return ledger != nullptr ? text(ledger->writer) : std::string(kUnknown);
+  const auto writer = [&](std::string_view name, auto text) {
+    return ledger != nullptr && ledger->knows(name) ? text(ledger->writer) : std::string(kUnknown);
   };
   using format::Ledger;
   using format::WriterCounts;
@@ -83,27 +84,33 @@ void write_ledger(TextPage& page, const SessionSummary& summary) {
   page.field("kernel records", optional_count(&Ledger::kernel_records));
   page.field("dropped by the vendor", optional_count(&Ledger::vendor_dropped));
   page.field("impossible times", optional_count(&Ledger::impossible_times));
-  page.field("scope events dropped", count(&Ledger::scopes_dropped));
-  page.field("scopes never closed", count(&Ledger::scopes_unclosed));
-  page.field("names beyond the bound", count(&Ledger::names_overflowed));
-  page.field("counters beyond the bound", count(&Ledger::counters_overflowed));
-  page.field("samples taken", count(&Ledger::samples_taken));
-  page.field("samples missed", count(&Ledger::samples_missed));
-  page.field("rows written", writer([](const WriterCounts& w) { return counts_text(w.rows); }));
+  page.field("scope events dropped", count("scopes_dropped", &Ledger::scopes_dropped));
+  page.field("scopes never closed", count("scopes_unclosed", &Ledger::scopes_unclosed));
+  page.field("names beyond the bound", count("names_overflowed", &Ledger::names_overflowed));
+  page.field("counters beyond the bound",
+             count("counters_overflowed", &Ledger::counters_overflowed));
+  page.field("samples taken", count("samples_taken", &Ledger::samples_taken));
+  page.field("samples missed", count("samples_missed", &Ledger::samples_missed));
+  page.field("samplers stuck", count("samplers_stuck", &Ledger::samplers_stuck));
+  page.field("rounds lost", count("rounds_lost", &Ledger::rounds_lost));
+  page.field("events dropped", count("events_dropped", &Ledger::events_dropped));
+  page.field("rows written",
+             writer("rows", [](const WriterCounts& w) { return counts_text(w.rows); }));
   page.field("rows read", counts_text(summary.rows));
   page.field("dropped by the writer",
-             writer([](const WriterCounts& w) { return counts_text(w.dropped); }));
-  page.field("dictionary overflows",
-             writer([](const WriterCounts& w) { return format_count(w.dictionary_overflows); }));
-  page.field("raw bytes", writer([](const WriterCounts& w) {
+             writer("dropped", [](const WriterCounts& w) { return counts_text(w.dropped); }));
+  page.field("dictionary overflows", writer("dictionary_overflows", [](const WriterCounts& w) {
+               return format_count(w.dictionary_overflows);
+             }));
+  page.field("raw bytes", writer("raw_bytes", [](const WriterCounts& w) {
                return format_bytes(static_cast<double>(w.raw_bytes));
              }));
   // Written before the last windows are sealed, so it cannot count those.
-  page.field("windows sealed on the way", writer([](const WriterCounts& w) {
+  page.field("windows sealed on the way", writer("windows_sealed", [](const WriterCounts& w) {
                return fmt::format("{} ({})", format_count(w.windows_sealed),
                                   format_bytes(static_cast<double>(w.sealed_bytes)));
              }));
-  page.field("windows deleted", writer([](const WriterCounts& w) {
+  page.field("windows deleted", writer("windows_deleted", [](const WriterCounts& w) {
                return fmt::format("{} ({} rows)", format_count(w.windows_deleted),
                                   format_count(w.rows_deleted));
              }));

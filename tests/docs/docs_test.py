@@ -96,7 +96,7 @@ class ConfigurationTest(unittest.TestCase):
         documented = set()
         for row in table(CONFIGURATION, "variable", "meaning"):
             documented.update(quoted(row[0]))
-        used = {name for source in library_sources() for name in re.findall(r'"(GPUFL_[A-Z_]+)"', source)}
+        used = {name for source in library_sources() for name in re.findall(r'"(GPUFL_[A-Z_]*[A-Z])"', source)}
         fields = {"GPUFL_" + name.upper() for name in self.rows}
         self.assertEqual(used - fields, documented)
 

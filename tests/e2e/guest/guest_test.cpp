@@ -215,6 +215,31 @@ TEST_F(GuestTest, ThousandCyclesLeakNothing) {
   std::filesystem::remove_all(folder);
 }
 
+TEST_F(GuestTest, ForkBeforeTheFirstInit) { run_silently("fork_before_init"); }
+
+TEST_F(GuestTest, NoSessionBeginsAtExit) {
+  run_silently("init_at_exit");
+  only_session();
+}
+
+TEST_F(GuestTest, BusyThreadsGiveTheirMemoryBack) {
+  run("busy_threads");
+  only_session();
+}
+
+TEST_F(GuestTest, UploadThatIsNotThereIsSaidWithoutTheKey) {
+  run_silently("twice", {{"GPUFL_API_KEY", "gpfl_secret"}, {"GPUFL_LOG_PAHT", "x"}});
+  const Gather log = only_session();
+  EXPECT_EQ(log.events, (std::vector<std::string>{"host_facts", "option_warning"}));
+  const auto summary = analysis::summarize(sessions()[0]);
+  ASSERT_TRUE(summary);
+  const auto note = std::find_if(summary->capabilities.begin(), summary->capabilities.end(),
+                                 [](const auto& c) { return c.feature == "upload"; });
+  ASSERT_NE(note, summary->capabilities.end());
+  EXPECT_NE(note->detail.find("api_key"), std::string::npos);
+  EXPECT_EQ(note->detail.find("gpfl_secret"), std::string::npos);
+}
+
 TEST_F(GuestTest, DisabledIsInert) {
   run_silently("disabled");
   run_silently("disabled", {{"GPUFL_DISABLED", "1"}});
