@@ -59,7 +59,8 @@ TEST(CounterCollector, CounterMadeDuringTheSessionBeginsAtZero) {
 }
 
 TEST(Counters, SameNameSameCounter) {
-  EXPECT_EQ(counters::find_or_add("shared"), counters::find_or_add(std::string("shared")));
+  const std::string copy = "shared";
+  EXPECT_EQ(counters::find_or_add("shared"), counters::find_or_add(copy));
   EXPECT_NE(counters::find_or_add("shared"), counters::find_or_add("other"));
 }
 

@@ -104,7 +104,7 @@ void add_bar(Line& line, Bar bar, std::optional<double> share) {
     return;
   }
   const double clamped = std::clamp(*share, 0.0, 1.0);
-  const auto filled = static_cast<size_t>(clamped * kBarColumns + 0.5);
+  const auto filled = static_cast<size_t>(std::lround(clamped * kBarColumns));
   const bool is_fine = bar == Bar::Busy || clamped < 0.8;
   const Color color = is_fine ? Color::Green : clamped < 0.95 ? Color::Yellow : Color::Red;
   line.add("[")

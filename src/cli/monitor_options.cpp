@@ -36,7 +36,7 @@ template <typename T, typename Parse>
 void add_quantity(CLI::App& app, const std::string& names, Parse parse, T least,
                   const std::string& least_text, const std::string& type,
                   const std::string& default_text, const std::string& help,
-                  std::function<void(T)> store) {
+                  const std::function<void(T)>& store) {
   const std::string option = names.substr(names.find("--"));
   app.add_option_function<std::string>(
          names,

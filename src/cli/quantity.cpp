@@ -44,7 +44,8 @@ double scaled(std::string_view text, std::span<const Unit> units, double factor_
   const char* const end = text.data() + text.size();
   // from_chars would also take "-1", "inf" and "nan".
   if (text.empty() || text.front() < '0' || text.front() > '9') return -1;
-  const auto [rest, error] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+  const char* const begin = text.data();
+  const auto [rest, error] = std::from_chars(begin, end, number, std::chars_format::fixed);
   if (error != std::errc{}) return -1;
   const std::string_view suffix(rest, static_cast<size_t>(end - rest));
   if (suffix.empty()) return number == 0 ? 0 : number * factor_without_unit;

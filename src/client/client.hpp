@@ -38,7 +38,7 @@ class Client {
   void stop_session();
   void say(const std::string& line) const;
 
-  Client* const left_behind_;
+  [[maybe_unused]] Client* const left_behind_;
   std::mutex mutex_;  // guards what follows
   std::unique_ptr<capture::Session> session_;
   std::filesystem::path last_dir_;

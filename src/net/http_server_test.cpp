@@ -48,7 +48,7 @@ class Client {
   bool connected_ = false;
 };
 
-std::unique_ptr<HttpServer> serve(HttpLimits limits = {}, std::string body = "value 1\n") {
+std::unique_ptr<HttpServer> serve(HttpLimits limits = {}, const std::string& body = "value 1\n") {
   auto server = HttpServer::start(
       {"127.0.0.1", 0}, {{"/metrics", [body] { return HttpReply{"text/plain", body}; }}}, limits);
   EXPECT_TRUE(server) << server.status().text();
