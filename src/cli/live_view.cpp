@@ -2,6 +2,7 @@
 #include "cli/live_view.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string_view>

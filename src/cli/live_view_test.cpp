@@ -41,8 +41,9 @@ LiveViewState example(int gpus) {
 
 std::string text_of(const LiveViewState& state, ScreenSize size, bool has_color = false) {
   const auto lines = live_view(state, size, has_color);
-  return std::accumulate(lines.begin(), lines.end(), std::string(),
-                         [](const std::string& all, const std::string& l) { return all + l + "\n"; });
+  return std::accumulate(
+      lines.begin(), lines.end(), std::string(),
+      [](const std::string& all, const std::string& l) { return all + l + "\n"; });
 }
 
 bool shows(const std::string& text, std::string_view part) {

@@ -41,10 +41,10 @@ base::Status refuse(std::string_view text, std::string_view what, std::string_vi
 // The number in front and the factor of the unit behind it; negative when `text` is neither.
 double scaled(std::string_view text, std::span<const Unit> units, double factor_without_unit) {
   double number = 0;
-  const char* const end = text.data() + text.size();
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
   // from_chars would also take "-1", "inf" and "nan".
   if (text.empty() || text.front() < '0' || text.front() > '9') return -1;
-  const char* const begin = text.data();
   const auto [rest, error] = std::from_chars(begin, end, number, std::chars_format::fixed);
   if (error != std::errc{}) return -1;
   const std::string_view suffix(rest, static_cast<size_t>(end - rest));

@@ -115,6 +115,7 @@ void system_phase() {
 
 // A scope is one statement and changes nothing of what stands in it.
 void control_flow(int& steps) {
+  // NOLINTNEXTLINE(readability-braces-around-statements): the braces are what is tested
   if (steps == 0) GFL_SCOPE("then") {
       ++steps;
     }
