@@ -82,14 +82,15 @@ double median(std::vector<double> values) {
 Memory median_of_runs(const std::string& program, const char* argument) {
   std::vector<double> rss, pss;
   for (int i = 0; i < kRuns; ++i) {
+    // NOLINTNEXTLINE(bugprone-command-processor): this benchmark's own programs
     std::FILE* pipe = popen((program + " --measure " + argument).c_str(), "r");
-    Memory memory;
-    if (pipe == nullptr || std::fscanf(pipe, "%lf %lf", &memory.rss_kb, &memory.pss_kb) != 2 ||
-        pclose(pipe) != 0) {
+    char line[64] = "";
+    if (pipe == nullptr || std::fgets(line, sizeof(line), pipe) == nullptr || pclose(pipe) != 0) {
       std::abort();
     }
-    rss.push_back(memory.rss_kb);
-    pss.push_back(memory.pss_kb);
+    char* rest = nullptr;
+    rss.push_back(std::strtod(line, &rest));
+    pss.push_back(std::strtod(rest, nullptr));
   }
   return {median(rss), median(pss)};
 }

@@ -327,7 +327,7 @@ base::Result<std::unique_ptr<Session>> start_session(SessionConfig config) {
   header.start_monotonic_ns = start_ns;
   header.clock_error_ns = anchor.error_ns;
   config.log.session_dir = config.log_root / header.session_id;
-  auto log = format::LogWriter::create(config.log, std::move(header));
+  auto log = format::LogWriter::create(config.log, header);
   if (!log) return log.status();
 
   // From here on the session's end undoes whatever of its start has been done.

@@ -40,7 +40,7 @@ int AppendFile::append(std::string_view lines) {
 
 int AppendFile::sync() { return ::fdatasync(fd_) == 0 ? 0 : errno; }
 
-void AppendFile::swap(AppendFile& other) {
+void AppendFile::swap(AppendFile& other) noexcept {
   std::swap(fd_, other.fd_);
   std::swap(size_, other.size_);
   std::swap(torn_, other.torn_);

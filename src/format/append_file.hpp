@@ -23,7 +23,7 @@ class AppendFile {
   int append(std::string_view lines);
   int sync();
   void close();
-  void swap(AppendFile& other);
+  void swap(AppendFile& other) noexcept;
 
   bool is_open() const { return fd_ >= 0; }
   bool is_torn() const { return torn_; }

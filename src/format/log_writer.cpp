@@ -490,7 +490,7 @@ base::Result<std::unique_ptr<LogWriter>> begin_session(LogOptions options,
 }  // namespace
 
 base::Result<std::unique_ptr<LogWriter>> LogWriter::create(LogOptions options,
-                                                           SessionHeader header) {
+                                                           const SessionHeader& header) {
   const FileSizeSignalBlocked blocked;
   try {
     const std::filesystem::path dir = options.session_dir;

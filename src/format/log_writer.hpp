@@ -37,7 +37,8 @@ struct LogOptions {
 class LogWriter {
  public:
   // Makes the folder and writes the first lines. Fails when the folder cannot be made.
-  static base::Result<std::unique_ptr<LogWriter>> create(LogOptions options, SessionHeader header);
+  static base::Result<std::unique_ptr<LogWriter>> create(LogOptions options,
+                                                         const SessionHeader& header);
   virtual ~LogWriter() = default;
 
   // The id of a value in a dictionary; the same value gives the same id for the whole session. The

@@ -130,7 +130,7 @@ void LogArchive::seal(std::unique_lock<std::mutex>& lock, Entries::iterator entr
     std::filesystem::remove(sealed, ignored);
     entry->state = Entry::State::Failed;
     ++entry->attempts;
-    if (first_error_.is_ok()) first_error_ = status;
+    if (first_error_.is_ok()) first_error_ = std::move(status);
     return;
   }
   window_bytes_ += result->sealed_bytes - window.bytes;
