@@ -38,6 +38,7 @@ void shutdown() {
 void generateReport(const std::string& output_path) {
   guarded([&] {
     const std::string text = Client::instance().report();
+    if (text.empty()) return;
     if (output_path.empty()) {
       std::fwrite(text.data(), 1, text.size(), stdout);
       std::fflush(stdout);

@@ -148,7 +148,8 @@ bool Client::init(const InitOptions& program) {
       resolve_options(program, capture::process_environment(), variable_names());
   debug_ = resolved.options.enable_debug_output;
   for (const OptionWarning& warning : resolved.warnings) say(warning.to_line());
-  if (resolved.is_disabled) {
+  disabled_ = resolved.is_disabled;
+  if (disabled_) {
     say("disabled");
     return false;
   }
@@ -197,7 +198,7 @@ void Client::shutdown_at_exit() {
 
 std::string Client::report() {
   const std::lock_guard lock(mutex_);
-  if (last_dir_.empty()) return "gpufl: no session has been recorded\n";
+  if (last_dir_.empty()) return disabled_ ? "" : "gpufl: no session has been recorded\n";
   if (session_) session_->flush();
   const auto summary = analysis::summarize(last_dir_);
   if (!summary) return "gpufl: no report: " + summary.status().text() + "\n";

@@ -43,6 +43,7 @@ class Client {
   std::unique_ptr<capture::Session> session_;
   std::filesystem::path last_dir_;
   bool debug_ = false;
+  bool disabled_ = false;
 };
 
 }  // namespace gpufl::client

@@ -121,8 +121,9 @@ std::string make_session_id(int64_t wall_ns) {
   tm utc{};
   gmtime_r(&seconds, &utc);
   char text[64];
-  const size_t length = strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &utc);
-  std::snprintf(text + length, sizeof text - length, "-%016llx",
+  const size_t length = strftime(text, sizeof text, "%Y%m%dT%H%M%S", &utc);
+  const auto microseconds = static_cast<int>(wall_ns / 1000 % 1'000'000);
+  std::snprintf(text + length, sizeof text - length, ".%06dZ-%016llx", microseconds,
                 static_cast<unsigned long long>(random));
   return text;
 }

@@ -35,7 +35,7 @@ struct SessionHeader {
   static base::Result<SessionHeader> from_json(const base::Json& line);
 };
 
-// "20261115T034512Z-1f2e3d4c5b6a7988": sorts by time, unique by 64 random bits.
+// "20261115T034512.000250Z-1f2e3d4c5b6a7988": sorts by time, unique by 64 random bits.
 std::string make_session_id(int64_t wall_ns);
 
 }  // namespace gpufl::format

@@ -54,9 +54,9 @@ TEST(SessionHeaderTest, RefusesWhatItCannotRelyOn) {
 }
 
 TEST(SessionIdTest, SortsByTimeAndIsUnique) {
-  const std::string id = make_session_id(1'794'714'312'000'000'000);
-  EXPECT_EQ(id.substr(0, 17), "20261115T034512Z-");
-  EXPECT_EQ(id.size(), 33u);
+  const std::string id = make_session_id(1'794'714'312'000'250'000);
+  EXPECT_EQ(id.substr(0, 24), "20261115T034512.000250Z-");
+  EXPECT_EQ(id.size(), 40u);
   EXPECT_NE(id, make_session_id(1'794'714'312'000'000'000));
 }
 
