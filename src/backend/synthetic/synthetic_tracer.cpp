@@ -128,9 +128,8 @@ base::Status SyntheticTracer::start(int64_t session_start_ns) {
 }
 
 void SyntheticTracer::stop() {
-  if (end_ns_ == std::numeric_limits<int64_t>::max()) {
-    end_ns_ = base::monotonic_ns() - session_start_ns_;
-  }
+  int64_t running = std::numeric_limits<int64_t>::max();
+  end_ns_.compare_exchange_strong(running, base::monotonic_ns() - session_start_ns_);
 }
 
 void SyntheticTracer::define_configs(RowSink& sink) {
@@ -153,7 +152,7 @@ void SyntheticTracer::define_configs(RowSink& sink) {
 void SyntheticTracer::drain(int64_t now_ns, RowSink& sink) {
   if (!running_) return;
   if (!configs_defined_) define_configs(sink);
-  const int64_t until_ns = std::min(now_ns, end_ns_);
+  const int64_t until_ns = std::min(now_ns, end_ns_.load());
   // Not empty only when memory ran out on the way.
   for (format::Batch* batch : {&kernels_, &copies_, &memsets_, &syncs_}) batch->clear();
   const uint64_t end_kernel = next_kernel_ + kMaxKernelsPerDrain;
