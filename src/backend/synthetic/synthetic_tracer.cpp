@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <limits>
 
 #include "backend/synthetic/random.hpp"
@@ -96,7 +97,8 @@ class SyntheticTracer : public Tracer {
   int64_t period_fraction_ = 0;  // what rounding lost, in 1/rate ns
   int64_t lane_ns_ = 0;          // how long a slot may use its lane
   int64_t session_start_ns_ = 0;
-  int64_t end_ns_ = std::numeric_limits<int64_t>::max();
+  // Set by stop(), on another thread than drain().
+  std::atomic<int64_t> end_ns_{std::numeric_limits<int64_t>::max()};
   int64_t thread_ = 0;
   bool running_ = false;
 
