@@ -81,13 +81,25 @@ class RowSink {
   virtual void submit(const format::Batch& rows) = 0;
 };
 
+// What a tracer records beyond kernels and copies.
+struct TraceOptions {
+  bool synchronization = true;  // waits of the host for the GPU
+};
+
+// A part of tracing that had to be left out; the rest runs.
+struct Limitation {
+  std::string feature;  // "launch_count"
+  Availability why;
+};
+
 // GPU activity. The collector's thread calls drain() every few tens of milliseconds, and once
 // more after stop(): the tracer decodes what has arrived since and submits it. `now_ns` and every
 // time submitted are session time: nanoseconds since `session_start_ns` of the monotonic clock.
 class Tracer {
  public:
   virtual ~Tracer() = default;
-  virtual base::Status start(int64_t session_start_ns) = 0;
+  virtual Availability start(int64_t session_start_ns) = 0;
+  virtual std::vector<Limitation> limitations() const { return {}; }  // known after start()
   virtual void stop() = 0;
   virtual void drain(int64_t now_ns, RowSink& sink) = 0;
   // Fills the fields of the ledger that only the tracer knows.
@@ -102,7 +114,7 @@ class Backend {
   virtual Availability health_available() = 0;
   virtual Availability trace_available() = 0;
   virtual base::Result<std::unique_ptr<HealthSource>> make_health_source() = 0;
-  virtual base::Result<std::unique_ptr<Tracer>> make_tracer() = 0;
+  virtual base::Result<std::unique_ptr<Tracer>> make_tracer(const TraceOptions& options) = 0;
 };
 
 // registry.cpp: the one file that names vendors.

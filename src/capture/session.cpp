@@ -83,17 +83,22 @@ void open_tracer(const SessionConfig& config, int64_t start_ns, Instruments& out
   // Asking opens the vendor's tracing library: not for sessions that want none.
   if (out.backend && config.engine != "Monitor") trace = out.backend->trace_available();
   if (trace.available && config.engine != "Monitor") {
-    auto tracer = out.backend->make_tracer();
-    base::Status status = tracer ? (*tracer)->start(start_ns) : tracer.status();
-    if (status) {
-      out.tracer.reset(tracer->release());
+    auto tracer = out.backend->make_tracer(config.trace);
+    if (tracer) {
+      trace = (*tracer)->start(start_ns);
+      if (trace.available) out.tracer.reset(tracer->release());
     } else {
-      trace = {false, base::to_string(status.code()), status.message(), {}};
+      trace = {false, base::to_string(tracer.status().code()), tracer.status().message(), {}};
     }
   }
   EngineChoice choice = choose_engine(config.engine, trace, config.features);
   out.engine = choice.engine;
   out.notes.insert(out.notes.end(), choice.notes.begin(), choice.notes.end());
+  if (!out.tracer) return;
+  for (backend::Limitation& one : out.tracer->limitations()) {
+    out.notes.push_back({std::move(one.feature), "on", "off", std::move(one.why.reason),
+                         std::move(one.why.detail), std::move(one.why.hint)});
+  }
 }
 
 Instruments open_instruments(const SessionConfig& config, int64_t start_ns) {

@@ -34,6 +34,7 @@ struct SessionConfig {
   std::string backend = "auto";    // a name of backend::backend_names(), "auto" or "none"
   int sample_interval_ms = 0;      // 0: no sampling unless `continuous` or systemStart: then 100
   bool continuous_sampling = false;
+  backend::TraceOptions trace;
   format::LogOptions log;             // session_dir is set by Session
   std::vector<std::string> features;  // options turned on by hand, "enable_stack_trace": those
                                       // that the engine cannot serve are noted

@@ -119,6 +119,7 @@ capture::SessionConfig session_config(const ResolvedOptions& resolved) {
   config.backend = resolved.backend_name;
   config.sample_interval_ms = options.system_sample_rate_ms;
   config.continuous_sampling = options.continuous_system_sampling;
+  config.trace.synchronization = options.enable_synchronization;
   config.log = log_options(options);
   if (options.enable_stack_trace) config.features.emplace_back("enable_stack_trace");
   if (options.enable_memory_tracking) config.features.emplace_back("enable_memory_tracking");

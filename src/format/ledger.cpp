@@ -32,6 +32,8 @@ template <typename L, typename Visit>
 void for_each_optional(L& ledger, Visit visit) {
   visit("launches_seen", ledger.launches_seen);
   visit("kernel_records", ledger.kernel_records);
+  visit("graph_launches", ledger.graph_launches);
+  visit("graph_kernel_records", ledger.graph_kernel_records);
   visit("vendor_dropped", ledger.vendor_dropped);
   visit("impossible_times", ledger.impossible_times);
 }
@@ -64,7 +66,8 @@ bool Ledger::is_complete() const {
                     writer.dictionary_overflows + vendor_dropped.value_or(0) +
                     impossible_times.value_or(0);
   for (const auto& [reason, rows] : writer.dropped) losses += rows;
-  if (launches_seen && kernel_records && *launches_seen > *kernel_records) ++losses;
+  const uint64_t of_graphs = graph_kernel_records.value_or(0);
+  if (launches_seen && kernel_records && *launches_seen + of_graphs > *kernel_records) ++losses;
   return losses == 0;
 }
 

@@ -32,9 +32,12 @@ struct WriterCounts {
 struct Ledger {
   std::optional<uint64_t> launches_seen;  // counted independently of records
   std::optional<uint64_t> kernel_records;
-  std::optional<uint64_t> vendor_dropped;    // records CUPTI says it dropped
-  std::optional<uint64_t> impossible_times;  // zero, inverted, outside the session
-  uint64_t scopes_dropped = 0;               // scope events lost to a full ring
+  // A graph launch runs kernels that nobody counts beforehand: they are kept apart.
+  std::optional<uint64_t> graph_launches;        // not among launches_seen
+  std::optional<uint64_t> graph_kernel_records;  // among kernel_records
+  std::optional<uint64_t> vendor_dropped;        // records CUPTI says it dropped
+  std::optional<uint64_t> impossible_times;      // zero, inverted, outside the session
+  uint64_t scopes_dropped = 0;                   // scope events lost to a full ring
   uint64_t scopes_unclosed = 0;
   uint64_t names_overflowed = 0;  // names beyond the interner's bound
   uint64_t samples_taken = 0;     // sampler ticks

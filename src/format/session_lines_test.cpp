@@ -104,6 +104,13 @@ TEST(LedgerTest, IsCompleteWhenNothingIsKnownToBeLost) {
   EXPECT_TRUE(complete_with([](Ledger& l) { l.vendor_dropped = 0; }));
   EXPECT_TRUE(complete_with([](Ledger& l) { l.launches_seen = 5; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.launches_seen = 5, l.kernel_records = 4; }));
+  EXPECT_TRUE(complete_with([](Ledger& l) {
+    l.launches_seen = 5, l.kernel_records = 25, l.graph_launches = 1, l.graph_kernel_records = 20;
+  }));
+  // Kernels of a graph do not make up for a launch without a record.
+  EXPECT_FALSE(complete_with([](Ledger& l) {
+    l.launches_seen = 6, l.kernel_records = 25, l.graph_launches = 1, l.graph_kernel_records = 20;
+  }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.vendor_dropped = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.impossible_times = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.scopes_dropped = 1; }));

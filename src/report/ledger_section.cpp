@@ -82,6 +82,12 @@ void write_ledger(TextPage& page, const SessionSummary& summary) {
   using format::WriterCounts;
   page.field("launches seen", optional_count(&Ledger::launches_seen));
   page.field("kernel records", optional_count(&Ledger::kernel_records));
+  if (ledger != nullptr && ledger->graph_launches.value_or(0) > 0) {
+    page.field("graph launches",
+               fmt::format("{} ({} kernel records; how many there should be is unknown)",
+                           format_count(*ledger->graph_launches),
+                           format_count(ledger->graph_kernel_records.value_or(0))));
+  }
   page.field("dropped by the vendor", optional_count(&Ledger::vendor_dropped));
   page.field("impossible times", optional_count(&Ledger::impossible_times));
   page.field("scope events dropped", count("scopes_dropped", &Ledger::scopes_dropped));

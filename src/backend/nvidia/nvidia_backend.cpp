@@ -3,11 +3,13 @@
 
 #include "backend/nvidia/nvml_api.hpp"
 #include "backend/nvidia/nvml_health.hpp"
+#ifdef GPUFL_HAS_CUPTI
+#include "backend/nvidia/cupti_tracer.hpp"
+#include "backend/nvidia/nvml_device.hpp"
+#endif
 
 namespace gpufl::backend {
 namespace {
-
-constexpr const char* kNoTrace = "tracing of NVIDIA GPUs is not in this version yet";
 
 class NvidiaBackend : public Backend {
  public:
@@ -21,7 +23,17 @@ class NvidiaBackend : public Backend {
     return health_;
   }
 
-  Availability trace_available() override { return {false, "not_built", kNoTrace, ""}; }
+  Availability trace_available() override {
+#ifdef GPUFL_HAS_CUPTI
+    if (cupti_) return {true, "", cupti_->description(), ""};
+    Availability why;
+    cupti_ = CuptiLibrary::open(why);
+    return why;
+#else
+    return {false, "not_built", "this build has no CUPTI: cupti.h was not found",
+            "build with ./dev build, which fetches the header"};
+#endif
+  }
 
   base::Result<std::unique_ptr<HealthSource>> make_health_source() override {
     if (!health_available().available) {
@@ -30,8 +42,15 @@ class NvidiaBackend : public Backend {
     return make_nvml_health(nvml_);
   }
 
-  base::Result<std::unique_ptr<Tracer>> make_tracer() override {
-    return base::Status(base::Code::Unsupported, kNoTrace);
+  base::Result<std::unique_ptr<Tracer>> make_tracer(
+      [[maybe_unused]] const TraceOptions& options) override {
+    const Availability why = trace_available();
+    if (!why.available) return base::Status(base::Code::Unavailable, why.detail);
+#ifdef GPUFL_HAS_CUPTI
+    return make_cupti_tracer(cupti_, options, device_uuids());
+#else
+    return base::Status(base::Code::Unsupported, why.detail);
+#endif
   }
 
  private:
@@ -51,6 +70,21 @@ class NvidiaBackend : public Backend {
     return {true, "", std::to_string(count) + " GPU(s), " + versions, ""};
   }
 
+#ifdef GPUFL_HAS_CUPTI
+  // By number within the session; none where NVML is not there.
+  std::vector<std::string> device_uuids() {
+    std::vector<std::string> uuids;
+    if (!health_available().available) return uuids;
+    for (const NvmlDevice& device : find_devices(*nvml_)) {
+      const auto number = static_cast<size_t>(device.facts.device);
+      if (uuids.size() <= number) uuids.resize(number + 1);
+      uuids[number] = device.facts.uuid;
+    }
+    return uuids;
+  }
+
+  std::shared_ptr<CuptiLibrary> cupti_;
+#endif
   bool asked_ = false;
   Availability health_;
   std::shared_ptr<NvmlLibrary> nvml_;

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "backend/nvidia/cuda_search.hpp"
+#include "backend/nvidia/cupti_library.hpp"
 #include "base/dynamic_library.hpp"
 
 namespace gpufl::backend {
@@ -71,22 +72,11 @@ Finding cuda() {
           ""};
 }
 
-// CUPTI counted its versions up to CUDA 12 (26 is 12.8) and since writes 130001 for 13.0.
-std::string cupti_version_text(uint32_t version) {
-  if (version < 100'000) return "API version " + std::to_string(version);
-  return std::to_string(version / 10'000) + "." + std::to_string(version % 10'000 / 100);
-}
-
-// Opens the first that opens, so that no process holds two of them.
+// Opens the one that a session would, so that no process holds two of them.
 void cupti_and_nvperf(const CudaSearch& search, std::vector<Finding>& findings) {
-  const std::vector<fs::path> files = search.libraries("cupti");
-  std::vector<std::string> names;
-  for (const fs::path& file : files) names.push_back(file.string());
-  names.insert(names.end(), {"libcupti.so.13", "libcupti.so.12", "libcupti.so"});
-  auto library = base::DynamicLibrary::find_loaded({"libcupti.so.13", "libcupti.so.12"});
-  if (!library) library = base::DynamicLibrary::open(names);
+  const auto library = open_cupti(search);
   if (!library) {
-    const bool broken = !files.empty();
+    const bool broken = library.status().code() != base::Code::NotFound;
     findings.push_back({"cupti", broken ? State::Problem : State::Absent,
                         broken ? library.status().message() : "libcupti was not found",
                         "it is in the CUDA toolkit, and in the wheel nvidia-cuda-cupti"});

@@ -29,8 +29,8 @@ class SyntheticBackend : public Backend {
   base::Result<std::unique_ptr<HealthSource>> make_health_source() override {
     return make_synthetic_health(options_);
   }
-  base::Result<std::unique_ptr<Tracer>> make_tracer() override {
-    return make_synthetic_tracer(options_);
+  base::Result<std::unique_ptr<Tracer>> make_tracer(const TraceOptions& trace) override {
+    return make_synthetic_tracer(options_, trace);
   }
 
  private:

@@ -22,6 +22,7 @@ struct SyntheticOptions {
 
 std::unique_ptr<Backend> make_synthetic_backend(SyntheticOptions options);
 std::unique_ptr<HealthSource> make_synthetic_health(const SyntheticOptions& options);
-std::unique_ptr<Tracer> make_synthetic_tracer(const SyntheticOptions& options);
+std::unique_ptr<Tracer> make_synthetic_tracer(const SyntheticOptions& options,
+                                              const TraceOptions& trace = {});
 
 }  // namespace gpufl::backend

@@ -60,10 +60,10 @@ base::Json extent(int64_t x) {
 
 class SyntheticTracer : public Tracer {
  public:
-  explicit SyntheticTracer(const SyntheticOptions& options)
-      : options_(options), lanes_(options.devices * kStreamsPerDevice) {}
+  SyntheticTracer(const SyntheticOptions& options, const TraceOptions& trace)
+      : options_(options), trace_(trace), lanes_(options.devices * kStreamsPerDevice) {}
 
-  base::Status start(int64_t session_start_ns) override;
+  Availability start(int64_t session_start_ns) override;
   void stop() override;
   void drain(int64_t now_ns, RowSink& sink) override;
   void account(format::Ledger& ledger) const override;
@@ -92,6 +92,7 @@ class SyntheticTracer : public Tracer {
   }
 
   const SyntheticOptions options_;
+  const TraceOptions trace_;
   const int64_t lanes_;
   int64_t period_ns_ = 0;        // between slots, rounded down
   int64_t period_fraction_ = 0;  // what rounding lost, in 1/rate ns
@@ -116,7 +117,7 @@ class SyntheticTracer : public Tracer {
   format::Batch syncs_{format::Kind::Sync};
 };
 
-base::Status SyntheticTracer::start(int64_t session_start_ns) {
+Availability SyntheticTracer::start(int64_t session_start_ns) {
   session_start_ns_ = session_start_ns;
   thread_ = gettid();
   next_slot_ns_ = base::monotonic_ns() - session_start_ns;
@@ -126,7 +127,7 @@ base::Status SyntheticTracer::start(int64_t session_start_ns) {
     lane_ns_ = std::min(period_ns_ * lanes_, kMaxLaneNs);
     running_ = true;
   }
-  return base::Status::ok();
+  return {true, "", "", ""};
 }
 
 void SyntheticTracer::stop() {
@@ -248,7 +249,7 @@ void SyntheticTracer::add_companions(const Slot& slot) {
     copies_.mutable_column(column::kTargetKind).push_back(upload ? kDeviceMemory : kPinned);
     copies_.mutable_column(column::kAsync).push_back(1);
   }
-  if (next_kernel_ % kKernelsPerSync == kKernelsPerSync / 2) {
+  if (trace_.synchronization && next_kernel_ % kKernelsPerSync == kKernelsPerSync / 2) {
     namespace column = format::sync_column;
     syncs_.mutable_column(column::kStart).push_back(slot.begin_ns + period_ns_ / 2);
     syncs_.mutable_column(column::kDuration).push_back(period_ns_ / 4);
@@ -280,8 +281,9 @@ void SyntheticTracer::account(format::Ledger& ledger) const {
 
 }  // namespace
 
-std::unique_ptr<Tracer> make_synthetic_tracer(const SyntheticOptions& options) {
-  return std::make_unique<SyntheticTracer>(options);
+std::unique_ptr<Tracer> make_synthetic_tracer(const SyntheticOptions& options,
+                                              const TraceOptions& trace) {
+  return std::make_unique<SyntheticTracer>(options, trace);
 }
 
 }  // namespace gpufl::backend

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 
-// A libcupti that can tell its version, and nothing else: what `gpufl doctor` asks of one.
+// What `gpufl doctor` asks of a libcupti. The rest, in standin_records.cpp, needs CUPTI's headers.
+namespace gpufl::standin {
+uint32_t cupti_version = 130001;
+}
+
 extern "C" __attribute__((visibility("default"))) int cuptiGetVersion(uint32_t* version) {
-  *version = 130001;
+  *version = gpufl::standin::cupti_version;
   return 0;
 }

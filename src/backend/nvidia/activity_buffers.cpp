@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/nvidia/activity_buffers.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace gpufl::backend {
+namespace {
+
+constexpr std::align_val_t kAlignment{64};  // CUPTI asks for 8
+
+}  // namespace
+
+void ActivityBuffers::Aligned::operator()(uint8_t* data) const {
+  ::operator delete(data, kAlignment);
+}
+
+ActivityBuffers::ActivityBuffers() {
+  // So that nothing is allocated under the lock.
+  empty_.reserve(kMaxBuffers);
+  full_.reserve(kMaxBuffers);
+  owned_.reserve(kMaxBuffers);
+}
+
+uint8_t* ActivityBuffers::take_empty() {
+  const std::lock_guard lock(mutex_);
+  if (empty_.empty()) {
+    ++refusals_;
+    return nullptr;
+  }
+  uint8_t* data = empty_.back();
+  empty_.pop_back();
+  return data;
+}
+
+void ActivityBuffers::give_full(uint8_t* data, size_t valid_bytes) {
+  const std::lock_guard lock(mutex_);
+  full_.push_back({data, valid_bytes});
+}
+
+void ActivityBuffers::take_full(std::vector<Full>& out) {
+  out.clear();
+  out.reserve(kMaxBuffers);
+  const std::lock_guard lock(mutex_);
+  out.swap(full_);
+}
+
+void ActivityBuffers::reclaim_full() {
+  for (const Full& buffer : full_) empty_.push_back(buffer.data);
+  full_.clear();
+}
+
+void ActivityBuffers::begin() {
+  const std::lock_guard lock(mutex_);
+  reclaim_full();
+  kept_by_cupti_ = owned_.size() - empty_.size();
+}
+
+void ActivityBuffers::give_empty(uint8_t* data) {
+  const std::lock_guard lock(mutex_);
+  empty_.push_back(data);
+}
+
+void ActivityBuffers::refill() {
+  while (true) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (empty_.size() >= kSpareBuffers || owned_.size() - kept_by_cupti_ >= kMaxBuffers) {
+        break;
+      }
+    }
+    std::unique_ptr<uint8_t, Aligned> fresh(
+        static_cast<uint8_t*>(::operator new(kBufferBytes, kAlignment, std::nothrow)));
+    if (fresh == nullptr) return;
+    const std::lock_guard lock(mutex_);
+    empty_.push_back(fresh.get());
+    owned_.push_back(std::move(fresh));
+  }
+}
+
+void ActivityBuffers::release_spare() {
+  const std::lock_guard lock(mutex_);
+  reclaim_full();
+  std::erase_if(owned_, [&](const auto& buffer) {
+    return std::find(empty_.begin(), empty_.end(), buffer.get()) != empty_.end();
+  });
+  empty_.clear();
+}
+
+uint64_t ActivityBuffers::refusals() const {
+  const std::lock_guard lock(mutex_);
+  return refusals_;
+}
+
+size_t ActivityBuffers::allocated() const {
+  const std::lock_guard lock(mutex_);
+  return owned_.size();
+}
+
+}  // namespace gpufl::backend

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+// The memory that CUPTI writes its records to. CUPTI takes empty buffers and gives full ones back
+// on any thread, often in the middle of somebody's launch: both are one short lock and no
+// allocation. The collector's thread takes the full ones, decodes them, returns them and keeps the
+// pool filled. One object per process, never destroyed: CUPTI may call back late.
+namespace gpufl::backend {
+
+class ActivityBuffers {
+ public:
+  static constexpr size_t kBufferBytes = size_t{1} << 20;  // some 3,500 launches
+  static constexpr size_t kSpareBuffers = 8;
+  static constexpr size_t kMaxBuffers = 128;
+
+  struct Full {
+    uint8_t* data;
+    size_t valid_bytes;
+  };
+
+  ActivityBuffers();
+
+  // CUPTI's side. take_empty() is null when the pool is empty: CUPTI then drops records, and says
+  // how many.
+  uint8_t* take_empty();
+  void give_full(uint8_t* data, size_t valid_bytes);
+
+  // The collector's side. begin() before each tracing: forgets what an earlier one left behind.
+  void begin();
+  void take_full(std::vector<Full>& out);  // replaces what `out` holds
+  void give_empty(uint8_t* data);
+  // Allocates until there are spare buffers, up to the bound.
+  void refill();
+  void release_spare();  // at the end of tracing: all that CUPTI does not hold
+
+  uint64_t refusals() const;  // how often the pool was empty
+  size_t allocated() const;
+
+ private:
+  void reclaim_full();  // under the lock
+
+  struct Aligned {
+    void operator()(uint8_t* data) const;
+  };
+
+  mutable std::mutex mutex_;
+  std::vector<uint8_t*> empty_;
+  std::vector<Full> full_;
+  std::vector<std::unique_ptr<uint8_t, Aligned>> owned_;
+  size_t kept_by_cupti_ = 0;  // of owned_: never came back from an earlier tracing
+  uint64_t refusals_ = 0;
+};
+
+}  // namespace gpufl::backend

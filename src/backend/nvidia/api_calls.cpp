@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/nvidia/api_calls.hpp"
+
+#include <algorithm>
+
+namespace gpufl::backend {
+
+// By name, so that functions which later versions add or renumber are told as well.
+ApiRole api_role(std::string_view name) {
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if (has("LaunchHostFunc") || has("Attribute") || has("Capture")) return ApiRole::Other;
+  for (const char* part : {"Launch", "emcpy", "emset", "Synchronize", "WaitEvent", "WaitValue"}) {
+    if (has(part)) return ApiRole::Activity;
+  }
+  for (const char* part : {"Malloc", "MemAlloc", "HostAlloc", "cudaFree", "cuMemFree", "MemCreate",
+                           "MemRelease", "MemHostRegister", "cudaHostRegister"}) {
+    if (has(part)) return ApiRole::Memory;
+  }
+  return ApiRole::Other;
+}
+
+ApiCalls::ApiCalls() : calls_(std::make_unique<ApiCall[]>(kCapacity)) {}
+
+const ApiCall* ApiCalls::remember(const ApiCall& call) {
+  ApiCall& place = calls_[call.id & (kCapacity - 1)];
+  if (place.id == call.id) {
+    if (call.start <= place.start) {
+      const bool joined = place.joined;
+      place = call;
+      place.joined = joined;
+    }
+    return nullptr;
+  }
+  evicted_ = place;
+  place = call;
+  return evicted_.id != 0 ? &evicted_ : nullptr;
+}
+
+ApiCall* ApiCalls::find(uint32_t id) {
+  ApiCall& place = calls_[id & (kCapacity - 1)];
+  return id != 0 && place.id == id ? &place : nullptr;
+}
+
+ApiFunctions::Entry& ApiFunctions::entry(bool is_driver, uint32_t function) {
+  if (function >= kMaxFunction) return beyond_;
+  std::vector<Entry>& entries = entries_[is_driver ? 1 : 0];
+  if (function >= entries.size()) entries.resize(std::max<size_t>(function + 1, 1024));
+  Entry& found = entries[function];
+  if (found.role == ApiRole::Unknown) found.role = api_role(name(is_driver, function));
+  return found;
+}
+
+int64_t ApiFunctions::name_id(bool is_driver, uint32_t function, RowSink& sink) {
+  Entry& found = entry(is_driver, function);
+  if (&found == &beyond_) return sink.intern(format::Dict::Name, name(is_driver, function));
+  if (found.name_id == 0)
+    found.name_id = sink.intern(format::Dict::Name, name(is_driver, function));
+  return found.name_id;
+}
+
+// "cudaLaunchKernel": without the version that CUPTI writes behind it ("_v7000").
+std::string ApiFunctions::name(bool is_driver, uint32_t function) const {
+  const char* text = nullptr;
+  const auto domain = is_driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API;
+  if (api_.cuptiGetCallbackName(domain, function, &text) != CUPTI_SUCCESS || text == nullptr) {
+    return (is_driver ? "driver function " : "runtime function ") + std::to_string(function);
+  }
+  std::string name = text;
+  if (is_driver) return name;
+  const size_t version = name.rfind("_v");
+  const bool is_version = version != std::string::npos && version + 2 < name.size() &&
+                          name.find_first_not_of("0123456789", version + 2) == std::string::npos;
+  return is_version ? name.substr(0, version) : name;
+}
+
+}  // namespace gpufl::backend

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/nvidia/cuda_driver.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace gpufl::backend {
+namespace {
+
+constexpr uint32_t kMaxDevices = 1024;
+constexpr size_t kPrefixLength = 4;  // "GPU-", "MIG-"
+
+}  // namespace
+
+CudaDriver::CudaDriver() {
+  auto library = base::DynamicLibrary::open({"libcuda.so.1"});
+  if (!library) return;
+  library_ = std::move(*library);
+  library_.load("cuStreamIsCapturing", stream_is_capturing_);
+  library_.load("cuDeviceGet", device_get_);
+  // The second version tells a MIG instance from its GPU.
+  if (!library_.load("cuDeviceGetUuid_v2", device_get_uuid_)) {
+    library_.load("cuDeviceGetUuid", device_get_uuid_);
+  }
+}
+
+std::optional<bool> CudaDriver::is_capturing(CUstream stream) const {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  if (stream_is_capturing_ == nullptr || stream_is_capturing_(stream, &status) != CUDA_SUCCESS) {
+    return {};
+  }
+  return status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+std::optional<std::string> CudaDriver::device_uuid(uint32_t ordinal) const {
+  CUdevice device = 0;
+  CUuuid uuid{};
+  if (device_get_ == nullptr || device_get_uuid_ == nullptr ||
+      device_get_(&device, static_cast<int>(ordinal)) != CUDA_SUCCESS ||
+      device_get_uuid_(&uuid, device) != CUDA_SUCCESS) {
+    return {};
+  }
+  std::string text;
+  for (size_t i = 0; i < sizeof uuid.bytes; ++i) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(uuid.bytes[i]));
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += digits;
+  }
+  return text;
+}
+
+int64_t DeviceNumbers::of(uint32_t ordinal) {
+  if (ordinal >= kMaxDevices) return ordinal;
+  while (numbers_.size() <= ordinal) {
+    numbers_.push_back(look_up(static_cast<uint32_t>(numbers_.size())));
+  }
+  return numbers_[ordinal];
+}
+
+int64_t DeviceNumbers::look_up(uint32_t ordinal) const {
+  const std::optional<std::string> uuid = driver_.device_uuid(ordinal);
+  if (!uuid) return ordinal;
+  const auto found = std::find_if(uuids_.begin(), uuids_.end(), [&](const std::string& one) {
+    return one.size() > kPrefixLength && one.compare(kPrefixLength, std::string::npos, *uuid) == 0;
+  });
+  return found != uuids_.end() ? found - uuids_.begin() : ordinal;
+}
+
+}  // namespace gpufl::backend

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cupti.h>
+
+#include <memory>
+
+#include "backend/backend.hpp"
+#include "base/dynamic_library.hpp"
+#include "base/status.hpp"
+
+// libcupti, opened at run time: one typed table of the functions we call, for CUPTI 12.0 and
+// newer. Functions that not every version has are null there. CUPTI is safe from any thread but
+// for cuptiFinalize (cupti_tracer.hpp).
+namespace gpufl::backend {
+
+#define GPUFL_CUPTI_REQUIRED(X)             \
+  X(cuptiGetVersion)                        \
+  X(cuptiGetResultString)                   \
+  X(cuptiGetTimestamp)                      \
+  X(cuptiGetCallbackName)                   \
+  X(cuptiSetThreadIdType)                   \
+  X(cuptiSubscribe)                         \
+  X(cuptiUnsubscribe)                       \
+  X(cuptiEnableCallback)                    \
+  X(cuptiEnableDomain)                      \
+  X(cuptiFinalize)                          \
+  X(cuptiActivityEnable)                    \
+  X(cuptiActivityDisable)                   \
+  X(cuptiActivityRegisterCallbacks)         \
+  X(cuptiActivityRegisterTimestampCallback) \
+  X(cuptiActivityFlushAll)                  \
+  X(cuptiActivityGetNextRecord)             \
+  X(cuptiActivityGetNumDroppedRecords)
+
+// NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): the names are NVIDIA's.
+struct CuptiApi {
+#define GPUFL_CUPTI_MEMBER(name) decltype(::name)* name = nullptr;
+  GPUFL_CUPTI_REQUIRED(GPUFL_CUPTI_MEMBER)
+#undef GPUFL_CUPTI_MEMBER
+  // Since 12.6: API records of single functions. Spelled out for headers that lack it.
+  CUptiResult(CUPTIAPI* cuptiActivityEnableDriverApi)(CUpti_CallbackId, uint8_t) = nullptr;
+};
+// NOLINTEND(readability-identifier-naming,bugprone-macro-parentheses)
+
+// "CUPTI_ERROR_NOT_SUPPORTED"; "CUPTI_ERROR_<number>" for one that the library does not know.
+std::string cupti_name(const CuptiApi& api, CUptiResult code);
+// ok, or "text: CUPTI_ERROR_... (number)".
+base::Status cupti_status(const CuptiApi& api, CUptiResult code, const char* text);
+// The same failure with the word that names the state and what to do about it.
+Availability cupti_failure(const CuptiApi& api, CUptiResult code, const char* text);
+
+// GPUFL_CUPTI(api, cuptiActivityEnable(kind)): the call's Status, with its text, the code's name
+// and its number.
+#define GPUFL_CUPTI(api, call_text) \
+  ::gpufl::backend::cupti_status((api), (api).call_text, #call_text)
+
+class CuptiLibrary {
+ public:
+  // cupti_library.hpp says which file. Null: `why` says why not.
+  static std::shared_ptr<CuptiLibrary> open(Availability& why);
+
+  const CuptiApi& api() const { return api_; }
+  uint32_t version() const { return version_; }
+  std::string description() const;  // "CUPTI 13.0, /path/libcupti.so.13"
+
+ private:
+  explicit CuptiLibrary(base::DynamicLibrary library) : library_(std::move(library)) {}
+
+  base::DynamicLibrary library_;
+  CuptiApi api_;
+  uint32_t version_ = 0;
+};
+
+}  // namespace gpufl::backend

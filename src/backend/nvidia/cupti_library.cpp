@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/nvidia/cupti_library.hpp"
+
+#include <cstdlib>
+
+namespace gpufl::backend {
+
+base::Result<base::DynamicLibrary> open_cupti(const CudaSearch& search) {
+  auto held = base::DynamicLibrary::find_loaded({"libcupti.so.13", "libcupti.so.12"});
+  if (held) return held;
+  const char* chosen = std::getenv("GPUFL_CUPTI_LIBRARY");
+  if (chosen != nullptr && *chosen != '\0') return base::DynamicLibrary::open({chosen});
+  std::vector<std::string> names;
+  for (const auto& file : search.libraries("cupti")) names.push_back(file.string());
+  names.insert(names.end(), {"libcupti.so.13", "libcupti.so.12", "libcupti.so"});
+  return base::DynamicLibrary::open(names);
+}
+
+std::string cupti_version_text(uint32_t version) {
+  if (version < 100'000) return "API version " + std::to_string(version);
+  return std::to_string(version / 10'000) + "." + std::to_string(version % 10'000 / 100);
+}
+
+}  // namespace gpufl::backend

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "backend/nvidia/cupti_api.hpp"
+
+// The Trace engine on NVIDIA: CUPTI's activity records, decoded on the collector's thread. One at a
+// time in a process. CUDA may be initialised before or after start(). After stop() the last drain()
+// reads what is left and then gives CUPTI up entirely (cuptiFinalize), so that the program runs at
+// its old speed; only where nobody else can be using the same CUPTI: our subscription was accepted
+// by a version (before 13.3) that accepts one only.
+namespace gpufl::backend {
+
+// `uuids`: of the session's devices, by number.
+std::unique_ptr<Tracer> make_cupti_tracer(std::shared_ptr<CuptiLibrary> cupti,
+                                          const TraceOptions& options,
+                                          std::vector<std::string> uuids);
+
+}  // namespace gpufl::backend

@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cupti.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/standin/cupti/cupti_standin.hpp"
+
+// CUPTI's activity and callback functions over a program that the test plays. Records have the
+// layout and size of the version that reset() names. API records and GPU records go to buffers of
+// their own, as with the real one.
+namespace gpufl::standin {
+
+extern uint32_t cupti_version;
+
+namespace {
+
+constexpr uint64_t kSecondNs = 1'000'000'000;
+
+struct Buffer {
+  uint8_t* data = nullptr;
+  size_t size = 0, used = 0;
+};
+
+struct Library {
+  std::mutex mutex;
+  std::map<std::string, CUptiResult, std::less<>> failures;
+  CUpti_BuffersCallbackRequestFunc request = nullptr;
+  CUpti_BuffersCallbackCompleteFunc complete = nullptr;
+  CUpti_TimestampCallbackFunc timestamp = nullptr;
+  CUpti_ActivityThreadIdType thread_ids = CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
+  std::set<CUpti_ActivityKind> kinds;
+  std::set<CUpti_CallbackId> driver_calls;  // recorded one by one
+  Buffer calls, work;
+  bool holding = false;
+  std::vector<CUpti_ActivityAPI> held;
+  size_t dropped = 0;
+  uint32_t next_correlation = 1;
+  uint32_t finalized = 0;
+
+  CUpti_CallbackFunc callback = nullptr;
+  void* callback_data = nullptr;
+  std::set<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>> callbacks;
+  std::set<CUpti_CallbackDomain> domains;
+};
+
+// Never destroyed: threads of the test may outlive main().
+Library& library() {
+  static auto* const one = new Library;
+  return *one;
+}
+
+CUptiResult failure(Library& lib, std::string_view function) {
+  const auto found = lib.failures.find(function);
+  return found != lib.failures.end() ? found->second : CUPTI_SUCCESS;
+}
+
+#define STANDIN_MAY_FAIL(function)       \
+  Library& lib = library();              \
+  const std::lock_guard lock(lib.mutex); \
+  if (const CUptiResult code = failure(lib, #function); code != CUPTI_SUCCESS) return code
+
+uint64_t now(const Library& lib) {
+  if (lib.timestamp != nullptr) return lib.timestamp();
+  timespec t{};
+  clock_gettime(CLOCK_REALTIME, &t);
+  return static_cast<uint64_t>(t.tv_sec) * kSecondNs + static_cast<uint64_t>(t.tv_nsec);
+}
+
+size_t record_size(CUpti_ActivityKind kind) {
+  const bool is_12_0 = cupti_version < 20;
+  switch (kind) {
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+      return cupti_version < 100'000 ? 208 : cupti_version < 130'100 ? 216 : 224;
+    case CUPTI_ACTIVITY_KIND_MEMCPY: return is_12_0 ? 88 : 96;
+    case CUPTI_ACTIVITY_KIND_MEMCPY2: return 96;
+    case CUPTI_ACTIVITY_KIND_MEMSET: return 88;
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: return is_12_0 ? 40 : 56;
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+    case CUPTI_ACTIVITY_KIND_DRIVER: return 40;
+    default: return 0;
+  }
+}
+
+void complete(Library& lib, Buffer& buffer) {
+  if (buffer.data == nullptr) return;
+  lib.complete(nullptr, 0, buffer.data, buffer.size, buffer.used);
+  buffer = {};
+}
+
+// `record` may be shorter than this version's: the rest is noise, which nobody may read.
+template <typename Record>
+void write(Library& lib, Buffer& buffer, const Record& record) {
+  if (lib.request == nullptr) return;
+  const size_t size = record_size(record.kind);
+  if (buffer.data != nullptr && buffer.used + size > buffer.size) complete(lib, buffer);
+  if (buffer.data == nullptr) {
+    size_t max_records = 0;
+    lib.request(&buffer.data, &buffer.size, &max_records);
+    if (buffer.data == nullptr) {
+      ++lib.dropped;
+      return;
+    }
+  }
+  uint8_t* place = buffer.data + buffer.used;
+  std::memset(place, 0xEE, size);
+  std::memcpy(place, &record, std::min(size, sizeof record));
+  buffer.used += size;
+}
+
+void write_call(Library& lib, CUpti_ActivityKind kind, CUpti_CallbackId id, uint64_t start,
+                uint32_t correlation, int result) {
+  if (lib.kinds.count(kind) == 0 &&
+      !(kind == CUPTI_ACTIVITY_KIND_DRIVER && lib.driver_calls.count(id) != 0)) {
+    return;
+  }
+  CUpti_ActivityAPI record{};
+  record.kind = kind;
+  record.cbid = id;
+  record.start = start;
+  record.end = now(lib);
+  record.processId = static_cast<uint32_t>(getpid());
+  record.threadId = lib.thread_ids == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM
+                        ? static_cast<uint32_t>(gettid())
+                        : 0xDEAD;
+  record.correlationId = correlation;
+  record.returnValue = static_cast<uint32_t>(result);
+  if (lib.holding) {
+    lib.held.push_back(record);
+  } else {
+    write(lib, lib.calls, record);
+  }
+}
+
+void spoil(BadTime how, uint64_t& start, uint64_t& end) {
+  switch (how) {
+    case BadTime::None: break;
+    case BadTime::Zero: start = end = 0; break;
+    case BadTime::Inverted: std::swap(start, end); break;
+    case BadTime::BeforeSession: start -= 3600 * kSecondNs; break;
+    case BadTime::Future: end += 3600 * kSecondNs; break;
+  }
+}
+
+void write_kernel(Library& lib, const Launch& launch, uint32_t correlation, uint64_t start,
+                  uint64_t node) {
+  if (launch.withheld || lib.kinds.count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 0) return;
+  CUpti_ActivityKernel9 record{};
+  record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  record.cacheConfig.config.executed = 1;
+  record.registersPerThread = 24;
+  uint64_t end = start + launch.duration_ns;
+  spoil(launch.bad_time, start, end);
+  record.start = start;
+  record.end = end;
+  record.deviceId = launch.device;
+  record.contextId = launch.context;
+  record.streamId = launch.stream;
+  record.gridX = launch.grid_x;
+  record.gridY = record.gridZ = record.blockY = record.blockZ = 1;
+  record.blockX = launch.block_x;
+  record.dynamicSharedMemory = 1024;
+  record.correlationId = correlation;
+  record.name = launch.name;
+  record.graphNodeId = node;
+  record.graphId = node != 0 ? 5 : 0;
+  write(lib, lib.work, record);
+}
+
+uint32_t take_correlation(Library& lib) {
+  const uint32_t id = lib.next_correlation++;
+  if (lib.next_correlation == 0) lib.next_correlation = 1;
+  return id;
+}
+
+// One call of the program, with its callbacks around it. `body` runs under the lock.
+template <typename Body>
+uint32_t call(CUpti_CallbackDomain domain, CUpti_CallbackId id, int result, const void* parameters,
+              uint32_t correlation, Body body) {
+  Library& lib = library();
+  CUresult returned = static_cast<CUresult>(result);
+  uint64_t passed_along = 0;
+  CUpti_CallbackData data{};
+  data.functionName = "";
+  data.functionParams = parameters;
+  data.functionReturnValue = &returned;
+  data.correlationData = &passed_along;
+  const auto notify = [&](CUpti_ApiCallbackSite site) {
+    CUpti_CallbackFunc function = nullptr;
+    void* user = nullptr;
+    {
+      const std::lock_guard lock(lib.mutex);
+      if (lib.domains.count(domain) != 0 || lib.callbacks.count({domain, id}) != 0) {
+        function = lib.callback;
+        user = lib.callback_data;
+      }
+    }
+    data.callbackSite = site;
+    if (function != nullptr) function(user, domain, id, &data);
+  };
+  if (correlation == 0) {
+    const std::lock_guard lock(lib.mutex);
+    correlation = take_correlation(lib);
+  }
+  data.correlationId = correlation;
+  notify(CUPTI_API_ENTER);
+  {
+    const std::lock_guard lock(lib.mutex);
+    const uint64_t start = now(lib);
+    body(lib, correlation, start);
+    const bool is_driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
+    write_call(lib, is_driver ? CUPTI_ACTIVITY_KIND_DRIVER : CUPTI_ACTIVITY_KIND_RUNTIME, id, start,
+               correlation, result);
+  }
+  notify(CUPTI_API_EXIT);
+  return correlation;
+}
+
+uint32_t launch_by_driver(const Launch& launch, uint32_t correlation) {
+  const bool is_graph = launch.graph_kernels != 0;
+  cuLaunchKernel_params parameters{};
+  return call(
+      CUPTI_CB_DOMAIN_DRIVER_API,
+      is_graph ? CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch : CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+      launch.result, &parameters, correlation, [&](Library& lib, uint32_t id, uint64_t start) {
+        if (launch.result != 0 || launch.captured) return;
+        const uint32_t kernels = is_graph ? launch.graph_kernels : 1;
+        for (uint32_t i = 0; i < kernels; ++i) {
+          write_kernel(lib, launch, id, start, is_graph ? i + 1 : 0);
+        }
+      });
+}
+
+uint32_t launch(const Launch& launch) {
+  if (launch.by_driver) return launch_by_driver(launch, 0);
+  Library& lib = library();
+  uint32_t correlation = 0;
+  uint64_t start = 0;
+  {
+    const std::lock_guard lock(lib.mutex);
+    correlation = take_correlation(lib);
+    start = now(lib);
+  }
+  // The driver's part runs inside the runtime's call and shares its id.
+  launch_by_driver(launch, correlation);
+  const std::lock_guard lock(lib.mutex);
+  write_call(lib, CUPTI_ACTIVITY_KIND_RUNTIME,
+             launch.graph_kernels != 0 ? CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000
+                                       : CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
+             start, correlation, launch.result);
+  return correlation;
+}
+
+uint32_t copy(const Copy& copy) {
+  return call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, 0,
+              nullptr, 0, [&](Library& lib, uint32_t correlation, uint64_t start) {
+                const auto fill = [&](auto record, CUpti_ActivityKind kind) {
+                  record.kind = kind;
+                  record.copyKind = copy.kind;
+                  record.srcKind = 2;
+                  record.dstKind = 3;
+                  record.flags = CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC;
+                  record.bytes = copy.bytes;
+                  record.start = start;
+                  record.end = start + 500;
+                  record.deviceId = copy.device;
+                  record.contextId = copy.context;
+                  record.streamId = copy.stream;
+                  record.correlationId = correlation;
+                  return record;
+                };
+                if (copy.peer < 0) {
+                  write(lib, lib.work, fill(CUpti_ActivityMemcpy5{}, CUPTI_ACTIVITY_KIND_MEMCPY));
+                  return;
+                }
+                auto record = fill(CUpti_ActivityMemcpyPtoP4{}, CUPTI_ACTIVITY_KIND_MEMCPY2);
+                record.srcDeviceId = copy.device;
+                record.dstDeviceId = static_cast<uint32_t>(copy.peer);
+                write(lib, lib.work, record);
+              });
+}
+
+uint32_t fill(uint32_t stream, uint64_t bytes, uint32_t value) {
+  return call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaMemsetAsync_v3020, 0,
+              nullptr, 0, [&](Library& lib, uint32_t correlation, uint64_t start) {
+                CUpti_ActivityMemset4 record{};
+                record.kind = CUPTI_ACTIVITY_KIND_MEMSET;
+                record.value = value;
+                record.bytes = bytes;
+                record.start = start;
+                record.end = start + 300;
+                record.contextId = 1;
+                record.streamId = stream;
+                record.correlationId = correlation;
+                record.memoryKind = 3;
+                write(lib, lib.work, record);
+              });
+}
+
+uint32_t synchronize(uint32_t context) {
+  return call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020, 0,
+              nullptr, 0, [&](Library& lib, uint32_t correlation, uint64_t start) {
+                if (lib.kinds.count(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) == 0) return;
+                CUpti_ActivitySynchronization record{};
+                record.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
+                record.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE;
+                record.start = start;
+                record.end = start + 100;
+                record.correlationId = correlation;
+                record.contextId = context;
+                record.streamId = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
+                record.cudaEventId = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
+                write(lib, lib.work, record);
+              });
+}
+
+uint32_t allocate(int result) {
+  return call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020, result,
+              nullptr, 0, [](Library&, uint32_t, uint64_t) {});
+}
+
+void capture(bool begin) {
+  call(CUPTI_CB_DOMAIN_DRIVER_API,
+       begin ? CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2
+             : CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture,
+       0, nullptr, 0, [](Library&, uint32_t, uint64_t) {});
+}
+
+// What a library just loaded knows; the lock and the count of finalisations stay.
+void forget(Library& lib) {
+  lib.failures.clear();
+  lib.request = nullptr;
+  lib.complete = nullptr;
+  lib.timestamp = nullptr;
+  lib.thread_ids = CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
+  lib.kinds.clear();
+  lib.driver_calls.clear();
+  lib.calls = lib.work = {};
+  lib.callback = nullptr;
+  lib.callbacks.clear();
+  lib.domains.clear();
+}
+
+void reset(uint32_t version) {
+  Library& lib = library();
+  const std::lock_guard lock(lib.mutex);
+  forget(lib);
+  lib.holding = false;
+  lib.held.clear();
+  lib.dropped = 0;
+  lib.next_correlation = 1;
+  lib.finalized = 0;
+  cupti_version = version;
+}
+
+void fail(const char* function, int code) {
+  Library& lib = library();
+  const std::lock_guard lock(lib.mutex);
+  lib.failures[function] = static_cast<CUptiResult>(code);
+}
+
+void next_correlation(uint32_t id) {
+  Library& lib = library();
+  const std::lock_guard lock(lib.mutex);
+  lib.next_correlation = id;
+}
+
+void hold_calls(bool hold) {
+  Library& lib = library();
+  const std::lock_guard lock(lib.mutex);
+  lib.holding = hold;
+  if (hold) return;
+  for (const CUpti_ActivityAPI& record : lib.held) write(lib, lib.calls, record);
+  lib.held.clear();
+}
+
+uint32_t finalized() {
+  Library& lib = library();
+  const std::lock_guard lock(lib.mutex);
+  return lib.finalized;
+}
+
+bool is_subscribed() {
+  Library& lib = library();
+  const std::lock_guard lock(lib.mutex);
+  return lib.callback != nullptr;
+}
+
+uint32_t enabled_kinds() {
+  Library& lib = library();
+  const std::lock_guard lock(lib.mutex);
+  return static_cast<uint32_t>(lib.kinds.size() + lib.driver_calls.size());
+}
+
+struct FunctionName {
+  CUpti_CallbackDomain domain;
+  CUpti_CallbackId id;
+  const char* name;
+};
+#define STANDIN_DRIVER(name) {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_##name, #name}
+#define STANDIN_RUNTIME(name) {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_##name, #name}
+constexpr FunctionName kNames[] = {
+    STANDIN_DRIVER(cuLaunchKernel),
+    STANDIN_DRIVER(cuGraphLaunch),
+    STANDIN_DRIVER(cuStreamBeginCapture_v2),
+    STANDIN_DRIVER(cuStreamEndCapture),
+    STANDIN_RUNTIME(cudaLaunchKernel_v7000),
+    STANDIN_RUNTIME(cudaGraphLaunch_v10000),
+    STANDIN_RUNTIME(cudaMemcpyAsync_v3020),
+    STANDIN_RUNTIME(cudaMemsetAsync_v3020),
+    STANDIN_RUNTIME(cudaDeviceSynchronize_v3020),
+    STANDIN_RUNTIME(cudaMalloc_v3020),
+};
+
+constexpr CuptiStandin kStandin = {
+    reset,        fail,    launch,           copy,       fill,      synchronize,
+    allocate,     capture, next_correlation, hold_calls, finalized, is_subscribed,
+    enabled_kinds};
+
+}  // namespace
+}  // namespace gpufl::standin
+
+using namespace gpufl::standin;
+
+#define STANDIN_EXPORT extern "C" __attribute__((visibility("default")))
+
+STANDIN_EXPORT const CuptiStandin* cupti_standin() { return &kStandin; }
+
+STANDIN_EXPORT CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
+  switch (result) {
+    case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES: *text = "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"; break;
+    case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
+      *text = "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED";
+      break;
+    default: return CUPTI_ERROR_INVALID_PARAMETER;
+  }
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult cuptiGetTimestamp(uint64_t* timestamp) {
+  STANDIN_MAY_FAIL(cuptiGetTimestamp);
+  *timestamp = now(lib);
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id,
+                                                const char** name) {
+  for (const FunctionName& function : kNames) {
+    if (function.domain != domain || function.id != id) continue;
+    *name = function.name;
+    return CUPTI_SUCCESS;
+  }
+  return CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+STANDIN_EXPORT CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
+  STANDIN_MAY_FAIL(cuptiSetThreadIdType);
+  lib.thread_ids = type;
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber,
+                                          CUpti_CallbackFunc callback, void* user) {
+  STANDIN_MAY_FAIL(cuptiSubscribe);
+  if (lib.callback != nullptr) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  lib.callback = callback;
+  lib.callback_data = user;
+  *subscriber = reinterpret_cast<CUpti_SubscriberHandle>(&lib);
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle) {
+  STANDIN_MAY_FAIL(cuptiUnsubscribe);
+  lib.callback = nullptr;
+  lib.callbacks.clear();
+  lib.domains.clear();
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle,
+                                               CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  STANDIN_MAY_FAIL(cuptiEnableCallback);
+  if (enable != 0) {
+    lib.callbacks.insert({domain, id});
+  } else {
+    lib.callbacks.erase({domain, id});
+  }
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle,
+                                             CUpti_CallbackDomain domain) {
+  STANDIN_MAY_FAIL(cuptiEnableDomain);
+  if (enable != 0) {
+    lib.domains.insert(domain);
+  } else {
+    lib.domains.erase(domain);
+  }
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult cuptiFinalize() {
+  STANDIN_MAY_FAIL(cuptiFinalize);
+  forget(lib);
+  ++lib.finalized;
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+  STANDIN_MAY_FAIL(cuptiActivityEnable);
+  lib.kinds.insert(kind);
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  STANDIN_MAY_FAIL(cuptiActivityDisable);
+  lib.kinds.erase(kind);
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, uint8_t enable) {
+  STANDIN_MAY_FAIL(cuptiActivityEnableDriverApi);
+  if (enable != 0) {
+    lib.driver_calls.insert(id);
+  } else {
+    lib.driver_calls.erase(id);
+  }
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult cuptiActivityRegisterCallbacks(
+    CUpti_BuffersCallbackRequestFunc requested, CUpti_BuffersCallbackCompleteFunc completed) {
+  STANDIN_MAY_FAIL(cuptiActivityRegisterCallbacks);
+  lib.request = requested;
+  lib.complete = completed;
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult
+cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc timestamp) {
+  STANDIN_MAY_FAIL(cuptiActivityRegisterTimestampCallback);
+  lib.timestamp = timestamp;
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult cuptiActivityFlushAll(uint32_t) {
+  STANDIN_MAY_FAIL(cuptiActivityFlushAll);
+  complete(lib, lib.work);
+  complete(lib, lib.calls);
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid,
+                                                      CUpti_Activity** record) {
+  auto* next = buffer;
+  if (*record != nullptr) {
+    next = reinterpret_cast<uint8_t*>(*record) + record_size((*record)->kind);
+  }
+  if (next >= buffer + valid) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+  *record = reinterpret_cast<CUpti_Activity*>(next);
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t* dropped) {
+  STANDIN_MAY_FAIL(cuptiActivityGetNumDroppedRecords);
+  *dropped = std::exchange(lib.dropped, 0);
+  return CUPTI_SUCCESS;
+}

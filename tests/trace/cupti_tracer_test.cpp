@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tracer over the stand-in libcupti (tests/standin/cupti): the program, the GPU and the faults
+// are played, everything from CUPTI's functions on is real.
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "backend/nvidia/activity_buffers.hpp"
+#include "backend/nvidia/api_calls.hpp"
+#include "backend/nvidia/cupti_tracer.hpp"
+#include "base/clock.hpp"
+#include "tests/standin/cupti/cupti_standin.hpp"
+
+namespace gpufl::backend {
+namespace {
+
+using format::Kind;
+using standin::BadTime;
+using standin::Launch;
+namespace kernel = format::kernel_column;
+
+constexpr uint32_t k12_0 = 18, k12_9 = 28, k13_0 = 130'001, k13_1 = 130'101, k13_3 = 130'300;
+
+// Keeps every row, an absent value as INT64_MIN.
+class RecordingSink : public RowSink {
+ public:
+  static constexpr int64_t kAbsent = INT64_MIN;
+
+  int64_t intern(format::Dict dict, std::string_view value) override {
+    auto& values = dictionaries[dict];
+    const auto found = std::find(values.begin(), values.end(), value);
+    if (found == values.end()) values.emplace_back(value);
+    return std::find(values.begin(), values.end(), value) - values.begin() + 1;
+  }
+  void submit(const format::Batch& batch) override {
+    ASSERT_FALSE(batch.empty());
+    std::set<int64_t> devices;
+    for (size_t row = 0; row < batch.rows(); ++row) {
+      std::vector<int64_t> values;
+      for (size_t i = 0; i < batch.kind_spec().columns.size(); ++i) {
+        ASSERT_TRUE(batch.column(i).empty() || batch.column(i).size() == batch.rows()) << i;
+        values.push_back(batch.at(i, row, kAbsent));
+      }
+      if (batch.kind() == Kind::Kernel) devices.insert(values[kernel::kDevice]);
+      rows[batch.kind()].push_back(std::move(values));
+    }
+    EXPECT_LE(devices.size(), 1u) << "one batch per device";
+  }
+  const std::string& value(format::Dict dict, int64_t id) {
+    return dictionaries[dict].at(static_cast<size_t>(id - 1));
+  }
+
+  std::map<format::Dict, std::vector<std::string>> dictionaries;
+  std::map<Kind, std::vector<std::vector<int64_t>>> rows;
+};
+
+class Cupti : public testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("GPUFL_CUPTI_LIBRARY", GPUFL_STANDIN_CUPTI, 1);
+    void* handle = dlopen(GPUFL_STANDIN_CUPTI, RTLD_NOW);
+    ASSERT_NE(handle, nullptr) << dlerror();
+    auto* function =
+        reinterpret_cast<standin::CuptiStandinFunction*>(dlsym(handle, "cupti_standin"));
+    ASSERT_NE(function, nullptr);
+    standin_ = function();
+    standin_->reset(k13_0);
+  }
+
+  Availability start(const TraceOptions& options = {}) {
+    Availability why;
+    auto library = CuptiLibrary::open(why);
+    if (!library) return why;
+    tracer_ = make_cupti_tracer(library, options, {});
+    session_start_ns_ = base::monotonic_ns();
+    return tracer_->start(session_start_ns_);
+  }
+  void drain() { tracer_->drain(base::monotonic_ns() - session_start_ns_, sink_); }
+  // As a session ends. The tracer is gone afterwards.
+  format::Ledger finish() {
+    tracer_->stop();
+    drain();
+    format::Ledger ledger;
+    tracer_->account(ledger);
+    tracer_.reset();
+    return ledger;
+  }
+  std::vector<std::vector<int64_t>>& rows(Kind kind) { return sink_.rows[kind]; }
+
+  const standin::CuptiStandin* standin_ = nullptr;
+  std::unique_ptr<Tracer> tracer_;
+  int64_t session_start_ns_ = 0;
+  RecordingSink sink_;
+};
+
+TEST_F(Cupti, EveryLaunchIsAKernelWithItsCallAndConfiguration) {
+  ASSERT_TRUE(start().available);
+  std::map<int64_t, Launch> launched;
+  for (int i = 0; i < 10'000; ++i) {
+    Launch launch;
+    launch.name = i % 3 == 0 ? "gemm" : "relu";
+    launch.device = static_cast<uint32_t>(i % 2);
+    launch.context = launch.device + 1;
+    launch.stream = static_cast<uint32_t>(7 + i % 5);
+    launch.grid_x = 1 + i % 4;
+    launch.duration_ns = static_cast<uint64_t>(1000 + i);
+    launch.by_driver = i % 7 == 0;
+    launched[standin_->launch(launch)] = launch;
+    if (i % 2500 == 0) drain();
+  }
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.launches_seen, 10'000u);
+  EXPECT_EQ(ledger.kernel_records, 10'000u);
+  EXPECT_EQ(ledger.graph_kernel_records, 0u);
+  EXPECT_EQ(ledger.vendor_dropped, 0u);
+  EXPECT_EQ(ledger.impossible_times, 0u);
+  EXPECT_TRUE(ledger.is_complete());
+
+  ASSERT_EQ(rows(Kind::Kernel).size(), 10'000u);
+  for (const auto& row : rows(Kind::Kernel)) {
+    const auto found = launched.find(row[kernel::kCorrelation]);
+    ASSERT_NE(found, launched.end());
+    const Launch& launch = found->second;
+    EXPECT_EQ(row[kernel::kDuration], static_cast<int64_t>(launch.duration_ns));
+    EXPECT_EQ(row[kernel::kDevice], launch.device);
+    EXPECT_EQ(row[kernel::kContext], launch.context);
+    EXPECT_EQ(row[kernel::kStream], launch.stream);
+    EXPECT_EQ(row[kernel::kThread], gettid());
+    EXPECT_EQ(row[kernel::kGraph], 0);
+    EXPECT_GE(row[kernel::kApiStart], 0);
+    EXPECT_GE(row[kernel::kStart], row[kernel::kApiStart]);
+    const auto config = base::Json::parse(sink_.value(format::Dict::Config, row[kernel::kConfig]));
+    ASSERT_TRUE(config.is_ok());
+    EXPECT_EQ(sink_.value(format::Dict::Name, (*config)["name"].as_integer()), launch.name);
+    EXPECT_EQ((*config)["grid"].dump(), "[" + std::to_string(launch.grid_x) + ",1,1]");
+    EXPECT_EQ((*config)["registers"].as_integer(), 24);
+    EXPECT_EQ((*config)["shared_dynamic"].as_integer(), 1024);
+    EXPECT_EQ((*config)["cache"].as_string(), "shared");
+    launched.erase(found);
+  }
+  // What a kernel's row tells of its call is not told again.
+  EXPECT_TRUE(rows(Kind::Api).empty());
+  EXPECT_EQ(sink_.dictionaries[format::Dict::Config].size(), 8u);
+}
+
+TEST_F(Cupti, RecordsOfEveryVersionAreRead) {
+  for (const uint32_t version : {k12_0, k12_9, k13_0, k13_1}) {
+    standin_->reset(version);
+    sink_ = {};
+    ASSERT_TRUE(start().available) << version;
+    for (int i = 0; i < 100; ++i) {
+      standin_->launch({});
+      standin_->copy({});
+      standin_->fill(7, 64, 0xAB);
+      standin_->synchronize(1);
+    }
+    EXPECT_TRUE(finish().is_complete()) << version;
+    for (const Kind kind : {Kind::Kernel, Kind::Memcpy, Kind::Memset, Kind::Sync}) {
+      EXPECT_EQ(rows(kind).size(), 100u) << version << " " << static_cast<int>(kind);
+    }
+  }
+}
+
+TEST_F(Cupti, CopiesFillsAndWaits) {
+  ASSERT_TRUE(start().available);
+  standin_->launch({});  // tells which device context 1 is on
+  standin_->copy({0, 1, 9, 1, 12'345, -1});
+  standin_->copy({1, 2, 9, 10, 777, 0});
+  standin_->fill(8, 4096, 0xFF);
+  standin_->synchronize(1);
+  standin_->synchronize(99);
+  finish();
+  namespace copy = format::memcpy_column;
+  ASSERT_EQ(rows(Kind::Memcpy).size(), 2u);
+  for (const auto& row : rows(Kind::Memcpy)) {
+    const bool is_peer = row[copy::kDirection] == 10;
+    EXPECT_EQ(row[copy::kBytes], is_peer ? 777 : 12'345);
+    EXPECT_EQ(row[copy::kDevice], is_peer ? 1 : 0);
+    EXPECT_EQ(row[copy::kPeerDevice], is_peer ? 0 : RecordingSink::kAbsent);
+    EXPECT_EQ(row[copy::kDuration], 500);
+    EXPECT_EQ(row[copy::kAsync], 1);
+    EXPECT_EQ(row[copy::kSourceKind], 2);
+    EXPECT_EQ(row[copy::kTargetKind], 3);
+    EXPECT_EQ(row[copy::kThread], gettid());
+  }
+  namespace fill = format::memset_column;
+  ASSERT_EQ(rows(Kind::Memset).size(), 1u);
+  EXPECT_EQ(rows(Kind::Memset)[0][fill::kBytes], 4096);
+  EXPECT_EQ(rows(Kind::Memset)[0][fill::kValue], 0xFF);
+  EXPECT_EQ(rows(Kind::Memset)[0][fill::kMemoryKind], 3);
+  namespace wait = format::sync_column;
+  ASSERT_EQ(rows(Kind::Sync).size(), 2u);
+  for (const auto& row : rows(Kind::Sync)) {
+    EXPECT_EQ(row[wait::kDevice], row[wait::kContext] == 1 ? 0 : RecordingSink::kAbsent);
+    EXPECT_EQ(row[wait::kStream], -1);
+    EXPECT_EQ(row[wait::kEventId], -1);
+    EXPECT_EQ(row[wait::kDuration], 100);
+  }
+}
+
+TEST_F(Cupti, WaitsAreLeftOutWhenNotWanted) {
+  ASSERT_TRUE(start({.synchronization = false}).available);
+  standin_->synchronize(1);
+  finish();
+  EXPECT_TRUE(rows(Kind::Sync).empty());
+}
+
+TEST_F(Cupti, AllocationsAndFailuresAreApiRows) {
+  ASSERT_TRUE(start().available);
+  standin_->allocate(0);
+  standin_->allocate(2);
+  Launch refused;
+  refused.result = 1;
+  standin_->launch(refused);
+  const format::Ledger ledger = finish();
+  namespace api = format::api_column;
+  std::map<std::string, std::multiset<int64_t>> results;
+  for (const auto& row : rows(Kind::Api)) {
+    results[sink_.value(format::Dict::Name, row[api::kName])].insert(row[api::kResult]);
+  }
+  EXPECT_EQ(results["cudaMalloc"], (std::multiset<int64_t>{0, 2}));
+  EXPECT_EQ(results["cudaLaunchKernel"], (std::multiset<int64_t>{1}));
+  // A launch that failed is none.
+  EXPECT_EQ(ledger.launches_seen, 0u);
+  EXPECT_TRUE(ledger.is_complete());
+}
+
+TEST_F(Cupti, OneWithheldKernelMakesTheSessionIncomplete) {
+  ASSERT_TRUE(start().available);
+  for (int i = 0; i < 10'000; ++i) {
+    Launch launch;
+    launch.withheld = i == 6'789;
+    standin_->launch(launch);
+  }
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.vendor_dropped, 0u);
+  EXPECT_EQ(ledger.launches_seen, 10'000u);
+  EXPECT_EQ(ledger.kernel_records, 9'999u);
+  EXPECT_FALSE(ledger.is_complete());
+  // The call without a kernel is in the log by itself.
+  EXPECT_EQ(rows(Kind::Api).size(), 1u);
+}
+
+TEST_F(Cupti, KernelsOfGraphsAreCountedApart) {
+  ASSERT_TRUE(start().available);
+  Launch graph;
+  graph.graph_kernels = 20;
+  const uint32_t id = standin_->launch(graph);
+  standin_->launch({});
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.launches_seen, 1u);
+  EXPECT_EQ(ledger.graph_launches, 1u);
+  EXPECT_EQ(ledger.kernel_records, 21u);
+  EXPECT_EQ(ledger.graph_kernel_records, 20u);
+  EXPECT_TRUE(ledger.is_complete());
+  std::set<int64_t> nodes;
+  for (const auto& row : rows(Kind::Kernel)) {
+    if (row[kernel::kCorrelation] != id) continue;
+    EXPECT_EQ(row[kernel::kGraph], 5);
+    EXPECT_GE(row[kernel::kApiStart], 0);  // all share the one call
+    nodes.insert(row[kernel::kGraphNode]);
+  }
+  EXPECT_EQ(nodes.size(), 20u);
+}
+
+TEST_F(Cupti, ALaunchIntoAGraphIsNoLaunch) {
+  ASSERT_TRUE(start().available);
+  standin_->capture(true);
+  Launch captured;
+  captured.captured = true;
+  for (int i = 0; i < 5; ++i) standin_->launch(captured);
+  standin_->capture(false);
+  standin_->capture(false);  // one that began before the session
+  standin_->launch({});
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.launches_seen, 1u);
+  EXPECT_EQ(ledger.kernel_records, 1u);
+  EXPECT_TRUE(ledger.is_complete());
+}
+
+TEST_F(Cupti, ImpossibleTimesAreCountedAndLeftOut) {
+  ASSERT_TRUE(start().available);
+  for (const BadTime bad :
+       {BadTime::None, BadTime::Zero, BadTime::Inverted, BadTime::BeforeSession, BadTime::Future}) {
+    Launch launch;
+    launch.bad_time = bad;
+    standin_->launch(launch);
+  }
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.kernel_records, 5u);
+  EXPECT_EQ(ledger.impossible_times, 4u);
+  EXPECT_FALSE(ledger.is_complete());
+  EXPECT_EQ(rows(Kind::Kernel).size(), 1u);
+}
+
+TEST_F(Cupti, KernelsWaitForCallsThatArriveLater) {
+  ASSERT_TRUE(start().available);
+  standin_->hold_calls(true);
+  for (int i = 0; i < 100; ++i) standin_->launch({});
+  usleep(60'000);  // a flush is due
+  drain();
+  EXPECT_TRUE(rows(Kind::Kernel).empty());
+  standin_->hold_calls(false);
+  usleep(60'000);
+  drain();
+  ASSERT_EQ(rows(Kind::Kernel).size(), 100u);
+  for (const auto& row : rows(Kind::Kernel)) EXPECT_EQ(row[kernel::kThread], gettid());
+  EXPECT_TRUE(finish().is_complete());
+}
+
+TEST_F(Cupti, AKernelWhoseCallNeverComesIsToldWithoutIt) {
+  ASSERT_TRUE(start().available);
+  standin_->hold_calls(true);
+  standin_->launch({});
+  for (int i = 0; i < 6; ++i) {
+    usleep(55'000);
+    drain();
+  }
+  ASSERT_EQ(rows(Kind::Kernel).size(), 1u);
+  EXPECT_EQ(rows(Kind::Kernel)[0][kernel::kApiStart], -1);
+  EXPECT_EQ(rows(Kind::Kernel)[0][kernel::kApiDuration], -1);
+  finish();
+}
+
+TEST_F(Cupti, CorrelationIdsWrap) {
+  ASSERT_TRUE(start().available);
+  standin_->next_correlation(UINT32_MAX - 50);
+  for (int i = 0; i < 100; ++i) standin_->launch({});
+  finish();
+  ASSERT_EQ(rows(Kind::Kernel).size(), 100u);
+  for (const auto& row : rows(Kind::Kernel)) EXPECT_GE(row[kernel::kApiStart], 0);
+}
+
+TEST_F(Cupti, WithoutBuffersRecordsAreDroppedAndCounted) {
+  ASSERT_TRUE(start().available);
+  // Nobody drains, so the pool is never refilled.
+  constexpr uint64_t kLaunches = 100'000;
+  for (uint64_t i = 0; i < kLaunches; ++i) standin_->launch({});
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.launches_seen, kLaunches);
+  EXPECT_GT(ledger.vendor_dropped.value_or(0), 0u);
+  EXPECT_LT(ledger.kernel_records.value_or(0), kLaunches);
+  EXPECT_FALSE(ledger.is_complete());
+}
+
+TEST_F(Cupti, StoppingGivesCuptiUpAndStartingAgainWorks) {
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(start().available) << round;
+    EXPECT_TRUE(standin_->is_subscribed());
+    for (int i = 0; i < 10; ++i) standin_->launch({});
+    const format::Ledger ledger = finish();
+    EXPECT_EQ(ledger.launches_seen, 10u);
+    EXPECT_EQ(ledger.kernel_records, 10u);
+    EXPECT_FALSE(standin_->is_subscribed());
+    EXPECT_EQ(standin_->enabled_kinds(), 0u);
+    EXPECT_EQ(standin_->finalized(), static_cast<uint32_t>(round + 1));
+    standin_->launch({});  // nobody listens
+  }
+  EXPECT_EQ(rows(Kind::Kernel).size(), 30u);
+}
+
+TEST_F(Cupti, CallsThatReturnMeanwhileFinaliseOnTheirOwnThread) {
+  ASSERT_TRUE(start().available);
+  std::atomic<bool> done{false};
+  std::thread program([&] {
+    while (!done) standin_->launch({});
+  });
+  usleep(20'000);
+  finish();
+  EXPECT_EQ(standin_->finalized(), 1u);
+  EXPECT_FALSE(standin_->is_subscribed());
+  done = true;
+  program.join();
+}
+
+TEST_F(Cupti, ASharedCuptiIsNotFinalised) {
+  standin_->reset(k13_3);
+  ASSERT_TRUE(start().available);
+  finish();
+  EXPECT_EQ(standin_->finalized(), 0u);
+  EXPECT_FALSE(standin_->is_subscribed());
+}
+
+TEST_F(Cupti, AnotherSubscriberCostsTheLaunchCountAlone) {
+  standin_->fail("cuptiSubscribe", CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+  ASSERT_TRUE(start().available);
+  const auto limitations = tracer_->limitations();
+  ASSERT_EQ(limitations.size(), 1u);
+  EXPECT_EQ(limitations[0].feature, "launch_count");
+  EXPECT_EQ(limitations[0].why.reason, "another_subscriber");
+  EXPECT_NE(limitations[0].why.hint, "");
+  standin_->launch({});
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.launches_seen, std::nullopt);
+  EXPECT_EQ(ledger.kernel_records, 1u);
+  EXPECT_EQ(standin_->finalized(), 0u);  // it would take the other's CUPTI away
+}
+
+TEST_F(Cupti, RefusalsHaveAName) {
+  standin_->fail("cuptiActivityEnable", CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
+  const Availability denied = start();
+  EXPECT_EQ(denied.reason, "permission_denied");
+  EXPECT_EQ(denied.detail, "cuptiActivityEnable(kind): CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35)");
+  EXPECT_FALSE(standin_->is_subscribed());
+  tracer_.reset();
+  standin_->reset(k13_0);
+  standin_->fail("cuptiActivityRegisterCallbacks", CUPTI_ERROR_UNKNOWN);
+  EXPECT_EQ(start().reason, "cupti_error");
+  tracer_.reset();
+  // Nothing of the refusals stays behind.
+  standin_->reset(k13_0);
+  EXPECT_TRUE(start().available);
+  finish();
+}
+
+TEST_F(Cupti, OneTracerAtATime) {
+  ASSERT_TRUE(start().available);
+  Availability why;
+  const auto second = make_cupti_tracer(CuptiLibrary::open(why), {}, {});
+  EXPECT_EQ(second->start(base::monotonic_ns()).reason, "taken");
+  standin_->launch({});
+  EXPECT_EQ(finish().kernel_records, 1u);
+}
+
+TEST_F(Cupti, WithoutTheTimestampCallbackCuptisClockIsConverted) {
+  standin_->fail("cuptiActivityRegisterTimestampCallback", CUPTI_ERROR_NOT_SUPPORTED);
+  ASSERT_TRUE(start().available);
+  const int64_t before = base::monotonic_ns() - session_start_ns_;
+  standin_->launch({});
+  const int64_t after = base::monotonic_ns() - session_start_ns_;
+  EXPECT_EQ(finish().impossible_times, 0u);
+  ASSERT_EQ(rows(Kind::Kernel).size(), 1u);
+  constexpr int64_t kSlackNs = 1'000'000;
+  EXPECT_GE(rows(Kind::Kernel)[0][kernel::kStart], before - kSlackNs);
+  EXPECT_LE(rows(Kind::Kernel)[0][kernel::kStart], after + kSlackNs);
+}
+
+TEST_F(Cupti, ManyThreadsLaunchWhileTheCollectorDrains) {
+  ASSERT_TRUE(start().available);
+  constexpr int kThreads = 4, kLaunches = 5'000;
+  std::vector<std::thread> threads;
+  std::atomic<int> running{kThreads};
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < kLaunches; ++i) standin_->launch({});
+      --running;
+    });
+  }
+  while (running > 0) {
+    drain();
+    usleep(2'000);
+  }
+  for (std::thread& thread : threads) thread.join();
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.launches_seen, uint64_t{kThreads} * kLaunches);
+  EXPECT_EQ(ledger.kernel_records, ledger.launches_seen);
+  EXPECT_TRUE(ledger.is_complete());
+  std::set<int64_t> seen;
+  for (const auto& row : rows(Kind::Kernel)) seen.insert(row[kernel::kThread]);
+  EXPECT_EQ(seen.size(), size_t{kThreads});
+}
+
+TEST_F(Cupti, AMissingLibraryIsNamed) {
+  setenv("GPUFL_CUPTI_LIBRARY", "/nonexistent/libcupti.so.13", 1);
+  const Availability why = start();
+  EXPECT_EQ(why.reason, "library_not_found");
+  EXPECT_NE(why.hint, "");
+}
+
+TEST(ApiRoleTest, ByName) {
+  for (const char* name : {"cudaLaunchKernel_v7000", "cuLaunchKernelEx", "cudaMemcpyAsync_v3020",
+                           "cuMemsetD8Async", "cudaStreamSynchronize_v3020", "cudaGraphLaunch",
+                           "cuStreamWaitEvent", "cudaEventSynchronize_v3020"}) {
+    EXPECT_EQ(api_role(name), ApiRole::Activity) << name;
+  }
+  for (const char* name : {"cudaMalloc_v3020", "cuMemAlloc_v2", "cudaFreeAsync_v11020",
+                           "cudaHostAlloc_v3020", "cuMemFree_v2", "cuMemCreate"}) {
+    EXPECT_EQ(api_role(name), ApiRole::Memory) << name;
+  }
+  for (const char* name : {"cudaGetDevice_v3020", "cuCtxGetCurrent", "cudaLaunchHostFunc_v10000",
+                           "cudaStreamBeginCapture_v10000"}) {
+    EXPECT_EQ(api_role(name), ApiRole::Other) << name;
+  }
+}
+
+TEST(ApiCallsTest, OneThatMustGoIsHandedBack) {
+  ApiCalls calls;
+  ApiCall first;
+  first.id = 5;
+  EXPECT_EQ(calls.remember(first), nullptr);
+  ApiCall later = first;
+  later.id = 5 + ApiCalls::kCapacity;
+  const ApiCall* gone = calls.remember(later);
+  ASSERT_NE(gone, nullptr);
+  EXPECT_EQ(gone->id, 5u);
+  EXPECT_EQ(calls.find(5), nullptr);
+  EXPECT_NE(calls.find(later.id), nullptr);
+}
+
+TEST(ActivityBuffersTest, AnEmptyPoolRefusesAndRefillsUpToItsBound) {
+  ActivityBuffers buffers;
+  EXPECT_EQ(buffers.take_empty(), nullptr);
+  EXPECT_EQ(buffers.refusals(), 1u);
+  std::vector<uint8_t*> held;
+  for (size_t i = 0; i < 2 * ActivityBuffers::kMaxBuffers; ++i) {
+    buffers.refill();
+    uint8_t* data = buffers.take_empty();
+    if (data == nullptr) break;
+    held.push_back(data);
+  }
+  EXPECT_EQ(held.size(), ActivityBuffers::kMaxBuffers);
+  for (uint8_t* data : held) buffers.give_full(data, 0);
+  buffers.release_spare();
+  EXPECT_EQ(buffers.allocated(), 0u);
+}
+
+}  // namespace
+}  // namespace gpufl::backend
