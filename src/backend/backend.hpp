@@ -73,17 +73,55 @@ class HealthSource {
                            std::vector<DeviceEvent>& events) = 0;
 };
 
+// The scope that a call was made in.
+struct ScopeRef {
+  int64_t scope = 0;       // 0: none
+  bool inherited = false;  // another thread's: the only one that had a scope open
+};
+
 // Where a tracer puts its rows: implemented by the collector, called on its thread.
 class RowSink {
  public:
   virtual ~RowSink() = default;
   virtual int64_t intern(format::Dict dict, std::string_view value) = 0;
   virtual void submit(const format::Batch& rows) = 0;
+  // An object line: `event`, `clock`, `module`. `time` is the caller's.
+  virtual void write(format::Kind kind, const base::Json& line) = 0;
+  // The scope of a call by `thread` (system thread id) that began at `time_ns` (session time). Ask
+  // when the call is decoded: scopes that ended long ago are forgotten.
+  virtual ScopeRef scope_at(int64_t thread, int64_t time_ns) = 0;
+  // The log's id of a stack that StackRecorder::record() gave; 0 for 0.
+  virtual int64_t stack(uint32_t recorded) = 0;
 };
 
-// What a tracer records beyond kernels and copies.
+// Takes CPU stacks. record() is called on the program's threads, inside a vendor's callback: once
+// warm it takes no lock, allocates nothing and makes no system call.
+class StackRecorder {
+ public:
+  virtual ~StackRecorder() = default;
+  virtual uint32_t record() noexcept = 0;  // the calling thread's stack, by content; 0: none
+};
+
+// Says which part of the program is wanted. Calls that began outside are counted, not recorded.
+class CaptureGate {
+ public:
+  virtual ~CaptureGate() = default;
+  virtual bool is_open(int64_t time_ns) const = 0;  // session time; the collector's thread
+  // The program called the vendor's profiler start or stop (monotonic clock). Any thread.
+  virtual void on_profiler_start(int64_t monotonic_ns) noexcept = 0;
+  virtual void on_profiler_stop(int64_t monotonic_ns) noexcept = 0;
+};
+
+// What a tracer records beyond kernels and copies. What it points to outlives the tracer.
 struct TraceOptions {
-  bool synchronization = true;  // waits of the host for the GPU
+  bool synchronization = true;       // waits of the host for the GPU
+  bool memory = false;               // allocations and releases
+  bool graphs = false;               // the span and the topology of graph launches
+  bool external_correlation = true;  // ids that a framework or the program pushes
+  bool queue_times = false;          // when a kernel was queued and submitted
+  bool launch_count = true;          // the ledger's proof; costs a callback a launch
+  StackRecorder* stacks = nullptr;   // null: none
+  CaptureGate* gate = nullptr;       // null: everything is wanted
 };
 
 // A part of tracing that had to be left out; the rest runs.
@@ -92,17 +130,52 @@ struct Limitation {
   Availability why;
 };
 
-// GPU activity. The collector's thread calls drain() every few tens of milliseconds, and once
-// more after stop(): the tracer decodes what has arrived since and submits it. `now_ns` and every
-// time submitted are session time: nanoseconds since `session_start_ns` of the monotonic clock.
+// A call that has begun, or work that was launched, and has not come to its end.
+struct PendingCall {
+  std::string function;  // "cuLaunchKernel"
+  int64_t time_ns = 0;   // when the call began, session time
+  int64_t thread = 0;
+  int64_t device = -1;  // -1: unknown
+  int64_t correlation = 0;
+  int64_t scope = 0;
+  int64_t stack = 0;  // the log's id
+};
+
+struct TraceStatus {
+  std::string state;   // "waiting_for_cuda", "recording", "stopped", or a reason of Availability
+  std::string detail;  // a sentence, where there is more to say
+  uint64_t launches = 0, kernels = 0, dropped = 0;
+  uint64_t pending_count = 0;
+  std::vector<PendingCall> pending;  // the oldest of them, at most 64
+};
+
+// GPU activity. A round of the collector's thread, every few tens of milliseconds, has three steps:
+// gather() asks the vendor for what is complete and takes it in hand; the collector reads the
+// scopes; drain() decodes what was gathered and submits it. So every call that is decoded finds its
+// scope. After stop() one more round reads the rest. `now_ns` and every time submitted are session
+// time: nanoseconds since `session_start_ns` of the monotonic clock.
 class Tracer {
  public:
   virtual ~Tracer() = default;
   virtual Availability start(int64_t session_start_ns) = 0;
   virtual std::vector<Limitation> limitations() const { return {}; }  // known after start()
   virtual void stop() = 0;
+  virtual void gather(int64_t /*now_ns*/) {}
   virtual void drain(int64_t now_ns, RowSink& sink) = 0;
-  // Fills the fields of the ledger that only the tracer knows.
+  // Adds what only the tracer knows: a session may have several tracers, one after another.
+  virtual void account(format::Ledger& ledger) const = 0;
+  // As of the last round. Any thread.
+  virtual TraceStatus status() const = 0;
+};
+
+// Marks and ranges that the program gives through a vendor's annotation API (NVTX). start() and
+// stop() on any thread; drain() on the collector's, once more after stop().
+class MarkerSource {
+ public:
+  virtual ~MarkerSource() = default;
+  virtual Availability start(int64_t session_start_ns) = 0;
+  virtual void stop() = 0;
+  virtual void drain(int64_t now_ns, RowSink& sink) = 0;
   virtual void account(format::Ledger& ledger) const = 0;
 };
 
@@ -115,6 +188,7 @@ class Backend {
   virtual Availability trace_available() = 0;
   virtual base::Result<std::unique_ptr<HealthSource>> make_health_source() = 0;
   virtual base::Result<std::unique_ptr<Tracer>> make_tracer(const TraceOptions& options) = 0;
+  virtual std::unique_ptr<MarkerSource> make_marker_source() { return nullptr; }  // null: none
 };
 
 // registry.cpp: the one file that names vendors.

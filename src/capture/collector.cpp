@@ -101,6 +101,12 @@ int64_t Collector::intern(format::Dict dict, std::string_view value) {
 
 void Collector::submit(const format::Batch& rows) { parts_.log.write(rows); }
 
+void Collector::write(format::Kind kind, const base::Json& line) { parts_.log.write(kind, line); }
+
+backend::ScopeRef Collector::scope_at(int64_t, int64_t) { return {}; }
+
+int64_t Collector::stack(uint32_t) { return 0; }
+
 int64_t Collector::session_now() const { return base::monotonic_ns() - parts_.session_start_ns; }
 
 void Collector::run() {
@@ -128,6 +134,7 @@ void Collector::run() {
 
 void Collector::collect(bool everything) {
   const int64_t now_ns = session_now();
+  if (parts_.tracer != nullptr) parts_.tracer->gather(now_ns);
   const uint64_t fullest = scopes_ ? scopes_->drain() : 0;
   samples_.write(parts_.sampler.take());
   if (parts_.tracer != nullptr) parts_.tracer->drain(now_ns, *this);

@@ -51,6 +51,9 @@ class Collector final : private backend::RowSink {
 
   int64_t intern(format::Dict dict, std::string_view value) override;
   void submit(const format::Batch& rows) override;
+  void write(format::Kind kind, const base::Json& line) override;
+  backend::ScopeRef scope_at(int64_t thread, int64_t time_ns) override;
+  int64_t stack(uint32_t recorded) override;
 
   int64_t session_now() const;
   void run();

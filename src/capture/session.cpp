@@ -190,6 +190,9 @@ class RunningSession final : public Session {
   void system_stop(std::string_view name) override;
   MetricBoard board() const override;
   void flush() override;
+  base::Status resume() override { return base::Status::ok(); }
+  base::Status pause() override { return base::Status::ok(); }
+  base::Json status() const override { return base::Json::object(); }
   base::Status stop() override;
   void abandon() override;
 

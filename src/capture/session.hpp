@@ -34,7 +34,12 @@ struct SessionConfig {
   std::string backend = "auto";    // a name of backend::backend_names(), "auto" or "none"
   int sample_interval_ms = 0;      // 0: no sampling unless `continuous` or systemStart: then 100
   bool continuous_sampling = false;
-  backend::TraceOptions trace;
+  bool dormant =
+      false;            // records nothing of the GPU until resume(); opens no vendor library for it
+  bool stacks = false;  // CPU stacks at launches and waits
+  std::string capture_range;          // "", "cudaProfilerApi", "nvtx:NAME", "scope:NAME"
+  std::string run_id;                 // empty: a run of its own
+  backend::TraceOptions trace;        // its pointers are set by Session
   format::LogOptions log;             // session_dir is set by Session
   std::vector<std::string> features;  // options turned on by hand, "enable_stack_trace": those
                                       // that the engine cannot serve are noted
@@ -67,6 +72,14 @@ class Session {
   virtual MetricBoard board() const = 0;
   // Everything recorded before the call is in the log, unsealed, when it returns.
   virtual void flush() = 0;
+  // Recording of the GPU while the program runs; scopes, counters and health go on. Repeating
+  // either is no error. resume() fails, with the reason's word in front, when the engine cannot
+  // run.
+  virtual base::Status resume() = 0;
+  virtual base::Status pause() = 0;
+  // What `gpufl control status` shows: session_id, dir, state, engine, times, counts, what is
+  // pending.
+  virtual base::Json status() const = 0;
   // Ends the recording and seals the log. Idempotent.
   virtual base::Status stop() = 0;
   // After fork(), in the child: no thread of ours runs there; touches no file, joins nothing.

@@ -41,6 +41,9 @@ class RecordingSink : public RowSink {
     if (found == values.end()) values.emplace_back(value);
     return std::find(values.begin(), values.end(), value) - values.begin() + 1;
   }
+  void write(format::Kind, const base::Json&) override {}
+  ScopeRef scope_at(int64_t, int64_t) override { return {}; }
+  int64_t stack(uint32_t) override { return 0; }
   void submit(const format::Batch& batch) override {
     ASSERT_FALSE(batch.empty());
     std::set<int64_t> devices;

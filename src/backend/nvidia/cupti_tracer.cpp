@@ -68,6 +68,7 @@ class CuptiTracer final : public Tracer {
   void stop() override;
   void drain(int64_t now_ns, RowSink& sink) override;
   void account(format::Ledger& ledger) const override;
+  TraceStatus status() const override;
 
  private:
   enum class State { Idle, Running, Stopped, Detached };
@@ -260,6 +261,15 @@ void CuptiTracer::detach() {
   }
   buffers().release_spare();
   tracing.clear();
+}
+
+TraceStatus CuptiTracer::status() const {
+  const std::lock_guard lock(mutex_);
+  TraceStatus status;
+  status.state = state_ == State::Running ? "recording" : "stopped";
+  if (decoder_) status.kernels = decoder_->counts().kernels;
+  status.dropped = dropped_;
+  return status;
 }
 
 void CuptiTracer::account(format::Ledger& ledger) const {

@@ -26,6 +26,9 @@ class RecordingSink : public RowSink {
     values.emplace_back(value);
     return static_cast<int64_t>(values.size()) - 1;
   }
+  void write(format::Kind, const base::Json&) override {}
+  ScopeRef scope_at(int64_t, int64_t) override { return {}; }
+  int64_t stack(uint32_t) override { return 0; }
   void submit(const format::Batch& rows) override {
     EXPECT_FALSE(rows.empty());
     auto& all = columns[rows.kind()];
@@ -169,6 +172,9 @@ TEST(SyntheticTracer, DrainIsBoundedAndCountsWhatItSkips) {
   class CountingSink : public RowSink {
    public:
     int64_t intern(format::Dict, std::string_view) override { return 1; }
+    void write(format::Kind, const base::Json&) override {}
+    ScopeRef scope_at(int64_t, int64_t) override { return {}; }
+    int64_t stack(uint32_t) override { return 0; }
     void submit(const format::Batch& rows) override {
       EXPECT_LE(rows.rows(), 4096u);
       if (rows.kind() == format::Kind::Kernel) kernels += rows.rows();
@@ -178,7 +184,7 @@ TEST(SyntheticTracer, DrainIsBoundedAndCountsWhatItSkips) {
   SyntheticOptions options;
   options.kernels_per_s = 4'000'000;
   const auto tracer = make_synthetic_tracer(options);
-  ASSERT_TRUE(tracer->start(base::monotonic_ns()).is_ok());
+  ASSERT_TRUE(tracer->start(base::monotonic_ns()).available);
   tracer->drain(kSecondNs, sink);
   const uint64_t of_first = sink.kernels;
   EXPECT_EQ(of_first, uint64_t{1} << 20);

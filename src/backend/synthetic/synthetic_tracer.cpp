@@ -67,6 +67,7 @@ class SyntheticTracer : public Tracer {
   void stop() override;
   void drain(int64_t now_ns, RowSink& sink) override;
   void account(format::Ledger& ledger) const override;
+  TraceStatus status() const override;
 
  private:
   struct Place {
@@ -277,6 +278,11 @@ void SyntheticTracer::account(format::Ledger& ledger) const {
   ledger.kernel_records = kernel_records_;
   ledger.vendor_dropped = next_kernel_ - kernel_records_;
   ledger.impossible_times = 0;
+}
+
+TraceStatus SyntheticTracer::status() const {
+  const bool stopped = end_ns_.load() != std::numeric_limits<int64_t>::max();
+  return {stopped ? "stopped" : "recording", "", 0, 0, 0, 0, {}};
 }
 
 }  // namespace
