@@ -7,7 +7,7 @@ namespace gpufl::capture {
 
 CounterCollector::CounterCollector(format::LogWriter& log)
     : log_(log), overflowed_before_(counters::overflowed()), seen_(counters::end()) {
-  for (uint32_t id = Interner::kOverflowId; id < seen_.size(); ++id) {
+  for (uint32_t id = base::Interner::kOverflowId; id < seen_.size(); ++id) {
     seen_[id].value = counters::value(id);
   }
 }
@@ -15,7 +15,7 @@ CounterCollector::CounterCollector(format::LogWriter& log)
 void CounterCollector::sample(int64_t now_ns) {
   const uint32_t end = counters::end();
   if (seen_.size() < end) seen_.resize(end);  // a counter made since began at zero
-  for (uint32_t id = Interner::kOverflowId; id < end; ++id) {
+  for (uint32_t id = base::Interner::kOverflowId; id < end; ++id) {
     Seen& seen = seen_[id];
     const int64_t value = counters::value(id);
     if (value == seen.value) continue;

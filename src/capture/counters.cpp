@@ -17,7 +17,7 @@ constexpr uint32_t kBlocks = kMaxCounters / kCellsPerBlock;
 constexpr size_t kMaxNameBytes = size_t{1} << 20;
 constexpr std::string_view kUnnamed = "<unnamed>";
 
-constinit Interner g_names{kMaxCounters, kMaxNameBytes};
+constinit base::Interner g_names{kMaxCounters, kMaxNameBytes};
 constinit std::atomic<Cell*> g_blocks[kBlocks] = {};
 constinit Cell g_overflow;
 
@@ -32,7 +32,7 @@ Cell* make_block(uint32_t number) noexcept {
 }
 
 Cell* cell(uint32_t id) noexcept {
-  if (id == Interner::kOverflowId) return &g_overflow;
+  if (id == base::Interner::kOverflowId) return &g_overflow;
   Cell* block = g_blocks[id / kCellsPerBlock].load(std::memory_order_acquire);
   return block != nullptr ? block + id % kCellsPerBlock : nullptr;
 }

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "capture/interner.hpp"
+#include "base/interner.hpp"
 
 // The process's named counters: older and younger than any session, bounded, never freed. Looking
 // up a known name takes no lock. Any thread.
@@ -16,7 +16,7 @@ inline constexpr uint32_t kMaxCounters = 4096;
 // The counter's value; beyond the bound all further names share one. "" is "<unnamed>".
 std::atomic<int64_t>* find_or_add(std::string_view name) noexcept;
 
-// Counters are numbered as Interner numbers texts: from Interner::kOverflowId to end()-1.
+// Counters are numbered as an Interner numbers texts: from its kOverflowId to end()-1.
 uint32_t end() noexcept;
 std::string_view name(uint32_t id) noexcept;
 int64_t value(uint32_t id) noexcept;

@@ -19,7 +19,7 @@ uint64_t texts_overflowed() {
 }
 
 // The log's id of a text, which it is asked for once.
-int64_t log_id(format::LogWriter& log, const Interner& texts, uint32_t id,
+int64_t log_id(format::LogWriter& log, const base::Interner& texts, uint32_t id,
                std::vector<int64_t>& known) {
   constexpr int64_t kUnknown = -1;
   if (id >= known.size()) known.resize(id + 1, kUnknown);
@@ -50,7 +50,7 @@ int64_t ScopeCollector::name_id(uint32_t name) {
 
 int64_t ScopeCollector::tag_id(uint32_t tag) {
   constexpr int64_t kNone = 0;  // as a dictionary id in any column
-  return tag == Interner::kEmptyId ? kNone : log_id(log_, scope_recorder::tags(), tag, tag_ids_);
+  return tag == base::Interner::kEmptyId ? kNone : log_id(log_, scope_recorder::tags(), tag, tag_ids_);
 }
 
 int64_t ScopeCollector::session_time(int64_t monotonic_ns) const {

@@ -224,7 +224,7 @@ TEST_F(ScopeCollectorTest, TagsBeyondTheBoundLeaveTheNamesAlone) {
     ScopedMonitor scope("step", "batch_" + std::to_string(i));
     if (i % 100 == 0) collector_->drain();
   }
-  EXPECT_EQ(collector_->names_overflowed(), kBeyond + Interner::kFirstFreeId);
+  EXPECT_EQ(collector_->names_overflowed(), kBeyond + base::Interner::kFirstFreeId);
   {
     ScopedMonitor scope("a new name", "batch_0");
   }

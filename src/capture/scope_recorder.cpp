@@ -26,8 +26,8 @@ using detail::active_session;
 
 constexpr size_t kMaxTextBytes = size_t{16} << 20;
 
-constinit Interner g_names{kMaxNames, kMaxTextBytes};
-constinit Interner g_tags{kMaxTags, kMaxTextBytes};
+constinit base::Interner g_names{kMaxNames, kMaxTextBytes};
+constinit base::Interner g_tags{kMaxTags, kMaxTextBytes};
 constinit std::atomic<ScopeRing*> g_rings[kMaxRings] = {};
 constinit std::atomic<uint32_t> g_ring_count{0};
 constinit std::atomic<uint64_t> g_ringless_drops{0};
@@ -159,9 +159,9 @@ uint32_t ring_count() { return std::min(g_ring_count.load(std::memory_order_acqu
 
 ScopeRing* ring(uint32_t number) { return g_rings[number].load(std::memory_order_acquire); }
 
-Interner& names() { return g_names; }
+base::Interner& names() { return g_names; }
 
-Interner& tags() { return g_tags; }
+base::Interner& tags() { return g_tags; }
 
 bool any_scope_open(uint32_t session) {
   for (uint32_t i = 0; i < ring_count(); ++i) {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "capture/interner.hpp"
+#include "base/interner.hpp"
 #include "capture/scope_ring.hpp"
 
 // Where scopes are recorded: process-wide, older and younger than any session. A thread gets its
@@ -29,8 +29,8 @@ ScopeRing* ring(uint32_t number);
 // Of the session; without room for one more it is "<overflow>".
 inline constexpr uint32_t kMaxNames = 65536;
 inline constexpr uint32_t kMaxTags = 65536;
-Interner& names();
-Interner& tags();
+base::Interner& names();
+base::Interner& tags();
 // Whether any thread is inside a scope of `session`. Walks the rings: for pollers.
 bool any_scope_open(uint32_t session);
 // Scopes that found no ring, since the process began.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/interner.hpp"
+#include "base/interner.hpp"
 
 #include <sys/mman.h>
 
@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-namespace gpufl::capture {
+namespace gpufl::base {
 
 namespace {
 
@@ -153,4 +153,4 @@ std::string_view Interner::cut(std::string_view text) noexcept {
   return text.substr(0, kMaxTextBytes);
 }
 
-}  // namespace gpufl::capture
+}  // namespace gpufl::base

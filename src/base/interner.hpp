@@ -11,7 +11,7 @@
 // known text takes no lock and writes nothing; a new one takes a lock that readers of entries never
 // take. Bounded: beyond the bound everything is "<overflow>". A global one needs no constructor to
 // run and is never destroyed, so scopes work while statics come and go.
-namespace gpufl::capture {
+namespace gpufl::base {
 
 class Interner {
  public:
@@ -93,4 +93,4 @@ class Interner {
   size_t bytes_ = 0;
 };
 
-}  // namespace gpufl::capture
+}  // namespace gpufl::base

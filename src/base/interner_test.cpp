@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/interner.hpp"
+#include "base/interner.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace gpufl::capture {
+namespace gpufl::base {
 namespace {
 
 // Static, here as in the library: an Interner frees nothing.
@@ -100,4 +100,4 @@ TEST(Interner, ThreadsAgree) {
 }
 
 }  // namespace
-}  // namespace gpufl::capture
+}  // namespace gpufl::base
