@@ -5,8 +5,8 @@
 # Nothing but the look at what is there runs when nothing is missing.
 
 declare -rA apt_needs=(
-  [build]="g++ cmake ninja-build ccache git libboost-dev|libboost1.81-dev libcli11-dev libfmt-dev
-    libzstd-dev python3 python3-venv"
+  [build]="g++ cmake ninja-build ccache git libboost-dev|libboost1.81-dev libcli11-dev libdw-dev
+    libfmt-dev libiberty-dev libzstd-dev python3 python3-venv"
   [lint]="git shellcheck python3 python3-venv"
   [test]="clang libclang-rt-dev shellcheck libgtest-dev binutils"
   [cuda]="g++ python3 python3-venv"
