@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "base/interner.hpp"
@@ -11,8 +12,6 @@
 // its first scope of a session and keeps it until it ends; from then on begin and end allocate
 // nothing, lock nothing and make no system call. One session at a time owns the consuming side.
 namespace gpufl::capture::scope_recorder {
-
-inline constexpr uint32_t kMaxRings = 1024;  // threads beyond that are not recorded, but counted
 
 // Becomes the consumer; events of earlier sessions are void. Returns the session's number for
 // tokens, or 0 when another session has the recorder.
@@ -35,6 +34,17 @@ base::Interner& tags();
 bool any_scope_open(uint32_t session);
 // Scopes that found no ring, since the process began.
 uint64_t ringless_drops();
+
+// Another copy of the library in this process, which has the session: plain C, because copies may
+// come from different compilers.
+struct ForeignRecorder {
+  uint64_t (*begin_scope)(const char* name, size_t name_size, const char* tag, size_t tag_size,
+                          uint32_t repeat, uint32_t warmup);
+  void (*end_scope)(uint64_t scope);
+};
+// From here on scopes are recorded there, as long as no session of this copy records; null: no
+// more. `other` stays for good.
+void forward_to(const ForeignRecorder* other);
 
 // Around fork(): `before` and `parent` on the forking thread, `child` in the child, where the
 // rings of threads that are not there become free.

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/mman.h>
-
 #include <atomic>
-#include <bit>
-#include <cstddef>
 #include <cstdint>
 
 #include "base/clock.hpp"
+#include "base/event_ring.hpp"
 
-// The scope events of one thread on their way to the collector: one producer (the thread that
-// claimed the ring), one consumer (the collector of the session). Full means dropped and counted.
-// The producer writes to its own cache lines only; a push is a clock read and 32 bytes stored. A
-// ring begins small and grows when a burst fills it, while the room that all rings share lasts.
+// The scope events of one thread on their way to the collector: an EventRing that keeps room for
+// the ends of the scopes it has begun. A push is a clock read and 32 bytes stored.
 namespace gpufl::capture {
 
 // Which scope of which session: what begin_scope returns and end_scope takes. Never 0.
@@ -41,39 +36,20 @@ struct ScopeEvent {
 };
 static_assert(sizeof(ScopeEvent) == 32, "two events to a cache line");
 
-class ScopeRing {
+class ScopeRing : public base::EventRing<ScopeEvent> {
  public:
-  static constexpr uint32_t kEvents = 32768;                  // at most
-  static constexpr uint32_t kFirstEvents = 1024;              // at first
-  static constexpr int64_t kSharedEvents = int64_t{1} << 20;  // what all rings together may grow by
-  static constexpr size_t kBytes = kEvents * sizeof(ScopeEvent);
-
-  enum class State : uint32_t { Free, Claimed, Exited };
-
-  // `events` has kEvents of them; born claimed by `thread_id`.
-  ScopeRing(uint32_t number, ScopeEvent* events, int64_t thread_id)
-      : number_(number), events_(events), thread_id_(thread_id) {}
-  ScopeRing(const ScopeRing&) = delete;
-  ScopeRing& operator=(const ScopeRing&) = delete;
-
-  // Producer. Between the two it uses what is_inside() protects.
-  void enter() noexcept {
-    inside_.store(true, std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);  // the other half is a membarrier
-  }
-  void leave() noexcept { inside_.store(false, std::memory_order_release); }
-  bool is_inside() const { return inside_.load(std::memory_order_acquire); }
+  using EventRing::EventRing;
 
   // Producer. A begin is taken only when the ends of all scopes open here still have room, so an
   // end of its own thread is never lost. Returns no token when dropped.
   ScopeToken begin(uint32_t session, uint32_t name, uint32_t tag, uint32_t repeat,
                    uint32_t warmup) noexcept {
-    if (session_.load(std::memory_order_relaxed) != session) enter_session(session);
+    count_from(session);
     const uint32_t open = open_.load(std::memory_order_relaxed);
     const uint32_t reserved = open - released_.load(std::memory_order_relaxed);
     ScopeEvent* slot = claim_slot(uint64_t{reserved} + 2);
     if (slot == nullptr) return {};
-    const ScopeToken token = ScopeToken::make(session, number_, ++sequence_);
+    const ScopeToken token = ScopeToken::make(session, number(), ++sequence_);
     *slot = {base::monotonic_ns(), token, name, tag, repeat, warmup};
     open_.store(open + 1, std::memory_order_relaxed);
     publish();
@@ -83,9 +59,9 @@ class ScopeRing {
   // Producer. `token` may be of another ring: a scope that another thread opened.
   void end(uint32_t session, ScopeToken token) noexcept {
     const int64_t now_ns = base::monotonic_ns();
-    if (session_.load(std::memory_order_relaxed) != session) enter_session(session);
+    count_from(session);
     const uint32_t open = open_.load(std::memory_order_relaxed);
-    const bool own = token.ring() == number_;
+    const bool own = token.ring() == number();
     const uint32_t reserved = open - released_.load(std::memory_order_relaxed);
     ScopeEvent* slot = claim_slot(own ? 1 : uint64_t{reserved} + 1);
     if (slot == nullptr) return;
@@ -98,160 +74,43 @@ class ScopeRing {
     publish();
   }
 
-  // Consumer. How far the producer has come: events before that mark may be read.
-  uint64_t published() const { return head_.load(std::memory_order_acquire); }
-  // Consumer. Calls `take` with every event up to `mark`; drain_until also frees them.
-  template <typename Take>
-  void visit_until(uint64_t mark, Take&& take) const {
-    const uint64_t tail = tail_.load(std::memory_order_relaxed);
-    const uint64_t base = base_.load(std::memory_order_relaxed);
-    const uint64_t mask = capacity() - 1;
-    for (uint64_t i = tail; i != mark; ++i) take(events_[(i - base) & mask]);
-  }
-  template <typename Take>
-  uint64_t drain_until(uint64_t mark, Take&& take) {
-    // Also when `take` throws: events are taken once or lost, never twice.
-    struct Freeing {
-      std::atomic<uint64_t>& tail;
-      uint64_t mark;
-      ~Freeing() { tail.store(mark, std::memory_order_release); }
-    } const freeing{tail_, mark};
-    const uint64_t taken = mark - tail_.load(std::memory_order_relaxed);
-    visit_until(mark, take);
-    return taken;
-  }
   // Consumer. One scope that was opened here has ended on another thread: its room is free again.
   void release_one() { add(released_); }
 
   // Any thread: scopes of `session` that are open here, as of about now.
   uint32_t open_scopes(uint32_t session) const {
-    if (session_.load(std::memory_order_relaxed) != session) return 0;
+    if (this->session() != session) return 0;
     return open_.load(std::memory_order_relaxed) - released_.load(std::memory_order_relaxed);
   }
-  uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
   uint64_t foreign_ends() const { return foreign_ends_.load(std::memory_order_relaxed); }
-  uint32_t number() const { return number_; }
-  uint32_t capacity() const { return capacity_.load(std::memory_order_relaxed); }
 
-  State state() const { return state_.load(std::memory_order_acquire); }
-  // Consumer, of a ring from which it has drained an event: the thread that pushed it.
-  int64_t thread_id() const { return thread_id_.load(std::memory_order_relaxed); }
-  // Of a ring in State::Exited.
-  int64_t exit_time_ns() const { return exit_time_ns_; }
-
-  // A thread makes the ring its own; false when it is another's.
-  bool claim(int64_t thread_id) {
-    State expected = State::Free;
-    if (!state_.compare_exchange_strong(expected, State::Claimed, std::memory_order_acquire)) {
-      return false;
-    }
-    thread_id_.store(thread_id, std::memory_order_relaxed);
-    open_.store(0, std::memory_order_relaxed);
-    return true;
-  }
-  // The ring's thread ends. Scopes it left open ended now.
-  void exit_thread() {
-    exit_time_ns_ = base::monotonic_ns();
-    state_.store(State::Exited, std::memory_order_release);
-  }
-  // Consumer, of a ring in State::Exited that it has drained.
+  // As of EventRing.
   void make_free(uint32_t session) {
-    if (session_.load(std::memory_order_relaxed) == session) {
-      g_shared_events.fetch_add(capacity() - kFirstEvents, std::memory_order_relaxed);
-    }
-    capacity_.store(kFirstEvents, std::memory_order_relaxed);
-    return_memory();
     released_.store(0, std::memory_order_relaxed);
-    state_.store(State::Free, std::memory_order_release);
+    EventRing::make_free(session);
   }
-  // Consumer of a new session: what was left by the last one is void.
   void discard() {
-    tail_.store(head_.load(std::memory_order_acquire), std::memory_order_release);
+    EventRing::discard();
     released_.store(0, std::memory_order_relaxed);
   }
-  // What is in the ring is void, its memory the system's.
-  void return_memory() { madvise(events_, kBytes, MADV_DONTNEED); }
-  // For a new session: no ring has grown in it.
-  static void share_anew() { g_shared_events.store(kSharedEvents, std::memory_order_relaxed); }
-  // In the child of fork(), on its only thread: `thread_id` 0 when the ring's thread is not there.
   void after_fork(int64_t thread_id) {
-    discard();
-    session_.store(0, std::memory_order_relaxed);
-    capacity_.store(kFirstEvents, std::memory_order_relaxed);
-    inside_.store(false, std::memory_order_relaxed);
-    thread_id_.store(thread_id, std::memory_order_relaxed);
-    state_.store(thread_id != 0 ? State::Claimed : State::Free, std::memory_order_relaxed);
+    released_.store(0, std::memory_order_relaxed);
+    EventRing::after_fork(thread_id);
   }
 
  private:
-  // For counters with one writer: cheaper than an atomic add.
-  template <typename T>
-  static void add(std::atomic<T>& counter) {
-    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  // Scopes that outlived another session are not open in this one.
+  void count_from(uint32_t session) noexcept {
+    if (enter_session(session)) open_.store(0, std::memory_order_relaxed);
   }
-
-  // The slot for the next event, when `room` slots are free; else counts a drop.
-  ScopeEvent* claim_slot(uint64_t room) noexcept {
-    const uint64_t head = head_.load(std::memory_order_relaxed);
-    const uint64_t tail = tail_.load(std::memory_order_acquire);
-    // A drained ring starts over at its beginning, so that a thread which opens few scopes touches
-    // a page or two of its ring, not all of it. The consumer cannot be looking: there is nothing.
-    if (head == tail) base_.store(head, std::memory_order_relaxed);
-    if (head - tail + room > capacity() && !grow(head, head - tail + room)) {
-      add(dropped_);
-      return nullptr;
-    }
-    return &events_[(head - base_.load(std::memory_order_relaxed)) & (capacity() - 1)];
-  }
-  // Only while nothing has come round to the ring's beginning again: then all events stay where
-  // they are, and the consumer may be reading.
-  __attribute__((noinline)) bool grow(uint64_t head, uint64_t needed) noexcept {
-    if (needed > kEvents || head - base_.load(std::memory_order_relaxed) > capacity()) return false;
-    const auto wanted = std::bit_ceil(static_cast<uint32_t>(needed));
-    const int64_t more = int64_t{wanted} - capacity();
-    if (g_shared_events.load(std::memory_order_relaxed) < more) return false;
-    g_shared_events.fetch_sub(more, std::memory_order_relaxed);
-    capacity_.store(wanted, std::memory_order_relaxed);
-    return true;
-  }
-  void publish() noexcept {
-    head_.store(head_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-  }
-
-  // The session's counts begin at zero: scopes that outlived another session are not open in it.
-  void enter_session(uint32_t session) noexcept {
-    open_.store(0, std::memory_order_relaxed);
-    if (head_.load(std::memory_order_relaxed) == tail_.load(std::memory_order_acquire)) {
-      capacity_.store(kFirstEvents, std::memory_order_relaxed);
-    } else {  // an event that the last session did not take: the ring stays as large as it is
-      g_shared_events.fetch_sub(capacity() - kFirstEvents, std::memory_order_relaxed);
-    }
-    session_.store(session, std::memory_order_relaxed);
-  }
-
-  // Room that the rings have not taken; a few too many when threads grow at the same moment.
-  static inline constinit std::atomic<int64_t> g_shared_events{kSharedEvents};
 
   // Written by the producer.
-  alignas(64) std::atomic<uint64_t> head_{0};
-  std::atomic<uint64_t> base_{0};                 // the value of head_ that lies at events_[0]
-  std::atomic<uint32_t> capacity_{kFirstEvents};  // a power of two
-  std::atomic<bool> inside_{false};
-  std::atomic<uint32_t> session_{0};
-  std::atomic<uint32_t> open_{0};  // begun here minus ended here
-  std::atomic<uint64_t> dropped_{0};
+  alignas(64) std::atomic<uint32_t> open_{0};  // begun here minus ended here
   std::atomic<uint64_t> foreign_ends_{0};
   uint32_t sequence_ = 0;
-  const uint32_t number_;
-  ScopeEvent* const events_;
 
-  // Written by the consumer, a few times a second: stays in the producer's cache.
-  alignas(64) std::atomic<uint64_t> tail_{0};
-  std::atomic<uint32_t> released_{0};  // opened here, ended on another thread
-
-  alignas(64) std::atomic<State> state_{State::Claimed};
-  std::atomic<int64_t> thread_id_{0};
-  int64_t exit_time_ns_ = 0;
+  // Written by the consumer.
+  alignas(64) std::atomic<uint32_t> released_{0};  // opened here, ended on another thread
 };
 
 }  // namespace gpufl::capture
