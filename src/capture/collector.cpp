@@ -28,7 +28,8 @@ constexpr size_t kMaxWaitingEvents = 4096;
 Collector::Collector(const CollectorParts& parts)
     : parts_(parts), counters_(parts.log), samples_(parts.log), pause_(kPause) {
   if (parts.scope_session != 0) {
-    scopes_.emplace(parts.log, parts.scope_session, parts.session_start_ns);
+    scopes_.emplace(parts.log, parts.scope_session, parts.session_start_ns,
+                    parts.tracer != nullptr);
   }
 }
 
@@ -103,7 +104,9 @@ void Collector::submit(const format::Batch& rows) { parts_.log.write(rows); }
 
 void Collector::write(format::Kind kind, const base::Json& line) { parts_.log.write(kind, line); }
 
-backend::ScopeRef Collector::scope_at(int64_t, int64_t) { return {}; }
+backend::ScopeRef Collector::scope_at(int64_t thread, int64_t time_ns) {
+  return scopes_ ? scopes_->scope_at(thread, time_ns) : backend::ScopeRef{};
+}
 
 int64_t Collector::stack(uint32_t) { return 0; }
 

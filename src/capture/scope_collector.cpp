@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/clock.hpp"
 #include "capture/scope_recorder.hpp"
 
 namespace gpufl::capture {
@@ -29,12 +30,14 @@ int64_t log_id(format::LogWriter& log, const base::Interner& texts, uint32_t id,
 
 }  // namespace
 
-ScopeCollector::ScopeCollector(format::LogWriter& log, uint32_t session, int64_t session_start_ns)
+ScopeCollector::ScopeCollector(format::LogWriter& log, uint32_t session, int64_t session_start_ns,
+                               bool keeps_history)
     : log_(log),
       session_(session),
       session_start_ns_(session_start_ns),
       ringless_before_(scope_recorder::ringless_drops()),
       names_overflowed_before_(texts_overflowed()) {
+  if (keeps_history) history_.emplace();
   threads_.resize(scope_recorder::ring_count());
   for (uint32_t i = 0; i < threads_.size(); ++i) {
     const ScopeRing* ring = scope_recorder::ring(i);
@@ -50,7 +53,8 @@ int64_t ScopeCollector::name_id(uint32_t name) {
 
 int64_t ScopeCollector::tag_id(uint32_t tag) {
   constexpr int64_t kNone = 0;  // as a dictionary id in any column
-  return tag == base::Interner::kEmptyId ? kNone : log_id(log_, scope_recorder::tags(), tag, tag_ids_);
+  return tag == base::Interner::kEmptyId ? kNone
+                                         : log_id(log_, scope_recorder::tags(), tag, tag_ids_);
 }
 
 int64_t ScopeCollector::session_time(int64_t monotonic_ns) const {
@@ -60,8 +64,10 @@ int64_t ScopeCollector::session_time(int64_t monotonic_ns) const {
 // In two rounds: first how far each ring goes and which scopes were ended by other threads, then
 // the rings' own events. An end by another thread is thus known before the opening thread's next
 // begin is given its parent. A begin that such an end refers to may lie just behind the mark of
-// its ring; the next drain has it, hence ForeignEnd::drains_left.
+// its ring; the next drain has it, hence ForeignEnd::drains_left. What happened after the first
+// mark was set is not known of every ring: such ends wait for the next drain too.
 uint64_t ScopeCollector::drain() {
+  const int64_t known_until_ns = base::monotonic_ns();
   const uint32_t rings = scope_recorder::ring_count();
   if (threads_.size() < rings) threads_.resize(rings);
   for (uint32_t i = 0; i < rings; ++i) {
@@ -81,15 +87,19 @@ uint64_t ScopeCollector::drain() {
         thread.published, [&](const ScopeEvent& event) { take(*ring, thread, event); });
     fullest = std::max(fullest, taken * (ScopeRing::kEvents / ring->capacity()));
     if (!thread.foreign_ends.empty()) {
-      apply_foreign_ends(*ring, thread, std::numeric_limits<int64_t>::max());
+      apply_foreign_ends(*ring, thread,
+                         thread.exited ? std::numeric_limits<int64_t>::max() : known_until_ns);
       expire_foreign_ends(thread);
     }
     if (thread.exited) {
       close_all(thread, session_time(ring->exit_time_ns()), ScopeEnding::ThreadExit);
       thread.exited = false;
+      if (thread.history != nullptr) history_->leave(*thread.history);
+      thread.history = nullptr;
       ring->make_free(session_);
     }
   }
+  if (history_) history_->settle(session_time(known_until_ns));
   write_rows();
   return fullest;
 }
@@ -113,6 +123,9 @@ void ScopeCollector::take(ScopeRing& ring, ThreadScopes& thread, const ScopeEven
   if (!thread.foreign_ends.empty()) apply_foreign_ends(ring, thread, event.time_ns);
   if (!event.is_end()) {
     thread.thread_id = ring.thread_id();
+    if (history_ && thread.history == nullptr) {
+      thread.history = &history_->enter(thread.thread_id);
+    }
     begin(thread, event);
   } else if (event.token.ring() == ring.number()) {
     end(thread, event);
@@ -120,10 +133,24 @@ void ScopeCollector::take(ScopeRing& ring, ThreadScopes& thread, const ScopeEven
 }
 
 void ScopeCollector::begin(ThreadScopes& thread, const ScopeEvent& event) {
-  const int64_t parent = thread.open.empty() ? 0 : thread.open.back().id;
+  const int64_t parent = thread.innermost();
+  const int64_t start_ns = session_time(event.time_ns);
   const auto depth = static_cast<int64_t>(thread.open.size());
-  thread.open.push_back({event.token, next_id_++, parent, depth, session_time(event.time_ns),
-                         event.name, event.tag, event.repeat, event.warmup, false});
+  thread.open.push_back({event.token, next_id_++, parent, depth, start_ns, event.name, event.tag,
+                         event.repeat, event.warmup, false});
+  if (thread.history != nullptr) {
+    history_->change(*thread.history, start_ns, parent, thread.innermost());
+  }
+}
+
+void ScopeCollector::close(ThreadScopes& thread, std::vector<OpenScope>::iterator scope,
+                           int64_t end_ns, ScopeEnding ending) {
+  write_row(thread, *scope, end_ns, ending);
+  const int64_t before = thread.innermost();
+  thread.open.erase(scope);
+  if (thread.history != nullptr) {
+    history_->change(*thread.history, end_ns, before, thread.innermost());
+  }
 }
 
 void ScopeCollector::end(ThreadScopes& thread, const ScopeEvent& event) {
@@ -133,8 +160,7 @@ void ScopeCollector::end(ThreadScopes& thread, const ScopeEvent& event) {
   });
   if (found == open.rend()) return;
   const ScopeEnding ending = found == open.rbegin() ? ScopeEnding::Normal : ScopeEnding::OutOfOrder;
-  write_row(thread, *found, session_time(event.time_ns), ending);
-  open.erase(std::next(found).base());
+  close(thread, std::next(found).base(), session_time(event.time_ns), ending);
 }
 
 void ScopeCollector::apply_foreign_ends(ScopeRing& ring, ThreadScopes& thread, int64_t until_ns) {
@@ -147,8 +173,7 @@ void ScopeCollector::apply_foreign_ends(ScopeRing& ring, ThreadScopes& thread, i
       ++foreign;
       continue;
     }
-    write_row(thread, *scope, session_time(foreign->time_ns), ScopeEnding::OtherThread);
-    thread.open.erase(scope);
+    close(thread, scope, session_time(foreign->time_ns), ScopeEnding::OtherThread);
     foreign = ends.erase(foreign);
     ring.release_one();
   }
@@ -163,6 +188,7 @@ void ScopeCollector::close_all(ThreadScopes& thread, int64_t end_ns, ScopeEnding
   for (auto scope = thread.open.rbegin(); scope != thread.open.rend(); ++scope) {
     write_row(thread, *scope, end_ns, ending);
   }
+  if (thread.history != nullptr) history_->change(*thread.history, end_ns, thread.innermost(), 0);
   thread.open.clear();
 }
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "capture/scope_history.hpp"
 #include "capture/scope_ring.hpp"
 #include "format/batch.hpp"
 #include "format/log_writer.hpp"
@@ -15,7 +17,9 @@ namespace gpufl::capture {
 class ScopeCollector {
  public:
   // `session` is what scope_recorder::attach() gave; make this before start_recording().
-  ScopeCollector(format::LogWriter& log, uint32_t session, int64_t session_start_ns);
+  // `keeps_history` is for scope_at().
+  ScopeCollector(format::LogWriter& log, uint32_t session, int64_t session_start_ns,
+                 bool keeps_history);
 
   // Takes what the threads have recorded and writes the scopes that ended. Returns how full the
   // fullest ring was, in events of a ring of ScopeRing::kEvents.
@@ -26,10 +30,15 @@ class ScopeCollector {
   void restate_open();
   // Everything still open ends now, with the session. After the last drain().
   void finish(int64_t now_ns);
+  // As backend::RowSink::scope_at(), for calls that began before the last drain().
+  backend::ScopeRef scope_at(int64_t thread, int64_t time_ns) {
+    return history_ ? history_->at(thread, time_ns) : backend::ScopeRef{};
+  }
 
   uint64_t dropped() const;  // scopes, since the session began
   uint64_t unclosed() const { return unclosed_; }
   uint64_t names_overflowed() const;
+  uint64_t unknown() const { return history_ ? history_->unknown() : 0; }  // of scope_at()
 
  private:
   struct OpenScope {
@@ -49,12 +58,15 @@ class ScopeCollector {
   };
   struct ThreadScopes {
     int64_t thread_id = 0;
-    std::vector<OpenScope> open;  // outermost first
+    ScopeHistory::Thread* history = nullptr;  // of this thread, once it had a scope
+    std::vector<OpenScope> open;              // outermost first
     std::vector<ForeignEnd> foreign_ends;
     uint64_t published = 0;
     uint64_t foreign_seen = 0;
     uint64_t dropped_before = 0;
     bool exited = false;
+
+    int64_t innermost() const { return open.empty() ? 0 : open.back().id; }
   };
   int64_t name_id(uint32_t name);
   int64_t tag_id(uint32_t tag);
@@ -62,6 +74,8 @@ class ScopeCollector {
   void gather_foreign_ends(const ScopeRing& ring, ThreadScopes& thread);
   void take(ScopeRing& ring, ThreadScopes& thread, const ScopeEvent& event);
   void begin(ThreadScopes& thread, const ScopeEvent& event);
+  void close(ThreadScopes& thread, std::vector<OpenScope>::iterator scope, int64_t end_ns,
+             format::ScopeEnding ending);
   void end(ThreadScopes& thread, const ScopeEvent& event);
   void apply_foreign_ends(ScopeRing& ring, ThreadScopes& thread, int64_t until_ns);
   void expire_foreign_ends(ThreadScopes& thread);
@@ -73,6 +87,7 @@ class ScopeCollector {
   format::LogWriter& log_;
   const uint32_t session_;
   const int64_t session_start_ns_;
+  std::optional<ScopeHistory> history_;
   std::vector<ThreadScopes> threads_;  // by ring
   uint64_t ringless_before_;
   uint64_t names_overflowed_before_;

@@ -27,7 +27,7 @@ class ScopeCollectorTest : public testing::Test {
   void attach() {
     session_ = scope_recorder::attach();
     ASSERT_NE(session_, 0u);
-    collector_.emplace(log_, session_, base::monotonic_ns());
+    collector_.emplace(log_, session_, base::monotonic_ns(), true);
     scope_recorder::start_recording(session_);
   }
   void detach() {
@@ -369,7 +369,7 @@ TEST_F(ScopeCollectorTest, DrainsWhileThreadsRecord) {
 TEST(ScopeRecorder, NothingIsRecordedWithoutASession) {
   const uint32_t session = scope_recorder::attach();
   FakeLogWriter log;
-  ScopeCollector collector(log, session, base::monotonic_ns());
+  ScopeCollector collector(log, session, base::monotonic_ns(), true);
   {
     ScopedMonitor scope("not started");
   }
