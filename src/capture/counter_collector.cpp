@@ -13,6 +13,7 @@ CounterCollector::CounterCollector(format::LogWriter& log)
 }
 
 void CounterCollector::sample(int64_t now_ns) {
+  counters::gather();
   const uint32_t end = counters::end();
   if (seen_.size() < end) seen_.resize(end);  // a counter made since began at zero
   for (uint32_t id = base::Interner::kOverflowId; id < end; ++id) {

@@ -102,5 +102,44 @@ TEST(CountersFull, FurtherNamesShareOneThatIsCounted) {
   EXPECT_EQ(rows.back(), (CounterRow{100, "<overflow>", 3}));
 }
 
+// Another copy of the library, as far as its counters go.
+struct OtherCopy {
+  static constexpr std::string_view kNames[] = {"", "<overflow>", "shared requests", "their own"};
+  static inline std::atomic<int64_t> values[4] = {};
+  static inline uint32_t end = 3;
+
+  static constexpr counters::ForeignCounters kTable = {
+      [] { return end; },
+      [](uint32_t id, const char** name, size_t* size) -> const std::atomic<int64_t>* {
+        *name = kNames[id].data();
+        *size = kNames[id].size();
+        return &values[id];
+      }};
+};
+
+TEST(CounterCollector, CountsWhatAnotherCopyOfTheLibraryCounts) {
+  std::atomic<int64_t>* shared = counters::find_or_add("shared requests");
+  OtherCopy::values[2] = 100;  // before it joined
+  ASSERT_TRUE(counters::include(&OtherCopy::kTable));
+  FakeLogWriter log;
+  CounterCollector collector(log);
+  shared->fetch_add(1);
+  OtherCopy::values[2] += 10;
+  collector.sample(100);
+  OtherCopy::end = 4;
+  OtherCopy::values[3] = 7;  // a counter made since
+  collector.sample(200);
+  OtherCopy::values[2] += 20;
+  counters::exclude(&OtherCopy::kTable);  // takes the last of it
+  OtherCopy::values[2] += 1000;
+  collector.sample(300);
+  const std::vector<CounterRow> expected = {{0, "shared requests", 0},
+                                            {100, "shared requests", 11},
+                                            {100, "their own", 0},
+                                            {200, "their own", 7},
+                                            {300, "shared requests", 31}};
+  EXPECT_EQ(rows_of(log), expected);
+}
+
 }  // namespace
 }  // namespace gpufl::capture

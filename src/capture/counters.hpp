@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -22,6 +23,20 @@ std::string_view name(uint32_t id) noexcept;
 int64_t value(uint32_t id) noexcept;
 // How often a name found no room.
 uint64_t overflowed() noexcept;
+
+// Another copy of the library in this process: plain C, because copies may come from different
+// compilers. Its counters are numbered as ours.
+struct ForeignCounters {
+  uint32_t (*end)();
+  const std::atomic<int64_t>* (*at)(uint32_t id, const char** name, size_t* name_size);
+};
+ForeignCounters own_counters() noexcept;
+// From here on what is counted there counts here, under the same names, until exclude(). False
+// without room or memory for one more. `other` stays until then.
+bool include(const ForeignCounters* other) noexcept;
+void exclude(const ForeignCounters* other) noexcept;
+// Adds what included copies have counted since the last time.
+void gather() noexcept;
 
 void before_fork() noexcept;
 void after_fork() noexcept;  // in parent and child
