@@ -110,6 +110,10 @@ class CaptureGate {
   // The program called the vendor's profiler start or stop (monotonic clock). Any thread.
   virtual void on_profiler_start(int64_t monotonic_ns) noexcept = 0;
   virtual void on_profiler_stop(int64_t monotonic_ns) noexcept = 0;
+  // A range that the program annotated began or ended (monotonic clock). The collector's thread,
+  // before it decodes the calls of the same round; in the order of time within a round.
+  virtual void on_range(std::string_view /*name*/, bool /*begins*/,
+                        int64_t /*monotonic_ns*/) noexcept {}
 };
 
 // What a tracer records beyond kernels and copies. What it points to outlives the tracer.
@@ -169,7 +173,8 @@ class Tracer {
 };
 
 // Marks and ranges that the program gives through a vendor's annotation API (NVTX). start() and
-// stop() on any thread; drain() on the collector's, once more after stop().
+// stop() on any thread; drain() on the collector's, between gather() and drain() of the tracer, and
+// once more after stop(): then what is still open ends at `now_ns`.
 class MarkerSource {
  public:
   virtual ~MarkerSource() = default;
@@ -188,7 +193,10 @@ class Backend {
   virtual Availability trace_available() = 0;
   virtual base::Result<std::unique_ptr<HealthSource>> make_health_source() = 0;
   virtual base::Result<std::unique_ptr<Tracer>> make_tracer(const TraceOptions& options) = 0;
-  virtual std::unique_ptr<MarkerSource> make_marker_source() { return nullptr; }  // null: none
+  // Null: none. `gate` is told of ranges, and outlives the source; null: nobody is.
+  virtual std::unique_ptr<MarkerSource> make_marker_source(CaptureGate* /*gate*/) {
+    return nullptr;
+  }
 };
 
 // registry.cpp: the one file that names vendors.
