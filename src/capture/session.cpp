@@ -193,6 +193,7 @@ class RunningSession final : public Session {
   base::Status resume() override { return base::Status::ok(); }
   base::Status pause() override { return base::Status::ok(); }
   base::Json status() const override { return base::Json::object(); }
+  void mark(std::string_view text) override;
   base::Status stop() override;
   void abandon() override;
 
@@ -269,6 +270,10 @@ MetricBoard RunningSession::board() const {
 
 void RunningSession::flush() {
   if (running_) running_->collector.flush();
+}
+
+void RunningSession::mark(std::string_view text) {
+  if (running_) post(*running_, "mark", text);
 }
 
 base::Status RunningSession::stop() {

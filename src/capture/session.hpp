@@ -77,6 +77,8 @@ class Session {
   // run.
   virtual base::Status resume() = 0;
   virtual base::Status pause() = 0;
+  // An event `mark` at the time of the call.
+  virtual void mark(std::string_view text) = 0;
   // What `gpufl control status` shows: session_id, dir, state, engine, times, counts, what is
   // pending.
   virtual base::Json status() const = 0;
