@@ -7,34 +7,52 @@
 
 // CPU stacks of this process's threads, taken where they happen and kept once each. record() runs
 // on the program's threads inside a vendor's callback; once warm it takes no lock, allocates
-// nothing and makes no system call. Everything else is the collector's thread. Process-wide, never
-// destroyed, bounded: what finds no room is counted.
+// nothing and makes no system call. Everything else is for the collector's thread, though any may
+// call. Process-wide, never destroyed, bounded: what finds no room is counted.
 namespace gpufl::symbols {
 
 struct StackFrame {
-  // Python: what the interpreter says. Native: empty, line 0.
+  // Python: what the interpreter says. Native: empty, line 0; "<cut>" where outer frames are
+  // missing because the stack was too deep.
   std::string function, file;
-  int64_t line = 0;
-  // Native: where the return address lies.
-  std::string module;    // path of the file; empty: none is mapped there
-  std::string build_id;  // hex; empty: it has none
-  uint64_t offset = 0;   // of the address in the file's own numbering (as in its symbol table)
+  int64_t line = 0;  // Python: 0 where the instruction belongs to no line
+  // Native: where the address lies.
+  std::string module;         // path of the file; empty: none is mapped there
+  std::string build_id;       // hex; empty: it has none
+  uint64_t module_bytes = 0;  // what it takes of the address space
+  // In the file's own numbering (as in its symbol table). It lies inside of the instruction that
+  // was executing, of a caller in its call: it is looked up as it is.
+  uint64_t offset = 0;
+  bool is_program = false;   // the module is the program itself
+  bool holds_gpufl = false;  // the module is the one that this code is in
   bool is_python() const { return line != 0 || !file.empty(); }
+};
+
+// A part of stacks that cannot be had in this process.
+struct StackLimitation {
+  std::string reason;  // a stable word: "machine_unsupported", "python_version_unsupported", ...
+  std::string detail;  // a sentence
 };
 
 class StackTable {
  public:
+  // The first call makes it: not from a callback.
   static StackTable& instance();
 
-  // The calling thread's stack, innermost frame first, without this library's and the vendor's own
-  // frames above the API function. 0: nothing could be told, or no room.
+  // The calling thread's stack, innermost frame first, from the caller of this function on. 0:
+  // nothing could be told, or no room. Inside of `record` nothing of Python runs or is locked.
   uint32_t record() noexcept;
 
   // The frames of a stack that record() has returned.
-  std::vector<StackFrame> frames(uint32_t id) const;
-  // Once a round: forgets how to unwind code that was unloaded.
+  std::vector<StackFrame> frames(uint32_t id);
+  // Once a round: forgets how to unwind code that was unloaded, finds an interpreter that was
+  // loaded.
   void refresh();
   uint64_t dropped() const;  // stacks that found no room, since the process began
+  std::vector<StackLimitation> limitations();
+
+ private:
+  StackTable() = default;
 };
 
 }  // namespace gpufl::symbols

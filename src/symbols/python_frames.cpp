@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "symbols/python_frames.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+#include "symbols/python_lines.hpp"
+
+namespace gpufl::symbols {
+
+namespace {
+
+template <typename T>
+T load(const char* object, uint16_t offset) {
+  T value;
+  std::memcpy(&value, object + offset, sizeof(value));
+  return value;
+}
+
+// Appends one character as UTF-8. False: it does not fit.
+bool append_utf8(uint32_t character, std::span<char> buffer, size_t& size) {
+  char bytes[4];
+  size_t count = 0;
+  const auto continuation = [&](int shift) {
+    bytes[count++] = static_cast<char>(0x80 | (character >> shift & 0x3f));
+  };
+  // Python keeps bytes of file names that are no text as lone surrogates, which UTF-8 cannot hold.
+  if (character >= 0xd800 && character < 0xe000) character = '?';
+  if (character < 0x80) {
+    bytes[count++] = static_cast<char>(character);
+  } else if (character < 0x800) {
+    bytes[count++] = static_cast<char>(0xc0 | character >> 6);
+    continuation(0);
+  } else if (character < 0x10000) {
+    bytes[count++] = static_cast<char>(0xe0 | character >> 12);
+    continuation(6);
+    continuation(0);
+  } else {
+    bytes[count++] = static_cast<char>(0xf0 | (character >> 18 & 7));
+    continuation(12);
+    continuation(6);
+    continuation(0);
+  }
+  if (size + count > buffer.size()) return false;
+  std::memcpy(buffer.data() + size, bytes, count);
+  size += count;
+  return true;
+}
+
+template <typename Unit>
+std::string_view to_utf8(const char* data, size_t length, std::span<char> buffer) {
+  size_t size = 0;
+  for (size_t i = 0; i < length; ++i) {
+    Unit unit;
+    std::memcpy(&unit, data + i * sizeof(unit), sizeof(unit));
+    if (!append_utf8(unit, buffer, size)) break;
+  }
+  return {buffer.data(), size};
+}
+
+// The text of a string object, cut at the buffer's size where it has to be converted.
+std::string_view text_of(const PythonLayout& layout, const char* object, std::span<char> buffer) {
+  constexpr uint32_t kCompact = 0x20, kAscii = 0x40;
+  if (object == nullptr) return {};
+  const auto length = static_cast<size_t>(load<int64_t>(object, layout.text_length));
+  const auto state = load<uint32_t>(object, layout.text_state);
+  // Strings of old C extensions are not compact; code objects have none of them.
+  if ((state & kCompact) == 0) return {};
+  if ((state & kAscii) != 0) return {object + layout.ascii_data, length};
+  const char* data = object + layout.compact_data;
+  switch (state >> 2 & 7) {
+    case 1: return to_utf8<uint8_t>(data, length, buffer);
+    case 2: return to_utf8<uint16_t>(data, length, buffer);
+    case 4: return to_utf8<uint32_t>(data, length, buffer);
+    default: return {};
+  }
+}
+
+int64_t line_of(const PythonLayout& layout, const char* code, int64_t first_line, int64_t offset) {
+  const auto* bytes = load<const char*>(code, layout.code_line_table);
+  if (bytes == nullptr) return 0;
+  const std::span table(reinterpret_cast<const uint8_t*>(bytes + layout.bytes_data),
+                        static_cast<size_t>(load<int64_t>(bytes, layout.bytes_size)));
+  return layout.line_table_is_pairs ? line_in_pairs(table, first_line, offset)
+                                    : line_in_locations(table, first_line, offset);
+}
+
+}  // namespace
+
+bool PythonPlaces::is_equal(const Place& a, const Place& b) {
+  return a.code == b.code && a.offset == b.offset && a.filename == b.filename && a.name == b.name &&
+         a.first_line == b.first_line;
+}
+
+uint32_t PythonPlaces::intern(const PythonLayout& layout, const char* code,
+                              int64_t offset) noexcept {
+  const Place place{.code = reinterpret_cast<uintptr_t>(code),
+                    .filename = load<uintptr_t>(code, layout.code_filename),
+                    .name = load<uintptr_t>(code, layout.code_name),
+                    .offset = offset,
+                    .first_line = load<int32_t>(code, layout.code_first_line),
+                    .line = 0,
+                    .function_text = 0,
+                    .file_text = 0};
+  const uint64_t hash = mix_hash(mix_hash(0, place.code), static_cast<uint64_t>(offset));
+  const uint32_t known = ids_.find(hash, [&](uint32_t id) { return is_equal(places_[id], place); });
+  return known != 0 ? known : add(layout, hash, place);
+}
+
+[[gnu::noinline]] uint32_t PythonPlaces::add(const PythonLayout& layout, uint64_t hash,
+                                             Place place) noexcept {
+  const uint32_t id = ids_.new_id();
+  if (id == 0 || places_.size() == 0) return 0;
+  const auto* code = reinterpret_cast<const char*>(place.code);
+  char buffer[2048];
+  const auto text = [&](uintptr_t object) {
+    return texts_.intern(text_of(layout, reinterpret_cast<const char*>(object), buffer));
+  };
+  place.function_text = text(place.name);
+  place.file_text = text(place.filename);
+  place.line = static_cast<int32_t>(line_of(layout, code, place.first_line, place.offset));
+  places_[id] = place;
+  return ids_.publish(hash, id, [&](uint32_t other) { return is_equal(places_[other], place); });
+}
+
+PythonPlaces::View PythonPlaces::get(uint32_t id) const noexcept {
+  if (id >= places_.size()) return {};
+  const Place& place = places_[id];
+  return {texts_.text(place.function_text), texts_.text(place.file_text), place.line};
+}
+
+PythonWalk::PythonWalk(const PythonRuntime& runtime, const void* thread_state) : runtime_(runtime) {
+  const PythonLayout& layout = runtime.layout;
+  const auto* state = static_cast<const char*>(thread_state);
+  if (layout.thread_cframe != 0) cframe_ = load<const char*>(state, layout.thread_cframe);
+  if (layout.thread_frame != 0) {
+    frame_ = load<const char*>(state, layout.thread_frame);
+  } else if (cframe_ != nullptr) {
+    frame_ = load<const char*>(cframe_, layout.cframe_frame);
+  }
+}
+
+bool PythonWalk::is_shim(const char* frame) const {
+  return runtime_.layout.entry == PythonLayout::Entry::Shim &&
+         load<uint8_t>(frame, runtime_.layout.frame_entry) == kPythonOwnedByCStack;
+}
+
+bool PythonWalk::next_run(uintptr_t& anchor) {
+  // A run may hold as many frames as the recursion limit allows.
+  constexpr int kMaxRunFrames = 1 << 16;
+  const PythonLayout& layout = runtime_.layout;
+  while (frame_ != nullptr && is_shim(frame_)) {
+    frame_ = load<const char*>(frame_, layout.frame_previous);
+  }
+  if (frame_ == nullptr) return false;
+  is_run_over_ = false;
+  anchor = UINTPTR_MAX;
+  if (layout.entry == PythonLayout::Entry::Shim) {
+    const char* frame = frame_;
+    for (int i = 0; frame != nullptr && i < kMaxRunFrames; ++i) {
+      if (is_shim(frame)) {
+        anchor = reinterpret_cast<uintptr_t>(frame);
+        break;
+      }
+      frame = load<const char*>(frame, layout.frame_previous);
+    }
+  } else if (cframe_ != nullptr) {
+    anchor = reinterpret_cast<uintptr_t>(cframe_);
+    cframe_ = load<const char*>(cframe_, layout.cframe_previous);
+  }
+  return true;
+}
+
+bool PythonWalk::next_frame(const char*& code, int64_t& offset) {
+  const PythonLayout& layout = runtime_.layout;
+  if (is_run_over_ || frame_ == nullptr || is_shim(frame_)) return false;
+  code = load<const char*>(frame_, layout.frame_code);
+  // Never another type while the layout is right; a wrong one must not be read any further.
+  if (code == nullptr || load<const void*>(code, layout.object_type) != runtime_.code_type) {
+    frame_ = nullptr;
+    return false;
+  }
+  if (layout.instruction_is_index) {
+    offset = int64_t{load<int32_t>(frame_, layout.frame_instruction)} * 2;
+  } else {
+    offset =
+        load<const char*>(frame_, layout.frame_instruction) - (code + layout.code_instructions);
+  }
+  is_run_over_ =
+      layout.entry == PythonLayout::Entry::EveryFrame ||
+      (layout.entry == PythonLayout::Entry::Flag && load<uint8_t>(frame_, layout.frame_entry) != 0);
+  frame_ = load<const char*>(frame_, layout.frame_previous);
+  return true;
+}
+
+}  // namespace gpufl::symbols

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/interner.hpp"
+#include "symbols/id_table.hpp"
+#include "symbols/lazy_array.hpp"
+#include "symbols/python_layout.hpp"
+
+// Reads the Python frames of the calling thread without the GIL: a thread's frames are pushed and
+// popped by that thread alone, and hold what they refer to. Calls nothing of the interpreter and
+// touches no reference count. Any thread; once a frame has been seen, no lock and no allocation.
+namespace gpufl::symbols {
+
+// Places in Python code by (code object, instruction), from 1. Their names are copied at the first
+// sight. A code object that came to lie where a freed one was is told by its names and first line.
+class PythonPlaces {
+ public:
+  // `texts` keeps the names; it outlives this.
+  PythonPlaces(int log2_places, base::Interner& texts)
+      : ids_(log2_places), places_(size_t{1} << log2_places), texts_(texts) {}
+
+  // `code` is a code object. 0: no room.
+  uint32_t intern(const PythonLayout& layout, const char* code, int64_t offset) noexcept;
+
+  struct View {
+    std::string_view function, file;
+    int64_t line = 0;
+  };
+  View get(uint32_t id) const noexcept;
+
+ private:
+  struct Place {
+    uintptr_t code, filename, name;
+    int64_t offset;
+    int32_t first_line;
+    int32_t line;
+    uint32_t function_text, file_text;
+  };
+
+  static bool is_equal(const Place& a, const Place& b);
+  uint32_t add(const PythonLayout& layout, uint64_t hash, Place place) noexcept;
+
+  IdTable ids_;
+  LazyArray<Place> places_;
+  base::Interner& texts_;
+};
+
+// The Python frames of a thread, innermost first. Each run of the interpreter's evaluation loop is
+// one C function on the stack, and an address inside of that function's frame says which.
+class PythonWalk {
+ public:
+  // The calling thread's state, of runtime.this_thread_state().
+  PythonWalk(const PythonRuntime& runtime, const void* thread_state);
+
+  // Goes to the next run. False: there is none. `anchor` lies in its C frame; UINTPTR_MAX: unknown.
+  bool next_run(uintptr_t& anchor);
+  // The next frame of this run: its code object and the byte offset of its instruction.
+  bool next_frame(const char*& code, int64_t& offset);
+
+ private:
+  bool is_shim(const char* frame) const;
+
+  const PythonRuntime& runtime_;
+  const char* frame_ = nullptr;
+  const char* cframe_ = nullptr;
+  bool is_run_over_ = false;
+};
+
+}  // namespace gpufl::symbols
