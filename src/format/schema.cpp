@@ -278,6 +278,12 @@ constexpr ColumnSpec kWarpSpan[] = {kGpuStart,
                                     integer("error_ns", Coding::Runs)};
 static_assert(std::size(kWarpSpan) == warp_span_column::kCount);
 
+constexpr ColumnSpec kPending[] = {kTime,        required(dict_id("function", Dict::Name)),
+                                   kThread,      kDevice,
+                                   kCorrelation, kScope,
+                                   kInherited,   kStack};
+static_assert(std::size(kPending) == pending_column::kCount);
+
 constexpr std::array<KindSpec, kKindCount> kKinds = {{
     {Kind::Session, "session", Channel::System, {}},
     {Kind::Clock, "clock", Channel::System, {}},
@@ -308,6 +314,7 @@ constexpr std::array<KindSpec, kKindCount> kKinds = {{
     {Kind::RangeMetric, "range_metric", Channel::Scope, kRangeMetric},
     {Kind::PmSample, "pm_sample", Channel::Device, kPmSample},
     {Kind::WarpSpan, "warp_span", Channel::Device, kWarpSpan},
+    {Kind::Pending, "pending", Channel::Device, kPending},
 }};
 
 }  // namespace

@@ -48,8 +48,9 @@ enum class Kind : uint8_t {
   RangeMetric,
   PmSample,
   WarpSpan,
+  Pending,
 };
-inline constexpr size_t kKindCount = static_cast<size_t>(Kind::WarpSpan) + 1;
+inline constexpr size_t kKindCount = static_cast<size_t>(Kind::Pending) + 1;
 
 // Whether the ledger counts lines of this kind: not those that frame a file or the session.
 constexpr bool is_counted(Kind kind) {
@@ -367,6 +368,20 @@ enum : size_t {
   kPayload,
   kEnding,
   kError,
+  kCount
+};
+}
+
+namespace pending_column {  // one row per call or launch that did not end soon
+enum : size_t {
+  kTime,
+  kFunction,
+  kThread,
+  kDevice,
+  kCorrelation,
+  kScope,
+  kInherited,
+  kStack,
   kCount
 };
 }

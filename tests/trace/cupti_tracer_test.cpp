@@ -15,8 +15,8 @@
 #include <gtest/gtest.h>
 
 #include "backend/nvidia/activity_buffers.hpp"
-#include "backend/nvidia/api_calls.hpp"
 #include "backend/nvidia/cupti_tracer.hpp"
+#include "backend/recording_sink.hpp"
 #include "base/clock.hpp"
 #include "tests/standin/cupti/cupti_standin.hpp"
 
@@ -29,42 +29,6 @@ using standin::Launch;
 namespace kernel = format::kernel_column;
 
 constexpr uint32_t k12_0 = 18, k12_9 = 28, k13_0 = 130'001, k13_1 = 130'101, k13_3 = 130'300;
-
-// Keeps every row, an absent value as INT64_MIN.
-class RecordingSink : public RowSink {
- public:
-  static constexpr int64_t kAbsent = INT64_MIN;
-
-  int64_t intern(format::Dict dict, std::string_view value) override {
-    auto& values = dictionaries[dict];
-    const auto found = std::find(values.begin(), values.end(), value);
-    if (found == values.end()) values.emplace_back(value);
-    return std::find(values.begin(), values.end(), value) - values.begin() + 1;
-  }
-  void write(format::Kind, const base::Json&) override {}
-  ScopeRef scope_at(int64_t, int64_t) override { return {}; }
-  int64_t stack(uint32_t) override { return 0; }
-  void submit(const format::Batch& batch) override {
-    ASSERT_FALSE(batch.empty());
-    std::set<int64_t> devices;
-    for (size_t row = 0; row < batch.rows(); ++row) {
-      std::vector<int64_t> values;
-      for (size_t i = 0; i < batch.kind_spec().columns.size(); ++i) {
-        ASSERT_TRUE(batch.column(i).empty() || batch.column(i).size() == batch.rows()) << i;
-        values.push_back(batch.at(i, row, kAbsent));
-      }
-      if (batch.kind() == Kind::Kernel) devices.insert(values[kernel::kDevice]);
-      rows[batch.kind()].push_back(std::move(values));
-    }
-    EXPECT_LE(devices.size(), 1u) << "one batch per device";
-  }
-  const std::string& value(format::Dict dict, int64_t id) {
-    return dictionaries[dict].at(static_cast<size_t>(id - 1));
-  }
-
-  std::map<format::Dict, std::vector<std::string>> dictionaries;
-  std::map<Kind, std::vector<std::vector<int64_t>>> rows;
-};
 
 class Cupti : public testing::Test {
  protected:
@@ -477,36 +441,6 @@ TEST_F(Cupti, AMissingLibraryIsNamed) {
   const Availability why = start();
   EXPECT_EQ(why.reason, "library_not_found");
   EXPECT_NE(why.hint, "");
-}
-
-TEST(ApiRoleTest, ByName) {
-  for (const char* name : {"cudaLaunchKernel_v7000", "cuLaunchKernelEx", "cudaMemcpyAsync_v3020",
-                           "cuMemsetD8Async", "cudaStreamSynchronize_v3020", "cudaGraphLaunch",
-                           "cuStreamWaitEvent", "cudaEventSynchronize_v3020"}) {
-    EXPECT_EQ(api_role(name), ApiRole::Activity) << name;
-  }
-  for (const char* name : {"cudaMalloc_v3020", "cuMemAlloc_v2", "cudaFreeAsync_v11020",
-                           "cudaHostAlloc_v3020", "cuMemFree_v2", "cuMemCreate"}) {
-    EXPECT_EQ(api_role(name), ApiRole::Memory) << name;
-  }
-  for (const char* name : {"cudaGetDevice_v3020", "cuCtxGetCurrent", "cudaLaunchHostFunc_v10000",
-                           "cudaStreamBeginCapture_v10000"}) {
-    EXPECT_EQ(api_role(name), ApiRole::Other) << name;
-  }
-}
-
-TEST(ApiCallsTest, OneThatMustGoIsHandedBack) {
-  ApiCalls calls;
-  ApiCall first;
-  first.id = 5;
-  EXPECT_EQ(calls.remember(first), nullptr);
-  ApiCall later = first;
-  later.id = 5 + ApiCalls::kCapacity;
-  const ApiCall* gone = calls.remember(later);
-  ASSERT_NE(gone, nullptr);
-  EXPECT_EQ(gone->id, 5u);
-  EXPECT_EQ(calls.find(5), nullptr);
-  EXPECT_NE(calls.find(later.id), nullptr);
 }
 
 TEST(ActivityBuffersTest, AnEmptyPoolRefusesAndRefillsUpToItsBound) {

@@ -1,67 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/nvidia/activity_decoder.hpp"
 
+#include <limits>
+
 namespace gpufl::backend {
 namespace {
 
-constexpr size_t kRowsPerBatch = 8192;
 // Rows of a kind that are read before they are joined: also the bound on those that wait.
 constexpr size_t kMaxWaiting = 65'536;
 // A kernel and its call are delivered within a flush of each other.
 constexpr uint32_t kMaxFlushes = 3;
-constexpr int64_t kUnknown = -1;
 constexpr size_t kMaxContexts = 4096;
-constexpr uint32_t kNoStreamOrEvent = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
+constexpr uint32_t kNoEvent = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
+// What waits longer is told while it waits, so that it is in the log of a program that hangs.
+constexpr int64_t kOverdueNs = 200'000'000;
+constexpr size_t kMaxOverdueRows = 256;
 
-// The columns that every activity begins with, at the numbers of its kind.
-template <typename Columns, typename Activity>
-void append_activity(format::Batch& batch, const Columns& at, const Activity& row,
-                     const ApiCall* call) {
-  const auto put = [&](size_t column, int64_t value) {
-    batch.mutable_column(column).push_back(value);
-  };
-  put(at.start, row.start);
-  put(at.duration, row.duration);
-  if (row.device != kUnknown) put(at.device, row.device);
-  put(at.context, row.context);
-  put(at.stream, row.stream == kNoStreamOrEvent ? kUnknown : int64_t{row.stream});
-  put(at.correlation, row.correlation);
-  put(at.api_start, call != nullptr ? call->start : kUnknown);
-  put(at.api_duration, call != nullptr ? call->duration : kUnknown);
-  put(at.thread, call != nullptr ? int64_t{call->thread} : 0);
-  batch.set_rows(batch.rows() + 1);
-}
-
-struct ActivityColumns {
-  size_t start, duration, device, context, stream, correlation, api_start, api_duration, thread;
-};
-#define GPUFL_ACTIVITY_COLUMNS(kind)                                             \
-  ActivityColumns {                                                              \
-    kind::kStart, kind::kDuration, kind::kDevice, kind::kContext, kind::kStream, \
-        kind::kCorrelation, kind::kApiStart, kind::kApiDuration, kind::kThread   \
-  }
-constexpr ActivityColumns kKernelColumns = GPUFL_ACTIVITY_COLUMNS(format::kernel_column);
-constexpr ActivityColumns kCopyColumns = GPUFL_ACTIVITY_COLUMNS(format::memcpy_column);
-constexpr ActivityColumns kFillColumns = GPUFL_ACTIVITY_COLUMNS(format::memset_column);
-constexpr ActivityColumns kWaitColumns = GPUFL_ACTIVITY_COLUMNS(format::sync_column);
-#undef GPUFL_ACTIVITY_COLUMNS
-
-void submit_batch(format::Batch& batch, RowSink& sink) {
-  if (batch.empty()) return;
-  sink.submit(batch);
-  batch.clear();
+void increment(uint16_t& count) {
+  if (count != std::numeric_limits<uint16_t>::max()) ++count;
 }
 
 }  // namespace
 
-ActivityDecoder::ActivityDecoder(const CuptiApi& api, DeviceNumbers& devices, int64_t origin_ns)
-    : api_(api), devices_(devices), origin_ns_(origin_ns), functions_(api) {}
+ActivityDecoder::ActivityDecoder(const CuptiApi& api, DeviceNumbers& devices, ClockOrigins origins,
+                                 const TraceOptions& options)
+    : api_(api),
+      devices_(devices),
+      origins_(origins),
+      options_(options),
+      columns_{options.stacks != nullptr, options.queue_times, options.external_correlation},
+      functions_(api) {}
 
-format::Batch& ActivityDecoder::Batches::of(int64_t device) {
-  for (auto& [number, batch] : by_device) {
-    if (number == device) return batch;
+ApiCall* ActivityDecoder::claim(uint32_t id, RowSink& sink) {
+  return calls_.claim(id, [&](const ApiCall& call) { settle(call, sink); });
+}
+
+template <typename Change>
+void ActivityDecoder::update(ApiCall& call, Change change) {
+  const bool was_waiting = !call.is_settled();
+  change();
+  const bool is_waiting = !call.is_settled();
+  if (was_waiting != is_waiting) waiting_ += is_waiting ? 1 : uint64_t(-1);
+}
+
+// Asked as soon as thread and time are known: scopes that ended long ago are forgotten.
+void ActivityDecoder::attribute(ApiCall& call, RowSink& sink) {
+  if (call.has_scope) return;
+  const ScopeRef scope = sink.scope_at(call.thread, call.start);
+  call.has_scope = true;
+  call.scope = scope.scope;
+  call.inherited = scope.inherited;
+  call.outside = options_.gate != nullptr && !options_.gate->is_open(call.start);
+}
+
+void ActivityDecoder::note(const CallNote& note, RowSink& sink) {
+  const bool is_launch = note.kind == CallNoteKind::Launch;
+  const bool is_graph_launch = note.kind == CallNoteKind::GraphLaunch;
+  const bool is_begin = note.kind == CallNoteKind::CallBegin;
+  if (!is_launch && !is_graph_launch && !is_begin) return;
+  if (is_launch) ++counts_.launches;
+  if (is_graph_launch) ++counts_.graph_launches;
+  ApiCall* call =
+      calls_.claim_new(note.correlation, [&](const ApiCall& gone) { settle(gone, sink); });
+  if (call == nullptr) return;
+  const bool was_settled = call->is_settled();
+  update(*call, [&] {
+    if (is_launch) increment(call->launches);
+    call->is_graph_launch |= is_graph_launch;
+    call->has_begun |= is_begin;
+  });
+  call->context = note.context;
+  if (note.stack != 0) call->stack = static_cast<uint32_t>(sink.stack(note.stack));
+  if (!call->has_record) {
+    call->start = note.time_ns - origins_.monotonic_ns;
+    call->thread = note.thread;
+    call->function = note.function;
+    call->is_driver = !note.is_runtime;
   }
-  return by_device.emplace_back(device, format::Batch(kind)).second;
+  attribute(*call, sink);
+  if (was_settled && !call->is_settled()) pending_.add(call->id);
+}
+
+// `call` is forgotten: what it owes to the log and to the account.
+void ActivityDecoder::settle(const ApiCall& call, RowSink& sink) {
+  if (call.has_record && !call.joined) add_call(call, sink);
+  counts_.unclaimed += call.kernels > call.launches ? call.kernels - call.launches : 0;
+  if (call.is_settled()) return;
+  --waiting_;
+  if (call.is_graph_launch && !call.has_node) ++counts_.silent_graph_launches;
+  if (call.kernels >= call.launches) return;
+  const uint64_t missing = call.launches - call.kernels;
+  counts_.missing += missing;
+  counts_.missing_by_device[device_of(call.context)] += missing;
 }
 
 void ActivityDecoder::decode(uint8_t* data, size_t valid_bytes, int64_t latest_ns, RowSink& sink) {
@@ -75,13 +105,13 @@ void ActivityDecoder::decode(uint8_t* data, size_t valid_bytes, int64_t latest_n
         decode_kernel(*reinterpret_cast<const KernelRecord*>(bytes), sink);
         break;
       case CUPTI_ACTIVITY_KIND_MEMCPY:
-        decode_copy(*reinterpret_cast<const MemcpyRecord*>(bytes));
+        decode_copy(*reinterpret_cast<const MemcpyRecord*>(bytes), sink);
         break;
       case CUPTI_ACTIVITY_KIND_MEMCPY2:
-        decode_peer_copy(*reinterpret_cast<const PeerMemcpyRecord*>(bytes));
+        decode_peer_copy(*reinterpret_cast<const PeerMemcpyRecord*>(bytes), sink);
         break;
       case CUPTI_ACTIVITY_KIND_MEMSET:
-        decode_fill(*reinterpret_cast<const MemsetRecord*>(bytes));
+        decode_fill(*reinterpret_cast<const MemsetRecord*>(bytes), sink);
         break;
       case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
         decode_wait(*reinterpret_cast<const SyncRecord*>(bytes));
@@ -100,21 +130,21 @@ void ActivityDecoder::decode(uint8_t* data, size_t valid_bytes, int64_t latest_n
 }
 
 bool ActivityDecoder::is_possible(uint64_t start, uint64_t end) {
-  const auto begin_ns = static_cast<int64_t>(start) - origin_ns_;
-  const auto end_ns = static_cast<int64_t>(end) - origin_ns_;
+  const auto begin_ns = static_cast<int64_t>(start) - origins_.cupti_ns;
+  const auto end_ns = static_cast<int64_t>(end) - origins_.cupti_ns;
   if (start != 0 && begin_ns >= 0 && end_ns >= begin_ns && end_ns <= latest_ns_) return true;
   ++counts_.impossible_times;
   return false;
 }
 
 template <typename Record>
-ActivityDecoder::Activity ActivityDecoder::activity(const Record& record) {
+ActivityRow ActivityDecoder::activity(const Record& record) {
   const int64_t device = devices_.of(record.deviceId);
   if (record.contextId != last_context_ && context_devices_.size() < kMaxContexts) {
     context_devices_.try_emplace(record.contextId, device);
     last_context_ = record.contextId;
   }
-  return {static_cast<int64_t>(record.start) - origin_ns_,
+  return {static_cast<int64_t>(record.start) - origins_.cupti_ns,
           static_cast<int64_t>(record.end - record.start),
           device,
           record.contextId,
@@ -123,22 +153,48 @@ ActivityDecoder::Activity ActivityDecoder::activity(const Record& record) {
           0};
 }
 
-void ActivityDecoder::decode_kernel(const KernelRecord& record, RowSink& sink) {
-  ++counts_.kernels;
-  if (record.graphNodeId != 0) ++counts_.graph_kernels;
-  if (!is_possible(record.start, record.end)) return;
-  kernels_.push_back(
-      {activity(record), configs_.id(record, sink), record.graphNodeId, record.graphId});
+int64_t ActivityDecoder::device_of(uint32_t context) const {
+  const auto found = context_devices_.find(context);
+  return found != context_devices_.end() ? found->second : kUnknown;
 }
 
-void ActivityDecoder::decode_copy(const MemcpyRecord& record) {
+void ActivityDecoder::count_node(uint32_t correlation, RowSink& sink) {
+  ApiCall* call = claim(correlation, sink);
+  if (call != nullptr) update(*call, [&] { call->has_node = true; });
+}
+
+void ActivityDecoder::decode_kernel(const KernelRecord& record, RowSink& sink) {
+  ++counts_.kernels;
+  if (record.graphNodeId != 0) {
+    ++counts_.graph_kernels;
+    count_node(record.correlationId, sink);
+  } else if (ApiCall* call = claim(record.correlationId, sink)) {
+    update(*call, [&] { increment(call->kernels); });
+  } else {
+    ++counts_.unclaimed;
+  }
+  if (may_be_unfinished_ && record.end == 0) {
+    ++counts_.unfinished;
+    return;
+  }
+  if (!is_possible(record.start, record.end)) return;
+  const auto time = [&](uint64_t stamp) {
+    return stamp == 0 ? kUnknown : static_cast<int64_t>(stamp) - origins_.cupti_ns;
+  };
+  kernels_.push_back({activity(record), configs_.id(record, sink), time(record.queued),
+                      time(record.submitted), record.graphNodeId, record.graphId});
+}
+
+void ActivityDecoder::decode_copy(const MemcpyRecord& record, RowSink& sink) {
+  if (record.graphNodeId != 0) count_node(record.correlationId, sink);
   if (!is_possible(record.start, record.end)) return;
   copies_.push_back({activity(record), static_cast<int64_t>(record.bytes), record.graphNodeId,
                      kUnknown, record.copyKind, record.srcKind, record.dstKind,
                      static_cast<uint8_t>(record.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC)});
 }
 
-void ActivityDecoder::decode_peer_copy(const PeerMemcpyRecord& record) {
+void ActivityDecoder::decode_peer_copy(const PeerMemcpyRecord& record, RowSink& sink) {
+  if (record.graphNodeId != 0) count_node(record.correlationId, sink);
   if (!is_possible(record.start, record.end)) return;
   const uint32_t peer =
       record.deviceId == record.srcDeviceId ? record.dstDeviceId : record.srcDeviceId;
@@ -147,7 +203,8 @@ void ActivityDecoder::decode_peer_copy(const PeerMemcpyRecord& record) {
                           static_cast<uint8_t>(record.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC)});
 }
 
-void ActivityDecoder::decode_fill(const MemsetRecord& record) {
+void ActivityDecoder::decode_fill(const MemsetRecord& record, RowSink& sink) {
+  if (record.graphNodeId != 0) count_node(record.correlationId, sink);
   if (!is_possible(record.start, record.end)) return;
   fills_.push_back({activity(record), static_cast<int64_t>(record.bytes), record.graphNodeId,
                     record.value, record.memoryKind});
@@ -155,12 +212,10 @@ void ActivityDecoder::decode_fill(const MemsetRecord& record) {
 
 void ActivityDecoder::decode_wait(const SyncRecord& record) {
   if (!is_possible(record.start, record.end)) return;
-  const auto device = context_devices_.find(record.contextId);
-  waits_.push_back({{static_cast<int64_t>(record.start) - origin_ns_,
-                     static_cast<int64_t>(record.end - record.start),
-                     device != context_devices_.end() ? device->second : kUnknown, record.contextId,
-                     record.streamId, record.correlationId, 0},
-                    record.cudaEventId == kNoStreamOrEvent ? kUnknown : int64_t{record.cudaEventId},
+  waits_.push_back({{static_cast<int64_t>(record.start) - origins_.cupti_ns,
+                     static_cast<int64_t>(record.end - record.start), device_of(record.contextId),
+                     record.contextId, record.streamId, record.correlationId, 0},
+                    record.cudaEventId == kNoEvent ? kUnknown : int64_t{record.cudaEventId},
                     static_cast<uint32_t>(record.type)});
 }
 
@@ -170,92 +225,62 @@ void ActivityDecoder::decode_call(const ApiRecord& record, RowSink& sink) {
   const bool failed = record.returnValue != 0;
   if (role == ApiRole::Other && !failed) return;
   if (!is_possible(record.start, record.end)) return;
-  ApiCall call{static_cast<int64_t>(record.start) - origin_ns_,
-               static_cast<int64_t>(record.end - record.start),
-               record.correlationId,
-               record.threadId,
-               record.returnValue,
-               static_cast<uint16_t>(record.cbid),
-               is_driver,
-               false};
+  ApiCall* call = claim(record.correlationId, sink);
+  if (call == nullptr) return;
+  const int64_t start = static_cast<int64_t>(record.start) - origins_.cupti_ns;
+  // A runtime call and the driver's inside it share an id: the outer one counts.
+  if (call->has_record && start > call->start) return;
+  update(*call, [&] { call->has_record = call->has_ended = true; });
+  call->start = start;
+  call->duration = static_cast<int64_t>(record.end - record.start);
+  call->thread = record.threadId;
+  call->result = record.returnValue;
+  call->function = static_cast<uint16_t>(record.cbid);
+  call->is_driver = is_driver;
+  attribute(*call, sink);
   if (role != ApiRole::Activity || failed) {
-    add_call(call, sink);
-    call.joined = true;
+    add_call(*call, sink);
+    call->joined = true;
   }
-  const ApiCall* evicted = calls_.remember(call);
-  if (evicted != nullptr && !evicted->joined) add_call(*evicted, sink);
 }
 
 void ActivityDecoder::add_call(const ApiCall& call, RowSink& sink) {
-  namespace column = format::api_column;
-  const auto put = [&](size_t at, int64_t value) {
-    call_batch_.mutable_column(at).push_back(value);
-  };
-  put(column::kStart, call.start);
-  put(column::kDuration, call.duration);
-  put(column::kName, functions_.name_id(call.is_driver, call.function, sink));
-  put(column::kCorrelation, call.id);
-  put(column::kThread, call.thread);
-  put(column::kResult, call.result);
-  call_batch_.set_rows(call_batch_.rows() + 1);
+  if (call.outside) return;
+  append_call(call_batch_, call, functions_.name_id(call.is_driver, call.function, sink), columns_);
   if (call_batch_.rows() >= kRowsPerBatch) submit_batch(call_batch_, sink);
 }
 
-void ActivityDecoder::append(format::Batch& batch, const Kernel& row, const ApiCall* call) {
-  namespace column = format::kernel_column;
-  append_activity(batch, kKernelColumns, row, call);
-  batch.mutable_column(column::kConfig).push_back(row.config);
-  batch.mutable_column(column::kGraph).push_back(row.graph);
-  batch.mutable_column(column::kGraphNode).push_back(static_cast<int64_t>(row.graph_node));
-}
-
-void ActivityDecoder::append(format::Batch& batch, const Copy& row, const ApiCall* call) {
-  namespace column = format::memcpy_column;
-  append_activity(batch, kCopyColumns, row, call);
-  batch.mutable_column(column::kBytes).push_back(row.bytes);
-  batch.mutable_column(column::kDirection).push_back(row.direction);
-  batch.mutable_column(column::kSourceKind).push_back(row.source_kind);
-  batch.mutable_column(column::kTargetKind).push_back(row.target_kind);
-  if (row.peer != kUnknown) batch.mutable_column(column::kPeerDevice).push_back(row.peer);
-  batch.mutable_column(column::kAsync).push_back(row.async);
-  batch.mutable_column(column::kGraphNode).push_back(static_cast<int64_t>(row.graph_node));
-}
-
-void ActivityDecoder::append(format::Batch& batch, const Fill& row, const ApiCall* call) {
-  namespace column = format::memset_column;
-  append_activity(batch, kFillColumns, row, call);
-  batch.mutable_column(column::kBytes).push_back(row.bytes);
-  batch.mutable_column(column::kValue).push_back(row.value);
-  batch.mutable_column(column::kMemoryKind).push_back(row.memory_kind);
-  batch.mutable_column(column::kGraphNode).push_back(static_cast<int64_t>(row.graph_node));
-}
-
-void ActivityDecoder::append(format::Batch& batch, const Wait& row, const ApiCall* call) {
-  namespace column = format::sync_column;
-  append_activity(batch, kWaitColumns, row, call);
-  batch.mutable_column(column::kCall).push_back(row.call);
-  batch.mutable_column(column::kEventId).push_back(row.event);
+bool ActivityDecoder::is_outside(const ActivityRow& row, const ApiCall* call) const {
+  if (options_.gate == nullptr) return false;
+  return call != nullptr && call->has_scope ? call->outside : !options_.gate->is_open(row.start);
 }
 
 template <typename Row>
-void ActivityDecoder::join(std::vector<Row>& rows, Batches& batches, Patience patience,
+void ActivityDecoder::join(std::vector<Row>& rows, DeviceBatches& batches, Patience patience,
                            RowSink& sink) {
   const bool may_wait = patience != Patience::None && rows.size() < kMaxWaiting;
   size_t waiting = 0;
   for (Row& row : rows) {
     ApiCall* call = calls_.find(row.correlation);
-    if (call == nullptr && may_wait && row.flushes < kMaxFlushes && row.correlation != 0) {
+    if ((call == nullptr || !call->has_record) && may_wait && row.flushes < kMaxFlushes &&
+        row.correlation != 0) {
       if (patience == Patience::NextFlush) ++row.flushes;
       rows[waiting++] = row;
       continue;
     }
     if (call != nullptr) call->joined = true;
+    if (is_outside(row, call)) {
+      ++counts_.outside;
+      continue;
+    }
+    // A call of which neither record nor note came is none.
+    const bool is_known = call != nullptr && call->has_scope;
     format::Batch& batch = batches.of(row.device);
-    append(batch, row, call);
+    append_row(batch, row, is_known ? call : nullptr, columns_);
     if (batch.rows() >= kRowsPerBatch) submit_batch(batch, sink);
   }
   rows.resize(waiting);
-  for (auto& [device, batch] : batches.by_device) submit_batch(batch, sink);
+  batches.submit(sink);
 }
 
 void ActivityDecoder::join_all(Patience patience, RowSink& sink) {
@@ -266,17 +291,43 @@ void ActivityDecoder::join_all(Patience patience, RowSink& sink) {
   join(waits_, wait_batches_, patience, sink);
 }
 
-void ActivityDecoder::submit(bool flushed, RowSink& sink) {
+void ActivityDecoder::tell_pending(int64_t now_ns, RowSink& sink) {
+  pending_.take_overdue(now_ns - kOverdueNs, kMaxOverdueRows, overdue_);
+  for (const ApiCall& call : overdue_) {
+    if (call.outside) continue;
+    append_pending(pending_batch_, call, functions_.name_id(call.is_driver, call.function, sink),
+                   device_of(call.context), columns_);
+  }
+  overdue_.clear();
+  submit_batch(pending_batch_, sink);
+}
+
+void ActivityDecoder::submit(bool flushed, int64_t now_ns, RowSink& sink) {
   join_all(flushed ? Patience::NextFlush : Patience::SameFlush, sink);
+  if (flushed) {
+    calls_.sweep([&](const ApiCall& call) { settle(call, sink); });
+  }
   submit_batch(call_batch_, sink);
+  tell_pending(now_ns, sink);
 }
 
 void ActivityDecoder::finish(RowSink& sink) {
   join_all(Patience::None, sink);
-  calls_.forget_all([&](const ApiCall& call) {
-    if (!call.joined) add_call(call, sink);
-  });
+  calls_.forget_all([&](const ApiCall& call) { settle(call, sink); });
   submit_batch(call_batch_, sink);
+}
+
+PendingList ActivityDecoder::pending(size_t at_most) const {
+  PendingList list;
+  list.count = waiting_;
+  std::vector<ApiCall> calls;
+  pending_.list(at_most, calls);
+  for (const ApiCall& call : calls) {
+    list.oldest.push_back({functions_.name(call.is_driver, call.function), call.start,
+                           int64_t{call.thread}, device_of(call.context), int64_t{call.id},
+                           call.scope, int64_t{call.stack}});
+  }
+  return list;
 }
 
 }  // namespace gpufl::backend

@@ -2,116 +2,133 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "backend/nvidia/activity_rows.hpp"
 #include "backend/nvidia/api_calls.hpp"
+#include "backend/nvidia/api_functions.hpp"
+#include "backend/nvidia/call_notes.hpp"
 #include "backend/nvidia/cuda_driver.hpp"
 #include "backend/nvidia/cupti_records.hpp"
 #include "backend/nvidia/kernel_configs.hpp"
+#include "backend/nvidia/pending_calls.hpp"
 
-// CUPTI's records to rows of the log: decode() reads a buffer, submit() joins what was read with
-// the API calls behind it and hands it on, one batch per kind and device. A row whose call has not
-// arrived waits a few flushes for it. The collector's thread only; memory is bounded.
+// CUPTI's records and the callback's notes to rows of the log: note() and decode() read, submit()
+// joins what was read with the API calls behind it and hands it on, one batch per kind and device.
+// A row whose call has not arrived waits a few flushes for it. Keeps account, by correlation id, of
+// launches that were noted and kernels that were recorded. The collector's thread only; memory is
+// bounded.
 namespace gpufl::backend {
 
 struct ActivityCounts {
   uint64_t kernels = 0;           // kernel records, good or bad
   uint64_t graph_kernels = 0;     // those of them that a graph launch brought
   uint64_t impossible_times = 0;  // records left out because their times cannot be
+  uint64_t outside = 0;           // records left out because the program did not want them
+  // From the notes; zeros where nothing was noted.
+  uint64_t launches = 0;        // not of graphs
+  uint64_t graph_launches = 0;  // whose kernels nobody can count beforehand
+  uint64_t missing = 0;         // launches whose kernel was never recorded, as far as known by now
+  uint64_t unclaimed = 0;       // kernel records, but of graphs, that no noted launch accounts for
+  uint64_t unfinished = 0;      // kernels that still ran when recording was stopped
+  uint64_t silent_graph_launches = 0;             // that brought no record at all: empty, or lost
+  std::map<int64_t, uint64_t> missing_by_device;  // kUnknown: nothing came from its context
+};
+
+// Session time 0 by CUPTI's clock and by the monotonic one.
+struct ClockOrigins {
+  // Not explicit: where CUPTI takes our clock there is but one.
+  ClockOrigins(int64_t both_ns) : cupti_ns(both_ns), monotonic_ns(both_ns) {}
+  ClockOrigins(int64_t cupti_ns, int64_t monotonic_ns)
+      : cupti_ns(cupti_ns), monotonic_ns(monotonic_ns) {}
+  int64_t cupti_ns, monotonic_ns;
+};
+
+struct PendingList {
+  uint64_t count = 0;
+  std::vector<PendingCall> oldest;
 };
 
 class ActivityDecoder {
  public:
-  // CUPTI's times minus `origin_ns` are session time.
-  ActivityDecoder(const CuptiApi& api, DeviceNumbers& devices, int64_t origin_ns);
+  ActivityDecoder(const CuptiApi& api, DeviceNumbers& devices, ClockOrigins origins,
+                  const TraceOptions& options = {});
 
+  // Notes come before or after the records of the call. Scopes of its time must be known to `sink`.
+  void note(const CallNote& note, RowSink& sink);
   // `latest_ns`: session time after which no record in the buffer can have ended.
   void decode(uint8_t* data, size_t valid_bytes, int64_t latest_ns, RowSink& sink);
-  // `flushed`: CUPTI was asked for everything since the last time.
-  void submit(bool flushed, RowSink& sink);
-  // The same, and nothing goes on waiting.
+  // `flushed`: CUPTI was asked for everything since the last time. Calls and launches older than
+  // 200 ms before `now_ns` (session time) that wait still become `pending` rows.
+  void submit(bool flushed, int64_t now_ns, RowSink& sink);
+  void submit(bool flushed, RowSink& sink) { submit(flushed, latest_ns_, sink); }
+  // Recording was stopped by a forced flush: from now on a kernel record without times is that of
+  // a kernel which still runs.
+  void expect_unfinished() { may_be_unfinished_ = true; }
+  // The last submit(): nothing goes on waiting, and the account is closed.
   void finish(RowSink& sink);
 
   const ActivityCounts& counts() const { return counts_; }
+  // What began and has not ended.
+  PendingList pending(size_t at_most) const;
 
  private:
-  // What every GPU activity has.
-  struct Activity {
-    int64_t start, duration;
-    int64_t device;
-    uint32_t context, stream, correlation;
-    uint32_t flushes;  // that did not bring its API call
-  };
-  struct Kernel : Activity {
-    int64_t config;
-    uint64_t graph_node;
-    uint32_t graph;
-  };
-  struct Copy : Activity {
-    int64_t bytes;
-    uint64_t graph_node;
-    int64_t peer;  // -1: none
-    uint8_t direction, source_kind, target_kind, async;
-  };
-  struct Fill : Activity {
-    int64_t bytes;
-    uint64_t graph_node;
-    uint32_t value, memory_kind;
-  };
-  struct Wait : Activity {
-    int64_t event;  // -1: none
-    uint32_t call;
-  };
   enum class Patience { SameFlush, NextFlush, None };
-  // The batches of one kind: for each device, and for rows that know none.
-  struct Batches {
-    explicit Batches(format::Kind kind) : kind(kind) {}
-    format::Batch& of(int64_t device);
-    format::Kind kind;
-    std::vector<std::pair<int64_t, format::Batch>> by_device;  // few: searched one by one
-  };
+
+  ApiCall* claim(uint32_t id, RowSink& sink);
+  // Brings `call` up to date through `change`, and the number of those that wait with it.
+  template <typename Change>
+  void update(ApiCall& call, Change change);
+  void attribute(ApiCall& call, RowSink& sink);
+  void settle(const ApiCall& call, RowSink& sink);
+  void add_call(const ApiCall& call, RowSink& sink);
 
   bool is_possible(uint64_t start, uint64_t end);
   template <typename Record>
-  Activity activity(const Record& record);
+  ActivityRow activity(const Record& record);
+  void count_node(uint32_t correlation, RowSink& sink);
   void decode_kernel(const KernelRecord& record, RowSink& sink);
-  void decode_copy(const MemcpyRecord& record);
-  void decode_peer_copy(const PeerMemcpyRecord& record);
-  void decode_fill(const MemsetRecord& record);
+  void decode_copy(const MemcpyRecord& record, RowSink& sink);
+  void decode_peer_copy(const PeerMemcpyRecord& record, RowSink& sink);
+  void decode_fill(const MemsetRecord& record, RowSink& sink);
   void decode_wait(const SyncRecord& record);
   void decode_call(const ApiRecord& record, RowSink& sink);
-  void add_call(const ApiCall& call, RowSink& sink);
 
+  int64_t device_of(uint32_t context) const;
+  bool is_outside(const ActivityRow& row, const ApiCall* call) const;
   template <typename Row>
-  void join(std::vector<Row>& rows, Batches& batches, Patience patience, RowSink& sink);
+  void join(std::vector<Row>& rows, DeviceBatches& batches, Patience patience, RowSink& sink);
   void join_all(Patience patience, RowSink& sink);
-  void append(format::Batch& batch, const Kernel& row, const ApiCall* call);
-  void append(format::Batch& batch, const Copy& row, const ApiCall* call);
-  void append(format::Batch& batch, const Fill& row, const ApiCall* call);
-  void append(format::Batch& batch, const Wait& row, const ApiCall* call);
+  void tell_pending(int64_t now_ns, RowSink& sink);
 
   const CuptiApi& api_;
   DeviceNumbers& devices_;
-  const int64_t origin_ns_;
+  const ClockOrigins origins_;
+  const TraceOptions options_;
+  const RowColumns columns_;
   int64_t latest_ns_ = 0;
+  bool may_be_unfinished_ = false;
   ApiFunctions functions_;
   ApiCalls calls_;
+  PendingCalls pending_{calls_};
+  uint64_t waiting_ = 0;  // calls that are not settled
   KernelConfigs configs_;
   std::unordered_map<uint32_t, int64_t> context_devices_;
   uint32_t last_context_ = 0;  // known to be in context_devices_
   ActivityCounts counts_;
 
-  std::vector<Kernel> kernels_;
-  std::vector<Copy> copies_, peer_copies_;
-  std::vector<Fill> fills_;
-  std::vector<Wait> waits_;
-  Batches kernel_batches_{format::Kind::Kernel}, copy_batches_{format::Kind::Memcpy},
+  std::vector<KernelRow> kernels_;
+  std::vector<CopyRow> copies_, peer_copies_;
+  std::vector<FillRow> fills_;
+  std::vector<WaitRow> waits_;
+  std::vector<ApiCall> overdue_;
+  DeviceBatches kernel_batches_{format::Kind::Kernel}, copy_batches_{format::Kind::Memcpy},
       peer_copy_batches_{format::Kind::Memcpy}, fill_batches_{format::Kind::Memset},
       wait_batches_{format::Kind::Sync};
-  format::Batch call_batch_{format::Kind::Api};
+  format::Batch call_batch_{format::Kind::Api}, pending_batch_{format::Kind::Pending};
 };
 
 }  // namespace gpufl::backend

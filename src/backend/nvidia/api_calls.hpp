@@ -3,49 +3,79 @@
 
 #include <cstdint>
 #include <memory>
-#include <string_view>
-#include <vector>
+#include <unordered_map>
 
-#include "backend/backend.hpp"
-#include "backend/nvidia/cupti_api.hpp"
-
-// API calls by correlation id, so that GPU activity finds the call behind it; the two arrive in
-// any order and in different buffers. The collector's thread only. Fixed size, no allocation: ids
-// count up, so a call's place is its id's low bits, and a call is forgotten when one 131,072 ids
-// younger comes. Ids are 32 bits and wrap; nothing here minds.
+// What is known of an API call, by correlation id: from its record, from the callback's note of it
+// and from the GPU records that it brought, which arrive in any order and in different buffers.
+// The collector's thread only. Ids count up, so a call's place is its id's low bits and it makes
+// room for one 131,072 ids younger; a call that still waits for something is then put aside, in a
+// table that is searched only while it holds anything. Ids are 32 bits and wrap.
 namespace gpufl::backend {
 
-enum class ApiRole : uint8_t {
-  Unknown,   // not looked up yet
-  Other,     // of interest only when it failed
-  Memory,    // allocates or releases
-  Activity,  // launches, copies, fills or waits: its rows carry the call
-};
-ApiRole api_role(std::string_view function_name);
-
-struct ApiCall {
-  int64_t start = 0;  // session time
-  int64_t duration = 0;
-  uint32_t id = 0;
+struct alignas(64) ApiCall {
+  int64_t start = 0;  // session time; the note's until the record comes
+  int64_t duration = -1;
+  int64_t scope = 0;
+  uint64_t external = 0;  // the id that the program or a framework pushed; 0: none
+  uint32_t id = 0;        // 0: nothing here
   uint32_t thread = 0;
+  uint32_t stack = 0;  // the log's id
+  uint32_t context = 0;
   uint32_t result = 0;
   uint16_t function = 0;  // CUPTI's number within the domain
-  bool is_driver = false;
-  bool joined = false;  // some row carries it
+  uint16_t launches = 0;  // noted by the callback: each must bring a kernel record
+  uint16_t kernels = 0;   // kernel records that came, but for those of graphs
+  bool is_driver : 1 = false;
+  bool has_record : 1 = false;  // else only a note or a GPU record has come
+  bool has_scope : 1 = false;   // asked for
+  bool inherited : 1 = false;
+  bool joined : 1 = false;           // some row carries it, or it needs none
+  bool outside : 1 = false;          // the program did not want this part recorded
+  bool is_graph_launch : 1 = false;  // noted
+  bool has_node : 1 = false;         // a record of a node of a graph came
+  bool has_begun : 1 = false;        // noted at its beginning
+  bool has_ended : 1 = false;
+
+  // Nothing more has to come for what was noted of it.
+  bool is_settled() const {
+    return kernels >= launches && (!is_graph_launch || has_node) && (!has_begun || has_ended);
+  }
 };
+static_assert(sizeof(ApiCall) == 64, "one cache line");
 
 class ApiCalls {
  public:
   static constexpr size_t kCapacity = size_t{1} << 17;
+  // The GPU's queues hold some thousands of launches: so many cannot be waiting on it.
+  static constexpr size_t kMaxAside = size_t{1} << 16;
 
-  ApiCalls();
-  // Remembers `call`. A runtime call and the driver call inside it share an id: the outer one
-  // counts. Returns the call that had to go for it, or null; valid until the next call.
-  const ApiCall* remember(const ApiCall& call);
-  ApiCall* find(uint32_t id);
-  // Calls visit(call) for every call remembered, and forgets them.
+  ApiCalls() : calls_(std::make_unique<ApiCall[]>(kCapacity)) {}
+  // The call, made when it is not known; null for an id of 0. evict(call) is called for those that
+  // have to go for it.
+  template <typename Evict>
+  ApiCall* claim(uint32_t id, Evict evict);
+  // The same for a call that has just begun: what was put aside under its id is another's.
+  template <typename Evict>
+  ApiCall* claim_new(uint32_t id, Evict evict);
+  ApiCall* find(uint32_t id);  // null: not known
+  // After a flush: visits and forgets calls put aside that were settled for a few of them.
+  template <typename Visit>
+  void sweep(Visit visit) {
+    for (auto it = aside_.begin(); it != aside_.end();) {
+      Aside& aside = it->second;
+      if (aside.call.is_settled() && ++aside.flushes > kFlushesKept) {
+        visit(aside.call);
+        it = aside_.erase(it);
+      } else {
+        ++it;
+      }
+    }
+  }
+  // Visits and forgets all.
   template <typename Visit>
   void forget_all(Visit visit) {
+    for (const auto& [id, aside] : aside_) visit(aside.call);
+    aside_.clear();
     for (size_t i = 0; i < kCapacity; ++i) {
       if (calls_[i].id != 0) visit(calls_[i]);
       calls_[i] = {};
@@ -53,29 +83,64 @@ class ApiCalls {
   }
 
  private:
-  std::unique_ptr<ApiCall[]> calls_;
-  ApiCall evicted_;
-};
-
-// Names and roles of API functions, asked of CUPTI once each.
-class ApiFunctions {
- public:
-  explicit ApiFunctions(const CuptiApi& api) : api_(api) {}
-  ApiRole role(bool is_driver, uint32_t function) { return entry(is_driver, function).role; }
-  int64_t name_id(bool is_driver, uint32_t function, RowSink& sink);
-
- private:
-  struct Entry {
-    ApiRole role = ApiRole::Unknown;
-    int64_t name_id = 0;
+  struct Aside {
+    ApiCall call;
+    uint32_t flushes = 0;  // since it was settled
   };
-  static constexpr uint32_t kMaxFunction = 4096;  // 13.1 has some 800
-  Entry& entry(bool is_driver, uint32_t function);
-  std::string name(bool is_driver, uint32_t function) const;
+  static constexpr uint32_t kFlushesKept = 4;
+  template <typename Evict>
+  ApiCall* put_aside(const ApiCall& call, Evict evict);
 
-  const CuptiApi& api_;
-  std::vector<Entry> entries_[2];
-  Entry beyond_{ApiRole::Other, 0};
+  std::unique_ptr<ApiCall[]> calls_;
+  std::unordered_map<uint32_t, Aside> aside_;
 };
+
+inline ApiCall* ApiCalls::find(uint32_t id) {
+  ApiCall& place = calls_[id & (kCapacity - 1)];
+  if (place.id == id) return id != 0 ? &place : nullptr;
+  if (aside_.empty()) return nullptr;
+  const auto found = aside_.find(id);
+  return found != aside_.end() ? &found->second.call : nullptr;
+}
+
+template <typename Evict>
+ApiCall* ApiCalls::claim(uint32_t id, Evict evict) {
+  if (id == 0) return nullptr;
+  if (ApiCall* known = find(id)) return known;
+  ApiCall fresh;
+  fresh.id = id;
+  ApiCall& place = calls_[id & (kCapacity - 1)];
+  // Its place was given to a younger one before anything was heard of it. Ids count up and wrap.
+  const bool is_older = static_cast<int32_t>(id - place.id) < 0;
+  if (place.id != 0 && is_older) return put_aside(fresh, evict);
+  if (place.id != 0 && place.is_settled()) {
+    evict(place);
+  } else if (place.id != 0) {
+    put_aside(place, evict);
+  }
+  place = fresh;
+  return &place;
+}
+
+template <typename Evict>
+ApiCall* ApiCalls::claim_new(uint32_t id, Evict evict) {
+  if (!aside_.empty()) {
+    if (const auto other = aside_.find(id); other != aside_.end()) {
+      evict(other->second.call);
+      aside_.erase(other);
+    }
+  }
+  return claim(id, evict);
+}
+
+template <typename Evict>
+ApiCall* ApiCalls::put_aside(const ApiCall& call, Evict evict) {
+  // More than the GPU can have in hand: their records are lost.
+  if (aside_.size() >= kMaxAside) {
+    for (const auto& [id, aside] : aside_) evict(aside.call);
+    aside_.clear();
+  }
+  return &aside_.insert_or_assign(call.id, Aside{call, 0}).first->second.call;
+}
 
 }  // namespace gpufl::backend

@@ -9,42 +9,13 @@
 #include <tuple>
 
 #include "backend/metric_table.hpp"
+#include "backend/recording_sink.hpp"
 #include "base/clock.hpp"
 
 namespace gpufl::backend {
 namespace {
 
 namespace column = format::kernel_column;
-
-// Keeps what is submitted, as one long column per kind and column.
-class RecordingSink : public RowSink {
- public:
-  int64_t intern(format::Dict dict, std::string_view value) override {
-    auto& values = dictionaries[dict];
-    const auto found = std::find(values.begin(), values.end(), value);
-    if (found != values.end()) return found - values.begin();
-    values.emplace_back(value);
-    return static_cast<int64_t>(values.size()) - 1;
-  }
-  void write(format::Kind, const base::Json&) override {}
-  ScopeRef scope_at(int64_t, int64_t) override { return {}; }
-  int64_t stack(uint32_t) override { return 0; }
-  void submit(const format::Batch& rows) override {
-    EXPECT_FALSE(rows.empty());
-    auto& all = columns[rows.kind()];
-    all.resize(rows.kind_spec().columns.size());
-    for (size_t i = 0; i < all.size(); ++i) {
-      const auto& column = rows.column(i);
-      EXPECT_TRUE(column.empty() || column.size() == rows.rows()) << i;
-      all[i].insert(all[i].end(), column.begin(), column.end());
-    }
-  }
-  const std::vector<int64_t>& kernel(size_t i) { return columns[format::Kind::Kernel][i]; }
-  size_t rows(format::Kind kind) { return columns[kind].empty() ? 0 : columns[kind][0].size(); }
-
-  std::map<format::Dict, std::vector<std::string>> dictionaries;
-  std::map<format::Kind, std::vector<std::vector<int64_t>>> columns;
-};
 
 constexpr int64_t kSecondNs = 1'000'000'000;
 
@@ -56,7 +27,7 @@ RecordingSink trace(const SyntheticOptions& options, int steps, int64_t duration
   for (int i = 1; i <= steps; ++i) tracer->drain(i * duration_ns / steps, sink);
   format::Ledger ledger;
   tracer->account(ledger);
-  EXPECT_EQ(ledger.launches_seen, sink.rows(format::Kind::Kernel));
+  EXPECT_EQ(ledger.launches_seen, sink.rows[format::Kind::Kernel].size());
   EXPECT_EQ(ledger.kernel_records, ledger.launches_seen);
   EXPECT_EQ(ledger.vendor_dropped, 0u);
   EXPECT_EQ(ledger.impossible_times, 0u);
@@ -72,10 +43,10 @@ std::vector<int64_t> since_first(const std::vector<int64_t>& times) {
 
 TEST(SyntheticTracer, KeepsTheRate) {
   auto sink = trace({.devices = 1, .kernels_per_s = 50'000, .seed = 1}, 40);
-  EXPECT_NEAR(static_cast<double>(sink.rows(format::Kind::Kernel)), 50'000, 100);
-  EXPECT_NEAR(static_cast<double>(sink.rows(format::Kind::Memcpy)), 50'000 * 3 / 64.0, 10);
-  EXPECT_NEAR(static_cast<double>(sink.rows(format::Kind::Memset)), 50'000 / 64.0, 10);
-  EXPECT_NEAR(static_cast<double>(sink.rows(format::Kind::Sync)), 50'000 / 128.0, 10);
+  EXPECT_NEAR(static_cast<double>(sink.rows[format::Kind::Kernel].size()), 50'000, 100);
+  EXPECT_NEAR(static_cast<double>(sink.rows[format::Kind::Memcpy].size()), 50'000 * 3 / 64.0, 10);
+  EXPECT_NEAR(static_cast<double>(sink.rows[format::Kind::Memset].size()), 50'000 / 64.0, 10);
+  EXPECT_NEAR(static_cast<double>(sink.rows[format::Kind::Sync].size()), 50'000 / 128.0, 10);
 }
 
 TEST(SyntheticTracer, RowsDoNotDependOnHowOftenTheyAreDrained) {
@@ -83,11 +54,11 @@ TEST(SyntheticTracer, RowsDoNotDependOnHowOftenTheyAreDrained) {
   auto one = trace(options, 1);
   auto many = trace(options, 97);
   EXPECT_EQ(one.dictionaries, many.dictionaries);
-  const size_t rows = std::min(one.rows(format::Kind::Kernel), many.rows(format::Kind::Kernel));
+  const size_t rows =
+      std::min(one.rows[format::Kind::Kernel].size(), many.rows[format::Kind::Kernel].size());
   ASSERT_GT(rows, 7'000u);
   for (size_t i = 0; i < column::kCount; ++i) {
-    auto a = one.kernel(i), b = many.kernel(i);
-    if (a.empty() && b.empty()) continue;
+    auto a = one.column(format::Kind::Kernel, i), b = many.column(format::Kind::Kernel, i);
     a.resize(rows);
     b.resize(rows);
     if (i == column::kStart || i == column::kApiStart) {
@@ -101,7 +72,8 @@ TEST(SyntheticTracer, RowsDoNotDependOnHowOftenTheyAreDrained) {
 TEST(SyntheticTracer, TheSeedDecides) {
   auto one = trace({.devices = 1, .kernels_per_s = 1'000, .seed = 1}, 1);
   auto two = trace({.devices = 1, .kernels_per_s = 1'000, .seed = 2}, 1);
-  EXPECT_NE(one.kernel(column::kConfig), two.kernel(column::kConfig));
+  EXPECT_NE(one.column(format::Kind::Kernel, column::kConfig),
+            two.column(format::Kind::Kernel, column::kConfig));
   EXPECT_NE(one.dictionaries[format::Dict::Config], two.dictionaries[format::Dict::Config]);
 }
 
@@ -115,12 +87,10 @@ TEST_P(SyntheticTracerRates, KernelsOfAStreamAndCallsOfAThreadDoNotOverlap) {
   std::vector<std::pair<int64_t, int64_t>> calls;
   const auto collect = [&](format::Kind kind, size_t stream, size_t device, size_t api_start,
                            size_t api_duration) {
-    const auto& c = sink.columns[kind];
-    if (c.empty()) return;
-    for (size_t i = 0; i < c[0].size(); ++i) {
-      streams[{c[device][i], c[stream][i]}].emplace_back(c[0][i], c[0][i] + c[1][i]);
-      calls.emplace_back(c[api_start][i], c[api_start][i] + c[api_duration][i]);
-      EXPECT_LT(c[api_start][i], c[0][i]);
+    for (const auto& row : sink.rows[kind]) {
+      streams[{row[device], row[stream]}].emplace_back(row[0], row[0] + row[1]);
+      calls.emplace_back(row[api_start], row[api_start] + row[api_duration]);
+      EXPECT_LT(row[api_start], row[0]);
     }
   };
   namespace copy = format::memcpy_column;
@@ -147,14 +117,15 @@ TEST(SyntheticTracer, ConfigsNameTheirKernels) {
   for (const std::string& text : sink.dictionaries[format::Dict::Config]) {
     const auto config = base::Json::parse(text);
     ASSERT_TRUE(config.is_ok()) << text;
-    EXPECT_LT((*config)["name"].as_integer(-1), static_cast<int64_t>(names.size()));
+    EXPECT_GT((*config)["name"].as_integer(), 0);
+    EXPECT_LE((*config)["name"].as_integer(), static_cast<int64_t>(names.size()));
     EXPECT_EQ((*config)["grid"].items().size(), 3u);
     EXPECT_EQ((*config)["block"].items().size(), 3u);
     EXPECT_GE((*config)["block"].items()[0].as_integer(), 32);
     EXPECT_LE((*config)["block"].items()[0].as_integer(), 1024);
   }
-  for (const int64_t id : sink.kernel(column::kConfig)) {
-    ASSERT_LT(id, static_cast<int64_t>(sink.dictionaries[format::Dict::Config].size()));
+  for (const int64_t id : sink.column(format::Kind::Kernel, column::kConfig)) {
+    ASSERT_LE(id, static_cast<int64_t>(sink.dictionaries[format::Dict::Config].size()));
   }
 }
 
@@ -164,17 +135,13 @@ TEST(SyntheticTracer, NothingAfterStop) {
   ASSERT_TRUE(tracer->start(base::monotonic_ns()).available);
   tracer->stop();
   tracer->drain(kSecondNs, sink);
-  EXPECT_EQ(sink.rows(format::Kind::Kernel), 0u);
+  EXPECT_EQ(sink.rows[format::Kind::Kernel].size(), 0u);
 }
 
 // A tracer that is drained too rarely loses launches, says so, and goes on.
 TEST(SyntheticTracer, DrainIsBoundedAndCountsWhatItSkips) {
-  class CountingSink : public RowSink {
+  class CountingSink : public RecordingSink {
    public:
-    int64_t intern(format::Dict, std::string_view) override { return 1; }
-    void write(format::Kind, const base::Json&) override {}
-    ScopeRef scope_at(int64_t, int64_t) override { return {}; }
-    int64_t stack(uint32_t) override { return 0; }
     void submit(const format::Batch& rows) override {
       EXPECT_LE(rows.rows(), 4096u);
       if (rows.kind() == format::Kind::Kernel) kernels += rows.rows();
@@ -200,7 +167,7 @@ TEST(SyntheticTracer, DrainIsBoundedAndCountsWhatItSkips) {
 
 TEST(SyntheticTracer, RateZeroIsNoRows) {
   auto sink = trace({.devices = 1, .kernels_per_s = 0, .seed = 1}, 2);
-  EXPECT_EQ(sink.rows(format::Kind::Kernel), 0u);
+  EXPECT_EQ(sink.rows[format::Kind::Kernel].size(), 0u);
 }
 
 TEST(SyntheticHealth, EveryMetricIsInTheTableWithItsRate) {

@@ -410,6 +410,7 @@ struct FunctionName {
 constexpr FunctionName kNames[] = {
     STANDIN_DRIVER(cuLaunchKernel),
     STANDIN_DRIVER(cuGraphLaunch),
+    STANDIN_DRIVER(cuStreamSynchronize),
     STANDIN_DRIVER(cuStreamBeginCapture_v2),
     STANDIN_DRIVER(cuStreamEndCapture),
     STANDIN_RUNTIME(cudaLaunchKernel_v7000),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/nvidia/api_calls.hpp"
+#include "backend/nvidia/api_functions.hpp"
 
 #include <algorithm>
 
@@ -17,28 +17,6 @@ ApiRole api_role(std::string_view name) {
     if (has(part)) return ApiRole::Memory;
   }
   return ApiRole::Other;
-}
-
-ApiCalls::ApiCalls() : calls_(std::make_unique<ApiCall[]>(kCapacity)) {}
-
-const ApiCall* ApiCalls::remember(const ApiCall& call) {
-  ApiCall& place = calls_[call.id & (kCapacity - 1)];
-  if (place.id == call.id) {
-    if (call.start <= place.start) {
-      const bool joined = place.joined;
-      place = call;
-      place.joined = joined;
-    }
-    return nullptr;
-  }
-  evicted_ = place;
-  place = call;
-  return evicted_.id != 0 ? &evicted_ : nullptr;
-}
-
-ApiCall* ApiCalls::find(uint32_t id) {
-  ApiCall& place = calls_[id & (kCapacity - 1)];
-  return id != 0 && place.id == id ? &place : nullptr;
 }
 
 ApiFunctions::Entry& ApiFunctions::entry(bool is_driver, uint32_t function) {

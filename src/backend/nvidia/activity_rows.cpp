@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/nvidia/activity_rows.hpp"
+
+#include <cupti.h>
+
+namespace gpufl::backend {
+namespace {
+
+constexpr uint32_t kNoStream = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
+
+// The columns that every activity has, at the numbers of its kind.
+struct ActivityColumns {
+  size_t start, duration, device, context, stream, correlation, api_start, api_duration, thread,
+      scope, inherited, stack;
+};
+#define GPUFL_ACTIVITY_COLUMNS(kind)                                                          \
+  ActivityColumns {                                                                           \
+    kind::kStart, kind::kDuration, kind::kDevice, kind::kContext, kind::kStream,              \
+        kind::kCorrelation, kind::kApiStart, kind::kApiDuration, kind::kThread, kind::kScope, \
+        kind::kInherited, kind::kStack                                                        \
+  }
+constexpr ActivityColumns kKernelColumns = GPUFL_ACTIVITY_COLUMNS(format::kernel_column);
+constexpr ActivityColumns kCopyColumns = GPUFL_ACTIVITY_COLUMNS(format::memcpy_column);
+constexpr ActivityColumns kFillColumns = GPUFL_ACTIVITY_COLUMNS(format::memset_column);
+constexpr ActivityColumns kWaitColumns = GPUFL_ACTIVITY_COLUMNS(format::sync_column);
+#undef GPUFL_ACTIVITY_COLUMNS
+
+void put(format::Batch& batch, size_t column, int64_t value) {
+  batch.mutable_column(column).push_back(value);
+}
+
+void append_activity(format::Batch& batch, const ActivityColumns& at, const ActivityRow& row,
+                     const ApiCall* call, const RowColumns& columns) {
+  static constexpr ApiCall kNoCall{.start = kUnknown};
+  if (call == nullptr) call = &kNoCall;
+  put(batch, at.start, row.start);
+  put(batch, at.duration, row.duration);
+  if (row.device != kUnknown) put(batch, at.device, row.device);
+  put(batch, at.context, row.context);
+  put(batch, at.stream, row.stream == kNoStream ? kUnknown : int64_t{row.stream});
+  put(batch, at.correlation, row.correlation);
+  put(batch, at.api_start, call->start);
+  put(batch, at.api_duration, call->duration);
+  put(batch, at.thread, call->thread);
+  put(batch, at.scope, call->scope);
+  put(batch, at.inherited, call->inherited ? 1 : 0);
+  if (columns.stack) put(batch, at.stack, call->stack);
+  batch.set_rows(batch.rows() + 1);
+}
+
+}  // namespace
+
+void append_row(format::Batch& batch, const KernelRow& row, const ApiCall* call,
+                const RowColumns& columns) {
+  namespace column = format::kernel_column;
+  append_activity(batch, kKernelColumns, row, call, columns);
+  put(batch, column::kConfig, row.config);
+  put(batch, column::kGraph, row.graph);
+  put(batch, column::kGraphNode, static_cast<int64_t>(row.graph_node));
+  if (columns.queue_times) {
+    put(batch, column::kQueued, row.queued);
+    put(batch, column::kSubmitted, row.submitted);
+  }
+  if (columns.external) {
+    put(batch, column::kExternal, call != nullptr ? static_cast<int64_t>(call->external) : 0);
+  }
+}
+
+void append_row(format::Batch& batch, const CopyRow& row, const ApiCall* call,
+                const RowColumns& columns) {
+  namespace column = format::memcpy_column;
+  append_activity(batch, kCopyColumns, row, call, columns);
+  put(batch, column::kBytes, row.bytes);
+  put(batch, column::kDirection, row.direction);
+  put(batch, column::kSourceKind, row.source_kind);
+  put(batch, column::kTargetKind, row.target_kind);
+  if (row.peer != kUnknown) put(batch, column::kPeerDevice, row.peer);
+  put(batch, column::kAsync, row.async);
+  put(batch, column::kGraphNode, static_cast<int64_t>(row.graph_node));
+}
+
+void append_row(format::Batch& batch, const FillRow& row, const ApiCall* call,
+                const RowColumns& columns) {
+  namespace column = format::memset_column;
+  append_activity(batch, kFillColumns, row, call, columns);
+  put(batch, column::kBytes, row.bytes);
+  put(batch, column::kValue, row.value);
+  put(batch, column::kMemoryKind, row.memory_kind);
+  put(batch, column::kGraphNode, static_cast<int64_t>(row.graph_node));
+}
+
+void append_row(format::Batch& batch, const WaitRow& row, const ApiCall* call,
+                const RowColumns& columns) {
+  namespace column = format::sync_column;
+  append_activity(batch, kWaitColumns, row, call, columns);
+  put(batch, column::kCall, row.call);
+  put(batch, column::kEventId, row.event);
+}
+
+void append_call(format::Batch& batch, const ApiCall& call, int64_t name,
+                 const RowColumns& columns) {
+  namespace column = format::api_column;
+  put(batch, column::kStart, call.start);
+  put(batch, column::kDuration, call.duration);
+  put(batch, column::kName, name);
+  put(batch, column::kCorrelation, call.id);
+  put(batch, column::kThread, call.thread);
+  put(batch, column::kScope, call.scope);
+  put(batch, column::kInherited, call.inherited ? 1 : 0);
+  if (columns.stack) put(batch, column::kStack, call.stack);
+  put(batch, column::kResult, call.result);
+  batch.set_rows(batch.rows() + 1);
+}
+
+void append_pending(format::Batch& batch, const ApiCall& call, int64_t name, int64_t device,
+                    const RowColumns& columns) {
+  namespace column = format::pending_column;
+  put(batch, column::kTime, call.start);
+  put(batch, column::kFunction, name);
+  put(batch, column::kThread, call.thread);
+  put(batch, column::kDevice, device);
+  put(batch, column::kCorrelation, call.id);
+  put(batch, column::kScope, call.scope);
+  put(batch, column::kInherited, call.inherited ? 1 : 0);
+  if (columns.stack) put(batch, column::kStack, call.stack);
+  batch.set_rows(batch.rows() + 1);
+}
+
+void submit_batch(format::Batch& batch, RowSink& sink) {
+  if (batch.empty()) return;
+  sink.submit(batch);
+  batch.clear();
+}
+
+}  // namespace gpufl::backend
