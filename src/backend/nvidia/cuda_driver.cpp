@@ -50,6 +50,14 @@ std::optional<std::string> CudaDriver::device_uuid(uint32_t ordinal) const {
   return text;
 }
 
+bool is_cuda_initialised() {
+  const auto loaded = base::DynamicLibrary::find_loaded({"libcuda.so.1"});
+  CUresult (*device_get_count)(int*) = nullptr;
+  if (!loaded || !loaded->load("cuDeviceGetCount", device_get_count)) return false;
+  int count = 0;
+  return device_get_count(&count) != CUDA_ERROR_NOT_INITIALIZED;
+}
+
 int64_t DeviceNumbers::of(uint32_t ordinal) {
   if (ordinal >= kMaxDevices) return ordinal;
   while (numbers_.size() <= ordinal) {

@@ -29,6 +29,9 @@ class CudaDriver {
   CUresult (*device_get_uuid_)(CUuuid*, CUdevice) = nullptr;
 };
 
+// Whether this process has initialised CUDA. Loads nothing; may wait for a cuInit() under way.
+bool is_cuda_initialised();
+
 // CUDA numbers the GPUs that it shows to this process (CUDA_VISIBLE_DEVICES), a session all of the
 // machine: this joins the two by UUID. The collector's thread only.
 class DeviceNumbers {
