@@ -76,11 +76,11 @@ TEST_F(TraceDevice, EverythingThatWasLaunchedIsThere) {
   std::map<int64_t, std::vector<std::pair<int64_t, int64_t>>> by_stream;
   for (const base::Json& kernel : kernels) {
     EXPECT_EQ(kernel["device"].as_integer(), 0);
-    EXPECT_GE(kernel["start"].as_integer(), kernel["api_start"].as_integer());
-    EXPECT_GT(kernel["api_dur"].as_integer(), 0);
+    EXPECT_GE(kernel["start_ns"].as_integer(), kernel["api_start_ns"].as_integer());
+    EXPECT_GT(kernel["api_duration_ns"].as_integer(), 0);
     EXPECT_GT(kernel["thread"].as_integer(), 0);
     by_stream[kernel["stream"].as_integer()].emplace_back(kernel["correlation"].as_integer(),
-                                                          kernel["start"].as_integer());
+                                                          kernel["start_ns"].as_integer());
   }
   ASSERT_EQ(by_stream.size(), 2u);
   for (auto& [stream, launched] : by_stream) {
@@ -106,13 +106,13 @@ TEST_F(TraceDevice, DurationsAreThoseOfTheKernels) {
   auto kernels = rows(sessions[0], "kernel");
   ASSERT_EQ(kernels.size(), 10u);
   std::sort(kernels.begin(), kernels.end(), [](const base::Json& a, const base::Json& b) {
-    return a["start"].as_integer() < b["start"].as_integer();
+    return a["start_ns"].as_integer() < b["start_ns"].as_integer();
   });
   // What a kernel takes beside its spin; the first run is cold.
-  const int64_t constant = kernels[4]["dur"].as_integer();
+  const int64_t constant = kernels[4]["duration_ns"].as_integer();
   int64_t spin_ns = 5'000;
   for (size_t i = 5; i < kernels.size(); ++i, spin_ns *= 10) {
-    const auto taken = static_cast<double>(kernels[i]["dur"].as_integer() - constant);
+    const auto taken = static_cast<double>(kernels[i]["duration_ns"].as_integer() - constant);
     // The GPU's timer ticks every 32 ns on some machines and every microsecond on others.
     EXPECT_NEAR(taken, static_cast<double>(spin_ns), 1'100.0 + static_cast<double>(spin_ns) / 1000);
   }
