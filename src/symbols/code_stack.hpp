@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "symbols/code_location.hpp"
+#include "symbols/session_frames.hpp"
+#include "symbols/symbol_file.hpp"
+
+// Stacks as people read them: frames with their symbols, and whose code each is. Pure functions on
+// what was read; any thread.
+namespace gpufl::symbols {
+
+enum class Origin : uint8_t {
+  User,      // the program's own
+  Library,   // CUDA's, the framework's, the language's: nothing that its user can edit
+  Internal,  // start-up code, the driver, what no file is known of
+};
+
+struct CodeFrame : CodeLocation {
+  std::string module;   // native: the file; empty for Python
+  uint64_t offset = 0;  // native
+  Origin origin = Origin::Internal;
+  bool is_python() const { return module.empty() && !file.empty(); }
+};
+
+// Innermost first, inlined functions as frames of their own. Native frames without symbols have
+// module and offset.
+std::vector<CodeFrame> resolve_stack(const std::vector<int64_t>& frame_ids,
+                                     const SessionFrames& frames, const SymbolFile& symbols);
+
+// The innermost frame of the program's own; null: there is none, the driver did it by itself.
+const CodeFrame* user_frame(const std::vector<CodeFrame>& stack);
+inline constexpr std::string_view kDriverInternal = "<driver-internal>";
+
+// "train_step() at /home/me/train.py:90", "libfoo.so+0x1234": a frame for lists.
+std::string frame_text(const CodeFrame& frame);
+// "train.py:90 in train_step()": a frame for tables; the file without its folders.
+std::string site_text(const CodeFrame& frame);
+
+// Whose a file is, by where it lies: a source file or a module.
+Origin origin_of_python(std::string_view file);
+Origin origin_of_native(std::string_view module, const CodeLocation& place);
+
+}  // namespace gpufl::symbols
