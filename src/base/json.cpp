@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/utf8.hpp"
+
 namespace gpufl::base {
 
 namespace {
@@ -46,21 +48,8 @@ size_t utf8_length(std::string_view text, size_t at) {
 }
 
 void append_utf8(std::string& out, uint32_t code) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xC0 | (code >> 6));
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xE0 | (code >> 12));
-    out += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  } else {
-    out += static_cast<char>(0xF0 | (code >> 18));
-    out += static_cast<char>(0x80 | ((code >> 12) & 0x3F));
-    out += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  }
+  char bytes[4];
+  out.append(bytes, encode_utf8(code, bytes));
 }
 
 }  // namespace

@@ -36,6 +36,9 @@ void for_each_optional(L& ledger, Visit visit) {
   visit("graph_kernel_records", ledger.graph_kernel_records);
   visit("vendor_dropped", ledger.vendor_dropped);
   visit("impossible_times", ledger.impossible_times);
+  visit("markers_dropped", ledger.markers_dropped);
+  visit("markers_unclosed", ledger.markers_unclosed);
+  visit("markers_unmatched", ledger.markers_unmatched);
 }
 
 template <typename L, typename Visit>
@@ -64,7 +67,7 @@ bool Ledger::is_complete() const {
   uint64_t losses = scopes_dropped + names_overflowed + counters_overflowed + samplers_stuck +
                     rounds_lost + events_dropped + writer.windows_deleted +
                     writer.dictionary_overflows + vendor_dropped.value_or(0) +
-                    impossible_times.value_or(0);
+                    impossible_times.value_or(0) + markers_dropped.value_or(0);
   for (const auto& [reason, rows] : writer.dropped) losses += rows;
   const uint64_t of_graphs = graph_kernel_records.value_or(0);
   if (launches_seen && kernel_records && *launches_seen + of_graphs > *kernel_records) ++losses;

@@ -37,6 +37,9 @@ struct Ledger {
   std::optional<uint64_t> graph_kernel_records;  // among kernel_records
   std::optional<uint64_t> vendor_dropped;        // records CUPTI says it dropped
   std::optional<uint64_t> impossible_times;      // zero, inverted, outside the session
+  std::optional<uint64_t> markers_dropped;       // marks and ranges lost to a full ring
+  std::optional<uint64_t> markers_unclosed;      // ranges still open at the end
+  std::optional<uint64_t> markers_unmatched;     // ends of ranges that did not begin here
   uint64_t scopes_dropped = 0;                   // scope events lost to a full ring
   uint64_t scopes_unclosed = 0;
   uint64_t names_overflowed = 0;  // names beyond the interner's bound

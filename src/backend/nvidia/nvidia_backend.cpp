@@ -3,6 +3,9 @@
 
 #include "backend/nvidia/nvml_api.hpp"
 #include "backend/nvidia/nvml_health.hpp"
+#ifdef GPUFL_HAS_NVTX
+#include "backend/nvidia/nvtx_marker_source.hpp"
+#endif
 #ifdef GPUFL_HAS_CUPTI
 #include "backend/nvidia/cupti_tracer.hpp"
 #include "backend/nvidia/nvml_device.hpp"
@@ -52,6 +55,12 @@ class NvidiaBackend : public Backend {
     return base::Status(base::Code::Unsupported, why.detail);
 #endif
   }
+
+#ifdef GPUFL_HAS_NVTX
+  std::unique_ptr<MarkerSource> make_marker_source(CaptureGate* gate) override {
+    return make_nvtx_marker_source(gate);
+  }
+#endif
 
  private:
   Availability open() {

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "base/event_ring.hpp"
+#include "base/interner.hpp"
+#include "base/thread_rings.hpp"
+
+// Where the program's marks and ranges are recorded: process-wide, older and younger than any
+// session, for all copies of NVTX in the process. The callbacks of nvtx_injection.cpp produce, on
+// the program's threads: once warm no lock, no allocation, no system call. One session at a time
+// consumes.
+namespace gpufl::backend::nvtx_recorder {
+
+enum class MarkerEventKind : uint8_t { Mark, Push, Pop, Start, End };
+enum class PayloadKind : uint8_t { None, Unsigned, Signed, Double, Float };
+
+struct MarkerEvent {
+  int64_t time_ns = 0;   // monotonic clock
+  uint64_t range = 0;    // Start and End
+  uint64_t payload = 0;  // its bits
+  uint32_t text = 0;     // see text_of()
+  uint32_t category = 0;
+  uint32_t color = 0;
+  uint16_t domain = 0;
+  MarkerEventKind kind = MarkerEventKind::Mark;
+  PayloadKind payload_kind = PayloadKind::None;
+};
+static_assert(sizeof(MarkerEvent) == 40);
+
+// NVTX names a range that start and end by this: session, ring and number. Never 0.
+struct RangeId {
+  uint64_t bits = 0;
+
+  static RangeId make(uint32_t session, uint32_t ring, uint32_t number) {
+    return {uint64_t{session & 0xffff} << 48 | uint64_t{ring & 0xffff} << 32 | number};
+  }
+  uint32_t session() const { return static_cast<uint32_t>(bits >> 48); }
+};
+
+inline constexpr uint32_t kMaxDomains = 256;
+
+// Pushes that find no room are dropped with all that is pushed inside them, so that every pop which
+// is recorded has its push.
+class MarkerRing : public base::EventRing<MarkerEvent> {
+ public:
+  using EventRing::EventRing;
+
+  void mark(uint32_t session, const MarkerEvent& event) noexcept {
+    count_from(session);
+    take(event, kMarginForEnds + pushed_ + 1);
+  }
+  // The level of the range in its domain, from 0.
+  int push(uint32_t session, const MarkerEvent& event) noexcept {
+    count_from(session);
+    Levels& levels = levels_[event.domain];
+    const uint32_t level = levels.open++;
+    if (level >= levels.muted_from) {
+      add(muted_);
+    } else if (take(event, kMarginForEnds + pushed_ + 2)) {
+      ++pushed_;
+    } else {
+      levels.muted_from = level;
+    }
+    return static_cast<int>(level);
+  }
+  // The level that the range had; -1 when none is open.
+  int pop(uint32_t session, uint16_t domain) noexcept {
+    count_from(session);
+    Levels& levels = levels_[domain];
+    if (levels.open == 0) {
+      add(unmatched_);
+      return -1;
+    }
+    const uint32_t level = --levels.open;
+    if (level < levels.muted_from) {
+      --pushed_;
+      take({.domain = domain, .kind = MarkerEventKind::Pop}, 1);  // its push kept the room
+    } else if (level == levels.muted_from) {
+      levels.muted_from = kNever;
+    }
+    return static_cast<int>(level);
+  }
+  // No id: dropped.
+  RangeId start(uint32_t session, MarkerEvent event) noexcept {
+    count_from(session);
+    const RangeId id = RangeId::make(session, number(), ++last_range_);
+    event.range = id.bits;
+    return take(event, kMarginForEnds + pushed_ + 1) ? id : RangeId{};
+  }
+  void end(uint32_t session, RangeId id) noexcept {
+    count_from(session);
+    take({.range = id.bits, .kind = MarkerEventKind::End}, pushed_ + 1);
+  }
+
+  // Since the process began.
+  uint64_t lost() const { return dropped() + muted_.load(std::memory_order_relaxed); }
+  uint64_t unmatched_pops() const { return unmatched_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr uint64_t kMarginForEnds = 64;  // for ends of ranges that others may have begun
+  static constexpr uint32_t kNever = UINT32_MAX;
+  struct Levels {
+    uint32_t open = 0;
+    uint32_t muted_from = kNever;
+  };
+
+  // Ranges that were pushed before the session are not open in it.
+  void count_from(uint32_t session) noexcept {
+    if (!enter_session(session)) return;
+    levels_.fill({});
+    pushed_ = 0;
+  }
+  bool take(const MarkerEvent& event, uint64_t room) noexcept {
+    MarkerEvent* slot = claim_slot(room);
+    if (slot == nullptr) return false;
+    *slot = event;
+    slot->time_ns = base::monotonic_ns();
+    publish();
+    return true;
+  }
+
+  // The producer's.
+  uint32_t pushed_ = 0;  // recorded, and not popped
+  uint32_t last_range_ = 0;
+  std::atomic<uint64_t> muted_{0};
+  std::atomic<uint64_t> unmatched_{0};
+  std::array<Levels, kMaxDomains> levels_;
+};
+
+using Rings = base::ThreadRings<MarkerRing>;
+
+// 0: nobody wants markers.
+inline constinit std::atomic<uint32_t> g_active_session{0};
+
+// Names of domains; registered strings and other names that stay. Handles stay in the program's
+// hands, so these are never forgotten.
+inline constinit base::Interner g_domains{kMaxDomains, size_t{1} << 20};
+inline constinit base::Interner g_kept_texts{65536, size_t{16} << 20};
+// Everything else, forgotten after a session.
+inline constinit base::Interner g_messages{65536, size_t{16} << 20};
+
+// MarkerEvent::text is an id of g_messages, or with this bit one of g_kept_texts.
+inline constexpr uint32_t kKeptText = uint32_t{1} << 31;
+inline std::string_view text_of(uint32_t text) {
+  return (text & kKeptText) != 0 ? g_kept_texts.text(text & ~kKeptText) : g_messages.text(text);
+}
+
+// What the program calls a category (of a domain) or a thread. Bounded: what is beyond is counted
+// among texts_overflowed().
+struct Label {
+  enum class Kind : uint16_t { Category, Thread };
+  Kind kind;
+  uint16_t domain;
+  uint32_t number;
+  uint32_t text;  // of g_kept_texts
+};
+void add_label(Label::Kind kind, uint32_t domain, uint32_t number, uint32_t text) noexcept;
+// Labels 0 .. label_count()-1, in the order in which they were given; a later one replaces.
+uint32_t label_count();
+Label label(uint32_t number);
+
+// Becomes the consumer: events of earlier sessions are void. 0: another session is.
+uint32_t attach();
+void start_recording(uint32_t session);
+void stop_recording();  // threads may still be inside a push
+void release();
+
+uint64_t texts_overflowed();
+
+}  // namespace gpufl::backend::nvtx_recorder
