@@ -205,5 +205,11 @@ class Backend {
 // the backend returned, or what stood in the way.
 std::unique_ptr<Backend> make_backend(std::string_view name, Availability& why);
 std::vector<std::string_view> backend_names();
+// As NVTX declares it: NvtxGetExportTableFunc_t.
+using NvtxGetExportTable = const void* (*)(uint32_t table);
+// What NVTX calls, as InitializeInjectionNvtx2, in the library that it loads: once for each copy of
+// it in the process, which from then on tells us of marks and ranges. 0: this copy or this build
+// cannot.
+int nvtx_starts(NvtxGetExportTable get_export_table);
 
 }  // namespace gpufl::backend

@@ -6,6 +6,9 @@
 #ifdef GPUFL_HAS_NVIDIA
 #include "backend/nvidia/nvidia_backend.hpp"
 #endif
+#ifdef GPUFL_HAS_NVTX
+#include "backend/nvidia/nvtx_injection.hpp"
+#endif
 
 namespace gpufl::backend {
 namespace {
@@ -88,6 +91,14 @@ std::vector<std::string_view> backend_names() {
   std::vector<std::string_view> names;
   for (const Entry& entry : kEntries) names.push_back(entry.name);
   return names;
+}
+
+int nvtx_starts([[maybe_unused]] NvtxGetExportTable get_export_table) {
+#ifdef GPUFL_HAS_NVTX
+  return start_nvtx_injection(get_export_table);
+#else
+  return 0;
+#endif
 }
 
 Diagnosis diagnose(const std::string& root) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #define NVTX_NO_IMPL
@@ -253,21 +254,21 @@ void fill_core2(FunctionTable& table) {
   table.set<nvtxDomainCreateW_impl_fntype>(NVTX_CBID_CORE2_DomainCreateW, create_domain<wchar_t>);
 }
 
-// The object that `address` is in. By what lies inside this file, never by an exported name, which
-// another copy of us in the process may have taken over.
-Dl_info object_of(const void* address) {
-  Dl_info info{};
-  if (dladdr(address, &info) == 0) info.dli_fbase = nullptr;
-  return info;
+// Whether `path` is a shared object of this project: NVTX finds us there, or a copy of us that
+// passes it on to the one that has the session.
+bool leads_to_us(const char* path) {
+  constexpr std::string_view kOurs = "libgpufl";
+  const std::string_view name(basename(path));
+  return name.substr(0, kOurs.size()) == kOurs;
 }
 
-// Whether `path` is a shared object that is loaded, is ours, and lets NVTX find us.
-bool is_our_library(const char* path) {
+// Whether `path` is a shared object that is loaded, and that NVTX can call.
+bool is_callable(const char* path) {
   void* library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return false;
-  const void* entry = dlsym(library, kEntryPoint);
+  const bool callable = dlsym(library, kEntryPoint) != nullptr;
   dlclose(library);
-  return entry != nullptr && object_of(entry).dli_fbase == object_of(&g_copies).dli_fbase;
+  return callable;
 }
 
 }  // namespace
@@ -297,26 +298,21 @@ Availability offer_nvtx_injection() {
   if (g_copies.load(std::memory_order_relaxed) != 0) return {true, "", "", ""};
   const char* named = std::getenv(kPathVariable);
   if (named != nullptr && *named != '\0') {
-    if (is_our_library(named)) return {true, "", "", ""};
+    if (leads_to_us(named)) return {true, "", "", ""};
     return {false, "nvtx_taken", std::string(kPathVariable) + " names " + named,
             "unset it, or do not run under the tool that set it"};
   }
-  const char* own = object_of(&g_copies).dli_fname;
-  if (own == nullptr || !is_our_library(own)) {
+  Dl_info own{};  // by what is private to this file: another copy of us may have the exported names
+  if (dladdr(&g_copies, &own) == 0 || !is_callable(own.dli_fname)) {
     return {false, "nvtx_not_reachable",
             "NVTX loads a shared library, and this program has the recorder linked in",
             "link libgpufl.so, or run under `gpufl trace`"};
   }
   // The program may change its folder before its first call of NVTX.
-  char* absolute = realpath(own, nullptr);
-  setenv(kPathVariable, absolute != nullptr ? absolute : own, 1);
+  char* absolute = realpath(own.dli_fname, nullptr);
+  setenv(kPathVariable, absolute != nullptr ? absolute : own.dli_fname, 1);
   std::free(absolute);
   return {true, "", "", ""};
 }
 
 }  // namespace gpufl::backend
-
-extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
-    gpufl::backend::NvtxGetExportTable get_export_table) {
-  return gpufl::backend::start_nvtx_injection(get_export_table);
-}

@@ -7,12 +7,9 @@
 
 // Our side of NVTX's injection. Each copy of NVTX in a process (its headers are compiled into every
 // library that annotates) loads the library that NVTX_INJECTION64_PATH names at its first call and
-// calls the exported InitializeInjectionNvtx2, which is defined here: a shared object that carries
-// this code has to export it. Any thread, at any time, with or without a session.
+// calls its exported InitializeInjectionNvtx2, which leads here. Any thread, at any time, with or
+// without a session.
 namespace gpufl::backend {
-
-// As NVTX declares it: NvtxGetExportTableFunc_t.
-using NvtxGetExportTable = const void* (*)(uint32_t table);
 
 // Points one copy of NVTX to us; 0 when it is not one that we understand. Repeating it is no error.
 int start_nvtx_injection(NvtxGetExportTable get_export_table);
@@ -23,6 +20,3 @@ int start_nvtx_injection(NvtxGetExportTable get_export_table);
 Availability offer_nvtx_injection();
 
 }  // namespace gpufl::backend
-
-// What NVTX calls.
-extern "C" int InitializeInjectionNvtx2(gpufl::backend::NvtxGetExportTable get_export_table);

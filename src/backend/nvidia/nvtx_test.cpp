@@ -88,7 +88,7 @@ class Gate : public CaptureGate {
 class NvtxTest : public testing::Test {
  protected:
   void SetUp() override {
-    InitializeInjectionNvtx2_fnptr = InitializeInjectionNvtx2;
+    InitializeInjectionNvtx2_fnptr = start_nvtx_injection;
     nvtxInitialize(nullptr);
     begin();
   }
