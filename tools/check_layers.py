@@ -50,6 +50,7 @@ THIRD_PARTY = [
     ("cuda", {"backend/nvidia"}),
     ("cupti", {"backend/nvidia"}),
     ("nvperf", {"backend/nvidia"}),
+    ("nvtx3/", {"backend/nvidia"}),
 ]  # fmt: skip
 TEST_THIRD_PARTY = ("gtest/", "gmock/")
 POSIX_HEADER = re.compile(r"^[a-z0-9_]+(/[a-z0-9_]+)*\.h$")
