@@ -26,6 +26,7 @@ constexpr size_t kShownProblems = 10;
 int exit_code_of(Verdict verdict) {
   switch (verdict) {
     case Verdict::Complete: return kExitGood;
+    case Verdict::NotProven:
     case Verdict::Losses: return kExitNo;
     case Verdict::Unreadable: return kExitCannotTell;
   }
@@ -54,10 +55,11 @@ void append_ledger(std::string& out, const Ledger& ledger) {
     return ledger.knows(name) ? std::to_string(value) : "unknown";
   };
   append_field(out, "ledger",
-               fmt::format("launches seen {}, kernel records {}, dropped by the "
+               fmt::format("launches seen {}, kernel records {}, missing {}; dropped by the "
                            "vendor {}, impossible times {}",
                            known(ledger.launches_seen), known(ledger.kernel_records),
-                           known(ledger.vendor_dropped), known(ledger.impossible_times)));
+                           known(ledger.launches_missing), known(ledger.vendor_dropped),
+                           known(ledger.impossible_times)));
   append_field(out, "",
                fmt::format("scopes dropped {}, unclosed {}; samples taken {}, missed {}",
                            count("scopes_dropped", ledger.scopes_dropped),
@@ -154,8 +156,9 @@ void add_verify_command(CLI::App& app, int& exit_code) {
                        "Check every window, line, hash, reference and time of sessions", exit_code,
                        verify)
       ->footer(
-          "Exit code: 0 all complete; 1 readable with losses, or still being written; 2 a "
-          "session is unreadable, or there is none. With several sessions, the worst.");
+          "Exit code: 0 all complete; 1 readable with losses, not proven to be complete, or still "
+          "being written; 2 a session is unreadable, or there is none. With several sessions, the "
+          "worst.");
 }
 
 }  // namespace gpufl::cli

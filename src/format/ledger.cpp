@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format/ledger.hpp"
 
+#include <vector>
+
 namespace gpufl::format {
 namespace {
 
 using base::Json;
+using Count = std::optional<uint64_t>;
 
 Json counts_to_json(const std::map<std::string, uint64_t>& counts) {
   Json object = Json::object();
@@ -22,29 +25,47 @@ std::map<std::string, uint64_t> counts_from_json(const Json& object) {
   return counts;
 }
 
-std::optional<uint64_t> known(const Json& value) {
+Count known(const Json& value) {
   if (!value.is_integer() || value.as_integer() < 0) return {};
   return static_cast<uint64_t>(value.as_integer());
 }
 
-// Fields of one name in the struct and in the line, listed once for both directions.
+// Fields of one name in the struct and in the line, listed once for all that is done with them.
 template <typename L, typename Visit>
 void for_each_optional(L& ledger, Visit visit) {
   visit("launches_seen", ledger.launches_seen);
   visit("kernel_records", ledger.kernel_records);
+  visit("launches_missing", ledger.launches_missing);
+  visit("launches_unfinished", ledger.launches_unfinished);
+  visit("launches_outside_range", ledger.launches_outside_range);
+  visit("kernels_unclaimed", ledger.kernels_unclaimed);
   visit("graph_launches", ledger.graph_launches);
   visit("graph_kernel_records", ledger.graph_kernel_records);
   visit("vendor_dropped", ledger.vendor_dropped);
   visit("impossible_times", ledger.impossible_times);
+  visit("notes_dropped", ledger.notes_dropped);
   visit("markers_dropped", ledger.markers_dropped);
   visit("markers_unclosed", ledger.markers_unclosed);
   visit("markers_unmatched", ledger.markers_unmatched);
+  visit("stacks_dropped", ledger.stacks_dropped);
+  visit("activity_buffers", ledger.activity_buffers);
+  visit("activity_bytes", ledger.activity_bytes);
+  visit("callback_ns", ledger.callback_ns);
+  visit("cupti_overhead_ns", ledger.cupti_overhead_ns);
+}
+
+template <typename L, typename Visit>
+void for_each_optional_of_device(L& device, Visit visit) {
+  visit("launches", device.launches);
+  visit("kernel_records", device.kernel_records);
+  visit("launches_missing", device.launches_missing);
 }
 
 template <typename L, typename Visit>
 void for_each_count(L& ledger, Visit visit) {
   visit("scopes_dropped", ledger.scopes_dropped);
   visit("scopes_unclosed", ledger.scopes_unclosed);
+  visit("scopes_forgotten", ledger.scopes_forgotten);
   visit("names_overflowed", ledger.names_overflowed);
   visit("samples_taken", ledger.samples_taken);
   visit("samples_missed", ledger.samples_missed);
@@ -60,25 +81,103 @@ void for_each_count(L& ledger, Visit visit) {
   visit("dictionary_overflows", ledger.writer.dictionary_overflows);
 }
 
+Json devices_to_json(const std::map<int64_t, DeviceLedger>& devices) {
+  Json list = Json::array();
+  for (const auto& [number, device] : devices) {
+    Json item = Json::object();
+    item.set("device", number);
+    for_each_optional_of_device(device, [&](std::string_view name, const Count& value) {
+      if (value) item.set(name, *value);
+    });
+    list.push(std::move(item));
+  }
+  return list;
+}
+
+std::map<int64_t, DeviceLedger> devices_from_json(const Json& list) {
+  std::map<int64_t, DeviceLedger> devices;
+  for (const Json& item : list.items()) {
+    if (!item["device"].is_integer()) continue;
+    for_each_optional_of_device(
+        devices[item["device"].as_integer()],
+        [&](std::string_view name, Count& value) { value = known(item[name]); });
+  }
+  return devices;
+}
+
+void add_known(Count& total, const Count& part) {
+  if (part) total = total.value_or(0) + *part;
+}
+
+void forget_if_unknown(Count& total, const Count& part) {
+  if (!part) total.reset();
+}
+
+// Calls `combine` with every count of `total` and the same one of `part`.
+template <typename T, typename ForEach>
+void for_each_pair(T& total, const T& part, ForEach for_each,
+                   void (*combine)(Count&, const Count&)) {
+  std::vector<const Count*> of_part;
+  for_each(part, [&](std::string_view, const Count& count) { of_part.push_back(&count); });
+  size_t i = 0;
+  for_each(total, [&](std::string_view, Count& count) { combine(count, *of_part[i++]); });
+}
+
+constexpr auto kCounts = [](auto& ledger, auto visit) { for_each_optional(ledger, visit); };
+constexpr auto kDeviceCounts = [](auto& device, auto visit) {
+  for_each_optional_of_device(device, visit);
+};
+
 }  // namespace
 
-bool Ledger::is_complete() const {
+Completeness Ledger::completeness() const {
   // A missed sampler tick is a reading that was never taken: told, but nothing recorded was lost.
-  uint64_t losses = scopes_dropped + names_overflowed + counters_overflowed + samplers_stuck +
-                    rounds_lost + events_dropped + writer.windows_deleted +
-                    writer.dictionary_overflows + vendor_dropped.value_or(0) +
-                    impossible_times.value_or(0) + markers_dropped.value_or(0);
+  uint64_t losses =
+      scopes_dropped + scopes_forgotten + names_overflowed + counters_overflowed + samplers_stuck +
+      rounds_lost + events_dropped + writer.windows_deleted + writer.dictionary_overflows +
+      launches_missing.value_or(0) + vendor_dropped.value_or(0) + impossible_times.value_or(0) +
+      notes_dropped.value_or(0) + markers_dropped.value_or(0) + stacks_dropped.value_or(0);
   for (const auto& [reason, rows] : writer.dropped) losses += rows;
-  const uint64_t of_graphs = graph_kernel_records.value_or(0);
-  if (launches_seen && kernel_records && *launches_seen + of_graphs > *kernel_records) ++losses;
-  return losses == 0;
+  if (launches_seen && kernel_records) {
+    // Whose records are missing may be unknown; how many are is not.
+    const uint64_t found =
+        *kernel_records + launches_unfinished.value_or(0) + launches_outside_range.value_or(0);
+    if (*launches_seen + graph_kernel_records.value_or(0) > found) ++losses;
+  }
+  if (losses > 0) return Completeness::Incomplete;
+  return lacks_launch_count() ? Completeness::NotProven : Completeness::Complete;
+}
+
+void Ledger::add(const Ledger& part) {
+  for_each_pair(*this, part, kCounts, add_known);
+  for (const auto& [number, device] : part.by_device) {
+    for_each_pair(by_device[number], device, kDeviceCounts, add_known);
+  }
+  uncounted.insert(part.uncounted.begin(), part.uncounted.end());
+}
+
+void Ledger::add_later(const Ledger& later) {
+  const Ledger before = *this;
+  add(later);
+  for_each_pair(*this, before, kCounts, forget_if_unknown);
+  for_each_pair(*this, later, kCounts, forget_if_unknown);
+  for (auto& [number, device] : by_device) {
+    forget_if_unknown(device.launches, launches_seen);
+    forget_if_unknown(device.launches_missing, launches_missing);
+  }
 }
 
 Json Ledger::to_json() const {
   Json line = Json::object();
-  for_each_optional(*this, [&](std::string_view name, const std::optional<uint64_t>& value) {
+  for_each_optional(*this, [&](std::string_view name, const Count& value) {
     if (value) line.set(name, *value);
   });
+  if (!by_device.empty()) line.set("by_device", devices_to_json(by_device));
+  if (!uncounted.empty()) {
+    Json names = Json::array();
+    for (const std::string& name : uncounted) names.push(name);
+    line.set("uncounted", std::move(names));
+  }
   for_each_count(*this, [&](std::string_view name, uint64_t value) { line.set(name, value); });
   line.set("collector_cpu_ns", collector_cpu_ns);
   line.set("rows", counts_to_json(writer.rows));
@@ -88,9 +187,12 @@ Json Ledger::to_json() const {
 
 Ledger Ledger::from_json(const Json& line) {
   Ledger ledger;
-  for_each_optional(ledger, [&](std::string_view name, std::optional<uint64_t>& value) {
-    value = known(line[name]);
-  });
+  for_each_optional(ledger,
+                    [&](std::string_view name, Count& value) { value = known(line[name]); });
+  ledger.by_device = devices_from_json(line["by_device"]);
+  for (const Json& name : line["uncounted"].items()) {
+    if (name.is_string()) ledger.uncounted.insert(name.as_string());
+  }
   for_each_count(ledger, [&](std::string_view name, uint64_t& value) {
     const std::optional<uint64_t> count = known(line[name]);
     if (count) {

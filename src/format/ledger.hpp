@@ -29,19 +29,49 @@ struct WriterCounts {
   std::string paused;  // why batches are dropped now, else empty; not part of the ledger's line
 };
 
-struct Ledger {
-  std::optional<uint64_t> launches_seen;  // counted independently of records
+// What a ledger says of the recording as a whole.
+enum class Completeness : uint8_t {
+  Complete,    // no loss is known, and launches were counted where kernels were recorded
+  NotProven,   // no loss is known, but nobody counted what should be there
+  Incomplete,  // something is known to be missing or wrong
+};
+
+// Of one GPU. An absent number is unknown.
+struct DeviceLedger {
+  std::optional<uint64_t> launches;
   std::optional<uint64_t> kernel_records;
+  std::optional<uint64_t> launches_missing;
+};
+
+struct Ledger {
+  // Counted independently of records. Every launch seen has its record, is missing, had not
+  // finished, or was outside the capture range.
+  std::optional<uint64_t> launches_seen;
+  std::optional<uint64_t> kernel_records;
+  std::optional<uint64_t> launches_missing;        // their records never came
+  std::optional<uint64_t> launches_unfinished;     // still running when recording stopped
+  std::optional<uint64_t> launches_outside_range;  // not wanted
+  std::optional<uint64_t> kernels_unclaimed;       // records, not of graphs, of no launch seen
   // A graph launch runs kernels that nobody counts beforehand: they are kept apart.
   std::optional<uint64_t> graph_launches;        // not among launches_seen
   std::optional<uint64_t> graph_kernel_records;  // among kernel_records
   std::optional<uint64_t> vendor_dropped;        // records CUPTI says it dropped
   std::optional<uint64_t> impossible_times;      // zero, inverted, outside the session
+  std::optional<uint64_t> notes_dropped;         // calls that the counting itself lost
   std::optional<uint64_t> markers_dropped;       // marks and ranges lost to a full ring
   std::optional<uint64_t> markers_unclosed;      // ranges still open at the end
   std::optional<uint64_t> markers_unmatched;     // ends of ranges that did not begin here
-  uint64_t scopes_dropped = 0;                   // scope events lost to a full ring
+  std::optional<uint64_t> stacks_dropped;        // stacks that found no room
+  std::optional<uint64_t> activity_buffers;      // taken from the vendor, and what was in them
+  std::optional<uint64_t> activity_bytes;
+  std::optional<uint64_t> callback_ns;        // in callbacks, on the program's threads
+  std::optional<uint64_t> cupti_overhead_ns;  // what the vendor's own overhead records sum up to
+  std::map<int64_t, DeviceLedger> by_device;  // by number within the session; -1: not known which
+  // Names of what the session had and nobody can count: "device_side_launches".
+  std::set<std::string, std::less<>> uncounted;
+  uint64_t scopes_dropped = 0;  // scope events lost to a full ring
   uint64_t scopes_unclosed = 0;
+  uint64_t scopes_forgotten = 0;  // calls whose scope was asked for too late
   uint64_t names_overflowed = 0;  // names beyond the interner's bound
   uint64_t samples_taken = 0;     // sampler ticks
   uint64_t samples_missed = 0;
@@ -55,8 +85,16 @@ struct Ledger {
   std::set<std::string, std::less<>> unknown;
 
   bool knows(std::string_view name) const { return unknown.find(name) == unknown.end(); }
-  // No loss of any sort is known. (Unknown numbers do not count as loss.)
-  bool is_complete() const;
+  Completeness completeness() const;
+  bool is_complete() const { return completeness() == Completeness::Complete; }
+  // Kernels were recorded, and nobody counted launches.
+  bool lacks_launch_count() const { return kernel_records && !launches_seen; }
+
+  // Adds what a part of the recorder has counted and nobody else counts.
+  void add(const Ledger& part);
+  // Adds the account of the same part at a later time: what either does not know is unknown.
+  void add_later(const Ledger& later);
+
   base::Json to_json() const;
   static Ledger from_json(const base::Json& line);
 };

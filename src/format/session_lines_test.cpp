@@ -77,6 +77,10 @@ TEST(LedgerTest, ComesBackAsItWasAndKeepsUnknownApartFromZero) {
   ledger.writer.dropped["spool_full"] = 2;
   ledger.writer.windows_deleted = 1;
   ledger.writer.rows_deleted = 3;
+  ledger.callback_ns = 12;
+  ledger.by_device[0] = {7, 6, 1};
+  ledger.by_device[-1] = {3, std::nullopt, 3};
+  ledger.uncounted = {"conditional_graph_nodes", "device_side_launches"};
   const Json line = parse(ledger.to_json().dump());
   EXPECT_EQ(line.find("vendor_dropped"), nullptr);
   const Ledger back = Ledger::from_json(line);
@@ -103,6 +107,18 @@ TEST(LedgerTest, IsCompleteWhenNothingIsKnownToBeLost) {
   EXPECT_TRUE(complete_with([](Ledger& l) { l.scopes_unclosed = l.samples_missed = 1; }));
   EXPECT_TRUE(complete_with([](Ledger& l) { l.vendor_dropped = 0; }));
   EXPECT_TRUE(complete_with([](Ledger& l) { l.launches_seen = 5; }));
+  EXPECT_TRUE(complete_with([](Ledger& l) { l.launches_seen = l.kernel_records = 5; }));
+  EXPECT_TRUE(complete_with([](Ledger& l) {
+    l.launches_seen = 9, l.kernel_records = 5, l.launches_unfinished = 1;
+    l.launches_outside_range = 3, l.launches_missing = 0;
+  }));
+  EXPECT_FALSE(complete_with([](Ledger& l) {
+    l.launches_seen = l.kernel_records = 5, l.launches_missing = l.kernels_unclaimed = 1;
+  }));
+  EXPECT_FALSE(complete_with([](Ledger& l) { l.notes_dropped = 1; }));
+  EXPECT_FALSE(complete_with([](Ledger& l) { l.markers_dropped = 1; }));
+  EXPECT_FALSE(complete_with([](Ledger& l) { l.stacks_dropped = 1; }));
+  EXPECT_FALSE(complete_with([](Ledger& l) { l.scopes_forgotten = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.launches_seen = 5, l.kernel_records = 4; }));
   EXPECT_TRUE(complete_with([](Ledger& l) {
     l.launches_seen = 5, l.kernel_records = 25, l.graph_launches = 1, l.graph_kernel_records = 20;
@@ -120,6 +136,48 @@ TEST(LedgerTest, IsCompleteWhenNothingIsKnownToBeLost) {
   EXPECT_FALSE(complete_with([](Ledger& l) { l.writer.dropped["io_error"] = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.writer.windows_deleted = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.writer.dictionary_overflows = 1; }));
+}
+
+TEST(LedgerTest, WithoutLaunchesCountedNothingIsProven) {
+  Ledger ledger;
+  ledger.kernel_records = 5;
+  EXPECT_EQ(ledger.completeness(), Completeness::NotProven);
+  EXPECT_FALSE(ledger.is_complete());
+  ledger.vendor_dropped = 1;
+  EXPECT_EQ(ledger.completeness(), Completeness::Incomplete);
+}
+
+TEST(LedgerTest, PartsAddUp) {
+  Ledger ledger, part;
+  ledger.kernel_records = 5;
+  ledger.by_device[0].launches = 5;
+  part.kernel_records = 2;
+  part.markers_dropped = 1;
+  part.by_device[0].launches = 1;
+  part.by_device[1].launches = 1;
+  part.uncounted = {"device_side_launches"};
+  ledger.add(part);
+  EXPECT_EQ(ledger.kernel_records, 7u);
+  EXPECT_EQ(ledger.markers_dropped, 1u);
+  EXPECT_EQ(ledger.launches_seen, std::nullopt);
+  EXPECT_EQ(ledger.by_device[0].launches, 6u);
+  EXPECT_EQ(ledger.by_device[1].launches, 1u);
+  EXPECT_TRUE(ledger.uncounted.contains("device_side_launches"));
+}
+
+TEST(LedgerTest, WhatWasNotCountedAllTheTimeIsUnknown) {
+  Ledger first, second;
+  first.kernel_records = first.launches_seen = 5;
+  first.by_device[0] = {5, 5, std::nullopt};
+  second.kernel_records = 2;
+  second.vendor_dropped = 0;
+  first.add_later(second);
+  EXPECT_EQ(first.kernel_records, 7u);
+  EXPECT_EQ(first.launches_seen, std::nullopt);
+  EXPECT_EQ(first.vendor_dropped, std::nullopt);
+  EXPECT_EQ(first.by_device[0].launches, std::nullopt);
+  EXPECT_EQ(first.by_device[0].kernel_records, 5u);
+  EXPECT_EQ(first.completeness(), Completeness::NotProven);
 }
 
 TEST(ManifestTest, ReadsWhatItWrites) {

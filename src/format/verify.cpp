@@ -225,9 +225,9 @@ void VerifyPass::finish() {
     if (!result_.ended) reasons.push_back("it has no end: the process was killed or crashed");
     if (result_.ended && !result_.ledger) reasons.push_back("it has no ledger");
   }
-  if (result_.ledger && !result_.ledger->is_complete()) {
-    reasons.push_back("its ledger tells of losses");
-  }
+  const Completeness told =
+      result_.ledger ? result_.ledger->completeness() : Completeness::Complete;
+  if (told == Completeness::Incomplete) reasons.push_back("its ledger tells of losses");
   if (result_.windows.deleted > 0) {
     reasons.push_back(count_text(result_.windows.deleted, "window") + " with " +
                       count_text(result_.rows_deleted, "row") + " deleted to stay within limits");
@@ -235,6 +235,10 @@ void VerifyPass::finish() {
   if (result_.ledger) compare_with_ledger();
   if (faults_ > 0) reasons.push_back(count_text(faults_, "problem") + " found while reading");
   result_.verdict = reasons.empty() ? Verdict::Complete : Verdict::Losses;
+  if (told == Completeness::NotProven) {
+    if (reasons.empty()) result_.verdict = Verdict::NotProven;
+    reasons.push_back("launches not counted: that every kernel has its record is not proven");
+  }
 }
 
 void VerifyPass::compare_with_ledger() {
@@ -268,6 +272,7 @@ void VerifyPass::compare_with_ledger() {
 std::string_view to_string(Verdict verdict) {
   switch (verdict) {
     case Verdict::Complete: return "complete";
+    case Verdict::NotProven: return "not proven";
     case Verdict::Losses: return "losses";
     case Verdict::Unreadable: return "unreadable";
   }

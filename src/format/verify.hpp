@@ -20,10 +20,11 @@ namespace gpufl::format {
 
 enum class Verdict : uint8_t {
   Complete,    // everything that was recorded is there and right
+  NotProven,   // likewise, but nobody counted what should have been recorded
   Losses,      // readable, but something is missing or wrong, or it is still being written
   Unreadable,  // nothing can be said of its contents
 };
-std::string_view to_string(Verdict verdict);  // "complete", "losses", "unreadable"
+std::string_view to_string(Verdict verdict);  // "complete", "not proven", ...
 
 struct WindowCount {
   uint64_t sealed = 0, unsealed = 0, live = 0, missing = 0, deleted = 0;

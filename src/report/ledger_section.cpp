@@ -47,14 +47,50 @@ Verdict verdict(const SessionSummary& summary) {
   if (summary.has_faults) {
     return {"incomplete: parts of the log cannot be read (see problems)", Tone::Warning};
   }
-  if (!summary.ledger->is_complete()) {
+  const format::Completeness told = summary.ledger->completeness();
+  if (told == format::Completeness::Incomplete) {
     return {"incomplete: see what was dropped or missed", Tone::Warning};
   }
   const format::WriterCounts& written = summary.ledger->writer;
   if (sum(summary.rows) + written.rows_deleted < sum(written.rows)) {
     return {"incomplete: fewer rows can be read than were written", Tone::Warning};
   }
+  if (told == format::Completeness::NotProven) {
+    return {"not proven: no loss is known, but launches not counted", Tone::Warning};
+  }
   return {"complete: no loss is known", Tone::Good};
+}
+
+// What launched, and what came of it. Rows that would tell of nothing are left out.
+void write_launches(TextPage& page, const format::Ledger& ledger) {
+  const auto field_if_any = [&](std::string_view name, const std::optional<uint64_t>& count) {
+    if (count.value_or(0) > 0) page.field(name, format_count(*count));
+  };
+  field_if_any("launches without record", ledger.launches_missing);
+  field_if_any("still running at the end", ledger.launches_unfinished);
+  field_if_any("outside the capture range", ledger.launches_outside_range);
+  field_if_any("records of no launch seen", ledger.kernels_unclaimed);
+  const auto text = [](const std::optional<uint64_t>& count) {
+    return count ? format_count(*count) : std::string(kUnknown);
+  };
+  for (const auto& [number, device] : ledger.by_device) {
+    page.field(number >= 0 ? fmt::format("  device {}", number) : "  device unknown",
+               fmt::format("{} launched, {} recorded, {} missing", text(device.launches),
+                           text(device.kernel_records), text(device.launches_missing)));
+  }
+  if (ledger.graph_launches.value_or(0) > 0) {
+    page.field("graph launches",
+               fmt::format("{} ({} kernel records; how many there should be is unknown)",
+                           format_count(*ledger.graph_launches),
+                           format_count(ledger.graph_kernel_records.value_or(0))));
+  }
+  if (!ledger.uncounted.empty()) {
+    std::string names;
+    for (const std::string& name : ledger.uncounted) {
+      names.append(names.empty() ? "" : ", ").append(name);
+    }
+    page.field("cannot be counted", names);
+  }
 }
 
 }  // namespace
@@ -82,16 +118,18 @@ void write_ledger(TextPage& page, const SessionSummary& summary) {
   using format::WriterCounts;
   page.field("launches seen", optional_count(&Ledger::launches_seen));
   page.field("kernel records", optional_count(&Ledger::kernel_records));
-  if (ledger != nullptr && ledger->graph_launches.value_or(0) > 0) {
-    page.field("graph launches",
-               fmt::format("{} ({} kernel records; how many there should be is unknown)",
-                           format_count(*ledger->graph_launches),
-                           format_count(ledger->graph_kernel_records.value_or(0))));
-  }
+  if (ledger != nullptr) write_launches(page, *ledger);
   page.field("dropped by the vendor", optional_count(&Ledger::vendor_dropped));
   page.field("impossible times", optional_count(&Ledger::impossible_times));
+  const auto if_counted = [&](std::string_view name, std::optional<uint64_t> Ledger::* member) {
+    if (ledger != nullptr && ledger->*member) page.field(name, format_count(*(ledger->*member)));
+  };
+  if_counted("launch notes dropped", &Ledger::notes_dropped);
+  if_counted("markers dropped", &Ledger::markers_dropped);
+  if_counted("stacks dropped", &Ledger::stacks_dropped);
   page.field("scope events dropped", count("scopes_dropped", &Ledger::scopes_dropped));
   page.field("scopes never closed", count("scopes_unclosed", &Ledger::scopes_unclosed));
+  page.field("scopes forgotten", count("scopes_forgotten", &Ledger::scopes_forgotten));
   page.field("names beyond the bound", count("names_overflowed", &Ledger::names_overflowed));
   page.field("counters beyond the bound",
              count("counters_overflowed", &Ledger::counters_overflowed));
@@ -143,13 +181,30 @@ void write_cost(TextPage& page, const SessionSummary& summary) {
     page.field("collector CPU time", kUnknown);
     return;
   }
-  const auto cpu_ns = static_cast<double>(summary.ledger->collector_cpu_ns);
-  std::string text = format_duration(cpu_ns);
-  if (summary.duration_ns > 0) {
-    text += fmt::format(", {:.3f}% of one core",
-                        cpu_ns * 100 / static_cast<double>(summary.duration_ns));
+  const format::Ledger& ledger = *summary.ledger;
+  const auto time_text = [&](double time_ns, std::string_view of_what) {
+    std::string text = format_duration(time_ns);
+    if (summary.duration_ns > 0) {
+      text += fmt::format(", {:.3f}% of {}",
+                          time_ns * 100 / static_cast<double>(summary.duration_ns), of_what);
+    }
+    return text;
+  };
+  page.field("collector CPU time",
+             time_text(static_cast<double>(ledger.collector_cpu_ns), "one core"));
+  if (ledger.callback_ns) {
+    page.field("in callbacks",
+               time_text(static_cast<double>(*ledger.callback_ns), "the session's time"));
   }
-  page.field("collector CPU time", text);
+  if (ledger.cupti_overhead_ns) {
+    page.field("the vendor's own overhead",
+               time_text(static_cast<double>(*ledger.cupti_overhead_ns), "the session's time"));
+  }
+  if (ledger.activity_buffers && ledger.activity_bytes) {
+    page.field("buffers of the vendor",
+               fmt::format("{} ({})", format_count(*ledger.activity_buffers),
+                           format_bytes(static_cast<double>(*ledger.activity_bytes))));
+  }
 }
 
 }  // namespace gpufl::report

@@ -228,6 +228,37 @@ TEST(TextReportTest, VerdictFollowsLedgerAndProblems) {
   summary.ledger->writer.rows = {{"scope", 2}};
   summary.rows = {{"scope", 1}};
   EXPECT_NE(text_report(summary).find("LEDGER: incomplete: fewer rows"), std::string::npos);
+  summary.rows = {{"scope", 2}};
+  summary.ledger->kernel_records = 5;
+  EXPECT_NE(text_report(summary).find("LEDGER: not proven: no loss is known, but launches not"),
+            std::string::npos);
+  summary.ledger->launches_seen = 5;
+  EXPECT_NE(text_report(summary).find("LEDGER: complete"), std::string::npos);
+}
+
+TEST(TextReportTest, LaunchesAreToldByDevice) {
+  SessionSummary summary = small_session();
+  format::Ledger& ledger = summary.ledger.emplace();
+  ledger.launches_seen = 12;
+  ledger.kernel_records = 9;
+  ledger.launches_missing = 1;
+  ledger.launches_unfinished = 2;
+  ledger.by_device[0] = {10, 9, 1};
+  ledger.by_device[-1] = {2, std::nullopt, std::nullopt};
+  ledger.uncounted = {"device_side_launches"};
+  ledger.callback_ns = 1'234'500'000;
+  ledger.activity_buffers = 3;
+  ledger.activity_bytes = 3 << 20;
+  const std::string text = text_report(summary);
+  for (const char* expected :
+       {"LEDGER: incomplete", "launches without record   1\n", "still running at the end  2\n",
+        "  device 0                10 launched, 9 recorded, 1 missing\n",
+        "  device unknown          2 launched, unknown recorded, unknown missing\n",
+        "cannot be counted         device_side_launches\n", "in callbacks              1.23",
+        "10.000% of the session's time\n", "buffers of the vendor     3 (3"}) {
+    EXPECT_NE(text.find(expected), std::string::npos) << expected << "\n" << text;
+  }
+  EXPECT_EQ(text.find("outside the capture range"), std::string::npos);
 }
 
 TEST(TextReportTest, TopKeepsTheLongestScopesAndTheirParents) {

@@ -203,7 +203,11 @@ void write_complete(const fs::path& dir, const fs::path& live_text) {
   format::Ledger ledger;
   ledger.launches_seen = 6;
   ledger.kernel_records = 6;
+  ledger.launches_missing = 0;
   ledger.vendor_dropped = 0;
+  ledger.by_device[0] = {6, 6, 0};
+  ledger.uncounted = {"device_side_launches"};
+  ledger.callback_ns = 1'200;
   ledger.samples_taken = 12;
   ledger.collector_cpu_ns = 1'500'000;
   check(writer->close(22 * kSecond, ledger).is_ok(), "closing the session");
