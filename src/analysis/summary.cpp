@@ -41,6 +41,8 @@ void SummaryBuilder::on_batch(const format::Batch& batch,
     case Kind::Counter: counters_.add(batch, dictionaries); break;
     case Kind::DeviceMetric: metrics_.add_device(batch, dictionaries); break;
     case Kind::HostMetric: metrics_.add_host(batch, dictionaries); break;
+    case Kind::Sync: stacks_.add_waits(batch); break;
+    case Kind::Kernel: stacks_.add_kernels(batch); break;
     default: break;
   }
 }
@@ -51,6 +53,7 @@ void SummaryBuilder::on_object(Kind kind, const Json& line) {
     case Kind::Device: see_device(line); break;
     case Kind::Capability: see_capability(line); break;
     case Kind::Event: see_event(line); break;
+    case Kind::Dict: stacks_.define(line); break;
     case Kind::Ledger: summary_.ledger = format::Ledger::from_json(line); break;
     case Kind::End:
       summary_.ended = true;
@@ -109,22 +112,38 @@ void SummaryBuilder::on_window(const format::WindowFile& window) {
              (window.state == State::Deleted || window.state == State::Missing);
 }
 
-SessionSummary SummaryBuilder::finish() {
+SessionSummary SummaryBuilder::finish(const symbols::SymbolFile& symbols) {
   // A time after the end is a fault of its row, not a longer session.
   if (end_ns_) summary_.duration_ns = std::max<int64_t>(*end_ns_, 0);
   summary_.scopes = scopes_.finish(summary_.duration_ns);
   summary_.counters = counters_.finish(summary_.duration_ns, is_cut_);
   summary_.metrics = metrics_.finish();
+  summary_.code = stacks_.finish(symbols);
   return std::move(summary_);
 }
 
-base::Result<SessionSummary> summarize(const std::filesystem::path& session_dir) {
+namespace {
+
+symbols::SymbolFile symbols_of(const format::SessionReader& reader,
+                               const symbols::SessionFrames& frames,
+                               const symbols::SymbolizeOptions* symbolize) {
+  auto kept = symbols::SymbolFile::read(reader.dir(), reader.header().session_id);
+  const bool is_whole = kept && kept->incomplete.empty();
+  symbols::SymbolFile known = kept ? std::move(*kept) : symbols::SymbolFile{};
+  if (is_whole || symbolize == nullptr || symbolize->libdw == nullptr) return known;
+  return symbols::symbolize(frames, reader.header(), *symbolize, std::move(known)).symbols;
+}
+
+}  // namespace
+
+base::Result<SessionSummary> summarize(const std::filesystem::path& session_dir,
+                                       const symbols::SymbolizeOptions* symbolize) {
   const auto reader = format::SessionReader::open(session_dir);
   if (!reader) return reader.status();
   SummaryBuilder builder;
   for (const format::Problem& problem : reader->open_problems()) builder.on_problem(problem);
   reader->read(builder);
-  SessionSummary summary = builder.finish();
+  SessionSummary summary = builder.finish(symbols_of(*reader, builder.frames(), symbolize));
   summary.header = reader->header();
   summary.dir = reader->dir();
   summary.live = reader->is_live();

@@ -12,11 +12,13 @@
 #include "analysis/metric_series.hpp"
 #include "analysis/name_table.hpp"
 #include "analysis/scope_tree.hpp"
+#include "analysis/stacks.hpp"
 #include "base/json.hpp"
 #include "base/status.hpp"
 #include "format/ledger.hpp"
 #include "format/session_header.hpp"
 #include "format/session_reader.hpp"
+#include "symbols/symbolize_session.hpp"
 
 // What a report of one session says, as numbers: the one implementation of each. Reads the whole
 // session once; memory is proportional to distinct names and open scopes, not to events.
@@ -44,6 +46,7 @@ struct SessionSummary {
   std::vector<ScopeNode> scopes;
   std::vector<CounterTotal> counters;
   std::vector<MetricSeries> metrics;
+  CodeSummary code;
   std::map<std::string, uint64_t> rows;   // by kind, as read; what the ledger counts as written
   std::vector<format::Problem> problems;  // the first kMaxProblems
   uint64_t problem_count = 0;
@@ -61,8 +64,11 @@ class SummaryBuilder : public format::Visitor {
   void on_problem(const format::Problem& problem) override;
   void on_window(const format::WindowFile& window) override;
 
-  // Everything that lines tell; header, dir and live are the caller's. Call once.
-  SessionSummary finish();
+  // Native frames as the log has them.
+  const symbols::SessionFrames& frames() const { return stacks_.frames(); }
+  // Everything that lines tell, with frames called as `symbols` says; header, dir and live are the
+  // caller's. Call once.
+  SessionSummary finish(const symbols::SymbolFile& symbols = {});
 
  private:
   void see_times(const format::Batch& batch);
@@ -77,9 +83,12 @@ class SummaryBuilder : public format::Visitor {
   ScopeTree scopes_{names_};
   CounterTable counters_{names_};
   MetricTable metrics_{names_};
+  StackFigures stacks_;
 };
 
-// Fails as SessionReader::open does.
-base::Result<SessionSummary> summarize(const std::filesystem::path& session_dir);
+// With the symbols that lie beside the log. Where there are none, or not all, `symbolize` says how
+// to find them out; null: frames stay modules and offsets. Fails as SessionReader::open does.
+base::Result<SessionSummary> summarize(const std::filesystem::path& session_dir,
+                                       const symbols::SymbolizeOptions* symbolize = nullptr);
 
 }  // namespace gpufl::analysis

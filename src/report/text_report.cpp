@@ -17,6 +17,8 @@ std::string text_report(const analysis::SessionSummary& summary, const TextOptio
   write_ledger(page, summary);
   write_devices(page, summary);
   write_activity(page, summary);
+  write_waits(page, summary, top);
+  write_launches(page, summary, top);
   write_scopes(page, summary, top);
   write_counters(page, summary, top);
   write_metrics(page, summary);

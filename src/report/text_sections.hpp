@@ -15,6 +15,8 @@ void write_ledger(TextPage& page, const analysis::SessionSummary& summary);
 void write_devices(TextPage& page, const analysis::SessionSummary& summary);
 void write_activity(TextPage& page, const analysis::SessionSummary& summary);
 void write_scopes(TextPage& page, const analysis::SessionSummary& summary, size_t top);
+void write_waits(TextPage& page, const analysis::SessionSummary& summary, size_t top);
+void write_launches(TextPage& page, const analysis::SessionSummary& summary, size_t top);
 void write_counters(TextPage& page, const analysis::SessionSummary& summary, size_t top);
 void write_metrics(TextPage& page, const analysis::SessionSummary& summary);
 void write_events(TextPage& page, const analysis::SessionSummary& summary, size_t top);

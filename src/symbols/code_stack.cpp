@@ -169,6 +169,17 @@ const CodeFrame* user_frame(const std::vector<CodeFrame>& stack) {
   return found != stack.end() ? &*found : nullptr;
 }
 
+// The vendor's functions call each other; the outermost of those at the stack's end is the one.
+std::string api_function(const std::vector<CodeFrame>& stack) {
+  std::string function;
+  for (const CodeFrame& frame : stack) {
+    if (frame.origin == Origin::User || frame.is_python()) break;
+    const bool is_call = is_cuda_function(frame.function) && frame.function[0] != '_';
+    if (is_call) function = frame.function.substr(0, frame.function.find_first_of("(<"));
+  }
+  return function;
+}
+
 std::string frame_text(const CodeFrame& frame) {
   if (frame.function.empty() && frame.file.empty()) {
     return frame.module.empty() ? "?" : frame.module + "+" + hex(frame.offset);

@@ -34,6 +34,9 @@ std::vector<CodeFrame> resolve_stack(const std::vector<int64_t>& frame_ids,
 
 // The innermost frame of the program's own; null: there is none, the driver did it by itself.
 const CodeFrame* user_frame(const std::vector<CodeFrame>& stack);
+// The function of the vendor's API that the program, or a library for it, called: "cudaMemcpy".
+// Empty: no symbol tells.
+std::string api_function(const std::vector<CodeFrame>& stack);
 inline constexpr std::string_view kDriverInternal = "<driver-internal>";
 
 // "train_step() at /home/me/train.py:90", "libfoo.so+0x1234": a frame for lists.

@@ -100,6 +100,17 @@ TEST_F(CodeStackTest, InlinedFunctionsAreFrames) {
   EXPECT_EQ(stack[1].origin, Origin::Library);
   EXPECT_EQ(site_text(*user_frame(stack)), "step.cpp:12 in step(int)");
   EXPECT_EQ(frame_text(stack[3]), "main at /home/me/main.cpp:3");
+  EXPECT_EQ(api_function(stack), "cudaDeviceSynchronize");
+  EXPECT_EQ(api_function(resolve_stack({2, 1}, frames_, symbols_)), "");
+}
+
+// A runtime call that is implemented by a driver call, both from one library or linked in.
+TEST_F(CodeStackTest, TheCallThatTheProgramMade) {
+  symbols_.frames[1] = {{"cuStreamSynchronize", "", 0, true},
+                        {"__cudart812", "", 0, true},
+                        {"cudaStreamSynchronize", "", 0, false}};
+  EXPECT_EQ(api_function(resolve_stack({1, 4, 3}, frames_, symbols_)), "cudaStreamSynchronize");
+  EXPECT_EQ(api_function(resolve_stack({3}, frames_, symbols_)), "");
 }
 
 TEST_F(CodeStackTest, WithoutSymbolsTheModule) {
