@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program that was built with NVTX's headers, and has never heard of us, is run as it is and with
+a library of ours injected."""
+
+import os
+import subprocess
+import unittest
+
+PROGRAM = os.environ["GPUFL_NVTX_PROGRAM"]
+OBSERVER = os.environ["GPUFL_NVTX_OBSERVER"]
+
+
+def run(injection):
+    environment = {k: v for k, v in os.environ.items() if k != "NVTX_INJECTION64_PATH"}
+    if injection:
+        environment["NVTX_INJECTION64_PATH"] = injection
+    ran = subprocess.run([PROGRAM], env=environment, capture_output=True, text=True, timeout=60)
+    return ran.returncode, ran.stdout.splitlines(), ran.stderr
+
+
+class NvtxPrograms(unittest.TestCase):
+    def test_without_a_tool(self):
+        code, lines, errors = run(None)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertEqual(lines, ["levels -2 -2 -2 -2"])
+
+    def test_every_marker_of_both_copies_of_nvtx(self):
+        code, lines, errors = run(OBSERVER)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertEqual(
+            lines,
+            [
+                "levels 0 1 1 0",
+                "marker shape=0 name=[begin] domain=[-] category=0 color=0 payload=none",
+                "marker shape=0 name=[on a thread] domain=[shared domain] category=0 color=0"
+                " payload=none",
+                "marker shape=1 name=[registered in C++] domain=[shared domain] category=0 color=0"
+                " payload=none",
+                "marker shape=1 name=[plugin] domain=[-] category=0 color=ff0000ff payload=7e0",
+                "marker shape=2 name=[registered in C] domain=[shared domain] category=5"
+                " color=ff00ff00 payload=25e-2",
+                "marker shape=1 name=[innér] domain=[-] category=0 color=0 payload=none",
+                "marker shape=1 name=[outer] domain=[-] category=0 color=0 payload=none",
+                "dropped=0 unclosed=0 unmatched=0",
+            ],
+        )
+
+    def test_a_library_that_is_not_there(self):
+        code, lines, _ = run("/nowhere/libgpufl_inject.so")
+        self.assertEqual((code, lines), (0, ["levels -2 -2 -2 -2"]))
+
+
+if __name__ == "__main__":
+    unittest.main()
