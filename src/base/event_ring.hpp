@@ -13,17 +13,19 @@
 // The events of one thread on their way to a session's collector: one producer (the thread that
 // claimed the ring), one consumer. Full means dropped and counted. The producer writes to its own
 // cache lines only, takes no lock and makes no system call. A ring begins small and grows when a
-// burst fills it, while the room that all rings of one sort of event share lasts. ThreadRings gives
-// each thread one.
+// burst fills it, while the room that all rings of one sort of event share lasts; but not when the
+// producer is never found resting, so events that come in storms need the room from the start.
+// ThreadRings gives each thread one.
 namespace gpufl::base {
 
-template <typename EventType>
+template <typename EventType, uint32_t kFirst = 1024, uint32_t kMost = 32768>
 class EventRing {
  public:
   using Event = EventType;
 
-  static constexpr uint32_t kEvents = 32768;                  // at most
-  static constexpr uint32_t kFirstEvents = 1024;              // at first
+  static_assert(std::has_single_bit(kFirst) && std::has_single_bit(kMost) && kFirst <= kMost);
+  static constexpr uint32_t kEvents = kMost;                  // at most
+  static constexpr uint32_t kFirstEvents = kFirst;            // at first
   static constexpr int64_t kSharedEvents = int64_t{1} << 20;  // what all rings together may grow by
   static constexpr size_t kBytes = kEvents * sizeof(Event);
 

@@ -2,12 +2,10 @@
 // The tracer over the stand-in libcupti (tests/standin/cupti): the program, the GPU and the faults
 // are played, everything from CUPTI's functions on is real.
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <map>
 #include <set>
 #include <thread>
@@ -15,10 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/nvidia/activity_buffers.hpp"
-#include "backend/nvidia/cupti_tracer.hpp"
-#include "backend/recording_sink.hpp"
-#include "base/clock.hpp"
-#include "tests/standin/cupti/cupti_standin.hpp"
+#include "tests/trace/tracer_fixture.hpp"
 
 namespace gpufl::backend {
 namespace {
@@ -28,46 +23,7 @@ using standin::BadTime;
 using standin::Launch;
 namespace kernel = format::kernel_column;
 
-constexpr uint32_t k12_0 = 18, k12_9 = 28, k13_0 = 130'001, k13_1 = 130'101, k13_3 = 130'300;
-
-class Cupti : public testing::Test {
- protected:
-  void SetUp() override {
-    setenv("GPUFL_CUPTI_LIBRARY", GPUFL_STANDIN_CUPTI, 1);
-    void* handle = dlopen(GPUFL_STANDIN_CUPTI, RTLD_NOW);
-    ASSERT_NE(handle, nullptr) << dlerror();
-    auto* function =
-        reinterpret_cast<standin::CuptiStandinFunction*>(dlsym(handle, "cupti_standin"));
-    ASSERT_NE(function, nullptr);
-    standin_ = function();
-    standin_->reset(k13_0);
-  }
-
-  Availability start(const TraceOptions& options = {}) {
-    Availability why;
-    auto library = CuptiLibrary::open(why);
-    if (!library) return why;
-    tracer_ = make_cupti_tracer(library, options, {});
-    session_start_ns_ = base::monotonic_ns();
-    return tracer_->start(session_start_ns_);
-  }
-  void drain() { tracer_->drain(base::monotonic_ns() - session_start_ns_, sink_); }
-  // As a session ends. The tracer is gone afterwards.
-  format::Ledger finish() {
-    tracer_->stop();
-    drain();
-    format::Ledger ledger;
-    tracer_->account(ledger);
-    tracer_.reset();
-    return ledger;
-  }
-  std::vector<std::vector<int64_t>>& rows(Kind kind) { return sink_.rows[kind]; }
-
-  const standin::CuptiStandin* standin_ = nullptr;
-  std::unique_ptr<Tracer> tracer_;
-  int64_t session_start_ns_ = 0;
-  RecordingSink sink_;
-};
+class Cupti : public TracerFixture {};
 
 TEST_F(Cupti, EveryLaunchIsAKernelWithItsCallAndConfiguration) {
   ASSERT_TRUE(start().available);
@@ -284,7 +240,7 @@ TEST_F(Cupti, KernelsWaitForCallsThatArriveLater) {
   EXPECT_TRUE(finish().is_complete());
 }
 
-TEST_F(Cupti, AKernelWhoseCallNeverComesIsToldWithoutIt) {
+TEST_F(Cupti, AKernelWhoseCallNeverComesIsToldWithItsNoteAlone) {
   ASSERT_TRUE(start().available);
   standin_->hold_calls(true);
   standin_->launch({});
@@ -293,7 +249,7 @@ TEST_F(Cupti, AKernelWhoseCallNeverComesIsToldWithoutIt) {
     drain();
   }
   ASSERT_EQ(rows(Kind::Kernel).size(), 1u);
-  EXPECT_EQ(rows(Kind::Kernel)[0][kernel::kApiStart], -1);
+  EXPECT_GE(rows(Kind::Kernel)[0][kernel::kApiStart], 0);
   EXPECT_EQ(rows(Kind::Kernel)[0][kernel::kApiDuration], -1);
   finish();
 }
@@ -430,7 +386,7 @@ TEST_F(Cupti, ManyThreadsLaunchWhileTheCollectorDrains) {
   const format::Ledger ledger = finish();
   EXPECT_EQ(ledger.launches_seen, uint64_t{kThreads} * kLaunches);
   EXPECT_EQ(ledger.kernel_records, ledger.launches_seen);
-  EXPECT_TRUE(ledger.is_complete());
+  EXPECT_TRUE(ledger.is_complete()) << ledger.to_json().dump();
   std::set<int64_t> seen;
   for (const auto& row : rows(Kind::Kernel)) seen.insert(row[kernel::kThread]);
   EXPECT_EQ(seen.size(), size_t{kThreads});
@@ -446,7 +402,7 @@ TEST_F(Cupti, AMissingLibraryIsNamed) {
 TEST(ActivityBuffersTest, AnEmptyPoolRefusesAndRefillsUpToItsBound) {
   ActivityBuffers buffers;
   EXPECT_EQ(buffers.take_empty(), nullptr);
-  EXPECT_EQ(buffers.refusals(), 1u);
+  EXPECT_EQ(buffers.counts().refusals, 1u);
   std::vector<uint8_t*> held;
   for (size_t i = 0; i < 2 * ActivityBuffers::kMaxBuffers; ++i) {
     buffers.refill();

@@ -25,7 +25,7 @@ ActivityBuffers::ActivityBuffers() {
 uint8_t* ActivityBuffers::take_empty() {
   const std::lock_guard lock(mutex_);
   if (empty_.empty()) {
-    ++refusals_;
+    ++counts_.refusals;
     return nullptr;
   }
   uint8_t* data = empty_.back();
@@ -36,6 +36,8 @@ uint8_t* ActivityBuffers::take_empty() {
 void ActivityBuffers::give_full(uint8_t* data, size_t valid_bytes) {
   const std::lock_guard lock(mutex_);
   full_.push_back({data, valid_bytes});
+  ++counts_.delivered;
+  counts_.delivered_bytes += valid_bytes;
 }
 
 void ActivityBuffers::take_full(std::vector<Full>& out) {
@@ -87,9 +89,9 @@ void ActivityBuffers::release_spare() {
   empty_.clear();
 }
 
-uint64_t ActivityBuffers::refusals() const {
+ActivityBuffers::Counts ActivityBuffers::counts() const {
   const std::lock_guard lock(mutex_);
-  return refusals_;
+  return counts_;
 }
 
 size_t ActivityBuffers::allocated() const {

@@ -39,7 +39,13 @@ class ActivityBuffers {
   void refill();
   void release_spare();  // at the end of tracing: all that CUPTI does not hold
 
-  uint64_t refusals() const;  // how often the pool was empty
+  // Since the process began.
+  struct Counts {
+    uint64_t refusals = 0;         // the pool was empty
+    uint64_t delivered = 0;        // came back from CUPTI
+    uint64_t delivered_bytes = 0;  // with records in them
+  };
+  Counts counts() const;
   size_t allocated() const;
 
  private:
@@ -54,7 +60,7 @@ class ActivityBuffers {
   std::vector<Full> full_;
   std::vector<std::unique_ptr<uint8_t, Aligned>> owned_;
   size_t kept_by_cupti_ = 0;  // of owned_: never came back from an earlier tracing
-  uint64_t refusals_ = 0;
+  Counts counts_;
 };
 
 }  // namespace gpufl::backend

@@ -19,6 +19,8 @@ namespace gpufl::backend {
   X(cuptiGetResultString)                   \
   X(cuptiGetTimestamp)                      \
   X(cuptiGetCallbackName)                   \
+  X(cuptiGetContextId)                      \
+  X(cuptiGetGraphNodeId)                    \
   X(cuptiSetThreadIdType)                   \
   X(cuptiSubscribe)                         \
   X(cuptiUnsubscribe)                       \
@@ -29,17 +31,28 @@ namespace gpufl::backend {
   X(cuptiActivityDisable)                   \
   X(cuptiActivityRegisterCallbacks)         \
   X(cuptiActivityRegisterTimestampCallback) \
+  X(cuptiActivityEnableLatencyTimestamps)   \
   X(cuptiActivityFlushAll)                  \
   X(cuptiActivityGetNextRecord)             \
   X(cuptiActivityGetNumDroppedRecords)
 
 // NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): the names are NVIDIA's.
+struct CuptiSubscriberParams {
+  size_t structSize;
+  const char* subscriberName;
+  char* oldSubscriberName;  // who has subscribed already
+  size_t oldSubscriberSize;
+};
+
 struct CuptiApi {
 #define GPUFL_CUPTI_MEMBER(name) decltype(::name)* name = nullptr;
   GPUFL_CUPTI_REQUIRED(GPUFL_CUPTI_MEMBER)
 #undef GPUFL_CUPTI_MEMBER
-  // Since 12.6: API records of single functions. Spelled out for headers that lack it.
-  CUptiResult(CUPTIAPI* cuptiActivityEnableDriverApi)(CUpti_CallbackId, uint8_t) = nullptr;
+  // What not every version has, spelled out for headers that lack it.
+  CUptiResult(CUPTIAPI* cuptiActivityEnableDriverApi)(CUpti_CallbackId, uint8_t) = nullptr;  // 12.6
+  CUptiResult(CUPTIAPI* cuptiSubscribe_v2)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*,
+                                           CuptiSubscriberParams*) = nullptr;      // 13.0
+  CUptiResult(CUPTIAPI* cuptiDeviceGetTimestamp)(CUcontext, uint64_t*) = nullptr;  // before 12.9
 };
 // NOLINTEND(readability-identifier-naming,bugprone-macro-parentheses)
 

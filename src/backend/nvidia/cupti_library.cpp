@@ -4,10 +4,18 @@
 #include <cstdlib>
 
 namespace gpufl::backend {
+namespace {
+
+base::Result<base::DynamicLibrary> find_held() {
+  return base::DynamicLibrary::find_loaded({"libcupti.so.13", "libcupti.so.12"});
+}
+
+}  // namespace
+
+bool holds_cupti() { return static_cast<bool>(find_held()); }
 
 base::Result<base::DynamicLibrary> open_cupti(const CudaSearch& search) {
-  auto held = base::DynamicLibrary::find_loaded({"libcupti.so.13", "libcupti.so.12"});
-  if (held) return held;
+  if (auto held = find_held()) return held;
   const char* chosen = std::getenv("GPUFL_CUPTI_LIBRARY");
   if (chosen != nullptr && *chosen != '\0') return base::DynamicLibrary::open({chosen});
   std::vector<std::string> names;

@@ -14,6 +14,9 @@ namespace gpufl::backend {
 // the file that GPUFL_CUPTI_LIBRARY names, else what `search` finds, else the loader's own search.
 base::Result<base::DynamicLibrary> open_cupti(const CudaSearch& search);
 
+// Whether the process holds a copy.
+bool holds_cupti();
+
 // "13.0". CUPTI counted its versions up to CUDA 12 ("API version 26" is 12.8) and since writes
 // 130001 for 13.0.
 std::string cupti_version_text(uint32_t version);

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/nvidia/cupti_tracer.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "backend/nvidia/activity_buffers.hpp"
 #include "backend/nvidia/activity_decoder.hpp"
-#include "backend/nvidia/launch_counter.hpp"
+#include "backend/nvidia/activity_kinds.hpp"
+#include "backend/nvidia/call_watch.hpp"
+#include "backend/nvidia/cuda_start.hpp"
+#include "backend/nvidia/cupti_library.hpp"
+#include "backend/nvidia/takeover_watch.hpp"
 #include "base/clock.hpp"
 
 namespace gpufl::backend {
@@ -16,8 +23,12 @@ namespace {
 
 // Flushed this often, a record is at most about two rounds old when it reaches the log.
 constexpr int64_t kFlushEveryNs = 50'000'000;
+// While another tool seems to have our records: enough to notice that they come again.
+constexpr int64_t kFlushOthersEveryNs = 1'000'000'000;
 // CUPTI tells GPU time by interpolation: a record may seem to end a little after it was read.
 constexpr int64_t kClockSlackNs = 10'000'000;
+constexpr int64_t kTellEveryNs = 10'000'000'000;
+constexpr size_t kPendingTold = 64;
 // The first version that allows several subscribers.
 constexpr uint32_t kSharedCupti = 130'300;
 
@@ -39,257 +50,511 @@ void CUPTIAPI on_buffer_completed(CUcontext, uint32_t, uint8_t* buffer, size_t, 
 
 uint64_t CUPTIAPI timestamp() { return static_cast<uint64_t>(base::monotonic_ns()); }
 
-std::atomic_flag tracing = ATOMIC_FLAG_INIT;
+// Of the process. A child of fork() has neither the threads nor a CUDA that works: what its parent
+// has attached it must not touch, nor any lock of ours that may be held.
+struct Process {
+  std::atomic_flag is_tracing = ATOMIC_FLAG_INIT;
+  std::atomic<bool> is_attached{false};
+  std::atomic<bool> parent_was_attached{false};
+  std::atomic<uint32_t> forks{0};
+};
+constinit Process g_process;
 
-// Calls of the driver whose records matter. A program that uses the runtime has them in its
-// runtime's records; these serve programs that call the driver itself.
-bool wants_driver_call(const CuptiApi& api, CUpti_CallbackId id) {
-  const char* name = nullptr;
-  if (api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS)
-    return false;
-  return name != nullptr && api_role(name) != ApiRole::Other;
+void after_fork_in_child() {
+  ++g_process.forks;
+  if (g_process.is_attached) g_process.parent_was_attached = true;
+  g_process.is_attached = false;
+  g_process.is_tracing.clear();
+  CallWatch::instance().after_fork_in_child();
+  cuda_start_after_fork_in_child();
 }
 
-class CuptiTracer final : public Tracer {
+void watch_forks() {
+  static const int watched = pthread_atfork(nullptr, nullptr, after_fork_in_child);
+  (void)watched;
+}
+
+// Never destroyed: callbacks use it. Made when CUDA is in use: it loads libcuda.
+const CudaDriver& driver() {
+  static const auto* const cuda = new CudaDriver;
+  return *cuda;
+}
+
+class CuptiTracer final : public Tracer, private CudaStartListener {
  public:
   CuptiTracer(std::shared_ptr<CuptiLibrary> cupti, const TraceOptions& options,
               std::vector<std::string> uuids)
-      : cupti_(std::move(cupti)),
-        api_(cupti_->api()),
-        options_(options),
-        devices_(driver(), std::move(uuids)) {}
+      : options_(options), uuids_(std::move(uuids)), cupti_(std::move(cupti)) {
+    watch_forks();
+    forks_ = g_process.forks;
+  }
   ~CuptiTracer() override {
+    if (is_forked()) return;
     stop();
+    const std::lock_guard lock(mutex_);
     detach();
   }
 
   Availability start(int64_t session_start_ns) override;
-  std::vector<Limitation> limitations() const override { return limitations_; }
+  std::vector<Limitation> limitations() const override;
   void stop() override;
+  void gather(int64_t now_ns) override;
   void drain(int64_t now_ns, RowSink& sink) override;
   void account(format::Ledger& ledger) const override;
   TraceStatus status() const override;
 
  private:
-  enum class State { Idle, Running, Stopped, Detached };
+  enum class State { Idle, Waiting, Running, Failed, Stopped, Detached };
 
-  // Never destroyed: the launch counter's callbacks use it.
-  static const CudaDriver& driver() {
-    static const auto* const cuda = new CudaDriver;
-    return *cuda;
-  }
-  Availability enable();
-  Availability enable_driver_calls();
-  void disable();
-  int64_t clock_origin(int64_t session_start_ns);
-  void read_buffers(int64_t now_ns, RowSink& sink);
+  bool is_forked() const { return g_process.forks != forks_; }
+  int64_t session_now() const { return base::monotonic_ns() - session_start_ns_; }
+  void on_cuda_start() override;
+  void attach_late(const char* when);
+  Availability attach();
+  Availability fail(const Availability& why);
+  Availability register_buffers();
+  bool may_register() const;
+  ClockOrigins clock_origins();
+  void take_note(const CallNote& note, RowSink& sink);
+  void watch_takeover();
+  void watch_refusals(int64_t now_ns);
+  void decode_buffers(int64_t now_ns, RowSink& sink);
   void count_drops();
+  void stop_recording();
   void detach();
+  void tell(std::string_view name, int64_t time_ns, std::string_view text,
+            std::string_view hint = "");
+  void tell(const Availability& why);
+  void write_events(RowSink& sink);
+  void publish_status();
+  const CuptiApi& api() const { return cupti_->api(); }
 
-  const std::shared_ptr<CuptiLibrary> cupti_;
-  const CuptiApi& api_;
   const TraceOptions options_;
-  DeviceNumbers devices_;
+  std::vector<std::string> uuids_;
+  uint32_t forks_ = 0;
 
-  // stop() comes from the program's thread, drain() from the collector's; CUPTI must not be given
-  // up under the other's feet.
+  // stop() comes from the program's thread, the rounds from the collector's, CUDA's start from
+  // whoever starts it; CUPTI must not be given up under another's feet. Never held while CUDA's
+  // driver is asked whether it is there: it may be just starting us.
   mutable std::mutex mutex_;
   State state_ = State::Idle;
-  std::vector<CUpti_ActivityKind> enabled_;
-  bool counts_launches_ = false;
+  std::shared_ptr<CuptiLibrary> cupti_;
+  ActivityKinds kinds_;
+  bool is_subscribed_ = false;
+  Availability failure_;
   std::vector<Limitation> limitations_;
+  std::optional<DeviceNumbers> devices_;
   std::optional<ActivityDecoder> decoder_;
   int64_t session_start_ns_ = 0;
-  int64_t last_flush_ns_ = 0;
-  uint64_t refusals_before_ = 0;
+  CallWatch::Counts notes_before_, notes_;
+  ActivityBuffers::Counts buffers_before_;
+  uint64_t deliveries_taken_ = 0;
+  uint64_t complete_deliveries_ = UINT64_MAX;  // those after them were forced
+  size_t most_buffers_ = 0;
   uint64_t dropped_ = 0;
   bool drops_known_ = true;
-  uint64_t launches_ = 0, graph_launches_ = 0;
+
+  // Of the rounds.
+  int64_t last_flush_ns_ = 0;
+  bool flushed_ = false;
+  bool gathered_last_ = false;
   std::vector<ActivityBuffers::Full> full_;
+  TakeoverWatch takeover_;
+  bool is_taken_over_ = false;
+  uint64_t refusals_told_ = 0;
+  int64_t refusals_told_ns_ = 0;
+  std::vector<base::Json> events_;
+
+  mutable std::mutex status_mutex_;
+  TraceStatus status_;
 };
 
 Availability CuptiTracer::start(int64_t session_start_ns) {
-  const std::lock_guard lock(mutex_);
-  if (tracing.test_and_set()) {
+  if (is_forked() || g_process.parent_was_attached) {
+    return {false, "forked",
+            "this process is the child of a fork() of one that uses CUDA: CUDA does not work here",
+            "start such processes by exec (multiprocessing: spawn or forkserver)"};
+  }
+  if (g_process.is_tracing.test_and_set()) {
     return {false, "taken", "another session of this process records the GPU", ""};
   }
-  session_start_ns_ = session_start_ns;
+  // Asked before the lock is taken: see mutex_.
+  const bool is_initialised = is_cuda_initialised();
+  const bool waits = cupti_ == nullptr && should_wait_for_cuda();
+  Availability started{true, "", "", ""};
+  {
+    const std::lock_guard lock(mutex_);
+    session_start_ns_ = session_start_ns;
+    state_ = State::Waiting;
+    if (is_initialised) {
+      tell("cuda_initialised", 0, "before the session: what it did until now is not in it");
+    }
+    if (!waits) started = attach();
+    publish_status();
+  }
+  if (waits) listen_for_cuda_start(this);
+  return started;
+}
+
+void CuptiTracer::on_cuda_start() {
+  if (is_forked()) return;
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::Waiting) attach_late("while the session runs, which was told in time");
+}
+
+void CuptiTracer::attach_late(const char* when) {
+  tell("cuda_initialised", session_now(), when);
+  const Availability attached = attach();
+  if (!attached.available) tell(attached);
+  for (const Limitation& one : limitations_) {
+    tell("trace_limited", session_now(), one.why.detail, one.why.hint);
+    events_.back().set("feature", one.feature).set("reason", one.why.reason);
+  }
+  publish_status();
+}
+
+Availability CuptiTracer::attach() {
+  Availability why;
+  if (cupti_ == nullptr) cupti_ = CuptiLibrary::open(why);
+  if (cupti_ == nullptr) return fail(why);
+  g_process.is_attached = true;
+  devices_.emplace(driver(), uuids_);
   buffers().begin();
   buffers().refill();
-  refusals_before_ = buffers().refusals();
-  Availability counting = LaunchCounter::instance().subscribe(api_, driver());
-  counts_launches_ = counting.available;
-  Availability enabled = enable();
+  buffers_before_ = buffers().counts();
+  deliveries_taken_ = buffers_before_.delivered;
+  CallWatch& watch = CallWatch::instance();
+  watch.discard();
+  notes_before_ = watch.counts();
+  Availability watching = watch.subscribe(api(), driver(), options_);
+  is_subscribed_ = watching.available;
+  if (!is_subscribed_) {
+    limitations_.push_back({"launch_count", watching});
+    if (options_.stacks != nullptr) limitations_.push_back({"enable_stack_trace", watching});
+  }
+  Availability enabled = is_subscribed_ || may_register() ? register_buffers() : watching;
+  if (enabled.available) enabled = kinds_.enable(api(), options_, limitations_);
   if (!enabled.available) {
-    disable();
-    state_ = State::Stopped;
-    detach();
-    return enabled;
+    kinds_.disable(api());
+    return fail(enabled);
   }
-  // Counting begins after recording has, so that every launch counted has a record.
-  if (counts_launches_) {
-    LaunchCounter::instance().start();
-  } else {
-    limitations_.push_back({"launch_count", std::move(counting)});
-  }
+  // Notes begin after records have, so that every launch noted has a record.
+  if (is_subscribed_) watch.start();
   state_ = State::Running;
   return enabled;
 }
 
-Availability CuptiTracer::enable() {
-  if (const CUptiResult code =
-          api_.cuptiActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed);
-      code != CUPTI_SUCCESS) {
-    return cupti_failure(api_, code, "cuptiActivityRegisterCallbacks(requested, completed)");
-  }
-  // The default is a cut-off pthread_t, which is no thread of the log's.
-  if (const CUptiResult code = api_.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-      code != CUPTI_SUCCESS) {
-    return cupti_failure(api_, code, "cuptiSetThreadIdType(SYSTEM)");
-  }
-  decoder_.emplace(api_, devices_, clock_origin(session_start_ns_));
-  std::vector<CUpti_ActivityKind> kinds = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-                                           CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
-                                           CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_RUNTIME};
-  if (options_.synchronization) kinds.push_back(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
-  if (api_.cuptiActivityEnableDriverApi == nullptr) kinds.push_back(CUPTI_ACTIVITY_KIND_DRIVER);
-  for (const CUpti_ActivityKind kind : kinds) {
-    const CUptiResult code = api_.cuptiActivityEnable(kind);
-    if (code != CUPTI_SUCCESS) return cupti_failure(api_, code, "cuptiActivityEnable(kind)");
-    enabled_.push_back(kind);
-  }
-  return enable_driver_calls();
+Availability CuptiTracer::fail(const Availability& why) {
+  detach();
+  state_ = State::Failed;
+  return failure_ = why;
 }
 
-Availability CuptiTracer::enable_driver_calls() {
-  if (api_.cuptiActivityEnableDriverApi != nullptr) {
-    for (CUpti_CallbackId id = 1; id < CUPTI_DRIVER_TRACE_CBID_SIZE; ++id) {
-      if (!wants_driver_call(api_, id)) continue;
-      const CUptiResult code = api_.cuptiActivityEnableDriverApi(id, 1);
-      if (code != CUPTI_SUCCESS) {
-        return cupti_failure(api_, code, "cuptiActivityEnableDriverApi(id, 1)");
-      }
-    }
+// Another tool holds the callbacks. Registering for the records would take them from it, if it has
+// them: CUPTI refuses to flush where nobody has registered.
+bool CuptiTracer::may_register() const {
+  return api().cuptiActivityFlushAll(0) == CUPTI_ERROR_INVALID_OPERATION;
+}
+
+Availability CuptiTracer::register_buffers() {
+  if (const CUptiResult code =
+          api().cuptiActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed);
+      code != CUPTI_SUCCESS) {
+    return cupti_failure(api(), code, "cuptiActivityRegisterCallbacks(requested, completed)");
   }
+  // The default is a cut-off pthread_t, which is no thread of the log's.
+  if (const CUptiResult code = api().cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+      code != CUPTI_SUCCESS) {
+    return cupti_failure(api(), code, "cuptiSetThreadIdType(SYSTEM)");
+  }
+  decoder_.emplace(api(), *devices_, clock_origins(), options_);
   return {true, "", "", ""};
 }
 
 // CUPTI's times are the monotonic clock's where it takes our callback, else its own, which run at
 // the same rate from another zero.
-int64_t CuptiTracer::clock_origin(int64_t session_start_ns) {
-  if (api_.cuptiActivityRegisterTimestampCallback(timestamp) == CUPTI_SUCCESS) {
-    return session_start_ns;
+ClockOrigins CuptiTracer::clock_origins() {
+  if (api().cuptiActivityRegisterTimestampCallback(timestamp) == CUPTI_SUCCESS) {
+    return session_start_ns_;
   }
   uint64_t cupti_ns = 0;
   const int64_t before_ns = base::monotonic_ns();
-  api_.cuptiGetTimestamp(&cupti_ns);
+  api().cuptiGetTimestamp(&cupti_ns);
   const int64_t middle_ns = before_ns + (base::monotonic_ns() - before_ns) / 2;
-  return session_start_ns + (static_cast<int64_t>(cupti_ns) - middle_ns);
+  return {session_start_ns_ + (static_cast<int64_t>(cupti_ns) - middle_ns), session_start_ns_};
 }
 
 void CuptiTracer::stop() {
+  if (is_forked()) return;
+  forget_cuda_start(this);
   const std::lock_guard lock(mutex_);
-  if (state_ != State::Running) return;
-  state_ = State::Stopped;
-  // Counting ends before recording does, for the same reason that it began later.
-  LaunchCounter& counter = LaunchCounter::instance();
-  counter.stop();
-  launches_ = counter.launches();
-  graph_launches_ = counter.graph_launches();
-  // First what is complete; then, forced, also kernels that still run: these come without an end
-  // and are counted as what they are.
-  api_.cuptiActivityFlushAll(0);
-  disable();
-  api_.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  if (state_ == State::Waiting) {
+    tell("cuda_not_used", session_now(), "the program did not initialise CUDA in this session");
+    state_ = State::Stopped;
+  } else if (state_ == State::Running) {
+    stop_recording();
+    state_ = State::Stopped;
+  }
+  publish_status();
 }
 
-void CuptiTracer::disable() {
-  for (const CUpti_ActivityKind kind : enabled_) api_.cuptiActivityDisable(kind);
-  enabled_.clear();
-  if (api_.cuptiActivityEnableDriverApi == nullptr) return;
-  for (CUpti_CallbackId id = 1; id < CUPTI_DRIVER_TRACE_CBID_SIZE; ++id) {
-    if (wants_driver_call(api_, id)) api_.cuptiActivityEnableDriverApi(id, 0);
+void CuptiTracer::stop_recording() {
+  // Notes end before records do, for the same reason that they began later.
+  if (is_subscribed_) CallWatch::instance().stop();
+  if (is_taken_over_) {
+    // What is recorded now is another tool's.
+    kinds_.disable_uncommon(api());
+    return;
+  }
+  // First what is complete; then, forced, also kernels that still run: these come without an end
+  // and are counted as what they are.
+  api().cuptiActivityFlushAll(0);
+  kinds_.disable(api());
+  complete_deliveries_ = buffers().counts().delivered;
+  api().cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+}
+
+void CuptiTracer::gather(int64_t now_ns) {
+  if (is_forked()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ != State::Waiting) {
+      if (state_ != State::Running && state_ != State::Stopped) return;
+      if (decoder_ == std::nullopt) return;
+      const int64_t flush_every_ns = is_taken_over_ ? kFlushOthersEveryNs : kFlushEveryNs;
+      flushed_ = state_ == State::Running && now_ns - last_flush_ns_ >= flush_every_ns;
+      if (flushed_) {
+        last_flush_ns_ = now_ns;
+        api().cuptiActivityFlushAll(0);
+      }
+      // Buffers before notes: so the note of a call that has returned is in hand with its records.
+      if (full_.empty()) buffers().take_full(full_);
+      if (is_subscribed_) CallWatch::instance().gather();
+      gathered_last_ = state_ == State::Stopped;
+      return;
+    }
+  }
+  if (!is_cuda_initialised()) return;
+  forget_cuda_start(this);
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::Waiting) {
+    attach_late("while the session runs, found late: its first calls are not in the log");
   }
 }
 
 void CuptiTracer::drain(int64_t now_ns, RowSink& sink) {
+  if (is_forked()) return;
   const std::lock_guard lock(mutex_);
-  if (state_ == State::Idle || state_ == State::Detached) return;
-  const bool flush_now = state_ == State::Running && now_ns - last_flush_ns_ >= kFlushEveryNs;
-  if (flush_now) {
-    last_flush_ns_ = now_ns;
-    api_.cuptiActivityFlushAll(0);
-  }
-  read_buffers(now_ns, sink);
-  if (state_ == State::Running) {
-    decoder_->submit(flush_now, sink);
-    buffers().refill();
-  } else {
-    decoder_->finish(sink);
+  if (decoder_ && (state_ == State::Running || (state_ == State::Stopped && gathered_last_))) {
+    CallWatch& watch = CallWatch::instance();
+    if (is_subscribed_) watch.take([&](const CallNote& note) { take_note(note, sink); });
+    decode_buffers(now_ns, sink);
+    if (state_ == State::Running) {
+      decoder_->submit(flushed_, now_ns, sink);
+      most_buffers_ = std::max(most_buffers_, buffers().allocated());
+      buffers().refill();
+      watch_takeover();
+      watch_refusals(now_ns);
+    } else {
+      decoder_->finish(sink);
+      detach();
+    }
+  } else if (state_ == State::Stopped) {
     detach();
+  }
+  write_events(sink);
+  publish_status();
+}
+
+void CuptiTracer::take_note(const CallNote& note, RowSink& sink) {
+  const int64_t time_ns = note.time_ns - session_start_ns_;
+  switch (note.kind) {
+    case CallNoteKind::Launch:
+    case CallNoteKind::GraphLaunch: takeover_.on_launch(note.time_ns); [[fallthrough]];
+    case CallNoteKind::CallBegin: return decoder_->note(note, sink);
+    case CallNoteKind::CudaInitialised:
+      return tell("cuda_initialised", time_ns, "while the session runs");
+    case CallNoteKind::ContextDestroyed:
+      tell("context_destroyed", time_ns, "by the program, or by a reset of its device");
+      events_.back().set("context", note.context);
+      return;
+    case CallNoteKind::ProfilerStart:
+      return tell("profiler_start", time_ns, "the program called cudaProfilerStart");
+    case CallNoteKind::ProfilerStop:
+      return tell("profiler_stop", time_ns, "the program called cudaProfilerStop");
   }
 }
 
-void CuptiTracer::read_buffers(int64_t now_ns, RowSink& sink) {
-  buffers().take_full(full_);
-  const int64_t latest_ns =
-      std::max(now_ns, base::monotonic_ns() - session_start_ns_) + kClockSlackNs;
-  for (const ActivityBuffers::Full& buffer : full_) {
+void CuptiTracer::decode_buffers(int64_t now_ns, RowSink& sink) {
+  const int64_t latest_ns = std::max(now_ns, session_now()) + kClockSlackNs;
+  const bool any = !full_.empty();
+  while (!full_.empty()) {
+    const ActivityBuffers::Full buffer = full_.front();
+    if (++deliveries_taken_ > complete_deliveries_) decoder_->expect_unfinished();
+    // Also when there is no memory to go on: what is in hand is lost, the buffer is not.
+    full_.erase(full_.begin());
+    struct Returning {
+      uint8_t* data;
+      ~Returning() { buffers().give_empty(data); }
+    } const returning{buffer.data};
     decoder_->decode(buffer.data, buffer.valid_bytes, latest_ns, sink);
-    buffers().give_empty(buffer.data);
   }
-  if (!full_.empty() || state_ == State::Stopped) count_drops();
+  if (any || state_ == State::Stopped) count_drops();
 }
 
 void CuptiTracer::count_drops() {
   size_t dropped = 0;
-  if (api_.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS) {
+  if (api().cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS) {
     dropped_ += dropped;
   } else {
     drops_known_ = false;
   }
 }
 
-void CuptiTracer::detach() {
-  if (state_ != State::Stopped) return;
-  state_ = State::Detached;
-  LaunchCounter& counter = LaunchCounter::instance();
-  if (counts_launches_ && cupti_->version() < kSharedCupti) {
-    counter.finalize();
+void CuptiTracer::watch_takeover() {
+  takeover_.on_buffers(buffers().counts().delivered);
+  if (takeover_.is_taken_over() == is_taken_over_) return;
+  is_taken_over_ = !is_taken_over_;
+  if (is_taken_over_) {
+    tell("callbacks_taken_over", session_now(),
+         "launches go on, but CUPTI's records have stopped to come: another profiler of this "
+         "process has taken them",
+         "let one profiler run at a time (torch.profiler, nsys)");
   } else {
-    counter.unsubscribe();
+    tell("callbacks_returned", session_now(), "CUPTI's records come again");
   }
-  buffers().release_spare();
-  tracing.clear();
+}
+
+void CuptiTracer::watch_refusals(int64_t now_ns) {
+  const uint64_t refusals = buffers().counts().refusals - buffers_before_.refusals;
+  if (refusals == refusals_told_) return;
+  if (refusals_told_ != 0 && now_ns - refusals_told_ns_ < kTellEveryNs) return;
+  refusals_told_ = refusals;
+  refusals_told_ns_ = now_ns;
+  tell("out_of_buffers", now_ns,
+       "CUPTI asked for memory for its records " + std::to_string(refusals) +
+           " times when there was none, and dropped them",
+       "the collector cannot keep up: give it a core, or record less");
+}
+
+void CuptiTracer::detach() {
+  if (state_ == State::Idle || state_ == State::Failed || state_ == State::Detached) return;
+  state_ = State::Detached;
+  CallWatch& watch = CallWatch::instance();
+  if (is_subscribed_) {
+    notes_ = watch.counts();
+    const bool is_ours_alone = cupti_->version() < kSharedCupti && !is_taken_over_;
+    if (!is_ours_alone) {
+      watch.unsubscribe();
+    } else if (!watch.finalize()) {
+      tell("detach_deferred", session_now(),
+           "a call of the program has not returned: CUPTI is given up when it does");
+    }
+  }
+  if (cupti_ != nullptr) buffers().release_spare();
+  g_process.is_attached = false;
+  g_process.is_tracing.clear();
+}
+
+std::vector<Limitation> CuptiTracer::limitations() const {
+  if (is_forked()) return {};
+  const std::lock_guard lock(mutex_);
+  return limitations_;
+}
+
+void CuptiTracer::tell(std::string_view name, int64_t time_ns, std::string_view text,
+                       std::string_view hint) {
+  base::Json event = base::Json::object();
+  event.set("time", time_ns).set("name", name).set("text", text);
+  if (!hint.empty()) event.set("hint", hint);
+  events_.push_back(std::move(event));
+}
+
+void CuptiTracer::tell(const Availability& why) {
+  tell("trace_unavailable", session_now(), why.detail, why.hint);
+  events_.back().set("reason", why.reason);
+}
+
+void CuptiTracer::write_events(RowSink& sink) {
+  for (const base::Json& event : std::exchange(events_, {})) {
+    sink.write(format::Kind::Event, event);
+  }
+}
+
+void CuptiTracer::publish_status() {
+  TraceStatus status;
+  switch (state_) {
+    case State::Waiting: status.state = "waiting_for_cuda"; break;
+    case State::Running:
+      status.state = is_taken_over_ ? "callbacks_taken_over" : "recording";
+      break;
+    case State::Failed:
+      status.state = failure_.reason;
+      status.detail = failure_.detail;
+      break;
+    default: status.state = "stopped";
+  }
+  if (decoder_) {
+    const ActivityCounts& counts = decoder_->counts();
+    status.launches = counts.launches + counts.graph_launches;
+    status.kernels = counts.kernels;
+    PendingList pending = decoder_->pending(kPendingTold);
+    status.pending_count = pending.count;
+    status.pending = std::move(pending.oldest);
+  }
+  status.dropped = dropped_;
+  const std::lock_guard lock(status_mutex_);
+  status_ = std::move(status);
 }
 
 TraceStatus CuptiTracer::status() const {
-  const std::lock_guard lock(mutex_);
-  TraceStatus status;
-  status.state = state_ == State::Running ? "recording" : "stopped";
-  if (decoder_) status.kernels = decoder_->counts().kernels;
-  status.dropped = dropped_;
-  return status;
+  if (is_forked()) return {"forked", "", 0, 0, 0, 0, {}};
+  const std::lock_guard lock(status_mutex_);
+  return status_;
 }
 
 void CuptiTracer::account(format::Ledger& ledger) const {
+  if (is_forked()) return;
   const std::lock_guard lock(mutex_);
-  if (!decoder_) return;
-  const ActivityCounts& counts = decoder_->counts();
+  if (state_ == State::Idle || state_ == State::Failed) return;
+  // Where CUDA was never used there was nothing to record: that is known.
+  const ActivityCounts counts = decoder_ ? decoder_->counts() : ActivityCounts{};
   ledger.kernel_records = counts.kernels;
   ledger.graph_kernel_records = counts.graph_kernels;
   ledger.impossible_times = counts.impossible_times;
+  if (!decoder_) {
+    ledger.launches_seen = ledger.graph_launches = ledger.launches_missing = 0;
+    ledger.vendor_dropped = 0;
+    return;
+  }
+  const ActivityBuffers::Counts used = buffers().counts();
+  ledger.activity_buffers = used.delivered - buffers_before_.delivered;
+  ledger.activity_bytes = used.delivered_bytes - buffers_before_.delivered_bytes;
   // A refusal of ours makes CUPTI drop; that it says so is not taken for granted.
-  const uint64_t refused = buffers().refusals() - refusals_before_;
+  const uint64_t refused = used.refusals - buffers_before_.refusals;
   if (drops_known_) ledger.vendor_dropped = std::max(dropped_, refused);
-  if (!counts_launches_) return;
-  const bool running = state_ == State::Running;
-  const LaunchCounter& counter = LaunchCounter::instance();
-  ledger.launches_seen = running ? counter.launches() : launches_;
-  ledger.graph_launches = running ? counter.graph_launches() : graph_launches_;
+  if (!is_subscribed_) return;
+  const bool is_over = state_ == State::Detached;
+  const CallWatch::Counts now = is_over ? notes_ : CallWatch::instance().counts();
+  ledger.callback_ns = static_cast<uint64_t>(now.callback_ns - notes_before_.callback_ns);
+  ledger.notes_dropped = now.dropped_notes - notes_before_.dropped_notes;
+  if (!options_.launch_count) return;
+  ledger.launches_seen = counts.launches + now.dropped_launches - notes_before_.dropped_launches;
+  ledger.graph_launches =
+      counts.graph_launches + now.dropped_graph_launches - notes_before_.dropped_graph_launches;
+  ledger.launches_missing = counts.missing;
+  ledger.launches_unfinished = counts.unfinished;
+  ledger.kernels_unclaimed = counts.unclaimed;
+  for (const auto& [device, missing] : counts.missing_by_device) {
+    ledger.by_device[device].launches_missing = missing;
+  }
 }
 
 }  // namespace
+
+bool should_wait_for_cuda() {
+  return can_hear_cuda_start() && !holds_cupti() && !is_cuda_initialised();
+}
 
 std::unique_ptr<Tracer> make_cupti_tracer(std::shared_ptr<CuptiLibrary> cupti,
                                           const TraceOptions& options,

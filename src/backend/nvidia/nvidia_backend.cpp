@@ -29,6 +29,7 @@ class NvidiaBackend : public Backend {
   Availability trace_available() override {
 #ifdef GPUFL_HAS_CUPTI
     if (cupti_) return {true, "", cupti_->description(), ""};
+    if (should_wait_for_cuda()) return {true, "", "opened when the program initialises CUDA", ""};
     Availability why;
     cupti_ = CuptiLibrary::open(why);
     return why;

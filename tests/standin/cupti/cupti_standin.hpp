@@ -20,6 +20,7 @@ struct Launch {
   bool captured = false;       // into a graph: returns well, and nothing runs
   int result = 0;              // CUresult; not 0: nothing runs
   bool withheld = false;       // the record is lost, and nobody says so
+  bool runs_on = false;        // has no end yet: only a forced flush delivers it, without times
   BadTime bad_time = BadTime::None;
 };
 

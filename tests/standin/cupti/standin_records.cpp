@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/standin/cupti/cupti_standin.hpp"
+#include "tests/standin/cupti/standin_library.hpp"
 
 // CUPTI's activity and callback functions over a program that the test plays. Records have the
 // layout and size of the version that reset() names. API records and GPU records go to buffers of
@@ -22,58 +23,6 @@ namespace gpufl::standin {
 extern uint32_t cupti_version;
 
 namespace {
-
-constexpr uint64_t kSecondNs = 1'000'000'000;
-
-struct Buffer {
-  uint8_t* data = nullptr;
-  size_t size = 0, used = 0;
-};
-
-struct Library {
-  std::mutex mutex;
-  std::map<std::string, CUptiResult, std::less<>> failures;
-  CUpti_BuffersCallbackRequestFunc request = nullptr;
-  CUpti_BuffersCallbackCompleteFunc complete = nullptr;
-  CUpti_TimestampCallbackFunc timestamp = nullptr;
-  CUpti_ActivityThreadIdType thread_ids = CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
-  std::set<CUpti_ActivityKind> kinds;
-  std::set<CUpti_CallbackId> driver_calls;  // recorded one by one
-  Buffer calls, work;
-  bool holding = false;
-  std::vector<CUpti_ActivityAPI> held;
-  size_t dropped = 0;
-  uint32_t next_correlation = 1;
-  uint32_t finalized = 0;
-
-  CUpti_CallbackFunc callback = nullptr;
-  void* callback_data = nullptr;
-  std::set<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>> callbacks;
-  std::set<CUpti_CallbackDomain> domains;
-};
-
-// Never destroyed: threads of the test may outlive main().
-Library& library() {
-  static auto* const one = new Library;
-  return *one;
-}
-
-CUptiResult failure(Library& lib, std::string_view function) {
-  const auto found = lib.failures.find(function);
-  return found != lib.failures.end() ? found->second : CUPTI_SUCCESS;
-}
-
-#define STANDIN_MAY_FAIL(function)       \
-  Library& lib = library();              \
-  const std::lock_guard lock(lib.mutex); \
-  if (const CUptiResult code = failure(lib, #function); code != CUPTI_SUCCESS) return code
-
-uint64_t now(const Library& lib) {
-  if (lib.timestamp != nullptr) return lib.timestamp();
-  timespec t{};
-  clock_gettime(CLOCK_REALTIME, &t);
-  return static_cast<uint64_t>(t.tv_sec) * kSecondNs + static_cast<uint64_t>(t.tv_nsec);
-}
 
 size_t record_size(CUpti_ActivityKind kind) {
   const bool is_12_0 = cupti_version < 20;
@@ -86,6 +35,12 @@ size_t record_size(CUpti_ActivityKind kind) {
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: return is_12_0 ? 40 : 56;
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER: return 40;
+    case CUPTI_ACTIVITY_KIND_MEMORY2: return is_12_0 ? 120 : 128;
+    case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: return 24;
+    case CUPTI_ACTIVITY_KIND_OVERHEAD: return is_12_0 ? 40 : 56;
+    case CUPTI_ACTIVITY_KIND_DEVICE: return is_12_0 ? 176 : 184;
+    case CUPTI_ACTIVITY_KIND_CONTEXT:
+      return is_12_0 ? 16 : cupti_version < 130'100 ? 32 : 40;
     default: return 0;
   }
 }
@@ -116,6 +71,8 @@ void write(Library& lib, Buffer& buffer, const Record& record) {
   buffer.used += size;
 }
 
+}  // namespace
+
 void write_call(Library& lib, CUpti_ActivityKind kind, CUpti_CallbackId id, uint64_t start,
                 uint32_t correlation, int result) {
   if (lib.kinds.count(kind) == 0 &&
@@ -140,6 +97,8 @@ void write_call(Library& lib, CUpti_ActivityKind kind, CUpti_CallbackId id, uint
   }
 }
 
+namespace {
+
 void spoil(BadTime how, uint64_t& start, uint64_t& end) {
   switch (how) {
     case BadTime::None: break;
@@ -159,6 +118,7 @@ void write_kernel(Library& lib, const Launch& launch, uint32_t correlation, uint
   record.registersPerThread = 24;
   uint64_t end = start + launch.duration_ns;
   spoil(launch.bad_time, start, end);
+  if (launch.runs_on) start = end = 0;
   record.start = start;
   record.end = end;
   record.deviceId = launch.device;
@@ -172,56 +132,7 @@ void write_kernel(Library& lib, const Launch& launch, uint32_t correlation, uint
   record.name = launch.name;
   record.graphNodeId = node;
   record.graphId = node != 0 ? 5 : 0;
-  write(lib, lib.work, record);
-}
-
-uint32_t take_correlation(Library& lib) {
-  const uint32_t id = lib.next_correlation++;
-  if (lib.next_correlation == 0) lib.next_correlation = 1;
-  return id;
-}
-
-// One call of the program, with its callbacks around it. `body` runs under the lock.
-template <typename Body>
-uint32_t call(CUpti_CallbackDomain domain, CUpti_CallbackId id, int result, const void* parameters,
-              uint32_t correlation, Body body) {
-  Library& lib = library();
-  CUresult returned = static_cast<CUresult>(result);
-  uint64_t passed_along = 0;
-  CUpti_CallbackData data{};
-  data.functionName = "";
-  data.functionParams = parameters;
-  data.functionReturnValue = &returned;
-  data.correlationData = &passed_along;
-  const auto notify = [&](CUpti_ApiCallbackSite site) {
-    CUpti_CallbackFunc function = nullptr;
-    void* user = nullptr;
-    {
-      const std::lock_guard lock(lib.mutex);
-      if (lib.domains.count(domain) != 0 || lib.callbacks.count({domain, id}) != 0) {
-        function = lib.callback;
-        user = lib.callback_data;
-      }
-    }
-    data.callbackSite = site;
-    if (function != nullptr) function(user, domain, id, &data);
-  };
-  if (correlation == 0) {
-    const std::lock_guard lock(lib.mutex);
-    correlation = take_correlation(lib);
-  }
-  data.correlationId = correlation;
-  notify(CUPTI_API_ENTER);
-  {
-    const std::lock_guard lock(lib.mutex);
-    const uint64_t start = now(lib);
-    body(lib, correlation, start);
-    const bool is_driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
-    write_call(lib, is_driver ? CUPTI_ACTIVITY_KIND_DRIVER : CUPTI_ACTIVITY_KIND_RUNTIME, id, start,
-               correlation, result);
-  }
-  notify(CUPTI_API_EXIT);
-  return correlation;
+  write(lib, launch.runs_on ? lib.running : lib.work, record);
 }
 
 uint32_t launch_by_driver(const Launch& launch, uint32_t correlation) {
@@ -343,10 +254,11 @@ void forget(Library& lib) {
   lib.thread_ids = CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
   lib.kinds.clear();
   lib.driver_calls.clear();
-  lib.calls = lib.work = {};
+  lib.calls = lib.work = lib.running = {};
   lib.callback = nullptr;
   lib.callbacks.clear();
   lib.domains.clear();
+  lib.flushes = 0;
 }
 
 void reset(uint32_t version) {
@@ -358,6 +270,7 @@ void reset(uint32_t version) {
   lib.dropped = 0;
   lib.next_correlation = 1;
   lib.finalized = 0;
+  lib.other_tool.clear();
   cupti_version = version;
 }
 
@@ -409,12 +322,23 @@ struct FunctionName {
 #define STANDIN_RUNTIME(name) {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_##name, #name}
 constexpr FunctionName kNames[] = {
     STANDIN_DRIVER(cuLaunchKernel),
+    STANDIN_DRIVER(cuLaunchKernelEx_ptsz),
+    STANDIN_DRIVER(cuLaunchCooperativeKernelMultiDevice),
     STANDIN_DRIVER(cuGraphLaunch),
+    STANDIN_DRIVER(cuCtxSynchronize),
+    STANDIN_DRIVER(cuMemcpyDtoH_v2),
+    STANDIN_DRIVER(cuMemcpyHtoDAsync_v2),
+    STANDIN_DRIVER(cuProfilerStart),
+    STANDIN_DRIVER(cuProfilerStop),
+    STANDIN_DRIVER(cuModuleLoadData),
     STANDIN_DRIVER(cuStreamSynchronize),
     STANDIN_DRIVER(cuStreamBeginCapture_v2),
     STANDIN_DRIVER(cuStreamEndCapture),
     STANDIN_RUNTIME(cudaLaunchKernel_v7000),
     STANDIN_RUNTIME(cudaGraphLaunch_v10000),
+    STANDIN_RUNTIME(cudaStreamBeginCapture_v10000),
+    STANDIN_RUNTIME(cudaStreamEndCapture_v10000),
+    STANDIN_RUNTIME(cudaMemcpy_v3020),
     STANDIN_RUNTIME(cudaMemcpyAsync_v3020),
     STANDIN_RUNTIME(cudaMemsetAsync_v3020),
     STANDIN_RUNTIME(cudaDeviceSynchronize_v3020),
@@ -471,7 +395,9 @@ STANDIN_EXPORT CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
 STANDIN_EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber,
                                           CUpti_CallbackFunc callback, void* user) {
   STANDIN_MAY_FAIL(cuptiSubscribe);
-  if (lib.callback != nullptr) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  if (lib.callback != nullptr || !lib.other_tool.empty()) {
+    return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  }
   lib.callback = callback;
   lib.callback_data = user;
   *subscriber = reinterpret_cast<CUpti_SubscriberHandle>(&lib);
@@ -552,10 +478,13 @@ cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc timestamp) {
   return CUPTI_SUCCESS;
 }
 
-STANDIN_EXPORT CUptiResult cuptiActivityFlushAll(uint32_t) {
+STANDIN_EXPORT CUptiResult cuptiActivityFlushAll(uint32_t flag) {
   STANDIN_MAY_FAIL(cuptiActivityFlushAll);
+  if (lib.request == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
+  ++lib.flushes;
   complete(lib, lib.work);
   complete(lib, lib.calls);
+  if (flag == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) complete(lib, lib.running);
   return CUPTI_SUCCESS;
 }
 

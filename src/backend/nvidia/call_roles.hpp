@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "backend/nvidia/cupti_api.hpp"
+
+// Which of CUDA's functions the callbacks watch, and as what. Told by name, so that variants which
+// other versions have, lack or renumber are told as well.
+namespace gpufl::backend {
+
+enum class CallRole : uint8_t {
+  None,
+  Launch,  // of one kernel, by the driver
+  MultiLaunch,
+  GraphLaunch,
+  Begin,  // copies, fills and allocations that return at once, as a rule
+  Wait,   // waits for the GPU: its stack matters
+  CaptureBegin,
+  CaptureEnd,
+  ProfilerStart,
+  ProfilerStop,
+  Slow,  // watched only so that CUPTI is not given up in the middle of it
+};
+
+// Where a launch says its stream.
+enum class LaunchShape : uint8_t { Unknown, Kernel, KernelEx, Cooperative };
+
+struct WatchedCall {
+  CallRole role = CallRole::None;
+  LaunchShape shape = LaunchShape::Unknown;
+  bool is_per_thread = false;  // its default stream is the thread's own
+};
+
+WatchedCall watched_driver_call(std::string_view name);
+// Of the runtime only what the driver's callbacks might not tell: every launch, copy and allocation
+// of the runtime ends in the driver's.
+WatchedCall watched_runtime_call(std::string_view name);
+
+// By CUPTI's number, for one version of CUPTI.
+class WatchedCalls {
+ public:
+  static constexpr CUpti_CallbackId kMaxFunctions = 2048;  // 13.1 has some 850
+
+  void look_up(const CuptiApi& api);
+  const WatchedCall& driver(CUpti_CallbackId id) const { return at(driver_, id); }
+  const WatchedCall& runtime(CUpti_CallbackId id) const { return at(runtime_, id); }
+
+ private:
+  using Table = std::array<WatchedCall, kMaxFunctions>;
+  static const WatchedCall& at(const Table& table, CUpti_CallbackId id) {
+    return table[id < kMaxFunctions ? id : 0];
+  }
+
+  Table driver_{}, runtime_{};
+};
+
+}  // namespace gpufl::backend

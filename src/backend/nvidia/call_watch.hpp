@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "backend/backend.hpp"
+#include "backend/nvidia/call_roles.hpp"
+#include "backend/nvidia/cuda_driver.hpp"
+#include "backend/nvidia/cupti_api.hpp"
+#include "backend/nvidia/note_rings.hpp"
+
+// Our subscription to CUPTI's callbacks: what they note (call_notes.hpp), and giving CUPTI up. A
+// callback takes no lock and, once its thread is known, allocates nothing. A launch that fails or
+// is recorded into a graph is not noted. One object per process, never destroyed: callbacks may end
+// late. All but the callbacks is called by one thread at a time.
+namespace gpufl::backend {
+
+class CallWatch {
+ public:
+  // Since the process began.
+  struct Counts {
+    uint64_t dropped_notes = 0;                                 // found no room
+    uint64_t dropped_launches = 0, dropped_graph_launches = 0;  // of them
+    int64_t callback_ns = 0;  // time in callbacks, from a sample of them
+  };
+
+  static CallWatch& instance();
+
+  // Not available: somebody else holds CUPTI's callbacks, or worse. `driver` outlives the process's
+  // last callback, what `options` points to stop().
+  Availability subscribe(const CuptiApi& api, const CudaDriver& driver,
+                         const TraceOptions& options);
+  bool is_subscribed() const { return subscriber_ != nullptr; }
+  // Launches that begin after start() and return before stop() are noted. The subscription
+  // outlasts stop(), which returns when no callback uses what `options` pointed to.
+  void start() { recording_.store(session_, std::memory_order_release); }
+  void stop();
+  // Gives up the subscription alone.
+  void unsubscribe();
+  // Gives CUPTI up entirely (cuptiFinalize), so that the program runs at its old speed. CUPTI
+  // allows that when an API call returns, or when none is under way. So: the next call to return
+  // does it, on its own thread. When for a moment none returns and none that is watched is under
+  // way, this thread does it. When a call is under way and does not return, it is left to that
+  // call, whenever it does: false.
+  bool finalize();
+
+  // The collector's thread: gathers what has been noted by now; then takes what was gathered.
+  void gather();
+  template <typename Take>
+  void take(Take&& note) {
+    take_gathered<NoteRings>(note);
+  }
+  template <typename Take>
+  void take_graph_nodes(Take&& note) {
+    take_gathered<GraphNodeRings>(note);
+  }
+  // Nothing of an earlier session is left.
+  void discard();
+
+  Counts counts() const;
+  // In the child of fork(): no callback does anything from now on.
+  void after_fork_in_child();
+
+ private:
+  static void CUPTIAPI on_callback(void* watch, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                   const void* data);
+  CUptiResult enable_callbacks(const CuptiApi& api);
+  std::string other_subscriber(const CuptiApi& api) const;
+  void end_late_finalize();
+  uint32_t open_calls() const;  // under way, of those that callbacks have seen begin
+
+  void on_call(bool is_runtime, CUpti_CallbackId id, const CUpti_CallbackData& call);
+  void on_begin(NoteRing& ring, const WatchedCall& watched, CallNote note);
+  void on_return(NoteRing& ring, const WatchedCall& watched, const CUpti_CallbackData& call);
+  void on_return_without_ring(const WatchedCall& watched, const CUpti_CallbackData& call);
+  uint32_t launched(const WatchedCall& watched, const CUpti_CallbackData& call) const;
+  void on_capture(NoteRing& ring, const CUpti_CallbackData& call, bool begins);
+  void on_profiler(NoteRing& ring, CallNote note, bool starts);
+  void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& resource);
+  void note_graph_node(CUpti_CallbackId id, const CUpti_GraphData& graph, uint32_t session);
+  void finalize_on_return();
+  bool is_captured(const WatchedCall& watched, const CUpti_CallbackData& call) const;
+  uint32_t record_stack() const { return stacks_ != nullptr ? stacks_->record() : 0; }
+
+  template <typename Rings, typename Take>
+  void take_gathered(Take&& take) {
+    Rings::for_each([&](auto& ring) {
+      // Asked first: a thread that has ended notes nothing more.
+      const bool has_ended = ring.state() == std::decay_t<decltype(ring)>::State::Exited;
+      ring.drain_until(ring.mark, take);
+      if (has_ended && ring.published() == ring.mark) ring.make_free(session_);
+    });
+  }
+
+  std::atomic<uint32_t> recording_{0};  // the session, while notes are made
+  std::atomic<uint32_t> session_{0};
+  std::atomic<const CuptiApi*> api_{nullptr};  // never freed
+  std::atomic<bool> finalize_wanted_{false};
+  std::atomic<bool> finalized_{false};
+  std::atomic<uint32_t> captures_{0};  // streams that record into a graph now
+  std::atomic<uint64_t> ringless_{0}, ringless_launches_{0}, ringless_graph_launches_{0};
+
+  // Callbacks use these while notes are made only; they are set while none are.
+  const CudaDriver* driver_ = nullptr;
+  StackRecorder* stacks_ = nullptr;
+  CaptureGate* gate_ = nullptr;
+  bool counts_launches_ = true;
+  WatchedCalls watched_;
+
+  CUpti_SubscriberHandle subscriber_ = nullptr;
+};
+
+}  // namespace gpufl::backend

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "backend/nvidia/call_notes.hpp"
+#include "base/thread_rings.hpp"
+
+// The notes of one thread on their way to the collector (base/thread_rings.hpp), and what its
+// callbacks remember between the beginning and the end of a call. Counts are since the process
+// began.
+namespace gpufl::backend {
+
+// A storm of launches makes some 12,000 notes between two rounds.
+constexpr uint32_t kNotesPerThread = 65'536;
+
+class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThread> {
+ public:
+  using EventRing::EventRing;
+
+  // Producer, before anything else of its kind in a session.
+  void begin_session(uint32_t session) noexcept {
+    if (!enter_session(session)) return;
+    launch = {};
+    last_begin = last_capture = last_profiler = 0;
+    open_calls.store(0, std::memory_order_relaxed);
+  }
+  // Producer.
+  void push(const CallNote& note) noexcept {
+    if (CallNote* slot = claim_slot()) {
+      *slot = note;
+      publish();
+      return;
+    }
+    if (note.kind == CallNoteKind::Launch) add(dropped_launches);
+    if (note.kind == CallNoteKind::GraphLaunch) add(dropped_graph_launches);
+  }
+  void begin_call() noexcept { add(open_calls); }
+  void end_call() noexcept {
+    const uint32_t open = open_calls.load(std::memory_order_relaxed);
+    if (open != 0) open_calls.store(open - 1, std::memory_order_release);
+  }
+  void add_timed(int64_t ns) noexcept {
+    timed_ns.store(timed_ns.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed);
+  }
+
+  // The producer's own.
+  CallNote launch{};          // under way; its correlation says which
+  uint32_t last_begin = 0;    // correlation ids: what the runtime's callback has told, that of the
+  uint32_t last_capture = 0;  // driver's call inside it need not tell again
+  uint32_t last_profiler = 0;
+  uint64_t callbacks = 0;
+
+  // Written by the producer, read by any thread.
+  std::atomic<uint32_t> open_calls{0};  // in session()
+  std::atomic<int64_t> timed_ns{0};     // in those callbacks that were timed
+  std::atomic<uint64_t> dropped_launches{0}, dropped_graph_launches{0};
+
+  alignas(64) uint64_t mark = 0;  // the consumer's: notes before it have been gathered
+};
+using NoteRings = base::ThreadRings<NoteRing>;
+
+class GraphNodeRing : public base::EventRing<GraphNodeNote, kNotesPerThread, kNotesPerThread> {
+ public:
+  using EventRing::EventRing;
+  uint64_t mark = 0;  // the consumer's
+};
+using GraphNodeRings = base::ThreadRings<GraphNodeRing>;
+
+}  // namespace gpufl::backend

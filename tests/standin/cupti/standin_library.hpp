@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cupti.h>
+#include <time.h>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// What the stand-in's parts share: its state, under one lock, and how a call of the program is
+// played, with its callbacks around it.
+namespace gpufl::standin {
+
+constexpr uint64_t kSecondNs = 1'000'000'000;
+
+struct Buffer {
+  uint8_t* data = nullptr;
+  size_t size = 0, used = 0;
+};
+
+struct Library {
+  std::mutex mutex;
+  std::map<std::string, CUptiResult, std::less<>> failures;
+  CUpti_BuffersCallbackRequestFunc request = nullptr;
+  CUpti_BuffersCallbackCompleteFunc complete = nullptr;
+  CUpti_TimestampCallbackFunc timestamp = nullptr;
+  CUpti_ActivityThreadIdType thread_ids = CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
+  std::set<CUpti_ActivityKind> kinds;
+  std::set<CUpti_CallbackId> driver_calls;  // recorded one by one
+  Buffer calls, work, running;
+  bool holding = false;
+  std::vector<CUpti_ActivityAPI> held;
+  size_t dropped = 0;
+  uint32_t next_correlation = 1;
+  uint32_t finalized = 0;
+  uint32_t flushes = 0;
+  std::string other_tool;  // that has subscribed; empty: none
+
+  CUpti_CallbackFunc callback = nullptr;
+  void* callback_data = nullptr;
+  std::set<std::pair<CUpti_CallbackDomain, CUpti_CallbackId>> callbacks;
+  std::set<CUpti_CallbackDomain> domains;
+};
+
+// Never destroyed: threads of the test may outlive main().
+inline Library& library() {
+  static auto* const one = new Library;
+  return *one;
+}
+
+inline CUptiResult failure(Library& lib, std::string_view function) {
+  const auto found = lib.failures.find(function);
+  return found != lib.failures.end() ? found->second : CUPTI_SUCCESS;
+}
+
+#define STANDIN_MAY_FAIL(function)       \
+  Library& lib = library();              \
+  const std::lock_guard lock(lib.mutex); \
+  if (const CUptiResult code = failure(lib, #function); code != CUPTI_SUCCESS) return code
+
+inline uint64_t now(const Library& lib) {
+  if (lib.timestamp != nullptr) return lib.timestamp();
+  timespec t{};
+  clock_gettime(CLOCK_REALTIME, &t);
+  return static_cast<uint64_t>(t.tv_sec) * kSecondNs + static_cast<uint64_t>(t.tv_nsec);
+}
+
+void write_call(Library& lib, CUpti_ActivityKind kind, CUpti_CallbackId id, uint64_t start,
+                uint32_t correlation, int result);
+
+inline uint32_t take_correlation(Library& lib) {
+  const uint32_t id = lib.next_correlation++;
+  if (lib.next_correlation == 0) lib.next_correlation = 1;
+  return id;
+}
+
+// One call of the program, with its callbacks around it. Inside it others can be played.
+class PlayedCall {
+ public:
+  // `correlation` 0: an id of its own.
+  PlayedCall(CUpti_CallbackDomain domain, CUpti_CallbackId id, int result, const void* parameters,
+             uint32_t correlation)
+      : domain_(domain), id_(id), returned_(static_cast<CUresult>(result)) {
+    data_.functionName = "";
+    data_.functionParams = parameters;
+    data_.functionReturnValue = &returned_;
+    data_.correlationData = &passed_along_;
+    data_.contextUid = 1;
+    const std::lock_guard lock(library().mutex);
+    data_.correlationId = correlation != 0 ? correlation : take_correlation(library());
+  }
+
+  uint32_t correlation() const { return data_.correlationId; }
+  void enter() {
+    notify(CUPTI_API_ENTER);
+    const std::lock_guard lock(library().mutex);
+    start_ = now(library());
+  }
+  // `body(library, start)` runs under the lock, before the call's own record is written.
+  template <typename Body>
+  void exit(Body body) {
+    {
+      Library& lib = library();
+      const std::lock_guard lock(lib.mutex);
+      body(lib, start_);
+      const bool is_driver = domain_ == CUPTI_CB_DOMAIN_DRIVER_API;
+      write_call(lib, is_driver ? CUPTI_ACTIVITY_KIND_DRIVER : CUPTI_ACTIVITY_KIND_RUNTIME, id_,
+                 start_, data_.correlationId, static_cast<int>(returned_));
+    }
+    notify(CUPTI_API_EXIT);
+  }
+
+ private:
+  void notify(CUpti_ApiCallbackSite site) {
+    Library& lib = library();
+    CUpti_CallbackFunc function = nullptr;
+    void* user = nullptr;
+    {
+      const std::lock_guard lock(lib.mutex);
+      if (lib.domains.count(domain_) != 0 || lib.callbacks.count({domain_, id_}) != 0) {
+        function = lib.callback;
+        user = lib.callback_data;
+      }
+    }
+    data_.callbackSite = site;
+    if (function != nullptr) function(user, domain_, id_, &data_);
+  }
+
+  const CUpti_CallbackDomain domain_;
+  const CUpti_CallbackId id_;
+  CUresult returned_;
+  uint64_t passed_along_ = 0;
+  uint64_t start_ = 0;
+  CUpti_CallbackData data_{};
+};
+
+// A call with nothing inside. `body(library, correlation, start)` runs under the lock.
+template <typename Body>
+uint32_t call(CUpti_CallbackDomain domain, CUpti_CallbackId id, int result, const void* parameters,
+              uint32_t correlation, Body body) {
+  PlayedCall played(domain, id, result, parameters, correlation);
+  played.enter();
+  played.exit([&](Library& lib, uint64_t start) { body(lib, played.correlation(), start); });
+  return played.correlation();
+}
+
+}  // namespace gpufl::standin

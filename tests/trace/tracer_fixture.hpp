@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "backend/nvidia/cupti_tracer.hpp"
+#include "backend/recording_sink.hpp"
+#include "base/clock.hpp"
+#include "tests/standin/cupti/cupti_standin.hpp"
+#include "tests/standin/cupti/standin_callbacks.hpp"
+
+// A tracer over the stand-in libcupti, in the rounds that a collector would go.
+namespace gpufl::backend {
+
+constexpr uint32_t k12_0 = 18, k12_9 = 28, k13_0 = 130'001, k13_1 = 130'101, k13_3 = 130'300;
+
+class TracerFixture : public testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("GPUFL_CUPTI_LIBRARY", GPUFL_STANDIN_CUPTI, 1);
+    void* handle = dlopen(GPUFL_STANDIN_CUPTI, RTLD_NOW);
+    ASSERT_NE(handle, nullptr) << dlerror();
+    standin_ = reinterpret_cast<standin::CuptiStandinFunction*>(dlsym(handle, "cupti_standin"))();
+    callbacks_ = reinterpret_cast<standin::CuptiStandinCallbacksFunction*>(
+        dlsym(handle, "cupti_standin_callbacks"))();
+    standin_->reset(k13_0);
+  }
+
+  Availability start(const TraceOptions& options = {}) {
+    Availability why;
+    auto library = CuptiLibrary::open(why);
+    if (!library) return why;
+    tracer_ = make_cupti_tracer(library, options, {});
+    session_start_ns_ = base::monotonic_ns();
+    return tracer_->start(session_start_ns_);
+  }
+  // A round of the collector.
+  void drain() {
+    const int64_t now_ns = base::monotonic_ns() - session_start_ns_;
+    tracer_->gather(now_ns);
+    tracer_->drain(now_ns, sink_);
+  }
+  // As a session ends. The tracer is gone afterwards.
+  format::Ledger finish() {
+    tracer_->stop();
+    drain();
+    format::Ledger ledger;
+    tracer_->account(ledger);
+    tracer_.reset();
+    return ledger;
+  }
+  std::vector<std::vector<int64_t>>& rows(format::Kind kind) { return sink_.rows[kind]; }
+  std::vector<base::Json> events(std::string_view name) {
+    std::vector<base::Json> found;
+    for (const base::Json& line : sink_.lines[format::Kind::Event]) {
+      if (line["name"].as_string() == name) found.push_back(line);
+    }
+    return found;
+  }
+
+  const standin::CuptiStandin* standin_ = nullptr;
+  const standin::CuptiStandinCallbacks* callbacks_ = nullptr;
+  std::unique_ptr<Tracer> tracer_;
+  int64_t session_start_ns_ = 0;
+  RecordingSink sink_;
+};
+
+}  // namespace gpufl::backend

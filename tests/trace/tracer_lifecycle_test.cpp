@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tracer's life beside other tools, forks, hangs and contexts that go: over the stand-in
+// libcupti.
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <set>
+#include <thread>
+
+#include <cupti.h>
+#include <gtest/gtest.h>
+
+#include "backend/nvidia/note_rings.hpp"
+#include "tests/trace/tracer_fixture.hpp"
+
+namespace gpufl::backend {
+namespace {
+
+using format::Kind;
+using standin::Launch;
+
+// Stacks by number: the n-th recorded is n.
+class CountingStacks final : public StackRecorder {
+ public:
+  uint32_t record() noexcept override { return ++taken; }
+  std::atomic<uint32_t> taken{0};
+};
+
+class RecordingGate final : public CaptureGate {
+ public:
+  bool is_open(int64_t) const override { return true; }
+  void on_profiler_start(int64_t monotonic_ns) noexcept override { started_ns = monotonic_ns; }
+  void on_profiler_stop(int64_t monotonic_ns) noexcept override { stopped_ns = monotonic_ns; }
+  std::atomic<int64_t> started_ns{0}, stopped_ns{0};
+};
+
+// A call that returns when the test lets it.
+class Held {
+ public:
+  static void wait(void* held) {
+    auto& self = *static_cast<Held*>(held);
+    self.entered_.set_value();
+    self.released_.get_future().wait();
+  }
+  void await_entered() { entered_.get_future().wait(); }
+  void release() { released_.set_value(); }
+
+ private:
+  std::promise<void> entered_, released_;
+};
+
+class Lifecycle : public TracerFixture {
+ protected:
+  // Rounds until `condition` holds; false when it does not within some seconds.
+  template <typename Condition>
+  bool drain_until(Condition condition) {
+    for (int i = 0; i < 1000; ++i) {
+      drain();
+      if (condition()) return true;
+      usleep(5'000);
+    }
+    return false;
+  }
+  bool is_pending(std::string_view function) {
+    const TraceStatus status = tracer_->status();
+    return std::any_of(status.pending.begin(), status.pending.end(),
+                       [&](const PendingCall& call) { return call.function == function; });
+  }
+};
+
+TEST_F(Lifecycle, AWaitThatHangsIsPendingWithItsStackUntilItReturns) {
+  CountingStacks stacks;
+  ASSERT_TRUE(start({.stacks = &stacks}).available);
+  Held held;
+  std::thread program([&] { callbacks_->device_synchronize(Held::wait, &held); });
+  held.await_entered();
+  // The runtime's call and the driver's inside it are one.
+  ASSERT_TRUE(drain_until([&] { return tracer_->status().pending_count == 1; }));
+  const PendingCall call = tracer_->status().pending.at(0);
+  EXPECT_EQ(call.function, "cudaDeviceSynchronize");
+  EXPECT_EQ(call.stack, 1);
+  EXPECT_GE(call.time_ns, 0);
+  EXPECT_NE(call.thread, gettid());
+  held.release();
+  program.join();
+  EXPECT_TRUE(drain_until([&] { return tracer_->status().pending_count == 0; }));
+  EXPECT_EQ(stacks.taken, 1u);
+  EXPECT_TRUE(finish().is_complete());
+}
+
+TEST_F(Lifecycle, StacksAreTakenAtLaunchesWaitsAndCopiesThatBlock) {
+  CountingStacks stacks;
+  ASSERT_TRUE(start({.stacks = &stacks}).available);
+  standin_->launch({});
+  callbacks_->copy_and_wait(nullptr, nullptr);
+  callbacks_->device_synchronize(nullptr, nullptr);
+  standin_->copy({});  // returns at once
+  standin_->allocate(0);
+  finish();
+  EXPECT_EQ(stacks.taken, 3u);
+  ASSERT_EQ(rows(Kind::Kernel).size(), 1u);
+  EXPECT_EQ(rows(Kind::Kernel)[0][format::kernel_column::kStack], 1);
+}
+
+TEST_F(Lifecycle, WithoutTheLaunchCountNothingIsProvenAndStacksStillCome) {
+  CountingStacks stacks;
+  ASSERT_TRUE(start({.launch_count = false, .stacks = &stacks}).available);
+  standin_->launch({});
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.launches_seen, std::nullopt);
+  EXPECT_EQ(ledger.launches_missing, std::nullopt);
+  EXPECT_EQ(ledger.kernel_records, 1u);
+  EXPECT_EQ(stacks.taken, 1u);
+  ASSERT_EQ(rows(Kind::Kernel).size(), 1u);
+  EXPECT_EQ(rows(Kind::Kernel)[0][format::kernel_column::kStack], 1);
+}
+
+TEST_F(Lifecycle, EveryVariantOfALaunchIsCounted) {
+  ASSERT_TRUE(start().available);
+  callbacks_->launch_ex(0);
+  callbacks_->launch_ex(1);  // refused
+  callbacks_->launch_on_devices(3);
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.launches_seen, 4u);
+  EXPECT_EQ(ledger.kernel_records, 0u);
+  EXPECT_FALSE(ledger.is_complete());
+}
+
+TEST_F(Lifecycle, ACaptureOfTheRuntimeIsOneCapture) {
+  ASSERT_TRUE(start().available);
+  callbacks_->capture(true);
+  Launch captured;
+  captured.captured = true;
+  captured.by_driver = true;
+  standin_->launch(captured);
+  callbacks_->capture(false);
+  standin_->launch({});
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.launches_seen, 1u);
+  EXPECT_TRUE(ledger.is_complete());
+}
+
+TEST_F(Lifecycle, NotesBeyondTheRingAreCountedExactly) {
+  ASSERT_TRUE(start().available);
+  constexpr uint64_t kLaunches = 100'000;
+  // Nobody drains.
+  for (uint64_t i = 0; i < kLaunches; ++i) standin_->launch({});
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.launches_seen, kLaunches);
+  EXPECT_EQ(ledger.notes_dropped, kLaunches - kNotesPerThread);
+}
+
+TEST_F(Lifecycle, ThreadsThatHaveEndedLeaveTheirNotes) {
+  ASSERT_TRUE(start().available);
+  constexpr int kThreads = 50;
+  for (int i = 0; i < kThreads; ++i) std::thread([&] { standin_->launch({}); }).join();
+  EXPECT_EQ(finish().launches_seen, uint64_t{kThreads});
+}
+
+TEST_F(Lifecycle, TheProgramsProfilerCallsAreToldAndPassedOn) {
+  RecordingGate gate;
+  ASSERT_TRUE(start({.gate = &gate}).available);
+  callbacks_->profiler(true);
+  callbacks_->profiler(false);
+  drain();
+  EXPECT_EQ(events("profiler_start").size(), 1u);
+  EXPECT_EQ(events("profiler_stop").size(), 1u);
+  EXPECT_GE(gate.started_ns, session_start_ns_);
+  EXPECT_GE(gate.stopped_ns, gate.started_ns);
+  finish();
+}
+
+TEST_F(Lifecycle, AContextThatIsDestroyedIsFlushedAndTold) {
+  ASSERT_TRUE(start().available);
+  standin_->launch({});
+  const uint32_t before = callbacks_->flushes();
+  callbacks_->resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+  EXPECT_EQ(callbacks_->flushes(), before + 1);
+  drain();
+  ASSERT_EQ(events("context_destroyed").size(), 1u);
+  EXPECT_EQ(events("context_destroyed")[0]["context"].as_integer(), 1);
+  EXPECT_TRUE(finish().is_complete());
+}
+
+TEST_F(Lifecycle, CudasStartIsTold) {
+  ASSERT_TRUE(start().available);
+  callbacks_->resource(CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
+  drain();
+  EXPECT_EQ(events("cuda_initialised").size(), 1u);
+  finish();
+}
+
+TEST_F(Lifecycle, RecordsTakenByAnotherToolAreNoticedAndLeftToIt) {
+  ASSERT_TRUE(start().available);
+  standin_->launch({});
+  ASSERT_TRUE(drain_until([&] { return rows(Kind::Kernel).size() == 1; }));
+  callbacks_->register_other(true);
+  ASSERT_TRUE(drain_until([&] {
+    standin_->launch({});
+    return tracer_->status().state == "callbacks_taken_over";
+  }));
+  ASSERT_EQ(events("callbacks_taken_over").size(), 1u);
+  EXPECT_NE(events("callbacks_taken_over")[0]["hint"].as_string(), "");
+  const uint32_t kinds = standin_->enabled_kinds();
+  const format::Ledger ledger = finish();
+  EXPECT_FALSE(ledger.is_complete());
+  EXPECT_GT(ledger.launches_missing.value_or(0), 0u);
+  // The other tool goes on: it has not lost a kind that it would have asked for, nor CUPTI.
+  EXPECT_EQ(standin_->finalized(), 0u);
+  EXPECT_GE(standin_->enabled_kinds() + 2, kinds);
+  EXPECT_FALSE(standin_->is_subscribed());
+}
+
+TEST_F(Lifecycle, RecordsThatComeAgainAreOursAgain) {
+  ASSERT_TRUE(start().available);
+  callbacks_->register_other(true);
+  ASSERT_TRUE(drain_until([&] {
+    standin_->launch({});
+    return tracer_->status().state == "callbacks_taken_over";
+  }));
+  callbacks_->register_other(false);
+  ASSERT_TRUE(drain_until([&] {
+    standin_->launch({});
+    return tracer_->status().state == "recording";
+  }));
+  EXPECT_EQ(events("callbacks_returned").size(), 1u);
+  finish();
+  EXPECT_EQ(standin_->finalized(), 1u);
+}
+
+TEST_F(Lifecycle, AnotherSubscriberThatHasRecordsKeepsThem) {
+  callbacks_->subscribe_other("CUPTI for Kineto");
+  callbacks_->register_other(true);
+  const Availability why = start();
+  EXPECT_FALSE(why.available);
+  EXPECT_EQ(why.reason, "another_subscriber");
+  EXPECT_NE(why.detail.find("CUPTI for Kineto"), std::string::npos) << why.detail;
+  EXPECT_EQ(tracer_->status().state, "another_subscriber");
+  EXPECT_EQ(standin_->enabled_kinds(), 0u);
+  tracer_.reset();
+  EXPECT_EQ(standin_->finalized(), 0u);
+  // When it has gone, all is well.
+  standin_->reset(k13_0);
+  EXPECT_TRUE(start().available);
+  finish();
+}
+
+TEST_F(Lifecycle, AnotherSubscriberWithoutRecordsCostsNotesOnly) {
+  CountingStacks stacks;
+  callbacks_->subscribe_other("other");
+  ASSERT_TRUE(start({.stacks = &stacks}).available);
+  std::set<std::string> features;
+  for (const Limitation& one : tracer_->limitations()) features.insert(one.feature);
+  EXPECT_EQ(features, (std::set<std::string>{"launch_count", "enable_stack_trace"}));
+  standin_->launch({});
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.kernel_records, 1u);
+  EXPECT_EQ(ledger.launches_seen, std::nullopt);
+  EXPECT_EQ(standin_->finalized(), 0u);
+}
+
+TEST_F(Lifecycle, ACallThatIsUnderWayFinalisesWhenItReturns) {
+  for (int round = 0; round < 2; ++round) {
+    standin_->reset(k13_0);
+    ASSERT_TRUE(start().available);
+    Held held;
+    std::thread program([&] {
+      if (round == 0) {
+        callbacks_->device_synchronize(Held::wait, &held);
+      } else {
+        callbacks_->load_module(Held::wait, &held);
+      }
+    });
+    held.await_entered();
+    finish();
+    EXPECT_EQ(events("detach_deferred").size(), size_t(round + 1));
+    EXPECT_EQ(standin_->finalized(), 0u);
+    held.release();
+    program.join();
+    EXPECT_EQ(standin_->finalized(), 1u);
+    EXPECT_FALSE(standin_->is_subscribed());
+  }
+}
+
+TEST_F(Lifecycle, ASessionThatStartsBeforeThatTakesCuptiBack) {
+  ASSERT_TRUE(start().available);
+  Held held;
+  std::thread program([&] { callbacks_->device_synchronize(Held::wait, &held); });
+  held.await_entered();
+  finish();
+  ASSERT_TRUE(start().available);
+  held.release();
+  program.join();
+  EXPECT_EQ(standin_->finalized(), 0u);
+  standin_->launch({});
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.launches_seen, 1u);
+  EXPECT_EQ(ledger.kernel_records, 1u);
+  EXPECT_EQ(standin_->finalized(), 1u);
+}
+
+TEST_F(Lifecycle, SessionsOneAfterAnotherUnderLoad) {
+  std::atomic<bool> done{false};
+  std::vector<std::thread> program;
+  for (int i = 0; i < 3; ++i) {
+    program.emplace_back([&] {
+      while (!done) standin_->launch({});
+    });
+  }
+  for (int round = 0; round < 5; ++round) {
+    ASSERT_TRUE(start().available) << round;
+    for (int i = 0; i < 3; ++i) {
+      usleep(5'000);
+      drain();
+    }
+    const format::Ledger ledger = finish();
+    EXPECT_GT(ledger.launches_seen.value_or(0), 0u);
+    EXPECT_EQ(ledger.launches_missing, 0u) << round;
+    EXPECT_EQ(standin_->finalized(), static_cast<uint32_t>(round + 1));
+  }
+  done = true;
+  for (std::thread& one : program) one.join();
+}
+
+TEST_F(Lifecycle, KernelsThatStillRunAtTheEndAreUnfinished) {
+  ASSERT_TRUE(start().available);
+  standin_->launch({});
+  Launch running;
+  running.runs_on = true;
+  standin_->launch(running);
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.launches_seen, 2u);
+  EXPECT_EQ(ledger.launches_unfinished, 1u);
+  EXPECT_EQ(ledger.launches_missing, 0u);
+  EXPECT_EQ(ledger.impossible_times, 0u);
+}
+
+TEST_F(Lifecycle, WithoutMemoryForRecordsTheStateHasAName) {
+  ASSERT_TRUE(start().available);
+  for (int i = 0; i < 100'000; ++i) standin_->launch({});
+  drain();
+  ASSERT_EQ(events("out_of_buffers").size(), 1u);
+  EXPECT_NE(events("out_of_buffers")[0]["hint"].as_string(), "");
+  EXPECT_FALSE(finish().is_complete());
+}
+
+TEST_F(Lifecycle, WhatRecordingCostIsAccounted) {
+  ASSERT_TRUE(start().available);
+  for (int i = 0; i < 1'000; ++i) standin_->launch({});
+  const format::Ledger ledger = finish();
+  EXPECT_GT(ledger.callback_ns.value_or(0), 0u);
+  EXPECT_GT(ledger.activity_buffers.value_or(0), 0u);
+  EXPECT_GT(ledger.activity_bytes.value_or(0), 1'000u * 200);
+  EXPECT_EQ(ledger.notes_dropped, 0u);
+}
+
+TEST_F(Lifecycle, WhatIsOptionalAndRefusedIsLeftOut) {
+  standin_->fail("cuptiActivityEnableLatencyTimestamps", CUPTI_ERROR_NOT_SUPPORTED);
+  ASSERT_TRUE(start({.queue_times = true}).available);
+  ASSERT_EQ(tracer_->limitations().size(), 1u);
+  EXPECT_EQ(tracer_->limitations()[0].feature, "queue_times");
+  EXPECT_EQ(tracer_->limitations()[0].why.reason, "unsupported_gpu");
+  finish();
+}
+
+// In the child every word of the tracer's must come without CUPTI, and without a lock that a thread
+// of the parent's may have held.
+TEST_F(Lifecycle, AChildOfForkLeavesCuptiAlone) {
+  ASSERT_TRUE(start().available);
+  const uint32_t kinds = standin_->enabled_kinds();
+  const uint32_t flushes = callbacks_->flushes();
+  const pid_t child = fork();
+  if (child == 0) {
+    drain();
+    tracer_->stop();
+    const bool is_named = tracer_->status().state == "forked";
+    tracer_.reset();
+    const Availability again = start();
+    const bool is_refused = !again.available && again.reason == "forked";
+    const bool is_untouched = standin_->enabled_kinds() == kinds &&
+                              callbacks_->flushes() == flushes && standin_->is_subscribed();
+    _exit(is_named && is_refused && is_untouched ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  standin_->launch({});
+  EXPECT_EQ(finish().kernel_records, 1u);
+}
+
+}  // namespace
+}  // namespace gpufl::backend
