@@ -41,11 +41,11 @@ void Report::note(std::string_view key, base::Json value) { notes_.set(key, std:
 
 void Report::ratio(std::string_view figure, const Ratio& ratio, std::optional<Bar> bar) {
   base::Json entry = base::Json::object();
-  entry.set("ratio", ratio.median).set("low", ratio.low).set("high", ratio.high);
+  entry.set("ratio", ratio.middle).set("low", ratio.low).set("high", ratio.high);
   entry.set("pairs", ratio.pairs);
   const bool from_above = !bar || bar->kind == Bar::Kind::AtMost;
   add(figure, std::move(entry),
-      fmt::format("{:.4f}x  [{:.4f}, {:.4f}] of {} pairs", ratio.median, ratio.low, ratio.high,
+      fmt::format("{:.4f}x  [{:.4f}, {:.4f}] of {} pairs", ratio.middle, ratio.low, ratio.high,
                   ratio.pairs),
       from_above ? ratio.high : ratio.low, bar);
 }
@@ -55,6 +55,18 @@ void Report::value(std::string_view figure, double value, std::string_view unit,
   base::Json entry = base::Json::object();
   entry.set("value", value).set("unit", unit);
   add(figure, std::move(entry), fmt::format("{:.6g} {}", value, unit), value, bar);
+}
+
+void Report::difference(std::string_view figure, const Estimate& difference, std::string_view unit,
+                        std::optional<Bar> bar) {
+  base::Json entry = base::Json::object();
+  entry.set("value", difference.middle).set("unit", unit);
+  entry.set("low", difference.low).set("high", difference.high).set("pairs", difference.pairs);
+  const bool from_above = !bar || bar->kind == Bar::Kind::AtMost;
+  add(figure, std::move(entry),
+      fmt::format("{:.6g} {}  [{:.6g}, {:.6g}] of {} pairs", difference.middle, unit,
+                  difference.low, difference.high, difference.pairs),
+      from_above ? difference.high : difference.low, bar);
 }
 
 void Report::add(std::string_view figure, base::Json entry, std::string line, double judged,

@@ -28,6 +28,8 @@ class Report {
 
   // Holds the upper end of the interval under the bar, or the lower end over it.
   void ratio(std::string_view figure, const Ratio& ratio, std::optional<Bar> bar = {});
+  void difference(std::string_view figure, const Estimate& difference, std::string_view unit,
+                  std::optional<Bar> bar = {});
   void value(std::string_view figure, double value, std::string_view unit,
              std::optional<Bar> bar = {});
   // Something about the run that the figures depend on (GPU, rows, rate).

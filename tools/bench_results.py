@@ -29,8 +29,8 @@ What recording costs, as measured by the programs in bench/ on named machines. T
 bench/results/ by `tools/bench_results.py page`; change nothing here by hand.
 
 A ratio compares two ways of doing the same work that alternate in one process; the interval is the 95%
-interval of its median, and the bar is held against the end of it that is worse. `./dev bench` repeats
-the measurements here; figures of different machines or runs do not compare.
+interval of the middle of its pairs, and the bar is held against the end of it that is worse. `./dev
+bench` repeats the measurements here; figures of different machines or runs do not compare.
 """
 
 
@@ -45,6 +45,8 @@ def figure_cells(figure):
     else:
         measured = f"{number(figure['value'])} {figure['unit']}".strip()
         spread = ""
+        if "pairs" in figure:
+            spread = f"{number(figure['low'])} to {number(figure['high'])}, {figure['pairs']} pairs"
     bar = ""
     for key, words in (("at_most", "at most"), ("at_least", "at least")):
         if key in figure:

@@ -1,51 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Trace costs a program that does nothing but launch: 100,000 launches of an empty kernel in
-// one window, in one process, alternating with windows of bare CUPTI, that is the same kinds of
-// records, the same callback and the same flushing by a client that throws everything away, and
-// with windows of nothing. Beside them, pairs of two windows of bare CUPTI and of nothing: what the
-// same comparison says when there is nothing to see.
+// What Trace costs a program that does nothing but launch an empty kernel. Windows of launches in
+// one process alternate between nothing, bare CUPTI (the same kinds of records, callbacks and
+// flushing, by a client that throws everything away), Trace, Trace with stacks, and Trace without
+// its count of launches. What a process cannot be switched to and back, namely never to have been
+// traced, is measured with processes in turns: traced and stopped, injected but dormant, neither.
+// Beside each, pairs of the same: what the comparison says when there is nothing to see. About 90
+// seconds.
 
-#include <cuda_runtime.h>
-#include <gpufl/gpufl.hpp>
+#include <sched.h>
 
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
+#include <cmath>
 #include <filesystem>
+#include <gpufl/gpufl.hpp>
+#include <memory>
 
 #include "bench/gpu/bare_cupti.hpp"
+#include "bench/gpu/cuda_work.cuh"
+#include "bench/gpu/log_folder.hpp"
+#include "bench/gpu/session_figures.hpp"
+#include "bench/gpu/worker.hpp"
 #include "bench/paired_ratio.hpp"
 #include "bench/report.hpp"
 
 namespace {
 
-constexpr int kLaunches = 100'000;
-constexpr int kPairs = 20;
-// Bounds the queue in front of the GPU.
-constexpr int kLaunchesPerSync = 1000;
+namespace bench = gpufl::bench;
+namespace fs = std::filesystem;
 
-__global__ void empty() {}
+constexpr int kRounds = 40;
+constexpr int kLaunches = 20'000;
+constexpr int kWarmLaunches = 1'000;     // CUPTI and the collector begin in them
+constexpr int kLaunchesPerSync = 1'000;  // bounds the queue in front of the GPU
+constexpr int kProcessSets = 20;
+constexpr int kTurns = 2;
 
-void require(cudaError_t status, const char* call) {
-  if (status == cudaSuccess) return;
-  std::fprintf(stderr, "trace_overhead: %s: %s\n", call, cudaGetErrorString(status));
-  std::exit(2);
+// Keeps the launching thread on one core while a window lasts; threads that are started between
+// windows are not bound by it.
+class OnOneCore {
+ public:
+  OnOneCore() {
+    sched_getaffinity(0, sizeof before_, &before_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    int last = 0;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(cpu, &before_)) last = cpu;
+    }
+    CPU_SET(last, &one);
+    sched_setaffinity(0, sizeof one, &one);
+  }
+  ~OnOneCore() { sched_setaffinity(0, sizeof before_, &before_); }
+  OnOneCore(const OnOneCore&) = delete;
+  OnOneCore& operator=(const OnOneCore&) = delete;
+
+ private:
+  cpu_set_t before_;
+};
+
+void launch(int count) {
+  for (int i = 0; i < count; ++i) {
+    bench::empty_kernel<<<1, 1>>>();
+    if (i % kLaunchesPerSync == 0) GPUFL_CUDA(cudaDeviceSynchronize());
+  }
+  GPUFL_CUDA(cudaDeviceSynchronize());
 }
 
 // Nanoseconds a launch, over one window.
 double launch_window() {
   using Clock = std::chrono::steady_clock;
+  const OnOneCore one_core;
+  launch(kWarmLaunches);
   const Clock::time_point start = Clock::now();
-  for (int i = 0; i < kLaunches; ++i) {
-    empty<<<1, 1>>>();
-    if (i % kLaunchesPerSync == 0) require(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-  }
-  require(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  launch(kLaunches);
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count() / kLaunches;
 }
 
 double bare_window() {
-  gpufl::bench::BareCupti cupti;
+  const bench::BareCupti cupti;
   if (!cupti.is_running()) {
     std::fprintf(stderr, "trace_overhead: no CUPTI: %s\n", cupti.error().c_str());
     std::exit(2);
@@ -53,54 +85,171 @@ double bare_window() {
   return launch_window();
 }
 
-double trace_window(const gpufl::InitOptions& options) {
-  if (!gpufl::init(options)) {
-    std::fprintf(stderr, "trace_overhead: no session in %s\n", options.log_path.c_str());
-    std::exit(2);
+// Windows under Trace, and whether the ledger of each was as it should be: exact, or silent about
+// launches where they were not counted.
+class Traced {
+ public:
+  double window(bool stacks, bool count_launches) {
+    const bench::LogFolder logs;
+    gpufl::InitOptions options;
+    options.app_name = "trace_overhead";
+    options.log_path = logs.path().string();
+    options.profiling_engine = gpufl::ProfilingEngine::Trace;
+    options.enable_stack_trace = stacks;
+    setenv("GPUFL_ENABLE_LAUNCH_COUNT", count_launches ? "1" : "0", 1);
+    if (!gpufl::init(options)) {
+      std::fprintf(stderr, "trace_overhead: no session in %s\n", options.log_path.c_str());
+      std::exit(2);
+    }
+    const double cost = launch_window();
+    gpufl::shutdown();
+    judge(logs.path(), count_launches);
+    return cost;
   }
-  const double cost = launch_window();
-  gpufl::shutdown();
-  return cost;
+  uint64_t inexact() const { return inexact_; }  // sessions
+
+ private:
+  void judge(const fs::path& logs, bool counted) {
+    const auto figures = bench::read_session(logs);
+    if (figures && (counted ? figures->is_exact(kWarmLaunches + kLaunches)
+                            : !figures->ledger.launches_seen.has_value())) {
+      return;
+    }
+    if (inexact_++ != 0) return;  // the first is enough to be told of
+    const std::string why =
+        figures ? figures->losses + figures->ledger.to_json().dump() : figures.status().message();
+    std::printf("not exact: %s\n", why.c_str());
+  }
+
+  uint64_t inexact_ = 0;
+};
+
+double mean(double a, double b) { return std::sqrt(a * b); }
+
+// Neighbours are compared, so that the machine has little time to drift between them.
+struct Round {
+  double off_1, bare_1, trace_1, bare_2, stacks, trace_2, uncounted, off_2;
+
+  double off() const { return mean(off_1, off_2); }
+  double bare() const { return mean(bare_1, bare_2); }
+  double trace() const { return mean(trace_1, trace_2); }
+};
+
+Round measure_round(Traced& traced, bool backwards) {
+  Round round;
+  const std::pair<double*, double (*)(Traced&)> windows[] = {
+      {&round.off_1, [](Traced&) { return launch_window(); }},
+      {&round.bare_1, [](Traced&) { return bare_window(); }},
+      {&round.trace_1, [](Traced& all) { return all.window(false, true); }},
+      {&round.bare_2, [](Traced&) { return bare_window(); }},
+      {&round.stacks, [](Traced& all) { return all.window(true, true); }},
+      {&round.trace_2, [](Traced& all) { return all.window(false, true); }},
+      {&round.uncounted, [](Traced& all) { return all.window(false, false); }},
+      {&round.off_2, [](Traced&) { return launch_window(); }},
+  };
+  constexpr size_t kWindows = std::size(windows);
+  for (size_t i = 0; i < kWindows; ++i) {
+    const auto& [cost, measure] = windows[backwards ? kWindows - 1 - i : i];
+    *cost = measure(traced);
+  }
+  return round;
+}
+
+template <typename Subject, typename Baseline>
+std::vector<bench::PairCost> pairs_of(const std::vector<Round>& rounds, Subject subject,
+                                      Baseline baseline) {
+  std::vector<bench::PairCost> pairs;
+  for (const Round& round : rounds) {
+    pairs.push_back({std::invoke(baseline, round), std::invoke(subject, round)});
+  }
+  return pairs;
+}
+
+void measure_in_process(bench::Report& report) {
+  Traced traced;
+  std::vector<Round> rounds;
+  for (int i = 0; i < kRounds; ++i) rounds.push_back(measure_round(traced, i % 2 == 1));
+  const auto median = [&](auto of) {
+    return bench::difference_of(pairs_of(rounds, of, [](const Round&) { return 0.0; })).middle;
+  };
+  const auto ratio = [&](auto subject, auto baseline) {
+    return bench::ratio_of(pairs_of(rounds, subject, baseline));
+  };
+  report.value("launch, off", median(&Round::off), "ns");
+  report.value("launch, bare CUPTI", median(&Round::bare), "ns");
+  report.value("launch, Trace", median(&Round::trace), "ns");
+  report.value("launch, Trace with stacks", median(&Round::stacks), "ns");
+  report.ratio("A/A, off", ratio(&Round::off_2, &Round::off_1));
+  report.ratio("A/A, bare CUPTI", ratio(&Round::bare_2, &Round::bare_1));
+  report.ratio("Trace / bare CUPTI", ratio(&Round::trace_1, &Round::bare), bench::at_most(1.10));
+  report.ratio("Trace / off", ratio(&Round::trace, &Round::off));
+  report.ratio("bare CUPTI / off", ratio(&Round::bare, &Round::off));
+  report.difference("stacks, a launch more",
+                    bench::difference_of(pairs_of(rounds, &Round::stacks, &Round::trace_2)), "ns",
+                    bench::at_most(2000));
+  report.ratio("launches counted / not counted", ratio(&Round::trace_2, &Round::uncounted));
+  report.value("sessions whose ledger is not as it should be",
+               static_cast<double>(traced.inexact()), "sessions", bench::at_most(0));
+}
+
+// One process of a set.
+int work(const std::string& mode) {
+  bench::require_gpu();
+  launch_window();
+  if (mode == "stopped") {
+    Traced traced;
+    traced.window(false, true);
+  }
+  bench::answer_questions(launch_window);
+  return 0;
+}
+
+void measure_processes(bench::Report& report) {
+  const fs::path injection =
+      fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib/libgpufl_inject.so";
+  const bench::LogFolder logs;
+  struct Mode {
+    const char* name;
+    std::vector<std::pair<std::string, std::string>> variables;
+    std::vector<double> ratios = {};  // to the first
+  };
+  std::vector<Mode> modes = {{"plain", {}}, {"again", {}}, {"stopped", {}}, {"dormant", {}}};
+  modes[3].variables = {{"CUDA_INJECTION64_PATH", injection.string()},
+                        {"GPUFL_LOG_PATH", logs.path().string()},
+                        {"GPUFL_DORMANT", "1"}};
+  for (int set = 0; set < kProcessSets; ++set) {
+    std::vector<std::unique_ptr<bench::Worker>> workers;
+    for (const Mode& mode : modes) {
+      workers.push_back(std::make_unique<bench::Worker>(
+          std::vector<std::string>{"--worker", mode.name}, mode.variables));
+    }
+    for (const auto& worker : workers) worker->wait_until_ready();
+    std::vector<double> logarithms(modes.size());
+    for (int turn = 0; turn < kTurns; ++turn) {
+      for (size_t i = 0; i < modes.size(); ++i) {
+        const size_t at = (set + turn) % 2 == 0 ? i : modes.size() - 1 - i;
+        logarithms[at] += std::log(workers[at]->ask());
+      }
+    }
+    for (size_t i = 0; i < modes.size(); ++i) {
+      modes[i].ratios.push_back(std::exp((logarithms[i] - logarithms[0]) / kTurns));
+    }
+  }
+  report.ratio("A/A, processes", bench::summarize_ratios(modes[1].ratios));
+  report.ratio("traced and stopped / never traced", bench::summarize_ratios(modes[2].ratios),
+               bench::at_most(1.02));
+  report.ratio("injected and dormant / not injected", bench::summarize_ratios(modes[3].ratios));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  namespace bench = gpufl::bench;
+  if (argc == 3 && std::string_view(argv[1]) == "--worker") return work(argv[2]);
   bench::Report report("trace_overhead", argc, argv);
-  cudaDeviceProp device{};
-  require(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");
-  report.note("gpu", device.name);
+  report.note("gpu", bench::require_gpu());
   report.note("launches", int64_t{kLaunches});
-
-  const std::filesystem::path logs =
-      std::filesystem::temp_directory_path() / "gpufl-trace-overhead";
-  std::filesystem::remove_all(logs);
-  gpufl::InitOptions options;
-  options.app_name = "trace_overhead";
-  options.log_path = logs.string();
-  options.profiling_engine = gpufl::ProfilingEngine::Trace;
-
-  const auto off = [] { return launch_window(); };
-  const auto bare = [] { return bare_window(); };
-  const auto trace = [&] { return trace_window(options); };
-  off();  // the context and the clocks warm up
-  report.value("launch, off", off(), "ns");
-  report.value("launch, bare CUPTI", bare(), "ns");
-  report.value("launch, Trace", trace(), "ns");
-  report.ratio("A/A, off", bench::paired_ratio(kPairs, off, off));
-  report.ratio("A/A, bare CUPTI", bench::paired_ratio(kPairs, bare, bare));
-  report.ratio("Trace / bare CUPTI", bench::paired_ratio(kPairs, bare, trace),
-               bench::at_most(1.10));
-  report.ratio("Trace / off", bench::paired_ratio(kPairs, off, trace));
-  report.ratio("bare CUPTI / off", bench::paired_ratio(kPairs, off, bare));
-  report.ratio("after Trace / before",
-               bench::paired_ratio(kPairs, off,
-                                   [&] {
-                                     trace();
-                                     return launch_window();
-                                   }),
-               bench::at_most(1.02));
-  std::filesystem::remove_all(logs);
+  launch_window();  // the context and the clocks warm up
+  measure_in_process(report);
+  measure_processes(report);
   return report.finish();
 }

@@ -142,15 +142,6 @@ class RecordedSession {
   std::string folder_;
 };
 
-double upper_difference_ns() {
-  std::vector<double> differences;
-  for (int i = 0; i < kPairs; ++i) {
-    const double empty = empty_loop();
-    differences.push_back(scope_pairs() - empty);
-  }
-  return summarize_ratios(std::move(differences)).high;
-}
-
 void measure_bursts(Report& report) {
   RecordedSession session;
   scope_pairs();
@@ -191,7 +182,8 @@ int main(int argc, char** argv) {
   using namespace gpufl::bench;
   Report report("scope_bench", argc, argv);
   report.value("two clock reads", two_clock_reads(), "ns");
-  report.value("disabled scope over an empty loop", upper_difference_ns(), "ns", at_most(2.0));
+  report.difference("disabled scope over an empty loop",
+                    difference_of(run_pairs(kPairs, empty_loop, scope_pairs)), "ns", at_most(2.0));
   measure_bursts(report);
   measure_without_pause(report);
   return report.finish();

@@ -16,6 +16,7 @@ RESULT = {
     "run": {"cpu": "Some CPU", "cores": 2, "unix_time_s": 0},
     "figures": [
         {"figure": "pair", "ratio": 1.5, "low": 1.4, "high": 1.61, "pairs": 20, "at_most": 2, "within": True},
+        {"figure": "more", "value": 0.5, "unit": "us", "low": 0.25, "high": 0.75, "pairs": 30},
         {"figure": "size", "value": 24500.0, "unit": "B", "at_most": 24000, "within": False},
     ],
 }
@@ -46,6 +47,7 @@ class BenchResultsTest(unittest.TestCase):
         self.assertIn("## box", page)
         self.assertIn("1970-01-01; commit abc; cpu Some CPU; cores 2.", page)
         self.assertIn("| pair | 1.500 | 1.400 to 1.610, 20 pairs | at most 2 |", page)
+        self.assertIn("| more | 0.5 us | 0.25 to 0.75, 30 pairs |  |", page)
         self.assertIn("| size | 24,500 B |  | at most 24,000 (missed) |", page)
         self.assertEqual(self.run_tool("page", "--check").returncode, 0)
 

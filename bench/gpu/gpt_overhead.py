@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What Trace costs a small GPT in PyTorch: groups of steps in one process alternate between nothing,
+bare CUPTI, Trace and Trace with stacks, native and Python. Then one longer session tells the size of
+the log, and one with stacks how many launches lead back to the model's own lines. About 70 seconds.
+
+gpt_overhead.py [--json FILE]
+"""
+
+import argparse
+import contextlib
+import pathlib
+import shutil
+import statistics
+import tempfile
+import time
+
+import torch_session
+
+ROUNDS = 30
+STEPS = 6
+WARM_STEPS = 2  # of a group; CUPTI and the collector begin in them
+LOG_STEPS = 150
+MODEL_FILE = "gpt_model.py"
+
+
+class Groups:
+    """Runs groups of steps under a mode; keeps the account of every session."""
+
+    def __init__(self, torch, training, folder):
+        self.torch, self.training, self.folder = torch, training, folder
+        self.inexact = []
+
+    def steps(self, count):
+        """Milliseconds of each step, which is waited for."""
+        costs = []
+        for _ in range(count):
+            start = time.perf_counter()
+            self.training.step()
+            self.torch.cuda.synchronize()
+            costs.append((time.perf_counter() - start) * 1e3)
+        return costs
+
+    @contextlib.contextmanager
+    def mode(self, name):
+        if name == "off":
+            yield
+        elif name == "bare":
+            with torch_session.Bare():
+                yield
+        else:
+            logs = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+            with torch_session.Session(logs, stacks=name == "stacks"):
+                yield
+            _, error = torch_session.read_figures(logs)
+            if error is not None:
+                self.inexact.append(error)
+            shutil.rmtree(logs)
+
+    def cost(self, name):
+        with self.mode(name):
+            return statistics.median(self.steps(WARM_STEPS + STEPS)[WARM_STEPS:])
+
+
+def mean(costs, places):
+    return statistics.geometric_mean(costs[place] for place in places)
+
+
+def measure_ratios(groups, report):
+    # Neighbours are compared, so that the machine has little time to drift between them; every other
+    # round goes backwards.
+    order = ("off", "bare", "trace", "bare", "stacks", "trace", "off")
+    rounds = []
+    for number in range(ROUNDS):
+        backwards = number % 2 == 1
+        costs = [groups.cost(name) for name in (reversed(order) if backwards else order)]
+        rounds.append(costs[::-1] if backwards else costs)
+
+    def ratios(subject, baseline):
+        return [mean(costs, subject) / mean(costs, baseline) for costs in rounds]
+
+    for name, *places in (("off", 0, 6), ("bare CUPTI", 1, 3), ("Trace", 2, 5), ("Trace with stacks", 4)):
+        report.value(f"step, {name}", statistics.median(mean(costs, places) for costs in rounds), "ms")
+    report.ratio("A/A, off", ratios([6], [0]))
+    report.ratio("A/A, bare CUPTI", ratios([3], [1]))
+    report.ratio("Trace / bare CUPTI", ratios([2], [1, 3]), ("<=", 1.03))
+    report.ratio("Trace with stacks / Trace", ratios([4], [5]), ("<=", 1.40))
+    report.ratio("Trace / off", ratios([2, 5], [0, 6]))
+    report.ratio("bare CUPTI / off", ratios([1, 3], [0, 6]))
+
+
+def measure_logs(groups, report):
+    figures = {}
+    for name in ("trace", "stacks"):
+        logs = pathlib.Path(tempfile.mkdtemp(dir=groups.folder))
+        with torch_session.Session(logs, stacks=name == "stacks"):
+            groups.steps(LOG_STEPS)
+        figures[name], error = torch_session.read_figures(logs, MODEL_FILE)
+        if error is not None:
+            groups.inexact.append(error)
+    plain, stacks = figures["trace"], figures["stacks"]
+    if plain.kernels == 0 or stacks.kernels == 0:
+        torch_session.cannot_run("no kernel was recorded")
+    report.note("launches_a_step", round(plain.kernels / LOG_STEPS))
+    report.value("log, sealed", plain.sealed_bytes / plain.kernels, "B a kernel", ("<=", 7))
+    report.value("log, raw", plain.raw_bytes / plain.kernels, "B a kernel", ("<=", 26))
+    report.value("log with stacks, sealed", stacks.sealed_bytes / stacks.kernels, "B a kernel")
+    share = 100 * stacks.at_user_line / stacks.kernels
+    report.value("launch stacks that reach the model's line", share, "%", (">=", 99))
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--json")
+    arguments = parser.parse_args()
+    torch = torch_session.require_torch_gpu()
+    import gpt_model
+
+    report = torch_session.Report("gpt_overhead", arguments.json)
+    report.note("gpu", torch.cuda.get_device_name(0))
+    report.note("torch", torch.__version__)
+    report.note("steps_a_group", STEPS)
+    with tempfile.TemporaryDirectory(prefix="gpufl-gpt-") as folder:
+        groups = Groups(torch, gpt_model.Training(), folder)
+        groups.steps(20)
+        measure_ratios(groups, report)
+        measure_logs(groups, report)
+        for error in groups.inexact[:3]:
+            print(f"not exact: {error}", flush=True)
+        report.value("sessions whose ledger is not exact", len(groups.inexact), "sessions", ("<=", 0))
+    return report.finish()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
