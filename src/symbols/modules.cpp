@@ -150,15 +150,15 @@ CodeModule find_code_module(uintptr_t address) noexcept {
 
 void prepare_find_code_module() noexcept { find_object(); }
 
-bool ModuleMap::refresh() {
+ModuleChange ModuleMap::refresh() {
   std::pair<uint64_t, uint64_t> counts;
   dl_iterate_phdr(visit_for_counts, &counts);
-  const bool is_unloaded = counts.second != unloads_ && loads_ != 0;
-  if (counts == std::pair(loads_, unloads_)) return false;
+  if (counts == std::pair(loads_, unloads_)) return ModuleChange::None;
+  const bool is_unloaded = loads_ != 0 && counts.second != unloads_;
   std::tie(loads_, unloads_) = counts;
   if (is_unloaded) ++generation_;
   scan();
-  return is_unloaded;
+  return is_unloaded ? ModuleChange::Unloaded : ModuleChange::Loaded;
 }
 
 void ModuleMap::scan() {

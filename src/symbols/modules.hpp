@@ -27,12 +27,17 @@ struct Module {
   uint64_t first_generation = 0, last_generation = UINT64_MAX;
 };
 
+enum class ModuleChange : uint8_t {
+  None,
+  Loaded,
+  Unloaded,  // addresses may mean something else from here on: the generation is another
+};
+
 // One thread at a time.
 class ModuleMap {
  public:
-  // Compares with what the loader has now. True: something was unloaded, so addresses may mean
-  // something else from here on, and the generation is another.
-  bool refresh();
+  // Compares with what the loader has now. Cheap where nothing has changed.
+  ModuleChange refresh();
   uint64_t generation() const { return generation_; }
   // Null: unknown, or not there in that generation. What it points to stays.
   const Module* find(uintptr_t address, uint64_t generation) const;

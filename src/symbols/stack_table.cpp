@@ -57,15 +57,19 @@ void find_interpreter(Tables& all) {
       all.python_search = find_python(handle);
     }
   }
-  if (all.python_search.is_usable) {
-    all.python.store(&all.python_search.runtime, std::memory_order_release);
+  if (!all.python_search.is_usable) return;
+  // Its functions are called from now on: it must not be unloaded. The program itself is not.
+  Dl_info info;
+  if (dladdr(all.python_search.runtime.code_type, &info) != 0) {
+    dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   }
+  all.python.store(&all.python_search.runtime, std::memory_order_release);
 }
 
 void refresh_locked(Tables& all) {
-  if (all.modules.refresh()) {
-    all.generation.store(all.modules.generation(), std::memory_order_release);
-  }
+  const ModuleChange change = all.modules.refresh();
+  if (change == ModuleChange::None) return;
+  all.generation.store(all.modules.generation(), std::memory_order_release);
   find_interpreter(all);
 }
 

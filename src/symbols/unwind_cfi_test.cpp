@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <random>
 #include <string>
@@ -62,7 +64,7 @@ class MadeModule {
 
  private:
   void put(size_t place, const Bytes& bytes) {
-    std::memcpy(memory_.data() + place, bytes.data(), bytes.size());
+    std::copy(bytes.begin(), bytes.end(), memory_.begin() + static_cast<ptrdiff_t>(place));
   }
   void put32(size_t place, int32_t value) {
     std::memcpy(memory_.data() + place, &value, sizeof(value));

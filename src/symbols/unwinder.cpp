@@ -18,6 +18,10 @@ constexpr uintptr_t kSignalRbp = 120, kSignalRbx = 128, kSignalRsp = 160, kSigna
 // Nothing is mapped below, so nothing there is an address.
 constexpr uintptr_t kFirstAddress = 4096;
 
+// The largest frame that is believed without a table. A coroutine's first function may hold the rbp
+// of who made the coroutine, on another stack far away.
+constexpr uintptr_t kMaxGuess = uintptr_t{256} << 10;
+
 // A callee-saved register of the frame that a walk has come to: its value, or where it was saved.
 // It is loaded when it is needed, which is seldom.
 class TrackedRegister {
@@ -168,7 +172,10 @@ class Walk {
 
   bool follow_frame_pointer() {
     uintptr_t frame = 0;
-    if (!rbp_.read(memory_, frame) || frame < rsp_ || frame % sizeof(frame) != 0) return false;
+    if (!rbp_.read(memory_, frame) || frame < rsp_ || frame - rsp_ > kMaxGuess ||
+        frame % sizeof(frame) != 0) {
+      return false;
+    }
     if (!return_to(frame + 2 * sizeof(frame))) return false;
     rbp_.set_saved_at(frame);
     return true;

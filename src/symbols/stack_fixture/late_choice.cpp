@@ -6,7 +6,7 @@ __attribute__((visibility("default"))) void (*when_choosing)() = nullptr;
 
 static int chosen_function() { return 42; }
 using Chosen = int (*)();
-static Chosen choose() {
+Chosen choose() {
   if (when_choosing != nullptr) when_choosing();
   return chosen_function;
 }
