@@ -42,6 +42,7 @@ constexpr ColumnSpec kScope = integer("scope", Coding::Runs);
 constexpr ColumnSpec kInherited = integer("inherited", Coding::Runs);
 constexpr ColumnSpec kStack = dict_id("stack", Dict::Stack);
 constexpr ColumnSpec kGraphNode = id64("graph_node");
+constexpr ColumnSpec kNodeStack = dict_id("node_stack", Dict::Stack);
 constexpr ColumnSpec kExponent = integer("exponent", Coding::Runs);
 
 constexpr ColumnSpec kKernel[] = {kGpuStart,
@@ -61,7 +62,8 @@ constexpr ColumnSpec kKernel[] = {kGpuStart,
                                   time("submitted"),
                                   integer("graph", Coding::Runs),
                                   kGraphNode,
-                                  id64("external")};
+                                  id64("external"),
+                                  kNodeStack};
 static_assert(std::size(kKernel) == kernel_column::kCount);
 
 constexpr ColumnSpec kMemcpy[] = {kGpuStart,
@@ -82,7 +84,8 @@ constexpr ColumnSpec kMemcpy[] = {kGpuStart,
                                   integer("target_kind", Coding::Runs),
                                   integer("peer_device", Coding::Runs),
                                   integer("async", Coding::Runs),
-                                  kGraphNode};
+                                  kGraphNode,
+                                  kNodeStack};
 static_assert(std::size(kMemcpy) == memcpy_column::kCount);
 
 constexpr ColumnSpec kMemset[] = {kGpuStart,
@@ -100,7 +103,8 @@ constexpr ColumnSpec kMemset[] = {kGpuStart,
                                   required(integer("bytes")),
                                   integer("value"),
                                   integer("memory_kind", Coding::Runs),
-                                  kGraphNode};
+                                  kGraphNode,
+                                  kNodeStack};
 static_assert(std::size(kMemset) == memset_column::kCount);
 
 constexpr ColumnSpec kSync[] = {kCpuStart,
@@ -156,9 +160,17 @@ constexpr ColumnSpec kGraph[] = {kGpuStart,
                                  integer("end_device", Coding::Runs)};
 static_assert(std::size(kGraph) == graph_column::kCount);
 
-constexpr ColumnSpec kApi[] = {
-    kCpuStart,  kDuration, required(dict_id("name", Dict::Name)), kCorrelation, kThread, kScope,
-    kInherited, kStack,    integer("result", Coding::Runs),       kContext};
+constexpr ColumnSpec kApi[] = {kCpuStart,
+                               kDuration,
+                               required(dict_id("name", Dict::Name)),
+                               kCorrelation,
+                               kThread,
+                               kScope,
+                               kInherited,
+                               kStack,
+                               integer("result", Coding::Runs),
+                               kContext,
+                               dict_id("error", Dict::Name, Coding::Runs)};
 static_assert(std::size(kApi) == api_column::kCount);
 
 constexpr ColumnSpec kMarker[] = {id64("id", Coding::Plain),

@@ -129,6 +129,7 @@ enum : size_t {
   kGraph,
   kGraphNode,
   kExternal,
+  kNodeStack,
   kCount
 };
 }
@@ -153,6 +154,7 @@ enum : size_t {
   kPeerDevice,
   kAsync,
   kGraphNode,
+  kNodeStack,
   kCount
 };
 }
@@ -174,6 +176,7 @@ enum : size_t {
   kValue,
   kMemoryKind,
   kGraphNode,
+  kNodeStack,
   kCount
 };
 }
@@ -251,6 +254,7 @@ enum : size_t {
   kStack,
   kResult,
   kContext,
+  kError,
   kCount
 };
 }

@@ -2,13 +2,9 @@
 // The decoder by itself: records and notes in, rows and counts out. The names of functions and the
 // sizes of records are the stand-in libcupti's.
 
-#include <cstring>
-
 #include <gtest/gtest.h>
 
-#include "backend/nvidia/activity_decoder.hpp"
-#include "backend/recording_sink.hpp"
-#include "tests/trace/record_buffer.hpp"
+#include "tests/trace/decoder_fixture.hpp"
 
 namespace gpufl::backend {
 namespace {
@@ -16,49 +12,6 @@ namespace {
 using format::Kind;
 namespace kernel = format::kernel_column;
 namespace pending = format::pending_column;
-
-constexpr int64_t kSecondNs = 1'000'000'000;
-
-class Decoder : public testing::Test {
- protected:
-  static constexpr uint32_t kThread = 4711, kContext = 1;
-
-  explicit Decoder(const TraceOptions& options = {})
-      : cupti_(open_standin_cupti()), decoder_(cupti_->api(), devices_, 0, options) {}
-
-  void note(CallNoteKind kind, uint32_t id, int64_t time_ns = kSecondNs, uint32_t stack = 0) {
-    CallNote note{};
-    note.time_ns = time_ns;
-    note.correlation = id;
-    note.context = kContext;
-    note.thread = kThread;
-    note.stack = stack;
-    note.function = kind == CallNoteKind::CallBegin ? CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize
-                                                    : CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
-    note.kind = kind;
-    decoder_.note(note, sink_);
-  }
-  void launch(uint32_t id, int64_t time_ns = kSecondNs) {
-    note(CallNoteKind::Launch, id, time_ns);
-    records_.call(id, kThread, time_ns);
-  }
-  void decode(bool flushed = true, int64_t now_ns = kSecondNs) {
-    records_.decode(decoder_, 3'600 * kSecondNs, sink_);
-    decoder_.submit(flushed, now_ns, sink_);
-  }
-  const ActivityCounts& finish() {
-    records_.decode(decoder_, 3'600 * kSecondNs, sink_);
-    decoder_.finish(sink_);
-    return decoder_.counts();
-  }
-
-  CudaDriver driver_;
-  DeviceNumbers devices_{driver_, {}};
-  std::shared_ptr<CuptiLibrary> cupti_;
-  RecordBuffer records_;
-  RecordingSink sink_;
-  ActivityDecoder decoder_;
-};
 
 TEST_F(Decoder, OneKernelInTenThousandMissingIsFound) {
   for (uint32_t id = 1; id <= 30'000; ++id) {
@@ -257,10 +210,6 @@ TEST_F(Decoder, KernelsThatRunAtTheEndAreNoBadTimes) {
   EXPECT_EQ(counts.missing, 0u);
 }
 
-class Stacks : public StackRecorder {
- public:
-  uint32_t record() noexcept override { return 0; }
-};
 class SecondsTwoToThree : public CaptureGate {
  public:
   bool is_open(int64_t time_ns) const override {
@@ -270,7 +219,6 @@ class SecondsTwoToThree : public CaptureGate {
   void on_profiler_stop(int64_t) noexcept override {}
 };
 
-Stacks stacks;
 SecondsTwoToThree gate;
 
 class DecoderWithStacks : public Decoder {

@@ -52,10 +52,11 @@ void RecordBuffer::kernel(uint32_t id, uint32_t context, int64_t start_ns, int64
   add(record, kKernelBytes);
 }
 
-void RecordBuffer::call(uint32_t id, uint32_t thread, int64_t start_ns, uint32_t result) {
+void RecordBuffer::call(uint32_t id, uint32_t thread, int64_t start_ns, uint32_t result,
+                        CUpti_CallbackId function) {
   CUpti_ActivityAPI record{};
   record.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
-  record.cbid = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000;
+  record.cbid = function;
   record.start = static_cast<uint64_t>(start_ns);
   record.end = record.start + 100;
   record.threadId = thread;

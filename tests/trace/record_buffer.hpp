@@ -19,8 +19,9 @@ class RecordBuffer {
   void kernel(uint32_t id, uint32_t context, int64_t start_ns, int64_t duration_ns = 1000,
               uint64_t node = 0);
   void kernel_without_times(uint32_t id, uint32_t context) { kernel(id, context, 0, 0); }
-  // A runtime call, of cudaLaunchKernel.
-  void call(uint32_t id, uint32_t thread, int64_t start_ns, uint32_t result = 0);
+  // A call of the runtime.
+  void call(uint32_t id, uint32_t thread, int64_t start_ns, uint32_t result = 0,
+            CUpti_CallbackId function = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000);
   // Any other record; its size in CUPTI 13.0 may be larger than the struct's.
   template <typename Record>
   void add(const Record& record, size_t size = sizeof(Record)) {

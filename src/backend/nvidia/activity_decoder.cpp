@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/nvidia/activity_decoder.hpp"
 
-#include <limits>
-
 namespace gpufl::backend {
 namespace {
 
@@ -10,14 +8,11 @@ namespace {
 constexpr size_t kMaxWaiting = 65'536;
 // A kernel and its call are delivered within a flush of each other.
 constexpr uint32_t kMaxFlushes = 3;
-constexpr size_t kMaxContexts = 4096;
 constexpr uint32_t kNoEvent = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
-// What waits longer is told while it waits, so that it is in the log of a program that hangs.
-constexpr int64_t kOverdueNs = 200'000'000;
-constexpr size_t kMaxOverdueRows = 256;
 
-void increment(uint16_t& count) {
-  if (count != std::numeric_limits<uint16_t>::max()) ++count;
+uint32_t version_of(const CuptiApi& api) {
+  uint32_t version = 0;
+  return api.cuptiGetVersion(&version) == CUPTI_SUCCESS ? version : 0;
 }
 
 }  // namespace
@@ -29,70 +24,9 @@ ActivityDecoder::ActivityDecoder(const CuptiApi& api, DeviceNumbers& devices, Cl
       origins_(origins),
       options_(options),
       columns_{options.stacks != nullptr, options.queue_times, options.external_correlation},
-      functions_(api) {}
-
-ApiCall* ActivityDecoder::claim(uint32_t id, RowSink& sink) {
-  return calls_.claim(id, [&](const ApiCall& call) { settle(call, sink); });
-}
-
-template <typename Change>
-void ActivityDecoder::update(ApiCall& call, Change change) {
-  const bool was_waiting = !call.is_settled();
-  change();
-  const bool is_waiting = !call.is_settled();
-  if (was_waiting != is_waiting) waiting_ += is_waiting ? 1 : uint64_t(-1);
-}
-
-// Asked as soon as thread and time are known: scopes that ended long ago are forgotten.
-void ActivityDecoder::attribute(ApiCall& call, RowSink& sink) {
-  if (call.has_scope) return;
-  const ScopeRef scope = sink.scope_at(call.thread, call.start);
-  call.has_scope = true;
-  call.scope = scope.scope;
-  call.inherited = scope.inherited;
-  call.outside = options_.gate != nullptr && !options_.gate->is_open(call.start);
-}
-
-void ActivityDecoder::note(const CallNote& note, RowSink& sink) {
-  const bool is_launch = note.kind == CallNoteKind::Launch;
-  const bool is_graph_launch = note.kind == CallNoteKind::GraphLaunch;
-  const bool is_begin = note.kind == CallNoteKind::CallBegin;
-  if (!is_launch && !is_graph_launch && !is_begin) return;
-  if (is_launch) ++counts_.launches;
-  if (is_graph_launch) ++counts_.graph_launches;
-  ApiCall* call =
-      calls_.claim_new(note.correlation, [&](const ApiCall& gone) { settle(gone, sink); });
-  if (call == nullptr) return;
-  const bool was_settled = call->is_settled();
-  update(*call, [&] {
-    if (is_launch) increment(call->launches);
-    call->is_graph_launch |= is_graph_launch;
-    call->has_begun |= is_begin;
-  });
-  call->context = note.context;
-  if (note.stack != 0) call->stack = static_cast<uint32_t>(sink.stack(note.stack));
-  if (!call->has_record) {
-    call->start = note.time_ns - origins_.monotonic_ns;
-    call->thread = note.thread;
-    call->function = note.function;
-    call->is_driver = !note.is_runtime;
-  }
-  attribute(*call, sink);
-  if (was_settled && !call->is_settled()) pending_.add(call->id);
-}
-
-// `call` is forgotten: what it owes to the log and to the account.
-void ActivityDecoder::settle(const ApiCall& call, RowSink& sink) {
-  if (call.has_record && !call.joined) add_call(call, sink);
-  counts_.unclaimed += call.kernels > call.launches ? call.kernels - call.launches : 0;
-  if (call.is_settled()) return;
-  --waiting_;
-  if (call.is_graph_launch && !call.has_node) ++counts_.silent_graph_launches;
-  if (call.kernels >= call.launches) return;
-  const uint64_t missing = call.launches - call.kernels;
-  counts_.missing += missing;
-  counts_.missing_by_device[device_of(call.context)] += missing;
-}
+      says_device_launched_(version_of(api) >= kDeviceLaunchedSince),
+      functions_(api),
+      configs_(devices.driver()) {}
 
 void ActivityDecoder::decode(uint8_t* data, size_t valid_bytes, int64_t latest_ns, RowSink& sink) {
   latest_ns_ = latest_ns;
@@ -120,11 +54,27 @@ void ActivityDecoder::decode(uint8_t* data, size_t valid_bytes, int64_t latest_n
       case CUPTI_ACTIVITY_KIND_DRIVER:
         decode_call(*reinterpret_cast<const ApiRecord*>(bytes), sink);
         break;
+      case CUPTI_ACTIVITY_KIND_MEMORY2:
+        decode_memory(*reinterpret_cast<const MemoryRecord*>(bytes));
+        break;
+      case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
+        decode_external(*reinterpret_cast<const ExternalRecord*>(bytes), sink);
+        break;
+      case CUPTI_ACTIVITY_KIND_OVERHEAD:
+        decode_overhead(*reinterpret_cast<const OverheadRecord*>(bytes));
+        break;
+      case CUPTI_ACTIVITY_KIND_DEVICE:
+        decode_device(*reinterpret_cast<const DeviceRecord*>(bytes), sink);
+        break;
+      case CUPTI_ACTIVITY_KIND_CONTEXT:
+        decode_context(*reinterpret_cast<const ContextRecord*>(bytes), sink);
+        break;
       default: break;  // another tool of this process may have asked for more
     }
   }
   if (kernels_.size() >= kMaxWaiting || copies_.size() >= kMaxWaiting ||
-      waits_.size() >= kMaxWaiting || fills_.size() >= kMaxWaiting) {
+      peer_copies_.size() >= kMaxWaiting || waits_.size() >= kMaxWaiting ||
+      fills_.size() >= kMaxWaiting || memory_.size() >= kMaxWaiting) {
     join_all(Patience::SameFlush, sink);
   }
 }
@@ -140,10 +90,7 @@ bool ActivityDecoder::is_possible(uint64_t start, uint64_t end) {
 template <typename Record>
 ActivityRow ActivityDecoder::activity(const Record& record) {
   const int64_t device = devices_.of(record.deviceId);
-  if (record.contextId != last_context_ && context_devices_.size() < kMaxContexts) {
-    context_devices_.try_emplace(record.contextId, device);
-    last_context_ = record.contextId;
-  }
+  context(record.contextId).device = device;
   return {static_cast<int64_t>(record.start) - origins_.cupti_ns,
           static_cast<int64_t>(record.end - record.start),
           device,
@@ -153,43 +100,41 @@ ActivityRow ActivityDecoder::activity(const Record& record) {
           0};
 }
 
-int64_t ActivityDecoder::device_of(uint32_t context) const {
-  const auto found = context_devices_.find(context);
-  return found != context_devices_.end() ? found->second : kUnknown;
-}
-
-void ActivityDecoder::count_node(uint32_t correlation, RowSink& sink) {
-  ApiCall* call = claim(correlation, sink);
-  if (call != nullptr) update(*call, [&] { call->has_node = true; });
-}
-
 void ActivityDecoder::decode_kernel(const KernelRecord& record, RowSink& sink) {
   ++counts_.kernels;
+  ++context(record.contextId).counts.kernels;
   if (record.graphNodeId != 0) {
     ++counts_.graph_kernels;
     count_node(record.correlationId, sink);
-  } else if (ApiCall* call = claim(record.correlationId, sink)) {
-    update(*call, [&] { increment(call->kernels); });
   } else {
-    ++counts_.unclaimed;
+    count_kernel(record.correlationId, sink);
   }
   if (may_be_unfinished_ && record.end == 0) {
     ++counts_.unfinished;
     return;
   }
+  if (says_device_launched_ &&
+      reinterpret_cast<const uint8_t*>(&record)[kDeviceLaunchedOffset] != 0) {
+    ++counts_.device_launched;
+  }
   if (!is_possible(record.start, record.end)) return;
   const auto time = [&](uint64_t stamp) {
     return stamp == 0 ? kUnknown : static_cast<int64_t>(stamp) - origins_.cupti_ns;
   };
-  kernels_.push_back({activity(record), configs_.id(record, sink), time(record.queued),
-                      time(record.submitted), record.graphNodeId, record.graphId});
+  const ActivityRow row = activity(record);
+  if (record.graphNodeId != 0) graphs_.add_node(row, record.graphId);
+  kernels_.push_back({row, configs_.id(record, sink), time(record.queued), time(record.submitted),
+                      record.graphNodeId, record.graphId, node_stack(record.graphNodeId)});
 }
 
 void ActivityDecoder::decode_copy(const MemcpyRecord& record, RowSink& sink) {
   if (record.graphNodeId != 0) count_node(record.correlationId, sink);
   if (!is_possible(record.start, record.end)) return;
-  copies_.push_back({activity(record), static_cast<int64_t>(record.bytes), record.graphNodeId,
-                     kUnknown, record.copyKind, record.srcKind, record.dstKind,
+  const ActivityRow row = activity(record);
+  if (record.graphNodeId != 0) graphs_.add_node(row, record.graphId);
+  copies_.push_back({row, static_cast<int64_t>(record.bytes), record.graphNodeId, kUnknown,
+                     node_stack(record.graphNodeId), record.copyKind, record.srcKind,
+                     record.dstKind,
                      static_cast<uint8_t>(record.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC)});
 }
 
@@ -198,16 +143,21 @@ void ActivityDecoder::decode_peer_copy(const PeerMemcpyRecord& record, RowSink& 
   if (!is_possible(record.start, record.end)) return;
   const uint32_t peer =
       record.deviceId == record.srcDeviceId ? record.dstDeviceId : record.srcDeviceId;
-  peer_copies_.push_back({activity(record), static_cast<int64_t>(record.bytes), record.graphNodeId,
-                          devices_.of(peer), record.copyKind, record.srcKind, record.dstKind,
+  const ActivityRow row = activity(record);
+  if (record.graphNodeId != 0) graphs_.add_node(row, record.graphId);
+  peer_copies_.push_back({row, static_cast<int64_t>(record.bytes), record.graphNodeId,
+                          devices_.of(peer), node_stack(record.graphNodeId), record.copyKind,
+                          record.srcKind, record.dstKind,
                           static_cast<uint8_t>(record.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC)});
 }
 
 void ActivityDecoder::decode_fill(const MemsetRecord& record, RowSink& sink) {
   if (record.graphNodeId != 0) count_node(record.correlationId, sink);
   if (!is_possible(record.start, record.end)) return;
-  fills_.push_back({activity(record), static_cast<int64_t>(record.bytes), record.graphNodeId,
-                    record.value, record.memoryKind});
+  const ActivityRow row = activity(record);
+  if (record.graphNodeId != 0) graphs_.add_node(row, record.graphId);
+  fills_.push_back({row, static_cast<int64_t>(record.bytes), record.graphNodeId, record.value,
+                    record.memoryKind, node_stack(record.graphNodeId)});
 }
 
 void ActivityDecoder::decode_wait(const SyncRecord& record) {
@@ -238,16 +188,64 @@ void ActivityDecoder::decode_call(const ApiRecord& record, RowSink& sink) {
   call->function = static_cast<uint16_t>(record.cbid);
   call->is_driver = is_driver;
   attribute(*call, sink);
-  if (role != ApiRole::Activity || failed) {
+  // What a row of its own will carry needs no other.
+  const bool has_row = role == ApiRole::Activity || (role == ApiRole::Memory && options_.memory);
+  if (!has_row || failed) {
     add_call(*call, sink);
     call->joined = true;
   }
 }
 
-void ActivityDecoder::add_call(const ApiCall& call, RowSink& sink) {
-  if (call.outside) return;
-  append_call(call_batch_, call, functions_.name_id(call.is_driver, call.function, sink), columns_);
-  if (call_batch_.rows() >= kRowsPerBatch) submit_batch(call_batch_, sink);
+void ActivityDecoder::decode_memory(const MemoryRecord& record) {
+  if (!is_possible(record.timestamp, record.timestamp)) return;
+  const bool is_host = record.deviceId == CUPTI_SYNCHRONIZATION_INVALID_VALUE;
+  const auto& pool = record.memoryPoolConfig;
+  const bool has_size = pool.memoryPoolType == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
+  memory_.push_back({{static_cast<int64_t>(record.timestamp) - origins_.cupti_ns, 0,
+                      is_host ? kUnknown : devices_.of(record.deviceId), record.contextId,
+                      record.streamId, record.correlationId, 0},
+                     record.address,
+                     pool.address,
+                     static_cast<int64_t>(record.bytes),
+                     has_size ? static_cast<int64_t>(pool.utilizedSize) : 0,
+                     static_cast<uint32_t>(record.memoryOperationType),
+                     static_cast<uint32_t>(record.memoryKind),
+                     record.isAsync != 0});
+}
+
+// Delivered before the call's own record. The first of several is the innermost.
+void ActivityDecoder::decode_external(const ExternalRecord& record, RowSink& sink) {
+  ApiCall* call = claim(record.correlationId, sink);
+  if (call != nullptr && call->external == 0) call->external = record.externalId;
+}
+
+void ActivityDecoder::decode_overhead(const OverheadRecord& record) {
+  if (!is_possible(record.start, record.end)) return;
+  counts_.overhead_ns[static_cast<uint32_t>(record.overheadKind)] += record.end - record.start;
+}
+
+void ActivityDecoder::decode_device(const DeviceRecord& record, RowSink& sink) {
+  if (record.isMigEnabled == 0) return;
+  base::Json line = base::Json::object();
+  line.set("time", latest_ns_);
+  line.set("name", "mig_instance");
+  line.set("device", devices_.of(record.id));
+  line.set("gpu_instance", int64_t{record.gpuInstanceId});
+  line.set("compute_instance", int64_t{record.computeInstanceId});
+  line.set("uuid", "MIG-" + uuid_text(record.migUuid));
+  sink.write(format::Kind::Event, line);
+}
+
+void ActivityDecoder::decode_context(const ContextRecord& record, RowSink& sink) {
+  const int64_t device = devices_.of(record.deviceId);
+  context(record.contextId).device = device;
+  if (record.computeApiKind != CUPTI_ACTIVITY_COMPUTE_API_CUDA_MPS) return;
+  base::Json line = base::Json::object();
+  line.set("time", latest_ns_);
+  line.set("name", "mps_context");
+  line.set("device", device);
+  line.set("context", int64_t{record.contextId});
+  sink.write(format::Kind::Event, line);
 }
 
 bool ActivityDecoder::is_outside(const ActivityRow& row, const ApiCall* call) const {
@@ -289,20 +287,18 @@ void ActivityDecoder::join_all(Patience patience, RowSink& sink) {
   join(peer_copies_, peer_copy_batches_, patience, sink);
   join(fills_, fill_batches_, patience, sink);
   join(waits_, wait_batches_, patience, sink);
+  join(memory_, memory_batches_, patience, sink);
+  join(graph_rows_, graph_batches_, patience, sink);
 }
 
-void ActivityDecoder::tell_pending(int64_t now_ns, RowSink& sink) {
-  pending_.take_overdue(now_ns - kOverdueNs, kMaxOverdueRows, overdue_);
-  for (const ApiCall& call : overdue_) {
-    if (call.outside) continue;
-    append_pending(pending_batch_, call, functions_.name_id(call.is_driver, call.function, sink),
-                   device_of(call.context), columns_);
-  }
-  overdue_.clear();
-  submit_batch(pending_batch_, sink);
+void ActivityDecoder::take_graph_launches(bool all) {
+  graphs_.take_complete(all, graph_rows_);
+  if (!options_.graphs) graph_rows_.clear();
+  counts_.short_graph_launches = graphs_.short_launches();
 }
 
 void ActivityDecoder::submit(bool flushed, int64_t now_ns, RowSink& sink) {
+  if (flushed) take_graph_launches(false);
   join_all(flushed ? Patience::NextFlush : Patience::SameFlush, sink);
   if (flushed) {
     calls_.sweep([&](const ApiCall& call) { settle(call, sink); });
@@ -312,22 +308,10 @@ void ActivityDecoder::submit(bool flushed, int64_t now_ns, RowSink& sink) {
 }
 
 void ActivityDecoder::finish(RowSink& sink) {
+  take_graph_launches(true);
   join_all(Patience::None, sink);
   calls_.forget_all([&](const ApiCall& call) { settle(call, sink); });
   submit_batch(call_batch_, sink);
-}
-
-PendingList ActivityDecoder::pending(size_t at_most) const {
-  PendingList list;
-  list.count = waiting_;
-  std::vector<ApiCall> calls;
-  pending_.list(at_most, calls);
-  for (const ApiCall& call : calls) {
-    list.oldest.push_back({functions_.name(call.is_driver, call.function), call.start,
-                           int64_t{call.thread}, device_of(call.context), int64_t{call.id},
-                           call.scope, int64_t{call.stack}});
-  }
-  return list;
 }
 
 }  // namespace gpufl::backend

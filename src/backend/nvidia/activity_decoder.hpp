@@ -13,6 +13,7 @@
 #include "backend/nvidia/call_notes.hpp"
 #include "backend/nvidia/cuda_driver.hpp"
 #include "backend/nvidia/cupti_records.hpp"
+#include "backend/nvidia/graph_launches.hpp"
 #include "backend/nvidia/kernel_configs.hpp"
 #include "backend/nvidia/pending_calls.hpp"
 
@@ -34,8 +35,19 @@ struct ActivityCounts {
   uint64_t missing = 0;         // launches whose kernel was never recorded, as far as known by now
   uint64_t unclaimed = 0;       // kernel records, but of graphs, that no noted launch accounts for
   uint64_t unfinished = 0;      // kernels that still ran when recording was stopped
-  uint64_t silent_graph_launches = 0;             // that brought no record at all: empty, or lost
+  uint64_t launches_outside = 0;       // made where the program did not want to be recorded
+  uint64_t silent_graph_launches = 0;  // that brought no record at all: empty, or lost
+  uint64_t short_graph_launches = 0;   // with fewer records than others of the same graph
+  uint64_t device_launched = 0;        // kernels that another kernel launched, where CUPTI says so
   std::map<int64_t, uint64_t> missing_by_device;  // kUnknown: nothing came from its context
+  // What CUPTI and the driver say they cost the program, by CUPTI's number for the reason.
+  std::map<uint32_t, uint64_t> overhead_ns;
+  uint64_t cupti_overhead_ns() const;  // the part that would not be there without CUPTI
+};
+
+// Of one GPU.
+struct DeviceCounts {
+  uint64_t launches = 0, kernels = 0, missing = 0;
 };
 
 // Session time 0 by CUPTI's clock and by the monotonic one.
@@ -59,6 +71,8 @@ class ActivityDecoder {
 
   // Notes come before or after the records of the call. Scopes of its time must be known to `sink`.
   void note(const CallNote& note, RowSink& sink);
+  // A node of a graph: rows of its runs carry the stack of the call that made it.
+  void note(const GraphNodeNote& note, RowSink& sink);
   // `latest_ns`: session time after which no record in the buffer can have ended.
   void decode(uint8_t* data, size_t valid_bytes, int64_t latest_ns, RowSink& sink);
   // `flushed`: CUPTI was asked for everything since the last time. Calls and launches older than
@@ -72,11 +86,19 @@ class ActivityDecoder {
   void finish(RowSink& sink);
 
   const ActivityCounts& counts() const { return counts_; }
+  // By number within the session; kUnknown: contexts of which no record came.
+  std::map<int64_t, DeviceCounts> by_device() const;
+  // Names for the ledger of what was seen and cannot be counted beforehand.
+  std::vector<std::string_view> uncounted() const;
   // What began and has not ended.
   PendingList pending(size_t at_most) const;
 
  private:
   enum class Patience { SameFlush, NextFlush, None };
+  struct Context {
+    int64_t device = kUnknown;
+    DeviceCounts counts;
+  };
 
   ApiCall* claim(uint32_t id, RowSink& sink);
   // Brings `call` up to date through `change`, and the number of those that wait with it.
@@ -89,19 +111,29 @@ class ActivityDecoder {
   bool is_possible(uint64_t start, uint64_t end);
   template <typename Record>
   ActivityRow activity(const Record& record);
+  // A kernel record; a record of a node of a graph.
+  void count_kernel(uint32_t correlation, RowSink& sink);
   void count_node(uint32_t correlation, RowSink& sink);
+  uint32_t node_stack(uint64_t node) const;
   void decode_kernel(const KernelRecord& record, RowSink& sink);
   void decode_copy(const MemcpyRecord& record, RowSink& sink);
   void decode_peer_copy(const PeerMemcpyRecord& record, RowSink& sink);
   void decode_fill(const MemsetRecord& record, RowSink& sink);
   void decode_wait(const SyncRecord& record);
   void decode_call(const ApiRecord& record, RowSink& sink);
+  void decode_memory(const MemoryRecord& record);
+  void decode_external(const ExternalRecord& record, RowSink& sink);
+  void decode_overhead(const OverheadRecord& record);
+  void decode_device(const DeviceRecord& record, RowSink& sink);
+  void decode_context(const ContextRecord& record, RowSink& sink);
 
+  Context& context(uint32_t id);
   int64_t device_of(uint32_t context) const;
   bool is_outside(const ActivityRow& row, const ApiCall* call) const;
   template <typename Row>
   void join(std::vector<Row>& rows, DeviceBatches& batches, Patience patience, RowSink& sink);
   void join_all(Patience patience, RowSink& sink);
+  void take_graph_launches(bool all);
   void tell_pending(int64_t now_ns, RowSink& sink);
 
   const CuptiApi& api_;
@@ -109,6 +141,7 @@ class ActivityDecoder {
   const ClockOrigins origins_;
   const TraceOptions options_;
   const RowColumns columns_;
+  const bool says_device_launched_;
   int64_t latest_ns_ = 0;
   bool may_be_unfinished_ = false;
   ApiFunctions functions_;
@@ -116,19 +149,37 @@ class ActivityDecoder {
   PendingCalls pending_{calls_};
   uint64_t waiting_ = 0;  // calls that are not settled
   KernelConfigs configs_;
-  std::unordered_map<uint32_t, int64_t> context_devices_;
-  uint32_t last_context_ = 0;  // known to be in context_devices_
+  GraphLaunches graphs_;
+  std::unordered_map<uint64_t, uint32_t> node_stacks_;  // the log's ids, by node
+  std::unordered_map<uint32_t, Context> contexts_;
+  uint32_t last_context_id_ = 0;
+  Context* last_context_ = nullptr;  // of contexts_
   ActivityCounts counts_;
 
   std::vector<KernelRow> kernels_;
   std::vector<CopyRow> copies_, peer_copies_;
   std::vector<FillRow> fills_;
   std::vector<WaitRow> waits_;
+  std::vector<MemoryRow> memory_;
+  std::vector<GraphRow> graph_rows_;
   std::vector<ApiCall> overdue_;
   DeviceBatches kernel_batches_{format::Kind::Kernel}, copy_batches_{format::Kind::Memcpy},
       peer_copy_batches_{format::Kind::Memcpy}, fill_batches_{format::Kind::Memset},
-      wait_batches_{format::Kind::Sync};
+      wait_batches_{format::Kind::Sync}, memory_batches_{format::Kind::Memory},
+      graph_batches_{format::Kind::Graph};
   format::Batch call_batch_{format::Kind::Api}, pending_batch_{format::Kind::Pending};
 };
+
+inline ApiCall* ActivityDecoder::claim(uint32_t id, RowSink& sink) {
+  return calls_.claim(id, [&](const ApiCall& call) { settle(call, sink); });
+}
+
+template <typename Change>
+void ActivityDecoder::update(ApiCall& call, Change change) {
+  const bool was_waiting = !call.is_settled();
+  change();
+  const bool is_waiting = !call.is_settled();
+  if (was_waiting != is_waiting) waiting_ += is_waiting ? 1 : uint64_t(-1);
+}
 
 }  // namespace gpufl::backend

@@ -23,6 +23,14 @@ constexpr ActivityColumns kKernelColumns = GPUFL_ACTIVITY_COLUMNS(format::kernel
 constexpr ActivityColumns kCopyColumns = GPUFL_ACTIVITY_COLUMNS(format::memcpy_column);
 constexpr ActivityColumns kFillColumns = GPUFL_ACTIVITY_COLUMNS(format::memset_column);
 constexpr ActivityColumns kWaitColumns = GPUFL_ACTIVITY_COLUMNS(format::sync_column);
+constexpr ActivityColumns kGraphColumns = GPUFL_ACTIVITY_COLUMNS(format::graph_column);
+constexpr ActivityColumns kMemoryColumns = {
+    format::memory_column::kTime,      format::kNoColumn,
+    format::memory_column::kDevice,    format::memory_column::kContext,
+    format::memory_column::kStream,    format::memory_column::kCorrelation,
+    format::memory_column::kApiStart,  format::memory_column::kApiDuration,
+    format::memory_column::kThread,    format::memory_column::kScope,
+    format::memory_column::kInherited, format::memory_column::kStack};
 #undef GPUFL_ACTIVITY_COLUMNS
 
 void put(format::Batch& batch, size_t column, int64_t value) {
@@ -34,7 +42,7 @@ void append_activity(format::Batch& batch, const ActivityColumns& at, const Acti
   static constexpr ApiCall kNoCall{.start = kUnknown};
   if (call == nullptr) call = &kNoCall;
   put(batch, at.start, row.start);
-  put(batch, at.duration, row.duration);
+  if (at.duration != format::kNoColumn) put(batch, at.duration, row.duration);
   if (row.device != kUnknown) put(batch, at.device, row.device);
   put(batch, at.context, row.context);
   put(batch, at.stream, row.stream == kNoStream ? kUnknown : int64_t{row.stream});
@@ -57,6 +65,7 @@ void append_row(format::Batch& batch, const KernelRow& row, const ApiCall* call,
   put(batch, column::kConfig, row.config);
   put(batch, column::kGraph, row.graph);
   put(batch, column::kGraphNode, static_cast<int64_t>(row.graph_node));
+  if (columns.stack) put(batch, column::kNodeStack, row.node_stack);
   if (columns.queue_times) {
     put(batch, column::kQueued, row.queued);
     put(batch, column::kSubmitted, row.submitted);
@@ -77,6 +86,7 @@ void append_row(format::Batch& batch, const CopyRow& row, const ApiCall* call,
   if (row.peer != kUnknown) put(batch, column::kPeerDevice, row.peer);
   put(batch, column::kAsync, row.async);
   put(batch, column::kGraphNode, static_cast<int64_t>(row.graph_node));
+  if (columns.stack) put(batch, column::kNodeStack, row.node_stack);
 }
 
 void append_row(format::Batch& batch, const FillRow& row, const ApiCall* call,
@@ -87,6 +97,7 @@ void append_row(format::Batch& batch, const FillRow& row, const ApiCall* call,
   put(batch, column::kValue, row.value);
   put(batch, column::kMemoryKind, row.memory_kind);
   put(batch, column::kGraphNode, static_cast<int64_t>(row.graph_node));
+  if (columns.stack) put(batch, column::kNodeStack, row.node_stack);
 }
 
 void append_row(format::Batch& batch, const WaitRow& row, const ApiCall* call,
@@ -97,7 +108,29 @@ void append_row(format::Batch& batch, const WaitRow& row, const ApiCall* call,
   put(batch, column::kEventId, row.event);
 }
 
-void append_call(format::Batch& batch, const ApiCall& call, int64_t name,
+void append_row(format::Batch& batch, const MemoryRow& row, const ApiCall* call,
+                const RowColumns& columns) {
+  namespace column = format::memory_column;
+  append_activity(batch, kMemoryColumns, row, call, columns);
+  put(batch, column::kOperation, row.operation);
+  put(batch, column::kMemoryKind, row.memory_kind);
+  put(batch, column::kAddress, static_cast<int64_t>(row.address));
+  put(batch, column::kBytes, row.bytes);
+  put(batch, column::kAsync, row.async ? 1 : 0);
+  put(batch, column::kPool, static_cast<int64_t>(row.pool));
+  put(batch, column::kPoolBytes, row.pool_bytes);
+}
+
+void append_row(format::Batch& batch, const GraphRow& row, const ApiCall* call,
+                const RowColumns& columns) {
+  namespace column = format::graph_column;
+  append_activity(batch, kGraphColumns, row, call, columns);
+  put(batch, column::kGraph, row.graph);
+  put(batch, column::kNodes, row.nodes);
+  put(batch, column::kEndDevice, row.end_device);
+}
+
+void append_call(format::Batch& batch, const ApiCall& call, int64_t name, int64_t error,
                  const RowColumns& columns) {
   namespace column = format::api_column;
   put(batch, column::kStart, call.start);
@@ -109,6 +142,8 @@ void append_call(format::Batch& batch, const ApiCall& call, int64_t name,
   put(batch, column::kInherited, call.inherited ? 1 : 0);
   if (columns.stack) put(batch, column::kStack, call.stack);
   put(batch, column::kResult, call.result);
+  put(batch, column::kContext, call.context);
+  put(batch, column::kError, error);
   batch.set_rows(batch.rows() + 1);
 }
 

@@ -26,27 +26,38 @@ struct KernelRow : ActivityRow {
   int64_t config;
   int64_t queued, submitted;
   uint64_t graph_node;
-  uint32_t graph;
+  uint32_t graph, node_stack;
 };
 struct CopyRow : ActivityRow {
   int64_t bytes;
   uint64_t graph_node;
   int64_t peer;  // kUnknown: none
+  uint32_t node_stack;
   uint8_t direction, source_kind, target_kind, async;
 };
 struct FillRow : ActivityRow {
   int64_t bytes;
   uint64_t graph_node;
-  uint32_t value, memory_kind;
+  uint32_t value, memory_kind, node_stack;
 };
 struct WaitRow : ActivityRow {
   int64_t event;  // kUnknown: none
   uint32_t call;
 };
+struct MemoryRow : ActivityRow {
+  uint64_t address, pool;
+  int64_t bytes, pool_bytes;
+  uint32_t operation, memory_kind;
+  bool async;
+};
+struct GraphRow : ActivityRow {
+  uint32_t graph = 0, nodes = 0;
+  int64_t end_device = kUnknown;
+};
 
 // Columns that are in the log only when they were asked for.
 struct RowColumns {
-  bool stack = false;
+  bool stack = false;  // and, of nodes of graphs, that of the call which made them
   bool queue_times = false;
   bool external = false;
 };
@@ -60,8 +71,12 @@ void append_row(format::Batch& batch, const FillRow& row, const ApiCall* call,
                 const RowColumns& columns);
 void append_row(format::Batch& batch, const WaitRow& row, const ApiCall* call,
                 const RowColumns& columns);
-// `name`: id of the function's. An `api` row.
-void append_call(format::Batch& batch, const ApiCall& call, int64_t name,
+void append_row(format::Batch& batch, const MemoryRow& row, const ApiCall* call,
+                const RowColumns& columns);
+void append_row(format::Batch& batch, const GraphRow& row, const ApiCall* call,
+                const RowColumns& columns);
+// An `api` row. `name` and `error` are ids of names.
+void append_call(format::Batch& batch, const ApiCall& call, int64_t name, int64_t error,
                  const RowColumns& columns);
 // A `pending` row.
 void append_pending(format::Batch& batch, const ApiCall& call, int64_t name, int64_t device,

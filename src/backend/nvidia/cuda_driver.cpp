@@ -18,6 +18,7 @@ CudaDriver::CudaDriver() {
   library_ = std::move(*library);
   library_.load("cuStreamIsCapturing", stream_is_capturing_);
   library_.load("cuDeviceGet", device_get_);
+  library_.load("cuDeviceGetAttribute", device_get_attribute_);
   // The second version tells a MIG instance from its GPU.
   if (!library_.load("cuDeviceGetUuid_v2", device_get_uuid_)) {
     library_.load("cuDeviceGetUuid", device_get_uuid_);
@@ -32,14 +33,7 @@ std::optional<bool> CudaDriver::is_capturing(CUstream stream) const {
   return status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-std::optional<std::string> CudaDriver::device_uuid(uint32_t ordinal) const {
-  CUdevice device = 0;
-  CUuuid uuid{};
-  if (device_get_ == nullptr || device_get_uuid_ == nullptr ||
-      device_get_(&device, static_cast<int>(ordinal)) != CUDA_SUCCESS ||
-      device_get_uuid_(&uuid, device) != CUDA_SUCCESS) {
-    return {};
-  }
+std::string uuid_text(const CUuuid& uuid) {
   std::string text;
   for (size_t i = 0; i < sizeof uuid.bytes; ++i) {
     char digits[3];
@@ -48,6 +42,29 @@ std::optional<std::string> CudaDriver::device_uuid(uint32_t ordinal) const {
     text += digits;
   }
   return text;
+}
+
+std::optional<int> CudaDriver::device_attribute(uint32_t ordinal,
+                                                CUdevice_attribute attribute) const {
+  CUdevice device = 0;
+  int value = 0;
+  if (device_get_ == nullptr || device_get_attribute_ == nullptr ||
+      device_get_(&device, static_cast<int>(ordinal)) != CUDA_SUCCESS ||
+      device_get_attribute_(&value, attribute, device) != CUDA_SUCCESS) {
+    return {};
+  }
+  return value;
+}
+
+std::optional<std::string> CudaDriver::device_uuid(uint32_t ordinal) const {
+  CUdevice device = 0;
+  CUuuid uuid{};
+  if (device_get_ == nullptr || device_get_uuid_ == nullptr ||
+      device_get_(&device, static_cast<int>(ordinal)) != CUDA_SUCCESS ||
+      device_get_uuid_(&uuid, device) != CUDA_SUCCESS) {
+    return {};
+  }
+  return uuid_text(uuid);
 }
 
 bool is_cuda_initialised() {

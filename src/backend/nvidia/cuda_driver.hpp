@@ -14,18 +14,22 @@
 // program has initialised it, there is no answer; nothing here initialises CUDA.
 namespace gpufl::backend {
 
+std::string uuid_text(const CUuuid& uuid);  // "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
+
 class CudaDriver {
  public:
   CudaDriver();
   // Whether work given to `stream` is being recorded into a graph instead of running.
   std::optional<bool> is_capturing(CUstream stream) const;
-  // "f81d4fae-7dec-11d0-a765-00a0c91e6bf6", as NVML writes it behind "GPU-" or "MIG-".
+  // As NVML writes it behind "GPU-" or "MIG-".
   std::optional<std::string> device_uuid(uint32_t ordinal) const;
+  std::optional<int> device_attribute(uint32_t ordinal, CUdevice_attribute attribute) const;
 
  private:
   base::DynamicLibrary library_;
   CUresult (*stream_is_capturing_)(CUstream, CUstreamCaptureStatus*) = nullptr;
   CUresult (*device_get_)(CUdevice*, int) = nullptr;
+  CUresult (*device_get_attribute_)(int*, CUdevice_attribute, CUdevice) = nullptr;
   CUresult (*device_get_uuid_)(CUuuid*, CUdevice) = nullptr;
 };
 
@@ -39,6 +43,7 @@ class DeviceNumbers {
   // `uuids` by number within the session, with NVML's prefix.
   DeviceNumbers(const CudaDriver& driver, std::vector<std::string> uuids)
       : driver_(driver), uuids_(std::move(uuids)) {}
+  const CudaDriver& driver() const { return driver_; }
   // CUDA's own number where the session has no such GPU.
   int64_t of(uint32_t ordinal);
 

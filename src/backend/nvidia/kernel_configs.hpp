@@ -5,18 +5,22 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "backend/backend.hpp"
 #include "backend/nvidia/cupti_records.hpp"
+#include "backend/nvidia/occupancy.hpp"
 
-// Launch configurations to ids of the log's config dictionary, some tens of nanoseconds each. The
-// collector's thread only. At most kMaxEntries are remembered: then it starts anew, and the
-// dictionary answers with the same ids.
+// Launch configurations, with the occupancy that they allow, to ids of the log's config dictionary:
+// some tens of nanoseconds each. The collector's thread only. At most kMaxEntries are remembered:
+// then it starts anew, and the dictionary answers with the same ids.
 namespace gpufl::backend {
 
 class KernelConfigs {
  public:
   static constexpr size_t kMaxEntries = 65'536;
+
+  explicit KernelConfigs(const CudaDriver& driver) : driver_(driver) {}
 
   int64_t id(const KernelRecord& kernel, RowSink& sink);
 
@@ -30,7 +34,9 @@ class KernelConfigs {
     int32_t shared_static, shared_dynamic;
     uint32_t local_per_thread;
     uint64_t local_total;
-    uint32_t registers, cache;
+    uint32_t registers;
+    uint16_t cache;
+    uint16_t multiprocessor;  // number of multiprocessors_, from 1; 0: not known
     bool operator==(const Key&) const = default;
   };
   struct Hash {
@@ -40,8 +46,12 @@ class KernelConfigs {
     std::string name;
     int64_t id;
   };
-  static int64_t define(const Key& key, const char* name, RowSink& sink);
+  int64_t define(const Key& key, const char* name, RowSink& sink) const;
+  uint16_t multiprocessor(uint32_t ordinal);
 
+  const CudaDriver& driver_;
+  std::vector<Multiprocessor> multiprocessors_;  // GPUs of one model share theirs
+  std::vector<uint16_t> by_ordinal_;
   std::unordered_map<Key, Entry, Hash> entries_;
 };
 

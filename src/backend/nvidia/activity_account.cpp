@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// The account of calls: what was noted of them, what was recorded, and what is owed.
+#include <limits>
+
+#include "backend/nvidia/activity_decoder.hpp"
+#include "backend/nvidia/cuda_errors.hpp"
+
+namespace gpufl::backend {
+namespace {
+
+constexpr size_t kMaxContexts = 4096;
+// What waits longer is told while it waits, so that it is in the log of a program that hangs.
+constexpr int64_t kOverdueNs = 200'000'000;
+constexpr size_t kMaxOverdueRows = 256;
+constexpr size_t kMaxNodes = size_t{1} << 18;
+
+void increment(uint16_t& count) {
+  if (count != std::numeric_limits<uint16_t>::max()) ++count;
+}
+
+// Others are the driver's, and of every program: loading, compiling, a full queue.
+bool is_cupti_overhead(uint32_t kind) {
+  constexpr uint32_t kBufferRequest = 7 << 16, kUnifiedMemory = 8 << 16;
+  return kind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH ||
+         kind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION ||
+         kind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE || kind == kBufferRequest ||
+         kind == kUnifiedMemory;
+}
+
+}  // namespace
+
+uint64_t ActivityCounts::cupti_overhead_ns() const {
+  uint64_t sum = 0;
+  for (const auto& [kind, ns] : overhead_ns) sum += is_cupti_overhead(kind) ? ns : 0;
+  return sum;
+}
+
+// Asked as soon as thread and time are known: scopes that ended long ago are forgotten.
+void ActivityDecoder::attribute(ApiCall& call, RowSink& sink) {
+  if (call.has_scope) return;
+  const ScopeRef scope = sink.scope_at(call.thread, call.start);
+  call.has_scope = true;
+  call.scope = scope.scope;
+  call.inherited = scope.inherited;
+  call.outside = options_.gate != nullptr && !options_.gate->is_open(call.start);
+}
+
+void ActivityDecoder::note(const CallNote& note, RowSink& sink) {
+  const bool is_launch = note.kind == CallNoteKind::Launch;
+  const bool is_graph_launch = note.kind == CallNoteKind::GraphLaunch;
+  const bool is_begin = note.kind == CallNoteKind::CallBegin;
+  if (!is_launch && !is_graph_launch && !is_begin) return;
+  if (is_launch) {
+    ++counts_.launches;
+    ++context(note.context).counts.launches;
+  }
+  if (is_graph_launch) ++counts_.graph_launches;
+  ApiCall* call =
+      calls_.claim_new(note.correlation, [&](const ApiCall& gone) { settle(gone, sink); });
+  if (call == nullptr) return;
+  const bool was_settled = call->is_settled();
+  update(*call, [&] {
+    if (is_launch) increment(call->launches);
+    call->is_graph_launch |= is_graph_launch;
+    call->has_begun |= is_begin;
+  });
+  call->context = note.context;
+  if (note.stack != 0) call->stack = static_cast<uint32_t>(sink.stack(note.stack));
+  if (!call->has_record) {
+    call->start = note.time_ns - origins_.monotonic_ns;
+    call->thread = note.thread;
+    call->function = note.function;
+    call->is_driver = !note.is_runtime;
+  }
+  attribute(*call, sink);
+  if (is_launch && call->outside) ++counts_.launches_outside;
+  if (was_settled && !call->is_settled()) pending_.add(call->id);
+}
+
+void ActivityDecoder::note(const GraphNodeNote& note, RowSink& sink) {
+  const uint32_t stack = note.original != 0 ? node_stack(note.original)
+                                            : static_cast<uint32_t>(sink.stack(note.stack));
+  if (stack == 0) return;
+  if (node_stacks_.size() >= kMaxNodes) node_stacks_.clear();
+  node_stacks_[note.node] = stack;
+}
+
+uint32_t ActivityDecoder::node_stack(uint64_t node) const {
+  if (node_stacks_.empty() || node == 0) return 0;
+  const auto found = node_stacks_.find(node);
+  return found != node_stacks_.end() ? found->second : 0;
+}
+
+// `call` is forgotten: what it owes to the log and to the account.
+void ActivityDecoder::settle(const ApiCall& call, RowSink& sink) {
+  if (call.has_record && !call.joined) add_call(call, sink);
+  counts_.unclaimed += call.kernels > call.launches ? call.kernels - call.launches : 0;
+  if (call.is_settled()) return;
+  --waiting_;
+  if (call.is_graph_launch && !call.has_node) ++counts_.silent_graph_launches;
+  if (call.kernels >= call.launches) return;
+  const uint64_t missing = call.launches - call.kernels;
+  context(call.context).counts.missing += missing;
+  counts_.missing += missing;
+  counts_.missing_by_device[device_of(call.context)] += missing;
+}
+
+// Beyond the bound all contexts are one, of no device.
+ActivityDecoder::Context& ActivityDecoder::context(uint32_t id) {
+  if (last_context_ != nullptr && id == last_context_id_) return *last_context_;
+  constexpr uint32_t kOthers = UINT32_MAX;
+  const bool is_known = contexts_.size() < kMaxContexts || contexts_.count(id) != 0;
+  last_context_ = &contexts_[is_known ? id : kOthers];
+  last_context_id_ = id;
+  return *last_context_;
+}
+
+int64_t ActivityDecoder::device_of(uint32_t context) const {
+  const auto found = contexts_.find(context);
+  return found != contexts_.end() ? found->second.device : kUnknown;
+}
+
+std::map<int64_t, DeviceCounts> ActivityDecoder::by_device() const {
+  std::map<int64_t, DeviceCounts> devices;
+  for (const auto& [id, context] : contexts_) {
+    DeviceCounts& sum = devices[context.device];
+    sum.launches += context.counts.launches;
+    sum.kernels += context.counts.kernels;
+    sum.missing += context.counts.missing;
+  }
+  return devices;
+}
+
+void ActivityDecoder::count_kernel(uint32_t correlation, RowSink& sink) {
+  ApiCall* call = claim(correlation, sink);
+  if (call == nullptr) {
+    ++counts_.unclaimed;
+  } else {
+    update(*call, [&] { increment(call->kernels); });
+  }
+}
+
+void ActivityDecoder::count_node(uint32_t correlation, RowSink& sink) {
+  ApiCall* call = claim(correlation, sink);
+  if (call != nullptr) update(*call, [&] { call->has_node = true; });
+}
+
+void ActivityDecoder::add_call(const ApiCall& call, RowSink& sink) {
+  if (call.outside) return;
+  const int64_t error =
+      call.result == 0
+          ? 0
+          : sink.intern(format::Dict::Name, cuda_error_name(call.is_driver, call.result));
+  append_call(call_batch_, call, functions_.name_id(call.is_driver, call.function, sink), error,
+              columns_);
+  if (call_batch_.rows() >= kRowsPerBatch) submit_batch(call_batch_, sink);
+}
+
+void ActivityDecoder::tell_pending(int64_t now_ns, RowSink& sink) {
+  pending_.take_overdue(now_ns - kOverdueNs, kMaxOverdueRows, overdue_);
+  for (const ApiCall& call : overdue_) {
+    if (call.outside) continue;
+    append_pending(pending_batch_, call, functions_.name_id(call.is_driver, call.function, sink),
+                   device_of(call.context), columns_);
+  }
+  overdue_.clear();
+  submit_batch(pending_batch_, sink);
+}
+
+std::vector<std::string_view> ActivityDecoder::uncounted() const {
+  std::vector<std::string_view> names;
+  if (counts_.device_launched != 0 || counts_.unclaimed != 0) {
+    names.push_back("device_side_launches");
+  }
+  if (counts_.short_graph_launches != 0 || counts_.silent_graph_launches != 0) {
+    names.push_back("conditional_graph_nodes");
+  }
+  return names;
+}
+
+PendingList ActivityDecoder::pending(size_t at_most) const {
+  PendingList list;
+  list.count = waiting_;
+  std::vector<ApiCall> calls;
+  pending_.list(at_most, calls);
+  for (const ApiCall& call : calls) {
+    list.oldest.push_back({functions_.name(call.is_driver, call.function), call.start,
+                           int64_t{call.thread}, device_of(call.context), int64_t{call.id},
+                           call.scope, int64_t{call.stack}});
+  }
+  return list;
+}
+
+}  // namespace gpufl::backend
