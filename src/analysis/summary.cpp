@@ -38,6 +38,7 @@ void SummaryBuilder::on_batch(const format::Batch& batch,
   switch (batch.kind()) {
     case Kind::Scope: scopes_.add_ended(batch, dictionaries); break;
     case Kind::ScopeOpen: scopes_.add_open(batch, dictionaries); break;
+    case Kind::Marker: markers_.add(batch, dictionaries); break;
     case Kind::Counter: counters_.add(batch, dictionaries); break;
     case Kind::DeviceMetric: metrics_.add_device(batch, dictionaries); break;
     case Kind::HostMetric: metrics_.add_host(batch, dictionaries); break;
@@ -93,6 +94,7 @@ void SummaryBuilder::see_event(const Json& line) {
     summary_.host_facts = line;
     return;
   }
+  if (markers_.take_event(line)) return;
   ++summary_.event_counts[name];
   if (summary_.events.size() < SessionSummary::kMaxEvents) summary_.events.push_back(line);
 }
@@ -116,6 +118,7 @@ SessionSummary SummaryBuilder::finish(const symbols::SymbolFile& symbols) {
   // A time after the end is a fault of its row, not a longer session.
   if (end_ns_) summary_.duration_ns = std::max<int64_t>(*end_ns_, 0);
   summary_.scopes = scopes_.finish(summary_.duration_ns);
+  summary_.markers = markers_.finish(summary_.duration_ns);
   summary_.counters = counters_.finish(summary_.duration_ns, is_cut_);
   summary_.metrics = metrics_.finish();
   summary_.code = stacks_.finish(symbols);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/counters.hpp"
+#include "analysis/markers.hpp"
 #include "analysis/metric_series.hpp"
 #include "analysis/name_table.hpp"
 #include "analysis/scope_tree.hpp"
@@ -44,6 +45,7 @@ struct SessionSummary {
   std::vector<base::Json> events;                // the first kMaxEvents
   std::map<std::string, uint64_t> event_counts;  // by name, all of them
   std::vector<ScopeNode> scopes;
+  std::vector<MarkerTotal> markers;
   std::vector<CounterTotal> counters;
   std::vector<MetricSeries> metrics;
   CodeSummary code;
@@ -81,6 +83,7 @@ class SummaryBuilder : public format::Visitor {
   bool is_cut_ = false;  // windows of the scope channel are gone, so the session's beginning may be
   NameTable names_;
   ScopeTree scopes_{names_};
+  MarkerTable markers_{names_};
   CounterTable counters_{names_};
   MetricTable metrics_{names_};
   StackFigures stacks_;

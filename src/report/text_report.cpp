@@ -20,6 +20,7 @@ std::string text_report(const analysis::SessionSummary& summary, const TextOptio
   write_waits(page, summary, top);
   write_launches(page, summary, top);
   write_scopes(page, summary, top);
+  write_markers(page, summary, top);
   write_counters(page, summary, top);
   write_metrics(page, summary);
   write_events(page, summary, top);

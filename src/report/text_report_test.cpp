@@ -67,6 +67,16 @@ SessionSummary small_session() {
   return summary;
 }
 
+analysis::MarkerTotal marker(std::string name, std::string domain, uint64_t marks,
+                             std::initializer_list<double> durations_ms) {
+  analysis::MarkerTotal total;
+  total.name = std::move(name);
+  total.domain = std::move(domain);
+  total.marks = marks;
+  for (const double duration : durations_ms) total.duration_ns.add(duration * kMs);
+  return total;
+}
+
 SessionSummary full_session() {
   SessionSummary summary = small_session();
   summary.capabilities = {
@@ -111,6 +121,9 @@ SessionSummary full_session() {
   unknown.children.push_back(scope("orphan", {1}));
   summary.scopes = {epoch, warmup, matmul, save, unknown};
 
+  summary.markers = {marker("iteration", "", 0, {400, 410, 420}),
+                     marker("AllReduce", "NCCL", 0, {1.5, 2.5}), marker("checkpoint", "", 3, {}),
+                     marker("", "dataloader", 1, {})};
   summary.counters = {
       {"tokens", 50, 1000, 2'501'000, 1'000'000'000, 11'000'000'000, 12'500'000'000},
       {"once", 1, 7, 7, 5, 5, 12'500'000'000}};
@@ -149,6 +162,9 @@ SessionSummary crashed_session() {
   epoch.open = 1;
   epoch.open_ns = 11'000 * kMs;
   summary.scopes = {epoch};
+  summary.markers = {marker("train", "", 0, {1200}), marker("hung collective", "NCCL", 0, {})};
+  summary.markers[1].open = 1;
+  summary.markers[1].open_ns = 9'500 * kMs;
   summary.problems = {{format::Problem::Kind::TornLine, "scope.log", 12, "the last line is torn"}};
   summary.problem_count = 1;
   return summary;

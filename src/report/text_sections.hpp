@@ -17,6 +17,7 @@ void write_activity(TextPage& page, const analysis::SessionSummary& summary);
 void write_scopes(TextPage& page, const analysis::SessionSummary& summary, size_t top);
 void write_waits(TextPage& page, const analysis::SessionSummary& summary, size_t top);
 void write_launches(TextPage& page, const analysis::SessionSummary& summary, size_t top);
+void write_markers(TextPage& page, const analysis::SessionSummary& summary, size_t top);
 void write_counters(TextPage& page, const analysis::SessionSummary& summary, size_t top);
 void write_metrics(TextPage& page, const analysis::SessionSummary& summary);
 void write_events(TextPage& page, const analysis::SessionSummary& summary, size_t top);

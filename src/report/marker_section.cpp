@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "report/text_sections.hpp"
+#include "report/units.hpp"
+
+namespace gpufl::report {
+
+void write_markers(TextPage& page, const analysis::SessionSummary& summary, size_t top) {
+  if (summary.markers.empty()) return;
+  page.heading("MARKERS");
+  TextTable table{{{"marker"},
+                   {"domain", true, 4},
+                   {"count"},
+                   {"total"},
+                   {"share", false, 1},
+                   {"mean"},
+                   {"min", false, 3},
+                   {"max", false, 2}}};
+  for (const analysis::MarkerTotal& marker : summary.markers) {
+    if (table.rows.size() == top) break;
+    const analysis::Distribution& duration = marker.duration_ns;
+    // A mark has no duration.
+    const auto of_range = [&](bool known, std::string text) {
+      return known ? std::move(text) : std::string("-");
+    };
+    const bool ended = duration.count > 0;
+    const bool timed = ended || marker.open > 0;
+    table.rows.push_back(
+        {marker.name.empty() ? "(unnamed)" : marker.name, marker.domain,
+         format_count(marker.count()), of_range(timed, format_duration(marker.total_ns())),
+         of_range(timed && summary.duration_ns > 0,
+                  format_percent(marker.total_ns() / static_cast<double>(summary.duration_ns))),
+         of_range(ended, format_duration(duration.mean())),
+         of_range(ended, format_duration(duration.min)),
+         of_range(ended, format_duration(duration.max))});
+  }
+  page.table(table);
+  if (summary.markers.size() > table.rows.size()) {
+    page.paragraph(
+        2, fmt::format("... {} more", format_count(summary.markers.size() - table.rows.size())));
+  }
+  for (size_t i = 0; i < table.rows.size(); ++i) {
+    const analysis::MarkerTotal& marker = summary.markers[i];
+    if (marker.open == 0) continue;
+    page.paragraph(2,
+                   fmt::format("{}: {} still open (in count, total and share only)", marker.name,
+                               format_count(marker.open)),
+                   Tone::Plain, 2);
+  }
+}
+
+}  // namespace gpufl::report
