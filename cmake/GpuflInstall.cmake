@@ -1,4 +1,4 @@
-# `cmake --install`: headers, libgpufl, the programs, and the package that
+# `cmake --install`: headers, libgpufl, the programs, the library that they inject, and the package that
 # find_package(gpufl CONFIG) loads.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
@@ -29,4 +29,6 @@ if(programs)
   file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(${programs} PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
   install(TARGETS ${programs} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # `gpufl trace` looks for it from where it lies itself.
+  install(TARGETS gpufl_inject LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()

@@ -61,6 +61,7 @@ struct InitOptions {
   bool flush_logs_always = false;    // fsync after every write
   bool enable_debug_output = false;  // say on stderr what happens; silent otherwise
   bool enabled = true;               // false: init does nothing, and so does every later call
+  bool enable_control = false;       // listen for `gpufl control` on a socket of this user's own
 
   // The log on disk
   int log_window_mb = 64;       // a file this large is sealed (compressed) and a new one begun

@@ -211,5 +211,8 @@ using NvtxGetExportTable = const void* (*)(uint32_t table);
 // it in the process, which from then on tells us of marks and ranges. 0: this copy or this build
 // cannot.
 int nvtx_starts(NvtxGetExportTable get_export_table);
+// Called when the CUDA driver loads this library because CUDA is being initialised: a tracer that
+// waits for that begins.
+void cuda_starts();
 
 }  // namespace gpufl::backend

@@ -6,6 +6,9 @@
 #ifdef GPUFL_HAS_NVIDIA
 #include "backend/nvidia/nvidia_backend.hpp"
 #endif
+#ifdef GPUFL_HAS_CUPTI
+#include "backend/nvidia/cuda_start.hpp"
+#endif
 #ifdef GPUFL_HAS_NVTX
 #include "backend/nvidia/nvtx_injection.hpp"
 #endif
@@ -98,6 +101,12 @@ int nvtx_starts([[maybe_unused]] NvtxGetExportTable get_export_table) {
   return start_nvtx_injection(get_export_table);
 #else
   return 0;
+#endif
+}
+
+void cuda_starts() {
+#ifdef GPUFL_HAS_CUPTI
+  nvidia_cuda_starts();
 #endif
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/client.hpp"
 
+#include <limits.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -11,12 +12,16 @@
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "analysis/summary.hpp"
+#include "base/clock.hpp"
 #include "capture/counters.hpp"
 #include "capture/identity.hpp"
 #include "capture/scope_recorder.hpp"
+#include "capture/vendor_entry.hpp"
+#include "client/joining.hpp"
 #include "report/text_report.hpp"
 
 namespace gpufl::client {
@@ -44,6 +49,7 @@ void after_fork_in_parent() {
 void after_fork_in_child() {
   capture::counters::after_fork();
   capture::scope_recorder::after_fork_in_child();
+  joining::after_fork_in_child();
   Client* const parents = g_client.load(std::memory_order_relaxed);
   if (parents == nullptr) return;
   parents->abandon();
@@ -55,7 +61,22 @@ __attribute__((constructor)) void watch_forks() {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
+// What members of this copy's session call.
+constexpr joining::OwnerCalls kOwnerCalls = {
+    .system_start = [](const char* name,
+                       size_t size) { Client::instance().system_start({name, size}); },
+    .system_stop = [](const char* name,
+                      size_t size) { Client::instance().system_stop({name, size}); },
+    .flushed_folder = [](char* path, size_t capacity) -> size_t {
+      const std::string folder = Client::instance().flushed_folder().string();
+      return folder.size() <= capacity ? folder.copy(path, capacity) : 0;
+    },
+    .cuda_starts = capture::cuda_starts,
+    .nvtx_starts = capture::nvtx_starts,
+};
+
 Client* make_client() {
+  joining::set_up(kOwnerCalls);
   auto* client = new Client(nullptr);
   g_client.store(client);
   std::atexit([] { Client::instance().shutdown_at_exit(); });
@@ -110,7 +131,8 @@ std::optional<capture::CapabilityNote> upload_note(const InitOptions& options) {
       {}};
 }
 
-capture::SessionConfig session_config(const ResolvedOptions& resolved) {
+capture::SessionConfig session_config(const ResolvedOptions& resolved,
+                                      const LaunchRequest& request) {
   const InitOptions& options = resolved.options;
   capture::SessionConfig config;
   config.app_name = options.app_name;
@@ -120,6 +142,8 @@ capture::SessionConfig session_config(const ResolvedOptions& resolved) {
   config.sample_interval_ms = options.system_sample_rate_ms;
   config.continuous_sampling = options.continuous_system_sampling;
   config.trace.synchronization = options.enable_synchronization;
+  config.dormant = request.dormant;
+  config.capture_range = request.capture_range;
   config.log = log_options(options);
   if (options.enable_stack_trace) config.features.emplace_back("enable_stack_trace");
   if (options.enable_memory_tracking) config.features.emplace_back("enable_memory_tracking");
@@ -141,12 +165,12 @@ Client& Client::instance() {
   return current != nullptr ? *current : *first;
 }
 
-bool Client::init(const InitOptions& program) {
+bool Client::init(const InitOptions& program, const InitOptions& defaults) {
   const std::lock_guard lock(mutex_);
-  if (session_) return true;
+  if (session_ || joining::joined() != nullptr) return true;
   if (g_exiting.load()) return false;
   const ResolvedOptions resolved =
-      resolve_options(program, capture::process_environment(), variable_names());
+      resolve_options(program, capture::process_environment(), variable_names(), defaults);
   debug_ = resolved.options.enable_debug_output;
   for (const OptionWarning& warning : resolved.warnings) say(warning.to_line());
   disabled_ = resolved.is_disabled;
@@ -154,11 +178,37 @@ bool Client::init(const InitOptions& program) {
     say("disabled");
     return false;
   }
-  return start(resolved);
+  return start_or_join(resolved);
 }
 
-bool Client::start(const ResolvedOptions& resolved) {
-  auto session = capture::Session::start(session_config(resolved));
+bool Client::start_or_join(const ResolvedOptions& resolved) {
+  if (joining::SessionTable* owner = joining::claim(); owner != nullptr) {
+    const bool has_joined = joining::join(owner);
+    say(has_joined ? "joined the session of another copy of the library in this process"
+                   : "no session: that of another copy of the library has just ended");
+    return has_joined;
+  }
+  LaunchRequest request = LaunchRequest::from_environment(capture::process_environment());
+  const bool has_started = start(resolved, std::move(request));
+  if (!has_started) joining::release();
+  return has_started;
+}
+
+bool Client::start(const ResolvedOptions& resolved, LaunchRequest request) {
+  const int64_t now_ns = base::monotonic_ns();
+  if (request.schedule.end_at_ns && *request.schedule.end_at_ns <= now_ns) {
+    say("no session: the time to record is over");
+    return false;
+  }
+  if (request.schedule.resume_at_ns) request.dormant = *request.schedule.resume_at_ns > now_ns;
+  capture::SessionConfig config = session_config(resolved, request);
+  auto control = std::make_unique<ControlServer>();
+  if (resolved.options.enable_control) {
+    if (const base::Status listening = control->listen(); !listening) {
+      config.notes.push_back({"enable_control", "on", "off", "no_socket", listening.message(), {}});
+    }
+  }
+  auto session = capture::Session::start(std::move(config));
   if (!session) {
     say("no session: " + session.status().text());
     return false;
@@ -171,6 +221,11 @@ bool Client::start(const ResolvedOptions& resolved) {
     say(note.feature + ": asked for " + note.asked + ", got " + note.got + " (" + note.reason +
         "): " + note.detail + (note.hint.empty() ? "" : "; " + note.hint));
   }
+  const bool is_scheduled = request.schedule.resume_at_ns || request.schedule.end_at_ns;
+  if (resolved.options.enable_control || is_scheduled) {
+    control_ = std::move(control);
+    if (!control_->start(*this, request.schedule)) say("no thread could be started for control");
+  }
   return true;
 }
 
@@ -179,9 +234,17 @@ void Client::stop_session() {
   const base::Status status = session_->stop();
   say(status ? "session ended" : "session ended: " + status.text());
   session_.reset();
+  joining::release();
 }
 
 void Client::shutdown() {
+  std::unique_ptr<ControlServer> control;
+  {
+    const std::lock_guard lock(mutex_);
+    joining::leave();
+    control = std::move(control_);
+  }
+  control.reset();  // its thread may be waiting for the lock
   const std::lock_guard lock(mutex_);
   stop_session();
 }
@@ -190,15 +253,36 @@ void Client::shutdown_at_exit() {
   g_exiting.store(true);
   const auto deadline = std::chrono::steady_clock::now() + 5s;
   std::unique_lock lock(mutex_, std::defer_lock);
-  while (!lock.try_lock()) {
-    if (std::chrono::steady_clock::now() > deadline) return;
-    std::this_thread::sleep_for(1ms);
-  }
-  stop_session();
+  const auto locked_in_time = [&] {
+    while (!lock.try_lock()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::sleep_for(1ms);
+    }
+    return true;
+  };
+  if (!locked_in_time()) return;
+  joining::leave();
+  std::unique_ptr<ControlServer> control = std::move(control_);
+  lock.unlock();
+  // A thread that does not come back keeps what it uses.
+  if (control && !control->stop_within(5s)) (void)control.release();
+  if (locked_in_time()) stop_session();
+}
+
+std::filesystem::path Client::flushed_folder() {
+  const std::lock_guard lock(mutex_);
+  if (!session_) return {};
+  session_->flush();
+  return session_->dir();
 }
 
 std::string Client::report() {
   const std::lock_guard lock(mutex_);
+  if (joining::SessionTable* owner = joining::joined(); owner != nullptr) {
+    std::string path(PATH_MAX, '\0');
+    path.resize(owner->flushed_folder(path.data(), path.size()));
+    last_dir_ = path;
+  }
   if (last_dir_.empty()) return disabled_ ? "" : "gpufl: no session has been recorded\n";
   if (session_) session_->flush();
   const auto summary = analysis::summarize(last_dir_);
@@ -209,16 +293,62 @@ std::string Client::report() {
 void Client::system_start(const std::string& name) {
   const std::lock_guard lock(mutex_);
   if (session_) session_->system_start(name);
+  if (auto* owner = joining::joined()) owner->system_start(name.data(), name.size());
 }
 
 void Client::system_stop(const std::string& name) {
   const std::lock_guard lock(mutex_);
   if (session_) session_->system_stop(name);
+  if (auto* owner = joining::joined()) owner->system_stop(name.data(), name.size());
 }
 
 // Without the lock: a thread of the parent may have held it.
 void Client::abandon() {
   if (session_) session_->abandon();
+  if (control_) control_->abandon();
+}
+
+base::Json Client::status() {
+  const std::lock_guard lock(mutex_);
+  if (session_) return session_->status();
+  base::Json ended = base::Json::object();
+  ended.set("state", "ended").set("dir", last_dir_.string());
+  return ended;
+}
+
+template <typename Call>
+base::Status Client::with_session(Call&& call) {
+  const std::lock_guard lock(mutex_);
+  if (!session_) return {base::Code::Unavailable, "the session has ended"};
+  return call(*session_);
+}
+
+base::Status Client::resume() {
+  return with_session([](capture::Session& session) { return session.resume(); });
+}
+
+base::Status Client::pause() {
+  return with_session([](capture::Session& session) { return session.pause(); });
+}
+
+base::Status Client::flush() {
+  return with_session([](capture::Session& session) {
+    session.flush();
+    return base::Status::ok();
+  });
+}
+
+base::Status Client::mark(std::string_view text) {
+  return with_session([&](capture::Session& session) {
+    session.mark(text);
+    return base::Status::ok();
+  });
+}
+
+base::Status Client::end() {
+  const std::lock_guard lock(mutex_);
+  stop_session();
+  return base::Status::ok();
 }
 
 void Client::say(const std::string& line) const {

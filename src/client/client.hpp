@@ -6,15 +6,19 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "capture/session.hpp"
+#include "client/control_server.hpp"
+#include "client/launch_request.hpp"
 #include "client/options.hpp"
 
-// The process's one session, behind include/gpufl/session.hpp. Never destroyed: scopes, exit
+// This copy's session, behind include/gpufl/session.hpp; where another copy of the library in the
+// process has one, this copy is its member (client/joining.hpp). Never destroyed: scopes, exit
 // handlers and threads of the host may outlive every static.
 namespace gpufl::client {
 
-class Client {
+class Client final : private Controlled {
  public:
   // The process's. After a fork() the child has one of its own, without a session.
   static Client& instance();
@@ -22,7 +26,8 @@ class Client {
   // there may hold its lock, and never used again.
   explicit Client(Client* left_behind) : left_behind_(left_behind) {}
 
-  bool init(const InitOptions& program);
+  // `defaults` are in force where neither program, environment nor config file say anything.
+  bool init(const InitOptions& program, const InitOptions& defaults = {});
   void shutdown();
   // As shutdown, but gives up where another thread holds the lock for long: at exit the holder may
   // be a thread that will never run again, or this one, interrupted.
@@ -30,17 +35,31 @@ class Client {
   std::string report();
   void system_start(const std::string& name);
   void system_stop(const std::string& name);
+  // The session's folder, after everything recorded so far has reached it; empty: no session.
+  std::filesystem::path flushed_folder();
   // In the child of a fork().
   void abandon();
 
  private:
-  bool start(const ResolvedOptions& resolved);
+  // What `gpufl control` asks for.
+  base::Json status() override;
+  base::Status resume() override;
+  base::Status pause() override;
+  base::Status flush() override;
+  base::Status end() override;
+  base::Status mark(std::string_view text) override;
+
+  bool start_or_join(const ResolvedOptions& resolved);
+  bool start(const ResolvedOptions& resolved, LaunchRequest request);
   void stop_session();
+  template <typename Call>
+  base::Status with_session(Call&& call);
   void say(const std::string& line) const;
 
   [[maybe_unused]] Client* const left_behind_;
   std::mutex mutex_;  // guards what follows
   std::unique_ptr<capture::Session> session_;
+  std::unique_ptr<ControlServer> control_;
   std::filesystem::path last_dir_;
   bool debug_ = false;
   bool disabled_ = false;

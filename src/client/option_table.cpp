@@ -35,6 +35,7 @@ constexpr OptionField kFields[] = {
     {"flush_logs_always", &Options::flush_logs_always},
     {"enable_debug_output", &Options::enable_debug_output},
     {"enabled", &Options::enabled},
+    {"enable_control", &Options::enable_control},
     {"log_window_mb", IntField{&Options::log_window_mb, 1, 4096}},
     {"log_window_s", IntField{&Options::log_window_s, 1, kNoLimit}},
     {"log_spool_mb", IntField{&Options::log_spool_mb, 0, kNoLimit}},

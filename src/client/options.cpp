@@ -14,6 +14,7 @@
 
 #include "base/json.hpp"
 #include "capture/engine_ladder.hpp"
+#include "client/launch_request.hpp"
 #include "client/option_table.hpp"
 
 namespace gpufl::client {
@@ -180,7 +181,10 @@ struct SetFromJson {
 
 class Resolver {
  public:
-  Resolver(const InitOptions& program, const Environment& env) : program_(program), env_(env) {}
+  Resolver(const InitOptions& program, const Environment& env, const InitOptions& defaults)
+      : program_(program), env_(env) {
+    result_.options = defaults;
+  }
 
   ResolvedOptions resolve(const std::vector<std::string>& variable_names) {
     if (is_on("GPUFL_DISABLED")) {
@@ -233,10 +237,15 @@ class Resolver {
   }
 
   void check_variable(std::string_view name) {
-    constexpr std::string_view kOthers[] = {"GPUFL_DISABLED", "GPUFL_OVERRIDE", "GPUFL_RUN_ID"};
+    constexpr std::string_view kOthers[] = {"GPUFL_DISABLED", "GPUFL_OVERRIDE", "GPUFL_RUN_ID",
+                                            "GPUFL_INJECT_LIBRARY"};
     if (!name.starts_with("GPUFL_")) return;
-    if (name.starts_with("GPUFL_SYNTHETIC_") || name.starts_with("GPUFL_NVML_")) return;
+    for (const std::string_view prefix : {"GPUFL_SYNTHETIC_", "GPUFL_NVML_", "GPUFL_CUPTI_"}) {
+      if (name.starts_with(prefix)) return;
+    }
     if (std::find(std::begin(kOthers), std::end(kOthers), name) != std::end(kOthers)) return;
+    const auto launch = launch_variables();
+    if (std::find(launch.begin(), launch.end(), name) != launch.end()) return;
     for (const OptionField& field : option_fields()) {
       if (field.variable() == name) return;
     }
@@ -351,8 +360,9 @@ std::string OptionWarning::to_line() const {
 }
 
 ResolvedOptions resolve_options(const InitOptions& program, const Environment& env,
-                                const std::vector<std::string>& variable_names) {
-  return Resolver(program, env).resolve(variable_names);
+                                const std::vector<std::string>& variable_names,
+                                const InitOptions& defaults) {
+  return Resolver(program, env, defaults).resolve(variable_names);
 }
 
 std::string_view to_string(ProfilingEngine engine) {

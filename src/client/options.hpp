@@ -37,9 +37,10 @@ struct ResolvedOptions {
 // Precedence: GPUFL_DISABLED; what `program` set (a field that differs from its default); the
 // variables; the file; the defaults. GPUFL_OVERRIDE=1 lets the variables go before `program`.
 // `variable_names` are those of the whole environment: one that begins with GPUFL_ and means
-// nothing is warned of.
+// nothing is warned of. `defaults` are in force where nobody says anything.
 ResolvedOptions resolve_options(const InitOptions& program, const Environment& env,
-                                const std::vector<std::string>& variable_names = {});
+                                const std::vector<std::string>& variable_names = {},
+                                const InitOptions& defaults = {});
 
 std::string_view to_string(ProfilingEngine engine);
 std::string_view to_string(BackendKind backend);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "capture/counters.hpp"
+#include "capture/scope_recorder.hpp"
+#include "capture/vendor_entry.hpp"
+
+// One owner of capture per process. Several copies of this library may be in it: injected by the
+// driver, linked, in a plugin. Each carries an ELF note that leads to its SessionTable, so copies
+// find each other whatever their symbols' visibility. The copy that claims first has the session;
+// the others join it. Any thread; no lock of the Client's is taken here.
+namespace gpufl::client::joining {
+
+inline constexpr uint32_t kTableVersion = 1;  // also the note's type
+
+// Plain C: copies may come from different compilers and versions. Of version 1 nothing is ever
+// changed; more may be added at the end.
+struct SessionTable {
+  uint32_t version;
+  uint32_t size;
+  // Of the copy that was loaded first: whose session it is. Of the others null.
+  std::atomic<SessionTable*> owner;
+
+  // The owner's side. join() is true when `member` has joined: from then on it may call the rest,
+  // until it leaves or its owner_ended() is called.
+  bool (*join)(SessionTable* member);
+  void (*leave)(SessionTable* member);
+  capture::scope_recorder::ForeignRecorder scopes;
+  void (*system_start)(const char* name, size_t name_size);
+  void (*system_stop)(const char* name, size_t name_size);
+  // Flushes the session and copies its folder's path, without a zero; 0 when it has none, or when
+  // `capacity` is too small.
+  size_t (*flushed_folder)(char* path, size_t capacity);
+  // The driver has just loaded an injected copy: CUDA begins.
+  void (*cuda_starts)();
+  // A copy of NVTX has found a copy of us: what it tells belongs to the session.
+  int (*nvtx_starts)(capture::NvtxGetExportTable get_export_table);
+
+  // The member's side, called by the owner: the second also before it is a member.
+  void (*owner_ended)();
+  void (*pass_nvtx)(SessionTable* owner);
+  capture::counters::ForeignCounters counters;
+};
+
+// What the owner's side calls in the copy that has the session.
+struct OwnerCalls {
+  void (*system_start)(const char* name, size_t name_size);
+  void (*system_stop)(const char* name, size_t name_size);
+  size_t (*flushed_folder)(char* path, size_t capacity);
+  void (*cuda_starts)();
+  int (*nvtx_starts)(capture::NvtxGetExportTable get_export_table);
+};
+// Before the first claim(); once.
+void set_up(const OwnerCalls& calls);
+
+// Null when this copy is the owner from now on, until release(); else the copy that is.
+SessionTable* claim();
+// Lets members go. The next claim() of any copy succeeds.
+void release();
+
+// Becomes a member of `owner`: scopes and counters go there from now on. False when its session has
+// just ended.
+bool join(SessionTable* owner);
+// The copy that this one is a member of; null: none.
+SessionTable* joined();
+void leave();
+
+// Points a copy of NVTX to the copy of us that has the session; where none has, to this one, until
+// one has. What InitializeInjectionNvtx2 returns.
+int nvtx_starts(capture::NvtxGetExportTable get_export_table);
+
+// In the child of a fork(): no copy has a session there.
+void after_fork_in_child();
+
+}  // namespace gpufl::client::joining

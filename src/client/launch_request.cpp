@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/launch_request.hpp"
+
+#include <charconv>
+
+namespace gpufl::client {
+namespace {
+
+constexpr std::string_view kDormant = "GPUFL_DORMANT";
+constexpr std::string_view kCaptureRange = "GPUFL_CAPTURE_RANGE";
+constexpr std::string_view kResumeAt = "GPUFL_RESUME_AT_NS";
+constexpr std::string_view kEndAt = "GPUFL_END_AT_NS";
+constexpr std::string_view kVariables[] = {kDormant, kCaptureRange, kResumeAt, kEndAt};
+
+std::optional<int64_t> time_of(const std::optional<std::string>& text) {
+  if (!text) return std::nullopt;
+  int64_t time_ns = 0;
+  const char* const end = text->data() + text->size();
+  const auto [stop, error] = std::from_chars(text->data(), end, time_ns);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return time_ns;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string_view, std::string>> LaunchRequest::to_variables() const {
+  std::vector<std::pair<std::string_view, std::string>> variables;
+  if (dormant) variables.emplace_back(kDormant, "1");
+  if (!capture_range.empty()) variables.emplace_back(kCaptureRange, capture_range);
+  if (schedule.resume_at_ns) {
+    variables.emplace_back(kResumeAt, std::to_string(*schedule.resume_at_ns));
+  }
+  if (schedule.end_at_ns) variables.emplace_back(kEndAt, std::to_string(*schedule.end_at_ns));
+  return variables;
+}
+
+LaunchRequest LaunchRequest::from_environment(const Environment& env) {
+  LaunchRequest request;
+  request.dormant = env(kDormant.data()).value_or("") == "1";
+  request.capture_range = env(kCaptureRange.data()).value_or("");
+  request.schedule.resume_at_ns = time_of(env(kResumeAt.data()));
+  request.schedule.end_at_ns = time_of(env(kEndAt.data()));
+  return request;
+}
+
+std::span<const std::string_view> launch_variables() { return kVariables; }
+
+}  // namespace gpufl::client

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "client/control_server.hpp"
+#include "client/options.hpp"
+
+// What `gpufl trace` asks of every process it launches and a program cannot ask for itself, carried
+// by the environment; beside it go the variables of options. Pure.
+namespace gpufl::client {
+
+struct LaunchRequest {
+  bool dormant = false;       // record nothing of the GPU until told to
+  std::string capture_range;  // as SessionConfig's
+  Schedule schedule;
+
+  // Every variable that carries it, with its value.
+  std::vector<std::pair<std::string_view, std::string>> to_variables() const;
+  // A value that makes no sense is passed over: only the launcher writes them.
+  static LaunchRequest from_environment(const Environment& env);
+};
+
+std::span<const std::string_view> launch_variables();
+
+}  // namespace gpufl::client
