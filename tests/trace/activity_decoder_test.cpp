@@ -24,7 +24,11 @@ TEST_F(Decoder, OneKernelInTenThousandMissingIsFound) {
   EXPECT_EQ(counts.kernels, 29'997u);
   EXPECT_EQ(counts.missing, 3u);
   EXPECT_EQ(counts.unclaimed, 0u);
-  EXPECT_EQ(counts.missing_by_device, (std::map<int64_t, uint64_t>{{0, 3}}));
+  format::Ledger ledger;
+  decoder_.account(true, ledger);
+  EXPECT_EQ(ledger.launches_missing, 3u);
+  EXPECT_EQ(ledger.by_device.at(0).launches_missing, 3u);
+  EXPECT_EQ(ledger.completeness(), format::Completeness::Incomplete);
 }
 
 TEST_F(Decoder, SurplusRecordsDoNotHideAMissingOne) {

@@ -52,7 +52,7 @@ void ActivityDecoder::note(const CallNote& note, RowSink& sink) {
   if (!is_launch && !is_graph_launch && !is_begin) return;
   if (is_launch) {
     ++counts_.launches;
-    ++context(note.context).counts.launches;
+    ++context(note.context).launches;
   }
   if (is_graph_launch) ++counts_.graph_launches;
   ApiCall* call =
@@ -100,9 +100,8 @@ void ActivityDecoder::settle(const ApiCall& call, RowSink& sink) {
   if (call.is_graph_launch && !call.has_node) ++counts_.silent_graph_launches;
   if (call.kernels >= call.launches) return;
   const uint64_t missing = call.launches - call.kernels;
-  context(call.context).counts.missing += missing;
+  context(call.context).missing += missing;
   counts_.missing += missing;
-  counts_.missing_by_device[device_of(call.context)] += missing;
 }
 
 // Beyond the bound all contexts are one, of no device.
@@ -118,17 +117,6 @@ ActivityDecoder::Context& ActivityDecoder::context(uint32_t id) {
 int64_t ActivityDecoder::device_of(uint32_t context) const {
   const auto found = contexts_.find(context);
   return found != contexts_.end() ? found->second.device : kUnknown;
-}
-
-std::map<int64_t, DeviceCounts> ActivityDecoder::by_device() const {
-  std::map<int64_t, DeviceCounts> devices;
-  for (const auto& [id, context] : contexts_) {
-    DeviceCounts& sum = devices[context.device];
-    sum.launches += context.counts.launches;
-    sum.kernels += context.counts.kernels;
-    sum.missing += context.counts.missing;
-  }
-  return devices;
 }
 
 void ActivityDecoder::count_kernel(uint32_t correlation, RowSink& sink) {
@@ -167,15 +155,35 @@ void ActivityDecoder::tell_pending(int64_t now_ns, RowSink& sink) {
   submit_batch(pending_batch_, sink);
 }
 
-std::vector<std::string_view> ActivityDecoder::uncounted() const {
-  std::vector<std::string_view> names;
-  if (counts_.device_launched != 0 || counts_.unclaimed != 0) {
-    names.push_back("device_side_launches");
+void ActivityDecoder::account(bool has_notes, format::Ledger& ledger) const {
+  ledger.kernel_records = counts_.kernels;
+  ledger.graph_kernel_records = counts_.graph_kernels;
+  ledger.impossible_times = counts_.impossible_times;
+  ledger.cupti_overhead_ns = counts_.cupti_overhead_ns();
+  if (has_notes) {
+    ledger.launches_seen = counts_.launches;
+    ledger.graph_launches = counts_.graph_launches;
+    ledger.launches_missing = counts_.missing;
+    ledger.launches_unfinished = counts_.unfinished;
+    ledger.launches_outside_range = counts_.launches_outside;
+    ledger.kernels_unclaimed = counts_.unclaimed;
   }
-  if (counts_.short_graph_launches != 0 || counts_.silent_graph_launches != 0) {
-    names.push_back("conditional_graph_nodes");
+  for (const auto& [id, context] : contexts_) {
+    format::DeviceLedger& device = ledger.by_device[context.device];
+    const auto add = [](std::optional<uint64_t>& sum, uint64_t count) {
+      sum = sum.value_or(0) + count;
+    };
+    add(device.kernel_records, context.kernels);
+    if (!has_notes) continue;
+    add(device.launches, context.launches);
+    add(device.launches_missing, context.missing);
   }
-  return names;
+  if (counts_.device_launched != 0 || (has_notes && counts_.unclaimed != 0)) {
+    ledger.uncounted.insert("device_side_launches");
+  }
+  if (counts_.short_graph_launches != 0 || (has_notes && counts_.silent_graph_launches != 0)) {
+    ledger.uncounted.insert("conditional_graph_nodes");
+  }
 }
 
 PendingList ActivityDecoder::pending(size_t at_most) const {

@@ -102,7 +102,7 @@ ActivityRow ActivityDecoder::activity(const Record& record) {
 
 void ActivityDecoder::decode_kernel(const KernelRecord& record, RowSink& sink) {
   ++counts_.kernels;
-  ++context(record.contextId).counts.kernels;
+  ++context(record.contextId).kernels;
   if (record.graphNodeId != 0) {
     ++counts_.graph_kernels;
     count_node(record.correlationId, sink);

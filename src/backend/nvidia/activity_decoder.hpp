@@ -39,15 +39,9 @@ struct ActivityCounts {
   uint64_t silent_graph_launches = 0;  // that brought no record at all: empty, or lost
   uint64_t short_graph_launches = 0;   // with fewer records than others of the same graph
   uint64_t device_launched = 0;        // kernels that another kernel launched, where CUPTI says so
-  std::map<int64_t, uint64_t> missing_by_device;  // kUnknown: nothing came from its context
   // What CUPTI and the driver say they cost the program, by CUPTI's number for the reason.
   std::map<uint32_t, uint64_t> overhead_ns;
   uint64_t cupti_overhead_ns() const;  // the part that would not be there without CUPTI
-};
-
-// Of one GPU.
-struct DeviceCounts {
-  uint64_t launches = 0, kernels = 0, missing = 0;
 };
 
 // Session time 0 by CUPTI's clock and by the monotonic one.
@@ -86,10 +80,8 @@ class ActivityDecoder {
   void finish(RowSink& sink);
 
   const ActivityCounts& counts() const { return counts_; }
-  // By number within the session; kUnknown: contexts of which no record came.
-  std::map<int64_t, DeviceCounts> by_device() const;
-  // Names for the ledger of what was seen and cannot be counted beforehand.
-  std::vector<std::string_view> uncounted() const;
+  // What the ledger is to say of records and, with `has_notes`, of launches.
+  void account(bool has_notes, format::Ledger& ledger) const;
   // What began and has not ended.
   PendingList pending(size_t at_most) const;
 
@@ -97,7 +89,7 @@ class ActivityDecoder {
   enum class Patience { SameFlush, NextFlush, None };
   struct Context {
     int64_t device = kUnknown;
-    DeviceCounts counts;
+    uint64_t launches = 0, kernels = 0, missing = 0;
   };
 
   ApiCall* claim(uint32_t id, RowSink& sink);

@@ -21,6 +21,8 @@ struct OptionalKind {
 constexpr OptionalKind kOptional[] = {
     {CUPTI_ACTIVITY_KIND_MEMCPY2, "peer_copies", [](const TraceOptions&) { return true; }},
     {CUPTI_ACTIVITY_KIND_OVERHEAD, "cupti_overhead", [](const TraceOptions&) { return true; }},
+    {CUPTI_ACTIVITY_KIND_DEVICE, "mig_names", [](const TraceOptions&) { return true; }},
+    {CUPTI_ACTIVITY_KIND_CONTEXT, "mps_names", [](const TraceOptions&) { return true; }},
     {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "enable_synchronization",
      [](const TraceOptions& options) { return options.synchronization; }},
     {CUPTI_ACTIVITY_KIND_MEMORY2, "enable_memory_tracking",

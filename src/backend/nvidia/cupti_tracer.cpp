@@ -347,7 +347,10 @@ void CuptiTracer::drain(int64_t now_ns, RowSink& sink) {
   const std::lock_guard lock(mutex_);
   if (decoder_ && (state_ == State::Running || (state_ == State::Stopped && gathered_last_))) {
     CallWatch& watch = CallWatch::instance();
-    if (is_subscribed_) watch.take([&](const CallNote& note) { take_note(note, sink); });
+    if (is_subscribed_) {
+      watch.take_graph_nodes([&](const GraphNodeNote& note) { decoder_->note(note, sink); });
+      watch.take([&](const CallNote& note) { take_note(note, sink); });
+    }
     decode_buffers(now_ns, sink);
     if (state_ == State::Running) {
       decoder_->submit(flushed_, now_ns, sink);
@@ -517,16 +520,13 @@ void CuptiTracer::account(format::Ledger& ledger) const {
   if (is_forked()) return;
   const std::lock_guard lock(mutex_);
   if (state_ == State::Idle || state_ == State::Failed) return;
-  // Where CUDA was never used there was nothing to record: that is known.
-  const ActivityCounts counts = decoder_ ? decoder_->counts() : ActivityCounts{};
-  ledger.kernel_records = counts.kernels;
-  ledger.graph_kernel_records = counts.graph_kernels;
-  ledger.impossible_times = counts.impossible_times;
-  if (!decoder_) {
+  if (!decoder_) {  // CUDA was never used: there was nothing to record, and that is known
+    ledger.kernel_records = ledger.graph_kernel_records = ledger.impossible_times = 0;
     ledger.launches_seen = ledger.graph_launches = ledger.launches_missing = 0;
     ledger.vendor_dropped = 0;
     return;
   }
+  decoder_->account(is_subscribed_ && options_.launch_count, ledger);
   const ActivityBuffers::Counts used = buffers().counts();
   ledger.activity_buffers = used.delivered - buffers_before_.delivered;
   ledger.activity_bytes = used.delivered_bytes - buffers_before_.delivered_bytes;
@@ -539,15 +539,8 @@ void CuptiTracer::account(format::Ledger& ledger) const {
   ledger.callback_ns = static_cast<uint64_t>(now.callback_ns - notes_before_.callback_ns);
   ledger.notes_dropped = now.dropped_notes - notes_before_.dropped_notes;
   if (!options_.launch_count) return;
-  ledger.launches_seen = counts.launches + now.dropped_launches - notes_before_.dropped_launches;
-  ledger.graph_launches =
-      counts.graph_launches + now.dropped_graph_launches - notes_before_.dropped_graph_launches;
-  ledger.launches_missing = counts.missing;
-  ledger.launches_unfinished = counts.unfinished;
-  ledger.kernels_unclaimed = counts.unclaimed;
-  for (const auto& [device, missing] : counts.missing_by_device) {
-    ledger.by_device[device].launches_missing = missing;
-  }
+  *ledger.launches_seen += now.dropped_launches - notes_before_.dropped_launches;
+  *ledger.graph_launches += now.dropped_graph_launches - notes_before_.dropped_graph_launches;
 }
 
 }  // namespace
