@@ -3,18 +3,22 @@
 a library of ours injected."""
 
 import os
+import pathlib
+import re
 import subprocess
+import tempfile
 import unittest
 
+GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs/guide/markers.md"
 PROGRAM = os.environ["GPUFL_NVTX_PROGRAM"]
 OBSERVER = os.environ["GPUFL_NVTX_OBSERVER"]
 
 
-def run(injection):
+def run(injection, program=PROGRAM):
     environment = {k: v for k, v in os.environ.items() if k != "NVTX_INJECTION64_PATH"}
     if injection:
         environment["NVTX_INJECTION64_PATH"] = injection
-    ran = subprocess.run([PROGRAM], env=environment, capture_output=True, text=True, timeout=60)
+    ran = subprocess.run([program], env=environment, capture_output=True, text=True, timeout=60)
     return ran.returncode, ran.stdout.splitlines(), ran.stderr
 
 
@@ -48,6 +52,28 @@ class NvtxPrograms(unittest.TestCase):
     def test_a_library_that_is_not_there(self):
         code, lines, _ = run("/nowhere/libgpufl_inject.so")
         self.assertEqual((code, lines), (0, ["levels -2 -2 -2 -2"]))
+
+    def test_the_program_of_the_guide(self):
+        (source,) = re.findall(r"```c\n(.*?)```", GUIDE.read_text(), re.S)
+        with tempfile.TemporaryDirectory() as folder:
+            program = os.path.join(folder, "annotated")
+            compiler = [os.environ["GPUFL_CC"], "-isystem", os.environ["GPUFL_NVTX_INCLUDE"]]
+            subprocess.run(
+                [*compiler, "-Wall", "-Werror", "-x", "c", "-", "-o", program, "-ldl"],
+                input=source, text=True, check=True,
+            )  # fmt: skip
+            code, lines, errors = run(OBSERVER, program)
+        self.assertEqual((code, errors), (0, ""))
+        steps = [
+            line
+            for step in range(3)
+            for line in (
+                f"marker shape=1 name=[batch] domain=[loader] category=0 color=0 payload={step}e0",
+                "marker shape=1 name=[step] domain=[-] category=0 color=0 payload=none",
+            )
+        ]
+        done = "marker shape=0 name=[done] domain=[-] category=0 color=0 payload=none"
+        self.assertEqual(lines, [*steps, done, "dropped=0 unclosed=0 unmatched=0"])
 
 
 if __name__ == "__main__":
