@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a CPU stack costs the thread that it is taken of, against what every program has for it.
 // Costs are CPU time of the thread, so that a busy machine does not change them.
+#include <array>
 #include <cstdio>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -73,18 +75,20 @@ void measure_python(Report& report) {
   const std::string command = "python3 " + (parts / "python_stack_cost.py").string() + " " +
                               (parts / "libpython_stack_cost.so").string() + " " +
                               std::to_string(kPairs) + " " + std::to_string(kOurCount);
+  // NOLINTNEXTLINE(bugprone-command-processor): this benchmark's own program
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return;
+  std::stringstream text;
+  std::array<char, 256> line;
+  while (std::fgets(line.data(), line.size(), pipe) != nullptr) text << line.data();
+  pclose(pipe);
   int frames = 0;
   std::vector<double> ours, ratios;
-  if (std::fscanf(pipe, "%d", &frames) == 1) {
-    double our_ns = 0, backtrace_ns = 0;
-    while (std::fscanf(pipe, "%lf %lf", &our_ns, &backtrace_ns) == 2) {
-      ours.push_back(our_ns);
-      ratios.push_back(our_ns / backtrace_ns);
-    }
+  text >> frames;
+  for (double our_ns = 0, other_ns = 0; text >> our_ns >> other_ns;) {
+    ours.push_back(our_ns);
+    ratios.push_back(our_ns / other_ns);
   }
-  pclose(pipe);
   report.note("python_frames", frames);
   if (ours.empty() || frames == 0) return;  // no python3 here, or one whose frames are not read
   report.value("20 Python functions: a stack", best_of(ours), "ns");

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "symbols/address.hpp"
+
 // Reads the pieces that unwind tables are made of, from mapped memory and never past its end:
 // after the first read that would be, is_ok() is false and everything is zero.
 namespace gpufl::symbols {
@@ -36,7 +38,7 @@ class DwarfReader {
 
   // Null when it does not end here.
   const char* c_string() {
-    const auto* text = reinterpret_cast<const char*>(at_);
+    const auto* text = at_address(at_);
     const void* zero = ok_ ? std::memchr(text, 0, end_ - at_) : nullptr;
     if (zero == nullptr) {
       fail();
@@ -92,7 +94,7 @@ class DwarfReader {
       fail();
       return value;
     }
-    std::memcpy(&value, reinterpret_cast<const void*>(at_), sizeof(T));
+    std::memcpy(&value, at_address(at_), sizeof(T));
     at_ += sizeof(T);
     return value;
   }

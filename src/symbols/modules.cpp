@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "symbols/address.hpp"
+
 namespace gpufl::symbols {
 
 namespace {
@@ -96,7 +98,7 @@ std::string build_id_in_notes(const char* at, size_t size) {
 std::string build_id(const dl_phdr_info& info) {
   for (const ElfW(Phdr) & header : std::span(info.dlpi_phdr, info.dlpi_phnum)) {
     if (header.p_type != PT_NOTE) continue;
-    const auto* notes = reinterpret_cast<const char*>(info.dlpi_addr + header.p_vaddr);
+    const auto* notes = at_address(info.dlpi_addr + header.p_vaddr);
     std::string id = build_id_in_notes(notes, header.p_memsz);
     if (!id.empty()) return id;
   }
@@ -138,7 +140,7 @@ bool overlap(const Module& a, const Module& b) { return a.begin < b.end && b.beg
 CodeModule find_code_module(uintptr_t address) noexcept {
   if (const FindObject find = find_object()) {
     FoundObject found{};
-    if (find(reinterpret_cast<void*>(address), &found) != 0) return {};
+    if (find(at_address(address), &found) != 0) return {};
     return {reinterpret_cast<uintptr_t>(found.map_begin),
             reinterpret_cast<uintptr_t>(found.map_end),
             reinterpret_cast<uintptr_t>(found.eh_frame_hdr)};

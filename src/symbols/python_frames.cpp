@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 
+#include "symbols/address.hpp"
 #include "symbols/python_lines.hpp"
 
 namespace gpufl::symbols {
@@ -113,10 +114,10 @@ uint32_t PythonPlaces::intern(const PythonLayout& layout, const char* code,
                                              Place place) noexcept {
   const uint32_t id = ids_.new_id();
   if (id == 0 || places_.size() == 0) return 0;
-  const auto* code = reinterpret_cast<const char*>(place.code);
+  const auto* code = at_address(place.code);
   char buffer[2048];
   const auto text = [&](uintptr_t object) {
-    return texts_.intern(text_of(layout, reinterpret_cast<const char*>(object), buffer));
+    return texts_.intern(text_of(layout, at_address(object), buffer));
   };
   place.function_text = text(place.name);
   place.file_text = text(place.filename);

@@ -3,7 +3,7 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
+#include <charconv>
 #include <cstring>
 #include <string_view>
 
@@ -149,7 +149,8 @@ PythonSearch find_python(void* library) {
   look_up(library, "Py_GetVersion", get_version);
   if (get_version == nullptr) return search;
   search.is_found = true;
-  // "3.12.1 (main, ...) [GCC ...]": a constant of the interpreter, which needs no initialising.
+  // "3.12.1 (main, ...) [GCC ...]". Needs neither a lock nor an interpreter that is initialised: it
+  // writes the same text to the same place each time.
   const std::string_view version = get_version();
   const std::string number(version.substr(0, version.find(' ')));
   const auto refuse = [&](const char* reason, std::string detail) {
@@ -158,13 +159,13 @@ PythonSearch find_python(void* library) {
     return search;
   };
   PythonRuntime& runtime = search.runtime;
-  if (!version.starts_with("3.") || !python_layout(std::atoi(number.c_str() + 2), runtime.layout)) {
+  int minor = 0;
+  if (version.starts_with("3.")) {
+    std::from_chars(number.data() + 2, number.data() + number.size(), minor);
+  }
+  if (!python_layout(minor, runtime.layout)) {
     return refuse("python_version_unsupported",
                   "Python " + number + ": its frames can be read from 3.10 to 3.13");
-  }
-  if (version.find("free-threading") != std::string_view::npos) {
-    return refuse("python_free_threaded",
-                  "Python " + number + " runs without a global lock: its frames move meanwhile");
   }
   // Only a debug build has it; there objects may begin with further fields.
   if (dlsym(library, "_Py_NegativeRefcount") != nullptr) {
@@ -175,6 +176,10 @@ PythonSearch find_python(void* library) {
     if (said == nullptr || std::memcmp(said->cookie, "xdebugpy", sizeof(said->cookie)) != 0) {
       return refuse("python_version_unsupported",
                     "Python " + number + " does not tell how its frames lie in memory");
+    }
+    if (said->free_threaded != 0) {
+      return refuse("python_free_threaded",
+                    "Python " + number + " has no global lock, and objects of another form");
     }
     apply(*said, runtime.layout);
   }

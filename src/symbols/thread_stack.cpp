@@ -52,7 +52,7 @@ bool ForeignStack::load(uintptr_t address, uintptr_t& value) {
     const uintptr_t page_end = (address | (kPageBytes - 1)) + 1;
     const size_t size = std::min<uintptr_t>(kWindowBytes, page_end - address);
     const iovec local{window_, size};
-    const iovec remote{reinterpret_cast<void*>(address), size};
+    const iovec remote{at_address(address), size};
     const ssize_t copied = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
     errno = saved_errno;
     window_begin_ = address;

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "symbols/address.hpp"
+
 // What an unwinder may read. The first question of a thread asks the system; later ones are two
 // loads. Sanitizers must not look at these reads: they are of memory that compiled code does not
 // share with us by any rule of the language (other frames, gaps between variables), on purpose.
@@ -27,7 +29,7 @@ class OwnStack {
 
   GPUFL_READS_STACK bool load(uintptr_t address, uintptr_t& value) const {
     if (address % sizeof(value) != 0 || address - begin_ > size_ - sizeof(value)) return false;
-    value = *reinterpret_cast<const uintptr_t*>(address);
+    value = *reinterpret_cast<const uintptr_t*>(at_address(address));
     return true;
   }
   bool may_continue_at(uintptr_t from, uintptr_t rsp) const {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "symbols/address.hpp"
 #include "symbols/dwarf_reader.hpp"
 
 namespace gpufl::symbols {
@@ -134,8 +135,7 @@ uintptr_t find_fde(const CodeModule& module, uintptr_t pc) {
   if (!table.is_ok() || count == 0) return 0;
   const auto entry_at = [&](size_t i) {
     TableEntry entry;
-    std::memcpy(&entry, reinterpret_cast<const void*>(table.position() + i * sizeof(entry)),
-                sizeof(entry));
+    std::memcpy(&entry, at_address(table.position() + i * sizeof(entry)), sizeof(entry));
     return entry;
   };
   const auto wanted = static_cast<int64_t>(pc - module.eh_frame_hdr);

@@ -19,6 +19,10 @@
 
 #include "symbols/stack_fixture/call_shapes.hpp"
 
+// Of stack_fixture/late_choice.cpp.
+extern "C" int late_choice();
+extern "C" void (*when_choosing)();
+
 // The truth is _Unwind_Backtrace, called from the same function.
 namespace gpufl::symbols {
 namespace {
@@ -229,8 +233,6 @@ TEST(UnwinderTest, FollowsACoroutineToItsStart) {
   munmap(memory, kStackBytes + 2 * kPage);
 }
 
-extern "C" int late_choice();
-extern "C" void (*when_choosing)();
 Both g_while_choosing;
 
 TEST(UnwinderTest, GoesThroughTheLoadersTrampoline) {
