@@ -7,6 +7,7 @@
 
 #include "base/clock.hpp"
 #include "base/hash.hpp"
+#include "symbols/code_stack.hpp"
 
 namespace gpufl::capture {
 
@@ -46,7 +47,7 @@ std::vector<StackFrame> fold_driver_frames(std::vector<StackFrame> frames) {
     // The outermost of a run stays: the function that the program called.
     if (is_driver && i + 1 < frames.size() && is_internal(frames[i + 1])) continue;
     folded.push_back(std::move(frames[i]));
-    if (is_driver) folded.back().function = kDriverInternal;
+    if (is_driver) folded.back().function = symbols::kDriverInternal;
   }
   return folded;
 }

@@ -145,6 +145,10 @@ CodeModule find_code_module(uintptr_t address) noexcept {
             reinterpret_cast<uintptr_t>(found.map_end),
             reinterpret_cast<uintptr_t>(found.eh_frame_hdr)};
   }
+  return find_code_module_by_loader(address);
+}
+
+CodeModule find_code_module_by_loader(uintptr_t address) noexcept {
   Search search{address, {}};
   dl_iterate_phdr(visit_for_address, &search);
   return search.found;

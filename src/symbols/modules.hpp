@@ -14,6 +14,8 @@ namespace gpufl::symbols {
 // Any thread. Takes no lock where glibc has _dl_find_object (2.35), else the loader's for a moment.
 // An empty range: no module is mapped there.
 CodeModule find_code_module(uintptr_t address) noexcept;
+// The second way, for tests.
+CodeModule find_code_module_by_loader(uintptr_t address) noexcept;
 // Looks up what find_code_module() needs, so that its first call does not.
 void prepare_find_code_module() noexcept;
 

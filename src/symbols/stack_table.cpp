@@ -204,12 +204,12 @@ std::vector<StackFrame> StackTable::frames(uint32_t id) {
         refresh_locked(all);  // loaded since the last round
         module = all.modules.find(word, stack.generation);
       }
-      frame.offset = word;
+      frame.offset = word + 1;
       if (module == nullptr) continue;
       frame.module = module->path;
       frame.build_id = module->build_id;
       frame.module_bytes = module->end - module->begin;
-      frame.offset = word - module->bias;
+      frame.offset = word + 1 - module->bias;
       frame.is_program = module->is_program;
       frame.holds_gpufl = module == own;
     }

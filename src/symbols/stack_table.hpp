@@ -20,8 +20,8 @@ struct StackFrame {
   std::string module;         // path of the file; empty: none is mapped there
   std::string build_id;       // hex; empty: it has none
   uint64_t module_bytes = 0;  // what it takes of the address space
-  // In the file's own numbering (as in its symbol table). It lies inside of the instruction that
-  // was executing, of a caller in its call: it is looked up as it is.
+  // Of the return address, in the file's own numbering (as in its symbol table): the byte before it
+  // is of the call. Where a signal interrupted, the byte before it is of the instruction.
   uint64_t offset = 0;
   bool is_program = false;   // the module is the program itself
   bool holds_gpufl = false;  // the module is the one that this code is in

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "symbols/modules.hpp"
 #include "symbols/unwind_cache.hpp"
 
 // Tables written byte by byte: what compilers write often is tested against real code in
@@ -141,6 +143,22 @@ TEST(UnwindCfiTest, SurvivesDamagedTables) {
     }
     made.at(random() % 300);  // the sanitizers watch
   }
+}
+
+// Of this program, of libc and of none: both ways to find a module say the same.
+TEST(ModulesTest, FindsCodeWithAndWithoutTheLoadersLock) {
+  const auto program = reinterpret_cast<uintptr_t>(&evaluate_cfi);
+  const auto libc = reinterpret_cast<uintptr_t>(&qsort);
+  for (const uintptr_t address : {program, libc}) {
+    const CodeModule quick = find_code_module(address), slow = find_code_module_by_loader(address);
+    EXPECT_TRUE(quick.contains(address));
+    EXPECT_TRUE(slow.contains(address));
+    EXPECT_NE(slow.eh_frame_hdr, 0u);
+    EXPECT_EQ(quick.eh_frame_hdr, slow.eh_frame_hdr);
+    EXPECT_NE(evaluate_cfi(slow, address).kind, StepKind::None);
+  }
+  EXPECT_FALSE(find_code_module(4096).contains(4096));
+  EXPECT_FALSE(find_code_module_by_loader(4096).contains(4096));
 }
 
 TEST(UnwindStepTest, SurvivesPacking) {
