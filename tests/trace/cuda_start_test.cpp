@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tracer that waits for the program to use CUDA: over stand-ins of libcuda and libcupti.
 
+#include <cuda.h>
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,7 +37,7 @@ class CudaStart : public testing::Test {
     void* handle = dlopen(GPUFL_STANDIN_CUPTI, RTLD_NOW);
     return *reinterpret_cast<standin::CuptiStandinFunction*>(dlsym(handle, "cupti_standin"))();
   }
-  void init_cuda() { reinterpret_cast<int (*)(unsigned)>(dlsym(cuda_, "cuInit"))(0); }
+  void init_cuda() { reinterpret_cast<decltype(&::cuInit)>(dlsym(cuda_, "cuInit"))(0); }
   static std::string_view injection_path() {
     const char* value = std::getenv(kInjectionPath);
     return value != nullptr ? value : "";

@@ -37,12 +37,16 @@ namespace gpufl::backend {
   X(cuptiActivityGetNumDroppedRecords)
 
 // NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): the names are NVIDIA's.
+#if CUPTI_API_VERSION >= 130000
+using CuptiSubscriberParams = CUpti_SubscriberParams;
+#else
 struct CuptiSubscriberParams {
   size_t structSize;
   const char* subscriberName;
   char* oldSubscriberName;  // who has subscribed already
   size_t oldSubscriberSize;
 };
+#endif
 
 struct CuptiApi {
 #define GPUFL_CUPTI_MEMBER(name) decltype(::name)* name = nullptr;

@@ -9,12 +9,11 @@
 #include <optional>
 #include <utility>
 
-#include "backend/nvidia/activity_buffers.hpp"
 #include "backend/nvidia/activity_decoder.hpp"
-#include "backend/nvidia/activity_kinds.hpp"
 #include "backend/nvidia/call_watch.hpp"
 #include "backend/nvidia/cuda_start.hpp"
 #include "backend/nvidia/cupti_library.hpp"
+#include "backend/nvidia/record_delivery.hpp"
 #include "backend/nvidia/takeover_watch.hpp"
 #include "base/clock.hpp"
 
@@ -31,24 +30,6 @@ constexpr int64_t kTellEveryNs = 10'000'000'000;
 constexpr size_t kPendingTold = 64;
 // The first version that allows several subscribers.
 constexpr uint32_t kSharedCupti = 130'300;
-
-// Never destroyed: see ActivityBuffers.
-ActivityBuffers& buffers() {
-  static auto* const all = new ActivityBuffers;
-  return *all;
-}
-
-void CUPTIAPI on_buffer_requested(uint8_t** buffer, size_t* size, size_t* max_records) {
-  *buffer = buffers().take_empty();
-  *size = *buffer != nullptr ? ActivityBuffers::kBufferBytes : 0;
-  *max_records = 0;  // as many as fit
-}
-
-void CUPTIAPI on_buffer_completed(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid) {
-  if (buffer != nullptr) buffers().give_full(buffer, valid);
-}
-
-uint64_t CUPTIAPI timestamp() { return static_cast<uint64_t>(base::monotonic_ns()); }
 
 // Of the process. A child of fork() has neither the threads nor a CUDA that works: what its parent
 // has attached it must not touch, nor any lock of ours that may be held.
@@ -112,15 +93,9 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   void attach_late(const char* when);
   Availability attach();
   Availability fail(const Availability& why);
-  Availability register_buffers();
-  bool may_register() const;
-  ClockOrigins clock_origins();
   void take_note(const CallNote& note, RowSink& sink);
   void watch_takeover();
   void watch_refusals(int64_t now_ns);
-  void decode_buffers(int64_t now_ns, RowSink& sink);
-  void count_drops();
-  void stop_recording();
   void detach();
   void tell(std::string_view name, int64_t time_ns, std::string_view text,
             std::string_view hint = "");
@@ -139,7 +114,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   mutable std::mutex mutex_;
   State state_ = State::Idle;
   std::shared_ptr<CuptiLibrary> cupti_;
-  ActivityKinds kinds_;
+  RecordDelivery records_;
   bool is_subscribed_ = false;
   Availability failure_;
   std::vector<Limitation> limitations_;
@@ -147,18 +122,11 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   std::optional<ActivityDecoder> decoder_;
   int64_t session_start_ns_ = 0;
   CallWatch::Counts notes_before_, notes_;
-  ActivityBuffers::Counts buffers_before_;
-  uint64_t deliveries_taken_ = 0;
-  uint64_t complete_deliveries_ = UINT64_MAX;  // those after them were forced
-  size_t most_buffers_ = 0;
-  uint64_t dropped_ = 0;
-  bool drops_known_ = true;
 
   // Of the rounds.
   int64_t last_flush_ns_ = 0;
   bool flushed_ = false;
   bool gathered_last_ = false;
-  std::vector<ActivityBuffers::Full> full_;
   TakeoverWatch takeover_;
   bool is_taken_over_ = false;
   uint64_t refusals_told_ = 0;
@@ -218,11 +186,6 @@ Availability CuptiTracer::attach() {
   if (cupti_ == nullptr) cupti_ = CuptiLibrary::open(why);
   if (cupti_ == nullptr) return fail(why);
   g_process.is_attached = true;
-  devices_.emplace(driver(), uuids_);
-  buffers().begin();
-  buffers().refill();
-  buffers_before_ = buffers().counts();
-  deliveries_taken_ = buffers_before_.delivered;
   CallWatch& watch = CallWatch::instance();
   watch.discard();
   notes_before_ = watch.counts();
@@ -231,57 +194,22 @@ Availability CuptiTracer::attach() {
   if (!is_subscribed_) {
     limitations_.push_back({"launch_count", watching});
     if (options_.stacks != nullptr) limitations_.push_back({"enable_stack_trace", watching});
+    if (!RecordDelivery::is_unclaimed(api())) return fail(watching);
   }
-  Availability enabled = is_subscribed_ || may_register() ? register_buffers() : watching;
-  if (enabled.available) enabled = kinds_.enable(api(), options_, limitations_);
-  if (!enabled.available) {
-    kinds_.disable(api());
-    return fail(enabled);
-  }
+  const Availability opened = records_.open(api(), options_, session_start_ns_, limitations_);
+  if (!opened.available) return fail(opened);
+  devices_.emplace(driver(), uuids_);
+  decoder_.emplace(api(), *devices_, records_.clock_origins(), options_);
   // Notes begin after records have, so that every launch noted has a record.
   if (is_subscribed_) watch.start();
   state_ = State::Running;
-  return enabled;
+  return opened;
 }
 
 Availability CuptiTracer::fail(const Availability& why) {
   detach();
   state_ = State::Failed;
   return failure_ = why;
-}
-
-// Another tool holds the callbacks. Registering for the records would take them from it, if it has
-// them: CUPTI refuses to flush where nobody has registered.
-bool CuptiTracer::may_register() const {
-  return api().cuptiActivityFlushAll(0) == CUPTI_ERROR_INVALID_OPERATION;
-}
-
-Availability CuptiTracer::register_buffers() {
-  if (const CUptiResult code =
-          api().cuptiActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed);
-      code != CUPTI_SUCCESS) {
-    return cupti_failure(api(), code, "cuptiActivityRegisterCallbacks(requested, completed)");
-  }
-  // The default is a cut-off pthread_t, which is no thread of the log's.
-  if (const CUptiResult code = api().cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-      code != CUPTI_SUCCESS) {
-    return cupti_failure(api(), code, "cuptiSetThreadIdType(SYSTEM)");
-  }
-  decoder_.emplace(api(), *devices_, clock_origins(), options_);
-  return {true, "", "", ""};
-}
-
-// CUPTI's times are the monotonic clock's where it takes our callback, else its own, which run at
-// the same rate from another zero.
-ClockOrigins CuptiTracer::clock_origins() {
-  if (api().cuptiActivityRegisterTimestampCallback(timestamp) == CUPTI_SUCCESS) {
-    return session_start_ns_;
-  }
-  uint64_t cupti_ns = 0;
-  const int64_t before_ns = base::monotonic_ns();
-  api().cuptiGetTimestamp(&cupti_ns);
-  const int64_t middle_ns = before_ns + (base::monotonic_ns() - before_ns) / 2;
-  return {session_start_ns_ + (static_cast<int64_t>(cupti_ns) - middle_ns), session_start_ns_};
 }
 
 void CuptiTracer::stop() {
@@ -292,26 +220,12 @@ void CuptiTracer::stop() {
     tell("cuda_not_used", session_now(), "the program did not initialise CUDA in this session");
     state_ = State::Stopped;
   } else if (state_ == State::Running) {
-    stop_recording();
+    // Notes end before records do, for the same reason that they began later.
+    if (is_subscribed_) CallWatch::instance().stop();
+    records_.close(api(), !is_taken_over_);
     state_ = State::Stopped;
   }
   publish_status();
-}
-
-void CuptiTracer::stop_recording() {
-  // Notes end before records do, for the same reason that they began later.
-  if (is_subscribed_) CallWatch::instance().stop();
-  if (is_taken_over_) {
-    // What is recorded now is another tool's.
-    kinds_.disable_uncommon(api());
-    return;
-  }
-  // First what is complete; then, forced, also kernels that still run: these come without an end
-  // and are counted as what they are.
-  api().cuptiActivityFlushAll(0);
-  kinds_.disable(api());
-  complete_deliveries_ = buffers().counts().delivered;
-  api().cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
 void CuptiTracer::gather(int64_t now_ns) {
@@ -325,10 +239,10 @@ void CuptiTracer::gather(int64_t now_ns) {
       flushed_ = state_ == State::Running && now_ns - last_flush_ns_ >= flush_every_ns;
       if (flushed_) {
         last_flush_ns_ = now_ns;
-        api().cuptiActivityFlushAll(0);
+        records_.flush(api());
       }
       // Buffers before notes: so the note of a call that has returned is in hand with its records.
-      if (full_.empty()) buffers().take_full(full_);
+      records_.gather();
       if (is_subscribed_) CallWatch::instance().gather();
       gathered_last_ = state_ == State::Stopped;
       return;
@@ -351,11 +265,10 @@ void CuptiTracer::drain(int64_t now_ns, RowSink& sink) {
       watch.take_graph_nodes([&](const GraphNodeNote& note) { decoder_->note(note, sink); });
       watch.take([&](const CallNote& note) { take_note(note, sink); });
     }
-    decode_buffers(now_ns, sink);
+    records_.decode(api(), std::max(now_ns, session_now()) + kClockSlackNs, *decoder_, sink);
     if (state_ == State::Running) {
       decoder_->submit(flushed_, now_ns, sink);
-      most_buffers_ = std::max(most_buffers_, buffers().allocated());
-      buffers().refill();
+      records_.refill();
       watch_takeover();
       watch_refusals(now_ns);
     } else {
@@ -388,34 +301,8 @@ void CuptiTracer::take_note(const CallNote& note, RowSink& sink) {
   }
 }
 
-void CuptiTracer::decode_buffers(int64_t now_ns, RowSink& sink) {
-  const int64_t latest_ns = std::max(now_ns, session_now()) + kClockSlackNs;
-  const bool any = !full_.empty();
-  while (!full_.empty()) {
-    const ActivityBuffers::Full buffer = full_.front();
-    if (++deliveries_taken_ > complete_deliveries_) decoder_->expect_unfinished();
-    // Also when there is no memory to go on: what is in hand is lost, the buffer is not.
-    full_.erase(full_.begin());
-    struct Returning {
-      uint8_t* data;
-      ~Returning() { buffers().give_empty(data); }
-    } const returning{buffer.data};
-    decoder_->decode(buffer.data, buffer.valid_bytes, latest_ns, sink);
-  }
-  if (any || state_ == State::Stopped) count_drops();
-}
-
-void CuptiTracer::count_drops() {
-  size_t dropped = 0;
-  if (api().cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS) {
-    dropped_ += dropped;
-  } else {
-    drops_known_ = false;
-  }
-}
-
 void CuptiTracer::watch_takeover() {
-  takeover_.on_buffers(buffers().counts().delivered);
+  takeover_.on_buffers(records_.delivered());
   if (takeover_.is_taken_over() == is_taken_over_) return;
   is_taken_over_ = !is_taken_over_;
   if (is_taken_over_) {
@@ -429,7 +316,7 @@ void CuptiTracer::watch_takeover() {
 }
 
 void CuptiTracer::watch_refusals(int64_t now_ns) {
-  const uint64_t refusals = buffers().counts().refusals - buffers_before_.refusals;
+  const uint64_t refusals = records_.refusals();
   if (refusals == refusals_told_) return;
   if (refusals_told_ != 0 && now_ns - refusals_told_ns_ < kTellEveryNs) return;
   refusals_told_ = refusals;
@@ -454,7 +341,7 @@ void CuptiTracer::detach() {
            "a call of the program has not returned: CUPTI is given up when it does");
     }
   }
-  if (cupti_ != nullptr) buffers().release_spare();
+  if (cupti_ != nullptr) records_.release();
   g_process.is_attached = false;
   g_process.is_tracing.clear();
 }
@@ -505,7 +392,7 @@ void CuptiTracer::publish_status() {
     status.pending_count = pending.count;
     status.pending = std::move(pending.oldest);
   }
-  status.dropped = dropped_;
+  status.dropped = records_.dropped();
   const std::lock_guard lock(status_mutex_);
   status_ = std::move(status);
 }
@@ -527,12 +414,7 @@ void CuptiTracer::account(format::Ledger& ledger) const {
     return;
   }
   decoder_->account(is_subscribed_ && options_.launch_count, ledger);
-  const ActivityBuffers::Counts used = buffers().counts();
-  ledger.activity_buffers = used.delivered - buffers_before_.delivered;
-  ledger.activity_bytes = used.delivered_bytes - buffers_before_.delivered_bytes;
-  // A refusal of ours makes CUPTI drop; that it says so is not taken for granted.
-  const uint64_t refused = used.refusals - buffers_before_.refusals;
-  if (drops_known_) ledger.vendor_dropped = std::max(dropped_, refused);
+  records_.account(ledger);
   if (!is_subscribed_) return;
   const bool is_over = state_ == State::Detached;
   const CallWatch::Counts now = is_over ? notes_ : CallWatch::instance().counts();

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/nvidia/record_delivery.hpp"
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+
+namespace gpufl::backend {
+namespace {
+
+// Never destroyed: see ActivityBuffers.
+ActivityBuffers& buffers() {
+  static auto* const all = new ActivityBuffers;
+  return *all;
+}
+
+void CUPTIAPI on_buffer_requested(uint8_t** buffer, size_t* size, size_t* max_records) {
+  *buffer = buffers().take_empty();
+  *size = *buffer != nullptr ? ActivityBuffers::kBufferBytes : 0;
+  *max_records = 0;  // as many as fit
+}
+
+void CUPTIAPI on_buffer_completed(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid) {
+  if (buffer != nullptr) buffers().give_full(buffer, valid);
+}
+
+uint64_t CUPTIAPI timestamp() { return static_cast<uint64_t>(base::monotonic_ns()); }
+
+// CUPTI's times are the monotonic clock's where it takes our callback, else its own, which run at
+// the same rate from another zero.
+ClockOrigins register_clock(const CuptiApi& api, int64_t session_start_ns) {
+  if (api.cuptiActivityRegisterTimestampCallback(timestamp) == CUPTI_SUCCESS) {
+    return session_start_ns;
+  }
+  uint64_t cupti_ns = 0;
+  const int64_t before_ns = base::monotonic_ns();
+  api.cuptiGetTimestamp(&cupti_ns);
+  const int64_t middle_ns = before_ns + (base::monotonic_ns() - before_ns) / 2;
+  return {session_start_ns + (static_cast<int64_t>(cupti_ns) - middle_ns), session_start_ns};
+}
+
+}  // namespace
+
+bool RecordDelivery::is_unclaimed(const CuptiApi& api) {
+  return api.cuptiActivityFlushAll(0) == CUPTI_ERROR_INVALID_OPERATION;
+}
+
+Availability RecordDelivery::open(const CuptiApi& api, const TraceOptions& options,
+                                  int64_t session_start_ns, std::vector<Limitation>& left_out) {
+  buffers().begin();
+  buffers().refill();
+  before_ = buffers().counts();
+  taken_ = before_.delivered;
+  if (const CUptiResult code =
+          api.cuptiActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed);
+      code != CUPTI_SUCCESS) {
+    return cupti_failure(api, code, "cuptiActivityRegisterCallbacks(requested, completed)");
+  }
+  // The default is a cut-off pthread_t, which is no thread of the log's.
+  if (const CUptiResult code = api.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+      code != CUPTI_SUCCESS) {
+    return cupti_failure(api, code, "cuptiSetThreadIdType(SYSTEM)");
+  }
+  clock_origins_ = register_clock(api, session_start_ns);
+  Availability enabled = kinds_.enable(api, options, left_out);
+  if (!enabled.available) kinds_.disable(api);
+  return enabled;
+}
+
+void RecordDelivery::gather() {
+  if (full_.empty()) buffers().take_full(full_);
+}
+
+void RecordDelivery::decode(const CuptiApi& api, int64_t latest_ns, ActivityDecoder& decoder,
+                            RowSink& sink) {
+  while (!full_.empty()) {
+    const ActivityBuffers::Full buffer = full_.front();
+    full_.erase(full_.begin());
+    // Also when there is no memory to go on: what is in hand is lost then, the buffer is not.
+    struct Returning {
+      uint8_t* data;
+      ~Returning() { buffers().give_empty(data); }
+    } const returning{buffer.data};
+    if (++taken_ > unforced_) decoder.expect_unfinished();
+    decoder.decode(buffer.data, buffer.valid_bytes, latest_ns, sink);
+  }
+  size_t dropped = 0;
+  if (api.cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS) {
+    dropped_ += dropped;
+  } else {
+    drops_known_ = false;
+  }
+}
+
+void RecordDelivery::refill() { buffers().refill(); }
+
+void RecordDelivery::close(const CuptiApi& api, bool is_ours) {
+  if (!is_ours) return kinds_.disable_uncommon(api);
+  // First what is complete; then, forced, also kernels that still run: these come without times.
+  api.cuptiActivityFlushAll(0);
+  kinds_.disable(api);
+  unforced_ = buffers().counts().delivered;
+  api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+}
+
+void RecordDelivery::release() { buffers().release_spare(); }
+
+uint64_t RecordDelivery::delivered() const { return buffers().counts().delivered; }
+
+uint64_t RecordDelivery::refusals() const { return buffers().counts().refusals - before_.refusals; }
+
+void RecordDelivery::account(format::Ledger& ledger) const {
+  const ActivityBuffers::Counts now = buffers().counts();
+  ledger.activity_buffers = now.delivered - before_.delivered;
+  ledger.activity_bytes = now.delivered_bytes - before_.delivered_bytes;
+  // A refusal of ours makes CUPTI drop; that it says so is not taken for granted.
+  if (drops_known_) ledger.vendor_dropped = std::max(dropped_, refusals());
+}
+
+}  // namespace gpufl::backend
