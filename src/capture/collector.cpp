@@ -2,6 +2,8 @@
 #include "capture/collector.hpp"
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -23,14 +25,33 @@ constexpr int64_t kRotationCheckEvery_ns = 1000 * kMillisecond_ns;
 constexpr int64_t kClockEvery_ns = 10'000 * kMillisecond_ns;
 constexpr size_t kMaxWaitingEvents = 4096;
 
+// Python: "file.py:12 in function"; native: "libx.so+0x1234".
+std::string frame_text(const symbols::StackFrame& frame) {
+  if (frame.is_python()) {
+    return frame.file + ":" + std::to_string(frame.line) + " in " + frame.function;
+  }
+  if (frame.module.empty()) return frame.function.empty() ? "?" : frame.function;
+  char offset[32];
+  std::snprintf(offset, sizeof(offset), "+0x%" PRIx64, frame.offset);
+  return frame.module + offset;
+}
+
+uint64_t stacks_dropped(const CollectorParts& parts) {
+  return parts.takes_stacks ? symbols::StackTable::instance().dropped() : 0;
+}
+
 }  // namespace
 
 Collector::Collector(const CollectorParts& parts)
-    : parts_(parts), counters_(parts.log), samples_(parts.log), pause_(kPause) {
-  if (parts.scope_session != 0) {
-    scopes_.emplace(parts.log, parts.scope_session, parts.session_start_ns,
-                    parts.tracer != nullptr);
-  }
+    : parts_(parts),
+      counters_(parts.log),
+      samples_(parts.log),
+      pause_(kPause),
+      stacks_dropped_before_(stacks_dropped(parts)) {
+  if (parts.takes_stacks) stack_log_.emplace(parts.log, parts.session_start_ns);
+  if (parts.scope_session == 0) return;
+  scopes_.emplace(parts.log, parts.scope_session, parts.session_start_ns, parts.attributes);
+  if (parts.gate != nullptr) scopes_->watch_for(*parts.gate);
 }
 
 template <typename Step>
@@ -51,19 +72,30 @@ bool Collector::start() {
   return false;
 }
 
+void Collector::set_tracer(backend::Tracer* tracer) {
+  std::unique_lock lock(mutex_);
+  next_tracer_ = tracer;
+  tracer_changes_ = true;
+  cv_.notify_all();
+  cv_.wait(lock, [&] { return ended_ || !tracer_changes_; });
+}
+
 void Collector::post_event(const base::Json& fields) noexcept {
-  const bool posted = attempt([&] {
+  const bool is_made = attempt([&] {
     base::Json line = base::Json::object();
     line.set("time", session_now());
     for (const auto& [key, value] : fields.members()) line.set(key, value);
-    const std::lock_guard lock(mutex_);
-    if (events_.size() == kMaxWaitingEvents) {
-      ++events_dropped_;
-    } else {
-      events_.push_back(std::move(line));
-    }
+    post(format::Kind::Event, std::move(line));
   });
-  if (!posted) drop_event();
+  if (!is_made) drop_event();
+}
+
+void Collector::post(format::Kind kind, base::Json line) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (posted_.size() == kMaxWaitingEvents ||
+      !attempt([&] { posted_.emplace_back(kind, std::move(line)); })) {
+    ++events_dropped_;
+  }
 }
 
 void Collector::drop_event() noexcept {
@@ -78,6 +110,56 @@ void Collector::flush() {
   cv_.wait(lock, [&] { return ended_ || flushes_done_ >= mine; });
 }
 
+std::optional<CollectorStatus> Collector::status(milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  const uint64_t wanted = statuses_made_ + 1;
+  status_asked_ = true;
+  cv_.notify_all();
+  const bool is_made =
+      cv_.wait_for(lock, patience, [&] { return ended_ || statuses_made_ >= wanted; });
+  if (!is_made || ended_) return std::nullopt;
+  return status_;
+}
+
+CollectorStatus Collector::make_status() const {
+  CollectorStatus status;
+  account(status.ledger);
+  status.ledger.collector_cpu_ns = base::clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  status.has_tracer = tracer_ != nullptr;
+  if (tracer_ == nullptr) return status;
+  tracer_->account(status.ledger);
+  status.trace = tracer_->status();
+  for (const backend::PendingCall& call : status.trace.pending) {
+    const std::string_view name = scopes_ ? scopes_->name_of_open(call.scope) : std::string_view();
+    if (!name.empty()) status.scope_names[call.scope] = name;
+    const auto id = static_cast<size_t>(call.stack);
+    if (id == 0 || id >= recorded_stacks_.size() || status.stacks.contains(call.stack)) continue;
+    auto& frames = status.stacks[call.stack];
+    for (const symbols::StackFrame& frame :
+         fold_driver_frames(symbols::StackTable::instance().frames(recorded_stacks_[id]))) {
+      frames.push_back(frame_text(frame));
+    }
+  }
+  return status;
+}
+
+void Collector::account(format::Ledger& ledger) const {
+  if (scopes_) {
+    ledger.scopes_dropped = scopes_->dropped();
+    ledger.scopes_unclosed = scopes_->unclosed();
+    ledger.scopes_forgotten = scopes_->unknown();
+    ledger.names_overflowed = scopes_->names_overflowed();
+  }
+  if (parts_.takes_stacks) ledger.stacks_dropped = stacks_dropped(parts_) - stacks_dropped_before_;
+  ledger.counters_overflowed = counters_.overflowed();
+  ledger.rounds_lost = rounds_lost_;
+  {
+    const std::lock_guard lock(mutex_);
+    ledger.events_dropped = events_dropped_;
+  }
+  if (parts_.markers != nullptr) parts_.markers->account(ledger);
+}
+
 void Collector::stop(format::Ledger& ledger) noexcept {
   {
     const std::lock_guard lock(mutex_);
@@ -85,14 +167,8 @@ void Collector::stop(format::Ledger& ledger) noexcept {
     cv_.notify_all();
   }
   thread_.join();
-  if (scopes_) {
-    ledger.scopes_dropped = scopes_->dropped();
-    ledger.scopes_unclosed = scopes_->unclosed();
-    ledger.names_overflowed = scopes_->names_overflowed();
-  }
-  ledger.counters_overflowed = counters_.overflowed();
-  ledger.rounds_lost = rounds_lost_;
-  ledger.events_dropped = events_dropped_;
+  // Only a source of markers can run out of memory here: then its counts stay unknown.
+  (void)attempt([&] { account(ledger); });
   ledger.collector_cpu_ns += thread_.cpu_ns();
 }
 
@@ -102,21 +178,35 @@ int64_t Collector::intern(format::Dict dict, std::string_view value) {
 
 void Collector::submit(const format::Batch& rows) { parts_.log.write(rows); }
 
-void Collector::write(format::Kind kind, const base::Json& line) { parts_.log.write(kind, line); }
+void Collector::write(format::Kind kind, const base::Json& line) {
+  const bool is_code = kind == format::Kind::Module || kind == format::Kind::Source;
+  parts_.log.write(kind, line, is_code ? format::Channel::Code : format::Channel::System);
+}
 
 backend::ScopeRef Collector::scope_at(int64_t thread, int64_t time_ns) {
   return scopes_ ? scopes_->scope_at(thread, time_ns) : backend::ScopeRef{};
 }
 
-int64_t Collector::stack(uint32_t) { return 0; }
+int64_t Collector::stack(uint32_t recorded) {
+  if (!stack_log_ || recorded == 0) return 0;
+  const int64_t id = stack_log_->id(recorded);
+  const auto place = static_cast<size_t>(id);
+  if (place >= recorded_stacks_.size()) recorded_stacks_.resize(place + 1);
+  recorded_stacks_[place] = recorded;
+  return id;
+}
 
 int64_t Collector::session_now() const { return base::monotonic_ns() - parts_.session_start_ns; }
 
 void Collector::run() {
   std::unique_lock lock(mutex_);
   while (true) {
+    tracer_ = next_tracer_;
+    tracer_changes_ = false;
+    cv_.notify_all();
     const uint64_t asked = flushes_asked_;
     const bool last = stopping_;
+    const bool wants_status = status_asked_;
     lock.unlock();
     const bool flush_now = last || asked != flushes_done_;
     // Each for itself: what one has no memory for does not keep the others from their work.
@@ -125,11 +215,20 @@ void Collector::run() {
     const bool flush_due = flush_now || session_now() - last_flush_ns_ >= kFlushEvery_ns;
     if (flush_due && !attempt([&] { flush_log(session_now()); })) whole = false;
     if (!whole) ++rounds_lost_;
+    std::optional<CollectorStatus> status;
+    if (wants_status) (void)attempt([&] { status = make_status(); });
     lock.lock();
     flushes_done_ = asked;
+    if (wants_status) status_asked_ = false;
+    if (status) {
+      status_ = std::move(*status);
+      ++statuses_made_;
+    }
     if (last) break;
     cv_.notify_all();
-    cv_.wait_for(lock, pause_, [&] { return stopping_ || flushes_asked_ != flushes_done_; });
+    cv_.wait_for(lock, pause_, [&] {
+      return stopping_ || flushes_asked_ != flushes_done_ || tracer_changes_ || status_asked_;
+    });
   }
   ended_ = true;
   cv_.notify_all();
@@ -137,11 +236,17 @@ void Collector::run() {
 
 void Collector::collect(bool everything) {
   const int64_t now_ns = session_now();
-  if (parts_.tracer != nullptr) parts_.tracer->gather(now_ns);
+  // What the tracer has in hand began before the scopes and ranges are read, so all of it finds
+  // its own.
+  if (tracer_ != nullptr) tracer_->gather(now_ns);
+  const int64_t gathered_ns = session_now();
   const uint64_t fullest = scopes_ ? scopes_->drain() : 0;
+  if (parts_.markers != nullptr) parts_.markers->drain(now_ns, *this);
+  if (parts_.gate != nullptr) parts_.gate->settle(gathered_ns);
+  if (parts_.takes_stacks) symbols::StackTable::instance().refresh();
   samples_.write(parts_.sampler.take());
-  if (parts_.tracer != nullptr) parts_.tracer->drain(now_ns, *this);
-  write_events();
+  if (tracer_ != nullptr) tracer_->drain(now_ns, *this);
+  write_posted();
   if (everything || now_ns - last_counters_ns_ >= kCountersEvery_ns) {
     counters_.sample(now_ns);
     last_counters_ns_ = now_ns;
@@ -158,16 +263,17 @@ void Collector::collect(bool everything) {
 void Collector::collect_last() {
   const int64_t now_ns = session_now();
   if (scopes_) scopes_->finish(now_ns);
+  if (parts_.gate != nullptr) parts_.log.write(format::Kind::Event, parts_.gate->summary(now_ns));
   write_clock(now_ns);
 }
 
-void Collector::write_events() {
-  std::vector<base::Json> events;
+void Collector::write_posted() {
+  std::vector<std::pair<format::Kind, base::Json>> posted;
   {
     const std::lock_guard lock(mutex_);
-    events.swap(events_);
+    posted.swap(posted_);
   }
-  for (const base::Json& event : events) parts_.log.write(format::Kind::Event, event);
+  for (const auto& [kind, line] : posted) parts_.log.write(kind, line);
 }
 
 void Collector::tell_lost_rounds(int64_t now_ns) {

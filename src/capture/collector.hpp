@@ -4,30 +4,47 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/backend.hpp"
 #include "base/json.hpp"
+#include "capture/capture_gate.hpp"
 #include "capture/counter_collector.hpp"
 #include "capture/sample_writer.hpp"
 #include "capture/sampler.hpp"
 #include "capture/scope_collector.hpp"
 #include "capture/service_thread.hpp"
+#include "capture/stack_log.hpp"
 #include "format/log_writer.hpp"
 
-// The one thread that writes a session's log: every 50 ms it takes what scopes, counters, sampler
-// and tracer have produced and flushes, so that whatever is older than a quarter of a second
-// survives the process. Borrows everything it is given.
+// The one thread that writes a session's log: every 50 ms it takes what scopes, counters, sampler,
+// markers and tracer have produced and flushes, so that whatever is older than a quarter of a
+// second survives the process. Borrows everything it is given.
 namespace gpufl::capture {
 
 struct CollectorParts {
   format::LogWriter& log;
   Sampler& sampler;
-  backend::Tracer* tracer;  // null: none
+  backend::MarkerSource* markers;  // null: none
+  RangeGate* gate;                 // null: none
+  bool attributes;                 // calls will ask for their scopes
+  bool takes_stacks;
   int64_t session_start_ns;
   uint32_t scope_session;  // 0: another session has the scopes
+};
+
+// How it stands, as of a round.
+struct CollectorStatus {
+  format::Ledger ledger;       // what is counted so far, the tracer's account with it
+  backend::TraceStatus trace;  // of the tracer, where there is one
+  bool has_tracer = false;
+  std::map<int64_t, std::string> scope_names;          // of what is pending, while they are open
+  std::map<int64_t, std::vector<std::string>> stacks;  // of what is pending
 };
 
 class Collector final : private backend::RowSink {
@@ -35,13 +52,21 @@ class Collector final : private backend::RowSink {
   explicit Collector(const CollectorParts& parts);
 
   bool start();
+  // Any thread. From the next round on `tracer` is read, or none where it is null; returns when
+  // the one before is in use no more. One caller at a time.
+  void set_tracer(backend::Tracer* tracer);
   // Any thread. An `event` line with the time of the call; `fields` has at least "name". One that
   // finds no room is counted.
   void post_event(const base::Json& fields) noexcept;
+  // Likewise any other object line, as it is.
+  void post(format::Kind kind, base::Json line) noexcept;
   // Any thread. Counts an event that its sender had no room for.
   void drop_event() noexcept;
   // Any thread. Returns when everything recorded before the call is in the log's files.
   void flush();
+  // Any thread. Nothing when the thread did not come round within `patience`: it hangs in a driver
+  // or in the disk.
+  std::optional<CollectorStatus> status(std::chrono::milliseconds patience);
   // Takes what is left, ends open scopes and returns with the thread gone, however long the disk
   // takes. The log is the caller's again; `ledger` gets what was counted.
   void stop(format::Ledger& ledger) noexcept;
@@ -59,11 +84,14 @@ class Collector final : private backend::RowSink {
   void run();
   // One round. `everything`: also what is not yet due.
   void collect(bool everything);
+  CollectorStatus make_status() const;
+  // What is counted here, so far.
+  void account(format::Ledger& ledger) const;
   // False when there was no memory for it: what `step` had in hand is lost.
   template <typename Step>
   static bool attempt(Step&& step);
   void collect_last();
-  void write_events();
+  void write_posted();
   void tell_lost_rounds(int64_t now_ns);
   void write_clock(int64_t now_ns);
   void flush_log(int64_t now_ns);
@@ -71,11 +99,14 @@ class Collector final : private backend::RowSink {
 
   const CollectorParts parts_;
   std::optional<ScopeCollector> scopes_;  // none: another session has them
+  std::optional<StackLog> stack_log_;
   CounterCollector counters_;
   SampleWriter samples_;
   ServiceThread thread_;
 
   // The thread's own.
+  backend::Tracer* tracer_ = nullptr;
+  std::vector<uint32_t> recorded_stacks_;  // what stack() was asked for, by what it answered
   std::chrono::milliseconds pause_;
   int64_t last_flush_ns_ = 0;
   int64_t last_counters_ns_ = 0;
@@ -84,14 +115,20 @@ class Collector final : private backend::RowSink {
   uint64_t windows_sealed_ = 0;
   uint64_t rounds_lost_ = 0;
   uint64_t rounds_lost_told_ = 0;
+  const uint64_t stacks_dropped_before_;
 
-  std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards what follows
   std::condition_variable cv_;
   bool stopping_ = false;
   bool ended_ = true;
+  backend::Tracer* next_tracer_ = nullptr;
+  bool tracer_changes_ = false;
   uint64_t flushes_asked_ = 0;
   uint64_t flushes_done_ = 0;
-  std::vector<base::Json> events_;
+  bool status_asked_ = false;
+  uint64_t statuses_made_ = 0;
+  CollectorStatus status_;
+  std::vector<std::pair<format::Kind, base::Json>> posted_;
   uint64_t events_dropped_ = 0;
 };
 

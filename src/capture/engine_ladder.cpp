@@ -7,27 +7,22 @@ namespace gpufl::capture {
 
 namespace {
 
-constexpr std::string_view kMonitor = "Monitor";
 constexpr std::string_view kTrace = "Trace";
 
-CapabilityNote unserved_feature(const std::string& feature, std::string_view engine) {
-  CapabilityNote note{feature, "on", "off", {}, {}, {}};
-  if (engine == kMonitor) {
-    note.reason = "engine_too_low";
-    note.detail = "the Monitor engine records health, scopes and counters only";
-    note.hint = "choose the engine Trace or a higher one";
-  } else {
-    note.reason = "not_in_this_version";
-    note.detail = "no engine of this version records it";
-  }
-  return note;
+CapabilityNote unserved_feature(const std::string& feature) {
+  return {feature,
+          "on",
+          "off",
+          "engine_too_low",
+          "the Monitor engine records health, scopes and counters only",
+          "choose the engine Trace or a higher one"};
 }
 
 }  // namespace
 
 std::span<const std::string_view> engine_names() {
   static constexpr std::string_view kNames[] = {
-      kMonitor,        kTrace, "PcSampling", "SassMetrics",
+      kMonitorEngine,  kTrace, "PcSampling", "SassMetrics",
       "RangeProfiler", "Deep", "PmSampling", "RangeProfilerKernelReplay"};
   return kNames;
 }
@@ -35,20 +30,21 @@ std::span<const std::string_view> engine_names() {
 EngineChoice choose_engine(std::string_view asked, const backend::Availability& trace,
                            const std::vector<std::string>& features) {
   EngineChoice choice;
-  CapabilityNote note{"profiling_engine", std::string(asked), std::string(asked), {}, {}, {}};
+  CapabilityNote note{
+      std::string(kEngineFeature), std::string(asked), std::string(asked), {}, {}, {}};
   const auto names = engine_names();
   if (std::find(names.begin(), names.end(), asked) == names.end()) {
-    note.got = kMonitor;
+    note.got = kMonitorEngine;
     note.reason = "unknown_engine";
     note.detail = "there is no engine of that name";
-  } else if (asked != kMonitor) {
+  } else if (asked != kMonitorEngine) {
     if (asked != kTrace) {
       note.got = kTrace;
       note.reason = "not_in_this_version";
       note.detail = "the highest engine of this version is Trace";
     }
     if (!trace.available) {
-      note.got = kMonitor;
+      note.got = kMonitorEngine;
       note.reason = trace.reason;
       note.detail = trace.detail;
       note.hint = trace.hint;
@@ -56,9 +52,8 @@ EngineChoice choose_engine(std::string_view asked, const backend::Availability& 
   }
   choice.engine = note.got;
   choice.notes.push_back(std::move(note));
-  for (const std::string& feature : features) {
-    choice.notes.push_back(unserved_feature(feature, choice.engine));
-  }
+  if (choice.engine != kMonitorEngine) return choice;
+  for (const std::string& feature : features) choice.notes.push_back(unserved_feature(feature));
   return choice;
 }
 

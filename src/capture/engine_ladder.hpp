@@ -12,6 +12,9 @@
 // Which engine runs when one is asked for, and which of the wanted features it serves. Pure.
 namespace gpufl::capture {
 
+inline constexpr std::string_view kMonitorEngine = "Monitor";  // records nothing of the GPU
+inline constexpr std::string_view kEngineFeature = "profiling_engine";  // in its note
+
 struct EngineChoice {
   std::string engine;                 // the one that runs
   std::vector<CapabilityNote> notes;  // first the engine's own; then one for each unserved feature

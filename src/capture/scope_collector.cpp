@@ -47,6 +47,12 @@ ScopeCollector::ScopeCollector(format::LogWriter& log, uint32_t session, int64_t
   }
 }
 
+void ScopeCollector::watch_for(RangeGate& gate) {
+  if (gate.scope_name().empty()) return;
+  gate_name_ = scope_recorder::names().intern(gate.scope_name());
+  gate_ = &gate;
+}
+
 int64_t ScopeCollector::name_id(uint32_t name) {
   return log_id(log_, scope_recorder::names(), name, name_ids_);
 }
@@ -141,6 +147,7 @@ void ScopeCollector::begin(ThreadScopes& thread, const ScopeEvent& event) {
   if (thread.history != nullptr) {
     history_->change(*thread.history, start_ns, parent, thread.innermost());
   }
+  if (gate_ != nullptr && event.name == gate_name_) gate_->on_scope(true, start_ns);
 }
 
 void ScopeCollector::close(ThreadScopes& thread, std::vector<OpenScope>::iterator scope,
@@ -194,6 +201,7 @@ void ScopeCollector::close_all(ThreadScopes& thread, int64_t end_ns, ScopeEnding
 
 void ScopeCollector::write_row(const ThreadScopes& thread, const OpenScope& scope, int64_t end_ns,
                                ScopeEnding ending) {
+  if (gate_ != nullptr && scope.name == gate_name_) gate_->on_scope(false, end_ns);
   rows_.push_row({scope.id, scope.parent, thread.thread_id, scope.depth, name_id(scope.name),
                   tag_id(scope.tag), scope.start_ns, std::max<int64_t>(0, end_ns - scope.start_ns),
                   scope.repeat, scope.warmup, static_cast<int64_t>(ending)});
@@ -230,6 +238,15 @@ void ScopeCollector::restate_open() {
 void ScopeCollector::finish(int64_t now_ns) {
   for (ThreadScopes& thread : threads_) close_all(thread, now_ns, ScopeEnding::Shutdown);
   write_rows();
+}
+
+std::string_view ScopeCollector::name_of_open(int64_t id) const {
+  for (const ThreadScopes& thread : threads_) {
+    for (const OpenScope& scope : thread.open) {
+      if (scope.id == id) return scope_recorder::names().text(scope.name);
+    }
+  }
+  return {};
 }
 
 uint64_t ScopeCollector::dropped() const {

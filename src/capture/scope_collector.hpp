@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "capture/capture_gate.hpp"
 #include "capture/scope_history.hpp"
 #include "capture/scope_ring.hpp"
 #include "format/batch.hpp"
@@ -20,6 +21,8 @@ class ScopeCollector {
   // `keeps_history` is for scope_at().
   ScopeCollector(format::LogWriter& log, uint32_t session, int64_t session_start_ns,
                  bool keeps_history);
+  // `gate` is told of scopes that have its scope_name(), and outlives this.
+  void watch_for(RangeGate& gate);
 
   // Takes what the threads have recorded and writes the scopes that ended. Returns how full the
   // fullest ring was, in events of a ring of ScopeRing::kEvents.
@@ -34,6 +37,9 @@ class ScopeCollector {
   backend::ScopeRef scope_at(int64_t thread, int64_t time_ns) {
     return history_ ? history_->at(thread, time_ns) : backend::ScopeRef{};
   }
+
+  // The name of a scope that is open now; empty: it is not.
+  std::string_view name_of_open(int64_t id) const;
 
   uint64_t dropped() const;  // scopes, since the session began
   uint64_t unclosed() const { return unclosed_; }
@@ -88,6 +94,8 @@ class ScopeCollector {
   const uint32_t session_;
   const int64_t session_start_ns_;
   std::optional<ScopeHistory> history_;
+  RangeGate* gate_ = nullptr;
+  uint32_t gate_name_ = 0;             // the recorder's id of the name it waits for
   std::vector<ThreadScopes> threads_;  // by ring
   uint64_t ringless_before_;
   uint64_t names_overflowed_before_;

@@ -9,11 +9,14 @@
 #include "base/clock.hpp"
 #include "capture/collector.hpp"
 #include "capture/engine_ladder.hpp"
+#include "capture/gpu_recording.hpp"
 #include "capture/host_metrics.hpp"
 #include "capture/identity.hpp"
+#include "capture/instruments.hpp"
 #include "capture/sampler.hpp"
 #include "capture/scope_recorder.hpp"
 #include "capture/service_thread.hpp"
+#include "capture/session_status.hpp"
 
 namespace gpufl::capture {
 
@@ -21,95 +24,6 @@ namespace {
 
 constexpr int kDefaultIntervalMs = 100;
 constexpr size_t kMaxSystemStarts = 4096;  // names that are open at a time
-
-base::Json to_json(const CapabilityNote& note) {
-  base::Json line = base::Json::object();
-  line.set("feature", note.feature).set("asked", note.asked).set("got", note.got);
-  if (!note.reason.empty()) line.set("reason", note.reason);
-  if (!note.detail.empty()) line.set("detail", note.detail);
-  if (!note.hint.empty()) line.set("hint", note.hint);
-  return line;
-}
-
-struct StopTracer {
-  void operator()(backend::Tracer* tracer) const {
-    tracer->stop();
-    delete tracer;
-  }
-};
-
-// What watches the hardware, and what had to be given up for it.
-struct Instruments {
-  std::unique_ptr<backend::Backend> backend;
-  std::shared_ptr<backend::HealthSource> health;
-  std::unique_ptr<backend::Tracer, StopTracer> tracer;
-  std::vector<backend::DeviceFacts> devices;
-  std::string engine;
-  std::vector<CapabilityNote> notes;
-
-  std::string backend_name() const { return backend ? std::string(backend->name()) : "none"; }
-};
-
-CapabilityNote health_note(const std::string& asked, const std::string& got,
-                           const backend::Availability& why) {
-  CapabilityNote note{"health", asked, got, {}, {}, {}};
-  // "auto" asks for what there is, and gets it.
-  if (asked == "auto" && got != "none") note.asked = got;
-  if (note.asked != note.got) {
-    note.reason = why.reason;
-    note.detail = why.detail;
-    note.hint = why.hint;
-  }
-  return note;
-}
-
-void open_health(const SessionConfig& config, backend::Availability why, Instruments& out) {
-  std::string got = "none";
-  if (out.backend && why.available) {
-    auto health = out.backend->make_health_source();
-    if (health) {
-      out.health = std::move(*health);
-      out.devices = out.health->devices();
-      got = out.backend_name();
-    } else {
-      why = {false, base::to_string(health.status().code()), health.status().message(), {}};
-    }
-  }
-  out.notes.push_back(health_note(config.backend, got, why));
-}
-
-void open_tracer(const SessionConfig& config, int64_t start_ns, Instruments& out) {
-  backend::Availability trace{false, "no_backend", "no GPU vendor's backend is in use", {}};
-  // Asking opens the vendor's tracing library: not for sessions that want none.
-  if (out.backend && config.engine != "Monitor") trace = out.backend->trace_available();
-  if (trace.available && config.engine != "Monitor") {
-    auto tracer = out.backend->make_tracer(config.trace);
-    if (tracer) {
-      trace = (*tracer)->start(start_ns);
-      if (trace.available) out.tracer.reset(tracer->release());
-    } else {
-      trace = {false, base::to_string(tracer.status().code()), tracer.status().message(), {}};
-    }
-  }
-  EngineChoice choice = choose_engine(config.engine, trace, config.features);
-  out.engine = choice.engine;
-  out.notes.insert(out.notes.end(), choice.notes.begin(), choice.notes.end());
-  if (!out.tracer) return;
-  for (backend::Limitation& one : out.tracer->limitations()) {
-    out.notes.push_back({std::move(one.feature), "on", "off", std::move(one.why.reason),
-                         std::move(one.why.detail), std::move(one.why.hint)});
-  }
-}
-
-Instruments open_instruments(const SessionConfig& config, int64_t start_ns) {
-  Instruments instruments;
-  backend::Availability why;
-  instruments.backend = backend::make_backend(config.backend, why);
-  open_health(config, std::move(why), instruments);
-  open_tracer(config, start_ns, instruments);
-  instruments.notes.insert(instruments.notes.end(), config.notes.begin(), config.notes.end());
-  return instruments;
-}
 
 SamplerConfig sampler_config(const SessionConfig& config, int64_t start_ns,
                              uint32_t scope_session) {
@@ -157,7 +71,10 @@ struct Running {
         instruments(std::move(opened)),
         log(std::move(log_writer)),
         sampler(sampler_config(config, start_ns, scopes.session()), instruments.health),
-        collector({*log, sampler, instruments.tracer.get(), start_ns, scopes.session()}) {
+        collector({*log, sampler, instruments.markers.get(), instruments.gate.get(),
+                   config.engine != kMonitorEngine, instruments.stacks != nullptr, start_ns,
+                   scopes.session()}),
+        recording(instruments, config, collector, start_ns) {
     if (scopes.session() != 0) return;
     instruments.notes.push_back(
         {"scopes", "on", "off", "taken", "another session of this process records the scopes", {}});
@@ -171,6 +88,7 @@ struct Running {
   std::unique_ptr<format::LogWriter> log;
   Sampler sampler;
   Collector collector;
+  GpuRecording recording;
 
   std::mutex mutex;  // guards what follows
   std::map<std::string, uint64_t, std::less<>> system_starts;
@@ -180,8 +98,12 @@ struct Running {
 
 class RunningSession final : public Session {
  public:
-  RunningSession(std::filesystem::path dir, std::unique_ptr<Running> running)
-      : dir_(std::move(dir)), notes_(running->instruments.notes), running_(std::move(running)) {}
+  RunningSession(std::filesystem::path dir, format::SessionHeader header,
+                 std::unique_ptr<Running> running)
+      : dir_(std::move(dir)),
+        header_(std::move(header)),
+        notes_(running->instruments.notes),
+        running_(std::move(running)) {}
   ~RunningSession() override { (void)stop(); }
 
   const std::filesystem::path& dir() const override { return dir_; }
@@ -190,15 +112,16 @@ class RunningSession final : public Session {
   void system_stop(std::string_view name) override;
   MetricBoard board() const override;
   void flush() override;
-  base::Status resume() override { return base::Status::ok(); }
-  base::Status pause() override { return base::Status::ok(); }
-  base::Json status() const override { return base::Json::object(); }
+  base::Status resume() override;
+  base::Status pause() override;
+  base::Json status() const override;
   void mark(std::string_view text) override;
   base::Status stop() override;
   void abandon() override;
 
  private:
   const std::filesystem::path dir_;
+  const format::SessionHeader header_;
   const std::vector<CapabilityNote> notes_;
   std::unique_ptr<Running> running_;  // null after abandon()
 };
@@ -276,6 +199,24 @@ void RunningSession::mark(std::string_view text) {
   if (running_) post(*running_, "mark", text);
 }
 
+base::Status RunningSession::resume() {
+  if (!running_) return {base::Code::Unavailable, "session_ended: the session is its parent's"};
+  const SignalsBlocked blocked;  // a vendor's library starts threads
+  return guarded([&] { return running_->recording.resume(); });
+}
+
+base::Status RunningSession::pause() {
+  if (!running_) return {base::Code::Unavailable, "session_ended: the session is its parent's"};
+  const SignalsBlocked blocked;
+  return guarded([&] { return running_->recording.pause(); });
+}
+
+base::Json RunningSession::status() const {
+  if (!running_) return base::Json::object();
+  return session_status({header_, dir_, running_->start_ns, running_->instruments, *running_->log,
+                         running_->collector, running_->recording});
+}
+
 base::Status RunningSession::stop() {
   if (!running_) return base::Status::ok();
   const SignalsBlocked blocked;
@@ -283,12 +224,13 @@ base::Status RunningSession::stop() {
   const std::lock_guard lock(running.mutex);
   if (running.stopped) return running.stop_status;
   running.stopped = true;
+  // Before the scopes: what is recorded to the last finds the scope that it belongs to.
+  running.recording.stop();
+  if (running.instruments.markers) running.instruments.markers->stop();
   running.scopes.stop_recording();
   if (!running.sampler.stop()) {
     post(running, "sampler_stuck", "a reading of the driver did not return; left behind");
   }
-  backend::Tracer* tracer = running.instruments.tracer.get();
-  if (tracer != nullptr) tracer->stop();
 
   format::Ledger ledger;
   running.collector.stop(ledger);
@@ -296,8 +238,10 @@ base::Status RunningSession::stop() {
   ledger.samples_missed = running.sampler.samples_missed();
   ledger.samplers_stuck = running.sampler.stuck();
   ledger.collector_cpu_ns += running.sampler.cpu_ns();
-  if (tracer != nullptr) tracer->account(ledger);
-  running.stop_status = guarded([&] { return running.log->close(running.now(), ledger); });
+  running.stop_status = guarded([&] {
+    running.recording.account(ledger);
+    return running.log->close(running.now(), ledger);
+  });
   running.scopes.release();
   return running.stop_status;
 }
@@ -326,7 +270,16 @@ void write_opening(const SessionConfig& config, Running& running) {
   for (const base::Json& event : config.events) running.collector.post_event(event);
 }
 
+// It becomes the name of a folder.
+bool is_run_id(const std::string& text) {
+  return text.size() <= 255 && text.find('/') == std::string::npos && text != "." && text != "..";
+}
+
 base::Result<std::unique_ptr<Session>> start_session(SessionConfig config) {
+  if (!is_run_id(config.run_id)) {
+    return base::Status(base::Code::InvalidArgument,
+                        "the id of a run is the name of a folder, not \"" + config.run_id + "\"");
+  }
   const base::ClockAnchor anchor = base::read_clock_anchor();
   const int64_t start_ns = anchor.monotonic_ns;
   Instruments instruments = open_instruments(config, start_ns);
@@ -339,14 +292,19 @@ base::Result<std::unique_ptr<Session>> start_session(SessionConfig config) {
   header.start_wall_ns = anchor.wall_ns;
   header.start_monotonic_ns = start_ns;
   header.clock_error_ns = anchor.error_ns;
-  config.log.session_dir = config.log_root / header.session_id;
+  config.log.session_dir = config.log_root;
+  if (!config.run_id.empty()) {
+    header.run_id = config.run_id;
+    config.log.session_dir /= config.run_id;
+  }
+  config.log.session_dir /= header.session_id;
   auto log = format::LogWriter::create(config.log, header);
   if (!log) return log.status();
 
   // From here on the session's end undoes whatever of its start has been done.
   auto owned = std::make_unique<Running>(config, std::move(*log), std::move(instruments), start_ns);
   Running& running = *owned;
-  auto session = std::make_unique<RunningSession>(config.log.session_dir, std::move(owned));
+  auto session = std::make_unique<RunningSession>(config.log.session_dir, header, std::move(owned));
   write_opening(config, running);
   const bool sampling = config.continuous_sampling || config.sample_interval_ms > 0;
   if (!running.collector.start() || (sampling && !running.sampler.start())) {
@@ -357,6 +315,15 @@ base::Result<std::unique_ptr<Session>> start_session(SessionConfig config) {
 }
 
 }  // namespace
+
+base::Json to_json(const CapabilityNote& note) {
+  base::Json line = base::Json::object();
+  line.set("feature", note.feature).set("asked", note.asked).set("got", note.got);
+  if (!note.reason.empty()) line.set("reason", note.reason);
+  if (!note.detail.empty()) line.set("detail", note.detail);
+  if (!note.hint.empty()) line.set("hint", note.hint);
+  return line;
+}
 
 base::Result<std::unique_ptr<Session>> Session::start(SessionConfig config) {
   const SignalsBlocked blocked;

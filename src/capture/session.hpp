@@ -27,6 +27,8 @@ struct CapabilityNote {
   std::string hint;
 };
 
+base::Json to_json(const CapabilityNote& note);  // the fields of a `capability` line
+
 struct SessionConfig {
   std::string app_name = "gpufl";
   std::filesystem::path log_root;  // sessions are folders below it
@@ -38,7 +40,7 @@ struct SessionConfig {
       false;            // records nothing of the GPU until resume(); opens no vendor library for it
   bool stacks = false;  // CPU stacks at launches and waits
   std::string capture_range;          // "", "cudaProfilerApi", "nvtx:NAME", "scope:NAME"
-  std::string run_id;                 // empty: a run of its own
+  std::string run_id;                 // sessions of one run share a folder; empty: no such folder
   backend::TraceOptions trace;        // its pointers are set by Session
   format::LogOptions log;             // session_dir is set by Session
   std::vector<std::string> features;  // options turned on by hand, "enable_stack_trace": those

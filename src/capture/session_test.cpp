@@ -192,6 +192,86 @@ TEST_F(SessionTest, EventsOfTheCallerStandInTheLog) {
   EXPECT_EQ(std::count(lines.events.begin(), lines.events.end(), "from_the_caller"), 1);
 }
 
+TEST_F(SessionTest, DormantUntilResumedAndPausedAgain) {
+  SessionConfig config = this->config("synthetic");
+  config.engine = "Trace";
+  config.dormant = true;
+  const auto session = start(config);
+  ASSERT_TRUE(session);
+  const base::Json dormant = session->status();
+  EXPECT_EQ(dormant["state"].as_string(), "dormant");
+  EXPECT_EQ(dormant["engine"].as_string(), "Trace");
+  EXPECT_EQ(dormant["dir"].as_string(), session->dir().string());
+  EXPECT_EQ(dormant["session_id"].as_string(), session->dir().filename().string());
+  EXPECT_EQ(dormant["pid"].as_integer(), getpid());
+  EXPECT_EQ(dormant["app"].as_string(), "session_test");
+  EXPECT_EQ(dormant.find("tracer"), nullptr);
+  EXPECT_EQ(dormant["rows"].find("kernel"), nullptr);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(session->resume());
+    EXPECT_EQ(session->status()["state"].as_string(), "recording");
+    const int64_t before = session->status()["rows"]["kernel"].as_integer();
+    EXPECT_TRUE(
+        eventually([&] { return session->status()["rows"]["kernel"].as_integer() > before; }));
+    EXPECT_TRUE(session->pause());
+    const base::Json paused = session->status();
+    EXPECT_EQ(paused["state"].as_string(), "paused");
+    session->flush();
+    EXPECT_EQ(session->status()["rows"]["kernel"].as_integer(),
+              paused["rows"]["kernel"].as_integer());
+  }
+  EXPECT_TRUE(session->stop());
+  EXPECT_EQ(session->status()["state"].as_string(), "ended");
+  EXPECT_FALSE(session->resume());
+  const Lines lines = read(*session);
+  EXPECT_EQ(std::count(lines.events.begin(), lines.events.end(), "recording_resumed"), 2);
+  EXPECT_EQ(std::count(lines.events.begin(), lines.events.end(), "recording_paused"), 2);
+  EXPECT_EQ(format::verify_session(session->dir()).verdict, format::Verdict::Complete);
+}
+
+TEST_F(SessionTest, SessionsOfARunShareAFolder) {
+  SessionConfig config = this->config("none");
+  config.run_id = "run-1";
+  for (int i = 0; i < 2; ++i) {
+    const auto session = start(config);
+    ASSERT_TRUE(session);
+    EXPECT_EQ(session->dir().parent_path(), folder_ / "run-1");
+    EXPECT_TRUE(session->stop());
+    const auto reader = format::SessionReader::open(session->dir());
+    ASSERT_TRUE(reader);
+    EXPECT_EQ(reader->header().run_id, "run-1");
+  }
+  for (const char* id : {"..", "a/b"}) {
+    config.run_id = id;
+    EXPECT_FALSE(Session::start(config)) << id;
+  }
+}
+
+TEST_F(SessionTest, ACaptureRangeThatNeverOpensIsSaid) {
+  SessionConfig config = this->config("synthetic");
+  config.engine = "Trace";
+  config.capture_range = "scope:step";
+  const auto quiet = start(config);
+  ASSERT_TRUE(quiet);
+  GFL_SCOPE("other") {}
+  EXPECT_TRUE(quiet->stop());
+  const auto events = read(*quiet).events;
+  EXPECT_EQ(std::count(events.begin(), events.end(), "capture_range_never_opened"), 1);
+
+  const auto met = start(config);
+  ASSERT_TRUE(met);
+  GFL_SCOPE("step") {}
+  EXPECT_TRUE(met->stop());
+  const auto met_events = read(*met).events;
+  EXPECT_EQ(std::count(met_events.begin(), met_events.end(), "capture_range"), 1);
+
+  config.capture_range = "somewhere";
+  const auto misspelt = start(config);
+  ASSERT_TRUE(misspelt);
+  EXPECT_EQ(note(*misspelt, "capture_range")->reason, "bad_value");
+  EXPECT_TRUE(misspelt->stop());
+}
+
 TEST_F(SessionTest, HostFactsOutliveTheirWindow) {
   SessionConfig config = this->config("none");
   config.continuous_sampling = true;

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/gpu_recording.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "capture/fake_log_writer.hpp"
+
+// Tracers that come and go under a collector that runs: with a backend made for it.
+namespace gpufl::capture {
+namespace {
+
+struct Vendor {
+  std::atomic<int> asked{0};  // trace_available()
+  std::atomic<int> tracers{0};
+  std::atomic<bool> refuses{false};
+  std::atomic<bool> counts_launches{true};
+};
+
+// One kernel for every round it is gathered in, and one more after its stop.
+class FakeTracer final : public backend::Tracer {
+ public:
+  explicit FakeTracer(Vendor& vendor) : vendor_(vendor) { ++vendor_.tracers; }
+  ~FakeTracer() override {
+    EXPECT_EQ(kernels_, drained_) << "something was not read before it went";
+    --vendor_.tracers;
+  }
+  backend::Availability start(int64_t) override {
+    if (vendor_.refuses) return {false, "taken", "another tool has it", "stop the other tool"};
+    return {true, "", "", ""};
+  }
+  std::vector<backend::Limitation> limitations() const override {
+    if (vendor_.counts_launches) return {};
+    return {{"launch_count", {false, "taken", "no callbacks", ""}}};
+  }
+  void stop() override {
+    if (!stopped_.exchange(true)) ++kernels_;
+  }
+  void gather(int64_t) override {
+    if (!stopped_) ++kernels_;
+    gathered_ = kernels_;
+  }
+  void drain(int64_t now_ns, backend::RowSink& sink) override {
+    format::Batch rows(format::Kind::Sync);
+    for (; drained_ < gathered_; ++drained_) {
+      namespace column = format::sync_column;
+      rows.mutable_column(column::kStart).push_back(now_ns);
+      rows.mutable_column(column::kDuration).push_back(0);
+      rows.set_rows(rows.rows() + 1);
+    }
+    if (!rows.empty()) sink.submit(rows);
+  }
+  void account(format::Ledger& ledger) const override {
+    ledger.kernel_records = drained_;
+    if (vendor_.counts_launches) ledger.launches_seen = kernels_;
+  }
+  backend::TraceStatus status() const override {
+    backend::TraceStatus status;
+    status.state = stopped_ ? "stopped" : "waiting_for_cuda";
+    return status;
+  }
+
+ private:
+  Vendor& vendor_;
+  std::atomic<bool> stopped_{false};
+  std::atomic<uint64_t> kernels_{0}, drained_{0};
+  uint64_t gathered_ = 0;
+};
+
+class FakeBackend final : public backend::Backend {
+ public:
+  explicit FakeBackend(Vendor& vendor) : vendor_(vendor) {}
+  std::string_view name() const override { return "fake"; }
+  backend::Availability health_available() override { return {}; }
+  backend::Availability trace_available() override {
+    ++vendor_.asked;
+    return {true, "", "", ""};
+  }
+  base::Result<std::unique_ptr<backend::HealthSource>> make_health_source() override {
+    return base::Status(base::Code::Unsupported, "none");
+  }
+  base::Result<std::unique_ptr<backend::Tracer>> make_tracer(
+      const backend::TraceOptions&) override {
+    return std::unique_ptr<backend::Tracer>(std::make_unique<FakeTracer>(vendor_));
+  }
+
+ private:
+  Vendor& vendor_;
+};
+
+class GpuRecordingTest : public testing::Test {
+ protected:
+  GpuRecordingTest() : sampler_({}, nullptr) {}
+
+  // What Session does, less the log.
+  void start(bool dormant, const std::string& engine = "Trace") {
+    config_.engine = engine;
+    config_.dormant = dormant;
+    instruments_.backend = std::make_unique<FakeBackend>(vendor_);
+    if (!dormant && engine == "Trace") {
+      OpenedTracer opened = open_tracer(instruments_.backend.get(), {}, start_ns_);
+      instruments_.tracer = std::move(opened.tracer);
+      if (!instruments_.tracer) {
+        instruments_.notes.push_back({"profiling_engine", engine, "Monitor", opened.why.reason,
+                                      opened.why.detail, opened.why.hint});
+      }
+    }
+    collector_.emplace(CollectorParts{log_, sampler_, nullptr, nullptr, true, false, start_ns_, 0});
+    recording_.emplace(instruments_, config_, *collector_, start_ns_);
+    ASSERT_TRUE(collector_->start());
+  }
+  format::Ledger finish() {
+    format::Ledger ledger;
+    recording_->stop();
+    collector_->stop(ledger);
+    recording_->account(ledger);
+    return ledger;
+  }
+  std::vector<std::string> told(format::Kind kind, const char* field) const {
+    std::vector<std::string> texts;
+    for (const auto& [line_kind, line] : log_.objects) {
+      if (line_kind == kind) texts.push_back(line[field].as_string());
+    }
+    return texts;
+  }
+
+  const int64_t start_ns_ = base::monotonic_ns();
+  Vendor vendor_;
+  FakeLogWriter log_;
+  Sampler sampler_;
+  SessionConfig config_;
+  Instruments instruments_;
+  std::optional<Collector> collector_;
+  std::optional<GpuRecording> recording_;
+};
+
+TEST_F(GpuRecordingTest, DormantAsksNothingOfTheVendor) {
+  start(true);
+  collector_->flush();
+  EXPECT_EQ(recording_->state(), "dormant");
+  EXPECT_EQ(vendor_.asked, 0);
+  EXPECT_TRUE(recording_->pause());
+  EXPECT_EQ(recording_->state(), "dormant");
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(vendor_.asked, 0);
+  EXPECT_EQ(ledger.kernel_records, std::nullopt);
+}
+
+TEST_F(GpuRecordingTest, TracersFollowEachOtherAndAddUp) {
+  start(true);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_TRUE(recording_->resume());
+    EXPECT_TRUE(recording_->resume());  // again: nothing
+    EXPECT_EQ(recording_->state(), "waiting_for_cuda");
+    EXPECT_EQ(vendor_.tracers, 1);
+    collector_->flush();
+    EXPECT_TRUE(recording_->pause());
+    EXPECT_TRUE(recording_->pause());
+    EXPECT_EQ(recording_->state(), "paused");
+    EXPECT_EQ(vendor_.tracers, 0);
+  }
+  EXPECT_TRUE(recording_->resume());
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(vendor_.tracers, 0);
+  EXPECT_EQ(recording_->state(), "ended");
+  EXPECT_GE(*ledger.kernel_records, 2 * 6u);
+  EXPECT_EQ(ledger.launches_seen, ledger.kernel_records);
+  EXPECT_EQ(log_.rows(format::Kind::Sync).size(), *ledger.kernel_records);
+  EXPECT_TRUE(ledger.is_complete());
+  const std::vector<std::string> events = told(format::Kind::Event, "name");
+  EXPECT_EQ(std::count(events.begin(), events.end(), "recording_resumed"), 6);
+  EXPECT_EQ(std::count(events.begin(), events.end(), "recording_paused"), 5);
+}
+
+TEST_F(GpuRecordingTest, APartWithoutLaunchCountProvesNothing) {
+  start(false);
+  EXPECT_TRUE(recording_->pause());
+  vendor_.counts_launches = false;
+  EXPECT_TRUE(recording_->resume());
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.completeness(), format::Completeness::NotProven);
+  const std::vector<std::string> notes = told(format::Kind::Capability, "feature");
+  EXPECT_EQ(notes, std::vector<std::string>{"launch_count"});
+}
+
+TEST_F(GpuRecordingTest, WhatStandsInTheWayIsTheState) {
+  vendor_.refuses = true;
+  start(false);
+  EXPECT_EQ(recording_->state(), "taken");
+  const base::Status refused = recording_->resume();
+  EXPECT_FALSE(refused);
+  EXPECT_EQ(refused.message().rfind("taken: another tool has it", 0), 0u) << refused.message();
+  EXPECT_EQ(recording_->state(), "taken");
+  vendor_.refuses = false;
+  EXPECT_TRUE(recording_->resume());
+  (void)finish();
+  EXPECT_EQ(told(format::Kind::Capability, "reason"), std::vector<std::string>{"taken"});
+  EXPECT_FALSE(recording_->resume());
+  EXPECT_FALSE(recording_->pause());
+}
+
+TEST_F(GpuRecordingTest, MonitorHasNothingToResume) {
+  start(false, "Monitor");
+  EXPECT_EQ(recording_->state(), "monitoring");
+  const base::Status refused = recording_->resume();
+  EXPECT_EQ(refused.message().rfind("engine_too_low: ", 0), 0u) << refused.message();
+  EXPECT_EQ(vendor_.asked, 0);
+  (void)finish();
+}
+
+TEST_F(GpuRecordingTest, FromManyThreadsUntilItEnds) {
+  start(false);
+  std::atomic<bool> done{false};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      while (!done) {
+        if (t % 2 == 0) {
+          (void)recording_->resume();
+        } else {
+          (void)recording_->pause();
+        }
+        (void)recording_->state();
+        (void)collector_->status(std::chrono::milliseconds(1));
+      }
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const format::Ledger ledger = finish();
+  done = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(vendor_.tracers, 0);
+  EXPECT_EQ(log_.rows(format::Kind::Sync).size(), *ledger.kernel_records);
+}
+
+TEST_F(GpuRecordingTest, StatusKnowsWhatIsCountedSoFar) {
+  start(false);
+  collector_->flush();
+  const auto status = collector_->status(std::chrono::seconds(10));
+  ASSERT_TRUE(status);
+  EXPECT_TRUE(status->has_tracer);
+  EXPECT_GE(status->ledger.kernel_records.value_or(0), 1u);
+  EXPECT_GT(status->ledger.collector_cpu_ns, 0);
+  EXPECT_EQ(status->trace.state, "waiting_for_cuda");
+  (void)finish();
+  EXPECT_FALSE(collector_->status(std::chrono::milliseconds(1)));
+}
+
+}  // namespace
+}  // namespace gpufl::capture
