@@ -35,6 +35,7 @@ void SummaryBuilder::on_batch(const format::Batch& batch,
                               const format::Dictionaries& dictionaries) {
   summary_.rows[std::string(batch.kind_spec().name)] += batch.rows();
   see_times(batch);
+  summary_.activity.add(batch);
   switch (batch.kind()) {
     case Kind::Scope: scopes_.add_ended(batch, dictionaries); break;
     case Kind::ScopeOpen: scopes_.add_open(batch, dictionaries); break;

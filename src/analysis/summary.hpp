@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/activity.hpp"
 #include "analysis/counters.hpp"
 #include "analysis/markers.hpp"
 #include "analysis/metric_series.hpp"
@@ -44,6 +45,7 @@ struct SessionSummary {
   base::Json host_facts;                         // the event of that name; null when there is none
   std::vector<base::Json> events;                // the first kMaxEvents
   std::map<std::string, uint64_t> event_counts;  // by name, all of them
+  ActivityTotals activity;
   std::vector<ScopeNode> scopes;
   std::vector<MarkerTotal> markers;
   std::vector<CounterTotal> counters;

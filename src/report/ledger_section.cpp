@@ -34,12 +34,9 @@ std::string counts_text(const Counts& counts) {
   return fmt::format("{} ({})", text, parts);
 }
 
-struct Verdict {
-  std::string text;
-  Tone tone;
-};
+}  // namespace
 
-Verdict verdict(const SessionSummary& summary) {
+Verdict ledger_verdict(const SessionSummary& summary) {
   if (!summary.ledger) {
     if (summary.live) return {"not written yet: the session still runs", Tone::Plain};
     return {"missing: the session was cut off, its last moments may be lost", Tone::Warning};
@@ -60,6 +57,8 @@ Verdict verdict(const SessionSummary& summary) {
   }
   return {"complete: no loss is known", Tone::Good};
 }
+
+namespace {
 
 // What launched, and what came of it. Rows that would tell of nothing are left out.
 void write_launches(TextPage& page, const format::Ledger& ledger) {
@@ -96,7 +95,7 @@ void write_launches(TextPage& page, const format::Ledger& ledger) {
 }  // namespace
 
 void write_ledger(TextPage& page, const SessionSummary& summary) {
-  const Verdict result = verdict(summary);
+  const Verdict result = ledger_verdict(summary);
   page.heading("LEDGER", result.text, result.tone);
 
   // One row for every number, so that what nobody counted is seen to be unknown.

@@ -2,13 +2,21 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "analysis/summary.hpp"
 #include "report/text_page.hpp"
 
 // The parts of a text report, each with its heading; a part with nothing to say writes nothing.
-// Called by text_report.cpp only.
+// Called by text_report.cpp and run_report.cpp only.
 namespace gpufl::report {
+
+struct Verdict {
+  std::string text;  // "word: what it means"
+  Tone tone;
+};
+// What the ledger comes to.
+Verdict ledger_verdict(const analysis::SessionSummary& summary);
 
 void write_session(TextPage& page, const analysis::SessionSummary& summary);
 void write_ledger(TextPage& page, const analysis::SessionSummary& summary);

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/run_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace gpufl::report {
+namespace {
+
+using analysis::SessionSummary;
+
+SessionSummary process(int64_t pid, int64_t rank, uint64_t kernels) {
+  SessionSummary session;
+  session.header.run_id = "run-1";
+  session.header.process = "train";
+  session.header.pid = pid;
+  session.header.rank = rank;
+  session.duration_ns = 2'000'000'000;
+  session.activity.kernels = kernels;
+  session.activity.kernel_ns = static_cast<int64_t>(kernels) * 1000;
+  session.activity.copies = 1;
+  session.activity.copy_bytes = 1 << 20;
+  session.ledger.emplace();
+  return session;
+}
+
+TEST(RunReport, SumsUpAllProcesses) {
+  std::vector<SessionSummary> sessions = {process(101, 0, 1000), process(102, 1, 500)};
+  sessions[1].ledger.reset();
+  const std::string text = run_report(sessions, {.width = 100});
+  EXPECT_NE(text.find("RUN: run-1"), std::string::npos) << text;
+  EXPECT_NE(text.find("1,500 (1.500 ms of kernel time)"), std::string::npos) << text;
+  EXPECT_NE(text.find("2 (2.000 MiB"), std::string::npos) << text;
+  EXPECT_NE(text.find("complete 1, missing 1"), std::string::npos) << text;
+  EXPECT_NE(text.find("101"), std::string::npos) << text;
+  EXPECT_NE(text.find("102"), std::string::npos) << text;
+}
+
+TEST(RunReport, OneProcessNeedsNoTable) {
+  const std::vector<SessionSummary> sessions = {process(101, 0, 7)};
+  const std::string text = run_report(sessions);
+  EXPECT_EQ(text.find("PROCESSES"), std::string::npos) << text;
+  EXPECT_NE(text.find("ledger"), std::string::npos) << text;
+}
+
+TEST(RunReport, SaysThatCudaWasNeverUsed) {
+  std::vector<SessionSummary> sessions = {process(101, 0, 0)};
+  sessions[0].event_counts["cuda_never_used"] = 1;
+  EXPECT_NE(run_report(sessions).find("without CUDA"), std::string::npos);
+}
+
+TEST(RunReport, ListsNoMoreThanAsked) {
+  std::vector<SessionSummary> sessions(5, process(1, 0, 1));
+  const std::string text = run_report(sessions, {.top = 2});
+  EXPECT_NE(text.find("... 3 more"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace gpufl::report
