@@ -115,6 +115,18 @@ TEST_F(DiagnosisTest, ToolsInPathToolkitAndWheels) {
   EXPECT_EQ(find("nvdisasm").text, (root_ / "opt/tools/nvdisasm").string());
 }
 
+TEST_F(DiagnosisTest, TheInterpretersOwnWheelsComeFirst) {
+  write("opt/venv/bin/python3", "", true);
+  write("opt/venv/lib/python3.12/site-packages/nvidia/cu13/bin/nvdisasm", "", true);
+  write("srv/app/lib/python3.11/site-packages/nvidia/cu12/bin/nvdisasm", "", true);
+  write("proc/self/cmdline", std::string("/srv/app/bin/python3.11\0train.py\0", 33));
+  EXPECT_EQ(find("nvdisasm").text,
+            (root_ / "srv/app/lib/python3.11/site-packages/nvidia/cu12/bin/nvdisasm").string());
+  write("proc/self/cmdline", std::string("/srv/app/bin/train\0", 19));
+  EXPECT_EQ(find("nvdisasm").text,
+            (root_ / "opt/venv/lib/python3.12/site-packages/nvidia/cu13/bin/nvdisasm").string());
+}
+
 TEST_F(DiagnosisTest, ACuptiThatDoesNotLoadIsAProblem) {
   write("usr/local/cuda/extras/CUPTI/lib64/libcupti.so.13", "this is no library");
   const Finding cupti = find("cupti");

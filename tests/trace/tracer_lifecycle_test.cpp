@@ -106,6 +106,24 @@ TEST_F(Lifecycle, StacksAreTakenAtLaunchesWaitsAndCopiesThatBlock) {
   EXPECT_EQ(rows(Kind::Kernel)[0][format::kernel_column::kStack], 1);
 }
 
+TEST_F(Lifecycle, NodesOfGraphsKnowTheStackOfTheirCapture) {
+  CountingStacks stacks;
+  ASSERT_TRUE(start({.stacks = &stacks}).available);
+  // Node 1 of the graph that is launched is a copy of the one that was captured, node 2 is not.
+  callbacks_->graph_node(101, 0);
+  callbacks_->graph_node(1, 101);
+  Launch graph;
+  graph.graph_kernels = 2;
+  standin_->launch(graph);
+  finish();
+  ASSERT_EQ(rows(Kind::Kernel).size(), 2u);
+  for (const auto& row : rows(Kind::Kernel)) {
+    EXPECT_EQ(row[format::kernel_column::kStack], 2);
+    const bool is_captured = row[format::kernel_column::kGraphNode] == 1;
+    EXPECT_EQ(row[format::kernel_column::kNodeStack], is_captured ? 1 : 0);
+  }
+}
+
 TEST_F(Lifecycle, WithoutTheLaunchCountNothingIsProvenAndStacksStillCome) {
   CountingStacks stacks;
   ASSERT_TRUE(start({.launch_count = false, .stacks = &stacks}).available);
@@ -357,6 +375,28 @@ TEST_F(Lifecycle, WhatRecordingCostIsAccounted) {
   EXPECT_GT(ledger.activity_buffers.value_or(0), 0u);
   EXPECT_GT(ledger.activity_bytes.value_or(0), 1'000u * 200);
   EXPECT_EQ(ledger.notes_dropped, 0u);
+}
+
+TEST_F(Lifecycle, WhatStandsInTheWayHasAWordAndAHint) {
+  const std::pair<CUptiResult, const char*> words[] = {
+      {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "permission_denied"},
+      {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, "permission_denied"},
+      {CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, "unsupported_gpu"},
+      {CUPTI_ERROR_NOT_COMPATIBLE, "another_tool"},
+      {CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED, "another_tool"},
+      {CUPTI_ERROR_NOT_INITIALIZED, "cuda_not_available"},
+  };
+  for (const auto& [code, word] : words) {
+    standin_->reset(k13_0);
+    standin_->fail("cuptiActivityEnable", code);
+    const Availability why = start();
+    EXPECT_FALSE(why.available);
+    EXPECT_EQ(why.reason, word);
+    EXPECT_NE(why.hint, "") << word;
+    EXPECT_EQ(tracer_->status().state, word);
+    tracer_.reset();
+    EXPECT_FALSE(standin_->is_subscribed());
+  }
 }
 
 TEST_F(Lifecycle, WhatIsOptionalAndRefusedIsLeftOut) {

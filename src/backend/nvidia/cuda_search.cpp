@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <set>
 #include <sstream>
 
@@ -36,10 +37,26 @@ std::vector<fs::path> entries_named(const fs::path& folder, std::string_view pre
   return found;
 }
 
+// Of the interpreter that this process is, if it is one: as it was called, which may be by a link
+// from a virtual environment, and where it really lies.
+std::vector<fs::path> own_prefixes(const std::string& root) {
+  std::string called;
+  std::getline(std::ifstream(root + "/proc/self/cmdline"), called, '\0');
+  if (!fs::path(called).filename().string().starts_with("python")) return {};
+  std::vector<fs::path> prefixes;
+  if (called.find('/') != std::string::npos) {
+    prefixes.push_back(fs::path(root + called).parent_path().parent_path());
+  }
+  std::error_code error;
+  const fs::path real = fs::read_symlink(root + "/proc/self/exe", error);
+  if (!error) prefixes.push_back(fs::path(root + real.string()).parent_path().parent_path());
+  return prefixes;
+}
+
 // Without asking the interpreter, which may be anything: from where it lies.
 std::vector<fs::path> python_prefixes(const std::string& root,
                                       const std::vector<fs::path>& search_path) {
-  std::vector<fs::path> prefixes;
+  std::vector<fs::path> prefixes = own_prefixes(root);
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
     if (const std::string value = variable(name); !value.empty()) prefixes.push_back(root + value);
   }
@@ -52,6 +69,9 @@ std::vector<fs::path> python_prefixes(const std::string& root,
       if (!error) prefixes.push_back(real.parent_path().parent_path());
       break;
     }
+  }
+  if (const std::string home = variable("HOME"); !home.empty()) {
+    prefixes.push_back(root + home + "/.local");
   }
   prefixes.push_back(root + "/usr/local");
   return prefixes;
