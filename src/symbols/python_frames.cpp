@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbols/python_frames.hpp"
 
-#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -61,45 +61,77 @@ std::string_view to_utf8(const char* data, size_t length, std::span<char> buffer
   return {buffer.data(), size};
 }
 
-// The text of a string object, cut at the buffer's size where it has to be converted.
-std::string_view text_of(const PythonLayout& layout, const char* object, std::span<char> buffer) {
+// Size, beginning and end.
+uint64_t fingerprint(const char* data, size_t size) {
+  uint64_t head = 0, tail = 0;
+  if (size >= sizeof(head)) {
+    std::memcpy(&head, data, sizeof(head));
+    std::memcpy(&tail, data + size - sizeof(tail), sizeof(tail));
+  } else {
+    for (size_t i = 0; i < size; ++i) head = head << 8 | static_cast<uint8_t>(data[i]);
+  }
+  // Turned, because in eight bytes the two are the same.
+  return mix_hash(head + size, std::rotl(tail, 23));
+}
+
+// The characters of a string object, as the interpreter keeps them.
+struct Characters {
+  const char* data = nullptr;
+  size_t length = 0;
+  size_t width = 0;  // bytes of a character; 0: it is none that code objects have
+  bool is_ascii = false;
+
+  size_t bytes() const { return length * width; }
+};
+
+Characters characters_of(const PythonLayout& layout, const char* object) {
   constexpr uint32_t kCompact = 0x20, kAscii = 0x40;
-  if (object == nullptr) return {};
-  const auto length = static_cast<size_t>(load<int64_t>(object, layout.text_length));
   const auto state = load<uint32_t>(object, layout.text_state);
-  // Strings of old C extensions are not compact; code objects have none of them.
+  // Strings of old C extensions are not compact.
   if ((state & kCompact) == 0) return {};
-  if ((state & kAscii) != 0) return {object + layout.ascii_data, length};
-  const char* data = object + layout.compact_data;
-  switch (state >> 2 & 7) {
-    case 1: return to_utf8<uint8_t>(data, length, buffer);
-    case 2: return to_utf8<uint16_t>(data, length, buffer);
-    case 4: return to_utf8<uint32_t>(data, length, buffer);
+  const bool is_ascii = (state & kAscii) != 0;
+  return {object + (is_ascii ? layout.ascii_data : layout.compact_data),
+          static_cast<size_t>(load<int64_t>(object, layout.text_length)), state >> 2 & 7, is_ascii};
+}
+
+// Cut at the buffer's size where it has to be converted.
+std::string_view text_of(const Characters& characters, std::span<char> buffer) {
+  if (characters.is_ascii) return {characters.data, characters.length};
+  switch (characters.width) {
+    case 1: return to_utf8<uint8_t>(characters.data, characters.length, buffer);
+    case 2: return to_utf8<uint16_t>(characters.data, characters.length, buffer);
+    case 4: return to_utf8<uint32_t>(characters.data, characters.length, buffer);
     default: return {};
   }
 }
 
-int64_t line_of(const PythonLayout& layout, const char* code, int64_t first_line, int64_t offset) {
+std::span<const uint8_t> line_table_of(const PythonLayout& layout, const char* code) {
   const auto* bytes = load<const char*>(code, layout.code_line_table);
-  if (bytes == nullptr) return 0;
-  const std::span table(reinterpret_cast<const uint8_t*>(bytes + layout.bytes_data),
-                        static_cast<size_t>(load<int64_t>(bytes, layout.bytes_size)));
-  return layout.line_table_is_pairs ? line_in_pairs(table, first_line, offset)
-                                    : line_in_locations(table, first_line, offset);
+  return {reinterpret_cast<const uint8_t*>(bytes + layout.bytes_data),
+          static_cast<size_t>(load<int64_t>(bytes, layout.bytes_size))};
+}
+
+uint64_t fingerprint_of(const PythonLayout& layout, const char* code, const char* name) {
+  const Characters characters = characters_of(layout, name);
+  const std::span<const uint8_t> table = line_table_of(layout, code);
+  return fingerprint(characters.data, characters.bytes()) ^
+         fingerprint(reinterpret_cast<const char*>(table.data()), table.size());
 }
 
 }  // namespace
 
 bool PythonPlaces::is_equal(const Place& a, const Place& b) {
   return a.code == b.code && a.offset == b.offset && a.filename == b.filename && a.name == b.name &&
-         a.first_line == b.first_line;
+         a.first_line == b.first_line && a.fingerprint == b.fingerprint;
 }
 
 uint32_t PythonPlaces::intern(const PythonLayout& layout, const char* code,
                               int64_t offset) noexcept {
+  const auto* name = load<const char*>(code, layout.code_name);
   const Place place{.code = reinterpret_cast<uintptr_t>(code),
                     .filename = load<uintptr_t>(code, layout.code_filename),
-                    .name = load<uintptr_t>(code, layout.code_name),
+                    .name = reinterpret_cast<uintptr_t>(name),
+                    .fingerprint = fingerprint_of(layout, code, name),
                     .offset = offset,
                     .first_line = load<int32_t>(code, layout.code_first_line),
                     .line = 0,
@@ -114,14 +146,16 @@ uint32_t PythonPlaces::intern(const PythonLayout& layout, const char* code,
                                              Place place) noexcept {
   const uint32_t id = ids_.new_id();
   if (id == 0 || places_.size() == 0) return 0;
-  const auto* code = at_address(place.code);
   char buffer[2048];
   const auto text = [&](uintptr_t object) {
-    return texts_.intern(text_of(layout, at_address(object), buffer));
+    return texts_.intern(text_of(characters_of(layout, at_address(object)), buffer));
   };
   place.function_text = text(place.name);
   place.file_text = text(place.filename);
-  place.line = static_cast<int32_t>(line_of(layout, code, place.first_line, place.offset));
+  const std::span<const uint8_t> table = line_table_of(layout, at_address(place.code));
+  place.line = static_cast<int32_t>(layout.line_table_is_pairs
+                                        ? line_in_pairs(table, place.first_line, place.offset)
+                                        : line_in_locations(table, place.first_line, place.offset));
   places_[id] = place;
   return ids_.publish(hash, id, [&](uint32_t other) { return is_equal(places_[other], place); });
 }

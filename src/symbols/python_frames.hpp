@@ -15,7 +15,8 @@
 namespace gpufl::symbols {
 
 // Places in Python code by (code object, instruction), from 1. Their names are copied at the first
-// sight. A code object that came to lie where a freed one was is told by its names and first line.
+// sight. A code object that came to lie where a freed one was, as its names may have done too, is
+// told by its first line and by both ends of its name and of its line table.
 class PythonPlaces {
  public:
   // `texts` keeps the names; it outlives this.
@@ -34,6 +35,7 @@ class PythonPlaces {
  private:
   struct Place {
     uintptr_t code, filename, name;
+    uint64_t fingerprint;  // of what lies there
     int64_t offset;
     int32_t first_line;
     int32_t line;

@@ -181,7 +181,7 @@ def interleaved():
 
 def code_is_replaced():
     """Code objects come and go at the same address; stacks must not take one for another."""
-    for i in range(300):
+    for i in range(3000):
         space = {"take": take}
         exec(compile(f"def made_{i}():\n{chr(10) * (i % 7)}  return take()\n", f"<made {i % 5}>", "exec"), space)
         space[f"made_{i}"]()
