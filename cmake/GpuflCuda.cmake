@@ -1,7 +1,8 @@
-# gpufl_cuda_program(name SOURCES file.cu [DEPS ...] [FOLDER bin]): a program with device code, in
-# <FOLDER>/<name> of the build folder. nvcc compiles it to an object with the runtime linked
-# statically; CMake's own CUDA language is not used, because it insists on a complete toolkit, which
-# NVIDIA's wheels are not. Does nothing unless GPUFL_CUDA is on.
+# gpufl_cuda_program(name SOURCES file.cu [DEPS ...] [FOLDER bin] [FLAGS ...] [SYMBOLS]): a program
+# with device code, in <FOLDER>/<name> of the build folder. nvcc compiles it, with FLAGS, to an object
+# with the runtime linked statically; CMake's own CUDA language is not used, because it insists on a
+# complete toolkit, which NVIDIA's wheels are not. SYMBOLS: they stay in it, also where what travels
+# is stripped. Does nothing unless GPUFL_CUDA is on.
 if(GPUFL_CUDA)
   find_program(GPUFL_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin /usr/local/cuda/bin
                                      ${PROJECT_SOURCE_DIR}/.deps/cuda/bin)
@@ -16,7 +17,7 @@ if(GPUFL_CUDA)
 endif()
 
 function(gpufl_cuda_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "FOLDER" "SOURCES;DEPS")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "SYMBOLS" "FOLDER" "SOURCES;DEPS;FLAGS")
   if(NOT GPUFL_CUDA)
     return()
   endif()
@@ -32,7 +33,7 @@ function(gpufl_cuda_program name)
       OUTPUT ${object}
       COMMAND
         ${GPUFL_NVCC} -ccbin ${CMAKE_CXX_COMPILER} -std=c++20 -O2 -arch=${GPUFL_CUDA_ARCH}
-        --compiler-options=-Wall,-Wextra,-Werror,-fPIE -I${PROJECT_SOURCE_DIR}/include
+        --compiler-options=-Wall,-Wextra,-Werror,-fPIE ${ARG_FLAGS} -I${PROJECT_SOURCE_DIR}/include
         -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR} -MD -MF ${object}.d -c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o
         ${object}
       DEPENDS ${source}
@@ -44,6 +45,10 @@ function(gpufl_cuda_program name)
   add_executable(${name} ${objects})
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX RUNTIME_OUTPUT_DIRECTORY
                                                                ${PROJECT_BINARY_DIR}/${ARG_FOLDER})
-  target_link_libraries(${name} PRIVATE ${ARG_DEPS} ${GPUFL_CUDART_STATIC} Threads::Threads rt dl
-                                        gpufl_flags)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} ${GPUFL_CUDART_STATIC} Threads::Threads rt dl)
+  if(NOT ARG_SYMBOLS)
+    target_link_libraries(${name} PRIVATE gpufl_flags)
+  elseif(GPUFL_PORTABLE)
+    target_link_options(${name} PRIVATE -static-libstdc++)
+  endif()
 endfunction()

@@ -2,72 +2,59 @@
 // trace_program FOLDER SCENARIO: work on GPU 0 whose records are known beforehand, traced into a
 // session in FOLDER. The scenarios are the functions below.
 
-#include <cuda_runtime.h>
-#include <gpufl/gpufl.hpp>
+#include <cuda.h>
 
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
+#include <vector>
+
+#include "tests/device/cuda_program.cuh"
 
 namespace {
 
-__global__ void empty() {}
+using namespace gpufl::device_test;
 
-__global__ void spin(long long nanoseconds) {
+// Writes what the GPU's own timer said before and after.
+__global__ void spin(long long nanoseconds, long long* took) {
   long long start, now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
   do {
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   } while (now - start < nanoseconds);
+  *took = now - start;
 }
-
-void require(cudaError_t status, const char* call) {
-  if (status == cudaSuccess) return;
-  std::fprintf(stderr, "trace_program: %s: %s\n", call, cudaGetErrorString(status));
-  std::exit(2);
-}
-
-void start_session(const char* folder) {
-  gpufl::InitOptions options;
-  options.app_name = "trace_program";
-  options.log_path = folder;
-  options.profiling_engine = gpufl::ProfilingEngine::Trace;
-  if (!gpufl::init(options)) {
-    std::fprintf(stderr, "trace_program: no session in %s\n", folder);
-    std::exit(2);
-  }
-}
-
-void synchronize() { require(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); }
 
 // 20,000 launches on two streams, 10 copies each way, 5 fills, one failing call.
 void mixed() {
   cudaStream_t streams[2];
-  for (cudaStream_t& stream : streams) require(cudaStreamCreate(&stream), "cudaStreamCreate");
+  for (cudaStream_t& stream : streams) REQUIRE_CUDA(cudaStreamCreate(&stream));
   void* memory = nullptr;
   static char host[4096];
-  require(cudaMalloc(&memory, sizeof host), "cudaMalloc");
+  REQUIRE_CUDA(cudaMalloc(&memory, sizeof host));
   for (int i = 0; i < 20000; ++i) empty<<<1, 32, 0, streams[i % 2]>>>();
   for (int i = 0; i < 10; ++i) {
-    require(cudaMemcpy(memory, host, sizeof host, cudaMemcpyHostToDevice), "cudaMemcpy");
-    require(cudaMemcpy(host, memory, sizeof host, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    REQUIRE_CUDA(cudaMemcpy(memory, host, sizeof host, cudaMemcpyHostToDevice));
+    REQUIRE_CUDA(cudaMemcpy(host, memory, sizeof host, cudaMemcpyDeviceToHost));
   }
-  for (int i = 0; i < 5; ++i) require(cudaMemset(memory, i, 1024), "cudaMemset");
+  for (int i = 0; i < 5; ++i) REQUIRE_CUDA(cudaMemset(memory, i, 1024));
   empty<<<1, 4096>>>();  // too large a block
   (void)cudaGetLastError();
   synchronize();
 }
 
-// Five empty kernels, then kernels of 5 us, 50 us, 500 us, 5 ms and 50 ms.
+// Spins of 5 us to 50 ms, many of the short ones; prints how long each took by the GPU's timer, in
+// the order of their launch.
 void spins() {
-  for (int i = 0; i < 5; ++i) {
-    spin<<<1, 1>>>(0);
+  long long* took = nullptr;
+  REQUIRE_CUDA(cudaMallocManaged(&took, sizeof *took));
+  const auto spin_once = [&](long long ns) {
+    spin<<<1, 1>>>(ns, took);
     synchronize();
-  }
-  for (long long ns = 5000; ns <= 50000000; ns *= 10) {
-    spin<<<1, 1>>>(ns);
-    synchronize();
+    std::printf("%lld %lld\n", ns, *took);
+  };
+  for (int i = 0; i < 200; ++i) spin_once(5'000);
+  for (long long ns = 5'000; ns <= 50'000'000; ns *= 10) {
+    for (int i = 0; i < 9; ++i) spin_once(ns);
   }
 }
 
@@ -76,14 +63,71 @@ void graph() {
   cudaStream_t stream;
   cudaGraph_t captured;
   cudaGraphExec_t executable;
-  require(cudaStreamCreate(&stream), "cudaStreamCreate");
-  require(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+  REQUIRE_CUDA(cudaStreamCreate(&stream));
+  REQUIRE_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
   for (int i = 0; i < 10; ++i) empty<<<1, 32, 0, stream>>>();
-  require(cudaStreamEndCapture(stream, &captured), "cudaStreamEndCapture");
-  require(cudaGraphInstantiate(&executable, captured, 0), "cudaGraphInstantiate");
-  for (int i = 0; i < 7; ++i) require(cudaGraphLaunch(executable, stream), "cudaGraphLaunch");
+  REQUIRE_CUDA(cudaStreamEndCapture(stream, &captured));
+  REQUIRE_CUDA(cudaGraphInstantiate(&executable, captured, 0));
+  for (int i = 0; i < 7; ++i) REQUIRE_CUDA(cudaGraphLaunch(executable, stream));
   for (int i = 0; i < 3; ++i) empty<<<1, 32, 0, stream>>>();
   synchronize();
+}
+
+// Copies of sizes that tell them apart: 1,000 to 1,003 pageable and 2,000 to 2,003 pinned, two to
+// the device and two back; 3,000 on the device.
+void copies() {
+  constexpr size_t kBytes = 4096;
+  static char pageable[kBytes];
+  char *pinned = nullptr, *device = nullptr, *other = nullptr;
+  REQUIRE_CUDA(cudaMallocHost(&pinned, kBytes));
+  REQUIRE_CUDA(cudaMalloc(&device, kBytes));
+  REQUIRE_CUDA(cudaMalloc(&other, kBytes));
+  size_t first = 1000;
+  for (char* host : {pageable, pinned}) {
+    for (size_t i = 0; i < 2; ++i) {
+      REQUIRE_CUDA(cudaMemcpy(device, host, first + i, cudaMemcpyHostToDevice));
+      REQUIRE_CUDA(cudaMemcpy(host, device, first + 2 + i, cudaMemcpyDeviceToHost));
+    }
+    first = 2000;
+  }
+  REQUIRE_CUDA(cudaMemcpy(other, device, 3000, cudaMemcpyDeviceToDevice));
+  synchronize();
+}
+
+// A function of the driver's, as it was in CUDA 12.0.
+template <typename Function>
+Function driver_function(const char* name) {
+  void* address = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  REQUIRE_CUDA(cudaGetDriverEntryPointByVersion(name, &address, 12000, cudaEnableDefault, &found));
+  if (found != cudaDriverEntryPointSuccess) std::exit(2);
+  return reinterpret_cast<Function>(address);
+}
+
+void require_driver(CUresult result) {
+  if (result == CUDA_SUCCESS) return;
+  std::fprintf(stderr, "trace_program: the driver says %d\n", static_cast<int>(result));
+  std::exit(2);
+}
+
+// 100 launches in the primary context, 200 and 300 in two that the driver's API made; the last one
+// is destroyed while the session lasts.
+void contexts() {
+  const auto create =
+      driver_function<CUresult (*)(CUcontext*, CUexecAffinityParam*, int, unsigned, CUdevice)>(
+          "cuCtxCreate");
+  const auto destroy = driver_function<CUresult (*)(CUcontext)>("cuCtxDestroy");
+  const auto make_current = driver_function<CUresult (*)(CUcontext)>("cuCtxSetCurrent");
+  for (int i = 0; i < 100; ++i) empty<<<1, 32>>>();
+  synchronize();
+  CUcontext context = nullptr;
+  for (const int launches : {200, 300}) {
+    require_driver(create(&context, nullptr, 0, 0, 0));
+    require_driver(make_current(context));
+    for (int i = 0; i < launches; ++i) empty<<<1, 32>>>();
+    synchronize();
+  }
+  require_driver(destroy(context));
 }
 
 double nanoseconds_per_launch() {
@@ -105,7 +149,7 @@ void again(const char* folder) {
     const double during = nanoseconds_per_launch();
     gpufl::shutdown();
     const double after = nanoseconds_per_launch();
-    std::printf("launch: %.0f ns before, %.0f ns during, %.0f ns after\n", before, during, after);
+    std::printf("%.0f %.0f %.0f\n", before, during, after);
   }
 }
 
@@ -122,6 +166,8 @@ int main(int argc, char** argv) {
   if (scenario == "mixed") mixed();
   if (scenario == "spins") spins();
   if (scenario == "graph") graph();
+  if (scenario == "copies") copies();
+  if (scenario == "contexts") contexts();
   gpufl::shutdown();
   return 0;
 }

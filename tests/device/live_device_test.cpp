@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs on a real GPU that are looked at, told and killed while they run.
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "tests/device/kill_page.hpp"
+#include "tests/device/traced.hpp"
+
+namespace gpufl::device_test {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+using base::Json;
+
+constexpr int64_t kPromiseNs = 250'000'000;
+
+class LiveDevice : public Traced {
+ protected:
+  Json control(const Background& program, const char* verb) {
+    const Outcome outcome =
+        run({beside("gpufl"), "control", std::to_string(program.pid()), verb, "--json"});
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+    auto answer = Json::parse(outcome.output);
+    EXPECT_TRUE(answer.is_ok()) << outcome.output;
+    return answer ? *answer : Json();
+  }
+  fs::path only_session() {
+    const auto sessions = sessions_in(logs_.path());
+    EXPECT_EQ(sessions.size(), 1u);
+    return sessions.empty() ? fs::path() : sessions[0];
+  }
+};
+
+TEST_F(LiveDevice, AKernelThatEndedAQuarterOfASecondBeforeAKillIsOnDisk) {
+  for (const auto age : {700ms, 1333ms, 2100ms}) {
+    const TemporaryFolder folder;
+    int64_t killed_ns = 0;
+    {
+      const Background program({beside("live_program"), "victim", folder.path().string()});
+      ASSERT_EQ(program.first_line(), "ready");
+      std::this_thread::sleep_for(age);
+      killed_ns = base::monotonic_ns();
+      kill(program.pid(), SIGKILL);
+    }
+    auto page = std::make_unique<KillPage>();
+    std::ifstream file(folder.path() / "page", std::ios::binary);
+    ASSERT_TRUE(file.read(reinterpret_cast<char*>(page.get()), sizeof(KillPage)));
+    size_t owed = 0;
+    for (int64_t group = 0; group < page->groups.load(); ++group) {
+      if (page->end_ns[group] <= killed_ns - kPromiseNs) owed += KillPage::kLaunches;
+    }
+    ASSERT_GT(owed, 10'000u);
+    const auto sessions = sessions_in(folder.path());
+    ASSERT_EQ(sessions.size(), 1u);
+    EXPECT_GE(rows(sessions[0], "kernel").size(), owed);
+    const Outcome verify = run({beside("gpufl"), "verify", sessions[0].string()});
+    EXPECT_EQ(verify.exit_code, 1) << "a killed session is not complete: " << verify.output;
+  }
+}
+
+TEST_F(LiveDevice, WhatHangsIsInTheStatus) {
+  const Background program({beside("live_program"), "hang", logs_.path().string()});
+  ASSERT_EQ(program.first_line(), "ready");
+  std::this_thread::sleep_for(500ms);
+  const Json status = control(program, "status");
+  const auto& pending = status["tracer"]["pending"].items();
+  ASSERT_EQ(status["tracer"]["pending_count"].as_integer(), 2) << status.dump();
+  ASSERT_EQ(pending.size(), 2u) << status.dump();
+  EXPECT_NE(pending[0]["function"].as_string().find("LaunchKernel"), std::string::npos)
+      << status.dump();
+  EXPECT_EQ(pending[0]["scope_name"].as_string(), "stuck") << status.dump();
+  EXPECT_EQ(status["tracer"]["kernels"].as_integer(), 1) << status.dump();
+}
+
+TEST_F(LiveDevice, WhatHungIsInTheLogAfterAKill) {
+  {
+    const Background program({beside("live_program"), "hang", logs_.path().string()});
+    ASSERT_EQ(program.first_line(), "ready");
+    std::this_thread::sleep_for(1500ms);
+  }
+  const auto pending = rows(only_session(), "pending");
+  EXPECT_TRUE(std::any_of(pending.begin(), pending.end(), [](const Json& call) {
+    return call["function"].as_string().find("LaunchKernel") != std::string::npos;
+  })) << pending.size();
+}
+
+TEST_F(LiveDevice, RecordingIsTurnedOffAndOnAgain) {
+  const Background program({beside("live_program"), "paced", logs_.path().string()});
+  ASSERT_EQ(program.first_line(), "ready");
+  const auto kernels = [&] { return control(program, "status")["tracer"]["kernels"].as_integer(); };
+  std::this_thread::sleep_for(300ms);
+  EXPECT_GT(kernels(), 10);
+  control(program, "stop");
+  std::this_thread::sleep_for(300ms);
+  const int64_t stopped = kernels();
+  std::this_thread::sleep_for(300ms);
+  EXPECT_EQ(kernels(), stopped);
+  control(program, "start");
+  std::this_thread::sleep_for(500ms);
+  EXPECT_GT(kernels(), stopped + 10);
+}
+
+TEST_F(LiveDevice, OnlyTheRangeThatTheProgramMarksIsRecorded) {
+  const Outcome traced =
+      run({beside("gpufl"), "trace", "--output", logs_.path().string(), "--capture-range",
+           "cudaProfilerApi", "--", beside("live_program"), "ranges"});
+  ASSERT_EQ(traced.exit_code, 0) << traced.output;
+  const fs::path session = only_session();
+  const auto kernels = rows(session, "kernel");
+  EXPECT_EQ(kernels.size(), 20u);
+  for (const Json& kernel : kernels) EXPECT_EQ(kernel["block"].dump(), "[64,1,1]");
+  const Json ledger = rows(session, "ledger").at(0);
+  EXPECT_EQ(ledger["launches_seen"].as_integer(), 60) << ledger.dump();
+  EXPECT_EQ(ledger["launches_outside_range"].as_integer(), 40) << ledger.dump();
+}
+
+TEST_F(LiveDevice, TraceKeepsTheExitCodeAndTheProgramNeedsNothing) {
+  const Outcome traced = run({beside("gpufl"), "trace", "--output", logs_.path().string(), "--",
+                              beside("live_program"), "ranges"});
+  EXPECT_EQ(traced.exit_code, 0) << traced.output;
+  expect_exact(only_session(), 60);
+  const Outcome misused = run(
+      {beside("gpufl"), "trace", "--output", logs_.path().string(), "--", beside("live_program")});
+  EXPECT_EQ(misused.exit_code, 64) << misused.output;
+}
+
+}  // namespace
+}  // namespace gpufl::device_test
