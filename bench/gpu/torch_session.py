@@ -8,7 +8,7 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("GPUFL_BUILD", ROOT / "build" / "portable"))
+BUILD = pathlib.Path(os.environ.get("PORTABLE_BUILD", ROOT / "build" / "portable"))
 LIBRARY = BUILD / "lib" / "libgpufl_torch_session.so"
 INJECTION = BUILD / "lib" / "libgpufl_inject.so"
 GPUFL = BUILD / "bin" / "gpufl"

@@ -15,8 +15,9 @@ gpu_test_main() {
       say "--build (on the build machine): makes ${carried[*]}, to be carried to the"
       say "GPU machine with the sources."
       say "Otherwise, on the GPU machine: runs them and prints 'N passed, N failed'."
-      say "filter: a GoogleTest filter, such as 'Monitor*'. Exit 2: no GPU, nothing carried, or"
-      say "no test that the filter matches."
+      say "filter: a GoogleTest filter, such as 'Monitor*', or a Python test: 'torch_trace_test' or"
+      say "'torch_trace_test.TorchTrace.test_x'. Exit 2: no GPU, nothing carried, or no test that"
+      say "the filter matches."
       return
       ;;
     --build) gpu_test_build ;;
@@ -46,7 +47,7 @@ has_gpu() {
 }
 
 gpu_test_run() {
-  local filter=$1 path passed=0 failed=0 skipped=0 output status count
+  local filter=$1 path passed=0 failed=0 skipped=0 output status count chosen=()
   compgen -G "$portable/bin/*_device_test" >/dev/null ||
     cannot_tell "no device tests in $portable/bin: './dev gpu-test --build' makes them"
   has_gpu || cannot_tell "this machine has no NVIDIA GPU, or this container does not see it"
@@ -63,20 +64,32 @@ gpu_test_run() {
     if [[ $status -ne 0 && $count -eq 0 ]]; then count=1; fi
     failed=$((failed + count))
   done
-  if [[ $filter == '*' ]]; then
-    for path in tests/device/*.sh; do
-      [[ -f $path ]] || continue
-      say "== $path"
-      if GPUFL_BIN=$root/$portable/bin bash "$path"; then
-        passed=$((passed + 1))
-      else
-        failed=$((failed + 1))
-      fi
-    done
-  fi
+  for path in tests/device/*_test.py; do
+    if [[ $filter != '*' && $filter != "$(basename "$path" .py)"* ]]; then continue; fi
+    say "== $path"
+    status=0
+    # 'torch_trace_test.TorchTrace.test_x' names one test, as unittest does.
+    if [[ $filter == *_test.* ]]; then chosen=("${filter#*_test.}"); fi
+    output=$(PORTABLE_BUILD=$root/$portable python3 "$path" "${chosen[@]}" 2>&1) || status=$?
+    printf '%s\n' "$output"
+    if [[ $status -eq 2 ]]; then
+      skipped=$((skipped + 1))
+      continue
+    fi
+    passed=$((passed + $(unittest_count ok "$output")))
+    skipped=$((skipped + $(unittest_count skipped "$output")))
+    count=$(($(unittest_count FAIL "$output") + $(unittest_count ERROR "$output")))
+    if [[ $status -ne 0 && $count -eq 0 ]]; then count=1; fi
+    failed=$((failed + count))
+  done
   [[ $((passed + failed + skipped)) -gt 0 ]] || cannot_tell "no device test matches '$filter'"
   say "$passed passed, $failed failed$([[ $skipped -eq 0 ]] || printf ', %d skipped' "$skipped")"
   [[ $failed -eq 0 ]]
+}
+
+# unittest_count <ok|skipped|FAIL|ERROR> <output>: the number of lines that end a test so.
+unittest_count() {
+  grep -c -E "\.\.\. $1" <<<"$2" || true
 }
 
 # gtest_count <PASSED|SKIPPED|FAILED> <output>: the number in GoogleTest's closing lines.

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`gpufl trace` and `gpufl control` on programs in PyTorch that know nothing of us, on a real GPU."""
+
+import json
+import pathlib
+import time
+import unittest
+
+import device_tools
+from device_tools import GPUFL, PROGRAMS, PYTHON, program, rows, run, sessions_in
+
+
+class TorchTrace(device_tools.TracedTest):
+    def test_a_training_is_traced_as_it_is(self):
+        output = self.trace(program("training.py", 5))
+        self.assertIn("5\n", output)
+        session = self.only_session()
+        self.assertGreater(self.assert_exact(session), 5 * 900)
+        (line,) = rows(session, "session")
+        self.assertEqual(line["engine"].lower(), "trace")
+        self.assertGreater(len(rows(session, "memcpy")), 0)
+
+    def test_every_rank_of_torchrun_has_a_session(self):
+        command = [PYTHON, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone"]
+        output = self.trace([*command, PROGRAMS / "ranks.py"])
+        by_rank = {}
+        runs = set()
+        for session in sessions_in(self.logs):
+            (line,) = rows(session, "session")
+            runs.add(line["run_id"])
+            if "rank" in line:
+                by_rank[line["rank"]] = session
+        self.assertEqual(sorted(by_rank), [0, 1], output)
+        self.assertEqual(len(runs), 1, "one run for all of a launch")
+        launches = [self.assert_exact(by_rank[rank]) for rank in (0, 1)]
+        self.assertGreater(launches[1], launches[0] * 1.2)
+
+    def test_ranges_of_nvtx_become_markers(self):
+        self.trace(program("training.py", 3, "nvtx"))
+        markers = rows(self.only_session(), "marker")
+        names = [marker["name"] for marker in markers]
+        for step in range(3):
+            self.assertEqual(names.count(f"step {step}"), 1, names)
+        self.assertEqual(names.count("forward"), 3, names)
+        self.assertEqual(names.count("done"), 3, names)
+        by_name = {marker["name"]: marker for marker in markers}
+        step, forward = by_name["step 2"], by_name["forward"]
+        self.assertLessEqual(step["start_ns"], forward["start_ns"])
+        self.assertLessEqual(
+            forward["start_ns"] + forward["duration_ns"], step["start_ns"] + step["duration_ns"]
+        )
+
+    def test_only_the_range_that_is_named(self):
+        self.trace(program("training.py", 3, "nvtx"), "--capture-range", "nvtx:step 1")
+        session = self.only_session()
+        (marker,) = [m for m in rows(session, "marker") if m["name"] == "step 1"]
+        end = marker["start_ns"] + marker["duration_ns"]
+        kernels = rows(session, "kernel")
+        self.assertGreater(len(kernels), 300)
+        for kernel in kernels:
+            self.assertTrue(marker["start_ns"] <= kernel["api_start_ns"] <= end, kernel)
+
+    def test_the_line_that_waits_in_a_loop(self):
+        output = self.trace(program("sync_in_loop.py"), "--stacks")
+        line = next(int(text) for text in output.splitlines() if text.isdigit())
+        session = self.only_session()
+        expected = f"sync_in_loop.py:{line} in train_step"
+        waits = [row for row in rows(session, "sync") if expected in row.get("at", "")]
+        self.assertGreaterEqual(len(waits), 20, rows(session, "sync")[:3])
+        self.assertIn(f"sync_in_loop.py:{line}", run([GPUFL, "report", session]))
+
+    def test_dormant_until_told_and_again_afterwards(self):
+        variables = {
+            "CUDA_INJECTION64_PATH": str(device_tools.torch_session.INJECTION),
+            "GPUFL_LOG_PATH": str(self.logs),
+            "GPUFL_DORMANT": "1",
+        }
+        with self.running(program("waiting.py"), **variables) as process:
+
+            def control(verb):
+                return json.loads(run([GPUFL, "control", process.pid, verb, "--json"]))
+
+            maps = pathlib.Path(f"/proc/{process.pid}/maps").read_text()
+            self.assertIn("libgpufl_inject", maps)
+            self.assertEqual(control("status")["rows"].get("kernel", 0), 0)
+            control("start")
+            time.sleep(0.5)
+            started = control("status")
+            self.assertEqual(started["tracer"]["state"], "recording", started)
+            self.assertGreater(started["tracer"]["kernels"], 10, started)
+            control("stop")
+            stopped = control("status")["rows"]["kernel"]
+            time.sleep(0.3)
+            self.assertEqual(control("status")["rows"]["kernel"], stopped)
+        self.assertGreaterEqual(len(rows(self.only_session(), "kernel")), stopped)
+
+
+if __name__ == "__main__":
+    device_tools.main()
