@@ -72,8 +72,8 @@ struct Running {
         log(std::move(log_writer)),
         sampler(sampler_config(config, start_ns, scopes.session()), instruments.health),
         collector({*log, sampler, instruments.markers.get(), instruments.gate.get(),
-                   config.engine != kMonitorEngine, instruments.stacks != nullptr, start_ns,
-                   scopes.session()}),
+                   config.engine != kMonitorEngine || instruments.markers != nullptr,
+                   instruments.stacks != nullptr, start_ns, scopes.session()}),
         recording(instruments, config, collector, start_ns) {
     if (scopes.session() != 0) return;
     instruments.notes.push_back(
