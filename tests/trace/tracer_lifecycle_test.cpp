@@ -399,6 +399,19 @@ TEST_F(Lifecycle, WhatStandsInTheWayHasAWordAndAHint) {
   }
 }
 
+TEST_F(Lifecycle, TheClockOfGpuTimesIsTiedToTheSessions) {
+  ASSERT_TRUE(start().available);
+  drain();
+  drain();
+  ASSERT_EQ(sink_.lines[Kind::Clock].size(), 1u);
+  const base::Json& clock = sink_.lines[Kind::Clock][0];
+  const int64_t error_ns = clock["error"].as_integer();
+  EXPECT_GT(error_ns, 0);
+  const int64_t gpu_ns = std::stoll(clock["gpu"].as_string()) - session_start_ns_;
+  EXPECT_LE(std::abs(gpu_ns - clock["time"].as_integer()), error_ns);
+  finish();
+}
+
 TEST_F(Lifecycle, WhatIsOptionalAndRefusedIsLeftOut) {
   standin_->fail("cuptiActivityEnableLatencyTimestamps", CUPTI_ERROR_NOT_SUPPORTED);
   ASSERT_TRUE(start({.queue_times = true}).available);

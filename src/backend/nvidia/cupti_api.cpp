@@ -93,7 +93,6 @@ std::shared_ptr<CuptiLibrary> CuptiLibrary::open(Availability& why) {
   }
   cupti->library_.load("cuptiActivityEnableDriverApi", cupti->api_.cuptiActivityEnableDriverApi);
   cupti->library_.load("cuptiSubscribe_v2", cupti->api_.cuptiSubscribe_v2);
-  cupti->library_.load("cuptiDeviceGetTimestamp", cupti->api_.cuptiDeviceGetTimestamp);
   if (const CUptiResult code = cupti->api_.cuptiGetVersion(&cupti->version_);
       code != CUPTI_SUCCESS) {
     why = cupti_failure(cupti->api_, code, "cuptiGetVersion(&version)");

@@ -55,8 +55,7 @@ struct CuptiApi {
   // What not every version has, spelled out for headers that lack it.
   CUptiResult(CUPTIAPI* cuptiActivityEnableDriverApi)(CUpti_CallbackId, uint8_t) = nullptr;  // 12.6
   CUptiResult(CUPTIAPI* cuptiSubscribe_v2)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*,
-                                           CuptiSubscriberParams*) = nullptr;      // 13.0
-  CUptiResult(CUPTIAPI* cuptiDeviceGetTimestamp)(CUcontext, uint64_t*) = nullptr;  // before 12.9
+                                           CuptiSubscriberParams*) = nullptr;  // 13.0
 };
 // NOLINTEND(readability-identifier-naming,bugprone-macro-parentheses)
 

@@ -27,6 +27,7 @@ constexpr int64_t kFlushOthersEveryNs = 1'000'000'000;
 // CUPTI tells GPU time by interpolation: a record may seem to end a little after it was read.
 constexpr int64_t kClockSlackNs = 10'000'000;
 constexpr int64_t kTellEveryNs = 10'000'000'000;
+constexpr int64_t kClockEveryNs = 10'000'000'000;
 constexpr size_t kPendingTold = 64;
 // The first version that allows several subscribers.
 constexpr uint32_t kSharedCupti = 130'300;
@@ -96,6 +97,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   void take_note(const CallNote& note, RowSink& sink);
   void watch_takeover();
   void watch_refusals(int64_t now_ns);
+  void write_clock(int64_t now_ns, RowSink& sink);
   void detach();
   void tell(std::string_view name, int64_t time_ns, std::string_view text,
             std::string_view hint = "");
@@ -125,6 +127,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
 
   // Of the rounds.
   int64_t last_flush_ns_ = 0;
+  int64_t last_clock_ns_ = 0;
   bool flushed_ = false;
   bool gathered_last_ = false;
   TakeoverWatch takeover_;
@@ -271,6 +274,7 @@ void CuptiTracer::drain(int64_t now_ns, RowSink& sink) {
       records_.refill();
       watch_takeover();
       watch_refusals(now_ns);
+      write_clock(now_ns, sink);
     } else {
       decoder_->finish(sink);
       detach();
@@ -325,6 +329,22 @@ void CuptiTracer::watch_refusals(int64_t now_ns) {
        "CUPTI asked for memory for its records " + std::to_string(refusals) +
            " times when there was none, and dropped them",
        "the collector cannot keep up: give it a core, or record less");
+}
+
+// GPU times are told in CUPTI's clock: by how much that can be off the session's.
+void CuptiTracer::write_clock(int64_t now_ns, RowSink& sink) {
+  if (last_clock_ns_ != 0 && now_ns - last_clock_ns_ < kClockEveryNs) return;
+  const base::ClockAnchor before = base::read_clock_anchor();
+  uint64_t cupti_ns = 0;
+  if (api().cuptiGetTimestamp(&cupti_ns) != CUPTI_SUCCESS) return;
+  const int64_t apart_ns = base::monotonic_ns() - before.monotonic_ns;
+  last_clock_ns_ = now_ns;
+  base::Json line = base::Json::object();
+  line.set("time", before.monotonic_ns + apart_ns / 2 - session_start_ns_)
+      .set("wall", std::to_string(before.wall_ns + apart_ns / 2))
+      .set("gpu", std::to_string(cupti_ns))
+      .set("error", before.error_ns + apart_ns - apart_ns / 2);
+  sink.write(format::Kind::Clock, line);
 }
 
 void CuptiTracer::detach() {
