@@ -76,7 +76,7 @@ TEST_F(Cupti, EveryLaunchIsAKernelWithItsCallAndConfiguration) {
 }
 
 TEST_F(Cupti, RecordsOfEveryVersionAreRead) {
-  for (const uint32_t version : {k12_0, k12_9, k13_0, k13_1}) {
+  for (const uint32_t version : {kCupti120, kCupti129, kCupti130, kCupti131}) {
     standin_->reset(version);
     sink_ = {};
     ASSERT_TRUE(start().available) << version;
@@ -306,7 +306,7 @@ TEST_F(Cupti, CallsThatReturnMeanwhileFinaliseOnTheirOwnThread) {
 }
 
 TEST_F(Cupti, ASharedCuptiIsNotFinalised) {
-  standin_->reset(k13_3);
+  standin_->reset(kCupti133);
   ASSERT_TRUE(start().available);
   finish();
   EXPECT_EQ(standin_->finalized(), 0u);
@@ -335,12 +335,12 @@ TEST_F(Cupti, RefusalsHaveAName) {
   EXPECT_EQ(denied.detail, "cuptiActivityEnable(kind): CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35)");
   EXPECT_FALSE(standin_->is_subscribed());
   tracer_.reset();
-  standin_->reset(k13_0);
+  standin_->reset(kCupti130);
   standin_->fail("cuptiActivityRegisterCallbacks", CUPTI_ERROR_UNKNOWN);
   EXPECT_EQ(start().reason, "cupti_error");
   tracer_.reset();
   // Nothing of the refusals stays behind.
-  standin_->reset(k13_0);
+  standin_->reset(kCupti130);
   EXPECT_TRUE(start().available);
   finish();
 }

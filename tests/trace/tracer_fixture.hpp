@@ -19,7 +19,8 @@
 // A tracer over the stand-in libcupti, in the rounds that a collector would go.
 namespace gpufl::backend {
 
-constexpr uint32_t k12_0 = 18, k12_9 = 28, k13_0 = 130'001, k13_1 = 130'101, k13_3 = 130'300;
+constexpr uint32_t kCupti120 = 18, kCupti129 = 28, kCupti130 = 130'001, kCupti131 = 130'101,
+                   kCupti133 = 130'300;
 
 class TracerFixture : public testing::Test {
  protected:
@@ -30,7 +31,7 @@ class TracerFixture : public testing::Test {
     standin_ = reinterpret_cast<standin::CuptiStandinFunction*>(dlsym(handle, "cupti_standin"))();
     callbacks_ = reinterpret_cast<standin::CuptiStandinCallbacksFunction*>(
         dlsym(handle, "cupti_standin_callbacks"))();
-    standin_->reset(k13_0);
+    standin_->reset(kCupti130);
   }
 
   Availability start(const TraceOptions& options = {}) {

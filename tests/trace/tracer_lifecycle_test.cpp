@@ -231,6 +231,8 @@ TEST_F(Lifecycle, RecordsTakenByAnotherToolAreNoticedAndLeftToIt) {
   EXPECT_EQ(standin_->finalized(), 0u);
   EXPECT_GE(standin_->enabled_kinds() + 2, kinds);
   EXPECT_FALSE(standin_->is_subscribed());
+  EXPECT_GT(callbacks_->others_buffers(), 0u);
+  callbacks_->register_other(false);
 }
 
 TEST_F(Lifecycle, RecordsThatComeAgainAreOursAgain) {
@@ -262,7 +264,7 @@ TEST_F(Lifecycle, AnotherSubscriberThatHasRecordsKeepsThem) {
   tracer_.reset();
   EXPECT_EQ(standin_->finalized(), 0u);
   // When it has gone, all is well.
-  standin_->reset(k13_0);
+  standin_->reset(kCupti130);
   EXPECT_TRUE(start().available);
   finish();
 }
@@ -283,7 +285,7 @@ TEST_F(Lifecycle, AnotherSubscriberWithoutRecordsCostsNotesOnly) {
 
 TEST_F(Lifecycle, ACallThatIsUnderWayFinalisesWhenItReturns) {
   for (int round = 0; round < 2; ++round) {
-    standin_->reset(k13_0);
+    standin_->reset(kCupti130);
     ASSERT_TRUE(start().available);
     Held held;
     std::thread program([&] {
@@ -387,7 +389,7 @@ TEST_F(Lifecycle, WhatStandsInTheWayHasAWordAndAHint) {
       {CUPTI_ERROR_NOT_INITIALIZED, "cuda_not_available"},
   };
   for (const auto& [code, word] : words) {
-    standin_->reset(k13_0);
+    standin_->reset(kCupti130);
     standin_->fail("cuptiActivityEnable", code);
     const Availability why = start();
     EXPECT_FALSE(why.available);

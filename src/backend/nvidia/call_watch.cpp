@@ -107,7 +107,10 @@ Availability CallWatch::subscribe(const CuptiApi& api, const CudaDriver& driver,
 CUptiResult CallWatch::enable_callbacks(const CuptiApi& api) {
   CUptiResult result = CUPTI_SUCCESS;
   const auto enable = [&](CUpti_CallbackDomain domain, CUpti_CallbackId id) {
-    if (result == CUPTI_SUCCESS) result = api.cuptiEnableCallback(1, subscriber_, domain, id);
+    if (result != CUPTI_SUCCESS) return;
+    const CUptiResult code = api.cuptiEnableCallback(1, subscriber_, domain, id);
+    // A version that knows a function by name alone has no calls of it either.
+    if (code != CUPTI_ERROR_INVALID_PARAMETER) result = code;
   };
   const bool watches_launches = counts_launches_ || stacks_ != nullptr;
   for (CUpti_CallbackId id = 1; id < WatchedCalls::kMaxFunctions; ++id) {

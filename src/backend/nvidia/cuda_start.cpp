@@ -68,15 +68,13 @@ bool can_hear_cuda_start() {
 
 void cuda_start_after_fork_in_child() { slot() = new Waiting; }
 
-bool listen_for_cuda_start(CudaStartListener* listener) {
+void listen_for_cuda_start(CudaStartListener* listener) {
   Waiting& state = waiting();
   const std::lock_guard lock(state.mutex);
   state.listener = listener;
   const std::string own = own_library_path();
-  if (injection_path().empty() && !own.empty()) {
-    state.set_by_us = setenv(kInjectionPath, own.c_str(), 1) == 0;
-  }
-  return !own.empty() && injection_path() == own;
+  if (own.empty() || !injection_path().empty()) return;
+  state.set_by_us = setenv(kInjectionPath, own.c_str(), 1) == 0;
 }
 
 void forget_cuda_start(CudaStartListener* listener) {

@@ -23,9 +23,9 @@ std::string own_library_path();
 // Whether that library exports InitializeInjection().
 bool can_hear_cuda_start();
 
-// From now on `listener` is told, once. Names our library in the environment unless that names one
-// already; false when it names another tool's, so that the listener will not hear of it.
-bool listen_for_cuda_start(CudaStartListener* listener);
+// From now on `listener` is told, once; not where the environment names another tool's library.
+// Where it names none, ours is put there.
+void listen_for_cuda_start(CudaStartListener* listener);
 // Returns when nobody is inside listener->on_cuda_start(), unless that is the caller. What was put
 // into the environment is taken out again.
 void forget_cuda_start(CudaStartListener* listener);

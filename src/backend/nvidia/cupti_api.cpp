@@ -29,7 +29,8 @@ constexpr ErrorSpec kErrors[] = {
      "end the other profiler (other_tools in gpufl doctor names candidates)"},
     {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, base::Code::Unavailable, "another_subscriber",
      "another profiler of this process (torch.profiler, nsys, an injected tool) holds CUPTI's "
-     "callbacks: end it before the session starts"},
+     "callbacks: end it before the session starts (torch.profiler keeps them unless "
+     "TEARDOWN_CUPTI=1)"},
     {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, base::Code::PermissionDenied, "permission_denied",
      "see permissions in gpufl doctor"},
     {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, base::Code::PermissionDenied,

@@ -199,7 +199,7 @@ Availability CuptiTracer::attach() {
     if (options_.stacks != nullptr) limitations_.push_back({"enable_stack_trace", watching});
     if (!RecordDelivery::is_unclaimed(api())) return fail(watching);
   }
-  const Availability opened = records_.open(api(), options_, session_start_ns_, limitations_);
+  Availability opened = records_.open(api(), options_, session_start_ns_, limitations_);
   if (!opened.available) return fail(opened);
   devices_.emplace(driver(), uuids_);
   decoder_.emplace(api(), *devices_, records_.clock_origins(), options_);

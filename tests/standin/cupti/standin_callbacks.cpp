@@ -10,6 +10,12 @@
 namespace gpufl::standin {
 namespace {
 
+// Handles are numbers here.
+template <typename Handle>
+Handle handle(uint64_t number) {
+  return reinterpret_cast<Handle>(number);  // NOLINT(performance-no-int-to-ptr)
+}
+
 constexpr auto kNothing = [](Library&, uint64_t) {};
 
 uint32_t play(CUpti_CallbackId runtime, CUpti_CallbackId driver, Inside inside, void* data) {
@@ -84,18 +90,17 @@ void notify_resource(CUpti_CallbackId id, void* descriptor) {
     }
   }
   CUpti_ResourceData data{};
-  data.context = reinterpret_cast<CUcontext>(uintptr_t{1});
+  data.context = handle<CUcontext>(1);
   data.resourceDescriptor = descriptor;
   if (function != nullptr) function(user, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
 }
 
 void resource(uint32_t id) { notify_resource(id, nullptr); }
 
-// A node's handle is its id.
 void graph_node(uint64_t node, uint64_t original) {
   CUpti_GraphData graph{};
-  graph.node = reinterpret_cast<CUgraphNode>(node);
-  graph.originalNode = reinterpret_cast<CUgraphNode>(original);
+  graph.node = handle<CUgraphNode>(node);
+  graph.originalNode = handle<CUgraphNode>(original);
   graph.nodeType = CU_GRAPH_NODE_TYPE_KERNEL;
   notify_resource(
       original != 0 ? CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED : CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
@@ -135,7 +140,7 @@ void register_other(bool registers) {
     lib.complete = others_complete;
     return;
   }
-  for (Buffer* buffer : {&lib.calls, &lib.work}) {
+  for (Buffer* buffer : {&lib.calls, &lib.work, &lib.running}) {
     if (buffer->data != nullptr) others_complete(nullptr, 0, buffer->data, buffer->size, 0);
     *buffer = {};
   }
