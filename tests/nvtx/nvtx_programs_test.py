@@ -2,6 +2,7 @@
 """A program that was built with NVTX's headers, and has never heard of us, is run as it is and with
 a library of ours injected."""
 
+import json
 import os
 import pathlib
 import re
@@ -14,12 +15,28 @@ PROGRAM = os.environ["GPUFL_NVTX_PROGRAM"]
 OBSERVER = os.environ["GPUFL_NVTX_OBSERVER"]
 
 
-def run(injection, program=PROGRAM):
+def run(injection, program=PROGRAM, *arguments, **variables):
     environment = {k: v for k, v in os.environ.items() if k != "NVTX_INJECTION64_PATH"}
     if injection:
         environment["NVTX_INJECTION64_PATH"] = injection
-    ran = subprocess.run([program], env=environment, capture_output=True, text=True, timeout=60)
+    ran = subprocess.run(
+        [program, *arguments], env=environment | variables, capture_output=True, text=True, timeout=60
+    )
     return ran.returncode, ran.stdout.splitlines(), ran.stderr
+
+
+def rows(folder, kind):
+    """What the one session in a folder says of a kind."""
+    ran = subprocess.run(
+        [os.environ["GPUFL_PROGRAM"], "cat", folder, kind], capture_output=True, text=True, check=True
+    )
+    return [json.loads(line) for line in ran.stdout.splitlines()]
+
+
+def described(markers):
+    """Of each marker what the program wrote, in the order in which they ended."""
+    markers.sort(key=lambda row: row["start_ns"] + row["duration_ns"])
+    return [(row["shape"], row.get("domain", ""), row["name"]) for row in markers]
 
 
 class NvtxPrograms(unittest.TestCase):
@@ -52,6 +69,57 @@ class NvtxPrograms(unittest.TestCase):
     def test_a_library_that_is_not_there(self):
         code, lines, _ = run("/nowhere/libgpufl_inject.so")
         self.assertEqual((code, lines), (0, ["levels -2 -2 -2 -2"]))
+
+    @unittest.skipUnless("GPUFL_INJECT" in os.environ, "this build has no programs")
+    def test_the_library_that_gpufl_trace_injects(self):
+        with tempfile.TemporaryDirectory() as folder:
+            code, lines, errors = run(
+                os.environ["GPUFL_INJECT"], GPUFL_BACKEND="nvidia", GPUFL_LOG_PATH=folder
+            )
+            self.assertEqual((code, lines, errors), (0, ["levels 0 1 1 0"], ""))
+            markers = rows(folder, "marker")
+            (ledger,) = rows(folder, "ledger")
+        self.assertEqual(
+            described(markers),
+            [
+                (0, "", "begin"),
+                (0, "shared domain", "on a thread"),
+                (1, "shared domain", "registered in C++"),
+                (1, "", "plugin"),
+                (2, "shared domain", "registered in C"),
+                (1, "", "innér"),
+                (1, "", "outer"),
+            ],
+        )
+        for count in ("markers_dropped", "markers_unclosed", "markers_unmatched"):
+            self.assertEqual(ledger[count], 0, count)
+
+    @unittest.skipUnless("GPUFL_PROGRAM" in os.environ, "this build has no programs")
+    def test_a_program_that_records_itself(self):
+        program = os.environ["GPUFL_NVTX_LINKED_PROGRAM"]
+        with tempfile.TemporaryDirectory() as folder:
+            code, _, errors = run(None, program, folder)
+            self.assertEqual((code, errors), (0, ""))
+            markers = rows(folder, "marker")
+            (scope,) = rows(folder, "scope")
+            (ledger,) = rows(folder, "ledger")
+        self.assertEqual(
+            described(markers),
+            [
+                (0, "shared domain", "on a thread"),
+                (1, "shared domain", "registered in C++"),
+                (1, "", "plugin"),
+                (1, "", "before the plugin"),
+                (0, "", "outside"),
+                (1, "", "left open"),
+            ],
+        )
+        scopes = {row["name"]: row["scope"] for row in markers}
+        self.assertEqual(scopes["before the plugin"], scope["id"])
+        self.assertEqual(scopes["plugin"], scope["id"])
+        self.assertEqual(scopes["on a thread"], 0)
+        self.assertEqual(scopes["outside"], 0)
+        self.assertEqual(ledger["markers_unclosed"], 1)
 
     def test_the_program_of_the_guide(self):
         (source,) = re.findall(r"```c\n(.*?)```", GUIDE.read_text(), re.S)
