@@ -8,30 +8,30 @@
 #include <thread>
 #include <vector>
 
-#include "backend/nvidia/api_calls.hpp"
+#include "backend/nvidia/activity_buffers.hpp"
+#include "backend/nvidia/activity_kinds.hpp"
+#include "backend/nvidia/call_roles.hpp"
 #include "backend/nvidia/cupti_api.hpp"
 
 namespace gpufl::bench {
 namespace {
 
+using backend::ActivityBuffers;
 using backend::CuptiApi;
 
-constexpr size_t kBufferBytes = size_t{1} << 20;
-constexpr size_t kBuffers = 64;
 constexpr std::chrono::milliseconds kFlushEvery{50};
-constexpr CUpti_ActivityKind kKinds[] = {
-    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
-    CUPTI_ACTIVITY_KIND_MEMCPY2,           CUPTI_ACTIVITY_KIND_MEMSET,
-    CUPTI_ACTIVITY_KIND_RUNTIME,           CUPTI_ACTIVITY_KIND_SYNCHRONIZATION};
 
 struct Pool {
   std::mutex mutex;
   std::vector<uint8_t*> empty;
 };
+// As many as Trace begins with; never destroyed, because CUPTI may call back late.
 Pool& pool() {
   static Pool* const one = [] {
     auto* fresh = new Pool;
-    for (size_t i = 0; i < kBuffers; ++i) fresh->empty.push_back(new uint8_t[kBufferBytes]());
+    for (size_t i = 0; i < ActivityBuffers::kSpareBuffers; ++i) {
+      fresh->empty.push_back(new uint8_t[ActivityBuffers::kBufferBytes]);
+    }
     return fresh;
   }();
   return *one;
@@ -40,12 +40,10 @@ Pool& pool() {
 void CUPTIAPI on_requested(uint8_t** buffer, size_t* size, size_t* max_records) {
   Pool& all = pool();
   const std::lock_guard lock(all.mutex);
-  *buffer = nullptr;
-  if (!all.empty.empty()) {
-    *buffer = all.empty.back();
-    all.empty.pop_back();
-  }
-  *size = kBufferBytes;
+  if (all.empty.empty()) all.empty.push_back(new uint8_t[ActivityBuffers::kBufferBytes]);
+  *buffer = all.empty.back();
+  all.empty.pop_back();
+  *size = ActivityBuffers::kBufferBytes;
   *max_records = 0;
 }
 
@@ -72,13 +70,14 @@ uint64_t CUPTIAPI timestamp() {
 struct BareCupti::Client {
   std::shared_ptr<backend::CuptiLibrary> cupti;
   CUpti_SubscriberHandle subscriber = nullptr;
+  backend::ActivityKinds kinds;
   std::mutex mutex;
   std::condition_variable stop;
   bool stopping = false;
   std::thread flusher;
 
   base::Status start();
-  void set_driver_calls(uint8_t enable);
+  base::Status enable_callbacks();
   void flush_until_stopped();
 };
 
@@ -86,12 +85,7 @@ base::Status BareCupti::Client::start() {
   const CuptiApi& api = cupti->api();
   if (base::Status s = GPUFL_CUPTI(api, cuptiSubscribe(&subscriber, on_call, nullptr)); !s)
     return s;
-  if (base::Status s =
-          GPUFL_CUPTI(api, cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
-                                               CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel));
-      !s) {
-    return s;
-  }
+  if (base::Status s = enable_callbacks(); !s) return s;
   if (base::Status s = GPUFL_CUPTI(api, cuptiActivityRegisterCallbacks(on_requested, on_completed));
       !s) {
     return s;
@@ -102,28 +96,30 @@ base::Status BareCupti::Client::start() {
   }
   if (base::Status s = GPUFL_CUPTI(api, cuptiActivityRegisterTimestampCallback(timestamp)); !s)
     return s;
-  for (const CUpti_ActivityKind kind : kKinds) {
-    if (base::Status s = GPUFL_CUPTI(api, cuptiActivityEnable(kind)); !s) return s;
-  }
-  set_driver_calls(1);
+  std::vector<backend::Limitation> left_out;
+  const backend::Availability enabled = kinds.enable(api, backend::TraceOptions{}, left_out);
+  if (!enabled.available) return {base::Code::Unavailable, enabled.detail};
   flusher = std::thread([this] { flush_until_stopped(); });
   return base::Status::ok();
 }
 
-void BareCupti::Client::set_driver_calls(uint8_t enable) {
+// Those that Trace has when it counts launches and takes no stacks.
+base::Status BareCupti::Client::enable_callbacks() {
   const CuptiApi& api = cupti->api();
-  if (api.cuptiActivityEnableDriverApi == nullptr) {
-    (void)(enable != 0 ? api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DRIVER)
-                       : api.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_DRIVER));
-    return;
-  }
-  for (CUpti_CallbackId id = 1; id < CUPTI_DRIVER_TRACE_CBID_SIZE; ++id) {
-    const char* name = nullptr;
-    if (api.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) == CUPTI_SUCCESS &&
-        name != nullptr && backend::api_role(name) != backend::ApiRole::Other) {
-      api.cuptiActivityEnableDriverApi(id, enable);
+  const auto watched = std::make_unique<backend::WatchedCalls>();
+  watched->look_up(api);
+  const auto enable = [&](CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+    return GPUFL_CUPTI(api, cuptiEnableCallback(1, subscriber, domain, id));
+  };
+  for (CUpti_CallbackId id = 1; id < backend::WatchedCalls::kMaxFunctions; ++id) {
+    if (watched->driver(id).role != backend::CallRole::None) {
+      if (base::Status s = enable(CUPTI_CB_DOMAIN_DRIVER_API, id); !s) return s;
+    }
+    if (watched->runtime(id).role != backend::CallRole::None) {
+      if (base::Status s = enable(CUPTI_CB_DOMAIN_RUNTIME_API, id); !s) return s;
     }
   }
+  return enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 }
 
 void BareCupti::Client::flush_until_stopped() {
@@ -155,8 +151,7 @@ BareCupti::~BareCupti() {
     client_->flusher.join();
   }
   const CuptiApi& api = client_->cupti->api();
-  for (const CUpti_ActivityKind kind : kKinds) api.cuptiActivityDisable(kind);
-  client_->set_driver_calls(0);
+  client_->kinds.disable(api);
   api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   if (client_->subscriber != nullptr) api.cuptiUnsubscribe(client_->subscriber);
   api.cuptiFinalize();
