@@ -126,20 +126,6 @@ SessionSummary SummaryBuilder::finish(const symbols::SymbolFile& symbols) {
   return std::move(summary_);
 }
 
-namespace {
-
-symbols::SymbolFile symbols_of(const format::SessionReader& reader,
-                               const symbols::SessionFrames& frames,
-                               const symbols::SymbolizeOptions* symbolize) {
-  auto kept = symbols::SymbolFile::read(reader.dir(), reader.header().session_id);
-  const bool is_whole = kept && kept->incomplete.empty();
-  symbols::SymbolFile known = kept ? std::move(*kept) : symbols::SymbolFile{};
-  if (is_whole || symbolize == nullptr || symbolize->libdw == nullptr) return known;
-  return symbols::symbolize(frames, reader.header(), *symbolize, std::move(known)).symbols;
-}
-
-}  // namespace
-
 base::Result<SessionSummary> summarize(const std::filesystem::path& session_dir,
                                        const symbols::SymbolizeOptions* symbolize) {
   const auto reader = format::SessionReader::open(session_dir);
@@ -147,7 +133,8 @@ base::Result<SessionSummary> summarize(const std::filesystem::path& session_dir,
   SummaryBuilder builder;
   for (const format::Problem& problem : reader->open_problems()) builder.on_problem(problem);
   reader->read(builder);
-  SessionSummary summary = builder.finish(symbols_of(*reader, builder.frames(), symbolize));
+  SessionSummary summary =
+      builder.finish(symbols::find_symbols(*reader, builder.frames(), symbolize));
   summary.header = reader->header();
   summary.dir = reader->dir();
   summary.live = reader->is_live();

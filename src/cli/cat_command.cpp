@@ -11,6 +11,7 @@
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
 #include "cli/sessions_command.hpp"
+#include "cli/stack_texts.hpp"
 #include "format/flat_row.hpp"
 #include "format/session_reader.hpp"
 #include "report/text_page.hpp"
@@ -38,6 +39,7 @@ class KindCounter final : public format::Visitor {
 
 class RowPrinter final : public format::Visitor {
  public:
+  explicit RowPrinter(format::FlatTexts& texts) : rows_(&texts) {}
   void on_batch(const format::Batch& batch, const format::Dictionaries& dictionaries) override {
     if (closed_) return;
     rows_.append(batch, dictionaries, buffer_);
@@ -99,8 +101,9 @@ int list_kinds(const format::SessionReader& session) {
   return kExitGood;
 }
 
-int print_rows(const format::SessionReader& session, Kind kind) {
-  RowPrinter printer;
+int print_rows(const format::SessionReader& session, Kind kind, StackTextOptions options) {
+  StackTexts texts(session, kind, options);
+  RowPrinter printer(texts);
   session.read(printer, {kind});
   printer.flush();
   if (printer.problems() > 0) {
@@ -119,7 +122,7 @@ std::string all_kinds() {
   return names;
 }
 
-int cat(const std::string& path, const std::string& kind_name) {
+int cat(const std::string& path, const std::string& kind_name, StackTextOptions options) {
   const format::KindSpec* kind = format::find_kind(kind_name);
   if (kind == nullptr && !kind_name.empty()) {
     complain("gpufl cat",
@@ -129,7 +132,7 @@ int cat(const std::string& path, const std::string& kind_name) {
   int exit_code = kExitGood;
   const auto session = open_one(path, exit_code);
   if (!session) return exit_code;
-  return kind != nullptr ? print_rows(*session, kind->kind) : list_kinds(*session);
+  return kind != nullptr ? print_rows(*session, kind->kind, options) : list_kinds(*session);
 }
 
 }  // namespace
@@ -137,6 +140,7 @@ int cat(const std::string& path, const std::string& kind_name) {
 void add_cat_command(CLI::App& app, int& exit_code) {
   struct Options {
     std::string session, kind;
+    StackTextOptions texts;
   };
   auto options = std::make_shared<Options>();
   CLI::App* command =
@@ -146,11 +150,17 @@ void add_cat_command(CLI::App& app, int& exit_code) {
                    "A session, or a folder with one session in it (with several, cat names them)")
       ->required();
   command->add_option("kind", options->kind, "kernel, scope, device_metric, ...; none: list kinds");
+  command->add_flag("--stacks", options->texts.whole_stacks,
+                    "Print every frame of a stack, innermost first, not only the program's line");
+  command->add_flag("--mangled", options->texts.mangled_names,
+                    "Print names of kernels as the compiler wrote them");
   command->footer(
       "Times are nanoseconds since the start of the session. Dictionaries are resolved, "
-      "launch configurations spread out, 64-bit ids are strings.\nKinds: " +
+      "launch configurations spread out, 64-bit ids are strings; \"at\" is the line of the program "
+      "that a stack leads to.\nKinds: " +
       all_kinds());
-  command->callback([options, &exit_code] { exit_code = cat(options->session, options->kind); });
+  command->callback(
+      [options, &exit_code] { exit_code = cat(options->session, options->kind, options->texts); });
 }
 
 }  // namespace gpufl::cli

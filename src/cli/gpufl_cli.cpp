@@ -12,6 +12,7 @@
 #include "cli/monitor_command.hpp"
 #include "cli/print.hpp"
 #include "cli/report_command.hpp"
+#include "cli/symbolize_command.hpp"
 #include "cli/verify_command.hpp"
 
 namespace gpufl::cli {
@@ -22,6 +23,7 @@ int run_gpufl(int argc, char** argv) {
   int exit_code = kExitGood;
   add_monitor_command(app, exit_code);
   add_report_command(app, exit_code);
+  add_symbolize_command(app, exit_code);
   add_verify_command(app, exit_code);
   add_log_command(app, exit_code);
   add_cat_command(app, exit_code);

@@ -16,6 +16,7 @@
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
 #include "cli/sessions_command.hpp"
+#include "cli/symbolize_command.hpp"
 #include "cli/terminal.hpp"
 #include "format/session_reader.hpp"
 #include "report/text_page.hpp"
@@ -79,8 +80,9 @@ ReportOutcome make_reports(const fs::path& path, bool all, const report::TextOpt
     others.assign(sessions.begin(), sessions.end() - 1);
     sessions.erase(sessions.begin(), sessions.end() - 1);
   }
+  const symbols::SymbolizeOptions on_the_fly = reading_options();
   for (const fs::path& session : sessions) {
-    const auto summary = analysis::summarize(session);
+    const auto summary = analysis::summarize(session, &on_the_fly);
     if (!summary) {
       outcome.errors +=
           error_line(fmt::format("{}: {}", session.string(), summary.status().message()));

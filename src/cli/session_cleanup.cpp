@@ -8,6 +8,7 @@
 #include "format/manifest.hpp"
 #include "format/session_files.hpp"
 #include "format/session_reader.hpp"
+#include "symbols/symbol_file.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -26,6 +27,8 @@ struct EndedSession {
 bool is_session_file(std::string_view name) {
   constexpr std::string_view kUnfinished = ".tmp";  // of a sealing that did not end
   if (name == format::kManifestName || name == "lock") return true;
+  if (name == symbols::kSymbolFileName) return true;
+  if (name.starts_with(symbols::kSymbolFileName) && name.ends_with(kUnfinished)) return true;
   if (name.ends_with(".log.zst.tmp")) name.remove_suffix(kUnfinished.size());
   const auto parsed = format::parse_file_name(name);
   return parsed && parsed->channel;

@@ -40,6 +40,8 @@ class SessionCleanupTest : public testing::Test {
     auto log = format::LogWriter::create(options, header);
     EXPECT_TRUE(log.is_ok()) << log.status().text();
     std::ofstream(root_ / id / "code.9.log") << std::string(kPadding, 'x');
+    std::ofstream(root_ / id / "symbols.ndjson") << "{}\n";
+    std::ofstream(root_ / id / "symbols.ndjson.4711.tmp") << "{}\n";
     return std::move(*log);
   }
   void record(const std::string& id, const std::string& name) {
@@ -76,7 +78,8 @@ TEST_F(SessionCleanupTest, LeavesWhatIsNotItsToDelete) {
 TEST_F(SessionCleanupTest, DeletesNoFileOfAnyoneElse) {
   const std::string id = "20250101T000000Z-01";
   record(id, "mine");
-  for (const char* name : {"notes.txt", "notes.log", "device.log.tmp", "device.07.log"}) {
+  for (const char* name : {"notes.txt", "notes.log", "device.log.tmp", "device.07.log",
+                           "symbols.ndjson.old"}) {
     std::ofstream(root_ / id / name) << "keep me";
   }
   fs::create_symlink(root_ / id / "notes.txt", root_ / id / "scope.log");
@@ -87,7 +90,8 @@ TEST_F(SessionCleanupTest, DeletesNoFileOfAnyoneElse) {
   std::set<std::string> left;
   for (const auto& entry : fs::directory_iterator(root_ / id)) left.insert(entry.path().filename());
   EXPECT_EQ(left, (std::set<std::string>{"notes.txt", "notes.log", "device.log.tmp",
-                                         "device.07.log", "scope.log", "device.3.log"}));
+                                         "device.07.log", "scope.log", "device.3.log",
+                                         "symbols.ndjson.old"}));
 }
 
 TEST_F(SessionCleanupTest, FollowsNoLinkOutOfTheFolder) {

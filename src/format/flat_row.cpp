@@ -66,7 +66,9 @@ const FlatRows::ConfigText& FlatRows::config(int64_t id, const Dictionaries& dic
   if (!parsed) return text;
   for (const auto& [name, field] : parsed->members()) {
     if (name == "name") {
-      append_member(name, dictionaries.get(Dict::Name, field.as_integer()), text.name);
+      const std::string_view kernel = dictionaries.get(Dict::Name, field.as_integer());
+      append_member(name, texts_ != nullptr ? Json(texts_->function(kernel)) : Json(kernel),
+                    text.name);
     } else {
       append_member(name, field, text.rest);
     }
@@ -98,6 +100,7 @@ void FlatRows::append_value(const Batch& batch, size_t column, size_t row,
     out += config(value, dictionaries).rest;
     return;
   }
+  if (spec.dict == Dict::Stack && texts_ != nullptr) return texts_->append_stack(value, out);
   append_key(flat_name(spec), out);
   if (spec.dict == Dict::Stack) {
     append_stack(value, dictionaries, out);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -15,8 +16,18 @@
 // ("start" becomes "start_ns", "dur" "duration_ns"). One thread; of one session.
 namespace gpufl::format {
 
+// What a log alone does not tell: how functions are called, and where a stack leads.
+struct FlatTexts {
+  virtual ~FlatTexts() = default;
+  virtual std::string function(std::string_view name) const = 0;
+  // Appends members that tell the stack, each with a comma behind it.
+  virtual void append_stack(int64_t id, std::string& out) = 0;
+};
+
 class FlatRows {
  public:
+  // `texts` outlives it; null: names and frames as the log has them.
+  explicit FlatRows(FlatTexts* texts = nullptr) : texts_(texts) {}
   // Appends a line for each row. Values that are absent or unknown are left out.
   void append(const Batch& batch, const Dictionaries& dictionaries, std::string& out);
   // The same for a line that is no batch. `dict` lines become one line per value that is new.
@@ -32,6 +43,7 @@ class FlatRows {
                     std::string& out);
   void append_stack(int64_t id, const Dictionaries& dictionaries, std::string& out);
 
+  FlatTexts* texts_;
   std::unordered_map<int64_t, ConfigText> configs_;
   std::unordered_set<std::string> defined_;  // lines of values already given
 };

@@ -5,6 +5,12 @@ namespace gpufl::symbols {
 
 using base::Json;
 
+namespace {
+
+constexpr size_t kMaxFrames = 1024;  // of a stack; recorders keep fewer
+
+}  // namespace
+
 const std::string& SessionFrames::find(const Strings& strings, int64_t id) {
   static const std::string kNone;
   const auto found = strings.find(id);
@@ -26,6 +32,7 @@ void SessionFrames::add(const Json& dict_line) {
       const auto [stack, is_new] = stacks_.try_emplace(id);
       if (!is_new) continue;
       for (const Json& frame : value["frames"].items()) {
+        if (stack->second.size() == kMaxFrames) break;
         stack->second.push_back(frame.as_integer());
       }
     } else if (dict == "frame") {

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using base::Json;
 
-constexpr size_t kMaxLocations = 1024;  // of one frame
+constexpr size_t kMaxLocations = 256;  // of one frame
 constexpr size_t kFlushBytes = size_t{1} << 20;
 
 // A member that has no value is left out.

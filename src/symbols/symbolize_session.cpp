@@ -4,7 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "format/session_reader.hpp"
 #include "symbols/code_stack.hpp"
 
 namespace gpufl::symbols {
@@ -49,7 +48,7 @@ class Task {
     BinaryNote note{binary.path, binary.build_id, "not_tried", "", "", ids.size(), 0};
     std::optional<Symbolizer> symbolizer;
     if (!is_late()) {
-      symbolizer = Symbolizer::open(*options_.libdw, binary, search_);
+      symbolizer.emplace(Symbolizer::open(*options_.libdw, binary, search_));
       note.state = to_string(symbolizer->state());
       note.file = symbolizer->file().string();
       note.debug_file = symbolizer->debug_file().string();
@@ -107,14 +106,27 @@ SymbolizeOutcome symbolize(const SessionFrames& frames, const format::SessionHea
   return Task(frames, header, options, std::move(known)).run(header);
 }
 
+SessionFrames read_frames(const format::SessionReader& session) {
+  FrameReader reader;
+  session.read(reader, {format::Kind::Dict});
+  return std::move(reader.frames);
+}
+
+SymbolFile find_symbols(const format::SessionReader& session, const SessionFrames& frames,
+                        const SymbolizeOptions* options) {
+  auto kept = SymbolFile::read(session.dir(), session.header().session_id);
+  const bool is_whole = kept && kept->incomplete.empty();
+  SymbolFile known = kept ? std::move(*kept) : SymbolFile{};
+  if (is_whole || options == nullptr) return known;
+  return symbolize(frames, session.header(), *options, std::move(known)).symbols;
+}
+
 base::Result<SymbolizeOutcome> symbolize_session(const std::filesystem::path& session_dir,
                                                  const SymbolizeOptions& options) {
   const auto reader = format::SessionReader::open(session_dir);
   if (!reader) return reader.status();
-  FrameReader visitor;
-  reader->read(visitor, {format::Kind::Dict});
   auto known = SymbolFile::read(session_dir, reader->header().session_id);
-  SymbolizeOutcome outcome = symbolize(visitor.frames, reader->header(), options,
+  SymbolizeOutcome outcome = symbolize(read_frames(*reader), reader->header(), options,
                                        known ? std::move(*known) : SymbolFile{});
   if (outcome.frames == 0 && outcome.symbols.sources.empty()) return outcome;
   const base::Status written = outcome.symbols.write(session_dir, reader->header());

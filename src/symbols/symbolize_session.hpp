@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/status.hpp"
+#include "format/session_reader.hpp"
 #include "symbols/session_frames.hpp"
 #include "symbols/source_lines.hpp"
 #include "symbols/symbol_file.hpp"
@@ -37,6 +38,14 @@ struct SymbolizeOutcome {
 // nothing.
 SymbolizeOutcome symbolize(const SessionFrames& frames, const format::SessionHeader& header,
                            const SymbolizeOptions& options, SymbolFile known = {});
+
+// The frames of a session, without symbols.
+SessionFrames read_frames(const format::SessionReader& session);
+
+// What lies beside the log; where that is nothing, or not all, what `options` find out now, which
+// is not kept. Null: only what lies there.
+SymbolFile find_symbols(const format::SessionReader& session, const SessionFrames& frames,
+                        const SymbolizeOptions* options);
 
 // Reads the frames of a session (live, killed or sealed), resolves them and replaces its
 // symbols.ndjson. A session without native frames and without sources to keep gets none. Fails as

@@ -48,6 +48,9 @@ class Symbolizer {
   };
 
   static Symbolizer open(const LibdwApi& libdw, const Binary& binary, const BinarySearch& search);
+  Symbolizer(Symbolizer&&) = default;
+  // Not to be assigned: debug information must go before the files that it is read from.
+  Symbolizer& operator=(Symbolizer&&) = delete;
 
   State state() const { return state_; }
   // The files that were read; empty where there is none.
@@ -57,6 +60,8 @@ class Symbolizer {
   std::vector<CodeLocation> resolve(uint64_t offset);
 
  private:
+  Symbolizer() = default;
+
   std::unique_ptr<ElfFile> file_;          // its symbols are asked when debug information has none
   std::unique_ptr<ElfFile> debug_file_;    // what was split off from it
   std::unique_ptr<DebugInfo> debug_info_;  // of either

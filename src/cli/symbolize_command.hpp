@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "symbols/symbolize_session.hpp"
+
+// `gpufl symbolize`: names the native frames of recorded sessions, and keeps the names beside the
+// logs.
+namespace gpufl::cli {
+
+void add_symbolize_command(CLI::App& app, int& exit_code);
+
+// With the library that our programs link; for symbols::symbolize_session.
+symbols::SymbolizeOptions symbolize_options();
+// The same for commands that only read: no source text is gathered.
+symbols::SymbolizeOptions reading_options();
+
+}  // namespace gpufl::cli
