@@ -125,6 +125,8 @@ void write_ledger(TextPage& page, const SessionSummary& summary) {
   };
   if_counted("launch notes dropped", &Ledger::notes_dropped);
   if_counted("markers dropped", &Ledger::markers_dropped);
+  if_counted("markers never closed", &Ledger::markers_unclosed);
+  if_counted("marker ends without start", &Ledger::markers_unmatched);
   if_counted("stacks dropped", &Ledger::stacks_dropped);
   page.field("scope events dropped", count("scopes_dropped", &Ledger::scopes_dropped));
   page.field("scopes never closed", count("scopes_unclosed", &Ledger::scopes_unclosed));
@@ -161,8 +163,8 @@ void write_ledger(TextPage& page, const SessionSummary& summary) {
 
 void write_activity(TextPage& page, const SessionSummary& summary) {
   constexpr std::string_view kActivity[] = {
-      "kernel", "memcpy",    "memset",      "sync",         "memory",    "graph",    "api",
-      "marker", "pc_sample", "sass_metric", "range_metric", "pm_sample", "warp_span"};
+      "kernel", "memcpy",    "memset",      "sync",         "memory",    "graph",
+      "api",    "pc_sample", "sass_metric", "range_metric", "pm_sample", "warp_span"};
   std::string text;
   for (const std::string_view kind : kActivity) {
     const auto found = summary.rows.find(std::string(kind));
