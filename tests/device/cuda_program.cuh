@@ -6,6 +6,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <string>
 
 // What the programs that device tests start have in common. Included by one source of a program.
 // Nothing returns from an error: it is said, and the program ends with 2.
@@ -32,6 +34,16 @@ inline void start_session(const char* folder, InitOptions options = {}) {
   if (init(options)) return;
   std::fprintf(stderr, "%s: no session in %s\n", program_invocation_short_name, folder);
   std::exit(2);
+}
+
+// main() of a program that is called with a folder and a scenario: traces that one there.
+inline int run_scenario(int argc, char** argv, const std::map<std::string, void (*)()>& scenarios) {
+  const auto scenario = argc == 3 ? scenarios.find(argv[2]) : scenarios.end();
+  if (scenario == scenarios.end()) return 64;
+  start_session(argv[1]);
+  scenario->second();
+  shutdown();
+  return 0;
 }
 
 }  // namespace gpufl::device_test

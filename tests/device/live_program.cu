@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <functional>
+#include <map>
 #include <string>
 
 #include "base/clock.hpp"
@@ -110,17 +112,18 @@ void ranges() {
 
 int main(int argc, char** argv) {
   if (argc != 2 && argc != 3) return 64;
-  const std::string scenario = argv[1];
+  const std::string folder = argc == 3 ? argv[2] : ".";
+  const std::map<std::string, std::function<void()>> scenarios = {
+      {"hang", hang}, {"paced", paced}, {"victim", [&] { victim(folder); }}, {"ranges", ranges}};
+  const auto scenario = scenarios.find(argv[1]);
+  if (scenario == scenarios.end()) return 64;
   if (argc == 3) {
     gpufl::InitOptions options;
     options.enable_control = true;
-    options.enable_stack_trace = scenario == "hang";
-    start_session(argv[2], options);
+    options.enable_stack_trace = scenario->first == "hang";
+    start_session(folder.c_str(), options);
   }
-  if (scenario == "hang") hang();
-  if (scenario == "paced") paced();
-  if (scenario == "victim") victim(argc == 3 ? argv[2] : ".");
-  if (scenario == "ranges") ranges();
+  scenario->second();
   gpufl::shutdown();
   return 0;
 }

@@ -80,12 +80,6 @@ void inherited() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 64;
-  const std::string scenario = argv[2];
-  start_session(argv[1]);
-  if (scenario == "nested") nested();
-  if (scenario == "threads") threads();
-  if (scenario == "inherited") inherited();
-  gpufl::shutdown();
-  return 0;
+  return run_scenario(argc, argv,
+                      {{"nested", nested}, {"threads", threads}, {"inherited", inherited}});
 }

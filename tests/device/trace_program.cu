@@ -5,8 +5,7 @@
 #include <cuda.h>
 
 #include <chrono>
-#include <string>
-#include <vector>
+#include <string_view>
 
 #include "tests/device/cuda_program.cuh"
 
@@ -156,18 +155,14 @@ void again(const char* folder) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 64;
-  const std::string scenario = argv[2];
-  if (scenario == "again") {
+  if (argc == 3 && std::string_view(argv[2]) == "again") {
     again(argv[1]);
     return 0;
   }
-  start_session(argv[1]);
-  if (scenario == "mixed") mixed();
-  if (scenario == "spins") spins();
-  if (scenario == "graph") graph();
-  if (scenario == "copies") copies();
-  if (scenario == "contexts") contexts();
-  gpufl::shutdown();
-  return 0;
+  return run_scenario(argc, argv,
+                      {{"mixed", mixed},
+                       {"spins", spins},
+                       {"graph", graph},
+                       {"copies", copies},
+                       {"contexts", contexts}});
 }
