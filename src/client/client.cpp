@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -22,6 +21,7 @@
 #include "capture/scope_recorder.hpp"
 #include "capture/vendor_entry.hpp"
 #include "client/joining.hpp"
+#include "client/session_config.hpp"
 #include "report/text_report.hpp"
 
 namespace gpufl::client {
@@ -92,71 +92,6 @@ std::vector<std::string> variable_names() {
   return names;
 }
 
-uint64_t megabytes(int count) { return static_cast<uint64_t>(count) << 20; }
-int64_t seconds(int count) { return int64_t{count} * 1'000'000'000; }
-
-format::LogOptions log_options(const InitOptions& options) {
-  format::LogOptions log;
-  log.window_bytes = megabytes(options.log_window_mb);
-  log.window_age_ns = seconds(options.log_window_s);
-  log.spool_bytes = megabytes(options.log_spool_mb);
-  log.disk_floor_bytes = megabytes(options.log_disk_floor_mb);
-  log.keep_last_ns = seconds(options.log_keep_last_s);
-  log.fsync_always = options.flush_logs_always;
-  return log;
-}
-
-base::Json to_event(const OptionWarning& warning) {
-  base::Json event = base::Json::object();
-  event.set("name", "option_warning").set("reason", warning.name).set("source", warning.source);
-  if (!warning.key.empty()) event.set("key", warning.key);
-  if (warning.line > 0) event.set("line", warning.line);
-  event.set("text", warning.to_line());
-  return event;
-}
-
-// Says which options ask for uploads, never their values: one of them is a key.
-std::optional<capture::CapabilityNote> upload_note(const InitOptions& options) {
-  std::string asked_by;
-  if (!options.backend_url.empty()) asked_by += "backend_url ";
-  if (!options.api_key.empty()) asked_by += "api_key ";
-  if (!options.api_path.empty()) asked_by += "api_path ";
-  if (asked_by.empty()) return std::nullopt;
-  return capture::CapabilityNote{
-      "upload",
-      "on",
-      "off",
-      "not_in_this_version",
-      "this version uploads nothing; set: " + asked_by.substr(0, asked_by.size() - 1),
-      {}};
-}
-
-capture::SessionConfig session_config(const ResolvedOptions& resolved,
-                                      const LaunchRequest& request) {
-  const InitOptions& options = resolved.options;
-  capture::SessionConfig config;
-  config.app_name = options.app_name;
-  config.log_root = log_root_of(options);
-  config.engine = to_string(options.profiling_engine);
-  config.backend = resolved.backend_name;
-  config.sample_interval_ms = options.system_sample_rate_ms;
-  config.continuous_sampling = options.continuous_system_sampling;
-  config.trace.synchronization = options.enable_synchronization;
-  config.dormant = request.dormant;
-  config.capture_range = request.capture_range;
-  config.log = log_options(options);
-  if (options.enable_stack_trace) config.features.emplace_back("enable_stack_trace");
-  if (options.enable_memory_tracking) config.features.emplace_back("enable_memory_tracking");
-  if (options.enable_cuda_graphs_tracking) {
-    config.features.emplace_back("enable_cuda_graphs_tracking");
-  }
-  if (auto note = upload_note(options)) config.notes.push_back(std::move(*note));
-  for (const OptionWarning& warning : resolved.warnings) {
-    config.events.push_back(to_event(warning));
-  }
-  return config;
-}
-
 }  // namespace
 
 Client& Client::instance() {
@@ -201,7 +136,7 @@ bool Client::start(const ResolvedOptions& resolved, LaunchRequest request) {
     return false;
   }
   if (request.schedule.resume_at_ns) request.dormant = *request.schedule.resume_at_ns > now_ns;
-  capture::SessionConfig config = session_config(resolved, request);
+  capture::SessionConfig config = session_config(resolved, request, capture::process_environment());
   auto control = std::make_unique<ControlServer>();
   if (resolved.options.enable_control) {
     if (const base::Status listening = control->listen(); !listening) {

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/session_config.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "client/option_table.hpp"
+
+namespace gpufl::client {
+
+namespace {
+
+uint64_t megabytes(int count) { return static_cast<uint64_t>(count) << 20; }
+int64_t seconds(int count) { return int64_t{count} * 1'000'000'000; }
+
+format::LogOptions log_options(const InitOptions& options) {
+  format::LogOptions log;
+  log.window_bytes = megabytes(options.log_window_mb);
+  log.window_age_ns = seconds(options.log_window_s);
+  log.spool_bytes = megabytes(options.log_spool_mb);
+  log.disk_floor_bytes = megabytes(options.log_disk_floor_mb);
+  log.keep_last_ns = seconds(options.log_keep_last_s);
+  log.fsync_always = options.flush_logs_always;
+  return log;
+}
+
+base::Json to_event(const OptionWarning& warning) {
+  base::Json event = base::Json::object();
+  event.set("name", "option_warning").set("reason", warning.name).set("source", warning.source);
+  if (!warning.key.empty()) event.set("key", warning.key);
+  if (warning.line > 0) event.set("line", warning.line);
+  event.set("text", warning.to_line());
+  return event;
+}
+
+// Says which options ask for uploads, never their values: one of them is a key.
+std::optional<capture::CapabilityNote> upload_note(const InitOptions& options) {
+  std::string asked_by;
+  if (!options.backend_url.empty()) asked_by += "backend_url ";
+  if (!options.api_key.empty()) asked_by += "api_key ";
+  if (!options.api_path.empty()) asked_by += "api_path ";
+  if (asked_by.empty()) return std::nullopt;
+  return capture::CapabilityNote{
+      "upload",
+      "on",
+      "off",
+      "not_in_this_version",
+      "this version uploads nothing; set: " + asked_by.substr(0, asked_by.size() - 1),
+      {}};
+}
+
+// Options that someone turned on by hand: an engine that cannot serve one says so.
+std::vector<std::string> wanted_features(const InitOptions& options) {
+  std::vector<std::string> names;
+  for (const char* name : {"enable_stack_trace", "enable_memory_tracking",
+                           "enable_cuda_graphs_tracking", "enable_queue_times"}) {
+    if (!find_field(name)->is_default(options)) names.emplace_back(name);
+  }
+  return names;
+}
+
+// The folder of the run, where a launcher gave it an id: sessions of a run lie together.
+std::string run_folder(const Environment& env) {
+  const std::string id = env("GPUFL_RUN_ID").value_or("");
+  return id.empty() ? id : file_name_of(id);
+}
+
+}  // namespace
+
+capture::SessionConfig session_config(const ResolvedOptions& resolved, const LaunchRequest& request,
+                                      const Environment& env) {
+  const InitOptions& options = resolved.options;
+  capture::SessionConfig config;
+  config.app_name = options.app_name;
+  config.log_root = log_root_of(options);
+  config.engine = to_string(options.profiling_engine);
+  config.backend = resolved.backend_name;
+  config.sample_interval_ms = options.system_sample_rate_ms;
+  config.continuous_sampling = options.continuous_system_sampling;
+  config.dormant = request.dormant;
+  config.capture_range = request.capture_range;
+  config.run_id = run_folder(env);
+  config.stacks = options.enable_stack_trace;
+  config.sources = options.enable_source_collection;
+  config.trace.synchronization = options.enable_synchronization;
+  config.trace.memory = options.enable_memory_tracking;
+  config.trace.graphs = options.enable_cuda_graphs_tracking;
+  config.trace.external_correlation = options.enable_external_correlation;
+  config.trace.queue_times = options.enable_queue_times;
+  config.trace.launch_count = options.enable_launch_count;
+  config.log = log_options(options);
+  config.features = wanted_features(options);
+  if (auto note = upload_note(options)) config.notes.push_back(std::move(*note));
+  for (const OptionWarning& warning : resolved.warnings) {
+    config.events.push_back(to_event(warning));
+  }
+  return config;
+}
+
+}  // namespace gpufl::client

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/session_config.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gpufl::client {
+namespace {
+
+std::optional<std::string> nothing(const char*) { return std::nullopt; }
+
+capture::SessionConfig configured(const InitOptions& options, const LaunchRequest& request = {}) {
+  ResolvedOptions resolved;
+  resolved.options = options;
+  return session_config(resolved, request, nothing);
+}
+
+TEST(SessionConfig, DefaultsOfTheLibraryAreTheSessions) {
+  const capture::SessionConfig config = configured({});
+  const capture::SessionConfig defaults;
+  EXPECT_EQ(config.engine, defaults.engine);
+  EXPECT_EQ(config.stacks, defaults.stacks);
+  EXPECT_EQ(config.sources, defaults.sources);
+  EXPECT_EQ(config.dormant, defaults.dormant);
+  EXPECT_EQ(config.run_id, "");
+  EXPECT_EQ(config.trace.synchronization, defaults.trace.synchronization);
+  EXPECT_EQ(config.trace.memory, defaults.trace.memory);
+  EXPECT_EQ(config.trace.graphs, defaults.trace.graphs);
+  EXPECT_EQ(config.trace.external_correlation, defaults.trace.external_correlation);
+  EXPECT_EQ(config.trace.queue_times, defaults.trace.queue_times);
+  EXPECT_EQ(config.trace.launch_count, defaults.trace.launch_count);
+  EXPECT_TRUE(config.features.empty());
+}
+
+// Each option moves what it should, and nothing else.
+TEST(SessionConfig, EveryOptionOfTheTraceReachesIt) {
+  struct Case {
+    bool InitOptions::* option;
+    bool (*of)(const capture::SessionConfig&);
+    const char* feature;  // named where the engine is too low; null: it is on by default
+  };
+  using Config = capture::SessionConfig;
+  const Case cases[] = {
+      {&InitOptions::enable_stack_trace, [](const Config& c) { return c.stacks; },
+       "enable_stack_trace"},
+      {&InitOptions::enable_source_collection, [](const Config& c) { return c.sources; }, nullptr},
+      {&InitOptions::enable_synchronization,
+       [](const Config& c) { return c.trace.synchronization; }, nullptr},
+      {&InitOptions::enable_memory_tracking, [](const Config& c) { return c.trace.memory; },
+       "enable_memory_tracking"},
+      {&InitOptions::enable_cuda_graphs_tracking, [](const Config& c) { return c.trace.graphs; },
+       "enable_cuda_graphs_tracking"},
+      {&InitOptions::enable_external_correlation,
+       [](const Config& c) { return c.trace.external_correlation; }, nullptr},
+      {&InitOptions::enable_queue_times, [](const Config& c) { return c.trace.queue_times; },
+       "enable_queue_times"},
+      {&InitOptions::enable_launch_count, [](const Config& c) { return c.trace.launch_count; },
+       nullptr},
+  };
+  for (const Case& changed : cases) {
+    InitOptions options;
+    options.*changed.option = !(options.*changed.option);
+    const Config config = configured(options), defaults = configured({});
+    for (const Case& one : cases) {
+      EXPECT_EQ(one.of(config), (one.option == changed.option) != one.of(defaults));
+    }
+    const std::vector<std::string> features = changed.feature != nullptr
+                                                  ? std::vector<std::string>{changed.feature}
+                                                  : std::vector<std::string>{};
+    EXPECT_EQ(config.features, features);
+  }
+}
+
+TEST(SessionConfig, ALaunchersWishes) {
+  LaunchRequest request;
+  request.dormant = true;
+  request.capture_range = "nvtx:step";
+  const capture::SessionConfig config = configured({}, request);
+  EXPECT_TRUE(config.dormant);
+  EXPECT_EQ(config.capture_range, "nvtx:step");
+  const auto run = [](const std::string& id) {
+    const Environment env = [&](const char* name) -> std::optional<std::string> {
+      if (std::string_view(name) == "GPUFL_RUN_ID") return id;
+      return std::nullopt;
+    };
+    return session_config({}, {}, env).run_id;
+  };
+  EXPECT_EQ(run("slurm-4711.0"), "slurm-4711.0");
+  EXPECT_EQ(run("../a b"), "_._a_b");  // it is the name of a folder
+  EXPECT_EQ(run(""), "");
+}
+
+}  // namespace
+}  // namespace gpufl::client
