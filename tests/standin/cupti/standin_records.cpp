@@ -24,6 +24,8 @@ extern uint32_t cupti_version;
 
 namespace {
 
+}  // namespace
+
 size_t record_size(CUpti_ActivityKind kind) {
   const bool is_12_0 = cupti_version < 20;
   switch (kind) {
@@ -44,6 +46,8 @@ size_t record_size(CUpti_ActivityKind kind) {
     default: return 0;
   }
 }
+
+namespace {
 
 void complete(Library& lib, Buffer& buffer) {
   if (buffer.data == nullptr) return;
@@ -494,7 +498,12 @@ STANDIN_EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t va
   if (*record != nullptr) {
     next = reinterpret_cast<uint8_t*>(*record) + record_size((*record)->kind);
   }
-  if (next >= buffer + valid) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+  // Also a record that is cut off ends behind the end.
+  const auto left = static_cast<size_t>(buffer + valid - next);
+  if (left < sizeof(CUpti_Activity) ||
+      left < record_size(reinterpret_cast<CUpti_Activity*>(next)->kind)) {
+    return CUPTI_ERROR_MAX_LIMIT_REACHED;
+  }
   *record = reinterpret_cast<CUpti_Activity*>(next);
   return CUPTI_SUCCESS;
 }
