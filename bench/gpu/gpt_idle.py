@@ -43,6 +43,7 @@ def work(mode, folder, connection):
         # Before the first call of CUDA, which reads it.
         os.environ["CUDA_INJECTION64_PATH"] = str(torch_session.INJECTION)
         os.environ["GPUFL_LOG_PATH"] = folder
+        os.environ["GPUFL_PROFILING_ENGINE"] = "Trace"
         os.environ["GPUFL_DORMANT"] = "1"
     import gpt_model
     import torch

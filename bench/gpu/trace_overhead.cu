@@ -216,6 +216,7 @@ void measure_processes(bench::Report& report) {
   std::vector<Mode> modes = {{"plain", {}}, {"again", {}}, {"stopped", {}}, {"dormant", {}}};
   modes[3].variables = {{"CUDA_INJECTION64_PATH", injection.string()},
                         {"GPUFL_LOG_PATH", logs.path().string()},
+                        {"GPUFL_PROFILING_ENGINE", "Trace"},
                         {"GPUFL_DORMANT", "1"}};
   for (int set = 0; set < kProcessSets; ++set) {
     std::vector<std::unique_ptr<bench::Worker>> workers;

@@ -46,7 +46,7 @@ def rows(session, kind, *options):
 
 
 def sessions_in(folder):
-    return sorted(path.parent for path in pathlib.Path(folder).rglob("manifest.ndjson"))
+    return sorted({path.parent for path in pathlib.Path(folder).rglob("system*.log*")})
 
 
 class TracedTest(unittest.TestCase):

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/clock.hpp"
+#include "format/session_reader.hpp"
 #include "tests/device/kill_page.hpp"
 #include "tests/device/traced.hpp"
 
@@ -33,11 +34,6 @@ class LiveDevice : public Traced {
     EXPECT_TRUE(answer.is_ok()) << outcome.output;
     return answer ? *answer : Json();
   }
-  fs::path only_session() {
-    const auto sessions = sessions_in(logs_.path());
-    EXPECT_EQ(sessions.size(), 1u);
-    return sessions.empty() ? fs::path() : sessions[0];
-  }
 };
 
 TEST_F(LiveDevice, AKernelThatEndedAQuarterOfASecondBeforeAKillIsOnDisk) {
@@ -59,7 +55,7 @@ TEST_F(LiveDevice, AKernelThatEndedAQuarterOfASecondBeforeAKillIsOnDisk) {
       if (page->end_ns[group] <= killed_ns - kPromiseNs) owed += KillPage::kLaunches;
     }
     ASSERT_GT(owed, 10'000u);
-    const auto sessions = sessions_in(folder.path());
+    const auto sessions = format::find_sessions(folder.path());
     ASSERT_EQ(sessions.size(), 1u);
     EXPECT_GE(rows(sessions[0], "kernel").size(), owed);
     const Outcome verify = run({beside("gpufl"), "verify", sessions[0].string()});
@@ -93,20 +89,33 @@ TEST_F(LiveDevice, WhatHungIsInTheLogAfterAKill) {
   })) << pending.size();
 }
 
-TEST_F(LiveDevice, RecordingIsTurnedOffAndOnAgain) {
-  const Background program({beside("live_program"), "paced", logs_.path().string()});
+TEST_F(LiveDevice, DormantUntilToldAndOffAndOnAgain) {
+  const std::string library = (bin_folder().parent_path() / "lib/libgpufl_inject.so").string();
+  const Background program(
+      {"env", "CUDA_INJECTION64_PATH=" + library, "GPUFL_LOG_PATH=" + logs_.path().string(),
+       "GPUFL_PROFILING_ENGINE=Trace", "GPUFL_DORMANT=1", beside("live_program"), "paced"});
   ASSERT_EQ(program.first_line(), "ready");
-  const auto kernels = [&] { return control(program, "status")["tracer"]["kernels"].as_integer(); };
-  std::this_thread::sleep_for(300ms);
-  EXPECT_GT(kernels(), 10);
-  control(program, "stop");
-  std::this_thread::sleep_for(300ms);
-  const int64_t stopped = kernels();
-  std::this_thread::sleep_for(300ms);
-  EXPECT_EQ(kernels(), stopped);
-  control(program, "start");
-  std::this_thread::sleep_for(500ms);
-  EXPECT_GT(kernels(), stopped + 10);
+  const auto is_mapped = [&](std::string_view name) {
+    std::ifstream maps("/proc/" + std::to_string(program.pid()) + "/maps");
+    std::string text(std::istreambuf_iterator<char>(maps), {});
+    return text.find(name) != std::string::npos;
+  };
+  const auto kernels = [&] { return control(program, "status")["rows"]["kernel"].as_integer(); };
+  std::this_thread::sleep_for(200ms);
+  EXPECT_TRUE(is_mapped("libgpufl_inject"));
+  EXPECT_FALSE(is_mapped("libcupti"));
+  EXPECT_EQ(kernels(), 0);
+  int64_t seen = 0;
+  for (int round = 0; round < 2; ++round) {
+    control(program, "start");
+    std::this_thread::sleep_for(500ms);
+    EXPECT_GT(kernels(), seen + 10);
+    control(program, "stop");
+    std::this_thread::sleep_for(200ms);
+    seen = kernels();
+    std::this_thread::sleep_for(300ms);
+    EXPECT_EQ(kernels(), seen);
+  }
 }
 
 TEST_F(LiveDevice, OnlyTheRangeThatTheProgramMarksIsRecorded) {

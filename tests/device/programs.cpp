@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/device/programs.hpp"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -14,6 +15,7 @@ namespace {
 
 struct Child {
   pid_t pid = -1;
+  int input = -1;  // its stdin, which is empty and lasts until this is closed
   int output = -1;
 };
 
@@ -22,24 +24,31 @@ Child spawn(const std::vector<std::string>& command) {
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
 
-  int ends[2];
-  if (pipe(ends) != 0) return {};
+  int input[2], output[2];
+  if (pipe2(input, O_CLOEXEC) != 0) return {};
+  if (pipe2(output, O_CLOEXEC) != 0) {
+    close(input[0]);
+    close(input[1]);
+    return {};
+  }
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-  posix_spawn_file_actions_addclose(&actions, ends[0]);
-  posix_spawn_file_actions_addclose(&actions, ends[1]);
+  posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output[1], STDERR_FILENO);
   Child child;
   const int error =
       posix_spawnp(&child.pid, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  close(ends[1]);
+  close(input[0]);
+  close(output[1]);
   if (error != 0) {
-    close(ends[0]);
+    close(input[1]);
+    close(output[0]);
     return {};
   }
-  child.output = ends[0];
+  child.input = input[1];
+  child.output = output[0];
   return child;
 }
 
@@ -60,6 +69,7 @@ Outcome run(const std::vector<std::string>& command) {
     outcome.exit_code = 127;
     return outcome;
   }
+  close(child.input);
   char buffer[4096];
   for (ssize_t n = 0; (n = read(child.output, buffer, sizeof(buffer))) > 0;) {
     outcome.output.append(buffer, static_cast<size_t>(n));
@@ -74,6 +84,7 @@ Outcome run(const std::vector<std::string>& command) {
 Background::Background(const std::vector<std::string>& command) {
   const Child child = spawn(command);
   pid_ = child.pid;
+  input_ = child.input;
   output_ = child.output;
   for (char c = 0; pid_ > 0 && read(output_, &c, 1) == 1 && c != '\n';) first_line_ += c;
 }
@@ -82,6 +93,7 @@ Background::~Background() {
   if (pid_ <= 0) return;
   kill(pid_, SIGKILL);
   waitpid(pid_, nullptr, 0);
+  close(input_);
   close(output_);
 }
 

@@ -22,8 +22,9 @@ struct Outcome {
 // Runs a program to its end. A name without a slash is looked up in PATH.
 Outcome run(const std::vector<std::string>& command);
 
-// A program that runs until the object ends. The constructor waits for the first line of its
-// output, which `first_line` holds; empty when it ended without one.
+// A program that runs until the object ends, and is killed then; so long its stdin stays open and
+// empty. The constructor waits for the first line of its output, which `first_line` holds; empty
+// when it ended without one.
 class Background {
  public:
   explicit Background(const std::vector<std::string>& command);
@@ -36,7 +37,7 @@ class Background {
 
  private:
   pid_t pid_ = -1;
-  int output_ = -1;
+  int input_ = -1, output_ = -1;
   std::string first_line_;
 };
 

@@ -69,10 +69,11 @@ class TorchTrace(device_tools.TracedTest):
         self.assertGreaterEqual(len(waits), 20, rows(session, "sync")[:3])
         self.assertIn(f"sync_in_loop.py:{line}", run([GPUFL, "report", session]))
 
-    def test_dormant_until_told_and_again_afterwards(self):
+    def test_dormant_until_told_and_off_again(self):
         variables = {
             "CUDA_INJECTION64_PATH": str(device_tools.torch_session.INJECTION),
             "GPUFL_LOG_PATH": str(self.logs),
+            "GPUFL_PROFILING_ENGINE": "Trace",
             "GPUFL_DORMANT": "1",
         }
         with self.running(program("waiting.py"), **variables) as process:
@@ -89,6 +90,7 @@ class TorchTrace(device_tools.TracedTest):
             self.assertEqual(started["tracer"]["state"], "recording", started)
             self.assertGreater(started["tracer"]["kernels"], 10, started)
             control("stop")
+            time.sleep(0.2)
             stopped = control("status")["rows"]["kernel"]
             time.sleep(0.3)
             self.assertEqual(control("status")["rows"]["kernel"], stopped)

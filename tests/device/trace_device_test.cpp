@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "format/session_reader.hpp"
 #include "tests/device/traced.hpp"
 
 namespace gpufl::device_test {
@@ -155,7 +156,7 @@ TEST_F(TraceDevice, ContextsAreToldApart) {
 TEST_F(TraceDevice, StopsAndStartsAgainInOneProcessAtItsOldSpeed) {
   const Outcome program = run({beside("trace_program"), logs_.path().string(), "again"});
   ASSERT_EQ(program.exit_code, 0) << program.output;
-  const auto sessions = sessions_in(logs_.path());
+  const auto sessions = format::find_sessions(logs_.path());
   ASSERT_EQ(sessions.size(), 3u);
   for (const fs::path& session : sessions) expect_exact(session, 20'000);
   std::istringstream lines(program.output);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/device/traced.hpp"
 
-#include <algorithm>
 #include <sstream>
+
+#include "format/session_reader.hpp"
 
 namespace gpufl::device_test {
 
@@ -26,17 +27,6 @@ std::vector<base::Json> rows(const fs::path& session, const char* kind,
   return rows;
 }
 
-std::vector<fs::path> sessions_in(const fs::path& folder) {
-  std::vector<fs::path> sessions;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.path().filename() == "manifest.ndjson") {
-      sessions.push_back(entry.path().parent_path());
-    }
-  }
-  std::sort(sessions.begin(), sessions.end());
-  return sessions;
-}
-
 void expect_exact(const fs::path& session, int64_t launches) {
   const Outcome verify = run({beside("gpufl"), "verify", session.string()});
   EXPECT_EQ(verify.exit_code, 0) << verify.output;
@@ -57,7 +47,11 @@ fs::path Traced::trace(const char* program, const std::vector<std::string>& argu
   const Outcome outcome = run(command);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
   output_ = outcome.output;
-  const auto sessions = sessions_in(logs_.path());
+  return only_session();
+}
+
+fs::path Traced::only_session() const {
+  const auto sessions = format::find_sessions(logs_.path());
   EXPECT_EQ(sessions.size(), 1u);
   return sessions.empty() ? fs::path() : sessions[0];
 }

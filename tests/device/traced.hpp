@@ -21,9 +21,6 @@ std::string beside(const char* name);
 std::vector<base::Json> rows(const std::filesystem::path& session, const char* kind,
                              const std::vector<std::string>& options = {});
 
-// Every session under `folder`, oldest first.
-std::vector<std::filesystem::path> sessions_in(const std::filesystem::path& folder);
-
 // Everything launched is there and nothing else: `launches` of single kernels.
 void expect_exact(const std::filesystem::path& session, int64_t launches);
 
@@ -31,6 +28,7 @@ class Traced : public testing::Test {
  protected:
   // Runs a program on a fresh folder; its only session.
   std::filesystem::path trace(const char* program, const std::vector<std::string>& arguments = {});
+  std::filesystem::path only_session() const;
 
   TemporaryFolder logs_;
   std::string output_;  // of the last program
