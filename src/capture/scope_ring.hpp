@@ -84,28 +84,15 @@ class ScopeRing : public base::EventRing<ScopeEvent> {
   }
   uint64_t foreign_ends() const { return foreign_ends_.load(std::memory_order_relaxed); }
 
-  // As of EventRing.
-  void make_free(uint32_t session) {
-    released_.store(0, std::memory_order_relaxed);
-    EventRing::make_free(session);
-  }
-  void discard() {
-    EventRing::discard();
-    released_.store(0, std::memory_order_relaxed);
-  }
-  void after_fork(int64_t thread_id) {
-    released_.store(0, std::memory_order_relaxed);
-    EventRing::after_fork(thread_id);
-  }
-
  private:
   // Scopes that outlived another session are not open in this one.
   void count_from(uint32_t session) noexcept {
-    if (enter_session(session)) open_.store(0, std::memory_order_relaxed);
+    if (!enter_session(session)) return;
+    open_.store(released_.load(std::memory_order_relaxed), std::memory_order_relaxed);
   }
 
   // Written by the producer.
-  alignas(64) std::atomic<uint32_t> open_{0};  // begun here minus ended here
+  alignas(64) std::atomic<uint32_t> open_{0};  // begun minus ended here; released_ of it are void
   std::atomic<uint64_t> foreign_ends_{0};
   uint32_t sequence_ = 0;
 

@@ -4,6 +4,7 @@
 
 namespace {
 
+// NOLINTBEGIN(readability-identifier-naming): the wrapper looks for these names
 struct SharedDomain {
   static constexpr const char* name{"shared domain"};
 };
@@ -11,6 +12,7 @@ struct SharedDomain {
 struct PluginMessage {
   static constexpr const char* message{"registered in C++"};
 };
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace
 

@@ -149,11 +149,13 @@ TEST_F(NvtxTest, WhatMakesNoSenseIsHarmless) {
   nvtxMarkEx(nullptr);
   EXPECT_EQ(nvtxDomainCreateA(nullptr), nullptr);
   EXPECT_EQ(nvtxDomainRegisterStringA(nullptr, nullptr), nullptr);
+  // NOLINTBEGIN(performance-no-int-to-ptr): no handles of ours
   nvtxEventAttributes_t attributes = attributes_of("elsewhere");
   nvtxDomainMarkEx(reinterpret_cast<nvtxDomainHandle_t>(uintptr_t{0x7fff12345678}), &attributes);
   attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
   attributes.message.registered = reinterpret_cast<nvtxStringHandle_t>(uintptr_t{0xdeadbeef});
   nvtxMarkEx(&attributes);
+  // NOLINTEND(performance-no-int-to-ptr)
   attributes.messageType = 99;
   nvtxMarkEx(&attributes);
   nvtxResourceAttributes_t resource = {};
@@ -333,12 +335,15 @@ TEST_F(NvtxTest, TheGateHearsOfRangesInTheOrderOfTime) {
   EXPECT_TRUE(std::is_sorted(gate_.times.begin(), gate_.times.end()));
 }
 
+// NOLINTBEGIN(readability-identifier-naming): the wrapper looks for these names
 struct MyDomain {
   static constexpr char const* name{"cpp"};
 };
 struct MyMessage {
   static constexpr char const* message{"registered once"};
 };
+
+// NOLINTEND(readability-identifier-naming)
 
 TEST_F(NvtxTest, TheCppWrapper) {
   {
