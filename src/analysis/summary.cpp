@@ -35,6 +35,7 @@ void SummaryBuilder::on_batch(const format::Batch& batch,
                               const format::Dictionaries& dictionaries) {
   summary_.rows[std::string(batch.kind_spec().name)] += batch.rows();
   see_times(batch);
+  pending_.add(batch, dictionaries);
   summary_.activity.add(batch);
   switch (batch.kind()) {
     case Kind::Scope: scopes_.add_ended(batch, dictionaries); break;
@@ -122,6 +123,7 @@ SessionSummary SummaryBuilder::finish(const symbols::SymbolFile& symbols) {
   summary_.markers = markers_.finish(summary_.duration_ns);
   summary_.counters = counters_.finish(summary_.duration_ns, is_cut_);
   summary_.metrics = metrics_.finish();
+  summary_.pending = pending_.finish();
   summary_.code = stacks_.finish(symbols);
   return std::move(summary_);
 }

@@ -13,6 +13,7 @@
 #include "analysis/markers.hpp"
 #include "analysis/metric_series.hpp"
 #include "analysis/name_table.hpp"
+#include "analysis/pending_work.hpp"
 #include "analysis/scope_tree.hpp"
 #include "analysis/stacks.hpp"
 #include "base/json.hpp"
@@ -46,6 +47,7 @@ struct SessionSummary {
   std::vector<base::Json> events;                // the first kMaxEvents
   std::map<std::string, uint64_t> event_counts;  // by name, all of them
   ActivityTotals activity;
+  std::vector<PendingWork> pending;              // what had not ended when the log ends
   std::vector<ScopeNode> scopes;
   std::vector<MarkerTotal> markers;
   std::vector<CounterTotal> counters;
@@ -87,6 +89,7 @@ class SummaryBuilder : public format::Visitor {
   ScopeTree scopes_{names_};
   MarkerTable markers_{names_};
   CounterTable counters_{names_};
+  PendingTable pending_{names_};
   MetricTable metrics_{names_};
   StackFigures stacks_;
 };

@@ -15,6 +15,7 @@ std::string text_report(const analysis::SessionSummary& summary, const TextOptio
   TextPage page(std::max(options.width, kMinWidth), options.has_color);
   write_session(page, summary);
   write_ledger(page, summary);
+  write_pending(page, summary, top);
   write_devices(page, summary);
   write_activity(page, summary);
   write_waits(page, summary, top);

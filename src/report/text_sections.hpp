@@ -22,6 +22,7 @@ void write_session(TextPage& page, const analysis::SessionSummary& summary);
 void write_ledger(TextPage& page, const analysis::SessionSummary& summary);
 void write_devices(TextPage& page, const analysis::SessionSummary& summary);
 void write_activity(TextPage& page, const analysis::SessionSummary& summary);
+void write_pending(TextPage& page, const analysis::SessionSummary& summary, size_t top);
 void write_scopes(TextPage& page, const analysis::SessionSummary& summary, size_t top);
 void write_waits(TextPage& page, const analysis::SessionSummary& summary, size_t top);
 void write_launches(TextPage& page, const analysis::SessionSummary& summary, size_t top);

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "report/text_sections.hpp"
+#include "report/units.hpp"
+
+namespace gpufl::report {
+
+// For a program that hung: what it was waiting for when its log stops. One that ended cleanly has
+// told this in its ledger.
+void write_pending(TextPage& page, const analysis::SessionSummary& summary, size_t top) {
+  if (summary.pending.empty()) return;
+  page.heading(summary.live ? "RUNNING NOW" : "STILL RUNNING WHEN THE LOG ENDS");
+  TextTable table{
+      {{"call", true}, {"began at"}, {"ago"}, {"thread"}, {"gpu"}, {"correlation"}}, {}, 0};
+  for (const analysis::PendingWork& work : summary.pending) {
+    if (table.rows.size() >= top) break;
+    table.rows.push_back({work.function, format_duration(static_cast<double>(work.time_ns)),
+                          format_duration(static_cast<double>(summary.duration_ns - work.time_ns)),
+                          std::to_string(work.thread),
+                          work.device < 0 ? "?" : std::to_string(work.device),
+                          std::to_string(work.correlation)});
+  }
+  page.table(table);
+  if (summary.pending.size() > table.rows.size()) {
+    page.paragraph(
+        2, fmt::format("and {} more", format_count(summary.pending.size() - table.rows.size())));
+  }
+}
+
+}  // namespace gpufl::report
