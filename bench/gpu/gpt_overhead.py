@@ -79,8 +79,10 @@ def measure_ratios(groups, report):
     def ratios(subject, baseline):
         return [mean(costs, subject) / mean(costs, baseline) for costs in rounds]
 
-    for name, *places in (("off", 0, 6), ("bare CUPTI", 1, 3), ("Trace", 2, 5), ("Trace with stacks", 4)):
-        report.value(f"step, {name}", statistics.median(mean(costs, places) for costs in rounds), "ms")
+    modes = (("off", 0, 6), ("bare CUPTI", 1, 3), ("Trace", 2, 5), ("Trace with stacks", 4))
+    for name, *places in modes:
+        middle = statistics.median(mean(costs, places) for costs in rounds)
+        report.value(f"step, {name}", middle, "ms")
     report.ratio("A/A, off", ratios([6], [0]))
     report.ratio("A/A, bare CUPTI", ratios([3], [1]))
     report.ratio("Trace / bare CUPTI", ratios([2], [1, 3]), ("<=", 1.03))
@@ -89,24 +91,33 @@ def measure_ratios(groups, report):
     report.ratio("bare CUPTI / off", ratios([1, 3], [0, 6]))
 
 
-def measure_logs(groups, report):
-    figures = {}
-    for name in ("trace", "stacks"):
-        logs = pathlib.Path(tempfile.mkdtemp(dir=groups.folder))
-        with torch_session.Session(logs, stacks=name == "stacks"):
-            groups.steps(LOG_STEPS)
-        figures[name], error = torch_session.read_figures(logs, MODEL_FILE)
-        if error is not None:
-            groups.inexact.append(error)
-    plain, stacks = figures["trace"], figures["stacks"]
-    if plain.kernels == 0 or stacks.kernels == 0:
+def log_figures(groups, stacks):
+    """Of a session of LOG_STEPS steps."""
+    logs = pathlib.Path(tempfile.mkdtemp(dir=groups.folder))
+    with torch_session.Session(logs, stacks=stacks):
+        groups.steps(LOG_STEPS)
+    figures, error = torch_session.read_figures(logs, MODEL_FILE)
+    if error is not None:
+        groups.inexact.append(error)
+    if figures.kernels == 0:
         torch_session.cannot_run("no kernel was recorded")
+    shutil.rmtree(logs)
+    return figures
+
+
+def measure_logs(groups, report):
+    plain = log_figures(groups, stacks=False)
     report.note("launches_a_step", round(plain.kernels / LOG_STEPS))
     report.value("log, sealed", plain.sealed_bytes / plain.kernels, "B a kernel", ("<=", 7))
     report.value("log, raw", plain.raw_bytes / plain.kernels, "B a kernel", ("<=", 26))
-    report.value("log with stacks, sealed", stacks.sealed_bytes / stacks.kernels, "B a kernel")
-    share = 100 * stacks.at_user_line / stacks.kernels
-    report.value("launch stacks that reach the model's line", share, "%", (">=", 99))
+    threaded = log_figures(groups, stacks=True)
+    report.value("log with stacks, sealed", threaded.sealed_bytes / threaded.kernels, "B a kernel")
+    # Autograd's own threads run no Python; the backward pass can be had on the calling thread.
+    with groups.torch.autograd.set_multithreading_enabled(False):
+        alone = log_figures(groups, stacks=True)
+    for name, figures in (("one thread", alone), ("autograd's threads too", threaded)):
+        share = 100 * figures.at_user_line / figures.kernels
+        report.value(f"stacks that reach the model's line, {name}", share, "%", (">=", 99))
 
 
 def main():

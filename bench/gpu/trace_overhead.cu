@@ -96,7 +96,7 @@ class Traced {
     options.log_path = logs.path().string();
     options.profiling_engine = gpufl::ProfilingEngine::Trace;
     options.enable_stack_trace = stacks;
-    setenv("GPUFL_ENABLE_LAUNCH_COUNT", count_launches ? "1" : "0", 1);
+    options.enable_launch_count = count_launches;
     if (!gpufl::init(options)) {
       std::fprintf(stderr, "trace_overhead: no session in %s\n", options.log_path.c_str());
       std::exit(2);
