@@ -113,6 +113,41 @@ class ConfigurationTest(unittest.TestCase):
         self.assertEqual(used - {"unknown_engine", "unknown_backend", "none"}, documented)
 
 
+class TraceStatesTest(unittest.TestCase):
+    PAGE = "docs/reference/trace-states.md"
+    # Where the Trace engine and its control tell of themselves.
+    EVENT_SOURCES = ("src/backend/nvidia/cupti_tracer.cpp", "src/backend/nvidia/activity_decoder.cpp",
+                     "src/capture/gpu_recording.cpp", "src/capture/capture_gate.cpp")  # fmt: skip
+    STATE_SOURCES = ("src/backend/nvidia/cupti_tracer.cpp", "src/capture/gpu_recording.cpp")
+
+    def documented(self, *header):
+        return [word for row in table(self.PAGE, *header) for word in quoted(row[0])]
+
+    def test_reasons_are_those_of_the_configuration_page(self):
+        rows = table(CONFIGURATION, "feature", "reason", "meaning")
+        known = {word for row in rows if "profiling_engine" in quoted(row[0]) for word in quoted(row[1])}
+        documented = self.documented("reason", "meaning", "what to do")
+        self.assertGreater(len(known), 10)
+        self.assertEqual(set(documented), known)
+        self.assertEqual(len(set(documented)), len(documented))
+
+    def test_events(self):
+        pattern = re.compile(
+            r'(?:\btell\(|post_event\(event\(|set\("name", (?:[^"]*\? )?)"([a-z_]+)"(?: : "([a-z_]+)")?'
+        )
+        used = {word for path in self.EVENT_SOURCES for pair in pattern.findall(text(path)) for word in pair if word}
+        self.assertGreater(len(used), 10)
+        self.assertEqual(set(self.documented("event", "meaning", "what to do")), used)
+
+    def test_states(self):
+        pattern = re.compile(
+            r'(?:status\.state = |set_state\(|return )(?:[^";]*\? )?"([a-z_]+)"(?: : "([a-z_]+)")?'
+        )
+        used = {word for path in self.STATE_SOURCES for pair in pattern.findall(text(path)) for word in pair if word}
+        self.assertGreater(len(used), 5)
+        self.assertEqual(set(self.documented("state", "meaning")), used)
+
+
 class ArchitectureTest(unittest.TestCase):
     def test_include_table_is_the_one_that_is_checked(self):
         tree = ast.parse(text("tools/check_layers.py"))
