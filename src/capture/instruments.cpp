@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "capture/engine_ladder.hpp"
+#include "capture/session_symbols.hpp"
 
 namespace gpufl::capture {
 
@@ -124,6 +125,9 @@ Instruments open_instruments(const SessionConfig& config, int64_t session_start_
   out.notes.insert(out.notes.end(), choice.notes.begin(), choice.notes.end());
   if (out.tracer) {
     for (CapabilityNote& note : limitation_notes(*out.tracer)) out.notes.push_back(std::move(note));
+  }
+  if (out.stacks && out.can_trace()) {
+    if (auto note = symbols_note()) out.notes.push_back(std::move(*note));
   }
   out.notes.insert(out.notes.end(), config.notes.begin(), config.notes.end());
   return out;

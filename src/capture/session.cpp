@@ -17,6 +17,7 @@
 #include "capture/scope_recorder.hpp"
 #include "capture/service_thread.hpp"
 #include "capture/session_status.hpp"
+#include "capture/session_symbols.hpp"
 
 namespace gpufl::capture {
 
@@ -68,6 +69,7 @@ struct Running {
   Running(const SessionConfig& config, std::unique_ptr<format::LogWriter> log_writer,
           Instruments opened, int64_t start_ns)
       : start_ns(start_ns),
+        keeps_sources(config.sources),
         instruments(std::move(opened)),
         log(std::move(log_writer)),
         sampler(sampler_config(config, start_ns, scopes.session()), instruments.health),
@@ -83,6 +85,7 @@ struct Running {
   int64_t now() const { return base::monotonic_ns() - start_ns; }
 
   const int64_t start_ns;
+  const bool keeps_sources;
   ScopesHeld scopes;
   Instruments instruments;
   std::unique_ptr<format::LogWriter> log;
@@ -243,6 +246,12 @@ base::Status RunningSession::stop() {
     return running.log->close(running.now(), ledger);
   });
   running.scopes.release();
+  if (running.instruments.stacks) {
+    // The log is complete without the names: whatever stands in the way, tools find them later.
+    SymbolLimits limits;
+    limits.keep_sources = running.keeps_sources;
+    static_cast<void>(write_symbols(dir_, limits));
+  }
   return running.stop_status;
 }
 
