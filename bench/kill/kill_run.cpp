@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "base/clock.hpp"
@@ -26,6 +27,7 @@ constexpr int64_t kPromise_ns = 250'000'000;
 // so much older than the promise may the newest record of these kinds be.
 constexpr int64_t kCounterPeriod_ns = 100'000'000;
 constexpr int64_t kKernelPeriod_ns = 10'000'000;
+constexpr int64_t kIdsPerKernel = 3;  // correlation ids that a synthetic kernel takes
 
 // What the log holds, in monotonic time.
 struct Found : format::Visitor {
@@ -48,6 +50,7 @@ struct Found : format::Visitor {
       } else if (batch.kind() == Kind::Kernel) {
         newest_kernel_ns =
             std::max(newest_kernel_ns, start_ns + batch.at(format::kernel_column::kStart, i));
+        kernels.insert(batch.at(format::kernel_column::kCorrelation, i));
       }
     }
   }
@@ -57,6 +60,7 @@ struct Found : format::Visitor {
   std::vector<std::string> open_names;
   int64_t newest_counter_ns = 0;
   int64_t newest_kernel_ns = 0;
+  std::set<int64_t> kernels;  // correlation ids
 };
 
 void judge_scopes(const ProgressPage& page, const Found& found, int64_t killed_ns,
@@ -91,6 +95,16 @@ void judge_rest(const Found& found, int64_t killed_ns, KillOutcome& outcome) {
   }
   if (found.newest_kernel_ns < killed_ns - kPromise_ns - kKernelPeriod_ns) {
     outcome.failures.emplace_back("the newest kernel is too old");
+  }
+  // Synthetic kernels are numbered in the order in which they are made: with the newest there and
+  // no number missing, all of them are.
+  const int64_t expected =
+      found.kernels.empty()
+          ? 0
+          : (*found.kernels.rbegin() - *found.kernels.begin()) / kIdsPerKernel + 1;
+  if (found.kernels.empty() || static_cast<int64_t>(found.kernels.size()) != expected) {
+    outcome.failures.push_back(std::to_string(found.kernels.size()) + " kernels where " +
+                               std::to_string(expected) + " should be");
   }
   if (std::find(found.open_names.begin(), found.open_names.end(), "whole run") ==
       found.open_names.end()) {
