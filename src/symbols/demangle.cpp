@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbols/demangle.hpp"
 
+// libiberty.h declares a basename() of its own, against the C library's, unless told of that one.
+#define HAVE_DECL_BASENAME 1
 #include <libiberty/demangle.h>
 #include <pthread.h>
 #include <setjmp.h>
