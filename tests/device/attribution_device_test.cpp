@@ -78,7 +78,8 @@ TEST_F(AttributionDevice, TheLineThatWaitsInALoop) {
   const std::string expected = "sync_in_loop.cu:" + std::to_string(std::stoi(output_));
   int waits = 0;
   for (const Json& wait : rows(session, "sync")) {
-    waits += wait["at"].as_string().find(expected + " in train") != std::string::npos;
+    const std::string& at = wait["at"].as_string();
+    waits += at.find(expected + " in ") != std::string::npos && at.find("train") != at.npos;
   }
   EXPECT_EQ(waits, 50) << expected;
   const Outcome report = run({beside("gpufl"), "report", session.string()});

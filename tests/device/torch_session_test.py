@@ -49,7 +49,7 @@ class TorchOrders(device_tools.TracedTest):
         """Whether the session says, in words, what stood in the way."""
         session = self.only_session()
         lines = rows(session, "capability") + rows(session, "event")
-        words = {"another_subscriber", "callbacks_taken_over", "taken"}
+        words = {"another_subscriber", "another_tool", "callbacks_taken_over"}
         return any(words & {line.get("reason"), line.get("name")} for line in lines)
 
 
