@@ -51,7 +51,7 @@ class Recording : public TracerFixture {
     reinterpret_cast<int (*)()>(dlsym(recorder, "InitializeInjection"))();
     play(launches);
     reinterpret_cast<void (*)()>(dlsym(recorder, "finish_recording"))();
-    standin_->reset(k13_0);
+    standin_->reset(kCupti130);
     return path;
   }
   void play(uint32_t launches) {
@@ -78,7 +78,7 @@ class Recording : public TracerFixture {
     tracer_ = make_cupti_tracer(CuptiLibrary::open(why), {.graphs = true}, {});
     session_start_ns_ = base::monotonic_ns() - 3'600 * kSecondNs;
     EXPECT_TRUE(tracer_->start(session_start_ns_).available);
-    replayed_ = replay_(replay);
+    replay_(replay, replayed_);
     EXPECT_TRUE(replayed_.is_good) << replay.path;
     return finish();
   }
@@ -187,7 +187,7 @@ TEST_F(Recording, StoredOnesGiveTheirText) {
   size_t compared = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".cupti") continue;
-    standin_->reset(k13_0);
+    standin_->reset(kCupti130);
     const std::string path = entry.path().string();
     const format::Ledger ledger = replay({.path = path.c_str()});
     const std::string text = describe(sink_, ledger);

@@ -71,6 +71,9 @@ inline uint64_t now(const Library& lib) {
   return static_cast<uint64_t>(t.tv_sec) * kSecondNs + static_cast<uint64_t>(t.tv_nsec);
 }
 
+// Of the version that is played; 0 for a kind that the stand-in does not know.
+size_t record_size(CUpti_ActivityKind kind);
+
 void write_call(Library& lib, CUpti_ActivityKind kind, CUpti_CallbackId id, uint64_t start,
                 uint32_t correlation, int result);
 

@@ -14,7 +14,6 @@
 namespace gpufl::standin {
 
 extern uint32_t cupti_version;
-size_t record_size(CUpti_ActivityKind kind);
 
 namespace {
 
@@ -126,17 +125,17 @@ void deliver(const std::vector<uint64_t>& records) {
 using namespace gpufl::standin;
 
 // Recordings are kept: kernels' names are in them, and CUPTI's names live as long as the process.
-extern "C" __attribute__((visibility("default"))) Replayed
-cupti_standin_replay(const Replay& replay) {
-  Replayed result;
+extern "C" __attribute__((visibility("default"))) void cupti_standin_replay(const Replay& replay,
+                                                                            Replayed& result) {
+  result = {};
   auto* const recording = new Recording;
-  if (!Recording::read(replay.path, *recording)) return result;
+  if (!Recording::read(replay.path, *recording)) return;
   {
     const std::lock_guard lock(library().mutex);
     cupti_version = recording->cupti_version;
   }
   for (const auto& [kind, size] : recording->sizes) {
-    if (record_size(static_cast<CUpti_ActivityKind>(kind)) != size) return result;
+    if (record_size(static_cast<CUpti_ActivityKind>(kind)) != size) return;
   }
   result.is_good = true;
   result.duration_ns = recording->last_ns - recording->first_ns;
@@ -163,5 +162,4 @@ cupti_standin_replay(const Replay& replay) {
   }
   const std::lock_guard lock(library().mutex);
   library().dropped += result.dropped;
-  return result;
 }

@@ -25,6 +25,6 @@ struct Replayed {
   uint64_t duration_ns = 0;  // the newest time in the records is that of the replay's beginning
 };
 
-using CuptiStandinReplayFunction = Replayed(const Replay& replay);
+using CuptiStandinReplayFunction = void(const Replay& replay, Replayed& result);
 
 }  // namespace gpufl::standin
