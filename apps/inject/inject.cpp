@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gpufl/export.hpp>
-
 #include "client/injection.hpp"
 
 // NOLINTBEGIN(readability-identifier-naming): the names are NVIDIA's.

@@ -86,8 +86,10 @@ std::string full_name(const CLI::App* app) {
 
 // The first argument that the command knows nothing of; empty when they are all known.
 std::string first_unknown(const CLI::App& command) {
-  const std::vector<std::string> unknown = command.remaining();
-  return unknown.empty() ? std::string() : unknown.front();
+  for (const std::string& word : command.remaining()) {
+    if (word != "--") return word;
+  }
+  return {};
 }
 
 std::string_view suggestion_for(const CLI::App& command, std::string_view word,

@@ -5,6 +5,7 @@
 
 #include "cli/cat_command.hpp"
 #include "cli/command_line.hpp"
+#include "cli/control_command.hpp"
 #include "cli/doctor_command.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/info_command.hpp"
@@ -13,6 +14,7 @@
 #include "cli/print.hpp"
 #include "cli/report_command.hpp"
 #include "cli/symbolize_command.hpp"
+#include "cli/trace_command.hpp"
 #include "cli/verify_command.hpp"
 
 namespace gpufl::cli {
@@ -21,6 +23,8 @@ int run_gpufl(int argc, char** argv) {
   CLI::App app("GPUFlight: what the GPU did, and how sure that is", "gpufl");
   set_up_command_line(app);
   int exit_code = kExitGood;
+  add_trace_command(app, exit_code);
+  add_control_command(app, exit_code);
   add_monitor_command(app, exit_code);
   add_report_command(app, exit_code);
   add_symbolize_command(app, exit_code);

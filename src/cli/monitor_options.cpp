@@ -2,14 +2,13 @@
 #include "cli/monitor_options.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "backend/backend.hpp"
-#include "cli/quantity.hpp"
+#include "cli/quantity_option.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -23,33 +22,6 @@ std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
-}
-
-template <typename T>
-T value_or_throw(const std::string& option, base::Result<T> parsed) {
-  if (!parsed) throw CLI::ValidationError(option, parsed.status().message());
-  return std::move(*parsed);
-}
-
-// An option whose text becomes a number of nanoseconds or bytes of at least `least`.
-template <typename T, typename Parse>
-void add_quantity(CLI::App& app, const std::string& names, Parse parse, T least,
-                  const std::string& least_text, const std::string& type,
-                  const std::string& default_text, const std::string& help,
-                  const std::function<void(T)>& store) {
-  const std::string option = names.substr(names.find("--"));
-  app.add_option_function<std::string>(
-         names,
-         [=](const std::string& text) {
-           const T value = value_or_throw<T>(option, parse(text));
-           if (value < least) {
-             throw CLI::ValidationError(option, "'" + text + "' is less than " + least_text);
-           }
-           store(value);
-         },
-         help)
-      ->type_name(type)
-      ->default_str(default_text);
 }
 
 void add_log_options(CLI::App& app, MonitorOptions& options) {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/report_command.hpp"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -15,10 +12,12 @@
 #include "analysis/summary.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
+#include "cli/run_sessions.hpp"
 #include "cli/sessions_command.hpp"
 #include "cli/symbolize_command.hpp"
 #include "cli/terminal.hpp"
 #include "format/session_reader.hpp"
+#include "report/run_report.hpp"
 #include "report/text_page.hpp"
 
 namespace gpufl::cli {
@@ -27,8 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxListed = 10;
-constexpr size_t kMinTerminalWidth = 80;
-constexpr size_t kMaxTerminalWidth = 140;  // longer lines are hard to follow
 
 // Session ids begin with the time of their start, whatever run's folder they lie in.
 std::vector<fs::path> sessions_by_age(const fs::path& path) {
@@ -57,12 +54,23 @@ void append_others(const std::vector<fs::path>& others, std::string& text) {
   }
 }
 
-size_t page_width() {
-  winsize window{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_col == 0) {
-    return report::TextOptions{}.width;
+// What is to be seen of a run at once, and how to see more.
+void report_run(const fs::path& path, const report::TextOptions& options, ReportOutcome& outcome) {
+  const RunSessions run = summarize_run(path);
+  for (const std::string& problem : run.problems) {
+    outcome.errors += error_line(problem);
+    outcome.exit_code = kExitCannotTell;
   }
-  return std::clamp<size_t>(window.ws_col, kMinTerminalWidth, kMaxTerminalWidth);
+  if (run.sessions.empty()) return;
+  outcome.text = report::run_report(run.sessions, options);
+  outcome.text += "\nSessions (--all reports each in full):\n";
+  const size_t listed = std::min(run.sessions.size(), kMaxListed);
+  for (size_t i = 0; i < listed; ++i) {
+    outcome.text += fmt::format("  {}\n", report::make_harmless(run.sessions[i].dir.string()));
+  }
+  if (run.sessions.size() > listed) {
+    outcome.text += fmt::format("  ... {} more\n", run.sessions.size() - listed);
+  }
 }
 
 }  // namespace
@@ -73,6 +81,10 @@ ReportOutcome make_reports(const fs::path& path, bool all, const report::TextOpt
   if (sessions.empty()) {
     outcome.errors = error_line(why_no_session(path));
     outcome.exit_code = kExitCannotTell;
+    return outcome;
+  }
+  if (!all && are_one_run(sessions)) {
+    report_run(path, options, outcome);
     return outcome;
   }
   std::vector<fs::path> others;
@@ -107,7 +119,8 @@ void add_report_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("report", "Print what a session recorded");
   command
       ->add_option("path", options->path,
-                   "A session, or a run's or log folder: then its newest session")
+                   "A session; a run's folder: all of it in brief; or a log folder: its newest "
+                   "session")
       ->required();
   command->add_flag("--all", options->all, "Report every session of the folder, oldest first");
   command->add_option("--top", options->top, "Rows of a list or scopes of the tree; 0: all")

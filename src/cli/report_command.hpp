@@ -20,7 +20,7 @@ struct ReportOutcome {
   int exit_code = 0;
 };
 
-// Of the newest session below `path`, or of all of them, oldest first.
+// Of the newest session below `path`, or of all of them, oldest first; of a run's folder in brief.
 ReportOutcome make_reports(const std::filesystem::path& path, bool all,
                            const report::TextOptions& options);
 

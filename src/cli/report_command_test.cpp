@@ -33,10 +33,10 @@ class ReportCommandTest : public testing::Test {
   }
   ~ReportCommandTest() override { fs::remove_all(root_); }
 
-  static format::SessionHeader header(const std::string& id) {
+  static format::SessionHeader header(const fs::path& folder, const std::string& id) {
     format::SessionHeader header;
     header.session_id = id;
-    header.run_id = "run";
+    header.run_id = folder.filename();
     header.app_name = "app_of_" + id;
     header.gpufl_version = "0.1.0";
     header.engine = "Monitor";
@@ -53,7 +53,7 @@ class ReportCommandTest : public testing::Test {
     format::LogOptions options;
     options.session_dir = folder / id;
     options.disk_floor_bytes = 0;
-    auto log = format::LogWriter::create(options, header(id));
+    auto log = format::LogWriter::create(options, header(folder, id));
     EXPECT_TRUE(log.is_ok()) << log.status().text();
     if (!log) return nullptr;
     const int64_t outer = (*log)->intern(Dict::Name, "outer");
@@ -129,6 +129,20 @@ TEST_F(ReportCommandTest, OfSeveralTheNewestAndANoteOfTheOthers) {
   EXPECT_LT(second, third);
   EXPECT_NE(third, std::string::npos);
   EXPECT_EQ(all.text.find("newest of"), std::string::npos);
+}
+
+TEST_F(ReportCommandTest, OfARunAllSessionsInBrief) {
+  record(root_ / "run_a", "20250101T000000Z-01");
+  record(root_ / "run_a", "20250101T000000Z-02");
+  record(root_ / "run_b", "20250102T000000Z-03");
+  const ReportOutcome outcome = make_reports(root_ / "run_a", false, {});
+  EXPECT_EQ(outcome.exit_code, kExitGood) << outcome.errors;
+  EXPECT_EQ(outcome.text.find("RUN: run_a"), 0u) << outcome.text;
+  EXPECT_NE(outcome.text.find("processes                 2"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("run_a/20250101T000000Z-02"), std::string::npos) << outcome.text;
+  EXPECT_EQ(outcome.text.find("GPUFlight report"), std::string::npos) << outcome.text;
+  const ReportOutcome all = make_reports(root_ / "run_a", true, {});
+  EXPECT_NE(all.text.find("GPUFlight report: app_of_20250101T000000Z-02"), std::string::npos);
 }
 
 TEST_F(ReportCommandTest, SaysWhatIsWrongWithThePath) {

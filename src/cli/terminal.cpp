@@ -4,9 +4,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <string_view>
+
+#include "report/text_report.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -29,9 +32,19 @@ bool terminal_is_usable() {
          std::string_view(term) != "dumb" && tcgetpgrp(STDIN_FILENO) == getpgrp();
 }
 
-bool terminal_has_color() {
+bool terminal_has_color(int fd) {
   const char* no_color = std::getenv("NO_COLOR");
-  return isatty(STDOUT_FILENO) && (no_color == nullptr || *no_color == '\0');
+  return isatty(fd) && (no_color == nullptr || *no_color == '\0');
+}
+
+size_t page_width(int fd) {
+  constexpr size_t kMin = 80;
+  constexpr size_t kMax = 140;  // longer lines are hard to follow
+  winsize window{};
+  if (ioctl(fd, TIOCGWINSZ, &window) != 0 || window.ws_col == 0) {
+    return report::TextOptions{}.width;
+  }
+  return std::clamp<size_t>(window.ws_col, kMin, kMax);
 }
 
 Terminal::Terminal() {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <termios.h>
+#include <unistd.h>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,8 +18,10 @@ namespace gpufl::cli {
 // Standard output and input are one terminal that understands escape codes, and we are in its
 // foreground.
 bool terminal_is_usable();
-// A terminal on standard output, and the user has not said NO_COLOR.
-bool terminal_has_color();
+// A terminal on that descriptor, and the user has not said NO_COLOR.
+bool terminal_has_color(int fd = STDOUT_FILENO);
+// Columns for a report there: the terminal's, from 80 to 140, else 100.
+size_t page_width(int fd = STDOUT_FILENO);
 
 class Terminal {
  public:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gpufl/export.hpp>  // IWYU pragma: export
+
 #include "capture/vendor_entry.hpp"
 
 // What a CUDA driver calls in a library that CUDA_INJECTION64_PATH names, on the thread that

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gpufl/export.hpp>
-
 #include "client/injection.hpp"
 
 // In libgpufl the program decides whether there is a session: NVIDIA's libraries, which load what

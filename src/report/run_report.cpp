@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -59,6 +60,17 @@ void write_totals(TextPage& page, std::span<const SessionSummary> sessions) {
   page.field("ledger", ledger, is_good ? Tone::Good : Tone::Warning);
 }
 
+// What was not possible in any of them, once each.
+void write_all_capabilities(TextPage& page, std::span<const SessionSummary> sessions) {
+  std::vector<analysis::Capability> notes;
+  for (const SessionSummary& session : sessions) {
+    for (const analysis::Capability& note : session.capabilities) {
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+    }
+  }
+  write_capabilities(page, notes);
+}
+
 void write_processes(TextPage& page, std::span<const SessionSummary> sessions, size_t top) {
   TextTable table{{{"process", true},
                    {"pid"},
@@ -92,6 +104,7 @@ std::string run_report(std::span<const SessionSummary> sessions, const TextOptio
   const size_t top = options.top == 0 ? std::numeric_limits<size_t>::max() : options.top;
   TextPage page(std::max(options.width, kMinWidth), options.has_color);
   page.heading("RUN", sessions.empty() ? "" : sessions.front().header.run_id);
+  write_all_capabilities(page, sessions);
   write_totals(page, sessions);
   if (sessions.size() > 1) write_processes(page, sessions, top);
   return page.text();

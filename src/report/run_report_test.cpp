@@ -50,6 +50,17 @@ TEST(RunReport, SaysThatCudaWasNeverUsed) {
   EXPECT_NE(run_report(sessions).find("without CUDA"), std::string::npos);
 }
 
+TEST(RunReport, SaysOnceWhatWasNotPossible) {
+  std::vector<SessionSummary> sessions(2, process(1, 0, 1));
+  for (SessionSummary& session : sessions) {
+    session.capabilities.push_back({"profiling_engine", "Trace", "Monitor", "no_gpu", "d", "h"});
+  }
+  const std::string text = run_report(sessions);
+  const size_t at = text.find("! profiling_engine: asked Trace, got Monitor (no_gpu)");
+  ASSERT_NE(at, std::string::npos) << text;
+  EXPECT_EQ(text.find("! profiling_engine", at + 1), std::string::npos) << text;
+}
+
 TEST(RunReport, ListsNoMoreThanAsked) {
   std::vector<SessionSummary> sessions(5, process(1, 0, 1));
   const std::string text = run_report(sessions, {.top = 2});

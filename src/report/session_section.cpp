@@ -15,18 +15,6 @@ void write_field(TextPage& page, std::string_view label, const std::string& valu
   if (!value.empty()) page.field(label, value);
 }
 
-void write_capabilities(TextPage& page, const SessionSummary& summary) {
-  for (const analysis::Capability& note : summary.capabilities) {
-    if (note.is_as_asked()) continue;
-    page.paragraph(2,
-                   fmt::format("! {}: asked {}, got {}{}", note.feature, note.asked, note.got,
-                               note.reason.empty() ? "" : fmt::format(" ({})", note.reason)),
-                   Tone::Warning, 2);
-    if (!note.detail.empty()) page.paragraph(4, note.detail);
-    if (!note.hint.empty()) page.paragraph(4, "-> " + note.hint, Tone::Plain, 3);
-  }
-}
-
 std::string process_text(const format::SessionHeader& header) {
   return fmt::format("{} (pid {})", header.process.empty() ? "unknown" : header.process,
                      header.pid);
@@ -80,10 +68,22 @@ std::string event_text(const Json& event) {
 
 }  // namespace
 
+void write_capabilities(TextPage& page, std::span<const analysis::Capability> notes) {
+  for (const analysis::Capability& note : notes) {
+    if (note.is_as_asked()) continue;
+    page.paragraph(2,
+                   fmt::format("! {}: asked {}, got {}{}", note.feature, note.asked, note.got,
+                               note.reason.empty() ? "" : fmt::format(" ({})", note.reason)),
+                   Tone::Warning, 2);
+    if (!note.detail.empty()) page.paragraph(4, note.detail);
+    if (!note.hint.empty()) page.paragraph(4, "-> " + note.hint, Tone::Plain, 3);
+  }
+}
+
 void write_session(TextPage& page, const SessionSummary& summary) {
   const format::SessionHeader& header = summary.header;
   page.heading("GPUFlight report", header.app_name, Tone::Strong);
-  write_capabilities(page, summary);
+  write_capabilities(page, summary.capabilities);
 
   page.heading("SESSION");
   page.field("id", header.session_id);

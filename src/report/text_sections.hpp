@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 
 #include "analysis/summary.hpp"
@@ -17,6 +18,9 @@ struct Verdict {
 };
 // What the ledger comes to.
 Verdict ledger_verdict(const analysis::SessionSummary& summary);
+
+// Those that are not as asked; no heading.
+void write_capabilities(TextPage& page, std::span<const analysis::Capability> notes);
 
 void write_session(TextPage& page, const analysis::SessionSummary& summary);
 void write_ledger(TextPage& page, const analysis::SessionSummary& summary);

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/control_command.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/json.hpp"
+#include "cli/control_status.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/print.hpp"
+#include "client/control_socket.hpp"
+#include "format/session_reader.hpp"
+
+namespace gpufl::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using base::Json;
+
+constexpr const char* kWho = "gpufl control";
+constexpr auto kPatience = 15s;  // sealing a log takes a while
+constexpr auto kLookPatience = 2s;
+
+struct Options {
+  std::string target, action, text;
+  bool json = false;
+};
+
+Json request(std::string_view command) {
+  Json object = Json::object();
+  return object.set("command", command);
+}
+
+struct Status {
+  pid_t pid;
+  Json fields;
+};
+
+// Of every process of this user that answers.
+std::vector<Status> all_statuses() {
+  std::vector<Status> all;
+  for (const pid_t pid : client::find_controlled_processes()) {
+    auto status = client::ask_process(pid, request("status"), kLookPatience);
+    if (status) all.push_back({pid, std::move(*status)});
+  }
+  return all;
+}
+
+int list(bool json) {
+  const std::vector<Status> all = all_statuses();
+  if (json) {
+    Json array = Json::array();
+    for (const Status& status : all) array.push(status.fields);
+    print(array.dump() + "\n");
+    return kExitGood;
+  }
+  if (all.empty()) print("no process of yours records, or none that can be controlled\n");
+  for (const Status& status : all) print(control_line(status.fields));
+  return kExitGood;
+}
+
+std::vector<pid_t> processes_in(const fs::path& folder, std::string& why_not) {
+  std::vector<pid_t> found;
+  const std::vector<fs::path> sessions = format::find_sessions(folder);
+  for (const fs::path& session : sessions) {
+    const auto reader = format::SessionReader::open(session);
+    if (reader && reader->is_live()) found.push_back(static_cast<pid_t>(reader->header().pid));
+  }
+  if (found.empty()) {
+    why_not = folder.string() + (sessions.empty() ? ": there is no session in it"
+                                                  : ": nothing is being recorded there");
+  }
+  return found;
+}
+
+// A process, a session or run by its folder, or by its id.
+std::vector<pid_t> find_targets(const std::string& target, std::string& why_not) {
+  pid_t pid = 0;
+  const char* const end = target.data() + target.size();
+  if (const auto [stop, error] = std::from_chars(target.data(), end, pid);
+      error == std::errc() && stop == end && pid > 0) {
+    return {pid};
+  }
+  std::error_code ignored;
+  if (fs::is_directory(target, ignored)) return processes_in(target, why_not);
+  std::vector<pid_t> found;
+  for (const Status& status : all_statuses()) {
+    const bool is_meant = status.fields["session_id"].as_string() == target ||
+                          status.fields["run_id"].as_string() == target;
+    if (is_meant) found.push_back(status.pid);
+  }
+  if (found.empty()) {
+    why_not = "'" + target +
+              "' is no process, session or run that records (gpufl control list shows those)";
+  }
+  return found;
+}
+
+// What was asked for, in the past tense.
+std::string_view done(const std::string& action) {
+  if (action == "start") return "records";
+  if (action == "stop") return "paused";
+  if (action == "flush") return "flushed";
+  if (action == "end") return "ended and sealed";
+  return "marked";
+}
+
+int ask(pid_t pid, const Options& options) {
+  Json asked = request(options.action);
+  if (options.action == "mark") asked.set("text", options.text);
+  const auto answer = client::ask_process(pid, asked, kPatience);
+  if (!answer) {
+    complain(kWho, answer.status().message());
+    return kExitCannotTell;
+  }
+  const bool is_ok = (*answer)["ok"].as_bool();
+  if (options.json) {
+    print(answer->dump() + "\n");
+  } else if (!is_ok) {
+    complain(kWho, fmt::format("process {}: {}", pid, (*answer)["message"].as_string()));
+  } else if (options.action == "status") {
+    print(control_page(*answer));
+  } else {
+    print(fmt::format("process {}: {}\n", pid, done(options.action)));
+  }
+  return is_ok ? kExitGood : kExitNo;
+}
+
+int control(const Options& options) {
+  if (options.target == "list" && options.action.empty()) return list(options.json);
+  std::string why_not;
+  const std::vector<pid_t> targets = find_targets(options.target, why_not);
+  if (targets.empty()) {
+    complain(kWho, why_not);
+    return kExitCannotTell;
+  }
+  int worst = kExitGood;
+  for (const pid_t pid : targets) worst = std::max(worst, ask(pid, options));
+  return worst;
+}
+
+}  // namespace
+
+void add_control_command(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("control", "Turn recording on and off while a program runs");
+  command
+      ->add_option("target", options->target,
+                   "A process id; a session or run, by its folder or its id; or 'list'")
+      ->required();
+  command
+      ->add_option("action", options->action,
+                   "start, stop: record the GPU, or pause. status: what is recorded, and what was "
+                   "launched and has not finished. flush: all of it to disk. mark: an event in the "
+                   "log. end: end the session; the program goes on")
+      ->check(CLI::IsMember(
+          std::vector<std::string>{"start", "stop", "status", "flush", "mark", "end"}));
+  command->add_option("text", options->text, "Of a mark");
+  command->add_flag("--json", options->json, "Print the answers as JSON, one line each");
+  command->footer(
+      "Processes under 'gpufl trace', and those with enable_control, can be controlled, by their "
+      "own user and in their own container.\n"
+      "Exit code: 0 done; 1 a process refused; 2 it is not there, does not record, belongs to "
+      "another user, or did not answer.");
+  command->callback([options, &exit_code] {
+    const bool is_list = options->target == "list" && options->action.empty();
+    if (!is_list && options->action.empty()) {
+      throw CLI::RequiredError("action: start, stop, status, flush, mark or end");
+    }
+    exit_code = control(*options);
+  });
+}
+
+}  // namespace gpufl::cli

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_record.hpp"
+
+#include <gpufl/version.hpp>
+
+#include "base/clock.hpp"
+#include "capture/identity.hpp"
+#include "capture/session.hpp"
+#include "format/log_writer.hpp"
+
+namespace gpufl::cli {
+namespace {
+
+constexpr const char* kEvent = "cuda_never_used";
+constexpr const char* kText =
+    "no process of this run initialised CUDA where it could be seen; a program that clears its "
+    "environment, or is set-user-ID, cannot be";
+
+format::SessionHeader describe(const std::filesystem::path& folder,
+                               const LaunchedProgram& program) {
+  format::SessionHeader header = capture::describe_process(program.start_wall_ns);
+  header.run_id = folder.filename().string();
+  header.app_name = program.name;
+  header.gpufl_version = GPUFL_VERSION;
+  header.engine = "Monitor";
+  header.backend = "none";
+  header.start_wall_ns = program.start_wall_ns;
+  header.start_monotonic_ns = program.start_monotonic_ns;
+  header.pid = program.pid;
+  header.process = std::filesystem::path(program.command.front()).filename().string();
+  header.command.clear();
+  for (const std::string& word : program.command) {
+    header.command += (header.command.empty() ? "" : " ") + word;
+  }
+  return header;
+}
+
+}  // namespace
+
+base::Status record_unused_cuda(const std::filesystem::path& folder,
+                                const LaunchedProgram& program) {
+  const format::SessionHeader header = describe(folder, program);
+  format::LogOptions options;
+  options.session_dir = folder / header.session_id;
+  auto log = format::LogWriter::create(options, header);
+  if (!log) return log.status();
+  if (program.engine != header.engine) {
+    (*log)->write(format::Kind::Capability,
+                  capture::to_json({"profiling_engine",
+                                    program.engine,
+                                    header.engine,
+                                    kEvent,
+                                    "no process of this run initialised CUDA",
+                                    {}}));
+  }
+  const int64_t end_ns = base::monotonic_ns() - program.start_monotonic_ns;
+  base::Json event = base::Json::object();
+  event.set("time", end_ns).set("name", kEvent).set("text", kText);
+  event.set("exit_code", program.exit_code);
+  (*log)->write(format::Kind::Event, event);
+  return (*log)->close(end_ns, {});
+}
+
+}  // namespace gpufl::cli

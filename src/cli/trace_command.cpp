@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/trace_command.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "base/clock.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/inject_library.hpp"
+#include "cli/launcher.hpp"
+#include "cli/print.hpp"
+#include "cli/run_control.hpp"
+#include "cli/run_record.hpp"
+#include "cli/run_sessions.hpp"
+#include "cli/status_line.hpp"
+#include "cli/symbolize_command.hpp"
+#include "cli/terminal.hpp"
+#include "cli/trace_options.hpp"
+#include "client/options.hpp"
+#include "format/session_header.hpp"
+#include "format/session_reader.hpp"
+#include "report/run_report.hpp"
+#include "report/units.hpp"
+
+namespace gpufl::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+constexpr const char* kWho = "gpufl trace";
+constexpr auto kPace = 1s;
+
+std::vector<std::string> inherited_environment() {
+  std::vector<std::string> all;
+  for (char** variable = environ; *variable != nullptr; ++variable) all.emplace_back(*variable);
+  return all;
+}
+
+// Why nothing can be recorded; empty: it can.
+std::string obstacle(const TraceOptions& options) {
+  const char* disabled = std::getenv("GPUFL_DISABLED");
+  if (disabled != nullptr && *disabled != '\0' && std::string_view(disabled) != "0") {
+    return "GPUFL_DISABLED is set: nothing would be recorded";
+  }
+  for (const char* variable : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
+    const char* value = std::getenv(variable);
+    if (options.replace || value == nullptr || *value == '\0') continue;
+    return fmt::format(
+        "{} names {}: another tool is to be loaded there. Unset it, or use --replace", variable,
+        value);
+  }
+  return "";
+}
+
+// Shows how far the run is, and has its sessions put in order before a signal reaches them.
+class RunWatch final : public LaunchObserver {
+ public:
+  RunWatch(fs::path folder, bool is_quiet)
+      : control_(std::move(folder)), line_(!is_quiet && terminal_is_usable()) {}
+
+  std::chrono::milliseconds pace() const { return line_.is_usable() ? kPace : 0ms; }
+  void before_signal(int number, pid_t group) override {
+    line_.remove();
+    control_.prepare_for_signal(number, group);
+  }
+  void tick() override {
+    const RunControl::Progress progress = control_.ask();
+    const auto elapsed_ns = static_cast<double>(base::monotonic_ns() - start_ns_);
+    line_.show(fmt::format(
+        "gpufl: {}, {} processes, {} kernels", report::format_duration(elapsed_ns),
+        report::format_count(progress.processes), report::format_count(progress.kernels)));
+  }
+  void terminal_given() override { line_.remove(); }
+
+ private:
+  RunControl control_;
+  StatusLine line_;
+  const int64_t start_ns_ = base::monotonic_ns();
+};
+
+void symbolize(const std::vector<fs::path>& sessions) {
+  for (const fs::path& session : sessions) {
+    if (auto outcome = symbols::symbolize_session(session, symbolize_options()); !outcome) {
+      complain(kWho, session.string() + ": " + outcome.status().message());
+    }
+  }
+}
+
+void print_summary(const fs::path& folder) {
+  const RunSessions run = summarize_run(folder);
+  for (const std::string& problem : run.problems) complain(kWho, problem);
+  if (run.sessions.empty()) return;
+  report::TextOptions text;
+  text.width = page_width(STDERR_FILENO);
+  text.has_color = terminal_has_color(STDERR_FILENO);
+  print_error("\n" + report::run_report(run.sessions, text));
+  const auto live = std::count_if(run.sessions.begin(), run.sessions.end(),
+                                  [](const auto& session) { return session.live; });
+  if (live > 0) print_error(fmt::format("{} of its processes still record.\n", live));
+  print_error(fmt::format("\nIn {}\n", report::make_harmless(folder.string())));
+}
+
+int trace(TraceOptions options) {
+  if (const std::string why = obstacle(options); !why.empty()) {
+    complain(kWho, why);
+    return kExitCannotTell;
+  }
+  const auto library = find_inject_library();
+  if (!library) {
+    complain(kWho, library.status().message());
+    return kExitCannotTell;
+  }
+  const base::ClockAnchor now = base::read_clock_anchor();
+  const std::string run_id = format::make_session_id(now.wall_ns);
+  InitOptions names_folder;
+  names_folder.log_path = options.output.string();
+  options.output = client::log_root_of(names_folder);
+  const fs::path folder = options.output / run_id;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    complain(kWho, fmt::format("{}: {}", folder.string(), error.message()));
+    return kExitCannotTell;
+  }
+
+  RunWatch watch(folder, options.quiet);
+  const Launch plan{
+      options.command,
+      options.environment(inherited_environment(), *library, run_id, now.monotonic_ns),
+      watch.pace()};
+  const auto end = launch(plan, watch);
+  watch.terminal_given();
+  if (!end) {
+    complain(kWho, end.status().message());
+    fs::remove(folder, error);
+    return end.status().code() == base::Code::NotFound ? kExitNotFound : kExitCannotExecute;
+  }
+
+  if (format::find_sessions(folder).empty()) {
+    const LaunchedProgram program{options.name.empty() ? options.command.front() : options.name,
+                                  options.command,
+                                  end->pid,
+                                  now.wall_ns,
+                                  now.monotonic_ns,
+                                  end->exit_code,
+                                  options.engine};
+    if (const base::Status status = record_unused_cuda(folder, program); !status) {
+      complain(kWho, status.message());
+    }
+  }
+  if (options.stacks && !options.no_symbols) symbolize(format::find_sessions(folder));
+  if (!options.quiet) print_summary(folder);
+  return end->exit_code;
+}
+
+}  // namespace
+
+void add_trace_command(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<TraceOptions>();
+  CLI::App* command =
+      app.add_subcommand("trace", "Run a program and record what its processes do on the GPU");
+  add_trace_options(*command, *options);
+  command->callback([options, &exit_code] { exit_code = trace(*options); });
+}
+
+}  // namespace gpufl::cli

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/trace_options.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "capture/engine_ladder.hpp"
+#include "cli/quantity_option.hpp"
+#include "client/launch_request.hpp"
+
+namespace gpufl::cli {
+namespace {
+
+constexpr int64_t kMillisecondNs = 1'000'000;
+constexpr int64_t kSecondNs = 1'000'000'000;
+
+std::string check_range(const std::string& text) {
+  if (text == "cudaProfilerApi") return "";
+  for (const std::string_view prefix : {"nvtx:", "scope:"}) {
+    if (text.starts_with(prefix) && text.size() > prefix.size()) return "";
+  }
+  return "'" + text + "' is not cudaProfilerApi, nvtx:NAME or scope:NAME";
+}
+
+std::vector<std::string> engine_names() {
+  const auto names = capture::engine_names();
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+std::vector<std::string> TraceOptions::environment(const std::vector<std::string>& inherited,
+                                                   const std::filesystem::path& library,
+                                                   const std::string& run_id,
+                                                   int64_t monotonic_ns) const {
+  std::map<std::string, std::string, std::less<>> ours;
+  ours["CUDA_INJECTION64_PATH"] = ours["NVTX_INJECTION64_PATH"] = library.string();
+  ours["GPUFL_RUN_ID"] = run_id;
+  ours["GPUFL_LOG_PATH"] = output.string();
+  ours["GPUFL_PROFILING_ENGINE"] = engine;
+  ours["GPUFL_ENABLE_CONTROL"] = "1";
+  // Of a program that has options of its own for its own sessions.
+  ours["GPUFL_OVERRIDE"] = "1";
+  if (!name.empty()) ours["GPUFL_APP_NAME"] = name;
+  if (stacks) ours["GPUFL_ENABLE_STACK_TRACE"] = "1";
+  if (memory) ours["GPUFL_ENABLE_MEMORY_TRACKING"] = "1";
+  if (graphs) ours["GPUFL_ENABLE_CUDA_GRAPHS_TRACKING"] = "1";
+  if (interval_ns) {
+    ours["GPUFL_SYSTEM_SAMPLE_RATE_MS"] = std::to_string(*interval_ns / kMillisecondNs);
+    ours["GPUFL_CONTINUOUS_SYSTEM_SAMPLING"] = "1";
+  }
+  if (keep_last_ns > 0) {
+    ours["GPUFL_LOG_KEEP_LAST_S"] = std::to_string((keep_last_ns + kSecondNs - 1) / kSecondNs);
+  }
+  client::LaunchRequest request;
+  request.dormant = dormant;
+  request.capture_range = capture_range;
+  const int64_t begin_ns = monotonic_ns + delay_ns.value_or(0);
+  if (delay_ns) request.schedule.resume_at_ns = begin_ns;
+  if (duration_ns) request.schedule.end_at_ns = begin_ns + *duration_ns;
+  for (auto& [variable, value] : request.to_variables()) ours[std::string(variable)] = value;
+
+  std::vector<std::string> all;
+  for (const std::string& variable : inherited) {
+    const std::string_view its_name(variable.data(), std::min(variable.find('='), variable.size()));
+    const auto launch = client::launch_variables();
+    const bool is_ours = ours.contains(its_name) ||
+                         std::find(launch.begin(), launch.end(), its_name) != launch.end();
+    if (!is_ours) all.push_back(variable);
+  }
+  for (const auto& [variable, value] : ours) all.push_back(variable + "=" + value);
+  return all;
+}
+
+void add_trace_options(CLI::App& app, TraceOptions& options) {
+  app.add_option("command", options.command, "The program and its arguments, after --")
+      ->required()
+      ->type_name("...");
+  app.add_option("-n,--name", options.name, "Name of the sessions [default: the program's]")
+      ->type_name("NAME");
+  app.add_option("-o,--output", options.output, "Folder in which the run's folder is made")
+      ->type_name("DIR")
+      ->default_str(options.output.string());
+  app.add_option("-e,--engine", options.engine, "How much to record: Trace, Monitor, ...")
+      ->type_name("ENGINE")
+      ->transform(CLI::IsMember(engine_names(), CLI::ignore_case))
+      ->capture_default_str();
+  app.add_flag("--stacks", options.stacks, "Record the CPU stack of every launch and wait");
+  app.add_flag("--memory", options.memory, "Record allocations of GPU memory");
+  app.add_flag("--graphs", options.graphs, "Record launches of CUDA graphs as a whole, too");
+  add_quantity<int64_t>(app, "-i,--interval", parse_duration_ns, kMillisecondNs, "1ms", "DURATION",
+                        "", "Sample the health of GPUs and host this often [default: not at all]",
+                        [&options](int64_t value) {
+                          if (value > 3600 * kSecondNs) {
+                            throw CLI::ValidationError("--interval", "more than 1h");
+                          }
+                          options.interval_ns = value;
+                        });
+  auto* delay = add_quantity<int64_t>(app, "--delay", parse_duration_ns, 0, "0", "DURATION", "",
+                                      "Begin to record this long after the start",
+                                      [&options](int64_t value) { options.delay_ns = value; });
+  add_quantity<int64_t>(app, "-d,--duration", parse_duration_ns, 1, "1ns", "DURATION", "",
+                        "Record this long, counted from the start or the end of the delay; the "
+                        "program goes on",
+                        [&options](int64_t value) { options.duration_ns = value; });
+  add_quantity<int64_t>(app, "--keep-last", parse_duration_ns, 0, "0", "DURATION", "",
+                        "Keep only about the last DURATION of each session",
+                        [&options](int64_t value) { options.keep_last_ns = value; });
+  app.add_option("--capture-range", options.capture_range,
+                 "Record only between cudaProfilerStart and -Stop (cudaProfilerApi), or in ranges "
+                 "or scopes of that name (nvtx:NAME, scope:NAME)")
+      ->type_name("RANGE")
+      ->check(CLI::Validator(check_range, ""));
+  app.add_flag("--dormant", options.dormant, "Record nothing until 'gpufl control PID start'")
+      ->excludes(delay);
+  app.add_flag(
+      "--no-symbols", options.no_symbols,
+      "Do not look for function names and lines at the end (gpufl symbolize does it later)");
+  app.add_flag("-q,--quiet", options.quiet, "Print nothing but errors");
+  app.add_flag("--replace", options.replace,
+               "Take the place of another tool that CUDA_INJECTION64_PATH or "
+               "NVTX_INJECTION64_PATH names");
+  app.footer(
+      "The program's processes that use CUDA each get a session in DIR/RUN/; the variables they "
+      "inherit say so. Exit code: the program's own, or 128 and the number of the signal that "
+      "ended it; 2 nothing could be recorded, and the program was not started; 126 the program "
+      "cannot be started; 127 it is not there.");
+}
+
+}  // namespace gpufl::cli

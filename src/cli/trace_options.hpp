@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+// What `gpufl trace` can be told.
+namespace gpufl::cli {
+
+struct TraceOptions {
+  std::vector<std::string> command;
+  std::string name;  // empty: each program's own
+  std::filesystem::path output = "gpufl-logs";
+  std::string engine = "Trace";
+  bool stacks = false, memory = false, graphs = false;
+  std::optional<int64_t> interval_ns;  // none: health is not sampled
+  std::optional<int64_t> delay_ns, duration_ns;
+  int64_t keep_last_ns = 0;
+  std::string capture_range;
+  bool dormant = false;
+  bool no_symbols = false;
+  bool quiet = false;
+  bool replace = false;  // another tool's injection
+
+  // The environment of the program: `inherited` with what tells the injected library what to do.
+  // The clock's reading is when the program is started.
+  std::vector<std::string> environment(const std::vector<std::string>& inherited,
+                                       const std::filesystem::path& library,
+                                       const std::string& run_id, int64_t monotonic_ns) const;
+};
+
+// Adds the options to `app`; `options` is filled while `app` parses and must outlive it.
+void add_trace_options(CLI::App& app, TraceOptions& options);
+
+}  // namespace gpufl::cli
