@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <tuple>
 
@@ -128,7 +129,8 @@ using namespace gpufl::standin;
 extern "C" __attribute__((visibility("default"))) void cupti_standin_replay(const Replay& replay,
                                                                             Replayed& result) {
   result = {};
-  auto* const recording = new Recording;
+  static auto* const kept = new std::deque<Recording>;
+  Recording* const recording = &kept->emplace_back();
   if (!Recording::read(replay.path, *recording)) return;
   {
     const std::lock_guard lock(library().mutex);
