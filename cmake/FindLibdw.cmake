@@ -3,7 +3,8 @@
 # is portable). Debian's libdw-dev, Fedora's elfutils-devel.
 find_path(LIBDW_INCLUDE_DIR elfutils/libdw.h)
 if(GPUFL_PORTABLE)
-  set(libdw_names libdw.a libelf.a libz.a liblzma.a libbz2.a)
+  # zlib is libelf's; of libdw nothing is used that would need lzma or bzip2.
+  set(libdw_names libdw.a libelf.a libz.a)
 else()
   set(libdw_names libdw.so libelf.so)
 endif()

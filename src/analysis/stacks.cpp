@@ -85,8 +85,6 @@ StackFigures::StackSite StackFigures::site_of(int64_t stack,
 CodeSummary StackFigures::finish(const symbols::SymbolFile& symbols) const {
   CodeSummary summary;
   summary.stacks = frames_.stacks().size();
-  for (const auto& [id, frame] : frames_.frames()) summary.native_frames += frame.is_native();
-  summary.resolved_frames = symbols.frames.size();
   for (const symbols::BinaryNote& binary : symbols.binaries) {
     const bool is_its_own = symbols::origin_of_native(binary.path, {}) == symbols::Origin::User;
     if (is_its_own && binary.resolved == 0) summary.unresolved.push_back(binary);

@@ -47,7 +47,6 @@ struct CodeSummary {
   std::vector<LaunchSite> launches;  // most GPU time first; empty when no kernel has a stack
   Distribution blocked_ns, gpu_ns;   // of all waits; of all kernels
   uint64_t stacks = 0;               // distinct ones
-  uint64_t native_frames = 0, resolved_frames = 0;
   // The program's own binaries that tell nothing, and why.
   std::vector<symbols::BinaryNote> unresolved;
 };

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -35,8 +36,8 @@ std::vector<const BinaryNote*> unnamed_binaries(const SymbolizeOutcome& outcome)
   for (const BinaryNote& binary : outcome.symbols.binaries) {
     if (binary.resolved == 0) found.push_back(&binary);
   }
-  std::stable_sort(found.begin(), found.end(), [](const BinaryNote* a, const BinaryNote* b) {
-    return std::pair(is_own(*a), a->frames) > std::pair(is_own(*b), b->frames);
+  std::sort(found.begin(), found.end(), [](const BinaryNote* a, const BinaryNote* b) {
+    return std::tuple(is_own(*a), a->frames, b->path) > std::tuple(is_own(*b), b->frames, a->path);
   });
   return found;
 }

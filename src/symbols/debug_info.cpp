@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "symbols/demangle.hpp"
 
@@ -236,8 +237,8 @@ DebugInfo::Found DebugInfo::find(uint64_t address) {
     found.is_named_whole = !place.function.empty();
     if (!found.is_named_whole) place.function = plain_name_of(unit, chain[i]);
     place.inlined = i > 0;
-    found.locations.push_back(std::move(place));
-    if (i > 0) place = call_site(unit, chain[i]);
+    found.locations.push_back(
+        std::exchange(place, i > 0 ? call_site(unit, chain[i]) : CodeLocation{}));
   }
   return found;
 }

@@ -69,12 +69,13 @@ bool demangle_on_a_large_stack(const char* name, Output& output) {
 }
 
 std::string demangle_anew(std::string_view name) {
-  const std::string terminated(name);
+  std::string terminated(name);
   Output output;
   const bool done = name.size() <= kShortNameBytes
                         ? demangle_here(terminated.c_str(), output)
                         : demangle_on_a_large_stack(terminated.c_str(), output);
-  return done && !output.text.empty() ? std::move(output.text) : terminated;
+  if (!done || output.text.empty()) return terminated;
+  return std::move(output.text);
 }
 
 // A log names the same few thousand functions over and over.

@@ -84,7 +84,7 @@ void SourceLines::want(const std::string& file, int64_t line) {
 fs::path SourceLines::find(const std::string& file) const {
   const fs::path path(file);
   std::error_code error;
-  if (fs::is_regular_file(path, error)) return path;
+  if (fs::is_regular_file(path, error)) return file;
   for (const fs::path& root : options_.roots) {
     // The longest end of the path that is there: "/home/me/model/train.py" below a checkout of
     // model, or of train.py alone.
@@ -104,6 +104,31 @@ bool SourceLines::is_excluded(const fs::path& file) const {
                      [&](const fs::path& root) { return is_below(normal, root); });
 }
 
+bool SourceLines::take(const std::set<int64_t>& wanted, SourceText pattern,
+                       const std::vector<std::string_view>& lines, Outcome& outcome) const {
+  const auto count = static_cast<int64_t>(lines.size());
+  int64_t done = 0;  // the last line that was taken
+  for (const int64_t line : wanted) {
+    if (line > count) continue;  // another text than the one that ran
+    const int64_t first = std::max(line - options_.context_lines, done + 1);
+    const int64_t last = std::min(line + options_.context_lines, count);
+    if (first > last) continue;
+    uint64_t bytes = 0;
+    for (int64_t i = first; i <= last; ++i) bytes += lines[static_cast<size_t>(i - 1)].size() + 1;
+    if (outcome.bytes + bytes > options_.max_bytes) return false;
+    outcome.bytes += bytes;
+    if (done == 0 || first != done + 1) {
+      pattern.first_line = first;
+      outcome.sources.push_back(pattern);
+    }
+    for (int64_t i = first; i <= last; ++i) {
+      outcome.sources.back().lines.emplace_back(lines[static_cast<size_t>(i - 1)]);
+    }
+    done = last;
+  }
+  return true;
+}
+
 SourceLines::Outcome SourceLines::collect() const {
   Outcome outcome;
   for (const auto& [file, wanted] : wanted_) {
@@ -118,32 +143,10 @@ SourceLines::Outcome SourceLines::collect() const {
       ++outcome.missing;
       continue;
     }
-    const std::vector<std::string_view> lines = split(source->text);
-    const auto count = static_cast<int64_t>(lines.size());
-    int64_t done = 0;  // the last line that was taken
-    bool has_room = true;
-    for (const int64_t line : wanted) {
-      if (line > count) continue;  // another text than the one that ran
-      const int64_t first = std::max(line - options_.context_lines, done + 1);
-      const int64_t last = std::min(line + options_.context_lines, count);
-      if (first > last) continue;
-      uint64_t bytes = 0;
-      for (int64_t i = first; i <= last; ++i) bytes += lines[static_cast<size_t>(i - 1)].size() + 1;
-      has_room = outcome.bytes + bytes <= options_.max_bytes;
-      if (!has_room) break;
-      outcome.bytes += bytes;
-      const bool continues = done > 0 && first == done + 1;
-      if (!continues) {
-        const bool is_newer =
-            options_.recorded_wall_ns != 0 && source->modified_wall_ns > options_.recorded_wall_ns;
-        outcome.sources.push_back({file, std::string(language), first, is_newer, {}});
-      }
-      for (int64_t i = first; i <= last; ++i) {
-        outcome.sources.back().lines.emplace_back(lines[static_cast<size_t>(i - 1)]);
-      }
-      done = last;
-    }
-    if (!has_room) ++outcome.beyond;
+    const bool is_newer =
+        options_.recorded_wall_ns != 0 && source->modified_wall_ns > options_.recorded_wall_ns;
+    const SourceText pattern{file, std::string(language), 1, is_newer, {}};
+    if (!take(wanted, pattern, split(source->text), outcome)) ++outcome.beyond;
   }
   return outcome;
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "symbols/symbol_file.hpp"
@@ -42,6 +43,9 @@ class SourceLines {
  private:
   std::filesystem::path find(const std::string& file) const;  // empty: not there
   bool is_excluded(const std::filesystem::path& file) const;
+  // Takes the wanted lines of one file, each run of them as a copy of `pattern`. False: no room.
+  bool take(const std::set<int64_t>& wanted, SourceText pattern,
+            const std::vector<std::string_view>& lines, Outcome& outcome) const;
 
   SourceOptions options_;
   std::map<std::string, std::set<int64_t>> wanted_;
