@@ -93,7 +93,7 @@ int measure(const fs::path& folder, bench::Report& report) {
   backend::DeviceNumbers devices(driver, {});
   capture::ScopeHistory scopes;
   LogSink sink(**log, scopes);
-  backend::ActivityDecoder decoder(cupti->api(), devices, 0);
+  backend::ActivityDecoder decoder(cupti->api(), devices, {});
   bench::RecordStream::Round round;
   Cost cost;
   for (int i = 0; i < kRounds; ++i) {

@@ -175,8 +175,9 @@ TEST_F(Kinds, AGraphLaunchSpansItsNodes) {
   sink_.scopes = [](int64_t, int64_t) { return ScopeRef{9, false}; };
   note(CallNoteKind::GraphLaunch, 1, kSecondNs, 42);
   records_.call(1, kThread, kSecondNs, 0, CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000);
-  for (int i = 0; i < 4; ++i) {
-    records_.kernel(1, kContext, kSecondNs + 1'000 * (4 - i), 500, static_cast<uint64_t>(i + 1));
+  for (uint64_t node = 1; node <= 4; ++node) {
+    const auto later_ns = static_cast<int64_t>(1'000 * (5 - node));
+    records_.kernel(1, kContext, kSecondNs + later_ns, 500, node);
   }
   MemsetRecord fill{};
   fill.kind = CUPTI_ACTIVITY_KIND_MEMSET;

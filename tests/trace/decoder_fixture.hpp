@@ -20,7 +20,7 @@ class Decoder : public testing::Test {
 
  protected:
   explicit Decoder(const TraceOptions& options = {})
-      : cupti_(open_standin_cupti()), decoder_(cupti_->api(), devices_, 0, options) {}
+      : cupti_(open_standin_cupti()), decoder_(cupti_->api(), devices_, {}, options) {}
 
   void note(CallNoteKind kind, uint32_t id, int64_t time_ns = kSecondNs, uint32_t stack = 0) {
     CallNote note{};

@@ -46,11 +46,7 @@ struct ActivityCounts {
 
 // Session time 0 by CUPTI's clock and by the monotonic one.
 struct ClockOrigins {
-  // Not explicit: where CUPTI takes our clock there is but one.
-  ClockOrigins(int64_t both_ns) : cupti_ns(both_ns), monotonic_ns(both_ns) {}
-  ClockOrigins(int64_t cupti_ns, int64_t monotonic_ns)
-      : cupti_ns(cupti_ns), monotonic_ns(monotonic_ns) {}
-  int64_t cupti_ns, monotonic_ns;
+  int64_t cupti_ns = 0, monotonic_ns = 0;
 };
 
 struct PendingList {
@@ -72,7 +68,6 @@ class ActivityDecoder {
   // `flushed`: CUPTI was asked for everything since the last time. Calls and launches older than
   // 200 ms before `now_ns` (session time) that wait still become `pending` rows.
   void submit(bool flushed, int64_t now_ns, RowSink& sink);
-  void submit(bool flushed, RowSink& sink) { submit(flushed, latest_ns_, sink); }
   // Recording was stopped by a forced flush: from now on a kernel record without times is that of
   // a kernel which still runs.
   void expect_unfinished() { may_be_unfinished_ = true; }

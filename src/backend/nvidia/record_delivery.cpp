@@ -30,7 +30,7 @@ uint64_t CUPTIAPI timestamp() { return static_cast<uint64_t>(base::monotonic_ns(
 // the same rate from another zero.
 ClockOrigins register_clock(const CuptiApi& api, int64_t session_start_ns) {
   if (api.cuptiActivityRegisterTimestampCallback(timestamp) == CUPTI_SUCCESS) {
-    return session_start_ns;
+    return {session_start_ns, session_start_ns};
   }
   uint64_t cupti_ns = 0;
   const int64_t before_ns = base::monotonic_ns();
