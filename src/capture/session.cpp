@@ -4,6 +4,7 @@
 #include <gpufl/version.hpp>
 #include <map>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -216,8 +217,12 @@ base::Status RunningSession::pause() {
 
 base::Json RunningSession::status() const {
   if (!running_) return base::Json::object();
-  return session_status({header_, dir_, running_->start_ns, running_->instruments, *running_->log,
-                         running_->collector, running_->recording});
+  try {
+    return session_status({header_, dir_, running_->start_ns, running_->instruments, *running_->log,
+                           running_->collector, running_->recording});
+  } catch (const std::bad_alloc&) {
+    return base::Json::object();
+  }
 }
 
 base::Status RunningSession::stop() {

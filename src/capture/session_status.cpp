@@ -98,8 +98,9 @@ Json session_status(const StatusParts& parts) {
   out.set("session_id", parts.header.session_id).set("run_id", parts.header.run_id);
   out.set("dir", parts.dir.string()).set("pid", parts.header.pid);
   out.set("app", parts.header.app_name).set("engine", parts.instruments.engine);
-  out.set("state", parts.recording.state()).set("duration_ns", now_ns);
-  if (!told) out.set("collector", "stuck");
+  const std::string state = parts.recording.state();
+  out.set("state", state).set("duration_ns", now_ns);
+  if (!told && state != GpuRecording::kEnded) out.set("collector", "stuck");
   if (parts.instruments.gate) out.set("capture_range", parts.instruments.gate->range());
   if (!status.ledger.writer.paused.empty()) out.set("log_paused", status.ledger.writer.paused);
   out.set("rows", to_json(status.ledger.writer.rows));

@@ -222,6 +222,7 @@ TEST_F(SessionTest, DormantUntilResumedAndPausedAgain) {
   }
   EXPECT_TRUE(session->stop());
   EXPECT_EQ(session->status()["state"].as_string(), "ended");
+  EXPECT_EQ(session->status().find("collector"), nullptr);
   EXPECT_FALSE(session->resume());
   const Lines lines = read(*session);
   EXPECT_EQ(std::count(lines.events.begin(), lines.events.end(), "recording_resumed"), 2);
