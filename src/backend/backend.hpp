@@ -165,6 +165,8 @@ class Tracer {
   virtual std::vector<Limitation> limitations() const { return {}; }  // known after start()
   virtual void stop() = 0;
   virtual void gather(int64_t /*now_ns*/) {}
+  // The next gather() asks the vendor even if it has just done so. The collector's thread.
+  virtual void ask_next_time() {}
   virtual void drain(int64_t now_ns, RowSink& sink) = 0;
   // Adds what only the tracer knows: a session may have several tracers, one after another.
   virtual void account(format::Ledger& ledger) const = 0;

@@ -236,6 +236,7 @@ void Collector::run() {
 
 void Collector::collect(bool everything) {
   const int64_t now_ns = session_now();
+  if (everything && tracer_ != nullptr) tracer_->ask_next_time();
   // What the tracer has in hand began before the scopes and ranges are read, so all of it finds
   // its own.
   if (tracer_ != nullptr) tracer_->gather(now_ns);

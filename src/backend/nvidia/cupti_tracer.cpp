@@ -81,6 +81,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   std::vector<Limitation> limitations() const override;
   void stop() override;
   void gather(int64_t now_ns) override;
+  void ask_next_time() override { asks_next_time_ = true; }
   void drain(int64_t now_ns, RowSink& sink) override;
   void account(format::Ledger& ledger) const override;
   TraceStatus status() const override;
@@ -129,6 +130,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   int64_t last_flush_ns_ = 0;
   int64_t last_clock_ns_ = 0;
   bool flushed_ = false;
+  bool asks_next_time_ = false;  // the collector's thread alone
   bool gathered_last_ = false;
   TakeoverWatch takeover_;
   bool is_taken_over_ = false;
@@ -239,7 +241,9 @@ void CuptiTracer::gather(int64_t now_ns) {
       if (state_ != State::Running && state_ != State::Stopped) return;
       if (decoder_ == std::nullopt) return;
       const int64_t flush_every_ns = is_taken_over_ ? kFlushOthersEveryNs : kFlushEveryNs;
-      flushed_ = state_ == State::Running && now_ns - last_flush_ns_ >= flush_every_ns;
+      const bool is_due = std::exchange(asks_next_time_, false) ||
+                          now_ns - last_flush_ns_ >= flush_every_ns;
+      flushed_ = state_ == State::Running && is_due;
       if (flushed_) {
         last_flush_ns_ = now_ns;
         records_.flush(api());
