@@ -448,5 +448,19 @@ TEST_F(Lifecycle, AChildOfForkLeavesCuptiAlone) {
   EXPECT_EQ(finish().kernel_records, 1u);
 }
 
+// The program's thread stops while the collector is between taking records in hand and decoding.
+TEST_F(Lifecycle, StoppedBetweenTheStepsOfARound) {
+  ASSERT_TRUE(start().available);
+  standin_->launch({});
+  tracer_->gather(base::monotonic_ns() - session_start_ns_);
+  standin_->launch({});
+  tracer_->stop();
+  tracer_->drain(base::monotonic_ns() - session_start_ns_, sink_);
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(rows(format::Kind::Kernel).size(), 2u);
+  EXPECT_EQ(ledger.launches_seen, 2u);
+  EXPECT_TRUE(ledger.is_complete());
+}
+
 }  // namespace
 }  // namespace gpufl::backend

@@ -283,7 +283,7 @@ void CuptiTracer::drain(int64_t now_ns, RowSink& sink) {
       decoder_->finish(sink);
       detach();
     }
-  } else if (state_ == State::Stopped) {
+  } else if (state_ == State::Stopped && !decoder_) {
     detach();
   }
   write_events(sink);
