@@ -126,6 +126,9 @@ struct TraceOptions {
   bool launch_count = true;          // the ledger's proof; costs a callback a launch
   StackRecorder* stacks = nullptr;   // null: none
   CaptureGate* gate = nullptr;       // null: everything is wanted
+  // Called on a thread of the program's when the vendor's driver has come up, possibly more than
+  // once: an exit handler that is registered then runs before the driver's own.
+  void (*on_driver_up)() = nullptr;
 };
 
 // A part of tracing that had to be left out; the rest runs.

@@ -137,6 +137,9 @@ bool Client::start(const ResolvedOptions& resolved, LaunchRequest request) {
   }
   if (request.schedule.resume_at_ns) request.dormant = *request.schedule.resume_at_ns > now_ns;
   capture::SessionConfig config = session_config(resolved, request, capture::process_environment());
+  // CUDA's own exit handlers take down what the end of a session needs, and the handler that was
+  // registered last runs first.
+  config.trace.on_driver_up = [] { std::atexit([] { Client::instance().shutdown_at_exit(); }); };
   auto control = std::make_unique<ControlServer>();
   if (resolved.options.enable_control) {
     if (const base::Status listening = control->listen(); !listening) {

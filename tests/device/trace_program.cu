@@ -44,10 +44,12 @@ void mixed() {
 // Spins of 5 us to 50 ms, many of the short ones; prints how long each took by the GPU's timer, in
 // the order of their launch.
 void spins() {
-  long long* took = nullptr;
-  REQUIRE_CUDA(cudaMallocManaged(&took, sizeof *took));
+  // Not managed memory, whose page would be on its way while the kernel ends.
+  long long *took = nullptr, *on_device = nullptr;
+  REQUIRE_CUDA(cudaHostAlloc(&took, sizeof *took, cudaHostAllocMapped));
+  REQUIRE_CUDA(cudaHostGetDevicePointer(&on_device, took, 0));
   const auto spin_once = [&](long long ns) {
-    spin<<<1, 1>>>(ns, took);
+    spin<<<1, 1>>>(ns, on_device);
     synchronize();
     std::printf("%lld %lld\n", ns, *took);
   };

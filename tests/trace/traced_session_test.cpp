@@ -152,7 +152,7 @@ TEST_F(TracedSession, WithoutLaunchCountNothingIsProven) {
   EXPECT_TRUE(session->stop());
   const format::VerifyResult result = format::verify_session(session->dir());
   EXPECT_EQ(result.verdict, format::Verdict::NotProven) << result.to_json().dump();
-  EXPECT_EQ(result.ledger->kernel_records, 1u);
+  EXPECT_EQ(result.ledger->kernel_records, 1u) << result.to_json().dump();
 }
 
 TEST_F(TracedSession, PausedAndResumed) {

@@ -46,6 +46,11 @@ void ActivityDecoder::attribute(ApiCall& call, RowSink& sink) {
 }
 
 void ActivityDecoder::note(const CallNote& note, RowSink& sink) {
+  if (note.kind == CallNoteKind::CallEnd) {
+    ApiCall* ended = calls_.find(note.correlation);
+    if (ended != nullptr) update(*ended, [&] { ended->has_ended = true; });
+    return;
+  }
   const bool is_launch = note.kind == CallNoteKind::Launch;
   const bool is_graph_launch = note.kind == CallNoteKind::GraphLaunch;
   const bool is_begin = note.kind == CallNoteKind::CallBegin;

@@ -8,6 +8,8 @@ namespace {
 constexpr size_t kMaxWaiting = 65'536;
 // A kernel and its call are delivered within a flush of each other.
 constexpr uint32_t kMaxFlushes = 3;
+// How much the GPU's clock may be off the host's: more than ever seen, less than a stale time.
+constexpr int64_t kMaxClockErrorNs = 100'000;
 constexpr uint32_t kNoEvent = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
 
 uint32_t version_of(const CuptiApi& api) {
@@ -273,6 +275,11 @@ void ActivityDecoder::join(std::vector<Row>& rows, DeviceBatches& batches, Patie
     }
     // A call of which neither record nor note came is none.
     const bool is_known = call != nullptr && call->has_scope;
+    // Nothing runs before it was asked for.
+    if (is_known && row.start < call->start - kMaxClockErrorNs) {
+      ++counts_.impossible_times;
+      continue;
+    }
     format::Batch& batch = batches.of(row.device);
     append_row(batch, row, is_known ? call : nullptr, columns_);
     if (batch.rows() >= kRowsPerBatch) submit_batch(batch, sink);

@@ -8,7 +8,7 @@
 // What is known of an API call, by correlation id: from its record, from the callback's note of it
 // and from the GPU records that it brought, which arrive in any order and in different buffers.
 // The collector's thread only. Ids count up, so a call's place is its id's low bits and it makes
-// room for one 131,072 ids younger; a call that still waits for something is then put aside, in a
+// room for one 65,536 ids younger; a call that still waits for something is then put aside, in a
 // table that is searched only while it holds anything. Ids are 32 bits and wrap.
 namespace gpufl::backend {
 
@@ -45,7 +45,7 @@ static_assert(sizeof(ApiCall) == 64, "one cache line");
 
 class ApiCalls {
  public:
-  static constexpr size_t kCapacity = size_t{1} << 17;
+  static constexpr size_t kCapacity = size_t{1} << 16;
   // The GPU's queues hold some thousands of launches: so many cannot be waiting on it.
   static constexpr size_t kMaxAside = size_t{1} << 16;
 

@@ -19,6 +19,16 @@ ApiRole api_role(std::string_view name) {
   return ApiRole::Other;
 }
 
+bool is_question(std::string_view name) {
+  constexpr std::string_view kQuestions[] = {
+      "GetLastError",   "PeekAtLastError",   "GetError",         "cudaGetDevice_", "EventQuery",
+      "StreamQuery",    "IsCapturing",       "GetCapture",       "Occupancy",      "GetAttribute",
+      "StreamGetFlags", "StreamCaptureMode", "StreamGetPriority"};
+  return std::any_of(std::begin(kQuestions), std::end(kQuestions), [&](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  });
+}
+
 ApiFunctions::Entry& ApiFunctions::entry(bool is_driver, uint32_t function) {
   if (function >= kMaxFunction) return beyond_;
   std::vector<Entry>& entries = entries_[is_driver ? 1 : 0];

@@ -20,6 +20,8 @@ enum class ApiRole : uint8_t {
   Activity,  // launches, copies, fills or waits: its rows carry the call
 };
 ApiRole api_role(std::string_view function_name);
+// A call that only asks: PyTorch makes eight of them a launch. What it answers is no failure.
+bool is_question(std::string_view function_name);
 
 // Names and roles of API functions, asked of CUPTI once each.
 class ApiFunctions {

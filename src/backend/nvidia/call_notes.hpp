@@ -11,7 +11,8 @@ namespace gpufl::backend {
 enum class CallNoteKind : uint8_t {
   Launch,       // a kernel launch that returned without error; its record must come
   GraphLaunch,  // likewise of a graph: at least one record of its nodes, unless the graph is empty
-  CallBegin,    // a wait, copy, fill or allocation has begun; its end is the API record
+  CallBegin,    // a wait, copy, fill or allocation has begun
+  CallEnd,      // and has returned
   // What the tracer keeps for itself: no call behind these.
   CudaInitialised,
   ContextDestroyed,

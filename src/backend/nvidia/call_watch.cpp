@@ -86,6 +86,7 @@ Availability CallWatch::subscribe(const CuptiApi& api, const CudaDriver& driver,
   driver_ = &driver;
   stacks_ = options.stacks;
   gate_ = options.gate;
+  on_driver_up_ = options.on_driver_up;
   counts_launches_ = options.launch_count;
   watched_.look_up(api);
   CUptiResult code = api.cuptiSubscribe(&subscriber_, on_callback, this);
@@ -120,6 +121,7 @@ CUptiResult CallWatch::enable_callbacks(const CuptiApi& api) {
     if (watched_.runtime(id).role != CallRole::None) enable(CUPTI_CB_DOMAIN_RUNTIME_API, id);
   }
   enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
+  enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
   enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
   if (stacks_ != nullptr) {
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
@@ -313,10 +315,20 @@ void CallWatch::on_return(NoteRing& ring, const WatchedCall& watched,
                           const CUpti_CallbackData& call) {
   if (watched.role == CallRole::CaptureBegin) return on_capture(ring, call, true);
   if (watched.role == CallRole::CaptureEnd) return on_capture(ring, call, false);
+  if (watched.role == CallRole::Wait || watched.role == CallRole::Begin) {
+    if (call.correlationId == ring.last_begin) note_end(ring, call);
+    return;
+  }
   if (!counts_launches_ || ring.launch.correlation != call.correlationId) return;
   const uint32_t kernels = launched(watched, call);
   for (uint32_t i = 0; i < kernels; ++i) ring.push(ring.launch);
   ring.launch.correlation = 0;
+}
+
+// Its record may be long in coming: CUPTI keeps a buffer back while a kernel in it runs.
+void CallWatch::note_end(NoteRing& ring, const CUpti_CallbackData& call) {
+  ring.push({base::monotonic_ns(), call.correlationId, call.contextUid,
+             static_cast<uint32_t>(ring.thread_id()), 0, 0, CallNoteKind::CallEnd});
 }
 
 void CallWatch::on_return_without_ring(const WatchedCall& watched, const CUpti_CallbackData& call) {
@@ -388,7 +400,10 @@ void CallWatch::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& resou
   CallNote note{base::monotonic_ns(),         0, 0, static_cast<uint32_t>(ring->thread_id()), 0, 0,
                 CallNoteKind::CudaInitialised};
   switch (id) {
-    case CUPTI_CBID_RESOURCE_CU_INIT_FINISHED: return ring->push(note);
+    case CUPTI_CBID_RESOURCE_CU_INIT_FINISHED: ring->push(note); [[fallthrough]];
+    case CUPTI_CBID_RESOURCE_CONTEXT_CREATED:
+      if (on_driver_up_ != nullptr) on_driver_up_();
+      return;
     case CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:
       note.kind = CallNoteKind::ContextDestroyed;
       api_.load()->cuptiGetContextId(resource.context, &note.context);

@@ -76,6 +76,7 @@ class CallWatch {
   void on_return_without_ring(const WatchedCall& watched, const CUpti_CallbackData& call);
   uint32_t launched(const WatchedCall& watched, const CUpti_CallbackData& call) const;
   void on_capture(NoteRing& ring, const CUpti_CallbackData& call, bool begins);
+  void note_end(NoteRing& ring, const CUpti_CallbackData& call);
   void on_profiler(NoteRing& ring, CallNote note, bool starts);
   void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& resource);
   void note_graph_node(CUpti_CallbackId id, const CUpti_GraphData& graph, uint32_t session);
@@ -105,6 +106,7 @@ class CallWatch {
   const CudaDriver* driver_ = nullptr;
   StackRecorder* stacks_ = nullptr;
   CaptureGate* gate_ = nullptr;
+  void (*on_driver_up_)() = nullptr;
   bool counts_launches_ = true;
   WatchedCalls watched_;
 

@@ -92,6 +92,7 @@ std::shared_ptr<CuptiLibrary> CuptiLibrary::open(Availability& why) {
            "use the CUPTI of CUDA 12.0 or newer"};
     return nullptr;
   }
+  cupti->library_.load("cuptiActivityEnableRuntimeApi", cupti->api_.cuptiActivityEnableRuntimeApi);
   cupti->library_.load("cuptiActivityEnableDriverApi", cupti->api_.cuptiActivityEnableDriverApi);
   cupti->library_.load("cuptiSubscribe_v2", cupti->api_.cuptiSubscribe_v2);
   if (const CUptiResult code = cupti->api_.cuptiGetVersion(&cupti->version_);

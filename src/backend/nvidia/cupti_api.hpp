@@ -53,6 +53,8 @@ struct CuptiApi {
   GPUFL_CUPTI_REQUIRED(GPUFL_CUPTI_MEMBER)
 #undef GPUFL_CUPTI_MEMBER
   // What not every version has, spelled out for headers that lack it.
+  CUptiResult(CUPTIAPI* cuptiActivityEnableRuntimeApi)(CUpti_CallbackId,
+                                                       uint8_t) = nullptr;                   // 12.6
   CUptiResult(CUPTIAPI* cuptiActivityEnableDriverApi)(CUpti_CallbackId, uint8_t) = nullptr;  // 12.6
   CUptiResult(CUPTIAPI* cuptiSubscribe_v2)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*,
                                            CuptiSubscriberParams*) = nullptr;  // 13.0

@@ -241,8 +241,8 @@ void CuptiTracer::gather(int64_t now_ns) {
       if (state_ != State::Running && state_ != State::Stopped) return;
       if (decoder_ == std::nullopt) return;
       const int64_t flush_every_ns = is_taken_over_ ? kFlushOthersEveryNs : kFlushEveryNs;
-      const bool is_due = std::exchange(asks_next_time_, false) ||
-                          now_ns - last_flush_ns_ >= flush_every_ns;
+      const bool is_due =
+          std::exchange(asks_next_time_, false) || now_ns - last_flush_ns_ >= flush_every_ns;
       flushed_ = state_ == State::Running && is_due;
       if (flushed_) {
         last_flush_ns_ = now_ns;
@@ -295,7 +295,8 @@ void CuptiTracer::take_note(const CallNote& note, RowSink& sink) {
   switch (note.kind) {
     case CallNoteKind::Launch:
     case CallNoteKind::GraphLaunch: takeover_.on_launch(note.time_ns); [[fallthrough]];
-    case CallNoteKind::CallBegin: return decoder_->note(note, sink);
+    case CallNoteKind::CallBegin:
+    case CallNoteKind::CallEnd: return decoder_->note(note, sink);
     case CallNoteKind::CudaInitialised:
       return tell("cuda_initialised", time_ns, "while the session runs");
     case CallNoteKind::ContextDestroyed:

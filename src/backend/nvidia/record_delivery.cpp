@@ -61,6 +61,10 @@ Availability RecordDelivery::open(const CuptiApi& api, const TraceOptions& optio
       code != CUPTI_SUCCESS) {
     return cupti_failure(api, code, "cuptiSetThreadIdType(SYSTEM)");
   }
+  // CUPTI goes on counting while nobody records: what it dropped when an earlier recording was
+  // given up is not this one's.
+  size_t stale = 0;
+  api.cuptiActivityGetNumDroppedRecords(nullptr, 0, &stale);
   clock_origins_ = register_clock(api, session_start_ns);
   Availability enabled = kinds_.enable(api, options, left_out);
   if (!enabled.available) kinds_.disable(api);

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// `joining_program FOLDER STEP...`: a program that links the library and may have another copy of
+// it injected. Built twice: with libgpufl, and with the library inside. It does one step after
+// another:
+//
+//   inject       loads libgpufl_inject as CUDA's driver does, and calls it
+//   init         calls init() with FOLDER/own as log_path; prints what it returned
+//   work:NAME    a scope of that name, here and in a thread; 5 of the counter NAME
+//   early:NAME   2 of the counter NAME, through a Counter that is kept from then on
+//   late         3 more through that Counter
+//   system       samples system metrics for 100 ms
+//   report       prints generateReport()
+//   shutdown     calls shutdown()
+//   race         init() and inject at the same time, on two threads
+//   fork         goes on in a child of fork(); the parent ends with its code
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <gpufl/gpufl.hpp>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace {
+
+std::optional<gpufl::Counter> kept;
+
+void inject() {
+  void* library = dlopen(GPUFL_INJECT_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    std::fprintf(stderr, "%s\n", dlerror());
+    std::exit(99);
+  }
+  reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"))();
+}
+
+bool init(const std::string& folder) {
+  gpufl::InitOptions options;
+  options.app_name = "joining";
+  options.log_path = folder + "/own";
+  options.backend = gpufl::BackendKind::None;
+  return gpufl::init(options);
+}
+
+void work(const std::string& name) {
+  const auto scope = [&] { gpufl::ScopedMonitor monitor(name, "tag"); };
+  scope();
+  std::thread(scope).join();
+  gpufl::tick(name, 5);
+}
+
+void go_on_in_child() {
+  const pid_t child = fork();
+  if (child == 0) return;
+  int status = 0;
+  waitpid(child, &status, 0);
+  std::exit(WEXITSTATUS(status));
+}
+
+void step(const std::string& name, const std::string& value, const std::string& folder) {
+  if (name == "inject") {
+    inject();
+  } else if (name == "init") {
+    std::printf("init %s\n", init(folder) ? "true" : "false");
+  } else if (name == "work") {
+    work(value);
+  } else if (name == "early") {
+    kept = gpufl::counter(value);
+    kept->add(2);
+  } else if (name == "late") {
+    kept->add(3);
+  } else if (name == "system") {
+    gpufl::systemStart("sampled");
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    gpufl::systemStop("sampled");
+  } else if (name == "report") {
+    gpufl::generateReport();
+  } else if (name == "shutdown") {
+    gpufl::shutdown();
+  } else if (name == "race") {
+    std::thread other(inject);
+    init(folder);
+    other.join();
+  } else if (name == "fork") {
+    go_on_in_child();
+  } else {
+    std::exit(97);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 64;
+  for (int i = 2; i < argc; ++i) {
+    const std::string text = argv[i];
+    const size_t colon = text.find(':');
+    step(text.substr(0, colon), colon != std::string::npos ? text.substr(colon + 1) : "", argv[1]);
+  }
+  return 0;
+}

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`gpufl trace` over programs that play CUDA: what is recorded, and what the program's caller sees."""
+
+import os
+import pathlib
+import signal
+
+from monitor_process import GPUFL, run, wait_until
+from traced_program import (
+    LIBRARY, PROGRAM, TraceTest, events, is_alive, is_sanitized, kill, main, rows,
+)  # fmt: skip
+
+
+class Recorded(TraceTest):
+    def test_kernels_copies_and_waits_of_a_program_that_knows_nothing(self):
+        ended = self.trace("say:working", "cuda", "launch:100", "copy:3", "wait")
+        self.assertEqual((ended.returncode, ended.stdout), (0, "working\n"), ended.stderr)
+        session = self.session()
+        self.assertEqual(self.verdict(), 0)
+        self.assertEqual(len(rows(session, "kernel")), 100)
+        self.assertEqual(len(rows(session, "memcpy")), 3)
+        self.assertEqual(len(rows(session, "sync")), 1)
+        self.assertRegex(ended.stderr, r"kernels +100 \(")
+        self.assertRegex(ended.stderr, r"ledger +complete\n")
+        self.assertIn(f"In {self.run_folder()}\n", ended.stderr)
+
+    def test_quiet_is_silent(self):
+        ended = self.trace("cuda", "launch:1", options=["--quiet"])
+        self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "", ""))
+        self.assertEqual(self.kernels(), 1)
+
+    def test_options_reach_the_session(self):
+        options = ["--name", "my run", "--engine", "monitor", "--interval", "20ms"]
+        self.assertEqual(self.trace("cuda", "sleep:200", options=options).returncode, 0)
+        header = run(GPUFL, "report", self.session()).stdout
+        self.assertIn("GPUFlight report: my run", header)
+        self.assertRegex(header, r"engine +Monitor")
+        self.assertGreater(len(rows(self.session(), "device_metric")), 10)
+
+    def test_every_process_has_a_session_of_one_run(self):
+        ended = self.trace("children:3", "cuda", "launch:20")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(len(self.sessions()), 3)
+        for session in self.sessions():
+            self.assertEqual(self.kernels(session), 20)
+            self.assertEqual(self.verdict(session), 0)
+        self.assertRegex(ended.stderr, r"processes +3\n +kernels +60 ")
+        told = run(GPUFL, "report", self.run_folder())
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertIn(f"RUN: {self.run_folder().name}", told.stdout)
+        for rank in range(3):
+            self.assertRegex(told.stdout, rf"cuda_program +\d+ +{rank} .* 20 .* complete")
+
+    def test_a_program_without_cuda_says_so(self):
+        ended = self.trace("say:hello", "exit:5")
+        self.assertEqual((ended.returncode, ended.stdout), (5, "hello\n"))
+        self.assertIn("without CUDA", ended.stderr)
+        (event,) = events(self.session(), "cuda_never_used")
+        self.assertEqual(event["exit_code"], 5)
+        self.assertIn("cuda_never_used", run(GPUFL, "report", self.session()).stdout)
+        self.assertEqual(self.verdict(), 0)
+
+    def test_a_program_that_drops_its_environment_cannot_be_seen(self):
+        self.assertEqual(self.trace("bare", "cuda", "launch:5").returncode, 0)
+        self.assertEqual(len(events(self.session(), "cuda_never_used")), 1)
+
+    def test_the_child_of_a_fork_has_no_session(self):
+        ended = self.trace("cuda", "launch:10", "fork", "exit:4")
+        self.assertEqual(ended.returncode, 4, ended.stderr)
+        self.assertEqual(self.kernels(), 10)
+        self.assertEqual(self.verdict(), 0)
+        self.assertEqual(list(self.control_folder.iterdir()), [])
+
+    def test_a_daemon_records_on(self):
+        go = self.folder / "go"
+        ended = self.trace("daemon", "cuda", "launch:10", f"await:{go}", "launch:5")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.wait_for_kernels(10)
+        pid = self.wait_for_process()["pid"]
+        go.touch()
+        wait_until(lambda: not is_alive(pid), "the daemon's end")
+        recorded = [s for s in self.sessions() if not events(s, "cuda_never_used")]
+        self.assertEqual([self.kernels(s) for s in recorded], [15])
+
+    def test_only_the_range_that_was_asked_for(self):
+        options = ["--capture-range", "scope:never opened"]
+        self.assertEqual(self.trace("cuda", "launch:50", options=options).returncode, 0)
+        self.assertEqual(self.kernels(), 0)
+        self.assertEqual(len(events(self.session(), "capture_range_never_opened")), 1)
+
+    def test_stacks_lead_to_the_program(self):
+        if is_sanitized():
+            self.skipTest("sanitizers stand between")
+        self.assertEqual(self.trace("cuda", "launch:3", options=["--stacks"]).returncode, 0)
+        printed = run(GPUFL, "cat", self.session(), "kernel", "--stacks").stdout
+        self.assertIn("cuda_program", printed)
+        self.assertTrue((self.session() / "symbols.ndjson").exists())
+
+
+class Times(TraceTest):
+    def test_after_its_duration_the_program_goes_on(self):
+        go = self.folder / "go"
+        process = self.start("cuda", f"launch_until:{go}", "say:done", options=["-d", "700ms"])
+        self.wait_for_process("ended")
+        self.assertIsNone(process.poll())
+        self.assertEqual(self.verdict(), 0)
+        recorded = self.kernels()
+        self.assertGreater(recorded, 0)
+        go.touch()
+        code, out, errors = self.end_of(process)
+        self.assertEqual((code, out), (0, "done\n"), errors)
+        self.assertEqual(self.kernels(), recorded)
+
+    def test_a_delay_begins_dormant(self):
+        go = self.folder / "go"
+        process = self.start(
+            "cuda", "maps", "launch:10", f"launch_until:{go}", options=["--delay", "1s"]
+        )
+        self.wait_for_process("recording")
+        self.wait_for_kernels(1)
+        go.touch()
+        code, out, errors = self.end_of(process)
+        self.assertEqual((code, out), (0, "libcupti is not mapped\n"), errors)
+        first = min(row["api_start_ns"] for row in rows(self.session(), "kernel"))
+        self.assertGreater(first, 800_000_000)
+
+    def test_who_comes_after_the_duration_records_nothing(self):
+        ended = self.trace("sleep:300", "cuda", "launch:9", options=["-d", "100ms"])
+        self.assertEqual(ended.returncode, 0)
+        self.assertEqual(len(events(self.session(), "cuda_never_used")), 1)
+
+
+class Ends(TraceTest):
+    def test_codes_are_the_programs_own(self):
+        self.assertEqual(self.trace("cuda", "exit:42").returncode, 42)
+        self.assertEqual(self.trace("cuda", "kill:9").returncode, 137)
+        self.assertEqual(self.trace("cuda", "kill:15").returncode, 143)
+        self.assertEqual(self.trace("children:2", "cuda", "exit:3").returncode, 3)
+
+    def test_what_cannot_be_started_leaves_nothing(self):
+        for command, code in (("no_such_program", 127), (self.folder, 126)):
+            ended = self.gpufl("trace", "--output", self.output, "--", command)
+            self.assertEqual(ended.returncode, code)
+            self.assertIn(f"gpufl trace: {command}: ", ended.stderr)
+            self.assertEqual(list(self.output.iterdir()), [])
+
+    def test_a_signal_that_ends_the_program_finds_its_session_sealed(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number):
+                process = self.start("cuda", "launch:30", "sleep:60000")
+                self.wait_for_kernels(30)
+                process.send_signal(number)
+                code, _, errors = self.end_of(process)
+                self.assertEqual(code, 128 + number, errors)
+                newest = max(self.output.iterdir())
+                (session,) = newest.iterdir()
+                self.assertEqual(self.kernels(session), 30)
+                self.assertEqual(self.verdict(session), 0)
+
+    def test_a_signal_that_the_program_catches_comes_once(self):
+        go = self.folder / "go"
+        process = self.start("catch:15", "cuda", "launch:30", f"await:{go}", "launch:7")
+        self.wait_for_kernels(30)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.stdout.readline(), "caught 15\n")
+        go.touch()
+        code, out, errors = self.end_of(process)
+        self.assertEqual((code, out), (0, ""), errors)
+        self.assertEqual(self.kernels(), 37)
+        self.assertEqual(self.verdict(), 0)
+
+    def test_a_killed_program_has_recorded_what_it_did(self):
+        process = self.start("cuda", "launch:40", "sleep:60000")
+        self.wait_for_kernels(40)
+        kill(self.wait_for_process()["pid"])
+        code, _, errors = self.end_of(process)
+        self.assertEqual(code, 137)
+        self.assertRegex(errors, r"ledger +missing")
+        self.assertEqual(self.kernels(), 40)
+        self.assertEqual(self.verdict(), 1)
+
+    def test_who_kills_the_launcher_kills_the_program(self):
+        process = self.start("cuda", "launch:40", "sleep:60000")
+        self.wait_for_kernels(40)
+        pid = self.wait_for_process()["pid"]
+        process.kill()
+        wait_until(lambda: not is_alive(pid), "the program's end")
+        self.assertEqual(self.kernels(), 40)
+
+
+class Refused(TraceTest):
+    def assert_refused(self, *arguments, says, code=2, **variables):
+        ended = self.gpufl("trace", "--output", self.output, *arguments, "--", "true", **variables)
+        self.assertEqual((ended.returncode, ended.stdout), (code, ""), ended.stderr)
+        self.assertIn(says, ended.stderr)
+        self.assertFalse(self.output.exists())
+
+    def test_another_tools_injection(self):
+        for variable in ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"):
+            self.assert_refused(says=f"{variable} names /other.so", **{variable: "/other.so"})
+        ended = self.trace("cuda", "launch:2", options=["--replace"], CUDA_INJECTION64_PATH="/o.so")
+        self.assertEqual(ended.returncode, 0)
+        self.assertEqual(self.kernels(), 2)
+
+    def test_what_would_record_nothing(self):
+        self.assert_refused(says="GPUFL_DISABLED is set", GPUFL_DISABLED="1")
+        self.assert_refused(says="which is not there", GPUFL_INJECT_LIBRARY="/no/such/library.so")
+
+    def test_a_folder_that_cannot_be_made(self):
+        ended = self.gpufl("trace", "--output", "/proc/gpufl", "--", "true")
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+
+    def test_wrong_use(self):
+        for arguments, says in (
+            (["--delay", "soon"], "'soon' is not a duration"),
+            (["--capture-range", "kernel:x"], "is not cudaProfilerApi, nvtx:NAME or scope:NAME"),
+            (["--engine", "Warp"], "--engine"),
+            (["--dormant", "--delay", "1s"], "--dormant"),
+            (["--no-such-option"], "--no-such-option"),
+        ):
+            self.assert_refused(*arguments, says=says, code=64)
+        self.assertEqual(self.gpufl("trace").returncode, 64)
+
+    def test_the_library_is_found_where_it_is_said_to_be(self):
+        copy = self.folder / "libgpufl_inject.so"
+        copy.write_bytes(LIBRARY.read_bytes())
+        ended = self.trace("cuda", "launch:2", GPUFL_INJECT_LIBRARY=os.path.relpath(copy))
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(self.kernels(), 2)
+
+    def test_a_program_by_name_is_searched_for(self):
+        path = f"{PROGRAM.parent}:{os.environ['PATH']}"
+        ended = self.gpufl(
+            "trace", "-o", self.output, "--", pathlib.Path(PROGRAM.name), "cuda", "launch:1",
+            PATH=path,
+        )  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(self.kernels(), 1)
+
+
+if __name__ == "__main__":
+    main()
