@@ -72,7 +72,11 @@ Availability RecordDelivery::open(const CuptiApi& api, const TraceOptions& optio
 }
 
 void RecordDelivery::gather() {
-  if (full_.empty()) buffers().take_full(full_);
+  if (full_.empty()) return buffers().take_full(full_);
+  // In hand since a round that did not come to decode them: recording was stopped meanwhile.
+  std::vector<ActivityBuffers::Full> more;
+  buffers().take_full(more);
+  full_.insert(full_.end(), more.begin(), more.end());
 }
 
 void RecordDelivery::decode(const CuptiApi& api, int64_t latest_ns, ActivityDecoder& decoder,
