@@ -108,7 +108,7 @@ void GpuRecording::add_account(const backend::Tracer& tracer) {
 void GpuRecording::account(format::Ledger& ledger) {
   const std::lock_guard operation(operation_);
   if (tracer_) add_account(*tracer_);
-  set_state(kEnded, nullptr);
+  set_state("ended", nullptr);
   if (accounts_) ledger.add(*accounts_);
 }
 

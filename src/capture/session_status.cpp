@@ -100,7 +100,7 @@ Json session_status(const StatusParts& parts) {
   out.set("app", parts.header.app_name).set("engine", parts.instruments.engine);
   const std::string state = parts.recording.state();
   out.set("state", state).set("duration_ns", now_ns);
-  if (!told && state != GpuRecording::kEnded) out.set("collector", "stuck");
+  if (!told && state != "ended") out.set("collector", "stuck");
   if (parts.instruments.gate) out.set("capture_range", parts.instruments.gate->range());
   if (!status.ledger.writer.paused.empty()) out.set("log_paused", status.ledger.writer.paused);
   out.set("rows", to_json(status.ledger.writer.rows));
