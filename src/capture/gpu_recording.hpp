@@ -35,10 +35,9 @@ class GpuRecording {
   // After the collector's end: adds what all tracers counted.
   void account(format::Ledger& ledger);
 
-  // "dormant", "paused", "recording", what the tracer says instead, what stood in its way, kEnded,
+  // "dormant", "paused", "recording", what the tracer says instead, what stood in its way, "ended",
   // or "monitoring" where nothing was asked for.
   std::string state() const;
-  static constexpr const char* kEnded = "ended";
   std::shared_ptr<backend::Tracer> tracer() const;  // null: none now
 
  private:
