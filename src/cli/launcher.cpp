@@ -40,12 +40,14 @@ class LauncherSignals {
     for (const int number : {SIGCHLD, SIGCONT}) sigaddset(&taken, number);
     sigaction(SIGCHLD, nullptr, &child_before_);
     std::signal(SIGCHLD, SIG_DFL);  // ignored, our children would leave no exit code
+    sigaction(SIGPIPE, nullptr, &pipe_before_);
+    std::signal(SIGPIPE, SIG_IGN);  // who reads what we print does not decide over the program
     sigprocmask(SIG_BLOCK, &taken, &mask_before_);
     fd_ = signalfd(-1, &taken, SFD_NONBLOCK | SFD_CLOEXEC);
   }
   ~LauncherSignals() {
     ::close(fd_);
-    restore();
+    sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
   }
   LauncherSignals(const LauncherSignals&) = delete;
   LauncherSignals& operator=(const LauncherSignals&) = delete;
@@ -55,13 +57,15 @@ class LauncherSignals {
     signalfd_siginfo info;
     return ::read(fd_, &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
   }
+  // All as it was: for the program.
   void restore() const {
     sigaction(SIGCHLD, &child_before_, nullptr);
+    sigaction(SIGPIPE, &pipe_before_, nullptr);
     sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
   }
 
  private:
-  struct sigaction child_before_ = {};
+  struct sigaction child_before_ = {}, pipe_before_ = {};
   sigset_t mask_before_;
   int fd_ = -1;
 };

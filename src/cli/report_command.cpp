@@ -40,10 +40,11 @@ std::string error_line(std::string_view message) {
   return fmt::format("gpufl report: {}\n", report::make_harmless(message));
 }
 
-void append_others(const std::vector<fs::path>& others, std::string& text) {
+void append_others(const std::vector<fs::path>& others, size_t reported, std::string& text) {
+  if (others.empty()) return;
   fmt::format_to(std::back_inserter(text),
-                 "\nThis is the newest of {} sessions. The others (--all reports them too):\n",
-                 others.size() + 1);
+                 "\nThis is the newest {} of {} sessions. The others (--all reports them too):\n",
+                 reported == 1 ? "one" : "run", others.size() + reported);
   const size_t listed = std::min(others.size(), kMaxListed);
   for (size_t i = 0; i < listed; ++i) {
     fmt::format_to(std::back_inserter(text), "  {}\n",
@@ -54,9 +55,26 @@ void append_others(const std::vector<fs::path>& others, std::string& text) {
   }
 }
 
+// The newest session, with all others of its run where it has some. They are taken out of
+// `sessions`.
+std::vector<fs::path> take_newest(std::vector<fs::path>& sessions) {
+  const fs::path folder = sessions.back().parent_path();
+  const auto is_beside = [&](const fs::path& session) { return session.parent_path() == folder; };
+  std::vector<fs::path> newest;
+  std::copy_if(sessions.begin(), sessions.end(), std::back_inserter(newest), is_beside);
+  if (are_one_run(newest)) {
+    std::erase_if(sessions, is_beside);
+  } else {
+    newest = {sessions.back()};
+    sessions.pop_back();
+  }
+  return newest;
+}
+
 // What is to be seen of a run at once, and how to see more.
-void report_run(const fs::path& path, const report::TextOptions& options, ReportOutcome& outcome) {
-  const RunSessions run = summarize_run(path);
+void report_run(const fs::path& folder, const report::TextOptions& options,
+                ReportOutcome& outcome) {
+  const RunSessions run = summarize_run(folder);
   for (const std::string& problem : run.problems) {
     outcome.errors += error_line(problem);
     outcome.exit_code = kExitCannotTell;
@@ -83,14 +101,15 @@ ReportOutcome make_reports(const fs::path& path, bool all, const report::TextOpt
     outcome.exit_code = kExitCannotTell;
     return outcome;
   }
-  if (!all && are_one_run(sessions)) {
-    report_run(path, options, outcome);
-    return outcome;
-  }
   std::vector<fs::path> others;
   if (!all) {
-    others.assign(sessions.begin(), sessions.end() - 1);
-    sessions.erase(sessions.begin(), sessions.end() - 1);
+    others = std::move(sessions);
+    sessions = take_newest(others);
+    if (sessions.size() > 1) {
+      report_run(sessions.front().parent_path(), options, outcome);
+      append_others(others, sessions.size(), outcome.text);
+      return outcome;
+    }
   }
   const symbols::SymbolizeOptions on_the_fly = reading_options();
   for (const fs::path& session : sessions) {
@@ -104,7 +123,7 @@ ReportOutcome make_reports(const fs::path& path, bool all, const report::TextOpt
     if (!outcome.text.empty()) outcome.text += '\n';
     outcome.text += report::text_report(*summary, options);
   }
-  if (!others.empty()) append_others(others, outcome.text);
+  append_others(others, 1, outcome.text);
   return outcome;
 }
 
@@ -120,7 +139,7 @@ void add_report_command(CLI::App& app, int& exit_code) {
   command
       ->add_option("path", options->path,
                    "A session; a run's folder: all of it in brief; or a log folder: its newest "
-                   "session")
+                   "session or run")
       ->required();
   command->add_flag("--all", options->all, "Report every session of the folder, oldest first");
   command->add_option("--top", options->top, "Rows of a list or scopes of the tree; 0: all")

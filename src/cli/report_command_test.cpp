@@ -96,7 +96,7 @@ TEST_F(ReportCommandTest, ReportsASealedSession) {
       << outcome.text;
   EXPECT_NE(outcome.text.find("    inner      2  20.00 ms  10.0%"), std::string::npos);
   EXPECT_EQ(outcome.text.find("still open"), std::string::npos) << outcome.text;
-  EXPECT_EQ(outcome.text.find("newest of"), std::string::npos);
+  EXPECT_EQ(outcome.text.find("the newest"), std::string::npos);
 }
 
 TEST_F(ReportCommandTest, ReportsASessionThatIsBeingWritten) {
@@ -117,7 +117,7 @@ TEST_F(ReportCommandTest, OfSeveralTheNewestAndANoteOfTheOthers) {
   const ReportOutcome outcome = make_reports(root_, false, {});
   EXPECT_EQ(outcome.exit_code, kExitGood);
   EXPECT_NE(outcome.text.find("GPUFlight report: app_of_20250103T000000Z-03"), std::string::npos);
-  EXPECT_NE(outcome.text.find("newest of 3 sessions"), std::string::npos);
+  EXPECT_NE(outcome.text.find("newest one of 3 sessions"), std::string::npos);
   EXPECT_LT(outcome.text.find((root_ / "run_c").string()),
             outcome.text.find((root_ / "run_b").string()));
 
@@ -128,13 +128,17 @@ TEST_F(ReportCommandTest, OfSeveralTheNewestAndANoteOfTheOthers) {
   EXPECT_LT(first, second);
   EXPECT_LT(second, third);
   EXPECT_NE(third, std::string::npos);
-  EXPECT_EQ(all.text.find("newest of"), std::string::npos);
+  EXPECT_EQ(all.text.find("the newest"), std::string::npos);
 }
 
 TEST_F(ReportCommandTest, OfARunAllSessionsInBrief) {
   record(root_ / "run_a", "20250101T000000Z-01");
   record(root_ / "run_a", "20250101T000000Z-02");
-  record(root_ / "run_b", "20250102T000000Z-03");
+  record(root_ / "run_b", "20240102T000000Z-03");
+  const ReportOutcome newest = make_reports(root_, false, {});
+  EXPECT_EQ(newest.text.find("RUN: run_a"), 0u) << newest.text;
+  EXPECT_NE(newest.text.find("newest run of 3 sessions"), std::string::npos) << newest.text;
+  EXPECT_NE(newest.text.find("run_b/20240102T000000Z-03"), std::string::npos) << newest.text;
   const ReportOutcome outcome = make_reports(root_ / "run_a", false, {});
   EXPECT_EQ(outcome.exit_code, kExitGood) << outcome.errors;
   EXPECT_EQ(outcome.text.find("RUN: run_a"), 0u) << outcome.text;

@@ -20,7 +20,7 @@ constexpr int kFewestRows = 5;
 bool terminal_understands() {
   const char* term = std::getenv("TERM");
   return isatty(STDERR_FILENO) && term != nullptr && *term != '\0' &&
-         std::string_view(term) != "dumb";
+         std::string_view(term) != "dumb" && tcgetpgrp(STDERR_FILENO) == getpgrp();
 }
 
 // Saves the cursor around: where it is belongs to the program.

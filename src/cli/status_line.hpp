@@ -4,7 +4,8 @@
 #include <string_view>
 
 // One line at the bottom of a terminal that a program is printing to: what the program prints
-// scrolls above it. Writes to stderr; does nothing where that is no terminal. One thread.
+// scrolls above it. Writes to stderr; does nothing where that is no terminal, or one that we are in
+// the background of. One thread.
 namespace gpufl::cli {
 
 class StatusLine {

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
+#include "capture/identity.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/inject_library.hpp"
 #include "cli/launcher.hpp"
@@ -45,9 +46,8 @@ std::vector<std::string> inherited_environment() {
 
 // Why nothing can be recorded; empty: it can.
 std::string obstacle(const TraceOptions& options) {
-  const char* disabled = std::getenv("GPUFL_DISABLED");
-  if (disabled != nullptr && *disabled != '\0' && std::string_view(disabled) != "0") {
-    return "GPUFL_DISABLED is set: nothing would be recorded";
+  if (client::resolve_options({}, capture::process_environment()).is_disabled) {
+    return "GPUFL_DISABLED or another option turns recording off";
   }
   for (const char* variable : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
     const char* value = std::getenv(variable);
@@ -62,8 +62,7 @@ std::string obstacle(const TraceOptions& options) {
 // Shows how far the run is, and has its sessions put in order before a signal reaches them.
 class RunWatch final : public LaunchObserver {
  public:
-  RunWatch(fs::path folder, bool is_quiet)
-      : control_(std::move(folder)), line_(!is_quiet && terminal_is_usable()) {}
+  RunWatch(fs::path folder, bool is_quiet) : control_(std::move(folder)), line_(!is_quiet) {}
 
   std::chrono::milliseconds pace() const { return line_.is_usable() ? kPace : 0ms; }
   void before_signal(int number, pid_t group) override {

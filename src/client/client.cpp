@@ -219,7 +219,7 @@ std::string Client::report() {
   if (joining::SessionTable* owner = joining::joined(); owner != nullptr) {
     std::string path(PATH_MAX, '\0');
     path.resize(owner->flushed_folder(path.data(), path.size()));
-    last_dir_ = path;
+    if (!path.empty()) last_dir_ = path;
   }
   if (last_dir_.empty()) return disabled_ ? "" : "gpufl: no session has been recorded\n";
   if (session_) session_->flush();

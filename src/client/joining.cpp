@@ -29,7 +29,7 @@ void pass_nvtx(SessionTable* owner);
 // Known to the note by this name.
 extern "C" __attribute__((visibility("hidden"))) SessionTable gpufl_session_v1;
 constinit SessionTable gpufl_session_v1 = {
-    .version = kTableVersion,
+    .version = 0,
     .size = sizeof(SessionTable),
     .owner = nullptr,
     .join = [](SessionTable* member) { return take_member(member); },
@@ -89,10 +89,16 @@ struct Copies {
   void add(const char* value) {
     int64_t distance = 0;
     std::memcpy(&distance, value, sizeof distance);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the note holds a distance
     auto* table = reinterpret_cast<SessionTable*>(reinterpret_cast<intptr_t>(value) + distance);
-    if (count < kMaxCopies && table->version == kTableVersion) all[count++] = table;
+    if (table->version.load(std::memory_order_acquire) != kTableVersion) return;
+    if (count < kMaxCopies) all[count++] = table;
   }
 };
+
+__attribute__((constructor)) void show_table() {
+  gpufl_session_v1.version.store(kTableVersion, std::memory_order_release);
+}
 
 size_t aligned(size_t size, size_t alignment) { return (size + alignment - 1) & ~(alignment - 1); }
 
@@ -116,6 +122,7 @@ void read_notes(const char* notes, size_t size, size_t alignment, Copies& copies
 int read_module(dl_phdr_info* module, size_t, void* copies) {
   for (const auto& segment : std::span(module->dlpi_phdr, module->dlpi_phnum)) {
     if (segment.p_type != PT_NOTE) continue;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader speaks in addresses
     const auto* notes = reinterpret_cast<const char*>(module->dlpi_addr + segment.p_vaddr);
     read_notes(notes, segment.p_memsz, segment.p_align == 8 ? 8 : 4, *static_cast<Copies*>(copies));
   }
@@ -175,6 +182,7 @@ void forget_owner() {
 }  // namespace
 
 void set_up(const OwnerCalls& calls) {
+  show_table();  // constructors of the program may come before ours
   gpufl_session_v1.system_start = calls.system_start;
   gpufl_session_v1.system_stop = calls.system_stop;
   gpufl_session_v1.flushed_folder = calls.flushed_folder;

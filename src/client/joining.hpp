@@ -20,7 +20,9 @@ inline constexpr uint32_t kTableVersion = 1;  // also the note's type
 // Plain C: copies may come from different compilers and versions. Of version 1 nothing is ever
 // changed; more may be added at the end.
 struct SessionTable {
-  uint32_t version;
+  // 0 until the copy's own constructors run: a module that is still being loaded is in the list of
+  // modules already, and cannot be called yet.
+  std::atomic<uint32_t> version;
   uint32_t size;
   // Of the copy that was loaded first: whose session it is. Of the others null.
   std::atomic<SessionTable*> owner;

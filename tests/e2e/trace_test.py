@@ -4,10 +4,11 @@
 import os
 import pathlib
 import signal
+import subprocess
 
-from monitor_process import GPUFL, run, wait_until
+from monitor_process import GPUFL, environment, run, wait_until
 from traced_program import (
-    LIBRARY, PROGRAM, TraceTest, events, is_alive, is_sanitized, kill, main, rows,
+    LIBRARY, NO_LEAK_CHECK, PROGRAM, TraceTest, events, is_alive, is_sanitized, kill, main, rows,
 )  # fmt: skip
 
 
@@ -65,7 +66,7 @@ class Recorded(TraceTest):
         self.assertEqual(len(events(self.session(), "cuda_never_used")), 1)
 
     def test_the_child_of_a_fork_has_no_session(self):
-        ended = self.trace("cuda", "launch:10", "fork", "exit:4")
+        ended = self.trace("cuda", "launch:10", "fork", "exit:4", **NO_LEAK_CHECK)
         self.assertEqual(ended.returncode, 4, ended.stderr)
         self.assertEqual(self.kernels(), 10)
         self.assertEqual(self.verdict(), 0)
@@ -137,6 +138,13 @@ class Ends(TraceTest):
         self.assertEqual(self.trace("cuda", "kill:15").returncode, 143)
         self.assertEqual(self.trace("children:2", "cuda", "exit:3").returncode, 3)
 
+    def test_who_stops_reading_does_not_decide(self):
+        command = f"{GPUFL} trace -o {self.output} -- {PROGRAM} cuda exit:7 2>&1 | true; "
+        ended = subprocess.run(
+            ["bash", "-c", command + "exit ${PIPESTATUS[0]}"], env=environment(**self.variables)
+        )
+        self.assertEqual(ended.returncode, 7)
+
     def test_what_cannot_be_started_leaves_nothing(self):
         for command, code in (("no_such_program", 127), (self.folder, 126)):
             ended = self.gpufl("trace", "--output", self.output, "--", command)
@@ -203,7 +211,8 @@ class Refused(TraceTest):
         self.assertEqual(self.kernels(), 2)
 
     def test_what_would_record_nothing(self):
-        self.assert_refused(says="GPUFL_DISABLED is set", GPUFL_DISABLED="1")
+        self.assert_refused(says="GPUFL_DISABLED or another", GPUFL_DISABLED="1")
+        self.assert_refused(says="turns recording off", GPUFL_ENABLED="0")
         self.assert_refused(says="which is not there", GPUFL_INJECT_LIBRARY="/no/such/library.so")
 
     def test_a_folder_that_cannot_be_made(self):
