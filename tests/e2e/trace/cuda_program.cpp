@@ -141,7 +141,7 @@ void on_signal(int number) {
 }
 
 void step(const std::string& name, const std::string& value, char** later) {
-  const int number = std::atoi(value.c_str());
+  const int number = static_cast<int>(std::strtol(value.c_str(), nullptr, 10));
   if (name == "cuda") {
     init_cuda();
   } else if (name == "launch") {
