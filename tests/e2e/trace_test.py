@@ -3,10 +3,11 @@
 
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 
-from monitor_process import GPUFL, environment, run, wait_until
+from monitor_process import GPUFL, PROGRAMS, environment, run, wait_until
 from traced_program import (
     LIBRARY, NO_LEAK_CHECK, PROGRAM, TraceTest, events, is_alive, is_sanitized, kill, main, rows,
 )  # fmt: skip
@@ -51,6 +52,23 @@ class Recorded(TraceTest):
         self.assertIn(f"RUN: {self.run_folder().name}", told.stdout)
         for rank in range(3):
             self.assertRegex(told.stdout, rf"cuda_program +\d+ +{rank} .* 20 .* complete")
+
+    def test_a_program_that_uses_the_library_has_one_session_in_the_run(self):
+        for program in ("joining_shared", "joining_static"):
+            for steps in (
+                ("init", "work:own", "cuda", "launch:10", "work:own", "shutdown"),
+                ("cuda", "init", "launch:10", "work:own", "work:own", "shutdown", "launch:5"),
+            ):
+                with self.subTest(program, steps=steps):
+                    ended = self.gpufl(
+                        "trace", "-o", self.output, "--", PROGRAMS / program, self.folder, *steps
+                    )
+                    self.assertEqual((ended.returncode, ended.stdout), (0, "init true\n"))
+                    session = self.session()
+                    self.assertEqual(self.kernels(), 10 if steps[0] == "init" else 15)
+                    self.assertEqual([row["name"] for row in rows(session, "scope")], ["own"] * 4)
+                    self.assertEqual(self.verdict(), 0)
+                    shutil.rmtree(self.output)
 
     def test_a_program_without_cuda_says_so(self):
         ended = self.trace("say:hello", "exit:5")

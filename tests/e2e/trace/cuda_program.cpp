@@ -15,8 +15,6 @@
 //   catch:N         signal N is caught, and said
 //   bare            drops every environment variable
 //   exit:N          ends with N              kill:N   ends itself with signal N
-#include <cuda.h>
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,48 +24,20 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "tests/standin/cupti/cupti_standin.hpp"
+#include "tests/e2e/trace/standin_gpu.hpp"
 
 namespace {
 
-using gpufl::standin::CuptiStandin;
-using gpufl::standin::CuptiStandinFunction;
+using gpufl::standin::gpu;
+using gpufl::standin::init_cuda;
+using gpufl::standin::launch;
 using namespace std::chrono_literals;
-
-[[noreturn]] void give_up(const char* what) {
-  std::fprintf(stderr, "cuda_program: %s: %s\n", what, dlerror());
-  std::_Exit(99);
-}
-
-void* open_library(const char* path) {
-  void* library = dlopen(path, RTLD_NOW);
-  if (library == nullptr) give_up(path);
-  return library;
-}
-
-void init_cuda() {
-  void* library = open_library(GPUFL_STANDIN_CUDA);
-  reinterpret_cast<decltype(&::cuInit)>(dlsym(library, "cuInit"))(0);
-}
-
-const CuptiStandin& gpu() {
-  static const CuptiStandin* const standin = [] {
-    void* library = open_library(GPUFL_STANDIN_CUPTI);
-    return reinterpret_cast<CuptiStandinFunction*>(dlsym(library, "cupti_standin"))();
-  }();
-  return *standin;
-}
-
-void launch(int count) {
-  for (int i = 0; i < count; ++i) gpu().launch({.name = "program_kernel"});
-}
 
 void say(const std::string& text) {
   std::printf("%s\n", text.c_str());

@@ -4,6 +4,8 @@
 // another:
 //
 //   inject       loads libgpufl_inject as CUDA's driver does, and calls it
+//   cuda         initialises CUDA, over stand-ins: its driver injects what it is told to
+//   launch:N     launches N kernels
 //   init         calls init() with FOLDER/own as log_path; prints what it returned
 //   work:NAME    a scope of that name, here and in a thread; 5 of the counter NAME
 //   early:NAME   2 of the counter NAME, through a Counter that is kept from then on
@@ -25,6 +27,10 @@
 #include <string>
 #include <thread>
 
+#ifdef GPUFL_STANDIN_CUDA
+#include "tests/e2e/trace/standin_gpu.hpp"
+#endif
+
 namespace {
 
 std::optional<gpufl::Counter> kept;
@@ -42,7 +48,7 @@ bool init(const std::string& folder) {
   gpufl::InitOptions options;
   options.app_name = "joining";
   options.log_path = folder + "/own";
-  options.backend = gpufl::BackendKind::None;
+  options.profiling_engine = gpufl::ProfilingEngine::Trace;
   return gpufl::init(options);
 }
 
@@ -64,6 +70,12 @@ void go_on_in_child() {
 void step(const std::string& name, const std::string& value, const std::string& folder) {
   if (name == "inject") {
     inject();
+#ifdef GPUFL_STANDIN_CUDA
+  } else if (name == "cuda") {
+    gpufl::standin::init_cuda();
+  } else if (name == "launch") {
+    gpufl::standin::launch(static_cast<int>(std::strtol(value.c_str(), nullptr, 10)));
+#endif
   } else if (name == "init") {
     std::printf("init %s\n", init(folder) ? "true" : "false");
   } else if (name == "work") {
