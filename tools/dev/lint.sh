@@ -41,5 +41,5 @@ lint_sources() {
 # clang-tidy over what build/release compiles; unchanged files answer from a cache.
 lint_tidy() {
   /usr/bin/python3 tools/run_clang_tidy.py --build build/release --jobs "$jobs" \
-    --clang-tidy .deps/venv/bin/clang-tidy
+    --clang-tidy .deps/venv/bin/clang-tidy "$@"
 }

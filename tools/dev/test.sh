@@ -4,6 +4,9 @@
 
 readonly logs=build/test-logs
 readonly fuzz_seconds=30
+# What runs on several threads: all that the thread sanitizer builds.
+readonly threaded_tests=(base_test format_log_test capture_test client_test net_test nvtx_test
+  stack_table_test tracer_lifecycle_test cupti_tracer_test cuda_start_test)
 passed=0
 failed=0
 skipped=0
@@ -36,12 +39,15 @@ test_main() {
   stage release-build build_stage release -DGPUFL_BENCH=ON
   test_stage release
   [[ $quick == no ]] || return 0
-  stage clang-tidy lint_stage lint_tidy
+  stage clang-tidy lint_stage lint_tidy --without-tests
   stage asan-build build_stage asan
   test_stage asan
   stage fuzz fuzz_stage
-  stage tsan-build build_stage tsan
-  test_stage tsan
+  stage tsan-build build_tsan
+  test_stage tsan --tests-regex "^($(
+    IFS='|'
+    printf '%s' "${threaded_tests[*]}"
+  ))\$"
   stage portable-build build_stage portable
   test_stage portable
 }
@@ -133,6 +139,11 @@ lint_stage() {
 build_stage() {
   configure "$@"
   build_preset "$1"
+}
+
+build_tsan() {
+  configure tsan
+  build_preset tsan --target "${threaded_tests[@]}"
 }
 
 # Each fuzzer for its share of the time; a crash's input is left in build/asan/fuzzers.
