@@ -64,7 +64,8 @@ if(GPUFL_PRECOMPILE)
     target_compile_options(gpufl_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
   else()
     # gcc 12 sees bounds in std::string overstepped that it does not see without.
-    target_compile_options(gpufl_flags INTERFACE -fpch-preprocess -Wno-array-bounds)
+    target_compile_options(gpufl_flags INTERFACE -fpch-preprocess -Wno-array-bounds
+                                                 -Wno-stringop-overflow -Wno-stringop-overread)
   endif()
   foreach(kind IN ITEMS code tests)
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled_${kind}.cpp CONTENT "")
