@@ -88,7 +88,8 @@ TEST_F(NvtxTest, AMillionMarksAreRecordedOrCounted) {
 }
 
 TEST_F(NvtxTest, ManyThreadsEachWithItsOwnRanges) {
-  constexpr int kThreads = 8, kRounds = 400, kDepth = 8;
+  // As much as a ring holds from the first: nothing is dropped, however slowly it is read.
+  constexpr int kThreads = 8, kRounds = 50, kDepth = 8;
   {
     const Draining draining(*source_, sink_);
     std::vector<std::thread> threads;
