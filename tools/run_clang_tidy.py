@@ -66,7 +66,7 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--clang-tidy", required=True)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--without-tests", action="store_true", help="only what ships")
+    parser.add_argument("--tests", choices=("with", "without"), default="with")
     arguments = parser.parse_args()
 
     version = subprocess.run([arguments.clang_tidy, "--version"], check=True, capture_output=True)
@@ -88,7 +88,7 @@ def main():
         return result
 
     entries = project_entries(arguments.build)
-    if arguments.without_tests:
+    if arguments.tests == "without":
         entries = [entry for entry in entries if not is_test(pathlib.Path(entry["file"]))]
     checked = failed = 0
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:

@@ -19,7 +19,7 @@ lint_main() {
     need build test
     lint_sources
     configure release
-    lint_tidy
+    lint_tidy with
   fi
   say "lint: clean"
 }
@@ -38,8 +38,9 @@ lint_sources() {
   shellcheck --external-sources --check-sourced "${scripts[@]}"
 }
 
-# clang-tidy over what build/release compiles; unchanged files answer from a cache.
+# lint_tidy <with|without>: clang-tidy over what build/release compiles, with or without tests and
+# benchmarks; unchanged files answer from a cache.
 lint_tidy() {
   /usr/bin/python3 tools/run_clang_tidy.py --build build/release --jobs "$jobs" \
-    --clang-tidy .deps/venv/bin/clang-tidy "$@"
+    --clang-tidy .deps/venv/bin/clang-tidy --tests "$1"
 }

@@ -39,7 +39,7 @@ test_main() {
   stage release-build build_stage release -DGPUFL_BENCH=ON
   test_stage release
   [[ $quick == no ]] || return 0
-  stage clang-tidy lint_stage lint_tidy --without-tests
+  stage clang-tidy lint_stage lint_tidy without
   stage asan-build build_stage asan
   test_stage asan
   stage fuzz fuzz_stage
