@@ -79,6 +79,12 @@ bool is_cuda_function(std::string_view name) {
   return name.starts_with("cu") && is_upper_at(2);
 }
 
+// What nvcc writes between a kernel<<<...>>>() and the runtime, with lines of its own headers.
+bool is_launch_glue(std::string_view function) {
+  return starts_with_any(function,
+                         {"__cudaLaunch", "__cudaPushCall", "__cudaPopCall", "__device_stub"});
+}
+
 bool is_start_up(std::string_view function) {
   static constexpr std::array<std::string_view, 6> kNames = {
       "_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone", "clone3"};
@@ -120,6 +126,7 @@ Origin origin_of_native(std::string_view module, const CodeLocation& place) {
       is_in_installed_package(module) || is_in_python_library(module)) {
     return Origin::Library;
   }
+  if (is_launch_glue(place.function)) return Origin::Library;
   if (place.file.empty()) {
     return is_cuda_function(place.function) ? Origin::Library : Origin::User;
   }

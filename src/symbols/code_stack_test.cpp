@@ -28,7 +28,7 @@ TEST(OriginTest, OfPython) {
 }
 
 TEST(OriginTest, OfNativeCode) {
-  const auto of = [](const char* module, CodeLocation place = {}) {
+  const auto of = [](const char* module, const CodeLocation& place = {}) {
     return origin_of_native(module, place);
   };
   EXPECT_EQ(of("/home/me/train"), Origin::User);
@@ -58,6 +58,9 @@ TEST(OriginTest, OfCodeThatWasLinkedOrInlinedIntoAProgram) {
             Origin::Library);
   EXPECT_EQ(of("cudaLaunchKernel<float>", "/usr/local/cuda-13/include/cuda_runtime.h"),
             Origin::Library);
+  EXPECT_EQ(of("__cudaLaunchKernel_helper()", "/home/me/cuda/include/crt/device_functions.h"),
+            Origin::Library);
+  EXPECT_EQ(of("__device_stub__Z5emptyv()", "/tmp/tmpxft_1_train.cudafe1.stub.c"), Origin::Library);
   EXPECT_EQ(of("cudaStep()", "/home/me/cuda_step.cpp"), Origin::User);
 }
 

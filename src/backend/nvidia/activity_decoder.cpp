@@ -8,7 +8,8 @@ namespace {
 constexpr size_t kMaxWaiting = 65'536;
 // A kernel and its call are delivered within a flush of each other.
 constexpr uint32_t kMaxFlushes = 3;
-// How much the GPU's clock may be off the host's: more than ever seen, less than a stale time.
+// What a kernel may seem to begin before its call: a bound on how far the GPU's clock is off the
+// host's, and far below the age of a time that is left over from an earlier kernel.
 constexpr int64_t kMaxClockErrorNs = 100'000;
 constexpr uint32_t kNoEvent = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
 
