@@ -22,10 +22,12 @@ ROOMS = {
     "client": {"base", "format", "capture", "analysis", "report", "net", "include"},
     "analysis": {"base", "format", "symbols"},
     "report": {"base", "format", "analysis"},
+    "export": {"base", "format", "symbols", "analysis"},
+    "import": {"base", "format", "symbols"},
     "net": {"base"},
     "cli": {
         "base", "format", "backend", "backend/synthetic", "symbols", "capture", "client",
-        "analysis", "report", "net", "include",
+        "analysis", "report", "export", "import", "net", "include",
     },
     "apps": {"cli", "client"},
 }  # fmt: skip
@@ -37,10 +39,12 @@ REGISTRY_ROOMS = {"backend/nvidia", "backend/synthetic"}
 # Third-party headers, by how their name begins. Anything else in <> has to be the standard
 # library's or the system's, and in include/ the standard library's.
 THIRD_PARTY = [
-    ("fmt/", {"format", "capture", "client", "analysis", "report", "net", "cli", "backend",
-              "backend/nvidia", "backend/synthetic"}),
+    ("fmt/", {"format", "capture", "client", "analysis", "report", "export", "import", "net",
+              "cli", "backend", "backend/nvidia", "backend/synthetic"}),
     ("boost/", {"net"}),
     ("zstd", {"format"}),
+    ("zlib", {"export", "import"}),
+    ("sqlite3", {"import"}),
     ("CLI/", {"cli"}),
     ("elfutils/", {"symbols"}),
     ("libelf", {"symbols"}),

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+// A column of int64 of which almost all fit 32 bits without a sign: four bytes each, the others
+// beside them, all exact. Filling: one thread; reading: any number.
+namespace gpufl::analysis {
+
+class NarrowColumn {
+ public:
+  size_t size() const { return values_.size(); }
+  bool empty() const { return values_.empty(); }
+
+  int64_t operator[](size_t row) const {
+    const uint32_t value = values_[row];
+    return value != kElsewhere ? int64_t{value} : wide_.at(row);
+  }
+
+  void push_back(int64_t value) {
+    if (is_narrow(value)) {
+      values_.push_back(static_cast<uint32_t>(value));
+    } else {
+      wide_.emplace(values_.size(), value);
+      values_.push_back(kElsewhere);
+    }
+  }
+  void reserve(size_t rows) { values_.reserve(rows); }
+  void append(const NarrowColumn& other);
+  void append(const std::vector<int64_t>& values);
+  void append(size_t rows, int64_t value);
+  // Row i becomes what row `order[i]` was.
+  void reorder(const std::vector<uint32_t>& order);
+
+  // As they are stored, for loops over many rows: where has_wide() is false, these are the values.
+  const std::vector<uint32_t>& narrow() const { return values_; }
+  bool has_wide() const { return !wide_.empty(); }
+  size_t bytes() const {
+    return values_.capacity() * sizeof(uint32_t) + wide_.size() * 4 * sizeof(int64_t);
+  }
+
+ private:
+  static constexpr uint32_t kElsewhere = UINT32_MAX;
+  static constexpr bool is_narrow(int64_t value) { return value >= 0 && value < kElsewhere; }
+
+  std::vector<uint32_t> values_;
+  std::unordered_map<size_t, int64_t> wide_;  // by row
+};
+
+}  // namespace gpufl::analysis
