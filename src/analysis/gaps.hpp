@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/analysis_options.hpp"
+#include "analysis/intervals.hpp"
+#include "analysis/session_data.hpp"
+
+// Times in which a GPU had nothing to do between two pieces of work. What comes before the first
+// and after the last is no gap: a program's start and end are not a pause of its work.
+namespace gpufl::analysis {
+
+enum class WorkKind : uint8_t { Kernel, Copy, Fill, Graph };
+
+// A row of the table of that kind.
+struct WorkRow {
+  WorkKind kind = WorkKind::Kernel;
+  uint32_t row = 0;
+  bool operator==(const WorkRow&) const = default;
+};
+
+struct Gap {
+  int64_t device = -1;
+  Interval span;
+  WorkRow before;  // the one that ended last
+  WorkRow after;   // the one that ended it
+};
+
+struct GapClass {
+  int64_t from_ns = 0, to_ns = 0;  // [from, to); the last one has no end: INT64_MAX
+  uint64_t count = 0;
+  int64_t total_ns = 0;
+};
+
+struct IdleTime {
+  uint64_t count = 0;        // gaps of at least options.minimum_gap_ns
+  int64_t total_ns = 0;      // of those
+  int64_t short_ns = 0;      // of the shorter ones
+  std::vector<Gap> longest;  // options.top of them, longest first
+  std::array<GapClass, 8>
+      classes{};  // by length: up to 1 us, 10 us, 100 us, 1, 10, 100 ms, 1 s, more
+};
+
+// All gaps of at least options.minimum_gap_ns, in order of device and time.
+std::vector<Gap> idle_gaps(const SessionData& session, const AnalysisOptions& options);
+
+// Gathers the gaps of one device as they come.
+class GapCollector {
+ public:
+  explicit GapCollector(const AnalysisOptions& options);
+  void add(const Gap& gap);
+  IdleTime finish();
+
+ private:
+  size_t top_;
+  int64_t minimum_ns_;
+  IdleTime idle_;  // `longest` is a heap: the shortest in front
+};
+
+}  // namespace gpufl::analysis

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/analysis_options.hpp"
+#include "analysis/figure.hpp"
+#include "analysis/intervals.hpp"
+#include "analysis/session_data.hpp"
+#include "analysis/stats.hpp"
+
+// The steps that a program repeats: from a scope that it opens again and again, else from a range
+// of its markers, else from the sequence of its kernels' names. Pure functions; time grows with the
+// rows about linearly.
+namespace gpufl::analysis {
+
+enum class IterationSource : uint8_t { Scopes, Markers, KernelSequence };
+std::string_view to_string(IterationSource source);
+
+struct Iteration {
+  Interval span;  // a scope or range: its own; a sequence: from its first kernel to the next one's
+  uint64_t kernels = 0;
+  int64_t kernel_ns = 0;  // their durations, added up
+};
+
+struct Iterations {
+  IterationSource source = IterationSource::KernelSequence;
+  std::string label;  // the scope's path, the range's name, or the sequence's first kernel
+  uint32_t scope_path = UINT32_MAX;  // of Scopes: index into Overview::scopes
+  std::vector<Iteration> list;       // in order of time
+  Stats duration_ns;                 // of their spans
+  Stats kernel_ns;
+  double coverage = 0;  // share of the recorded time that they take
+};
+
+// Unknown where nothing repeats at least kMinIterations times.
+Figure<Iterations> find_iterations(const SessionData& session, const AnalysisOptions& options);
+inline constexpr size_t kMinIterations = 3;
+
+// The period of a sequence of symbols, found from the places where a symbol comes back: the parts
+// that repeat best. `starts`: where each repetition begins; one more stands for the end of the
+// last. Empty: nothing repeats.
+std::vector<size_t> find_repeats(const std::vector<uint32_t>& sequence);
+
+}  // namespace gpufl::analysis

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/analysis_options.hpp"
+#include "analysis/figure.hpp"
+#include "analysis/kernel_class.hpp"
+#include "analysis/session_data.hpp"
+#include "analysis/stats.hpp"
+
+// Kernels put together by what they have in common, with exact figures of their durations. Pure
+// functions; time is linear in the kernels. Groups are whole, most time first.
+namespace gpufl::analysis {
+
+enum class GroupBy : uint8_t { Name, Config, Class, Scope, Stream, Device, Line, ApiCall };
+
+struct KernelGroup {
+  // What people call it: a short name; a scope's path ("train > step / 3"); "GPU 0, stream 7";
+  // "train.py:90 in step()"; "cudaLaunchKernel"; "matrix product". Kernels of which the log does
+  // not tell have a group as well: "(no scope)", "(no stack)", "(unknown)".
+  std::string label;
+  std::string
+      full_name;  // Name, Config: the demangled name, whole; Line: the whole path; else label
+  bool is_rest = false;  // the group of kernels of which the log does not tell
+  // Name: id of Tables::names. Config: id of Tables::config. Stream: index into Tables::lanes.
+  // Device: its number. Class: the KernelClass. Scope: index into Overview::scopes. Else 0.
+  int64_t key = 0;
+  KernelClass kernel_class = KernelClass::Other;  // Name, Config, Class
+  Stats duration_ns;
+  double share = 0;  // of the durations of all kernels
+};
+
+// Line and ApiCall are unknown where no kernel has a stack.
+Figure<std::vector<KernelGroup>> kernel_groups(const SessionData& session,
+                                               const AnalysisOptions& options, GroupBy by);
+
+// Labels of dictionary names, by id of Tables::names: made once, as demangling is not free.
+struct KernelNames {
+  struct Entry {
+    std::string full_name, short_name;
+    KernelClass kernel_class = KernelClass::Other;
+  };
+  std::vector<Entry> entries;  // empty for names that are no kernel's
+  const Entry& of(uint32_t name) const { return name < entries.size() ? entries[name] : none; }
+  Entry none{"?", "?", KernelClass::Other};
+};
+KernelNames kernel_names(const Tables& tables);
+
+}  // namespace gpufl::analysis

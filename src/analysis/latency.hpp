@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/analysis_options.hpp"
+#include "analysis/figure.hpp"
+#include "analysis/session_data.hpp"
+#include "analysis/stats.hpp"
+
+// What lies between a call and its kernel, and what calls cost the host. Kernels of graphs are not
+// in the latencies: one call launches all of them. Pure functions.
+namespace gpufl::analysis {
+
+struct LaunchLatency {
+  Figure<Stats> launch_ns;  // from the start of the API call to the kernel's start
+  Figure<Stats>
+      queue_ns;  // from the call's end to the kernel's start; 0 where it began before that
+  Figure<Stats> driver_ns;  // from the time the driver queued it to its start
+};
+LaunchLatency launch_latency(const SessionData& session, const AnalysisOptions& options);
+
+// Calls of one function of the vendor's API, as far as they have rows: launches, copies, fills,
+// waits, allocations, and all that failed.
+struct ApiGroup {
+  std::string function;  // "cudaMemcpyAsync"; without symbols what it does: "copy"
+  Stats duration_ns;
+  uint64_t failed = 0;
+};
+// Most time first. Unknown where no call was timed.
+Figure<std::vector<ApiGroup>> api_calls(const SessionData& session, const AnalysisOptions& options);
+
+// Waits of the host, by kind of call.
+struct WaitGroup {
+  std::string call;  // "StreamSynchronize"
+  Stats blocked_ns;
+};
+Figure<std::vector<WaitGroup>> waits(const SessionData& session, const AnalysisOptions& options);
+
+}  // namespace gpufl::analysis

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/analysis_options.hpp"
+#include "analysis/figure.hpp"
+#include "analysis/scope_tree.hpp"
+#include "analysis/session_data.hpp"
+
+// What happened inside of scopes: the work that was launched in them, wherever it ran later. All
+// scopes with the same path of names and tags are one. Pure functions; time grows with rows times
+// the depth of scopes.
+namespace gpufl::analysis {
+
+struct WorkTotals {
+  uint64_t kernels = 0, copies = 0, fills = 0, waits = 0;
+  int64_t kernel_ns = 0, copy_ns = 0, fill_ns = 0;  // durations, added up
+  int64_t wait_ns = 0;                              // the host was blocked
+  int64_t copy_bytes = 0;
+  int64_t gpu_ns() const { return kernel_ns + copy_ns + fill_ns; }
+  void add(const WorkTotals& other);
+};
+
+// Kernels of one name, or waits by one call, inside of a scope.
+struct ScopeItem {
+  std::string label;  // a short name; "StreamSynchronize"
+  uint32_t key = 0;   // kernels: id of Tables::names; waits: format's `call`
+  uint64_t count = 0;
+  int64_t total_ns = 0;
+};
+
+struct ScopeCounter {
+  std::string name;
+  int64_t increase = 0;  // while such a scope was open
+  double per_second = 0;
+};
+
+// One path of scopes. Times of scopes and counts are those of ScopeFigures.
+struct ScopeWork : ScopeFigures {
+  std::string name, tag;
+  std::string path;                 // "train > step / 3"
+  uint32_t parent = UINT32_MAX;     // index of the path around it; UINT32_MAX: outermost
+  uint32_t depth = 0;               // paths around it
+  uint32_t end = 0;                 // the paths inside of it are those from its index + 1 to this
+  WorkTotals own;                   // launched with this scope as the innermost
+  WorkTotals total;                 // with those inside
+  int64_t busy_ns = 0;              // of `total`: a union for each device, these added up
+  std::vector<ScopeItem> kernels;   // of `total`; options.top of them, most time first
+  std::vector<ScopeItem> waits;     // likewise
+  uint64_t kernel_names = 0;        // how many there are in all
+  int64_t span_ns = 0;              // how long at least one such scope was open
+  Figure<double> mean_launch_ns;    // mean launch latency of `total`
+  Figure<double> iteration_gpu_ns;  // benchmark scopes: GPU time of `total` by iteration
+  Figure<double> energy_joules;     // all GPUs, while such a scope was open
+  std::vector<ScopeCounter> counters;  // those that grew
+};
+
+// In order of a walk through the tree: every path is followed by those inside of it, these by their
+// first start. Options' scope leaves out paths that neither match nor lie around or inside a match.
+std::vector<ScopeWork> scope_work(const SessionData& session, const AnalysisOptions& options);
+
+// Paths alone: which path each row of Tables::scopes has. What scope_work, kernel groups and
+// iterations number paths by.
+struct ScopePaths {
+  struct Path {
+    uint32_t name = 0, tag = 0;  // of Tables::names
+    uint32_t parent = UINT32_MAX, depth = 0, end = 0;
+    int64_t first_start_ns = 0;
+    std::string text;
+  };
+  std::vector<Path> paths;
+  std::vector<uint32_t> of_scope;  // by row of Tables::scopes; UINT32_MAX: left out by the options
+  std::vector<bool> is_chosen;     // by path: it, or one around it, matches the options' scope
+};
+ScopePaths scope_paths(const Tables& tables, const AnalysisOptions& options);
+
+// `*` any text, `?` one character.
+bool matches_glob(std::string_view pattern, std::string_view text);
+
+}  // namespace gpufl::analysis
