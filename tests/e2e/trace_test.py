@@ -9,7 +9,8 @@ import subprocess
 
 from monitor_process import GPUFL, PROGRAMS, environment, run, wait_until
 from traced_program import (
-    LIBRARY, NO_LEAK_CHECK, PROGRAM, TraceTest, events, is_alive, is_sanitized, kill, main, rows,
+    IS_SANITIZED, LIBRARY, PROGRAM, TraceTest, events, is_alive, kill, main, rows,
+    skip_forks_if_sanitized,
 )  # fmt: skip
 
 
@@ -83,8 +84,9 @@ class Recorded(TraceTest):
         self.assertEqual(self.trace("bare", "cuda", "launch:5").returncode, 0)
         self.assertEqual(len(events(self.session(), "cuda_never_used")), 1)
 
+    @skip_forks_if_sanitized
     def test_the_child_of_a_fork_has_no_session(self):
-        ended = self.trace("cuda", "launch:10", "fork", "exit:4", **NO_LEAK_CHECK)
+        ended = self.trace("cuda", "launch:10", "fork", "exit:4")
         self.assertEqual(ended.returncode, 4, ended.stderr)
         self.assertEqual(self.kernels(), 10)
         self.assertEqual(self.verdict(), 0)
@@ -108,7 +110,7 @@ class Recorded(TraceTest):
         self.assertEqual(len(events(self.session(), "capture_range_never_opened")), 1)
 
     def test_stacks_lead_to_the_program(self):
-        if is_sanitized():
+        if IS_SANITIZED:
             self.skipTest("sanitizers stand between")
         self.assertEqual(self.trace("cuda", "launch:3", options=["--stacks"]).returncode, 0)
         printed = run(GPUFL, "cat", self.session(), "kernel", "--stacks").stdout

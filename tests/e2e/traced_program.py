@@ -18,13 +18,14 @@ STANDINS = {
     "GPUFL_CUPTI_LIBRARY": str(PROGRAMS.parent / "standin" / "cupti" / "libcupti.so"),
     "GPUFL_NVML_LIBRARY": str(PROGRAMS.parent / "standin" / "nvml" / "libnvidia-ml.so.1"),
 }
-# In the child of a fork() it sees threads that are not there, and what they hold as lost.
-NO_LEAK_CHECK = {"ASAN_OPTIONS": "detect_leaks=0"}
 
-
-def is_sanitized():
-    """The library then needs a program that was built the same way."""
-    return b"__asan_init" in LIBRARY.read_bytes() or b"__tsan_init" in LIBRARY.read_bytes()
+IS_ADDRESS_SANITIZED = b"__asan_init" in LIBRARY.read_bytes()
+# The library then needs a program that was built the same way.
+IS_SANITIZED = IS_ADDRESS_SANITIZED or b"__tsan_init" in LIBRARY.read_bytes()
+# One of the threads that a child does not have may hold a lock of the sanitizer's allocator.
+skip_forks_if_sanitized = unittest.skipIf(
+    IS_ADDRESS_SANITIZED, "the address sanitizer's allocator cannot be forked"
+)
 
 
 def rows(session, kind):
