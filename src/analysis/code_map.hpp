@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -33,6 +34,8 @@ class CodeMap {
     CodeSite site;
     std::string api_function;
   };
+  const Entry& entry(uint32_t stack) const;
+
   std::unordered_map<uint32_t, Entry> stacks_;
 };
 

@@ -18,4 +18,10 @@ inline int64_t saturating_add(int64_t a, int64_t b) {
   return a < 0 ? INT64_MIN : INT64_MAX;
 }
 
+inline int64_t saturating_multiply(int64_t a, int64_t b) {
+  int64_t product;
+  if (!__builtin_mul_overflow(a, b, &product)) return product;
+  return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
+}
+
 }  // namespace gpufl::analysis

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "analysis/code_map.hpp"
+
 namespace gpufl::analysis {
 namespace {
-
-constexpr int64_t kNoStack = 0;
 
 // What a wait is called where no symbol tells: the vendor's number of its kind (CUPTI's).
 std::string wait_name(int64_t kind) {
@@ -16,19 +16,6 @@ std::string wait_name(int64_t kind) {
     case 3: return "StreamSynchronize";
     case 4: return "ContextSynchronize";
     default: return "wait";
-  }
-}
-
-void find_source(CodeSite& site, const symbols::SymbolFile& symbols) {
-  for (const symbols::SourceText& source : symbols.sources) {
-    const int64_t index = site.line - source.first_line;
-    if (source.path != site.file || index < 0 ||
-        index >= static_cast<int64_t>(source.lines.size())) {
-      continue;
-    }
-    site.source = source.lines[static_cast<size_t>(index)];
-    site.is_newer = source.is_newer;
-    return;
   }
 }
 
@@ -63,26 +50,7 @@ void StackFigures::add_kernels(const format::Batch& rows) {
   }
 }
 
-StackFigures::StackSite StackFigures::site_of(int64_t stack,
-                                              const symbols::SymbolFile& symbols) const {
-  const auto found = frames_.stacks().find(stack);
-  if (stack == kNoStack || found == frames_.stacks().end()) return {};
-  const auto frames = symbols::resolve_stack(found->second, frames_, symbols);
-  const symbols::CodeFrame* user = symbols::user_frame(frames);
-  StackSite result;
-  result.api_function = symbols::api_function(frames);
-  if (user == nullptr) {
-    result.site.text = symbols::kDriverInternal;
-    return result;
-  }
-  result.site.text = symbols::site_text(*user);
-  result.site.file = user->file;
-  result.site.line = user->line;
-  find_source(result.site, symbols);
-  return result;
-}
-
-CodeSummary StackFigures::finish(const symbols::SymbolFile& symbols) const {
+CodeSummary StackFigures::finish(const symbols::SymbolFile& symbols, const CodeMap& code) const {
   CodeSummary summary;
   summary.stacks = frames_.stacks().size();
   for (const symbols::BinaryNote& binary : symbols.binaries) {
@@ -94,9 +62,9 @@ CodeSummary StackFigures::finish(const symbols::SymbolFile& symbols) const {
   std::map<std::pair<CodeSite, std::string>, Distribution> waits;
   for (const auto& [key, blocked_ns] : waits_) {
     const auto& [stack, kind] = key;
-    StackSite place = site_of(stack, symbols);
-    std::string call = place.api_function.empty() ? wait_name(kind) : std::move(place.api_function);
-    waits[{std::move(place.site), std::move(call)}].merge(blocked_ns);
+    const uint32_t id = stack_id(stack);
+    const std::string& function = code.api_function(id);
+    waits[{code.site(id), function.empty() ? wait_name(kind) : function}].merge(blocked_ns);
     summary.blocked_ns.merge(blocked_ns);
   }
   for (auto& [key, blocked_ns] : waits) {
@@ -108,7 +76,7 @@ CodeSummary StackFigures::finish(const symbols::SymbolFile& symbols) const {
   bool has_stacks = false;
   for (const auto& [stack, gpu_ns] : kernels_) {
     has_stacks |= stack != kNoStack;
-    launches[site_of(stack, symbols).site].merge(gpu_ns);
+    launches[code.site(stack_id(stack))].merge(gpu_ns);
     summary.gpu_ns.merge(gpu_ns);
   }
   if (!has_stacks) return summary;

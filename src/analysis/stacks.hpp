@@ -19,6 +19,12 @@
 // distinct stacks, not with rows. One thread.
 namespace gpufl::analysis {
 
+inline constexpr uint32_t kNoStack = 0;
+// A log's id as CodeMap knows it; one that no writer gives becomes kNoStack.
+constexpr uint32_t stack_id(int64_t id) {
+  return id > 0 && id < int64_t{UINT32_MAX} ? static_cast<uint32_t>(id) : kNoStack;
+}
+
 // A place in the program's own code.
 struct CodeSite {
   std::string text;       // "train.py:90 in train_step()", "<driver-internal>"; empty: no stack
@@ -51,6 +57,8 @@ struct CodeSummary {
   std::vector<symbols::BinaryNote> unresolved;
 };
 
+class CodeMap;
+
 class StackFigures {
  public:
   void define(const base::Json& dict_line) { frames_.add(dict_line); }
@@ -58,15 +66,10 @@ class StackFigures {
   void add_kernels(const format::Batch& rows);
 
   const symbols::SessionFrames& frames() const { return frames_; }
-  CodeSummary finish(const symbols::SymbolFile& symbols) const;
+  // `code` is made of the same frames and symbols.
+  CodeSummary finish(const symbols::SymbolFile& symbols, const CodeMap& code) const;
 
  private:
-  struct StackSite {
-    CodeSite site;
-    std::string api_function;  // that the program called; empty: not known
-  };
-  StackSite site_of(int64_t stack, const symbols::SymbolFile& symbols) const;
-
   symbols::SessionFrames frames_;
   std::map<std::pair<int64_t, int64_t>, Distribution> waits_;  // by stack and kind of wait
   std::unordered_map<int64_t, Distribution> kernels_;          // by stack

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/code_map.hpp"
 #include "analysis/summary.hpp"
 #include "format/test_session.hpp"
 
@@ -148,7 +149,7 @@ TEST(StackFiguresTest, StacksThatNobodyDefined) {
       Json::parse(R"({"dict":"stack","ids":[-7,"x"],"values":[{"frames":[1,"y"]},3]})");
   ASSERT_TRUE(line.is_ok());
   figures.define(*line);
-  const CodeSummary code = figures.finish({});
+  const CodeSummary code = figures.finish({}, CodeMap());
   ASSERT_EQ(code.waits.size(), 2u);
   EXPECT_EQ(code.blocked_ns.count, 2u);
 }

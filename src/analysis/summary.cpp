@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "analysis/code_map.hpp"
+
 namespace gpufl::analysis {
 
 namespace {
@@ -117,6 +119,10 @@ void SummaryBuilder::on_window(const format::WindowFile& window) {
 }
 
 SessionSummary SummaryBuilder::finish(const symbols::SymbolFile& symbols) {
+  return finish(symbols, CodeMap(frames(), symbols));
+}
+
+SessionSummary SummaryBuilder::finish(const symbols::SymbolFile& symbols, const CodeMap& code) {
   // A time after the end is a fault of its row, not a longer session.
   if (end_ns_) summary_.duration_ns = std::max<int64_t>(*end_ns_, 0);
   summary_.scopes = scopes_.finish(summary_.duration_ns);
@@ -124,7 +130,7 @@ SessionSummary SummaryBuilder::finish(const symbols::SymbolFile& symbols) {
   summary_.counters = counters_.finish(summary_.duration_ns, is_cut_);
   summary_.metrics = metrics_.finish();
   summary_.pending = pending_.finish();
-  summary_.code = stacks_.finish(symbols);
+  summary_.code = stacks_.finish(symbols, code);
   return std::move(summary_);
 }
 

@@ -75,6 +75,8 @@ class SummaryBuilder : public format::Visitor {
   // Everything that lines tell, with frames called as `symbols` says; header, dir and live are the
   // caller's. Call once.
   SessionSummary finish(const symbols::SymbolFile& symbols = {});
+  // The same, where a CodeMap of those frames and symbols is there already.
+  SessionSummary finish(const symbols::SymbolFile& symbols, const CodeMap& code);
 
  private:
   void see_times(const format::Batch& batch);

@@ -9,13 +9,15 @@
 #include <vector>
 
 #include "analysis/narrow_column.hpp"
+#include "analysis/saturating.hpp"
 #include "format/batch.hpp"
 
 // The rows of one session as typed columns: what every figure, export and comparison is made from.
 // Filled by load() (session_data.hpp); constant afterwards, so any thread may read. Rows of each
 // table are in order of their start. Times are session times in nanoseconds. A column that no row
-// of the log had is empty; rows that lacked it in a log where others had it hold kNoTime, 0 or
-// kNoRow. A kernel takes at most 64 bytes.
+// of the log had is empty, but for those marked "always"; rows that lacked it in a log where others
+// had it hold kNoTime, 0 or kNoRow. Indices and ids of names and configurations are within bounds,
+// whatever the log holds. A kernel takes at most 64 bytes.
 namespace gpufl::analysis {
 
 inline constexpr uint32_t kNoRow = UINT32_MAX;
@@ -37,7 +39,7 @@ struct Caller {
 
 // What all rows of work have.
 struct Work {
-  std::vector<int64_t> start;
+  std::vector<int64_t> start;  // always, as are the next three
   NarrowColumn duration;
   std::vector<uint32_t> lane;      // index into Tables::lanes
   std::vector<uint32_t> caller;    // index into Tables::callers
@@ -47,11 +49,11 @@ struct Work {
   std::vector<uint32_t> stack;  // of that call: id for CodeMap; 0: none
 
   size_t rows() const { return start.size(); }
-  int64_t end(size_t row) const { return start[row] + duration[row]; }
+  int64_t end(size_t row) const { return saturating_add(start[row], duration[row]); }
 };
 
 struct Kernels : Work {
-  std::vector<uint32_t> config;            // id for Tables::config
+  std::vector<uint32_t> config;            // id for Tables::config; always
   std::vector<int64_t> queued, submitted;  // by the driver
   NarrowColumn graph;                      // launched graph; 0: none
   std::vector<int64_t> graph_node;         // 0: none
@@ -103,7 +105,8 @@ struct ApiCalls : Work {
   std::vector<uint32_t> error;  // of Tables::names; 0: none
 };
 
-// Ended and open ones; a parent is always there unless the log lost it.
+// Ended and open ones; a parent is always there unless the log lost it. All columns, always; those
+// of markers and samples too.
 struct Scopes {
   std::vector<int64_t> start;
   NarrowColumn duration;         // of open ones until the log's end
@@ -116,7 +119,7 @@ struct Scopes {
   static constexpr uint8_t kOpen = 255;
 
   size_t rows() const { return start.size(); }
-  int64_t end(size_t row) const { return start[row] + duration[row]; }
+  int64_t end(size_t row) const { return saturating_add(start[row], duration[row]); }
 };
 
 struct Markers {
@@ -151,8 +154,13 @@ struct LaunchConfig {
   std::string occupancy_limit;      // "warps", "registers", "shared", "blocks"; empty: unknown
   std::map<std::string, int64_t> occupancy_limits;
 
-  int64_t blocks() const { return grid[0] * grid[1] * grid[2]; }
-  int64_t threads() const { return block[0] * block[1] * block[2]; }
+  int64_t blocks() const { return product(grid); }
+  int64_t threads() const { return product(block); }
+
+ private:
+  static int64_t product(const std::array<int64_t, 3>& size) {
+    return saturating_multiply(saturating_multiply(size[0], size[1]), size[2]);
+  }
 };
 
 struct Tables {
