@@ -12,7 +12,7 @@
 #include "base/status.hpp"
 
 // A session or a run in memory: the tables, and what summarize() tells of the same log. Loading
-// reads every file once, windows in parallel; memory is proportional to the rows.
+// reads every file once, its lines decoded in parallel; memory is proportional to the rows.
 namespace gpufl::analysis {
 
 struct SessionData {

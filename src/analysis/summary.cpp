@@ -134,6 +134,15 @@ SessionSummary SummaryBuilder::finish(const symbols::SymbolFile& symbols, const 
   return std::move(summary_);
 }
 
+SessionSummary SummaryBuilder::finish(const symbols::SymbolFile& symbols, const CodeMap& code,
+                                      const format::SessionReader& reader) {
+  SessionSummary summary = finish(symbols, code);
+  summary.header = reader.header();
+  summary.dir = reader.dir();
+  summary.live = reader.is_live();
+  return summary;
+}
+
 base::Result<SessionSummary> summarize(const std::filesystem::path& session_dir,
                                        const symbols::SymbolizeOptions* symbolize) {
   const auto reader = format::SessionReader::open(session_dir);
@@ -141,12 +150,8 @@ base::Result<SessionSummary> summarize(const std::filesystem::path& session_dir,
   SummaryBuilder builder;
   for (const format::Problem& problem : reader->open_problems()) builder.on_problem(problem);
   reader->read(builder);
-  SessionSummary summary =
-      builder.finish(symbols::find_symbols(*reader, builder.frames(), symbolize));
-  summary.header = reader->header();
-  summary.dir = reader->dir();
-  summary.live = reader->is_live();
-  return summary;
+  const symbols::SymbolFile symbols = symbols::find_symbols(*reader, builder.frames(), symbolize);
+  return builder.finish(symbols, CodeMap(builder.frames(), symbols), *reader);
 }
 
 }  // namespace gpufl::analysis

@@ -75,10 +75,13 @@ class SummaryBuilder : public format::Visitor {
   // Everything that lines tell, with frames called as `symbols` says; header, dir and live are the
   // caller's. Call once.
   SessionSummary finish(const symbols::SymbolFile& symbols = {});
-  // The same, where a CodeMap of those frames and symbols is there already.
-  SessionSummary finish(const symbols::SymbolFile& symbols, const CodeMap& code);
+  // The same with what the reader knows besides, where a CodeMap of those frames and symbols is
+  // there already.
+  SessionSummary finish(const symbols::SymbolFile& symbols, const CodeMap& code,
+                        const format::SessionReader& reader);
 
  private:
+  SessionSummary finish(const symbols::SymbolFile& symbols, const CodeMap& code);
   void see_times(const format::Batch& batch);
   void see_device(const base::Json& line);
   void see_capability(const base::Json& line);

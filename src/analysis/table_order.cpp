@@ -10,17 +10,6 @@
 namespace gpufl::analysis {
 namespace {
 
-template <typename T>
-void reorder(std::vector<T>& column, const std::vector<uint32_t>& order) {
-  if (column.empty()) return;
-  std::vector<T> moved(order.size());
-  for (size_t row = 0; row < order.size(); ++row) moved[row] = column[order[row]];
-  column = std::move(moved);
-}
-void reorder(NarrowColumn& column, const std::vector<uint32_t>& order) {
-  if (!column.empty()) column.reorder(order);
-}
-
 const std::vector<int64_t>& start_of(const Work& table) { return table.start; }
 const std::vector<int64_t>& start_of(const Scopes& table) { return table.start; }
 const std::vector<int64_t>& start_of(const Markers& table) { return table.start; }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "analysis/tables.hpp"
@@ -14,6 +15,18 @@ namespace gpufl::analysis {
 
 // Row i of the sorted table is row `order[i]` of this one; empty: it is sorted.
 std::vector<uint32_t> order_by_start(std::span<const int64_t> starts);
+
+// Row i becomes what row `order[i]` was; a column that is empty stays so.
+template <typename T>
+void reorder(std::vector<T>& column, const std::vector<uint32_t>& order) {
+  if (column.empty()) return;
+  std::vector<T> moved(order.size());
+  for (size_t row = 0; row < order.size(); ++row) moved[row] = column[order[row]];
+  column = std::move(moved);
+}
+inline void reorder(NarrowColumn& column, const std::vector<uint32_t>& order) {
+  if (!column.empty()) column.reorder(order);
+}
 
 void sort_tables(Tables& tables);
 

@@ -53,7 +53,7 @@ struct Work {
 };
 
 struct Kernels : Work {
-  std::vector<uint32_t> config;            // id for Tables::config; always
+  std::vector<uint32_t> config;            // index of Tables::configs; always
   std::vector<int64_t> queued, submitted;  // by the driver
   NarrowColumn graph;                      // launched graph; 0: none
   std::vector<int64_t> graph_node;         // 0: none
@@ -105,8 +105,8 @@ struct ApiCalls : Work {
   std::vector<uint32_t> error;  // of Tables::names; 0: none
 };
 
-// Ended and open ones; a parent is always there unless the log lost it. All columns, always; those
-// of markers and samples too.
+// Ended and open ones; a parent is always there unless the log lost it, and its row comes before
+// its children's. All columns, always; those of markers and samples too.
 struct Scopes {
   std::vector<int64_t> start;
   NarrowColumn duration;         // of open ones until the log's end
@@ -183,7 +183,7 @@ struct Tables {
 
   // By the log's ids; 0 is the empty string. What an id stands for that nothing defines is "?".
   std::vector<std::string> names, texts, metrics;
-  std::vector<LaunchConfig> configs;
+  std::vector<LaunchConfig> configs;  // by Kernels::config; 0 is the one that nothing defines
 
   const std::string& name(uint32_t id) const { return text_at(names, id); }
   const std::string& text(uint32_t id) const { return text_at(texts, id); }

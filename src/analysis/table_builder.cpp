@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/table_builder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "analysis/table_append.hpp"
+#include "analysis/table_order.hpp"
+
+namespace gpufl::analysis {
+
+using format::Batch;
+using format::Kind;
+using format::kNoColumn;
+
+namespace {
+
+size_t find_column(const format::KindSpec& kind, std::string_view name) {
+  const auto found = std::find_if(kind.columns.begin(), kind.columns.end(),
+                                  [&](const auto& column) { return column.name == name; });
+  return found != kind.columns.end() ? static_cast<size_t>(found - kind.columns.begin())
+                                     : kNoColumn;
+}
+
+void add_samples(const Batch& batch, Samples& samples, size_t time, size_t device, size_t index,
+                 size_t metric, size_t value) {
+  const TableAppend append(batch, samples.rows());
+  append.always(samples.time, time, kNoTime);
+  append.always(samples.device, device, -1);
+  append.always(samples.index, index);
+  append.always(samples.metric, metric);
+  append.always(samples.value, value);
+}
+
+}  // namespace
+
+void TableBuilder::on_batch(const Batch& batch, const format::Dictionaries& /*dictionaries*/) {
+  if (batch.empty()) return;
+  switch (batch.kind()) {
+    case Kind::Kernel: add_kernels(batch); break;
+    case Kind::Memcpy: add_copies(batch); break;
+    case Kind::Memset: add_fills(batch); break;
+    case Kind::Sync: add_waits(batch); break;
+    case Kind::Memory: add_allocations(batch); break;
+    case Kind::Graph: add_graphs(batch); break;
+    case Kind::Api: add_api_calls(batch); break;
+    case Kind::Marker: add_markers(batch); break;
+    case Kind::Scope: scopes_.add_ended(batch); break;
+    case Kind::ScopeOpen: scopes_.add_open(batch); break;
+    case Kind::Counter: {
+      namespace column = format::counter_column;
+      add_samples(batch, tables_.counters, column::kTime, kNoColumn, kNoColumn, column::kName,
+                  column::kValue);
+      break;
+    }
+    case Kind::DeviceMetric: {
+      namespace column = format::device_metric_column;
+      add_samples(batch, tables_.device_metrics, column::kTime, column::kDevice, column::kIndex,
+                  column::kMetric, column::kValue);
+      break;
+    }
+    case Kind::HostMetric: {
+      namespace column = format::host_metric_column;
+      add_samples(batch, tables_.host_metrics, column::kTime, kNoColumn, column::kIndex,
+                  column::kMetric, column::kValue);
+      break;
+    }
+    default: add_other(batch); break;
+  }
+}
+
+void TableBuilder::on_object(Kind kind, const base::Json& line) {
+  if (kind == Kind::Dict) dictionaries_.define(line);
+}
+
+void TableBuilder::add_work(const Batch& batch, Work& table) {
+  const auto column = [&](std::string_view name) { return find_column(batch.kind_spec(), name); };
+  const size_t time = format::first_time(batch.kind_spec());
+  const TableAppend append(batch, table.rows());
+  append.always(table.duration, column("dur"));
+  lanes_.append(batch, {column("device"), column("context"), column("stream")}, table.lane);
+  callers_.append(batch, {column("thread"), column("scope"), column("inherited")}, table.caller);
+  append(table.api_start, column("api_start"), kNoTime);
+  append(table.api_duration, column("api_dur"));
+  append(table.correlation, column("correlation"));
+  append(table.stack, column("stack"));
+  append.always(table.start, time, kNoTime);
+}
+
+void TableBuilder::add_kernels(const Batch& batch) {
+  namespace column = format::kernel_column;
+  Kernels& kernels = tables_.kernels;
+  const TableAppend append(batch, kernels.rows());
+  add_work(batch, kernels);
+  dictionaries_.append_configs(batch.column(column::kConfig), kernels.config);
+  append(kernels.queued, column::kQueued, kNoTime);
+  append(kernels.submitted, column::kSubmitted, kNoTime);
+  append(kernels.graph, column::kGraph);
+  append(kernels.graph_node, column::kGraphNode);
+  append(kernels.external, column::kExternal);
+  append(kernels.node_stack, column::kNodeStack);
+}
+
+void TableBuilder::add_copies(const Batch& batch) {
+  namespace column = format::memcpy_column;
+  Copies& copies = tables_.copies;
+  const TableAppend append(batch, copies.rows());
+  add_work(batch, copies);
+  append(copies.bytes, column::kBytes);
+  append(copies.direction, column::kDirection);
+  append(copies.source_kind, column::kSourceKind);
+  append(copies.target_kind, column::kTargetKind);
+  append(copies.peer_device, column::kPeerDevice, -1);
+  append(copies.is_async, column::kAsync);
+  append(copies.graph_node, column::kGraphNode);
+}
+
+void TableBuilder::add_fills(const Batch& batch) {
+  namespace column = format::memset_column;
+  Fills& fills = tables_.fills;
+  const TableAppend append(batch, fills.rows());
+  add_work(batch, fills);
+  append(fills.bytes, column::kBytes);
+  append(fills.value, column::kValue);
+  append(fills.memory_kind, column::kMemoryKind);
+  append(fills.graph_node, column::kGraphNode);
+}
+
+void TableBuilder::add_waits(const Batch& batch) {
+  namespace column = format::sync_column;
+  Waits& waits = tables_.waits;
+  const TableAppend append(batch, waits.rows());
+  add_work(batch, waits);
+  append(waits.call, column::kCall);
+  append(waits.event_id, column::kEventId);
+}
+
+void TableBuilder::add_allocations(const Batch& batch) {
+  namespace column = format::memory_column;
+  Allocations& allocations = tables_.allocations;
+  const TableAppend append(batch, allocations.rows());
+  add_work(batch, allocations);
+  append(allocations.operation, column::kOperation);
+  append(allocations.memory_kind, column::kMemoryKind);
+  append(allocations.address, column::kAddress);
+  append(allocations.bytes, column::kBytes);
+  append(allocations.is_async, column::kAsync);
+}
+
+void TableBuilder::add_graphs(const Batch& batch) {
+  namespace column = format::graph_column;
+  GraphLaunches& graphs = tables_.graphs;
+  const TableAppend append(batch, graphs.rows());
+  add_work(batch, graphs);
+  append(graphs.graph, column::kGraph);
+  append(graphs.nodes, column::kNodes);
+}
+
+void TableBuilder::add_api_calls(const Batch& batch) {
+  namespace column = format::api_column;
+  ApiCalls& calls = tables_.api_calls;
+  const TableAppend append(batch, calls.rows());
+  add_work(batch, calls);
+  append(calls.name, column::kName);
+  append(calls.result, column::kResult);
+  append(calls.error, column::kError);
+}
+
+void TableBuilder::add_markers(const Batch& batch) {
+  namespace column = format::marker_column;
+  Markers& markers = tables_.markers;
+  const TableAppend append(batch, markers.rows());
+  append.always(markers.duration, column::kDuration);
+  append.always(markers.shape, column::kShape);
+  append.always(markers.thread, column::kThread);
+  append.always(markers.end_thread, column::kEndThread);
+  append.always(markers.name, column::kName);
+  append.always(markers.domain, column::kDomain);
+  append.always(markers.category, column::kCategory);
+  append.always(markers.color, column::kColor);
+  append.always(markers.start, column::kStart, kNoTime);
+  for (size_t row = 0; row < batch.rows(); ++row) {
+    markers.payload.push_back(
+        batch.has(column::kPayload)
+            ? static_cast<double>(batch.column(column::kPayload)[row]) *
+                  std::pow(10.0, static_cast<double>(batch.at(column::kPayloadExponent, row)))
+            : std::numeric_limits<double>::quiet_NaN());
+  }
+}
+
+void TableBuilder::add_other(const Batch& batch) {
+  Batch& rows = tables_.others.try_emplace(batch.kind(), batch.kind()).first->second;
+  const TableAppend append(batch, rows.rows());
+  for (size_t i = 0; i < batch.kind_spec().columns.size(); ++i) append(rows.mutable_column(i), i);
+  rows.set_rows(rows.rows() + batch.rows());
+}
+
+Tables TableBuilder::finish(int64_t end_ns) {
+  tables_.scopes = scopes_.finish(end_ns);
+  for (const auto& [device, context, stream] : lanes_.keys()) {
+    tables_.lanes.push_back({device, context, stream});
+  }
+  for (const auto& [thread, scope, inherited] : callers_.keys()) {
+    tables_.callers.push_back({thread, scopes_.row_of(scope), inherited != 0});
+  }
+  sort_tables(tables_);
+  dictionaries_.finish(tables_);
+  return std::move(tables_);
+}
+
+}  // namespace gpufl::analysis

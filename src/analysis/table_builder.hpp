@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/table_dictionaries.hpp"
+#include "analysis/table_keys.hpp"
+#include "analysis/table_scopes.hpp"
+#include "analysis/tables.hpp"
+#include "format/session_reader.hpp"
+
+// Gathers tables from a session's lines, in any order. Survives any numbers: what no writer writes
+// becomes unknown. One thread.
+namespace gpufl::analysis {
+
+class TableBuilder : public format::Visitor {
+ public:
+  void on_batch(const format::Batch& batch, const format::Dictionaries& dictionaries) override;
+  void on_object(format::Kind kind, const base::Json& line) override;
+
+  // Sorts the tables and links their rows to scopes. `end_ns`: until when open scopes have lasted.
+  // Call once.
+  Tables finish(int64_t end_ns);
+
+ private:
+  void add_work(const format::Batch& batch, Work& table);
+  void add_kernels(const format::Batch& batch);
+  void add_copies(const format::Batch& batch);
+  void add_fills(const format::Batch& batch);
+  void add_waits(const format::Batch& batch);
+  void add_allocations(const format::Batch& batch);
+  void add_graphs(const format::Batch& batch);
+  void add_api_calls(const format::Batch& batch);
+  void add_markers(const format::Batch& batch);
+  void add_other(const format::Batch& batch);
+
+  Tables tables_;
+  TableDictionaries dictionaries_;
+  TableScopes scopes_;
+  TableKeys lanes_{{-1, -1, -1}};
+  TableKeys callers_{{0, 0, 0}};
+};
+
+}  // namespace gpufl::analysis
