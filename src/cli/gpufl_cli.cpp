@@ -8,6 +8,7 @@
 #include "cli/control_command.hpp"
 #include "cli/doctor_command.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/import_command.hpp"
 #include "cli/info_command.hpp"
 #include "cli/log_command.hpp"
 #include "cli/monitor_command.hpp"
@@ -31,6 +32,7 @@ int run_gpufl(int argc, char** argv) {
   add_verify_command(app, exit_code);
   add_log_command(app, exit_code);
   add_cat_command(app, exit_code);
+  add_import_command(app, exit_code);
   add_doctor_command(app, exit_code);
   add_info_command(app, exit_code);
   for (CLI::App* command : app.get_subcommands({})) command->group("Commands");

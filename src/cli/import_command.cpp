@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/import_command.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <gpufl/version.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/clock.hpp"
+#include "base/json.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/print.hpp"
+#include "cli/status_line.hpp"
+#include "import/import_files.hpp"
+#include "report/text_page.hpp"
+#include "report/units.hpp"
+
+namespace gpufl::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Json;
+using importing::ImportedSession;
+using importing::ImportOutcome;
+
+constexpr const char* kCommand = "gpufl import";
+
+uint64_t rows_of(const ImportedSession& session, const char* kind) {
+  const auto found = session.rows.find(kind);
+  return found == session.rows.end() ? 0 : found->second;
+}
+
+std::string describe(const ImportedSession& session) {
+  using report::format_count;
+  std::string out = report::make_harmless(session.file.string()) + "\n";
+  const auto line = std::back_inserter(out);
+  std::string rows;
+  for (const auto& [kind, name] :
+       {std::pair("kernel", "kernels"), std::pair("memcpy", "copies"), std::pair("memset", "fills"),
+        std::pair("graph", "graphs"), std::pair("sync", "waits"),
+        std::pair("memory", "allocations"), std::pair("api", "other API calls"),
+        std::pair("scope", "scopes"), std::pair("marker", "markers")}) {
+    const uint64_t count = rows_of(session, kind);
+    if (count > 0)
+      rows += fmt::format("{}{} {}", rows.empty() ? "" : ", ", format_count(count), name);
+  }
+  fmt::format_to(line, "  {} over {}\n", rows,
+                 report::format_duration(static_cast<double>(session.duration_ns)));
+  std::string left;
+  for (const auto& [kind, count] : session.not_imported) {
+    left += fmt::format("{}{} {}", left.empty() ? "" : ", ", format_count(count),
+                        report::make_harmless(kind));
+  }
+  if (!left.empty()) fmt::format_to(line, "  without a place in a session: {}\n", left);
+  if (session.impossible_times > 0) {
+    fmt::format_to(line, "  left out, with impossible times: {}\n",
+                   format_count(session.impossible_times));
+  }
+  if (!session.truncated.empty()) {
+    fmt::format_to(line, "  imported in part: {}\n", report::make_harmless(session.truncated));
+  }
+  fmt::format_to(line, "  {}\n", report::make_harmless(session.dir.string()));
+  return out;
+}
+
+Json to_json(const ImportedSession& session) {
+  Json out = Json::object();
+  out.set("file", session.file.string()).set("source", session.source);
+  out.set("session", session.dir.string()).set("duration_ns", session.duration_ns);
+  Json rows = Json::object();
+  for (const auto& [kind, count] : session.rows) rows.set(kind, count);
+  Json left = Json::object();
+  for (const auto& [kind, count] : session.not_imported) left.set(kind, count);
+  out.set("rows", std::move(rows)).set("not_imported", std::move(left));
+  out.set("impossible_times", session.impossible_times);
+  if (!session.truncated.empty()) out.set("truncated", session.truncated);
+  return out;
+}
+
+// A line on the terminal, a few times a second.
+class Progress {
+ public:
+  explicit Progress(bool is_wanted) : line_(is_wanted) {}
+  void show(const fs::path& file, uint64_t done, uint64_t total) {
+    constexpr int64_t kEveryNs = 200'000'000;
+    const int64_t now = base::monotonic_ns();
+    if (!line_.is_usable() || now - shown_ns_ < kEveryNs) return;
+    shown_ns_ = now;
+    const uint64_t percent = total > 0 ? std::min<uint64_t>(100, done * 100 / total) : 0;
+    line_.show(
+        fmt::format("importing {}: {}%", report::make_harmless(file.filename().string()), percent));
+  }
+
+ private:
+  StatusLine line_;
+  int64_t shown_ns_ = 0;
+};
+
+int import(importing::ImportOptions options, bool json) {
+  ImportOutcome outcome;
+  {
+    Progress progress(!json);
+    options.progress = [&](const fs::path& file, uint64_t done, uint64_t total) {
+      progress.show(file, done, total);
+    };
+    outcome = importing::import_files(options);
+  }
+  bool is_whole = true;
+  Json list = Json::array();
+  for (const ImportedSession& session : outcome.sessions) {
+    is_whole = is_whole && session.truncated.empty() && session.impossible_times == 0;
+    if (json) {
+      list.push(to_json(session));
+    } else {
+      print(describe(session));
+    }
+  }
+  if (json) {
+    print(list.dump() + '\n');
+  } else if (!outcome.sessions.empty()) {
+    const fs::path& next = outcome.run.empty() ? outcome.sessions.front().dir : outcome.run;
+    print(fmt::format("Next: gpufl report {}\n", report::make_harmless(next.string())));
+  }
+  for (const std::string& warning : outcome.warnings) complain(kCommand, warning);
+  for (const std::string& error : outcome.errors) complain(kCommand, error);
+  if (!outcome.errors.empty()) return kExitCannotTell;
+  return is_whole ? kExitGood : kExitNo;
+}
+
+}  // namespace
+
+void add_import_command(CLI::App& app, int& exit_code) {
+  struct Options {
+    std::vector<std::string> files;
+    std::string output, name;
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("import", "Turn traces of torch.profiler or Nsight Systems into sessions");
+  command
+      ->add_option(
+          "file", options->files,
+          "Traces: torch.profiler's .json or .json.gz, or what 'nsys export --type sqlite' "
+          "wrote. Several are the ranks of one job and become one run")
+      ->required();
+  command->add_option("-o,--output", options->output, "The log folder that sessions are put into")
+      ->type_name("FOLDER")
+      ->required();
+  command->add_option("--name", options->name, "Name of the program; without it, the file's")
+      ->type_name("NAME");
+  command->add_flag("--json", options->json, "Print a JSON array, one object per session");
+  command->footer(
+      "What a trace does not tell is unknown in the session, never zero.\n"
+      "Exit code: 0 imported; 1 imported, but a trace was cut off or had impossible times; 2 a "
+      "file "
+      "could not be imported, or the folder not be written.");
+  command->callback([options, &exit_code] {
+    importing::ImportOptions how;
+    how.files.assign(options->files.begin(), options->files.end());
+    how.output = options->output;
+    how.app_name = options->name;
+    how.gpufl_version = GPUFL_VERSION;
+    exit_code = import(std::move(how), options->json);
+  });
+}
+
+}  // namespace gpufl::cli

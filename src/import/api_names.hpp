@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+// What the names of API functions and ranges tell, whichever tool wrote them down. Pure functions.
+namespace gpufl::importing {
+
+// Operators of PyTorch, as markers.
+inline constexpr std::string_view kOperatorDomain = "torch.cpu_op";
+
+// "cudaLaunchKernel_v7000", "cuLaunchKernel_ptsz": the function without the ABI it was called by.
+std::string_view plain_api_name(std::string_view name);
+
+// CUpti_ActivityMemcpyKind of "HtoD", CUpti_ActivityMemoryKind of "Pinned"; -1: another word.
+int8_t copy_direction_of(std::string_view word);
+int8_t memory_kind_of(std::string_view word);
+
+// CUpti_ActivitySynchronizationType of a function that waits for the GPU; -1: it does not.
+int8_t wait_of(std::string_view plain_name);
+
+}  // namespace gpufl::importing

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/import_files.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "base/status.hpp"
+#include "format/session_header.hpp"
+#include "import/nsight_export.hpp"
+#include "import/session_writer.hpp"
+#include "import/text_source.hpp"
+#include "import/torch_trace.hpp"
+
+namespace gpufl::importing {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Code;
+using base::Status;
+
+enum class FileType : uint8_t { Json, Sqlite, NsightReport, Unknown };
+
+FileType type_of(const fs::path& path) {
+  constexpr std::string_view kSqlite = "SQLite format 3";
+  char head[64] = {};
+  std::ifstream file(path, std::ios::binary);
+  file.read(head, sizeof head);
+  const std::string_view text(head, static_cast<size_t>(file.gcount()));
+  if (text.starts_with(kSqlite)) return FileType::Sqlite;
+  if (text.starts_with("\x1f\x8b")) return FileType::Json;
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  const std::string extension = path.extension().string();
+  if (first != std::string_view::npos && text[first] == '{') return FileType::Json;
+  if (extension == ".nsys-rep" || extension == ".qdrep" || extension == ".qdstrm") {
+    return FileType::NsightReport;
+  }
+  // Told as what they are meant to be, so that the reader says what is wrong with them.
+  if (extension == ".json" || extension == ".gz") return FileType::Json;
+  return FileType::Unknown;
+}
+
+base::Result<std::vector<Trace>> read_traces(const fs::path& file, const ByteProgress& progress) {
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (!fs::exists(status)) return Status(Code::NotFound, "there is no such file");
+  if (fs::is_directory(status)) {
+    return Status(Code::InvalidArgument, "this is a folder: name the trace files in it");
+  }
+  switch (type_of(file)) {
+    case FileType::Sqlite: return read_nsight_export(file, progress);
+    case FileType::NsightReport:
+      return Status(Code::Unsupported,
+                    "a report of Nsight Systems is read from its export: nsys export --type sqlite "
+                    "--output trace.sqlite " +
+                        file.filename().string());
+    case FileType::Unknown:
+      return Status(Code::Unsupported,
+                    "neither a trace of torch.profiler (.json, .json.gz) nor an SQLite export of "
+                    "Nsight Systems (nsys export --type sqlite)");
+    case FileType::Json: break;
+  }
+  auto source = TextSource::open(file);
+  if (!source) return source.status();
+  auto trace = read_torch_trace(**source, progress);
+  if (!trace) return trace.status();
+  std::vector<Trace> traces;
+  traces.push_back(std::move(*trace));
+  return traces;
+}
+
+// "step.pt.trace.json.gz": "step.pt.trace".
+std::string stem_of(fs::path file) {
+  for (const char* extension : {".gz", ".json", ".sqlite"}) {
+    if (file.extension() == extension) file.replace_extension();
+  }
+  return file.filename().string();
+}
+
+class Import {
+ public:
+  explicit Import(const ImportOptions& options) : options_(options) {}
+
+  ImportOutcome run() {
+    for (const fs::path& file : options_.files) import(file);
+    return std::move(outcome_);
+  }
+
+ private:
+  void import(const fs::path& file) {
+    ByteProgress progress;
+    if (options_.progress) {
+      progress = [&](uint64_t done, uint64_t total) { options_.progress(file, done, total); };
+    }
+    auto traces = read_traces(file, progress);
+    if (!traces) {
+      outcome_.errors.push_back(file.string() + ": " + traces.status().message());
+      return;
+    }
+    const bool is_run = options_.files.size() > 1 || traces->size() > 1;
+    for (Trace& trace : *traces) write(file, trace, is_run);
+  }
+
+  void write(const fs::path& file, Trace& trace, bool is_run) {
+    SessionPlace place;
+    place.file = file;
+    place.folder = options_.output;
+    place.session_id = format::make_session_id(start_wall_ns(trace));
+    place.run_id = place.session_id;
+    if (is_run) {
+      if (run_id_.empty()) run_id_ = "import-" + place.session_id;
+      place.run_id = run_id_;
+      place.folder /= run_id_;
+      outcome_.run = place.folder;
+    }
+    place.app_name = options_.app_name.empty() ? stem_of(file) : options_.app_name;
+    place.gpufl_version = options_.gpufl_version;
+    check_rank(file, trace);
+    auto written = write_session(trace, place);
+    if (!written) {
+      outcome_.errors.push_back(file.string() + ": " + written.status().message());
+      return;
+    }
+    outcome_.sessions.push_back({file, written->dir, trace.source, written->duration_ns,
+                                 std::move(written->rows), std::move(trace.not_imported),
+                                 trace.impossible_times, std::move(trace.truncated)});
+  }
+
+  void check_rank(const fs::path& file, const Trace& trace) {
+    if (!trace.rank) return;
+    const std::string rank = "rank " + std::to_string(*trace.rank);
+    if (!ranks_.insert(*trace.rank).second) {
+      outcome_.warnings.push_back(file.string() + ": is " + rank +
+                                  ", as a file before it: are these of one job?");
+    }
+    if (world_size_ && trace.world_size && *world_size_ != *trace.world_size) {
+      outcome_.warnings.push_back(file.string() + ": is of " + std::to_string(*trace.world_size) +
+                                  " ranks, others are of " + std::to_string(*world_size_));
+    }
+    if (trace.world_size) world_size_ = trace.world_size;
+  }
+
+  const ImportOptions& options_;
+  ImportOutcome outcome_;
+  std::string run_id_;
+  std::set<int64_t> ranks_;
+  std::optional<int64_t> world_size_;
+};
+
+}  // namespace
+
+ImportOutcome import_files(const ImportOptions& options) { return Import(options).run(); }
+
+}  // namespace gpufl::importing
