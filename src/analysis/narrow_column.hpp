@@ -29,6 +29,8 @@ class NarrowColumn {
     }
   }
   void reserve(size_t rows) { values_.reserve(rows); }
+  size_t capacity() const { return values_.capacity(); }
+  const uint32_t* data() const { return values_.data(); }
   void append(const NarrowColumn& other);
   void append(const std::vector<int64_t>& values);
   void append(size_t rows, int64_t value);

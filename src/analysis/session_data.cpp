@@ -101,6 +101,7 @@ base::Result<SessionData> load(const fs::path& session_dir, const LoadOptions& o
   if (!reader) return reader.status();
   Progress progress(options, reader->windows());
   LoadVisitor visitor(progress);
+  visitor.tables.expect(reader->windows());
   for (const format::Problem& problem : reader->open_problems()) visitor.on_problem(problem);
   reader->read(visitor);
   const symbols::SessionFrames& frames = visitor.summary.frames();

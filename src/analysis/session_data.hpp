@@ -27,7 +27,7 @@ struct LoadOptions {
   // modules and offsets.
   const symbols::SymbolizeOptions* symbolize = nullptr;
   // Bytes of files read so far and of all; called from the calling thread, a few times a second.
-  std::function<void(uint64_t done, uint64_t total)> progress;
+  std::function<void(uint64_t done, uint64_t total)> progress = nullptr;
 };
 
 // Fails as SessionReader::open does.

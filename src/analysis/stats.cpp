@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "analysis/large_pages.hpp"
 #include "analysis/saturating.hpp"
 
 namespace gpufl::analysis {
@@ -73,7 +74,10 @@ std::vector<Stats> stats_by_group(size_t rows, size_t group_count, GroupOf group
     if (group < group_count) ++begins[group + 1];
   }
   for (size_t group = 0; group < group_count; ++group) begins[group + 1] += begins[group];
-  std::vector<T> sorted(begins.back());
+  std::vector<T> sorted;
+  sorted.reserve(begins.back());
+  prefer_large_pages(sorted.data(), begins.back() * sizeof(T));
+  sorted.resize(begins.back());
   std::vector<size_t> next(begins.begin(), begins.end() - 1);
   for (size_t row = 0; row < rows; ++row) {
     const size_t group = group_of(row);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/large_pages.hpp"
 #include "analysis/narrow_column.hpp"
 #include "format/batch.hpp"
 
@@ -29,14 +30,27 @@ constexpr T narrowed(int64_t value) {
 
 class TableAppend {
  public:
-  // `rows_before`: of the table.
-  TableAppend(const format::Batch& batch, size_t rows_before)
-      : batch_(batch), rows_before_(rows_before), rows_(rows_before + batch.rows()) {}
+  // `rows_before`: of the table. `expected`: how many rows it will come to, as far as anybody
+  // knows: columns then grow once, which saves half of the memory and much of the time.
+  TableAppend(const format::Batch& batch, size_t rows_before, size_t expected = 0)
+      : batch_(batch),
+        rows_before_(rows_before),
+        rows_(rows_before + batch.rows()),
+        expected_(expected) {}
+
+  // Room for what is expected, in a column that has none for this batch.
+  template <typename Column>
+  void make_room(Column& column) const {
+    if (column.capacity() >= rows_ || expected_ <= rows_) return;
+    column.reserve(expected_);
+    prefer_large_pages(column.data(), expected_ * sizeof(*column.data()));
+  }
 
   // A column that stays empty until a batch has it. `i`: the batch's; format::kNoColumn: none.
   template <typename Column>
   void operator()(Column& column, size_t i, int64_t absent = 0) const {
     if (has(i)) {
+      make_room(column);
       fill(column, rows_before_, absent);
       add(column, batch_.column(i));
     } else if (column.size() != 0) {
@@ -46,6 +60,7 @@ class TableAppend {
   // A column that every row has.
   template <typename Column>
   void always(Column& column, size_t i, int64_t absent = 0) const {
+    make_room(column);
     if (has(i)) {
       add(column, batch_.column(i));
     } else {
@@ -77,7 +92,7 @@ class TableAppend {
   }
 
   const format::Batch& batch_;
-  size_t rows_before_, rows_;
+  size_t rows_before_, rows_, expected_;
 };
 
 }  // namespace gpufl::analysis

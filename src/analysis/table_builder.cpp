@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "analysis/table_append.hpp"
@@ -37,8 +39,28 @@ void add_samples(const Batch& batch, Samples& samples, size_t time, size_t devic
 
 }  // namespace
 
+void TableBuilder::expect(const std::vector<format::WindowFile>& windows) {
+  for (const format::WindowFile& window : windows) {
+    // No manifest makes it ask for memory out of proportion to what lies there.
+    std::error_code error;
+    const auto bytes = std::filesystem::file_size(window.path, error);
+    if (error) continue;
+    forecasts_[static_cast<size_t>(window.channel)].expected += std::min(window.rows, bytes);
+  }
+}
+
+// As many rows of this kind as there were among those seen so far.
+TableAppend TableBuilder::append_to(const Batch& batch, size_t rows_before) const {
+  const Forecast& of_channel = forecasts_[static_cast<size_t>(batch.kind_spec().channel)];
+  const double share = static_cast<double>(rows_before + batch.rows()) /
+                       static_cast<double>(std::max<uint64_t>(of_channel.seen, 1));
+  return {batch, rows_before,
+          static_cast<size_t>(std::min(share, 1.0) * static_cast<double>(of_channel.expected))};
+}
+
 void TableBuilder::on_batch(const Batch& batch, const format::Dictionaries& /*dictionaries*/) {
   if (batch.empty()) return;
+  forecasts_[static_cast<size_t>(batch.kind_spec().channel)].seen += batch.rows();
   switch (batch.kind()) {
     case Kind::Kernel: add_kernels(batch); break;
     case Kind::Memcpy: add_copies(batch); break;
@@ -79,8 +101,10 @@ void TableBuilder::on_object(Kind kind, const base::Json& line) {
 void TableBuilder::add_work(const Batch& batch, Work& table) {
   const auto column = [&](std::string_view name) { return find_column(batch.kind_spec(), name); };
   const size_t time = format::first_time(batch.kind_spec());
-  const TableAppend append(batch, table.rows());
+  const TableAppend append = append_to(batch, table.rows());
   append.always(table.duration, column("dur"));
+  append.make_room(table.lane);
+  append.make_room(table.caller);
   lanes_.append(batch, {column("device"), column("context"), column("stream")}, table.lane);
   callers_.append(batch, {column("thread"), column("scope"), column("inherited")}, table.caller);
   append(table.api_start, column("api_start"), kNoTime);
@@ -93,8 +117,9 @@ void TableBuilder::add_work(const Batch& batch, Work& table) {
 void TableBuilder::add_kernels(const Batch& batch) {
   namespace column = format::kernel_column;
   Kernels& kernels = tables_.kernels;
-  const TableAppend append(batch, kernels.rows());
+  const TableAppend append = append_to(batch, kernels.rows());
   add_work(batch, kernels);
+  append.make_room(kernels.config);
   dictionaries_.append_configs(batch.column(column::kConfig), kernels.config);
   append(kernels.queued, column::kQueued, kNoTime);
   append(kernels.submitted, column::kSubmitted, kNoTime);
@@ -107,7 +132,7 @@ void TableBuilder::add_kernels(const Batch& batch) {
 void TableBuilder::add_copies(const Batch& batch) {
   namespace column = format::memcpy_column;
   Copies& copies = tables_.copies;
-  const TableAppend append(batch, copies.rows());
+  const TableAppend append = append_to(batch, copies.rows());
   add_work(batch, copies);
   append(copies.bytes, column::kBytes);
   append(copies.direction, column::kDirection);
@@ -121,7 +146,7 @@ void TableBuilder::add_copies(const Batch& batch) {
 void TableBuilder::add_fills(const Batch& batch) {
   namespace column = format::memset_column;
   Fills& fills = tables_.fills;
-  const TableAppend append(batch, fills.rows());
+  const TableAppend append = append_to(batch, fills.rows());
   add_work(batch, fills);
   append(fills.bytes, column::kBytes);
   append(fills.value, column::kValue);
@@ -132,7 +157,7 @@ void TableBuilder::add_fills(const Batch& batch) {
 void TableBuilder::add_waits(const Batch& batch) {
   namespace column = format::sync_column;
   Waits& waits = tables_.waits;
-  const TableAppend append(batch, waits.rows());
+  const TableAppend append = append_to(batch, waits.rows());
   add_work(batch, waits);
   append(waits.call, column::kCall);
   append(waits.event_id, column::kEventId);
@@ -141,7 +166,7 @@ void TableBuilder::add_waits(const Batch& batch) {
 void TableBuilder::add_allocations(const Batch& batch) {
   namespace column = format::memory_column;
   Allocations& allocations = tables_.allocations;
-  const TableAppend append(batch, allocations.rows());
+  const TableAppend append = append_to(batch, allocations.rows());
   add_work(batch, allocations);
   append(allocations.operation, column::kOperation);
   append(allocations.memory_kind, column::kMemoryKind);
@@ -153,7 +178,7 @@ void TableBuilder::add_allocations(const Batch& batch) {
 void TableBuilder::add_graphs(const Batch& batch) {
   namespace column = format::graph_column;
   GraphLaunches& graphs = tables_.graphs;
-  const TableAppend append(batch, graphs.rows());
+  const TableAppend append = append_to(batch, graphs.rows());
   add_work(batch, graphs);
   append(graphs.graph, column::kGraph);
   append(graphs.nodes, column::kNodes);
@@ -162,7 +187,7 @@ void TableBuilder::add_graphs(const Batch& batch) {
 void TableBuilder::add_api_calls(const Batch& batch) {
   namespace column = format::api_column;
   ApiCalls& calls = tables_.api_calls;
-  const TableAppend append(batch, calls.rows());
+  const TableAppend append = append_to(batch, calls.rows());
   add_work(batch, calls);
   append(calls.name, column::kName);
   append(calls.result, column::kResult);
@@ -172,7 +197,7 @@ void TableBuilder::add_api_calls(const Batch& batch) {
 void TableBuilder::add_markers(const Batch& batch) {
   namespace column = format::marker_column;
   Markers& markers = tables_.markers;
-  const TableAppend append(batch, markers.rows());
+  const TableAppend append = append_to(batch, markers.rows());
   append.always(markers.duration, column::kDuration);
   append.always(markers.shape, column::kShape);
   append.always(markers.thread, column::kThread);
@@ -193,7 +218,7 @@ void TableBuilder::add_markers(const Batch& batch) {
 
 void TableBuilder::add_other(const Batch& batch) {
   Batch& rows = tables_.others.try_emplace(batch.kind(), batch.kind()).first->second;
-  const TableAppend append(batch, rows.rows());
+  const TableAppend append = append_to(batch, rows.rows());
   for (size_t i = 0; i < batch.kind_spec().columns.size(); ++i) append(rows.mutable_column(i), i);
   rows.set_rows(rows.rows() + batch.rows());
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "analysis/table_append.hpp"
 #include "analysis/table_dictionaries.hpp"
 #include "analysis/table_keys.hpp"
 #include "analysis/table_scopes.hpp"
@@ -16,6 +18,9 @@ namespace gpufl::analysis {
 
 class TableBuilder : public format::Visitor {
  public:
+  // How many rows will come, where the session's manifest tells: no more than a hint.
+  void expect(const std::vector<format::WindowFile>& windows);
+
   void on_batch(const format::Batch& batch, const format::Dictionaries& dictionaries) override;
   void on_object(format::Kind kind, const base::Json& line) override;
 
@@ -24,6 +29,11 @@ class TableBuilder : public format::Visitor {
   Tables finish(int64_t end_ns);
 
  private:
+  // Of one channel.
+  struct Forecast {
+    uint64_t expected = 0, seen = 0;
+  };
+  TableAppend append_to(const format::Batch& batch, size_t rows_before) const;
   void add_work(const format::Batch& batch, Work& table);
   void add_kernels(const format::Batch& batch);
   void add_copies(const format::Batch& batch);
@@ -35,6 +45,7 @@ class TableBuilder : public format::Visitor {
   void add_markers(const format::Batch& batch);
   void add_other(const format::Batch& batch);
 
+  std::array<Forecast, format::kChannelCount> forecasts_;
   Tables tables_;
   TableDictionaries dictionaries_;
   TableScopes scopes_;
