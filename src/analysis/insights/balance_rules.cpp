@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/insights/rules.hpp"
+#include "analysis/insights/words.hpp"
+
+namespace gpufl::analysis {
+namespace {
+
+struct DeviceWork {
+  int64_t device;
+  double compute_ns;
+};
+
+// Kernels that compute: those that exchange data wait for the slowest, so they are alike
+// everywhere.
+std::vector<DeviceWork> compute_times(const Overview& overview) {
+  std::vector<DeviceWork> times;
+  for (const DeviceBusy& device : overview.devices) {
+    if (device.kernels == 0) continue;
+    int64_t compute_ns = device.kernel_ns;
+    if (overview.communication) {
+      for (const Communication& exchange : *overview.communication) {
+        if (exchange.device == device.device) compute_ns = exchange.compute_ns;
+      }
+    }
+    times.push_back({device.device, static_cast<double>(compute_ns)});
+  }
+  return times;
+}
+
+}  // namespace
+
+void find_exposed_communication(const SessionView& view, std::vector<Insight>& found) {
+  if (!view.overview.communication) return;
+  for (const Communication& exchange : *view.overview.communication) {
+    const auto exposed = static_cast<double>(exchange.exposed_ns());
+    const auto room = static_cast<double>(exchange.compute_ns - exchange.overlapped_ns);
+    const double gain = std::min(exposed, room);
+    if (gain <= 0 || gain < view.thresholds.exposed_communication.min_share *
+                                static_cast<double>(view.wall_ns)) {
+      continue;
+    }
+    Insight insight;
+    set_gain(insight, gain, view.wall_ns, view.thresholds);
+    insight.title = fmt::format("Communication exposed on GPU {} · {} of {} with nothing computed",
+                                exchange.device, words::time(exposed),
+                                words::time(static_cast<double>(exchange.communication_ns)));
+    insight.detail = fmt::format(
+        "{} that exchange data, hidden behind others for {} of their time. Time in which they wait "
+        "for other ranks is in it",
+        words::plural(exchange.kernels, "kernel"), words::percent(exchange.overlap_share()));
+    insight.advice =
+        "Exchange gradients bucket by bucket while the rest is still computed (DDP, FSDP with "
+        "prefetching), use larger buckets, and keep the ranks' work alike: the slowest is waited "
+        "for.";
+    insight.estimate = fmt::format(
+        "Communication with no other kernel beside it ({}), as far as there is computation with "
+        "none beside it ({}).",
+        words::time(exposed), words::time(room));
+    insight.confidence = Confidence::Low;
+    Evidence evidence;
+    evidence.text = insight.detail;
+    evidence.device = exchange.device;
+    insight.evidence.push_back(std::move(evidence));
+    found.push_back(std::move(insight));
+  }
+}
+
+void find_gpu_imbalance(const SessionView& view, std::vector<Insight>& found) {
+  const std::vector<DeviceWork> times = compute_times(view.overview);
+  if (times.size() < 2) return;
+  double sum = 0;
+  for (const DeviceWork& work : times) sum += work.compute_ns;
+  const double mean = sum / static_cast<double>(times.size());
+  const auto most = std::max_element(times.begin(), times.end(), [](const auto& a, const auto& b) {
+    return a.compute_ns < b.compute_ns;
+  });
+  if (most->compute_ns <= 0) return;
+  const double share = 1 - mean / most->compute_ns;
+  if (share < view.thresholds.gpu_imbalance.min_share) return;
+  Insight insight;
+  set_gain(insight, most->compute_ns - mean, view.wall_ns, view.thresholds);
+  insight.title =
+      fmt::format("Work of {} GPUs is uneven · GPU {} computes {} longer than the mean",
+                  times.size(), most->device, words::percent(most->compute_ns / mean - 1));
+  insight.detail = fmt::format("{} on GPU {}, {} on average", words::time(most->compute_ns),
+                               most->device, words::time(mean));
+  insight.advice =
+      "Spread the work evenly: batches of equal cost (tokens, not samples), equal shares of layers "
+      "or experts. See also whether that GPU is slower: its clock and its temperature.";
+  insight.estimate = "The most computing time of a GPU, less the mean of all.";
+  insight.confidence = Confidence::Low;
+  for (const DeviceWork& work : times) {
+    Evidence evidence;
+    evidence.text = fmt::format("{} of kernels that compute", words::time(work.compute_ns));
+    evidence.device = work.device;
+    insight.evidence.push_back(std::move(evidence));
+  }
+  found.push_back(std::move(insight));
+}
+
+void find_rank_imbalance(const RunOverview& run, const Thresholds& thresholds,
+                         std::vector<Insight>& found) {
+  if (!run.compute || run.compute->share < thresholds.rank_imbalance.min_share) return;
+  const Imbalance& compute = *run.compute;
+  const RankFigures& slowest = run.ranks[compute.slowest];
+  const auto name = [](const RankFigures& figures) {
+    return figures.rank ? fmt::format("rank {}", *figures.rank)
+                        : fmt::format("session {}", figures.session_id);
+  };
+  Insight insight;
+  set_gain(insight, compute.max - compute.mean, std::max<int64_t>(1, slowest.duration_ns),
+           thresholds);
+  insight.title =
+      fmt::format("Work of {} ranks is uneven · {} computes {} longer than the mean",
+                  run.ranks.size(), name(slowest), words::percent(compute.max / compute.mean - 1));
+  insight.detail =
+      fmt::format("{} computes for {}, the mean is {}, the least {}", name(slowest),
+                  words::time(compute.max), words::time(compute.mean), words::time(compute.min));
+  insight.advice =
+      "All ranks wait for the slowest at every exchange. Spread the work evenly; where it is even, "
+      "look for what is slow on that rank: its GPU's clock, its host, its data.";
+  insight.estimate = "The most computing time of a rank, less the mean of all.";
+  insight.confidence = Confidence::Medium;
+  for (const RankFigures& rank : run.ranks) {
+    Evidence evidence;
+    evidence.text = fmt::format("{} on {}: {} of kernels, {} of them exchange data", name(rank),
+                                rank.host, words::time(static_cast<double>(rank.kernel_ns)),
+                                words::time(static_cast<double>(rank.communication_ns)));
+    insight.evidence.push_back(std::move(evidence));
+  }
+  found.push_back(std::move(insight));
+}
+
+}  // namespace gpufl::analysis

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/insights/gap_causes.hpp"
+
+#include <algorithm>
+
+#include "analysis/insights/loop_syncs.hpp"
+
+namespace gpufl::analysis {
+
+std::string_view to_string(GapCause cause) {
+  switch (cause) {
+    case GapCause::Wait: return "waiting in a sync";
+    case GapCause::LaunchBound: return "launch-bound host";
+    case GapCause::Copy: return "host inside a copy";
+    case GapCause::HostCode: return "host code with no API call";
+    case GapCause::Queued: return "queued work that could not start";
+    case GapCause::Graph: return "inside a graph";
+    case GapCause::Unknown: break;
+  }
+  return "unknown cause";
+}
+
+GapExplainer::GapExplainer(const SessionView& view) : view_(view) {
+  const Waits& waits = view.tables.waits;
+  for (size_t row = 0; row < waits.rows(); ++row) {
+    if (!waits.call.empty() && waits.call[row] == kStreamWaitEvent) continue;
+    waits_[view.thread_of(waits, row)].push_back(
+        {{waits.start[row], waits.end(row)}, static_cast<uint32_t>(row)});
+  }
+  const Copies& copies = view.tables.copies;
+  for (size_t row = 0; row < copies.rows(); ++row) {
+    const auto call = view.call_of(copies, row);
+    if (call) copy_calls_[call->thread].push_back({call->span, static_cast<uint32_t>(row)});
+  }
+  for (auto& [thread, calls] : copy_calls_) {
+    std::sort(calls.begin(), calls.end(),
+              [](const Span& a, const Span& b) { return a.time.start < b.time.start; });
+  }
+}
+
+const GapExplainer::Span* GapExplainer::find(const ByThread& spans, int64_t thread, int64_t after,
+                                             int64_t before) {
+  const auto of_thread = spans.find(thread);
+  if (of_thread == spans.end()) return nullptr;
+  const std::vector<Span>& list = of_thread->second;
+  const auto next = std::partition_point(list.begin(), list.end(),
+                                         [&](const Span& s) { return s.time.start < before; });
+  return next == list.begin() || (next - 1)->time.end <= after ? nullptr : &*(next - 1);
+}
+
+ExplainedGap GapExplainer::explain(const Gap& gap) const {
+  const auto& limits = view_.thresholds.idle_gaps;
+  const Work& after = view_.work(gap.after.kind);
+  ExplainedGap result;
+  result.stack = SessionView::stack_of(after, gap.after.row);
+
+  const Kernels& kernels = view_.tables.kernels;
+  const bool is_between_kernels =
+      gap.before.kind == WorkKind::Kernel && gap.after.kind == WorkKind::Kernel;
+  if (is_between_kernels && !kernels.graph.empty() && kernels.graph[gap.after.row] != 0 &&
+      !kernels.correlation.empty() &&
+      kernels.correlation[gap.before.row] == kernels.correlation[gap.after.row]) {
+    result.cause = GapCause::Graph;
+    return result;
+  }
+  const auto call = view_.call_of(after, gap.after.row);
+  if (!call) return result;
+
+  const int64_t launched = call->span.start;
+  const int64_t idle_from = gap.span.start;
+  if (static_cast<double>(idle_from - launched) > limits.queued_us * 1e3) {
+    result.cause = GapCause::Queued;
+    return result;
+  }
+  const auto is_long = [&](int64_t length) {
+    return static_cast<double>(length) > limits.host_code_us * 1e3;
+  };
+  if (const Span* wait = find(waits_, call->thread, idle_from, launched)) {
+    // What follows a wait is its fault, too: the host could not prepare it before. Unless that
+    // takes long by itself.
+    if (!is_long(launched - wait->time.end)) {
+      result.cause = GapCause::Wait;
+      result.stack = SessionView::stack_of(view_.tables.waits, wait->row);
+      return result;
+    }
+    result.cause = GapCause::HostCode;
+    return result;
+  }
+  const int64_t call_end = std::min(std::max(call->span.end, launched), gap.span.end);
+  if (gap.after.kind == WorkKind::Copy &&
+      (call_end - std::max(launched, idle_from)) * 2 > gap.span.length()) {
+    result.cause = GapCause::Copy;
+    return result;
+  }
+  if (const Span* copy = find(copy_calls_, call->thread, idle_from, launched)) {
+    const int64_t inside = copy->time.end - std::max(copy->time.start, idle_from);
+    if (inside * 2 > gap.span.length()) {
+      result.cause = GapCause::Copy;
+      result.stack = SessionView::stack_of(view_.tables.copies, copy->row);
+      return result;
+    }
+  }
+  result.cause = is_long(launched - idle_from) ? GapCause::HostCode : GapCause::LaunchBound;
+  return result;
+}
+
+}  // namespace gpufl::analysis

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/insights/gap_causes.hpp"
+#include "analysis/insights/launch_phases.hpp"
+#include "analysis/insights/loop_syncs.hpp"
+#include "analysis/insights/rules.hpp"
+#include "analysis/insights/words.hpp"
+
+namespace gpufl::analysis {
+namespace {
+
+// Pauses of one cause at one place.
+struct GapGroup {
+  uint32_t stack = 0;
+  uint64_t count = 0;
+  int64_t total_ns = 0;
+  Gap longest;
+};
+// Cause, and the line or where there is none the scope.
+using GapPlace = std::tuple<GapCause, std::string, std::string>;
+
+std::string_view advice_for(GapCause cause) {
+  switch (cause) {
+    case GapCause::Wait:
+      return "Queue the next work before waiting, or wait later: while the host is blocked it "
+             "launches nothing.";
+    case GapCause::LaunchBound:
+      return "Launch less often: capture the work into a CUDA graph, or fuse small kernels.";
+    case GapCause::Copy:
+      return "Use pinned memory and an asynchronous copy on a stream of its own, so that the host "
+             "goes on and kernels run meanwhile.";
+    case GapCause::HostCode:
+      return "Move that code to another thread, or do it for the next step while the GPU works on "
+             "this one.";
+    case GapCause::Queued:
+      return "Look at what the work depended on: events of other streams, another GPU, memory "
+             "that the driver had to make ready.";
+    case GapCause::Graph:
+      return "Let nodes of the graph that do not need each other run side by side.";
+    case GapCause::Unknown: break;
+  }
+  return "Record with the Trace engine: with the times of API calls the cause can be told.";
+}
+
+Confidence confidence_in(GapCause cause) {
+  switch (cause) {
+    case GapCause::Wait:
+    case GapCause::LaunchBound:
+    case GapCause::HostCode: return Confidence::Medium;
+    default: return Confidence::Low;
+  }
+}
+
+// Lines that in_loop_sync tells of.
+std::vector<std::string> told_lines(const SessionView& view) {
+  std::vector<std::string> lines;
+  for (const LoopSync& loop : loop_syncs(view)) lines.push_back(loop.line.site->text);
+  return lines;
+}
+
+void tell(const SessionView& view, int64_t device, const GapPlace& place, const GapGroup& group,
+          std::vector<Insight>& found) {
+  const auto& [cause, line, scope] = place;
+  const double total = static_cast<double>(group.total_ns);
+  const CodeSite& site = view.session.code.site(group.stack);
+  Insight insight;
+  // The next work's launch still takes its time.
+  const double left =
+      static_cast<double>(group.count) * view.thresholds.launch_bound.graph_node_gap_us * 1e3;
+  set_gain(insight, std::max(0.0, total - left), view.wall_ns, view.thresholds);
+  std::string where;
+  if (!line.empty()) {
+    where = fmt::format(" @ {}", words::line_of(site));
+  } else if (!scope.empty()) {
+    where = fmt::format(" in {}", scope);
+  }
+  insight.title = fmt::format("GPU {} idle × {}: {}{} · {} ({} of session)", device, group.count,
+                              to_string(cause), where, words::time(total),
+                              words::percent(total / static_cast<double>(view.wall_ns)));
+  insight.detail = fmt::format(
+      "{} of at least {}, {} in all, the longest {}; before the next work the host was: {}",
+      words::plural(group.count, "pause"), words::time(view.thresholds.idle_gaps.min_gap_us * 1e3),
+      words::time(total), words::time(static_cast<double>(group.longest.span.length())),
+      to_string(cause));
+  insight.advice = advice_for(cause);
+  insight.estimate =
+      "The time of these pauses, without what starting the work after them takes in any case.";
+  insight.confidence = confidence_in(cause);
+  Evidence evidence = at_site(site, site.text.empty() ? "the longest" : site.text);
+  evidence.scope = scope;
+  evidence.device = device;
+  evidence.start_ns = group.longest.span.start;
+  evidence.end_ns = group.longest.span.end;
+  if (group.longest.after.kind == WorkKind::Kernel) {
+    evidence.kernel = view.kernel_label(group.longest.after.row);
+  }
+  insight.evidence.push_back(std::move(evidence));
+  found.push_back(std::move(insight));
+}
+
+}  // namespace
+
+void find_idle_gaps(const SessionView& view, std::vector<Insight>& found) {
+  const auto& limits = view.thresholds.idle_gaps;
+  const GapExplainer explainer(view);
+  const std::vector<std::string> told = told_lines(view);
+  for (const DeviceBusy& device : view.overview.devices) {
+    const bool is_launch_bound =
+        !launch_phases(view, explainer, device.device).phases.empty();  // launch_bound tells it
+    std::map<GapPlace, GapGroup> groups;
+    for (const Gap& gap : view.idle(device.device).gaps()) {
+      if (static_cast<double>(gap.span.length()) < limits.min_gap_us * 1e3) continue;
+      const ExplainedGap explained = explainer.explain(gap);
+      if (explained.cause == GapCause::LaunchBound && is_launch_bound) continue;
+      const CodeSite& site = view.session.code.site(explained.stack);
+      if (explained.cause == GapCause::Wait &&
+          std::find(told.begin(), told.end(), site.text) != told.end()) {
+        continue;
+      }
+      const std::string& scope = view.scope_of(view.work(gap.after.kind), gap.after.row);
+      GapGroup& group = groups[{explained.cause, site.text, site.text.empty() ? scope : ""}];
+      group.stack = explained.stack;
+      group.total_ns += gap.span.length();
+      if (group.count++ == 0 || gap.span.length() > group.longest.span.length()) {
+        group.longest = gap;
+      }
+    }
+    for (const auto& [place, group] : groups) {
+      if (static_cast<double>(group.total_ns) <
+          limits.min_share * static_cast<double>(view.wall_ns)) {
+        continue;
+      }
+      tell(view, device.device, place, group, found);
+    }
+  }
+}
+
+}  // namespace gpufl::analysis

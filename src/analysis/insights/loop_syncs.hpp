@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/insights/session_view.hpp"
+#include "analysis/stacks.hpp"
+
+// Lines of the program that wait for the GPU, and those that do so in a loop with work in it.
+namespace gpufl::analysis {
+
+// One line's waits. Waits without a stack are of none.
+struct SyncLine {
+  const CodeSite* site = nullptr;
+  std::vector<uint32_t> waits;  // rows, in order of time
+  int64_t blocked_ns = 0;
+};
+std::vector<SyncLine> sync_lines(const SessionView& view);  // most blocked time first
+
+struct LoopSync {
+  SyncLine line;        // without those that do not block the host
+  int64_t device = -1;  // that it waits for
+  Interval span;        // from its first wait's start to its last one's end
+  double median_launches = 0;
+  int64_t idle_ns = 0;           // of the GPU, that the wait may be to blame for
+  bool has_other_waits = false;  // of the same thread in that span, that block it, too
+  double gain_ns = 0;
+};
+// Lines with at least in_loop_sync.min_syncs waits and, by their median, in_loop_sync.min_kernels
+// launches between two of them.
+std::vector<LoopSync> loop_syncs(const SessionView& view);
+
+// Of CUPTI's kinds of waits the one that holds up a stream and not the host.
+inline constexpr uint8_t kStreamWaitEvent = 2;
+
+}  // namespace gpufl::analysis

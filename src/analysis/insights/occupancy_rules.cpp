@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/insights/kernel_use.hpp"
+#include "analysis/insights/rules.hpp"
+#include "analysis/insights/sampled_kernels.hpp"
+#include "analysis/insights/words.hpp"
+
+namespace gpufl::analysis {
+namespace {
+
+const SampledKernel* find_sampled(const std::vector<SampledKernel>& sampled, const KernelUse& use) {
+  const auto found = std::find_if(sampled.begin(), sampled.end(), [&](const SampledKernel& kernel) {
+    return kernel.name == use.group->full_name;
+  });
+  return found == sampled.end() ? nullptr : &*found;
+}
+
+// Kernels that are made to run with few warps: each of them keeps the units busy by itself.
+bool needs_few_warps(KernelClass kernel_class) {
+  return kernel_class == KernelClass::MatrixProduct || kernel_class == KernelClass::Convolution ||
+         kernel_class == KernelClass::Attention || kernel_class == KernelClass::Communication;
+}
+
+std::string limiter_text(const LaunchConfig& config) {
+  const std::string& limit = config.occupancy_limit;
+  if (limit == "registers" && config.registers) {
+    return fmt::format("registers ({} a thread)", *config.registers);
+  }
+  if (limit == "shared") {
+    return fmt::format("shared memory ({} a block)",
+                       words::bytes(static_cast<double>(config.shared_static.value_or(0) +
+                                                        config.shared_dynamic.value_or(0))));
+  }
+  if (limit == "blocks") return "blocks a multiprocessor (each has few threads)";
+  return limit.empty() ? "an unknown limit" : limit;
+}
+
+std::string_view limiter_advice(const LaunchConfig& config) {
+  const std::string& limit = config.occupancy_limit;
+  if (limit == "registers") {
+    return "Let the compiler use fewer registers (__launch_bounds__, -maxrregcount), or do less in "
+           "one thread.";
+  }
+  if (limit == "shared") return "Use less shared memory in a block, or smaller tiles.";
+  return "Use larger blocks.";
+}
+
+void take_time(const KernelUse& use, const SessionView& view, Insight& insight) {
+  insight.severity = std::min(Severity::Medium, severity_of(use.share, view.thresholds));
+}
+
+}  // namespace
+
+void find_low_occupancy(const SessionView& view, std::vector<Insight>& found) {
+  const auto& limits = view.thresholds.low_occupancy;
+  const std::vector<SampledKernel> sampled = sampled_kernels(view);
+  for (const KernelUse& use : kernel_uses(view)) {
+    const LaunchConfig& config = *use.config;
+    if (!config.occupancy || *config.occupancy > limits.max_occupancy) continue;
+    if (use.share < limits.min_share) continue;
+    // With blocks for one wave or less no other occupancy could be used.
+    if (use.blocks_at_once && config.blocks() <= *use.blocks_at_once) continue;
+    const SampledKernel* samples = find_sampled(sampled, use);
+    const auto stalled =
+        samples == nullptr ? std::nullopt
+                           : samples->stall_share({"long_scoreboard", "short_scoreboard", "wait"});
+    // It costs time where warps wait and there are none to take their place.
+    if (stalled ? *stalled < view.thresholds.warp_stalls.min_stall_share
+                : needs_few_warps(use.group->kernel_class)) {
+      continue;
+    }
+    Insight insight;
+    if (stalled) {
+      const double missing = 1 - *config.occupancy / limits.target_occupancy;
+      set_gain(insight, use.time_ns * *stalled * std::max(0.0, missing), view.wall_ns,
+               view.thresholds);
+      insight.estimate = fmt::format(
+          "The share of samples in which warps waited ({}), as far as occupancy is below {}.",
+          words::percent(*stalled), words::percent(limits.target_occupancy));
+      insight.confidence = Confidence::Medium;
+    } else {
+      take_time(use, view, insight);
+      insight.estimate =
+          "None: whether warps wait is not recorded. The engine PcSampling would tell.";
+    }
+    insight.title = fmt::format("Low occupancy of {} · {}, limited by {}", use.group->label,
+                                words::percent(*config.occupancy), limiter_text(config));
+    insight.detail = fmt::format("{} in {} ({} of session), {}", words::time(use.time_ns),
+                                 words::plural(use.group->duration_ns.count, "launch"),
+                                 words::percent(use.share), shape_text(config));
+    insight.advice = limiter_advice(config);
+    insight.evidence.push_back(at_kernel(use, insight.detail));
+    found.push_back(std::move(insight));
+  }
+}
+
+void find_register_spill(const SessionView& view, std::vector<Insight>& found) {
+  const auto& limits = view.thresholds.register_spill;
+  const std::vector<SampledKernel> sampled = sampled_kernels(view);
+  for (const KernelUse& use : kernel_uses(view)) {
+    const LaunchConfig& config = *use.config;
+    const auto local = static_cast<double>(config.local_per_thread.value_or(0));
+    if (local <= 0 || local < limits.min_bytes || use.share < limits.min_share) continue;
+    Insight insight;
+    const SampledKernel* samples = find_sampled(sampled, use);
+    const auto local_sectors =
+        samples == nullptr ? std::nullopt : samples->counter("smsp__sass_sectors_mem_local");
+    const auto stalled = samples == nullptr
+                             ? std::nullopt
+                             : samples->stall_share({"long_scoreboard", "lg_throttle"});
+    if (local_sectors && stalled) {
+      const double others = samples->counter("smsp__sass_sectors_mem_global").value_or(0);
+      const double of_local = *local_sectors / (*local_sectors + others);
+      set_gain(insight, use.time_ns * *stalled * of_local, view.wall_ns, view.thresholds);
+      insight.estimate = fmt::format(
+          "The share of samples that waited for memory ({}), times the share of local memory in "
+          "its traffic ({}).",
+          words::percent(*stalled), words::percent(of_local));
+      insight.confidence = Confidence::Medium;
+    } else {
+      take_time(use, view, insight);
+      insight.estimate =
+          "None: how much of the memory traffic is local is not recorded. The engine Deep would "
+          "tell.";
+    }
+    insight.title =
+        fmt::format("Local memory in {} · {:.0f} bytes a thread", use.group->label, local);
+    insight.detail = fmt::format(
+        "{} of session; {} registers a thread, {}. Local memory holds registers that were spilled, "
+        "or arrays that are indexed at run time",
+        words::percent(use.share),
+        config.registers ? std::to_string(*config.registers) : std::string("an unknown number of"),
+        shape_text(config));
+    insight.advice =
+        "Compile with -Xptxas -v to see spills. Allow more registers (a larger -maxrregcount, a "
+        "smaller block in __launch_bounds__), do less in one thread, or make indices constant.";
+    insight.evidence.push_back(at_kernel(use, insight.detail));
+    found.push_back(std::move(insight));
+  }
+}
+
+void find_tail_effect(const SessionView& view, std::vector<Insight>& found) {
+  const auto& limits = view.thresholds.tail_effect;
+  for (const KernelUse& use : kernel_uses(view)) {
+    if (!use.blocks_at_once || use.share < limits.min_share) continue;
+    const double waves =
+        static_cast<double>(use.config->blocks()) / static_cast<double>(*use.blocks_at_once);
+    if (waves <= 1) continue;
+    const double idle = 1 - waves / std::ceil(waves);
+    if (idle < limits.min_idle_share) continue;
+    Insight insight;
+    set_gain(insight, use.time_ns * idle, view.wall_ns, view.thresholds);
+    insight.title = fmt::format("Tail effect in {} · {:.2f} waves, the last {} full",
+                                use.group->label, waves, words::percent(waves - std::floor(waves)));
+    insight.detail =
+        fmt::format("{} blocks where the GPU holds {} at once; {} in all ({} of session), {}",
+                    words::count(static_cast<uint64_t>(use.config->blocks())),
+                    words::count(static_cast<uint64_t>(*use.blocks_at_once)),
+                    words::time(use.time_ns), words::percent(use.share), shape_text(*use.config));
+    insight.advice =
+        "Choose a grid that is a whole number of waves: another block size, a persistent kernel "
+        "with one block for each place, or a split along another dimension (split-K, stream-K).";
+    insight.estimate = fmt::format(
+        "The part of the places that the last wave leaves empty ({} of the kernel's time), if all "
+        "blocks take equally long.",
+        words::percent(idle));
+    insight.confidence = Confidence::Low;
+    insight.evidence.push_back(at_kernel(use, insight.detail));
+    found.push_back(std::move(insight));
+  }
+}
+
+void find_partial_wave(const SessionView& view, std::vector<Insight>& found) {
+  const auto& limits = view.thresholds.partial_wave;
+  for (const KernelUse& use : kernel_uses(view)) {
+    if (!use.sm_count || *use.sm_count <= 0 || use.share < limits.min_share) continue;
+    if (use.group->kernel_class == KernelClass::Communication) continue;
+    const double filled =
+        static_cast<double>(use.config->blocks()) / static_cast<double>(*use.sm_count);
+    if (filled > limits.max_filled_share) continue;
+    Insight insight;
+    set_gain(insight, use.time_ns * (1 - filled), view.wall_ns, view.thresholds);
+    insight.title =
+        fmt::format("Partial wave of {} · {} of {} multiprocessors used", use.group->label,
+                    words::count(static_cast<uint64_t>(use.config->blocks())), *use.sm_count);
+    insight.detail = fmt::format("{} in all ({} of session), {}", words::time(use.time_ns),
+                                 words::percent(use.share), shape_text(*use.config));
+    insight.advice =
+        "Use more and smaller blocks, split the work along another dimension, batch several "
+        "launches into one, or run independent ones side by side on streams.";
+    insight.estimate = fmt::format(
+        "The part of the multiprocessors without a block ({}), if the same work were spread over "
+        "all of them.",
+        words::percent(1 - filled));
+    insight.confidence = Confidence::Low;
+    insight.evidence.push_back(at_kernel(use, insight.detail));
+    found.push_back(std::move(insight));
+  }
+}
+
+}  // namespace gpufl::analysis

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/insights/sampled_kernels.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/kernel_name.hpp"
+#include "symbols/demangle.hpp"
+
+namespace gpufl::analysis {
+namespace {
+
+constexpr std::string_view kStallPrefix = "smsp__pcsamp_warps_issue_stalled_";
+// The same samples again: those of them in which the scheduler issued nothing.
+constexpr std::string_view kNotIssued = "_not_issued";
+
+void add_samples(const SessionView& view, std::map<int64_t, SampledKernel>& kernels) {
+  namespace column = format::pc_sample_column;
+  const auto found = view.tables.others.find(format::Kind::PcSample);
+  if (found == view.tables.others.end()) return;
+  const format::Batch& rows = found->second;
+  for (size_t row = 0; row < rows.rows(); ++row) {
+    std::string_view stall =
+        view.tables.metric(static_cast<uint32_t>(rows.at(column::kStall, row)));
+    if (stall.ends_with(kNotIssued)) continue;
+    if (stall.starts_with(kStallPrefix)) stall.remove_prefix(kStallPrefix.size());
+    const auto samples =
+        static_cast<uint64_t>(std::max<int64_t>(0, rows.at(column::kSamples, row)));
+    SampledKernel& kernel = kernels[rows.at(column::kFunction, row)];
+    kernel.samples += samples;
+    kernel.stalls[std::string(stall)] += samples;
+  }
+}
+
+void add_counters(const SessionView& view, std::map<int64_t, SampledKernel>& kernels) {
+  namespace column = format::sass_metric_column;
+  const auto found = view.tables.others.find(format::Kind::SassMetric);
+  if (found == view.tables.others.end()) return;
+  const format::Batch& rows = found->second;
+  for (size_t row = 0; row < rows.rows(); ++row) {
+    const std::string& metric =
+        view.tables.metric(static_cast<uint32_t>(rows.at(column::kMetric, row)));
+    int64_t& sum = kernels[rows.at(column::kFunction, row)].counters[metric];
+    sum = saturating_add(sum, rows.at(column::kValue, row));
+  }
+}
+
+}  // namespace
+
+std::optional<double> SampledKernel::stall_share(
+    std::initializer_list<std::string_view> reasons) const {
+  if (samples == 0) return std::nullopt;
+  uint64_t of_these = 0;
+  for (const std::string_view reason : reasons) {
+    const auto found = stalls.find(reason);
+    if (found != stalls.end()) of_these += found->second;
+  }
+  return static_cast<double>(of_these) / static_cast<double>(samples);
+}
+
+std::optional<double> SampledKernel::counter(std::string_view metric) const {
+  const auto found = counters.find(metric);
+  if (found == counters.end() || found->second <= 0) return std::nullopt;
+  return static_cast<double>(found->second);
+}
+
+std::vector<SampledKernel> sampled_kernels(const SessionView& view) {
+  std::map<int64_t, SampledKernel> by_name;
+  add_samples(view, by_name);
+  add_counters(view, by_name);
+  if (by_name.empty()) return {};
+  if (view.overview.kernels) {
+    for (const KernelGroup& group : view.overview.kernels->by_name) {
+      const auto found = by_name.find(group.key);
+      if (found == by_name.end() || group.is_rest) continue;
+      found->second.time_ns = static_cast<double>(group.duration_ns.total);
+      found->second.share = found->second.time_ns / static_cast<double>(view.wall_ns);
+    }
+  }
+  std::vector<SampledKernel> kernels;
+  for (auto& [name, kernel] : by_name) {
+    kernel.name = symbols::demangle(view.tables.name(static_cast<uint32_t>(name)));
+    kernel.label = short_kernel_name(kernel.name);
+    kernels.push_back(std::move(kernel));
+  }
+  std::stable_sort(kernels.begin(), kernels.end(),
+                   [](const auto& a, const auto& b) { return a.time_ns > b.time_ns; });
+  return kernels;
+}
+
+}  // namespace gpufl::analysis

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/insights/session_view.hpp"
+
+// What the deeper engines recorded of each kernel: samples by stall reason, and counters that were
+// summed over its instructions.
+namespace gpufl::analysis {
+
+struct SampledKernel {
+  std::string name;    // demangled, whole
+  std::string label;   // short
+  double time_ns = 0;  // of all its launches; 0: they were not recorded
+  double share = 0;    // of the session's time
+  uint64_t samples = 0;
+  std::map<std::string, uint64_t, std::less<>> stalls;   // "long_scoreboard"
+  std::map<std::string, int64_t, std::less<>> counters;  // "smsp__sass_inst_executed"
+
+  // Of all samples; none: it was not sampled.
+  std::optional<double> stall_share(std::initializer_list<std::string_view> reasons) const;
+  // None: not recorded, or nothing happened.
+  std::optional<double> counter(std::string_view metric) const;
+};
+// Most time first; empty where no deeper engine ran.
+std::vector<SampledKernel> sampled_kernels(const SessionView& view);
+
+}  // namespace gpufl::analysis

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/insights/rules.hpp"
+#include "analysis/insights/sampled_kernels.hpp"
+#include "analysis/insights/words.hpp"
+
+namespace gpufl::analysis {
+namespace {
+
+std::string_view stall_advice(std::string_view reason) {
+  if (reason == "long_scoreboard") {
+    return "Warps wait for global or local memory: read coalesced, keep what is used again in "
+           "shared memory, prefetch, and have more warps or more loads under way.";
+  }
+  if (reason == "short_scoreboard") {
+    return "Warps wait for shared memory or special functions: look for bank conflicts, and use "
+           "fewer of them.";
+  }
+  if (reason == "barrier") {
+    return "Warps wait at __syncthreads: give all warps of a block the same amount of work, or use "
+           "smaller blocks.";
+  }
+  if (reason == "math_pipe_throttle") {
+    return "The arithmetic units are the limit: use tensor cores or a smaller type, or compute "
+           "less.";
+  }
+  if (reason == "lg_throttle" || reason == "mio_throttle" || reason == "tex_throttle") {
+    return "The queue of memory instructions is full: use fewer and wider ones.";
+  }
+  if (reason == "no_instructions") {
+    return "The instruction cache misses: make the code smaller, unroll less.";
+  }
+  return "See what the instructions with most samples do.";
+}
+
+// What all rules of counters tell of a kernel.
+void describe(const SampledKernel& kernel, const SessionView& view, Insight& insight) {
+  if (!insight.gain_ns) {
+    insight.severity = std::min(Severity::Medium, severity_of(kernel.share, view.thresholds));
+  }
+  Evidence evidence;
+  evidence.text = insight.detail;
+  evidence.kernel = kernel.name;
+  insight.evidence.push_back(std::move(evidence));
+}
+
+// `wasted`: the share of what those waited for that was needless; `waiting`: none where the kernel
+// was not sampled.
+void estimate(const SampledKernel& kernel, const SessionView& view, std::optional<double> waiting,
+              double wasted, std::string_view what, Insight& insight) {
+  if (!waiting) {
+    insight.estimate = fmt::format(
+        "None: how much of the kernel's time is spent on {} is not recorded. The engine Deep would "
+        "tell.",
+        what);
+    return;
+  }
+  set_gain(insight, kernel.time_ns * *waiting * wasted, view.wall_ns, view.thresholds);
+  insight.estimate = fmt::format(
+      "The share of samples spent on {} ({}), times the share of it that is needless ({}).", what,
+      words::percent(*waiting), words::percent(wasted));
+  insight.confidence = Confidence::Medium;
+}
+
+}  // namespace
+
+void find_warp_stalls(const SessionView& view, std::vector<Insight>& found) {
+  const auto& limits = view.thresholds.warp_stalls;
+  for (const SampledKernel& kernel : sampled_kernels(view)) {
+    if (kernel.share < limits.min_share ||
+        static_cast<double>(kernel.samples) < limits.min_samples) {
+      continue;
+    }
+    const auto top = std::max_element(
+        kernel.stalls.begin(), kernel.stalls.end(), [](const auto& a, const auto& b) {
+          // Warps that issue, or could, are not stalled.
+          const auto weight = [](const auto& stall) {
+            return stall.first == "selected" || stall.first == "not_selected" ? 0 : stall.second;
+          };
+          return weight(a) < weight(b);
+        });
+    if (top == kernel.stalls.end() || top->first == "selected" || top->first == "not_selected") {
+      continue;
+    }
+    const double share = *kernel.stall_share({top->first});
+    if (share < limits.min_stall_share) continue;
+    Insight insight;
+    insight.title = fmt::format("Warps of {} stalled: {} in {} of samples", kernel.label,
+                                top->first, words::percent(share));
+    insight.detail =
+        fmt::format("{} samples; the kernel takes {} ({} of session)", words::count(kernel.samples),
+                    words::time(kernel.time_ns), words::percent(kernel.share));
+    insight.advice = stall_advice(top->first);
+    insight.estimate =
+        "None: other warps may hide a stall, so samples alone do not tell what ending it saves.";
+    insight.confidence = Confidence::High;
+    describe(kernel, view, insight);
+    found.push_back(std::move(insight));
+  }
+}
+
+void find_thread_divergence(const SessionView& view, std::vector<Insight>& found) {
+  const auto& limits = view.thresholds.thread_divergence;
+  constexpr double kWarpThreads = 32;
+  for (const SampledKernel& kernel : sampled_kernels(view)) {
+    const auto warps = kernel.counter("smsp__sass_inst_executed");
+    const auto threads = kernel.counter("smsp__sass_thread_inst_executed");
+    if (!warps || !threads || kernel.share < limits.min_share) continue;
+    const double active = *threads / (*warps * kWarpThreads);
+    if (active > limits.max_active_share) continue;
+    Insight insight;
+    estimate(kernel, view,
+             kernel.stall_share({"selected", "not_selected", "math_pipe_throttle",
+                                 "branch_resolving", "dispatch_stall"}),
+             1 - active, "issuing instructions", insight);
+    insight.title = fmt::format("Thread divergence in {} · {:.1f} of 32 threads active",
+                                kernel.label, active * kWarpThreads);
+    insight.detail = fmt::format(
+        "{} thread instructions in {} warp instructions: {} of the lanes do something; the kernel "
+        "takes {} of session",
+        words::count(static_cast<uint64_t>(*threads)), words::count(static_cast<uint64_t>(*warps)),
+        words::percent(active), words::percent(kernel.share));
+    insight.advice =
+        "Let threads of a warp take the same branch: sort or group the work by what it needs, make "
+        "loop counts alike, use predication for short branches.";
+    describe(kernel, view, insight);
+    found.push_back(std::move(insight));
+  }
+}
+
+void find_uncoalesced_access(const SessionView& view, std::vector<Insight>& found) {
+  const auto& limits = view.thresholds.uncoalesced_access;
+  for (const SampledKernel& kernel : sampled_kernels(view)) {
+    const auto moved = kernel.counter("smsp__sass_sectors_mem_global");
+    const auto needed = kernel.counter("smsp__sass_sectors_mem_global_ideal");
+    if (!moved || !needed || kernel.share < limits.min_share) continue;
+    const double excess = 1 - *needed / *moved;
+    if (excess < limits.min_excess_share) continue;
+    Insight insight;
+    estimate(kernel, view, kernel.stall_share({"long_scoreboard", "lg_throttle"}), excess,
+             "waiting for global memory", insight);
+    insight.title = fmt::format("Uncoalesced access in {} · {:.1f} times the sectors needed",
+                                kernel.label, *moved / *needed);
+    insight.detail = fmt::format(
+        "{} sectors of 32 bytes moved where {} would do; the kernel takes {} of session",
+        words::count(static_cast<uint64_t>(*moved)), words::count(static_cast<uint64_t>(*needed)),
+        words::percent(kernel.share));
+    insight.advice =
+        "Let neighbouring threads read neighbouring addresses: another layout (a struct of "
+        "arrays), "
+        "another order of loops, or a detour through shared memory.";
+    describe(kernel, view, insight);
+    found.push_back(std::move(insight));
+  }
+}
+
+void find_bank_conflicts(const SessionView& view, std::vector<Insight>& found) {
+  const auto& limits = view.thresholds.bank_conflicts;
+  for (const SampledKernel& kernel : sampled_kernels(view)) {
+    const auto taken = kernel.counter("smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared");
+    const auto needed = kernel.counter("smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared_ideal");
+    if (!taken || !needed || kernel.share < limits.min_share) continue;
+    const double excess = 1 - *needed / *taken;
+    if (excess < limits.min_excess_share) continue;
+    Insight insight;
+    estimate(kernel, view, kernel.stall_share({"short_scoreboard", "mio_throttle"}), excess,
+             "waiting for shared memory", insight);
+    insight.title = fmt::format("Bank conflicts in {} · {:.1f} times the passes needed",
+                                kernel.label, *taken / *needed);
+    insight.detail = fmt::format(
+        "{} passes over shared memory where {} would do; the kernel takes {} of session",
+        words::count(static_cast<uint64_t>(*taken)), words::count(static_cast<uint64_t>(*needed)),
+        words::percent(kernel.share));
+    insight.advice =
+        "Pad or swizzle arrays in shared memory, so that threads of a warp use different banks.";
+    describe(kernel, view, insight);
+    found.push_back(std::move(insight));
+  }
+}
+
+}  // namespace gpufl::analysis

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/insights/session_view.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/busy.hpp"
+
+namespace gpufl::analysis {
+namespace {
+
+int64_t wall_time(const SessionData& session, const Overview& overview) {
+  const auto& window = overview.options.window;
+  return std::max<int64_t>(1, window ? window->length() : session.summary.duration_ns);
+}
+
+}  // namespace
+
+DeviceIdle::DeviceIdle(std::vector<Gap> gaps) : gaps_(std::move(gaps)) {
+  sums_.reserve(gaps_.size());
+  int64_t sum = 0;
+  for (const Gap& gap : gaps_) {
+    sums_.push_back(sum);
+    sum += gap.span.length();
+  }
+}
+
+int64_t DeviceIdle::idle_before(int64_t time_ns) const {
+  const auto after = std::partition_point(gaps_.begin(), gaps_.end(),
+                                          [&](const Gap& gap) { return gap.span.start < time_ns; });
+  if (after == gaps_.begin()) return 0;
+  const Gap& last = *(after - 1);
+  return sums_[static_cast<size_t>(after - gaps_.begin()) - 1] + std::min(last.span.end, time_ns) -
+         last.span.start;
+}
+
+int64_t DeviceIdle::idle_ns(Interval span) const {
+  return span.end <= span.start ? 0 : idle_before(span.end) - idle_before(span.start);
+}
+
+SessionView::SessionView(const SessionData& session_in, const Overview& overview_in,
+                         const Thresholds& thresholds_in)
+    : session(session_in),
+      tables(session_in.tables),
+      overview(overview_in),
+      thresholds(thresholds_in),
+      wall_ns(wall_time(session_in, overview_in)),
+      selection(session_in.tables, overview_in.options),
+      scope_paths_(analysis::scope_paths(session_in.tables, overview_in.options)) {}
+
+std::optional<HostCall> SessionView::call_of(const Work& work, size_t row) const {
+  if (work.api_start.empty() || work.api_start[row] == kNoTime) return std::nullopt;
+  const int64_t start = work.api_start[row];
+  const int64_t duration = work.api_duration.empty() ? 0 : work.api_duration[row];
+  return HostCall{thread_of(work, row), {start, saturating_add(start, duration)}};
+}
+
+const Work& SessionView::work(WorkKind kind) const {
+  switch (kind) {
+    case WorkKind::Copy: return tables.copies;
+    case WorkKind::Fill: return tables.fills;
+    case WorkKind::Graph: return tables.graphs;
+    case WorkKind::Kernel: break;
+  }
+  return tables.kernels;
+}
+
+const KernelNames& SessionView::kernel_names() const {
+  if (!names_) names_ = analysis::kernel_names(tables);
+  return *names_;
+}
+
+const std::string& SessionView::kernel_label(size_t kernel_row) const {
+  return kernel_names().of(tables.config(tables.kernels.config[kernel_row]).name).short_name;
+}
+
+const std::string& SessionView::scope_of(const Work& work, size_t row) const {
+  static const std::string kNone;
+  const uint32_t scope = tables.callers[work.caller[row]].scope;
+  if (scope == kNoRow || scope >= scope_paths_.of_scope.size()) return kNone;
+  const uint32_t path = scope_paths_.of_scope[scope];
+  return path == UINT32_MAX ? kNone : scope_paths_.paths[path].text;
+}
+
+const DeviceIdle& SessionView::idle(int64_t device) const {
+  if (!has_idle_) {
+    AnalysisOptions options = overview.options;
+    options.minimum_gap_ns = 1;
+    std::map<int64_t, std::vector<Gap>> gaps;
+    for (const Gap& gap : idle_gaps(session, options)) gaps[gap.device].push_back(gap);
+    for (auto& [of_device, list] : gaps) idle_.emplace(of_device, DeviceIdle(std::move(list)));
+    has_idle_ = true;
+  }
+  return idle_.try_emplace(device, DeviceIdle({})).first->second;
+}
+
+const Intervals& SessionView::kernel_spans(int64_t device) const {
+  const auto found = kernel_spans_.find(device);
+  if (found != kernel_spans_.end()) return found->second;
+  const WorkKinds kernels{.kernels = true, .copies = false, .fills = false, .graphs = true};
+  return kernel_spans_.emplace(device, busy_intervals(session, device, overview.options, kernels))
+      .first->second;
+}
+
+int64_t SessionView::device_or_busiest(const Work& work, size_t row) const {
+  const int64_t device = device_of(work, row);
+  if (device >= 0) return device;
+  const auto busiest =
+      std::max_element(overview.devices.begin(), overview.devices.end(),
+                       [](const auto& a, const auto& b) { return a.busy_ns < b.busy_ns; });
+  return busiest == overview.devices.end() ? device : busiest->device;
+}
+
+const std::vector<int64_t>& SessionView::launches() const {
+  if (launches_) return *launches_;
+  struct Launch {
+    int64_t correlation, time;
+    auto operator<=>(const Launch&) const = default;
+  };
+  std::vector<Launch> launches;
+  const Kernels& kernels = tables.kernels;
+  launches.reserve(kernels.rows());
+  for (size_t row = 0; row < kernels.rows(); ++row) {
+    if (!selection.includes(kernels, row)) continue;
+    const auto call = call_of(kernels, row);
+    launches.push_back({kernels.correlation.empty() ? 0 : kernels.correlation[row],
+                        call ? call->span.start : kernels.start[row]});
+  }
+  std::sort(launches.begin(), launches.end());
+  launches_.emplace();
+  for (size_t i = 0; i < launches.size(); ++i) {
+    const int64_t correlation = launches[i].correlation;
+    const bool is_again = i > 0 && correlation != 0 && correlation == launches[i - 1].correlation;
+    if (!is_again) launches_->push_back(launches[i].time);
+  }
+  std::sort(launches_->begin(), launches_->end());
+  return *launches_;
+}
+
+std::optional<int64_t> SessionView::fact(int64_t device, std::string_view name) const {
+  for (const base::Json& line : session.summary.devices) {
+    if (line["device"].as_integer(-1) != device) continue;
+    const base::Json& value = line[name];
+    if (value.is_integer()) return value.as_integer();
+  }
+  return std::nullopt;
+}
+
+}  // namespace gpufl::analysis

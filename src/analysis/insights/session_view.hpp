@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/gaps.hpp"
+#include "analysis/insights/thresholds.hpp"
+#include "analysis/intervals.hpp"
+#include "analysis/kernel_groups.hpp"
+#include "analysis/overview.hpp"
+#include "analysis/scope_work.hpp"
+#include "analysis/selection.hpp"
+#include "analysis/session_data.hpp"
+
+// What rules look at: a session, its figures, and what several rules need of both, made when it is
+// first asked for. Only what the overview's options choose is in it. One thread.
+namespace gpufl::analysis {
+
+// The pauses of one GPU, with sums for any span of time.
+class DeviceIdle {
+ public:
+  explicit DeviceIdle(std::vector<Gap> gaps);
+  const std::vector<Gap>& gaps() const { return gaps_; }  // in order of time
+  int64_t idle_ns(Interval span) const;
+
+ private:
+  int64_t idle_before(int64_t time_ns) const;
+
+  std::vector<Gap> gaps_;
+  std::vector<int64_t> sums_;  // of the lengths of the gaps before each
+};
+
+// The call behind a row of work.
+struct HostCall {
+  int64_t thread = 0;
+  Interval span;
+};
+
+class SessionView {
+ public:
+  SessionView(const SessionData& session, const Overview& overview, const Thresholds& thresholds);
+
+  const SessionData& session;
+  const Tables& tables;
+  const Overview& overview;
+  const Thresholds& thresholds;
+  // The session's time: what shares are of. At least 1.
+  const int64_t wall_ns;
+
+  const Selection selection;  // rows that the overview's options ask for
+
+  int64_t device_of(const Work& work, size_t row) const {
+    return tables.lanes[work.lane[row]].device;
+  }
+  int64_t thread_of(const Work& work, size_t row) const {
+    return tables.callers[work.caller[row]].thread;
+  }
+  // None: the log has no times of API calls.
+  std::optional<HostCall> call_of(const Work& work, size_t row) const;
+  static uint32_t stack_of(const Work& work, size_t row) {
+    return work.stack.empty() ? 0 : work.stack[row];
+  }
+  const CodeSite& site_of(const Work& work, size_t row) const {
+    return session.code.site(stack_of(work, row));
+  }
+  const Work& work(WorkKind kind) const;
+  // The kernel's short name.
+  const std::string& kernel_label(size_t kernel_row) const;
+  const KernelNames& kernel_names() const;
+  // "train > step"; empty: launched in none.
+  const std::string& scope_of(const Work& work, size_t row) const;
+
+  // Empty for a device that did nothing.
+  const DeviceIdle& idle(int64_t device) const;
+  const Intervals& kernel_spans(int64_t device) const;
+  // The device that `work` ran on or waited for; where the log does not say, the busiest.
+  int64_t device_or_busiest(const Work& work, size_t row) const;
+  // When each launch was asked for, in order; one for all kernels of the same correlation id.
+  const std::vector<int64_t>& launches() const;
+  // What a `device` line says; none: nothing.
+  std::optional<int64_t> fact(int64_t device, std::string_view name) const;
+
+ private:
+  ScopePaths scope_paths_;
+  mutable std::optional<KernelNames> names_;
+  mutable std::map<int64_t, DeviceIdle> idle_;
+  mutable bool has_idle_ = false;
+  mutable std::map<int64_t, Intervals> kernel_spans_;
+  mutable std::optional<std::vector<int64_t>> launches_;
+};
+
+}  // namespace gpufl::analysis

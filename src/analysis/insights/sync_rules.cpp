@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/insights/loop_syncs.hpp"
+#include "analysis/insights/rules.hpp"
+#include "analysis/insights/words.hpp"
+#include "analysis/stacks.hpp"
+
+namespace gpufl::analysis {
+namespace {
+
+Severity sync_severity(double share, const Thresholds& thresholds) {
+  if (share > thresholds.sync_attribution.high_share) return Severity::High;
+  return share > thresholds.sync_attribution.medium_share ? Severity::Medium : Severity::Low;
+}
+
+// "StreamSynchronize", where several calls wait at one line that with the most time.
+std::string_view main_call(const SessionView& view, const SyncLine& line) {
+  const Waits& waits = view.tables.waits;
+  std::map<uint8_t, int64_t> blocked;
+  for (const uint32_t row : line.waits) {
+    blocked[waits.call.empty() ? 0 : waits.call[row]] += waits.duration[row];
+  }
+  const auto most =
+      std::max_element(blocked.begin(), blocked.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return words::wait_call(most->first);
+}
+
+void add_scope(const SessionView& view, const SyncLine& line, Evidence& evidence) {
+  evidence.scope = view.scope_of(view.tables.waits, line.waits.front());
+  evidence.start_ns = view.tables.waits.start[line.waits.front()];
+  evidence.end_ns = view.tables.waits.end(line.waits.back());
+}
+
+}  // namespace
+
+void find_sync_attribution(const SessionView& view, std::vector<Insight>& found) {
+  for (const SyncLine& line : sync_lines(view)) {
+    const double blocked = static_cast<double>(line.blocked_ns);
+    const double share = blocked / static_cast<double>(view.wall_ns);
+    const uint64_t count = line.waits.size();
+    Insight insight;
+    insight.severity = sync_severity(share, view.thresholds);
+    insight.title =
+        fmt::format("{} × {} @ {} · {} ({} of session)", main_call(view, line), count,
+                    words::line_of(*line.site), words::time(blocked), words::percent(share));
+    insight.detail = fmt::format("{} blocked across {} at {}", words::time(blocked),
+                                 words::plural(count, "call"), line.site->text);
+    insight.advice =
+        "Wait only where the host needs a result. Where it does, let other work be queued behind "
+        "it first.";
+    insight.estimate =
+        "None: a wait costs nothing while the GPU works. in_loop_sync and idle_gaps estimate what "
+        "waits leave idle.";
+    insight.confidence = Confidence::High;
+    insight.evidence.push_back(at_site(
+        *line.site, fmt::format("{}, {}", words::plural(count, "wait"), words::time(blocked))));
+    add_scope(view, line, insight.evidence.back());
+    found.push_back(std::move(insight));
+  }
+}
+
+void find_in_loop_sync(const SessionView& view, std::vector<Insight>& found) {
+  for (const LoopSync& loop : loop_syncs(view)) {
+    const double blocked = static_cast<double>(loop.line.blocked_ns);
+    const uint64_t count = loop.line.waits.size();
+    Insight insight;
+    set_gain(insight, loop.gain_ns, view.wall_ns, view.thresholds);
+    insight.severity = sync_severity(blocked / static_cast<double>(view.wall_ns), view.thresholds);
+    insight.title = fmt::format("In-loop sync × {} — likely blocking GPU pipelining", count);
+    insight.detail = fmt::format("{} blocked across {} calls at {}", words::time(blocked), count,
+                                 loop.line.site->text);
+    insight.advice =
+        "Move the sync outside the loop or capture the loop body into a CUDA graph (replay "
+        "amortizes launch overhead).";
+    insight.estimate = fmt::format(
+        "Without the wait the loop takes as long as the busier of host and GPU: of {} the host "
+        "was blocked for {} and the GPU idle for {}{}.",
+        words::time(static_cast<double>(loop.span.length())), words::time(blocked),
+        words::time(static_cast<double>(loop.idle_ns)),
+        loop.has_other_waits ? ", counting only what follows this wait, because other lines wait "
+                               "in the same loop"
+                             : "");
+    insight.confidence = loop.has_other_waits ? Confidence::Medium : Confidence::High;
+    insight.evidence.push_back(at_site(
+        *loop.line.site, fmt::format("{} waits, {}; {} launches between two of them (median)",
+                                     count, words::time(blocked), loop.median_launches)));
+    insight.evidence.back().device = loop.device;
+    add_scope(view, loop.line, insight.evidence.back());
+    found.push_back(std::move(insight));
+  }
+}
+
+}  // namespace gpufl::analysis

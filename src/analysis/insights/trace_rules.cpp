@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/insights/rules.hpp"
+#include "analysis/insights/words.hpp"
+
+namespace gpufl::analysis {
+namespace {
+
+// What asking "is it done?" answers while it is not: no failure.
+bool is_answer(std::string_view error) {
+  return error == "cudaErrorNotReady" || error == "CUDA_ERROR_NOT_READY";
+}
+
+// Errors after which the process cannot use the GPU any more.
+bool is_final(std::string_view error) {
+  constexpr std::string_view kFinal[] = {"IllegalAddress",
+                                         "ILLEGAL_ADDRESS",
+                                         "LaunchFailure",
+                                         "LAUNCH_FAILED",
+                                         "HardwareStackError",
+                                         "IllegalInstruction",
+                                         "ILLEGAL_INSTRUCTION",
+                                         "MisalignedAddress",
+                                         "MISALIGNED_ADDRESS",
+                                         "Assert",
+                                         "ASSERT",
+                                         "EccUncorrectable",
+                                         "ECC_UNCORRECTABLE",
+                                         "LaunchTimeout",
+                                         "LAUNCH_TIMEOUT"};
+  return std::any_of(std::begin(kFinal), std::end(kFinal), [&](std::string_view word) {
+    return error.find(word) != std::string_view::npos;
+  });
+}
+
+// What is missing from a recording, as its ledger counts it.
+struct Losses {
+  std::vector<std::string> texts;
+  double missing_share = 0;  // of launches
+
+  void add(uint64_t count, std::string_view noun) {
+    if (count > 0) texts.push_back(words::plural(count, noun));
+  }
+};
+
+Losses losses_of(const format::Ledger& ledger) {
+  Losses losses;
+  const uint64_t missing = ledger.launches_missing.value_or(0);
+  losses.add(missing, "missing kernel record");
+  if (missing > 0 && ledger.launches_seen.value_or(0) > 0) {
+    losses.missing_share =
+        static_cast<double>(missing) / static_cast<double>(*ledger.launches_seen);
+  }
+  losses.add(ledger.vendor_dropped.value_or(0), "vendor-dropped record");
+  losses.add(ledger.impossible_times.value_or(0), "impossible time");
+  losses.add(ledger.notes_dropped.value_or(0), "uncounted launch");
+  losses.add(ledger.markers_dropped.value_or(0), "dropped marker");
+  losses.add(ledger.stacks_dropped.value_or(0), "dropped stack");
+  losses.add(ledger.scopes_dropped, "dropped scope event");
+  losses.add(ledger.scopes_forgotten, "forgotten scope");
+  losses.add(ledger.samplers_stuck, "stuck sampler");
+  losses.add(ledger.writer.windows_deleted, "deleted window");
+  losses.add(ledger.events_dropped, "dropped event");
+  losses.add(ledger.rounds_lost, "lost round");
+  losses.add(
+      ledger.names_overflowed + ledger.counters_overflowed + ledger.writer.dictionary_overflows,
+      "overflowed name");
+  for (const auto& [reason, count] : ledger.writer.dropped) {
+    if (count > 0)
+      losses.texts.push_back(fmt::format("{} ({})", words::plural(count, "dropped row"), reason));
+  }
+  return losses;
+}
+
+}  // namespace
+
+void find_failed_calls(const SessionView& view, std::vector<Insight>& found) {
+  struct Failure {
+    uint64_t count = 0;
+    uint32_t row = 0;
+  };
+  const ApiCalls& calls = view.tables.api_calls;
+  std::map<std::tuple<std::string, std::string, std::string>, Failure> failures;
+  for (size_t row = 0; row < calls.rows(); ++row) {
+    const int64_t result = calls.result.empty() ? 0 : calls.result[row];
+    if (result == 0 || !view.selection.includes(calls, row)) continue;
+    std::string error = calls.error.empty() ? "" : view.tables.name(calls.error[row]);
+    if (error.empty()) error = fmt::format("error {}", result);
+    if (is_answer(error)) continue;
+    Failure& failure =
+        failures[{view.tables.name(calls.name[row]), error, view.site_of(calls, row).text}];
+    if (failure.count++ == 0) failure.row = static_cast<uint32_t>(row);
+  }
+  for (const auto& [key, failure] : failures) {
+    const auto& [function, error, place] = key;
+    const CodeSite& site = view.site_of(calls, failure.row);
+    Insight insight;
+    insight.severity = is_final(error) ? Severity::High : Severity::Medium;
+    insight.title = fmt::format("{} failed{}: {}{}", function,
+                                failure.count > 1 ? fmt::format(" × {}", failure.count) : "", error,
+                                place.empty() ? "" : " @ " + words::line_of(site));
+    insight.detail = fmt::format("first after {} of the session",
+                                 words::time(static_cast<double>(calls.start[failure.row])));
+    insight.advice = is_final(error)
+                         ? "After this error the process cannot use the GPU. Run it under "
+                           "compute-sanitizer to find the access that is at fault."
+                         : "Check what the call returns. Libraries that try one thing and then "
+                           "another cause such failures on purpose; otherwise it is a mistake.";
+    insight.estimate = "None: it is about correct results, not about time.";
+    insight.confidence = Confidence::High;
+    Evidence evidence =
+        at_site(site, fmt::format("{} of {}", words::plural(failure.count, "failure"), function));
+    evidence.scope = view.scope_of(calls, failure.row);
+    evidence.start_ns = calls.start[failure.row];
+    evidence.end_ns = calls.end(failure.row);
+    insight.evidence.push_back(std::move(evidence));
+    found.push_back(std::move(insight));
+  }
+}
+
+void find_trace_losses(const SessionView& view, std::vector<Insight>& found) {
+  const SessionSummary& summary = view.session.summary;
+  if (summary.live) return;
+  Insight insight;
+  insight.estimate = "None: what is missing costs the program nothing.";
+  insight.confidence = Confidence::High;
+  if (!summary.ledger) {
+    if (summary.header.engine.empty()) return;  // nobody recorded it: made by hand or imported
+    insight.severity = Severity::Medium;
+    insight.title = "The session was cut off: its last moments may be missing";
+    insight.detail = "The log has no ledger, because the process was killed or crashed.";
+    insight.advice =
+        "Figures are of what was written before. See what had not ended then: the report's list of "
+        "pending work.";
+    found.push_back(std::move(insight));
+    return;
+  }
+  Losses losses = losses_of(*summary.ledger);
+  const bool is_incomplete = summary.ledger->completeness() == format::Completeness::Incomplete;
+  if (!is_incomplete && !summary.has_faults) return;
+  if (summary.has_faults) losses.texts.emplace_back("parts of the log cannot be read");
+  if (losses.texts.empty()) losses.texts.emplace_back("fewer kernel records than launches");
+  insight.severity = losses.missing_share > view.thresholds.trace_losses.high_missing_share
+                         ? Severity::High
+                         : Severity::Medium;
+  insight.title = fmt::format("The trace is not complete: {}", fmt::join(losses.texts, ", "));
+  insight.detail =
+      losses.missing_share > 0
+          ? fmt::format(
+                "{} of all launches left no record; counts and times are too low by as much",
+                words::percent(losses.missing_share))
+          : "counts and times may be too low";
+  insight.advice =
+      "Record less (fewer features, a capture range, a lower sampling rate) or give it more room: "
+      "log_spool_mb, free disk space. See docs/reference/trace-states.md.";
+  Evidence evidence;
+  evidence.text = fmt::format("{}", fmt::join(losses.texts, ", "));
+  insight.evidence.push_back(std::move(evidence));
+  found.push_back(std::move(insight));
+}
+
+}  // namespace gpufl::analysis
