@@ -140,7 +140,6 @@ struct Shortfall {
 
 struct Trace {
   std::string source;  // "torch_profiler", "nsight_systems"
-  std::string source_detail;
   std::string backend = "nvidia";
   int64_t wall_of_zero_ns = 0;  // Unix time at time 0 of the source's clock
   int64_t pid = 0;
