@@ -6,6 +6,7 @@
 
 #include "analysis/analysis_options.hpp"
 #include "analysis/figure.hpp"
+#include "analysis/kernel_groups.hpp"
 #include "analysis/session_data.hpp"
 
 // Kernels that exchange data between GPUs (NCCL's and the like), against those that compute. Unions
@@ -20,12 +21,15 @@ struct Communication {
   int64_t overlapped_ns = 0;     // both
   int64_t exposed_ns() const { return communication_ns - overlapped_ns; }
   double overlap_share() const {
-    return communication_ns == 0 ? 0 : static_cast<double>(overlapped_ns) / communication_ns;
+    return communication_ns == 0
+               ? 0
+               : static_cast<double>(overlapped_ns) / static_cast<double>(communication_ns);
   }
 };
 
 // Devices that ran such kernels; empty: none did. Unknown where no kernels were recorded.
 Figure<std::vector<Communication>> communication(const SessionData& session,
-                                                 const AnalysisOptions& options);
+                                                 const AnalysisOptions& options,
+                                                 const KernelNames& names);
 
 }  // namespace gpufl::analysis

@@ -10,22 +10,23 @@ std::optional<double> CounterTotal::per_second() const {
   return static_cast<double>(increase()) * 1e9 / static_cast<double>(span_ns);
 }
 
+void CounterTotal::add(int64_t time_ns, int64_t value) {
+  if (samples == 0 || time_ns < first_ns) {
+    first = value;
+    first_ns = time_ns;
+  }
+  if (samples == 0 || time_ns >= last_ns) {
+    last = value;
+    last_ns = time_ns;
+  }
+  ++samples;
+}
+
 void CounterTable::add(const format::Batch& rows, const format::Dictionaries& dictionaries) {
   namespace column = format::counter_column;
   names_.resolve(rows, column::kName, dictionaries, row_names_);
   for (size_t row = 0; row < rows.rows(); ++row) {
-    const int64_t time_ns = rows.at(column::kTime, row);
-    const int64_t value = rows.at(column::kValue, row);
-    CounterTotal& total = totals_[row_names_[row]];
-    if (total.samples == 0 || time_ns < total.first_ns) {
-      total.first = value;
-      total.first_ns = time_ns;
-    }
-    if (total.samples == 0 || time_ns >= total.last_ns) {
-      total.last = value;
-      total.last_ns = time_ns;
-    }
-    ++total.samples;
+    totals_[row_names_[row]].add(rows.at(column::kTime, row), rows.at(column::kValue, row));
   }
 }
 

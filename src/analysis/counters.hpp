@@ -22,6 +22,7 @@ struct CounterTotal {
   int64_t first_ns = 0, last_ns = 0;  // session times of those samples
   int64_t span_ns = 0;                // how long the increase took, idle times included
 
+  void add(int64_t time_ns, int64_t value);  // one more sample; they come in any order
   int64_t increase() const { return saturating_subtract(last, first); }
   // Unknown with fewer than two samples, and for no time at all.
   std::optional<double> per_second() const;

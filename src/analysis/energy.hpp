@@ -30,8 +30,12 @@ class EnergyMeter {
   };
   struct Curve {
     std::vector<Point> points;
-    int64_t slack_ns = 0;  // how far outside the points a span may begin or end
+    Intervals covered;  // where samples stand close enough together
   };
+  static constexpr int64_t kAnyInterval = 0;
+  // `max_intervals`: samples that stand further apart than so many times the usual tell nothing of
+  // the time between them.
+  static Curve make_curve(std::vector<Point> points, int64_t max_intervals);
   static double at(const Curve& curve, int64_t time_ns);
   static Figure<double> joules(const Curve& curve, const Intervals& spans);
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "analysis/analysis_options.hpp"
@@ -46,6 +48,36 @@ struct IdleTime {
 
 // All gaps of at least options.minimum_gap_ns, in order of device and time.
 std::vector<Gap> idle_gaps(const SessionData& session, const AnalysisOptions& options);
+
+// The union of one device's work, which comes in order of its start.
+class CoveredTime {
+ public:
+  // The gap before it, where there is one; its device is the caller's to fill in. An empty span
+  // covers nothing.
+  std::optional<Gap> add(Interval span, WorkRow row) {
+    std::optional<Gap> gap;
+    if (span.end <= span.start) return gap;
+    if (!has_any_) {
+      has_any_ = true;
+      first_ns_ = end_ns_ = span.start;
+    } else if (span.start > end_ns_) {
+      gap = Gap{-1, {end_ns_, span.start}, last_, row};
+    }
+    if (span.end <= end_ns_) return gap;
+    total_ns_ += span.end - std::max(span.start, end_ns_);
+    end_ns_ = span.end;
+    last_ = row;
+    return gap;
+  }
+  int64_t total_ns() const { return total_ns_; }
+  int64_t first_ns() const { return first_ns_; }
+  int64_t end_ns() const { return end_ns_; }  // of what was added so far
+
+ private:
+  int64_t total_ns_ = 0, first_ns_ = 0, end_ns_ = 0;
+  WorkRow last_;
+  bool has_any_ = false;
+};
 
 // Gathers the gaps of one device as they come.
 class GapCollector {

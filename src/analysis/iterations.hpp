@@ -40,9 +40,14 @@ struct Iterations {
 Figure<Iterations> find_iterations(const SessionData& session, const AnalysisOptions& options);
 inline constexpr size_t kMinIterations = 3;
 
-// The period of a sequence of symbols, found from the places where a symbol comes back: the parts
-// that repeat best. `starts`: where each repetition begins; one more stands for the end of the
-// last. Empty: nothing repeats.
-std::vector<size_t> find_repeats(const std::vector<uint32_t>& sequence);
+// A part of a sequence that repeats others: [begin, end).
+struct Repeat {
+  size_t begin = 0, end = 0;
+  bool operator==(const Repeat&) const = default;
+};
+// The parts in which a sequence of symbols repeats itself, in order. Of several ways to cut it the
+// one with the shortest parts that explains nearly as much as the best. Parts need not all be
+// alike: some steps of a program do a little more than others. Empty: nothing repeats.
+std::vector<Repeat> find_repeats(const std::vector<uint32_t>& sequence);
 
 }  // namespace gpufl::analysis

@@ -33,10 +33,6 @@ struct KernelGroup {
   double share = 0;  // of the durations of all kernels
 };
 
-// Line and ApiCall are unknown where no kernel has a stack.
-Figure<std::vector<KernelGroup>> kernel_groups(const SessionData& session,
-                                               const AnalysisOptions& options, GroupBy by);
-
 // Labels of dictionary names, by id of Tables::names: made once, as demangling is not free.
 struct KernelNames {
   struct Entry {
@@ -48,5 +44,13 @@ struct KernelNames {
   Entry none{"?", "?", KernelClass::Other};
 };
 KernelNames kernel_names(const Tables& tables);
+
+// Line and ApiCall are unknown where no kernel has a stack.
+Figure<std::vector<KernelGroup>> kernel_groups(const SessionData& session,
+                                               const AnalysisOptions& options, GroupBy by);
+// With the names made before, for those who ask for more than one grouping.
+Figure<std::vector<KernelGroup>> kernel_groups(const SessionData& session,
+                                               const AnalysisOptions& options, GroupBy by,
+                                               const KernelNames& names);
 
 }  // namespace gpufl::analysis

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/analysis_options.hpp"
@@ -22,6 +23,9 @@ struct LaunchLatency {
 };
 LaunchLatency launch_latency(const SessionData& session, const AnalysisOptions& options);
 
+// Of one kernel: launch_ns as above; kNoTime where there is none.
+int64_t launch_latency_of(const Kernels& kernels, size_t row);
+
 // Calls of one function of the vendor's API, as far as they have rows: launches, copies, fills,
 // waits, allocations, and all that failed.
 struct ApiGroup {
@@ -37,6 +41,8 @@ struct WaitGroup {
   std::string call;  // "StreamSynchronize"
   Stats blocked_ns;
 };
+std::string_view wait_call_name(uint8_t call);  // of format's `call`
+// Most time first; empty: the host never waited.
 Figure<std::vector<WaitGroup>> waits(const SessionData& session, const AnalysisOptions& options);
 
 }  // namespace gpufl::analysis

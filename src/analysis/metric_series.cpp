@@ -16,27 +16,32 @@ bool is_cumulative(std::string_view metric) {
          (metric.starts_with("nvlink_") && metric.ends_with("_bytes"));
 }
 
+void MetricSeries::add(int64_t time_ns, int64_t value) {
+  const bool is_first = values.count == 0;
+  if (is_first && metric.ends_with("_bits")) bit_samples.resize(kBitCount);
+  // By time: sealing may put batches of several devices in another order.
+  if (is_first || time_ns < first_ns) {
+    first = value;
+    first_ns = time_ns;
+  }
+  if (is_first || time_ns >= last_ns) {
+    last = value;
+    last_ns = time_ns;
+  }
+  values.add(static_cast<double>(value));
+  for (size_t bit = 0; bit < bit_samples.size(); ++bit) {
+    bit_samples[bit] += static_cast<uint64_t>(value) >> bit & 1;
+  }
+}
+
 void MetricTable::add(const Key& key, int64_t time_ns, int64_t value) {
   const auto [entry, is_new] = series_.try_emplace(key);
   MetricSeries& series = entry->second;
   if (is_new) {
     std::tie(series.device, std::ignore, series.index) = key;
     series.metric = names_.text(std::get<uint32_t>(key));
-    if (series.metric.ends_with("_bits")) series.bit_samples.resize(kBitCount);
   }
-  // By time: sealing may put batches of several devices in another order.
-  if (is_new || time_ns < series.first_ns) {
-    series.first = value;
-    series.first_ns = time_ns;
-  }
-  if (is_new || time_ns >= series.last_ns) {
-    series.last = value;
-    series.last_ns = time_ns;
-  }
-  series.values.add(static_cast<double>(value));
-  for (size_t bit = 0; bit < series.bit_samples.size(); ++bit) {
-    series.bit_samples[bit] += static_cast<uint64_t>(value) >> bit & 1;
-  }
+  series.add(time_ns, value);
 }
 
 void MetricTable::add_device(const format::Batch& rows, const format::Dictionaries& dictionaries) {

@@ -26,6 +26,9 @@ struct MetricSeries {
   int64_t first = 0, last = 0;        // the values with the earliest and the latest time
   int64_t first_ns = 0, last_ns = 0;  // session times of those
   std::vector<uint64_t> bit_samples;  // "..._bits" metrics: samples with each bit set; else empty
+
+  // One more sample; samples come in any order. `metric` is set before the first.
+  void add(int64_t time_ns, int64_t value);
 };
 
 // Whether a metric only ever grows, so that what it grew by is what a session says of it: the

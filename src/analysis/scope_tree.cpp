@@ -27,6 +27,29 @@ void ScopeFigures::merge(const ScopeFigures& other) {
   first_start_ns = std::min(first_start_ns, other.first_start_ns);
 }
 
+void ScopeFigures::add_ended(int64_t start_ns, int64_t duration, format::ScopeEnding ending,
+                             int64_t repeat, int64_t warmup_count) {
+  using format::ScopeEnding;
+  first_start_ns = std::min(first_start_ns, start_ns);
+  if (ending == ScopeEnding::Lost) {
+    ++lost;
+    return;
+  }
+  duration_ns.add(static_cast<double>(duration));
+  const bool was_cut = ending == ScopeEnding::ThreadExit || ending == ScopeEnding::Shutdown;
+  if (was_cut) ++cut;
+  if (repeat <= 0 || was_cut) return;
+  iteration_ns.add(static_cast<double>(duration) / static_cast<double>(repeat),
+                   static_cast<uint64_t>(repeat));
+  warmup += static_cast<uint64_t>(std::max<int64_t>(warmup_count, 0));
+}
+
+void ScopeFigures::add_open(int64_t start_ns, int64_t lasted_ns) {
+  ++open;
+  open_ns += static_cast<double>(std::max<int64_t>(lasted_ns, 0));
+  first_start_ns = std::min(first_start_ns, start_ns);
+}
+
 size_t ScopeTree::EdgeHash::operator()(const Edge& edge) const {
   // Two rounds of a 64-bit mixer: ids are small and dense, so they must be spread.
   uint64_t hash = (uint64_t{edge.key.name} << 32 | edge.key.tag) * 0x9e3779b97f4a7c15u;
@@ -139,27 +162,12 @@ void ScopeTree::add_ended(const format::Batch& rows, const format::Dictionaries&
     const int64_t parent = rows.at(column::kParent, row);
     const Key key{row_names_[row], row_tags_[row]};
     const int64_t start_ns = rows.at(column::kStart, row);
-    const auto duration_ns = static_cast<double>(rows.at(column::kDuration, row));
     const auto ending = static_cast<ScopeEnding>(rows.at(column::kEnding, row));
 
     const std::optional<Index> waiting = take_waiting(id);
     const Index node = child(home(parent), key);
-    ScopeFigures& figures = nodes_[node].figures;
-    figures.first_start_ns = std::min(figures.first_start_ns, start_ns);
-    if (ending == ScopeEnding::Lost) {
-      ++figures.lost;
-    } else {
-      figures.duration_ns.add(duration_ns);
-      const bool was_cut = ending == ScopeEnding::ThreadExit || ending == ScopeEnding::Shutdown;
-      if (was_cut) ++figures.cut;
-      const int64_t repeat = rows.at(column::kRepeat, row);
-      if (repeat > 0 && !was_cut) {
-        figures.iteration_ns.add(duration_ns / static_cast<double>(repeat),
-                                 static_cast<uint64_t>(repeat));
-        figures.warmup +=
-            static_cast<uint64_t>(std::max<int64_t>(rows.at(column::kWarmup, row), 0));
-      }
-    }
+    nodes_[node].figures.add_ended(start_ns, rows.at(column::kDuration, row), ending,
+                                   rows.at(column::kRepeat, row), rows.at(column::kWarmup, row));
     if (waiting) merge_children(*waiting, node);
     // Only these can end while children of theirs are open.
     if (ending == ScopeEnding::OutOfOrder || ending == ScopeEnding::OtherThread) {
@@ -191,11 +199,7 @@ std::vector<ScopeNode> ScopeTree::finish(int64_t now_ns) {
   end_window();
   for (const auto& [id, scope] : known_) {
     if (scope.ended_early) continue;
-    ScopeFigures& figures = nodes_[home(id)].figures;
-    ++figures.open;
-    figures.open_ns +=
-        static_cast<double>(std::max<int64_t>(saturating_subtract(now_ns, scope.start_ns), 0));
-    figures.first_start_ns = std::min(figures.first_start_ns, scope.start_ns);
+    nodes_[home(id)].figures.add_open(scope.start_ns, saturating_subtract(now_ns, scope.start_ns));
   }
   known_.clear();
   ended_early_.clear();

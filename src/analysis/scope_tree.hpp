@@ -30,6 +30,10 @@ struct ScopeFigures {
   int64_t first_start_ns = INT64_MAX;
 
   void merge(const ScopeFigures& other);
+  // One more scope: one whose end the log has, or one that was open when it ended.
+  void add_ended(int64_t start_ns, int64_t duration, format::ScopeEnding ending, int64_t repeat,
+                 int64_t warmup_count);
+  void add_open(int64_t start_ns, int64_t lasted_ns);
 };
 
 struct ScopeNode : ScopeFigures {

@@ -8,6 +8,7 @@
 
 #include "analysis/analysis_options.hpp"
 #include "analysis/figure.hpp"
+#include "analysis/kernel_groups.hpp"
 #include "analysis/scope_tree.hpp"
 #include "analysis/session_data.hpp"
 
@@ -39,7 +40,7 @@ struct ScopeCounter {
   double per_second = 0;
 };
 
-// One path of scopes. Times of scopes and counts are those of ScopeFigures.
+// One path of scopes. How many there were and how long they took is in ScopeFigures.
 struct ScopeWork : ScopeFigures {
   std::string name, tag;
   std::string path;                 // "train > step / 3"
@@ -61,7 +62,9 @@ struct ScopeWork : ScopeFigures {
 
 // In order of a walk through the tree: every path is followed by those inside of it, these by their
 // first start. Options' scope leaves out paths that neither match nor lie around or inside a match.
-std::vector<ScopeWork> scope_work(const SessionData& session, const AnalysisOptions& options);
+// Where the session records no GPU work, what is told of it is no figure: see Overview::kernels.
+std::vector<ScopeWork> scope_work(const SessionData& session, const AnalysisOptions& options,
+                                  const KernelNames& names);
 
 // Paths alone: which path each row of Tables::scopes has. What scope_work, kernel groups and
 // iterations number paths by.

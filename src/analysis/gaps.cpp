@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/gaps.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "analysis/selection.hpp"
+
+namespace gpufl::analysis {
+
+namespace {
+
+constexpr std::array<int64_t, 8> kClassEnds = {
+    1'000,      10'000,      100'000,       1'000'000,
+    10'000'000, 100'000'000, 1'000'000'000, std::numeric_limits<int64_t>::max()};
+
+// Longest first, then by time.
+bool is_longer(const Gap& a, const Gap& b) {
+  return a.span.length() != b.span.length() ? a.span.length() > b.span.length()
+                                            : a.span.start < b.span.start;
+}
+
+}  // namespace
+
+GapCollector::GapCollector(const AnalysisOptions& options)
+    : top_(options.top), minimum_ns_(options.minimum_gap_ns) {
+  int64_t from = 0;
+  for (size_t i = 0; i < kClassEnds.size(); ++i) {
+    idle_.classes[i].from_ns = std::exchange(from, kClassEnds[i]);
+    idle_.classes[i].to_ns = kClassEnds[i];
+  }
+}
+
+void GapCollector::add(const Gap& gap) {
+  const int64_t length = gap.span.length();
+  size_t place = 0;
+  while (length >= kClassEnds[place] && place + 1 < kClassEnds.size()) ++place;
+  ++idle_.classes[place].count;
+  idle_.classes[place].total_ns += length;
+  if (length < minimum_ns_) {
+    idle_.short_ns += length;
+    return;
+  }
+  ++idle_.count;
+  idle_.total_ns += length;
+  std::vector<Gap>& longest = idle_.longest;
+  if (longest.size() == top_) {
+    if (top_ == 0 || !is_longer(gap, longest.front())) return;
+    std::pop_heap(longest.begin(), longest.end(), is_longer);
+    longest.pop_back();
+  }
+  longest.push_back(gap);
+  std::push_heap(longest.begin(), longest.end(), is_longer);
+}
+
+IdleTime GapCollector::finish() {
+  std::sort_heap(idle_.longest.begin(), idle_.longest.end(), is_longer);
+  return std::move(idle_);
+}
+
+std::vector<Gap> idle_gaps(const SessionData& session, const AnalysisOptions& options) {
+  const Tables& tables = session.tables;
+  const Selection selection(tables, options);
+  const DeviceIndex index(tables);
+  std::vector<CoveredTime> covered(index.devices.size());
+  std::vector<std::vector<Gap>> gaps(index.devices.size());
+  visit_in_order(work_tables(tables), [&](WorkRow row, const Work& work) {
+    if (!selection.concerns(work, row.row)) return;
+    const uint32_t device = index.of(work, row.row);
+    const std::optional<Gap> gap = covered[device].add(selection.span(work, row.row), row);
+    if (!gap || gap->span.length() < options.minimum_gap_ns) return;
+    gaps[device].push_back(*gap);
+    gaps[device].back().device = index.devices[device];
+  });
+  std::vector<Gap> all;
+  for (const std::vector<Gap>& of_device : gaps) {
+    all.insert(all.end(), of_device.begin(), of_device.end());
+  }
+  return all;
+}
+
+}  // namespace gpufl::analysis

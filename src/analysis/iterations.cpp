@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/iterations.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/busy.hpp"
+#include "analysis/kernel_name.hpp"
+#include "analysis/missing.hpp"
+#include "analysis/saturating.hpp"
+#include "analysis/scope_work.hpp"
+#include "analysis/selection.hpp"
+#include "symbols/demangle.hpp"
+
+namespace gpufl::analysis {
+
+namespace {
+
+// Spans that may be the steps of a program: the same scope, or range, on one thread.
+struct Candidate {
+  std::string label;
+  uint32_t scope_path = kNoRow;
+  uint32_t depth = 0;
+  Intervals spans;  // none overlap; they may touch
+  int64_t total_ns = 0;
+
+  // Spans come in order of their start. What lies inside the one before is a step of a step.
+  void add(Interval span) {
+    if (span.end <= span.start || (!spans.empty() && span.start < spans.back().end)) return;
+    spans.push_back(span);
+    total_ns += span.length();
+  }
+};
+
+// The outermost of those that take about as long as the one that takes longest.
+std::optional<Candidate> choose(std::vector<Candidate> candidates) {
+  constexpr double kAboutAsLong = 0.5;
+  int64_t longest_ns = 0;
+  for (const Candidate& candidate : candidates) {
+    if (candidate.spans.size() < kMinIterations) continue;
+    longest_ns = std::max(longest_ns, candidate.total_ns);
+  }
+  std::optional<Candidate> best;
+  for (Candidate& candidate : candidates) {
+    if (candidate.spans.size() < kMinIterations) continue;
+    if (static_cast<double>(candidate.total_ns) < kAboutAsLong * static_cast<double>(longest_ns)) {
+      continue;
+    }
+    if (!best || candidate.depth < best->depth ||
+        (candidate.depth == best->depth && candidate.total_ns > best->total_ns)) {
+      best = std::move(candidate);
+    }
+  }
+  return best;
+}
+
+std::optional<Candidate> from_scopes(const Tables& tables, const AnalysisOptions& options,
+                                     const Selection& selection) {
+  const ScopePaths paths = scope_paths(tables, options);
+  // Tags number steps ("step / 17"), so paths that differ in tags alone are one family.
+  std::vector<uint32_t> family_of(paths.paths.size());
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> families;  // by family around it, and name
+  for (uint32_t i = 0; i < paths.paths.size(); ++i) {
+    const ScopePaths::Path& path = paths.paths[i];
+    const uint32_t outer = path.parent == kNoRow ? kNoRow : family_of[path.parent];
+    family_of[i] = families.try_emplace({outer, path.name}, i).first->second;
+  }
+  std::map<std::pair<uint32_t, int64_t>, Candidate> candidates;  // by family and thread
+  const Scopes& scopes = tables.scopes;
+  for (size_t row = 0; row < scopes.rows(); ++row) {
+    const uint32_t path = paths.of_scope[row];
+    if (path == kNoRow || !paths.is_chosen[path] || !selection.has_window(scopes.start[row])) {
+      continue;
+    }
+    if (scopes.ending[row] == Scopes::kOpen) continue;
+    const uint32_t family = family_of[path];
+    Candidate& candidate = candidates[{family, scopes.thread[row]}];
+    if (candidate.spans.empty()) {
+      const ScopePaths::Path& first = paths.paths[family];
+      candidate.label = tables.name(first.name);
+      if (first.parent != kNoRow) {
+        candidate.label = paths.paths[first.parent].text + " > " + candidate.label;
+      }
+      candidate.scope_path = family;
+      candidate.depth = first.depth;
+    }
+    candidate.add({scopes.start[row], scopes.end(row)});
+  }
+  std::vector<Candidate> list;
+  for (auto& [key, candidate] : candidates) list.push_back(std::move(candidate));
+  return choose(std::move(list));
+}
+
+std::optional<Candidate> from_markers(const Tables& tables, const Selection& selection) {
+  const Markers& markers = tables.markers;
+  std::map<std::pair<uint32_t, int64_t>, Candidate> candidates;  // by name and thread
+  // Ranges are in order of their start, so how many are open around one tells its depth.
+  std::unordered_map<int64_t, std::vector<int64_t>> open_ends;  // by thread
+  for (size_t row = 0; row < markers.rows(); ++row) {
+    if (markers.duration[row] <= 0 || !selection.has_window(markers.start[row])) continue;
+    const Interval span{markers.start[row],
+                        saturating_add(markers.start[row], markers.duration[row])};
+    std::vector<int64_t>& ends = open_ends[markers.thread[row]];
+    while (!ends.empty() && ends.back() <= span.start) ends.pop_back();
+    Candidate& candidate = candidates[{markers.name[row], markers.thread[row]}];
+    if (candidate.spans.empty()) {
+      candidate.label = tables.name(markers.name[row]);
+      candidate.depth = static_cast<uint32_t>(ends.size());
+    }
+    candidate.add(span);
+    ends.push_back(span.end);
+  }
+  std::vector<Candidate> list;
+  for (auto& [key, candidate] : candidates) list.push_back(std::move(candidate));
+  return choose(std::move(list));
+}
+
+// The stream that ran most kernels: those of others may come in another order each time.
+std::vector<uint32_t> main_stream(const Kernels& kernels, const Selection& selection,
+                                  size_t lane_count) {
+  std::vector<size_t> counts(lane_count);
+  for (size_t row = 0; row < kernels.rows(); ++row) {
+    if (selection.includes(kernels, row)) ++counts[kernels.lane[row]];
+  }
+  const auto most = std::max_element(counts.begin(), counts.end());
+  std::vector<uint32_t> rows;
+  if (most == counts.end()) return rows;
+  rows.reserve(*most);
+  for (uint32_t row = 0; row < kernels.rows(); ++row) {
+    const bool is_there = kernels.lane[row] == static_cast<uint32_t>(most - counts.begin());
+    if (is_there && selection.includes(kernels, row)) rows.push_back(row);
+  }
+  return rows;
+}
+
+// By how much all repeats are to be moved so that they begin where the GPU waits longest: a step
+// begins with the host's work for it. The repeats follow each other; only like ones are asked.
+size_t best_shift(const Kernels& kernels, const std::vector<uint32_t>& rows,
+                  const std::vector<Repeat>& repeats) {
+  std::vector<size_t> lengths;
+  for (const Repeat& repeat : repeats) lengths.push_back(repeat.end - repeat.begin);
+  const auto middle = lengths.begin() + static_cast<ptrdiff_t>(lengths.size() / 2);
+  std::nth_element(lengths.begin(), middle, lengths.end());
+  const size_t length = *middle;
+  std::vector<int64_t> idle(length);
+  for (const Repeat& repeat : repeats) {
+    if (repeat.end - repeat.begin != length) continue;
+    for (size_t i = repeat.begin; i < repeat.end; ++i) {
+      if (i == 0) continue;
+      const int64_t gap = saturating_subtract(kernels.start[rows[i]], kernels.end(rows[i - 1]));
+      idle[i - repeat.begin] = saturating_add(idle[i - repeat.begin], std::max<int64_t>(gap, 0));
+    }
+  }
+  return static_cast<size_t>(std::max_element(idle.begin(), idle.end()) - idle.begin());
+}
+
+std::optional<Candidate> from_kernels(const Tables& tables, const Selection& selection) {
+  const Kernels& kernels = tables.kernels;
+  const std::vector<uint32_t> rows = main_stream(kernels, selection, tables.lanes.size());
+  std::vector<uint32_t> sequence;
+  sequence.reserve(rows.size());
+  for (const uint32_t row : rows) {
+    sequence.push_back(tables.config(kernels.config[row]).name);
+  }
+  const std::vector<Repeat> repeats = find_repeats(sequence);
+  if (repeats.empty()) return std::nullopt;
+  const size_t shift = best_shift(kernels, rows, repeats);
+  Candidate candidate;
+  for (size_t i = 0; i < repeats.size(); ++i) {
+    const size_t begin = repeats[i].begin + shift, end = repeats[i].end + shift;
+    if (end > rows.size()) break;
+    // To where the next begins, so that a pause counts to the step before it.
+    const int64_t end_ns =
+        end < rows.size() ? kernels.start[rows[end]] : kernels.end(rows[end - 1]);
+    candidate.add({kernels.start[rows[begin]], end_ns});
+    if (candidate.label.empty()) {
+      candidate.label = short_kernel_name(symbols::demangle(tables.name(sequence[begin])));
+    }
+  }
+  if (candidate.spans.size() < kMinIterations) return std::nullopt;
+  return candidate;
+}
+
+// Kernels belong to the step in which they were asked for; those of a sequence to the one in which
+// they ran.
+Iterations finish(const SessionData& session, const AnalysisOptions& options,
+                  const Selection& selection, IterationSource source, Candidate candidate) {
+  Iterations out;
+  out.source = source;
+  out.label = std::move(candidate.label);
+  out.scope_path = candidate.scope_path;
+  for (const Interval& span : candidate.spans) out.list.push_back({span, 0, 0});
+
+  const Kernels& kernels = session.tables.kernels;
+  const bool has_calls = source != IterationSource::KernelSequence && !kernels.api_start.empty();
+  for (size_t row = 0; row < kernels.rows(); ++row) {
+    if (!selection.includes(kernels, row)) continue;
+    const int64_t time_ns = has_calls && kernels.api_start[row] != kNoTime ? kernels.api_start[row]
+                                                                           : kernels.start[row];
+    const auto after = std::upper_bound(
+        out.list.begin(), out.list.end(), time_ns,
+        [](int64_t t, const Iteration& iteration) { return t < iteration.span.start; });
+    if (after == out.list.begin() || time_ns >= (after - 1)->span.end) continue;
+    Iteration& iteration = *(after - 1);
+    ++iteration.kernels;
+    iteration.kernel_ns = saturating_add(iteration.kernel_ns, kernels.duration[row]);
+  }
+  std::vector<int64_t> durations, kernel_times;
+  for (const Iteration& iteration : out.list) {
+    durations.push_back(iteration.span.length());
+    kernel_times.push_back(iteration.kernel_ns);
+  }
+  out.duration_ns = stats_of(std::span<int64_t>(durations));
+  out.kernel_ns = stats_of(std::span<int64_t>(kernel_times));
+  const int64_t recorded_ns = total_length(recorded_spans(session, options));
+  out.coverage = recorded_ns <= 0 ? 0
+                                  : std::min(1.0, static_cast<double>(candidate.total_ns) /
+                                                      static_cast<double>(recorded_ns));
+  return out;
+}
+
+}  // namespace
+
+std::string_view to_string(IterationSource source) {
+  switch (source) {
+    case IterationSource::Scopes: return "scopes";
+    case IterationSource::Markers: return "markers";
+    case IterationSource::KernelSequence: return "kernel sequence";
+  }
+  return "?";
+}
+
+Figure<Iterations> find_iterations(const SessionData& session, const AnalysisOptions& options) {
+  const Tables& tables = session.tables;
+  const Selection selection(tables, options);
+  if (auto found = from_scopes(tables, options, selection)) {
+    return finish(session, options, selection, IterationSource::Scopes, std::move(*found));
+  }
+  if (auto found = from_markers(tables, selection)) {
+    return finish(session, options, selection, IterationSource::Markers, std::move(*found));
+  }
+  if (!records_gpu_work(session)) return missing_gpu_work(session);
+  if (auto found = from_kernels(tables, selection)) {
+    return finish(session, options, selection, IterationSource::KernelSequence, std::move(*found));
+  }
+  return Unknown{"nothing repeats: no scope, no range, no sequence of kernels",
+                 "open a scope around each step"};
+}
+
+}  // namespace gpufl::analysis

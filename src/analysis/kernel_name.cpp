@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/kernel_name.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace gpufl::analysis {
+
+namespace {
+
+constexpr std::string_view kAnonymous = "(anonymous namespace)";
+
+bool is_identifier(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// The function's name with its namespaces and without template arguments and parameters, and the
+// text of the first template arguments.
+struct Parts {
+  std::string name;
+  std::string_view arguments;
+};
+
+Parts split(std::string_view text) {
+  Parts parts;
+  int depth = 0;
+  size_t arguments_from = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '(' && depth == 0) {
+      if (text.substr(i).starts_with(kAnonymous)) {
+        i += kAnonymous.size() - 1;
+        continue;
+      }
+      if (!parts.name.ends_with("operator")) break;  // the parameters
+      parts.name += "()";
+      ++i;
+      continue;
+    }
+    if (c == '<' && depth == 0) arguments_from = i + 1;
+    if (c == '<' || c == '(' || c == '{' || c == '[') ++depth;
+    if (depth == 0) parts.name += c;
+    if (c == '>' || c == ')' || c == '}' || c == ']') {
+      // "->" and what else a broken name may have must not lead below the ground.
+      depth = std::max(depth - 1, 0);
+      if (depth == 0 && c == '>') parts.arguments = text.substr(arguments_from, i - arguments_from);
+    }
+  }
+  return parts;
+}
+
+// Kernels that run whatever their template arguments say.
+constexpr std::array kFrames = {
+    std::string_view{"vectorized_elementwise_kernel"},
+    std::string_view{"unrolled_elementwise_kernel"},
+    std::string_view{"elementwise_kernel"},
+    std::string_view{"elementwise_kernel_with_index"},
+    std::string_view{"legacy_elementwise_kernel"},
+    std::string_view{"vectorized_templated_elementwise_kernel"},
+    std::string_view{"distribution_elementwise_grid_stride_kernel"},
+    std::string_view{"index_elementwise_kernel"},
+    std::string_view{"multi_tensor_apply_kernel"},
+    std::string_view{"reduce_kernel"},
+    std::string_view{"device_kernel"},
+    std::string_view{"Kernel"},
+    std::string_view{"Kernel2"},
+};
+
+// Arguments that are frames themselves.
+constexpr std::array kWrappers = {
+    std::string_view{"AUnaryFunctor"},
+    std::string_view{"BUnaryFunctor"},
+    std::string_view{"BinaryFunctor"},
+    std::string_view{"func_wrapper_t"},
+    std::string_view{"gpu_kernel_impl_nocast"},
+    std::string_view{"gpu_kernel_impl"},
+    std::string_view{"ReduceOp"},
+    std::string_view{"GemmUniversal"},
+};
+
+constexpr std::array kTellingParts = {
+    std::string_view{"Functor"}, std::string_view{"functor"}, std::string_view{"kernel"},
+    std::string_view{"Kernel"},  std::string_view{"gemm"},    std::string_view{"Gemm"},
+    std::string_view{"Flash"},   std::string_view{"fprop"},   std::string_view{"dgrad"},
+    std::string_view{"wgrad"},   std::string_view{"Ops"},
+};
+
+template <size_t n>
+bool is_one_of(const std::array<std::string_view, n>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// The first word of template arguments that names an operation.
+std::string_view operation(std::string_view arguments) {
+  for (size_t i = 0; i < arguments.size();) {
+    size_t end = i;
+    while (end < arguments.size() && is_identifier(arguments[end])) ++end;
+    const std::string_view word = arguments.substr(i, end - i);
+    const bool is_telling = std::any_of(
+        kTellingParts.begin(), kTellingParts.end(),
+        [&](std::string_view part) { return word.find(part) != std::string_view::npos; });
+    if (is_telling && !is_one_of(kWrappers, word)) return word;
+    i = end + 1;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string short_kernel_name(std::string_view demangled) {
+  Parts parts = split(demangled);
+  while (parts.name.ends_with(' ')) parts.name.pop_back();
+  std::string name = parts.name.substr(parts.name.rfind(' ') + 1);  // without the return type
+  const size_t qualifier = name.rfind("::");
+  if (qualifier != std::string::npos) name.erase(0, qualifier + 2);
+  if (name.empty()) return std::string(demangled);
+  if (is_one_of(kFrames, name)) {
+    const std::string_view inner = operation(parts.arguments);
+    if (!inner.empty()) name.append("<").append(inner).append(">");
+  }
+  return name;
+}
+
+}  // namespace gpufl::analysis

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/latency.hpp"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "analysis/missing.hpp"
+#include "analysis/saturating.hpp"
+#include "analysis/selection.hpp"
+
+namespace gpufl::analysis {
+
+namespace {
+
+constexpr std::string_view kCallTimes = "the times of API calls were";
+constexpr std::string_view kTrace = "the engine Trace";
+
+// Durations of calls by function, gathered as they come.
+class ApiTable {
+ public:
+  void add(const std::string& function, int64_t duration_ns, bool has_failed) {
+    Entry& entry = entries_[function];
+    entry.durations.push_back(duration_ns);
+    entry.failed += has_failed ? 1 : 0;
+  }
+  bool empty() const { return entries_.empty(); }
+  std::vector<ApiGroup> finish() {
+    std::vector<ApiGroup> groups;
+    for (auto& [function, entry] : entries_) {
+      groups.push_back({function, stats_of(std::span<int64_t>(entry.durations)), entry.failed});
+    }
+    std::stable_sort(groups.begin(), groups.end(), [](const ApiGroup& a, const ApiGroup& b) {
+      return a.duration_ns.total > b.duration_ns.total;
+    });
+    return groups;
+  }
+
+ private:
+  struct Entry {
+    std::vector<int64_t> durations;
+    uint64_t failed = 0;
+  };
+  std::map<std::string, Entry> entries_;
+};
+
+bool is_of_graph(const Kernels& kernels, size_t row) {
+  return (!kernels.graph.empty() && kernels.graph[row] != 0) ||
+         (!kernels.graph_node.empty() && kernels.graph_node[row] != 0);
+}
+
+}  // namespace
+
+std::string_view wait_call_name(uint8_t call) {
+  switch (call) {
+    case 1: return "EventSynchronize";
+    case 2: return "StreamWaitEvent";
+    case 3: return "StreamSynchronize";
+    case 4: return "ContextSynchronize";
+    default: return "wait";
+  }
+}
+
+int64_t launch_latency_of(const Kernels& kernels, size_t row) {
+  if (kernels.api_start.empty() || kernels.api_start[row] == kNoTime) return kNoTime;
+  if (is_of_graph(kernels, row)) return kNoTime;
+  // Clocks of GPU and host agree within microseconds only: none begins before it was asked for.
+  return std::max<int64_t>(saturating_subtract(kernels.start[row], kernels.api_start[row]), 0);
+}
+
+LaunchLatency launch_latency(const SessionData& session, const AnalysisOptions& options) {
+  const Kernels& kernels = session.tables.kernels;
+  const Selection selection(session.tables, options);
+  std::vector<int64_t> launch, queue, driver;
+  uint64_t count = 0;
+  for (size_t row = 0; row < kernels.rows(); ++row) {
+    if (!selection.includes(kernels, row)) continue;
+    ++count;
+    const int64_t latency_ns = launch_latency_of(kernels, row);
+    if (latency_ns != kNoTime) {
+      launch.push_back(latency_ns);
+      queue.push_back(
+          std::max<int64_t>(saturating_subtract(latency_ns, kernels.api_duration[row]), 0));
+    }
+    if (!kernels.queued.empty() && kernels.queued[row] != kNoTime) {
+      driver.push_back(
+          std::max<int64_t>(saturating_subtract(kernels.start[row], kernels.queued[row]), 0));
+    }
+  }
+  LaunchLatency figures;
+  const auto fill = [&](Figure<Stats>& figure, std::vector<int64_t>& values, std::string_view what,
+                        std::string_view option) {
+    if (!values.empty()) {
+      figure = stats_of(std::span<int64_t>(values));
+    } else if (count == 0 && records_gpu_work(session)) {
+      figure = Unknown{"no kernel ran", ""};
+    } else {
+      figure = missing_option(session, what, option);
+    }
+  };
+  fill(figures.launch_ns, launch, kCallTimes, kTrace);
+  fill(figures.queue_ns, queue, kCallTimes, kTrace);
+  fill(figures.driver_ns, driver, "the driver's times of kernels were", "enable_queue_times");
+  return figures;
+}
+
+Figure<std::vector<ApiGroup>> api_calls(const SessionData& session,
+                                        const AnalysisOptions& options) {
+  const Tables& tables = session.tables;
+  const Selection selection(tables, options);
+  ApiTable calls;
+  std::unordered_set<int64_t> seen;  // correlation ids of calls with several rows
+  const auto add_table = [&](const Work& work, const std::string& what, bool is_shared) {
+    if (work.api_start.empty()) return;
+    for (size_t row = 0; row < work.rows(); ++row) {
+      if (work.api_start[row] == kNoTime || !selection.includes(work, row)) continue;
+      const bool is_first = !is_shared || work.correlation.empty() || work.correlation[row] == 0 ||
+                            seen.insert(work.correlation[row]).second;
+      if (!is_first) continue;
+      const std::string& function =
+          work.stack.empty() ? what : session.code.api_function(work.stack[row]);
+      calls.add(function.empty() ? what : function, work.api_duration[row], false);
+    }
+  };
+  // One launch of a graph is behind many rows.
+  const bool has_graphs = !tables.kernels.graph.empty() || !tables.kernels.graph_node.empty();
+  add_table(tables.graphs, "graph launch", has_graphs);
+  add_table(tables.kernels, "kernel launch", has_graphs);
+  add_table(tables.copies, "copy", has_graphs);
+  add_table(tables.fills, "fill", has_graphs);
+  add_table(tables.waits, "wait", false);
+  const ApiCalls& api = tables.api_calls;
+  for (size_t row = 0; row < api.rows(); ++row) {
+    if (!selection.includes(api, row)) continue;
+    const bool has_failed = !api.result.empty() && api.result[row] != 0;
+    calls.add(tables.name(api.name[row]), api.duration[row], has_failed);
+  }
+  if (calls.empty()) return missing_option(session, kCallTimes, kTrace);
+  return calls.finish();
+}
+
+Figure<std::vector<WaitGroup>> waits(const SessionData& session, const AnalysisOptions& options) {
+  const Waits& waits = session.tables.waits;
+  if (!records_gpu_work(session)) return missing_gpu_work(session);
+  if (waits.rows() == 0 && is_refused(session, "enable_synchronization")) {
+    return missing_option(session, "waits were", "enable_synchronization");
+  }
+  const Selection selection(session.tables, options);
+  std::map<std::string_view, std::vector<int64_t>> by_call;
+  for (size_t row = 0; row < waits.rows(); ++row) {
+    if (!selection.includes(waits, row)) continue;
+    const uint8_t call = waits.call.empty() ? 0 : waits.call[row];
+    by_call[wait_call_name(call)].push_back(waits.duration[row]);
+  }
+  std::vector<WaitGroup> groups;
+  for (auto& [call, blocked] : by_call) {
+    groups.push_back({std::string(call), stats_of(std::span<int64_t>(blocked))});
+  }
+  std::stable_sort(groups.begin(), groups.end(), [](const WaitGroup& a, const WaitGroup& b) {
+    return a.blocked_ns.total > b.blocked_ns.total;
+  });
+  return groups;
+}
+
+}  // namespace gpufl::analysis

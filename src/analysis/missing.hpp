@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "analysis/figure.hpp"
+#include "analysis/session_data.hpp"
+
+// Why a session does not tell something, and what would have made it: the words of every figure
+// that is unknown. Pure functions.
+namespace gpufl::analysis {
+
+// Whether kernels would be in the log if any ran. A session of the engine Monitor has none.
+bool records_gpu_work(const SessionData& session);
+// Why there is no GPU work at all; only where !records_gpu_work().
+Unknown missing_gpu_work(const SessionData& session);
+// Whether the session says that it asked for a feature in vain.
+bool is_refused(const SessionData& session, std::string_view feature);
+// Why something is missing that `option` would record: `what` was "not recorded". Where the session
+// says that it could not be had, that is the reason.
+Unknown missing_option(const SessionData& session, std::string_view what, std::string_view option);
+
+}  // namespace gpufl::analysis

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/overview.hpp"
+
+#include <algorithm>
+
+#include "analysis/energy.hpp"
+#include "analysis/missing.hpp"
+#include "analysis/saturating.hpp"
+
+namespace gpufl::analysis {
+
+namespace {
+
+Figure<KernelFigures> kernel_figures(const SessionData& session, const AnalysisOptions& options,
+                                     const KernelNames& names) {
+  if (!records_gpu_work(session)) return missing_gpu_work(session);
+  const auto groups = [&](GroupBy by) { return kernel_groups(session, options, by, names); };
+  KernelFigures figures;
+  figures.by_name = *groups(GroupBy::Name);
+  for (const KernelGroup& group : figures.by_name) {
+    figures.count += group.duration_ns.count;
+    figures.total_ns = saturating_add(figures.total_ns, group.duration_ns.total);
+  }
+  if (options.depth == Depth::Summary) return figures;
+  figures.by_config = *groups(GroupBy::Config);
+  figures.by_class = *groups(GroupBy::Class);
+  figures.by_scope = *groups(GroupBy::Scope);
+  figures.by_stream = *groups(GroupBy::Stream);
+  figures.by_device = *groups(GroupBy::Device);
+  figures.by_line = groups(GroupBy::Line);
+  figures.by_api_call = groups(GroupBy::ApiCall);
+  return figures;
+}
+
+std::vector<std::string> caveats_of(const SessionSummary& summary) {
+  std::vector<std::string> caveats;
+  if (!summary.ended) {
+    caveats.emplace_back(summary.live ? "the session is still being recorded"
+                                      : "the session has no end: its process was killed");
+  }
+  if (summary.ledger) {
+    const format::Ledger& ledger = *summary.ledger;
+    const auto count = [&](const std::optional<uint64_t>& value, std::string_view what) {
+      if (value.value_or(0) != 0) {
+        caveats.push_back(std::to_string(*value) + " " + std::string(what));
+      }
+    };
+    count(ledger.launches_missing, "kernel launches have no record");
+    count(ledger.launches_unfinished, "kernels still ran when recording stopped");
+    count(ledger.launches_outside_range, "kernel launches were outside of the capture range");
+    count(ledger.vendor_dropped, "records were dropped by the vendor's library");
+    count(ledger.impossible_times, "records had impossible times");
+    count(ledger.scopes_dropped, "scope events were lost");
+    count(ledger.samples_missed, "samples of the system were missed");
+    uint64_t dropped = 0;
+    for (const auto& [reason, rows] : ledger.writer.dropped) dropped += rows;
+    count(dropped, "rows were dropped by the log");
+    count(ledger.writer.rows_deleted, "rows were deleted to stay within the log's limits");
+  }
+  if (summary.has_faults) caveats.emplace_back("parts of the log could not be read");
+  return caveats;
+}
+
+}  // namespace
+
+const DeviceBusy* Overview::device(int64_t number) const {
+  const auto found = std::find_if(devices.begin(), devices.end(), [number](const DeviceBusy& busy) {
+    return busy.device == number;
+  });
+  return found == devices.end() ? nullptr : &*found;
+}
+
+Overview analyze(const SessionData& session, const AnalysisOptions& options) {
+  const KernelNames names = kernel_names(session.tables);
+  const Intervals recorded = recorded_spans(session, options);
+  Overview overview;
+  overview.options = options;
+  overview.recorded_ns = total_length(recorded);
+  overview.devices = busy_times(session, options);
+  overview.kernels = kernel_figures(session, options, names);
+  overview.caveats = caveats_of(session.summary);
+  if (options.depth == Depth::Summary) return overview;
+
+  overview.scopes = scope_work(session, options, names);
+  overview.latency = launch_latency(session, options);
+  overview.api = api_calls(session, options);
+  overview.waits = waits(session, options);
+  overview.transfers = transfers(session, options);
+  overview.communication = communication(session, options, names);
+  overview.memory = memory_usage(session, options);
+  overview.metrics = system_metrics(session, options);
+  overview.counters = counter_figures(session, options);
+  const EnergyMeter energy(session.tables);
+  overview.energy_joules =
+      options.device ? energy.joules(*options.device, recorded) : energy.joules(recorded);
+  overview.iterations = find_iterations(session, options);
+  return overview;
+}
+
+}  // namespace gpufl::analysis
