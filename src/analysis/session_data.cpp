@@ -2,8 +2,11 @@
 #include "analysis/session_data.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <future>
 #include <map>
+#include <mutex>
 #include <system_error>
 #include <thread>
 #include <tuple>
@@ -17,23 +20,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Tells how far loading is, at most a few times a second.
+uint64_t bytes_of(const format::WindowFile& window) {
+  std::error_code error;
+  const auto bytes = fs::file_size(window.path, error);
+  return error ? 0 : bytes;
+}
+
+// Tells how far loading is, a few times a second, on the thread that made it.
 class Progress {
  public:
-  Progress(const LoadOptions& options, const std::vector<format::WindowFile>& windows)
-      : report_(options.progress) {
-    if (!report_) return;
-    for (const format::WindowFile& window : windows) total_ += bytes_of(window);
-    report_(0, total_);
-  }
+  explicit Progress(const LoadOptions& options) : report_(options.progress) {}
 
+  void expect(const format::SessionReader& session) {
+    if (!report_) return;
+    for (const format::WindowFile& window : session.windows()) total_ += bytes_of(window);
+  }
+  // Any thread.
   void on_window_end(const format::WindowFile& window) {
     if (!report_) return;
-    done_ = std::min(done_ + bytes_of(window), total_);
-    const auto now = Clock::now();
-    if (now < next_) return;
-    next_ = now + kInterval;
-    report_(done_, total_);
+    done_ += bytes_of(window);
+    if (std::this_thread::get_id() != caller_ || Clock::now() < next_) return;
+    next_ = Clock::now() + kInterval;
+    // A live file may have grown since.
+    report_(std::min(done_.load(), total_), total_);
   }
   void finish() {
     if (report_) report_(total_, total_);
@@ -43,14 +52,10 @@ class Progress {
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds kInterval{200};
 
-  static uint64_t bytes_of(const format::WindowFile& window) {
-    std::error_code error;
-    const auto bytes = fs::file_size(window.path, error);
-    return error ? 0 : bytes;
-  }
-
   const std::function<void(uint64_t, uint64_t)>& report_;
-  uint64_t done_ = 0, total_ = 0;
+  const std::thread::id caller_ = std::this_thread::get_id();
+  uint64_t total_ = 0;
+  std::atomic<uint64_t> done_ = 0;
   Clock::time_point next_;
 };
 
@@ -77,6 +82,10 @@ struct LoadVisitor final : format::Visitor {
   }
 };
 
+unsigned threads_of(const LoadOptions& options) {
+  return options.threads != 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1U);
+}
+
 // When each session began, in nanoseconds of one clock. Sessions of one boot of one machine go by
 // its monotonic clock, which nobody sets; only machines are set against each other by the wall
 // clock.
@@ -94,36 +103,77 @@ std::vector<int64_t> begins_of(const std::vector<SessionData>& sessions) {
   return begins;
 }
 
+SessionData load_session(const format::SessionReader& reader, const LoadOptions& options,
+                         unsigned threads, Progress& progress) {
+  LoadVisitor visitor(progress);
+  visitor.tables.expect(reader.windows());
+  for (const format::Problem& problem : reader.open_problems()) visitor.on_problem(problem);
+  reader.read(visitor, {}, threads);
+  const symbols::SessionFrames& frames = visitor.summary.frames();
+  const symbols::SymbolFile symbols = [&] {
+    static std::mutex one_at_a_time;  // readers of debug information share state
+    const std::lock_guard lock(one_at_a_time);
+    return symbols::find_symbols(reader, frames, options.symbolize);
+  }();
+  SessionData data;
+  data.code = CodeMap(frames, symbols);
+  data.summary = visitor.summary.finish(symbols, data.code, reader);
+  data.tables = visitor.tables.finish(data.summary.duration_ns);
+  return data;
+}
+
+// Side by side, each on its share of the threads.
+std::vector<SessionData> load_sessions(const std::vector<format::SessionReader>& readers,
+                                       const LoadOptions& options, Progress& progress) {
+  std::vector<SessionData> sessions(readers.size());
+  const unsigned threads = threads_of(options);
+  const auto side_by_side = static_cast<unsigned>(std::min<size_t>(threads, readers.size()));
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t i = next++; i < readers.size(); i = next++) {
+      sessions[i] = load_session(readers[i], options, threads / side_by_side, progress);
+    }
+  };
+  std::vector<std::future<void>> others;
+  try {
+    while (others.size() + 1 < side_by_side) {
+      others.push_back(std::async(std::launch::async, work));
+    }
+  } catch (const std::system_error&) {
+    // With those that there are, or without.
+  }
+  work();
+  for (std::future<void>& other : others) other.get();
+  return sessions;
+}
+
 }  // namespace
 
 base::Result<SessionData> load(const fs::path& session_dir, const LoadOptions& options) {
   const auto reader = format::SessionReader::open(session_dir);
   if (!reader) return reader.status();
-  Progress progress(options, reader->windows());
-  LoadVisitor visitor(progress);
-  visitor.tables.expect(reader->windows());
-  for (const format::Problem& problem : reader->open_problems()) visitor.on_problem(problem);
-  reader->read(visitor);
-  const symbols::SessionFrames& frames = visitor.summary.frames();
-  const symbols::SymbolFile symbols = symbols::find_symbols(*reader, frames, options.symbolize);
-  SessionData data;
-  data.code = CodeMap(frames, symbols);
-  data.summary = visitor.summary.finish(symbols, data.code, *reader);
-  data.tables = visitor.tables.finish(data.summary.duration_ns);
+  Progress progress(options);
+  progress.expect(*reader);
+  SessionData data = load_session(*reader, options, threads_of(options), progress);
   progress.finish();
   return data;
 }
 
 base::Result<RunData> load_run(const fs::path& path, const LoadOptions& options) {
   RunData run;
+  Progress progress(options);
+  std::vector<format::SessionReader> readers;
   for (const fs::path& session : format::find_sessions(path)) {
-    auto data = load(session, options);
-    if (data) {
-      run.sessions.push_back(std::move(*data));
+    auto reader = format::SessionReader::open(session);
+    if (reader) {
+      progress.expect(*reader);
+      readers.push_back(std::move(*reader));
     } else {
-      run.problems.push_back(session.string() + ": " + data.status().message());
+      run.problems.push_back(session.string() + ": " + reader.status().message());
     }
   }
+  run.sessions = load_sessions(readers, options, progress);
+  progress.finish();
   if (run.sessions.empty()) {
     return base::Status(base::Code::NotFound,
                         run.problems.empty() ? path.string() + " is not a session or a run of them"

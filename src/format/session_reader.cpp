@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <bitset>
-#include <memory>
 #include <unordered_set>
 
 #include "format/batch_codec.hpp"
+#include "format/decode_ahead.hpp"
 #include "format/dictionary.hpp"
 #include "format/limits.hpp"
 #include "format/seal.hpp"
@@ -39,8 +39,9 @@ std::optional<Dict> find_dict(std::string_view name) {
 // One pass over a session: what lives across windows, and the handling of one window's lines.
 class Pass {
  public:
-  Pass(Visitor& visitor, const SessionHeader& header, const std::vector<Kind>& wanted)
-      : visitor_(visitor), header_(header) {
+  Pass(Visitor& visitor, const SessionHeader& header, const std::vector<Kind>& wanted,
+       unsigned threads)
+      : visitor_(visitor), header_(header), ahead_(std::max(threads, 1U) - 1) {
     for (const Kind kind : wanted) wanted_.set(static_cast<size_t>(kind));
     if (wanted.empty()) wanted_.set();
   }
@@ -52,7 +53,8 @@ class Pass {
   Outcome read_file(const WindowFile& window, const fs::path& path);
   bool on_line(std::string_view text);
   bool on_first_line(std::string_view text);
-  void on_batch(const KindSpec& kind, std::string_view text);
+  void tell_oldest_batch();
+  void tell_batches();
   void on_object(Kind kind, std::string_view text);
   void define(const Json& line);
   void problem(Problem::Kind kind, std::string text) {
@@ -66,12 +68,12 @@ class Pass {
   Visitor& visitor_;
   const SessionHeader& header_;
   std::bitset<kKindCount> wanted_;
-  BatchCodec codec_;
-  std::array<std::unique_ptr<Batch>, kKindCount> batches_;
+  DecodeAhead ahead_;                           // batches that the visitor has not been told yet
   std::unordered_set<std::string> repeatable_;  // lines that later windows say again
   Dictionaries dictionaries_;
 
   std::string file_;
+  uint64_t lines_ = 0;  // of it, so far
   const WindowFile* window_ = nullptr;
   bool other_window_ = false;
   uint64_t unknown_lines_ = 0;
@@ -101,6 +103,7 @@ Pass::Outcome Pass::read_file(const WindowFile& window, const fs::path& path) {
   file_ = path.filename().string();
   window_ = &window;
   other_window_ = false;
+  lines_ = 0;
   unknown_lines_ = 0;
   decode_stats_ = {};
   visitor_.line = 0;
@@ -109,7 +112,9 @@ Pass::Outcome Pass::read_file(const WindowFile& window, const fs::path& path) {
   const UnsealOutcome outcome =
       read_window(path, [this](std::string_view text) { return on_line(text); }, kMaxLineBytes);
   if (other_window_) return Outcome::OtherWindow;
-  if (visitor_.line == 0) {
+  tell_batches();
+  visitor_.line = lines_;
+  if (lines_ == 0) {
     visitor_.on_window(window);
     // A live file may have been made a moment ago; a closed one had its session line.
     if (window.state != WindowFile::State::Live && outcome.status.is_ok() && !outcome.torn) {
@@ -137,9 +142,18 @@ Pass::Outcome Pass::read_file(const WindowFile& window, const fs::path& path) {
 }
 
 bool Pass::on_line(std::string_view text) {
-  if (++visitor_.line == 1) return on_first_line(text);
+  ++lines_;
   const std::string_view type = line_type(text);
   const KindSpec* kind = find_kind(type);
+  if (lines_ != 1 && kind != nullptr && kind->is_batch()) {
+    if (!wanted_.test(static_cast<size_t>(kind->kind))) return true;
+    if (ahead_.full()) tell_oldest_batch();
+    ahead_.put(kind->kind, lines_, text);
+    return true;
+  }
+  tell_batches();
+  visitor_.line = lines_;
+  if (lines_ == 1) return on_first_line(text);
   if (kind == nullptr) {
     if (type.empty()) {
       problem(Problem::Kind::BadLine, "not a line of a log");
@@ -149,11 +163,7 @@ bool Pass::on_line(std::string_view text) {
     return true;
   }
   if (kind->kind != Kind::Dict && !wanted_.test(static_cast<size_t>(kind->kind))) return true;
-  if (kind->is_batch()) {
-    on_batch(*kind, text);
-  } else {
-    on_object(kind->kind, text);
-  }
+  on_object(kind->kind, text);
   return true;
 }
 
@@ -186,12 +196,16 @@ bool Pass::on_first_line(std::string_view text) {
   return true;
 }
 
-void Pass::on_batch(const KindSpec& kind, std::string_view text) {
-  std::unique_ptr<Batch>& batch = batches_[static_cast<size_t>(kind.kind)];
-  if (!batch) batch = std::make_unique<Batch>(kind.kind);
-  const base::Status status = codec_.decode(text, *batch, &decode_stats_);
-  if (!status.is_ok()) return problem(Problem::Kind::BadLine, status.message());
-  visitor_.on_batch(*batch, dictionaries_);
+void Pass::tell_oldest_batch() {
+  const DecodeAhead::Line& line = ahead_.take();
+  visitor_.line = line.number;
+  decode_stats_.unknown_columns += line.stats.unknown_columns;
+  if (!line.status.is_ok()) return problem(Problem::Kind::BadLine, line.status.message());
+  visitor_.on_batch(*line.batch, dictionaries_);
+}
+
+void Pass::tell_batches() {
+  while (!ahead_.empty()) tell_oldest_batch();
 }
 
 void Pass::on_object(Kind kind, std::string_view text) {
@@ -312,8 +326,9 @@ base::Result<SessionReader> SessionReader::open(const fs::path& session_dir) {
   return reader;
 }
 
-void SessionReader::read(Visitor& visitor, const std::vector<Kind>& wanted) const {
-  Pass pass(visitor, header_, wanted);
+void SessionReader::read(Visitor& visitor, const std::vector<Kind>& wanted,
+                         unsigned threads) const {
+  Pass pass(visitor, header_, wanted, threads);
   for (const WindowFile& window : windows_) pass.read(dir_, window);
 }
 

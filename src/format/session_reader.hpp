@@ -120,7 +120,9 @@ class SessionReader {
 
   // Everything in file order. `wanted` empty: all kinds; else only those are decoded. A session
   // that is being written may have moved on since open(): files are found under their new names.
-  void read(Visitor& visitor, const std::vector<Kind>& wanted = {}) const;
+  // With more than one thread the others decode lines ahead; the visitor is told the same, in the
+  // same order, by the calling thread.
+  void read(Visitor& visitor, const std::vector<Kind>& wanted = {}, unsigned threads = 1) const;
 
  private:
   SessionReader() = default;
