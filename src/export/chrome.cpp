@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/chrome.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "export/arguments.hpp"
+#include "export/counters.hpp"
+#include "export/json_text.hpp"
+#include "export/run_axis.hpp"
+#include "export/session_texts.hpp"
+#include "export/timeline.hpp"
+
+namespace gpufl::exporting {
+namespace {
+
+using base::append_json_string;
+
+// Members of an event's "args".
+class JsonArguments {
+ public:
+  JsonArguments(const SessionTexts& texts, std::string& out) : texts_(texts), out_(out) {}
+
+  void integer(Arg arg, int64_t value) {
+    key(arg);
+    append_number(out_, value);
+  }
+  // A string: readers hold numbers as doubles, which lose the last digits of 64 bits.
+  void id(Arg arg, uint64_t value) {
+    key(arg);
+    out_ += '"';
+    append_number(out_, value);
+    out_ += '"';
+  }
+  void real(Arg arg, double value) {
+    key(arg);
+    append_real(out_, value);
+  }
+  void text(Arg arg, std::string_view value) {
+    key(arg);
+    append_json_string(out_, value);
+  }
+  void path(Arg arg, uint32_t path) { text(arg, texts_.path_text(path)); }
+  void site(Arg arg, uint32_t stack) {
+    const std::string where = texts_.site(stack);
+    if (!where.empty()) text(arg, where);
+  }
+
+ private:
+  void key(Arg arg) {
+    if (out_.back() != '{') out_ += ',';
+    out_ += '"';
+    out_ += to_string(arg);
+    out_ += "\":";
+  }
+
+  const SessionTexts& texts_;
+  std::string& out_;
+};
+
+// Events one by one, with what stands between them.
+class EventWriter {
+ public:
+  explicit EventWriter(OutputFile& out) : out_(out) {}
+
+  // The text of the next event; write() puts it out.
+  std::string& begin(char phase, int64_t pid, int64_t tid) {
+    line_ = is_first_ ? "\n{\"ph\":\"" : ",\n{\"ph\":\"";
+    is_first_ = false;
+    line_ += phase;
+    line_ += "\",\"pid\":";
+    append_number(line_, pid);
+    line_ += ",\"tid\":";
+    append_number(line_, tid);
+    return line_;
+  }
+  void write() {
+    line_ += '}';
+    out_.write(line_);
+  }
+  void metadata(std::string_view what, int64_t pid, int64_t tid, std::string_view name,
+                int64_t order) {
+    const std::string owner = std::string(what);
+    std::string& event = begin('M', pid, tid);
+    event += ",\"name\":\"" + owner + "_name\",\"args\":{\"name\":";
+    append_json_string(event, name);
+    event += '}';
+    write();
+    begin('M', pid, tid) += ",\"name\":\"" + owner + "_sort_index\",\"args\":{\"sort_index\":";
+    append_number(line_, order);
+    line_ += '}';
+    write();
+  }
+
+ private:
+  OutputFile& out_;
+  std::string line_;
+  bool is_first_ = true;
+};
+
+void append_time(std::string& event, std::string_view key, int64_t ns) {
+  event += ",\"";
+  event += key;
+  event += "\":";
+  append_microseconds(event, ns);
+}
+
+void append_text(std::string& event, std::string_view key, std::string_view text) {
+  event += ",\"";
+  event += key;
+  event += "\":";
+  append_json_string(event, text);
+}
+
+class SessionEvents {
+ public:
+  SessionEvents(const analysis::SessionData& session, int64_t offset_ns, int64_t pid,
+                int64_t& free_pid, uint64_t first_flow, EventWriter& events, Progress& progress)
+      : texts_(session),
+        offset_ns_(offset_ns),
+        pid_(pid),
+        free_pid_(free_pid),
+        first_flow_(first_flow),
+        events_(events),
+        progress_(progress) {}
+
+  void write() {
+    events_.metadata("process", pid_, 0, texts_.process(), pid_);
+    const Timeline timeline(texts_.tables());
+    for (const ThreadTrack& thread : timeline.threads) write_thread(thread);
+    for (const StreamTrack& stream : timeline.streams) write_stream(stream);
+    for (const CounterTrack& counter : counter_tracks(texts_)) write_counter(counter);
+  }
+
+ private:
+  struct Device {
+    int64_t pid = 0, last_tid = 0;
+  };
+
+  void write_thread(const ThreadTrack& thread) {
+    const std::string name =
+        thread.thread == 0 ? "unknown thread" : "thread " + std::to_string(thread.thread);
+    int64_t tid = thread.thread;
+    for (size_t i = 0; i < thread.rows.size(); ++i) {
+      if (i != 0) tid = free_tid_++;
+      events_.metadata("thread", pid_, tid, i == 0 ? name : name + ", overlapping", ++order_);
+      write_row(thread.rows[i], pid_, tid);
+    }
+  }
+
+  Device& device(int64_t number) {
+    Device& its = devices_[number];
+    if (its.pid == 0) {
+      its.pid = free_pid_++;
+      events_.metadata("process", its.pid, 0, texts_.device(number) + " of " + texts_.process(),
+                       its.pid);
+    }
+    return its;
+  }
+
+  void write_stream(const StreamTrack& stream) {
+    Device& owner = device(stream.lane.device);
+    const std::string name = texts_.stream(stream.lane);
+    const auto write_all = [&](const std::vector<SliceRow>& rows, const std::string& called) {
+      for (const SliceRow& row : rows) {
+        if (row.empty()) continue;
+        const int64_t tid = ++owner.last_tid;
+        events_.metadata("thread", owner.pid, tid, called, tid);
+        write_row(row, owner.pid, tid);
+      }
+    };
+    write_all(stream.rows, name);
+    write_all(stream.graphs, name + ", graphs");
+  }
+
+  void write_row(const SliceRow& row, int64_t pid, int64_t tid) {
+    walk(
+        row,
+        [&](std::span<const Slice> group) {
+          write_slice(group, pid, tid);
+          for (const Slice& slice : group) write_flow(slice, pid, tid);
+          progress_.add(group.size());
+        },
+        [](const Slice&) {});
+  }
+
+  void write_slice(std::span<const Slice> group, int64_t pid, int64_t tid) {
+    const Slice& first = group.front();
+    const bool is_mark = first.kind == SliceKind::Mark;
+    std::string& event = events_.begin(is_mark ? 'i' : 'X', pid, tid);
+    append_time(event, "ts", first.start + offset_ns_);
+    if (is_mark) {
+      event += ",\"s\":\"t\"";
+    } else {
+      append_time(event, "dur", first.end - first.start);
+    }
+    append_text(event, "cat", category_of(first.kind));
+    if (first.kind == SliceKind::Kernel) {
+      event += kernel_members(texts_.tables().kernels.config[first.row]);
+    } else {
+      append_text(event, "name", slice_name(texts_, group));
+      event += ",\"args\":{";
+    }
+    JsonArguments arguments(texts_, event);
+    for (const Slice& slice : group) row_arguments(texts_, slice, arguments);
+    event += '}';
+    events_.write();
+  }
+
+  // Name and the beginning of the arguments, the same for all kernels of a configuration.
+  const std::string& kernel_members(uint32_t config) {
+    if (config >= kernel_members_.size()) kernel_members_.resize(config + 1);
+    std::string& members = kernel_members_[config];
+    if (members.empty()) {
+      append_text(members, "name", texts_.kernel(config));
+      members += ",\"args\":{";
+      JsonArguments arguments(texts_, members);
+      config_arguments(texts_.tables().config(config), arguments);
+    }
+    return members;
+  }
+
+  void write_flow(const Slice& slice, int64_t pid, int64_t tid) {
+    const analysis::Tables& tables = texts_.tables();
+    char phase = 's';
+    const analysis::Work* work = nullptr;
+    switch (slice.kind) {
+      case SliceKind::KernelCall:
+      case SliceKind::CopyCall:
+      case SliceKind::FillCall:
+      case SliceKind::GraphCall: break;
+      case SliceKind::Kernel: work = &tables.kernels; break;
+      case SliceKind::Copy: work = &tables.copies; break;
+      case SliceKind::Fill: work = &tables.fills; break;
+      case SliceKind::Graph: work = &tables.graphs; break;
+      default: return;
+    }
+    if (work != nullptr) {
+      if (!has_call(*work, slice.row)) return;
+      phase = 'f';
+    }
+    std::string& event = events_.begin(phase, pid, tid);
+    append_time(event, "ts", slice.start + offset_ns_);
+    event += ",\"cat\":\"flow\",\"name\":\"launch\",\"id\":";
+    append_number(event, first_flow_ + flow_of(tables, slice.kind, slice.row));
+    if (phase == 'f') event += ",\"bp\":\"e\"";
+    events_.write();
+  }
+
+  void write_counter(const CounterTrack& counter) {
+    int64_t pid = pid_;
+    std::string name = counter.name;
+    if (counter.of == CounterTrack::Of::Device) pid = device(counter.device).pid;
+    if (counter.of == CounterTrack::Of::Host) name = "host: " + name;
+    for (const uint32_t row : counter.rows) {
+      std::string& event = events_.begin('C', pid, 0);
+      append_time(event, "ts", counter.samples->time[row] + offset_ns_);
+      append_text(event, "name", name);
+      event += ",\"args\":{\"value\":";
+      append_number(event, counter.samples->value[row]);
+      event += '}';
+      events_.write();
+    }
+    progress_.add(counter.rows.size());
+  }
+
+  SessionTexts texts_;
+  int64_t offset_ns_, pid_;
+  int64_t& free_pid_;
+  int64_t free_tid_ = int64_t{1} << 30;  // above what Linux gives to threads
+  int64_t order_ = 0;
+  uint64_t first_flow_;
+  EventWriter& events_;
+  Progress& progress_;
+  std::map<int64_t, Device> devices_;
+  std::vector<std::string> kernel_members_;  // by configuration
+};
+
+// What no event has room for; 64-bit numbers as strings.
+std::string document_members(const analysis::RunData& run) {
+  base::Json sessions = base::Json::array();
+  for (size_t i = 0; i < run.sessions.size(); ++i) {
+    const format::SessionHeader& header = run.sessions[i].summary.header;
+    sessions.push(base::Json::object()
+                      .set("session_id", header.session_id)
+                      .set("start_wall_ns", std::to_string(header.start_wall_ns))
+                      .set("offset_ns", std::to_string(offset_of(run, i))));
+  }
+  base::Json other = base::Json::object();
+  other.set("run_id", run.id).set("sessions", sessions);
+  return "\"displayTimeUnit\":\"ns\",\"otherData\":" + other.dump();
+}
+
+}  // namespace
+
+void write_chrome(const analysis::RunData& run, OutputFile& out, Progress& progress) {
+  out.write("{" + document_members(run) + ",\"traceEvents\":[");
+  EventWriter events(out);
+  const std::vector<int64_t> pids = distinct_pids(run);
+  int64_t free_pid = pids.empty() ? 1 : *std::max_element(pids.begin(), pids.end()) + 1;
+  uint64_t first_flow = 0;
+  for (size_t i = 0; i < run.sessions.size(); ++i) {
+    SessionEvents(run.sessions[i], offset_of(run, i), pids[i], free_pid, first_flow, events,
+                  progress)
+        .write();
+    first_flow += flow_count(run.sessions[i].tables);
+  }
+  out.write("\n]}\n");
+}
+
+}  // namespace gpufl::exporting

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/perfetto.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "export/arguments.hpp"
+#include "export/counters.hpp"
+#include "export/perfetto_sequence.hpp"
+#include "export/run_axis.hpp"
+#include "export/session_texts.hpp"
+#include "export/timeline.hpp"
+
+namespace gpufl::exporting {
+namespace {
+
+using analysis::Work;
+
+// Fields of TrackDescriptor and what it holds, by Perfetto's published definitions.
+constexpr uint32_t kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParent = 5, kCounter = 8,
+                   kChildOrdering = 11, kOrderRank = 12;
+constexpr uint64_t kExplicitOrder = 3;
+
+class SessionTracks {
+ public:
+  SessionTracks(const analysis::SessionData& session, int64_t offset_ns, int64_t pid,
+                uint64_t first_flow, PerfettoTrace& trace, Progress& progress)
+      : texts_(session),
+        offset_ns_(offset_ns),
+        pid_(pid),
+        first_flow_(first_flow),
+        trace_(trace),
+        progress_(progress) {}
+
+  void write() {
+    describe_process();
+    const Timeline timeline(texts_.tables());
+    for (const ThreadTrack& thread : timeline.threads) write_thread(thread);
+    for (const StreamTrack& stream : timeline.streams) write_stream(stream);
+    for (const CounterTrack& counter : counter_tracks(texts_)) write_counter(counter);
+  }
+
+ private:
+  ProtoBuffer descriptor(uint64_t uuid, uint64_t parent, std::string_view name) {
+    ProtoBuffer track;
+    track.varint(kUuid, uuid);
+    if (parent != 0) track.varint(kParent, parent);
+    if (!name.empty()) track.bytes(kName, name);
+    // Siblings stay in the order in which they are written.
+    track.varint(kChildOrdering, kExplicitOrder);
+    track.varint(kOrderRank, ++rank_);
+    return track;
+  }
+
+  uint64_t new_track(uint64_t parent, std::string_view name) {
+    const uint64_t uuid = trace_.new_uuid();
+    trace_.describe_track(descriptor(uuid, parent, name));
+    return uuid;
+  }
+
+  void describe_process() {
+    process_ = trace_.new_uuid();
+    ProtoBuffer process;
+    process.varint(1, static_cast<uint64_t>(pid_));
+    const std::string& command = texts_.session().summary.header.command;
+    if (!command.empty()) process.bytes(2, valid_utf8(command));
+    process.bytes(6, texts_.process());
+    ProtoBuffer track = descriptor(process_, 0, {});
+    track.message(kProcess, process);
+    trace_.describe_track(track);
+  }
+
+  uint64_t thread_track(int64_t thread) {
+    if (thread <= 0) return new_track(process_, "unknown thread");
+    const uint64_t uuid = trace_.new_uuid();
+    ProtoBuffer fields;
+    fields.varint(1, static_cast<uint64_t>(pid_));
+    fields.varint(2, static_cast<uint64_t>(thread));
+    ProtoBuffer track = descriptor(uuid, process_, {});
+    track.message(kThread, fields);
+    trace_.describe_track(track);
+    return uuid;
+  }
+
+  uint64_t device_track(int64_t device) {
+    uint64_t& uuid = devices_[device];
+    if (uuid == 0) uuid = new_track(process_, texts_.device(device));
+    return uuid;
+  }
+
+  void write_thread(const ThreadTrack& thread) {
+    const std::string beside = "thread " + std::to_string(thread.thread) + ", overlapping";
+    for (size_t i = 0; i < thread.rows.size(); ++i) {
+      const uint64_t track = i == 0 ? thread_track(thread.thread) : new_track(process_, beside);
+      PerfettoSequence sequence(trace_, track, texts_);
+      write_row(sequence, thread.rows[i],
+                [&](std::span<const Slice> group) { begin_on_thread(sequence, group); });
+    }
+  }
+
+  void write_stream(const StreamTrack& stream) {
+    const uint64_t device = device_track(stream.lane.device);
+    const std::string name = texts_.stream(stream.lane);
+    const auto write_all = [&](const std::vector<SliceRow>& rows, const std::string& called) {
+      for (const SliceRow& row : rows) {
+        if (row.empty()) continue;
+        PerfettoSequence sequence(trace_, new_track(device, called), texts_);
+        write_row(sequence, row,
+                  [&](std::span<const Slice> group) { begin_on_stream(sequence, group.front()); });
+      }
+    };
+    write_all(stream.rows, name);
+    write_all(stream.graphs, name + ", graphs");
+  }
+
+  template <typename Begin>
+  void write_row(PerfettoSequence& sequence, const SliceRow& row, Begin begin) {
+    walk(
+        row,
+        [&](std::span<const Slice> group) {
+          begin(group);
+          sequence.write(on_axis(group.front().start));
+          progress_.add(group.size());
+        },
+        [&](const Slice& slice) { sequence.end_slice(on_axis(slice.end)); });
+  }
+
+  void begin_on_thread(PerfettoSequence& sequence, std::span<const Slice> group) {
+    const Slice& first = group.front();
+    if (first.kind == SliceKind::Mark) {
+      sequence.begin_instant(slice_name(texts_, group), category_of(first.kind));
+    } else {
+      sequence.begin(slice_name(texts_, group), category_of(first.kind));
+    }
+    for (const Slice& slice : group) {
+      if (is_call(slice.kind) && slice.kind != SliceKind::ApiCall &&
+          slice.kind != SliceKind::AllocationCall) {
+        sequence.flow(first_flow_ + flow_of(texts_.tables(), slice.kind, slice.row));
+      }
+      row_arguments(texts_, slice, sequence);
+    }
+  }
+
+  void begin_on_stream(PerfettoSequence& sequence, const Slice& slice) {
+    const analysis::Tables& tables = texts_.tables();
+    const Work* work = &tables.graphs;
+    switch (slice.kind) {
+      case SliceKind::Kernel: work = &tables.kernels; break;
+      case SliceKind::Copy: work = &tables.copies; break;
+      case SliceKind::Fill: work = &tables.fills; break;
+      default: break;
+    }
+    if (slice.kind == SliceKind::Kernel) {
+      sequence.begin_kernel(tables.kernels.config[slice.row]);
+    } else {
+      sequence.begin(slice_name(texts_, {&slice, 1}), category_of(slice.kind));
+    }
+    if (has_call(*work, slice.row)) {
+      sequence.flow(first_flow_ + flow_of(tables, slice.kind, slice.row));
+    }
+    row_arguments(texts_, slice, sequence);
+  }
+
+  void write_counter(const CounterTrack& counter) {
+    uint64_t parent = process_;
+    if (counter.of == CounterTrack::Of::Device) parent = device_track(counter.device);
+    if (counter.of == CounterTrack::Of::Host) {
+      if (host_ == 0) host_ = new_track(process_, "host");
+      parent = host_;
+    }
+    const uint64_t uuid = trace_.new_uuid();
+    ProtoBuffer track = descriptor(uuid, parent, counter.name);
+    track.message(kCounter, ProtoBuffer());
+    trace_.describe_track(track);
+    PerfettoSequence sequence(trace_, uuid, texts_);
+    for (const uint32_t row : counter.rows) {
+      sequence.counter(on_axis(counter.samples->time[row]), counter.samples->value[row]);
+    }
+    progress_.add(counter.rows.size());
+  }
+
+  int64_t on_axis(int64_t time) const { return time + offset_ns_; }
+
+  SessionTexts texts_;
+  int64_t offset_ns_, pid_;
+  uint64_t first_flow_;
+  PerfettoTrace& trace_;
+  Progress& progress_;
+  uint64_t process_ = 0, host_ = 0;
+  std::map<int64_t, uint64_t> devices_;  // their tracks
+  uint64_t rank_ = 0;
+};
+
+}  // namespace
+
+void write_perfetto(const analysis::RunData& run, OutputFile& out, Progress& progress) {
+  const int64_t first_ns = first_time(run);
+  const AxisClocks clocks = axis_clocks(run);
+  PerfettoTrace trace(out, first_ns, std::max<int64_t>(clocks.monotonic_ns + first_ns, 0),
+                      std::max<int64_t>(clocks.wall_ns + first_ns, 0));
+  const std::vector<int64_t> pids = distinct_pids(run);
+  uint64_t first_flow = 0;
+  for (size_t i = 0; i < run.sessions.size(); ++i) {
+    SessionTracks(run.sessions[i], offset_of(run, i), pids[i], first_flow, trace, progress).write();
+    first_flow += flow_count(run.sessions[i].tables);
+  }
+}
+
+}  // namespace gpufl::exporting

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+// How far an export has come, in rows; calls back about a hundred times in all. One thread.
+namespace gpufl::exporting {
+
+using ProgressCallback = std::function<void(uint64_t done, uint64_t total)>;
+
+class Progress {
+ public:
+  Progress(uint64_t total, ProgressCallback callback)
+      : total_(total), step_(total / kSteps + 1), next_(step_), callback_(std::move(callback)) {}
+
+  void add(uint64_t rows) {
+    done_ += rows;
+    if (done_ < next_ || !callback_) return;
+    next_ = done_ + step_;
+    callback_(done_, total_);
+  }
+
+ private:
+  static constexpr uint64_t kSteps = 100;
+  uint64_t total_, done_ = 0, step_, next_;
+  ProgressCallback callback_;
+};
+
+}  // namespace gpufl::exporting

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/session_texts.hpp"
+
+#include <algorithm>
+
+#include "base/json.hpp"
+#include "format/columns.hpp"
+#include "symbols/demangle.hpp"
+
+namespace gpufl::exporting {
+namespace {
+
+using analysis::kNoRow;
+
+const std::string kUnknown = "?";
+constexpr uint32_t kMaxPathDepth = 64;
+
+std::vector<std::string> valid_texts(const std::vector<std::string>& texts) {
+  std::vector<std::string> valid;
+  valid.reserve(texts.size());
+  for (const std::string& text : texts) valid.push_back(valid_utf8(text));
+  return valid;
+}
+
+}  // namespace
+
+std::string valid_utf8(std::string_view text) {
+  const auto is_ascii = [](char c) { return (c & 0x80) == 0; };
+  if (std::all_of(text.begin(), text.end(), is_ascii)) return std::string(text);
+  std::string quoted;
+  base::append_json_string(quoted, text);
+  return base::Json::parse(quoted)->as_string();
+}
+
+SessionTexts::SessionTexts(const analysis::SessionData& session)
+    : session_(session),
+      names_(valid_texts(session.tables.names)),
+      metrics_(valid_texts(session.tables.metrics)) {
+  std::unordered_map<uint32_t, std::string> demangled;
+  kernels_.reserve(tables().configs.size());
+  for (const analysis::LaunchConfig& config : tables().configs) {
+    const auto [known, is_new] = demangled.try_emplace(config.name);
+    if (is_new) known->second = symbols::demangle(name(config.name));
+    kernels_.push_back(known->second);
+  }
+  find_paths();
+}
+
+const std::string& SessionTexts::text_at(const std::vector<std::string>& texts, uint32_t id) {
+  return id < texts.size() ? texts[id] : kUnknown;
+}
+
+const std::string& SessionTexts::kernel(uint32_t config) const { return text_at(kernels_, config); }
+
+std::string SessionTexts::dictionary_text(format::Dict dict, uint32_t id) const {
+  if (id == 0) return {};
+  switch (dict) {
+    case format::Dict::Name: return symbols::demangle(name(id));
+    case format::Dict::Metric: return metric(id);
+    case format::Dict::Text: return valid_utf8(tables().text(id));
+    case format::Dict::Stack: return site(id);
+    default: return std::to_string(id);
+  }
+}
+
+std::string SessionTexts::scope(size_t scope_row) const {
+  const analysis::Scopes& scopes = tables().scopes;
+  const std::string& called = name(scopes.name[scope_row]);
+  const uint32_t tag = scopes.tag.empty() ? 0 : scopes.tag[scope_row];
+  return tag == 0 ? called : called + " / " + name(tag);
+}
+
+uint32_t SessionTexts::add_path(uint32_t parent, size_t scope_row) {
+  const analysis::Scopes& scopes = tables().scopes;
+  const uint32_t tag = scopes.tag.empty() ? 0 : scopes.tag[scope_row];
+  const auto [known, is_new] =
+      path_ids_.try_emplace(PathKey{parent, scopes.name[scope_row], tag}, paths_.size());
+  if (is_new) {
+    Path path;
+    path.parent = parent;
+    path.scope = scope(scope_row);
+    path.depth = paths_[parent].depth + 1;
+    // Without the bound, texts of a recursion would grow with the square of its depth.
+    path.text = parent == 0                  ? path.scope
+                : path.depth > kMaxPathDepth ? "... > " + path.scope
+                                             : paths_[parent].text + " > " + path.scope;
+    paths_.push_back(std::move(path));
+  }
+  return known->second;
+}
+
+// A parent has as a rule an earlier row than its children; where it has not, the walk up finds it.
+void SessionTexts::find_paths() {
+  constexpr uint32_t kNotYet = UINT32_MAX;
+  const analysis::Scopes& scopes = tables().scopes;
+  path_of_scope_.assign(scopes.rows(), kNotYet);
+  std::vector<uint32_t> chain;
+  for (uint32_t row = 0; row < scopes.rows(); ++row) {
+    chain.clear();
+    uint32_t at = row;
+    while (at < scopes.rows() && path_of_scope_[at] == kNotYet && chain.size() <= scopes.rows()) {
+      chain.push_back(at);
+      at = scopes.parent.empty() ? kNoRow : scopes.parent[at];
+    }
+    uint32_t path = at < scopes.rows() && path_of_scope_[at] != kNotYet ? path_of_scope_[at] : 0;
+    for (; !chain.empty(); chain.pop_back()) {
+      path = add_path(path, chain.back());
+      path_of_scope_[chain.back()] = path;
+    }
+  }
+}
+
+std::string SessionTexts::site(uint32_t stack) const {
+  return stack == 0 ? std::string() : valid_utf8(session_.code.site(stack).text);
+}
+
+std::string SessionTexts::call(uint32_t stack, std::string_view what) const {
+  std::string function;
+  if (stack != 0) function = valid_utf8(session_.code.api_function(stack));
+  return function.empty() ? std::string(what) : function;
+}
+
+std::string SessionTexts::wait(size_t wait_row) const {
+  const analysis::Waits& waits = tables().waits;
+  std::string_view kind = "wait";
+  switch (waits.call.empty() ? 0 : waits.call[wait_row]) {  // CUPTI's numbers
+    case 1: kind = "EventSynchronize"; break;
+    case 2: kind = "StreamWaitEvent"; break;
+    case 3: kind = "StreamSynchronize"; break;
+    case 4: kind = "ContextSynchronize"; break;
+    default: break;
+  }
+  return call(waits.stack.empty() ? 0 : waits.stack[wait_row], kind);
+}
+
+std::string SessionTexts::copy(size_t copy_row) const {
+  const analysis::Copies& copies = tables().copies;
+  if (copies.direction.empty()) return "copy";
+  const std::string_view direction = copy_direction(copies.direction[copy_row]);
+  return direction.empty() ? "copy" : "copy " + std::string(direction);
+}
+
+std::string SessionTexts::process() const {
+  const format::SessionHeader& header = session_.summary.header;
+  std::string text;
+  if (header.rank) text += "rank " + std::to_string(*header.rank) + ": ";
+  text += !header.app_name.empty()  ? header.app_name
+          : !header.process.empty() ? header.process
+                                    : "process";
+  text += " (pid " + std::to_string(header.pid);
+  if (!header.host.empty()) text += " on " + header.host;
+  return valid_utf8(text + ")");
+}
+
+std::string SessionTexts::device(int64_t device) const {
+  if (device < 0) return "GPU";
+  std::string text = "GPU " + std::to_string(device);
+  for (const base::Json& line : session_.summary.devices) {
+    if (line["device"].as_integer(-1) != device) continue;
+    if (!line["name"].as_string().empty()) text += ": " + line["name"].as_string();
+  }
+  return valid_utf8(text);
+}
+
+std::string SessionTexts::stream(const analysis::Lane& lane) const {
+  std::string text = lane.stream < 0 ? "all streams" : "stream " + std::to_string(lane.stream);
+  const bool is_shared =
+      std::any_of(tables().lanes.begin(), tables().lanes.end(), [&](const analysis::Lane& other) {
+        return other.device == lane.device && other.context >= 0 && other.context != lane.context;
+      });
+  if (is_shared && lane.context >= 0) text += " of context " + std::to_string(lane.context);
+  return text;
+}
+
+std::string_view copy_direction(int64_t direction) {
+  switch (direction) {  // CUPTI's numbers
+    case 1: return "host to device";
+    case 2: return "device to host";
+    case 3: return "host to array";
+    case 4: return "array to host";
+    case 5: return "array to array";
+    case 6: return "array to device";
+    case 7: return "device to array";
+    case 8: return "device to device";
+    case 9: return "host to host";
+    case 10: return "peer to peer";
+    default: return {};
+  }
+}
+
+std::string_view memory_kind(int64_t kind) {
+  switch (kind) {  // CUPTI's numbers
+    case 1: return "pageable";
+    case 2: return "pinned";
+    case 3: return "device";
+    case 4: return "array";
+    case 5: return "managed";
+    case 6: return "device static";
+    case 7: return "managed static";
+    default: return {};
+  }
+}
+
+std::string_view scope_ending(int64_t ending) {
+  if (ending == analysis::Scopes::kOpen) return "open";
+  switch (static_cast<format::ScopeEnding>(ending)) {
+    case format::ScopeEnding::Normal: return "normal";
+    case format::ScopeEnding::OutOfOrder: return "out of order";
+    case format::ScopeEnding::OtherThread: return "other thread";
+    case format::ScopeEnding::ThreadExit: return "thread exit";
+    case format::ScopeEnding::Shutdown: return "shutdown";
+    case format::ScopeEnding::Lost: return "lost";
+  }
+  return {};
+}
+
+std::string_view allocation_operation(int64_t operation) {
+  switch (static_cast<format::MemoryOperation>(operation)) {
+    case format::MemoryOperation::Allocate: return "allocate";
+    case format::MemoryOperation::Release: return "release";
+  }
+  return "?";
+}
+
+std::string_view marker_shape(int64_t shape) {
+  switch (static_cast<format::MarkerShape>(shape)) {
+    case format::MarkerShape::Mark: return "mark";
+    case format::MarkerShape::PushPop: return "push/pop";
+    case format::MarkerShape::StartEnd: return "start/end";
+  }
+  return {};
+}
+
+}  // namespace gpufl::exporting
