@@ -8,6 +8,7 @@
 #include "cli/control_command.hpp"
 #include "cli/doctor_command.hpp"
 #include "cli/exit_codes.hpp"
+#include "cli/export_command.hpp"
 #include "cli/import_command.hpp"
 #include "cli/info_command.hpp"
 #include "cli/log_command.hpp"
@@ -32,6 +33,7 @@ int run_gpufl(int argc, char** argv) {
   add_verify_command(app, exit_code);
   add_log_command(app, exit_code);
   add_cat_command(app, exit_code);
+  add_export_command(app, exit_code);
   add_import_command(app, exit_code);
   add_doctor_command(app, exit_code);
   add_info_command(app, exit_code);
