@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "analysis/insights/gap_causes.hpp"
+#include "analysis/insights/test_program.hpp"
+
+namespace gpufl::analysis::testing {
+namespace {
+
+// Ten kernels of 1 ms with pauses of `pause_ns`, which `fill` explains: it gets the pause and gives
+// when the next kernel was asked for.
+template <typename Fill>
+std::vector<Insight> pauses(TestProgram& program, int64_t pause_ns, Fill fill,
+                            uint32_t launch_stack = 0) {
+  int64_t now = 0;
+  int64_t launched = -20 * kUs;
+  for (int i = 0; i < 10; ++i) {
+    program.kernel("step", now, kMs,
+                   {.api_start = launched, .api_duration = 5 * kUs, .stack = launch_stack});
+    const Interval pause{now + kMs, now + kMs + pause_ns};
+    launched = fill(pause);
+    now = pause.end;
+  }
+  program.kernel("step", now, kMs,
+                 {.api_start = launched, .api_duration = 5 * kUs, .stack = launch_stack});
+  return of_rule(program.insights(), "idle_gaps");
+}
+
+TEST(IdleGaps, HostCodeWithNoCall) {
+  TestProgram program;
+  const uint32_t line = program.line("/home/me/data.py", 12, "load");
+  const auto found =
+      pauses(program, 500 * kUs, [](Interval pause) { return pause.end - 10 * kUs; }, line);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title,
+            "GPU 0 idle × 10: host code with no API call @ data.py:12 · 5.00ms (31.2% of session)");
+  EXPECT_NEAR(*found[0].gain_ns, 10 * 499.0 * kUs, 1);
+  EXPECT_EQ(found[0].severity, Severity::High);
+  EXPECT_EQ(found[0].evidence.at(0).line, 12);
+  EXPECT_EQ(found[0].evidence.at(0).kernel, "step");
+}
+
+TEST(IdleGaps, WaitingInASync) {
+  TestProgram program;
+  const uint32_t wait_line = program.line("/home/me/train.py", 5, "step");
+  const auto found = pauses(program, 60 * kUs, [&](Interval pause) {
+    program.wait(3, pause.start - 900 * kUs, 910 * kUs, {.stack = wait_line});
+    return pause.end - 10 * kUs;
+  });
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].title.find("waiting in a sync @ train.py:5"), std::string::npos)
+      << found[0].title;
+}
+
+TEST(IdleGaps, LongCodeAfterAWaitIsTheCodesOwn) {
+  TestProgram program;
+  const auto found = pauses(program, 500 * kUs, [&](Interval pause) {
+    program.wait(3, pause.start - 900 * kUs, 910 * kUs);
+    return pause.end - 10 * kUs;
+  });
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].title.find("host code"), std::string::npos) << found[0].title;
+}
+
+TEST(IdleGaps, InsideACopy) {
+  TestProgram program;
+  const uint32_t line = program.line("/home/me/data.py", 3, "to_device");
+  const auto found = pauses(program, 200 * kUs, [&](Interval pause) {
+    program.copy(1, 1 << 20, pause.end - 20 * kUs, 20 * kUs,
+                 {.api_start = pause.start + 5 * kUs, .api_duration = 195 * kUs, .stack = line});
+    return pause.end - 10 * kUs;
+  });
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].title.find("host inside a copy @ data.py:3"), std::string::npos)
+      << found[0].title;
+}
+
+TEST(IdleGaps, LaunchBoundHost) {
+  TestProgram program;
+  const auto found =
+      pauses(program, 30 * kUs, [](Interval pause) { return pause.start + 5 * kUs; });
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].title.find("launch-bound host"), std::string::npos) << found[0].title;
+}
+
+TEST(IdleGaps, QueuedWork) {
+  TestProgram program;
+  const auto found =
+      pauses(program, 100 * kUs, [](Interval pause) { return pause.start - 500 * kUs; });
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].title.find("queued work"), std::string::npos) << found[0].title;
+}
+
+TEST(IdleGaps, WithoutCallTimesTheCauseIsUnknown) {
+  TestProgram program;
+  const auto found = pauses(program, 100 * kUs, [](Interval) { return kNoTime; });
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].title.find("unknown cause"), std::string::npos) << found[0].title;
+  EXPECT_EQ(found[0].confidence, Confidence::Low);
+}
+
+TEST(IdleGaps, NotBelowOnePercentNorForShortPauses) {
+  const auto late = [](Interval pause) { return pause.end - 5 * kUs; };
+  TestProgram below;
+  EXPECT_TRUE(pauses(below, 9'900, late).empty());  // under 10 us
+  TestProgram few;
+  few.data.summary.duration_ns = 100 * 1'000 * kUs + 1;  // ten pauses of 100 us are less than 1%
+  EXPECT_TRUE(pauses(few, 100 * kUs, late).empty());
+  TestProgram enough;
+  enough.data.summary.duration_ns = 100 * 1'000 * kUs;
+  EXPECT_EQ(pauses(enough, 100 * kUs, late).size(), 1u);
+}
+
+TEST(IdleGaps, WhatALoopsSyncLeavesIsToldOnce) {
+  TestProgram program;
+  const uint32_t line = program.line("/home/me/train.py", 5, "step");
+  int64_t now = 0;
+  for (int turn = 0; turn < 10; ++turn) {
+    for (int i = 0; i < 4; ++i) {
+      program.kernel("k", now + 10 * kUs + i * 50 * kUs, 50 * kUs,
+                     {.api_start = now + i * 2 * kUs, .api_duration = 2 * kUs});
+    }
+    program.wait(3, now + 10 * kUs, 205 * kUs, {.stack = line});
+    now += 240 * kUs;
+  }
+  const auto insights = program.insights();
+  EXPECT_EQ(of_rule(insights, "in_loop_sync").size(), 1u);
+  EXPECT_TRUE(of_rule(insights, "idle_gaps").empty());
+}
+
+}  // namespace
+}  // namespace gpufl::analysis::testing

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "analysis/insights/test_program.hpp"
+
+namespace gpufl::analysis::testing {
+namespace {
+
+TEST(FailedCalls, ByCallErrorAndLine) {
+  TestProgram program;
+  const uint32_t line = program.line("/home/me/a.cpp", 9, "step");
+  for (int i = 0; i < 3; ++i) {
+    program.api_call("cudaMalloc", i * kMs, kUs, 2, "cudaErrorMemoryAllocation", {.stack = line});
+  }
+  program.api_call("cudaStreamSynchronize", 9 * kMs, kUs, 700, "cudaErrorIllegalAddress");
+  const auto found = of_rule(program.insights(), "failed_calls");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].title, "cudaStreamSynchronize failed: cudaErrorIllegalAddress");
+  EXPECT_EQ(found[0].severity, Severity::High);
+  EXPECT_EQ(found[1].title, "cudaMalloc failed × 3: cudaErrorMemoryAllocation @ a.cpp:9");
+  EXPECT_EQ(found[1].severity, Severity::Medium);
+}
+
+TEST(FailedCalls, NotForCallsThatSucceedOrAnswerNotReady) {
+  TestProgram program;
+  program.api_call("cudaMalloc", 0, kUs);
+  program.api_call("cudaEventQuery", kMs, kUs, 600, "cudaErrorNotReady");
+  EXPECT_TRUE(of_rule(program.insights(), "failed_calls").empty());
+}
+
+TEST(TraceLosses, WhatTheLedgerCounts) {
+  const auto with = [](uint64_t missing) {
+    TestProgram program;
+    format::Ledger ledger;
+    ledger.launches_seen = 1'000;
+    ledger.kernel_records = 1'000 - missing;
+    ledger.launches_missing = missing;
+    program.data.summary.ledger = ledger;
+    return of_rule(program.insights(), "trace_losses");
+  };
+  ASSERT_EQ(with(11).size(), 1u);
+  EXPECT_EQ(with(11)[0].title, "The trace is not complete: 11 missing kernel records");
+  EXPECT_EQ(with(11)[0].severity, Severity::High);
+  EXPECT_EQ(with(10)[0].severity, Severity::Medium);
+  EXPECT_TRUE(with(0).empty());
+}
+
+TEST(TraceLosses, ASessionThatWasCutOff) {
+  TestProgram killed;
+  killed.data.summary.header.engine = "Trace";
+  const auto found = of_rule(killed.insights(), "trace_losses");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].category, Category::Trace);
+  TestProgram live;
+  live.data.summary.header.engine = "Trace";
+  live.data.summary.live = true;
+  EXPECT_TRUE(of_rule(live.insights(), "trace_losses").empty());
+}
+
+}  // namespace
+}  // namespace gpufl::analysis::testing
