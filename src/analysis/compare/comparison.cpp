@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/compare/comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <utility>
+
+namespace gpufl::analysis::compare {
+namespace {
+
+// The GPU's clock on NVIDIA hardware moves in steps of 32 ns: a kernel whose true duration lies
+// near the border of two of them has one median in one run and the other in the next.
+constexpr double kClockStepNs = 32;
+
+// By how many times what the quarters of a half differ the halves must differ: 2 is what a steady
+// drift does.
+constexpr double kDriftFactor = 3;
+
+bool is_duration(Metric metric) { return metric != Metric::Count; }
+
+double value_or_zero(const Repeat& repeat, const Key& key, Metric metric) {
+  const Item* item = repeat.find(key);
+  return item == nullptr ? 0 : (*item)[metric].value_or(0);
+}
+
+double mean_of(std::span<const Repeat> repeats, const Key& key, Metric metric) {
+  if (repeats.empty()) return 0;
+  double sum = 0;
+  for (const Repeat& repeat : repeats) sum += value_or_zero(repeat, key, metric);
+  return sum / static_cast<double>(repeats.size());
+}
+
+// How often it was there: a repeat without it has it zero times, which has no logarithm.
+constexpr double kAbsent = 0.5;
+std::vector<double> counts_of(std::span<const Repeat> repeats, const Key& key) {
+  std::vector<double> counts;
+  counts.reserve(repeats.size());
+  for (const Repeat& repeat : repeats) {
+    counts.push_back(std::max(kAbsent, value_or_zero(repeat, key, Metric::Count)));
+  }
+  return counts;
+}
+
+// One metric of one thing on both sides, before it is judged.
+struct Pair {
+  Key key;
+  Metric metric;
+  std::vector<double> a, b;
+
+  bool is_constant() const {
+    const double first = a.front();
+    const auto is_first = [first](double value) { return value == first; };
+    return std::all_of(a.begin(), a.end(), is_first) && std::all_of(b.begin(), b.end(), is_first);
+  }
+};
+
+class Comparer {
+ public:
+  Comparer(const Group& a, const Group& b, const CompareOptions& options)
+      : a_(a), b_(b), options_(options) {
+    comparison_.label_a = a.label;
+    comparison_.label_b = b.label;
+    comparison_.repeats_a = a.repeats.size();
+    comparison_.repeats_b = b.repeats.size();
+    comparison_.options = options;
+    if (!a.repeats.empty()) comparison_.devices_a = a.repeats.front().devices;
+    if (!b.repeats.empty()) comparison_.devices_b = b.repeats.front().devices;
+    comparison_.warnings = warnings_of(a, b);
+    if (std::min(a.repeats.size(), b.repeats.size()) >= kMinRepeats) {
+      comparison_.proof = a.is_of_one_session ? Proof::Parts : Proof::Repeats;
+    }
+  }
+
+  Comparison run() {
+    if (a_.repeats.empty() || b_.repeats.empty()) return std::move(comparison_);
+    gather();
+    // What cannot differ cannot be a false alarm; whether it can does not depend on the side.
+    comparison_.compared = static_cast<size_t>(std::count_if(
+        pairs_.begin(), pairs_.end(), [](const Pair& p) { return !p.is_constant(); }));
+    for (const Pair& pair : pairs_) {
+      Entry entry = judge(pair);
+      std::vector<Entry>& list = entry.key.subject == Subject::Total ? comparison_.totals
+                                 : entry.verdict == Verdict::Same    ? comparison_.alike
+                                                                     : comparison_.findings;
+      list.push_back(std::move(entry));
+    }
+    for (std::vector<Entry>* list : {&comparison_.findings, &comparison_.alike}) {
+      std::stable_sort(list->begin(), list->end(), [](const Entry& x, const Entry& y) {
+        return std::abs(x.impact_ns) > std::abs(y.impact_ns);
+      });
+    }
+    return std::move(comparison_);
+  }
+
+ private:
+  size_t min_values() const { return comparison_.proof == Proof::None ? 1 : kMinRepeats; }
+
+  void add(const Key& key, Metric metric) {
+    Pair pair{key, metric, {}, {}};
+    if (metric == Metric::Count) {
+      pair.a = counts_of(a_.repeats, key);
+      pair.b = counts_of(b_.repeats, key);
+    } else {
+      pair.a = values_of(a_.repeats, key, metric);
+      pair.b = values_of(b_.repeats, key, metric);
+    }
+    if (std::min(pair.a.size(), pair.b.size()) >= min_values()) pairs_.push_back(std::move(pair));
+  }
+
+  // Of all repeats together, so that it says nothing about the difference of the sides.
+  double share_of(const Key& key) const {
+    const Metric whole = key.subject == Subject::Scope ? Metric::Time : Metric::Total;
+    double share = 0;
+    for (const Group* group : {&a_, &b_}) {
+      for (const Repeat& repeat : group->repeats) {
+        const double all = value_or_zero(repeat, Key{}, whole);
+        if (all > 0) share += value_or_zero(repeat, key, Metric::Total) / all;
+      }
+    }
+    return share / static_cast<double>(a_.repeats.size() + b_.repeats.size());
+  }
+
+  void gather() {
+    for (const Metric metric : {Metric::Time, Metric::Busy, Metric::Total}) add(Key{}, metric);
+    const bool has_kernels = mean_of(a_.repeats, Key{}, Metric::Count) > 0 ||
+                             mean_of(b_.repeats, Key{}, Metric::Count) > 0;
+    if (has_kernels) add(Key{}, Metric::Count);
+    std::set<Key> keys;
+    for (const Group* group : {&a_, &b_}) {
+      for (const Repeat& repeat : group->repeats) {
+        for (const auto& [key, item] : repeat.items) {
+          if (key.subject == Subject::Scope || key.subject == Subject::Launch) keys.insert(key);
+        }
+      }
+    }
+    for (const Key& key : keys) {
+      if (share_of(key) < options_.min_share) {
+        ++comparison_.left_out;
+        continue;
+      }
+      add(key, Metric::Median);
+      if (key.subject == Subject::Scope) add(key, Metric::Busy);
+      add(key, Metric::Count);
+    }
+  }
+
+  Entry judge(const Pair& pair) const {
+    Entry entry;
+    entry.key = pair.key;
+    entry.metric = pair.metric;
+    entry.repeats_a = pair.a.size();
+    entry.repeats_b = pair.b.size();
+    const double rounding = rounding_of(pair.key.subject, pair.metric);
+    const auto family = static_cast<double>(std::max<size_t>(1, comparison_.compared));
+    const double error = kCompareError / 2 / family;
+    entry.change = change_between(pair.a, pair.b, {error, error}, rounding);
+    entry.a = trimmed_mean(pair.a);
+    entry.b = trimmed_mean(pair.b);
+    if (pair.metric == Metric::Count) {
+      if (entry.a <= kAbsent) entry.a = 0;
+      if (entry.b <= kAbsent) entry.b = 0;
+    }
+    entry.impact_ns = impact_of(pair, entry);
+    if (differs(pair, entry.change, rounding)) entry.verdict = verdict_of(pair, entry);
+    if (entry.verdict == Verdict::Appeared) {
+      entry.change.estimate = std::numeric_limits<double>::infinity();
+    }
+    if (entry.verdict == Verdict::Vanished) entry.change.estimate = -1;
+    return entry;
+  }
+
+  double impact_of(const Pair& pair, const Entry& entry) const {
+    if (pair.key.subject == Subject::Total || pair.metric == Metric::Busy) {
+      return is_duration(pair.metric) ? entry.b - entry.a : 0;
+    }
+    const double count_a = mean_of(a_.repeats, pair.key, Metric::Count);
+    const double count_b = mean_of(b_.repeats, pair.key, Metric::Count);
+    if (is_duration(pair.metric)) return (entry.b - entry.a) * std::min(count_a, count_b);
+    // What more or fewer of them cost, at what each costs on the side that has more.
+    const Group& more = count_b > count_a ? b_ : a_;
+    const double total = mean_of(more.repeats, pair.key, Metric::Total);
+    return total * (count_b - count_a) / std::max(count_a, count_b);
+  }
+
+  bool differs(const Pair& pair, const Change& change, double rounding) const {
+    if (pair.is_constant() || std::abs(change.estimate) < options_.min_change) return false;
+    if (comparison_.proof == Proof::None) return differs_at_sight(pair, change, rounding);
+    if (!change.is_increase() && !change.is_decrease()) return false;
+    return comparison_.proof != Proof::Parts || exceeds_drift(pair, change);
+  }
+
+  // No repeat of one side is as large as any of the other, and by more than runs of the same
+  // program may differ.
+  static bool differs_at_sight(const Pair& pair, const Change& change, double rounding) {
+    const auto [a_low, a_high] = std::minmax_element(pair.a.begin(), pair.a.end());
+    const auto [b_low, b_high] = std::minmax_element(pair.b.begin(), pair.b.end());
+    const double gap = std::max(*a_low - *b_high, *b_low - *a_high);
+    if (gap <= rounding) return false;
+    return !is_duration(pair.metric) || std::abs(change.estimate) >= kRunToRun;
+  }
+
+  // Parts of one session follow each other, so a slow drift is in all of them: it shows within each
+  // half as well.
+  static bool exceeds_drift(const Pair& pair, const Change& change) {
+    double drift = 0;
+    for (const std::vector<double>* half : {&pair.a, &pair.b}) {
+      const std::span<const double> parts(*half);
+      const size_t middle = parts.size() / 2;
+      const Change quarters = change_between(parts.first(middle), parts.subspan(middle), {});
+      drift = std::max(drift, std::abs(std::log1p(quarters.estimate)));
+    }
+    return std::abs(std::log1p(change.estimate)) > kDriftFactor * drift;
+  }
+
+  static Verdict verdict_of(const Pair& pair, const Entry& entry) {
+    const bool is_more = entry.change.estimate > 0;
+    if (is_duration(pair.metric)) return is_more ? Verdict::Slower : Verdict::Faster;
+    const auto is_absent = [](double count) { return count == kAbsent; };
+    if (std::all_of(pair.a.begin(), pair.a.end(), is_absent)) return Verdict::Appeared;
+    if (std::all_of(pair.b.begin(), pair.b.end(), is_absent)) return Verdict::Vanished;
+    return is_more ? Verdict::More : Verdict::Fewer;
+  }
+
+  const Group& a_;
+  const Group& b_;
+  const CompareOptions& options_;
+  std::vector<Pair> pairs_;
+  Comparison comparison_;
+};
+
+}  // namespace
+
+std::string_view to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::Slower: return "slower";
+    case Verdict::Faster: return "faster";
+    case Verdict::More: return "more";
+    case Verdict::Fewer: return "fewer";
+    case Verdict::Appeared: return "appeared";
+    case Verdict::Vanished: return "vanished";
+    case Verdict::Same: break;
+  }
+  return "same";
+}
+
+bool Comparison::has_difference() const {
+  return !findings.empty() || std::any_of(totals.begin(), totals.end(), [](const Entry& entry) {
+    return entry.verdict != Verdict::Same;
+  });
+}
+
+std::vector<double> values_of(std::span<const Repeat> repeats, const Key& key, Metric metric) {
+  std::vector<double> values;
+  for (const Repeat& repeat : repeats) {
+    const double value = value_or_zero(repeat, key, metric);
+    if (value > 0) values.push_back(value);
+  }
+  return values;
+}
+
+double rounding_of(Subject subject, Metric metric) {
+  const bool is_of_gpu = subject == Subject::Kernel || subject == Subject::Launch;
+  const bool is_single_value =
+      metric == Metric::Median || metric == Metric::P90 || metric == Metric::P99;
+  return is_of_gpu && is_single_value ? kClockStepNs : 0;
+}
+
+Comparison compare(const Group& a, const Group& b, const CompareOptions& options) {
+  return Comparer(a, b, options).run();
+}
+
+}  // namespace gpufl::analysis::compare

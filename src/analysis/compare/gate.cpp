@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/compare/gate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "analysis/compare/comparison.hpp"
+#include "analysis/kernel_name.hpp"
+#include "analysis/scope_work.hpp"
+
+namespace gpufl::analysis::compare {
+namespace {
+
+constexpr size_t kMostRepeatsAdvised = 200;
+
+std::string percent(double fraction) { return fmt::format("{:.4g}%", fraction * 100); }
+
+bool scope_matches(const std::string& pattern, const std::string& path) {
+  if (matches_glob(pattern, path)) return true;
+  const size_t above = path.rfind(" > ");
+  const std::string last = above == std::string::npos ? path : path.substr(above + 3);
+  return matches_glob(pattern, last) || matches_glob(pattern, last.substr(0, last.find(" / ")));
+}
+
+bool rule_matches(const Rule& rule, const Key& key) {
+  if (key.subject != rule.subject) return false;
+  switch (rule.subject) {
+    case Subject::Total: return true;
+    case Subject::Scope: return scope_matches(rule.pattern, key.scope);
+    case Subject::Kernel:
+    case Subject::Launch: break;
+  }
+  return matches_glob(rule.pattern, key.kernel) ||
+         matches_glob(rule.pattern, short_kernel_name(key.kernel));
+}
+
+// Things that the rule is about: how many repeats have them, and their mean share.
+struct Match {
+  size_t repeats = 0;
+  double share = 0;
+};
+std::map<Key, Match> matches_in(const Group& group, const Rule& rule) {
+  const Metric whole = rule.subject == Subject::Scope ? Metric::Time : Metric::Total;
+  std::map<Key, Match> matches;
+  for (const Repeat& repeat : group.repeats) {
+    const Item* total = repeat.find(Key{});
+    const double all = total == nullptr ? 0 : (*total)[whole].value_or(0);
+    for (const auto& [key, item] : repeat.items) {
+      if (!item[rule.metric] || !rule_matches(rule, key)) continue;
+      Match& match = matches[key];
+      ++match.repeats;
+      if (all > 0) {
+        match.share +=
+            item[Metric::Total].value_or(0) / all / static_cast<double>(group.repeats.size());
+      }
+    }
+  }
+  return matches;
+}
+
+std::string why_nothing_matches(const Rule& rule, bool in_baseline, bool in_candidate) {
+  const std::string where = in_baseline    ? "the candidate"
+                            : in_candidate ? "the baseline"
+                                           : "either side";
+  if (rule.subject != Subject::Total) {
+    return fmt::format("no such {} in {}", to_string(rule.subject), where);
+  }
+  const bool is_of_iterations = rule.metric == Metric::Median || rule.metric == Metric::Mean ||
+                                rule.metric == Metric::P90 || rule.metric == Metric::P99;
+  return is_of_iterations ? fmt::format("no iterations were found in {}", where)
+                          : fmt::format("no work of a GPU was recorded in {}", where);
+}
+
+// What a rule is about on both sides, before anything is judged.
+void collect(const Group& baseline, const Group& candidate, RuleResult& result) {
+  const Rule& rule = result.rule;
+  const std::map<Key, Match> before = matches_in(baseline, rule);
+  const std::map<Key, Match> after = matches_in(candidate, rule);
+  std::map<Key, double> shares;  // of those on both sides
+  for (const auto& [key, match] : before) {
+    const auto other = after.find(key);
+    if (other == after.end()) {
+      result.only_baseline.push_back(key);
+    } else {
+      shares[key] = (match.share + other->second.share) / 2;
+    }
+  }
+  for (const auto& [key, match] : after) {
+    if (!before.contains(key)) result.only_candidate.push_back(key);
+  }
+  if (shares.empty()) {
+    result.reason = why_nothing_matches(rule, !before.empty(), !after.empty());
+    return;
+  }
+  for (const auto& [key, share] : shares) {
+    if (shares.size() > 1 && share < rule.min_share) {
+      ++result.left_out;
+      continue;
+    }
+    Judgement judgement;
+    judgement.key = key;
+    result.judgements.push_back(std::move(judgement));
+  }
+  if (result.judgements.empty()) {
+    result.reason = fmt::format("all {} matches have less than {} of the time each", shares.size(),
+                                percent(rule.min_share));
+  }
+}
+
+// How many repeats a side would let it be told, in words.
+std::string advice(const Judgement& judgement, const Rule& rule) {
+  const double estimate = std::log1p(judgement.change.estimate);
+  const double reach = std::log1p(judgement.change.high) - estimate;
+  const double limit = std::log1p(rule.max_increase);
+  const double wanted = estimate < limit ? limit - estimate : estimate;
+  const size_t needed = repeats_for(
+      std::min(judgement.repeats_baseline, judgement.repeats_candidate), wanted / reach);
+  if (needed > kMostRepeatsAdvised) return "it is at the limit";
+  return fmt::format("about {} repeats a side would tell", needed);
+}
+
+void decide(Judgement& judgement, const Rule& rule) {
+  const Change& change = judgement.change;
+  if (!change.has_interval()) {
+    judgement.reason =
+        fmt::format("too few repeats have it: {} and {}; {} a side are needed",
+                    judgement.repeats_baseline, judgement.repeats_candidate, kMinRepeats);
+  } else if (change.high < rule.max_increase) {
+    judgement.outcome = Outcome::Pass;
+  } else if (change.is_increase()) {
+    judgement.outcome = Outcome::Regression;
+  } else {
+    judgement.reason = fmt::format("noise hides an increase of {}: {}", percent(rule.max_increase),
+                                   advice(judgement, rule));
+    if (rule.allow_noisy) judgement.outcome = Outcome::Pass;
+  }
+}
+
+int severity(Outcome outcome) {
+  return outcome == Outcome::Regression ? 2 : outcome == Outcome::CannotTell ? 1 : 0;
+}
+Outcome worse(Outcome a, Outcome b) { return severity(a) >= severity(b) ? a : b; }
+
+void conclude(RuleResult& result) {
+  if (result.judgements.empty()) return;
+  std::stable_sort(result.judgements.begin(), result.judgements.end(),
+                   [](const Judgement& a, const Judgement& b) {
+                     if (a.outcome != b.outcome) return severity(a.outcome) > severity(b.outcome);
+                     return a.change.estimate > b.change.estimate;
+                   });
+  result.outcome = result.judgements.front().outcome;
+  if (result.outcome == Outcome::CannotTell) result.reason = result.judgements.front().reason;
+}
+
+// Of repeats that hold all that happened.
+Group without_losses(const Group& group) {
+  Group kept = group;
+  std::erase_if(kept.repeats, [](const Repeat& repeat) { return !repeat.losses.empty(); });
+  return kept;
+}
+
+std::string why_too_few(const Group& all_a, const Group& a, const Group& all_b, const Group& b) {
+  if (std::min(a.repeats.size(), b.repeats.size()) >= kMinRepeats) return "";
+  std::string text = fmt::format(
+      "too few repeats: {} in the baseline, {} in the candidate; {} a "
+      "side are needed",
+      a.repeats.size(), b.repeats.size(), kMinRepeats);
+  const size_t incomplete =
+      all_a.repeats.size() - a.repeats.size() + all_b.repeats.size() - b.repeats.size();
+  if (incomplete > 0) text += fmt::format("; {} more have an incomplete trace", incomplete);
+  return text;
+}
+
+}  // namespace
+
+std::string rule_text(const Rule& rule) {
+  std::string what = "everything";
+  if (rule.subject != Subject::Total) {
+    what = fmt::format("{} '{}'", to_string(rule.subject), rule.pattern);
+  }
+  return fmt::format("{} of {} at most +{}", to_string(rule.metric), what,
+                     percent(rule.max_increase));
+}
+
+base::Status check_rule(const Rule& rule) {
+  const auto refuse = [](std::string why) {
+    return base::Status(base::Code::InvalidArgument, std::move(why));
+  };
+  if (!(rule.max_increase > 0) || rule.max_increase > 10) {
+    return refuse("the increase allowed must be above 0% and at most 1000%");
+  }
+  if (rule.min_share < 0 || rule.min_share > 1) return refuse("a share is between 0% and 100%");
+  const bool is_kernel = rule.subject == Subject::Kernel;
+  if (rule.metric == Metric::Busy && is_kernel) {
+    return refuse("busy is of a scope or of the total; of a kernel, use total");
+  }
+  if (rule.metric == Metric::Time && rule.subject != Subject::Total) {
+    return refuse("time is of the total; of a kernel or scope, use median or total");
+  }
+  return base::Status::ok();
+}
+
+std::string_view to_string(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::Pass: return "pass";
+    case Outcome::Regression: return "regression";
+    case Outcome::CannotTell: break;
+  }
+  return "cannot tell";
+}
+
+GateResult run_gate(const Group& baseline, const Group& candidate, std::span<const Rule> rules) {
+  const Group before = without_losses(baseline);
+  const Group after = without_losses(candidate);
+  GateResult result;
+  result.baseline = baseline.label;
+  result.candidate = candidate.label;
+  result.repeats_baseline = before.repeats.size();
+  result.repeats_candidate = after.repeats.size();
+  result.warnings = warnings_of(baseline, candidate);
+  const std::string too_few = why_too_few(baseline, before, candidate, after);
+
+  size_t family = 0;
+  for (const Rule& rule : rules) {
+    RuleResult& its = result.rules.emplace_back();
+    its.rule = rule;
+    if (too_few.empty()) {
+      collect(before, after, its);
+    } else {
+      its.reason = too_few;
+    }
+    family += its.judgements.size();
+  }
+  // Each judgement gets its part of the alarms that all may raise together.
+  const Errors errors{kFalseAlarms / static_cast<double>(std::max<size_t>(1, family)), kMissed};
+  result.outcome = result.rules.empty() ? Outcome::CannotTell : Outcome::Pass;
+  for (RuleResult& its : result.rules) {
+    for (Judgement& judgement : its.judgements) {
+      const auto a = values_of(before.repeats, judgement.key, its.rule.metric);
+      const auto b = values_of(after.repeats, judgement.key, its.rule.metric);
+      judgement.repeats_baseline = a.size();
+      judgement.repeats_candidate = b.size();
+      if (!a.empty() && !b.empty()) {
+        judgement.change =
+            change_between(a, b, errors, rounding_of(its.rule.subject, its.rule.metric));
+        judgement.baseline = trimmed_mean(a);
+        judgement.candidate = trimmed_mean(b);
+      }
+      decide(judgement, its.rule);
+    }
+    conclude(its);
+    result.outcome = worse(result.outcome, its.outcome);
+  }
+  return result;
+}
+
+}  // namespace gpufl::analysis::compare

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/compare/gate.hpp"
+
+#include <gtest/gtest.h>
+
+#include "analysis/compare/test_groups.hpp"
+
+namespace gpufl::analysis::compare {
+namespace {
+
+using testing::GroupBuilder;
+using testing::kernel_key;
+
+Rule kernel_rule(std::string pattern, double max_increase = 0.05) {
+  Rule rule;
+  rule.subject = Subject::Kernel;
+  rule.pattern = std::move(pattern);
+  rule.metric = Metric::Median;
+  rule.max_increase = max_increase;
+  return rule;
+}
+
+Rule total_rule(Metric metric) {
+  Rule rule;
+  rule.metric = metric;
+  return rule;
+}
+
+GateResult gate_of(GroupBuilder& a, GroupBuilder& b, const Rule& rule) {
+  return run_gate(a.get(), b.get(), {&rule, 1});
+}
+
+TEST(GateTest, WhatIsAlikePasses) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10);
+  a.kernel("gemm", 10'000);
+  b.kernel("gemm", 10'050);
+  const GateResult result = gate_of(a, b, kernel_rule("gemm"));
+  EXPECT_EQ(result.outcome, Outcome::Pass);
+  ASSERT_EQ(result.rules[0].judgements.size(), 1u);
+  EXPECT_LT(result.rules[0].judgements[0].change.high, 0.05);
+  EXPECT_EQ(result.rules[0].judgements[0].reason, "");
+}
+
+TEST(GateTest, AnIncreaseAsLargeAsTheLimitIsARegression) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10);
+  a.kernel("gemm", 10'000);
+  b.kernel("gemm", 10'500);
+  EXPECT_EQ(gate_of(a, b, kernel_rule("gemm", 0.05)).outcome, Outcome::Regression);
+  EXPECT_EQ(gate_of(a, b, kernel_rule("gemm", 0.02)).outcome, Outcome::Regression);
+  EXPECT_EQ(gate_of(a, b, kernel_rule("gemm", 0.20)).outcome, Outcome::Pass);
+  EXPECT_EQ(gate_of(b, a, kernel_rule("gemm", 0.02)).outcome, Outcome::Pass);
+}
+
+TEST(GateTest, NoiseThatHidesTheLimitCannotBeTold) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10);
+  a.kernel("gemm", 10'000);
+  b.kernel("gemm", 10'000);
+  Rule rule = kernel_rule("gemm", 0.001);
+  GateResult result = gate_of(a, b, rule);
+  EXPECT_EQ(result.outcome, Outcome::CannotTell);
+  EXPECT_NE(result.rules[0].reason.find("noise hides an increase of 0.1%"), std::string::npos);
+  rule.allow_noisy = true;
+  result = gate_of(a, b, rule);
+  EXPECT_EQ(result.outcome, Outcome::Pass);
+  EXPECT_NE(result.rules[0].judgements[0].reason, "");
+}
+
+TEST(GateTest, TooFewRepeatsCannotBeTold) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 4);
+  a.kernel("gemm", 10'000);
+  b.kernel("gemm", 20'000);
+  const GateResult result = gate_of(a, b, kernel_rule("gemm"));
+  EXPECT_EQ(result.outcome, Outcome::CannotTell);
+  EXPECT_EQ(result.rules[0].reason,
+            "too few repeats: 10 in the baseline, 4 in the candidate; 5 a side are needed");
+}
+
+TEST(GateTest, RepeatsWithLossesAreNotJudged) {
+  GroupBuilder a("A", 6);
+  GroupBuilder b("B", 6);
+  a.kernel("gemm", 10'000);
+  b.kernel("gemm", 10'000);
+  b.get().repeats[0].losses = {"cut off"};
+  GateResult result = gate_of(a, b, kernel_rule("gemm"));
+  EXPECT_EQ(result.outcome, Outcome::Pass);
+  EXPECT_EQ(result.repeats_candidate, 5u);
+  EXPECT_FALSE(result.warnings.empty());
+  b.get().repeats[1].losses = {"cut off"};
+  result = gate_of(a, b, kernel_rule("gemm"));
+  EXPECT_EQ(result.outcome, Outcome::CannotTell);
+  EXPECT_EQ(result.rules[0].reason,
+            "too few repeats: 6 in the baseline, 4 in the candidate; 5 a side are needed; 2 more "
+            "have an incomplete trace");
+}
+
+TEST(GateTest, WhatIsNotThereCannotBeTold) {
+  GroupBuilder a("A", 5);
+  GroupBuilder b("B", 5);
+  a.kernel("gemm", 10'000).kernel("old", 10'000);
+  b.kernel("gemm", 10'000).kernel("new", 10'000);
+  EXPECT_EQ(gate_of(a, b, kernel_rule("none")).rules[0].reason, "no such kernel in either side");
+  EXPECT_EQ(gate_of(a, b, kernel_rule("old")).rules[0].reason, "no such kernel in the candidate");
+  EXPECT_EQ(gate_of(a, b, kernel_rule("new")).rules[0].reason, "no such kernel in the baseline");
+  EXPECT_EQ(gate_of(a, b, total_rule(Metric::P90)).rules[0].reason,
+            "no iterations were found in either side");
+  const GateResult all = gate_of(a, b, kernel_rule("*"));
+  EXPECT_EQ(all.outcome, Outcome::Pass);
+  EXPECT_EQ(all.rules[0].only_baseline, std::vector<Key>{kernel_key("old")});
+  EXPECT_EQ(all.rules[0].only_candidate, std::vector<Key>{kernel_key("new")});
+}
+
+TEST(GateTest, OfSeveralMatchesTheWorstDecidesAndSmallOnesAreLeftOut) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10);
+  a.kernel("gemm_a", 10'000).kernel("gemm_b", 10'000).kernel("gemm_tiny", 50);
+  b.kernel("gemm_a", 10'000).kernel("gemm_b", 11'000).kernel("gemm_tiny", 200);
+  const GateResult result = gate_of(a, b, kernel_rule("gemm_*"));
+  EXPECT_EQ(result.outcome, Outcome::Regression);
+  ASSERT_EQ(result.rules[0].judgements.size(), 2u);
+  EXPECT_EQ(result.rules[0].judgements[0].key, kernel_key("gemm_b"));
+  EXPECT_EQ(result.rules[0].left_out, 1u);
+  // Asked for by its own name, it matters.
+  EXPECT_EQ(gate_of(a, b, kernel_rule("gemm_tiny")).outcome, Outcome::Regression);
+}
+
+TEST(GateTest, ScopesMatchByNameTagAndPath) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10);
+  a.kernel("k", 10'000'000).scope("train > step / 3", 1e8);
+  b.kernel("k", 10'000'000).scope("train > step / 3", 1.2e8);
+  Rule rule;
+  rule.subject = Subject::Scope;
+  rule.metric = Metric::Busy;
+  for (const char* pattern : {"step", "step / 3", "train > *"}) {
+    rule.pattern = pattern;
+    EXPECT_EQ(gate_of(a, b, rule).outcome, Outcome::Regression) << pattern;
+  }
+  rule.pattern = "train";
+  EXPECT_EQ(gate_of(a, b, rule).outcome, Outcome::CannotTell);
+}
+
+TEST(GateTest, KernelsMatchByTheirShortNameToo) {
+  GroupBuilder a("A", 5);
+  GroupBuilder b("B", 5);
+  a.kernel("void ns::gemm<float>(float*)", 10'000);
+  b.kernel("void ns::gemm<float>(float*)", 10'000);
+  EXPECT_EQ(gate_of(a, b, kernel_rule("gemm")).outcome, Outcome::Pass);
+  EXPECT_EQ(gate_of(a, b, kernel_rule("*<float>*")).outcome, Outcome::Pass);
+}
+
+TEST(GateTest, CountsAreExact) {
+  GroupBuilder a("A", 5);
+  GroupBuilder b("B", 5);
+  a.kernel("gemm", 10'000, 100);
+  b.kernel("gemm", 10'000, 106);
+  EXPECT_EQ(gate_of(a, b, total_rule(Metric::Count)).outcome, Outcome::Regression);
+  EXPECT_EQ(gate_of(a, a, total_rule(Metric::Count)).outcome, Outcome::Pass);
+}
+
+TEST(GateTest, ARegressionWeighsMoreThanWhatCannotBeTold) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10);
+  a.kernel("gemm", 10'000);
+  b.kernel("gemm", 12'000);
+  const std::vector<Rule> rules{kernel_rule("none"), kernel_rule("gemm")};
+  EXPECT_EQ(run_gate(a.get(), b.get(), rules).outcome, Outcome::Regression);
+  EXPECT_EQ(run_gate(a.get(), a.get(), rules).outcome, Outcome::CannotTell);
+}
+
+TEST(CheckRuleTest, RefusesWhatMakesNoSense) {
+  EXPECT_TRUE(check_rule(kernel_rule("k")).is_ok());
+  EXPECT_FALSE(check_rule(kernel_rule("k", 0)).is_ok());
+  EXPECT_FALSE(check_rule(kernel_rule("k", -0.05)).is_ok());
+  Rule rule = kernel_rule("k");
+  rule.metric = Metric::Busy;
+  EXPECT_FALSE(check_rule(rule).is_ok());
+  rule.metric = Metric::Time;
+  EXPECT_FALSE(check_rule(rule).is_ok());
+  EXPECT_TRUE(check_rule(total_rule(Metric::Time)).is_ok());
+}
+
+TEST(RuleTextTest, SaysTheRule) {
+  EXPECT_EQ(rule_text(kernel_rule("gemm*")), "median of kernel 'gemm*' at most +5%");
+  EXPECT_EQ(rule_text(total_rule(Metric::Busy)), "busy of everything at most +5%");
+}
+
+}  // namespace
+}  // namespace gpufl::analysis::compare

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/compare/group.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "analysis/compare/repeat_builder.hpp"
+#include "analysis/iterations.hpp"
+#include "format/session_reader.hpp"
+
+namespace gpufl::analysis::compare {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Found {
+  fs::path dir;
+  std::string run_id;
+  int64_t start_wall_ns = 0;
+};
+
+std::vector<Found> find_all(std::span<const fs::path> paths, Group& group) {
+  std::vector<Found> found;
+  for (const fs::path& path : paths) {
+    const std::vector<fs::path> sessions = format::find_sessions(path);
+    if (sessions.empty()) {
+      group.problems.push_back(fmt::format("{}: there is no session in it", path.string()));
+    }
+    for (const fs::path& dir : sessions) {
+      const auto reader = format::SessionReader::open(dir);
+      if (!reader) {
+        group.problems.push_back(fmt::format("{}: {}", dir.string(), reader.status().message()));
+        continue;
+      }
+      const format::SessionHeader& header = reader->header();
+      found.push_back({dir, header.run_id, header.start_wall_ns});
+    }
+  }
+  std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+    return std::tie(a.run_id, a.start_wall_ns, a.dir) < std::tie(b.run_id, b.start_wall_ns, b.dir);
+  });
+  // One that was named twice is still one.
+  const auto same = [](const Found& a, const Found& b) {
+    std::error_code ignored;
+    return a.dir == b.dir || fs::equivalent(a.dir, b.dir, ignored);
+  };
+  found.erase(std::unique(found.begin(), found.end(), same), found.end());
+  return found;
+}
+
+bool are_of_one_launch(const Found& a, int64_t a_end_wall_ns, const Found& b) {
+  if (a.run_id.empty() || a.run_id != b.run_id) return false;
+  const fs::path folder = a.dir.parent_path();
+  return (folder == b.dir.parent_path() && folder.filename() == a.run_id) ||
+         b.start_wall_ns < a_end_wall_ns;
+}
+
+std::vector<Interval> parts_between_iterations(const SessionData& session) {
+  constexpr size_t kParts = 2 * kPartsOfHalf;
+  const auto iterations = find_iterations(session, {});
+  if (!iterations || iterations->list.size() < kParts) return {};
+  const std::vector<Iteration>& list = iterations->list;
+  const size_t each = list.size() / kParts;
+  std::vector<Interval> parts;
+  // What does not fit is left out at the beginning, where programs warm up.
+  for (size_t first = list.size() % kParts; first < list.size(); first += each) {
+    const size_t next = first + each;
+    const int64_t end = next < list.size() ? list[next].span.start : list.back().span.end;
+    parts.push_back({list[first].span.start, end});
+  }
+  return parts;
+}
+
+std::vector<Interval> parts_of_equal_time(const SessionData& session) {
+  constexpr int64_t kParts = 2 * kPartsOfHalf;
+  const Kernels& kernels = session.tables.kernels;
+  if (kernels.rows() < static_cast<size_t>(kParts)) return {};
+  const int64_t first = kernels.start.front();
+  const int64_t step = (kernels.start.back() - first) / kParts + 1;
+  std::vector<Interval> parts;
+  for (int64_t part = 0; part < kParts; ++part) {
+    parts.push_back({first + part * step, first + (part + 1) * step});
+  }
+  return parts;
+}
+
+}  // namespace
+
+Group load_group(std::string label, std::span<const fs::path> paths, const LoadOptions& options) {
+  Group group;
+  group.label = std::move(label);
+  std::optional<RepeatBuilder> builder;
+  const Found* last = nullptr;
+  int64_t end_wall_ns = 0;
+  const auto finish = [&] {
+    if (builder) group.repeats.push_back(builder->finish());
+    builder.reset();
+  };
+  const std::vector<Found> all = find_all(paths, group);
+  for (const Found& found : all) {
+    const auto session = load(found.dir, options);
+    if (!session) {
+      group.problems.push_back(
+          fmt::format("{}: {}", found.dir.string(), session.status().message()));
+      continue;
+    }
+    if (last == nullptr || !are_of_one_launch(*last, end_wall_ns, found)) {
+      finish();
+      end_wall_ns = 0;
+    }
+    if (!builder) builder.emplace();
+    builder->add(*session);
+    last = &found;
+    end_wall_ns = std::max(end_wall_ns, found.start_wall_ns + session->summary.duration_ns);
+  }
+  finish();
+  std::sort(group.repeats.begin(), group.repeats.end(), [](const Repeat& a, const Repeat& b) {
+    return std::tie(a.start_wall_ns, a.name) < std::tie(b.start_wall_ns, b.name);
+  });
+  return group;
+}
+
+base::Result<std::pair<Group, Group>> halves_of(const SessionData& session) {
+  std::vector<Interval> parts = parts_between_iterations(session);
+  if (parts.empty()) parts = parts_of_equal_time(session);
+  if (parts.empty()) {
+    return base::Status(base::Code::InvalidArgument,
+                        "the session is too short to be cut into halves");
+  }
+  std::pair<Group, Group> halves;
+  halves.first.label = "first half";
+  halves.second.label = "second half";
+  for (Group* half : {&halves.first, &halves.second}) half->is_of_one_session = true;
+  for (size_t part = 0; part < parts.size(); ++part) {
+    RepeatBuilder builder;
+    builder.add(session, parts[part]);
+    Repeat repeat = builder.finish();
+    repeat.start_wall_ns = session.summary.header.start_wall_ns + parts[part].start;
+    repeat.end_wall_ns = session.summary.header.start_wall_ns + parts[part].end;
+    (part < kPartsOfHalf ? halves.first : halves.second).repeats.push_back(std::move(repeat));
+  }
+  return halves;
+}
+
+}  // namespace gpufl::analysis::compare

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/compare/repeat.hpp"
+#include "analysis/session_data.hpp"
+#include "base/status.hpp"
+
+// One side of a comparison: repeats of the same program. Plain data.
+namespace gpufl::analysis::compare {
+
+struct Group {
+  std::string label;                  // what it is called: a folder, "first half"
+  std::vector<Repeat> repeats;        // by start
+  std::vector<std::string> problems;  // sentences: what could not be read
+  // Its repeats are parts of one session, so they are not independent of each other.
+  bool is_of_one_session = false;
+};
+
+// Every session at or below these paths. Sessions of one launch are one repeat: those that lie in
+// their run's folder, or that have the same run and were recorded at the same time. One is in
+// memory at a time.
+Group load_group(std::string label, std::span<const std::filesystem::path> paths,
+                 const LoadOptions& options = {});
+
+// The two halves of a session, each cut into kPartsOfHalf repeats: between iterations where it has
+// enough of them, else into equal times. Fails where there is nothing to cut.
+inline constexpr size_t kPartsOfHalf = 10;
+base::Result<std::pair<Group, Group>> halves_of(const SessionData& session);
+
+}  // namespace gpufl::analysis::compare

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/compare/group.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "analysis/test_tables.hpp"
+#include "format/test_session.hpp"
+
+namespace gpufl::analysis::compare {
+namespace {
+
+namespace fs = std::filesystem;
+using analysis::testing::TestSession;
+using format::testing::TempDir;
+
+// A session of one scope, in `folder`.
+void write_session(const fs::path& folder, const std::string& id, const std::string& run_id,
+                   int64_t start_wall_ns) {
+  format::SessionHeader header = format::testing::test_header();
+  header.session_id = id;
+  header.run_id = run_id;
+  header.start_wall_ns = start_wall_ns;
+  auto writer = format::LogWriter::create(format::testing::test_options(folder / id), header);
+  ASSERT_TRUE(writer.is_ok()) << writer.status().text();
+  (*writer)->write(format::testing::scope_rows(**writer, 1, 3, 1000));
+  EXPECT_TRUE((*writer)->close(2'000, {}).is_ok());
+}
+
+TEST(LoadGroupTest, EverySessionOfAFolderIsARepeat) {
+  TempDir dir;
+  write_session(dir.path(), "s2", "r2", 2'000'000);
+  write_session(dir.path(), "s1", "r1", 1'000'000);
+  const fs::path paths[] = {dir.path(), dir.path() / "s1"};  // one of them twice
+  const Group group = load_group("A", paths);
+  ASSERT_EQ(group.repeats.size(), 2u);
+  EXPECT_EQ(group.repeats[0].name, "s1");
+  EXPECT_EQ(group.repeats[1].name, "s2");
+  EXPECT_TRUE(group.problems.empty());
+  EXPECT_EQ((*group.repeats[0].find({Subject::Scope, "scope_1", "", ""}))[Metric::Count], 3);
+}
+
+TEST(LoadGroupTest, SessionsOfALaunchAreOneRepeat) {
+  TempDir dir;
+  // In the run's folder, whenever they ran.
+  write_session(dir.path() / "run-a", "a0", "run-a", 1'000'000);
+  write_session(dir.path() / "run-a", "a1", "run-a", 9'000'000);
+  // Of the same run at the same time, and of the same job one after the other.
+  write_session(dir.path() / "b", "b0", "job", 20'000'000);
+  write_session(dir.path() / "b", "b1", "job", 20'000'500);
+  write_session(dir.path() / "b", "b2", "job", 30'000'000);
+  const fs::path paths[] = {dir.path()};
+  const Group group = load_group("A", paths);
+  ASSERT_EQ(group.repeats.size(), 3u);
+  EXPECT_EQ(group.repeats[0].sessions, 2u);
+  EXPECT_EQ(group.repeats[1].sessions, 2u);
+  EXPECT_EQ(group.repeats[2].sessions, 1u);
+}
+
+TEST(LoadGroupTest, SaysWhatItCannotRead) {
+  TempDir dir;
+  write_session(dir.path(), "good", "r1", 1'000'000);
+  const fs::path paths[] = {dir.path(), dir.path() / "nothing"};
+  const Group group = load_group("A", paths);
+  EXPECT_EQ(group.repeats.size(), 1u);
+  ASSERT_EQ(group.problems.size(), 1u);
+  EXPECT_NE(group.problems[0].find("there is no session in it"), std::string::npos);
+}
+
+TEST(HalvesTest, AreCutBetweenIterations) {
+  TestSession session;
+  for (int64_t i = 0; i < 43; ++i) {
+    const int64_t step = session.scope("step", i * 1000, 900);
+    session.kernel("gemm", i * 1000 + 100, 200, {.scope = step});
+    session.kernel("relu", i * 1000 + 400, 100, {.scope = step});
+  }
+  const auto halves = halves_of(session.finish());
+  ASSERT_TRUE(halves.is_ok());
+  EXPECT_TRUE(halves->first.is_of_one_session);
+  for (const Group* half : {&halves->first, &halves->second}) {
+    ASSERT_EQ(half->repeats.size(), kPartsOfHalf);
+    for (const Repeat& part : half->repeats) {
+      EXPECT_EQ((*part.find(Key{}))[Metric::Count], 4);  // of two iterations
+    }
+  }
+}
+
+TEST(HalvesTest, AreOfEqualTimeWhereNothingRepeats) {
+  TestSession session;
+  for (int64_t i = 0; i < 10; ++i) {
+    for (int64_t k = 0; k <= i; ++k) {
+      session.kernel("k" + std::to_string(i * 10 + k), i * 10'000 + k * 100, 50);
+    }
+  }
+  const auto halves = halves_of(session.finish());
+  ASSERT_TRUE(halves.is_ok());
+  EXPECT_EQ(halves->first.repeats.size(), kPartsOfHalf);
+  EXPECT_EQ(halves->second.repeats.size(), kPartsOfHalf);
+}
+
+TEST(HalvesTest, NeedSomethingToCut) {
+  TestSession session;
+  session.kernel("gemm", 0, 100);
+  EXPECT_FALSE(halves_of(session.finish()).is_ok());
+}
+
+}  // namespace
+}  // namespace gpufl::analysis::compare

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/compare/repeat.hpp"
+
+#include <algorithm>
+
+namespace gpufl::analysis::compare {
+namespace {
+
+constexpr std::array<std::string_view, kMetrics> kMetricNames{"median", "mean",  "p90",  "p99",
+                                                              "total",  "count", "busy", "time"};
+
+}  // namespace
+
+std::string_view to_string(Subject subject) {
+  switch (subject) {
+    case Subject::Total: return "total";
+    case Subject::Scope: return "scope";
+    case Subject::Kernel:
+    case Subject::Launch: break;
+  }
+  return "kernel";
+}
+
+std::string_view to_string(Metric metric) { return kMetricNames[static_cast<size_t>(metric)]; }
+
+std::optional<Metric> metric_named(std::string_view name) {
+  const auto found = std::find(kMetricNames.begin(), kMetricNames.end(), name);
+  if (found == kMetricNames.end()) return std::nullopt;
+  return static_cast<Metric>(found - kMetricNames.begin());
+}
+
+const Item* Repeat::find(const Key& key) const {
+  const auto found = items.find(key);
+  return found == items.end() ? nullptr : &found->second;
+}
+
+}  // namespace gpufl::analysis::compare

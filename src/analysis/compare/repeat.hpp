@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What one repeat of a program gives to a comparison: its figures by what they are figures of. A
+// repeat is a session, or all sessions of one launch together. Some hundred bytes for each thing
+// that has a name, whatever the number of events. Plain data.
+namespace gpufl::analysis::compare {
+
+enum class Subject : uint8_t {
+  Total,   // all of it
+  Scope,   // scopes of one path of names and tags
+  Kernel,  // kernels of one name
+  Launch,  // kernels of one name and configuration, launched in scopes of one path
+};
+std::string_view to_string(Subject subject);  // "kernel"
+
+enum class Metric : uint8_t {
+  Median,  // of a kernel's or scope's durations (of a benchmark scope's iterations); of the
+  Mean,    // program's iterations, of all of it
+  P90,
+  P99,
+  Total,  // durations added up; of all of it: those of kernels
+  Count,  // launches, scopes
+  Busy,   // time in which a GPU worked for the scope, or at all
+  Time,   // from the session's start to its end
+};
+inline constexpr size_t kMetrics = 8;
+std::string_view to_string(Metric metric);  // "median"
+std::optional<Metric> metric_named(std::string_view name);
+
+struct Key {
+  Subject subject = Subject::Total;
+  std::string scope;   // path: "train > step / 3"; of a launch: "" in none
+  std::string kernel;  // demangled, whole
+  std::string config;  // "grid 128x1x1, block 256x1x1"
+  auto operator<=>(const Key&) const = default;
+};
+
+struct Item {
+  std::array<std::optional<double>, kMetrics> values;  // what has none is unknown
+  const std::optional<double>& operator[](Metric metric) const {
+    return values[static_cast<size_t>(metric)];
+  }
+  std::optional<double>& operator[](Metric metric) { return values[static_cast<size_t>(metric)]; }
+};
+
+struct Repeat {
+  std::string name;  // the session's id, or the run's
+  int64_t start_wall_ns = 0, end_wall_ns = 0;
+  size_t sessions = 0;
+  std::vector<std::string> devices;  // "NVIDIA H200", sorted
+  std::string engine, app;
+  std::vector<std::string> losses;  // sentences: why figures are less than the whole truth
+  std::map<Key, Item> items;
+
+  // Null: it has no such thing.
+  const Item* find(const Key& key) const;
+};
+
+}  // namespace gpufl::analysis::compare

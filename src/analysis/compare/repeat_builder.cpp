@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/compare/repeat_builder.hpp"
+
+#include <algorithm>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "analysis/analysis_options.hpp"
+#include "analysis/busy.hpp"
+#include "analysis/iterations.hpp"
+#include "analysis/kernel_groups.hpp"
+#include "analysis/scope_work.hpp"
+#include "analysis/stats.hpp"
+#include "format/columns.hpp"
+
+namespace gpufl::analysis::compare {
+namespace {
+
+AnalysisOptions options_for(const std::optional<Interval>& window) {
+  AnalysisOptions options;
+  options.window = window;
+  options.depth = Depth::Summary;
+  options.top = 0;
+  return options;
+}
+
+std::string config_text(const LaunchConfig& config) {
+  std::string text = fmt::format("grid {}x{}x{}, block {}x{}x{}", config.grid[0], config.grid[1],
+                                 config.grid[2], config.block[0], config.block[1], config.block[2]);
+  if (config.shared_dynamic.value_or(0) > 0) {
+    text += fmt::format(", {} B shared", *config.shared_dynamic);
+  }
+  return text;
+}
+
+void fill(Item& item, std::vector<int64_t>& durations) {
+  const Stats stats = stats_of(std::span(durations));
+  item[Metric::Count] = static_cast<double>(stats.count);
+  if (stats.count == 0) return;
+  item[Metric::Median] = stats.median;
+  item[Metric::Mean] = stats.mean;
+  item[Metric::P90] = static_cast<double>(stats.p90);
+  item[Metric::P99] = static_cast<double>(stats.p99);
+  item[Metric::Total] = static_cast<double>(stats.total);
+}
+
+// A scope that ended where the program ended it.
+bool has_duration(uint8_t ending) {
+  return ending != Scopes::kOpen && ending != static_cast<uint8_t>(format::ScopeEnding::Lost) &&
+         ending != static_cast<uint8_t>(format::ScopeEnding::Shutdown);
+}
+
+}  // namespace
+
+std::vector<std::string> known_losses(const SessionSummary& summary) {
+  std::vector<std::string> losses;
+  if (summary.live) {
+    losses.emplace_back("it is still being recorded");
+  } else if (!summary.ledger) {
+    losses.emplace_back("it was cut off, its last moments may be lost");
+  } else if (summary.ledger->completeness() == format::Completeness::Incomplete) {
+    losses.emplace_back("its ledger says that records are missing");
+  }
+  if (summary.has_faults) losses.emplace_back("parts of its log cannot be read");
+  return losses;
+}
+
+// A session, and what several of its figures need.
+struct RepeatBuilder::Source {
+  const SessionData& session;
+  AnalysisOptions options;
+  KernelNames names;
+  ScopePaths paths;
+
+  bool includes(int64_t start_ns) const {
+    return !options.window || (start_ns >= options.window->start && start_ns < options.window->end);
+  }
+};
+
+void RepeatBuilder::add(const SessionData& session, std::optional<Interval> window) {
+  const Source source{session, options_for(window), kernel_names(session.tables),
+                      scope_paths(session.tables, {})};
+  add_facts(session.summary);
+  add_kernels(source);
+  add_scopes(source);
+  add_total(source);
+}
+
+void RepeatBuilder::add_facts(const SessionSummary& summary) {
+  const format::SessionHeader& header = summary.header;
+  const int64_t end_wall_ns = header.start_wall_ns + summary.duration_ns;
+  if (repeat_.sessions++ == 0) {
+    repeat_.name = header.session_id;
+    repeat_.start_wall_ns = header.start_wall_ns;
+    repeat_.end_wall_ns = end_wall_ns;
+    repeat_.engine = header.engine;
+    repeat_.app = header.app_name;
+  } else {
+    repeat_.name = header.run_id;
+    repeat_.start_wall_ns = std::min(repeat_.start_wall_ns, header.start_wall_ns);
+    repeat_.end_wall_ns = std::max(repeat_.end_wall_ns, end_wall_ns);
+  }
+  for (const base::Json& device : summary.devices) {
+    const std::string& name = device["name"].as_string();
+    if (!name.empty()) repeat_.devices.push_back(name);
+  }
+  for (const std::string& loss : known_losses(summary)) {
+    repeat_.losses.push_back(fmt::format("{}: {}", header.session_id, loss));
+  }
+}
+
+void RepeatBuilder::add_kernels(const Source& source) {
+  const Tables& tables = source.session.tables;
+  std::unordered_map<uint64_t, std::vector<int64_t>> launches;  // by path and configuration
+  for (size_t row = 0; row < tables.kernels.rows(); ++row) {
+    if (!source.includes(tables.kernels.start[row])) continue;
+    const uint32_t scope = tables.callers[tables.kernels.caller[row]].scope;
+    const uint32_t path = scope == kNoRow ? kNoRow : source.paths.of_scope[scope];
+    launches[uint64_t{path} << 32 | tables.kernels.config[row]].push_back(
+        tables.kernels.duration[row]);
+  }
+  for (const auto& [where, durations] : launches) {
+    const auto path = static_cast<uint32_t>(where >> 32);
+    const LaunchConfig& config = tables.config(static_cast<uint32_t>(where));
+    Key key{Subject::Launch, path == kNoRow ? "" : source.paths.paths[path].text,
+            source.names.of(config.name).full_name, config_text(config)};
+    const Key by_name{Subject::Kernel, "", key.kernel, ""};
+    for (std::vector<int64_t>* gathered : {&durations_[by_name], &durations_[std::move(key)]}) {
+      gathered->insert(gathered->end(), durations.begin(), durations.end());
+    }
+    kernels_ += durations.size();
+    for (const int64_t duration : durations) kernel_ns_ += static_cast<double>(duration);
+  }
+}
+
+void RepeatBuilder::add_scopes(const Source& source) {
+  const Scopes& scopes = source.session.tables.scopes;
+  if (scopes.rows() == 0) return;
+  for (size_t row = 0; row < scopes.rows(); ++row) {
+    const uint32_t path = source.paths.of_scope[row];
+    if (path == kNoRow || !has_duration(scopes.ending[row]) ||
+        !source.includes(scopes.start[row])) {
+      continue;
+    }
+    const int64_t iterations = std::max<int64_t>(1, scopes.repeat[row]);
+    durations_[{Subject::Scope, source.paths.paths[path].text, "", ""}].push_back(
+        scopes.duration[row] / iterations);
+  }
+  for (const ScopeWork& work : scope_work(source.session, source.options, source.names)) {
+    if (work.busy_ns > 0) {
+      busy_[{Subject::Scope, work.path, "", ""}] += static_cast<double>(work.busy_ns);
+    }
+  }
+}
+
+void RepeatBuilder::add_total(const Source& source) {
+  for (const DeviceBusy& device : busy_times(source.session, source.options)) {
+    if (device.busy_ns > 0) busy_[{}] += static_cast<double>(device.busy_ns);
+  }
+  const std::optional<Interval>& window = source.options.window;
+  const int64_t length_ns = window ? window->length() : source.session.summary.duration_ns;
+  time_ns_ = std::max(time_ns_, static_cast<double>(length_ns));
+  if (const auto iterations = find_iterations(source.session, source.options)) {
+    for (const Iteration& iteration : iterations->list) {
+      durations_[{}].push_back(iteration.span.length());
+    }
+  }
+}
+
+Repeat RepeatBuilder::finish() {
+  for (auto& [key, durations] : durations_) fill(repeat_.items[key], durations);
+  for (const auto& [key, busy_ns] : busy_) repeat_.items[key][Metric::Busy] = busy_ns;
+
+  // Of all of it, count and total are of kernels; only the rest is of its iterations.
+  Item& total = repeat_.items[Key{}];
+  total[Metric::Count].reset();
+  total[Metric::Total].reset();
+  if (kernels_ > 0) {
+    total[Metric::Count] = static_cast<double>(kernels_);
+    total[Metric::Total] = kernel_ns_;
+  }
+  if (time_ns_ > 0) total[Metric::Time] = time_ns_;
+  std::sort(repeat_.devices.begin(), repeat_.devices.end());
+  return std::move(repeat_);
+}
+
+}  // namespace gpufl::analysis::compare

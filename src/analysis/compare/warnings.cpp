@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "analysis/compare/comparison.hpp"
+
+namespace gpufl::analysis::compare {
+namespace {
+
+void warn_of_losses(const Group& group, std::vector<std::string>& warnings) {
+  size_t with_losses = 0;
+  const std::string* example = nullptr;
+  for (const Repeat& repeat : group.repeats) {
+    if (repeat.losses.empty()) continue;
+    if (with_losses++ == 0) example = &repeat.losses.front();
+  }
+  if (with_losses == 0) return;
+  warnings.push_back(fmt::format("{} of {} repeats of {} are incomplete ({})", with_losses,
+                                 group.repeats.size(), group.label, *example));
+}
+
+void warn_of_problems(const Group& group, std::vector<std::string>& warnings) {
+  if (group.problems.empty()) return;
+  const size_t others = group.problems.size() - 1;
+  warnings.push_back(fmt::format("{} cannot be read: {}{}", group.label, group.problems.front(),
+                                 others == 0 ? "" : fmt::format(" (and {} more)", others)));
+}
+
+template <typename Fact>
+std::set<std::string> facts_of(const Group& group, Fact fact) {
+  std::set<std::string> facts;
+  for (const Repeat& repeat : group.repeats) facts.insert(fact(repeat));
+  return facts;
+}
+
+// Where a fact is not one and the same in all repeats of both sides.
+template <typename Fact>
+void warn_of_mixture(const Group& a, const Group& b, std::string_view what, Fact fact,
+                     std::vector<std::string>& warnings) {
+  const std::set<std::string> in_a = facts_of(a, fact);
+  const std::set<std::string> in_b = facts_of(b, fact);
+  if (in_a.empty() || in_b.empty() || (in_a == in_b && in_a.size() == 1)) return;
+  warnings.push_back(fmt::format("{}: {} in {}, {} in {}", what, fmt::join(in_a, " and "), a.label,
+                                 fmt::join(in_b, " and "), b.label));
+}
+
+bool all_before(const Group& first, const Group& second) {
+  const auto ends_before = [&](const Repeat& repeat) {
+    return repeat.end_wall_ns <= second.repeats.front().start_wall_ns;
+  };
+  return std::all_of(first.repeats.begin(), first.repeats.end(), ends_before);
+}
+
+}  // namespace
+
+std::vector<std::string> warnings_of(const Group& a, const Group& b) {
+  std::vector<std::string> warnings;
+  for (const Group* group : {&a, &b}) warn_of_losses(*group, warnings);
+  for (const Group* group : {&a, &b}) warn_of_problems(*group, warnings);
+  if (a.repeats.empty() || b.repeats.empty()) return warnings;
+  warn_of_mixture(
+      a, b, "Different GPUs",
+      [](const Repeat& repeat) {
+        return repeat.devices.empty() ? std::string("unknown")
+                                      : fmt::format("{}", fmt::join(repeat.devices, ", "));
+      },
+      warnings);
+  warn_of_mixture(
+      a, b, "Different engines", [](const Repeat& repeat) { return repeat.engine; }, warnings);
+  warn_of_mixture(
+      a, b, "Different programs", [](const Repeat& repeat) { return repeat.app; }, warnings);
+  if (a.is_of_one_session || a.repeats.size() < 2 || b.repeats.size() < 2) return warnings;
+  if (all_before(a, b) || all_before(b, a)) {
+    warnings.push_back(fmt::format(
+        "{} and {} were recorded one after the other: a machine that drifted in between looks like "
+        "a difference; runs that take turns do not have that",
+        a.label, b.label));
+  }
+  return warnings;
+}
+
+}  // namespace gpufl::analysis::compare
