@@ -5,9 +5,10 @@
 //
 // Timed, in a process of its own that is pinned to one core: a session of a training run loaded
 // into tables (every file unsealed, decoded and checked, rows linked to scopes, the summary made);
-// then of each kernel's name count, total, mean, median, p90, p99, min and max, and of each device
-// the time in which it was busy. The best of several rounds counts, on the time that the core
-// worked; peak memory is the process's, everything included. Not timed: writing the session.
+// then analyze() as far as a summary goes: of each kernel's name count, total, mean, median, p90,
+// p99, min and max, of each device busy time, concurrency and gaps. The best of several rounds
+// counts, on the time that the core worked; peak memory is the process's, everything included. Not
+// timed: writing the session.
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -18,12 +19,11 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
-#include <map>
 #include <string>
 #include <string_view>
 
+#include "analysis/overview.hpp"
 #include "analysis/session_data.hpp"
-#include "analysis/stats.hpp"
 #include "base/clock.hpp"
 #include "bench/analysis/kernel_session.hpp"
 #include "bench/report.hpp"
@@ -47,22 +47,6 @@ struct Outcome {
 
 double cpu_s() { return static_cast<double>(base::clock_ns(CLOCK_PROCESS_CPUTIME_ID)) * 1e-9; }
 
-// Of every device the union of its kernels, added up.
-int64_t busy_of(const analysis::Tables& tables) {
-  std::map<int64_t, std::pair<int64_t, int64_t>> devices;  // until when, and how long
-  std::vector<std::pair<int64_t, int64_t>*> of_lane;
-  for (const analysis::Lane& lane : tables.lanes) of_lane.push_back(&devices[lane.device]);
-  for (size_t row = 0; row < tables.kernels.rows(); ++row) {
-    auto& [until, busy] = *of_lane[tables.kernels.lane[row]];
-    const int64_t end = tables.kernels.end(row);
-    busy += std::max<int64_t>(end - std::max(until, tables.kernels.start[row]), 0);
-    until = std::max(until, end);
-  }
-  int64_t total = 0;
-  for (const auto& [device, figures] : devices) total += figures.second;
-  return total;
-}
-
 Outcome load(const char* folder) {
   Outcome outcome;
   const int64_t wall_ns = base::monotonic_ns();
@@ -73,16 +57,14 @@ Outcome load(const char* folder) {
     return outcome;
   }
   outcome.load_cpu_s = cpu_s() - begin_s;
-  const analysis::Tables& tables = session->tables;
-  std::vector<uint32_t> name_of;
-  for (const auto& config : tables.configs) name_of.push_back(config.name);
-  const auto by_name = analysis::group_stats(tables.kernels.config, name_of,
-                                             tables.kernels.duration, tables.names.size());
-  for (const analysis::Stats& stats : by_name) outcome.kernels += stats.count;
-  outcome.busy_ns = busy_of(tables);
+  analysis::AnalysisOptions options;
+  options.depth = analysis::Depth::Summary;
+  const analysis::Overview overview = analysis::analyze(*session, options);
+  outcome.kernels = overview.kernels.is_known() ? overview.kernels->count : 0;
+  for (const auto& device : overview.devices) outcome.busy_ns += device.busy_ns;
   outcome.figures_cpu_s = cpu_s() - begin_s - outcome.load_cpu_s;
   outcome.wall_s = static_cast<double>(base::monotonic_ns() - wall_ns) * 1e-9;
-  outcome.table_bytes = static_cast<double>(tables.bytes());
+  outcome.table_bytes = static_cast<double>(session->tables.bytes());
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   outcome.peak_bytes = static_cast<double>(usage.ru_maxrss) * 1024;

@@ -38,15 +38,18 @@ void StackFigures::add_waits(const format::Batch& rows) {
 
 void StackFigures::add_kernels(const format::Batch& rows) {
   namespace column = format::kernel_column;
-  int64_t last = kNoStack;
-  Distribution* of_last = nullptr;  // references into the map stay good while it grows
-  for (size_t row = 0; row < rows.rows(); ++row) {
+  if (!rows.has(column::kDuration)) return;
+  const std::vector<int64_t>& durations = rows.column(column::kDuration);
+  for (size_t row = 0; row < rows.rows();) {
+    // Kernels of one stack follow each other, and most logs have none: figures are kept at hand.
     const int64_t stack = rows.at(column::kStack, row);
-    if (of_last == nullptr || stack != last) {
-      of_last = &kernels_[stack];
-      last = stack;
-    }
-    of_last->add(static_cast<double>(rows.at(column::kDuration, row)));
+    Distribution& known = kernels_[stack];
+    Distribution figures = known;
+    do {
+      figures.add(static_cast<double>(durations[row]));
+      ++row;
+    } while (row < rows.rows() && rows.at(column::kStack, row) == stack);
+    known = figures;
   }
 }
 
