@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Thirty million kernels of graphs in one session: more than it took CUPTI elsewhere to begin
 // giving times that are zero or inverted. The program knows what it launched, and reads its log
-// back: every kernel has a good row or is counted as bad by the ledger, rows of a stream follow
+// back: every kernel has a good row or is counted as bad or missing by the ledger, rows of a stream follow
 // each other in the order of the graph's nodes, and none lies outside the time in which they ran.
 // About 60 seconds.
 
@@ -145,9 +145,11 @@ void judge_session(const std::filesystem::path& logs, const Window& window, benc
   rows.finish();
 
   const auto count = [](uint64_t value) { return static_cast<double>(value); };
-  const uint64_t bad = ledger.impossible_times.value_or(0) + ledger.vendor_dropped.value_or(0);
+  const uint64_t bad = ledger.impossible_times.value_or(0) + ledger.vendor_dropped.value_or(0) +
+                       ledger.graph_kernels_missing.value_or(0);
   report.value("rows", count(rows.rows), "kernels");
-  report.value("counted as bad or dropped", count(bad), "kernels");
+  report.value("counted as bad, dropped or missing", count(bad), "kernels");
+  report.value("of them missing", count(ledger.graph_kernels_missing.value_or(0)), "kernels");
   report.value("neither recorded nor counted", count(kKernels) - count(rows.rows + bad), "kernels",
                bench::at_most(0));
   report.value("more than were launched", count(rows.rows + bad) - count(kKernels), "kernels",

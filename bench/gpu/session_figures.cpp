@@ -55,7 +55,8 @@ class KernelStacks final : public format::Visitor {
 
 bool SessionFigures::is_exact(uint64_t launches) const {
   return losses.empty() && kernels == launches && ledger.kernel_records == launches &&
-         ledger.vendor_dropped == 0u && ledger.impossible_times == 0u;
+         ledger.vendor_dropped == 0u && ledger.impossible_times == 0u &&
+         ledger.graph_kernels_missing.value_or(0) == 0u;
 }
 
 base::Result<SessionFigures> read_session(const std::filesystem::path& logs,

@@ -20,6 +20,7 @@
 #include "backend/nvidia/activity_decoder.hpp"
 #include "backend/nvidia/cupti_api.hpp"
 #include "base/clock.hpp"
+#include "bench/replay/log_sink.hpp"
 #include "bench/replay/record_stream.hpp"
 #include "bench/report.hpp"
 #include "capture/scope_history.hpp"
@@ -34,37 +35,10 @@ constexpr size_t kKernelsARound = 4'096;  // some 80,000 launches a second
 constexpr int kRounds = 200;
 constexpr int64_t kSealNeverNs = int64_t{3600} * 1'000'000'000;
 
-class LogSink final : public backend::RowSink {
- public:
-  LogSink(format::LogWriter& log, capture::ScopeHistory& scopes) : log_(log), scopes_(scopes) {}
-  int64_t intern(format::Dict dict, std::string_view value) override {
-    return log_.intern(dict, value);
-  }
-  void submit(const format::Batch& rows) override { log_.write(rows); }
-  void write(format::Kind kind, const base::Json& line) override { log_.write(kind, line); }
-  backend::ScopeRef scope_at(int64_t thread, int64_t time_ns) override {
-    return scopes_.at(thread, time_ns);
-  }
-  int64_t stack(uint32_t recorded) override { return recorded; }
-
- private:
-  format::LogWriter& log_;
-  capture::ScopeHistory& scopes_;
-};
-
 double thread_cpu_s() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-void tell_scopes(const bench::RecordStream::Round& round, capture::ScopeHistory& history) {
-  for (const auto& scope : round.scopes) {
-    auto& thread = history.enter(scope.thread);
-    history.change(thread, scope.start_ns, 0, scope.id);
-    history.change(thread, scope.end_ns, scope.id, 0);
-  }
-  history.settle(round.last_ns);
 }
 
 struct Cost {
@@ -92,13 +66,13 @@ int measure(const fs::path& folder, bench::Report& report) {
   const backend::CudaDriver driver;
   backend::DeviceNumbers devices(driver, {});
   capture::ScopeHistory scopes;
-  LogSink sink(**log, scopes);
+  bench::LogSink sink(**log, scopes);
   backend::ActivityDecoder decoder(cupti->api(), devices, {});
   bench::RecordStream::Round round;
   Cost cost;
   for (int i = 0; i < kRounds; ++i) {
     stream.draw(kKernelsARound, round);
-    tell_scopes(round, scopes);
+    bench::tell_scopes(round, scopes);
     const double begin = thread_cpu_s();
     const int64_t wall_begin = base::monotonic_ns();
     for (const backend::CallNote& note : round.notes) decoder.note(note, sink);

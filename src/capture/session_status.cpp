@@ -27,6 +27,7 @@ Json losses(const format::Ledger& ledger) {
     if (count > 0) object.set(name, count);
   };
   add("launches_missing", ledger.launches_missing.value_or(0));
+  add("graph_kernels_missing", ledger.graph_kernels_missing.value_or(0));
   add("vendor_dropped", ledger.vendor_dropped.value_or(0));
   add("impossible_times", ledger.impossible_times.value_or(0));
   add("notes_dropped", ledger.notes_dropped.value_or(0));

@@ -55,11 +55,11 @@ void append_ledger(std::string& out, const Ledger& ledger) {
     return ledger.knows(name) ? std::to_string(value) : "unknown";
   };
   append_field(out, "ledger",
-               fmt::format("launches seen {}, kernel records {}, missing {}; dropped by the "
-                           "vendor {}, impossible times {}",
+               fmt::format("launches seen {}, kernel records {}, missing {}, of graphs {}; dropped "
+                           "by the vendor {}, impossible times {}",
                            known(ledger.launches_seen), known(ledger.kernel_records),
-                           known(ledger.launches_missing), known(ledger.vendor_dropped),
-                           known(ledger.impossible_times)));
+                           known(ledger.launches_missing), known(ledger.graph_kernels_missing),
+                           known(ledger.vendor_dropped), known(ledger.impossible_times)));
   append_field(out, "",
                fmt::format("scopes dropped {}, unclosed {}; samples taken {}, missed {}",
                            count("scopes_dropped", ledger.scopes_dropped),

@@ -40,6 +40,7 @@ void for_each_optional(L& ledger, Visit visit) {
   visit("launches_outside_range", ledger.launches_outside_range);
   visit("kernels_unclaimed", ledger.kernels_unclaimed);
   visit("graph_launches", ledger.graph_launches);
+  visit("graph_kernels_missing", ledger.graph_kernels_missing);
   visit("graph_kernel_records", ledger.graph_kernel_records);
   visit("vendor_dropped", ledger.vendor_dropped);
   visit("impossible_times", ledger.impossible_times);
@@ -135,7 +136,7 @@ Completeness Ledger::completeness() const {
   uint64_t losses =
       scopes_dropped + scopes_forgotten + names_overflowed + counters_overflowed + samplers_stuck +
       rounds_lost + events_dropped + writer.windows_deleted + writer.dictionary_overflows +
-      launches_missing.value_or(0) + vendor_dropped.value_or(0) + impossible_times.value_or(0) +
+      launches_missing.value_or(0) + graph_kernels_missing.value_or(0) + vendor_dropped.value_or(0) + impossible_times.value_or(0) +
       notes_dropped.value_or(0) + markers_dropped.value_or(0) + stacks_dropped.value_or(0);
   for (const auto& [reason, rows] : writer.dropped) losses += rows;
   if (launches_seen && kernel_records) {

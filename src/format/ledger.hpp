@@ -52,11 +52,12 @@ struct Ledger {
   std::optional<uint64_t> launches_unfinished;     // still running when recording stopped
   std::optional<uint64_t> launches_outside_range;  // not wanted
   std::optional<uint64_t> kernels_unclaimed;       // records, not of graphs, of no launch seen
-  // A graph launch runs kernels that nobody counts beforehand: they are kept apart.
-  std::optional<uint64_t> graph_launches;        // not among launches_seen
+  // A graph launch owes the kernels of the graph, where their number is known: kept apart.
+  std::optional<uint64_t> graph_launches;         // not among launches_seen
+  std::optional<uint64_t> graph_kernels_missing;  // their records never came
   std::optional<uint64_t> graph_kernel_records;  // among kernel_records
   std::optional<uint64_t> vendor_dropped;        // records CUPTI says it dropped
-  std::optional<uint64_t> impossible_times;      // zero, inverted, outside the session
+  std::optional<uint64_t> impossible_times;      // zero, inverted, outside the session, left over
   std::optional<uint64_t> notes_dropped;         // calls that the counting itself lost
   std::optional<uint64_t> markers_dropped;       // marks and ranges lost to a full ring
   std::optional<uint64_t> markers_unclosed;      // ranges still open at the end

@@ -127,6 +127,7 @@ TEST(LedgerTest, IsCompleteWhenNothingIsKnownToBeLost) {
   EXPECT_FALSE(complete_with([](Ledger& l) {
     l.launches_seen = 6, l.kernel_records = 25, l.graph_launches = 1, l.graph_kernel_records = 20;
   }));
+  EXPECT_FALSE(complete_with([](Ledger& l) { l.graph_kernels_missing = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.vendor_dropped = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.impossible_times = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.scopes_dropped = 1; }));

@@ -36,7 +36,7 @@ TEST_F(Decoder, SurplusRecordsDoNotHideAMissingOne) {
     launch(id);
     if (id != 50) records_.kernel(id, kContext, kSecondNs);
   }
-  records_.kernel(51, kContext, kSecondNs);         // a second one for the same call
+  records_.kernel(51, kContext, 2 * kSecondNs);     // a second one for the same call
   records_.kernel(1'000'000, kContext, kSecondNs);  // that nobody launched
   const ActivityCounts& counts = finish();
   EXPECT_EQ(counts.kernels, 101u);

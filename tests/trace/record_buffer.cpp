@@ -36,13 +36,13 @@ void RecordBuffer::append(const void* record, size_t bytes, size_t size) {
 }
 
 void RecordBuffer::kernel(uint32_t id, uint32_t context, int64_t start_ns, int64_t duration_ns,
-                          uint64_t node) {
+                          uint64_t node, uint32_t stream) {
   CUpti_ActivityKernel9 record{};
   record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   record.start = static_cast<uint64_t>(start_ns);
   record.end = static_cast<uint64_t>(start_ns + duration_ns);
   record.contextId = context;
-  record.streamId = 7;
+  record.streamId = stream != 0 ? stream : id;
   record.gridX = record.gridY = record.gridZ = record.blockY = record.blockZ = 1;
   record.blockX = 32;
   record.correlationId = id;

@@ -16,8 +16,9 @@ std::shared_ptr<CuptiLibrary> open_standin_cupti();
 
 class RecordBuffer {
  public:
+  // `stream` 0: one of its own, so that nothing has to run before it.
   void kernel(uint32_t id, uint32_t context, int64_t start_ns, int64_t duration_ns = 1000,
-              uint64_t node = 0);
+              uint64_t node = 0, uint32_t stream = 0);
   void kernel_without_times(uint32_t id, uint32_t context) { kernel(id, context, 0, 0); }
   // A call of the runtime.
   void call(uint32_t id, uint32_t thread, int64_t start_ns, uint32_t result = 0,

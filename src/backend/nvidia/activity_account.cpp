@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The account of calls: what was noted of them, what was recorded, and what is owed.
-#include <limits>
-
 #include "backend/nvidia/activity_decoder.hpp"
 #include "backend/nvidia/cuda_errors.hpp"
 
@@ -13,10 +11,6 @@ constexpr size_t kMaxContexts = 4096;
 constexpr int64_t kOverdueNs = 200'000'000;
 constexpr size_t kMaxOverdueRows = 256;
 constexpr size_t kMaxNodes = size_t{1} << 18;
-
-void increment(uint16_t& count) {
-  if (count != std::numeric_limits<uint16_t>::max()) ++count;
-}
 
 // Others are the driver's, and of every program: loading, compiling, a full queue.
 bool is_cupti_overhead(uint32_t kind) {
@@ -64,9 +58,14 @@ void ActivityDecoder::note(const CallNote& note, RowSink& sink) {
       calls_.claim_new(note.correlation, [&](const ApiCall& gone) { settle(gone, sink); });
   if (call == nullptr) return;
   const bool was_settled = call->is_settled();
+  const GraphExecs::Known* exec =
+      is_graph_launch ? graph_execs_.find(note.graph, note.time_ns) : nullptr;
   update(*call, [&] {
-    if (is_launch) increment(call->launches);
+    if (is_launch) ++call->launches;
+    if (exec != nullptr) call->launches += exec->kernels.value_or(0);
     call->is_graph_launch |= is_graph_launch;
+    call->counts_nodes |= exec != nullptr && exec->kernels.has_value();
+    call->varies |= exec != nullptr && !exec->kernels.has_value();
     call->has_begun |= is_begin;
   });
   call->context = note.context;
@@ -81,6 +80,8 @@ void ActivityDecoder::note(const CallNote& note, RowSink& sink) {
   if (is_launch && call->outside) ++counts_.launches_outside;
   if (was_settled && !call->is_settled()) pending_.add(call->id);
 }
+
+void ActivityDecoder::note(const GraphInstance& instance, RowSink&) { graph_execs_.add(instance); }
 
 void ActivityDecoder::note(const GraphNodeNote& note, RowSink& sink) {
   const uint32_t stack = note.original != 0 ? node_stack(note.original)
@@ -99,12 +100,21 @@ uint32_t ActivityDecoder::node_stack(uint64_t node) const {
 // `call` is forgotten: what it owes to the log and to the account.
 void ActivityDecoder::settle(const ApiCall& call, RowSink& sink) {
   if (call.has_record && !call.joined) add_call(call, sink);
-  counts_.unclaimed += call.kernels > call.launches ? call.kernels - call.launches : 0;
+  // What a graph brings beyond what it owes, its kernels have launched.
+  if (!call.has_node && call.kernels > call.launches) {
+    counts_.unclaimed += call.kernels - call.launches;
+  }
   if (call.is_settled()) return;
   --waiting_;
-  if (call.is_graph_launch && !call.has_node) ++counts_.silent_graph_launches;
+  if (call.is_graph_launch && !call.has_node && !call.counts_nodes) {
+    ++counts_.silent_graph_launches;
+  }
   if (call.kernels >= call.launches) return;
   const uint64_t missing = call.launches - call.kernels;
+  if (call.is_graph_launch) {
+    counts_.graph_kernels_missing += missing;
+    return;
+  }
   context(call.context).missing += missing;
   counts_.missing += missing;
 }
@@ -124,18 +134,23 @@ int64_t ActivityDecoder::device_of(uint32_t context) const {
   return found != contexts_.end() ? found->second.device : kUnknown;
 }
 
-void ActivityDecoder::count_kernel(uint32_t correlation, RowSink& sink) {
+const ApiCall* ActivityDecoder::count_kernel(uint32_t correlation, RowSink& sink) {
   ApiCall* call = claim(correlation, sink);
   if (call == nullptr) {
     ++counts_.unclaimed;
   } else {
-    update(*call, [&] { increment(call->kernels); });
+    update(*call, [&] { ++call->kernels; });
   }
+  return call;
 }
 
-void ActivityDecoder::count_node(uint32_t correlation, RowSink& sink) {
+void ActivityDecoder::count_node(uint32_t correlation, bool is_kernel, RowSink& sink) {
   ApiCall* call = claim(correlation, sink);
-  if (call != nullptr) update(*call, [&] { call->has_node = true; });
+  if (call == nullptr) return;
+  update(*call, [&] {
+    call->has_node = true;
+    call->kernels += is_kernel ? 1 : 0;
+  });
 }
 
 void ActivityDecoder::add_call(const ApiCall& call, RowSink& sink) {
@@ -164,6 +179,8 @@ void ActivityDecoder::account(bool has_notes, format::Ledger& ledger) const {
   ledger.kernel_records = counts_.kernels;
   ledger.graph_kernel_records = counts_.graph_kernels;
   ledger.impossible_times = counts_.impossible_times;
+  const GraphLaunches::Learnt learnt = graphs_.learnt();
+  ledger.graph_kernels_missing = counts_.graph_kernels_missing + learnt.kernels_missing;
   ledger.cupti_overhead_ns = counts_.cupti_overhead_ns();
   if (has_notes) {
     ledger.launches_seen = counts_.launches;
@@ -186,7 +203,7 @@ void ActivityDecoder::account(bool has_notes, format::Ledger& ledger) const {
   if (counts_.device_launched != 0 || (has_notes && counts_.unclaimed != 0)) {
     ledger.uncounted.insert("device_side_launches");
   }
-  if (counts_.short_graph_launches != 0 || (has_notes && counts_.silent_graph_launches != 0)) {
+  if (learnt.differing != 0 || (has_notes && counts_.silent_graph_launches != 0)) {
     ledger.uncounted.insert("conditional_graph_nodes");
   }
 }

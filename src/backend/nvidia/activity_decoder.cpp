@@ -106,11 +106,13 @@ ActivityRow ActivityDecoder::activity(const Record& record) {
 void ActivityDecoder::decode_kernel(const KernelRecord& record, RowSink& sink) {
   ++counts_.kernels;
   ++context(record.contextId).kernels;
+  const ApiCall* call = nullptr;
   if (record.graphNodeId != 0) {
     ++counts_.graph_kernels;
-    count_node(record.correlationId, sink);
+    graphs_.add_kernel(record.correlationId, record.graphId);
+    count_node(record.correlationId, true, sink);
   } else {
-    count_kernel(record.correlationId, sink);
+    call = count_kernel(record.correlationId, sink);
   }
   if (may_be_unfinished_ && record.end == 0) {
     ++counts_.unfinished;
@@ -121,6 +123,10 @@ void ActivityDecoder::decode_kernel(const KernelRecord& record, RowSink& sink) {
     ++counts_.device_launched;
   }
   if (!is_possible(record.start, record.end)) return;
+  if (!is_in_order(record, call)) {
+    ++counts_.impossible_times;
+    return;
+  }
   const auto time = [&](uint64_t stamp) {
     return stamp == 0 ? kUnknown : static_cast<int64_t>(stamp) - origins_.cupti_ns;
   };
@@ -130,8 +136,20 @@ void ActivityDecoder::decode_kernel(const KernelRecord& record, RowSink& sink) {
                       record.graphNodeId, record.graphId, node_stack(record.graphNodeId)});
 }
 
+// Each time may be possible by itself, and left over from another kernel.
+bool ActivityDecoder::is_in_order(const KernelRecord& record, const ApiCall* call) {
+  if (record.start == record.end) return false;  // nothing takes no time
+  const KernelTimes times{record.correlationId, static_cast<int64_t>(record.start),
+                          static_cast<int64_t>(record.end)};
+  if (record.graphNodeId != 0) {
+    return order_.accept_node(record.graphId, record.streamId, times);
+  }
+  return order_.accept(record.contextId, record.streamId, call != nullptr ? call->thread : 0,
+                       times);
+}
+
 void ActivityDecoder::decode_copy(const MemcpyRecord& record, RowSink& sink) {
-  if (record.graphNodeId != 0) count_node(record.correlationId, sink);
+  if (record.graphNodeId != 0) count_node(record.correlationId, false, sink);
   if (!is_possible(record.start, record.end)) return;
   const ActivityRow row = activity(record);
   if (record.graphNodeId != 0) graphs_.add_node(row, record.graphId);
@@ -142,7 +160,7 @@ void ActivityDecoder::decode_copy(const MemcpyRecord& record, RowSink& sink) {
 }
 
 void ActivityDecoder::decode_peer_copy(const PeerMemcpyRecord& record, RowSink& sink) {
-  if (record.graphNodeId != 0) count_node(record.correlationId, sink);
+  if (record.graphNodeId != 0) count_node(record.correlationId, false, sink);
   if (!is_possible(record.start, record.end)) return;
   const uint32_t peer =
       record.deviceId == record.srcDeviceId ? record.dstDeviceId : record.srcDeviceId;
@@ -155,7 +173,7 @@ void ActivityDecoder::decode_peer_copy(const PeerMemcpyRecord& record, RowSink& 
 }
 
 void ActivityDecoder::decode_fill(const MemsetRecord& record, RowSink& sink) {
-  if (record.graphNodeId != 0) count_node(record.correlationId, sink);
+  if (record.graphNodeId != 0) count_node(record.correlationId, false, sink);
   if (!is_possible(record.start, record.end)) return;
   const ActivityRow row = activity(record);
   if (record.graphNodeId != 0) graphs_.add_node(row, record.graphId);
@@ -300,9 +318,16 @@ void ActivityDecoder::join_all(Patience patience, RowSink& sink) {
 }
 
 void ActivityDecoder::take_graph_launches(bool all) {
-  graphs_.take_complete(all, graph_rows_);
+  graphs_.take_complete(
+      all,
+      [&](uint32_t id) {
+        using Told = GraphLaunches::Told;
+        const ApiCall* call = calls_.find(id);
+        if (call == nullptr) return Told::Nothing;
+        return call->counts_nodes ? Told::Count : call->varies ? Told::Varies : Told::Nothing;
+      },
+      graph_rows_);
   if (!options_.graphs) graph_rows_.clear();
-  counts_.short_graph_launches = graphs_.short_launches();
 }
 
 void ActivityDecoder::submit(bool flushed, int64_t now_ns, RowSink& sink) {

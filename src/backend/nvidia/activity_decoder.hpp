@@ -13,8 +13,10 @@
 #include "backend/nvidia/call_notes.hpp"
 #include "backend/nvidia/cuda_driver.hpp"
 #include "backend/nvidia/cupti_records.hpp"
+#include "backend/nvidia/graph_execs.hpp"
 #include "backend/nvidia/graph_launches.hpp"
 #include "backend/nvidia/kernel_configs.hpp"
+#include "backend/nvidia/kernel_order.hpp"
 #include "backend/nvidia/pending_calls.hpp"
 
 // CUPTI's records and the callback's notes to rows of the log: note() and decode() read, submit()
@@ -30,14 +32,14 @@ struct ActivityCounts {
   uint64_t impossible_times = 0;  // records left out because their times cannot be
   uint64_t outside = 0;           // records left out because the program did not want them
   // From the notes; zeros where nothing was noted.
-  uint64_t launches = 0;        // not of graphs
-  uint64_t graph_launches = 0;  // whose kernels nobody can count beforehand
-  uint64_t missing = 0;         // launches whose kernel was never recorded, as far as known by now
-  uint64_t unclaimed = 0;       // kernel records, but of graphs, that no noted launch accounts for
-  uint64_t unfinished = 0;      // kernels that still ran when recording was stopped
+  uint64_t launches = 0;  // not of graphs
+  uint64_t graph_launches = 0;
+  uint64_t missing = 0;     // launches whose kernel was never recorded, as far as known by now
+  uint64_t unclaimed = 0;   // kernel records, but of graphs, that no noted launch accounts for
+  uint64_t unfinished = 0;  // kernels that still ran when recording was stopped
   uint64_t launches_outside = 0;       // made where the program did not want to be recorded
+  uint64_t graph_kernels_missing = 0;  // of graphs of which the driver has counted the kernels
   uint64_t silent_graph_launches = 0;  // that brought no record at all: empty, or lost
-  uint64_t short_graph_launches = 0;   // with fewer records than others of the same graph
   uint64_t device_launched = 0;        // kernels that another kernel launched, where CUPTI says so
   // What CUPTI and the driver say they cost the program, by CUPTI's number for the reason.
   std::map<uint32_t, uint64_t> overhead_ns;
@@ -63,6 +65,8 @@ class ActivityDecoder {
   void note(const CallNote& note, RowSink& sink);
   // A node of a graph: rows of its runs carry the stack of the call that made it.
   void note(const GraphNodeNote& note, RowSink& sink);
+  // A graph was instantiated: launches of it owe its kernels. Comes before the launches' notes.
+  void note(const GraphInstance& instance, RowSink& sink);
   // `latest_ns`: session time after which no record in the buffer can have ended.
   void decode(uint8_t* data, size_t valid_bytes, int64_t latest_ns, RowSink& sink);
   // `flushed`: CUPTI was asked for everything since the last time. Calls and launches older than
@@ -99,8 +103,9 @@ class ActivityDecoder {
   template <typename Record>
   ActivityRow activity(const Record& record);
   // A kernel record; a record of a node of a graph.
-  void count_kernel(uint32_t correlation, RowSink& sink);
-  void count_node(uint32_t correlation, RowSink& sink);
+  const ApiCall* count_kernel(uint32_t correlation, RowSink& sink);
+  void count_node(uint32_t correlation, bool is_kernel, RowSink& sink);
+  bool is_in_order(const KernelRecord& record, const ApiCall* call);
   uint32_t node_stack(uint64_t node) const;
   void decode_kernel(const KernelRecord& record, RowSink& sink);
   void decode_copy(const MemcpyRecord& record, RowSink& sink);
@@ -137,6 +142,8 @@ class ActivityDecoder {
   uint64_t waiting_ = 0;  // calls that are not settled
   KernelConfigs configs_;
   GraphLaunches graphs_;
+  GraphExecs graph_execs_;
+  KernelOrder order_;
   std::unordered_map<uint64_t, uint32_t> node_stacks_;  // the log's ids, by node
   std::unordered_map<uint32_t, Context> contexts_;
   uint32_t last_context_id_ = 0;

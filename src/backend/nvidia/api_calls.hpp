@@ -22,9 +22,9 @@ struct alignas(64) ApiCall {
   uint32_t stack = 0;  // the log's id
   uint32_t context = 0;
   uint32_t result = 0;
+  uint32_t launches = 0;  // noted by the callback: kernels, each of which must bring a record
+  uint32_t kernels = 0;   // kernel records that came
   uint16_t function = 0;  // CUPTI's number within the domain
-  uint16_t launches = 0;  // noted by the callback: each must bring a kernel record
-  uint16_t kernels = 0;   // kernel records that came, but for those of graphs
   bool is_driver : 1 = false;
   bool has_record : 1 = false;  // else only a note or a GPU record has come
   bool has_scope : 1 = false;   // asked for
@@ -32,13 +32,16 @@ struct alignas(64) ApiCall {
   bool joined : 1 = false;           // some row carries it, or it needs none
   bool outside : 1 = false;          // the program did not want this part recorded
   bool is_graph_launch : 1 = false;  // noted
+  bool counts_nodes : 1 = false;     // and `launches` has the kernels of that graph
+  bool varies : 1 = false;           // the kernels of that graph are known to be uncountable
   bool has_node : 1 = false;         // a record of a node of a graph came
   bool has_begun : 1 = false;        // noted at its beginning
   bool has_ended : 1 = false;
 
   // Nothing more has to come for what was noted of it.
   bool is_settled() const {
-    return kernels >= launches && (!is_graph_launch || has_node) && (!has_begun || has_ended);
+    return kernels >= launches && (!is_graph_launch || counts_nodes || has_node) &&
+           (!has_begun || has_ended);
   }
 };
 static_assert(sizeof(ApiCall) == 64, "one cache line");

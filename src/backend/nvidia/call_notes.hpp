@@ -26,6 +26,7 @@ struct CallNote {
   uint32_t context;      // CUPTI's context id (contextUid)
   uint32_t thread;       // system thread id
   uint32_t stack;        // what StackRecorder::record() gave; 0: none
+  uint32_t graph;        // of a graph launch: graph_exec_key() of what was launched
   uint16_t function;     // CUPTI's number of the function
   CallNoteKind kind;
   bool is_runtime = false;  // `function` is the runtime's, else the driver's

@@ -49,7 +49,11 @@ bool is_copy(std::string_view name) {
 
 WatchedCall watched_driver_call(std::string_view name) {
   if (name.starts_with("cuLaunch")) return launch(name);
-  if (name.starts_with("cuGraphLaunch")) return {CallRole::GraphLaunch};
+  if (name.starts_with("cuGraphLaunch")) {
+    return {CallRole::GraphLaunch, LaunchShape::Graph, name.ends_with("_ptsz")};
+  }
+  if (name.starts_with("cuGraphInstantiate")) return {CallRole::GraphInstantiate};
+  if (name == "cuGraphNodeSetEnabled") return {CallRole::GraphChange};
   if (const CallRole role = common_role(name); role != CallRole::None) return {role};
   if (is_copy(name)) return {contains(name, "Async") ? CallRole::Begin : CallRole::Wait};
   constexpr std::string_view kBegins[] = {"cuMemset",     "cu64Memset",     "cuMemAlloc",
@@ -65,7 +69,6 @@ WatchedCall watched_driver_call(std::string_view name) {
                                         "cuCtxCreate",
                                         "cuCtxDestroy",
                                         "cuDevicePrimaryCtx",
-                                        "cuGraphInstantiate",
                                         "cuGraphExecUpdate"};
   return {contains_any(name, kSlow) ? CallRole::Slow : CallRole::None};
 }

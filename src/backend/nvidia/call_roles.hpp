@@ -22,11 +22,13 @@ enum class CallRole : uint8_t {
   CaptureEnd,
   ProfilerStart,
   ProfilerStop,
+  GraphInstantiate,
+  GraphChange,  // of which nodes of an instance are run
   Slow,  // watched only so that CUPTI is not given up in the middle of it
 };
 
 // Where a launch says its stream.
-enum class LaunchShape : uint8_t { Unknown, Kernel, KernelEx, Cooperative };
+enum class LaunchShape : uint8_t { Unknown, Kernel, KernelEx, Cooperative, Graph };
 
 struct WatchedCall {
   CallRole role = CallRole::None;

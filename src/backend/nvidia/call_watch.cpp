@@ -2,7 +2,9 @@
 #include "backend/nvidia/call_watch.hpp"
 
 #include <chrono>
+#include <new>
 #include <thread>
+#include <unordered_map>
 
 #include "backend/nvidia/cuda_start.hpp"
 #include "backend/nvidia/other_tool.hpp"
@@ -37,10 +39,23 @@ bool launch_stream(const WatchedCall& watched, const void* parameters, CUstream&
     case LaunchShape::Cooperative:
       stream = static_cast<const cuLaunchCooperativeKernel_params*>(parameters)->hStream;
       break;
+    case LaunchShape::Graph:
+      stream = static_cast<const cuGraphLaunch_params*>(parameters)->hStream;
+      break;
     case LaunchShape::Unknown: return false;
   }
   if (watched.is_per_thread && stream == nullptr) stream = CU_STREAM_PER_THREAD;
   return true;
+}
+
+// Where every version of cuGraphInstantiate says what it makes, and of what.
+struct InstantiateParams {
+  CUgraphExec* exec;
+  CUgraph graph;
+};
+
+bool has_failed(const CUpti_CallbackData& call) {
+  return *static_cast<const CUresult*>(call.functionReturnValue) != CUDA_SUCCESS;
 }
 
 bool is_launch(CallRole role) {
@@ -88,6 +103,7 @@ Availability CallWatch::subscribe(const CuptiApi& api, const CudaDriver& driver,
   gate_ = options.gate;
   on_driver_up_ = options.on_driver_up;
   counts_launches_ = options.launch_count;
+  tells_graphs_ = options.graphs;
   watched_.look_up(api);
   CUptiResult code = api.cuptiSubscribe(&subscriber_, on_callback, this);
   if (code != CUPTI_SUCCESS) {
@@ -125,6 +141,8 @@ CUptiResult CallWatch::enable_callbacks(const CuptiApi& api) {
   enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
   if (stacks_ != nullptr) {
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+  }
+  if (stacks_ != nullptr || tells_graphs_) {
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
   }
   return result;
@@ -208,6 +226,7 @@ uint32_t CallWatch::open_calls() const {
 void CallWatch::discard() {
   NoteRings::start_anew();
   GraphNodeRings::start_anew();
+  graph_instances_.take();
 }
 
 void CallWatch::gather() {
@@ -271,7 +290,7 @@ void CallWatch::on_call(bool is_runtime, CUpti_CallbackId id, const CUpti_Callba
     if (session == 0) return;
     on_begin(*ring, watched(),
              {base::monotonic_ns(), call.correlationId, call.contextUid,
-              static_cast<uint32_t>(ring->thread_id()), 0, static_cast<uint16_t>(id),
+              static_cast<uint32_t>(ring->thread_id()), 0, 0, static_cast<uint16_t>(id),
               CallNoteKind::CallBegin, is_runtime});
     return;
   }
@@ -305,6 +324,10 @@ void CallWatch::on_begin(NoteRing& ring, const WatchedCall& watched, CallNote no
       ring.last_begin = note.correlation;
       if (watched.role == CallRole::Wait) note.stack = record_stack();
       return ring.push(note);
+    case CallRole::GraphInstantiate:
+      ring.is_instantiating = tells_graphs_;
+      ring.cloned_nodes.clear();
+      return;
     case CallRole::ProfilerStart: return on_profiler(ring, note, true);
     case CallRole::ProfilerStop: return on_profiler(ring, note, false);
     default: return;
@@ -319,8 +342,14 @@ void CallWatch::on_return(NoteRing& ring, const WatchedCall& watched,
     if (call.correlationId == ring.last_begin) note_end(ring, call);
     return;
   }
+  if (watched.role == CallRole::GraphInstantiate) return on_instantiated(ring, call);
+  if (watched.role == CallRole::GraphChange) return on_graph_changed(call);
   if (!counts_launches_ || ring.launch.correlation != call.correlationId) return;
   const uint32_t kernels = launched(watched, call);
+  if (watched.role == CallRole::GraphLaunch) {
+    const auto& parameters = *static_cast<const cuGraphLaunch_params*>(call.functionParams);
+    ring.launch.graph = graph_exec_key(parameters.hGraph);
+  }
   for (uint32_t i = 0; i < kernels; ++i) ring.push(ring.launch);
   ring.launch.correlation = 0;
 }
@@ -328,7 +357,7 @@ void CallWatch::on_return(NoteRing& ring, const WatchedCall& watched,
 // Its record may be long in coming: CUPTI keeps a buffer back while a kernel in it runs.
 void CallWatch::note_end(NoteRing& ring, const CUpti_CallbackData& call) {
   ring.push({base::monotonic_ns(), call.correlationId, call.contextUid,
-             static_cast<uint32_t>(ring.thread_id()), 0, 0, CallNoteKind::CallEnd});
+             static_cast<uint32_t>(ring.thread_id()), 0, 0, 0, CallNoteKind::CallEnd});
 }
 
 void CallWatch::on_return_without_ring(const WatchedCall& watched, const CUpti_CallbackData& call) {
@@ -343,9 +372,10 @@ void CallWatch::on_return_without_ring(const WatchedCall& watched, const CUpti_C
 // How many kernels, or graphs, a call that returns has launched.
 uint32_t CallWatch::launched(const WatchedCall& watched, const CUpti_CallbackData& call) const {
   if (!is_launch(watched.role)) return 0;
-  if (*static_cast<const CUresult*>(call.functionReturnValue) != CUDA_SUCCESS) return 0;
+  if (has_failed(call)) return 0;
   switch (watched.role) {
-    case CallRole::Launch: return is_captured(watched, call) ? 0 : 1;
+    case CallRole::Launch:
+    case CallRole::GraphLaunch: return is_captured(watched, call) ? 0 : 1;
     case CallRole::MultiLaunch:
       return static_cast<const cuLaunchCooperativeKernelMultiDevice_params*>(call.functionParams)
           ->numDevices;
@@ -366,8 +396,7 @@ void CallWatch::on_capture(NoteRing& ring, const CUpti_CallbackData& call, bool 
   if (ring.last_capture == call.correlationId) return;
   ring.last_capture = call.correlationId;
   if (begins) {
-    const bool failed = *static_cast<const CUresult*>(call.functionReturnValue) != CUDA_SUCCESS;
-    if (!failed) captures_.fetch_add(1, std::memory_order_relaxed);
+    if (!has_failed(call)) captures_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
   // A capture that went wrong ends with an error; one that began before us was never counted.
@@ -397,8 +426,10 @@ void CallWatch::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& resou
   const uint32_t session = recording_.load(std::memory_order_acquire);
   if (session == 0) return;
   ring->begin_session(current);
-  CallNote note{base::monotonic_ns(),         0, 0, static_cast<uint32_t>(ring->thread_id()), 0, 0,
-                CallNoteKind::CudaInitialised};
+  CallNote note{};
+  note.time_ns = base::monotonic_ns();
+  note.thread = static_cast<uint32_t>(ring->thread_id());
+  note.kind = CallNoteKind::CudaInitialised;
   switch (id) {
     case CUPTI_CBID_RESOURCE_CU_INIT_FINISHED: ring->push(note); [[fallthrough]];
     case CUPTI_CBID_RESOURCE_CONTEXT_CREATED:
@@ -426,6 +457,8 @@ void CallWatch::note_graph_node(CUpti_CallbackId id, const CUpti_GraphData& grap
   GraphNodeNote note{};
   if (api.cuptiGetGraphNodeId(graph.node, &note.node) != CUPTI_SUCCESS) return;
   if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED) {
+    note_cloned_node(graph.originalNode, note.node, session);
+    if (stacks_ == nullptr) return;
     if (api.cuptiGetGraphNodeId(graph.originalNode, &note.original) != CUPTI_SUCCESS) return;
   } else {
     const bool runs = graph.nodeType == CU_GRAPH_NODE_TYPE_KERNEL ||
@@ -440,6 +473,67 @@ void CallWatch::note_graph_node(CUpti_CallbackId id, const CUpti_GraphData& grap
   if (GraphNodeNote* slot = ring->claim_slot()) {
     *slot = note;
     ring->publish();
+  }
+}
+
+void CallWatch::note_cloned_node(CUgraphNode original, uint64_t clone, uint32_t session) {
+  NoteRing* const ring = NoteRings::of_thread(session);
+  if (ring == nullptr || !ring->is_instantiating) return;
+  if (ring->cloned_nodes.size() >= CudaGraphs::kMaxNodesListed) return;
+  try {
+    ring->cloned_nodes.emplace_back(original, clone);
+  } catch (const std::bad_alloc&) {  // the topology has the id of the original
+  }
+}
+
+// The driver has just made it, and it is asked on the same thread: nobody changes it meanwhile.
+void CallWatch::on_instantiated(NoteRing& ring, const CUpti_CallbackData& call) {
+  const auto& parameters = *static_cast<const InstantiateParams*>(call.functionParams);
+  if (has_failed(call) || parameters.exec == nullptr || parameters.graph == nullptr) return;
+  try {
+    graph_instances_.push(describe(ring, *parameters.exec, parameters.graph));
+  } catch (const std::bad_alloc&) {  // its kernels will be learnt from their records
+  }
+  ring.is_instantiating = false;
+}
+
+GraphInstance CallWatch::describe(NoteRing& ring, CUgraphExec exec, CUgraph graph) const {
+  const CuptiApi& api = *api_.load();
+  const CudaGraphs& driver = driver_->graphs();
+  GraphInstance instance;
+  instance.time_ns = base::monotonic_ns();
+  instance.exec = graph_exec_key(exec);
+  instance.kernels = driver.kernels(graph);
+  if (!ring.is_instantiating) return instance;
+  if (api.cuptiGetGraphExecId == nullptr ||
+      api.cuptiGetGraphExecId(exec, &instance.graph) != CUPTI_SUCCESS) {
+    instance.graph = 0;
+  }
+  instance.topology = driver.topology(graph);
+  if (!instance.topology) return instance;
+  std::unordered_map<CUgraphNode, uint64_t> clones(ring.cloned_nodes.begin(),
+                                                   ring.cloned_nodes.end());
+  for (GraphTopology::Node& node : instance.topology->nodes) {
+    const auto clone = clones.find(node.handle);
+    if (clone != clones.end()) {
+      node.id = clone->second;
+    } else if (api.cuptiGetGraphNodeId(node.handle, &node.id) != CUPTI_SUCCESS) {
+      node.id = 0;
+    }
+  }
+  return instance;
+}
+
+// A node was switched off or on: how many kernels run is the program's secret from here on.
+void CallWatch::on_graph_changed(const CUpti_CallbackData& call) {
+  if (has_failed(call)) return;
+  const auto& parameters = *static_cast<const cuGraphNodeSetEnabled_params*>(call.functionParams);
+  GraphInstance instance;
+  instance.time_ns = base::monotonic_ns();
+  instance.exec = graph_exec_key(parameters.hGraphExec);
+  try {
+    graph_instances_.push(std::move(instance));
+  } catch (const std::bad_alloc&) {
   }
 }
 

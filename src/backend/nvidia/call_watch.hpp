@@ -8,10 +8,12 @@
 #include "backend/nvidia/call_roles.hpp"
 #include "backend/nvidia/cuda_driver.hpp"
 #include "backend/nvidia/cupti_api.hpp"
+#include "backend/nvidia/graph_execs.hpp"
 #include "backend/nvidia/note_rings.hpp"
 
 // Our subscription to CUPTI's callbacks: what they note (call_notes.hpp), and giving CUPTI up. A
-// callback takes no lock and, once its thread is known, allocates nothing. A launch that fails or
+// callback takes no lock and, once its thread is known, allocates nothing, but where a graph is
+// instantiated. A launch that fails or
 // is recorded into a graph is not noted. One object per process, never destroyed: callbacks may end
 // late. All but the callbacks is called by one thread at a time.
 namespace gpufl::backend {
@@ -55,6 +57,10 @@ class CallWatch {
   void take_graph_nodes(Take&& note) {
     take_gathered<GraphNodeRings>(note);
   }
+  template <typename Take>
+  void take_graph_instances(Take&& take) {
+    for (const GraphInstance& instance : graph_instances_.take()) take(instance);
+  }
   // Nothing of an earlier session is left.
   void discard();
 
@@ -80,6 +86,10 @@ class CallWatch {
   void on_profiler(NoteRing& ring, CallNote note, bool starts);
   void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& resource);
   void note_graph_node(CUpti_CallbackId id, const CUpti_GraphData& graph, uint32_t session);
+  void note_cloned_node(CUgraphNode original, uint64_t clone, uint32_t session);
+  void on_instantiated(NoteRing& ring, const CUpti_CallbackData& call);
+  GraphInstance describe(NoteRing& ring, CUgraphExec exec, CUgraph graph) const;
+  void on_graph_changed(const CUpti_CallbackData& call);
   void finalize_on_return();
   bool is_captured(const WatchedCall& watched, const CUpti_CallbackData& call) const;
   uint32_t record_stack() const { return stacks_ != nullptr ? stacks_->record() : 0; }
@@ -108,8 +118,10 @@ class CallWatch {
   CaptureGate* gate_ = nullptr;
   void (*on_driver_up_)() = nullptr;
   bool counts_launches_ = true;
+  bool tells_graphs_ = false;
   WatchedCalls watched_;
 
+  GraphInstances graph_instances_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
 };
 

@@ -12,10 +12,12 @@ constexpr size_t kPrefixLength = 4;  // "GPU-", "MIG-"
 
 }  // namespace
 
-CudaDriver::CudaDriver() {
-  auto library = base::DynamicLibrary::open({"libcuda.so.1"});
-  if (!library) return;
-  library_ = std::move(*library);
+CudaDriver::CudaDriver()
+    : library_([] {
+        auto library = base::DynamicLibrary::open({"libcuda.so.1"});
+        return library ? std::move(*library) : base::DynamicLibrary();
+      }()),
+      graphs_(library_) {
   library_.load("cuStreamIsCapturing", stream_is_capturing_);
   library_.load("cuDeviceGet", device_get_);
   library_.load("cuDeviceGetAttribute", device_get_attribute_);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/nvidia/cuda_graphs.hpp"
 #include "base/dynamic_library.hpp"
 
 // The few questions that tracing asks of CUDA's driver. Any thread. Without libcuda, or before the
@@ -24,9 +25,11 @@ class CudaDriver {
   // As NVML writes it behind "GPU-" or "MIG-".
   std::optional<std::string> device_uuid(uint32_t ordinal) const;
   std::optional<int> device_attribute(uint32_t ordinal, CUdevice_attribute attribute) const;
+  const CudaGraphs& graphs() const { return graphs_; }
 
  private:
   base::DynamicLibrary library_;
+  CudaGraphs graphs_;
   CUresult (*stream_is_capturing_)(CUstream, CUstreamCaptureStatus*) = nullptr;
   CUresult (*device_get_)(CUdevice*, int) = nullptr;
   CUresult (*device_get_attribute_)(int*, CUdevice_attribute, CUdevice) = nullptr;

@@ -56,6 +56,7 @@ struct CuptiApi {
   CUptiResult(CUPTIAPI* cuptiActivityEnableRuntimeApi)(CUpti_CallbackId,
                                                        uint8_t) = nullptr;                   // 12.6
   CUptiResult(CUPTIAPI* cuptiActivityEnableDriverApi)(CUpti_CallbackId, uint8_t) = nullptr;  // 12.6
+  CUptiResult(CUPTIAPI* cuptiGetGraphExecId)(CUgraphExec, uint32_t*) = nullptr;              // 12.3
   CUptiResult(CUPTIAPI* cuptiSubscribe_v2)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*,
                                            CuptiSubscriberParams*) = nullptr;  // 13.0
 };

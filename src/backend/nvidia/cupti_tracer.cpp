@@ -270,6 +270,8 @@ void CuptiTracer::drain(int64_t now_ns, RowSink& sink) {
     CallWatch& watch = CallWatch::instance();
     if (is_subscribed_) {
       watch.take_graph_nodes([&](const GraphNodeNote& note) { decoder_->note(note, sink); });
+      watch.take_graph_instances(
+          [&](const GraphInstance& instance) { decoder_->note(instance, sink); });
       watch.take([&](const CallNote& note) { take_note(note, sink); });
     }
     records_.decode(api(), std::max(now_ns, session_now()) + kClockSlackNs, *decoder_, sink);
@@ -435,6 +437,7 @@ void CuptiTracer::account(format::Ledger& ledger) const {
   if (!decoder_) {  // CUDA was never used: there was nothing to record, and that is known
     ledger.kernel_records = ledger.graph_kernel_records = ledger.impossible_times = 0;
     ledger.launches_seen = ledger.graph_launches = ledger.launches_missing = 0;
+    ledger.graph_kernels_missing = 0;
     ledger.vendor_dropped = 0;
     return;
   }

@@ -1,30 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/nvidia/graph_launches.hpp"
 
-#include <algorithm>
-
 namespace gpufl::backend {
 
-GraphLaunches::Launch& GraphLaunches::open(const ActivityRow& row, uint32_t graph) {
-  if (last_ != nullptr && last_->row.correlation == row.correlation) return *last_;
-  const auto [found, is_new] = launches_.try_emplace(row.correlation);
+void GraphLaunches::Graph::add_to(Learnt& learnt) const {
+  constexpr uint64_t kMostOf = 10;  // all but one in so many
+  if (told == Told::Varies) ++learnt.differing;
+  if (told != Told::Nothing || kernels == launches * most_kernels) return;
+  if (full_launches * kMostOf >= launches * (kMostOf - 1)) {
+    learnt.kernels_missing += launches * most_kernels - kernels;
+  } else {
+    ++learnt.differing;
+  }
+}
+
+GraphLaunches::Launch& GraphLaunches::open(uint32_t correlation, uint32_t graph) {
+  if (last_ != nullptr && last_->row.correlation == correlation) return *last_;
+  const auto [found, is_new] = launches_.try_emplace(correlation);
   last_ = &found->second;
   if (!is_new) return *last_;
-  static_cast<ActivityRow&>(last_->row) = row;
+  last_->row.correlation = correlation;
   last_->row.graph = graph;
-  last_->row.end_device = row.device;
-  if (graphs_.size() >= kMaxGraphs) graphs_.clear();
+  if (graphs_.size() >= kMaxGraphs) {
+    forgotten_ = learnt();
+    graphs_.clear();
+  }
   Graph& known = graphs_[graph];
   const auto before = launches_.find(known.newest);
   if (known.newest != 0 && before != launches_.end()) before->second.is_followed = true;
-  known.newest = row.correlation;
+  known.newest = correlation;
   return *last_;
+}
+
+void GraphLaunches::add_kernel(uint32_t correlation, uint32_t graph) {
+  if (correlation == 0) return;
+  Launch& launch = open(correlation, graph);
+  ++launch.kernels;
+  launch.quiet = 0;
 }
 
 void GraphLaunches::add_node(const ActivityRow& row, uint32_t graph) {
   if (row.correlation == 0) return;
-  Launch& launch = open(row, graph);
+  Launch& launch = open(row.correlation, graph);
   GraphRow& span = launch.row;
+  if (span.nodes == 0) {
+    static_cast<ActivityRow&>(span) = row;
+    span.end_device = row.device;
+  }
   const int64_t end = row.start + row.duration;
   int64_t span_end = span.start + span.duration;
   if (end > span_end) {
@@ -49,27 +71,23 @@ bool GraphLaunches::is_complete(const Launch& launch) const {
          launch.row.nodes >= known->second.most_nodes;
 }
 
-void GraphLaunches::take_complete(bool all, std::vector<GraphRow>& out) {
-  all |= launches_.size() > kMaxOpen;
-  const size_t first = out.size();
-  for (auto it = launches_.begin(); it != launches_.end();) {
-    if (all || is_complete(it->second)) {
-      out.push_back(it->second.row);
-      it = launches_.erase(it);
-    } else {
-      ++it->second.quiet;
-      ++it;
-    }
+void GraphLaunches::learn(const Launch& launch, Told told) {
+  Graph& known = graphs_[launch.row.graph];
+  known.most_nodes = std::max(known.most_nodes, launch.row.nodes);
+  known.told = std::max(known.told, told);
+  ++known.launches;
+  known.kernels += launch.kernels;
+  if (launch.kernels > known.most_kernels) {
+    known.most_kernels = launch.kernels;
+    known.full_launches = 0;
   }
-  last_ = nullptr;
-  const auto begin = out.begin() + static_cast<std::ptrdiff_t>(first);
-  std::sort(begin, out.end(),
-            [](const GraphRow& a, const GraphRow& b) { return a.start < b.start; });
-  for (auto row = begin; row != out.end(); ++row) {
-    Graph& known = graphs_[row->graph];
-    if (row->nodes < known.most_nodes) ++short_launches_;
-    known.most_nodes = std::max(known.most_nodes, row->nodes);
-  }
+  if (launch.kernels == known.most_kernels) ++known.full_launches;
+}
+
+GraphLaunches::Learnt GraphLaunches::learnt() const {
+  Learnt sum = forgotten_;
+  for (const auto& [number, graph] : graphs_) graph.add_to(sum);
+  return sum;
 }
 
 }  // namespace gpufl::backend

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cuda.h>
+
 #include <atomic>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "backend/nvidia/call_notes.hpp"
 #include "base/thread_rings.hpp"
@@ -24,6 +28,7 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
     if (!enter_session(session)) return;
     launch = {};
     last_begin = last_capture = last_profiler = 0;
+    is_instantiating = false;
     open_calls.store(0, std::memory_order_relaxed);
   }
   // Producer.
@@ -51,6 +56,10 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
   uint32_t last_capture = 0;  // driver's call inside it need not tell again
   uint32_t last_profiler = 0;
   uint64_t callbacks = 0;
+  // While it instantiates a graph whose topology is wanted: nodes of the graph, and the ids that
+  // GPU records give to those made of them.
+  bool is_instantiating = false;
+  std::vector<std::pair<CUgraphNode, uint64_t>> cloned_nodes;
 
   // Written by the producer, read by any thread.
   std::atomic<uint32_t> open_calls{0};  // in session()

@@ -3,7 +3,12 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <map>
 #include <mutex>
+#include <string>
+#include <vector>
+
+#include "tests/standin/cuda/cuda_standin.hpp"
 
 // What tracing asks of CUDA's driver. cuInit() loads the library that CUDA_INJECTION64_PATH names
 // and calls its InitializeInjection(), under the driver's own lock, as the real one does; every
@@ -13,11 +18,32 @@ namespace {
 struct Driver {
   std::recursive_mutex mutex;
   bool is_initialised = false;
+  std::map<uint64_t, std::vector<gpufl::standin::CudaGraphNode>> graphs;
 };
 
 Driver& driver() {
   static auto* const one = new Driver;
   return *one;
+}
+
+// Handles are numbers here: a node's is its graph's, and its place from 1.
+constexpr uint64_t kPlaceBits = 16;
+
+template <typename Handle>
+Handle handle(uint64_t number) {
+  return reinterpret_cast<Handle>(number);  // NOLINT(performance-no-int-to-ptr)
+}
+
+const std::vector<gpufl::standin::CudaGraphNode>* nodes_of(CUgraph graph) {
+  const auto found = driver().graphs.find(reinterpret_cast<uintptr_t>(graph));
+  return found != driver().graphs.end() ? &found->second : nullptr;
+}
+
+const gpufl::standin::CudaGraphNode* node_of(const void* node) {
+  const auto number = reinterpret_cast<uintptr_t>(node);
+  const auto* const nodes = nodes_of(handle<CUgraph>(number >> kPlaceBits));
+  const size_t place = number & ((uint64_t{1} << kPlaceBits) - 1);
+  return nodes != nullptr && place > 0 && place <= nodes->size() ? &(*nodes)[place - 1] : nullptr;
 }
 
 void inject() {
@@ -56,4 +82,73 @@ STANDIN_EXPORT CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* sta
 STANDIN_EXPORT void cuda_standin_forget() {
   const std::lock_guard lock(driver().mutex);
   driver().is_initialised = false;
+}
+
+STANDIN_EXPORT void cuda_standin_add_graph(uint64_t graph,
+                                           const gpufl::standin::CudaGraphNode* nodes,
+                                           size_t count) {
+  const std::lock_guard lock(driver().mutex);
+  driver().graphs[graph].assign(nodes, nodes + count);
+}
+
+STANDIN_EXPORT CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, size_t* count) {
+  const std::lock_guard lock(driver().mutex);
+  const auto* const known = nodes_of(graph);
+  if (known == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const uint64_t number = reinterpret_cast<uintptr_t>(graph);
+  for (size_t i = 0; nodes != nullptr && i < *count && i < known->size(); ++i) {
+    nodes[i] = handle<CUgraphNode>((number << kPlaceBits) + i + 1);
+  }
+  *count = known->size();
+  return CUDA_SUCCESS;
+}
+
+#undef cuGraphGetEdges
+STANDIN_EXPORT CUresult cuGraphGetEdges(CUgraph graph, CUgraphNode* from, CUgraphNode* to,
+                                        size_t* count) {
+  const std::lock_guard lock(driver().mutex);
+  const auto* const known = nodes_of(graph);
+  if (known == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const uint64_t first = (reinterpret_cast<uintptr_t>(graph) << kPlaceBits) + 1;
+  const size_t edges = known->empty() ? 0 : known->size() - 1;
+  for (size_t i = 0; from != nullptr && i < *count && i < edges; ++i) {
+    from[i] = handle<CUgraphNode>(first + i);
+    to[i] = handle<CUgraphNode>(first + i + 1);
+  }
+  *count = edges;
+  return CUDA_SUCCESS;
+}
+
+STANDIN_EXPORT CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType* type) {
+  const std::lock_guard lock(driver().mutex);
+  const auto* const known = node_of(node);
+  if (known == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *type = static_cast<CUgraphNodeType>(known->type);
+  return CUDA_SUCCESS;
+}
+
+STANDIN_EXPORT CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph* graph) {
+  const std::lock_guard lock(driver().mutex);
+  const auto* const known = node_of(node);
+  if (known == nullptr || known->child == 0) return CUDA_ERROR_INVALID_VALUE;
+  *graph = handle<CUgraph>(known->child);
+  return CUDA_SUCCESS;
+}
+
+#undef cuGraphKernelNodeGetParams_v2
+STANDIN_EXPORT CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node,
+                                                      CUDA_KERNEL_NODE_PARAMS* parameters) {
+  const std::lock_guard lock(driver().mutex);
+  if (node_of(node) == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *parameters = {};
+  parameters->func = handle<CUfunction>(reinterpret_cast<uintptr_t>(node));  // told by its node
+  return CUDA_SUCCESS;
+}
+
+STANDIN_EXPORT CUresult cuFuncGetName(const char** name, CUfunction function) {
+  const std::lock_guard lock(driver().mutex);
+  const auto* const known = node_of(function);
+  if (known == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *name = known->name;
+  return CUDA_SUCCESS;
 }

@@ -8,19 +8,32 @@
 // library's own function cupti_standin() returns. Any thread, like the real one.
 namespace gpufl::standin {
 
-enum class BadTime { None, Zero, Inverted, BeforeSession, Future };
+enum class BadTime {
+  None,
+  Zero,
+  Inverted,
+  NoDuration,
+  BeforeSession,
+  Future,
+  BeforeCall,  // a millisecond
+  Repeated,    // those of the kernel before on the stream; of the node in the graph's last launch
+  Older,       // likewise, of three kernels, or one launch, before that
+};
 
 struct Launch {
   const char* name = "kernel";
   uint32_t device = 0, context = 1, stream = 7;
   int32_t grid_x = 1, block_x = 32;
   uint64_t duration_ns = 1000;
-  uint32_t graph_kernels = 0;  // not 0: a graph launch of so many kernels
-  bool by_driver = false;      // calls cuLaunchKernel itself, not the runtime
-  bool captured = false;       // into a graph: returns well, and nothing runs
-  int result = 0;              // CUresult; not 0: nothing runs
-  bool withheld = false;       // the record is lost, and nobody says so
-  bool runs_on = false;        // has no end yet: only a forced flush delivers it, without times
+  uint32_t graph_kernels = 0;   // not 0: a graph launch of so many kernels, one after the other
+  uint32_t graph_exec = 5;      // which graph; also its number in records
+  uint32_t bad_node = 0;        // the node that `bad_time` is of, from 1; 0: all
+  uint32_t nodes_withheld = 0;  // so many nodes have no record
+  bool by_driver = false;       // calls cuLaunchKernel itself, not the runtime
+  bool captured = false;        // into a graph: returns well, and nothing runs
+  int result = 0;               // CUresult; not 0: nothing runs
+  bool withheld = false;        // the record is lost, and nobody says so
+  bool runs_on = false;         // has no end yet: only a forced flush delivers it, without times
   BadTime bad_time = BadTime::None;
 };
 

@@ -107,6 +107,23 @@ void graph_node(uint64_t node, uint64_t original) {
       &graph);
 }
 
+uint32_t instantiate(uint32_t exec, uint64_t graph, uint32_t nodes, uint64_t first_clone) {
+  CUgraphExec made = graph_exec_handle(exec);
+  cuGraphInstantiateWithFlags_params parameters{&made, handle<CUgraph>(graph), 0};
+  PlayedCall call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags,
+                  0, &parameters, 0);
+  call.enter();
+  for (uint32_t i = 0; i < nodes; ++i) graph_node(first_clone + i, (graph << 16) + i + 1);
+  call.exit(kNothing);
+  return call.correlation();
+}
+
+void enable_node(uint32_t exec) {
+  cuGraphNodeSetEnabled_params parameters{graph_exec_handle(exec), handle<CUgraphNode>(1), 0};
+  call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuGraphNodeSetEnabled, 0, &parameters, 0,
+       [](Library&, uint32_t, uint64_t) {});
+}
+
 void subscribe_other(const char* name) {
   const std::lock_guard lock(library().mutex);
   library().other_tool = name;
@@ -155,19 +172,11 @@ uint32_t flushes() {
   return library().flushes;
 }
 
-constexpr CuptiStandinCallbacks kCallbacks = {device_synchronize,
-                                              copy_and_wait,
-                                              load_module,
-                                              launch_on_devices,
-                                              launch_ex,
-                                              capture,
-                                              profiler,
-                                              resource,
-                                              graph_node,
-                                              subscribe_other,
-                                              register_other,
-                                              others_buffers,
-                                              flushes};
+constexpr CuptiStandinCallbacks kCallbacks = {device_synchronize, copy_and_wait,  load_module,
+                                              launch_on_devices,  launch_ex,      capture,
+                                              profiler,           resource,       graph_node,
+                                              instantiate,        enable_node,    subscribe_other,
+                                              register_other,     others_buffers, flushes};
 
 // As the real one lays it out; headers before 13.0 lack it.
 struct SubscriberParams {
@@ -214,6 +223,12 @@ STANDIN_EXPORT CUptiResult cuptiGetContextId(CUcontext context, uint32_t* id) {
 STANDIN_EXPORT CUptiResult cuptiGetGraphNodeId(CUgraphNode node, uint64_t* id) {
   STANDIN_MAY_FAIL(cuptiGetGraphNodeId);
   *id = reinterpret_cast<uintptr_t>(node);
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult cuptiGetGraphExecId(CUgraphExec exec, uint32_t* id) {
+  STANDIN_MAY_FAIL(cuptiGetGraphExecId);
+  *id = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(exec) >> 4);
   return CUPTI_SUCCESS;
 }
 

@@ -22,6 +22,10 @@ struct CuptiStandinCallbacks {
   void (*profiler)(bool start);                               // the driver's
   void (*resource)(uint32_t id);                              // of context 1
   void (*graph_node)(uint64_t node, uint64_t original);       // 0: made, else cloned from it
+  // Makes the executable graph `exec` of graph `graph` (tests/standin/cuda), whose nodes are cloned
+  // to `first_clone` and on.
+  uint32_t (*instantiate)(uint32_t exec, uint64_t graph, uint32_t nodes, uint64_t first_clone);
+  void (*enable_node)(uint32_t exec);  // or disable
   // Another tool of the process. Subscribing it holds the callbacks, which takes nothing from a
   // subscriber that is there; registering it takes every record from now on, null gives it up.
   void (*subscribe_other)(const char* name);

@@ -38,6 +38,10 @@ struct Library {
   std::vector<CUpti_ActivityAPI> held;
   size_t dropped = 0;
   uint32_t next_correlation = 1;
+  // Times of the newest kernels of a stream, newest last, and of nodes in the newest launches of a
+  // graph: what a record with old times has.
+  std::map<uint32_t, std::vector<std::pair<uint64_t, uint64_t>>> stream_times;
+  std::map<uint32_t, std::vector<std::vector<std::pair<uint64_t, uint64_t>>>> graph_times;
   uint32_t finalized = 0;
   uint32_t flushes = 0;
   std::string other_tool;  // that has subscribed; empty: none
@@ -69,6 +73,11 @@ inline uint64_t now(const Library& lib) {
   timespec t{};
   clock_gettime(CLOCK_REALTIME, &t);
   return static_cast<uint64_t>(t.tv_sec) * kSecondNs + static_cast<uint64_t>(t.tv_nsec);
+}
+
+// Handles of graphs are numbers here.
+inline CUgraphExec graph_exec_handle(uint64_t number) {
+  return reinterpret_cast<CUgraphExec>(number << 4);  // NOLINT(performance-no-int-to-ptr)
 }
 
 // Of the version that is played; 0 for a kind that the stand-in does not know.

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -78,8 +79,20 @@ void write_call(Library& lib, CUpti_ActivityKind kind, CUpti_CallbackId id, uint
 
 namespace {
 
-void spoil(BadTime how, uint64_t& start, uint64_t& end) {
+using Times = std::pair<uint64_t, uint64_t>;
+
+// `called`: when the outermost call began. `old`: times that ran before, newest first.
+void spoil(BadTime how, uint64_t called, const std::vector<Times>& old, uint64_t& start,
+           uint64_t& end) {
+  constexpr size_t kOlder = 3;
   switch (how) {
+    case BadTime::NoDuration: end = start; break;
+    case BadTime::BeforeCall:
+      start = called - 1'000'000;
+      end = start + 500;
+      break;
+    case BadTime::Repeated: std::tie(start, end) = old.at(0); break;
+    case BadTime::Older: std::tie(start, end) = old.at(std::min(kOlder, old.size() - 1)); break;
     case BadTime::None: break;
     case BadTime::Zero: start = end = 0; break;
     case BadTime::Inverted: std::swap(start, end); break;
@@ -88,7 +101,35 @@ void spoil(BadTime how, uint64_t& start, uint64_t& end) {
   }
 }
 
-void write_kernel(Library& lib, const Launch& launch, uint32_t correlation, uint64_t start,
+// The times that ran on the stream before, or, of a node, those in launches of its graph.
+std::vector<Times> old_times(const Library& lib, const Launch& launch, uint64_t node) {
+  std::vector<Times> old;
+  if (node == 0) {
+    const auto found = lib.stream_times.find(launch.stream);
+    if (found != lib.stream_times.end()) old.assign(found->second.rbegin(), found->second.rend());
+    return old;
+  }
+  const auto found = lib.graph_times.find(launch.graph_exec);
+  if (found == lib.graph_times.end()) return old;
+  for (auto one = found->second.rbegin(); one != found->second.rend(); ++one) {
+    old.push_back(one->at(node - 1));
+  }
+  return old;
+}
+
+template <typename Value>
+void remember(std::vector<Value>& values, Value value) {
+  constexpr size_t kRemembered = 8;
+  if (values.size() == kRemembered) values.erase(values.begin());
+  values.push_back(std::move(value));
+}
+
+struct Run {
+  uint32_t correlation;
+  uint64_t called;  // when the outermost call began
+};
+
+void write_kernel(Library& lib, const Launch& launch, const Run& run, uint64_t start,
                   uint64_t node) {
   if (launch.withheld || lib.kinds.count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 0) return;
   CUpti_ActivityKernel9 record{};
@@ -96,7 +137,9 @@ void write_kernel(Library& lib, const Launch& launch, uint32_t correlation, uint
   record.cacheConfig.config.executed = 1;
   record.registersPerThread = 24;
   uint64_t end = start + launch.duration_ns;
-  spoil(launch.bad_time, start, end);
+  if (node == 0 || launch.bad_node == 0 || launch.bad_node == node) {
+    spoil(launch.bad_time, run.called, old_times(lib, launch, node), start, end);
+  }
   if (launch.runs_on) start = end = 0;
   record.start = start;
   record.end = end;
@@ -107,30 +150,47 @@ void write_kernel(Library& lib, const Launch& launch, uint32_t correlation, uint
   record.gridY = record.gridZ = record.blockY = record.blockZ = 1;
   record.blockX = launch.block_x;
   record.dynamicSharedMemory = 1024;
-  record.correlationId = correlation;
+  record.correlationId = run.correlation;
   record.name = launch.name;
   record.graphNodeId = node;
-  record.graphId = node != 0 ? 5 : 0;
+  record.graphId = node != 0 ? launch.graph_exec : 0;
   write(lib, launch.runs_on ? lib.running : lib.work, record);
 }
 
-uint32_t launch_by_driver(const Launch& launch, uint32_t correlation) {
+// Launches of a graph do not overlap, and its nodes run one after the other.
+void run_graph(Library& lib, const Launch& launch, const Run& run, uint64_t start) {
+  auto& launches = lib.graph_times[launch.graph_exec];
+  if (!launches.empty()) start = std::max(start, launches.back().back().second);
+  std::vector<Times> times;
+  for (uint32_t i = 0; i < launch.graph_kernels; ++i) {
+    if (i >= launch.nodes_withheld) write_kernel(lib, launch, run, start, i + 1);
+    times.emplace_back(start, start + launch.duration_ns);
+    start += launch.duration_ns;
+  }
+  remember(launches, std::move(times));
+}
+
+// Inside of a call of the runtime that began at `called`; 0: by itself.
+uint32_t launch_by_driver(const Launch& launch, uint32_t correlation, uint64_t called) {
   const bool is_graph = launch.graph_kernels != 0;
-  cuLaunchKernel_params parameters{};
+  cuLaunchKernel_params kernel_parameters{};
+  cuGraphLaunch_params graph_parameters{graph_exec_handle(launch.graph_exec), nullptr};
+  const void* parameters = is_graph ? static_cast<const void*>(&graph_parameters)
+                                    : static_cast<const void*>(&kernel_parameters);
   return call(
       CUPTI_CB_DOMAIN_DRIVER_API,
       is_graph ? CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch : CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
-      launch.result, &parameters, correlation, [&](Library& lib, uint32_t id, uint64_t start) {
+      launch.result, parameters, correlation, [&](Library& lib, uint32_t id, uint64_t start) {
         if (launch.result != 0 || launch.captured) return;
-        const uint32_t kernels = is_graph ? launch.graph_kernels : 1;
-        for (uint32_t i = 0; i < kernels; ++i) {
-          write_kernel(lib, launch, id, start, is_graph ? i + 1 : 0);
-        }
+        const Run run{id, called != 0 ? called : start};
+        if (is_graph) return run_graph(lib, launch, run, start);
+        write_kernel(lib, launch, run, start, 0);
+        remember(lib.stream_times[launch.stream], Times{start, start + launch.duration_ns});
       });
 }
 
 uint32_t launch(const Launch& launch) {
-  if (launch.by_driver) return launch_by_driver(launch, 0);
+  if (launch.by_driver) return launch_by_driver(launch, 0, 0);
   Library& lib = library();
   uint32_t correlation = 0;
   uint64_t start = 0;
@@ -140,7 +200,7 @@ uint32_t launch(const Launch& launch) {
     start = now(lib);
   }
   // The driver's part runs inside the runtime's call and shares its id.
-  launch_by_driver(launch, correlation);
+  launch_by_driver(launch, correlation, start);
   const std::lock_guard lock(lib.mutex);
   write_call(lib, CUPTI_ACTIVITY_KIND_RUNTIME,
              launch.graph_kernels != 0 ? CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000
@@ -247,6 +307,8 @@ void reset(uint32_t version) {
   lib.holding = false;
   lib.held.clear();
   lib.dropped = 0;
+  lib.stream_times.clear();
+  lib.graph_times.clear();
   lib.next_correlation = 1;
   lib.finalized = 0;
   lib.other_tool.clear();
@@ -304,6 +366,8 @@ constexpr FunctionName kNames[] = {
     STANDIN_DRIVER(cuLaunchKernelEx_ptsz),
     STANDIN_DRIVER(cuLaunchCooperativeKernelMultiDevice),
     STANDIN_DRIVER(cuGraphLaunch),
+    STANDIN_DRIVER(cuGraphInstantiateWithFlags),
+    STANDIN_DRIVER(cuGraphNodeSetEnabled),
     STANDIN_DRIVER(cuCtxSynchronize),
     STANDIN_DRIVER(cuMemcpyDtoH_v2),
     STANDIN_DRIVER(cuMemcpyHtoDAsync_v2),

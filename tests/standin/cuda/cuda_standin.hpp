@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// How a test describes graphs to the stand-in libcuda: graph `graph` has the nodes given, in this
+// order, and an edge from each to the next. The library's function cuda_standin_add_graph().
+namespace gpufl::standin {
+
+struct CudaGraphNode {
+  uint32_t type;          // CUgraphNodeType
+  uint64_t child = 0;     // of a node that is a graph
+  const char* name = "";  // of a kernel
+};
+
+using CudaAddGraphFunction = void(uint64_t graph, const CudaGraphNode* nodes, size_t count);
+
+}  // namespace gpufl::standin

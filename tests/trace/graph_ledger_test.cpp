@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of graphs in the ledger, over the stand-ins of libcupti and libcuda: what a launch owes,
+// what is missing, and times that are left over from what ran before.
+
+#include <cuda.h>
+
+#include "tests/standin/cuda/cuda_standin.hpp"
+#include "tests/trace/tracer_fixture.hpp"
+
+namespace gpufl::backend {
+namespace {
+
+using format::Kind;
+using standin::BadTime;
+using standin::CudaGraphNode;
+using standin::Launch;
+namespace kernel = format::kernel_column;
+
+constexpr uint32_t kConditional = 13;
+constexpr uint64_t kGraph = 40;
+constexpr uint32_t kExec = 9;
+
+class Graphs : public TracerFixture {
+ protected:
+  void SetUp() override {
+    // Before the tracer asks for libcuda: it finds the one that is loaded.
+    void* cuda = dlopen(GPUFL_STANDIN_CUDA, RTLD_NOW);
+    ASSERT_NE(cuda, nullptr) << dlerror();
+    add_graph_ =
+        reinterpret_cast<standin::CudaAddGraphFunction*>(dlsym(cuda, "cuda_standin_add_graph"));
+    TracerFixture::SetUp();
+  }
+
+  void add_graph(uint64_t graph, const std::vector<CudaGraphNode>& nodes) {
+    add_graph_(graph, nodes.data(), nodes.size());
+  }
+  void instantiate_chain(uint32_t kernels) {
+    add_graph(kGraph, std::vector<CudaGraphNode>(kernels, {CU_GRAPH_NODE_TYPE_KERNEL}));
+    callbacks_->instantiate(kExec, kGraph, kernels, 1);
+  }
+  static Launch launch_of(uint32_t kernels, uint32_t withheld = 0) {
+    Launch launch;
+    launch.graph_exec = kExec;
+    launch.graph_kernels = kernels;
+    launch.nodes_withheld = withheld;
+    launch.duration_ns = 600;
+    return launch;
+  }
+
+  standin::CudaAddGraphFunction* add_graph_ = nullptr;
+};
+
+TEST_F(Graphs, ALaunchOwesTheKernelsThatTheDriverCounts) {
+  ASSERT_TRUE(start().available);
+  add_graph(kGraph + 1, {{CU_GRAPH_NODE_TYPE_KERNEL}, {CU_GRAPH_NODE_TYPE_KERNEL}});
+  add_graph(kGraph, {{CU_GRAPH_NODE_TYPE_KERNEL},
+                     {CU_GRAPH_NODE_TYPE_MEMCPY},
+                     {CU_GRAPH_NODE_TYPE_GRAPH, kGraph + 1}});
+  callbacks_->instantiate(kExec, kGraph, 0, 0);
+  for (int i = 0; i < 100; ++i) standin_->launch(launch_of(3, i == 0 ? 1 : 0));
+  standin_->launch(launch_of(3, 3));  // silent: its kernels are known to be missing all the same
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.graph_launches, 101u);
+  EXPECT_EQ(ledger.graph_kernel_records, 299u);
+  EXPECT_EQ(ledger.graph_kernels_missing, 4u);
+  EXPECT_EQ(ledger.launches_missing, 0u);
+  EXPECT_EQ(ledger.uncounted.count("conditional_graph_nodes"), 0u);
+  EXPECT_EQ(ledger.completeness(), format::Completeness::Incomplete);
+}
+
+TEST_F(Graphs, AllThatIsOwedIsThere) {
+  ASSERT_TRUE(start().available);
+  instantiate_chain(50);
+  for (int i = 0; i < 200; ++i) {
+    standin_->launch(launch_of(50));
+    if (i % 50 == 0) drain();
+  }
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.graph_kernel_records, 10'000u);
+  EXPECT_EQ(ledger.graph_kernels_missing, 0u);
+  EXPECT_EQ(ledger.impossible_times, 0u);
+  EXPECT_TRUE(ledger.is_complete()) << ledger.to_json().dump();
+}
+
+// Handles are used again: a launch owes what its own graph had.
+TEST_F(Graphs, AHandleIsUsedAgain) {
+  ASSERT_TRUE(start().available);
+  instantiate_chain(5);
+  standin_->launch(launch_of(5));
+  instantiate_chain(2);
+  standin_->launch(launch_of(2));
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.graph_kernels_missing, 0u);
+  EXPECT_TRUE(ledger.is_complete()) << ledger.to_json().dump();
+}
+
+TEST_F(Graphs, WithoutAnInstantiationTheUsualNumberIsOwed) {
+  ASSERT_TRUE(start().available);
+  for (int i = 0; i < 100; ++i) standin_->launch(launch_of(10, i % 50 == 7 ? 4 : 0));
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.graph_kernel_records, 992u);
+  EXPECT_EQ(ledger.graph_kernels_missing, 8u);
+  EXPECT_FALSE(ledger.is_complete());
+}
+
+TEST_F(Graphs, ConditionalNodesStayUnknown) {
+  ASSERT_TRUE(start().available);
+  add_graph(kGraph, {{CU_GRAPH_NODE_TYPE_KERNEL}, {kConditional}});
+  callbacks_->instantiate(kExec, kGraph, 0, 0);
+  for (int i = 0; i < 100; ++i) standin_->launch(launch_of(10, i == 50 ? 4 : 0));
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.graph_kernels_missing, 0u);
+  EXPECT_EQ(ledger.uncounted.count("conditional_graph_nodes"), 1u);
+  EXPECT_TRUE(ledger.is_complete());
+}
+
+TEST_F(Graphs, ANodeThatIsSwitchedOffIsNotMissed) {
+  ASSERT_TRUE(start().available);
+  instantiate_chain(4);
+  standin_->launch(launch_of(4));
+  callbacks_->enable_node(kExec);
+  standin_->launch(launch_of(4, 1));
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.graph_kernels_missing, 0u);
+  EXPECT_EQ(ledger.uncounted.count("conditional_graph_nodes"), 1u);
+}
+
+TEST_F(Graphs, AGraphWithoutKernelsOwesNone) {
+  ASSERT_TRUE(start().available);
+  add_graph(kGraph, {{CU_GRAPH_NODE_TYPE_EMPTY}});
+  callbacks_->instantiate(kExec, kGraph, 0, 0);
+  standin_->launch(launch_of(1, 1));
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.graph_launches, 1u);
+  EXPECT_TRUE(ledger.uncounted.empty());
+  EXPECT_TRUE(ledger.is_complete());
+}
+
+struct Fault {
+  const char* name;
+  BadTime how;
+};
+std::ostream& operator<<(std::ostream& out, const Fault& fault) { return out << fault.name; }
+
+class BadTimes : public Graphs, public testing::WithParamInterface<Fault> {
+ protected:
+  static constexpr int kBad = 10'000;
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    EachSort, BadTimes,
+    testing::Values(Fault{"zero", BadTime::Zero}, Fault{"inverted", BadTime::Inverted},
+                    Fault{"no_duration", BadTime::NoDuration},
+                    Fault{"before_session", BadTime::BeforeSession},
+                    Fault{"future", BadTime::Future}, Fault{"before_call", BadTime::BeforeCall},
+                    Fault{"repeated", BadTime::Repeated}, Fault{"older", BadTime::Older}),
+    [](const auto& fault) { return std::string(fault.param.name); });
+
+// One node in three of every launch but the first few: all of them are found, and no other.
+TEST_P(BadTimes, OfNodesOfGraphs) {
+  ASSERT_TRUE(start().available);
+  instantiate_chain(3);
+  constexpr int kGood = 4;
+  for (int i = 0; i < kGood + kBad; ++i) {
+    Launch launch = launch_of(3);
+    launch.bad_time = i < kGood ? BadTime::None : GetParam().how;
+    launch.bad_node = static_cast<uint32_t>(1 + i % 3);
+    standin_->launch(launch);
+    if (i % 1'000 == 0) drain();
+  }
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.impossible_times, uint64_t{kBad});
+  EXPECT_EQ(rows(Kind::Kernel).size(), size_t{3 * kGood + 2 * kBad});
+  EXPECT_EQ(ledger.graph_kernels_missing, 0u);
+  EXPECT_FALSE(ledger.is_complete());
+}
+
+TEST_P(BadTimes, OfKernels) {
+  ASSERT_TRUE(start().available);
+  for (int i = 0; i < 2 * kBad; ++i) {
+    Launch launch;
+    if (i % 2 == 1 && i > 8) launch.bad_time = GetParam().how;
+    standin_->launch(launch);
+    if (i % 1'000 == 0) drain();
+  }
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.impossible_times, uint64_t{kBad - 4});
+  EXPECT_EQ(rows(Kind::Kernel).size(), size_t{kBad + 4});
+  EXPECT_EQ(ledger.launches_missing, 0u);
+}
+
+}  // namespace
+}  // namespace gpufl::backend
