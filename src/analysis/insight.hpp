@@ -42,7 +42,7 @@ struct Insight {
   std::string rule;  // stable word: the page docs/reference/insights/<rule>.md
   Category category = Category::Trace;
   Severity severity = Severity::Low;
-  std::string title;   // one line: "In-loop sync x 50 - likely blocking GPU pipelining"
+  std::string title;   // one line: "In-loop sync × 50 — likely blocking GPU pipelining"
   std::string detail;  // what was measured
   std::string advice;  // what to do
   // What doing it would save of the session's time. None: it costs no time that can be told.

@@ -21,6 +21,8 @@ std::string_view to_string(GapCause cause) {
 }
 
 GapExplainer::GapExplainer(const SessionView& view) : view_(view) {
+  const Figure<Stats>& latency = view.overview.latency.launch_ns;
+  if (latency) shortest_latency_ns_ = std::max<int64_t>(0, latency->min);
   const Waits& waits = view.tables.waits;
   for (size_t row = 0; row < waits.rows(); ++row) {
     if (!waits.call.empty() && waits.call[row] == kStreamWaitEvent) continue;
@@ -68,7 +70,8 @@ ExplainedGap GapExplainer::explain(const Gap& gap) const {
 
   const int64_t launched = call->span.start;
   const int64_t idle_from = gap.span.start;
-  if (static_cast<double>(idle_from - launched) > limits.queued_us * 1e3) {
+  // Work that was asked for earlier than a launch takes could have started.
+  if (static_cast<double>(idle_from - launched - shortest_latency_ns_) > limits.queued_us * 1e3) {
     result.cause = GapCause::Queued;
     return result;
   }

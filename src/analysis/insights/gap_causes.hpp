@@ -43,6 +43,7 @@ class GapExplainer {
   static const Span* find(const ByThread& spans, int64_t thread, int64_t after, int64_t before);
 
   const SessionView& view_;
+  int64_t shortest_latency_ns_ = 0;  // from a call to its kernel
   ByThread waits_, copy_calls_;
 };
 

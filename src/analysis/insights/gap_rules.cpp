@@ -113,13 +113,13 @@ void find_idle_gaps(const SessionView& view, std::vector<Insight>& found) {
   const GapExplainer explainer(view);
   const std::vector<std::string> told = told_lines(view);
   for (const DeviceBusy& device : view.overview.devices) {
-    const bool is_launch_bound =
-        !launch_phases(view, explainer, device.device).phases.empty();  // launch_bound tells it
+    const bool is_told_elsewhere =
+        is_launch_bound(view, launch_phases(view, explainer, device.device));
     std::map<GapPlace, GapGroup> groups;
     for (const Gap& gap : view.idle(device.device).gaps()) {
       if (static_cast<double>(gap.span.length()) < limits.min_gap_us * 1e3) continue;
       const ExplainedGap explained = explainer.explain(gap);
-      if (explained.cause == GapCause::LaunchBound && is_launch_bound) continue;
+      if (explained.cause == GapCause::LaunchBound && is_told_elsewhere) continue;
       const CodeSite& site = view.session.code.site(explained.stack);
       if (explained.cause == GapCause::Wait &&
           std::find(told.begin(), told.end(), site.text) != told.end()) {

@@ -35,6 +35,7 @@ std::vector<KernelUse> kernel_uses(const SessionView& view) {
     KernelUse use;
     use.group = &group;
     use.config = &view.tables.config(id);
+    use.label = view.kernel_names().of(use.config->name).short_name;
     use.device = devices[id];
     const DeviceBusy* busy = view.overview.device(use.device);
     const double side_by_side =
@@ -45,7 +46,7 @@ std::vector<KernelUse> kernel_uses(const SessionView& view) {
     use.share = use.time_ns / static_cast<double>(view.wall_ns);
     use.sm_count = view.fact(use.device, "sm_count");
     use.blocks_at_once = blocks_at_once(*use.config, use.sm_count);
-    uses.push_back(use);
+    uses.push_back(std::move(use));
   }
   return uses;
 }

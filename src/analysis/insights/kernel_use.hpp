@@ -15,6 +15,7 @@ namespace gpufl::analysis {
 struct KernelUse {
   const KernelGroup* group = nullptr;
   const LaunchConfig* config = nullptr;
+  std::string label;    // the kernel's short name
   int64_t device = -1;  // of its first launch
   // Of the time in which kernels ran: what runs side by side shares it.
   double time_ns = 0;

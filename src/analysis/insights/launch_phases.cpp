@@ -46,4 +46,9 @@ LaunchBound launch_phases(const SessionView& view, const GapExplainer& explainer
   return result;
 }
 
+bool is_launch_bound(const SessionView& view, const LaunchBound& bound) {
+  return !bound.phases.empty() && bound.gain_ns >= view.thresholds.launch_bound.min_share *
+                                                       static_cast<double>(view.wall_ns);
+}
+
 }  // namespace gpufl::analysis

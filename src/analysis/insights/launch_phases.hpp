@@ -27,5 +27,7 @@ struct LaunchBound {
 // Of one device: phases with at least launch_bound.min_kernels launches that were idle for
 // launch_bound.min_idle_share of their time.
 LaunchBound launch_phases(const SessionView& view, const GapExplainer& explainer, int64_t device);
+// Whether it costs enough to be told of.
+bool is_launch_bound(const SessionView& view, const LaunchBound& bound);
 
 }  // namespace gpufl::analysis

@@ -76,10 +76,7 @@ void find_launch_bound(const SessionView& view, std::vector<Insight>& found) {
   const GapExplainer explainer(view);
   for (const DeviceBusy& device : view.overview.devices) {
     LaunchBound bound = launch_phases(view, explainer, device.device);
-    if (bound.phases.empty() || bound.gain_ns < view.thresholds.launch_bound.min_share *
-                                                    static_cast<double>(view.wall_ns)) {
-      continue;
-    }
+    if (!is_launch_bound(view, bound)) continue;
     const double idle = static_cast<double>(bound.idle_ns);
     const double span = static_cast<double>(bound.span_ns);
     Insight insight;

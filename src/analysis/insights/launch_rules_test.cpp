@@ -70,10 +70,10 @@ TEST(TinyKernels, NotForLongerKernelsShortRunsOrGraphs) {
   launch(longer, 0, 1000, 5 * kUs);
   EXPECT_TRUE(of_rule(longer.insights(), "tiny_kernels").empty());
   TestProgram nine;
-  for (int run = 0; run < 100; ++run) launch(nine, run * kMs / 5, 9, 4 * kUs);
+  for (int run = 0; run < 100; ++run) launch(nine, run * kMs / 2, 9, 4 * kUs);
   EXPECT_TRUE(of_rule(nine.insights(), "tiny_kernels").empty());
   TestProgram ten;
-  for (int run = 0; run < 100; ++run) launch(ten, run * kMs / 5, 10, 4 * kUs);
+  for (int run = 0; run < 100; ++run) launch(ten, run * kMs / 2, 10, 4 * kUs);
   EXPECT_EQ(of_rule(ten.insights(), "tiny_kernels").size(), 1u);
   TestProgram graph;
   launch(graph, 0, 1000, 4 * kUs, 7);

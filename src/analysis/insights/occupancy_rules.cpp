@@ -91,7 +91,7 @@ void find_low_occupancy(const SessionView& view, std::vector<Insight>& found) {
       insight.estimate =
           "None: whether warps wait is not recorded. The engine PcSampling would tell.";
     }
-    insight.title = fmt::format("Low occupancy of {} · {}, limited by {}", use.group->label,
+    insight.title = fmt::format("Low occupancy of {} · {}, limited by {}", use.label,
                                 words::percent(*config.occupancy), limiter_text(config));
     insight.detail = fmt::format("{} in {} ({} of session), {}", words::time(use.time_ns),
                                  words::plural(use.group->duration_ns.count, "launch"),
@@ -131,8 +131,7 @@ void find_register_spill(const SessionView& view, std::vector<Insight>& found) {
           "None: how much of the memory traffic is local is not recorded. The engine Deep would "
           "tell.";
     }
-    insight.title =
-        fmt::format("Local memory in {} · {:.0f} bytes a thread", use.group->label, local);
+    insight.title = fmt::format("Local memory in {} · {:.0f} bytes a thread", use.label, local);
     insight.detail = fmt::format(
         "{} of session; {} registers a thread, {}. Local memory holds registers that were spilled, "
         "or arrays that are indexed at run time",
@@ -158,8 +157,8 @@ void find_tail_effect(const SessionView& view, std::vector<Insight>& found) {
     if (idle < limits.min_idle_share) continue;
     Insight insight;
     set_gain(insight, use.time_ns * idle, view.wall_ns, view.thresholds);
-    insight.title = fmt::format("Tail effect in {} · {:.2f} waves, the last {} full",
-                                use.group->label, waves, words::percent(waves - std::floor(waves)));
+    insight.title = fmt::format("Tail effect in {} · {:.2f} waves, the last {} full", use.label,
+                                waves, words::percent(waves - std::floor(waves)));
     insight.detail =
         fmt::format("{} blocks where the GPU holds {} at once; {} in all ({} of session), {}",
                     words::count(static_cast<uint64_t>(use.config->blocks())),
@@ -189,7 +188,7 @@ void find_partial_wave(const SessionView& view, std::vector<Insight>& found) {
     Insight insight;
     set_gain(insight, use.time_ns * (1 - filled), view.wall_ns, view.thresholds);
     insight.title =
-        fmt::format("Partial wave of {} · {} of {} multiprocessors used", use.group->label,
+        fmt::format("Partial wave of {} · {} of {} multiprocessors used", use.label,
                     words::count(static_cast<uint64_t>(use.config->blocks())), *use.sm_count);
     insight.detail = fmt::format("{} in all ({} of session), {}", words::time(use.time_ns),
                                  words::percent(use.share), shape_text(*use.config));

@@ -26,7 +26,7 @@ struct Thresholds {
     double min_syncs = 3, min_kernels = 3;
   } in_loop_sync;
   struct {
-    double min_gap_us = 10, min_share = 0.01, host_code_us = 50, queued_us = 10;
+    double min_gap_us = 10, min_share = 0.01, host_code_us = 200, queued_us = 10;
   } idle_gaps;
   struct {
     double min_kernels = 50, min_idle_share = 0.2, min_share = 0.02;
