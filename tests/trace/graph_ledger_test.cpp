@@ -4,6 +4,7 @@
 
 #include <cuda.h>
 
+#include "backend/nvidia/cuda_graphs.hpp"
 #include "tests/standin/cuda/cuda_standin.hpp"
 #include "tests/trace/tracer_fixture.hpp"
 
@@ -134,6 +135,61 @@ TEST_F(Graphs, AGraphWithoutKernelsOwesNone) {
   EXPECT_EQ(ledger.graph_launches, 1u);
   EXPECT_TRUE(ledger.uncounted.empty());
   EXPECT_TRUE(ledger.is_complete());
+}
+
+TEST_F(Graphs, TheTopologyIsToldWhereGraphsAreTracked) {
+  ASSERT_TRUE(start({.graphs = true}).available);
+  add_graph(kGraph + 1, {{CU_GRAPH_NODE_TYPE_KERNEL, 0, "inner"}});
+  add_graph(kGraph, {{CU_GRAPH_NODE_TYPE_KERNEL, 0, "gemm"},
+                     {CU_GRAPH_NODE_TYPE_MEMCPY},
+                     {CU_GRAPH_NODE_TYPE_GRAPH, kGraph + 1},
+                     {CU_GRAPH_NODE_TYPE_KERNEL, 0, "gemm"}});
+  callbacks_->instantiate(kExec, kGraph, 4, 1'000);
+  const uint32_t id = standin_->launch(launch_of(3));
+  finish();
+  const auto told = events("graph_instantiated");
+  ASSERT_EQ(told.size(), 1u);
+  const base::Json& line = told[0];
+  EXPECT_EQ(line["graph"].as_integer(), kExec);
+  EXPECT_EQ(line["kernels"].as_integer(), 3);
+  EXPECT_EQ(line["node_count"].as_integer(), 5);
+  EXPECT_EQ(line["edge_count"].as_integer(), 3);
+  EXPECT_EQ(line["kinds"].dump(), R"(["kernel","memcpy","graph"])");
+  EXPECT_EQ(line["kind"].dump(), "[0,1,2,0,0]");
+  EXPECT_EQ(line["kernel_names"].dump(), R"(["gemm","inner"])");
+  EXPECT_EQ(line["kernel"].dump(), "[0,-1,-1,0,1]");
+  EXPECT_EQ(line["parent"].dump(), "[-1,-1,-1,-1,2]");
+  EXPECT_EQ(line["from"].dump(), "[0,1,2]");
+  EXPECT_EQ(line["to"].dump(), "[1,2,3]");
+  // Those that were cloned have the clone's id; of the inner graph nobody told.
+  const uint64_t inner = ((kGraph + 1) << 16) + 1;
+  EXPECT_EQ(line["node"].dump(),
+            R"(["1000","1001","1002","1003",")" + std::to_string(inner) + "\"]");
+  ASSERT_EQ(rows(Kind::Graph).size(), 1u);
+  EXPECT_EQ(rows(Kind::Graph)[0][format::graph_column::kCorrelation], id);
+}
+
+TEST_F(Graphs, TopologiesAreBounded) {
+  ASSERT_TRUE(start({.graphs = true}).available);
+  add_graph(kGraph, std::vector<CudaGraphNode>(10'000, {CU_GRAPH_NODE_TYPE_KERNEL, 0, "kernel"}));
+  for (uint32_t i = 0; i < 300; ++i) {
+    callbacks_->instantiate(kExec + i, kGraph, 0, 0);
+    if (i % 50 == 0) drain();
+  }
+  finish();
+  const auto told = events("graph_instantiated");
+  ASSERT_EQ(told.size(), 256u);
+  EXPECT_EQ(told[0]["node_count"].as_integer(), 10'000);
+  EXPECT_EQ(told[0]["node"].items().size(), CudaGraphs::kMaxNodesListed);
+  EXPECT_EQ(told[0]["from"].items().size(), CudaGraphs::kMaxNodesListed - 1);
+  EXPECT_LT(told[0].dump().size(), size_t{256} << 10);
+}
+
+TEST_F(Graphs, WithoutTrackingNoTopologyIsTold) {
+  ASSERT_TRUE(start().available);
+  instantiate_chain(3);
+  finish();
+  EXPECT_TRUE(events("graph_instantiated").empty());
 }
 
 struct Fault {

@@ -10,6 +10,7 @@ constexpr size_t kMaxContexts = 4096;
 // What waits longer is told while it waits, so that it is in the log of a program that hangs.
 constexpr int64_t kOverdueNs = 200'000'000;
 constexpr size_t kMaxOverdueRows = 256;
+constexpr uint32_t kMaxTopologies = 256;
 constexpr size_t kMaxNodes = size_t{1} << 18;
 
 // Others are the driver's, and of every program: loading, compiling, a full queue.
@@ -81,7 +82,12 @@ void ActivityDecoder::note(const CallNote& note, RowSink& sink) {
   if (was_settled && !call->is_settled()) pending_.add(call->id);
 }
 
-void ActivityDecoder::note(const GraphInstance& instance, RowSink&) { graph_execs_.add(instance); }
+void ActivityDecoder::note(const GraphInstance& instance, RowSink& sink) {
+  graph_execs_.add(instance);
+  if (!instance.topology || topologies_told_ == kMaxTopologies) return;
+  ++topologies_told_;
+  sink.write(format::Kind::Event, topology_line(instance, origins_.monotonic_ns));
+}
 
 void ActivityDecoder::note(const GraphNodeNote& note, RowSink& sink) {
   const uint32_t stack = note.original != 0 ? node_stack(note.original)

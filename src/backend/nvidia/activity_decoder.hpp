@@ -143,6 +143,7 @@ class ActivityDecoder {
   KernelConfigs configs_;
   GraphLaunches graphs_;
   GraphExecs graph_execs_;
+  uint32_t topologies_told_ = 0;
   KernelOrder order_;
   std::unordered_map<uint64_t, uint32_t> node_stacks_;  // the log's ids, by node
   std::unordered_map<uint32_t, Context> contexts_;

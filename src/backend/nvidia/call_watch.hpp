@@ -18,6 +18,11 @@
 // late. All but the callbacks is called by one thread at a time.
 namespace gpufl::backend {
 
+// What a call of the driver's that returns says.
+inline bool has_failed(const CUpti_CallbackData& call) {
+  return *static_cast<const CUresult*>(call.functionReturnValue) != CUDA_SUCCESS;
+}
+
 class CallWatch {
  public:
   // Since the process began.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/nvidia/cuda_graphs.hpp"
+#include "base/json.hpp"
 
 // What is known of graphs that can be launched (CUgraphExec), by a number made of their handle.
 // Handles are used again, so what was known of one holds from a time on. GraphInstance is what a
@@ -28,6 +29,9 @@ struct GraphInstance {
   std::optional<uint32_t> kernels;
   std::optional<GraphTopology> topology;
 };
+
+// The `event` line of an instance with a topology. `origin_ns`: session time 0, monotonic clock.
+base::Json topology_line(const GraphInstance& instance, int64_t origin_ns);
 
 // On their way from the program's threads to the collector. Any thread; a short lock.
 class GraphInstances {
