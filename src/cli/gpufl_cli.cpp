@@ -15,6 +15,7 @@
 #include "cli/monitor_command.hpp"
 #include "cli/print.hpp"
 #include "cli/report_command.hpp"
+#include "cli/sessions_list_command.hpp"
 #include "cli/symbolize_command.hpp"
 #include "cli/trace_command.hpp"
 #include "cli/verify_command.hpp"
@@ -29,6 +30,7 @@ int run_gpufl(int argc, char** argv) {
   add_control_command(app, exit_code);
   add_monitor_command(app, exit_code);
   add_report_command(app, exit_code);
+  add_sessions_list_command(app, exit_code);
   add_symbolize_command(app, exit_code);
   add_verify_command(app, exit_code);
   add_log_command(app, exit_code);

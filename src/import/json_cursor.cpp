@@ -179,8 +179,9 @@ std::optional<int64_t> to_nanoseconds(std::string_view microseconds) {
   const char* const end = at + microseconds.size();
   const bool is_negative = at < end && *at == '-';
   if (is_negative) ++at;
-  // value = digits * 10^scale nanoseconds. Digits beyond 18 cannot matter once rounded.
-  constexpr int64_t kFull = 100'000'000'000'000'000;
+  // value = digits * 10^scale nanoseconds. What an int64 has no room for cannot matter once
+  // rounded.
+  constexpr int64_t kFull = (INT64_MAX - 9) / 10;
   int64_t digits = 0;
   int64_t scale = 3;
   bool has_digit = false, is_fraction = false;
@@ -190,7 +191,7 @@ std::optional<int64_t> to_nanoseconds(std::string_view microseconds) {
       continue;
     }
     has_digit = true;
-    if (digits < kFull) {
+    if (digits <= kFull) {
       digits = digits * 10 + (*at - '0');
       if (is_fraction) --scale;
     } else if (!is_fraction) {

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/sessions_list_command.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/json.hpp"
+#include "cli/exit_codes.hpp"
+#include "cli/print.hpp"
+#include "cli/sessions_command.hpp"
+#include "format/batch_codec.hpp"
+#include "format/ledger.hpp"
+#include "format/seal.hpp"
+#include "format/session_reader.hpp"
+#include "format/verify.hpp"
+#include "report/text_page.hpp"
+#include "report/units.hpp"
+
+namespace gpufl::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Json;
+
+constexpr const char* kCommand = "gpufl sessions";
+
+uint64_t bytes_below(const fs::path& dir) {
+  uint64_t bytes = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(dir, error)) {
+    const auto size = entry.file_size(error);
+    if (!error) bytes += size;
+  }
+  return bytes;
+}
+
+uint64_t count_of(const std::map<std::string, uint64_t>& rows, const char* kind) {
+  const auto found = rows.find(kind);
+  return found == rows.end() ? 0 : found->second;
+}
+
+// From the ledger and the last line, which end the last window of `system`. False: there is none.
+bool read_end(const format::SessionReader& reader, ListedSession& session) {
+  const format::WindowFile* last = nullptr;
+  for (const format::WindowFile& window : reader.windows()) {
+    if (window.channel == format::Channel::System && !window.path.empty()) last = &window;
+  }
+  if (last == nullptr) return false;
+  bool has_ended = false;
+  format::read_window(last->path, [&](std::string_view line) {
+    const std::string_view type = format::line_type(line);
+    if (type != "ledger" && type != "end") return true;
+    const auto parsed = Json::parse(line);
+    if (!parsed) return true;
+    if (type == "ledger") {
+      session.kernels = count_of(format::Ledger::from_json(*parsed).writer.rows, "kernel");
+    } else {
+      session.duration_ns = (*parsed)["time"].as_integer();
+      has_ended = true;
+    }
+    return true;
+  });
+  return has_ended;
+}
+
+ListedSession look_at(const fs::path& dir) {
+  ListedSession session;
+  session.dir = dir;
+  session.bytes = bytes_below(dir);
+  const auto reader = format::SessionReader::open(dir);
+  if (!reader) {
+    session.state = "unreadable";
+    session.why = reader.status().message();
+    session.header.session_id = dir.filename().string();
+    return session;
+  }
+  session.header = reader->header();
+  session.state = reader->is_live() ? "live" : "complete";
+  if (!reader->is_live() && read_end(*reader, session)) return session;
+  const format::VerifyResult whole = format::verify_session(dir);
+  if (!whole.live) session.state = whole.ended ? "complete" : "killed";
+  session.duration_ns = whole.last_ns;
+  session.kernels = count_of(whole.rows, "kernel");
+  return session;
+}
+
+std::string or_unknown(const std::string& text) { return text.empty() ? "?" : text; }
+
+std::string describe(const std::vector<ListedSession>& sessions) {
+  std::string out;
+  const auto line = std::back_inserter(out);
+  constexpr auto kLine = "{:<20} {:<20.20} {:<9.9} {:>10} {:>13} {:<10} {:>10}  {}\n";
+  fmt::format_to(line, fmt::runtime(kLine), "STARTED (UTC)", "APP", "ENGINE", "DURATION", "KERNELS",
+                 "STATE", "SIZE", "SESSION");
+  for (const ListedSession& session : sessions) {
+    const format::SessionHeader& header = session.header;
+    // To the second: "2026-11-15 03:45:12".
+    const std::string started =
+        header.start_wall_ns > 0 ? report::format_utc(header.start_wall_ns).substr(0, 19) : "?";
+    fmt::format_to(
+        line, fmt::runtime(kLine), started, report::make_harmless(or_unknown(header.app_name)),
+        report::make_harmless(or_unknown(header.engine)),
+        session.duration_ns ? report::format_duration(static_cast<double>(*session.duration_ns))
+                            : "?",
+        session.kernels ? report::format_count(*session.kernels) : "?", session.state,
+        report::format_bytes(static_cast<double>(session.bytes)),
+        report::make_harmless(session.dir.string()));
+  }
+  return out;
+}
+
+Json to_json(const ListedSession& session) {
+  Json out = Json::object();
+  out.set("path", session.dir.string()).set("state", session.state);
+  if (!session.why.empty()) out.set("why", session.why);
+  out.set("session", session.header.to_json());
+  if (session.duration_ns) out.set("duration_ns", *session.duration_ns);
+  if (session.kernels) out.set("kernels", *session.kernels);
+  out.set("bytes", session.bytes);
+  return out;
+}
+
+int list(const std::string& path, bool json) {
+  const std::vector<ListedSession> sessions = list_sessions(path);
+  if (sessions.empty()) {
+    complain(kCommand, why_no_session(path));
+    return kExitCannotTell;
+  }
+  Json all = Json::array();
+  for (const ListedSession& session : sessions) all.push(to_json(session));
+  print(json ? all.dump() + '\n' : describe(sessions));
+  int code = kExitGood;
+  for (const ListedSession& session : sessions) {
+    if (session.why.empty()) continue;
+    complain(kCommand, session.dir.string() + ": " + session.why);
+    code = kExitCannotTell;
+  }
+  return code;
+}
+
+}  // namespace
+
+std::vector<ListedSession> list_sessions(const fs::path& path) {
+  std::vector<ListedSession> sessions;
+  for (const fs::path& dir : format::find_sessions(path)) sessions.push_back(look_at(dir));
+  std::sort(sessions.begin(), sessions.end(), [](const ListedSession& a, const ListedSession& b) {
+    return std::tuple(-a.header.start_wall_ns, a.dir) < std::tuple(-b.header.start_wall_ns, b.dir);
+  });
+  return sessions;
+}
+
+void add_sessions_list_command(CLI::App& app, int& exit_code) {
+  struct Options {
+    std::string path = "gpufl-logs";
+    bool json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("sessions", "List the sessions in a folder, newest first");
+  command->add_option("folder", options->path, "A log folder, a run or a session")
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "Print a JSON array, one object per session");
+  command->footer(
+      "State: live, being written; complete, it has ended (gpufl verify says whether anything is "
+      "missing); killed, its process ended first.\n"
+      "Exit code: 0 listed; 2 there is no session, or one cannot be read.");
+  command->callback([options, &exit_code] { exit_code = list(options->path, options->json); });
+}
+
+}  // namespace gpufl::cli

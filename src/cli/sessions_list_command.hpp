@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "format/session_header.hpp"
+
+// `gpufl sessions`: what is on disk. Of a session that has ended, its last window alone is read;
+// one that is being written or was killed is read whole. Main thread only.
+namespace gpufl::cli {
+
+void add_sessions_list_command(CLI::App& app, int& exit_code);
+
+struct ListedSession {
+  std::filesystem::path dir;
+  format::SessionHeader header;
+  std::string state;  // "live", "complete" (it has ended), "killed", "unreadable"
+  std::string why;    // it is unreadable
+  std::optional<int64_t> duration_ns;
+  std::optional<uint64_t> kernels;
+  uint64_t bytes = 0;  // on disk
+};
+
+// All sessions below `path`, newest first.
+std::vector<ListedSession> list_sessions(const std::filesystem::path& path);
+
+}  // namespace gpufl::cli

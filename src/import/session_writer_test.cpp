@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/session_writer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "format/verify.hpp"
+#include "import/test_traces.hpp"
+#include "import/torch_trace.hpp"
+
+namespace gpufl::importing {
+namespace {
+
+using format::Dict;
+using format::Kind;
+
+// Rows by kind as a reader finds them: the columns that are there, and texts for ids.
+struct Collector final : format::Visitor {
+  using Row = std::map<std::string, int64_t, std::less<>>;
+  std::map<Kind, std::vector<Row>> rows;
+  std::map<int64_t, std::string> names, configs, stacks, frames, texts;
+  std::map<Kind, std::vector<base::Json>> objects;
+
+  void on_batch(const format::Batch& batch, const format::Dictionaries& dictionaries) override {
+    for (size_t row = 0; row < batch.rows(); ++row) {
+      Row& made = rows[batch.kind()].emplace_back();
+      for (size_t column = 0; column < batch.kind_spec().columns.size(); ++column) {
+        if (batch.has(column)) {
+          made[std::string(batch.kind_spec().columns[column].name)] = batch.column(column)[row];
+        }
+      }
+    }
+    for (int64_t id = 1; id < 100; ++id) {
+      const std::pair<Dict, std::map<int64_t, std::string>*> all[] = {{Dict::Name, &names},
+                                                                      {Dict::Config, &configs},
+                                                                      {Dict::Stack, &stacks},
+                                                                      {Dict::Frame, &frames},
+                                                                      {Dict::Text, &texts}};
+      for (const auto& [dict, kept] : all) {
+        if (const std::string* value = dictionaries.find(dict, id)) (*kept)[id] = *value;
+      }
+    }
+  }
+  void on_object(Kind kind, const base::Json& line) override { objects[kind].push_back(line); }
+};
+
+// One session for all tests: writing waits for the disk.
+class SessionWriterTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const std::string text = testing::torch_trace();
+    const auto source = TextSource::of(text, 1 << 16);
+    auto trace = read_torch_trace(*source, {});
+    ASSERT_TRUE(trace.is_ok());
+    temp_ = std::make_unique<format::testing::TempDir>();
+    const auto done = write_session(
+        *trace, {temp_->path(), "/data/gpt.json", "session-1", "run-1", "gpt", "0.1.0"});
+    ASSERT_TRUE(done.is_ok()) << done.status().text();
+    written_ = *done;
+    log_ = {};
+    const auto reader = format::SessionReader::open(written_.dir);
+    ASSERT_TRUE(reader.is_ok());
+    header_ = reader->header();
+    reader->read(log_);
+    for (auto& [kind, rows] : log_.rows) {
+      std::sort(rows.begin(), rows.end(),
+                [](const auto& a, const auto& b) { return a.at("start") < b.at("start"); });
+    }
+  }
+  static void TearDownTestSuite() { temp_.reset(); }
+  static const std::vector<Collector::Row>& rows(Kind kind) { return log_.rows[kind]; }
+
+  static inline std::unique_ptr<format::testing::TempDir> temp_;
+  static inline WrittenSession written_;
+  static inline format::SessionHeader header_;
+  static inline Collector log_;
+};
+
+TEST_F(SessionWriterTest, IsASoundSessionThatProvesNothing) {
+  const format::VerifyResult result = format::verify_session(written_.dir);
+  EXPECT_EQ(result.verdict, format::Verdict::NotProven);
+  EXPECT_TRUE(result.problems.empty());
+  EXPECT_TRUE(result.ended);
+  EXPECT_EQ(result.windows.live + result.windows.unsealed, 0U);
+  EXPECT_EQ(header_.start_wall_ns, 1790857026000000000 + 999000);
+  EXPECT_EQ(header_.rank, 3);
+  EXPECT_EQ(header_.host, "");
+  EXPECT_EQ(written_.duration_ns, 200000);
+}
+
+TEST_F(SessionWriterTest, JoinsWorkWithTheCallBehindIt) {
+  ASSERT_EQ(rows(Kind::Kernel).size(), 3U);
+  const Collector::Row& gemm = rows(Kind::Kernel)[0];
+  EXPECT_EQ(gemm.at("start"), 31123);
+  EXPECT_EQ(gemm.at("dur"), 4160);
+  EXPECT_EQ(gemm.at("api_start"), 8500);
+  EXPECT_EQ(gemm.at("api_dur"), 3250);
+  EXPECT_EQ(gemm.at("thread"), 100);
+  EXPECT_EQ(gemm.at("external"), 5);
+}
+
+TEST_F(SessionWriterTest, LeavesOutWhatIsUnknown) {
+  const auto& kernels = rows(Kind::Kernel);
+  ASSERT_EQ(kernels.size(), 3U);
+  const Collector::Row& orphan = kernels[2];
+  for (const char* absent :
+       {"correlation", "api_start", "thread", "scope", "stack", "external", "queued"}) {
+    EXPECT_EQ(orphan.count(absent), 0U) << absent;
+  }
+  const std::string config = log_.configs[kernels[0].at("config")];
+  EXPECT_NE(config.find(R"("shared_total":1024)"), std::string::npos) << config;
+  EXPECT_EQ(config.find("occupancy"), std::string::npos) << config;
+  const base::Json& ledger = log_.objects[Kind::Ledger].at(0);
+  EXPECT_EQ(ledger.find("launches_seen"), nullptr);
+  EXPECT_EQ(ledger["kernel_records"].as_integer(), 3);
+}
+
+TEST_F(SessionWriterTest, FindsTheScopeOfACallAndInheritsTheOnlyOne) {
+  std::map<std::string, int64_t> ids;
+  for (const auto& scope : rows(Kind::Scope)) ids[log_.names[scope.at("name")]] = scope.at("id");
+  const auto& kernels = rows(Kind::Kernel);
+  EXPECT_EQ(kernels[0].at("scope"), ids["forward"]);
+  EXPECT_EQ(kernels[0].at("inherited"), 0);
+  // Launched by the thread of the backward pass.
+  EXPECT_EQ(kernels[1].at("thread"), 200);
+  EXPECT_EQ(kernels[1].at("scope"), ids["forward"]);
+  EXPECT_EQ(kernels[1].at("inherited"), 1);
+}
+
+TEST_F(SessionWriterTest, NestsScopes) {
+  ASSERT_EQ(rows(Kind::Scope).size(), 3U);
+  const auto& step = rows(Kind::Scope)[0];
+  const auto& forward = rows(Kind::Scope)[1];
+  EXPECT_EQ(step.at("parent"), 0);
+  EXPECT_EQ(forward.at("parent"), step.at("id"));
+  EXPECT_EQ(forward.at("depth"), 1);
+}
+
+TEST_F(SessionWriterTest, MakesStacksOfPythonFunctions) {
+  const auto stack = base::Json::parse(log_.stacks[rows(Kind::Kernel)[0].at("stack")]);
+  ASSERT_TRUE(stack.is_ok());
+  const auto& frames = (*stack)["frames"].items();
+  ASSERT_EQ(frames.size(), 2U);
+  const auto inner = base::Json::parse(log_.frames[frames[0].as_integer()]);
+  ASSERT_TRUE(inner.is_ok());
+  EXPECT_EQ(log_.names[(*inner)["function"].as_integer()], "forward");
+  EXPECT_EQ(log_.texts[(*inner)["file"].as_integer()], "/home/me/net.py");
+  EXPECT_EQ((*inner)["line"].as_integer(), 90);
+}
+
+TEST_F(SessionWriterTest, MakesWaitsOfCallsThatWait) {
+  ASSERT_EQ(rows(Kind::Sync).size(), 1U);
+  const auto& wait = rows(Kind::Sync)[0];
+  EXPECT_EQ(wait.at("call"), 4);
+  EXPECT_EQ(wait.at("dur"), 20000);
+  EXPECT_EQ(wait.at("api_start"), wait.at("start"));
+  EXPECT_EQ(wait.count("device"), 0U);
+  // Calls that have a row have no other.
+  ASSERT_EQ(rows(Kind::Api).size(), 1U);
+  EXPECT_EQ(log_.names[rows(Kind::Api)[0].at("name")], "cudaMalloc");
+  EXPECT_EQ(rows(Kind::Memcpy).at(0).at("async"), 1);
+  EXPECT_EQ(rows(Kind::Memset).at(0).count("value"), 0U);
+}
+
+TEST_F(SessionWriterTest, TellsOfTheDevicesThatWorkedAndWhereItIsFrom) {
+  ASSERT_EQ(log_.objects[Kind::Device].size(), 1U);
+  EXPECT_EQ(log_.objects[Kind::Device][0]["name"].as_string(), "NVIDIA H200");
+  const auto& capability = log_.objects[Kind::Capability].at(0);
+  EXPECT_EQ(capability["got"].as_string(), "torch_profiler");
+  EXPECT_EQ(capability["reason"].as_string(), "imported");
+  EXPECT_EQ(log_.objects[Kind::Event].at(0)["text"].as_string(), "gpt.json");
+}
+
+}  // namespace
+}  // namespace gpufl::importing
