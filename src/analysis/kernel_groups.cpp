@@ -139,15 +139,18 @@ Grouping by_device(const Tables& tables) {
 
 // Dictionaries hold a million values: a log with greater ids is broken, and its kernels are left
 // out.
-constexpr uint32_t kMaxStackId = 1u << 24;
+constexpr uint32_t kMaxStackId = 1u << 21;
 
 // By what `describe` tells of a stack; an empty label: nothing.
 template <class Describe>
 Grouping by_stack(const SessionData& session, Describe describe) {
   const std::vector<uint32_t>& stacks = session.tables.kernels.stack;
   Grouping grouping{&stacks, {}, {rest("(no stack)")}};
-  const uint32_t last = *std::max_element(stacks.begin(), stacks.end());
-  grouping.group_of.resize(size_t{std::min(last, kMaxStackId)} + 1, kNoRow);
+  uint32_t last = 0;
+  for (const uint32_t stack : stacks) {
+    if (stack <= kMaxStackId) last = std::max(last, stack);
+  }
+  grouping.group_of.resize(size_t{last} + 1, kNoRow);
   std::map<std::pair<std::string, std::string>, uint32_t> known;
   for (const uint32_t stack : stacks) {
     if (stack > kMaxStackId) continue;

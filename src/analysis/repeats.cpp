@@ -51,7 +51,9 @@ Cut rate(Places places, const PartHashes& hashes, size_t size) {
   }
   for (const auto& [hash, part] : parts) {
     const auto [length, count] = part;
-    if (count < 2 || length * count <= cut.explained) continue;
+    // Where a step has the place twice, half of the parts are what lies between: no step either.
+    const bool is_usual = count * 3 >= (places.size() - 1) * 2;
+    if (count < 2 || !is_usual || length * count <= cut.explained) continue;
     cut.length = length;
     cut.hash = hash;
     cut.explained = length * count;

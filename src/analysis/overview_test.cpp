@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/overview.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analysis/run_overview.hpp"
+#include "analysis/test_tables.hpp"
+
+namespace gpufl::analysis {
+namespace {
+
+using testing::TestSession;
+
+TEST(Overview, OfAnEmptySession) {
+  const Overview overview = analyze(TestSession().finish());
+  EXPECT_TRUE(overview.devices.empty());
+  ASSERT_TRUE(overview.kernels);
+  EXPECT_EQ(overview.kernels->count, 0u);
+  EXPECT_FALSE(overview.iterations);
+  EXPECT_FALSE(overview.energy_joules);
+  EXPECT_EQ(overview.device(0), nullptr);
+}
+
+TEST(Overview, OfOneKernel) {
+  TestSession session;
+  session.data.summary.duration_ns = 100;
+  session.data.summary.ended = true;
+  session.kernel("gemm", 10, 50);
+  const Overview overview = analyze(session.finish());
+  EXPECT_EQ(overview.recorded_ns, 100);
+  EXPECT_EQ(overview.kernels->total_ns, 50);
+  ASSERT_NE(overview.device(0), nullptr);
+  EXPECT_DOUBLE_EQ(overview.device(0)->busy_share, 0.5);
+  EXPECT_TRUE(overview.caveats.empty());
+}
+
+TEST(Overview, ASummaryHasNoMoreThanItSays) {
+  TestSession session;
+  session.scope("s", 0, 10);
+  session.kernel("gemm", 10, 50);
+  AnalysisOptions options;
+  options.depth = Depth::Summary;
+  const Overview overview = analyze(session.finish(), options);
+  EXPECT_EQ(overview.kernels->by_name.size(), 1u);
+  EXPECT_TRUE(overview.kernels->by_class.empty());
+  EXPECT_TRUE(overview.scopes.empty());
+}
+
+TEST(Overview, OfTheEngineMonitor) {
+  TestSession session;
+  session.data.summary.header.engine = "Monitor";
+  session.metric("power_mw", 0, 0, 100);
+  const Overview overview = analyze(session.finish());
+  EXPECT_FALSE(overview.kernels);
+  EXPECT_FALSE(overview.api);
+  EXPECT_FALSE(overview.waits);
+  EXPECT_FALSE(overview.transfers.copies);
+  EXPECT_FALSE(overview.communication);
+  EXPECT_FALSE(overview.memory);
+  EXPECT_FALSE(overview.latency.launch_ns);
+  EXPECT_EQ(overview.metrics.size(), 1u);
+}
+
+TEST(Overview, LossesAreCaveats) {
+  TestSession session;
+  session.data.summary.ledger.emplace();
+  session.data.summary.ledger->launches_missing = 3;
+  session.data.summary.ledger->writer.dropped["disk_full"] = 7;
+  const Overview overview = analyze(session.data);
+  const auto has = [&](std::string_view text) {
+    return std::find(overview.caveats.begin(), overview.caveats.end(), text) !=
+           overview.caveats.end();
+  };
+  EXPECT_TRUE(has("the session has no end: its process was killed"));
+  EXPECT_TRUE(has("3 kernel launches have no record"));
+  EXPECT_TRUE(has("7 rows were dropped by the log"));
+}
+
+TEST(RunOverview, TheSlowestRankStandsOut) {
+  RunData run;
+  run.id = "r";
+  for (int rank = 0; rank < 3; ++rank) {
+    TestSession session;
+    session.data.summary.header.rank = rank;
+    session.data.summary.duration_ns = 1000;
+    session.kernel("gemm", 0, rank == 1 ? 600 : 300);
+    session.kernel("ncclDevKernel_AllReduce_Sum", 700, 100);
+    run.sessions.push_back(session.finish());
+  }
+  const RunOverview overview = analyze_run(run);
+  ASSERT_EQ(overview.ranks.size(), 3u);
+  EXPECT_EQ(overview.ranks[1].busy_ns, 700);
+  EXPECT_EQ(overview.ranks[1].communication_ns, 100);
+  ASSERT_TRUE(overview.compute);
+  EXPECT_EQ(overview.compute->slowest, 1u);
+  EXPECT_DOUBLE_EQ(overview.compute->mean, 400);
+  EXPECT_DOUBLE_EQ(overview.compute->max, 600);
+  EXPECT_DOUBLE_EQ(overview.compute->share, 200.0 / 600);
+  EXPECT_FALSE(overview.iteration);
+}
+
+TEST(RunOverview, OneRankHasNoImbalance) {
+  RunData run;
+  TestSession session;
+  session.kernel("a", 0, 1);
+  run.sessions.push_back(session.finish());
+  EXPECT_FALSE(analyze_run(run).busy);
+}
+
+}  // namespace
+}  // namespace gpufl::analysis
