@@ -104,6 +104,7 @@ TEST_F(TraceDevice, KernelsOfAGraph) {
   const Json ledger = rows(session, "ledger").at(0);
   EXPECT_EQ(ledger["graph_launches"].as_integer(), 7);
   EXPECT_EQ(ledger["graph_kernel_records"].as_integer(), 70);
+  EXPECT_EQ(ledger["graph_kernels_missing"].as_integer(-1), 0);
   std::map<int64_t, std::set<std::string>> nodes_by_launch;
   for (const Json& kernel : rows(session, "kernel")) {
     if (kernel["graph"].as_integer() == 0) continue;
@@ -111,6 +112,36 @@ TEST_F(TraceDevice, KernelsOfAGraph) {
   }
   EXPECT_EQ(nodes_by_launch.size(), 7u);
   for (const auto& [launch, nodes] : nodes_by_launch) EXPECT_EQ(nodes.size(), 10u);
+}
+
+// A chain of a fill, twenty kernels and a copy, launched twelve times.
+TEST_F(TraceDevice, TheTopologyOfAGraph) {
+  const Outcome traced = run({beside("gpufl"), "trace", "--output", logs_.path().string(),
+                              "--graphs", "--", beside("fixture_program"), "graphs"});
+  ASSERT_EQ(traced.exit_code, 0) << traced.output;
+  const fs::path session = only_session();
+  expect_exact(session, 10);
+  const Json ledger = rows(session, "ledger").at(0);
+  EXPECT_EQ(ledger["graph_kernel_records"].as_integer(), 240);
+  EXPECT_EQ(ledger["graph_kernels_missing"].as_integer(-1), 0);
+  EXPECT_EQ(ledger["uncounted"].items().size(), 0u) << ledger.dump();
+  Json graph;
+  for (const Json& event : rows(session, "event")) {
+    if (event["name"].as_string() == "graph_instantiated") graph = event;
+  }
+  EXPECT_EQ(graph["kernels"].as_integer(), 20) << graph.dump();
+  EXPECT_EQ(graph["node_count"].as_integer(), 22);
+  EXPECT_EQ(graph["edge_count"].as_integer(), 21);
+  EXPECT_EQ(graph["kernel_names"].items().size(), 2u);
+  // What the topology calls graph and nodes is what rows call them.
+  std::set<std::string> nodes;
+  for (const Json& node : graph["node"].items()) nodes.insert(node.as_string());
+  for (const Json& kernel : rows(session, "kernel")) {
+    if (kernel["graph"].as_integer() == 0) continue;
+    EXPECT_EQ(kernel["graph"].as_integer(), graph["graph"].as_integer());
+    EXPECT_EQ(nodes.count(kernel["graph_node"].as_string()), 1u) << kernel.dump();
+  }
+  EXPECT_EQ(rows(session, "graph").size(), 12u);
 }
 
 TEST_F(TraceDevice, CopiesTellTheirDirectionSizeAndMemory) {
