@@ -78,6 +78,7 @@ struct DeviceSweep {
   GapCollector gaps;
   SeriesBuilder series;
   DeviceBusy busy;
+  uint64_t rows = 0;
 };
 
 void count_row(DeviceBusy& busy, WorkKind kind, int64_t duration_ns) {
@@ -163,6 +164,7 @@ std::vector<DeviceBusy> busy_times(const SessionData& session, const AnalysisOpt
     if (!selection.concerns(work, row.row)) return;
     DeviceSweep& sweep = sweeps[index.of(work, row.row)];
     if (selection.has_window(work.start[row.row])) {
+      ++sweep.rows;
       count_row(sweep.busy, row.kind, work.duration[row.row]);
     }
     sweep.add(row, selection.span(work, row.row), sweep.busy.device, has_series);
@@ -171,7 +173,9 @@ std::vector<DeviceBusy> busy_times(const SessionData& session, const AnalysisOpt
   const int64_t recorded_ns = total_length(recorded);
   std::vector<DeviceBusy> devices;
   for (DeviceSweep& sweep : sweeps) {
-    if (!selection.has_device(sweep.busy.device)) continue;
+    // Lanes are also those of waits and calls, which may tell no device.
+    const bool has_work = sweep.covered.total_ns() != 0 || sweep.rows != 0;
+    if (!has_work || !selection.has_device(sweep.busy.device)) continue;
     devices.push_back(finish_device(sweep, recorded_ns, has_series));
   }
   for (const base::Json& fact : session.summary.devices) {

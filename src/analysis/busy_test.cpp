@@ -16,6 +16,15 @@ TEST(Busy, AnEmptySessionHasNoDevices) {
   EXPECT_TRUE(busy_times(TestSession().finish(), full()).empty());
 }
 
+TEST(Busy, WaitsAreNoWork) {
+  TestSession session;
+  session.kernel("a", 0, 10);
+  session.wait(3, 20, 10, {.device = -1});
+  const auto devices = busy_times(session.finish(), full());
+  ASSERT_EQ(devices.size(), 1u);
+  EXPECT_EQ(devices[0].device, 0);
+}
+
 TEST(Busy, ADeviceWithoutWorkIsIdle) {
   TestSession session;
   session.data.summary.duration_ns = 1000;
