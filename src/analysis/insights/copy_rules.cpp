@@ -167,8 +167,9 @@ void find_pageable_copies(const SessionView& view, std::vector<Insight>& found) 
   // The call counts as well: in it the host moves the data through a buffer of the driver's.
   const auto span_of = [&](size_t row) {
     const auto call = view.call_of(copies, row);
-    return Interval{call ? std::min(call->span.start, copies.start[row]) : copies.start[row],
-                    copies.end(row)};
+    const Interval copy = copy_span(copies, row);
+    if (!call) return copy;
+    return Interval{std::min(call->span.start, copy.start), std::max(call->span.end, copy.end)};
   };
   for (const auto& [key, group] : gather(view, is_pageable, span_of)) {
     const auto& [device, direction] = key;
@@ -194,7 +195,8 @@ void find_pageable_copies(const SessionView& view, std::vector<Insight>& found) 
         "pin_memory=True and non_blocking=True). Then the copy is faster and the host does not "
         "have to wait for it.";
     insight.estimate = fmt::format(
-        "From each call to its copy's end, without the time in which kernels ran ({}), less what "
+        "From each call to its end or its copy's, without the time in which kernels ran ({}), less "
+        "what "
         "the same bytes take at {:.1f} GB/s and {} for each copy ({}).",
         words::time(exposed), bus.bytes_per_ns, words::time(limits.fixed_us * 1e3),
         words::time(needed));

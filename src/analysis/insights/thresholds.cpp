@@ -147,7 +147,7 @@ base::Result<Thresholds> thresholds_from_json(const base::Json& document) {
   for (const auto& [name, value] : document.members()) {
     const auto* known =
         std::find_if(std::begin(kNames), std::end(kNames),
-                     [&](const ThresholdName& entry) { return entry.name == name; });
+                     [&wanted = name](const ThresholdName& entry) { return entry.name == wanted; });
     if (known == std::end(kNames)) {
       return mistake(value, fmt::format("unknown threshold {}: {}", name, suggestion(name)));
     }
