@@ -49,6 +49,9 @@ base::Result<std::vector<Trace>> read_traces(const fs::path& file, const BytePro
   if (fs::is_directory(status)) {
     return Status(Code::InvalidArgument, "this is a folder: name the trace files in it");
   }
+  if (!fs::is_regular_file(status)) {
+    return Status(Code::InvalidArgument, "this is no regular file: save the trace as one first");
+  }
   switch (type_of(file)) {
     case FileType::Sqlite: return read_nsight_export(file, progress);
     case FileType::NsightReport:

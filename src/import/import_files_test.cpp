@@ -97,6 +97,7 @@ TEST_F(ImportFilesTest, SaysWhatToDoWithFilesThatItCannotRead) {
   };
   says(temp_.path() / "absent.json", "no such file");
   says(temp_.path(), "folder");
+  says("/dev/null", "regular file");
   says(file("a.txt", "hello"), "neither");
   says(file("a.json", "hello"), "no JSON");
   says(file("empty.json", ""), "empty");

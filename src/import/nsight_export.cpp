@@ -38,6 +38,12 @@ std::string_view operator_name(std::string_view text) {
   return at == std::string_view::npos ? std::string_view() : text.substr(0, at);
 }
 
+// Ids count from 1.
+int64_t correlation_of(const Row& row, size_t column) {
+  const int64_t id = row.integer(column, 0);
+  return id == 0 ? kUnknown : id;
+}
+
 class NsightReader {
  public:
   NsightReader(const SqliteFile& file, const ByteProgress& progress, uint64_t file_bytes)
@@ -110,7 +116,7 @@ int8_t NsightReader::memory_kind(int64_t number) const {
 bool NsightReader::read_work(const Row& row, int64_t device, Trace& trace, Work& work) {
   work.start = row.integer(1, 0);
   work.duration = row.integer(2, work.start) - work.start;
-  work.correlation = row.integer(6);
+  work.correlation = correlation_of(row, 6);
   work.lane = trace.lanes.add({device, row.integer(4), unless_invalid(row.integer(5))});
   if (work.duration >= 0) return true;
   ++trace.impossible_times;
@@ -282,7 +288,7 @@ Status NsightReader::read_calls() {
       ++trace.impossible_times;
       return;
     }
-    trace.calls.push_back({start, duration, row.integer(3), tid_of(thread),
+    trace.calls.push_back({start, duration, correlation_of(row, 3), tid_of(thread),
                            trace.names.add(plain_api_name(text(row.integer(4)))),
                            static_cast<int32_t>(row.integer(5))});
   });

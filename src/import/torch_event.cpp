@@ -25,15 +25,17 @@ std::optional<std::array<int64_t, 3>> three(JsonCursor& cursor) {
     return {};
   }
   cursor.expect('[');
+  if (cursor.take(']')) return {};
   std::array<int64_t, 3> values{};
+  size_t count = 0;
   bool is_whole = true;
-  for (size_t i = 0; i < values.size() && cursor.is_good(); ++i) {
+  do {
     const auto value = integer(cursor);
-    is_whole = is_whole && value.has_value();
-    values[i] = value.value_or(0);
-    cursor.expect(i + 1 < values.size() ? ',' : ']');
-  }
-  return is_whole ? std::optional(values) : std::nullopt;
+    is_whole = is_whole && value && count < values.size();
+    if (is_whole) values[count++] = *value;
+  } while (cursor.is_good() && cursor.take(','));
+  if (cursor.is_good()) cursor.expect(']');
+  return is_whole && count == values.size() ? std::optional(values) : std::nullopt;
 }
 
 struct IntegerArgument {

@@ -79,6 +79,12 @@ std::string_view between(std::string_view text, std::string_view before, std::st
   return to == std::string_view::npos ? std::string_view() : text.substr(from, to - from);
 }
 
+// Ids count from 1.
+int64_t correlation_of(const TorchEvent& event) {
+  const int64_t id = event.correlation.value_or(0);
+  return id == 0 ? kUnknown : id;
+}
+
 class TorchReader {
  public:
   TorchReader(TextSource& source, const ByteProgress& progress)
@@ -220,7 +226,7 @@ void TorchReader::see_span(const TorchEvent& event, Category category) {
     return mark;
   };
   const auto on_gpu = [&] {
-    work.correlation = event.correlation.value_or(kUnknown);
+    work.correlation = correlation_of(event);
     work.lane =
         trace_.lanes.add({event.device.value_or(event.pid.value_or(kUnknown)),
                           event.context.value_or(kUnknown), event.stream.value_or(kUnknown)});
@@ -234,8 +240,8 @@ void TorchReader::see_span(const TorchEvent& event, Category category) {
     case Category::Call: {
       see_host_event(event);
       is_hip_ = is_hip_ || event.name.starts_with("hip");
-      trace_.calls.push_back({work.start, work.duration, event.correlation.value_or(kUnknown),
-                              thread, trace_.names.add(event.name), kUnknown});
+      trace_.calls.push_back({work.start, work.duration, correlation_of(event), thread,
+                              trace_.names.add(event.name), kUnknown});
       return;
     }
     case Category::Annotation: {

@@ -129,6 +129,19 @@ TEST(TorchTrace, TakesFactsBehindTheEvents) {
   EXPECT_EQ(trace->lanes[trace->kernels[0].lane].device, 0);
 }
 
+TEST(TorchTrace, TakesSizesAndIdsOnlyWhereTheyAreSuch) {
+  const auto trace = read(with_events(
+      R"({"ph":"X","cat":"kernel","name":"a","ts":5,"dur":1,"args":{"correlation":0,"grid":[],)"
+      R"("block":[1,2,3,4],"stream":"seven"}})"));
+  ASSERT_TRUE(trace.is_ok()) << trace.status().text();
+  EXPECT_TRUE(trace->truncated.empty()) << trace->truncated;
+  ASSERT_EQ(trace->kernels.size(), 1U);
+  EXPECT_EQ(trace->kernels[0].correlation, kUnknown);
+  const Launch& launch = trace->launches[trace->kernels[0].launch];
+  EXPECT_EQ(launch.grid[0], kUnknown);
+  EXPECT_EQ(launch.block[0], kUnknown);
+}
+
 TEST(TorchTrace, LeavesOutImpossibleTimes) {
   const auto trace = read(with_events(R"({"ph":"X","cat":"kernel","name":"a","ts":5,"dur":-1},)"
                                       R"({"ph":"X","cat":"kernel","name":"a","ts":"soon","dur":1},)"

@@ -24,6 +24,12 @@ inline constexpr int64_t kUnknown = -1;
 template <typename Value, typename Hash = std::hash<Value>>
 class Pool {
  public:
+  Pool() = default;
+  Pool(Pool&&) = default;
+  Pool& operator=(Pool&&) = default;
+  Pool(const Pool&) = delete;  // values_ would point into the other one
+  Pool& operator=(const Pool&) = delete;
+
   uint32_t add(const Value& value) {
     const auto [found, is_new] = numbers_.try_emplace(value, static_cast<uint32_t>(values_.size()));
     if (is_new) values_.push_back(&found->first);
