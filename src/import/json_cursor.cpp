@@ -168,8 +168,9 @@ void JsonCursor::skip() {
 
 std::optional<int64_t> to_integer(std::string_view text) {
   int64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [stop, error] = std::from_chars(begin, end, value);
   if (error != std::errc() || stop != end) return {};
   return value;
 }

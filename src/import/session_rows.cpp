@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "base/json.hpp"
 #include "import/api_names.hpp"
@@ -51,8 +52,9 @@ Json to_json(const Launch::Size& size) {
 
 template <typename Rows>
 void sort_by_start(Rows& rows) {
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& a, const auto& b) { return a.start < b.start; });
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.start, a.duration) < std::tuple(b.start, b.duration);
+  });
 }
 
 }  // namespace
@@ -250,8 +252,9 @@ Status SessionRows::write_calls() {
   for (size_t i = 0; i < trace_.calls.size(); ++i) {
     if (!is_claimed_[i] || trace_.calls[i].result > 0) left.push_back(&trace_.calls[i]);
   }
-  std::stable_sort(left.begin(), left.end(),
-                   [](const Call* a, const Call* b) { return a->start < b->start; });
+  std::sort(left.begin(), left.end(), [](const Call* a, const Call* b) {
+    return std::tuple(a->start, a->correlation) < std::tuple(b->start, b->correlation);
+  });
   for (const Call* call : left) {
     Row row;
     row.put(column::kStart, call->start - origin_).put(column::kDuration, call->duration);
@@ -268,8 +271,8 @@ Status SessionRows::write_scopes() {
   namespace column = format::scope_column;
   std::vector<uint32_t> order(trace_.scopes.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return trace_.scopes[a].start < trace_.scopes[b].start;
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return std::tuple(trace_.scopes[a].start, a) < std::tuple(trace_.scopes[b].start, b);
   });
   for (const uint32_t i : order) {
     const Span& scope = trace_.scopes[i];
