@@ -56,40 +56,40 @@ class SessionWriterTest : public ::testing::Test {
     const auto source = TextSource::of(text, 1 << 16);
     auto trace = read_torch_trace(*source, {});
     ASSERT_TRUE(trace.is_ok());
-    temp_ = std::make_unique<format::testing::TempDir>();
+    folder = std::make_unique<format::testing::TempDir>();
     const auto done = write_session(
-        *trace, {temp_->path(), "/data/gpt.json", "session-1", "run-1", "gpt", "0.1.0"});
+        *trace, {folder->path(), "/data/gpt.json", "session-1", "run-1", "gpt", "0.1.0"});
     ASSERT_TRUE(done.is_ok()) << done.status().text();
-    written_ = *done;
-    log_ = {};
-    const auto reader = format::SessionReader::open(written_.dir);
+    written = *done;
+    found = {};
+    const auto reader = format::SessionReader::open(written.dir);
     ASSERT_TRUE(reader.is_ok());
-    header_ = reader->header();
-    reader->read(log_);
-    for (auto& [kind, rows] : log_.rows) {
+    header = reader->header();
+    reader->read(found);
+    for (auto& [kind, rows] : found.rows) {
       std::sort(rows.begin(), rows.end(),
                 [](const auto& a, const auto& b) { return a.at("start") < b.at("start"); });
     }
   }
-  static void TearDownTestSuite() { temp_.reset(); }
-  static const std::vector<Collector::Row>& rows(Kind kind) { return log_.rows[kind]; }
+  static void TearDownTestSuite() { folder.reset(); }
+  static const std::vector<Collector::Row>& rows(Kind kind) { return found.rows[kind]; }
 
-  static inline std::unique_ptr<format::testing::TempDir> temp_;
-  static inline WrittenSession written_;
-  static inline format::SessionHeader header_;
-  static inline Collector log_;
+  static inline std::unique_ptr<format::testing::TempDir> folder;
+  static inline WrittenSession written;
+  static inline format::SessionHeader header;
+  static inline Collector found;
 };
 
 TEST_F(SessionWriterTest, IsASoundSessionThatProvesNothing) {
-  const format::VerifyResult result = format::verify_session(written_.dir);
+  const format::VerifyResult result = format::verify_session(written.dir);
   EXPECT_EQ(result.verdict, format::Verdict::NotProven);
   EXPECT_TRUE(result.problems.empty());
   EXPECT_TRUE(result.ended);
   EXPECT_EQ(result.windows.live + result.windows.unsealed, 0U);
-  EXPECT_EQ(header_.start_wall_ns, 1790857026000000000 + 999000);
-  EXPECT_EQ(header_.rank, 3);
-  EXPECT_EQ(header_.host, "");
-  EXPECT_EQ(written_.duration_ns, 200000);
+  EXPECT_EQ(header.start_wall_ns, 1790857026000000000 + 999000);
+  EXPECT_EQ(header.rank, 3);
+  EXPECT_EQ(header.host, "");
+  EXPECT_EQ(written.duration_ns, 200000);
 }
 
 TEST_F(SessionWriterTest, JoinsWorkWithTheCallBehindIt) {
@@ -111,17 +111,17 @@ TEST_F(SessionWriterTest, LeavesOutWhatIsUnknown) {
        {"correlation", "api_start", "thread", "scope", "stack", "external", "queued"}) {
     EXPECT_EQ(orphan.count(absent), 0U) << absent;
   }
-  const std::string config = log_.configs[kernels[0].at("config")];
+  const std::string config = found.configs[kernels[0].at("config")];
   EXPECT_NE(config.find(R"("shared_total":1024)"), std::string::npos) << config;
   EXPECT_EQ(config.find("occupancy"), std::string::npos) << config;
-  const base::Json& ledger = log_.objects[Kind::Ledger].at(0);
+  const base::Json& ledger = found.objects[Kind::Ledger].at(0);
   EXPECT_EQ(ledger.find("launches_seen"), nullptr);
   EXPECT_EQ(ledger["kernel_records"].as_integer(), 3);
 }
 
 TEST_F(SessionWriterTest, FindsTheScopeOfACallAndInheritsTheOnlyOne) {
   std::map<std::string, int64_t> ids;
-  for (const auto& scope : rows(Kind::Scope)) ids[log_.names[scope.at("name")]] = scope.at("id");
+  for (const auto& scope : rows(Kind::Scope)) ids[found.names[scope.at("name")]] = scope.at("id");
   const auto& kernels = rows(Kind::Kernel);
   EXPECT_EQ(kernels[0].at("scope"), ids["forward"]);
   EXPECT_EQ(kernels[0].at("inherited"), 0);
@@ -141,14 +141,14 @@ TEST_F(SessionWriterTest, NestsScopes) {
 }
 
 TEST_F(SessionWriterTest, MakesStacksOfPythonFunctions) {
-  const auto stack = base::Json::parse(log_.stacks[rows(Kind::Kernel)[0].at("stack")]);
+  const auto stack = base::Json::parse(found.stacks[rows(Kind::Kernel)[0].at("stack")]);
   ASSERT_TRUE(stack.is_ok());
   const auto& frames = (*stack)["frames"].items();
   ASSERT_EQ(frames.size(), 2U);
-  const auto inner = base::Json::parse(log_.frames[frames[0].as_integer()]);
+  const auto inner = base::Json::parse(found.frames[frames[0].as_integer()]);
   ASSERT_TRUE(inner.is_ok());
-  EXPECT_EQ(log_.names[(*inner)["function"].as_integer()], "forward");
-  EXPECT_EQ(log_.texts[(*inner)["file"].as_integer()], "/home/me/net.py");
+  EXPECT_EQ(found.names[(*inner)["function"].as_integer()], "forward");
+  EXPECT_EQ(found.texts[(*inner)["file"].as_integer()], "/home/me/net.py");
   EXPECT_EQ((*inner)["line"].as_integer(), 90);
 }
 
@@ -161,18 +161,18 @@ TEST_F(SessionWriterTest, MakesWaitsOfCallsThatWait) {
   EXPECT_EQ(wait.count("device"), 0U);
   // Calls that have a row have no other.
   ASSERT_EQ(rows(Kind::Api).size(), 1U);
-  EXPECT_EQ(log_.names[rows(Kind::Api)[0].at("name")], "cudaMalloc");
+  EXPECT_EQ(found.names[rows(Kind::Api)[0].at("name")], "cudaMalloc");
   EXPECT_EQ(rows(Kind::Memcpy).at(0).at("async"), 1);
   EXPECT_EQ(rows(Kind::Memset).at(0).count("value"), 0U);
 }
 
 TEST_F(SessionWriterTest, TellsOfTheDevicesThatWorkedAndWhereItIsFrom) {
-  ASSERT_EQ(log_.objects[Kind::Device].size(), 1U);
-  EXPECT_EQ(log_.objects[Kind::Device][0]["name"].as_string(), "NVIDIA H200");
-  const auto& capability = log_.objects[Kind::Capability].at(0);
+  ASSERT_EQ(found.objects[Kind::Device].size(), 1U);
+  EXPECT_EQ(found.objects[Kind::Device][0]["name"].as_string(), "NVIDIA H200");
+  const auto& capability = found.objects[Kind::Capability].at(0);
   EXPECT_EQ(capability["got"].as_string(), "torch_profiler");
   EXPECT_EQ(capability["reason"].as_string(), "imported");
-  EXPECT_EQ(log_.objects[Kind::Event].at(0)["text"].as_string(), "gpt.json");
+  EXPECT_EQ(found.objects[Kind::Event].at(0)["text"].as_string(), "gpt.json");
 }
 
 }  // namespace
