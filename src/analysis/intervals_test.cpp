@@ -56,8 +56,13 @@ TEST(Intervals, AgreeWithSetsOfPoints) {
   };
   for (int round = 0; round < 500; ++round) {
     // Sparse and dense ones, so that holes and intervals are long and short.
-    const uint64_t left_bits = round % 2 == 0 ? random() & random() : random() | random();
-    const uint64_t right_bits = round % 3 == 0 ? random() & random() : random() | random();
+    const auto bits = [&](bool is_sparse) {
+      const uint64_t one = random();
+      const uint64_t other = random();
+      return is_sparse ? one & other : one | other;
+    };
+    const uint64_t left_bits = bits(round % 2 == 0);
+    const uint64_t right_bits = bits(round % 3 == 0);
     const Intervals left = intervals_of(left_bits);
     const Intervals right = intervals_of(right_bits);
     const Intervals window{{static_cast<int64_t>(random() % 32), 33}};

@@ -15,10 +15,10 @@ inline void prefer_large_pages(const void* memory, size_t bytes) {
   constexpr size_t kWorthIt = 2 * kLargePage;
   if (bytes < kWorthIt) return;
   // Whole large pages only: what lies beside belongs to others.
-  const uintptr_t begin =
-      (reinterpret_cast<uintptr_t>(memory) + kLargePage - 1) & ~(kLargePage - 1);
-  const uintptr_t end = (reinterpret_cast<uintptr_t>(memory) + bytes) & ~(kLargePage - 1);
-  if (end > begin) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  const uintptr_t before = -reinterpret_cast<uintptr_t>(memory) % kLargePage;
+  const size_t whole = (bytes - before) / kLargePage * kLargePage;
+  auto* const begin = static_cast<char*>(const_cast<void*>(memory)) + before;
+  madvise(begin, whole, MADV_HUGEPAGE);  // changes no byte
 }
 
 }  // namespace gpufl::analysis

@@ -45,8 +45,9 @@ TEST(TableOrder, IsStableAndAgreesWithASort) {
       }
       std::vector<uint32_t> wanted(count);
       std::iota(wanted.begin(), wanted.end(), 0);
-      std::stable_sort(wanted.begin(), wanted.end(),
-                       [&](uint32_t a, uint32_t b) { return starts[a] < starts[b]; });
+      std::sort(wanted.begin(), wanted.end(), [&](uint32_t a, uint32_t b) {
+        return std::pair(starts[a], a) < std::pair(starts[b], b);
+      });
       if (std::is_sorted(starts.begin(), starts.end())) wanted.clear();
       EXPECT_EQ(order_by_start(starts), wanted);
     }
