@@ -10,13 +10,15 @@ declare -rA apt_needs=(
   [lint]="git shellcheck python3 python3-venv"
   [test]="clang libclang-rt-dev shellcheck libgtest-dev binutils"
   [cuda]="g++ python3 python3-venv"
+  [browser]="chromium nodejs npm|nodejs"
 )
 # Wheels live in .deps/venv, each set pinned in tools/requirements/<set>.txt.
 declare -rA wheel_needs=(
   [build]="build"
   [lint]="lint"
-  [test]="lint"
+  [test]="lint export"
   [cuda]="cuda"
+  [browser]=""
 )
 
 # need <set>...: after it, everything that the sets name is there.
@@ -26,13 +28,16 @@ need() {
     [[ -n ${apt_needs[$set]:-} ]] || misuse "there is no set of needs called '$set'"
     read -ra words -d '' <<<"${apt_needs[$set]}" || true
     packages+=("${words[@]}")
-    wheels+=("${wheel_needs[$set]}")
+    read -ra words <<<"${wheel_needs[$set]}"
+    wheels+=("${words[@]}")
     # Not installed as a package: that would start a daemon on the developer's machine.
     [[ $set != test ]] || local prometheus=wanted
+    [[ $set != browser ]] || local browser=wanted
   done
   need_packages "${packages[@]}"
   need_wheels "${wheels[@]}"
   [[ -z ${prometheus:-} ]] || need_prometheus
+  [[ -z ${browser:-} ]] || need_browser_pages
 }
 
 as_root() {
@@ -83,6 +88,17 @@ need_wheels() {
     link_cuda "$venv"
     cp "$file" "$stamp"
   done
+}
+
+# Pages of others that tests open in a browser, pinned, in .deps/browser.
+need_browser_pages() {
+  local pinned=tools/requirements/browser/package.json folder=.deps/browser
+  if cmp -s "$pinned" "$folder/installed.json"; then return; fi
+  say "Installing the pages of $pinned ..."
+  mkdir -p "$folder"
+  cp "$pinned" "$folder/package.json"
+  npm install --prefix "$folder" --silent --no-audit --no-fund
+  cp "$pinned" "$folder/installed.json"
 }
 
 # NVIDIA's wheels share one tree; .deps/cuda is where CMake looks for it.

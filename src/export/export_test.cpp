@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/export.hpp"
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "analysis/test_tables.hpp"
+#include "export/csv.hpp"
+#include "export/json_text.hpp"
+#include "export/output_file.hpp"
+#include "export/run_axis.hpp"
+#include "export/timeline.hpp"
+#include "format/test_session.hpp"
+
+namespace gpufl::exporting {
+namespace {
+
+namespace fs = std::filesystem;
+using analysis::RunData;
+using analysis::testing::TestSession;
+using format::testing::read_text;
+using format::testing::TempDir;
+
+RunData run_of(TestSession& session) {
+  RunData run;
+  run.sessions.push_back(session.finish());
+  run.offset_ns = {0};
+  return run;
+}
+
+RunData small_run() {
+  TestSession session;
+  session.kernel("gemm", 100, 50, {.api_start = 80, .api_duration = 5});
+  return run_of(session);
+}
+
+TEST(Microseconds, AreMadeFromWholeNanoseconds) {
+  const auto text = [](int64_t ns) {
+    std::string out;
+    append_microseconds(out, ns);
+    return out;
+  };
+  EXPECT_EQ(text(0), "0.000");
+  EXPECT_EQ(text(1), "0.001");
+  EXPECT_EQ(text(1'234'567), "1234.567");
+  EXPECT_EQ(text(-125), "-0.125");
+  EXPECT_EQ(text(INT64_MIN), "-9223372036854775.808");
+}
+
+TEST(CsvField, IsQuotedWhereItMustBe) {
+  const auto field = [](std::string_view text) {
+    std::string out;
+    append_csv_field(out, text);
+    return out;
+  };
+  EXPECT_EQ(field("gemm"), "gemm");
+  EXPECT_EQ(field("a,b"), "\"a,b\"");
+  EXPECT_EQ(field("a\"b"), "\"a\"\"b\"");
+  EXPECT_EQ(field("a\nb"), "\"a\nb\"");
+  EXPECT_EQ(field(""), "\"\"");
+}
+
+TEST(Timeline, KernelsThatOverlapOnAStreamAreInRowsOfTheirOwn) {
+  TestSession session;
+  session.kernel("a", 100, 50);
+  session.kernel("b", 120, 100);
+  session.kernel("c", 150, 10);
+  session.kernel("d", 230, 10);
+  const RunData run = run_of(session);
+  const Timeline timeline(run.sessions[0].tables);
+  ASSERT_EQ(timeline.streams.size(), 1U);
+  const auto& rows = timeline.streams[0].rows;
+  ASSERT_EQ(rows.size(), 2U);
+  ASSERT_EQ(rows[0].size(), 3U);  // a, c, d
+  EXPECT_EQ(rows[0][1].start, 150);
+  ASSERT_EQ(rows[1].size(), 1U);
+  EXPECT_EQ(rows[1][0].start, 120);
+}
+
+TEST(Timeline, WhatAThreadDidNests) {
+  TestSession session;
+  const int64_t outer = session.scope("outer", 0, 100);
+  session.scope("inner", 10, 50, {.parent = outer});
+  session.scope("crossing", 90, 50);
+  session.kernel("a", 30, 5, {.api_start = 20, .api_duration = 4});
+  const RunData run = run_of(session);
+  const Timeline timeline(run.sessions[0].tables);
+  ASSERT_EQ(timeline.threads.size(), 1U);
+  const auto& rows = timeline.threads[0].rows;
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].size(), 3U);
+  std::string order;
+  walk(
+      rows[0], [&](std::span<const Slice> group) { order += "(" + std::to_string(group[0].start); },
+      [&](const Slice&) { order += ")"; });
+  EXPECT_EQ(order, "(0(10(20)))");
+  EXPECT_EQ(rows[1][0].start, 90);
+}
+
+TEST(Timeline, OneCallStandsForAllTheWorkThatItBrought) {
+  TestSession session;
+  for (const int64_t start : {100, 200, 300}) {
+    session.kernel("node", start, 10, {.api_start = 50, .api_duration = 20});
+  }
+  session.kernel("other", 400, 10, {.api_start = 70, .api_duration = 20});
+  const RunData run = run_of(session);
+  const Timeline timeline(run.sessions[0].tables);
+  std::vector<size_t> sizes;
+  walk(
+      timeline.threads[0].rows[0],
+      [&](std::span<const Slice> group) { sizes.push_back(group.size()); }, [](const Slice&) {});
+  EXPECT_EQ(sizes, (std::vector<size_t>{3, 1}));
+}
+
+TEST(Timeline, DamagedTimesDoNoHarm) {
+  TestSession session;
+  session.kernel("a", INT64_MAX - 5, 100);
+  session.kernel("b", -50, -7);
+  RunData run = run_of(session);
+  const Timeline timeline(run.sessions[0].tables);
+  EXPECT_EQ(timeline.slices(), 2U);
+  EXPECT_EQ(timeline.streams[0].rows[0][0].end, -50);
+  EXPECT_EQ(timeline.streams[0].rows[0][1].end, INT64_MAX);
+  EXPECT_EQ(first_time(run), -50);
+}
+
+TEST(RunAxis, ProcessesWithOneNumberAreToldApart) {
+  RunData run;
+  run.sessions.resize(3);
+  for (auto& session : run.sessions) session.summary.header.pid = 7;
+  EXPECT_EQ(distinct_pids(run), (std::vector<int64_t>{7, 8, 9}));
+}
+
+TEST(Export, EveryTargetWritesAndSaysWhat) {
+  const TempDir folder;
+  const RunData run = small_run();
+  for (const std::string& word : target_words()) {
+    const Target target = *target_of(word);
+    const fs::path output = folder.path() / default_name(run, target);
+    const auto written = write_export(run, target, {output, false, {}});
+    ASSERT_TRUE(written) << word << ": " << written.status().text();
+    uint64_t bytes = 0;
+    for (const fs::path& file : written->files) bytes += fs::file_size(file);
+    EXPECT_EQ(written->bytes, bytes) << word;
+    EXPECT_GT(bytes, 0U) << word;
+  }
+}
+
+TEST(Export, AFileThatIsThereIsReplacedOnlyWhereAskedFor) {
+  const TempDir folder;
+  const fs::path output = folder.path() / "trace";
+  std::ofstream(output) << "precious";
+  const RunData run = small_run();
+  const auto refused = write_export(run, Target::Chrome, {output, false, {}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.status().code(), base::Code::InvalidArgument);
+  EXPECT_EQ(read_text(output), "precious");
+  EXPECT_TRUE(write_export(run, Target::Chrome, {output, true, {}}));
+  EXPECT_NE(read_text(output), "precious");
+}
+
+TEST(Export, OfNothingIsRefusedAndLeavesNoFile) {
+  const TempDir folder;
+  TestSession session;
+  const auto written =
+      write_export(run_of(session), Target::Perfetto, {folder.path() / "x", false, {}});
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.status().message().find("nothing was recorded"), std::string::npos);
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+TEST(Export, AFullDiskIsToldAndLeavesNoFile) {
+  const TempDir folder;
+  TestSession session;
+  for (int64_t i = 0; i < 2000; ++i) session.kernel("gemm", i * 100, 50);
+  const RunData run = run_of(session);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit small = before;
+  small.rlim_cur = 4096;
+  const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
+  const auto file = write_export(run, Target::Perfetto, {folder.path() / "trace", false, {}});
+  const auto tables = write_export(run, Target::Csv, {folder.path() / "tables", false, {}});
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, ignored);
+  ASSERT_FALSE(file);
+  EXPECT_NE(file.status().message().find("trace"), std::string::npos);
+  EXPECT_FALSE(tables);
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+  const auto device = write_export(run, Target::Json, {"/dev/full", false, {}});
+  ASSERT_FALSE(device);
+  EXPECT_EQ(device.status().code(), base::Code::LimitReached);
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+}
+
+TEST(Export, AFolderThatIsNotThereIsTold) {
+  const auto written = write_export(small_run(), Target::Json, {"/nowhere/at/all", false, {}});
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.status().code(), base::Code::NotFound);
+}
+
+TEST(Export, ProgressReachesTheEnd) {
+  const TempDir folder;
+  TestSession session;
+  for (int64_t i = 0; i < 1000; ++i) {
+    session.kernel("gemm", i * 100, 50, {.api_start = i * 100 - 50, .api_duration = 10});
+  }
+  uint64_t calls = 0;
+  uint64_t last = 0;
+  uint64_t all = 0;
+  const auto written =
+      write_export(run_of(session), Target::Perfetto,
+                   {folder.path() / "trace", false, [&](uint64_t done, uint64_t total) {
+                      ++calls;
+                      EXPECT_GT(done, last);
+                      last = done;
+                      all = total;
+                    }});
+  ASSERT_TRUE(written);
+  EXPECT_GT(calls, 50U);
+  EXPECT_EQ(all, 2000U);
+  EXPECT_GE(last, all * 95 / 100);
+  EXPECT_LE(last, all);
+}
+
+TEST(Export, NamesOfSessionsDoNotLeadElsewhere) {
+  RunData run;
+  run.sessions.resize(1);
+  run.sessions[0].summary.header.session_id = "../../etc/x";
+  EXPECT_EQ(default_name(run, Target::Json), "_.._.._etc_x.json");
+}
+
+}  // namespace
+}  // namespace gpufl::exporting
