@@ -15,7 +15,7 @@ namespace gpufl::format {
 namespace {
 
 constexpr size_t kTextFrameBytes = size_t{512} << 10;
-constexpr size_t kWriteBytes = size_t{1} << 20;
+constexpr size_t kWriteBytes = size_t{128} << 10;
 constexpr size_t kMinNoiseBytes = 1024;  // shorter lists are not worth a frame
 constexpr size_t kMinTextBytes = 64;     // shorter text joins the noise that follows it
 constexpr int kTextLevel = 1;

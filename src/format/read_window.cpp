@@ -14,8 +14,8 @@
 namespace gpufl::format {
 namespace {
 
-constexpr size_t kReadBytes = size_t{1} << 20;
-constexpr size_t kStepBytes = size_t{512} << 10;  // room for what one step brings
+constexpr size_t kReadBytes = size_t{256} << 10;
+constexpr size_t kStepBytes = size_t{128} << 10;  // room for what one step brings
 
 // Bytes in, lines out. Grows to the longest line, within the bound; skips lines beyond it.
 class LineSplitter {

@@ -40,7 +40,7 @@ struct UnsealOutcome {
 // Calls `on_line` with each line (no newline) of a raw or sealed file, told apart by content. A
 // torn last line is not delivered: it is the outcome's `tail`. Corrupt at the first byte that
 // cannot be decompressed, after all lines before it have been delivered. Memory is bounded by
-// `max_line_bytes` and some 2 MB. `on_line` returns false to stop early.
+// `max_line_bytes` and some 1 MB. `on_line` returns false to stop early.
 UnsealOutcome read_window(const std::filesystem::path& file,
                           const std::function<bool(std::string_view)>& on_line,
                           size_t max_line_bytes = size_t{64} << 20);

@@ -416,5 +416,28 @@ TEST(ActivityBuffersTest, AnEmptyPoolRefusesAndRefillsUpToItsBound) {
   EXPECT_EQ(buffers.allocated(), 0u);
 }
 
+TEST(ActivityBuffersTest, WhatABurstNeededIsGivenBack) {
+  ActivityBuffers buffers;
+  constexpr size_t kBurst = 40, kSteady = 3;
+  const auto round = [&](size_t used) {
+    std::vector<uint8_t*> held;
+    while (held.size() < used) {
+      buffers.refill();
+      uint8_t* data = buffers.take_empty();
+      ASSERT_NE(data, nullptr);
+      data[0] = 1;
+      held.push_back(data);
+    }
+    for (uint8_t* data : held) buffers.give_empty(data);
+    buffers.refill();
+  };
+  round(kBurst);
+  EXPECT_GE(buffers.allocated(), kBurst);
+  for (int i = 0; i < 200; ++i) round(kSteady);
+  EXPECT_LE(buffers.allocated(), ActivityBuffers::kSpareBuffers + kSteady);
+  EXPECT_GE(buffers.allocated(), ActivityBuffers::kSpareBuffers);
+  EXPECT_EQ(buffers.counts().refusals, 0u);
+}
+
 }  // namespace
 }  // namespace gpufl::backend

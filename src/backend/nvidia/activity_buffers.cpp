@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/nvidia/activity_buffers.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
-#include <new>
 
 namespace gpufl::backend {
-namespace {
 
-constexpr std::align_val_t kAlignment{64};  // CUPTI asks for 8
+void ActivityBuffers::Unmap::operator()(uint8_t* data) const { munmap(data, kBufferBytes); }
 
-}  // namespace
-
-void ActivityBuffers::Aligned::operator()(uint8_t* data) const {
-  ::operator delete(data, kAlignment);
+ActivityBuffers::Memory ActivityBuffers::map_buffer() {
+  void* const data =
+      mmap(nullptr, kBufferBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return Memory(data != MAP_FAILED ? static_cast<uint8_t*>(data) : nullptr);
 }
 
 ActivityBuffers::ActivityBuffers() {
@@ -30,6 +30,7 @@ uint8_t* ActivityBuffers::take_empty() {
   }
   uint8_t* data = empty_.back();
   empty_.pop_back();
+  least_empty_ = std::min(least_empty_, empty_.size());
   return data;
 }
 
@@ -63,7 +64,23 @@ void ActivityBuffers::give_empty(uint8_t* data) {
   empty_.push_back(data);
 }
 
+void ActivityBuffers::release_surplus() {
+  if (++rounds_ < kRoundsKept) return;
+  const size_t surplus = least_empty_ > kSpareBuffers ? least_empty_ - kSpareBuffers : 0;
+  const auto end = empty_.begin() + static_cast<std::ptrdiff_t>(surplus);
+  std::erase_if(owned_, [&](const Memory& buffer) {
+    return std::find(empty_.begin(), end, buffer.get()) != end;
+  });
+  empty_.erase(empty_.begin(), end);
+  least_empty_ = empty_.size();
+  rounds_ = 0;
+}
+
 void ActivityBuffers::refill() {
+  {
+    const std::lock_guard lock(mutex_);
+    release_surplus();
+  }
   while (true) {
     {
       const std::lock_guard lock(mutex_);
@@ -71,8 +88,7 @@ void ActivityBuffers::refill() {
         break;
       }
     }
-    std::unique_ptr<uint8_t, Aligned> fresh(
-        static_cast<uint8_t*>(::operator new(kBufferBytes, kAlignment, std::nothrow)));
+    Memory fresh = map_buffer();
     if (fresh == nullptr) return;
     const std::lock_guard lock(mutex_);
     empty_.push_back(fresh.get());

@@ -35,7 +35,8 @@ class ActivityBuffers {
   void begin();
   void take_full(std::vector<Full>& out);  // replaces what `out` holds
   void give_empty(uint8_t* data);
-  // Allocates until there are spare buffers, up to the bound.
+  // Once a round. Takes memory until there are spare buffers, up to the bound, and gives back those
+  // that a burst needed and nobody has since.
   void refill();
   void release_spare();  // at the end of tracing: all that CUPTI does not hold
 
@@ -49,16 +50,24 @@ class ActivityBuffers {
   size_t allocated() const;
 
  private:
-  void reclaim_full();  // under the lock
+  static constexpr uint32_t kRoundsKept = 40;  // some two seconds
 
-  struct Aligned {
+  void reclaim_full();     // under the lock
+  void release_surplus();  // likewise
+
+  // Mapped one by one, so that what is given back is the system's at once.
+  struct Unmap {
     void operator()(uint8_t* data) const;
   };
+  using Memory = std::unique_ptr<uint8_t, Unmap>;
+  static Memory map_buffer();
 
   mutable std::mutex mutex_;
-  std::vector<uint8_t*> empty_;
+  std::vector<uint8_t*> empty_;  // the last one is taken next: those in front are idle
   std::vector<Full> full_;
-  std::vector<std::unique_ptr<uint8_t, Aligned>> owned_;
+  std::vector<Memory> owned_;
+  size_t least_empty_ = 0;  // since rounds were counted anew
+  uint32_t rounds_ = 0;
   size_t kept_by_cupti_ = 0;  // of owned_: never came back from an earlier tracing
   Counts counts_;
 };

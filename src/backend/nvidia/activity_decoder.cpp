@@ -4,8 +4,10 @@
 namespace gpufl::backend {
 namespace {
 
-// Rows of a kind that are read before they are joined: also the bound on those that wait.
+// The bound on rows of a kind that wait for their call.
 constexpr size_t kMaxWaiting = 65'536;
+// Rows that are read before those of which all is known go on, in a round that brings many.
+constexpr size_t kRowsPerJoin = 16'384;
 // A kernel and its call are delivered within a flush of each other.
 constexpr uint32_t kMaxFlushes = 3;
 // What a kernel may seem to begin before its call: a bound on how far the GPU's clock is off the
@@ -75,11 +77,12 @@ void ActivityDecoder::decode(uint8_t* data, size_t valid_bytes, int64_t latest_n
       default: break;  // another tool of this process may have asked for more
     }
   }
-  if (kernels_.size() >= kMaxWaiting || copies_.size() >= kMaxWaiting ||
-      peer_copies_.size() >= kMaxWaiting || waits_.size() >= kMaxWaiting ||
-      fills_.size() >= kMaxWaiting || memory_.size() >= kMaxWaiting) {
-    join_all(Patience::SameFlush, sink);
-  }
+  if (rows_held() >= rows_waiting_ + kRowsPerJoin) join_all(Patience::SameFlush, sink);
+}
+
+size_t ActivityDecoder::rows_held() const {
+  return kernels_.size() + copies_.size() + peer_copies_.size() + fills_.size() + waits_.size() +
+         memory_.size();
 }
 
 bool ActivityDecoder::is_possible(uint64_t start, uint64_t end) {
@@ -304,7 +307,7 @@ void ActivityDecoder::join(std::vector<Row>& rows, DeviceBatches& batches, Patie
     if (batch.rows() >= kRowsPerBatch) submit_batch(batch, sink);
   }
   rows.resize(waiting);
-  batches.submit(sink);
+  if (rows.capacity() > 2 * kRowsPerJoin && waiting < kRowsPerJoin) rows.shrink_to_fit();
 }
 
 void ActivityDecoder::join_all(Patience patience, RowSink& sink) {
@@ -315,6 +318,16 @@ void ActivityDecoder::join_all(Patience patience, RowSink& sink) {
   join(waits_, wait_batches_, patience, sink);
   join(memory_, memory_batches_, patience, sink);
   join(graph_rows_, graph_batches_, patience, sink);
+  rows_waiting_ = rows_held();
+}
+
+void ActivityDecoder::submit_batches(RowSink& sink) {
+  for (DeviceBatches* batches :
+       {&kernel_batches_, &copy_batches_, &peer_copy_batches_, &fill_batches_, &wait_batches_,
+        &memory_batches_, &graph_batches_}) {
+    batches->submit(sink);
+  }
+  submit_batch(call_batch_, sink);
 }
 
 void ActivityDecoder::take_graph_launches(bool all) {
@@ -336,7 +349,7 @@ void ActivityDecoder::submit(bool flushed, int64_t now_ns, RowSink& sink) {
   if (flushed) {
     calls_.sweep([&](const ApiCall& call) { settle(call, sink); });
   }
-  submit_batch(call_batch_, sink);
+  submit_batches(sink);
   tell_pending(now_ns, sink);
 }
 
@@ -344,7 +357,7 @@ void ActivityDecoder::finish(RowSink& sink) {
   take_graph_launches(true);
   join_all(Patience::None, sink);
   calls_.forget_all([&](const ApiCall& call) { settle(call, sink); });
-  submit_batch(call_batch_, sink);
+  submit_batches(sink);
 }
 
 }  // namespace gpufl::backend

@@ -125,6 +125,8 @@ class ActivityDecoder {
   template <typename Row>
   void join(std::vector<Row>& rows, DeviceBatches& batches, Patience patience, RowSink& sink);
   void join_all(Patience patience, RowSink& sink);
+  void submit_batches(RowSink& sink);
+  size_t rows_held() const;
   void take_graph_launches(bool all);
   void tell_pending(int64_t now_ns, RowSink& sink);
 
@@ -151,6 +153,7 @@ class ActivityDecoder {
   Context* last_context_ = nullptr;  // of contexts_
   ActivityCounts counts_;
 
+  size_t rows_waiting_ = 0;  // of those below, as of the last join
   std::vector<KernelRow> kernels_;
   std::vector<CopyRow> copies_, peer_copies_;
   std::vector<FillRow> fills_;
