@@ -77,7 +77,19 @@ base::Result<SteadyProgram> SteadyProgram::load(const std::filesystem::path& tra
     step.durations_ns[configs[row]].push_back(duration);
     free_ns = std::max(free_ns, start + duration);
   }
+  // While it warms up a program does other things, and the last step may be cut.
+  if (program.steps_.size() < 4) {
+    return base::Status(base::Code::Corrupt, trace.string() + ": too few steps");
+  }
+  program.steps_.erase(program.steps_.begin());
+  program.steps_.pop_back();
   return program;
+}
+
+const SteadyProgram::Step& SteadyProgram::like_first(size_t config, size_t from) const {
+  const auto launches = [config](const Step& step) { return step.durations_ns[config].size(); };
+  while (launches(steps_[from]) != launches(steps_.front())) from = (from + 1) % steps_.size();
+  return steps_[from];
 }
 
 SessionData SteadyProgram::run(const Noise& noise, const Planted& planted, size_t steps) {
@@ -101,22 +113,22 @@ SessionData SteadyProgram::run(const Noise& noise, const Planted& planted, size_
     scopes.id.push_back(static_cast<int64_t>(scopes.rows()));
   };
   std::vector<int64_t> scope_ends;
+  const Step& order = steps_.front();
   add_scope(train_, analysis::kNoRow);
   for (size_t i = 0; i < steps; ++i) {
     add_scope(step_, 0);
     tables.callers.push_back({1, static_cast<uint32_t>(i + 1), false});
-    // The recording's first step differs from the others: it is warming up.
-    const Step& order = steps_[1 + random_.below(steps_.size() - 1)];
-    std::vector<size_t> drawn_step(tables.configs.size()), next(tables.configs.size());
-    for (size_t& its : drawn_step) its = 1 + random_.below(steps_.size() - 1);
+    std::vector<const Step*> drawn(tables.configs.size());
+    for (size_t config = 0; config < drawn.size(); ++config) {
+      drawn[config] = &like_first(config, random_.below(steps_.size()));
+    }
+    std::vector<size_t> next(tables.configs.size());
     for (size_t launch = 0; launch < order.configs.size(); ++launch) {
       const uint32_t config = order.configs[launch];
-      const Step* drawn = &steps_[drawn_step[config]];
-      if (drawn->durations_ns[config].empty()) drawn = &order;
-      const std::vector<int64_t>& recorded = drawn->durations_ns[config];
+      const std::vector<int64_t>& recorded = drawn[config]->durations_ns[config];
       drift = kDriftMemory * drift + fresh_drift * random_.normal();
-      const double duration = static_cast<double>(recorded[next[config]++ % recorded.size()]) *
-                              factors[config] * std::exp(drift);
+      const double duration =
+          static_cast<double>(recorded[next[config]++]) * factors[config] * std::exp(drift);
       now_ns += std::llround(static_cast<double>(order.gaps_ns[launch]) * host);
       tables.kernels.start.push_back(now_ns);
       tables.kernels.duration.push_back(std::llround(duration / kTickNs) * kTickNs);

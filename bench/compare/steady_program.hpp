@@ -51,6 +51,8 @@ class SteadyProgram {
     std::vector<std::vector<int64_t>> durations_ns;  // by configuration, in order
   };
   SteadyProgram() = default;
+  // The step at `from`, or the next one after it, that launches `config` as often as the first.
+  const Step& like_first(size_t config, size_t from) const;
 
   analysis::Tables prototype_;     // dictionaries and lanes
   uint32_t train_ = 0, step_ = 0;  // names

@@ -6,9 +6,11 @@
 #include "cli/cat_command.hpp"
 #include "cli/command_line.hpp"
 #include "cli/control_command.hpp"
+#include "cli/diff_command.hpp"
 #include "cli/doctor_command.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/export_command.hpp"
+#include "cli/gate_command.hpp"
 #include "cli/import_command.hpp"
 #include "cli/info_command.hpp"
 #include "cli/log_command.hpp"
@@ -30,6 +32,8 @@ int run_gpufl(int argc, char** argv) {
   add_control_command(app, exit_code);
   add_monitor_command(app, exit_code);
   add_report_command(app, exit_code);
+  add_diff_command(app, exit_code);
+  add_gate_command(app, exit_code);
   add_sessions_list_command(app, exit_code);
   add_symbolize_command(app, exit_code);
   add_verify_command(app, exit_code);

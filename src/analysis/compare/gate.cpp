@@ -103,6 +103,7 @@ void collect(const Group& baseline, const Group& candidate, RuleResult& result) 
     }
     Judgement judgement;
     judgement.key = key;
+    judgement.share = share;
     result.judgements.push_back(std::move(judgement));
   }
   if (result.judgements.empty()) {
@@ -153,7 +154,18 @@ void conclude(RuleResult& result) {
                      return a.change.estimate > b.change.estimate;
                    });
   result.outcome = result.judgements.front().outcome;
-  if (result.outcome == Outcome::CannotTell) result.reason = result.judgements.front().reason;
+  if (result.outcome != Outcome::CannotTell) return;
+  double all = 0;
+  double untold = 0;
+  for (const Judgement& judgement : result.judgements) {
+    all += judgement.share;
+    if (judgement.outcome == Outcome::CannotTell) untold += judgement.share;
+  }
+  if (untold <= kUntoldShare * all && result.judgements.back().outcome == Outcome::Pass) {
+    result.outcome = Outcome::Pass;
+  } else {
+    result.reason = result.judgements.front().reason;
+  }
 }
 
 // Of repeats that hold all that happened.

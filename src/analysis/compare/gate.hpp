@@ -19,6 +19,8 @@ namespace gpufl::analysis::compare {
 // often an increase as large as its limit may pass it.
 inline constexpr double kFalseAlarms = 0.025;
 inline constexpr double kMissed = 0.005;
+// How much of the time of a rule's matches may be of those that cannot be told, where others can.
+inline constexpr double kUntoldShare = 0.1;
 
 struct Rule {
   std::string name;  // what it is called; empty: as rule_text() says
@@ -46,6 +48,7 @@ std::string_view to_string(Outcome outcome);  // "cannot tell"
 // the limit for all that is known. Else nobody can tell.
 struct Judgement {
   Key key;
+  double share = 0;  // of the GPU's time; of scopes, of the session's
   double baseline = 0, candidate = 0;
   size_t repeats_baseline = 0, repeats_candidate = 0;
   Change change;

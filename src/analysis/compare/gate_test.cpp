@@ -127,6 +127,27 @@ TEST(GateTest, OfSeveralMatchesTheWorstDecidesAndSmallOnesAreLeftOut) {
   EXPECT_EQ(gate_of(a, b, kernel_rule("gemm_tiny")).outcome, Outcome::Regression);
 }
 
+TEST(GateTest, AFewNoisyOnesAmongManyDoNotKeepARuleFromPassing) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10);
+  a.kernel("big", 100'000).kernel("noisy", 5'000);
+  b.kernel("big", 100'000).kernel("noisy", 5'000);
+  const auto shake = [](Group& group, const char* name) {
+    for (size_t i = 0; i < group.repeats.size(); ++i) {
+      group.repeats[i].items[kernel_key(name)][Metric::Median] = i % 2 == 0 ? 4'000 : 6'000;
+    }
+  };
+  shake(a.get(), "noisy");
+  shake(b.get(), "noisy");
+  const GateResult result = gate_of(a, b, kernel_rule("*"));
+  EXPECT_EQ(result.outcome, Outcome::Pass);
+  EXPECT_EQ(result.rules[0].judgements[0].outcome, Outcome::CannotTell);
+  EXPECT_EQ(gate_of(a, b, kernel_rule("noisy")).outcome, Outcome::CannotTell);
+  shake(a.get(), "big");
+  shake(b.get(), "big");
+  EXPECT_EQ(gate_of(a, b, kernel_rule("*")).outcome, Outcome::CannotTell);
+}
+
 TEST(GateTest, ScopesMatchByNameTagAndPath) {
   GroupBuilder a("A", 10);
   GroupBuilder b("B", 10);

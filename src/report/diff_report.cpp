@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/diff_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/json.hpp"
+#include "report/diff_words.hpp"
+#include "report/text_page.hpp"
+#include "report/units.hpp"
+
+namespace gpufl::report {
+namespace {
+
+using analysis::compare::Comparison;
+using analysis::compare::Entry;
+using analysis::compare::kMinRepeats;
+using analysis::compare::kRunToRun;
+using analysis::compare::Metric;
+using analysis::compare::Proof;
+using analysis::compare::Verdict;
+
+std::string repeats_text(size_t repeats, Proof proof) {
+  const std::string_view what = proof == Proof::Parts ? "part" : "repeat";
+  return fmt::format("{} {}{}", repeats, what, repeats == 1 ? "" : "s");
+}
+
+std::string side_text(const std::string& label, size_t repeats, Proof proof,
+                      const std::vector<std::string>& devices) {
+  return fmt::format("{} ({}{}{})", label, repeats_text(repeats, proof),
+                     devices.empty() ? "" : ", ", fmt::join(devices, ", "));
+}
+
+size_t different_totals(const Comparison& comparison) {
+  return static_cast<size_t>(
+      std::count_if(comparison.totals.begin(), comparison.totals.end(),
+                    [](const Entry& entry) { return entry.verdict != Verdict::Same; }));
+}
+
+// "2 slower, 1 appeared"
+std::string verdicts_text(const Comparison& comparison) {
+  std::map<Verdict, size_t> counts;
+  for (const Entry& entry : comparison.findings) ++counts[entry.verdict];
+  std::vector<std::string> parts;
+  for (const auto& [verdict, count] : counts) {
+    parts.push_back(fmt::format("{} {}", count, to_string(verdict)));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string result_text(const Comparison& comparison) {
+  const bool is_proven = comparison.proof != Proof::None;
+  if (comparison.totals.empty() && comparison.alike.empty() && comparison.findings.empty()) {
+    return "nothing to compare";
+  }
+  if (!comparison.has_difference()) {
+    return is_proven ? "no difference" : "no difference seen";
+  }
+  const std::string what = comparison.findings.empty()
+                               ? fmt::format("{} of the totals", different_totals(comparison))
+                               : verdicts_text(comparison);
+  return is_proven ? "different: " + what : "seen, not proven: " + what;
+}
+
+// How sure it is.
+std::string proof_text(const Comparison& comparison) {
+  switch (comparison.proof) {
+    case Proof::Repeats:
+    case Proof::Parts: break;
+    case Proof::None:
+      return fmt::format(
+          "Too few repeats to tell a difference from noise: {} a side are needed. What differs by "
+          "{} or more, in all repeats, is shown; it may be what runs of the same program differ "
+          "by.",
+          kMinRepeats, format_percent(kRunToRun));
+  }
+  std::string text = fmt::format(
+      "{} figures were compared; where nothing differs, one comparison in {:.0f} would find "
+      "anything. Intervals hold for all of them together.",
+      comparison.compared, 1 / analysis::compare::kCompareError);
+  for (const Entry& entry : comparison.totals) {
+    if (entry.metric != Metric::Busy) continue;
+    const double least = std::max(entry.change.noise(), comparison.options.min_change);
+    text += fmt::format(" GPU busy time: a difference from about {} on would be seen.",
+                        format_percent(least));
+  }
+  if (comparison.proof == Proof::Parts) {
+    text += " Parts of one session tell whether it was steady, not how runs differ.";
+  }
+  return text;
+}
+
+std::vector<std::string> total_row(const Entry& entry) {
+  return {figure_label(entry.key, entry.metric),
+          compared_value(entry.metric, entry.a),
+          compared_value(entry.metric, entry.b),
+          change_text(entry.change.estimate),
+          interval_text(entry.change),
+          entry.verdict == Verdict::Same ? "" : std::string(to_string(entry.verdict))};
+}
+
+std::string impact_text(double impact_ns) {
+  return fmt::format("{}{}", impact_ns < 0 ? "-" : "+", format_duration(std::abs(impact_ns)));
+}
+
+std::vector<std::string> finding_row(const Entry& entry) {
+  return {std::string(to_string(entry.verdict)),
+          change_text(entry.change.estimate),
+          std::isinf(entry.change.estimate) || entry.verdict == Verdict::Vanished
+              ? ""
+              : interval_text(entry.change),
+          figure_label(entry.key, entry.metric),
+          compared_value(entry.metric, entry.a),
+          compared_value(entry.metric, entry.b),
+          impact_text(entry.impact_ns),
+          compared_label(entry.key)};
+}
+
+size_t shown(const Comparison& comparison, size_t top) {
+  const size_t all = comparison.findings.size();
+  return top == 0 ? all : std::min(top, all);
+}
+
+std::string rest_text(const Comparison& comparison, size_t top) {
+  const size_t hidden = comparison.findings.size() - shown(comparison, top);
+  return hidden == 0 ? "" : fmt::format("{} more findings with less time (--top 0: all).", hidden);
+}
+
+std::string alike_text(const Comparison& comparison) {
+  if (comparison.alike.empty() && comparison.left_out == 0) return "";
+  std::string text =
+      fmt::format("{} figures of kernels and scopes are alike", comparison.alike.size());
+  if (comparison.left_out > 0) {
+    text += fmt::format("; {} kernels and scopes with less than {} of the time were left out",
+                        comparison.left_out, format_percent(comparison.options.min_share));
+  }
+  return text + ".";
+}
+
+base::Json entry_json(const Entry& entry) {
+  base::Json json = base::Json::object();
+  set_key(json, entry.key);
+  json.set("metric", to_string(entry.metric));
+  json.set("verdict", to_string(entry.verdict));
+  json.set("a", entry.a).set("b", entry.b);
+  set_change(json, entry.change);
+  json.set("repeats_a", uint64_t{entry.repeats_a}).set("repeats_b", uint64_t{entry.repeats_b});
+  json.set("impact_ns", entry.impact_ns);
+  return json;
+}
+
+base::Json entries_json(const std::vector<Entry>& entries) {
+  base::Json list = base::Json::array();
+  for (const Entry& entry : entries) list.push(entry_json(entry));
+  return list;
+}
+
+base::Json side_json(const std::string& label, size_t repeats,
+                     const std::vector<std::string>& devices) {
+  base::Json side = base::Json::object();
+  side.set("label", label).set("repeats", uint64_t{repeats}).set("devices", json_texts(devices));
+  return side;
+}
+
+std::string_view to_string(Proof proof) {
+  switch (proof) {
+    case Proof::Repeats: return "repeats";
+    case Proof::Parts: return "parts";
+    case Proof::None: break;
+  }
+  return "none";
+}
+
+std::string markdown_row(const std::vector<std::string>& cells) {
+  std::string row = "|";
+  for (const std::string& cell : cells) row += fmt::format(" {} |", markdown_text(cell));
+  return row + "\n";
+}
+
+}  // namespace
+
+std::string diff_text(const Comparison& comparison, const TextOptions& options) {
+  TextPage page(std::max<size_t>(60, options.width), options.has_color);
+  page.heading("Comparison", result_text(comparison),
+               comparison.has_difference() ? Tone::Warning : Tone::Good);
+  page.field("A", side_text(comparison.label_a, comparison.repeats_a, comparison.proof,
+                            comparison.devices_a));
+  page.field("B", side_text(comparison.label_b, comparison.repeats_b, comparison.proof,
+                            comparison.devices_b));
+  for (const std::string& warning : comparison.warnings) {
+    page.paragraph(2, "! " + warning, Tone::Warning, 2);
+  }
+  page.paragraph(2, proof_text(comparison));
+
+  if (!comparison.totals.empty()) {
+    page.heading("Totals");
+    TextTable table{{{"", true}, {"A"}, {"B"}, {"change"}, {"interval", false, 1}, {"", true}}};
+    for (const Entry& entry : comparison.totals) table.rows.push_back(total_row(entry));
+    page.table(table);
+  }
+  if (!comparison.findings.empty()) {
+    page.heading("Kernels and scopes", verdicts_text(comparison));
+    TextTable table{{{"", true},
+                     {"change"},
+                     {"interval", false, 3},
+                     {"of", true, 2},
+                     {"A"},
+                     {"B"},
+                     {"a run", false, 1},
+                     {"what", true}},
+                    {},
+                    7};
+    for (size_t i = 0; i < shown(comparison, options.top); ++i) {
+      table.rows.push_back(finding_row(comparison.findings[i]));
+    }
+    page.table(table);
+    const std::string rest = rest_text(comparison, options.top);
+    if (!rest.empty()) page.paragraph(2, rest);
+  }
+  const std::string alike = alike_text(comparison);
+  if (!alike.empty()) page.paragraph(2, alike);
+  return page.text();
+}
+
+std::string diff_markdown(const Comparison& comparison, size_t top) {
+  std::string text = fmt::format("### {}\n\n", markdown_text(result_text(comparison)));
+  text += fmt::format("A: {}<br>B: {}\n\n",
+                      markdown_text(side_text(comparison.label_a, comparison.repeats_a,
+                                              comparison.proof, comparison.devices_a)),
+                      markdown_text(side_text(comparison.label_b, comparison.repeats_b,
+                                              comparison.proof, comparison.devices_b)));
+  for (const std::string& warning : comparison.warnings) {
+    text += fmt::format("> **Warning:** {}\n\n", markdown_text(warning));
+  }
+  if (!comparison.totals.empty()) {
+    text += "| total | A | B | change | interval | |\n|---|--:|--:|--:|--:|---|\n";
+    for (const Entry& entry : comparison.totals) text += markdown_row(total_row(entry));
+    text += '\n';
+  }
+  if (!comparison.findings.empty()) {
+    text += "| | change | interval | of | A | B | a run | what |\n";
+    text += "|---|--:|--:|---|--:|--:|--:|---|\n";
+    for (size_t i = 0; i < shown(comparison, top); ++i) {
+      text += markdown_row(finding_row(comparison.findings[i]));
+    }
+    text += '\n';
+  }
+  for (const std::string& sentence :
+       {rest_text(comparison, top), alike_text(comparison), proof_text(comparison)}) {
+    if (!sentence.empty()) text += markdown_text(sentence) + '\n';
+  }
+  return text;
+}
+
+std::string diff_json(const Comparison& comparison) {
+  base::Json json = base::Json::object();
+  json.set("has_difference", comparison.has_difference());
+  json.set("proof", to_string(comparison.proof));
+  json.set("a", side_json(comparison.label_a, comparison.repeats_a, comparison.devices_a));
+  json.set("b", side_json(comparison.label_b, comparison.repeats_b, comparison.devices_b));
+  json.set("warnings", json_texts(comparison.warnings));
+  json.set("min_change", comparison.options.min_change);
+  json.set("min_share", comparison.options.min_share);
+  json.set("compared", uint64_t{comparison.compared});
+  json.set("left_out", uint64_t{comparison.left_out});
+  json.set("totals", entries_json(comparison.totals));
+  json.set("findings", entries_json(comparison.findings));
+  json.set("alike", entries_json(comparison.alike));
+  return json.dump() + '\n';
+}
+
+}  // namespace gpufl::report

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/diff_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analysis/compare/test_groups.hpp"
+#include "base/json.hpp"
+
+namespace gpufl::report {
+namespace {
+
+using analysis::compare::Comparison;
+using analysis::compare::testing::GroupBuilder;
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+Comparison different() {
+  GroupBuilder a("runs/main", 10);
+  GroupBuilder b("runs/pr", 10, 500);
+  a.kernel("void ns::gemm<float>(float*)", 10'000, 100, "train > step").kernel("old", 5'000);
+  b.kernel("void ns::gemm<float>(float*)", 10'800, 100, "train > step").kernel("new", 5'000);
+  return compare(a.get(), b.get());
+}
+
+TEST(DiffTextTest, SaysWhatDiffersMostTimeFirst) {
+  TextOptions wide;
+  wide.width = 140;
+  const std::string text = diff_text(different(), wide);
+  EXPECT_TRUE(has(text, "Comparison: different: 1 slower, 1 appeared, 1 vanished")) << text;
+  EXPECT_TRUE(has(text, "runs/main (10 repeats, NVIDIA H200)")) << text;
+  EXPECT_TRUE(has(text, "GPU busy time")) << text;
+  EXPECT_TRUE(has(text, "gemm in train > step, grid 128x1x1")) << text;
+  EXPECT_LT(text.find("appeared  "), text.find("slower  ")) << text;
+}
+
+TEST(DiffTextTest, SaysNoDifferenceWhereThereIsNone) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10, 500);
+  const std::string text =
+      diff_text(compare(a.kernel("k", 9'000).get(), b.kernel("k", 9'000).get()));
+  EXPECT_TRUE(has(text, "Comparison: no difference\n")) << text;
+  EXPECT_FALSE(has(text, "Kernels and scopes")) << text;
+  EXPECT_TRUE(has(text, "a difference from about 1.5% on")) << text;
+}
+
+TEST(DiffTextTest, SaysThatOneRunProvesNothingAndWarnsFirst) {
+  GroupBuilder a("A", 1);
+  GroupBuilder b("B", 1);
+  a.kernel("k", 9'000);
+  b.kernel("k", 12'000);
+  b.get().repeats[0].losses = {"b0: it was cut off"};
+  const std::string text = diff_text(compare(a.get(), b.get()));
+  EXPECT_TRUE(has(text, "seen, not proven: 1 slower")) << text;
+  EXPECT_TRUE(has(text, "Too few repeats")) << text;
+  EXPECT_LT(text.find("! 1 of 1 repeats of B are incomplete"), text.find("Totals")) << text;
+}
+
+TEST(DiffTextTest, ShowsAsManyAsAskedFor) {
+  TextOptions options;
+  options.top = 1;
+  EXPECT_TRUE(has(diff_text(different(), options), "2 more findings")) << diff_text(different());
+}
+
+TEST(DiffTextTest, HandlesEmptyGroups) {
+  EXPECT_TRUE(has(diff_text(Comparison{}), "nothing to compare"));
+}
+
+TEST(DiffMarkdownTest, HasTablesAndNoMarkupFromNames) {
+  GroupBuilder a("a|b", 10);
+  GroupBuilder b("*B*", 10, 500);
+  const std::string text =
+      diff_markdown(compare(a.kernel("k|<b>", 9'000).get(), b.kernel("other", 9'000).get()));
+  EXPECT_TRUE(has(text, "a\\|b")) << text;
+  EXPECT_TRUE(has(text, "\\*B\\*")) << text;
+  EXPECT_FALSE(has(text, "k|")) << text;
+  EXPECT_TRUE(has(text, "| GPU busy time |")) << text;
+}
+
+TEST(DiffJsonTest, HoldsEverything) {
+  const auto json = base::Json::parse(diff_json(different()));
+  ASSERT_TRUE(json.is_ok()) << json.status().text();
+  EXPECT_TRUE((*json)["has_difference"].as_bool());
+  EXPECT_EQ((*json)["proof"].as_string(), "repeats");
+  ASSERT_EQ((*json)["findings"].items().size(), 3u);
+  EXPECT_EQ((*json)["totals"].items().size(), 4u);
+  const auto& findings = (*json)["findings"].items();
+  const auto slower = std::find_if(findings.begin(), findings.end(), [](const base::Json& entry) {
+    return entry["verdict"].as_string() == "slower";
+  });
+  ASSERT_NE(slower, findings.end());
+  EXPECT_EQ((*slower)["kernel"].as_string(), "void ns::gemm<float>(float*)");
+  EXPECT_EQ((*slower)["scope"].as_string(), "train > step");
+  EXPECT_NEAR((*slower)["change"].as_number(), 0.08, 0.01);
+  EXPECT_GT((*slower)["low"].as_number(), 0);
+}
+
+}  // namespace
+}  // namespace gpufl::report

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/compare/change.hpp"
+#include "analysis/compare/repeat.hpp"
+#include "base/json.hpp"
+
+// Words that the reports of `gpufl diff` and `gpufl gate` share. Pure functions.
+namespace gpufl::report {
+
+// "gemm in train > step, grid 128x1x1, block 256x1x1", with the kernel's short name.
+std::string compared_label(const analysis::compare::Key& key);
+// "median", or of all of it "GPU busy time".
+std::string figure_label(const analysis::compare::Key& key, analysis::compare::Metric metric);
+// "12.34 us", or "1,200" of a count.
+std::string compared_value(analysis::compare::Metric metric, double value);
+// "+5.2%".
+std::string change_text(double change);
+// "+3.1% to +7.3%"; "exact" where nothing varies; empty: there is none.
+std::string interval_text(const analysis::compare::Change& change);
+
+// {"scope": ..., "kernel": ..., "config": ...}, what applies.
+void set_key(base::Json& object, const analysis::compare::Key& key);
+// {"change": 0.05, "low": ..., "high": ...}; null where there is none.
+void set_change(base::Json& object, const analysis::compare::Change& change);
+base::Json json_texts(const std::vector<std::string>& texts);
+
+// For a cell or a line of Markdown: harmless, and nothing in it is markup.
+std::string markdown_text(std::string_view text);
+
+}  // namespace gpufl::report

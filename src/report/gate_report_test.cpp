@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/gate_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include "analysis/compare/test_groups.hpp"
+#include "base/json.hpp"
+
+namespace gpufl::report {
+namespace {
+
+using analysis::compare::GateResult;
+using analysis::compare::Metric;
+using analysis::compare::Rule;
+using analysis::compare::Subject;
+using analysis::compare::testing::GroupBuilder;
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+Rule kernel_rule(std::string pattern, std::string name = "") {
+  Rule rule;
+  rule.name = std::move(name);
+  rule.subject = Subject::Kernel;
+  rule.pattern = std::move(pattern);
+  rule.metric = Metric::Median;
+  return rule;
+}
+
+// One rule of each outcome.
+GateResult result() {
+  GroupBuilder a("main", 10);
+  GroupBuilder b("pr", 10, 500);
+  a.kernel("gemm", 10'000).kernel("relu", 5'000).kernel("old", 4'000);
+  b.kernel("gemm", 11'000).kernel("relu", 5'000).kernel("new", 4'000);
+  const Rule rules[] = {kernel_rule("relu"), kernel_rule("gemm", "products <big>"),
+                        kernel_rule("none"), kernel_rule("*")};
+  return run_gate(a.get(), b.get(), rules);
+}
+
+TEST(GateTextTest, SaysEachRulesOutcomeAndWhy) {
+  const std::string text = gate_text(result());
+  EXPECT_TRUE(has(text, "Gate: regression\n")) << text;
+  EXPECT_TRUE(has(text, "median of kernel 'relu' at most +5%: pass")) << text;
+  EXPECT_TRUE(has(text, "products <big> (median of kernel 'gemm' at most +5%): regression"))
+      << text;
+  EXPECT_TRUE(has(text, "Cannot tell: no such kernel in either side.")) << text;
+  EXPECT_TRUE(has(text, "Only in the baseline, not judged: old.")) << text;
+  EXPECT_TRUE(has(text, "Only in the candidate, not judged: new.")) << text;
+}
+
+TEST(GateMarkdownTest, IsForAPullRequest) {
+  const std::string text = gate_markdown(result());
+  EXPECT_TRUE(has(text, "GPU performance: regression")) << text;
+  EXPECT_TRUE(has(text, "products \\<big\\>")) << text;
+  EXPECT_TRUE(has(text, "| regression | +10")) << text;
+}
+
+TEST(GateJsonTest, HoldsEverything) {
+  const auto json = base::Json::parse(gate_json(result()));
+  ASSERT_TRUE(json.is_ok()) << json.status().text();
+  EXPECT_EQ((*json)["outcome"].as_string(), "regression");
+  const auto& rules = (*json)["rules"].items();
+  ASSERT_EQ(rules.size(), 4u);
+  EXPECT_EQ(rules[0]["outcome"].as_string(), "pass");
+  EXPECT_EQ(rules[1]["name"].as_string(), "products <big>");
+  EXPECT_NEAR(rules[1]["judgements"].items()[0]["change"].as_number(), 0.10, 0.01);
+  EXPECT_EQ(rules[2]["reason"].as_string(), "no such kernel in either side");
+  EXPECT_EQ(rules[3]["only_candidate"].items()[0]["kernel"].as_string(), "new");
+}
+
+TEST(GateJunitTest, ARegressionIsAFailureAndWhatCannotBeToldAnError) {
+  const std::string text = gate_junit(result());
+  EXPECT_TRUE(has(text, "<testsuites tests=\"4\" failures=\"2\" errors=\"1\">")) << text;
+  EXPECT_TRUE(has(text, "name=\"products &lt;big&gt; (median of kernel 'gemm' at most +5%)\""))
+      << text;
+  EXPECT_TRUE(has(text, "<failure message=\"regression: gemm 10")) << text;
+  EXPECT_TRUE(has(text, "<error message=\"no such kernel in either side\"/>")) << text;
+}
+
+}  // namespace
+}  // namespace gpufl::report
