@@ -21,13 +21,32 @@ Unknown refused(const Capability& capability) {
   return {capability.feature + " was asked for and could not be had: " + detail, capability.hint};
 }
 
+// What tells that GPU work was to be recorded and was not; null: nothing does.
+const base::Json* find_event(const SessionData& session) {
+  const std::vector<base::Json>& events = session.summary.events;
+  const auto found = std::find_if(events.begin(), events.end(), [](const base::Json& event) {
+    const std::string& name = event["name"].as_string();
+    return name == "trace_unavailable" || name == "capture_range_never_opened";
+  });
+  return found == events.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 bool records_gpu_work(const SessionData& session) {
-  return session.summary.header.engine != "Monitor" || session.tables.kernels.rows() != 0;
+  const Tables& tables = session.tables;
+  const size_t rows = tables.kernels.rows() + tables.copies.rows() + tables.fills.rows();
+  if (rows != 0) return true;
+  return session.summary.header.engine != "Monitor" && find_event(session) == nullptr;
 }
 
 Unknown missing_gpu_work(const SessionData& session) {
+  if (const base::Json* event = find_event(session)) {
+    const std::string& text = (*event)["text"].as_string();
+    const std::string& name = (*event)["name"].as_string();
+    return {"no GPU work was recorded: " + (text.empty() ? name : text),
+            (*event)["hint"].as_string()};
+  }
   if (const Capability* capability = refusal(session, "profiling_engine")) {
     return refused(*capability);
   }

@@ -10,7 +10,8 @@
 // that is unknown. Pure functions.
 namespace gpufl::analysis {
 
-// Whether kernels would be in the log if any ran. A session of the engine Monitor has none.
+// Whether GPU work would be in the log if there was any. It is not with the engine Monitor, nor
+// where tracing could not begin or its capture range was never entered.
 bool records_gpu_work(const SessionData& session);
 // Why there is no GPU work at all; only where !records_gpu_work().
 Unknown missing_gpu_work(const SessionData& session);

@@ -63,6 +63,21 @@ TEST(Overview, OfTheEngineMonitor) {
   EXPECT_EQ(overview.metrics.size(), 1u);
 }
 
+TEST(Overview, OfASessionThatCouldNotTrace) {
+  TestSession session;
+  session.data.summary.header.engine = "Trace";
+  EXPECT_TRUE(analyze(session.data).kernels);  // nothing ran
+  base::Json event = base::Json::object();
+  event.set("name", "trace_unavailable").set("text", "no permission").set("hint", "ask the admin");
+  session.data.summary.events.push_back(event);
+  const Overview overview = analyze(session.data);
+  ASSERT_FALSE(overview.kernels);
+  EXPECT_EQ(overview.kernels.unknown(),
+            (Unknown{"no GPU work was recorded: no permission", "ask the admin"}));
+  session.kernel("gemm", 0, 1);  // some was recorded before it went wrong
+  EXPECT_TRUE(analyze(session.finish()).kernels);
+}
+
 TEST(Overview, LossesAreCaveats) {
   TestSession session;
   session.data.summary.ledger.emplace();
