@@ -59,8 +59,7 @@ ExplainedGap GapExplainer::explain(const Gap& gap) const {
   const Kernels& kernels = view_.tables.kernels;
   const bool is_between_kernels =
       gap.before.kind == WorkKind::Kernel && gap.after.kind == WorkKind::Kernel;
-  if (is_between_kernels && !kernels.graph.empty() && kernels.graph[gap.after.row] != 0 &&
-      !kernels.correlation.empty() &&
+  if (is_between_kernels && view_.is_of_graph(gap.after.row) && !kernels.correlation.empty() &&
       kernels.correlation[gap.before.row] == kernels.correlation[gap.after.row]) {
     result.cause = GapCause::Graph;
     return result;

@@ -51,7 +51,7 @@ std::vector<TinyRun> tiny_runs(const SessionView& view, int64_t device) {
     if (view.device_of(work, row.row) != device || !view.selection.includes(work, row.row)) return;
     const bool is_tiny = row.kind == WorkKind::Kernel &&
                          static_cast<double>(work.duration[row.row]) < limits.max_kernel_us * 1e3 &&
-                         (tables.kernels.graph.empty() || tables.kernels.graph[row.row] == 0);
+                         !view.is_of_graph(row.row);
     // A pause in which the host did something else is no part of a run.
     const bool follows =
         run.kernels == 0 || static_cast<double>(work.start[row.row] - run.span.end) <

@@ -69,6 +69,12 @@ class SessionView {
     return session.code.site(stack_of(work, row));
   }
   const Work& work(WorkKind kind) const;
+  // A node of a graph, which one call launches with all others.
+  bool is_of_graph(size_t kernel_row) const {
+    const Kernels& kernels = tables.kernels;
+    return (!kernels.graph.empty() && kernels.graph[kernel_row] != 0) ||
+           (!kernels.graph_node.empty() && kernels.graph_node[kernel_row] != 0);
+  }
   // The kernel's short name.
   const std::string& kernel_label(size_t kernel_row) const;
   const KernelNames& kernel_names() const;

@@ -10,6 +10,7 @@
 #include "analysis/insights/loop_syncs.hpp"
 #include "analysis/insights/rules.hpp"
 #include "analysis/insights/words.hpp"
+#include "analysis/latency.hpp"
 #include "analysis/stacks.hpp"
 
 namespace gpufl::analysis {
@@ -30,7 +31,7 @@ std::string_view main_call(const SessionView& view, const SyncLine& line) {
   const auto most =
       std::max_element(blocked.begin(), blocked.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  return words::wait_call(most->first);
+  return wait_call_name(most->first);
 }
 
 void add_scope(const SessionView& view, const SyncLine& line, Evidence& evidence) {

@@ -39,16 +39,6 @@ std::string plural(uint64_t number, std::string_view noun) {
   return text + std::string(noun) + (noun.ends_with("ch") ? "es" : "s");
 }
 
-std::string_view wait_call(uint8_t call) {
-  switch (call) {
-    case 1: return "EventSynchronize";
-    case 2: return "StreamWaitEvent";
-    case 3: return "StreamSynchronize";
-    case 4: return "ContextSynchronize";
-    default: return "wait";
-  }
-}
-
 std::string line_of(const CodeSite& site) {
   if (site.line == 0) return site.text;
   const size_t slash = site.file.rfind('/');

@@ -16,8 +16,6 @@ std::string percent(double share);   // 0.95: "95.0%"
 std::string count(uint64_t number);  // "1,234"
 // "3 waits", "1 wait", "2 copies", "5 launches"
 std::string plural(uint64_t number, std::string_view noun);
-// What a wait of the host is called: "StreamSynchronize". `call` is the log's.
-std::string_view wait_call(uint8_t call);
 // "train.py:90"; without a line what the site says of itself.
 std::string line_of(const CodeSite& site);
 
