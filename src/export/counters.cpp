@@ -22,7 +22,6 @@ void add_tracks(const SessionTexts& texts, const Samples& samples, CounterTrack:
     int32_t& most = highest[{device, samples.metric[row]}];
     most = std::max(most, index);
   }
-  const size_t first = tracks.size();
   for (auto& [key, its_rows] : rows) {
     const auto [device, metric, index] = key;
     CounterTrack track{of, device, {}, &samples, std::move(its_rows)};
@@ -30,9 +29,6 @@ void add_tracks(const SessionTexts& texts, const Samples& samples, CounterTrack:
     if (highest[{device, metric}] > 0) track.name += " " + std::to_string(index);
     tracks.push_back(std::move(track));
   }
-  std::stable_sort(
-      tracks.begin() + static_cast<ptrdiff_t>(first), tracks.end(),
-      [](const CounterTrack& a, const CounterTrack& b) { return a.device < b.device; });
 }
 
 }  // namespace

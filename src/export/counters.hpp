@@ -19,7 +19,7 @@ struct CounterTrack {
   std::vector<uint32_t> rows;  // by time
 };
 
-// The program's, then those of each GPU, then the host's; each by name.
+// The program's, then those of each GPU, then the host's; in the order in which the log named them.
 std::vector<CounterTrack> counter_tracks(const SessionTexts& texts);
 
 }  // namespace gpufl::exporting
