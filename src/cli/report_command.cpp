@@ -2,23 +2,36 @@
 #include "cli/report_command.hpp"
 
 #include <algorithm>
+#include <array>
+#include <fstream>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "analysis/summary.hpp"
+#include "analysis/insights/find_insights.hpp"
+#include "analysis/overview.hpp"
+#include "analysis/run_overview.hpp"
+#include "analysis/session_data.hpp"
+#include "base/clock.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
 #include "cli/run_sessions.hpp"
 #include "cli/sessions_command.hpp"
+#include "cli/status_line.hpp"
 #include "cli/symbolize_command.hpp"
 #include "cli/terminal.hpp"
 #include "format/session_reader.hpp"
+#include "report/json_report.hpp"
 #include "report/run_report.hpp"
 #include "report/text_page.hpp"
+#include "report/text_report.hpp"
+#include "report/units.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -71,93 +84,237 @@ std::vector<fs::path> take_newest(std::vector<fs::path>& sessions) {
   return newest;
 }
 
+analysis::AnalysisOptions analysis_options(const ReportRequest& request) {
+  analysis::AnalysisOptions options;
+  options.device = request.device;
+  options.scope = request.scope;
+  return options;
+}
+
+// What was asked for and is not in a session; empty: all is.
+std::string obstacle(const ReportRequest& request, const analysis::SessionData& session,
+                     const analysis::Overview& overview) {
+  if (!request.scope.empty() && overview.scopes.empty()) {
+    return session.tables.scopes.rows() == 0
+               ? "it has no scopes, so none matches --scope"
+               : fmt::format("none of its scopes matches '{}'", request.scope);
+  }
+  if (request.device && overview.device(*request.device) == nullptr) {
+    return fmt::format("it has no GPU {}", *request.device);
+  }
+  return {};
+}
+
+std::string session_text(const ReportRequest& request, const report::SessionReport& report) {
+  switch (request.format) {
+    case ReportFormat::Text: return report::text_report(report, request.text);
+    case ReportFormat::Json: return report::json_report(report);
+    case ReportFormat::Markdown: return report::markdown_report(report, request.text);
+  }
+  return {};
+}
+
+std::string run_text(const ReportRequest& request, const report::RunReport& report) {
+  switch (request.format) {
+    case ReportFormat::Text: return report::run_report(report, request.text);
+    case ReportFormat::Json: return report::json_run_report(report);
+    case ReportFormat::Markdown: return report::markdown_run_report(report, request.text);
+  }
+  return {};
+}
+
+void fail(ReportOutcome& outcome, std::string_view message) {
+  outcome.errors += error_line(message);
+  outcome.exit_code = kExitCannotTell;
+}
+
+void report_session(const ReportRequest& request, const fs::path& folder,
+                    const analysis::LoadOptions& load_options, ReportOutcome& outcome) {
+  const auto session = analysis::load(folder, load_options);
+  if (!session) {
+    fail(outcome, fmt::format("{}: {}", folder.string(), session.status().message()));
+    return;
+  }
+  const analysis::Overview overview = analysis::analyze(*session, analysis_options(request));
+  if (const std::string why = obstacle(request, *session, overview); !why.empty()) {
+    fail(outcome, fmt::format("{}: {}", folder.string(), why));
+    return;
+  }
+  const auto insights = analysis::find_insights(*session, overview, request.thresholds);
+  if (!outcome.text.empty() && request.format != ReportFormat::Json) outcome.text += '\n';
+  outcome.text += session_text(request, {*session, overview, insights});
+}
+
 // What is to be seen of a run at once, and how to see more.
-void report_run(const fs::path& folder, const report::TextOptions& options,
-                ReportOutcome& outcome) {
-  const RunSessions run = summarize_run(folder);
-  for (const std::string& problem : run.problems) {
-    outcome.errors += error_line(problem);
-    outcome.exit_code = kExitCannotTell;
+void report_run(const ReportRequest& request, const fs::path& folder,
+                const analysis::LoadOptions& load_options, ReportOutcome& outcome) {
+  const auto run = analysis::load_run(folder, load_options);
+  if (!run) {
+    fail(outcome, run.status().message());
+    return;
   }
-  if (run.sessions.empty()) return;
-  outcome.text = report::run_report(run.sessions, options);
+  for (const std::string& problem : run->problems) fail(outcome, problem);
+  const analysis::RunOverview overview = analysis::analyze_run(*run, analysis_options(request));
+  const auto insights = analysis::find_run_insights(overview, request.thresholds);
+  outcome.text = run_text(request, {*run, overview, insights});
+  if (request.format != ReportFormat::Text) return;
   outcome.text += "\nSessions (--all reports each in full):\n";
-  const size_t listed = std::min(run.sessions.size(), kMaxListed);
+  const size_t listed = std::min(run->sessions.size(), kMaxListed);
   for (size_t i = 0; i < listed; ++i) {
-    outcome.text += fmt::format("  {}\n", report::make_harmless(run.sessions[i].dir.string()));
+    outcome.text +=
+        fmt::format("  {}\n", report::make_harmless(run->sessions[i].summary.dir.string()));
   }
-  if (run.sessions.size() > listed) {
-    outcome.text += fmt::format("  ... {} more\n", run.sessions.size() - listed);
+  if (run->sessions.size() > listed) {
+    outcome.text += fmt::format("  ... {} more\n", run->sessions.size() - listed);
   }
 }
 
 }  // namespace
 
-ReportOutcome make_reports(const fs::path& path, bool all, const report::TextOptions& options) {
+ReportOutcome make_reports(const ReportRequest& request) {
   ReportOutcome outcome;
-  std::vector<fs::path> sessions = sessions_by_age(path);
+  std::vector<fs::path> sessions = sessions_by_age(request.path);
   if (sessions.empty()) {
-    outcome.errors = error_line(why_no_session(path));
-    outcome.exit_code = kExitCannotTell;
+    fail(outcome, why_no_session(request.path));
     return outcome;
   }
   std::vector<fs::path> others;
-  if (!all) {
+  if (!request.all) {
     others = std::move(sessions);
     sessions = take_newest(others);
-    if (sessions.size() > 1) {
-      report_run(sessions.front().parent_path(), options, outcome);
-      append_others(others, sessions.size(), outcome.text);
-      return outcome;
-    }
   }
   const symbols::SymbolizeOptions on_the_fly = reading_options();
-  for (const fs::path& session : sessions) {
-    const auto summary = analysis::summarize(session, &on_the_fly);
-    if (!summary) {
-      outcome.errors +=
-          error_line(fmt::format("{}: {}", session.string(), summary.status().message()));
-      outcome.exit_code = kExitCannotTell;
-      continue;
+  analysis::LoadOptions load_options;
+  load_options.symbolize = &on_the_fly;
+  load_options.progress = request.progress;
+  if (!request.all && sessions.size() > 1) {
+    report_run(request, sessions.front().parent_path(), load_options, outcome);
+  } else {
+    for (const fs::path& session : sessions) {
+      report_session(request, session, load_options, outcome);
     }
-    if (!outcome.text.empty()) outcome.text += '\n';
-    outcome.text += report::text_report(*summary, options);
   }
-  append_others(others, 1, outcome.text);
+  if (request.format == ReportFormat::Text) append_others(others, sessions.size(), outcome.text);
   return outcome;
 }
 
+namespace {
+
+// Says how far reading is, where it takes long enough to wonder.
+class ReadProgress {
+ public:
+  void operator()(uint64_t done, uint64_t total) {
+    constexpr int64_t kPatienceNs = 500'000'000;
+    if (total == 0 || base::monotonic_ns() - begin_ns_ < kPatienceNs) return;
+    line_.show(fmt::format(
+        "gpufl: reading, {}",
+        report::format_percent(static_cast<double>(done) / static_cast<double>(total))));
+  }
+
+ private:
+  int64_t begin_ns_ = base::monotonic_ns();
+  StatusLine line_{true};
+};
+
+bool write_file(const fs::path& path, std::string_view text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  return file.good();
+}
+
+struct CommandLine {
+  ReportRequest request;
+  std::optional<size_t> width;
+  std::string output, thresholds, sort = "total";
+};
+
+int run_report_command(CommandLine line) {
+  ReportRequest& request = line.request;
+  if (!line.thresholds.empty()) {
+    auto thresholds = analysis::load_thresholds(line.thresholds);
+    if (!thresholds) {
+      print_error(error_line(thresholds.status().message()));
+      return kExitUsage;
+    }
+    request.thresholds = *thresholds;
+  }
+  const bool is_for_terminal = line.output.empty();
+  request.text.width =
+      line.width.value_or(is_for_terminal ? page_width() : report::TextOptions{}.width);
+  request.text.has_color = is_for_terminal && terminal_has_color();
+  request.text.sort = report::kernel_sort_of(line.sort).value_or(report::KernelSort::Total);
+  ReportOutcome outcome;
+  {
+    ReadProgress progress;
+    request.progress = std::ref(progress);
+    outcome = make_reports(request);
+  }
+  if (is_for_terminal) {
+    print(outcome.text);
+  } else if (!outcome.text.empty() && !write_file(line.output, outcome.text)) {
+    outcome.errors += error_line(fmt::format("{}: cannot be written", line.output));
+    outcome.exit_code = kExitCannotTell;
+  }
+  print_error(outcome.errors);
+  return outcome.exit_code;
+}
+
+}  // namespace
+
 void add_report_command(CLI::App& app, int& exit_code) {
-  struct Options {
-    std::string path;
-    size_t top = report::TextOptions{}.top;
-    std::optional<size_t> width;
-    bool all = false;
-  };
-  auto options = std::make_shared<Options>();
+  auto line = std::make_shared<CommandLine>();
+  ReportRequest& request = line->request;
   CLI::App* command = app.add_subcommand("report", "Print what a session recorded");
   command
-      ->add_option("path", options->path,
-                   "A session; a run's folder: all of it in brief; or a log folder: its newest "
+      ->add_option("path", request.path,
+                   "A session; a run's folder: all of it together; or a log folder: its newest "
                    "session or run")
       ->required();
-  command->add_flag("--all", options->all, "Report every session of the folder, oldest first");
-  command->add_option("--top", options->top, "Rows of a list or scopes of the tree; 0: all")
+  command->add_flag("--all", request.all, "Report every session of the folder, oldest first");
+  command->add_option("--top", request.text.top, "Rows of a list or scopes of the tree; 0: all")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
-      ->add_option("--width", options->width,
+      ->add_option("--sort", line->sort,
+                   "Order of kernels: total, count, mean, median, p99, max or name")
+      ->check(CLI::Validator(
+          [](const std::string& word) {
+            return report::kernel_sort_of(word) ? "" : "'" + word + "' is none of them";
+          },
+          ""))
+      ->type_name("BY")
+      ->capture_default_str();
+  command
+      ->add_option("--scope", request.scope,
+                   "Only work of scopes whose name, 'name / tag' or path matches, and of those "
+                   "inside; * and ? as in file names")
+      ->type_name("GLOB");
+  command->add_option("--device", request.device, "Only this GPU")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  static const std::map<std::string, ReportFormat> kFormats = {
+      {"text", ReportFormat::Text}, {"json", ReportFormat::Json}, {"md", ReportFormat::Markdown}};
+  command->add_option("--format", request.format, "text, json or md [default: text]")
+      ->transform(CLI::CheckedTransformer(kFormats).description(""))
+      ->type_name("FORMAT");
+  command->add_option("-o,--output", line->output, "Write it here, not to standard output")
+      ->type_name("FILE");
+  command
+      ->add_option("--thresholds", line->thresholds,
+                   "JSON of the numbers from which on insights are told "
+                   "(docs/reference/insights.md)")
+      ->type_name("FILE");
+  command
+      ->add_option("--width", line->width,
                    "Columns, 60 to 1000 [default: the terminal's, from 80 to 140; else 100]")
       ->check(CLI::Range(60, 1000));
-  command->footer("Exit code: 0 reported; 2 there is no session, or one cannot be read.");
-  command->callback([options, &exit_code] {
-    const ReportOutcome outcome =
-        make_reports(options->path, options->all,
-                     {options->width.value_or(page_width()), options->top, terminal_has_color()});
-    print(outcome.text);
-    print_error(outcome.errors);
-    exit_code = outcome.exit_code;
-  });
+  command->footer(
+      "JSON: one line for each session or run, docs/reference/report-json.md.\n"
+      "Exit code: 0 reported; 2 there is no session, or one cannot be read, or it has no such "
+      "scope "
+      "or GPU.");
+  command->callback([line, &exit_code] { exit_code = run_report_command(*line); });
 }
 
 }  // namespace gpufl::cli

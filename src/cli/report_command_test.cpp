@@ -11,6 +11,7 @@
 
 #include "analysis/metric_series.hpp"
 #include "backend/metric_table.hpp"
+#include "base/json.hpp"
 #include "cli/exit_codes.hpp"
 #include "format/log_writer.hpp"
 #include "report/units.hpp"
@@ -84,7 +85,7 @@ class ReportCommandTest : public testing::Test {
 
 TEST_F(ReportCommandTest, ReportsASealedSession) {
   record(root_, "20250101T000000Z-01");
-  const ReportOutcome outcome = make_reports(root_ / "20250101T000000Z-01", false, {});
+  const ReportOutcome outcome = make_reports({.path = root_ / "20250101T000000Z-01"});
   EXPECT_EQ(outcome.exit_code, kExitGood) << outcome.errors;
   EXPECT_EQ(outcome.errors, "");
   EXPECT_NE(outcome.text.find("GPUFlight report: app_of_20250101T000000Z-01"), std::string::npos);
@@ -102,7 +103,7 @@ TEST_F(ReportCommandTest, ReportsASealedSession) {
 TEST_F(ReportCommandTest, ReportsASessionThatIsBeingWritten) {
   const auto log = begin(root_, "20250101T000000Z-01");
   ASSERT_NE(log, nullptr);
-  const ReportOutcome outcome = make_reports(root_, false, {});
+  const ReportOutcome outcome = make_reports({.path = root_});
   EXPECT_EQ(outcome.exit_code, kExitGood) << outcome.errors;
   EXPECT_NE(outcome.text.find("still recording"), std::string::npos) << outcome.text;
   EXPECT_NE(outcome.text.find("LEDGER: not written yet"), std::string::npos);
@@ -114,14 +115,14 @@ TEST_F(ReportCommandTest, OfSeveralTheNewestAndANoteOfTheOthers) {
   record(root_ / "run_b", "20250101T000000Z-01");
   record(root_ / "run_a", "20250103T000000Z-03");
   record(root_ / "run_c", "20250102T000000Z-02");
-  const ReportOutcome outcome = make_reports(root_, false, {});
+  const ReportOutcome outcome = make_reports({.path = root_});
   EXPECT_EQ(outcome.exit_code, kExitGood);
   EXPECT_NE(outcome.text.find("GPUFlight report: app_of_20250103T000000Z-03"), std::string::npos);
   EXPECT_NE(outcome.text.find("newest one of 3 sessions"), std::string::npos);
   EXPECT_LT(outcome.text.find((root_ / "run_c").string()),
             outcome.text.find((root_ / "run_b").string()));
 
-  const ReportOutcome all = make_reports(root_, true, {});
+  const ReportOutcome all = make_reports({.path = root_, .all = true});
   const size_t first = all.text.find("app_of_20250101T000000Z-01");
   const size_t second = all.text.find("app_of_20250102T000000Z-02");
   const size_t third = all.text.find("app_of_20250103T000000Z-03");
@@ -135,34 +136,53 @@ TEST_F(ReportCommandTest, OfARunAllSessionsInBrief) {
   record(root_ / "run_a", "20250101T000000Z-01");
   record(root_ / "run_a", "20250101T000000Z-02");
   record(root_ / "run_b", "20240102T000000Z-03");
-  const ReportOutcome newest = make_reports(root_, false, {});
+  const ReportOutcome newest = make_reports({.path = root_});
   EXPECT_EQ(newest.text.find("RUN: run_a"), 0u) << newest.text;
   EXPECT_NE(newest.text.find("newest run of 3 sessions"), std::string::npos) << newest.text;
   EXPECT_NE(newest.text.find("run_b/20240102T000000Z-03"), std::string::npos) << newest.text;
-  const ReportOutcome outcome = make_reports(root_ / "run_a", false, {});
+  const ReportOutcome outcome = make_reports({.path = root_ / "run_a"});
   EXPECT_EQ(outcome.exit_code, kExitGood) << outcome.errors;
   EXPECT_EQ(outcome.text.find("RUN: run_a"), 0u) << outcome.text;
   EXPECT_NE(outcome.text.find("processes                 2"), std::string::npos) << outcome.text;
   EXPECT_NE(outcome.text.find("run_a/20250101T000000Z-02"), std::string::npos) << outcome.text;
   EXPECT_EQ(outcome.text.find("GPUFlight report"), std::string::npos) << outcome.text;
-  const ReportOutcome all = make_reports(root_ / "run_a", true, {});
+  const ReportOutcome all = make_reports({.path = root_ / "run_a", .all = true});
   EXPECT_NE(all.text.find("GPUFlight report: app_of_20250101T000000Z-02"), std::string::npos);
 }
 
 TEST_F(ReportCommandTest, SaysWhatIsWrongWithThePath) {
-  const ReportOutcome nothing = make_reports(root_ / "no_such", false, {});
+  const ReportOutcome nothing = make_reports({.path = root_ / "no_such"});
   EXPECT_EQ(nothing.exit_code, kExitCannotTell);
   EXPECT_NE(nothing.errors.find("no such file or folder"), std::string::npos);
-  const ReportOutcome empty = make_reports(root_, false, {});
+  const ReportOutcome empty = make_reports({.path = root_});
   EXPECT_EQ(empty.exit_code, kExitCannotTell);
   EXPECT_NE(empty.errors.find("there is no session in it"), std::string::npos);
   EXPECT_EQ(empty.text, "");
   if (geteuid() == 0) return;  // root may read anything
   fs::create_directories(root_ / "closed");
   fs::permissions(root_ / "closed", fs::perms::none);
-  const ReportOutcome closed = make_reports(root_ / "closed", false, {});
+  const ReportOutcome closed = make_reports({.path = root_ / "closed"});
   EXPECT_EQ(closed.exit_code, kExitCannotTell);
   EXPECT_NE(closed.errors.find("closed: Permission denied"), std::string::npos);
+}
+
+TEST_F(ReportCommandTest, OfAScopeAloneInAnyFormat) {
+  record(root_, "20250101T000000Z-01");
+  const ReportOutcome inner = make_reports({.path = root_, .scope = "inn*"});
+  EXPECT_EQ(inner.exit_code, kExitGood) << inner.errors;
+  EXPECT_NE(inner.text.find("inner"), std::string::npos) << inner.text;
+  const ReportOutcome none = make_reports({.path = root_, .scope = "no such"});
+  EXPECT_EQ(none.exit_code, kExitCannotTell);
+  EXPECT_NE(none.errors.find("none of its scopes matches 'no such'"), std::string::npos)
+      << none.errors;
+  const ReportOutcome no_gpu = make_reports({.path = root_, .device = 3});
+  EXPECT_EQ(no_gpu.exit_code, kExitCannotTell);
+  EXPECT_NE(no_gpu.errors.find("it has no GPU 3"), std::string::npos) << no_gpu.errors;
+  const ReportOutcome json = make_reports({.path = root_, .format = ReportFormat::Json});
+  EXPECT_EQ(json.text.find("{\"format\":\"gpufl-report\""), 0u) << json.text;
+  EXPECT_TRUE(base::Json::parse(json.text).is_ok()) << json.text;
+  const ReportOutcome markdown = make_reports({.path = root_, .format = ReportFormat::Markdown});
+  EXPECT_NE(markdown.text.find("| &emsp;inner | 2 |"), std::string::npos) << markdown.text;
 }
 
 TEST_F(ReportCommandTest, OneUnreadableSessionDoesNotHideTheOthers) {
@@ -171,7 +191,7 @@ TEST_F(ReportCommandTest, OneUnreadableSessionDoesNotHideTheOthers) {
   for (const auto& file : fs::directory_iterator(root_ / "20250102T000000Z-02")) {
     std::ofstream(file.path(), std::ios::trunc) << "nothing of a log";
   }
-  const ReportOutcome outcome = make_reports(root_, true, {});
+  const ReportOutcome outcome = make_reports({.path = root_, .all = true});
   EXPECT_EQ(outcome.exit_code, kExitCannotTell);
   EXPECT_NE(outcome.text.find("app_of_20250101T000000Z-01"), std::string::npos);
   EXPECT_NE(outcome.errors.find("20250102T000000Z-02"), std::string::npos) << outcome.errors;

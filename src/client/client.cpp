@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/summary.hpp"
 #include "base/clock.hpp"
 #include "capture/counters.hpp"
 #include "capture/identity.hpp"
@@ -22,7 +21,7 @@
 #include "capture/vendor_entry.hpp"
 #include "client/joining.hpp"
 #include "client/session_config.hpp"
-#include "report/text_report.hpp"
+#include "client/session_report.hpp"
 
 namespace gpufl::client {
 
@@ -223,9 +222,8 @@ std::string Client::report() {
   }
   if (last_dir_.empty()) return disabled_ ? "" : "gpufl: no session has been recorded\n";
   if (session_) session_->flush();
-  const auto summary = analysis::summarize(last_dir_);
-  if (!summary) return "gpufl: no report: " + summary.status().text() + "\n";
-  return report::text_report(*summary);
+  const auto text = session_report(last_dir_);
+  return text ? *text : "gpufl: no report: " + text.status().text() + "\n";
 }
 
 void Client::system_start(const std::string& name) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "analysis/insights/loop_syncs.hpp"
 #include "report/text_sections.hpp"
 #include "report/units.hpp"
 
@@ -14,17 +17,11 @@ namespace {
 
 using analysis::CodeSite;
 using analysis::CodeSummary;
-using analysis::SessionSummary;
+using analysis::KernelGroup;
+using analysis::SyncLine;
+using analysis::WaitGroup;
 
 constexpr size_t kShownSources = 3;
-
-std::string site_text(const CodeSite& site) {
-  return site.text.empty() ? "unknown: no stack" : "@ " + site.text;
-}
-
-std::string share_text(double part, double whole) {
-  return whole > 0 ? fmt::format(" ({})", format_percent(part / whole)) : std::string();
-}
 
 std::string trimmed(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t");
@@ -32,15 +29,13 @@ std::string trimmed(std::string_view text) {
 }
 
 // The code of the first places, each once.
-template <typename Site>
-void write_sources(TextPage& page, const std::vector<Site>& sites) {
+void write_sources(Page& page, const std::vector<const CodeSite*>& sites) {
   std::set<std::string> shown;
-  for (const Site& entry : sites) {
-    const CodeSite& site = entry.site;
+  for (const CodeSite* site : sites) {
     if (shown.size() == kShownSources) break;
-    if (site.source.empty() || !shown.insert(site.text).second) continue;
-    page.paragraph(2, fmt::format("{}:{}: {}{}", site.file, site.line, trimmed(site.source),
-                                  site.is_newer ? "  (changed since the recording began)" : ""));
+    if (site->source.empty() || !shown.insert(site->text).second) continue;
+    page.paragraph(2, fmt::format("{}:{}: {}{}", site->file, site->line, trimmed(site->source),
+                                  site->is_newer ? "  (changed since the recording began)" : ""));
   }
 }
 
@@ -56,7 +51,7 @@ std::string_view reason_text(std::string_view state) {
   return "its addresses are not in it";
 }
 
-void write_unresolved(TextPage& page, const CodeSummary& code) {
+void write_unresolved(Page& page, const CodeSummary& code) {
   for (const auto& binary : code.unresolved) {
     page.paragraph(2,
                    fmt::format("! {}: no names: {} ({})", binary.path, reason_text(binary.state),
@@ -70,56 +65,120 @@ void write_unresolved(TextPage& page, const CodeSummary& code) {
   }
 }
 
-void write_more(TextPage& page, size_t all, size_t shown) {
-  if (all > shown) page.paragraph(2, fmt::format("... {} more", format_count(all - shown)));
+// Waits of the host as the log calls them: "StreamSynchronize".
+void write_waits_by_call(Page& page, const std::vector<WaitGroup>& waits, double session_ns,
+                         size_t top) {
+  TextTable table{
+      {{"wait", true}, {"count"}, {"blocked"}, {"mean"}, {"p99", false, 2}, {"longest", false, 1}}};
+  for (const WaitGroup& wait : waits) {
+    if (table.rows.size() == top) break;
+    const analysis::Stats& blocked = wait.blocked_ns;
+    const auto total_ns = static_cast<double>(blocked.total);
+    table.rows.push_back({wait.call, format_count(blocked.count),
+                          format_duration(total_ns) + share_text(total_ns, session_ns),
+                          format_duration(blocked.mean), duration_text(blocked.p99),
+                          duration_text(blocked.max)});
+  }
+  page.table(table);
+  write_more(page, waits.size(), table.rows.size());
+}
+
+// "cudaStreamSynchronize" where symbols tell, else "StreamSynchronize".
+std::string call_text(const analysis::SessionData& session, const SyncLine& line) {
+  const analysis::Waits& waits = session.tables.waits;
+  const uint32_t row = line.waits.front();
+  if (const std::string& function = session.code.api_function(waits.stack[row]);
+      !function.empty()) {
+    return function;
+  }
+  return std::string(analysis::wait_call_name(waits.call.empty() ? 0 : waits.call[row]));
+}
+
+void write_waits_by_line(Page& page, const SessionReport& report,
+                         const std::vector<SyncLine>& lines, const analysis::Distribution& all,
+                         size_t top) {
+  const auto session_ns = static_cast<double>(report.overview.recorded_ns);
+  const analysis::Waits& waits = report.session.tables.waits;
+  TextTable table{{{"wait", true}, {"at", true}, {"blocked"}, {"longest", false, 1}}, {}, 1};
+  std::vector<const CodeSite*> sites;
+  uint64_t with_line = 0;
+  double with_line_ns = 0;
+  for (const SyncLine& line : lines) {
+    const auto blocked_ns = static_cast<double>(line.blocked_ns);
+    with_line += line.waits.size();
+    with_line_ns += blocked_ns;
+    if (table.rows.size() == top) continue;
+    int64_t longest_ns = 0;
+    for (const uint32_t row : line.waits) longest_ns = std::max(longest_ns, waits.duration[row]);
+    sites.push_back(line.site);
+    table.rows.push_back(
+        {fmt::format("{} x {}", call_text(report.session, line), format_count(line.waits.size())),
+         line.site->text, format_duration(blocked_ns) + share_text(blocked_ns, session_ns),
+         duration_text(longest_ns)});
+  }
+  const size_t shown = table.rows.size();
+  if (with_line < all.count) {
+    const double rest_ns = all.total - with_line_ns;
+    table.rows.push_back({fmt::format("x {}", format_count(all.count - with_line)),
+                          "unknown: no stack",
+                          format_duration(rest_ns) + share_text(rest_ns, session_ns), "-"});
+  }
+  table.min_flexible = 28;
+  page.table(table);
+  write_more(page, lines.size(), shown);
+  write_sources(page, sites);
 }
 
 }  // namespace
 
-void write_waits(TextPage& page, const SessionSummary& summary, size_t top) {
-  const CodeSummary& code = summary.code;
-  if (code.waits.empty()) return;
-  const auto session_ns = static_cast<double>(summary.duration_ns);
+void write_waits(Page& page, const SessionReport& report, size_t top, MissingFigures& missing) {
+  const auto& waits = report.overview.waits;
+  if (!waits) {
+    missing.add("waits of the host", waits.unknown());
+    return;
+  }
+  if (waits->empty()) return;
+  analysis::Distribution all;
+  for (const WaitGroup& wait : *waits) {
+    all.count += wait.blocked_ns.count;
+    all.total += static_cast<double>(wait.blocked_ns.total);
+  }
+  const auto session_ns = static_cast<double>(report.overview.recorded_ns);
   page.heading("SYNCHRONIZATION",
-               fmt::format("{}{} blocked in {} waits", format_duration(code.blocked_ns.total),
-                           share_text(code.blocked_ns.total, session_ns),
-                           format_count(code.blocked_ns.count)));
-  TextTable table{{{"wait", true}, {"at", true}, {"blocked"}, {"longest", false, 1}}, {}, 1};
-  for (const analysis::WaitSite& wait : code.waits) {
-    if (table.rows.size() == top) break;
-    const double blocked_ns = wait.blocked_ns.total;
-    table.rows.push_back({fmt::format("{} x {}", wait.call, format_count(wait.blocked_ns.count)),
-                          site_text(wait.site),
-                          format_duration(blocked_ns) + share_text(blocked_ns, session_ns),
-                          format_duration(wait.blocked_ns.max)});
+               fmt::format("{}{} blocked in {} waits", format_duration(all.total),
+                           share_text(all.total, session_ns), format_count(all.count)));
+  const analysis::SessionView view(report.session, report.overview, {});
+  const std::vector<SyncLine> lines = sync_lines(view);
+  if (lines.empty()) {
+    write_waits_by_call(page, *waits, session_ns, top);
+  } else {
+    write_waits_by_line(page, report, lines, all, top);
   }
-  page.table(table);
-  write_more(page, code.waits.size(), table.rows.size());
-  write_sources(page, code.waits);
-  if (code.stacks == 0) {
-    page.paragraph(2, "No stacks were recorded: enable_stack_trace names the lines that waited.");
-  }
-  write_unresolved(page, code);
+  write_unresolved(page, report.session.summary.code);
 }
 
-void write_launches(TextPage& page, const SessionSummary& summary, size_t top) {
-  const CodeSummary& code = summary.code;
-  if (code.launches.empty()) return;
-  page.heading("LAUNCHES BY LINE",
-               fmt::format("{} on the GPU in {} kernels", format_duration(code.gpu_ns.total),
-                           format_count(code.gpu_ns.count)));
+void write_launches(Page& page, const SessionReport& report, size_t top, MissingFigures& missing) {
+  if (!report.overview.kernels) return;
+  const auto& lines = report.overview.kernels->by_line;
+  if (!lines) {
+    missing.add("lines of code", lines.unknown());
+    return;
+  }
+  if (lines->empty()) return;
+  page.heading("LAUNCHES BY LINE");
   TextTable table{{{"kernels"}, {"at", true}, {"GPU time"}, {"mean", false, 1}}, {}, 1};
-  for (const analysis::LaunchSite& launch : code.launches) {
+  for (const KernelGroup& group : *lines) {
     if (table.rows.size() == top) break;
-    const double gpu_ns = launch.gpu_ns.total;
-    table.rows.push_back({format_count(launch.gpu_ns.count), site_text(launch.site),
-                          format_duration(gpu_ns) + share_text(gpu_ns, code.gpu_ns.total),
-                          format_duration(launch.gpu_ns.mean())});
+    const analysis::Stats& stats = group.duration_ns;
+    table.rows.push_back(
+        {format_count(stats.count), group.label,
+         fmt::format("{} ({})", duration_text(stats.total), format_percent(group.share)),
+         format_duration(stats.mean)});
   }
   page.table(table);
-  write_more(page, code.launches.size(), table.rows.size());
-  write_sources(page, code.launches);
-  if (code.waits.empty()) write_unresolved(page, code);
+  write_more(page, lines->size(), table.rows.size());
+  const auto& waits = report.overview.waits;
+  if (!waits || waits->empty()) write_unresolved(page, report.session.summary.code);
 }
 
 }  // namespace gpufl::report

@@ -1,102 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
+#include <string>
 
-#include "report/text_report.hpp"
+#include "analysis/insights/test_program.hpp"
+#include "report/test_report.hpp"
+#include "report/text_page.hpp"
 #include "report/text_sections.hpp"
 
 namespace gpufl::report {
 namespace {
 
-using analysis::Distribution;
-using analysis::SessionSummary;
+using analysis::SessionData;
+using analysis::testing::kMs;
+using analysis::testing::kS;
+using analysis::testing::kUs;
+using analysis::testing::TestProgram;
 
-Distribution times(uint64_t count, double each_ns) {
-  Distribution distribution;
-  distribution.add(each_ns, count);
-  return distribution;
-}
-
-// The loop of a training program that waits in every step.
-SessionSummary summary_with_stacks() {
-  SessionSummary summary;
-  summary.duration_ns = 77'450'000'000;
-  auto& code = summary.code;
-  code.stacks = 12;
-  code.waits = {{{"train.py:90 in train_step()", "/home/me/train.py", 90,
-                  "    torch.cuda.synchronize()", false},
-                 "cudaDeviceSynchronize",
-                 times(50, 1.4716e9)},
-                {{"model.cpp:12 in Model::step(int)", "/home/me/model.cpp", 12,
-                  "cudaEventSynchronize(done);", true},
-                 "cudaEventSynchronize",
-                 times(1, 2e6)},
-                {{"<driver-internal>", "", 0, "", false}, "ContextSynchronize", times(2, 1e5)},
-                {{"", "", 0, "", false}, "StreamSynchronize", times(1, 500)}};
-  for (const auto& wait : code.waits) code.blocked_ns.merge(wait.blocked_ns);
-  code.launches = {
-      {{"train.py:81 in train_step()", "/home/me/train.py", 81, "", false}, times(61'000, 9'000)},
-      {{"launch() of libmodel.so", "", 0, "", false}, times(1'000, 3'000)}};
-  for (const auto& launch : code.launches) code.gpu_ns.merge(launch.gpu_ns);
-  code.unresolved = {{"/home/me/train", "ab12", "build_id_mismatch", "", "", 4, 0}};
-  return summary;
-}
-
-std::string section(const SessionSummary& summary, size_t width, size_t top) {
+std::string section(const TestReport& report, size_t width, size_t top) {
   TextPage page(width, false);
-  write_waits(page, summary, top);
-  write_launches(page, summary, top);
+  MissingFigures missing;
+  write_waits(page, report.view(), top, missing);
+  write_launches(page, report.view(), top, missing);
+  missing.write(page);
   return page.text();
 }
 
-// GPUFL_UPDATE_GOLDEN=1 writes the expected text anew, to be looked at in git.
-void expect_golden(const std::string& text, const std::string& name) {
-  const std::string path = std::string(GPUFL_GOLDEN_DIR) + "/" + name;
-  if (std::getenv("GPUFL_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
-  std::ifstream file(path);
-  std::ostringstream expected;
-  expected << file.rdbuf();
-  EXPECT_EQ(text, expected.str()) << path;
+// The loop of a training program that waits in every step.
+SessionData session_with_stacks() {
+  TestProgram program;
+  program.data.summary.header.engine = "Trace";
+  program.data.summary.duration_ns = 77'450 * kMs;
+  const uint32_t step = program.line("/home/me/train.py", 90, "train_step");
+  const uint32_t launch = program.line("/home/me/train.py", 81, "train_step");
+  const uint32_t model = program.line("/home/me/model.py", 12, "Model.forward");
+  for (int64_t i = 0; i < 50; ++i) {
+    program.wait(4, i * 1'549 * kMs, 1'471'600 * kUs, {.stack = step});
+    for (int64_t k = 0; k < 20; ++k) {
+      program.kernel("gemm", i * 1'549 * kMs + k * kMs, 9 * kUs,
+                     {.stack = k < 19 ? launch : model});
+    }
+  }
+  program.wait(1, 77'449 * kMs, 500 * kUs, {.stack = model});
+  program.wait(3, 77'449 * kMs + 600 * kUs, 500);
+  SessionData session = program.finish();
+  session.code = program.code();
+  session.summary.code.unresolved = {{"/home/me/train", "ab12", "build_id_mismatch", "", "", 4, 0}};
+  return session;
 }
 
 TEST(CodeSectionTest, LinesThatWaitedAndLaunched) {
-  expect_golden(section(summary_with_stacks(), 100, 30), "code.txt");
+  expect_golden(section(TestReport(session_with_stacks()), 100, 30), "code.txt");
 }
 
 TEST(CodeSectionTest, OnANarrowPageTheFirstOfThem) {
-  expect_golden(section(summary_with_stacks(), 60, 2), "code_narrow.txt");
+  expect_golden(section(TestReport(session_with_stacks()), 60, 1), "code_narrow.txt");
 }
 
-TEST(CodeSectionTest, WithoutStacksThereAreTotals) {
-  SessionSummary summary = summary_with_stacks();
-  summary.code.stacks = 0;
-  summary.code.launches.clear();
-  summary.code.unresolved.clear();
-  summary.code.waits = {{{}, "StreamSynchronize", times(3, 1e9)}};
-  summary.code.blocked_ns = times(3, 1e9);
-  const std::string text = section(summary, 100, 30);
-  EXPECT_NE(text.find("SYNCHRONIZATION: 3.000 s (3.9%) blocked in 3 waits"), std::string::npos)
+TEST(CodeSectionTest, WithoutStacksThereAreCalls) {
+  TestProgram program;
+  program.data.summary.header.engine = "Trace";
+  program.data.summary.duration_ns = 10 * kS;
+  for (int64_t i = 0; i < 3; ++i) program.wait(3, i * 3 * kS, 1 * kS);
+  program.kernel("gemm", 0, kMs);
+  const std::string text = section(TestReport(program.finish()), 100, 30);
+  EXPECT_NE(text.find("SYNCHRONIZATION: 3.000 s (30.0%) blocked in 3 waits"), std::string::npos)
       << text;
-  EXPECT_NE(text.find("StreamSynchronize x 3  unknown: no stack"), std::string::npos) << text;
-  EXPECT_NE(text.find("No stacks were recorded"), std::string::npos) << text;
+  EXPECT_NE(text.find("StreamSynchronize      3  3.000 s (30.0%)  1.000 s"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("lines of code: "), std::string::npos) << text;
   EXPECT_EQ(text.find("LAUNCHES"), std::string::npos) << text;
 }
 
 TEST(CodeSectionTest, NothingToSay) {
-  EXPECT_EQ(section(SessionSummary{}, 100, 30), "");
-  EXPECT_EQ(text_report(SessionSummary{}).find("SYNCHRONIZATION"), std::string::npos);
+  EXPECT_EQ(text_of(analysis::SessionSummary{}).find("SYNCHRONIZATION"), std::string::npos);
 }
 
 TEST(CodeSectionTest, ATerminalIsNotMadeToObeyALog) {
-  SessionSummary summary = summary_with_stacks();
-  summary.code.waits[0].call = "a\x1b[2J";
-  summary.code.waits[0].site = {"b\x1b", "c\x1b", 1, "d\x1b", false};
-  summary.code.launches[0].site.text = "e\x1b";
-  summary.code.unresolved[0].path = "f\x1b";
-  EXPECT_EQ(section(summary, 100, 30).find('\x1b'), std::string::npos);
+  TestProgram program;
+  program.data.summary.header.engine = "Trace";
+  const uint32_t line = program.line("/a\x1b", 1, "b\x1b");
+  program.wait(3, 0, kMs, {.stack = line});
+  program.kernel("c", 0, kMs, {.stack = line});
+  SessionData session = program.finish();
+  session.code = program.code();
+  session.summary.code.unresolved = {{"f\x1b", "", "no_symbols", "", "", 1, 0}};
+  const std::string text = section(TestReport(std::move(session)), 100, 30);
+  EXPECT_NE(text.find("a?:1 in b?"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ Verdict ledger_verdict(const SessionSummary& summary) {
 namespace {
 
 // What launched, and what came of it. Rows that would tell of nothing are left out.
-void write_launches(TextPage& page, const format::Ledger& ledger) {
+void write_launches(Page& page, const format::Ledger& ledger) {
   const auto field_if_any = [&](std::string_view name, const std::optional<uint64_t>& count) {
     if (count.value_or(0) > 0) page.field(name, format_count(*count));
   };
@@ -78,10 +78,10 @@ void write_launches(TextPage& page, const format::Ledger& ledger) {
                            text(device.kernel_records), text(device.launches_missing)));
   }
   if (ledger.graph_launches.value_or(0) > 0) {
-    page.field("graph launches",
-               fmt::format("{} ({} kernel records; how many there should be is unknown)",
-                           format_count(*ledger.graph_launches),
-                           format_count(ledger.graph_kernel_records.value_or(0))));
+    page.field("graph launches", fmt::format("{} ({} kernel records, {} missing)",
+                                             format_count(*ledger.graph_launches),
+                                             format_count(ledger.graph_kernel_records.value_or(0)),
+                                             text(ledger.graph_kernels_missing)));
   }
   if (!ledger.uncounted.empty()) {
     std::string names;
@@ -94,74 +94,123 @@ void write_launches(TextPage& page, const format::Ledger& ledger) {
 
 }  // namespace
 
-void write_ledger(TextPage& page, const SessionSummary& summary) {
+namespace {
+
+// The numbers of a ledger: those that tell of something each in a row, then the names of those that
+// are zero, and of those that nobody counted.
+class LedgerRows {
+ public:
+  LedgerRows(Page& page, const format::Ledger* ledger) : page_(page), ledger_(ledger) {}
+
+  // What is zero only where nothing was lost.
+  void loss(std::string_view label, std::optional<uint64_t> count) {
+    if (!count) {
+      append(unknown_, label);
+    } else if (*count == 0) {
+      append(zero_, label);
+    } else {
+      page_.field(label, format_count(*count));
+    }
+  }
+  void loss(std::string_view label, std::string_view name, uint64_t format::Ledger::* member) {
+    loss(label, knows(name) ? std::optional(ledger_->*member) : std::nullopt);
+  }
+  void loss(std::string_view label, std::optional<uint64_t> format::Ledger::* member) {
+    loss(label, ledger_ != nullptr ? ledger_->*member : std::nullopt);
+  }
+  void if_counted(std::string_view label, std::optional<uint64_t> format::Ledger::* member) {
+    if (ledger_ != nullptr && ledger_->*member) loss(label, *(ledger_->*member));
+  }
+  template <typename Text>
+  void writer(std::string_view label, std::string_view name, Text text) {
+    if (knows(name)) {
+      page_.field(label, text(ledger_->writer));
+    } else {
+      append(unknown_, label);
+    }
+  }
+  // `count`: of the writer's counts; `text`: what is said of them where there are any.
+  template <typename Count, typename Text>
+  void writer_loss(std::string_view label, std::string_view name, Count count, Text text) {
+    if (knows(name) && count(ledger_->writer) > 0) {
+      page_.field(label, text(ledger_->writer));
+    } else {
+      append(knows(name) ? zero_ : unknown_, label);
+    }
+  }
+  void finish() {
+    if (!zero_.empty()) page_.field("zero", zero_);
+    if (!unknown_.empty()) page_.field(kUnknown, unknown_);
+  }
+
+ private:
+  bool knows(std::string_view name) const { return ledger_ != nullptr && ledger_->knows(name); }
+  static void append(std::string& list, std::string_view label) {
+    list.append(list.empty() ? "" : ", ").append(label);
+  }
+
+  Page& page_;
+  const format::Ledger* ledger_;
+  std::string zero_, unknown_;
+};
+
+}  // namespace
+
+void write_ledger(Page& page, const SessionSummary& summary) {
   const Verdict result = ledger_verdict(summary);
   page.heading("LEDGER", result.text, result.tone);
 
-  // One row for every number, so that what nobody counted is seen to be unknown.
-  const format::Ledger* ledger = summary.ledger ? &*summary.ledger : nullptr;
-  const std::string& engine = summary.header.engine;
-  const auto optional_count = [&](std::optional<uint64_t> format::Ledger::* member) {
-    if (ledger == nullptr) return std::string(kUnknown);
-    const std::optional<uint64_t>& count = ledger->*member;
-    return count ? format_count(*count) : fmt::format("unknown ({} does not count them)", engine);
-  };
-  const auto count = [&](std::string_view name, uint64_t format::Ledger::* member) {
-    const bool known = ledger != nullptr && ledger->knows(name);
-    return known ? format_count(ledger->*member) : std::string(kUnknown);
-  };
-  const auto writer = [&](std::string_view name, auto text) {
-    return ledger != nullptr && ledger->knows(name) ? text(ledger->writer) : std::string(kUnknown);
-  };
   using format::Ledger;
   using format::WriterCounts;
-  page.field("launches seen", optional_count(&Ledger::launches_seen));
-  page.field("kernel records", optional_count(&Ledger::kernel_records));
+  const Ledger* ledger = summary.ledger ? &*summary.ledger : nullptr;
+  LedgerRows rows(page, ledger);
+  rows.loss("launches seen", &Ledger::launches_seen);
+  rows.loss("kernel records", &Ledger::kernel_records);
   if (ledger != nullptr) write_launches(page, *ledger);
-  page.field("dropped by the vendor", optional_count(&Ledger::vendor_dropped));
-  page.field("impossible times", optional_count(&Ledger::impossible_times));
-  const auto if_counted = [&](std::string_view name, std::optional<uint64_t> Ledger::* member) {
-    if (ledger != nullptr && ledger->*member) page.field(name, format_count(*(ledger->*member)));
-  };
-  if_counted("launch notes dropped", &Ledger::notes_dropped);
-  if_counted("markers dropped", &Ledger::markers_dropped);
-  if_counted("markers never closed", &Ledger::markers_unclosed);
-  if_counted("marker ends without start", &Ledger::markers_unmatched);
-  if_counted("stacks dropped", &Ledger::stacks_dropped);
-  page.field("scope events dropped", count("scopes_dropped", &Ledger::scopes_dropped));
-  page.field("scopes never closed", count("scopes_unclosed", &Ledger::scopes_unclosed));
-  page.field("scopes forgotten", count("scopes_forgotten", &Ledger::scopes_forgotten));
-  page.field("names beyond the bound", count("names_overflowed", &Ledger::names_overflowed));
-  page.field("counters beyond the bound",
-             count("counters_overflowed", &Ledger::counters_overflowed));
-  page.field("samples taken", count("samples_taken", &Ledger::samples_taken));
-  page.field("samples missed", count("samples_missed", &Ledger::samples_missed));
-  page.field("samplers stuck", count("samplers_stuck", &Ledger::samplers_stuck));
-  page.field("rounds lost", count("rounds_lost", &Ledger::rounds_lost));
-  page.field("events dropped", count("events_dropped", &Ledger::events_dropped));
-  page.field("rows written",
-             writer("rows", [](const WriterCounts& w) { return counts_text(w.rows); }));
-  page.field("rows read", counts_text(summary.rows));
-  page.field("dropped by the writer",
-             writer("dropped", [](const WriterCounts& w) { return counts_text(w.dropped); }));
-  page.field("dictionary overflows", writer("dictionary_overflows", [](const WriterCounts& w) {
-               return format_count(w.dictionary_overflows);
-             }));
-  page.field("raw bytes", writer("raw_bytes", [](const WriterCounts& w) {
-               return format_bytes(static_cast<double>(w.raw_bytes));
-             }));
-  // Written before the last windows are sealed, so it cannot count those.
-  page.field("windows sealed on the way", writer("windows_sealed", [](const WriterCounts& w) {
-               return fmt::format("{} ({})", format_count(w.windows_sealed),
-                                  format_bytes(static_cast<double>(w.sealed_bytes)));
-             }));
-  page.field("windows deleted", writer("windows_deleted", [](const WriterCounts& w) {
-               return fmt::format("{} ({} rows)", format_count(w.windows_deleted),
-                                  format_count(w.rows_deleted));
-             }));
+  rows.loss("dropped by the vendor", &Ledger::vendor_dropped);
+  rows.loss("impossible times", &Ledger::impossible_times);
+  rows.if_counted("launch notes dropped", &Ledger::notes_dropped);
+  rows.if_counted("markers dropped", &Ledger::markers_dropped);
+  rows.if_counted("markers never closed", &Ledger::markers_unclosed);
+  rows.if_counted("marker ends without start", &Ledger::markers_unmatched);
+  rows.if_counted("stacks dropped", &Ledger::stacks_dropped);
+  rows.loss("scope events dropped", "scopes_dropped", &Ledger::scopes_dropped);
+  rows.loss("scopes never closed", "scopes_unclosed", &Ledger::scopes_unclosed);
+  rows.loss("scopes forgotten", "scopes_forgotten", &Ledger::scopes_forgotten);
+  rows.loss("names beyond the bound", "names_overflowed", &Ledger::names_overflowed);
+  rows.loss("counters beyond the bound", "counters_overflowed", &Ledger::counters_overflowed);
+  rows.loss("samples taken", "samples_taken", &Ledger::samples_taken);
+  rows.loss("samples missed", "samples_missed", &Ledger::samples_missed);
+  rows.loss("samplers stuck", "samplers_stuck", &Ledger::samplers_stuck);
+  rows.loss("rounds lost", "rounds_lost", &Ledger::rounds_lost);
+  rows.loss("events dropped", "events_dropped", &Ledger::events_dropped);
+  rows.writer("rows written", "rows",
+              [](const WriterCounts& writer) { return counts_text(writer.rows); });
+  if (ledger == nullptr || ledger->writer.rows != summary.rows) {
+    page.field("rows read", counts_text(summary.rows));
+  }
+  rows.writer_loss(
+      "dropped by the writer", "dropped",
+      [](const WriterCounts& writer) { return sum(writer.dropped); },
+      [](const WriterCounts& writer) { return counts_text(writer.dropped); });
+  rows.writer_loss(
+      "dictionary overflows", "dictionary_overflows",
+      [](const WriterCounts& writer) { return writer.dictionary_overflows; },
+      [](const WriterCounts& writer) { return format_count(writer.dictionary_overflows); });
+  rows.writer("raw bytes", "raw_bytes", [](const WriterCounts& writer) {
+    return format_bytes(static_cast<double>(writer.raw_bytes));
+  });
+  rows.writer_loss(
+      "windows deleted", "windows_deleted",
+      [](const WriterCounts& writer) { return writer.windows_deleted; },
+      [](const WriterCounts& writer) {
+        return fmt::format("{} ({} rows)", format_count(writer.windows_deleted),
+                           format_count(writer.rows_deleted));
+      });
+  rows.finish();
 }
 
-void write_activity(TextPage& page, const SessionSummary& summary) {
+void write_activity(Page& page, const SessionSummary& summary) {
   constexpr std::string_view kActivity[] = {
       "kernel", "memcpy",    "memset",      "sync",         "memory",    "graph",
       "api",    "pc_sample", "sass_metric", "range_metric", "pm_sample", "warp_span"};
@@ -176,11 +225,12 @@ void write_activity(TextPage& page, const SessionSummary& summary) {
   page.field("records", text);
 }
 
-void write_cost(TextPage& page, const SessionSummary& summary) {
+void write_cost(Page& page, const SessionSummary& summary) {
   page.heading("COST OF RECORDING");
-  if (!summary.ledger) {
+  // A recorder takes some time in any case; where it was none, nobody has measured it.
+  if (!summary.ledger || summary.ledger->collector_cpu_ns == 0) {
     page.field("collector CPU time", kUnknown);
-    return;
+    if (!summary.ledger) return;
   }
   const format::Ledger& ledger = *summary.ledger;
   const auto time_text = [&](double time_ns, std::string_view of_what) {
@@ -191,8 +241,10 @@ void write_cost(TextPage& page, const SessionSummary& summary) {
     }
     return text;
   };
-  page.field("collector CPU time",
-             time_text(static_cast<double>(ledger.collector_cpu_ns), "one core"));
+  if (ledger.collector_cpu_ns > 0) {
+    page.field("collector CPU time",
+               time_text(static_cast<double>(ledger.collector_cpu_ns), "one core"));
+  }
   if (ledger.callback_ns) {
     page.field("in callbacks",
                time_text(static_cast<double>(*ledger.callback_ns), "the session's time"));

@@ -10,7 +10,7 @@
 
 namespace gpufl::report {
 
-void write_markers(TextPage& page, const analysis::SessionSummary& summary, size_t top) {
+void write_markers(Page& page, const analysis::SessionSummary& summary, size_t top) {
   if (summary.markers.empty()) return;
   page.heading("MARKERS");
   TextTable table{{{"marker"},
@@ -40,10 +40,7 @@ void write_markers(TextPage& page, const analysis::SessionSummary& summary, size
          of_range(ended, format_duration(duration.max))});
   }
   page.table(table);
-  if (summary.markers.size() > table.rows.size()) {
-    page.paragraph(
-        2, fmt::format("... {} more", format_count(summary.markers.size() - table.rows.size())));
-  }
+  write_more(page, summary.markers.size(), table.rows.size());
   for (size_t i = 0; i < table.rows.size(); ++i) {
     const analysis::MarkerTotal& marker = summary.markers[i];
     if (marker.open == 0) continue;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,10 +27,12 @@ struct MetricGroup {
   double last = 0;    // sum over all series
 };
 
-std::vector<MetricGroup> group(const std::vector<MetricSeries>& metrics,
-                               std::optional<int64_t> device) {
+using SeriesList = std::span<const MetricSeries* const>;
+
+std::vector<MetricGroup> group(SeriesList metrics, std::optional<int64_t> device) {
   std::vector<MetricGroup> groups;
-  for (const MetricSeries& series : metrics) {
+  for (const MetricSeries* entry : metrics) {
+    const MetricSeries& series = *entry;
     if (series.device != device) continue;
     if (groups.empty() || groups.back().first->metric != series.metric) {
       groups.emplace_back().first = &series;
@@ -74,12 +77,13 @@ std::string owner(const SessionSummary& summary, std::optional<int64_t> device) 
   return fmt::format("GPU {} METRICS", *device);
 }
 
-void write_owner(TextPage& page, const SessionSummary& summary, std::optional<int64_t> device) {
+void write_owner(Page& page, const SessionSummary& summary, SeriesList metrics,
+                 std::optional<int64_t> device) {
   TextTable gauges{{{"metric"}, {"min"}, {"mean"}, {"max"}, {"last"}, {"samples", false, 1}}};
   TextTable counters{{{"since before the session"}, {"grew by"}, {"last"}, {"samples", false, 1}}};
   std::string zeros;
   std::vector<const MetricSeries*> bits;
-  for (const MetricGroup& metric : group(summary.metrics, device)) {
+  for (const MetricGroup& metric : group(metrics, device)) {
     const std::string& name = metric.first->metric;
     const Distribution& values = metric.values;
     const std::string samples = format_count(values.count);
@@ -96,7 +100,7 @@ void write_owner(TextPage& page, const SessionSummary& summary, std::optional<in
                                format_metric(name, metric.last), samples});
     }
   }
-  page.heading(make_harmless(owner(summary, device)));
+  page.heading(owner(summary, device));
   if (!gauges.rows.empty()) page.table(gauges);
   for (const MetricSeries* series : bits) {
     page.field(metric_label(series->metric), bits_text(*series));
@@ -107,12 +111,28 @@ void write_owner(TextPage& page, const SessionSummary& summary, std::optional<in
 
 }  // namespace
 
-void write_metrics(TextPage& page, const SessionSummary& summary) {
+void write_metrics(Page& page, const SessionSummary& summary, SeriesList metrics) {
   // Series are sorted by device, the host's first.
-  for (size_t i = 0; i < summary.metrics.size(); ++i) {
-    const auto& device = summary.metrics[i].device;
-    if (i == 0 || summary.metrics[i - 1].device != device) write_owner(page, summary, device);
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    const auto& device = metrics[i]->device;
+    if (i == 0 || metrics[i - 1]->device != device) write_owner(page, summary, metrics, device);
   }
+}
+
+void write_counters(Page& page, std::span<const analysis::CounterTotal* const> counters,
+                    size_t top) {
+  if (counters.empty()) return;
+  page.heading("COUNTERS");
+  TextTable table{{{"counter"}, {"value"}, {"in session"}, {"per second"}, {"samples", false, 1}}};
+  for (const analysis::CounterTotal* counter : counters) {
+    if (table.rows.size() == top) break;
+    const std::optional<double> rate = counter->per_second();
+    table.rows.push_back({counter->name, format_signed_count(counter->last),
+                          format_signed_count(counter->increase()),
+                          rate ? format_rate(*rate) : "unknown", format_count(counter->samples)});
+  }
+  page.table(table);
+  write_more(page, counters.size(), table.rows.size());
 }
 
 }  // namespace gpufl::report

@@ -8,7 +8,7 @@ namespace gpufl::report {
 
 // For a program that hung: what it was waiting for when its log stops. One that ended cleanly has
 // told this in its ledger.
-void write_pending(TextPage& page, const analysis::SessionSummary& summary, size_t top) {
+void write_pending(Page& page, const analysis::SessionSummary& summary, size_t top) {
   if (summary.pending.empty()) return;
   page.heading(summary.live ? "RUNNING NOW" : "STILL RUNNING WHEN THE LOG ENDS");
   TextTable table{
@@ -22,10 +22,7 @@ void write_pending(TextPage& page, const analysis::SessionSummary& summary, size
                           std::to_string(work.correlation)});
   }
   page.table(table);
-  if (summary.pending.size() > table.rows.size()) {
-    page.paragraph(
-        2, fmt::format("and {} more", format_count(summary.pending.size() - table.rows.size())));
-  }
+  write_more(page, summary.pending.size(), table.rows.size());
 }
 
 }  // namespace gpufl::report

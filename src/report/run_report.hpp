@@ -4,14 +4,28 @@
 #include <span>
 #include <string>
 
+#include "analysis/insight.hpp"
+#include "analysis/run_overview.hpp"
 #include "analysis/summary.hpp"
-#include "report/text_report.hpp"
+#include "report/session_report.hpp"
 
 // All sessions of a run, one line each, and what they come to together: the end of `gpufl trace`,
-// and `gpufl report` of a run's folder.
+// and `gpufl report` of a run's folder. Any thread.
 namespace gpufl::report {
 
-// Plain ASCII but for names from the log. Ends with a newline. Any thread.
+// Views: the caller owns what they show.
+struct RunReport {
+  const analysis::RunData& run;
+  const analysis::RunOverview& overview;        // made by analyze_run() of that run
+  std::span<const analysis::Insight> insights;  // of the run as a whole
+};
+
+// Plain ASCII but for names from the log and insights. Ends with a newline.
+std::string run_report(const RunReport& report, const TextOptions& options = {});
+// The same content as Markdown.
+std::string markdown_run_report(const RunReport& report, const TextOptions& options = {});
+
+// What sessions come to without their rows being looked at.
 std::string run_report(std::span<const analysis::SessionSummary> sessions,
                        const TextOptions& options = {});
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <numeric>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,156 +14,192 @@ namespace gpufl::report {
 namespace {
 
 using analysis::Distribution;
-using analysis::ScopeNode;
-using analysis::SessionSummary;
+using analysis::ScopeItem;
+using analysis::ScopeWork;
 
 constexpr size_t kIndent = 2;
+constexpr size_t kShownKernels = 3;
+constexpr size_t kShownWaits = 2;
 
-double time_in(const ScopeNode& node) { return node.duration_ns.total + node.open_ns; }
+double time_in(const ScopeWork& scope) { return scope.duration_ns.total + scope.open_ns; }
 
-std::string title(const ScopeNode& node) {
-  if (node.is_unknown) return "(parent not in the log)";
-  return node.tag.empty() ? node.name : node.name + " / " + node.tag;
+// The host's time or the GPU's, whichever is more: what makes a scope worth a look.
+double weight(const ScopeWork& scope) {
+  return std::max(time_in(scope), static_cast<double>(scope.total.gpu_ns()));
+}
+
+std::string title(const ScopeWork& scope) {
+  return scope.tag.empty() ? scope.name : scope.name + " / " + scope.tag;
 }
 
 // What the row of a scope cannot say; empty for most.
-std::string note(const ScopeNode& node) {
+std::string note(const ScopeWork& scope) {
   std::string text;
   const auto part = [&](uint64_t count, std::string_view what) {
     if (count == 0) return;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", format_count(count), what);
   };
-  part(node.open, "still open (in count, total and share only)");
-  part(node.cut, "ended by the end of its thread or session");
-  part(node.lost, "whose end was dropped (in count only)");
-  part(node.deeper, "paths nested too deep to show");
+  part(scope.open, "still open (in count, total and share only)");
+  part(scope.cut, "ended by the end of its thread or session");
+  part(scope.lost, "whose end was dropped (in count only)");
   return text;
 }
 
 class ScopeRows {
  public:
-  ScopeRows(const SessionSummary& summary, size_t top) : session_ns_(summary.duration_ns) {
-    list_all(summary.scopes, nullptr);
+  ScopeRows(const SessionReport& report, size_t top)
+      : scopes_(report.overview.scopes),
+        session_ns_(static_cast<double>(report.session.summary.duration_ns)) {
+    for (const ScopeWork& scope : scopes_) {
+      has_work_ |= scope.total.gpu_ns() > 0 || scope.total.waits > 0;
+      has_iterations_ |= scope.iteration_ns.count > 0;
+      has_energy_ |= scope.energy_joules.is_known();
+    }
     choose(top);
-    table_.columns = {{"scope"}, {"count"},         {"total"},        {"share", false, 1},
-                      {"mean"},  {"min", false, 3}, {"max", false, 2}};
-    if (has_iterations_) table_.columns.push_back({"per iteration"});
-    add(summary.scopes, 0);
+    add_columns();
+    for (size_t i = 0; i < scopes_.size(); ++i) {
+      if (shown_[i]) add_scope(scopes_[i]);
+    }
   }
 
   const TextTable& table() const { return table_; }
   const std::vector<std::string>& notes() const { return notes_; }
+  size_t shown() const {
+    return static_cast<size_t>(std::count(shown_.begin(), shown_.end(), true));
+  }
 
  private:
-  struct Placed {
-    const ScopeNode* node;
-    const ScopeNode* parent;
-  };
-
-  void list_all(const std::vector<ScopeNode>& nodes, const ScopeNode* parent) {
-    for (const ScopeNode& node : nodes) {
-      all_.push_back({&node, parent});
-      has_iterations_ |= node.iteration_ns.count > 0;
-      list_all(node.children, &node);
-    }
-  }
-
   // The `top` with the most time, and every scope that one of them lies in.
   void choose(size_t top) {
-    std::unordered_map<const ScopeNode*, const ScopeNode*> parents;
-    for (const Placed& placed : all_) parents.emplace(placed.node, placed.parent);
-    if (all_.size() > top) {
+    std::vector<size_t> order(scopes_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    if (order.size() > top) {
       std::nth_element(
-          all_.begin(), all_.begin() + static_cast<ptrdiff_t>(top), all_.end(),
-          [](const Placed& a, const Placed& b) { return time_in(*a.node) > time_in(*b.node); });
-      all_.resize(top);
+          order.begin(), order.begin() + static_cast<ptrdiff_t>(top), order.end(),
+          [this](size_t a, size_t b) { return weight(scopes_[a]) > weight(scopes_[b]); });
+      order.resize(top);
     }
-    for (const Placed& placed : all_) {
-      for (const ScopeNode* node = placed.node; node != nullptr; node = parents[node]) {
-        if (!shown_.insert(node).second) break;
+    shown_.assign(scopes_.size(), false);
+    for (size_t i : order) {
+      while (i < scopes_.size() && !shown_[i]) {
+        shown_[i] = true;
+        i = scopes_[i].parent;
       }
     }
   }
 
-  void add(const std::vector<ScopeNode>& nodes, size_t depth) {
-    size_t hidden = 0;
-    double hidden_ns = 0;
-    for (const ScopeNode& node : nodes) {
-      if (!shown_.contains(&node)) {
-        ++hidden;
-        hidden_ns += time_in(node);
-        continue;
-      }
-      add_row(node, depth);
-      add(node.children, depth + 1);
+  void add_columns() {
+    table_.columns = {{"scope"}, {"count"}, {"total"}, {"share", false, 3}, {"mean", false, 1}};
+    if (has_work_) {
+      table_.columns.push_back({"GPU time"});
+      table_.columns.push_back({"kernels", false, 4});
+      table_.columns.push_back({"waited", false, 2});
+    } else {
+      table_.columns.push_back({"min", false, 6});
+      table_.columns.push_back({"max", false, 5});
     }
-    if (hidden == 0) return;
-    auto& row = table_.rows.emplace_back(table_.columns.size());
-    row[0] = std::string(depth * kIndent, ' ') + fmt::format("... {} more", format_count(hidden));
-    row[2] = format_duration(hidden_ns);
+    if (has_iterations_) table_.columns.push_back({"per iteration"});
+    if (has_energy_) table_.columns.push_back({"energy", false, 5});
   }
 
-  void add_row(const ScopeNode& node, size_t depth) {
-    const Distribution& duration = node.duration_ns;
+  void add_scope(const ScopeWork& scope) {
+    const Distribution& duration = scope.duration_ns;
     const auto known = [&](double ns) {
       return duration.count > 0 ? format_duration(ns) : std::string("-");
     };
     std::vector<std::string> row = {
-        std::string(depth * kIndent, ' ') + title(node),
-        node.is_unknown ? "-" : format_count(duration.count + node.open + node.lost),
-        time_in(node) > 0 || duration.count > 0 ? format_duration(time_in(node)) : "-",
-        session_ns_ > 0 && !node.is_unknown
-            ? format_percent(time_in(node) / static_cast<double>(session_ns_))
-            : "-",
-        known(duration.mean()),
-        known(duration.min),
-        known(duration.max)};
-    if (has_iterations_) {
-      const Distribution& iteration = node.iteration_ns;
-      row.push_back(iteration.count == 0 ? std::string()
-                                         : fmt::format("{} x {}", format_count(iteration.count),
-                                                       format_duration(iteration.mean())));
+        std::string(scope.depth * kIndent, ' ') + title(scope),
+        format_count(duration.count + scope.open + scope.lost),
+        time_in(scope) > 0 || duration.count > 0 ? format_duration(time_in(scope)) : "-",
+        session_ns_ > 0 ? format_percent(time_in(scope) / session_ns_) : "-",
+        known(duration.mean())};
+    if (has_work_) {
+      const analysis::WorkTotals& total = scope.total;
+      row.push_back(total.gpu_ns() > 0 ? duration_text(total.gpu_ns()) : "-");
+      row.push_back(total.kernels > 0 ? format_count(total.kernels) : "-");
+      row.push_back(total.waits > 0 ? duration_text(total.wait_ns) : "-");
+    } else {
+      row.push_back(known(duration.min));
+      row.push_back(known(duration.max));
     }
-    if (const std::string text = note(node); !text.empty()) {
-      notes_.push_back(fmt::format("{}: {}", title(node), text));
+    if (has_iterations_) row.push_back(iteration_text(scope));
+    if (has_energy_) {
+      row.push_back(scope.energy_joules ? format_metric("energy_mj", *scope.energy_joules * 1000)
+                                        : "-");
+    }
+    if (const std::string text = note(scope); !text.empty()) {
+      notes_.push_back(fmt::format("{}: {}", title(scope), text));
     }
     table_.rows.push_back(std::move(row));
+    // Where all of it is of scopes inside, it is listed there.
+    if (scope.own.kernels > 0) {
+      add_items(scope, scope.kernels, kShownKernels, scope.kernel_names, false);
+    }
+    if (scope.own.waits > 0) add_items(scope, scope.waits, kShownWaits, scope.waits.size(), true);
   }
 
-  int64_t session_ns_;
-  bool has_iterations_ = false;
-  std::vector<Placed> all_;
-  std::unordered_set<const ScopeNode*> shown_;
+  static std::string iteration_text(const ScopeWork& scope) {
+    const Distribution& iteration = scope.iteration_ns;
+    if (iteration.count == 0) return {};
+    std::string text =
+        fmt::format("{} x {}", format_count(iteration.count), format_duration(iteration.mean()));
+    if (scope.iteration_gpu_ns && *scope.iteration_gpu_ns > 0) {
+      text += fmt::format(", GPU {}", format_duration(*scope.iteration_gpu_ns));
+    }
+    return text;
+  }
+
+  // Kernels or waits under their scope, those with the most time.
+  void add_items(const ScopeWork& scope, const std::vector<ScopeItem>& items, size_t most,
+                 uint64_t all, bool is_wait) {
+    constexpr size_t kCount = 1;
+    const size_t time_column = is_wait ? 7 : 5;
+    const std::string indent((scope.depth + 1) * kIndent, ' ');
+    const size_t count = std::min(most, items.size());
+    for (size_t i = 0; i < count; ++i) {
+      auto& row = table_.rows.emplace_back(table_.columns.size());
+      row[0] = indent + "- " + items[i].label;
+      row[kCount] = format_count(items[i].count);
+      row[time_column] = duration_text(items[i].total_ns);
+    }
+    if (all > count) {
+      auto& row = table_.rows.emplace_back(table_.columns.size());
+      row[0] = indent + fmt::format("- {} more {}", format_count(all - count),
+                                    is_wait ? "calls that wait" : "kernels");
+    }
+  }
+
+  const std::vector<ScopeWork>& scopes_;
+  double session_ns_;
+  bool has_work_ = false, has_iterations_ = false, has_energy_ = false;
+  std::vector<bool> shown_;  // by index
   TextTable table_;
   std::vector<std::string> notes_;
 };
 
-}  // namespace
-
-void write_scopes(TextPage& page, const SessionSummary& summary, size_t top) {
-  if (summary.scopes.empty()) return;
-  page.heading("SCOPES");
-  const ScopeRows rows(summary, top);
-  page.table(rows.table());
-  for (const std::string& text : rows.notes()) page.paragraph(2, text, Tone::Plain, 2);
+void write_rates(Page& page, const std::vector<ScopeWork>& scopes, size_t top) {
+  TextTable table{{{"counters by scope", true}, {"counter", true}, {"increase"}, {"per second"}}};
+  for (const ScopeWork& scope : scopes) {
+    for (const analysis::ScopeCounter& counter : scope.counters) {
+      if (table.rows.size() == top) break;
+      table.rows.push_back({scope.path, counter.name, format_signed_count(counter.increase),
+                            format_rate(counter.per_second)});
+    }
+  }
+  if (!table.rows.empty()) page.table(table);
 }
 
-void write_counters(TextPage& page, const SessionSummary& summary, size_t top) {
-  if (summary.counters.empty()) return;
-  page.heading("COUNTERS");
-  TextTable table{{{"counter"}, {"value"}, {"in session"}, {"per second"}, {"samples", false, 1}}};
-  for (const analysis::CounterTotal& counter : summary.counters) {
-    if (table.rows.size() == top) break;
-    const std::optional<double> rate = counter.per_second();
-    table.rows.push_back({counter.name, format_signed_count(counter.last),
-                          format_signed_count(counter.increase()),
-                          rate ? format_rate(*rate) : "unknown", format_count(counter.samples)});
-  }
-  page.table(table);
-  if (summary.counters.size() > table.rows.size()) {
-    page.paragraph(
-        2, fmt::format("... {} more", format_count(summary.counters.size() - table.rows.size())));
-  }
+}  // namespace
+
+void write_scopes(Page& page, const SessionReport& report, size_t top) {
+  const std::vector<ScopeWork>& scopes = report.overview.scopes;
+  if (scopes.empty()) return;
+  page.heading("SCOPES");
+  const ScopeRows rows(report, top);
+  page.table(rows.table());
+  write_more(page, scopes.size(), rows.shown());
+  for (const std::string& text : rows.notes()) page.paragraph(2, text, Tone::Plain, 2);
+  write_rates(page, scopes, top);
 }
 
 }  // namespace gpufl::report

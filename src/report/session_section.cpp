@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "report/text_sections.hpp"
@@ -11,7 +13,7 @@ namespace {
 using analysis::SessionSummary;
 using base::Json;
 
-void write_field(TextPage& page, std::string_view label, const std::string& value) {
+void write_field(Page& page, std::string_view label, const std::string& value) {
   if (!value.empty()) page.field(label, value);
 }
 
@@ -68,7 +70,7 @@ std::string event_text(const Json& event) {
 
 }  // namespace
 
-void write_capabilities(TextPage& page, std::span<const analysis::Capability> notes) {
+void write_capabilities(Page& page, std::span<const analysis::Capability> notes) {
   for (const analysis::Capability& note : notes) {
     if (note.is_as_asked()) continue;
     page.paragraph(2,
@@ -80,11 +82,13 @@ void write_capabilities(TextPage& page, std::span<const analysis::Capability> no
   }
 }
 
-void write_session(TextPage& page, const SessionSummary& summary) {
-  const format::SessionHeader& header = summary.header;
-  page.heading("GPUFlight report", header.app_name, Tone::Strong);
+void write_title(Page& page, const SessionSummary& summary) {
+  page.heading("GPUFlight report", summary.header.app_name, Tone::Strong);
   write_capabilities(page, summary.capabilities);
+}
 
+void write_session(Page& page, const SessionSummary& summary) {
+  const format::SessionHeader& header = summary.header;
   page.heading("SESSION");
   page.field("id", header.session_id);
   write_field(page, "run", header.run_id);
@@ -107,7 +111,7 @@ void write_session(TextPage& page, const SessionSummary& summary) {
   page.field("log", summary.dir.string());
 }
 
-void write_devices(TextPage& page, const SessionSummary& summary) {
+void write_devices(Page& page, const SessionSummary& summary) {
   if (summary.devices.empty()) return;
   page.heading("DEVICES");
   TextTable table{{{"gpu", true},
@@ -140,10 +144,11 @@ void write_devices(TextPage& page, const SessionSummary& summary) {
                           text_or_unknown(device["driver"]), text_or_unknown(device["pci_bus"]),
                           text_or_unknown(device["uuid"])});
   }
+  table.drop_empty_columns();
   page.table(table);
 }
 
-void write_events(TextPage& page, const SessionSummary& summary, size_t top) {
+void write_events(Page& page, const SessionSummary& summary, size_t top) {
   if (summary.event_counts.empty()) return;
   page.heading("EVENTS");
   std::string counts;
@@ -152,7 +157,7 @@ void write_events(TextPage& page, const SessionSummary& summary, size_t top) {
     counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", name, format_count(count));
     total += count;
   }
-  page.paragraph(2, counts);
+  if (total > std::min<uint64_t>(top, summary.events.size())) page.paragraph(2, counts);
   TextTable table{{{"time"}, {"event", true}, {"gpu"}, {"text", true}}, {}, 3};
   for (const Json& event : summary.events) {
     if (table.rows.size() == top) break;
@@ -162,12 +167,10 @@ void write_events(TextPage& page, const SessionSummary& summary, size_t top) {
                           event_text(event)});
   }
   page.table(table);
-  if (total > table.rows.size()) {
-    page.paragraph(2, fmt::format("... {} more", format_count(total - table.rows.size())));
-  }
+  write_more(page, total, table.rows.size());
 }
 
-void write_problems(TextPage& page, const SessionSummary& summary, size_t top) {
+void write_problems(Page& page, const SessionSummary& summary, size_t top) {
   if (summary.problem_count == 0) return;
   page.heading("PROBLEMS FOUND WHILE READING", format_count(summary.problem_count), Tone::Warning);
   size_t shown = 0;
@@ -180,9 +183,7 @@ void write_problems(TextPage& page, const SessionSummary& summary, size_t top) {
                    fmt::format("{}: {}: {}", where, format::to_string(problem.kind), problem.text),
                    Tone::Plain, 2);
   }
-  if (summary.problem_count > shown) {
-    page.paragraph(2, fmt::format("... {} more", format_count(summary.problem_count - shown)));
-  }
+  write_more(page, summary.problem_count, shown);
 }
 
 }  // namespace gpufl::report

@@ -13,8 +13,7 @@ namespace {
 constexpr size_t kIndent = 2;
 constexpr size_t kLabelWidth = 26;
 constexpr size_t kGap = 2;
-constexpr size_t kMinFlexible = 20;  // columns are dropped for it
-constexpr size_t kMinCut = 4;        // where nothing more can be dropped
+constexpr size_t kMinCut = 4;  // where nothing more can be dropped
 
 struct CodePoint {
   uint32_t value = 0;
@@ -126,6 +125,18 @@ std::string fit(std::string_view text, size_t width) {
   return std::string(text.substr(0, bytes)).append(kEllipsis);
 }
 
+void TextTable::drop_empty_columns() {
+  for (size_t i = columns.size(); i-- > 0;) {
+    const bool is_empty = std::all_of(rows.begin(), rows.end(), [i](const auto& row) {
+      return row[i].empty() || row[i] == "-" || row[i] == "unknown";
+    });
+    if (!is_empty || i == flexible) continue;
+    columns.erase(columns.begin() + static_cast<ptrdiff_t>(i));
+    for (auto& row : rows) row.erase(row.begin() + static_cast<ptrdiff_t>(i));
+    if (i < flexible) --flexible;
+  }
+}
+
 void TextPage::append(std::string_view text, Tone tone) {
   if (!has_color_ || tone == Tone::Plain) {
     text_ += text;
@@ -196,7 +207,7 @@ void TextPage::table(const TextTable& table) {
     return used < width_ ? width_ - used : 0;
   };
   size_t& flexible_width = widths[table.flexible];
-  while (left_for_flexible() < std::min(flexible_width, kMinFlexible)) {
+  while (left_for_flexible() < std::min(flexible_width, table.min_flexible)) {
     const auto next = std::max_element(shown.begin(), shown.end(), [&](size_t a, size_t b) {
       return table.columns[a].drop_order < table.columns[b].drop_order;
     });

@@ -4,14 +4,13 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "report/page.hpp"
 
 // Lays text out in a fixed number of columns: headings, labelled fields, wrapped paragraphs and
 // tables. What it adds itself is ASCII. Text from a log is made harmless first: control characters
 // (which a terminal would obey) and broken UTF-8 become '?'. One thread.
 namespace gpufl::report {
-
-enum class Tone { Plain, Strong, Good, Warning };
 
 // Columns that a terminal needs for `text`; wide East Asian characters count two.
 size_t display_width(std::string_view text);
@@ -19,39 +18,23 @@ std::string make_harmless(std::string_view text);
 // Cut to `width` columns, the last three of them "..." where something was cut.
 std::string fit(std::string_view text, size_t width);
 
-struct TextColumn {
-  std::string title;
-  bool is_left = false;
-  // Where the page is too narrow for all, those with the highest number go first; 0 stays.
-  int drop_order = 0;
-};
-
-// One column takes what the others leave, and is cut where that is too little.
-struct TextTable {
-  std::vector<TextColumn> columns;
-  std::vector<std::vector<std::string>> rows = {};
-  size_t flexible = 0;
-};
-
-class TextPage {
+class TextPage : public Page {
  public:
   TextPage(size_t width, bool has_color) : width_(width), has_color_(has_color) {}
 
-  // A blank line before it, unless it is the first; `remark` follows after ": ".
-  void heading(std::string_view title, std::string_view remark = {}, Tone tone = Tone::Plain);
-  void field(std::string_view label, std::string_view value, Tone tone = Tone::Plain);
-  // Wrapped at spaces; lines after the first are indented by `hanging` more.
-  void paragraph(size_t indent, std::string_view text, Tone tone = Tone::Plain, size_t hanging = 0);
-  void table(const TextTable& table);
-
-  const std::string& text() const { return text_; }
+  // A blank line before it, unless it is the first.
+  void heading(std::string_view title, std::string_view remark = {},
+               Tone tone = Tone::Plain) override;
+  void field(std::string_view label, std::string_view value, Tone tone = Tone::Plain) override;
+  void paragraph(size_t indent, std::string_view text, Tone tone = Tone::Plain,
+                 size_t hanging = 0) override;
+  void table(const TextTable& table) override;
 
  private:
   void append(std::string_view text, Tone tone);
 
   size_t width_;
   bool has_color_;
-  std::string text_;
 };
 
 }  // namespace gpufl::report

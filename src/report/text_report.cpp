@@ -1,31 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/text_report.hpp"
 
-#include <algorithm>
-#include <limits>
+#include <vector>
 
+#include "report/markdown_page.hpp"
 #include "report/text_page.hpp"
 #include "report/text_sections.hpp"
 
 namespace gpufl::report {
+namespace {
 
-std::string text_report(const analysis::SessionSummary& summary, const TextOptions& options) {
-  constexpr size_t kMinWidth = 60;
-  const size_t top = options.top == 0 ? std::numeric_limits<size_t>::max() : options.top;
-  TextPage page(std::max(options.width, kMinWidth), options.has_color);
+// Figures as what they are figures of.
+template <typename Base, typename Figures>
+std::vector<const Base*> pointers(const std::vector<Figures>& figures) {
+  std::vector<const Base*> all;
+  for (const Figures& entry : figures) all.push_back(&entry);
+  return all;
+}
+
+}  // namespace
+
+void write_report(Page& page, const SessionReport& report, const TextOptions& options) {
+  const size_t top = rows_of(options);
+  const analysis::SessionSummary& summary = report.session.summary;
+  MissingFigures missing;
+  write_title(page, summary);
+  write_headline(page, report.insights);
   write_session(page, summary);
-  write_ledger(page, summary);
-  write_pending(page, summary, top);
   write_devices(page, summary);
-  write_activity(page, summary);
-  write_waits(page, summary, top);
-  write_launches(page, summary, top);
-  write_scopes(page, summary, top);
-  write_markers(page, summary, top);
-  write_counters(page, summary, top);
-  write_metrics(page, summary);
-  write_events(page, summary, top);
+  write_ledger(page, summary);
   write_problems(page, summary, top);
+  write_pending(page, summary, top);
+  write_gpu_time(page, report, missing);
+  write_kernels(page, report, top, options.sort, missing);
+  write_kernel_classes(page, report);
+  write_transfers(page, report, top, missing);
+  write_waits(page, report, top, missing);
+  write_launches(page, report, top, missing);
+  write_scopes(page, report, top);
+  write_iterations(page, report, missing);
+  write_latency(page, report, top, missing);
+  write_memory(page, report, missing);
+  write_communication(page, report);
+  write_markers(page, summary, top);
+  write_metrics(page, summary, pointers<analysis::MetricSeries>(report.overview.metrics));
+  write_counters(page, pointers<analysis::CounterTotal>(report.overview.counters), top);
+  write_samples(page, report, top);
+  write_events(page, summary, top);
+  missing.write(page);
+  write_insights(page, report.insights, top);
+  write_cost(page, summary);
+}
+
+std::string text_report(const SessionReport& report, const TextOptions& options) {
+  TextPage page(width_of(options), options.has_color);
+  write_report(page, report, options);
+  return page.text();
+}
+
+std::string markdown_report(const SessionReport& report, const TextOptions& options) {
+  MarkdownPage page;
+  write_report(page, report, options);
+  return page.text();
+}
+
+std::string brief_report(const analysis::SessionSummary& summary, std::string_view why,
+                         const TextOptions& options) {
+  TextPage page(width_of(options), options.has_color);
+  const size_t top = rows_of(options);
+  write_title(page, summary);
+  page.paragraph(2, why, Tone::Warning, 2);
+  write_session(page, summary);
+  write_devices(page, summary);
+  write_ledger(page, summary);
+  write_problems(page, summary, top);
+  write_pending(page, summary, top);
+  write_activity(page, summary);
+  write_markers(page, summary, top);
+  write_metrics(page, summary, pointers<analysis::MetricSeries>(summary.metrics));
+  write_counters(page, pointers<analysis::CounterTotal>(summary.counters), top);
+  write_events(page, summary, top);
   write_cost(page, summary);
   return page.text();
 }

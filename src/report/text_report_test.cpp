@@ -3,44 +3,29 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <sstream>
 #include <string>
 
+#include "analysis/insights/test_program.hpp"
+#include "report/test_report.hpp"
 #include "report/text_page.hpp"
 
 namespace gpufl::report {
 namespace {
 
+using analysis::SessionData;
 using analysis::SessionSummary;
+using analysis::testing::TestProgram;
 using base::Json;
 
-constexpr double kMs = 1e6;
+constexpr int64_t kUs = 1'000;
+constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kS = 1'000'000'000;
 
 Json object(std::string_view text) {
   auto parsed = Json::parse(text);
   EXPECT_TRUE(parsed.is_ok()) << text;
   return parsed.is_ok() ? *parsed : Json();
-}
-
-analysis::ScopeNode scope(std::string name, std::initializer_list<double> durations_ms) {
-  analysis::ScopeNode node;
-  node.name = std::move(name);
-  for (const double duration : durations_ms) node.duration_ns.add(duration * kMs);
-  return node;
-}
-
-analysis::MetricSeries metric(std::optional<int64_t> device, std::string name, int64_t index,
-                              std::initializer_list<int64_t> values) {
-  analysis::MetricSeries series;
-  series.device = device;
-  series.metric = std::move(name);
-  series.index = index;
-  for (const int64_t value : values) series.values.add(static_cast<double>(value));
-  series.first = *values.begin();
-  series.last = *(values.end() - 1);
-  return series;
 }
 
 SessionSummary small_session() {
@@ -73,11 +58,11 @@ analysis::MarkerTotal marker(std::string name, std::string domain, uint64_t mark
   total.name = std::move(name);
   total.domain = std::move(domain);
   total.marks = marks;
-  for (const double duration : durations_ms) total.duration_ns.add(duration * kMs);
+  for (const double duration : durations_ms) total.duration_ns.add(duration * 1e6);
   return total;
 }
 
-SessionSummary full_session() {
+SessionSummary full_summary() {
   SessionSummary summary = small_session();
   summary.capabilities = {
       {"profiling_engine", "Trace", "Monitor", "not_in_this_version",
@@ -103,46 +88,9 @@ SessionSummary full_session() {
                  "compute_major":9,"compute_minor":0})"),
       object(R"({"device":1,"parent":0,"name":"MIG 1g.18gb"})")};
 
-  analysis::ScopeNode epoch = scope("epoch", {4000, 4100, 4050});
-  epoch.children.push_back(scope("forward_pass", {10, 12, 14}));
-  epoch.children.back().tag = "batch_42";
-  epoch.children.push_back(scope("backward_pass", {20, 22, 24}));
-  analysis::ScopeNode warmup = scope("matmul_warmup", {3});
-  analysis::ScopeNode matmul = scope("matmul", {10});
-  matmul.iteration_ns.add(1 * kMs, 10);
-  matmul.warmup = 3;
-  analysis::ScopeNode save = scope("checkpoint", {30, 40});
-  save.open = 1;
-  save.open_ns = 500 * kMs;
-  save.lost = 2;
-  save.cut = 1;
-  analysis::ScopeNode unknown;
-  unknown.is_unknown = true;
-  unknown.children.push_back(scope("orphan", {1}));
-  summary.scopes = {epoch, warmup, matmul, save, unknown};
-
   summary.markers = {marker("iteration", "", 0, {400, 410, 420}),
                      marker("AllReduce", "NCCL", 0, {1.5, 2.5}), marker("checkpoint", "", 3, {}),
                      marker("", "dataloader", 1, {})};
-  summary.counters = {
-      {"tokens", 50, 1000, 2'501'000, 1'000'000'000, 11'000'000'000, 12'500'000'000},
-      {"once", 1, 7, 7, 5, 5, 12'500'000'000}};
-  summary.metrics = {
-      metric({}, "cpu_core_util_permille", 0, {100, 300}),
-      metric({}, "cpu_core_util_permille", 1, {0, 200}),
-      metric({}, "ram_used_bytes", 0, {34359738368, 36507222016}),
-      metric(0, "ecc_corrected_volatile_count", 0, {0, 0}),
-      metric(0, "energy_mj", 0, {1000000, 5200000}),
-      metric(0, "gpu_util_pct", 0, {0, 97, 98}),
-      metric(0, "nvlink_rx_bytes", 0, {0, 1048576}),
-      metric(0, "nvlink_rx_bytes", 1, {0, 1048576}),
-      metric(0, "power_mw", 0, {120000, 640500}),
-      metric(0, "throttle_reasons_bits", 0, {0, 4, 4, 1}),
-      metric(2, "gpu_util_pct", 0, {5}),
-  };
-  summary.metrics[9].bit_samples.assign(64, 0);
-  summary.metrics[9].bit_samples[0] = 1;
-  summary.metrics[9].bit_samples[2] = 2;
   summary.events = {object(R"({"time":5000000000,"name":"xid","device":0,"code":79,
                               "text":"GPU has fallen off the bus"})"),
                     object(R"({"time":6000000000,"name":"system_start","text":"phase"})"),
@@ -153,31 +101,120 @@ SessionSummary full_session() {
   return summary;
 }
 
-SessionSummary crashed_session() {
-  SessionSummary summary = small_session();
+// Health, scopes and counters.
+SessionData full_session() {
+  TestProgram program;
+  program.data.summary = full_summary();
+  for (int i = 0; i < 3; ++i) {
+    const int64_t epoch = program.scope("epoch", i * 4 * kS, (3900 + i * 50) * kMs);
+    program.scope("forward_pass", i * 4 * kS, (10 + i * 2) * kMs,
+                  {.parent = epoch, .tag = "batch_42"});
+    program.scope("backward_pass", i * 4 * kS + 100 * kMs, (20 + i * 2) * kMs, {.parent = epoch});
+  }
+  program.scope("matmul_warmup", 12 * kS, 3 * kMs);
+  program.scope("matmul", 12 * kS + 5 * kMs, 10 * kMs, {.repeat = 10, .warmup = 3});
+  program.scope("checkpoint", 12 * kS + 20 * kMs, 30 * kMs);
+  program.scope("checkpoint", 12 * kS + 60 * kMs, 500 * kMs, {.ending = analysis::Scopes::kOpen});
+  program.counter("tokens", 0, 1000);
+  program.counter("tokens", 10 * kS, 2'501'000);
+  program.counter("once", 5, 7);
+  const auto metric = [&](int64_t device, std::string_view name, int32_t index,
+                          std::initializer_list<int64_t> values) {
+    int64_t time = 0;
+    for (const int64_t value : values) program.metric(name, device, time += kS, value, index);
+  };
+  metric(-1, "cpu_core_util_permille", 0, {100, 300});
+  metric(-1, "cpu_core_util_permille", 1, {0, 200});
+  metric(-1, "ram_used_bytes", 0, {34359738368, 36507222016});
+  metric(0, "ecc_corrected_volatile_count", 0, {0, 0});
+  metric(0, "energy_mj", 0, {1000000, 5200000});
+  metric(0, "gpu_util_pct", 0, {0, 97, 98});
+  metric(0, "nvlink_rx_bytes", 0, {0, 1048576});
+  metric(0, "nvlink_rx_bytes", 1, {0, 1048576});
+  metric(0, "power_mw", 0, {120000, 640500});
+  metric(0, "throttle_reasons_bits", 0, {0, 4, 4, 1});
+  metric(2, "gpu_util_pct", 0, {5});
+  return program.finish();
+}
+
+analysis::LaunchConfig launch(std::array<int64_t, 3> grid, std::array<int64_t, 3> block,
+                              int64_t registers, double occupancy, std::string limit) {
+  analysis::LaunchConfig config;
+  config.grid = grid;
+  config.block = block;
+  config.registers = registers;
+  config.shared_static = 0;
+  config.shared_dynamic = 49152;
+  config.occupancy = occupancy;
+  config.occupancy_limit = std::move(limit);
+  return config;
+}
+
+// A training program that waits in every step: kernels, copies and waits, with lines.
+SessionData traced_session() {
+  TestProgram program;
+  SessionSummary& summary = program.data.summary;
+  summary = small_session();
+  summary.header.engine = "Trace";
+  summary.duration_ns = 1 * kS;
+  format::Ledger& ledger = summary.ledger.emplace();
+  ledger.launches_seen = ledger.kernel_records = 200;
+  ledger.launches_missing = ledger.vendor_dropped = ledger.impossible_times = 0;
+  ledger.by_device[0] = {200, 200, 0};
+  ledger.collector_cpu_ns = 2 * kMs;
+  ledger.callback_ns = 400 * kUs;
+  ledger.writer.rows = {{"kernel", 200}, {"memcpy", 50}, {"sync", 50}, {"scope", 151}};
+  summary.rows = ledger.writer.rows;
+  summary.devices = {object(R"({"device":0,"name":"NVIDIA H200","sm_count":132})")};
+
+  const uint32_t gemm =
+      program.config("_Z4gemmPfS_S_i", launch({132, 1, 1}, {256, 1, 1}, 168, 0.25, "registers"));
+  const uint32_t gemm_last =
+      program.config("_Z4gemmPfS_S_i", launch({7, 1, 1}, {256, 1, 1}, 168, 0.25, "registers"));
+  const uint32_t relu = program.config("relu", launch({8, 16, 1}, {32, 4, 1}, 24, 1, "warps"));
+  const uint32_t launch_line = program.line("/home/me/train.py", 81, "train_step");
+  const uint32_t wait_line = program.line("/home/me/train.py", 90, "train_step");
+  const int64_t train = program.scope("train", 0, 1 * kS);
+  for (int64_t i = 0; i < 50; ++i) {
+    const int64_t begin = i * 20 * kMs;
+    const int64_t step = program.scope("step", begin, 19 * kMs, {.parent = train});
+    const int64_t forward =
+        program.scope("forward", begin + kMs, 10 * kMs, {.parent = step, .tag = "fp32"});
+    program.scope("data", begin, 500 * kUs, {.parent = step});
+    program.copy(1, 4 << 20, begin + 100 * kUs, 400 * kUs, {.stream = 13, .scope = step});
+    for (int64_t k = 0; k < 4; ++k) {
+      const int64_t start = begin + (2 + k * 3) * kMs;
+      const bool is_gemm = k % 2 == 0;
+      program.kernel(is_gemm ? (k == 2 && i == 49 ? gemm_last : gemm) : relu, start,
+                     is_gemm ? 2 * kMs : 100 * kUs,
+                     {.scope = forward,
+                      .api_start = start - 30 * kUs,
+                      .api_duration = 5 * kUs,
+                      .correlation = i * 10 + k + 1,
+                      .stack = launch_line});
+    }
+    program.wait(3, begin + 12 * kMs, 6 * kMs, {.scope = step, .stack = wait_line});
+  }
+  program.copy(2, 64, 999 * kMs, 4 * kUs);
+  SessionData session = program.finish();
+  session.code = program.code();
+  return session;
+}
+
+SessionData crashed_session() {
+  TestProgram program;
+  SessionSummary& summary = program.data.summary;
+  summary = small_session();
   summary.ended = false;
   summary.header.rank = summary.header.world_size = summary.header.local_rank = std::nullopt;
   summary.rows = {{"scope", 10}};
-  analysis::ScopeNode epoch = scope("epoch", {});
-  epoch.open = 1;
-  epoch.open_ns = 11'000 * kMs;
-  summary.scopes = {epoch};
+  program.scope("epoch", 0, 11 * kS, {.ending = analysis::Scopes::kOpen});
   summary.markers = {marker("train", "", 0, {1200}), marker("hung collective", "NCCL", 0, {})};
   summary.markers[1].open = 1;
-  summary.markers[1].open_ns = 9'500 * kMs;
+  summary.markers[1].open_ns = 9'500e6;
   summary.problems = {{format::Problem::Kind::TornLine, "scope.log", 12, "the last line is torn"}};
   summary.problem_count = 1;
-  return summary;
-}
-
-// The expected text lies in golden/; GPUFL_UPDATE_GOLDEN=1 writes it anew, to be looked at in git.
-void expect_golden(const std::string& text, const std::string& name) {
-  const std::string path = std::string(GPUFL_GOLDEN_DIR) + "/" + name;
-  if (std::getenv("GPUFL_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
-  std::ifstream file(path);
-  std::ostringstream expected;
-  expected << file.rdbuf();
-  EXPECT_EQ(text, expected.str()) << path;
+  return program.finish();
 }
 
 size_t widest_line(const std::string& text) {
@@ -187,69 +224,119 @@ size_t widest_line(const std::string& text) {
   return widest;
 }
 
-TEST(TextReportTest, FullSession) { expect_golden(text_report(full_session()), "full.txt"); }
+TEST(TextReportTest, FullSession) { expect_golden(text_of(full_session()), "full.txt"); }
 
 TEST(TextReportTest, FullSessionOnANarrowPage) {
-  expect_golden(text_report(full_session(), {80, 30, false}), "narrow.txt");
+  expect_golden(text_of(full_session(), {.width = 80}), "narrow.txt");
 }
 
-TEST(TextReportTest, CrashedSession) {
-  expect_golden(text_report(crashed_session()), "crashed.txt");
+TEST(TextReportTest, CrashedSession) { expect_golden(text_of(crashed_session()), "crashed.txt"); }
+
+TEST(TextReportTest, TracedSession) { expect_golden(text_of(traced_session()), "traced.txt"); }
+
+TEST(TextReportTest, TracedSessionOnPagesOfOtherWidths) {
+  expect_golden(text_of(traced_session(), {.width = 80}), "traced_80.txt");
+  expect_golden(text_of(traced_session(), {.width = 140}), "traced_140.txt");
+}
+
+TEST(TextReportTest, TracedSessionAsMarkdown) {
+  const TestReport report(traced_session());
+  expect_golden(markdown_report(report.view()), "traced.md");
 }
 
 TEST(TextReportTest, FitsEveryWidth) {
+  const TestReport full(full_session());
+  const TestReport traced(traced_session());
   for (size_t width = 60; width <= 160; ++width) {
-    EXPECT_LE(widest_line(text_report(full_session(), {width, 30, false})), width);
+    EXPECT_LE(widest_line(full.text({.width = width})), width);
+    EXPECT_LE(widest_line(traced.text({.width = width})), width);
   }
 }
 
+TEST(TextReportTest, KernelsComeInTheOrderThatIsAskedFor) {
+  const TestReport report(traced_session());
+  const std::string by_total = report.text();
+  EXPECT_LT(by_total.find("\n  gemm "), by_total.find("\n  relu "));
+  const std::string by_name = report.text({.sort = KernelSort::Name});
+  EXPECT_LT(by_name.find("\n  gemm "), by_name.find("\n  relu "));
+  TextOptions one;
+  one.top = 1;
+  one.sort = KernelSort::Name;
+  EXPECT_NE(report.text(one).find("\n  gemm "), std::string::npos);
+  EXPECT_FALSE(kernel_sort_of("size"));
+  EXPECT_EQ(kernel_sort_of("p99"), KernelSort::P99);
+}
+
+TEST(TextReportTest, ReasonsAreGivenOnce) {
+  const std::string text = text_of(full_session());
+  const size_t reason = text.find("could not be had");
+  ASSERT_NE(reason, std::string::npos) << text;
+  EXPECT_EQ(text.find("could not be had", reason + 1), std::string::npos) << text;
+}
+
+TEST(TextReportTest, OnlyWhatTheOptionsChose) {
+  analysis::AnalysisOptions options;
+  options.scope = "forward*";
+  const std::string text = TestReport(traced_session(), options).text();
+  EXPECT_NE(text.find("forward / fp32"), std::string::npos) << text;
+  EXPECT_EQ(text.find("MEMORY TRANSFERS"), std::string::npos) << text;
+  EXPECT_EQ(text.find("SYNCHRONIZATION"), std::string::npos) << text;
+}
+
+TEST(TextReportTest, TheBriefFormSaysWhatIsLeftOut) {
+  const std::string text = brief_report(full_summary(), "! Too much to look at.");
+  EXPECT_LT(text.find("! Too much to look at."), text.find("SESSION"));
+  EXPECT_NE(text.find("kernel 12"), std::string::npos) << text;
+  EXPECT_NE(text.find("COST OF RECORDING"), std::string::npos) << text;
+}
+
 TEST(TextReportTest, WhatWasNotPossibleStandsOnTheFirstLines) {
-  const std::string text = text_report(full_session());
+  const std::string text = text_of(full_session());
   EXPECT_LT(text.find("! profiling_engine: asked Trace, got Monitor"), text.find("SESSION"));
   EXPECT_EQ(text.find("! health"), std::string::npos);
 }
 
 TEST(TextReportTest, NothingIsZeroThatNobodyCounted) {
-  const std::string text = text_report(crashed_session());
+  const std::string text = text_of(crashed_session(), {.width = 1000});
+  const size_t line = text.find("\n  unknown ");
+  ASSERT_NE(line, std::string::npos) << text;
+  const std::string unknown = text.substr(line, text.find('\n', line + 1) - line);
   for (const char* label :
        {"launches seen", "kernel records", "scope events dropped", "samples missed",
-        "dropped by the writer", "raw bytes", "windows deleted", "collector CPU time"}) {
-    const size_t line = text.find(label);
-    ASSERT_NE(line, std::string::npos) << label;
-    const std::string rest = text.substr(line, text.find('\n', line) - line);
-    EXPECT_NE(rest.find("unknown"), std::string::npos) << rest;
+        "dropped by the writer", "raw bytes", "windows deleted"}) {
+    EXPECT_NE(unknown.find(label), std::string::npos) << label << unknown;
   }
+  EXPECT_NE(text.find("collector CPU time        unknown"), std::string::npos) << text;
 }
 
 TEST(TextReportTest, SaysHowTheSessionEnded) {
   SessionSummary summary = small_session();
-  EXPECT_NE(text_report(summary).find("cleanly"), std::string::npos);
+  EXPECT_NE(text_of(summary).find("cleanly"), std::string::npos);
   summary.ended = false;
-  EXPECT_NE(text_report(summary).find("killed or crashed"), std::string::npos);
+  EXPECT_NE(text_of(summary).find("killed or crashed"), std::string::npos);
   summary.live = true;
-  EXPECT_NE(text_report(summary).find("still recording"), std::string::npos);
+  EXPECT_NE(text_of(summary).find("still recording"), std::string::npos);
 }
 
 TEST(TextReportTest, VerdictFollowsLedgerAndProblems) {
   SessionSummary summary = small_session();
   summary.ledger.emplace();
-  EXPECT_NE(text_report(summary).find("LEDGER: complete"), std::string::npos);
+  EXPECT_NE(text_of(summary).find("LEDGER: complete"), std::string::npos);
   summary.ledger->scopes_dropped = 1;
-  EXPECT_NE(text_report(summary).find("LEDGER: incomplete: see what was dropped"),
-            std::string::npos);
+  EXPECT_NE(text_of(summary).find("LEDGER: incomplete: see what was dropped"), std::string::npos);
   summary.ledger->scopes_dropped = 0;
   summary.has_faults = true;
-  EXPECT_NE(text_report(summary).find("LEDGER: incomplete: parts of the log"), std::string::npos);
+  EXPECT_NE(text_of(summary).find("LEDGER: incomplete: parts of the log"), std::string::npos);
   summary.has_faults = false;
   summary.ledger->writer.rows = {{"scope", 2}};
   summary.rows = {{"scope", 1}};
-  EXPECT_NE(text_report(summary).find("LEDGER: incomplete: fewer rows"), std::string::npos);
+  EXPECT_NE(text_of(summary).find("LEDGER: incomplete: fewer rows"), std::string::npos);
   summary.rows = {{"scope", 2}};
   summary.ledger->kernel_records = 5;
-  EXPECT_NE(text_report(summary).find("LEDGER: not proven: no loss is known, but launches not"),
+  EXPECT_NE(text_of(summary).find("LEDGER: not proven: no loss is known, but launches not"),
             std::string::npos);
   summary.ledger->launches_seen = 5;
-  EXPECT_NE(text_report(summary).find("LEDGER: complete"), std::string::npos);
+  EXPECT_NE(text_of(summary).find("LEDGER: complete"), std::string::npos);
 }
 
 TEST(TextReportTest, LaunchesAreToldByDevice) {
@@ -265,7 +352,7 @@ TEST(TextReportTest, LaunchesAreToldByDevice) {
   ledger.callback_ns = 1'234'500'000;
   ledger.activity_buffers = 3;
   ledger.activity_bytes = 3 << 20;
-  const std::string text = text_report(summary);
+  const std::string text = text_of(summary);
   for (const char* expected :
        {"LEDGER: incomplete", "launches without record   1\n", "still running at the end  2\n",
         "  device 0                10 launched, 9 recorded, 1 missing\n",
@@ -278,34 +365,35 @@ TEST(TextReportTest, LaunchesAreToldByDevice) {
 }
 
 TEST(TextReportTest, TopKeepsTheLongestScopesAndTheirParents) {
-  SessionSummary summary = small_session();
-  analysis::ScopeNode root = scope("root", {1});
-  for (int i = 0; i < 100; ++i) {
-    root.children.push_back(scope("child_" + std::to_string(i), {static_cast<double>(i)}));
+  TestProgram program;
+  const int64_t root = program.scope("root", 0, 1 * kMs);
+  for (int i = 1; i <= 100; ++i) {
+    program.scope("child_" + std::to_string(i), i, i * kMs, {.parent = root});
   }
-  summary.scopes = {root};
-  const std::string text = text_report(summary, {100, 3, false});
-  EXPECT_NE(text.find("\n  root "), std::string::npos);
-  EXPECT_NE(text.find("child_97 "), std::string::npos);
-  EXPECT_EQ(text.find("child_96 "), std::string::npos);
-  EXPECT_NE(text.find("... 97 more"), std::string::npos);
-  const std::string all = text_report(summary, {100, 0, false});
-  EXPECT_NE(all.find("child_0 "), std::string::npos);
+  const TestReport report(program.finish());
+  const std::string text = report.text({.top = 3});
+  EXPECT_NE(text.find("\n  root "), std::string::npos) << text;
+  EXPECT_NE(text.find("child_98 "), std::string::npos);
+  EXPECT_EQ(text.find("child_97 "), std::string::npos);
+  EXPECT_NE(text.find("... 97 more"), std::string::npos) << text;
+  EXPECT_NE(report.text({.top = 0}).find("child_1 "), std::string::npos);
 }
 
 TEST(TextReportTest, ATerminalIsNeverMadeToObeyALog) {
-  SessionSummary summary = full_session();
-  summary.header.app_name = "a\x1b]0;x\x07";
-  summary.header.command = "b\x1b[2J";
-  summary.scopes[0].name = "c\x1b[31m";
-  summary.counters[0].name = "d\r";
-  summary.capabilities[0].detail = "e\x1b";
-  summary.events[0].set("text", "f\x1b");
-  summary.devices[0].set("name", "g\x1b");
-  summary.metrics[0].metric = "h\x1b";
-  const std::string text = text_report(summary);
-  EXPECT_EQ(text.find('\x1b'), std::string::npos);
-  EXPECT_EQ(text.find('\r'), std::string::npos);
+  SessionData session = traced_session();
+  session.summary.markers = {marker("z\x1b", "", 1, {})};
+  session.summary.header.app_name = "a\x1b]0;x\x07";
+  session.summary.header.command = "b\x1b[2J";
+  for (std::string& name : session.tables.names) name += "\x1b[31m\r";
+  session.summary.capabilities = {{"d", "e", "f\x1b", "g\x1b", "h\x1b", "i\x1b"}};
+  session.summary.events = {object(R"({"time":1,"name":"xid"})").set("text", "f\x1b")};
+  session.summary.event_counts = {{"xid\x1b", 2}};
+  session.summary.devices[0].set("name", "g\x1b");
+  const TestReport report(std::move(session));
+  for (const std::string& text : {report.text(), markdown_report(report.view())}) {
+    EXPECT_EQ(text.find('\x1b'), std::string::npos);
+    EXPECT_EQ(text.find('\r'), std::string::npos);
+  }
 }
 
 }  // namespace

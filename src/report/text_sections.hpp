@@ -2,14 +2,21 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "analysis/figure.hpp"
+#include "analysis/stats.hpp"
 #include "analysis/summary.hpp"
-#include "report/text_page.hpp"
+#include "report/page.hpp"
+#include "report/session_report.hpp"
 
-// The parts of a text report, each with its heading; a part with nothing to say writes nothing.
-// Called by text_report.cpp and run_report.cpp only.
+// The parts of a report, each with its heading; a part with nothing to say writes nothing. Called
+// by text_report.cpp and run_report.cpp only.
 namespace gpufl::report {
 
 struct Verdict {
@@ -19,22 +26,64 @@ struct Verdict {
 // What the ledger comes to.
 Verdict ledger_verdict(const analysis::SessionSummary& summary);
 
-// Those that are not as asked; no heading.
-void write_capabilities(TextPage& page, std::span<const analysis::Capability> notes);
+// What a session does not tell: each reason once, with all that it is the reason for.
+class MissingFigures {
+ public:
+  void add(std::string_view what, const analysis::Unknown& unknown);
+  void write(Page& page) const;
 
-void write_session(TextPage& page, const analysis::SessionSummary& summary);
-void write_ledger(TextPage& page, const analysis::SessionSummary& summary);
-void write_devices(TextPage& page, const analysis::SessionSummary& summary);
-void write_activity(TextPage& page, const analysis::SessionSummary& summary);
-void write_pending(TextPage& page, const analysis::SessionSummary& summary, size_t top);
-void write_scopes(TextPage& page, const analysis::SessionSummary& summary, size_t top);
-void write_waits(TextPage& page, const analysis::SessionSummary& summary, size_t top);
-void write_launches(TextPage& page, const analysis::SessionSummary& summary, size_t top);
-void write_markers(TextPage& page, const analysis::SessionSummary& summary, size_t top);
-void write_counters(TextPage& page, const analysis::SessionSummary& summary, size_t top);
-void write_metrics(TextPage& page, const analysis::SessionSummary& summary);
-void write_events(TextPage& page, const analysis::SessionSummary& summary, size_t top);
-void write_problems(TextPage& page, const analysis::SessionSummary& summary, size_t top);
-void write_cost(TextPage& page, const analysis::SessionSummary& summary);
+ private:
+  std::vector<std::pair<analysis::Unknown, std::string>> reasons_;
+};
+
+// Columns of the page, and rows of a list, that the options stand for.
+size_t width_of(const TextOptions& options);
+size_t rows_of(const TextOptions& options);
+// "... 12 more" where not all were shown.
+void write_more(Page& page, size_t all, size_t shown);
+std::string duration_text(int64_t duration_ns);
+std::string bytes_text(int64_t bytes);
+// " (12.3%)"; empty where the whole is nothing.
+std::string share_text(double part, double whole);
+
+// Those that are not as asked; no heading.
+void write_capabilities(Page& page, std::span<const analysis::Capability> notes);
+
+// Of the log as a whole.
+void write_title(Page& page, const analysis::SessionSummary& summary);
+void write_session(Page& page, const analysis::SessionSummary& summary);
+void write_ledger(Page& page, const analysis::SessionSummary& summary);
+void write_devices(Page& page, const analysis::SessionSummary& summary);
+void write_activity(Page& page, const analysis::SessionSummary& summary);
+void write_pending(Page& page, const analysis::SessionSummary& summary, size_t top);
+void write_markers(Page& page, const analysis::SessionSummary& summary, size_t top);
+void write_counters(Page& page, std::span<const analysis::CounterTotal* const> counters,
+                    size_t top);
+void write_metrics(Page& page, const analysis::SessionSummary& summary,
+                   std::span<const analysis::MetricSeries* const> metrics);
+void write_events(Page& page, const analysis::SessionSummary& summary, size_t top);
+void write_problems(Page& page, const analysis::SessionSummary& summary, size_t top);
+void write_cost(Page& page, const analysis::SessionSummary& summary);
+
+// Of what the options chose.
+void write_headline(Page& page, std::span<const analysis::Insight> insights);
+void write_gpu_time(Page& page, const SessionReport& report, MissingFigures& missing);
+void write_kernels(Page& page, const SessionReport& report, size_t top, KernelSort sort,
+                   MissingFigures& missing);
+void write_kernel_classes(Page& page, const SessionReport& report);
+void write_launches(Page& page, const SessionReport& report, size_t top, MissingFigures& missing);
+void write_transfers(Page& page, const SessionReport& report, size_t top, MissingFigures& missing);
+void write_waits(Page& page, const SessionReport& report, size_t top, MissingFigures& missing);
+void write_scopes(Page& page, const SessionReport& report, size_t top);
+void write_iterations(Page& page, const SessionReport& report, MissingFigures& missing);
+void write_latency(Page& page, const SessionReport& report, size_t top, MissingFigures& missing);
+void write_memory(Page& page, const SessionReport& report, MissingFigures& missing);
+void write_communication(Page& page, const SessionReport& report);
+void write_samples(Page& page, const SessionReport& report, size_t top);
+void write_insights(Page& page, std::span<const analysis::Insight> insights, size_t top);
+
+// The kernels by what is asked for. `groups` outlive it.
+std::vector<const analysis::KernelGroup*> sorted_kernels(
+    const std::vector<analysis::KernelGroup>& groups, KernelSort sort);
 
 }  // namespace gpufl::report

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <functional>
 #include <sstream>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
@@ -142,6 +143,18 @@ TEST_P(RecordingTest, ReadsAsStored) {
 
 INSTANTIATE_TEST_SUITE_P(Machines, RecordingTest, ::testing::Values("h200_monitor"),
                          [](const auto& info) { return std::string(info.param); });
+
+// The session that people try first, in every format of the report. Texts lie beside the
+// recordings: a folder of sessions holds nothing else.
+TEST(ExampleSessionTest, IsReportedAsStored) {
+  fs::current_path(GPUFL_EXAMPLE_SESSIONS_DIR);
+  for (const auto& [arguments, name] : {std::pair("--width 80", "h200_gpt.report_80.txt"),
+                                        std::pair("--width 140", "h200_gpt.report_140.txt"),
+                                        std::pair("--format md", "h200_gpt.report.md"),
+                                        std::pair("--format json", "h200_gpt.report.json")}) {
+    expect_text(kRecordings / name, run(std::string("report ") + arguments + " h200_gpt"));
+  }
+}
 
 // Byte for byte: a change here is a change of the format.
 TEST(GoldenWriterTest, WritesTheStoredText) {

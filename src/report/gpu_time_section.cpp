@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "report/text_sections.hpp"
+#include "report/units.hpp"
+
+namespace gpufl::report {
+namespace {
+
+using analysis::DeviceBusy;
+using analysis::Gap;
+using analysis::WorkRow;
+
+constexpr size_t kShownPauses = 3;
+
+std::string device_text(int64_t device) { return device < 0 ? "?" : std::to_string(device); }
+
+// Labels of kernels as the other parts of the report call them.
+class WorkLabels {
+ public:
+  explicit WorkLabels(const SessionReport& report) : tables_(report.session.tables) {
+    if (!report.overview.kernels) return;
+    for (const auto& group : report.overview.kernels->by_name) labels_[group.key] = &group.label;
+  }
+
+  std::string of(WorkRow work) const {
+    switch (work.kind) {
+      case analysis::WorkKind::Kernel: break;
+      case analysis::WorkKind::Copy: return "copy";
+      case analysis::WorkKind::Fill: return "fill";
+      case analysis::WorkKind::Graph: return "graph";
+    }
+    const auto found = labels_.find(tables_.config(tables_.kernels.config[work.row]).name);
+    return found != labels_.end() ? *found->second : tables_.kernel_name(work.row);
+  }
+
+ private:
+  const analysis::Tables& tables_;
+  std::unordered_map<int64_t, const std::string*> labels_;
+};
+
+void write_pauses(Page& page, const SessionReport& report) {
+  std::vector<const Gap*> pauses;
+  for (const DeviceBusy& device : report.overview.devices) {
+    for (const Gap& gap : device.idle.longest) pauses.push_back(&gap);
+  }
+  const size_t shown = std::min(kShownPauses, pauses.size());
+  std::partial_sort(pauses.begin(), pauses.begin() + static_cast<ptrdiff_t>(shown), pauses.end(),
+                    [](const Gap* a, const Gap* b) { return a->span.length() > b->span.length(); });
+  pauses.resize(shown);
+  if (pauses.empty()) return;
+  const WorkLabels labels(report);
+  TextTable table{
+      {{"longest pauses"}, {"gpu"}, {"at", false, 2}, {"after", true}, {"before", true, 1}}, {}, 3};
+  for (const Gap* gap : pauses) {
+    constexpr size_t kMaxLabel = 40;
+    std::string before = labels.of(gap->after);
+    if (before.size() > kMaxLabel) before.replace(kMaxLabel - 3, std::string::npos, "...");
+    table.rows.push_back({duration_text(gap->span.length()), device_text(gap->device),
+                          duration_text(gap->span.start), labels.of(gap->before), before});
+  }
+  page.table(table);
+}
+
+}  // namespace
+
+void write_gpu_time(Page& page, const SessionReport& report, MissingFigures& missing) {
+  const analysis::Overview& overview = report.overview;
+  if (!overview.kernels) {
+    missing.add("GPU time", overview.kernels.unknown());
+    return;
+  }
+  page.heading("GPU TIME", "of " + duration_text(overview.recorded_ns) + " recorded");
+  for (const std::string& caveat : overview.caveats) {
+    page.paragraph(2, "! " + caveat, Tone::Warning, 2);
+  }
+  TextTable table{{{"gpu", true},
+                   {"busy"},
+                   {"share"},
+                   {"kernels"},
+                   {"copies", false, 2},
+                   {"fills", false, 4},
+                   {"graphs", false, 5},
+                   {"idle between", false, 1},
+                   {"pauses", false, 3},
+                   {"kernels at once", false, 2}}};
+  size_t idle = 0;
+  for (const DeviceBusy& device : overview.devices) {
+    if (device.busy_ns == 0) {
+      if (device.device >= 0) ++idle;
+      continue;
+    }
+    const auto of_kind = [](uint64_t count, int64_t time_ns) {
+      return count == 0 ? std::string("-") : duration_text(time_ns);
+    };
+    table.rows.push_back(
+        {device_text(device.device), duration_text(device.busy_ns),
+         format_percent(device.busy_share), of_kind(device.kernels, device.kernel_ns),
+         of_kind(device.copies, device.copy_ns), of_kind(device.fills, device.fill_ns),
+         of_kind(device.graphs, device.graph_ns),
+         duration_text(device.idle.total_ns + device.idle.short_ns),
+         format_count(device.idle.count),
+         device.kernels == 0
+             ? "-"
+             : fmt::format("{:.2f}, at most {}", device.concurrency.mean, device.concurrency.max)});
+  }
+  if (table.rows.empty()) {
+    page.paragraph(2, "No GPU did any work.");
+    return;
+  }
+  table.drop_empty_columns();
+  page.table(table);
+  if (idle > 0)
+    page.paragraph(
+        2, fmt::format("{} did nothing.", idle == 1 ? "1 GPU" : fmt::format("{} GPUs", idle)));
+  write_pauses(page, report);
+}
+
+}  // namespace gpufl::report

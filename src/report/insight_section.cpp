@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <span>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "report/text_sections.hpp"
+#include "report/units.hpp"
+
+namespace gpufl::report {
+namespace {
+
+using analysis::Insight;
+using analysis::Severity;
+
+constexpr size_t kHeadlines = 3;
+constexpr size_t kShownEvidence = 2;
+
+std::string gain_text(const Insight& insight) {
+  if (!insight.gain_ns) return {};
+  return fmt::format("{} ({})", format_duration(*insight.gain_ns),
+                     format_percent(insight.gain_share));
+}
+
+Tone tone_of(const Insight& insight) {
+  return insight.severity == Severity::High ? Tone::Warning : Tone::Strong;
+}
+
+void write_evidence(Page& page, const Insight& insight) {
+  const size_t shown = std::min(kShownEvidence, insight.evidence.size());
+  for (size_t i = 0; i < shown; ++i) {
+    const analysis::Evidence& evidence = insight.evidence[i];
+    std::string text = evidence.text;
+    const auto part = [&](std::string_view before, const std::string& what) {
+      if (!what.empty()) text += fmt::format("{}{}{}", text.empty() ? "" : ", ", before, what);
+    };
+    part("", evidence.kernel);
+    if (!evidence.file.empty()) {
+      part("at ",
+           evidence.line > 0 ? fmt::format("{}:{}", evidence.file, evidence.line) : evidence.file);
+    }
+    part("in ", evidence.scope);
+    if (evidence.device) part("GPU ", std::to_string(*evidence.device));
+    if (evidence.start_ns) part("from ", duration_text(*evidence.start_ns));
+    if (!text.empty()) page.paragraph(7, text, Tone::Plain, 2);
+  }
+  if (insight.evidence.size() > shown) {
+    page.paragraph(7, fmt::format("... {} more", format_count(insight.evidence.size() - shown)));
+  }
+}
+
+}  // namespace
+
+void write_headline(Page& page, std::span<const Insight> insights) {
+  size_t shown = 0;
+  for (const Insight& insight : insights) {
+    if (!insight.gain_ns || insight.severity == Severity::Low || shown == kHeadlines) continue;
+    page.paragraph(2, fmt::format("{}. {}: about {}", ++shown, insight.title, gain_text(insight)),
+                   tone_of(insight), 3);
+  }
+  if (shown > 0) page.paragraph(2, "What to do about it: INSIGHTS, below.");
+}
+
+void write_insights(Page& page, std::span<const Insight> insights, size_t top) {
+  if (insights.empty()) return;
+  const auto costly = static_cast<size_t>(
+      std::count_if(insights.begin(), insights.end(),
+                    [](const Insight& insight) { return insight.gain_ns.has_value(); }));
+  page.heading("INSIGHTS", fmt::format("{}, {} of them with a gain; gains may overlap",
+                                       format_count(insights.size()), format_count(costly)));
+  size_t shown = 0;
+  for (const Insight& insight : insights) {
+    if (shown == top) break;
+    page.paragraph(2,
+                   fmt::format("{}. {} {}: {}", ++shown, to_string(insight.severity),
+                               to_string(insight.category), insight.title),
+                   tone_of(insight), 3);
+    if (insight.gain_ns) {
+      page.paragraph(5,
+                     fmt::format("saves about {}, confidence {}: {}", gain_text(insight),
+                                 to_string(insight.confidence), insight.estimate),
+                     Tone::Plain, 2);
+    }
+    if (!insight.detail.empty()) page.paragraph(5, insight.detail, Tone::Plain, 2);
+    write_evidence(page, insight);
+    page.paragraph(5, fmt::format("-> {} [{}]", insight.advice, insight.rule), Tone::Plain, 3);
+  }
+  write_more(page, insights.size(), shown);
+}
+
+}  // namespace gpufl::report

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/json_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "analysis/insights/test_program.hpp"
+#include "report/test_report.hpp"
+
+namespace gpufl::report {
+namespace {
+
+using analysis::testing::kMs;
+using analysis::testing::TestProgram;
+using base::Json;
+
+Json parsed(const std::string& line) {
+  EXPECT_TRUE(line.ends_with('\n'));
+  auto json = Json::parse(line);
+  EXPECT_TRUE(json.is_ok()) << json.status().text() << line;
+  return json ? std::move(*json) : Json();
+}
+
+analysis::SessionData session_of_rank(int64_t rank, int64_t kernel_ns) {
+  TestProgram program;
+  auto& header = program.data.summary.header;
+  header.engine = "Trace";
+  header.rank = rank;
+  header.start_wall_ns = 1763178312123456789;
+  for (int64_t i = 0; i < 10; ++i) {
+    const int64_t step = program.scope("step", i * 10 * kMs, 9 * kMs);
+    program.kernel("gemm", i * 10 * kMs, kernel_ns, {.stream = INT64_MAX, .scope = step});
+  }
+  return program.finish();
+}
+
+TEST(JsonReport, HoldsExactFigures) {
+  const TestReport report(session_of_rank(0, 1'234'567));
+  const Json json = parsed(json_report(report.view()));
+  EXPECT_EQ(json["format"].as_string(), "gpufl-report");
+  EXPECT_EQ(json["version"].as_integer(), 1);
+  EXPECT_EQ(json["kind"].as_string(), "session");
+  // What a double would not hold is text.
+  EXPECT_EQ(json["session"]["start_wall_ns"].as_string(), "1763178312123456789");
+  const Json& kernels = json["kernels"];
+  EXPECT_EQ(kernels["total_ns"].as_integer(), 12'345'670);
+  ASSERT_EQ(kernels["by_stream"].items().size(), 1u);
+  EXPECT_EQ(kernels["by_stream"].items()[0]["stream"].as_string(), "9223372036854775807");
+  const Json& gemm = kernels["by_name"].items()[0];
+  EXPECT_EQ(gemm["label"].as_string(), "gemm");
+  EXPECT_EQ(gemm["duration_ns"]["count"].as_integer(), 10);
+  EXPECT_EQ(gemm["duration_ns"]["p99"].as_integer(), 1'234'567);
+  EXPECT_EQ(kernels["by_config"].items()[0]["config"]["grid"].items()[0].as_integer(), 128);
+  ASSERT_EQ(json["scopes"].items().size(), 1u);
+  EXPECT_EQ(json["scopes"].items()[0]["total"]["kernel_ns"].as_integer(), 12'345'670);
+  EXPECT_EQ(json["gpu_time"]["devices"].items()[0]["busy_ns"].as_integer(), 12'345'670);
+}
+
+TEST(JsonReport, SaysWhyAFigureIsUnknown) {
+  const TestReport report(session_of_rank(0, kMs));
+  const Json json = parsed(json_report(report.view()));
+  const Json& memory = json["memory"];
+  EXPECT_FALSE(memory["unknown"].as_string().empty());
+  EXPECT_FALSE(memory["hint"].as_string().empty());
+  analysis::SessionSummary summary;
+  summary.header.engine = "Monitor";
+  const TestReport monitor(std::move(summary));
+  const Json nothing = parsed(json_report(monitor.view()));
+  EXPECT_FALSE(nothing["kernels"]["unknown"].as_string().empty());
+  EXPECT_EQ(nothing["ledger"]["verdict"].as_string(), "missing");
+  EXPECT_TRUE(nothing["ledger"]["numbers"].is_null());
+}
+
+TEST(JsonReport, OfARunItsRanks) {
+  analysis::RunData run;
+  run.id = "run-7";
+  run.sessions.push_back(session_of_rank(0, 1 * kMs));
+  run.sessions.push_back(session_of_rank(1, 3 * kMs));
+  run.offset_ns = {0, 5};
+  const analysis::RunOverview overview = analysis::analyze_run(run);
+  const Json json = parsed(json_run_report({run, overview, {}}));
+  EXPECT_EQ(json["kind"].as_string(), "run");
+  ASSERT_EQ(json["ranks"].items().size(), 2u);
+  EXPECT_EQ(json["ranks"].items()[1]["rank"].as_integer(), 1);
+  EXPECT_EQ(json["ranks"].items()[1]["offset_ns"].as_integer(), 5);
+  EXPECT_EQ(json["ranks"].items()[1]["kernels"]["total_ns"].as_integer(), 30 * kMs);
+  const Json& kernel = json["kernels"].items()[0];
+  EXPECT_EQ(kernel["total_ns"].as_integer(), 40 * kMs);
+  EXPECT_EQ(kernel["min_rank_ns"].as_integer(), 10 * kMs);
+  EXPECT_EQ(kernel["max_rank_ns"].as_integer(), 30 * kMs);
+  EXPECT_EQ(json["imbalance"]["busy"]["slowest"].as_integer(), 1);
+}
+
+}  // namespace
+}  // namespace gpufl::report

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+
+#include "report/json_figures.hpp"
+
+namespace gpufl::report {
+namespace {
+
+using analysis::ScopeItem;
+using analysis::ScopeWork;
+using base::Json;
+
+Json work_json(const analysis::WorkTotals& work) {
+  Json json = Json::object();
+  json.set("gpu_ns", work.gpu_ns());
+  json.set("kernels", work.kernels).set("kernel_ns", work.kernel_ns);
+  json.set("copies", work.copies).set("copy_ns", work.copy_ns).set("copy_bytes", work.copy_bytes);
+  json.set("fills", work.fills).set("fill_ns", work.fill_ns);
+  return json.set("waits", work.waits).set("wait_ns", work.wait_ns);
+}
+
+Json item_json(const ScopeItem& item) {
+  Json json = Json::object();
+  return json.set("label", item.label).set("count", item.count).set("total_ns", item.total_ns);
+}
+
+Json scope_json(const ScopeWork& scope) {
+  Json json = Json::object();
+  json.set("path", scope.path).set("name", scope.name).set("tag", scope.tag);
+  json.set("depth", scope.depth);
+  json.set("parent", scope.parent == UINT32_MAX ? Json() : Json(scope.parent));
+  json.set("duration_ns", to_json(scope.duration_ns)).set("span_ns", scope.span_ns);
+  if (scope.iteration_ns.count > 0) {
+    json.set("iteration_ns", to_json(scope.iteration_ns)).set("warmup", scope.warmup);
+    json.set("iteration_gpu_ns", json_figure(scope.iteration_gpu_ns));
+  }
+  json.set("cut", scope.cut).set("lost", scope.lost);
+  json.set("open", scope.open).set("open_ns", scope.open_ns);
+  json.set("own", work_json(scope.own)).set("total", work_json(scope.total));
+  json.set("busy_ns", scope.busy_ns);
+  json.set("kernels", json_array(scope.kernels, item_json));
+  json.set("kernel_names", scope.kernel_names);
+  json.set("waits", json_array(scope.waits, item_json));
+  json.set("mean_launch_ns", json_figure(scope.mean_launch_ns));
+  json.set("energy_joules", json_figure(scope.energy_joules));
+  json.set("counters", json_array(scope.counters, [](const analysis::ScopeCounter& counter) {
+             Json entry = Json::object();
+             entry.set("name", counter.name).set("increase", counter.increase);
+             return entry.set("per_second", counter.per_second);
+           }));
+  return json;
+}
+
+}  // namespace
+
+Json scopes_json(const std::vector<ScopeWork>& scopes) { return json_array(scopes, scope_json); }
+
+Json iterations_json(const analysis::Figure<analysis::Iterations>& iterations) {
+  return json_figure(iterations, [](const analysis::Iterations& found) {
+    Json json = Json::object();
+    json.set("source", to_string(found.source)).set("label", found.label);
+    json.set("coverage", found.coverage);
+    json.set("duration_ns", to_json(found.duration_ns)).set("kernel_ns", to_json(found.kernel_ns));
+    json.set("list", json_array(found.list, [](const analysis::Iteration& iteration) {
+               Json entry = Json::object();
+               entry.set("start_ns", iteration.span.start).set("end_ns", iteration.span.end);
+               entry.set("kernels", iteration.kernels);
+               return entry.set("kernel_ns", iteration.kernel_ns);
+             }));
+    return json;
+  });
+}
+
+Json metrics_json(const analysis::Overview& overview) {
+  return json_array(overview.metrics, [](const analysis::MetricFigures& metric) {
+    Json json = Json::object();
+    json.set("device", json_optional(metric.device)).set("metric", metric.metric);
+    json.set("index", metric.index).set("values", to_json(metric.values));
+    json.set("is_cumulative", analysis::is_cumulative(metric.metric));
+    json.set("first", metric.first).set("last", metric.last);
+    json.set("first_ns", metric.first_ns).set("last_ns", metric.last_ns);
+    if (!metric.bit_samples.empty()) json.set("bit_samples", json_array(metric.bit_samples));
+    return json.set("series", to_json(metric.series));
+  });
+}
+
+Json counters_json(const analysis::Overview& overview) {
+  return json_array(overview.counters, [](const analysis::CounterFigures& counter) {
+    Json json = Json::object();
+    json.set("name", counter.name).set("samples", counter.samples);
+    json.set("first", counter.first).set("last", counter.last);
+    json.set("increase", counter.increase());
+    json.set("per_second", json_optional(counter.per_second()));
+    return json.set("rate", to_json(counter.rate));
+  });
+}
+
+}  // namespace gpufl::report

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+#include <map>
+#include <string>
+
+#include "analysis/insights/loop_syncs.hpp"
+#include "analysis/insights/sampled_kernels.hpp"
+#include "report/json_figures.hpp"
+
+namespace gpufl::report {
+namespace {
+
+using analysis::KernelGroup;
+using analysis::LaunchConfig;
+using analysis::TransferGroup;
+using base::Json;
+
+std::string_view word(analysis::WorkKind kind) {
+  switch (kind) {
+    case analysis::WorkKind::Kernel: return "kernel";
+    case analysis::WorkKind::Copy: return "copy";
+    case analysis::WorkKind::Fill: return "fill";
+    case analysis::WorkKind::Graph: return "graph";
+  }
+  return "";
+}
+
+Json idle_json(const analysis::IdleTime& idle) {
+  Json json = Json::object();
+  json.set("count", idle.count).set("total_ns", idle.total_ns).set("short_ns", idle.short_ns);
+  json.set("longest", json_array(idle.longest, [](const analysis::Gap& gap) {
+             Json entry = Json::object();
+             entry.set("start_ns", gap.span.start).set("end_ns", gap.span.end);
+             entry.set("after", word(gap.before.kind)).set("before", word(gap.after.kind));
+             return entry;
+           }));
+  json.set("by_length", json_array(idle.classes, [](const analysis::GapClass& entry) {
+             Json part = Json::object();
+             part.set("from_ns", entry.from_ns);
+             const bool has_end = entry.to_ns != std::numeric_limits<int64_t>::max();
+             part.set("to_ns", has_end ? Json(entry.to_ns) : Json());
+             part.set("count", entry.count).set("total_ns", entry.total_ns);
+             return part;
+           }));
+  return json;
+}
+
+Json device_json(const analysis::DeviceBusy& device) {
+  Json json = Json::object();
+  json.set("device", device.device).set("name", device.name);
+  json.set("busy_ns", device.busy_ns).set("busy_share", device.busy_share);
+  json.set("recorded_ns", device.recorded_ns);
+  json.set("first_ns", device.first_ns).set("last_ns", device.last_ns);
+  json.set("kernels", device.kernels).set("copies", device.copies);
+  json.set("fills", device.fills).set("graphs", device.graphs);
+  json.set("kernel_ns", device.kernel_ns).set("copy_ns", device.copy_ns);
+  json.set("fill_ns", device.fill_ns).set("graph_ns", device.graph_ns);
+  json.set("kernel_sum_ns", device.kernel_sum_ns).set("copy_sum_ns", device.copy_sum_ns);
+  json.set("fill_sum_ns", device.fill_sum_ns);
+  Json concurrency = Json::object();
+  concurrency.set("mean", device.concurrency.mean).set("max", device.concurrency.max);
+  concurrency.set("one_ns", device.concurrency.one_ns).set("two_ns", device.concurrency.two_ns);
+  concurrency.set("more_ns", device.concurrency.more_ns);
+  json.set("concurrency", std::move(concurrency));
+  json.set("idle", idle_json(device.idle));
+  json.set("busy_series", to_json(device.busy_series));
+  return json;
+}
+
+Json group_json(const KernelGroup& group) {
+  Json json = Json::object();
+  json.set("label", group.label);
+  if (group.full_name != group.label) json.set("full_name", group.full_name);
+  if (group.is_rest) json.set("is_rest", true);
+  json.set("share", group.share).set("duration_ns", to_json(group.duration_ns));
+  return json;
+}
+
+Json named_json(const KernelGroup& group) {
+  return group_json(group).set("class", to_string(group.kernel_class));
+}
+
+Json size_json(const std::array<int64_t, 3>& size) { return json_array(size); }
+
+Json config_json(const LaunchConfig& config) {
+  Json json = Json::object();
+  json.set("grid", size_json(config.grid)).set("block", size_json(config.block));
+  if (config.cluster) json.set("cluster", size_json(*config.cluster));
+  json.set("registers", json_optional(config.registers));
+  json.set("shared_static", json_optional(config.shared_static));
+  json.set("shared_dynamic", json_optional(config.shared_dynamic));
+  json.set("local_per_thread", json_optional(config.local_per_thread));
+  json.set("local_total", json_optional(config.local_total));
+  json.set("occupancy", json_optional(config.occupancy));
+  json.set("occupancy_limit", config.occupancy_limit.empty() ? Json() : config.occupancy_limit);
+  return json;
+}
+
+Json transfer_json(const TransferGroup& group) {
+  Json json = Json::object();
+  json.set("label", group.label);
+  json.set("duration_ns", to_json(group.duration_ns)).set("bytes", to_json(group.bytes));
+  json.set("bytes_per_second", group.bytes_per_second).set("share", group.share);
+  json.set("overlapped_ns", group.overlapped_ns).set("asynchronous", group.asynchronous);
+  return json;
+}
+
+Json memory_transfer_json(const TransferGroup& group) {
+  Json json = transfer_json(group);
+  json.set("direction", to_string(group.direction));
+  json.set("source", to_string(group.source)).set("target", to_string(group.target));
+  return json;
+}
+
+Json size_class_json(const TransferGroup& group) {
+  Json json = transfer_json(group);
+  json.set("min_bytes", group.min_bytes);
+  const bool has_end = group.max_bytes != std::numeric_limits<int64_t>::max();
+  json.set("max_bytes", has_end ? Json(group.max_bytes) : Json());
+  return json;
+}
+
+}  // namespace
+
+Json gpu_time_json(const analysis::Overview& overview) {
+  Json json = Json::object();
+  json.set("recorded_ns", overview.recorded_ns);
+  json.set("devices", json_array(overview.devices, device_json));
+  json.set("energy_joules", json_figure(overview.energy_joules));
+  json.set("caveats", json_array(overview.caveats));
+  return json;
+}
+
+Json kernels_json(const SessionReport& report) {
+  return json_figure(report.overview.kernels, [&](const analysis::KernelFigures& kernels) {
+    const analysis::Tables& tables = report.session.tables;
+    Json json = Json::object();
+    json.set("count", kernels.count).set("total_ns", kernels.total_ns);
+    json.set("by_name", json_array(kernels.by_name, named_json));
+    json.set("by_config", json_array(kernels.by_config, [&](const KernelGroup& group) {
+               return named_json(group).set(
+                   "config", config_json(tables.config(static_cast<uint32_t>(group.key))));
+             }));
+    json.set("by_class", json_array(kernels.by_class, group_json));
+    json.set("by_scope", json_array(kernels.by_scope, group_json));
+    json.set("by_stream", json_array(kernels.by_stream, [&](const KernelGroup& group) {
+               const analysis::Lane& lane = tables.lanes[static_cast<size_t>(group.key)];
+               Json entry = group_json(group);
+               return entry.set("device", lane.device).set("stream", std::to_string(lane.stream));
+             }));
+    json.set("by_device", json_array(kernels.by_device, [](const KernelGroup& group) {
+               return group_json(group).set("device", group.key);
+             }));
+    const auto groups = [](const std::vector<KernelGroup>& list) {
+      return json_array(list, group_json);
+    };
+    json.set("by_line", json_figure(kernels.by_line, groups));
+    json.set("by_api_call", json_figure(kernels.by_api_call, groups));
+    return json;
+  });
+}
+
+Json transfers_json(const analysis::TransferFigures& transfers) {
+  Json json = Json::object();
+  json.set("copies", json_figure(transfers.copies, [](const analysis::Transfers& copies) {
+             Json part = Json::object();
+             part.set("all", transfer_json(copies.all));
+             part.set("by_direction", json_array(copies.by_direction, transfer_json));
+             part.set("by_memory", json_array(copies.by_memory, memory_transfer_json));
+             part.set("by_size", json_array(copies.by_size, size_class_json));
+             return part;
+           }));
+  json.set("fills", json_figure(transfers.fills, transfer_json));
+  return json;
+}
+
+Json waits_json(const SessionReport& report) {
+  return json_figure(report.overview.waits, [&](const std::vector<analysis::WaitGroup>& waits) {
+    Json json = Json::object();
+    json.set("by_call", json_array(waits, [](const analysis::WaitGroup& wait) {
+               Json entry = Json::object();
+               return entry.set("call", wait.call).set("blocked_ns", to_json(wait.blocked_ns));
+             }));
+    const analysis::SessionView view(report.session, report.overview, {});
+    json.set("by_line", json_array(sync_lines(view), [](const analysis::SyncLine& line) {
+               Json entry = Json::object();
+               entry.set("label", line.site->text).set("file", line.site->file);
+               entry.set("line", line.site->line).set("count", uint64_t{line.waits.size()});
+               return entry.set("blocked_ns", line.blocked_ns);
+             }));
+    return json;
+  });
+}
+
+Json latency_json(const analysis::LaunchLatency& latency) {
+  const auto stats = [](const analysis::Stats& figure) { return to_json(figure); };
+  Json json = Json::object();
+  json.set("launch_ns", json_figure(latency.launch_ns, stats));
+  json.set("queue_ns", json_figure(latency.queue_ns, stats));
+  json.set("driver_ns", json_figure(latency.driver_ns, stats));
+  return json;
+}
+
+Json api_calls_json(const analysis::Overview& overview) {
+  return json_figure(overview.api, [](const std::vector<analysis::ApiGroup>& calls) {
+    return json_array(calls, [](const analysis::ApiGroup& call) {
+      Json json = Json::object();
+      json.set("function", call.function).set("failed", call.failed);
+      return json.set("duration_ns", to_json(call.duration_ns));
+    });
+  });
+}
+
+Json memory_json(const analysis::Overview& overview) {
+  return json_figure(overview.memory, [](const std::vector<analysis::MemoryUsage>& memory) {
+    return json_array(memory, [](const analysis::MemoryUsage& usage) {
+      Json json = Json::object();
+      json.set("device", usage.device).set("kind", to_string(usage.kind));
+      json.set("allocations", usage.allocations).set("releases", usage.releases);
+      json.set("unmatched_releases", usage.unmatched_releases);
+      json.set("allocated_bytes", usage.allocated_bytes);
+      json.set("peak_bytes", usage.peak_bytes).set("peak_ns", usage.peak_ns);
+      json.set("end_bytes", usage.end_bytes).set("end_allocations", usage.end_allocations);
+      json.set("allocations_per_second", usage.allocations_per_second);
+      json.set("call_ns", json_figure(usage.call_ns));
+      json.set("live_bytes", to_json(usage.live_bytes));
+      return json;
+    });
+  });
+}
+
+Json communication_json(const analysis::Overview& overview) {
+  return json_figure(overview.communication, [](const std::vector<analysis::Communication>& list) {
+    return json_array(list, [](const analysis::Communication& device) {
+      Json json = Json::object();
+      json.set("device", device.device).set("kernels", device.kernels);
+      json.set("communication_ns", device.communication_ns).set("compute_ns", device.compute_ns);
+      json.set("overlapped_ns", device.overlapped_ns).set("exposed_ns", device.exposed_ns());
+      return json.set("overlap_share", device.overlap_share());
+    });
+  });
+}
+
+Json samples_json(const SessionReport& report) {
+  const analysis::SessionView view(report.session, report.overview, {});
+  return json_array(sampled_kernels(view), [](const analysis::SampledKernel& kernel) {
+    Json stalls = Json::object();
+    for (const auto& [reason, samples] : kernel.stalls) stalls.set(reason, samples);
+    Json counters = Json::object();
+    for (const auto& [name, value] : kernel.counters) counters.set(name, value);
+    Json json = Json::object();
+    json.set("label", kernel.label).set("full_name", kernel.name).set("samples", kernel.samples);
+    return json.set("stalls", std::move(stalls)).set("counters", std::move(counters));
+  });
+}
+
+}  // namespace gpufl::report

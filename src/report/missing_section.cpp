@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "report/text_sections.hpp"
+#include "report/units.hpp"
+
+namespace gpufl::report {
+
+void MissingFigures::add(std::string_view what, const analysis::Unknown& unknown) {
+  const auto found = std::find_if(reasons_.begin(), reasons_.end(),
+                                  [&](const auto& entry) { return entry.first == unknown; });
+  if (found == reasons_.end()) {
+    reasons_.emplace_back(unknown, what);
+  } else {
+    found->second.append(", ").append(what);
+  }
+}
+
+void MissingFigures::write(Page& page) const {
+  if (reasons_.empty()) return;
+  page.heading("NOT RECORDED");
+  for (const auto& [unknown, what] : reasons_) {
+    page.paragraph(2, fmt::format("{}: {}", what, unknown.reason), Tone::Plain, 2);
+    if (!unknown.remedy.empty()) page.paragraph(4, "-> " + unknown.remedy, Tone::Plain, 3);
+  }
+}
+
+size_t width_of(const TextOptions& options) { return std::max<size_t>(options.width, 60); }
+
+size_t rows_of(const TextOptions& options) {
+  return options.top == 0 ? std::numeric_limits<size_t>::max() : options.top;
+}
+
+void write_more(Page& page, size_t all, size_t shown) {
+  if (all > shown) page.paragraph(2, fmt::format("... {} more", format_count(all - shown)));
+}
+
+std::string duration_text(int64_t duration_ns) {
+  return format_duration(static_cast<double>(duration_ns));
+}
+
+std::string bytes_text(int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
+
+std::string share_text(double part, double whole) {
+  return whole > 0 ? fmt::format(" ({})", format_percent(part / whole)) : std::string();
+}
+
+}  // namespace gpufl::report

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What the parts of a report are written to: a text for a terminal, or Markdown. Each part is
+// written once and looks right in both. Text from a log may be handed over as it is: a page makes
+// it harmless. One thread.
+namespace gpufl::report {
+
+enum class Tone { Plain, Strong, Good, Warning };
+
+struct TextColumn {
+  std::string title;
+  bool is_left = false;
+  // Where the page is too narrow for all, those with the highest number go first; 0 stays.
+  int drop_order = 0;
+};
+
+// One column takes what the others leave, and is cut where that is too little.
+struct TextTable {
+  std::vector<TextColumn> columns;
+  std::vector<std::vector<std::string>> rows = {};
+  size_t flexible = 0;
+  size_t min_flexible = 20;  // others are dropped until it has these, where it needs them
+
+  // Leaves out the columns that say nothing in any row: "-", "unknown", or no text.
+  void drop_empty_columns();
+};
+
+class Page {
+ public:
+  virtual ~Page() = default;
+
+  // `remark` follows after ": ".
+  virtual void heading(std::string_view title, std::string_view remark = {},
+                       Tone tone = Tone::Plain) = 0;
+  virtual void field(std::string_view label, std::string_view value, Tone tone = Tone::Plain) = 0;
+  // Wrapped at spaces; lines after the first are indented by `hanging` more.
+  virtual void paragraph(size_t indent, std::string_view text, Tone tone = Tone::Plain,
+                         size_t hanging = 0) = 0;
+  virtual void table(const TextTable& table) = 0;
+
+  // All of it; ends with a newline.
+  const std::string& text() const { return text_; }
+
+ protected:
+  std::string text_;
+};
+
+}  // namespace gpufl::report
