@@ -22,12 +22,13 @@ ROOMS = {
     "client": {"base", "format", "capture", "analysis", "report", "net", "include"},
     "analysis": {"base", "format", "symbols"},
     "report": {"base", "format", "analysis"},
+    "report/html": {"report", "base", "format", "analysis", "export"},
     "export": {"base", "format", "symbols", "analysis"},
     "import": {"base", "format", "symbols"},
     "net": {"base"},
     "cli": {
         "base", "format", "backend", "backend/synthetic", "symbols", "capture", "client",
-        "analysis", "report", "export", "import", "net", "include",
+        "analysis", "report", "report/html", "export", "import", "net", "include",
     },
     "apps": {"cli", "client"},
 }  # fmt: skip
@@ -39,8 +40,8 @@ REGISTRY_ROOMS = {"backend/nvidia", "backend/synthetic"}
 # Third-party headers, by how their name begins. Anything else in <> has to be the standard
 # library's or the system's, and in include/ the standard library's.
 THIRD_PARTY = [
-    ("fmt/", {"format", "capture", "client", "analysis", "report", "export", "import", "net",
-              "cli", "backend", "backend/nvidia", "backend/synthetic"}),
+    ("fmt/", {"format", "capture", "client", "analysis", "report", "report/html", "export",
+              "import", "net", "cli", "backend", "backend/nvidia", "backend/synthetic"}),
     ("boost/", {"net"}),
     ("zstd", {"format"}),
     ("zlib", {"export", "import"}),
@@ -69,9 +70,8 @@ def room_of(path):
     parts = [part for part in path.parts if part != "src"]
     if len(parts) < 2:
         return None
-    if parts[0] == "backend" and len(parts) > 2:
-        return f"backend/{parts[1]}"
-    return parts[0]
+    inner = "/".join(parts[:2])
+    return inner if len(parts) > 2 and (inner in ROOMS or parts[0] == "backend") else parts[0]
 
 
 def angle_error(room, is_test, header):

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Thirty million kernels of graphs in one session: more than it took CUPTI elsewhere to begin
 // giving times that are zero or inverted. The program knows what it launched, and reads its log
-// back: every kernel has a good row or is counted as bad or missing by the ledger, rows of a stream follow
-// each other in the order of the graph's nodes, and none lies outside the time in which they ran.
-// About 60 seconds.
+// back: every kernel has a good row or is counted as bad or missing by the ledger, rows of a stream
+// follow each other in the order of the graph's nodes, and none lies outside the time in which they
+// ran. About 60 seconds.
 
 #include <algorithm>
 #include <cstdint>

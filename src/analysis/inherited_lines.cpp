@@ -86,14 +86,15 @@ const InheritedLines::Caller* InheritedLines::only_caller(int64_t time_ns) const
 
 InheritedLine InheritedLines::at(const Work& work, size_t row) const {
   const uint32_t stack = stack_of(work, row);
-  const InheritedLine own{&session_.code.site(stack)};
+  const InheritedLine own{&session_.code.site(stack), stack};
   if (stack == kNoStack || reaching_.count(stack) != 0) return own;
   const int64_t time_ns = call_time(work, row);
   const Caller* const caller = only_caller(time_ns);
   if (caller == nullptr || caller->thread == thread_of(work, row)) return own;
   const auto later = std::upper_bound(caller->times.begin(), caller->times.end(), time_ns);
   const auto latest = static_cast<size_t>(later - caller->times.begin()) - 1;
-  return {&session_.code.site(caller->stacks[latest]), true};
+  const uint32_t told = caller->stacks[latest];
+  return {&session_.code.site(told), told, true};
 }
 
 }  // namespace gpufl::analysis

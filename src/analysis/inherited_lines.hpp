@@ -17,6 +17,7 @@ namespace gpufl::analysis {
 
 struct InheritedLine {
   const CodeSite* site;  // its text is empty where there is no stack; never null
+  uint32_t stack = 0;    // that it is of
   bool inherited = false;
 };
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "analysis/inherited_lines.hpp"
 #include "analysis/kernel_name.hpp"
 #include "analysis/missing.hpp"
 #include "analysis/saturating.hpp"
@@ -139,12 +140,12 @@ Grouping by_device(const Tables& tables) {
 
 // Dictionaries hold a million values: a log with greater ids is broken, and its kernels are left
 // out.
-constexpr uint32_t kMaxStackId = 1u << 21;
+constexpr uint32_t kMaxStackId = 1u << 22;
 
-// By what `describe` tells of a stack; an empty label: nothing.
+// By what `describe` tells of a stack, or of whatever else `stacks` number; an empty label:
+// nothing.
 template <class Describe>
-Grouping by_stack(const SessionData& session, Describe describe) {
-  const std::vector<uint32_t>& stacks = session.tables.kernels.stack;
+Grouping by_stack(const std::vector<uint32_t>& stacks, Describe describe) {
   Grouping grouping{&stacks, {}, {rest("(no stack)")}};
   uint32_t last = 0;
   for (const uint32_t stack : stacks) {
@@ -169,9 +170,22 @@ Grouping by_stack(const SessionData& session, Describe describe) {
   return grouping;
 }
 
-KernelGroup line_of(const CodeMap& code, uint32_t stack) {
+// The stack that tells each kernel's line, twice; one more where the line is another thread's.
+std::vector<uint32_t> line_stacks(const SessionData& session) {
+  const InheritedLines lines(session);
+  const Kernels& kernels = session.tables.kernels;
+  std::vector<uint32_t> stacks(kernels.rows());
+  for (size_t row = 0; row < stacks.size(); ++row) {
+    const InheritedLine line = lines.at(kernels, row);
+    stacks[row] = std::min(line.stack, kMaxStackId / 2) * 2 + (line.inherited ? 1 : 0);
+  }
+  return stacks;
+}
+
+KernelGroup line_of(const CodeMap& code, uint32_t stack, bool is_inherited) {
   const CodeSite& site = code.site(stack);
   KernelGroup group = named(site.text, 0);
+  if (is_inherited) group.label += " (by another thread)";
   if (!site.file.empty()) group.full_name = site.file + ":" + std::to_string(site.line);
   return group;
 }
@@ -237,12 +251,14 @@ Figure<std::vector<KernelGroup>> kernel_groups(const SessionData& session,
     case GroupBy::Scope: return finish(session, options, by_scope(tables, options));
     case GroupBy::Stream: return finish(session, options, by_stream(tables));
     case GroupBy::Device: return finish(session, options, by_device(tables));
-    case GroupBy::Line:
-      return finish(session, options, by_stack(session, [&](uint32_t stack) {
-                      return line_of(session.code, stack);
+    case GroupBy::Line: {
+      const std::vector<uint32_t> stacks = line_stacks(session);
+      return finish(session, options, by_stack(stacks, [&](uint32_t stack) {
+                      return line_of(session.code, stack / 2, stack % 2 == 1);
                     }));
+    }
     case GroupBy::ApiCall:
-      return finish(session, options, by_stack(session, [&](uint32_t stack) {
+      return finish(session, options, by_stack(tables.kernels.stack, [&](uint32_t stack) {
                       return named(session.code.api_function(stack), 0);
                     }));
   }

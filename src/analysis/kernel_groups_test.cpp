@@ -131,7 +131,7 @@ TEST(KernelGroups, KernelsWithoutAResolvedStackAreTheRest) {
   const auto lines = *kernel_groups(session.finish(), {}, GroupBy::Line);
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_TRUE(lines[0].is_rest);
-  EXPECT_EQ(lines[0].duration_ns.total, 7);
+  EXPECT_EQ(lines[0].duration_ns.total, 12);
 }
 
 }  // namespace

@@ -51,16 +51,6 @@ bool is_of_graph(const Kernels& kernels, size_t row) {
 
 }  // namespace
 
-std::string_view wait_call_name(uint8_t call) {
-  switch (call) {
-    case 1: return "EventSynchronize";
-    case 2: return "StreamWaitEvent";
-    case 3: return "StreamSynchronize";
-    case 4: return "ContextSynchronize";
-    default: return "wait";
-  }
-}
-
 int64_t launch_latency_of(const Kernels& kernels, size_t row) {
   if (kernels.api_start.empty() || kernels.api_start[row] == kNoTime) return kNoTime;
   if (is_of_graph(kernels, row)) return kNoTime;

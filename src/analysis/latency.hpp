@@ -10,6 +10,7 @@
 #include "analysis/figure.hpp"
 #include "analysis/session_data.hpp"
 #include "analysis/stats.hpp"
+#include "analysis/wait_calls.hpp"
 
 // What lies between a call and its kernel, and what calls cost the host. Kernels of graphs are not
 // in the latencies: one call launches all of them. Pure functions.
@@ -41,7 +42,6 @@ struct WaitGroup {
   std::string call;  // "StreamSynchronize"
   Stats blocked_ns;
 };
-std::string_view wait_call_name(uint8_t call);  // of format's `call`
 // Most time first; empty: the host never waited.
 Figure<std::vector<WaitGroup>> waits(const SessionData& session, const AnalysisOptions& options);
 

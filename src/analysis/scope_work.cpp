@@ -235,9 +235,8 @@ std::vector<ScopeWork> scope_work(const SessionData& session, const AnalysisOpti
     scope.kernels = top_items(gathering.kernels, options.top,
                               [&](uint32_t name) { return names.of(name).short_name; });
     scope.kernel_names = gathering.kernels.size();
-    scope.waits = top_items(gathering.waits, options.top, [](uint32_t call) {
-      return std::string(wait_call_name(static_cast<uint8_t>(call)));
-    });
+    scope.waits = top_items(gathering.waits, options.top,
+                            [](uint32_t call) { return std::string(wait_call_name(call)); });
     scope.span_ns = total_length(gathering.spans);
     const LatencySum& latency = gathering.latency;
     scope.mean_launch_ns =

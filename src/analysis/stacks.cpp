@@ -4,20 +4,10 @@
 #include <algorithm>
 
 #include "analysis/code_map.hpp"
+#include "analysis/wait_calls.hpp"
 
 namespace gpufl::analysis {
 namespace {
-
-// What a wait is called where no symbol tells: the vendor's number of its kind (CUPTI's).
-std::string wait_name(int64_t kind) {
-  switch (kind) {
-    case 1: return "EventSynchronize";
-    case 2: return "StreamWaitEvent";
-    case 3: return "StreamSynchronize";
-    case 4: return "ContextSynchronize";
-    default: return "wait";
-  }
-}
 
 template <typename Site, typename Time>
 void sort_by_time(std::vector<Site>& sites, Time time) {
@@ -67,7 +57,8 @@ CodeSummary StackFigures::finish(const symbols::SymbolFile& symbols, const CodeM
     const auto& [stack, kind] = key;
     const uint32_t id = stack_id(stack);
     const std::string& function = code.api_function(id);
-    waits[{code.site(id), function.empty() ? wait_name(kind) : function}].merge(blocked_ns);
+    waits[{code.site(id), function.empty() ? std::string(wait_call_name(kind)) : function}].merge(
+        blocked_ns);
     summary.blocked_ns.merge(blocked_ns);
   }
   for (auto& [key, blocked_ns] : waits) {

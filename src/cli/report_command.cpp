@@ -27,6 +27,7 @@
 #include "cli/symbolize_command.hpp"
 #include "cli/terminal.hpp"
 #include "format/session_reader.hpp"
+#include "report/html/html_report.hpp"
 #include "report/json_report.hpp"
 #include "report/run_report.hpp"
 #include "report/text_page.hpp"
@@ -110,6 +111,7 @@ std::string session_text(const ReportRequest& request, const report::SessionRepo
     case ReportFormat::Text: return report::text_report(report, request.text);
     case ReportFormat::Json: return report::json_report(report);
     case ReportFormat::Markdown: return report::markdown_report(report, request.text);
+    case ReportFormat::Html: break;  // report_page
   }
   return {};
 }
@@ -119,6 +121,7 @@ std::string run_text(const ReportRequest& request, const report::RunReport& repo
     case ReportFormat::Text: return report::run_report(report, request.text);
     case ReportFormat::Json: return report::json_run_report(report);
     case ReportFormat::Markdown: return report::markdown_run_report(report, request.text);
+    case ReportFormat::Html: break;  // report_page
   }
   return {};
 }
@@ -169,6 +172,31 @@ void report_run(const ReportRequest& request, const fs::path& folder,
   }
 }
 
+// One page for a session or a run.
+void report_page(const ReportRequest& request, const fs::path& folder,
+                 const analysis::LoadOptions& load_options, ReportOutcome& outcome) {
+  const auto run = analysis::load_run(folder, load_options);
+  if (!run) {
+    fail(outcome, run.status().message());
+    return;
+  }
+  for (const std::string& problem : run->problems) fail(outcome, problem);
+  const analysis::RunOverview overview = analysis::analyze_run(*run, analysis_options(request));
+  std::vector<std::vector<analysis::Insight>> insights;
+  for (size_t i = 0; i < run->sessions.size(); ++i) {
+    const analysis::Overview& of_session = overview.ranks[i].overview;
+    if (const std::string why = obstacle(request, run->sessions[i], of_session); !why.empty()) {
+      fail(outcome, fmt::format("{}: {}", run->sessions[i].summary.dir.string(), why));
+      return;
+    }
+    insights.push_back(analysis::find_insights(run->sessions[i], of_session, request.thresholds));
+  }
+  const auto of_run = analysis::find_run_insights(overview, request.thresholds);
+  report::HtmlOptions options;
+  options.text = request.text;
+  outcome.text = report::html_report({*run, overview, of_run}, insights, options);
+}
+
 }  // namespace
 
 ReportOutcome make_reports(const ReportRequest& request) {
@@ -187,7 +215,14 @@ ReportOutcome make_reports(const ReportRequest& request) {
   analysis::LoadOptions load_options;
   load_options.symbolize = &on_the_fly;
   load_options.progress = request.progress;
-  if (!request.all && sessions.size() > 1) {
+  if (request.format == ReportFormat::Html) {
+    if (request.all && sessions.size() > 1) {
+      fail(outcome, "a page shows one session or run: leave out --all");
+      return outcome;
+    }
+    report_page(request, sessions.size() > 1 ? sessions.front().parent_path() : sessions.front(),
+                load_options, outcome);
+  } else if (!request.all && sessions.size() > 1) {
     report_run(request, sessions.front().parent_path(), load_options, outcome);
   } else {
     for (const fs::path& session : sessions) {
@@ -293,9 +328,11 @@ void add_report_command(CLI::App& app, int& exit_code) {
   command->add_option("--device", request.device, "Only this GPU")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
-  static const std::map<std::string, ReportFormat> kFormats = {
-      {"text", ReportFormat::Text}, {"json", ReportFormat::Json}, {"md", ReportFormat::Markdown}};
-  command->add_option("--format", request.format, "text, json or md [default: text]")
+  static const std::map<std::string, ReportFormat> kFormats = {{"text", ReportFormat::Text},
+                                                               {"json", ReportFormat::Json},
+                                                               {"md", ReportFormat::Markdown},
+                                                               {"html", ReportFormat::Html}};
+  command->add_option("--format", request.format, "text, json, md or html [default: text]")
       ->transform(CLI::CheckedTransformer(kFormats).description(""))
       ->type_name("FORMAT");
   command->add_option("-o,--output", line->output, "Write it here, not to standard output")

@@ -17,7 +17,7 @@ namespace gpufl::cli {
 
 void add_report_command(CLI::App& app, int& exit_code);
 
-enum class ReportFormat : uint8_t { Text, Json, Markdown };
+enum class ReportFormat : uint8_t { Text, Json, Markdown, Html };
 
 struct ReportRequest {
   std::filesystem::path path;

@@ -115,8 +115,8 @@ TEST_F(SymbolizeCommandTest, NoSessionCannotBeNamed) {
 
 TEST_F(SymbolizeCommandTest, ReportNamesTheLineByItself) {
   record(kFixtures / "dwarf5");
-  const ReportOutcome outcome = make_reports(session_, false, {});
-  EXPECT_NE(outcome.text.find("StreamSynchronize x 1  @ " + site()), std::string::npos)
+  const ReportOutcome outcome = make_reports({.path = session_});
+  EXPECT_NE(outcome.text.find("StreamSynchronize x 1  " + site()), std::string::npos)
       << outcome.text;
   EXPECT_NE(outcome.text.find("LAUNCHES BY LINE"), std::string::npos);
   EXPECT_FALSE(fs::exists(session_ / symbols::kSymbolFileName));

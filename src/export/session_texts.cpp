@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/wait_calls.hpp"
 #include "base/json.hpp"
 #include "format/columns.hpp"
 #include "symbols/demangle.hpp"
@@ -122,14 +123,8 @@ std::string SessionTexts::call(uint32_t stack, std::string_view what) const {
 
 std::string SessionTexts::wait(size_t wait_row) const {
   const analysis::Waits& waits = tables().waits;
-  std::string_view kind = "wait";
-  switch (waits.call.empty() ? 0 : waits.call[wait_row]) {  // CUPTI's numbers
-    case 1: kind = "EventSynchronize"; break;
-    case 2: kind = "StreamWaitEvent"; break;
-    case 3: kind = "StreamSynchronize"; break;
-    case 4: kind = "ContextSynchronize"; break;
-    default: break;
-  }
+  const std::string_view kind =
+      analysis::wait_call_name(waits.call.empty() ? 0 : waits.call[wait_row]);
   return call(waits.stack.empty() ? 0 : waits.stack[wait_row], kind);
 }
 

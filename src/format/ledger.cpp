@@ -133,11 +133,12 @@ constexpr auto kDeviceCounts = [](auto& device, auto visit) {
 
 Completeness Ledger::completeness() const {
   // A missed sampler tick is a reading that was never taken: told, but nothing recorded was lost.
-  uint64_t losses =
-      scopes_dropped + scopes_forgotten + names_overflowed + counters_overflowed + samplers_stuck +
-      rounds_lost + events_dropped + writer.windows_deleted + writer.dictionary_overflows +
-      launches_missing.value_or(0) + graph_kernels_missing.value_or(0) + vendor_dropped.value_or(0) + impossible_times.value_or(0) +
-      notes_dropped.value_or(0) + markers_dropped.value_or(0) + stacks_dropped.value_or(0);
+  uint64_t losses = scopes_dropped + scopes_forgotten + names_overflowed + counters_overflowed +
+                    samplers_stuck + rounds_lost + events_dropped + writer.windows_deleted +
+                    writer.dictionary_overflows + launches_missing.value_or(0) +
+                    graph_kernels_missing.value_or(0) + vendor_dropped.value_or(0) +
+                    impossible_times.value_or(0) + notes_dropped.value_or(0) +
+                    markers_dropped.value_or(0) + stacks_dropped.value_or(0);
   for (const auto& [reason, rows] : writer.dropped) losses += rows;
   if (launches_seen && kernel_records) {
     // Whose records are missing may be unknown; how many are is not.

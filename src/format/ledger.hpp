@@ -55,15 +55,15 @@ struct Ledger {
   // A graph launch owes the kernels of the graph, where their number is known: kept apart.
   std::optional<uint64_t> graph_launches;         // not among launches_seen
   std::optional<uint64_t> graph_kernels_missing;  // their records never came
-  std::optional<uint64_t> graph_kernel_records;  // among kernel_records
-  std::optional<uint64_t> vendor_dropped;        // records CUPTI says it dropped
-  std::optional<uint64_t> impossible_times;      // zero, inverted, outside the session, left over
-  std::optional<uint64_t> notes_dropped;         // calls that the counting itself lost
-  std::optional<uint64_t> markers_dropped;       // marks and ranges lost to a full ring
-  std::optional<uint64_t> markers_unclosed;      // ranges still open at the end
-  std::optional<uint64_t> markers_unmatched;     // ends of ranges that did not begin here
-  std::optional<uint64_t> stacks_dropped;        // stacks that found no room
-  std::optional<uint64_t> activity_buffers;      // taken from the vendor, and what was in them
+  std::optional<uint64_t> graph_kernel_records;   // among kernel_records
+  std::optional<uint64_t> vendor_dropped;         // records CUPTI says it dropped
+  std::optional<uint64_t> impossible_times;       // zero, inverted, outside the session, left over
+  std::optional<uint64_t> notes_dropped;          // calls that the counting itself lost
+  std::optional<uint64_t> markers_dropped;        // marks and ranges lost to a full ring
+  std::optional<uint64_t> markers_unclosed;       // ranges still open at the end
+  std::optional<uint64_t> markers_unmatched;      // ends of ranges that did not begin here
+  std::optional<uint64_t> stacks_dropped;         // stacks that found no room
+  std::optional<uint64_t> activity_buffers;       // taken from the vendor, and what was in them
   std::optional<uint64_t> activity_bytes;
   std::optional<uint64_t> callback_ns;        // in callbacks, on the program's threads
   std::optional<uint64_t> cupti_overhead_ns;  // what the vendor's own overhead records sum up to

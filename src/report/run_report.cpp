@@ -167,7 +167,9 @@ void write_run_kernels(Page& page, const analysis::RunOverview& run, size_t top)
   write_more(page, kernels.size(), table.rows.size());
 }
 
-void write_run(Page& page, const RunReport& report, const TextOptions& options) {
+}  // namespace
+
+void write_report(Page& page, const RunReport& report, const TextOptions& options) {
   const size_t top = rows_of(options);
   std::vector<const SessionSummary*> sessions;
   for (const analysis::SessionData& session : report.run.sessions) {
@@ -179,17 +181,15 @@ void write_run(Page& page, const RunReport& report, const TextOptions& options) 
   write_insights(page, report.insights, top);
 }
 
-}  // namespace
-
 std::string run_report(const RunReport& report, const TextOptions& options) {
   TextPage page(width_of(options), options.has_color);
-  write_run(page, report, options);
+  write_report(page, report, options);
   return page.text();
 }
 
 std::string markdown_run_report(const RunReport& report, const TextOptions& options) {
   MarkdownPage page;
-  write_run(page, report, options);
+  write_report(page, report, options);
   return page.text();
 }
 

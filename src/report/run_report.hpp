@@ -7,6 +7,7 @@
 #include "analysis/insight.hpp"
 #include "analysis/run_overview.hpp"
 #include "analysis/summary.hpp"
+#include "report/page.hpp"
 #include "report/session_report.hpp"
 
 // All sessions of a run, one line each, and what they come to together: the end of `gpufl trace`,
@@ -24,6 +25,9 @@ struct RunReport {
 std::string run_report(const RunReport& report, const TextOptions& options = {});
 // The same content as Markdown.
 std::string markdown_run_report(const RunReport& report, const TextOptions& options = {});
+
+// All of it, onto any page.
+void write_report(Page& page, const RunReport& report, const TextOptions& options);
 
 // What sessions come to without their rows being looked at.
 std::string run_report(std::span<const analysis::SessionSummary> sessions,

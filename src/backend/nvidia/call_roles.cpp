@@ -60,16 +60,9 @@ WatchedCall watched_driver_call(std::string_view name) {
                                           "cu64MemAlloc", "cuMemFree",      "cu64MemFree",
                                           "MemHostAlloc", "MemHostRegister"};
   if (!name.starts_with("cuGraph") && contains_any(name, kBegins)) return {CallRole::Begin};
-  constexpr std::string_view kSlow[] = {"cuInit",
-                                        "cuModuleLoad",
-                                        "cuModuleUnload",
-                                        "cuLibraryLoad",
-                                        "cuLibraryUnload",
-                                        "cuLink",
-                                        "cuCtxCreate",
-                                        "cuCtxDestroy",
-                                        "cuDevicePrimaryCtx",
-                                        "cuGraphExecUpdate"};
+  constexpr std::string_view kSlow[] = {
+      "cuInit", "cuModuleLoad", "cuModuleUnload", "cuLibraryLoad",      "cuLibraryUnload",
+      "cuLink", "cuCtxCreate",  "cuCtxDestroy",   "cuDevicePrimaryCtx", "cuGraphExecUpdate"};
   return {contains_any(name, kSlow) ? CallRole::Slow : CallRole::None};
 }
 

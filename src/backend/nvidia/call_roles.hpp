@@ -24,7 +24,7 @@ enum class CallRole : uint8_t {
   ProfilerStop,
   GraphInstantiate,
   GraphChange,  // of which nodes of an instance are run
-  Slow,  // watched only so that CUPTI is not given up in the middle of it
+  Slow,         // watched only so that CUPTI is not given up in the middle of it
 };
 
 // Where a launch says its stream.

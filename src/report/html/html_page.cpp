@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/html/html_page.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "report/html/svg_chart.hpp"
+
+namespace gpufl::report {
+namespace {
+
+// Columns that a narrow window does without.
+constexpr int kDroppedWhenNarrow = 3;
+
+std::string_view class_of(Tone tone) {
+  switch (tone) {
+    case Tone::Plain: return "";
+    case Tone::Strong: return " class=\"strong\"";
+    case Tone::Good: return " class=\"good\"";
+    case Tone::Warning: return " class=\"warning\"";
+  }
+  return "";
+}
+
+std::string cell_class(const TextTable& table, size_t column) {
+  std::string classes;
+  const auto add = [&](bool is_so, std::string_view name) {
+    if (is_so) classes.append(classes.empty() ? "" : " ").append(name);
+  };
+  add(table.columns[column].is_left, "left");
+  add(column == table.flexible, "flexible");
+  add(table.columns[column].drop_order >= kDroppedWhenNarrow, "narrow-drop");
+  return classes.empty() ? classes : fmt::format(" class=\"{}\"", classes);
+}
+
+bool is_tree(const TextTable& table) {
+  return std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+    return table.flexible < row.size() && row[table.flexible].starts_with(' ');
+  });
+}
+
+}  // namespace
+
+void HtmlPage::close_fields() {
+  if (in_fields_) text_ += "</dl>\n";
+  in_fields_ = false;
+}
+
+void HtmlPage::heading(std::string_view title, std::string_view remark, Tone tone) {
+  close_fields();
+  text_ += "<h2";
+  if (!in_fold_) {
+    headings_.push_back({fmt::format("s{}", headings_.size() + 1), std::string(title)});
+    fmt::format_to(std::back_inserter(text_), " id=\"{}\"", headings_.back().id);
+  }
+  fmt::format_to(std::back_inserter(text_), ">{}", html_text(title));
+  if (!remark.empty()) {
+    fmt::format_to(std::back_inserter(text_), ": <span{}>{}</span>",
+                   tone == Tone::Plain ? " class=\"remark\"" : class_of(tone), html_text(remark));
+  }
+  text_ += "</h2>\n";
+}
+
+void HtmlPage::field(std::string_view label, std::string_view value, Tone tone) {
+  if (!in_fields_) text_ += "<dl>\n";
+  in_fields_ = true;
+  fmt::format_to(std::back_inserter(text_), "<dt>{}</dt><dd{}>{}</dd>\n", html_text(label),
+                 class_of(tone), html_text(value));
+}
+
+void HtmlPage::paragraph(size_t indent, std::string_view text, Tone tone, size_t /*hanging*/) {
+  close_fields();
+  fmt::format_to(std::back_inserter(text_), "<p{}{}>{}</p>\n", class_of(tone),
+                 indent > 2 ? fmt::format(" style=\"margin-left:{}em\"", indent / 2) : "",
+                 html_text(text));
+}
+
+void HtmlPage::table(const TextTable& table) {
+  close_fields();
+  const auto out = std::back_inserter(text_);
+  fmt::format_to(out, "<div class=\"table\"><table{}><thead><tr>",
+                 is_tree(table) ? "" : " class=\"sortable\"");
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    fmt::format_to(out, "<th{}>{}</th>", cell_class(table, i), html_text(table.columns[i].title));
+  }
+  text_ += "</tr></thead><tbody>\n";
+  for (const auto& row : table.rows) {
+    text_ += "<tr>";
+    for (size_t i = 0; i < row.size() && i < table.columns.size(); ++i) {
+      const std::string text = html_text(row[i]);
+      fmt::format_to(out, "<td{}{}>{}</td>", cell_class(table, i),
+                     i == table.flexible ? fmt::format(" title=\"{}\"", text) : "", text);
+    }
+    text_ += "</tr>\n";
+  }
+  text_ += "</tbody></table></div>\n";
+}
+
+void HtmlPage::element(std::string_view html) {
+  close_fields();
+  text_ += html;
+}
+
+void HtmlPage::begin_fold(std::string_view title) {
+  close_fields();
+  in_fold_ = true;
+  fmt::format_to(std::back_inserter(text_), "<details><summary>{}</summary>\n", html_text(title));
+}
+
+void HtmlPage::end_fold() {
+  close_fields();
+  in_fold_ = false;
+  text_ += "</details>\n";
+}
+
+std::string HtmlPage::finish() {
+  close_fields();
+  return text_;
+}
+
+}  // namespace gpufl::report

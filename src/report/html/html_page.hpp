@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "report/page.hpp"
+
+// A report's parts as the body of an HTML page. Text from a log is escaped. One thread.
+namespace gpufl::report {
+
+class HtmlPage : public Page {
+ public:
+  void heading(std::string_view title, std::string_view remark = {},
+               Tone tone = Tone::Plain) override;
+  // Those that follow each other are one list.
+  void field(std::string_view label, std::string_view value, Tone tone = Tone::Plain) override;
+  void paragraph(size_t indent, std::string_view text, Tone tone = Tone::Plain,
+                 size_t hanging = 0) override;
+  // Can be sorted by the reader, unless its order is a tree's: rows that begin with spaces.
+  void table(const TextTable& table) override;
+  // An element of the page as it is.
+  void element(std::string_view html);
+  // What is written between the two can be folded away; its headings are not listed.
+  void begin_fold(std::string_view title);
+  void end_fold();
+
+  struct Anchor {
+    std::string id, title;
+  };
+  // Those that the page's contents list.
+  const std::vector<Anchor>& headings() const { return headings_; }
+  // The page so far, with everything closed.
+  std::string finish();
+
+ private:
+  void close_fields();
+
+  std::vector<Anchor> headings_;
+  bool in_fields_ = false, in_fold_ = false;
+};
+
+}  // namespace gpufl::report

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/html/html_page.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gpufl::report {
+namespace {
+
+TEST(HtmlPageTest, FieldsThatFollowEachOtherAreOneList) {
+  HtmlPage page;
+  page.heading("SESSION", "x<y", Tone::Good);
+  page.field("app", "a&b");
+  page.field("pid", "1", Tone::Warning);
+  page.paragraph(4, "text");
+  EXPECT_EQ(page.finish(),
+            "<h2 id=\"s1\">SESSION: <span class=\"good\">x&lt;y</span></h2>\n"
+            "<dl>\n<dt>app</dt><dd>a&amp;b</dd>\n<dt>pid</dt><dd class=\"warning\">1</dd>\n</dl>\n"
+            "<p style=\"margin-left:2em\">text</p>\n");
+  ASSERT_EQ(page.headings().size(), 1u);
+  EXPECT_EQ(page.headings()[0].id, "s1");
+}
+
+TEST(HtmlPageTest, TablesCanBeSortedUnlessTheyAreATree) {
+  HtmlPage list;
+  list.table({{{"kernel", true}, {"time"}, {"more", false, 5}}, {{"<k>", "1 ms", "2"}}});
+  const std::string html = list.finish();
+  EXPECT_NE(html.find("<table class=\"sortable\">"), std::string::npos);
+  EXPECT_NE(html.find("<td class=\"left flexible\" title=\"&lt;k&gt;\">&lt;k&gt;</td>"),
+            std::string::npos)
+      << html;
+  EXPECT_NE(html.find("<td class=\"narrow-drop\">2</td>"), std::string::npos);
+  HtmlPage tree;
+  tree.table({{{"scope", true}, {"time"}}, {{"outer", "2"}, {"  inner", "1"}}});
+  EXPECT_EQ(tree.finish().find("sortable"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gpufl::report

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/html/html_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include "analysis/test_tables.hpp"
+#include "base/json.hpp"
+
+namespace gpufl::report {
+namespace {
+
+using analysis::testing::TestSession;
+
+std::string report_of(TestSession& session, const HtmlOptions& options = {}) {
+  analysis::RunData run;
+  run.sessions.push_back(session.finish());
+  run.offset_ns.push_back(0);
+  const analysis::RunOverview overview = analysis::analyze_run(run);
+  return html_report({run, overview, {}}, {{}}, options);
+}
+
+// What the page's script reads.
+base::Json picture_of(const std::string& html) {
+  constexpr std::string_view kBegin = "id=\"picture\">";
+  const size_t begin = html.find(kBegin);
+  EXPECT_NE(begin, std::string::npos);
+  const size_t end = html.find("</script>", begin);
+  auto parsed = base::Json::parse(html.substr(begin + kBegin.size(), end - begin - kBegin.size()));
+  EXPECT_TRUE(parsed) << parsed.status().text();
+  return parsed ? *parsed : base::Json();
+}
+
+TEST(HtmlReportTest, IsOnePageThatNeedsNothingElse) {
+  TestSession session;
+  session.kernel("gemm", 100, 50);
+  const std::string html = report_of(session);
+  EXPECT_TRUE(html.starts_with("<!doctype html>"));
+  for (const char* outside : {"src=", "http:", "https:", "@import", "url("}) {
+    EXPECT_EQ(html.find(outside), std::string::npos) << outside;
+  }
+  const base::Json picture = picture_of(html);
+  EXPECT_EQ(picture["end"].as_integer(), 150);
+  EXPECT_EQ(picture["texts"].items().at(0).items().at(0).as_string(), "gemm");
+  const base::Json& row = picture["tracks"].items().at(0)["rows"].items().at(0);
+  EXPECT_EQ(row["s"].items().at(0).as_integer(), 100);
+  EXPECT_EQ(row["d"].items().at(0).as_integer(), 50);
+  EXPECT_EQ(row.find("c"), nullptr);
+}
+
+TEST(HtmlReportTest, NamesCannotLeaveTheirPlace) {
+  TestSession session;
+  session.kernel("</script><script>alert(1)</script>", 0, 10);
+  session.scope("<img onerror=x>", 0, 10);
+  session.data.summary.header.app_name = "<b>app</b>";
+  const std::string html = report_of(session);
+  EXPECT_EQ(html.find("<script>alert"), std::string::npos);
+  EXPECT_EQ(html.find("<img"), std::string::npos);
+  EXPECT_EQ(html.find("<b>app"), std::string::npos);
+  EXPECT_EQ(picture_of(html)["texts"].items().size(), 2u);
+}
+
+TEST(HtmlReportTest, StaysSmall) {
+  TestSession session;
+  for (int64_t i = 0; i < 20'000; ++i) session.kernel("k", i * 1000, 900);
+  const std::string html = report_of(session, {.text = {}, .max_blocks = 500});
+  EXPECT_LT(html.size(), 60'000u);
+  EXPECT_NE(html.find("20,000 events are drawn"), std::string::npos);
+}
+
+TEST(HtmlReportTest, ARunOfSeveralProcesses) {
+  analysis::RunData run;
+  for (int rank = 0; rank < 2; ++rank) {
+    TestSession session;
+    session.kernel("gemm", 100, 50);
+    session.data.summary.header.rank = rank;
+    session.data.summary.header.process = "train";
+    run.sessions.push_back(session.finish());
+    run.offset_ns.push_back(rank * 1000);
+  }
+  const std::string html = html_report({run, analysis::analyze_run(run), {}}, {{}, {}});
+  EXPECT_NE(html.find("<summary>rank 1: train (pid"), std::string::npos);
+  const base::Json picture = picture_of(html);
+  ASSERT_EQ(picture["tracks"].items().size(), 2u);
+  // On one axis.
+  EXPECT_EQ(picture["tracks"].items()[1]["rows"].items().at(0)["s"].items().at(0).as_integer(),
+            1100);
+}
+
+TEST(HtmlReportTest, ASessionWithNothing) {
+  TestSession session;
+  const std::string html = report_of(session);
+  EXPECT_NE(html.find("holds no kernels"), std::string::npos);
+  EXPECT_EQ(html.find("id=\"picture\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gpufl::report

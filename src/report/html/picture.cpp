@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/html/picture.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "analysis/kernel_groups.hpp"
+#include "export/run_axis.hpp"
+#include "export/session_texts.hpp"
+#include "export/timeline.hpp"
+
+namespace gpufl::report {
+namespace {
+
+using exporting::Slice;
+using exporting::SliceKind;
+using exporting::SliceRow;
+
+class PictureBuilder {
+ public:
+  explicit PictureBuilder(const analysis::RunData& run) : run_(run) {}
+
+  Picture build() {
+    for (size_t i = 0; i < run_.sessions.size(); ++i) add_session(i);
+    return std::move(picture_);
+  }
+
+ private:
+  void add_session(size_t index) {
+    const analysis::SessionData& session = run_.sessions[index];
+    const exporting::SessionTexts texts(session);
+    const exporting::Timeline timeline(session.tables);
+    offset_ns_ = exporting::offset_of(run_, index);
+    names_ = analysis::kernel_names(session.tables);
+    by_config_.clear();
+    const bool is_alone = run_.sessions.size() == 1;
+    const std::string process = texts.process();
+    for (const auto& stream : timeline.streams) {
+      PictureTrack track{is_alone ? texts.device(stream.lane.device)
+                                  : process + ", " + texts.device(stream.lane.device),
+                         texts.stream(stream.lane),
+                         {}};
+      for (const SliceRow& row : stream.rows) add_rows(row, texts, track);
+      picture_.tracks.push_back(std::move(track));
+    }
+    for (const auto& thread : timeline.threads) {
+      PictureTrack track{process, "thread " + std::to_string(thread.thread), {}};
+      for (const SliceRow& row : thread.rows) add_rows(row, texts, track);
+      picture_.tracks.push_back(std::move(track));
+    }
+  }
+
+  // Slices that lie inside others go to rows of their own below them.
+  void add_rows(const SliceRow& row, const exporting::SessionTexts& texts, PictureTrack& track) {
+    const size_t first = track.rows.size();
+    size_t depth = 0;
+    exporting::walk(
+        row,
+        [&](std::span<const Slice> group) {
+          const Slice& slice = group.front();
+          if (first + depth >= track.rows.size()) track.rows.emplace_back();
+          const int64_t start = slice.start + offset_ns_;
+          // A mark has no length; as a block it needs one.
+          const int64_t end = std::max(slice.end + offset_ns_, start + 1);
+          BlockRow& blocks = track.rows[first + depth];
+          if (blocks.empty() || blocks.back().end_ns <= start) {
+            blocks.push_back({start, end, text_of(slice, texts), 1, end - start});
+            ++picture_.slices;
+            picture_.start_ns = std::min(picture_.start_ns, start);
+            picture_.end_ns = std::max(picture_.end_ns, end);
+          }
+          if (slice.kind != SliceKind::Mark) ++depth;
+        },
+        [&](const Slice&) { --depth; });
+  }
+
+  uint32_t text_of(const Slice& slice, const exporting::SessionTexts& texts) {
+    const analysis::Tables& tables = texts.tables();
+    switch (slice.kind) {
+      case SliceKind::Kernel: {
+        const uint32_t config = tables.kernels.config[slice.row];
+        const auto [found, is_new] = by_config_.try_emplace(config, 0);
+        if (is_new) {
+          const auto& name = names_.of(tables.config(config).name);
+          found->second = text(name.short_name, name.full_name);
+        }
+        return found->second;
+      }
+      case SliceKind::Scope: return text(texts.scope(slice.row));
+      case SliceKind::Range:
+      case SliceKind::Mark: return text(texts.name(tables.markers.name[slice.row]));
+      case SliceKind::Copy: return text(texts.copy(slice.row));
+      case SliceKind::Fill: return text("memset");
+      case SliceKind::Graph: return text("graph launch");
+      case SliceKind::Wait: return text(texts.wait(slice.row));
+      case SliceKind::ApiCall: return text(texts.name(tables.api_calls.name[slice.row]));
+      case SliceKind::KernelCall: return text("launch");
+      case SliceKind::CopyCall: return text("copy call");
+      case SliceKind::FillCall: return text("memset call");
+      case SliceKind::GraphCall: return text("graph launch call");
+      case SliceKind::AllocationCall: return text("allocation call");
+    }
+    return text("?");
+  }
+
+  uint32_t text(const std::string& label, const std::string& whole = {}) {
+    const auto [found, is_new] =
+        ids_.try_emplace(whole.empty() ? label : whole, static_cast<uint32_t>(ids_.size()));
+    if (is_new) picture_.texts.push_back({label, whole == label ? std::string() : whole});
+    return found->second;
+  }
+
+  const analysis::RunData& run_;
+  Picture picture_;
+  int64_t offset_ns_ = 0;
+  analysis::KernelNames names_;
+  std::unordered_map<uint32_t, uint32_t> by_config_;  // texts of kernels, of one session
+  std::unordered_map<std::string, uint32_t> ids_;     // of texts
+};
+
+size_t count_blocks(const Picture& picture) {
+  size_t count = 0;
+  for (const PictureTrack& track : picture.tracks) {
+    for (const BlockRow& row : track.rows) count += row.size();
+  }
+  return count;
+}
+
+}  // namespace
+
+BlockRow merge_blocks(const BlockRow& row, int64_t limit_ns) {
+  BlockRow merged;
+  int64_t longest_ns = 0;  // of those in the last block, which gives it its text
+  for (const Block& block : row) {
+    if (!merged.empty() && block.end_ns - merged.back().start_ns <= limit_ns) {
+      Block& last = merged.back();
+      last.end_ns = block.end_ns;
+      last.count += block.count;
+      last.busy_ns += block.busy_ns;
+      if (block.busy_ns > longest_ns) {
+        longest_ns = block.busy_ns;
+        last.text = block.text;
+      }
+    } else {
+      merged.push_back(block);
+      longest_ns = block.busy_ns;
+    }
+  }
+  return merged;
+}
+
+Picture make_picture(const analysis::RunData& run, size_t max_blocks) {
+  Picture picture = PictureBuilder(run).build();
+  size_t blocks = count_blocks(picture);
+  if (blocks <= max_blocks) return picture;
+  const int64_t span_ns = picture.end_ns - picture.start_ns;
+  // Doubled until they fit: each round reads what the one before left.
+  for (int64_t limit_ns = std::max<int64_t>(span_ns / 4'000'000, 1);
+       blocks > max_blocks && limit_ns < span_ns; limit_ns *= 2) {
+    for (PictureTrack& track : picture.tracks) {
+      for (BlockRow& row : track.rows) row = merge_blocks(row, limit_ns);
+    }
+    picture.merged_below_ns = limit_ns;
+    blocks = count_blocks(picture);
+  }
+  return picture;
+}
+
+}  // namespace gpufl::report

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/session_data.hpp"
+
+// A run as rows of blocks for a picture of it: bounded in size whatever the run holds. Where there
+// are too many slices, neighbours that are short and close become one block that says how many it
+// stands for. Linear in the rows, a few times over; one thread.
+namespace gpufl::report {
+
+struct Block {
+  int64_t start_ns = 0, end_ns = 0;
+  uint32_t text = 0;    // index into Picture::texts; of a merged one what took most of its time
+  uint32_t count = 1;   // slices that it stands for
+  int64_t busy_ns = 0;  // their durations added up
+};
+using BlockRow = std::vector<Block>;  // by start; none overlaps another
+
+struct PictureTrack {
+  std::string group;  // "GPU 0: NVIDIA H200", "rank 0: python3 (pid 447)"
+  std::string name;   // "stream 7", "thread 447"
+  std::vector<BlockRow> rows;
+};
+
+struct PictureText {
+  std::string label;
+  std::string whole;  // empty: as the label
+};
+
+struct Picture {
+  std::vector<PictureTrack> tracks;
+  std::vector<PictureText> texts;
+  int64_t start_ns = 0, end_ns = 0;
+  int64_t merged_below_ns = 0;  // 0: every slice is a block of its own
+  uint64_t slices = 0;
+};
+
+Picture make_picture(const analysis::RunData& run, size_t max_blocks);
+
+// Joins blocks of a row that, with what lies between them, are shorter than `limit_ns`.
+BlockRow merge_blocks(const BlockRow& row, int64_t limit_ns);
+
+}  // namespace gpufl::report

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/html/picture.hpp"
+
+#include <gtest/gtest.h>
+
+#include "analysis/test_tables.hpp"
+
+namespace gpufl::report {
+namespace {
+
+using analysis::testing::TestSession;
+
+analysis::RunData run_of(TestSession& session) {
+  analysis::RunData run;
+  run.sessions.push_back(session.finish());
+  run.offset_ns.push_back(0);
+  return run;
+}
+
+size_t count(const Picture& picture, bool is_weighted) {
+  size_t sum = 0;
+  for (const auto& track : picture.tracks) {
+    for (const auto& row : track.rows) {
+      for (const Block& block : row) sum += is_weighted ? block.count : 1;
+    }
+  }
+  return sum;
+}
+
+TEST(PictureTest, EverySliceIsABlockWhereThereIsRoom) {
+  TestSession session;
+  const int64_t outer = session.scope("outer", 0, 1000);
+  session.scope("inner", 100, 200, {.parent = outer});
+  session.kernel("gemm", 150, 50);
+  session.kernel("relu", 300, 10, {.stream = 8});
+  const Picture picture = make_picture(run_of(session), 1000);
+  ASSERT_EQ(picture.tracks.size(), 3u);
+  EXPECT_EQ(picture.slices, 4u);
+  EXPECT_EQ(picture.merged_below_ns, 0);
+  EXPECT_EQ(picture.end_ns, 1000);
+  // A scope inside another stands below it.
+  const PictureTrack& thread = picture.tracks[2];
+  ASSERT_EQ(thread.rows.size(), 2u);
+  EXPECT_EQ(picture.texts[thread.rows[0].at(0).text].label, "outer");
+  EXPECT_EQ(picture.texts[thread.rows[1].at(0).text].label, "inner");
+  EXPECT_EQ(picture.texts[picture.tracks[0].rows.at(0).at(0).text].label, "gemm");
+}
+
+TEST(PictureTest, TooManyAreMergedAndNoneIsLost) {
+  TestSession session;
+  for (int64_t i = 0; i < 5000; ++i) {
+    session.kernel(i % 10 == 0 ? "long" : "short", i * 100, i % 10 == 0 ? 50 : 5);
+  }
+  const analysis::RunData run = run_of(session);
+  const Picture picture = make_picture(run, 300);
+  EXPECT_LE(count(picture, false), 300u);
+  EXPECT_EQ(count(picture, true), 5000u);
+  EXPECT_GT(picture.merged_below_ns, 0);
+  int64_t busy_ns = 0;
+  for (const Block& block : picture.tracks[0].rows[0]) busy_ns += block.busy_ns;
+  EXPECT_EQ(busy_ns, 500 * 50 + 4500 * 5);
+}
+
+TEST(PictureTest, AMergedBlockIsCalledAfterItsLongest) {
+  const BlockRow row = {
+      {0, 10, 1, 1, 10}, {12, 40, 2, 1, 28}, {41, 45, 3, 1, 4}, {200, 201, 4, 1, 1}};
+  const BlockRow merged = merge_blocks(row, 50);
+  ASSERT_EQ(merged.size(), 2u);
+  EXPECT_EQ(merged[0].end_ns, 45);
+  EXPECT_EQ(merged[0].count, 3u);
+  EXPECT_EQ(merged[0].busy_ns, 42);
+  EXPECT_EQ(merged[0].text, 2u);
+  EXPECT_EQ(merged[1].text, 4u);
+}
+
+TEST(PictureTest, AnEmptySession) {
+  TestSession session;
+  const Picture picture = make_picture(run_of(session), 100);
+  EXPECT_EQ(picture.slices, 0u);
+}
+
+}  // namespace
+}  // namespace gpufl::report

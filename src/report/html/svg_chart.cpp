@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/html/svg_chart.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "report/text_page.hpp"
+#include "report/units.hpp"
+
+namespace gpufl::report {
+namespace {
+
+constexpr double kWidth = 720, kHeight = 170;
+constexpr double kLeft = 54, kRight = 10, kTop = 10, kBottom = 24;
+constexpr int kSteps = 4;  // of the scale
+constexpr int kHues = 6;   // that the style sheet has
+
+// The next number of 1, 2, 2.5 and 5 times a power of ten, so that the scale reads well.
+double round_up(double value) {
+  if (value <= 0) return 1;
+  const double power = std::pow(10, std::floor(std::log10(value)));
+  for (const double step : {1.0, 2.0, 2.5, 5.0}) {
+    if (value <= step * power * (1 + 1e-9)) return step * power;
+  }
+  return 10 * power;
+}
+
+struct Scale {
+  const Chart& chart;
+  double top;
+
+  double x(double time_ns) const {
+    const double span = std::max(1.0, static_cast<double>(chart.end_ns - chart.start_ns));
+    return kLeft +
+           (time_ns - static_cast<double>(chart.start_ns)) / span * (kWidth - kLeft - kRight);
+  }
+  double y(double value) const {
+    return kHeight - kBottom - value * chart.scale / top * (kHeight - kTop - kBottom);
+  }
+};
+
+// One stroke for every unbroken stretch: parts in which nothing was seen stay empty.
+std::string path_of(const analysis::Series& series, const Scale& scale) {
+  std::string path;
+  int64_t expected_ns = INT64_MIN;
+  for (const analysis::SeriesPoint& point : series.points) {
+    const bool is_next = point.time_ns <= expected_ns;
+    const double middle =
+        static_cast<double>(point.time_ns) + static_cast<double>(series.step_ns) / 2;
+    fmt::format_to(std::back_inserter(path), "{}{:.1f} {:.1f}", is_next ? 'L' : 'M',
+                   scale.x(middle), scale.y(point.mean));
+    expected_ns = point.time_ns + 8 * series.step_ns;
+  }
+  return path;
+}
+
+}  // namespace
+
+std::string html_text(std::string_view text) {
+  std::string out;
+  for (const char c : make_harmless(text)) {
+    switch (c) {
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '&': out += "&amp;"; break;
+      case '"': out += "&quot;"; break;
+      case '\'': out += "&#39;"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+std::string svg_chart(const Chart& chart) {
+  double highest = chart.ceiling;
+  for (const ChartLine& line : chart.lines) {
+    for (const auto& point : line.series.points) {
+      highest = std::max(highest, point.mean * chart.scale);
+    }
+  }
+  const Scale scale{chart, round_up(highest)};
+  std::string svg = fmt::format(
+      R"(<figure class="chart"><figcaption>{} <span class="unit">{}</span></figcaption>)"
+      R"(<svg viewBox="0 0 {} {}" role="img" aria-label="{} over time">)",
+      html_text(chart.title), html_text(chart.unit), kWidth, kHeight, html_text(chart.title));
+  const auto out = std::back_inserter(svg);
+  for (int step = 0; step <= kSteps; ++step) {
+    const double value = scale.top * step / kSteps;
+    const double y = scale.y(value / chart.scale);
+    fmt::format_to(out,
+                   R"(<line class="grid" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>)"
+                   R"(<text x="{}" y="{:.1f}" text-anchor="end">{:g}</text>)",
+                   kLeft, kWidth - kRight, y, y, kLeft - 6, y + 4, value);
+    const double time_ns = static_cast<double>(chart.end_ns - chart.start_ns) * step / kSteps;
+    fmt::format_to(out, R"(<text x="{:.1f}" y="{}" text-anchor="{}">{}</text>)",
+                   scale.x(static_cast<double>(chart.start_ns) + time_ns), kHeight - 6,
+                   step == 0        ? "start"
+                   : step == kSteps ? "end"
+                                    : "middle",
+                   format_duration(time_ns));
+  }
+  for (size_t i = 0; i < chart.lines.size(); ++i) {
+    fmt::format_to(out, R"(<path class="hue{}" d="{}"><title>{}</title></path>)", i % kHues,
+                   path_of(chart.lines[i].series, scale), html_text(chart.lines[i].name));
+  }
+  svg += "</svg>";
+  if (chart.lines.size() > 1) {
+    svg += R"(<p class="legend">)";
+    for (size_t i = 0; i < chart.lines.size(); ++i) {
+      fmt::format_to(out, R"(<span class="hue{}">{}</span> )", i % kHues,
+                     html_text(chart.lines[i].name));
+    }
+    svg += "</p>";
+  }
+  svg += "</figure>\n";
+  return svg;
+}
+
+}  // namespace gpufl::report
