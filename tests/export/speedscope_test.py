@@ -9,12 +9,12 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-VIEWER = ROOT / ".deps/browser/node_modules/speedscope/dist/release/index.html"
+VIEWER = ROOT / ".deps/pages/node_modules/speedscope/dist/release/index.html"
 EXPECTED = "rank 0: train (pid 4711): GPU time by scope"
 
 
 def skip(reason):
-    print(f"skipped: {reason}; './dev setup browser' installs it")
+    print(f"skipped: {reason}; './dev setup pages' installs it")
     sys.exit(77)
 
 

@@ -10,7 +10,8 @@ declare -rA apt_needs=(
   [lint]="git shellcheck python3 python3-venv"
   [test]="clang libclang-rt-dev shellcheck libgtest-dev binutils"
   [cuda]="g++ python3 python3-venv"
-  [browser]="chromium nodejs npm|nodejs"
+  [browser]="chromium"
+  [pages]="chromium nodejs npm|nodejs"
 )
 # Wheels live in .deps/venv, each set pinned in tools/requirements/<set>.txt.
 declare -rA wheel_needs=(
@@ -19,6 +20,7 @@ declare -rA wheel_needs=(
   [test]="lint export"
   [cuda]="cuda"
   [browser]=""
+  [pages]=""
 )
 
 # need <set>...: after it, everything that the sets name is there.
@@ -32,12 +34,12 @@ need() {
     wheels+=("${words[@]}")
     # Not installed as a package: that would start a daemon on the developer's machine.
     [[ $set != test ]] || local prometheus=wanted
-    [[ $set != browser ]] || local browser=wanted
+    [[ $set != pages ]] || local pages=wanted
   done
   need_packages "${packages[@]}"
   need_wheels "${wheels[@]}"
   [[ -z ${prometheus:-} ]] || need_prometheus
-  [[ -z ${browser:-} ]] || need_browser_pages
+  [[ -z ${pages:-} ]] || need_pages
 }
 
 as_root() {
@@ -91,8 +93,8 @@ need_wheels() {
 }
 
 # Pages of others that tests open in a browser, pinned, in .deps/browser.
-need_browser_pages() {
-  local pinned=tools/requirements/browser/package.json folder=.deps/browser
+need_pages() {
+  local pinned=tools/requirements/pages/package.json folder=.deps/pages
   if cmp -s "$pinned" "$folder/installed.json"; then return; fi
   say "Installing the pages of $pinned ..."
   mkdir -p "$folder"
