@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often diff and gate raise a false alarm, and how often they find a regression that is there,
 // under the noise of an H200: over whole reports, ten repeats a side.
+#include <cmath>
 #include <cstdio>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "bench/compare/trials.hpp"
@@ -12,33 +15,53 @@ namespace {
 using namespace gpufl::bench;
 
 constexpr size_t kPairs = 50;
+constexpr size_t kStepsOfAHalvedRun = 40;
 // A matrix product with about 4% of the GPU's time.
 constexpr std::string_view kKernel = "nvjet_sm90_tst_192x96_64x5_1x2_h_bz_NTT";
 
-void measure(Report& report, SteadyProgram& program, std::string_view name, const Noise& noise,
-             bool has_bars) {
-  const auto bar = [has_bars](Bar bar) { return has_bars ? std::optional(bar) : std::nullopt; };
-  const auto figure = [&](std::string_view what) {
-    return std::string(name) + ": " + std::string(what);
-  };
-  const TrialCounts alike = run_trials(program, kPairs, noise);
-  const auto number = [](size_t count) { return static_cast<double>(count); };
-  report.value(figure("alike, gate alarms"), number(alike.gate_regressions), "of 50",
-               bar(at_most(2)));
-  report.value(figure("alike, gate cannot tell"), number(alike.gate_unsure), "of 50");
-  report.value(figure("alike, diff findings"), number(alike.diff_findings), "of 50",
-               bar(at_most(2)));
-  const TrialCounts kernel = run_trials(program, kPairs, noise, {1.05, std::string(kKernel)});
-  report.value(figure("one kernel +5%, gate alarms"), number(kernel.gate_regressions), "of 50",
-               bar(at_least(48)));
-  report.value(figure("one kernel +5%, diff findings"), number(kernel.diff_findings), "of 50");
-  const TrialCounts all = run_trials(program, kPairs, noise, {1.05, ""});
-  report.value(figure("all kernels +5%, gate alarms"), number(all.gate_regressions), "of 50",
-               bar(at_least(48)));
-  report.value(figure("all kernels +5%, diff findings"), number(all.diff_findings), "of 50");
-  report.value(figure("halves of a steady run, diff findings"),
-               number(halves_that_differ(program, kPairs, noise, 40)), "of 50", bar(at_most(0)));
-}
+// Bars hold for the noise of an H200 only.
+class Measurement {
+ public:
+  Measurement(Report& report, SteadyProgram& program, std::string_view name, const Noise& noise,
+              bool has_bars)
+      : report_(report), program_(program), name_(name), noise_(noise), has_bars_(has_bars) {}
+
+  void run() {
+    const TrialCounts alike = run_trials(program_, kPairs, noise_);
+    count("alike, gate at 5%, alarms", alike.at_most_5.regressions, at_most(2));
+    count("alike, gate at 5%, passes", alike.at_most_5.passes, at_least(48));
+    count("alike, gate at 3%, alarms", alike.at_most_3.regressions, at_most(2));
+    count("alike, gate at 3%, passes", alike.at_most_3.passes);
+    count("alike, diff, findings", alike.diff_findings, at_most(2));
+    for (const double increase : {1.02, 1.03, 1.04}) {
+      planted("one kernel", {increase, std::string(kKernel)}, {});
+    }
+    planted("one kernel", {1.05, std::string(kKernel)}, at_least(48));
+    planted("all kernels", {1.05, ""}, at_least(48));
+    count("halves of a steady run, diff, findings",
+          halves_that_differ(program_, kPairs, noise_, kStepsOfAHalvedRun), at_most(0));
+  }
+
+ private:
+  void count(const std::string& figure, size_t count, std::optional<Bar> bar = {}) {
+    report_.value(name_ + ": " + figure, static_cast<double>(count), "of 50",
+                  has_bars_ ? bar : std::nullopt);
+  }
+  void planted(std::string_view what, const Planted& planted, std::optional<Bar> bar) {
+    const TrialCounts counts = run_trials(program_, kPairs, noise_, planted);
+    const std::string name =
+        std::string(what) + " +" + std::to_string(std::lround(planted.factor * 100) - 100) + "%";
+    count(name + ", gate at 5%, alarms", counts.at_most_5.regressions, bar);
+    count(name + ", gate at 3%, alarms", counts.at_most_3.regressions, bar);
+    count(name + ", diff, findings", counts.diff_findings);
+  }
+
+  Report& report_;
+  SteadyProgram& program_;
+  std::string name_;
+  Noise noise_;
+  bool has_bars_;
+};
 
 }  // namespace
 
@@ -49,11 +72,11 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "compare_bench: %s\n", program.status().text().c_str());
     return 2;
   }
-  measure(report, *program, "H200", Noise{}, true);
+  Measurement(report, *program, "H200", Noise{}, true).run();
   Noise doubled;
   doubled.run = doubled.kernel = 0.01;
   doubled.drift = 0.006;
   doubled.disturbed_runs = 0.05;
-  measure(report, *program, "twice the noise", doubled, false);
+  Measurement(report, *program, "twice the noise", doubled, false).run();
   return report.finish();
 }

@@ -122,7 +122,7 @@ TEST_F(CompareCommandTest, GateAnswersWithItsExitCode) {
   request.candidate = {group("slower", 22'000, 6)};
   const GateOutcome outcome = make_gate(request);
   EXPECT_EQ(outcome.exit_code, kExitNo);
-  EXPECT_TRUE(has(outcome.text, "Gate: regression\n")) << outcome.text;
+  EXPECT_TRUE(has(outcome.text, "GPU performance: regression\n")) << outcome.text;
   request.candidate = {group("few", 22'000, 3)};
   EXPECT_EQ(make_gate(request).exit_code, kExitCannotTell);
   EXPECT_TRUE(has(make_gate(request).text, "too few repeats")) << make_gate(request).text;

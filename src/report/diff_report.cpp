@@ -11,6 +11,7 @@
 
 #include "base/json.hpp"
 #include "report/diff_words.hpp"
+#include "report/markdown_page.hpp"
 #include "report/text_page.hpp"
 #include "report/units.hpp"
 
@@ -176,16 +177,34 @@ std::string_view to_string(Proof proof) {
   return "none";
 }
 
-std::string markdown_row(const std::vector<std::string>& cells) {
-  std::string row = "|";
-  for (const std::string& cell : cells) row += fmt::format(" {} |", markdown_text(cell));
-  return row + "\n";
+void write_totals(Page& page, const Comparison& comparison) {
+  if (comparison.totals.empty()) return;
+  page.heading("Totals");
+  TextTable table{{{"", true}, {"A"}, {"B"}, {"change"}, {"interval", false, 1}, {"", true}}};
+  for (const Entry& entry : comparison.totals) table.rows.push_back(total_row(entry));
+  page.table(table);
 }
 
-}  // namespace
+void write_findings(Page& page, const Comparison& comparison, size_t top) {
+  if (comparison.findings.empty()) return;
+  page.heading("Kernels and scopes", verdicts_text(comparison));
+  TextTable table{{{"", true},
+                   {"change"},
+                   {"interval", false, 3},
+                   {"of", true, 2},
+                   {"A"},
+                   {"B"},
+                   {"a run", false, 1},
+                   {"what", true}},
+                  {},
+                  7};
+  for (size_t i = 0; i < shown(comparison, top); ++i) {
+    table.rows.push_back(finding_row(comparison.findings[i]));
+  }
+  page.table(table);
+}
 
-std::string diff_text(const Comparison& comparison, const TextOptions& options) {
-  TextPage page(std::max<size_t>(60, options.width), options.has_color);
+void write_comparison(Page& page, const Comparison& comparison, size_t top) {
   page.heading("Comparison", result_text(comparison),
                comparison.has_difference() ? Tone::Warning : Tone::Good);
   page.field("A", side_text(comparison.label_a, comparison.repeats_a, comparison.proof,
@@ -196,65 +215,25 @@ std::string diff_text(const Comparison& comparison, const TextOptions& options) 
     page.paragraph(2, "! " + warning, Tone::Warning, 2);
   }
   page.paragraph(2, proof_text(comparison));
+  write_totals(page, comparison);
+  write_findings(page, comparison, top);
+  for (const std::string& sentence : {rest_text(comparison, top), alike_text(comparison)}) {
+    if (!sentence.empty()) page.paragraph(2, sentence);
+  }
+}
 
-  if (!comparison.totals.empty()) {
-    page.heading("Totals");
-    TextTable table{{{"", true}, {"A"}, {"B"}, {"change"}, {"interval", false, 1}, {"", true}}};
-    for (const Entry& entry : comparison.totals) table.rows.push_back(total_row(entry));
-    page.table(table);
-  }
-  if (!comparison.findings.empty()) {
-    page.heading("Kernels and scopes", verdicts_text(comparison));
-    TextTable table{{{"", true},
-                     {"change"},
-                     {"interval", false, 3},
-                     {"of", true, 2},
-                     {"A"},
-                     {"B"},
-                     {"a run", false, 1},
-                     {"what", true}},
-                    {},
-                    7};
-    for (size_t i = 0; i < shown(comparison, options.top); ++i) {
-      table.rows.push_back(finding_row(comparison.findings[i]));
-    }
-    page.table(table);
-    const std::string rest = rest_text(comparison, options.top);
-    if (!rest.empty()) page.paragraph(2, rest);
-  }
-  const std::string alike = alike_text(comparison);
-  if (!alike.empty()) page.paragraph(2, alike);
+}  // namespace
+
+std::string diff_text(const Comparison& comparison, const TextOptions& options) {
+  TextPage page(std::max<size_t>(60, options.width), options.has_color);
+  write_comparison(page, comparison, options.top);
   return page.text();
 }
 
 std::string diff_markdown(const Comparison& comparison, size_t top) {
-  std::string text = fmt::format("### {}\n\n", markdown_text(result_text(comparison)));
-  text += fmt::format("A: {}<br>B: {}\n\n",
-                      markdown_text(side_text(comparison.label_a, comparison.repeats_a,
-                                              comparison.proof, comparison.devices_a)),
-                      markdown_text(side_text(comparison.label_b, comparison.repeats_b,
-                                              comparison.proof, comparison.devices_b)));
-  for (const std::string& warning : comparison.warnings) {
-    text += fmt::format("> **Warning:** {}\n\n", markdown_text(warning));
-  }
-  if (!comparison.totals.empty()) {
-    text += "| total | A | B | change | interval | |\n|---|--:|--:|--:|--:|---|\n";
-    for (const Entry& entry : comparison.totals) text += markdown_row(total_row(entry));
-    text += '\n';
-  }
-  if (!comparison.findings.empty()) {
-    text += "| | change | interval | of | A | B | a run | what |\n";
-    text += "|---|--:|--:|---|--:|--:|--:|---|\n";
-    for (size_t i = 0; i < shown(comparison, top); ++i) {
-      text += markdown_row(finding_row(comparison.findings[i]));
-    }
-    text += '\n';
-  }
-  for (const std::string& sentence :
-       {rest_text(comparison, top), alike_text(comparison), proof_text(comparison)}) {
-    if (!sentence.empty()) text += markdown_text(sentence) + '\n';
-  }
-  return text;
+  MarkdownPage page;
+  write_comparison(page, comparison, top);
+  return page.text();
 }
 
 std::string diff_json(const Comparison& comparison) {

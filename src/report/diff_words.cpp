@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "analysis/kernel_name.hpp"
-#include "report/text_page.hpp"
 #include "report/units.hpp"
 
 namespace gpufl::report {
@@ -80,15 +79,6 @@ base::Json json_texts(const std::vector<std::string>& texts) {
   base::Json list = base::Json::array();
   for (const std::string& text : texts) list.push(text);
   return list;
-}
-
-std::string markdown_text(std::string_view text) {
-  std::string escaped;
-  for (const char c : make_harmless(text)) {
-    if (std::string_view("\\`*_{}[]<>#|~&").find(c) != std::string_view::npos) escaped += '\\';
-    escaped += c;
-  }
-  return escaped;
 }
 
 }  // namespace gpufl::report

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "analysis/compare/change.hpp"
@@ -28,8 +27,5 @@ void set_key(base::Json& object, const analysis::compare::Key& key);
 // {"change": 0.05, "low": ..., "high": ...}; null where there is none.
 void set_change(base::Json& object, const analysis::compare::Change& change);
 base::Json json_texts(const std::vector<std::string>& texts);
-
-// For a cell or a line of Markdown: harmless, and nothing in it is markup.
-std::string markdown_text(std::string_view text);
 
 }  // namespace gpufl::report

@@ -8,6 +8,7 @@
 
 #include "base/json.hpp"
 #include "report/diff_words.hpp"
+#include "report/markdown_page.hpp"
 #include "report/text_page.hpp"
 #include "report/units.hpp"
 
@@ -59,13 +60,17 @@ void add_one_sided(std::vector<std::string>& notes, const std::vector<Key>& keys
 std::vector<std::string> notes_of(const RuleResult& result, size_t top) {
   std::vector<std::string> notes;
   if (!result.reason.empty()) notes.push_back(fmt::format("Cannot tell: {}.", result.reason));
-  if (result.outcome == Outcome::Pass) {
-    const auto untold =
-        std::find_if(result.judgements.begin(), result.judgements.end(),
-                     [](const Judgement& judgement) { return !judgement.reason.empty(); });
-    if (untold != result.judgements.end()) {
-      notes.push_back(
-          fmt::format("Passes without {}: {}.", compared_label(untold->key), untold->reason));
+  if (result.outcome != Outcome::CannotTell) {
+    const auto explained = std::find_if(
+        result.judgements.begin(), result.judgements.end(), [&](const Judgement& judgement) {
+          const bool decides =
+              result.outcome == Outcome::Pass || judgement.outcome == Outcome::Regression;
+          return decides && !judgement.reason.empty();
+        });
+    if (explained != result.judgements.end()) {
+      notes.push_back(fmt::format("{} {}: {}.",
+                                  result.outcome == Outcome::Pass ? "Passes without" : "Fails for",
+                                  compared_label(explained->key), explained->reason));
     }
   }
   const size_t hidden = result.judgements.size() - shown(result, top);
@@ -149,62 +154,47 @@ std::string message_of(const RuleResult& result) {
              : result.reason;
 }
 
-}  // namespace
+void write_rule(Page& page, const RuleResult& result, size_t top) {
+  page.heading(name_of(result.rule), to_string(result.outcome), tone_of(result.outcome));
+  if (!result.judgements.empty()) {
+    TextTable table{{{"", true},
+                     {"change"},
+                     {"interval", false, 1},
+                     {"baseline", false, 2},
+                     {"candidate", false, 2},
+                     {"what", true}},
+                    {},
+                    5};
+    for (size_t i = 0; i < shown(result, top); ++i) {
+      table.rows.push_back(judgement_row(result.rule, result.judgements[i]));
+    }
+    page.table(table);
+  }
+  for (const std::string& note : notes_of(result, top)) page.paragraph(2, note);
+}
 
-std::string gate_text(const GateResult& result, const TextOptions& options) {
-  TextPage page(std::max<size_t>(60, options.width), options.has_color);
-  page.heading("Gate", to_string(result.outcome), tone_of(result.outcome));
+void write_gate(Page& page, const GateResult& result, size_t top) {
+  page.heading("GPU performance", to_string(result.outcome), tone_of(result.outcome));
   page.field("Baseline", side_text(result.baseline, result.repeats_baseline));
   page.field("Candidate", side_text(result.candidate, result.repeats_candidate));
   for (const std::string& warning : result.warnings) {
     page.paragraph(2, "! " + warning, Tone::Warning, 2);
   }
-  for (const RuleResult& its : result.rules) {
-    page.heading(name_of(its.rule), to_string(its.outcome), tone_of(its.outcome));
-    if (!its.judgements.empty()) {
-      TextTable table{{{"", true},
-                       {"change"},
-                       {"interval", false, 1},
-                       {"baseline", false, 2},
-                       {"candidate", false, 2},
-                       {"what", true}},
-                      {},
-                      5};
-      for (size_t i = 0; i < shown(its, options.top); ++i) {
-        table.rows.push_back(judgement_row(its.rule, its.judgements[i]));
-      }
-      page.table(table);
-    }
-    for (const std::string& note : notes_of(its, options.top)) page.paragraph(2, note);
-  }
+  for (const RuleResult& its : result.rules) write_rule(page, its, top);
+}
+
+}  // namespace
+
+std::string gate_text(const GateResult& result, const TextOptions& options) {
+  TextPage page(std::max<size_t>(60, options.width), options.has_color);
+  write_gate(page, result, options.top);
   return page.text();
 }
 
 std::string gate_markdown(const GateResult& result, size_t top) {
-  std::string text = fmt::format("### GPU performance: {}\n\n", to_string(result.outcome));
-  text += fmt::format("Baseline: {}<br>Candidate: {}\n\n",
-                      markdown_text(side_text(result.baseline, result.repeats_baseline)),
-                      markdown_text(side_text(result.candidate, result.repeats_candidate)));
-  for (const std::string& warning : result.warnings) {
-    text += fmt::format("> **Warning:** {}\n\n", markdown_text(warning));
-  }
-  for (const RuleResult& its : result.rules) {
-    text += fmt::format("**{}**: {}\n\n", markdown_text(name_of(its.rule)), to_string(its.outcome));
-    if (!its.judgements.empty()) {
-      text += "| | change | interval | baseline | candidate | what |\n";
-      text += "|---|--:|--:|--:|--:|---|\n";
-      for (size_t i = 0; i < shown(its, top); ++i) {
-        text += "|";
-        for (const std::string& cell : judgement_row(its.rule, its.judgements[i])) {
-          text += fmt::format(" {} |", markdown_text(cell));
-        }
-        text += '\n';
-      }
-      text += '\n';
-    }
-    for (const std::string& note : notes_of(its, top)) text += markdown_text(note) + "\n\n";
-  }
-  return text;
+  MarkdownPage page;
+  write_gate(page, result, top);
+  return page.text();
 }
 
 std::string gate_json(const GateResult& result) {

@@ -41,13 +41,24 @@ GateResult result() {
 
 TEST(GateTextTest, SaysEachRulesOutcomeAndWhy) {
   const std::string text = gate_text(result());
-  EXPECT_TRUE(has(text, "Gate: regression\n")) << text;
+  EXPECT_TRUE(has(text, "GPU performance: regression\n")) << text;
   EXPECT_TRUE(has(text, "median of kernel 'relu' at most +5%: pass")) << text;
   EXPECT_TRUE(has(text, "products <big> (median of kernel 'gemm' at most +5%): regression"))
       << text;
   EXPECT_TRUE(has(text, "Cannot tell: no such kernel in either side.")) << text;
   EXPECT_TRUE(has(text, "Only in the baseline, not judged: old.")) << text;
   EXPECT_TRUE(has(text, "Only in the candidate, not judged: new.")) << text;
+}
+
+TEST(GateTextTest, ExplainsARegressionThatWasMeasuredBelowTheLimit) {
+  GroupBuilder a("main", 10);
+  GroupBuilder b("pr", 10, 500);
+  const Rule rule = kernel_rule("gemm");
+  const std::string text = gate_text(
+      run_gate(a.kernel("gemm", 10'000).get(), b.kernel("gemm", 10'450).get(), {&rule, 1}));
+  EXPECT_TRUE(
+      has(text, "Fails for gemm: it is slower for sure, and an increase of 5% is not ruled"))
+      << text;
 }
 
 TEST(GateMarkdownTest, IsForAPullRequest) {

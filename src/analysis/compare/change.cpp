@@ -119,7 +119,8 @@ Change change_between(std::span<const double> a, std::span<const double> b, Erro
       variance * variance /
       (from.variance * from.variance / from.degrees + to.variance * to.variance / to.degrees);
   const auto reach = [&](double error) {
-    return variance > 0 ? step + student_t_quantile(error, degrees) * std::sqrt(variance) : step;
+    if (variance == 0) return step;
+    return std::max(step, student_t_quantile(error, degrees) * std::sqrt(variance));
   };
   change.low = std::expm1(difference - reach(errors.below));
   change.high = std::expm1(difference + reach(errors.above));

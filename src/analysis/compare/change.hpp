@@ -31,7 +31,7 @@ struct Errors {
 };
 
 // `b` against `a`; all values are above zero, and neither is empty. `rounding`: the values' own
-// step, by which either side may be off as a whole.
+// step; the interval reaches at least so far, however little they vary.
 Change change_between(std::span<const double> a, std::span<const double> b, Errors errors,
                       double rounding = 0);
 

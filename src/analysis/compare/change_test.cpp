@@ -63,6 +63,9 @@ TEST(ChangeTest, ValuesWithoutSpreadAreExactButForTheirRounding) {
   EXPECT_TRUE(change_between(a, b, kErrors).is_increase());
   EXPECT_FALSE(change_between(a, b, kErrors, 32).is_increase());
   EXPECT_TRUE(change_between(a, Values(5, 2100.0), kErrors, 32).is_increase());
+  // Where they vary by more than that, it is in what they vary by.
+  const Values noisy{1900, 1950, 2000, 2050, 2100};
+  EXPECT_EQ(change_between(noisy, noisy, kErrors, 32), change_between(noisy, noisy, kErrors));
 }
 
 TEST(ChangeTest, OneDisturbedRunDoesNotHideAChange) {

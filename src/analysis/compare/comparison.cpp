@@ -10,10 +10,6 @@
 namespace gpufl::analysis::compare {
 namespace {
 
-// The GPU's clock on NVIDIA hardware moves in steps of 32 ns: a kernel whose true duration lies
-// near the border of two of them has one median in one run and the other in the next.
-constexpr double kClockStepNs = 32;
-
 // By how many times what the quarters of a half differ the halves must differ: 2 is what a steady
 // drift does.
 constexpr double kDriftFactor = 3;
@@ -261,10 +257,9 @@ std::vector<double> values_of(std::span<const Repeat> repeats, const Key& key, M
 }
 
 double rounding_of(Subject subject, Metric metric) {
-  const bool is_of_gpu = subject == Subject::Kernel || subject == Subject::Launch;
   const bool is_single_value =
       metric == Metric::Median || metric == Metric::P90 || metric == Metric::P99;
-  return is_of_gpu && is_single_value ? kClockStepNs : 0;
+  return is_of_gpu_clock(subject) && is_single_value ? kClockStepNs : 0;
 }
 
 Comparison compare(const Group& a, const Group& b, const CompareOptions& options) {

@@ -124,6 +124,18 @@ std::string advice(const Judgement& judgement, const Rule& rule) {
   return fmt::format("about {} repeats a side would tell", needed);
 }
 
+std::string why_hidden(const Judgement& judgement, const Rule& rule) {
+  const std::string increase = percent(rule.max_increase);
+  const double step = rounding_of(rule.subject, rule.metric);
+  if (step >= rule.max_increase * judgement.baseline) {
+    return fmt::format(
+        "the GPU's clock, with its steps of {} ns, hides an increase of {} in so short a kernel: "
+        "only the mean and the total are finer",
+        step, increase);
+  }
+  return fmt::format("noise hides an increase of {}: {}", increase, advice(judgement, rule));
+}
+
 void decide(Judgement& judgement, const Rule& rule) {
   const Change& change = judgement.change;
   if (!change.has_interval()) {
@@ -134,9 +146,13 @@ void decide(Judgement& judgement, const Rule& rule) {
     judgement.outcome = Outcome::Pass;
   } else if (change.is_increase()) {
     judgement.outcome = Outcome::Regression;
+    if (change.estimate < rule.max_increase) {
+      judgement.reason =
+          fmt::format("it is slower for sure, and an increase of {} is not ruled out",
+                      percent(rule.max_increase));
+    }
   } else {
-    judgement.reason = fmt::format("noise hides an increase of {}: {}", percent(rule.max_increase),
-                                   advice(judgement, rule));
+    judgement.reason = why_hidden(judgement, rule);
     if (rule.allow_noisy) judgement.outcome = Outcome::Pass;
   }
 }

@@ -53,7 +53,9 @@ struct Judgement {
   size_t repeats_baseline = 0, repeats_candidate = 0;
   Change change;
   Outcome outcome = Outcome::CannotTell;
-  std::string reason;  // why it cannot be told, or passes though it is noisy; else empty
+  // Why it cannot be told, passes though it is noisy, or is a regression though it was measured
+  // below the limit; else empty.
+  std::string reason;
 };
 
 struct RuleResult {

@@ -53,11 +53,23 @@ TEST(GateTest, AnIncreaseAsLargeAsTheLimitIsARegression) {
   EXPECT_EQ(gate_of(b, a, kernel_rule("gemm", 0.02)).outcome, Outcome::Pass);
 }
 
-TEST(GateTest, NoiseThatHidesTheLimitCannotBeTold) {
+TEST(GateTest, ARegressionThatWasMeasuredBelowTheLimitSaysWhy) {
   GroupBuilder a("A", 10);
   GroupBuilder b("B", 10);
   a.kernel("gemm", 10'000);
-  b.kernel("gemm", 10'000);
+  b.kernel("gemm", 10'450);
+  const GateResult result = gate_of(a, b, kernel_rule("gemm", 0.05));
+  EXPECT_EQ(result.outcome, Outcome::Regression);
+  EXPECT_EQ(result.rules[0].judgements[0].reason,
+            "it is slower for sure, and an increase of 5% is not ruled out");
+  EXPECT_EQ(gate_of(a, b, kernel_rule("gemm", 0.04)).rules[0].judgements[0].reason, "");
+}
+
+TEST(GateTest, NoiseThatHidesTheLimitCannotBeTold) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10);
+  a.kernel("gemm", 100'000);
+  b.kernel("gemm", 100'000);
   Rule rule = kernel_rule("gemm", 0.001);
   GateResult result = gate_of(a, b, rule);
   EXPECT_EQ(result.outcome, Outcome::CannotTell);
@@ -146,6 +158,21 @@ TEST(GateTest, AFewNoisyOnesAmongManyDoNotKeepARuleFromPassing) {
   shake(a.get(), "big");
   shake(b.get(), "big");
   EXPECT_EQ(gate_of(a, b, kernel_rule("*")).outcome, Outcome::CannotTell);
+}
+
+TEST(GateTest, AKernelTooShortForTheClockIsToldApartFromNoise) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10);
+  a.kernel("short", 500);
+  b.kernel("short", 500);
+  Rule rule = kernel_rule("short");
+  const GateResult result = gate_of(a, b, rule);
+  EXPECT_EQ(result.outcome, Outcome::CannotTell);
+  EXPECT_EQ(result.rules[0].reason,
+            "the GPU's clock, with its steps of 32 ns, hides an increase of 5% in so short a "
+            "kernel: only the mean and the total are finer");
+  rule.metric = Metric::Mean;
+  EXPECT_EQ(gate_of(a, b, rule).outcome, Outcome::Pass);
 }
 
 TEST(GateTest, ScopesMatchByNameTagAndPath) {

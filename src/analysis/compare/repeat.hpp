@@ -23,9 +23,16 @@ enum class Subject : uint8_t {
 };
 std::string_view to_string(Subject subject);  // "kernel"
 
+// The GPU's clock on NVIDIA hardware moves in steps of 32 ns.
+inline constexpr double kClockStepNs = 32;
+// Whether its durations were read off that clock; others are of the host's.
+constexpr bool is_of_gpu_clock(Subject subject) {
+  return subject == Subject::Kernel || subject == Subject::Launch;
+}
+
 enum class Metric : uint8_t {
   Median,  // of a kernel's or scope's durations (of a benchmark scope's iterations); of the
-  Mean,    // program's iterations, of all of it
+  Mean,    // program's iterations, of all of it; medians of kernels are finer than the clock's step
   P90,
   P99,
   Total,  // durations added up; of all of it: those of kernels

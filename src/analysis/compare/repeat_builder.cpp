@@ -47,6 +47,30 @@ void fill(Item& item, std::vector<int64_t>& durations) {
   item[Metric::Total] = static_cast<double>(stats.total);
 }
 
+// The middle of durations that were read off a clock with steps: those that were read alike lie
+// anywhere in their step. `median`: the one of what was read, which jumps from step to step.
+double median_within_step(std::span<const int64_t> durations, double median) {
+  double low = median - kClockStepNs / 2;
+  double high = median + kClockStepNs / 2;
+  size_t below = 0;
+  size_t alike = 0;
+  for (const int64_t duration : durations) {
+    const auto value = static_cast<double>(duration);
+    const double border = (value + median) / 2;
+    if (value < median) {
+      ++below;
+      low = std::max(low, border);
+    } else if (value > median) {
+      high = std::min(high, border);
+    } else {
+      ++alike;
+    }
+  }
+  if (alike < 2) return median;
+  const double rank = static_cast<double>(durations.size()) / 2 - static_cast<double>(below);
+  return low + (high - low) * rank / static_cast<double>(alike);
+}
+
 // A scope that ended where the program ended it.
 bool has_duration(uint8_t ending) {
   return ending != Scopes::kOpen && ending != static_cast<uint8_t>(format::ScopeEnding::Lost) &&
@@ -171,7 +195,13 @@ void RepeatBuilder::add_total(const Source& source) {
 }
 
 Repeat RepeatBuilder::finish() {
-  for (auto& [key, durations] : durations_) fill(repeat_.items[key], durations);
+  for (auto& [key, durations] : durations_) {
+    Item& item = repeat_.items[key];
+    fill(item, durations);
+    if (is_of_gpu_clock(key.subject) && item[Metric::Median]) {
+      item[Metric::Median] = median_within_step(durations, *item[Metric::Median]);
+    }
+  }
   for (const auto& [key, busy_ns] : busy_) repeat_.items[key][Metric::Busy] = busy_ns;
 
   // Of all of it, count and total are of kernels; only the rest is of its iterations.

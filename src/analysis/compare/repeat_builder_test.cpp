@@ -52,6 +52,23 @@ TEST(RepeatBuilderTest, AlignsByScopePathTagKernelAndConfiguration) {
   EXPECT_EQ((*by_name)[Metric::Median], 101.5);
 }
 
+TEST(RepeatBuilderTest, MediansOfKernelsLieWithinTheStepOfTheClock) {
+  const auto median_of = [](const std::vector<int64_t>& durations) {
+    TestSession session;
+    int64_t start = 0;
+    for (const int64_t duration : durations) session.kernel("gemm", start += 10'000, duration);
+    return *(*repeat_of(session.finish()).find({Subject::Kernel, "", "gemm", ""}))[Metric::Median];
+  };
+  EXPECT_EQ(median_of({1088, 1088, 1088, 1088}), 1088);
+  // More above than below: the middle lies in the upper half of the step.
+  EXPECT_EQ(median_of({1056, 1088, 1088, 1088, 1088, 1120, 1120, 1120}), 1096);
+  EXPECT_EQ(median_of({1088, 1088, 1120, 1120}), 1104);
+  // A neighbour far away leaves the step as it is; one nearby ends it.
+  EXPECT_EQ(median_of({1088, 1088, 1088, 9000, 9000}), 1072 + 32 * 2.5 / 3);
+  EXPECT_EQ(median_of({100, 100, 101, 102, 200}), 101);
+  EXPECT_EQ(median_of({100, 101, 101, 102}), 101);
+}
+
 TEST(RepeatBuilderTest, ScopesHaveTheirTimesAndTheirGpusWork) {
   const Repeat repeat = repeat_of(small_session());
   const Item* step = repeat.find({Subject::Scope, "train > step / a", "", ""});
