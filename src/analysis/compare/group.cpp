@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/compare/change.hpp"
 #include "analysis/compare/repeat_builder.hpp"
 #include "analysis/iterations.hpp"
 #include "format/session_reader.hpp"
@@ -59,14 +60,14 @@ bool are_of_one_launch(const Found& a, int64_t a_end_wall_ns, const Found& b) {
 }
 
 std::vector<Interval> parts_between_iterations(const SessionData& session) {
-  constexpr size_t kParts = 2 * kPartsOfHalf;
   const auto iterations = find_iterations(session, {});
-  if (!iterations || iterations->list.size() < kParts) return {};
+  if (!iterations || iterations->list.size() < 2 * kMinRepeats) return {};
   const std::vector<Iteration>& list = iterations->list;
-  const size_t each = list.size() / kParts;
+  const size_t count = 2 * std::min(kPartsOfHalf, list.size() / 2);
+  const size_t each = list.size() / count;
   std::vector<Interval> parts;
   // What does not fit is left out at the beginning, where programs warm up.
-  for (size_t first = list.size() % kParts; first < list.size(); first += each) {
+  for (size_t first = list.size() % count; first < list.size(); first += each) {
     const size_t next = first + each;
     const int64_t end = next < list.size() ? list[next].span.start : list.back().span.end;
     parts.push_back({list[first].span.start, end});
@@ -140,7 +141,7 @@ base::Result<std::pair<Group, Group>> halves_of(const SessionData& session) {
     Repeat repeat = builder.finish();
     repeat.start_wall_ns = session.summary.header.start_wall_ns + parts[part].start;
     repeat.end_wall_ns = session.summary.header.start_wall_ns + parts[part].end;
-    (part < kPartsOfHalf ? halves.first : halves.second).repeats.push_back(std::move(repeat));
+    (part < parts.size() / 2 ? halves.first : halves.second).repeats.push_back(std::move(repeat));
   }
   return halves;
 }

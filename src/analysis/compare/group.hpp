@@ -28,8 +28,9 @@ struct Group {
 Group load_group(std::string label, std::span<const std::filesystem::path> paths,
                  const LoadOptions& options = {});
 
-// The two halves of a session, each cut into kPartsOfHalf repeats: between iterations where it has
-// enough of them, else into equal times. Fails where there is nothing to cut.
+// The two halves of a session, each cut into at most kPartsOfHalf repeats: between iterations where
+// it has enough of them for kMinRepeats a half, else into equal times. Fails where there is nothing
+// to cut.
 inline constexpr size_t kPartsOfHalf = 10;
 base::Result<std::pair<Group, Group>> halves_of(const SessionData& session);
 

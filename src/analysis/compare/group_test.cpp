@@ -68,14 +68,18 @@ TEST(LoadGroupTest, SaysWhatItCannotRead) {
   EXPECT_NE(group.problems[0].find("there is no session in it"), std::string::npos);
 }
 
-TEST(HalvesTest, AreCutBetweenIterations) {
+SessionData session_of_steps(int64_t steps) {
   TestSession session;
-  for (int64_t i = 0; i < 43; ++i) {
+  for (int64_t i = 0; i < steps; ++i) {
     const int64_t step = session.scope("step", i * 1000, 900);
     session.kernel("gemm", i * 1000 + 100, 200, {.scope = step});
     session.kernel("relu", i * 1000 + 400, 100, {.scope = step});
   }
-  const auto halves = halves_of(session.finish());
+  return session.finish();
+}
+
+TEST(HalvesTest, AreCutBetweenIterations) {
+  const auto halves = halves_of(session_of_steps(43));
   ASSERT_TRUE(halves.is_ok());
   EXPECT_TRUE(halves->first.is_of_one_session);
   for (const Group* half : {&halves->first, &halves->second}) {
@@ -83,6 +87,15 @@ TEST(HalvesTest, AreCutBetweenIterations) {
     for (const Repeat& part : half->repeats) {
       EXPECT_EQ((*part.find(Key{}))[Metric::Count], 4);  // of two iterations
     }
+  }
+}
+
+TEST(HalvesTest, OfFewIterationsHaveFewerParts) {
+  const auto halves = halves_of(session_of_steps(13));
+  ASSERT_TRUE(halves.is_ok());
+  for (const Group* half : {&halves->first, &halves->second}) {
+    ASSERT_EQ(half->repeats.size(), 6u);
+    for (const Repeat& part : half->repeats) EXPECT_EQ((*part.find(Key{}))[Metric::Count], 2);
   }
 }
 
