@@ -1,5 +1,5 @@
 # gpufl_embed_text(target name file...): texts as `extern const std::string_view` in namespace
-# gpufl::embedded, each called after its file: report.css is report_css.
+# gpufl::embedded, each called after its file: report.css is kReportCss.
 #
 # Run with -P it writes one such source: -DOUTPUT=... -DFILES=a;b
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -7,7 +7,14 @@ if(CMAKE_SCRIPT_MODE_FILE)
   foreach(file IN LISTS FILES)
     file(READ ${file} content)
     get_filename_component(name ${file} NAME)
-    string(MAKE_C_IDENTIFIER ${name} name)
+    string(REGEX MATCHALL "[a-z0-9]+" words ${name})
+    set(name k)
+    foreach(word IN LISTS words)
+      string(SUBSTRING ${word} 0 1 first)
+      string(SUBSTRING ${word} 1 -1 others)
+      string(TOUPPER ${first} first)
+      string(APPEND name ${first}${others})
+    endforeach()
     string(APPEND text "extern const std::string_view ${name};\n"
                        "const std::string_view ${name} = R\"gpufl(${content})gpufl\";\n")
   endforeach()

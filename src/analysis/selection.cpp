@@ -28,8 +28,8 @@ Selection::Selection(const Tables& tables, const AnalysisOptions& options)
   }
 }
 
-const std::vector<uint32_t>& Selection::keys(const Work& work, const std::vector<uint32_t>& column,
-                                             std::vector<uint32_t>& scratch) const {
+std::span<const uint32_t> Selection::keys(const Work& work, const std::vector<uint32_t>& column,
+                                          std::vector<uint32_t>& scratch) const {
   if (is_all()) return column;
   scratch = column;
   for (size_t row = 0; row < scratch.size(); ++row) {

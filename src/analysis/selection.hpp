@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "analysis/analysis_options.hpp"
@@ -38,8 +39,8 @@ class Selection {
   Interval span(const Work& work, size_t row) const;
   // Keys of rows for group_stats: those of `column`, and kNoRow for rows that are not included. The
   // column itself where every row is.
-  const std::vector<uint32_t>& keys(const Work& work, const std::vector<uint32_t>& column,
-                                    std::vector<uint32_t>& scratch) const;
+  std::span<const uint32_t> keys(const Work& work, const std::vector<uint32_t>& column,
+                                 std::vector<uint32_t>& scratch) const;
 
   // Wider than any session, and so that no sum or difference of two of its times overflows.
   static constexpr Interval kAlways{-(int64_t{1} << 61), int64_t{1} << 61};

@@ -17,7 +17,6 @@
 namespace gpufl::cli {
 namespace {
 
-using analysis::compare::Metric;
 using analysis::compare::Outcome;
 using analysis::compare::Rule;
 using analysis::compare::Subject;

@@ -115,9 +115,10 @@ void write_gpu_time(Page& page, const SessionReport& report, MissingFigures& mis
   }
   table.drop_empty_columns();
   page.table(table);
-  if (idle > 0)
+  if (idle > 0) {
     page.paragraph(
         2, fmt::format("{} did nothing.", idle == 1 ? "1 GPU" : fmt::format("{} GPUs", idle)));
+  }
   write_pauses(page, report);
 }
 

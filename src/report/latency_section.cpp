@@ -12,7 +12,6 @@ namespace gpufl::report {
 namespace {
 
 using analysis::Iteration;
-using analysis::Iterations;
 using analysis::Stats;
 
 TextTable stats_table(std::string title) {

@@ -119,7 +119,7 @@ class LedgerRows {
     loss(label, ledger_ != nullptr ? ledger_->*member : std::nullopt);
   }
   void if_counted(std::string_view label, std::optional<uint64_t> format::Ledger::* member) {
-    if (ledger_ != nullptr && ledger_->*member) loss(label, *(ledger_->*member));
+    if (ledger_ != nullptr && ledger_->*member) loss(label, member);
   }
   template <typename Text>
   void writer(std::string_view label, std::string_view name, Text text) {

@@ -18,13 +18,12 @@
 #include "report/units.hpp"
 
 namespace gpufl::embedded {
-extern const std::string_view report_css, report_js;
+extern const std::string_view kReportCss, kReportJs;
 }
 
 namespace gpufl::report {
 namespace {
 
-using analysis::RankFigures;
 using analysis::RunData;
 using base::Json;
 
@@ -204,8 +203,8 @@ std::string document(std::string_view title, std::string_view remark, const Html
       "<title>{} - GPUFlight</title>\n<style>\n{}</style></head><body>\n"
       "<header><h1>{}</h1><p>{}</p></header>\n<nav>{}</nav>\n<main>\n{}</main>\n"
       "<script>\n{}</script></body></html>\n",
-      html_text(title), embedded::report_css, html_text(title), html_text(remark), nav, body,
-      embedded::report_js);
+      html_text(title), embedded::kReportCss, html_text(title), html_text(remark), nav, body,
+      embedded::kReportJs);
 }
 
 }  // namespace
