@@ -11,8 +11,8 @@
 #include "base/status.hpp"
 #include "bench/compare/random_noise.hpp"
 
-// Sessions of a program that is always the same. Launches are those of a training run recorded on an
-// H200, in its order; each takes as long as a recorded launch of its configuration did. How runs
+// Sessions of a program that is always the same. Launches are those of a training run recorded on
+// an H200, in its order; each takes as long as a recorded launch of its configuration did. How runs
 // differ is assumed: as a whole, each kernel from run to run, with a drift within a run; a few runs
 // are disturbed. Deterministic.
 namespace gpufl::bench {
