@@ -77,6 +77,11 @@ void write_kernel_counters(Page& page, const std::vector<SampledKernel>& kernels
 
 }  // namespace
 
+void write_stalls(Page& page, const SessionReport& report, size_t top) {
+  const analysis::SessionView view(report.session, report.overview, {});
+  write_stalls(page, sampled_kernels(view), top);
+}
+
 void write_samples(Page& page, const SessionReport& report, size_t top) {
   const analysis::SessionView view(report.session, report.overview, {});
   const std::vector<SampledKernel> kernels = sampled_kernels(view);

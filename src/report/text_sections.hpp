@@ -16,7 +16,7 @@
 #include "report/session_report.hpp"
 
 // The parts of a report, each with its heading; a part with nothing to say writes nothing. Called
-// by text_report.cpp and run_report.cpp only.
+// by text_report.cpp, run_report.cpp and the inspections of the Python package.
 namespace gpufl::report {
 
 struct Verdict {
@@ -80,6 +80,7 @@ void write_latency(Page& page, const SessionReport& report, size_t top, MissingF
 void write_memory(Page& page, const SessionReport& report, MissingFigures& missing);
 void write_communication(Page& page, const SessionReport& report);
 void write_samples(Page& page, const SessionReport& report, size_t top);
+void write_stalls(Page& page, const SessionReport& report, size_t top);  // a part of the samples
 void write_insights(Page& page, std::span<const analysis::Insight> insights, size_t top);
 
 // The kernels by what is asked for. `groups` outlive it.

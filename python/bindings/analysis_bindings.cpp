@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings.hpp"
+#include "cli/diff_command.hpp"
+#include "cli/sessions_command.hpp"
+#include "format/session_reader.hpp"
+#include "loaded_session.hpp"
+#include "session_frames.hpp"
+
+// What gpufl.analyzer, gpufl.report and gpufl.viz are made of. Everything that reads files or
+// computes does so with the interpreter's lock released.
+namespace gpufl::python {
+namespace {
+
+namespace nb = nanobind;
+namespace fs = std::filesystem;
+using nb::literals::operator""_a;
+
+[[noreturn]] void raise(PyObject* type, const std::string& message) {
+  PyErr_SetString(type, message.c_str());
+  throw nb::python_error();
+}
+
+[[noreturn]] void raise(const base::Status& status) {
+  switch (status.code()) {
+    case base::Code::NotFound: raise(PyExc_FileNotFoundError, status.message());
+    case base::Code::PermissionDenied: raise(PyExc_PermissionError, status.message());
+    case base::Code::IoError: raise(PyExc_OSError, status.message());
+    case base::Code::InvalidArgument:
+    case base::Code::Corrupt:
+    case base::Code::TooNew: raise(PyExc_ValueError, status.message());
+    default: raise(PyExc_RuntimeError, status.message());
+  }
+}
+
+// Read-only for Python: what a column shows may be the session's own memory.
+template <typename T>
+nb::object to_numpy(const FrameArray& array, size_t rows, nb::handle session) {
+  nb::object owner = nb::borrow(session);
+  if (array.memory != nullptr) {
+    using Memory = std::shared_ptr<const void>;
+    owner = nb::capsule(new Memory(array.memory),
+                        [](void* memory) noexcept { delete static_cast<Memory*>(memory); });
+  }
+  static constexpr T kNone{};
+  const void* data = array.data != nullptr ? array.data : &kNone;
+  return nb::cast(
+      nb::ndarray<nb::numpy, const T, nb::ndim<1>>(static_cast<const T*>(data), {rows}, owner));
+}
+
+nb::object values_of(const FrameColumn& column, size_t rows, nb::handle session) {
+  switch (column.dtype) {
+    case Dtype::Int64: return to_numpy<int64_t>(column.values, rows, session);
+    case Dtype::UInt64: return to_numpy<uint64_t>(column.values, rows, session);
+    case Dtype::Float64: return to_numpy<double>(column.values, rows, session);
+    case Dtype::Code8: return to_numpy<int8_t>(column.values, rows, session);
+    case Dtype::Code16: return to_numpy<int16_t>(column.values, rows, session);
+    case Dtype::Code32: return to_numpy<int32_t>(column.values, rows, session);
+  }
+  return nb::none();
+}
+
+bool is_code(Dtype dtype) {
+  return dtype == Dtype::Code8 || dtype == Dtype::Code16 || dtype == Dtype::Code32;
+}
+
+nb::list frame_columns(nb::handle self, std::string_view table) {
+  const auto& session = nb::cast<const LoadedSession&>(self);
+  Frame frame;
+  {
+    const nb::gil_scoped_release unlocked;
+    frame = session.frame(table);
+  }
+  if (frame.columns.empty()) raise(PyExc_KeyError, "no table '" + std::string(table) + "'");
+  nb::list columns;
+  for (const FrameColumn& column : frame.columns) {
+    const bool has_missing = column.missing.data != nullptr;
+    columns.append(
+        nb::make_tuple(column.name, values_of(column, frame.rows, self),
+                       has_missing ? to_numpy<bool>(column.missing, frame.rows, self) : nb::none(),
+                       is_code(column.dtype) ? nb::cast(column.categories) : nb::none()));
+  }
+  return columns;
+}
+
+nb::dict header_of(const format::SessionHeader& header, const fs::path& folder) {
+  nb::dict facts;
+  facts["path"] = folder;
+  facts["session_id"] = exporting::valid_utf8(header.session_id);
+  facts["run_id"] = exporting::valid_utf8(header.run_id);
+  facts["app_name"] = exporting::valid_utf8(header.app_name);
+  facts["engine"] = exporting::valid_utf8(header.engine);
+  facts["start_wall_ns"] = header.start_wall_ns;
+  facts["rank"] = header.rank ? nb::cast(*header.rank) : nb::none();
+  return facts;
+}
+
+// Oldest first, whatever run's folder they lie in. Folders that cannot be read are left out.
+nb::list find_sessions(const fs::path& path) {
+  std::vector<format::SessionReader> readers;
+  {
+    const nb::gil_scoped_release unlocked;
+    for (const fs::path& folder : format::find_sessions(path)) {
+      auto reader = format::SessionReader::open(folder);
+      if (reader) readers.push_back(std::move(*reader));
+    }
+    std::sort(readers.begin(), readers.end(), [](const auto& a, const auto& b) {
+      return a.header().session_id < b.header().session_id;
+    });
+  }
+  nb::list sessions;
+  for (const format::SessionReader& reader : readers) {
+    sessions.append(header_of(reader.header(), reader.dir()));
+  }
+  return sessions;
+}
+
+std::unique_ptr<LoadedSession> load_session(const fs::path& folder) {
+  base::Result<std::unique_ptr<LoadedSession>> session = [&] {
+    const nb::gil_scoped_release unlocked;
+    return LoadedSession::load(folder);
+  }();
+  if (!session) raise(session.status());
+  return std::move(*session);
+}
+
+report::TextOptions text_options(size_t top, size_t width, std::string_view sort) {
+  report::TextOptions options;
+  options.top = top;
+  options.width = width;
+  const auto order = report::kernel_sort_of(sort);
+  if (!order) raise(PyExc_ValueError, "cannot sort kernels by '" + std::string(sort) + "'");
+  options.sort = *order;
+  return options;
+}
+
+// Names from a log may be any bytes; Python's text may not.
+template <typename Make>
+std::string unlocked_text(Make make) {
+  const nb::gil_scoped_release unlocked;
+  return exporting::valid_utf8(make());
+}
+
+std::string write_report(const LoadedSession& session, std::string_view format, size_t top,
+                         size_t width, std::string_view sort) {
+  const report::TextOptions options = text_options(top, width, sort);
+  if (format == "text") return unlocked_text([&] { return session.text_report(options); });
+  if (format == "md") return unlocked_text([&] { return session.markdown_report(options); });
+  if (format == "json") return unlocked_text([&] { return session.json_report(); });
+  if (format == "html") return unlocked_text([&] { return session.html_report(options); });
+  raise(PyExc_ValueError, "no format '" + std::string(format) + "': text, md, json or html");
+}
+
+std::string inspect(const LoadedSession& session, std::string_view section, size_t top,
+                    size_t width, std::string_view sort) {
+  const report::TextOptions options = text_options(top, width, sort);
+  std::string text = unlocked_text([&] { return session.section(section, options); });
+  if (text.empty()) raise(PyExc_KeyError, "no section '" + std::string(section) + "'");
+  return text;
+}
+
+// Group, name, rows of (start_ns, end_ns, label, count) of each track.
+nb::list timeline(const LoadedSession& session, size_t max_blocks) {
+  report::Picture picture;
+  {
+    const nb::gil_scoped_release unlocked;
+    picture = session.picture(max_blocks);
+  }
+  nb::list tracks;
+  for (const report::PictureTrack& track : picture.tracks) {
+    nb::list rows;
+    for (const report::BlockRow& blocks : track.rows) {
+      nb::list row;
+      for (const report::Block& block : blocks) {
+        row.append(nb::make_tuple(block.start_ns, block.end_ns,
+                                  exporting::valid_utf8(picture.texts[block.text].label),
+                                  block.count));
+      }
+      rows.append(row);
+    }
+    tracks.append(nb::make_tuple(exporting::valid_utf8(track.group),
+                                 exporting::valid_utf8(track.name), rows));
+  }
+  return tracks;
+}
+
+std::string diff(std::vector<fs::path> a, std::vector<fs::path> b, const std::string& format,
+                 size_t top, size_t width) {
+  if (format != "text" && format != "md" && format != "json") {
+    raise(PyExc_ValueError, "no format '" + format + "': text, md or json");
+  }
+  cli::DiffRequest request;
+  request.a = std::move(a);
+  request.b = std::move(b);
+  request.format = format;
+  request.text.top = top;
+  request.text.width = width;
+  cli::DiffOutcome outcome;
+  {
+    const nb::gil_scoped_release unlocked;
+    outcome = cli::make_diff(request);
+    outcome.text = exporting::valid_utf8(outcome.text);
+  }
+  if (!outcome.error.empty()) raise(PyExc_FileNotFoundError, outcome.error);
+  return outcome.text;
+}
+
+}  // namespace
+
+void bind_analysis(nb::module_& module) {
+  nb::class_<LoadedSession>(module, "LoadedSession",
+                            "A session in memory; gpufl.analyzer.GpuFlightSession is made of it.")
+      .def("columns", &frame_columns, "table"_a,
+           nb::sig("def columns(self, table: str) -> list[tuple[str, typing.Any, typing.Any, "
+                   "list[str] | None]]"),
+           "Name, values, what is missing (or None) and categories (or None) of each column.")
+      .def("report", &write_report, "format"_a, "top"_a, "width"_a, "sort"_a)
+      .def("section", &inspect, "name"_a, "top"_a, "width"_a, "sort"_a)
+      .def("timeline", &timeline, "max_blocks"_a,
+           nb::sig("def timeline(self, max_blocks: int) -> list[tuple[str, str, "
+                   "list[list[tuple[int, int, str, int]]]]]"))
+      .def_prop_ro("header", [](const LoadedSession& session) {
+        return header_of(session.summary().header, session.summary().dir);
+      });
+  module.def("load_session", &load_session, "folder"_a);
+  module.def("find_sessions", &find_sessions, "path"_a);
+  module.def("why_no_session", &cli::why_no_session, "path"_a);
+  module.def("diff_sessions", &diff, "a"_a, "b"_a, "format"_a, "top"_a, "width"_a);
+  nb::list names;
+  for (const std::string_view name : frame_names()) names.append(name);
+  module.attr("table_names") = nb::tuple(names);
+}
+
+}  // namespace gpufl::python

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspections.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <initializer_list>
+
+#include <fmt/format.h>
+
+#include "format/columns.hpp"
+#include "report/text_page.hpp"
+#include "report/text_sections.hpp"
+
+namespace gpufl::python {
+namespace {
+
+using analysis::SessionSummary;
+using analysis::Unknown;
+using report::MissingFigures;
+using report::Page;
+using report::SessionReport;
+using report::TextOptions;
+
+constexpr std::string_view kScopeRemedy =
+    "mark phases of the program with gpufl.Scope(\"name\"), or GFL_SCOPE in C++";
+
+// Why an engine's rows are not there.
+Unknown missing_rows(const SessionSummary& summary, const std::string& what,
+                     std::initializer_list<std::string_view> engines) {
+  for (const analysis::Capability& capability : summary.capabilities) {
+    if (capability.feature != "profiling_engine" || capability.is_as_asked()) continue;
+    if (std::find(engines.begin(), engines.end(), capability.asked) == engines.end()) continue;
+    const std::string& why = capability.detail.empty() ? capability.reason : capability.detail;
+    return {"the engine " + capability.asked + " was asked for and could not be had: " + why,
+            capability.hint};
+  }
+  const std::string& engine = summary.header.engine;
+  if (std::find(engines.begin(), engines.end(), engine) != engines.end()) {
+    return {"the engine " + engine +
+                " recorded none: no scope was open while kernels ran, or none "
+                "ran",
+            "open a scope around the work to look into"};
+  }
+  std::string remedy = "record with the engine";
+  for (const std::string_view name : engines) {
+    remedy += (name == *engines.begin() ? " " : " or ") + std::string(name);
+  }
+  return {"the engine " + engine + " records no " + what, remedy};
+}
+
+void say_missing(Page& page, std::string_view what, const Unknown& unknown) {
+  MissingFigures missing;
+  missing.add(what, unknown);
+  missing.write(page);
+}
+
+void write_summary(Page& page, const SessionReport& report, const TextOptions& options) {
+  const SessionSummary& summary = report.session.summary;
+  MissingFigures missing;
+  report::write_title(page, summary);
+  report::write_headline(page, report.insights);
+  report::write_session(page, summary);
+  report::write_devices(page, summary);
+  report::write_ledger(page, summary);
+  report::write_problems(page, summary, report::rows_of(options));
+  report::write_gpu_time(page, report, missing);
+  missing.write(page);
+  constexpr size_t kMostImportant = 3;  // as many as the headline names
+  report::write_insights(page, report.insights, kMostImportant);
+}
+
+void write_scopes(Page& page, const SessionReport& report, const TextOptions& options) {
+  if (report.overview.scopes.empty()) {
+    return say_missing(page, "scopes", {"the program opened none", std::string(kScopeRemedy)});
+  }
+  report::write_scopes(page, report, report::rows_of(options));
+}
+
+void write_hotspots(Page& page, const SessionReport& report, const TextOptions& options) {
+  MissingFigures missing;
+  report::write_kernels(page, report, report::rows_of(options), options.sort, missing);
+  report::write_kernel_classes(page, report);
+  if (report.overview.kernels && report.overview.kernels->count == 0) {
+    missing.add("kernels", {"the program launched none while it was recorded", ""});
+  }
+  missing.write(page);
+}
+
+bool has_rows(const SessionReport& report, format::Kind kind) {
+  const auto found = report.session.tables.others.find(kind);
+  return found != report.session.tables.others.end() && !found->second.empty();
+}
+
+void write_stalls(Page& page, const SessionReport& report, const TextOptions& options) {
+  if (!has_rows(report, format::Kind::PcSample)) {
+    return say_missing(page, "stalls",
+                       missing_rows(report.session.summary, "stalls", {"PcSampling", "Deep"}));
+  }
+  report::write_stalls(page, report, report::rows_of(options));
+}
+
+void write_profile_samples(Page& page, const SessionReport& report, const TextOptions& options) {
+  if (!has_rows(report, format::Kind::PcSample) && !has_rows(report, format::Kind::SassMetric)) {
+    return say_missing(page, "profile samples",
+                       missing_rows(report.session.summary, "profile samples",
+                                    {"PcSampling", "SassMetrics", "Deep"}));
+  }
+  report::write_samples(page, report, report::rows_of(options));
+}
+
+// Counters as they were read, range by range.
+void write_perf_metrics(Page& page, const SessionReport& report, const TextOptions& options) {
+  namespace column = format::range_metric_column;
+  if (!has_rows(report, format::Kind::RangeMetric)) {
+    return say_missing(
+        page, "hardware counters",
+        missing_rows(report.session.summary, "hardware counters", {"RangeProfiler"}));
+  }
+  const analysis::Tables& tables = report.session.tables;
+  const format::Batch& rows = tables.others.at(format::Kind::RangeMetric);
+  const size_t shown = std::min(rows.rows(), report::rows_of(options));
+  report::TextTable table{{{"range", true}, {"metric", true}, {"at", false, 1}, {"value"}}};
+  for (size_t row = 0; row < shown; ++row) {
+    const double value = static_cast<double>(rows.at(column::kValue, row)) *
+                         std::pow(10.0, static_cast<double>(rows.at(column::kExponent, row)));
+    table.rows.push_back({tables.name(static_cast<uint32_t>(rows.at(column::kRange, row))),
+                          tables.metric(static_cast<uint32_t>(rows.at(column::kMetric, row))),
+                          report::duration_text(rows.at(column::kStart, row)),
+                          fmt::format("{:.6g}", value)});
+  }
+  page.heading("HARDWARE COUNTERS");
+  page.table(table);
+  report::write_more(page, rows.rows(), shown);
+}
+
+void write_syncs(Page& page, const SessionReport& report, const TextOptions& options) {
+  MissingFigures missing;
+  report::write_waits(page, report, report::rows_of(options), missing);
+  if (report.overview.waits && report.overview.waits->empty()) {
+    missing.add("synchronization", {"the host never waited for the GPU", ""});
+  }
+  missing.write(page);
+}
+
+void write_insights(Page& page, const SessionReport& report, const TextOptions& options) {
+  if (!report.insights.empty()) {
+    return report::write_insights(page, report.insights, report::rows_of(options));
+  }
+  if (!report.overview.kernels) {
+    return say_missing(page, "insights of GPU work", report.overview.kernels.unknown());
+  }
+  page.heading("INSIGHTS", "none: nothing was found that is worth acting on");
+}
+
+struct Inspection {
+  std::string_view name;
+  void (*write)(Page&, const SessionReport&, const TextOptions&);
+};
+
+constexpr std::array kInspections = {
+    Inspection{"summary", write_summary},
+    Inspection{"scopes", write_scopes},
+    Inspection{"hotspots", write_hotspots},
+    Inspection{"stalls", write_stalls},
+    Inspection{"profile_samples", write_profile_samples},
+    Inspection{"perf_metrics", write_perf_metrics},
+    Inspection{"syncs", write_syncs},
+    Inspection{"insights", write_insights},
+};
+
+}  // namespace
+
+std::string inspect(const SessionReport& report, std::string_view name,
+                    const TextOptions& options) {
+  for (const Inspection& inspection : kInspections) {
+    if (inspection.name != name) continue;
+    report::TextPage page(report::width_of(options), options.has_color);
+    inspection.write(page, report, options);
+    return page.text();
+  }
+  return {};
+}
+
+}  // namespace gpufl::python

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sample_frames.hpp"
+
+#include <cmath>
+#include <memory>
+
+#include "format/columns.hpp"
+
+namespace gpufl::python {
+namespace {
+
+using exporting::SessionTexts;
+using format::Batch;
+using format::Dict;
+using format::Kind;
+
+const Batch& rows_of(const SessionTexts& texts, Kind kind) {
+  static const Batch kNoSamples(Kind::PcSample), kNoMetrics(Kind::SassMetric),
+      kNoRanges(Kind::RangeMetric);
+  const auto& others = texts.tables().others;
+  const auto found = others.find(kind);
+  if (found != others.end()) return found->second;
+  return kind == Kind::PcSample ? kNoSamples : kind == Kind::SassMetric ? kNoMetrics : kNoRanges;
+}
+
+// Paths of scopes by the id that the log gives them.
+std::function<std::string(uint64_t)> scope_text(const SessionTexts& texts) {
+  auto rows = std::make_shared<std::unordered_map<int64_t, uint32_t>>();
+  const std::vector<int64_t>& ids = texts.tables().scopes.id;
+  for (uint32_t row = 0; row < ids.size(); ++row) rows->emplace(ids[row], row);
+  return [&texts, rows](uint64_t id) {
+    const auto found = rows->find(static_cast<int64_t>(id));
+    return found == rows->end() ? std::string() : texts.path_text(texts.scope_path(found->second));
+  };
+}
+
+// Columns of batches laid after one another: row by row, with what a batch lacks unknown.
+class Columns {
+ public:
+  Columns(const SessionTexts& texts, std::vector<const Batch*> batches)
+      : texts_(texts), batches_(std::move(batches)), frame_(count(batches_)) {}
+
+  FrameBuilder& frame() { return frame_; }
+
+  // Numbers, unknown where they are `unknown` or not there.
+  void numbers(std::string name, size_t column, int64_t unknown = kUnknown) {
+    frame_.maybe(std::move(name), [this, column, unknown](size_t row) {
+      const int64_t value = at(column, row, unknown);
+      return value == unknown ? kUnknown : value;
+    });
+  }
+  void whole(std::string name, size_t column) {
+    frame_.whole(std::move(name), [this, column](size_t row) { return at(column, row, 0); });
+  }
+  void ids(std::string name, size_t column) {
+    frame_.ids(
+        std::move(name),
+        [this, column](size_t row) { return static_cast<uint64_t>(at(column, row, 0)); }, false);
+  }
+  void texts(std::string name, size_t column, Dict dict) {
+    frame_.texts(
+        std::move(name),
+        [this, column](size_t row) { return static_cast<uint64_t>(at(column, row, 0)); },
+        [this, dict](uint64_t id) {
+          return texts_.dictionary_text(dict, static_cast<uint32_t>(id));
+        });
+  }
+  void scope(size_t column) {
+    frame_.texts(
+        "scope", [this, column](size_t row) { return static_cast<uint64_t>(at(column, row, 0)); },
+        scope_text(texts_));
+  }
+  int64_t at(size_t column, size_t row, int64_t fallback) const {
+    for (const Batch* batch : batches_) {
+      if (row < batch->rows()) return batch->at(column, row, fallback);
+      row -= batch->rows();
+    }
+    return fallback;
+  }
+
+ private:
+  static size_t count(const std::vector<const Batch*>& batches) {
+    size_t rows = 0;
+    for (const Batch* batch : batches) rows += batch->rows();
+    return rows;
+  }
+
+  const SessionTexts& texts_;
+  std::vector<const Batch*> batches_;
+  FrameBuilder frame_;
+};
+
+// Both kinds of sample have these columns in the same places.
+namespace column = format::pc_sample_column;
+static_assert(column::kStall == size_t{format::sass_metric_column::kMetric} &&
+              column::kSamples == size_t{format::sass_metric_column::kValue} &&
+              column::kScope == size_t{format::sass_metric_column::kScope});
+
+void add_place(Columns& columns) {
+  columns.whole("time_ns", column::kTime);
+  columns.numbers("device", column::kDevice, -1);
+  columns.numbers("context", column::kContext, -1);
+  columns.ids("module", column::kModule);
+  columns.texts("function", column::kFunction, Dict::Name);
+  columns.whole("pc", column::kPc);
+}
+
+void add_cause(Columns& columns) {
+  columns.numbers("correlation", column::kCorrelation, 0);
+  columns.scope(column::kScope);
+}
+
+}  // namespace
+
+Frame pc_samples(const SessionTexts& texts) {
+  Columns columns(texts, {&rows_of(texts, Kind::PcSample)});
+  add_place(columns);
+  columns.texts("stall", column::kStall, Dict::Metric);
+  columns.whole("samples", column::kSamples);
+  add_cause(columns);
+  return columns.frame().finish();
+}
+
+Frame profile_samples(const SessionTexts& texts) {
+  const Batch& stalls = rows_of(texts, Kind::PcSample);
+  Columns columns(texts, {&stalls, &rows_of(texts, Kind::SassMetric)});
+  columns.frame().texts(
+      "source", [&stalls](size_t row) { return uint64_t{row < stalls.rows() ? 0U : 1U}; },
+      [](uint64_t source) { return source == 0 ? "pc_sample" : "sass_metric"; });
+  add_place(columns);
+  columns.texts("metric", column::kStall, Dict::Metric);
+  columns.whole("value", column::kSamples);
+  add_cause(columns);
+  return columns.frame().finish();
+}
+
+Frame perf(const SessionTexts& texts) {
+  namespace column = format::range_metric_column;
+  Columns columns(texts, {&rows_of(texts, Kind::RangeMetric)});
+  columns.whole("start_ns", column::kStart);
+  columns.numbers("duration_ns", column::kDuration);
+  columns.numbers("device", column::kDevice, -1);
+  columns.numbers("context", column::kContext, -1);
+  columns.texts("range", column::kRange, Dict::Name);
+  columns.texts("metric", column::kMetric, Dict::Metric);
+  columns.frame().reals("value", [&columns](size_t row) {
+    return static_cast<double>(columns.at(column::kValue, row, 0)) *
+           std::pow(10.0, static_cast<double>(columns.at(column::kExponent, row, 0)));
+  });
+  columns.numbers("correlation", column::kCorrelation, 0);
+  columns.numbers("pass", column::kPass);
+  columns.scope(column::kScope);
+  return columns.frame().finish();
+}
+
+}  // namespace gpufl::python

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A recorded session. Every figure comes from the C++ core: the same as `gpufl report` prints."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gpufl import _core
+from gpufl.analyzer._frames import to_arrow, to_pandas
+from gpufl.analyzer._insight import Insight
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+PathLike = str | os.PathLike[str]
+
+
+def page_width() -> int:
+    """Columns of what is printed: the terminal's within reason, else 100."""
+    if not sys.stdout.isatty():
+        return 100
+    return min(max(shutil.get_terminal_size().columns, 80), 140)
+
+
+def find_sessions(log_dir: PathLike) -> list[dict[str, Any]]:
+    """The sessions at or below a folder, oldest first: path, session_id, app_name and so on."""
+    return _core.find_sessions(Path(log_dir))
+
+
+def _find_session(log_dir: Path, log_prefix: str | None, session_id: str | None) -> Path:
+    sessions = find_sessions(log_dir)
+    if not sessions:
+        raise FileNotFoundError(_core.why_no_session(log_dir))
+    chosen = [
+        session
+        for session in sessions
+        if (log_prefix is None or session["app_name"].startswith(log_prefix))
+        and (session_id is None or session["session_id"] == session_id)
+    ]
+    if not chosen:
+        asked = [f"app name that begins with {log_prefix!r}"] if log_prefix is not None else []
+        asked += [f"id {session_id!r}"] if session_id is not None else []
+        known = ", ".join(f"{s['app_name']!r} ({s['session_id']})" for s in sessions[-3:])
+        raise FileNotFoundError(
+            f"{log_dir}: none of its {len(sessions)} sessions has an {' and the '.join(asked)}; "
+            f"the newest: {known}"
+        )
+    return Path(chosen[-1]["path"])
+
+
+class _Table:
+    """A table of the session as a DataFrame, made when it is first asked for."""
+
+    def __init__(self, table: str, doc: str) -> None:
+        self.table = table
+        self.__doc__ = doc
+
+    def __get__(self, session: GpuFlightSession | None, _owner: type) -> Any:
+        return self if session is None else session._frame(self.table)
+
+
+class Diff:
+    """What differs between two sides; printed, it is the text of `gpufl diff`."""
+
+    def __init__(self, a: list[Path], b: list[Path], top_n: int) -> None:
+        self._sides = (a, b)
+        self._top_n = top_n
+        self._text = self._write("text")
+
+    def _write(self, form: str) -> str:
+        return _core.diff_sessions(*self._sides, form, self._top_n, page_width())
+
+    @functools.cached_property
+    def figures(self) -> dict[str, Any]:
+        """Everything, also what is alike: docs/guide/compare-runs.md."""
+        return json.loads(self._write("json"))
+
+    def __str__(self) -> str:
+        return self._text
+
+    __repr__ = __str__
+
+    def _repr_markdown_(self) -> str:
+        return self._write("md")
+
+
+class GpuFlightSession:
+    """A recorded session: its tables as DataFrames, and what they come to.
+
+    `log_dir` is a session, a run's folder or a log folder; of several sessions the newest is taken
+    whose app name begins with `log_prefix` and whose id is `session_id`, as far as these are given.
+    FileNotFoundError where there is none, ValueError where it cannot be read.
+    """
+
+    kernels = _Table("kernels", "Kernels, with times, launch configuration and occupancy.")
+    memcpy = _Table("memcpy", "Copies of memory.")
+    memset = _Table("memset", "Fills of memory.")
+    syncs = _Table("syncs", "Waits of the host for the GPU.")
+    graphs = _Table("graphs", "Launches of CUDA graphs.")
+    allocations = _Table("allocations", "Allocations and releases of GPU memory.")
+    api_calls = _Table("api_calls", "API calls that allocate, release or failed.")
+    scope_events = _Table("scope_events", "Scopes, each with its start and duration.")
+    markers = _Table("markers", "NVTX marks and ranges.")
+    counters = _Table("counters", "Values of the program's own counters.")
+    device_metrics = _Table("device_metrics", "Samples of the GPUs: utilisation, power, memory.")
+    host_metrics = _Table("host_metrics", "Samples of the host: CPU and memory.")
+    perf = _Table("perf", "Hardware counters by range (RangeProfiler).")
+    pc_samples = _Table("pc_samples", "Samples of program counters by stall (PcSampling, Deep).")
+    profile_samples = _Table(
+        "profile_samples", "Samples by instruction: stalls (PcSampling) and metrics (SassMetrics)."
+    )
+    scopes = _Table("profile_samples", "The same as profile_samples; for scopes: scope_events.")
+
+    def __init__(
+        self, log_dir: PathLike, log_prefix: str | None = None, session_id: str | None = None
+    ) -> None:
+        self.path = _find_session(Path(log_dir), log_prefix, session_id)
+        self._core = _core.load_session(self.path)
+        self._frames: dict[str, pandas.DataFrame] = {}
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """Who recorded it: session_id, run_id, app_name, engine, start_wall_ns, rank, path."""
+        return self._core.header
+
+    def __repr__(self) -> str:
+        header = self.header
+        return f"<GpuFlightSession {header['app_name']!r} {header['session_id']}>"
+
+    # --- Tables
+
+    @staticmethod
+    def tables() -> tuple[str, ...]:
+        """The names of all tables."""
+        return (*_core.table_names, "ledger")
+
+    def _frame(self, table: str) -> pandas.DataFrame:
+        if table not in self._frames:
+            self._frames[table] = to_pandas(self._core.columns(table))
+        return self._frames[table]
+
+    @property
+    def ledger(self) -> pandas.DataFrame:
+        """What the session says of its own completeness; a value that nobody counted is missing."""
+        import pandas as pd
+
+        if "ledger" not in self._frames:
+            rows = list(_flatten(self.figures["ledger"]["numbers"] or {}))
+            self._frames["ledger"] = pd.DataFrame(
+                {
+                    "name": pd.Series([name for name, _ in rows], dtype=object),
+                    "value": pd.array([value for _, value in rows], dtype="Int64"),
+                }
+            )
+        return self._frames["ledger"]
+
+    def arrow(self, table: str) -> pyarrow.Table:
+        """A table as Arrow's, without pandas. Texts are dictionaries, unknown values null."""
+        if table == "ledger":
+            import pyarrow as pa
+
+            return pa.Table.from_pandas(self.ledger, preserve_index=False)
+        return to_arrow(self._core.columns("profile_samples" if table == "scopes" else table))
+
+    # --- Figures
+
+    @functools.cached_property
+    def figures(self) -> dict[str, Any]:
+        """Every figure of the report at full precision: docs/reference/report-json.md."""
+        return json.loads(self.report("json"))
+
+    def report(self, format: str = "text", top_n: int = 10, sort: str = "total") -> str:
+        """The report of the session as "text", "md", "json" or "html"."""
+        return self._core.report(format, top_n, page_width(), sort)
+
+    def insights(self) -> list[Insight]:
+        """What somebody can act on, what saves most first."""
+        return [Insight.of_report(entry) for entry in self.figures["insights"]]
+
+    def diff(self, other: GpuFlightSession | PathLike, top_n: int = 30) -> Diff:
+        """What differs from this session to another one, or to a folder of repeats."""
+        path = other.path if isinstance(other, GpuFlightSession) else Path(other)
+        return Diff([self.path], [path], top_n)
+
+    # --- Printed
+
+    def _print(self, section: str, top_n: int = 10, sort: str = "total") -> None:
+        print(self._core.section(section, top_n, page_width(), sort), end="")
+
+    def print_summary(self) -> None:
+        """The session, its completeness, and what its GPUs were busy with."""
+        self._print("summary")
+
+    def inspect_scopes(self, top_n: int = 10) -> None:
+        """Scopes with the time and the GPU work inside of them."""
+        self._print("scopes", top_n)
+
+    def inspect_hotspots(self, top_n: int = 5, sort: str = "total") -> None:
+        """Kernels with the most GPU time; `sort`: total, count, mean, median, p99, max, name."""
+        self._print("hotspots", top_n, sort)
+
+    def inspect_stalls(self, top_n: int = 10) -> None:
+        """What warps waited for, by kernel."""
+        self._print("stalls", top_n)
+
+    def inspect_profile_samples(self, top_n: int = 10) -> None:
+        """Stalls, divergence and counters of instructions, by kernel."""
+        self._print("profile_samples", top_n)
+
+    def inspect_perf_metrics(self, top_n: int = 20) -> None:
+        """Hardware counters by range."""
+        self._print("perf_metrics", top_n)
+
+    def inspect_syncs(self, top_n: int = 10) -> None:
+        """Where the host waited for the GPU, by call and by line."""
+        self._print("syncs", top_n)
+
+    def inspect_insights(self, top_n: int = 10) -> None:
+        """What insights() returns, as text."""
+        self._print("insights", top_n)
+
+
+def _flatten(numbers: Any, prefix: str = "") -> Any:
+    """("rows.kernel", 10611) of {"rows": {"kernel": 10611}}; lists of devices by their number."""
+    for name, value in numbers.items():
+        if isinstance(value, dict):
+            yield from _flatten(value, f"{prefix}{name}.")
+        elif isinstance(value, list):
+            for entry in value:
+                if isinstance(entry, dict):
+                    counts = {key: count for key, count in entry.items() if key != "device"}
+                    yield from _flatten(counts, f"{prefix}{name}.{entry.get('device')}.")
+                else:
+                    yield f"{prefix}{name}.{entry}", None
+        else:
+            yield prefix + name, value

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reports of recorded sessions: the same texts and pages as `gpufl report` writes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from gpufl.analyzer import GpuFlightSession
+
+__all__ = ["HtmlReport", "TextReport", "generate_report"]
+
+_FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
+
+
+def generate_report(
+    log_dir: str | os.PathLike[str],
+    log_prefix: str | None = None,
+    top_n: int = 10,
+    output_path: str | os.PathLike[str] | None = None,
+    *,
+    session_id: str | None = None,
+    format: str | None = None,
+) -> str:
+    """The report of a session, which is found as GpuFlightSession finds it.
+
+    `format` is "text", "md", "json" or "html"; without it what the ending of `output_path` says,
+    else text. With `output_path` it is written there as well.
+    """
+    session = GpuFlightSession(log_dir, log_prefix, session_id)
+    if format is None:
+        format = _FORMATS.get(Path(output_path).suffix, "text") if output_path else "text"
+    text = session.report(format, top_n)
+    if output_path is not None:
+        Path(output_path).write_text(text, encoding="utf-8")
+    return text
+
+
+class _Report:
+    _format: str
+
+    def __init__(self, session: GpuFlightSession, top_n: int = 10) -> None:
+        self._session = session
+        self._top_n = top_n
+
+    def generate(self) -> str:
+        return self._session.report(self._format, self._top_n)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        Path(path).write_text(self.generate(), encoding="utf-8")
+
+
+class TextReport(_Report):
+    """A session's report as text; `top_n` rows of each list, 0: all."""
+
+    _format = "text"
+
+    def print(self) -> None:
+        print(self.generate(), end="")
+
+
+class HtmlReport(_Report):
+    """A session's report as one page that needs no network; in a notebook it shows itself."""
+
+    _format = "html"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        page = html.escape(self.generate(), quote=True)
+        return f'<iframe srcdoc="{page}" width="100%" height="800" style="border:0"></iframe>'

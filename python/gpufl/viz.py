@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A session as pictures.
+
+    import gpufl.viz as viz
+
+    viz.init("./logs")
+    viz.show()
+
+Every function of a picture returns a matplotlib Figure, or None where the session has nothing for
+it. Figures come from the C++ core; pictures of millions of kernels are as quick as small ones.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gpufl._drawing import (
+    COLORS,
+    INK,
+    REST_COLOR,
+    Line,
+    add_legend,
+    annotate_bars,
+    byte_unit,
+    color_of_text,
+    duration_text,
+    label_block,
+    new_figure,
+    pyplot,
+    series_figure,
+    short_text,
+    time_unit,
+)
+from gpufl.analyzer import Diff, GpuFlightSession
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "compare",
+    "figures",
+    "init",
+    "kernel_table",
+    "memory",
+    "scope_flame",
+    "show",
+    "stall_bars",
+    "timeline",
+    "utilization",
+]
+
+Source = GpuFlightSession | str | os.PathLike[str]
+
+_MAX_BLOCKS = 6000  # of a timeline: more than a screen has columns
+_MAX_ROWS = 40
+
+_session: GpuFlightSession | None = None
+
+
+def init(
+    pattern: Source, log_prefix: str | None = None, session_id: str | None = None
+) -> GpuFlightSession:
+    """Chooses what is shown: a session, a log folder (its newest session), or "./logs/*.log"."""
+    global _session
+    _session = _open(pattern, log_prefix, session_id)
+    return _session
+
+
+def _open(
+    source: Source, log_prefix: str | None = None, session_id: str | None = None
+) -> GpuFlightSession:
+    if isinstance(source, GpuFlightSession):
+        return source
+    return GpuFlightSession(_folder_of(Path(source)), log_prefix, session_id)
+
+
+def _folder_of(path: Path) -> Path:
+    """Sessions are folders: a file, or a pattern of files, stands for the folder that they are in."""
+    if path.is_file():
+        return path.parent
+    while glob.has_magic(str(path)):
+        path = path.parent
+    return path
+
+
+def _chosen(session: Source | None) -> GpuFlightSession:
+    if session is not None:
+        return _open(session)
+    if _session is None:
+        raise RuntimeError('call viz.init("./logs") first, or give the session')
+    return _session
+
+
+def figures(session: Source | None = None) -> dict[str, Figure]:
+    """Every picture that the session has something for, by the name of its function."""
+    chosen = _chosen(session)
+    made = {picture.__name__: picture(chosen) for picture in _PICTURES}
+    return {name: figure for name, figure in made.items() if figure is not None}
+
+
+def show(session: Source | None = None) -> dict[str, Figure]:
+    """Shows these figures: in a notebook below the cell, else in windows where there is a display."""
+    made = figures(session)
+    if not made:
+        print("There is nothing to show: the session has no GPU work, metrics, scopes or samples.")
+        return made
+    import matplotlib
+
+    backend = matplotlib.get_backend().lower()
+    if "inline" in backend or backend not in ("agg", "pdf", "ps", "svg", "template", "cairo"):
+        pyplot().show()
+    return made
+
+
+# --- Pictures
+
+
+def timeline(session: Source | None = None) -> Figure | None:
+    """What ran when, a row for each stream of a GPU and each thread of the host."""
+    tracks = [
+        (f"{group}\n{name}" if depth == 0 else "", row)
+        for group, name, rows in _chosen(session)._core.timeline(_MAX_BLOCKS)
+        for depth, row in enumerate(rows)
+        if row
+    ]
+    if not tracks:
+        return None
+    all_rows = len(tracks)
+    tracks = tracks[:_MAX_ROWS]
+    end_ns = max(block[1] for _, row in tracks for block in row)
+    factor, unit = time_unit(end_ns)
+    time_by_label: dict[str, int] = {}
+    for _, row in tracks:
+        for start, end, label, _ in row:
+            time_by_label[label] = time_by_label.get(label, 0) + end - start
+    longest = sorted(time_by_label, key=lambda label: -time_by_label[label])
+    color_of = {label: COLORS[i] for i, label in enumerate(longest[: len(COLORS) - 1])}
+    title = "Timeline"
+    if len(tracks) < all_rows:
+        title += f" (the first {len(tracks)} of {all_rows} rows)"
+    figure, axes = new_figure(title, 1.4 + 0.42 * len(tracks))
+    for y, (_, row) in enumerate(tracks):
+        # Where there are few, each is to be seen; where there are many, gaps are to be true.
+        least = end_ns / 1000 if len(row) < 100 else 1
+        axes.broken_barh(
+            [(start * factor, max(end - start, least) * factor) for start, end, _, _ in row],
+            (y - 0.38, 0.76),
+            facecolors=[color_of.get(label, REST_COLOR) for _, _, label, _ in row],
+        )
+    axes.set_yticks(range(len(tracks)), [label for label, _ in tracks], fontsize=8)
+    axes.set_ylim(len(tracks) - 0.4, -0.6)
+    axes.set_xlim(0, end_ns * factor)
+    axes.set_xlabel(f"time since the session began ({unit})")
+    add_legend(figure, [(color, label) for label, color in color_of.items()])
+    return figure
+
+
+def kernel_table(session: Source | None = None, top_n: int = 15) -> Figure | None:
+    """Kernels with the most GPU time: total, share, number of launches and mean duration."""
+    kernels = _known(_chosen(session).figures["kernels"])
+    groups = (kernels or {}).get("by_name", [])[:top_n]
+    if not groups:
+        return None
+    figure, axes = new_figure("Kernels by GPU time", 1.2 + 0.34 * len(groups))
+    totals = [group["duration_ns"]["total"] for group in groups]
+    factor, unit = time_unit(max(totals))
+    rows = range(len(groups))
+    axes.barh(rows, [total * factor for total in totals], color=COLORS[0], height=0.62)
+    axes.set_yticks(rows, [short_text(group["label"]) for group in groups], fontsize=9)
+    axes.invert_yaxis()
+    axes.set_xlim(0, max(totals) * factor * 1.45)
+    axes.set_xlabel(f"GPU time ({unit})")
+    texts = [
+        f"{group['share']:.1%}   {group['duration_ns']['count']:,} × "
+        f"{duration_text(group['duration_ns']['mean'])}"
+        for group in groups
+    ]
+    annotate_bars(axes, [total * factor for total in totals], texts)
+    return figure
+
+
+def utilization(session: Source | None = None) -> Figure | None:
+    """How busy the GPUs and the host's processors were, and the power that the GPUs took."""
+    chosen = _chosen(session).figures
+    lines: list[Line] = []
+    for device in chosen["gpu_time"]["devices"]:
+        if _known(chosen["kernels"]) and device["busy_ns"] > 0:
+            label = f"GPU {device['device']}: work was running"
+            lines.append(("%", label, device["busy_series"], 100))
+    metrics = {
+        "gpu_util_pct": ("%", "utilisation by the driver", 1.0),
+        "cpu_util_permille": ("%", "processors", 0.1),
+        "power_mw": ("W", "power", 0.001),
+        "temperature_c": ("°C", "temperature", 1.0),
+    }
+    for metric in chosen["metrics"]:
+        if metric["metric"] in metrics:
+            unit, what, factor = metrics[metric["metric"]]
+            where = "host" if metric["device"] is None else f"GPU {metric['device']}"
+            lines.append((unit, f"{where}: {what}", metric["series"], factor))
+    return series_figure("Utilisation", chosen["session"]["duration_ns"], lines, {"%": 100})
+
+
+def memory(session: Source | None = None) -> Figure | None:
+    """Memory of the GPUs in use: by the driver's account, and what the program allocated."""
+    chosen = _chosen(session).figures
+    used = [
+        (f"GPU {metric['device']}: in use", metric["series"])
+        for metric in chosen["metrics"]
+        if metric["metric"] == "memory_used_bytes"
+    ] + [
+        (f"GPU {usage['device']}: allocated ({usage['kind']} memory)", usage["live_bytes"])
+        for usage in _known(chosen["memory"]) or []
+    ]
+    most = max((point[3] for _, series in used for point in series["points"]), default=0)
+    factor, unit = byte_unit(most)
+    lines = [(unit, label, series, factor) for label, series in used]
+    return series_figure("GPU memory", chosen["session"]["duration_ns"], lines, {})
+
+
+def scope_flame(session: Source | None = None) -> Figure | None:
+    """Scopes inside of scopes, as wide as the time in them; one block for all of the same path."""
+    scopes = _chosen(session).figures["scopes"]
+    times = [scope["duration_ns"]["total"] + scope["open_ns"] for scope in scopes]
+    whole = sum(time for time, scope in zip(times, scopes) if scope["parent"] is None)
+    if not whole:
+        return None
+    factor, unit = time_unit(whole)
+    depth = max(scope["depth"] for scope in scopes) + 1
+    figure, axes = new_figure("Time in scopes", 1.2 + 0.5 * depth)
+    for scope, time, (start, width) in zip(scopes, times, _nested_spans(scopes, times)):
+        start, width = start * factor, width * factor
+        axes.barh(
+            scope["depth"], width, left=start, height=0.92, edgecolor="white", linewidth=1,
+            color=color_of_text(scope["name"]),
+        )  # fmt: skip
+        text = f"{scope['name']}  {duration_text(time)}"
+        label_block(axes, text, start, width, scope["depth"], whole * factor)
+    axes.set_ylim(depth - 0.45, -0.55)
+    axes.set_xlim(0, whole * factor)
+    axes.set_yticks([])
+    axes.set_xlabel(f"time in scopes ({unit})")
+    return figure
+
+
+def _nested_spans(
+    scopes: list[dict[str, Any]], times: list[float]
+) -> list[tuple[float, float]]:
+    """Start and width of each scope, inside of the one around it. Parents come before children."""
+    inside = [0.0] * len(scopes)
+    for scope, time in zip(scopes, times):
+        if scope["parent"] is not None:
+            inside[scope["parent"]] += time
+    spans: list[tuple[float, float]] = []
+    ends: dict[int | None, float] = {None: 0.0}  # of what is laid out already, by parent
+    for i, (scope, time) in enumerate(zip(scopes, times)):
+        parent = scope["parent"]
+        # Those of several threads may take more time than the one around them: they share its width.
+        scale = 1.0 if parent is None else spans[parent][1] / max(inside[parent], times[parent], 1)
+        spans.append((ends[parent], time * scale))
+        ends[parent] += time * scale
+        ends[i] = spans[i][0]
+    return spans
+
+
+def stall_bars(session: Source | None = None, top_n: int = 10) -> Figure | None:
+    """What the warps of each kernel waited for, as shares of its samples."""
+    samples = _chosen(session).figures["samples"]
+    kernels = [kernel for kernel in samples if kernel["samples"]][:top_n]
+    if not kernels:
+        return None
+    totals: dict[str, int] = {}
+    for kernel in kernels:
+        for reason, count in kernel["stalls"].items():
+            totals[reason] = totals.get(reason, 0) + count
+    reasons = sorted(totals, key=lambda reason: -totals[reason])
+    shown = reasons[: len(COLORS) - 1]
+    figure, axes = new_figure("Stalls by kernel", 1.6 + 0.42 * len(kernels))
+    offsets = [0.0] * len(kernels)
+    entries = []
+    for i, reason in enumerate([*shown, "other"]):
+        counted = [reason] if reason in totals else reasons[len(shown) :]
+        widths = [
+            100 * sum(kernel["stalls"].get(name, 0) for name in counted) / kernel["samples"]
+            for kernel in kernels
+        ]
+        if not any(widths):
+            continue
+        color = COLORS[i]
+        axes.barh(range(len(kernels)), widths, left=offsets, color=color, height=0.66)
+        offsets = [offset + width for offset, width in zip(offsets, widths)]
+        entries.append((color, reason.replace("_", " ")))
+    axes.set_yticks(range(len(kernels)), [short_text(kernel["label"]) for kernel in kernels])
+    axes.invert_yaxis()
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("share of samples (%)")
+    add_legend(figure, entries)
+    return figure
+
+
+def compare(a: Source, b: Source, top_n: int = 15) -> Figure:
+    """What differs from A to B: the totals, and the kernels and scopes that differ most."""
+    diff = Diff([_open(a).path], [_open(b).path], top_n).figures
+    entries = diff["totals"] + diff["findings"][:top_n]
+    # What is on one side only has no change in percent.
+    entries = [entry for entry in entries if entry["change"] is not None]
+    title = f"From A ({short_text(diff['a']['label'], 40)}) to B ({short_text(diff['b']['label'], 40)})"
+    if diff["proof"] == "none":
+        title += ": too few repeats to tell from noise"
+    figure, axes = new_figure(title, 1.6 + 0.36 * max(len(entries), 1))
+    rows = range(len(entries))
+    changes = [100 * entry["change"] for entry in entries]
+    colors = [COLORS[3] if change > 0 else COLORS[2] for change in changes]
+    axes.barh(rows, changes, color=colors, height=0.62)
+    axes.axvline(0, color=INK, linewidth=0.8)
+    axes.set_yticks(rows, [short_text(_compared_label(entry)) for entry in entries], fontsize=9)
+    axes.invert_yaxis()
+    reach = 1.3 * max([abs(change) for change in changes] + [1])
+    axes.set_xlim(-reach, reach)
+    axes.set_xlabel("change (%)")
+    annotate_bars(axes, changes, [f"{change:+.1f}%" for change in changes])
+    return figure
+
+
+def _compared_label(entry: dict[str, Any]) -> str:
+    names = {"time": "session time", "busy": "GPU busy time", "total": "kernel time"}
+    if entry["subject"] == "total":
+        return names.get(entry["metric"], "kernels")
+    what = entry.get("kernel") or entry.get("scope") or entry["subject"]
+    return f"{what}: {entry['metric']}"
+
+
+def _known(figure: Any) -> Any:
+    """The figure, or None where the report says that the session does not tell it."""
+    return None if isinstance(figure, dict) and "unknown" in figure else figure
+
+
+_PICTURES = (timeline, kernel_table, utilization, memory, scope_flame, stall_bars)
