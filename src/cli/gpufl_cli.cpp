@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/cat_command.hpp"
+#include "cli/clean_command.hpp"
 #include "cli/command_line.hpp"
 #include "cli/control_command.hpp"
 #include "cli/diff_command.hpp"
@@ -35,6 +36,7 @@ int run_gpufl(int argc, char** argv) {
   add_diff_command(app, exit_code);
   add_gate_command(app, exit_code);
   add_sessions_list_command(app, exit_code);
+  add_clean_command(app, exit_code);
   add_symbolize_command(app, exit_code);
   add_verify_command(app, exit_code);
   add_log_command(app, exit_code);

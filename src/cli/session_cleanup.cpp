@@ -2,6 +2,8 @@
 #include "cli/session_cleanup.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -56,24 +58,64 @@ bool lies_within(const fs::path& folder, const fs::path& dir) {
          real == (fs::canonical(folder, error) / dir.lexically_relative(folder)).lexically_normal();
 }
 
+// Nothing when it is not ours to delete. `name`: of the sessions that are; none: of any.
+std::optional<EndedSession> ended_session(const fs::path& folder, const fs::path& dir,
+                                          std::optional<std::string_view> name) {
+  if (!lies_within(folder, dir) || format::is_locked(dir)) return std::nullopt;
+  EndedSession session = list_files(dir);
+  const auto reader = format::SessionReader::open(dir);
+  session.is_dead =
+      !reader && reader.status().code() == base::Code::Corrupt && session.bytes <= kDeadStartBytes;
+  const bool is_of_that_name = reader && (!name || reader->header().app_name == *name);
+  if (!is_of_that_name && !session.is_dead) return std::nullopt;
+  return session;
+}
+
 // Oldest first: session ids begin with their time.
 std::vector<EndedSession> ended_sessions(const fs::path& folder, std::string_view name) {
   std::vector<EndedSession> sessions;
   for (const fs::path& dir : format::find_sessions(folder)) {
-    if (!lies_within(folder, dir) || format::is_locked(dir)) continue;
-    EndedSession session = list_files(dir);
-    const auto reader = format::SessionReader::open(dir);
-    session.is_dead = !reader && reader.status().code() == base::Code::Corrupt &&
-                      session.bytes <= kDeadStartBytes;
-    const bool is_of_that_name = reader && reader->header().app_name == name;
-    if (is_of_that_name || session.is_dead) sessions.push_back(std::move(session));
+    if (auto session = ended_session(folder, dir, name)) sessions.push_back(std::move(*session));
   }
   std::sort(sessions.begin(), sessions.end(),
             [](const auto& a, const auto& b) { return a.dir.filename() < b.dir.filename(); });
   return sessions;
 }
 
+// False when not all of its files could be deleted.
+bool delete_session(const EndedSession& session, Cleanup& done) {
+  std::error_code error;
+  for (const fs::path& file : session.files) {
+    if (!fs::remove(file, error)) break;
+  }
+  if (error) return false;
+  done.bytes += session.bytes;
+  fs::remove(session.dir, error);  // fails when something is left in it
+  (error ? done.emptied : done.deleted).push_back(session.dir);
+  return true;
+}
+
+bool has_other_files(const EndedSession& session) {
+  std::error_code error;
+  const auto all = std::distance(fs::directory_iterator(session.dir, error), {});
+  return !error && static_cast<size_t>(all) > session.files.size();
+}
+
 }  // namespace
+
+Cleanup delete_sessions(const fs::path& folder, bool dry_run) {
+  Cleanup done;
+  for (const fs::path& dir : format::find_sessions(folder)) {
+    const auto session = ended_session(folder, dir, std::nullopt);
+    if (session && dry_run) {
+      (has_other_files(*session) ? done.emptied : done.deleted).push_back(dir);
+      done.bytes += session->bytes;
+    } else if (!session || !delete_session(*session, done)) {
+      done.kept.push_back(dir);
+    }
+  }
+  return done;
+}
 
 Cleanup delete_old_sessions(const fs::path& folder, std::string_view name, uint64_t keep_bytes) {
   Cleanup done;
@@ -82,14 +124,7 @@ Cleanup delete_old_sessions(const fs::path& folder, std::string_view name, uint6
   for (const EndedSession& session : sessions) total += session.bytes;
   for (const EndedSession& session : sessions) {
     if (total <= keep_bytes && !session.is_dead) continue;
-    std::error_code error;
-    for (const fs::path& file : session.files) {
-      if (!fs::remove(file, error)) break;
-    }
-    if (error) continue;
-    total -= session.bytes;
-    fs::remove(session.dir, error);  // fails when something is left in it
-    (error ? done.emptied : done.deleted).push_back(session.dir);
+    if (delete_session(session, done)) total -= session.bytes;
   }
   return done;
 }

@@ -6,16 +6,24 @@
 #include <string_view>
 #include <vector>
 
-// Makes room for the next session of a service that is started again and again. Deletes data: only
-// called when a user has asked for it. Never leaves `folder` through a link, and deletes no file
-// that is not one of a session's own.
+// Deletes recorded sessions: for `gpufl clean`, and to make room for the next session of a service
+// that is started again and again. Only called when a user has asked for it. Never leaves `folder`
+// through a link, and deletes no file that is not one of a session's own.
 namespace gpufl::cli {
 
 struct Cleanup {
   std::vector<std::filesystem::path> deleted;
   // Their log is deleted; the folder stays, because there is something else in it.
   std::vector<std::filesystem::path> emptied;
+  // Left alone, of delete_sessions.
+  std::vector<std::filesystem::path> kept;
+  uint64_t bytes = 0;  // of what was deleted
 };
+
+// Deletes every session under `folder`, and every start that died before its first line was
+// written. Keeps those that are still recorded, that cannot be read, or that could not be deleted.
+// `dry_run`: deletes nothing, and says what it would.
+Cleanup delete_sessions(const std::filesystem::path& folder, bool dry_run);
 
 // Deletes the oldest sessions of that name under `folder` until the others take no more than
 // `keep_bytes`; and every start that died before its first line was written, whatever its name. A

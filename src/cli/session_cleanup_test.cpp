@@ -125,5 +125,29 @@ TEST_F(SessionCleanupTest, NoFolderIsNoMistake) {
   EXPECT_EQ(delete_old_sessions(root_ / "none", "mine", 0).deleted.size(), 0u);
 }
 
+TEST_F(SessionCleanupTest, CleanDeletesSessionsOfAnyNameButNotLiveOnes) {
+  record("20250101T000000Z-01", "mine");
+  record("20250102T000000Z-02", "other");
+  const auto live = begin("20250103T000000Z-03", "mine");
+  std::ofstream(root_ / "20250102T000000Z-02" / "notes.txt") << "mine";
+  std::ofstream(root_ / "notes.txt") << "mine";
+
+  const Cleanup plan = delete_sessions(root_, true);
+  EXPECT_TRUE(exists("20250101T000000Z-01/manifest.json"));
+  const Cleanup done = delete_sessions(root_, false);
+  EXPECT_EQ(done.deleted, std::vector{root_ / "20250101T000000Z-01"});
+  EXPECT_EQ(done.emptied, std::vector{root_ / "20250102T000000Z-02"});
+  EXPECT_EQ(done.kept, std::vector{root_ / "20250103T000000Z-03"});
+  EXPECT_GT(done.bytes, 2 * kPadding);
+  EXPECT_EQ(plan.deleted, done.deleted);
+  EXPECT_EQ(plan.emptied, done.emptied);
+  EXPECT_EQ(plan.kept, done.kept);
+  EXPECT_EQ(plan.bytes, done.bytes);
+  EXPECT_FALSE(exists("20250101T000000Z-01"));
+  EXPECT_TRUE(exists("20250102T000000Z-02/notes.txt"));
+  EXPECT_TRUE(exists("notes.txt"));
+  EXPECT_TRUE(live->close(1, format::Ledger()));
+}
+
 }  // namespace
 }  // namespace gpufl::cli

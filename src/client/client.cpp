@@ -99,12 +99,13 @@ Client& Client::instance() {
   return current != nullptr ? *current : *first;
 }
 
-bool Client::init(const InitOptions& program, const InitOptions& defaults) {
+bool Client::init(const InitOptions& program, const InitOptions& defaults,
+                  const FieldNames& named) {
   const std::lock_guard lock(mutex_);
   if (session_ || joining::joined() != nullptr) return true;
   if (g_exiting.load()) return false;
   const ResolvedOptions resolved =
-      resolve_options(program, capture::process_environment(), variable_names(), defaults);
+      resolve_options(program, capture::process_environment(), variable_names(), defaults, named);
   debug_ = resolved.options.enable_debug_output;
   for (const OptionWarning& warning : resolved.warnings) say(warning.to_line());
   disabled_ = resolved.is_disabled;
@@ -206,6 +207,26 @@ void Client::shutdown_at_exit() {
   if (locked_in_time()) stop_session();
 }
 
+bool Client::is_recording() {
+  const std::lock_guard lock(mutex_);
+  return session_ || joining::joined() != nullptr;
+}
+
+std::filesystem::path Client::folder() {
+  const std::lock_guard lock(mutex_);
+  note_joined_folder();
+  return last_dir_;
+}
+
+// Flushes the session that this copy is a member of.
+void Client::note_joined_folder() {
+  joining::SessionTable* owner = joining::joined();
+  if (owner == nullptr) return;
+  std::string path(PATH_MAX, '\0');
+  path.resize(owner->flushed_folder(path.data(), path.size()));
+  if (!path.empty()) last_dir_ = path;
+}
+
 std::filesystem::path Client::flushed_folder() {
   const std::lock_guard lock(mutex_);
   if (!session_) return {};
@@ -215,11 +236,7 @@ std::filesystem::path Client::flushed_folder() {
 
 std::string Client::report() {
   const std::lock_guard lock(mutex_);
-  if (joining::SessionTable* owner = joining::joined(); owner != nullptr) {
-    std::string path(PATH_MAX, '\0');
-    path.resize(owner->flushed_folder(path.data(), path.size()));
-    if (!path.empty()) last_dir_ = path;
-  }
+  note_joined_folder();
   if (last_dir_.empty()) return disabled_ ? "" : "gpufl: no session has been recorded\n";
   if (session_) session_->flush();
   const auto text = session_report(last_dir_);

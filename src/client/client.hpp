@@ -26,8 +26,9 @@ class Client final : private Controlled {
   // there may hold its lock, and never used again.
   explicit Client(Client* left_behind) : left_behind_(left_behind) {}
 
-  // `defaults` are in force where neither program, environment nor config file say anything.
-  bool init(const InitOptions& program, const InitOptions& defaults = {});
+  // As resolve_options takes them.
+  bool init(const InitOptions& program, const InitOptions& defaults = {},
+            const FieldNames& named = {});
   void shutdown();
   // As shutdown, but gives up where another thread holds the lock for long: at exit the holder may
   // be a thread that will never run again, or this one, interrupted.
@@ -35,6 +36,9 @@ class Client final : private Controlled {
   std::string report();
   void system_start(const std::string& name);
   void system_stop(const std::string& name);
+  bool is_recording();
+  // Of the session, or of the last one; empty: there was none.
+  std::filesystem::path folder();
   // The session's folder, after everything recorded so far has reached it; empty: no session.
   std::filesystem::path flushed_folder();
   // In the child of a fork().
@@ -52,6 +56,7 @@ class Client final : private Controlled {
   bool start_or_join(const ResolvedOptions& resolved);
   bool start(const ResolvedOptions& resolved, LaunchRequest request);
   void stop_session();
+  void note_joined_folder();
   template <typename Call>
   base::Status with_session(Call&& call);
   void say(const std::string& line) const;

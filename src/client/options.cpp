@@ -181,8 +181,9 @@ struct SetFromJson {
 
 class Resolver {
  public:
-  Resolver(const InitOptions& program, const Environment& env, const InitOptions& defaults)
-      : program_(program), env_(env) {
+  Resolver(const InitOptions& program, const Environment& env, const InitOptions& defaults,
+           const FieldNames& named)
+      : program_(program), named_(named), env_(env) {
     result_.options = defaults;
   }
 
@@ -286,7 +287,7 @@ class Resolver {
   enum class Source { Default, File, Environment, Program };
 
   Source winner(const OptionField& field) const {
-    const bool program_sets = !field.is_default(program_);
+    const bool program_sets = !field.is_default(program_) || named_.contains(field.name);
     const bool environment_sets = environment_.fields.contains(field.name);
     if (environment_sets && (override_ || !program_sets)) return Source::Environment;
     if (program_sets) return Source::Program;
@@ -342,6 +343,7 @@ class Resolver {
   }
 
   const InitOptions& program_;
+  const FieldNames& named_;
   const Environment& env_;
   bool override_ = false;
   Layer environment_;
@@ -361,8 +363,8 @@ std::string OptionWarning::to_line() const {
 
 ResolvedOptions resolve_options(const InitOptions& program, const Environment& env,
                                 const std::vector<std::string>& variable_names,
-                                const InitOptions& defaults) {
-  return Resolver(program, env, defaults).resolve(variable_names);
+                                const InitOptions& defaults, const FieldNames& named) {
+  return Resolver(program, env, defaults, named).resolve(variable_names);
 }
 
 std::string_view to_string(ProfilingEngine engine) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <gpufl/options.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,13 +35,17 @@ struct ResolvedOptions {
   std::vector<OptionWarning> warnings;
 };
 
-// Precedence: GPUFL_DISABLED; what `program` set (a field that differs from its default); the
-// variables; the file; the defaults. GPUFL_OVERRIDE=1 lets the variables go before `program`.
-// `variable_names` are those of the whole environment: one that begins with GPUFL_ and means
-// nothing is warned of. `defaults` are in force where nobody says anything.
+// Names of fields.
+using FieldNames = std::set<std::string, std::less<>>;
+
+// Precedence: GPUFL_DISABLED; what `program` set (a field that differs from its default, or that
+// `named` has, where the caller can tell); the variables; the file; the defaults. GPUFL_OVERRIDE=1
+// lets the variables go before `program`. `variable_names` are those of the whole environment: one
+// that begins with GPUFL_ and means nothing is warned of. `defaults` are in force where nobody says
+// anything.
 ResolvedOptions resolve_options(const InitOptions& program, const Environment& env,
                                 const std::vector<std::string>& variable_names = {},
-                                const InitOptions& defaults = {});
+                                const InitOptions& defaults = {}, const FieldNames& named = {});
 
 std::string_view to_string(ProfilingEngine engine);
 std::string_view to_string(BackendKind backend);

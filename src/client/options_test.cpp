@@ -105,6 +105,17 @@ TEST_F(OptionsTest, ProgramThenVariablesThenFileThenDefaults) {
   EXPECT_EQ(resolved.options.backend_url, "");
 }
 
+TEST_F(OptionsTest, ADefaultThatIsNamedWinsOverTheVariable) {
+  const auto env = [](const char* name) -> std::optional<std::string> {
+    if (std::string_view(name) == "GPUFL_APP_NAME") return "from_variable";
+    if (std::string_view(name) == "GPUFL_LOG_PATH") return "/from/variable";
+    return std::nullopt;
+  };
+  const auto resolved = resolve_options({}, env, {}, {}, {"app_name"});
+  EXPECT_EQ(resolved.options.app_name, "gpufl");
+  EXPECT_EQ(resolved.options.log_path, "/from/variable");
+}
+
 TEST_F(OptionsTest, OverrideLetsVariablesWin) {
   InitOptions program;
   program.profiling_engine = ProfilingEngine::Deep;

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <gpufl/gpufl.hpp>
+#include <string>
+
+#include "bindings.hpp"
+#include "capture/identity.hpp"
+#include "cli/session_cleanup.hpp"
+#include "client/client.hpp"
+#include "option_values.hpp"
+
+namespace nb = nanobind;
+
+// The functions of include/gpufl, and of Client where Python can tell more than C++. Everything
+// that can wait for a disk, a lock or a driver lets other threads of Python run.
+namespace gpufl::python {
+namespace {
+
+using client::Client;
+using Unlocked = nb::call_guard<nb::gil_scoped_release>;
+
+bool start(const InitOptions& options, const nb::dict& given) {
+  const AskedOptions asked = asked_options(options, given);
+  const nb::gil_scoped_release unlocked;
+  return Client::instance().init(asked.values, {}, asked.named);
+}
+
+InitOptions options_in_force(const InitOptions& options, const nb::dict& given) {
+  const AskedOptions asked = asked_options(options, given);
+  client::ResolvedOptions resolved =
+      client::resolve_options(asked.values, capture::process_environment(), {}, {}, asked.named);
+  if (resolved.is_disabled) resolved.options.enabled = false;
+  return resolved.options;
+}
+
+void bind_session(nb::module_& module) {
+  module.def("init", &start, nb::arg("options"), nb::arg("given"));
+  module.def("options_in_force", &options_in_force, nb::arg("options"), nb::arg("given"),
+             "What init() of the same would go by, with environment and config file.");
+  module.def("shutdown", &gpufl::shutdown, Unlocked());
+  module.def("system_start", &gpufl::systemStart, nb::arg("name") = "system", Unlocked(),
+             "Sample system metrics from here to system_stop(), whatever scopes are open.");
+  module.def("system_stop", &gpufl::systemStop, nb::arg("name") = "system", Unlocked(),
+             "Undo one system_start() of that name.");
+  module.def("is_recording", [] { return Client::instance().is_recording(); }, Unlocked());
+  module.def("session_folder", [] { return Client::instance().folder(); }, Unlocked());
+  module.def("report", [] { return Client::instance().report(); }, Unlocked());
+}
+
+void bind_counters(nb::module_& module) {
+  nb::class_<Counter>(module, "Counter", "A named count of the program's own work.")
+      .def("add", &Counter::add, nb::arg("n") = 1)
+      .def_prop_ro("value", &Counter::value);
+  module.def("counter", &gpufl::counter, nb::arg("name"),
+             "The counter of that name, the same for every caller.");
+  module.def("tick", &gpufl::tick, nb::arg("name"), nb::arg("n") = 1, "counter(name).add(n)");
+}
+
+void bind_cleanup(nb::module_& module) {
+  nb::class_<cli::Cleanup>(module, "Cleanup", "What clean_logs() did, or would do.")
+      .def_ro("deleted", &cli::Cleanup::deleted)
+      .def_ro("emptied", &cli::Cleanup::emptied)
+      .def_ro("kept", &cli::Cleanup::kept)
+      .def_ro("bytes", &cli::Cleanup::bytes);
+  module.def("clean_logs", &cli::delete_sessions, nb::arg("log_path"), nb::arg("dry_run") = false,
+             Unlocked(),
+             "Delete the sessions below a folder, but none that is being written and no file that "
+             "is not a session's own.");
+}
+
+}  // namespace
+
+void bind_capture(nb::module_& module) {
+  bind_session(module);
+  bind_counters(module);
+  bind_cleanup(module);
+}
+
+}  // namespace gpufl::python

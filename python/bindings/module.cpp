@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gpufl/version.hpp>
+
+#include "bindings.hpp"
+
+NB_MODULE(_core, module) {
+  module.doc() = "What gpufl is made of. Use the package's own names.";
+  module.attr("__version__") = GPUFL_VERSION;
+  gpufl::python::bind_options(module);
+  gpufl::python::bind_scope(module);
+  gpufl::python::bind_capture(module);
+  gpufl::python::bind_analysis(module);
+}

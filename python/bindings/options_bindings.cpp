@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/string.h>
+
+#include <new>
+#include <string>
+#include <variant>
+
+#include "bindings.hpp"
+#include "capture/engine_ladder.hpp"
+#include "client/option_table.hpp"
+#include "option_values.hpp"
+
+namespace nb = nanobind;
+
+namespace gpufl::python {
+namespace {
+
+using client::IntField;
+using client::OptionField;
+
+[[noreturn]] void refuse(const OptionField& field, const char* wanted) {
+  throw nb::type_error((std::string(field.name) + " must be " + wanted).c_str());
+}
+
+// From a Python value.
+struct SetFromPython {
+  const OptionField& field;
+  nb::handle value;
+  InitOptions& options;
+
+  void operator()(std::string InitOptions::* member) const {
+    // A path is as good as its text.
+    PyObject* path = PyOS_FSPath(value.ptr());
+    if (path == nullptr) {
+      PyErr_Clear();
+      refuse(field, "a str or a path");
+    }
+    if (!nb::try_cast(nb::steal(path), options.*member)) refuse(field, "a str or a path");
+  }
+  void operator()(bool InitOptions::* member) const {
+    if (!nb::try_cast(value, options.*member, false)) refuse(field, "True or False");
+  }
+  void operator()(const IntField& integer) const {
+    if (!nb::try_cast(value, options.*integer.member, false)) refuse(field, "an int");
+  }
+  void operator()(BackendKind InitOptions::* member) const {
+    if (!nb::try_cast(value, options.*member, false)) refuse(field, "a gpufl.BackendKind");
+  }
+  void operator()(ProfilingEngine InitOptions::* member) const {
+    if (!nb::try_cast(value, options.*member, false)) refuse(field, "a gpufl.ProfilingEngine");
+  }
+};
+
+void set_field(InitOptions& options, const OptionField& field, nb::handle value) {
+  std::visit(SetFromPython{field, value, options}, field.member);
+}
+
+nb::object get_field(const InitOptions& options, const OptionField& field) {
+  return std::visit(
+      [&](const auto& member) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(member)>, IntField>) {
+          return nb::cast(options.*member.member);
+        } else {
+          return nb::cast(options.*member);
+        }
+      },
+      field.member);
+}
+
+void bind_enumerations(nb::module_& module) {
+  nb::enum_<BackendKind>(module, "BackendKind", "Whose GPUs are recorded.")
+      .value("Auto", BackendKind::Auto, "The vendor whose driver is found.")
+      .value("Nvidia", BackendKind::Nvidia)
+      .value("Amd", BackendKind::Amd)
+      .value("None_", BackendKind::None, "No vendor: scopes, counters and host metrics only.");
+  nb::enum_<ProfilingEngine> engine(module, "ProfilingEngine",
+                                    "How much is recorded: a ladder, each level adds to the last.");
+  int number = 0;
+  for (const std::string_view name : capture::engine_names()) {
+    engine.value(name.data(), static_cast<ProfilingEngine>(number++));
+  }
+}
+
+}  // namespace
+
+AskedOptions asked_options(const InitOptions& options, const nb::dict& given) {
+  AskedOptions asked{options, {}};
+  for (const auto& [key, value] : given) {
+    const auto name = nb::cast<std::string>(key);
+    const OptionField* field = client::find_field(name);
+    if (field == nullptr) throw nb::type_error(("there is no option '" + name + "'").c_str());
+    set_field(asked.values, *field, value);
+    asked.named.insert(name);
+  }
+  return asked;
+}
+
+void bind_options(nb::module_& module) {
+  bind_enumerations(module);
+  nb::class_<InitOptions> options(module, "InitOptions",
+                                  "What init() is asked for; each field is a keyword here too.");
+  options.def("__init__", [](InitOptions* self, const nb::kwargs& fields) {
+    new (self) InitOptions(asked_options({}, fields).values);
+  });
+  nb::list names;
+  for (const OptionField& field : client::option_fields()) {
+    // The table is constant, so a getter may keep a reference into it.
+    options.def_prop_rw(
+        field.name.data(), [&field](const InitOptions& self) { return get_field(self, field); },
+        [&field](InitOptions& self, nb::handle value) { set_field(self, field, value); },
+        nb::arg("value").none());
+    names.append(field.name.data());
+  }
+  options.attr("__match_args__") = nb::tuple(names);
+}
+
+}  // namespace gpufl::python

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GPUFlight: what the GPU did, and how sure that is.
+
+    import gpufl
+
+    gpufl.init(app_name="my_training", profiling_engine=gpufl.ProfilingEngine.Trace)
+    with gpufl.Scope("forward"):
+        ...
+    gpufl.shutdown()
+    gpufl.generate_report()
+
+Importing needs no GPU and opens nothing. Analysis is in gpufl.analyzer, gpufl.report and gpufl.viz,
+which bring numpy, pandas and matplotlib when they are used.
+"""
+
+from ._capture import UNSET, clean_logs, generate_report, init, session, shutdown
+from ._core import (
+    BackendKind,
+    Cleanup,
+    Counter,
+    InitOptions,
+    ProfilingEngine,
+    Scope,
+    __version__,
+    counter,
+    system_start,
+    system_stop,
+    tick,
+)
+from ._upload import UploadError, UploadResult, upload_logs
+
+scope = Scope
+
+__all__ = [
+    "UNSET",
+    "BackendKind",
+    "Cleanup",
+    "Counter",
+    "InitOptions",
+    "ProfilingEngine",
+    "Scope",
+    "UploadError",
+    "UploadResult",
+    "__version__",
+    "clean_logs",
+    "counter",
+    "generate_report",
+    "init",
+    "scope",
+    "session",
+    "shutdown",
+    "system_start",
+    "system_stop",
+    "tick",
+    "upload_logs",
+]

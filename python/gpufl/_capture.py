@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A session's life. What is not said here is said by the C++ core, which does the work."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pathlib
+import sys
+import types
+import warnings
+from typing import Any, Final
+
+from . import _core, _upload
+from ._core import BackendKind, Cleanup, InitOptions, ProfilingEngine
+
+
+class _Unset:
+    """The default of keywords for which every value means something."""
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+
+UNSET: Final[Any] = _Unset()
+
+# Keywords that are no more, and what to write instead.
+_DROPPED = {
+    "enable_profiling": "profiling_engine=gpufl.ProfilingEngine.PcSampling (or Monitor for False)",
+    "enable_perf_scope": "profiling_engine=gpufl.ProfilingEngine.RangeProfiler",
+    "remote_config": "backend_url",
+}
+
+
+def init(
+    app_name: str = UNSET,
+    log_path: str | os.PathLike[str] = UNSET,
+    *,
+    options: InitOptions | None = None,
+    enabled: bool = UNSET,
+    profiling_engine: ProfilingEngine = UNSET,
+    backend: BackendKind = UNSET,
+    continuous_system_sampling: bool = UNSET,
+    system_sample_rate_ms: int = UNSET,
+    kernel_sample_rate_ms: int = UNSET,
+    enable_stack_trace: bool = UNSET,
+    enable_source_collection: bool = UNSET,
+    enable_external_correlation: bool = UNSET,
+    enable_synchronization: bool = UNSET,
+    enable_memory_tracking: bool = UNSET,
+    enable_cuda_graphs_tracking: bool = UNSET,
+    enable_queue_times: bool = UNSET,
+    enable_launch_count: bool = UNSET,
+    backend_url: str = UNSET,
+    api_key: str = UNSET,
+    api_path: str = UNSET,
+    remote_upload: bool = UNSET,
+    config_file: str | os.PathLike[str] = UNSET,
+    flush_logs_always: bool = UNSET,
+    enable_debug_output: bool = UNSET,
+    enable_control: bool = UNSET,
+    log_window_mb: int = UNSET,
+    log_window_s: int = UNSET,
+    log_spool_mb: int = UNSET,
+    log_disk_floor_mb: int = UNSET,
+    log_keep_last_s: int = UNSET,
+    **others: Any,
+) -> bool:
+    """Start recording. True when a session runs now; a second call joins the first one's session.
+
+    Each keyword is a field of InitOptions, also an environment variable and a key of the config
+    file. One that is passed wins over both, even with the value that is its default; fields of
+    `options` do when they differ from their default. GPUFL_DISABLED=1 wins over everything.
+    """
+    passed = dict(locals())
+    del passed["options"], passed["others"]
+    given = {name: value for name, value in passed.items() if value is not UNSET}
+    _take_legacy(others, given)
+    options = InitOptions() if options is None else options
+    if "kernel_sample_rate_ms" in given:
+        _deprecated("kernel_sample_rate_ms has no effect: every kernel is recorded")
+    if not _core.is_recording():
+        in_force = _core.options_in_force(options, given)
+        _upload.remember(in_force)
+        if in_force.enabled and in_force.remote_upload:
+            _upload_at_exit()
+    return _core.init(options, given)
+
+
+def _take_legacy(others: dict[str, Any], given: dict[str, Any]) -> None:
+    for name, value in others.items():
+        if name in _DROPPED:
+            raise TypeError(
+                f"init() got an unexpected keyword argument '{name}': "
+                f"it was dropped in v1.0; use {_DROPPED[name]}"
+            )
+        if name != "sampling_auto_start":
+            raise TypeError(f"init() got an unexpected keyword argument '{name}'")
+        if "continuous_system_sampling" in given:
+            raise TypeError("sampling_auto_start is the old name of continuous_system_sampling")
+        _deprecated("sampling_auto_start is called continuous_system_sampling now")
+        given["continuous_system_sampling"] = value
+
+
+def _deprecated(text: str) -> None:
+    # At the line that calls init().
+    warnings.warn(text, DeprecationWarning, stacklevel=_levels_to_caller())
+
+
+def _levels_to_caller() -> int:
+    """The stacklevel for warnings.warn, in the function that called this, of the first frame
+    outside of this package."""
+    level = 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
+        frame = frame.f_back
+        level += 1
+    return level
+
+
+_uploads_at_exit = False
+
+
+def _upload_at_exit() -> None:
+    global _uploads_at_exit
+    _deprecated(
+        "remote_upload is deprecated: call gpufl.upload_logs() after gpufl.shutdown(), or use "
+        "`with gpufl.session(backend_url=...)`"
+    )
+    if not _uploads_at_exit:
+        atexit.register(_shut_down_and_upload)
+        _uploads_at_exit = True
+
+
+def _shut_down_and_upload() -> None:
+    shutdown()
+    _upload.try_upload()
+
+
+def shutdown() -> None:
+    """End the session: everything recorded so far is on disk when this returns.
+
+    Does nothing without a session; also run when the program ends.
+    """
+    _core.shutdown()
+
+
+def generate_report(output_path: str | os.PathLike[str] = "") -> None:
+    """Print the report of this process's session, or of its last one, or write it to a file."""
+    text = _core.report()
+    if not text:
+        return
+    if output_path:
+        pathlib.Path(output_path).write_text(text, encoding="utf-8")
+    else:
+        sys.stdout.write(text)
+
+
+def clean_logs(log_path: str | os.PathLike[str], dry_run: bool = False) -> Cleanup:
+    """Delete the sessions below a folder: none that is being written, and no other file.
+
+    With dry_run, only say what would be deleted. Without a session there, nothing happens.
+    """
+    return _core.clean_logs(pathlib.Path(log_path), dry_run)
+
+
+class session:
+    """`with gpufl.session(...)`: init() with the same keywords, and shutdown() at the end.
+
+    Where a server is configured the logs are uploaded after that; what goes wrong there is a
+    RuntimeWarning. Inside of another session it records into that one, and does not end it.
+    """
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        self._args = args
+        self._keywords = keywords
+        self._is_owner = False
+        #: Whether anything is recorded.
+        self.active: bool = False
+        #: The session's folder; None when nothing is recorded.
+        self.log_dir: pathlib.Path | None = None
+
+    def __enter__(self) -> session:
+        self._is_owner = not _core.is_recording()
+        self.active = init(*self._args, **self._keywords)
+        self.log_dir = _core.session_folder() if self.active else None
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: types.TracebackType | None,
+    ) -> None:
+        if not (self._is_owner and self.active):
+            return
+        self.active = False
+        shutdown()
+        if _upload.has_server():
+            _upload.try_upload()
