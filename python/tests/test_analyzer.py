@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GpuFlightSession against recordings; what `gpufl` itself says of them is the other opinion."""
+
+import csv
+import gc
+import pathlib
+import re
+import shutil
+import subprocess
+import threading
+
+import pytest
+from conftest import PROGRAM, run_python
+
+pd = pytest.importorskip("pandas")
+import numpy as np  # noqa: E402: comes with pandas
+from gpufl.analyzer import GpuFlightSession, find_sessions  # noqa: E402
+
+ROOT = pathlib.Path(__file__).parents[2]
+GPT = ROOT / "examples" / "sessions" / "h200_gpt"
+MONITOR = ROOT / "tests" / "replay" / "recordings" / "h200_monitor"
+GOLDEN = ROOT / "format" / "golden"
+COMPLETE = GOLDEN / "complete"  # has rows of every kind
+SESSIONS = [GPT, MONITOR, COMPLETE]
+# Our tables by the names of the files that `gpufl export --to csv` writes.
+EXPORTED = {
+    "kernels": "kernels",
+    "memcpy": "memcpy",
+    "memset": "memset",
+    "sync": "syncs",
+    "graphs": "graphs",
+    "memory": "allocations",
+    "api": "api_calls",
+    "scopes": "scope_events",
+    "markers": "markers",
+    "counters": "counters",
+    "device_metrics": "device_metrics",
+    "host_metrics": "host_metrics",
+    "pc_sample": "pc_samples",
+}
+
+
+def gpufl(*arguments):
+    done = subprocess.run([PROGRAM, *arguments], check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+def documented_columns():
+    """Column and dtype of every table, from the reference."""
+    page = (ROOT / "docs" / "reference" / "python-dataframes.md").read_text(encoding="utf-8")
+    tables = {}
+    for line in page.splitlines():
+        if line.startswith("## "):
+            rows = tables[line[3:]] = []
+        elif match := re.match(r"\| `(\w+)` \| (\w+) \|", line):
+            rows.append(match.groups())
+    return tables
+
+
+@pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.name)
+def test_columns_are_as_documented(path):
+    session = GpuFlightSession(path)
+    found = {}
+    for table in session.tables():
+        frame = getattr(session, table)
+        found[table] = [(name, str(dtype)) for name, dtype in frame.dtypes.items()]
+    assert found == documented_columns()
+
+
+@pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.name)
+def test_values_are_those_of_the_csv_export(path, tmp_path):
+    gpufl("export", path, "--to", "csv", "--output", tmp_path / "csv")
+    session = GpuFlightSession(path)
+    compared = 0
+    for name, table in EXPORTED.items():
+        file = tmp_path / "csv" / f"{name}.csv"
+        frame = getattr(session, table)
+        if not file.exists():
+            assert len(frame) == 0
+            continue
+        with file.open(newline="", encoding="utf-8") as lines:
+            expected = list(csv.DictReader(lines))
+        assert len(frame) == len(expected)
+        for column in frame.columns:
+            if table == "pc_samples" and column == "scope":
+                continue  # the file has the scope's number, we its path
+            kind = {"category": str, "float64": float}.get(str(frame[column].dtype), int)
+            cells = [None if pd.isna(value) else kind(value) for value in frame[column]]
+            texts = [kind(row[column]) if row[column] else None for row in expected]
+            assert cells == texts, (table, column)
+            compared += 1
+    assert compared >= 10
+
+
+def test_whole_numbers_are_exact():
+    nodes = GpuFlightSession(COMPLETE).kernels["graph_node"]
+    assert nodes[0] == 2**64 - 1
+    assert nodes[1] is pd.NA
+
+
+def test_frames_are_made_once_and_without_a_copy():
+    session = GpuFlightSession(GPT)
+    kernels = session.kernels
+    assert session.kernels is kernels
+    again = {name: values for name, values, *_ in session._core.columns("kernels")}
+    start = kernels["start_ns"].to_numpy()
+    assert np.shares_memory(start, again["start_ns"])
+    assert not start.flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        start[0] = 0
+
+
+def test_frames_outlive_the_session():
+    session = GpuFlightSession(GPT)
+    kernels = session.kernels
+    start, total = kernels["start_ns"].iloc[-1], int(kernels["duration_ns"].sum())
+    del session
+    gc.collect()
+    GpuFlightSession(COMPLETE)
+    assert kernels["start_ns"].iloc[-1] == start
+    assert int(kernels["duration_ns"].sum()) == total
+
+
+def test_frames_can_be_worked_with():
+    session = GpuFlightSession(GPT)
+    kernels = session.kernels
+    by_name = kernels.groupby("name", observed=True)["duration_ns"].sum()
+    best = session.figures["kernels"]["by_name"][0]
+    assert by_name.max() == best["duration_ns"]["total"]
+    assert by_name.idxmax() == best.get("full_name", best["label"])
+    assert len(kernels[kernels["device"] == 0]) == len(kernels)
+    changed = kernels.assign(end_ns=kernels["start_ns"] + kernels["duration_ns"])
+    assert (changed["end_ns"] >= changed["start_ns"]).all()
+    assert kernels["cluster_x"].isna().all()
+    copy = kernels.head(3).copy()
+    copy.loc[copy.index[0], "duration_ns"] = 1
+    assert copy["duration_ns"].iloc[0] == 1
+
+
+def test_categories_are_those_in_use():
+    for table in ("kernels", "scope_events", "counters"):
+        names = getattr(GpuFlightSession(COMPLETE), table)["name"]
+        assert set(names.cat.categories) == set(names.dropna())
+
+
+def test_scopes_are_profile_samples():
+    session = GpuFlightSession(COMPLETE)
+    assert session.scopes is session.profile_samples
+    assert list(session.scopes["source"].unique()) == ["pc_sample", "sass_metric"]
+
+
+def test_perf_has_values_with_their_exponent():
+    assert list(GpuFlightSession(COMPLETE).perf["value"][:3]) == [6e7, 7e8, 8e9]
+
+
+def test_ledger():
+    ledger = GpuFlightSession(COMPLETE).ledger.set_index("name")["value"]
+    assert ledger["launches_seen"] == ledger["kernel_records"] == ledger["rows.kernel"] == 6
+    assert ledger["by_device.0.launches"] == 6
+    assert ledger["uncounted.device_side_launches"] is pd.NA
+    assert len(GpuFlightSession(GOLDEN / "crashed").ledger) == 0
+
+
+@pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.name)
+def test_arrow_has_the_same_values(path):
+    pytest.importorskip("pyarrow")
+    session = GpuFlightSession(path)
+    for table in (*session.tables(), "scopes"):
+        frame = getattr(session, table)
+        arrow = session.arrow(table).to_pydict()
+        assert list(arrow) == list(frame.columns)
+        for column, values in arrow.items():
+            assert values == [None if pd.isna(value) else value for value in frame[column]]
+
+
+# --- Which session
+
+
+@pytest.fixture
+def several(tmp_path):
+    for source in (GPT, MONITOR, COMPLETE):
+        shutil.copytree(source, tmp_path / "several" / source.name)
+    return tmp_path / "several"
+
+
+def test_newest_session_is_taken(several):
+    newest = find_sessions(several)[-1]
+    assert GpuFlightSession(several).header == newest
+    assert newest["session_id"] == max(s["session_id"] for s in find_sessions(several))
+
+
+def test_session_by_prefix_and_id(several):
+    assert GpuFlightSession(several, log_prefix="h200_g").header["app_name"] == "h200_gpt"
+    wanted = find_sessions(several)[0]
+    session = GpuFlightSession(several, session_id=wanted["session_id"])
+    assert session.path == pathlib.Path(wanted["path"])
+    with pytest.raises(FileNotFoundError, match="app name that begins with 'nobody'"):
+        GpuFlightSession(several, log_prefix="nobody")
+
+
+def test_no_session(tmp_path):
+    with pytest.raises(FileNotFoundError, match=re.escape(str(tmp_path))):
+        GpuFlightSession(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        GpuFlightSession(tmp_path / "nothing")
+
+
+def test_crashed_and_corrupt_sessions_are_read():
+    for name in ("crashed", "corrupt", "newer_minor"):
+        session = GpuFlightSession(GOLDEN / name)
+        for table in session.tables():
+            assert len(getattr(session, table)) >= 0
+        assert session.header["session_id"] in session.report()
+
+
+# --- What is told
+
+
+@pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.name)
+@pytest.mark.parametrize("form", ["text", "md", "json", "html"])
+def test_report_is_that_of_the_command(path, form):
+    assert GpuFlightSession(path).report(form) == gpufl("report", path, "--format", form)
+
+
+@pytest.mark.parametrize(
+    "inspection", ["scopes", "hotspots", "stalls", "profile_samples", "syncs", "insights"]
+)
+def test_inspections_are_parts_of_the_report(inspection, capsys):
+    session = GpuFlightSession(COMPLETE)
+    getattr(session, f"inspect_{inspection}")(top_n=10)
+    printed = capsys.readouterr().out
+    assert len(printed.splitlines()) > 1
+    assert printed in session.report()
+
+
+def test_inspections_take_top_n(capsys):
+    session = GpuFlightSession(GPT)
+    session.inspect_hotspots(top_n=2)
+    assert "more" in capsys.readouterr().out
+    session.inspect_hotspots(top_n=1, sort="count")
+    most = session.kernels["name"].value_counts().iloc[0]
+    assert f"{most:,}" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="beauty"):
+        session.inspect_hotspots(sort="beauty")
+
+
+def test_perf_metrics(capsys):
+    GpuFlightSession(COMPLETE).inspect_perf_metrics()
+    assert re.search(r"range_a +metric_a .* 6e\+07\n", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("path", "inspection", "reason", "remedy"),
+    [
+        (MONITOR, "hotspots", "engine Monitor records no GPU work", "engine Trace"),
+        (MONITOR, "syncs", "engine Monitor records no GPU work", "engine Trace"),
+        (MONITOR, "insights", "engine Monitor records no GPU work", "engine Trace"),
+        (MONITOR, "stalls", "engine Monitor records no stalls", "engine PcSampling or Deep"),
+        (GPT, "stalls", "engine Trace records no stalls", "engine PcSampling or Deep"),
+        (GPT, "profile_samples", "no profile samples", "PcSampling or SassMetrics or Deep"),
+        (GPT, "perf_metrics", "no hardware counters", "engine RangeProfiler"),
+        (GPT, "scopes", "the program opened none", "gpufl.Scope"),
+    ],
+)
+def test_empty_inspection_says_why(path, inspection, reason, remedy, capsys):
+    getattr(GpuFlightSession(path), f"inspect_{inspection}")()
+    printed = " ".join(capsys.readouterr().out.split())
+    assert printed.startswith("NOT RECORDED")
+    assert reason in printed
+    assert remedy in printed
+
+
+def test_summary(capsys):
+    GpuFlightSession(GPT).print_summary()
+    printed = capsys.readouterr().out
+    for heading in ("GPUFlight report: h200_gpt", "LEDGER", "GPU TIME", "INSIGHTS"):
+        assert heading in printed
+
+
+def test_insights():
+    session = GpuFlightSession(GPT)
+    insights = session.insights()
+    assert [i.rule for i in insights] == [i["rule"] for i in session.figures["insights"]]
+    first = insights[0]
+    assert first.severity == "HIGH"
+    assert 0 < first.gain_share < 1
+    assert first.evidence[0].device == 0
+    assert first.title in str(first)
+    assert first.advice in str(first)
+
+
+def test_diff():
+    session = GpuFlightSession(GPT)
+    diff = session.diff(COMPLETE)
+    assert str(diff) == gpufl("diff", GPT, COMPLETE)
+    assert diff.figures["totals"][0]["a"] == session.figures["session"]["duration_ns"]
+    assert str(session.diff(GpuFlightSession(COMPLETE))) == str(diff)
+    with pytest.raises(FileNotFoundError):
+        session.diff("/nowhere")
+
+
+def test_threads_may_share_a_session():
+    session = GpuFlightSession(GPT)
+    told = []
+    threads = [threading.Thread(target=lambda: told.append(session.report())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert told == [session.report()] * 4
+
+
+def test_pandas_is_imported_only_when_used():
+    code = (
+        "import sys; from gpufl.analyzer import GpuFlightSession; import gpufl.viz, gpufl.report\n"
+        f"session = GpuFlightSession({str(GPT)!r}); session.insights(); session.report()\n"
+        "print({'pandas', 'matplotlib', 'pyarrow'} & set(sys.modules))"
+    )
+    assert run_python(code) == "set()\n"

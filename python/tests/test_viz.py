@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+import pathlib
+import shutil
+
+import pytest
+from test_analyzer import COMPLETE, GPT, MONITOR
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+import gpufl.viz as viz  # noqa: E402
+import matplotlib.pyplot as plt  # noqa: E402
+from gpufl.analyzer import GpuFlightSession  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def close_figures(monkeypatch):
+    monkeypatch.setattr(viz, "_session", None)
+    yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        (GPT, {"timeline", "kernel_table", "utilization"}),
+        (MONITOR, {"utilization", "memory"}),
+        (
+            COMPLETE,
+            {"timeline", "kernel_table", "utilization", "memory", "scope_flame", "stall_bars"},
+        ),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_only_pictures_with_data(path, names, tmp_path):
+    figures = viz.figures(path)
+    assert set(figures) == names
+    for name, figure in figures.items():
+        figure.savefig(tmp_path / f"{name}.png")
+        assert figure.get_facecolor() == (1.0, 1.0, 1.0, 1.0)
+
+
+def test_init_and_show():
+    session = viz.init(GPT)
+    assert set(viz.show()) == {"timeline", "kernel_table", "utilization"}
+    assert viz.init(session) is session
+
+
+@pytest.mark.parametrize("pattern", ["logs", "logs/*.log", "logs/*/*.log*", "logs/run/manifest.ndjson"])
+def test_patterns(tmp_path, pattern):
+    shutil.copytree(GPT, tmp_path / "logs" / "run")
+    assert viz.init(pattern).header["app_name"] == "h200_gpt"
+
+
+def test_without_init():
+    with pytest.raises(RuntimeError, match="viz.init"):
+        viz.show()
+    with pytest.raises(FileNotFoundError):
+        viz.init("nothing/*.log")
+
+
+def texts(axes):
+    return [text.get_text() for text in axes.texts]
+
+
+def test_kernel_table_has_the_figures_of_the_report():
+    (axes,) = viz.kernel_table(GPT, top_n=3).axes
+    groups = GpuFlightSession(GPT).figures["kernels"]["by_name"][:3]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [g["label"] for g in groups]
+    for text, group in zip(texts(axes), groups):
+        assert text.startswith(f"{group['share']:.1%}")
+        assert f"{group['duration_ns']['count']:,} ×" in text
+    widths = [bar.get_width() for bar in axes.patches]
+    assert widths == pytest.approx([group["duration_ns"]["total"] / 1e6 for group in groups])
+
+
+def test_timeline_has_a_row_for_each_stream_and_thread():
+    (axes,) = viz.timeline(GPT).axes
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert any("NVIDIA H200" in label and "stream 7" in label for label in labels)
+    assert sum("thread" in label for label in labels) == 2
+
+
+def test_scopes_lie_inside_of_those_around_them():
+    scopes = GpuFlightSession(COMPLETE).figures["scopes"]
+    bars = viz.scope_flame(COMPLETE).axes[0].patches
+    for scope, bar in zip(scopes, bars):
+        if scope["parent"] is not None:
+            around = bars[scope["parent"]]
+            assert around.get_x() <= bar.get_x()
+            assert bar.get_x() + bar.get_width() <= around.get_x() + around.get_width() + 1e-9
+
+
+def test_scopes_of_several_threads_share_the_width():
+    scopes = [{"parent": None}, {"parent": 0}, {"parent": 0}]
+    assert viz._nested_spans(scopes, [10, 10, 30]) == [(0, 10), (0, 2.5), (2.5, 7.5)]
+
+
+def test_compare():
+    (axes,) = viz.compare(GPT, COMPLETE).axes
+    assert axes.get_yticklabels()[0].get_text() == "session time"
+    a, b = (GpuFlightSession(p).figures["session"]["duration_ns"] for p in (GPT, COMPLETE))
+    assert texts(axes)[0] == f"{100 * (b / a - 1):+.1f}%"
+
+
+def test_pictures_leave_the_style_alone(tmp_path):
+    before = dict(plt.rcParams)
+    viz.figures(GPT)
+    assert dict(plt.rcParams) == before
+    assert pathlib.Path.cwd() == tmp_path
