@@ -117,27 +117,28 @@ class Rounds {
         tag_(scope.tag()),
         meta_(scope.meta()),
         next_(-int64_t{meta_.warmup}) {}
-  ~Rounds() { end(open_); }
+  ~Rounds() { finish(); }
   Rounds(const Rounds&) = delete;
   Rounds& operator=(const Rounds&) = delete;
 
   int64_t next() {
     if (next_ == int64_t{meta_.repeat}) {
-      change_to(0);
+      finish();
       throw nb::stop_iteration();
     }
     if (next_ == 0) {
-      change_to(begin(name_.view(), tag_.view(), meta_));
+      finish();
+      open_ = begin(name_.view(), tag_.view(), meta_);
     } else if (next_ == -int64_t{meta_.warmup}) {
-      change_to(begin(std::string(name_.view()) + "_warmup", {}, {}));
+      open_ = begin(std::string(name_.view()) + "_warmup", {}, {});
     }
     return next_++;
   }
 
  private:
-  void change_to(uint64_t scope) {
+  void finish() {
     end(open_);
-    open_ = scope;
+    open_ = 0;
   }
 
   Text name_;

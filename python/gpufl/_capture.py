@@ -147,9 +147,9 @@ def shutdown() -> None:
 
 def generate_report(output_path: str | os.PathLike[str] = "") -> None:
     """Print the report of this process's session, or of its last one, or write it to a file."""
-    text = _core.report()
-    if not text:
+    if not _upload.in_force().enabled:
         return
+    text = _core.report()
     if output_path:
         pathlib.Path(output_path).write_text(text, encoding="utf-8")
     else:

@@ -26,17 +26,18 @@ _in_force: _core.InitOptions | None = None
 
 
 def remember(options: _core.InitOptions) -> None:
-    """Of the last init(): what upload_logs() goes by."""
+    """Of the last init(), which later calls go by."""
     global _in_force
     _in_force = options
 
 
-def _options() -> _core.InitOptions:
+def in_force() -> _core.InitOptions:
+    """The options of the last init(), or what one without arguments would have."""
     return _in_force if _in_force is not None else _core.options_in_force(_core.InitOptions(), {})
 
 
 def has_server() -> bool:
-    return bool(_options().backend_url)
+    return bool(in_force().backend_url)
 
 
 def upload_logs(
@@ -50,7 +51,7 @@ def upload_logs(
     When gpufl is disabled: a success of 0 events, without any network. This version has no server to
     send to, so it raises UploadError otherwise.
     """
-    if not _options().enabled:
+    if not in_force().enabled:
         return UploadResult(success=True, events_uploaded=0)
     raise UploadError(
         "this version of gpufl cannot upload: there is no server for its logs yet; "

@@ -10,6 +10,7 @@ declare -rA apt_needs=(
   [lint]="git shellcheck python3 python3-venv"
   [test]="clang libclang-rt-dev shellcheck libgtest-dev binutils"
   [cuda]="g++ python3 python3-venv"
+  [python]="python3-dev python3-venv"
   [browser]="chromium"
   [pages]="chromium nodejs npm|nodejs"
 )
@@ -19,6 +20,7 @@ declare -rA wheel_needs=(
   [lint]="lint"
   [test]="lint export"
   [cuda]="cuda"
+  [python]=""
   [browser]=""
   [pages]=""
 )

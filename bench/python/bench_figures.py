@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of the Python benchmarks, printed and written as those of the others are."""
+
+import json
+import os
+import pathlib
+import platform
+import statistics
+import time
+
+
+class Figures:
+    def __init__(self):
+        self.entries = []
+
+    def add(self, figure, values, unit, at_most=None):
+        """The middle of `values` with the 95% interval of the median; held by its upper end."""
+        ranked = sorted(values)
+        half = int(0.98 * len(ranked) ** 0.5) + 1
+        middle = len(ranked) // 2
+        low, high = ranked[middle - half], ranked[min(middle + half, len(ranked) - 1)]
+        entry = {"figure": figure, "value": statistics.median(ranked), "unit": unit}
+        entry |= {"low": low, "high": high, "pairs": len(ranked)}
+        if at_most is not None:
+            entry |= {"at_most": at_most, "within": high <= at_most}
+        self.entries.append(entry)
+        bar = "" if at_most is None else f", at most {at_most}{'' if entry['within'] else ': MISSED'}"
+        print(f"{figure}: {entry['value']:.2f} {unit} ({low:.2f} to {high:.2f}){bar}")
+
+
+def cpu_name():
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.processor()
+
+
+def write_result(benchmark, figures, path):
+    """Into the file, where one was asked for; the program's exit code."""
+    run = {"cpu": cpu_name(), "cores": os.cpu_count(), "python": platform.python_version()}
+    run["unix_time_s"] = int(time.time())
+    if path:
+        result = {"benchmark": benchmark, "run": run, "figures": figures.entries}
+        pathlib.Path(path).write_text(json.dumps(result, indent=1) + "\n")
+    return 0 if all(entry.get("within", True) for entry in figures.entries) else 1
