@@ -6,21 +6,16 @@ import gc
 import pathlib
 import re
 import shutil
-import subprocess
 import threading
 
 import pytest
-from conftest import PROGRAM, run_python
+from conftest import run_python
+from recordings import COMPLETE, GOLDEN, GPT, MONITOR, ROOT, gpufl
 
 pd = pytest.importorskip("pandas")
 import numpy as np  # noqa: E402: comes with pandas
 from gpufl.analyzer import GpuFlightSession, find_sessions  # noqa: E402
 
-ROOT = pathlib.Path(__file__).parents[2]
-GPT = ROOT / "examples" / "sessions" / "h200_gpt"
-MONITOR = ROOT / "tests" / "replay" / "recordings" / "h200_monitor"
-GOLDEN = ROOT / "format" / "golden"
-COMPLETE = GOLDEN / "complete"  # has rows of every kind
 SESSIONS = [GPT, MONITOR, COMPLETE]
 # Our tables by the names of the files that `gpufl export --to csv` writes.
 EXPORTED = {
@@ -38,11 +33,6 @@ EXPORTED = {
     "host_metrics": "host_metrics",
     "pc_sample": "pc_samples",
 }
-
-
-def gpufl(*arguments):
-    done = subprocess.run([PROGRAM, *arguments], check=True, capture_output=True, text=True)
-    return done.stdout
 
 
 def documented_columns():

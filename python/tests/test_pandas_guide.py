@@ -4,7 +4,7 @@
 import re
 
 import pytest
-from test_analyzer import ROOT
+from recordings import ROOT
 
 pytest.importorskip("pandas")
 pytest.importorskip("matplotlib").use("Agg")

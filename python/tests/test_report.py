@@ -2,7 +2,7 @@
 import pytest
 from gpufl.analyzer import GpuFlightSession
 from gpufl.report import HtmlReport, TextReport, generate_report
-from test_analyzer import GPT, gpufl
+from recordings import GPT, gpufl
 
 
 def test_generate_report_returns_and_writes(tmp_path):

@@ -3,7 +3,7 @@ import pathlib
 import shutil
 
 import pytest
-from test_analyzer import COMPLETE, GPT, MONITOR
+from recordings import COMPLETE, GPT, MONITOR
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
