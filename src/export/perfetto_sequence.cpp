@@ -151,8 +151,9 @@ void PerfettoSequence::site(Arg arg, uint32_t stack) {
       known->second = intern(values_, interned_data::kAnnotationTexts, text);
     }
   }
-  if (known->second == 0) return;
-  annotate(arg, [&](ProtoBuffer& to) { to.varint(annotation::kTextId, known->second); });
+  const uint64_t id = known->second;
+  if (id == 0) return;
+  annotate(arg, [&](ProtoBuffer& to) { to.varint(annotation::kTextId, id); });
 }
 
 void PerfettoSequence::begin_as(uint64_t type, std::string_view name, std::string_view category) {
