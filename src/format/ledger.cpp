@@ -9,6 +9,8 @@ namespace {
 using base::Json;
 using Count = std::optional<uint64_t>;
 
+constexpr std::string_view kCollectorTime = "collector_cpu_ns";
+
 Json counts_to_json(const std::map<std::string, uint64_t>& counts) {
   Json object = Json::object();
   for (const auto& [name, count] : counts) object.set(name, count);
@@ -180,8 +182,10 @@ Json Ledger::to_json() const {
     for (const std::string& name : uncounted) names.push(name);
     line.set("uncounted", std::move(names));
   }
-  for_each_count(*this, [&](std::string_view name, uint64_t value) { line.set(name, value); });
-  line.set("collector_cpu_ns", collector_cpu_ns);
+  for_each_count(*this, [&](std::string_view name, uint64_t value) {
+    if (knows(name)) line.set(name, value);
+  });
+  if (knows(kCollectorTime)) line.set(kCollectorTime, collector_cpu_ns);
   line.set("rows", counts_to_json(writer.rows));
   line.set("dropped", counts_to_json(writer.dropped));
   return line;
@@ -203,7 +207,8 @@ Ledger Ledger::from_json(const Json& line) {
       ledger.unknown.emplace(name);
     }
   });
-  ledger.collector_cpu_ns = line["collector_cpu_ns"].as_integer();
+  ledger.collector_cpu_ns = line[kCollectorTime].as_integer();
+  if (!line[kCollectorTime].is_integer()) ledger.unknown.emplace(kCollectorTime);
   ledger.writer.rows = counts_from_json(line["rows"]);
   ledger.writer.dropped = counts_from_json(line["dropped"]);
   return ledger;

@@ -94,7 +94,10 @@ TEST(LedgerTest, ACountThatIsNotThereIsUnknown) {
   EXPECT_TRUE(ledger.knows("samples_taken"));
   EXPECT_FALSE(ledger.knows("scopes_dropped"));
   EXPECT_FALSE(ledger.knows("raw_bytes"));
+  EXPECT_FALSE(ledger.knows("collector_cpu_ns"));
   EXPECT_TRUE(Ledger().knows("raw_bytes"));
+  EXPECT_EQ(ledger.to_json().find("scopes_dropped"), nullptr);
+  EXPECT_EQ(ledger.to_json().find("collector_cpu_ns"), nullptr);
 }
 
 TEST(LedgerTest, IsCompleteWhenNothingIsKnownToBeLost) {

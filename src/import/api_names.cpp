@@ -48,6 +48,7 @@ std::string_view plain_api_name(std::string_view name) {
 int8_t wait_of(std::string_view plain_name) {
   constexpr std::pair<std::string_view, int8_t> kWaits[] = {
       {"cudaEventSynchronize", 1},  {"cuEventSynchronize", 1},  {"hipEventSynchronize", 1},
+      {"cudaStreamWaitEvent", 2},   {"cuStreamWaitEvent", 2},   {"hipStreamWaitEvent", 2},
       {"cudaStreamSynchronize", 3}, {"cuStreamSynchronize", 3}, {"hipStreamSynchronize", 3},
       {"cudaDeviceSynchronize", 4}, {"cuCtxSynchronize", 4},    {"hipDeviceSynchronize", 4},
   };

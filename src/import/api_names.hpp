@@ -17,7 +17,7 @@ std::string_view plain_api_name(std::string_view name);
 int8_t copy_direction_of(std::string_view word);
 int8_t memory_kind_of(std::string_view word);
 
-// CUpti_ActivitySynchronizationType of a function that waits for the GPU; -1: it does not.
+// CUpti_ActivitySynchronizationType of a function that waits, or lets a stream wait; -1: of others.
 int8_t wait_of(std::string_view plain_name);
 
 }  // namespace gpufl::importing

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/import_files.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -106,7 +109,30 @@ class Import {
     for (Trace& trace : *traces) write(file, trace, is_run);
   }
 
+  // Where the trace tells no date, the file's is the best there is. Of several such files, which
+  // may share a clock, the first gives it.
+  void give_date(const fs::path& file, Trace& trace) {
+    constexpr int64_t kYear2000Ns = 946'684'800'000'000'000;
+    constexpr int64_t kLatestNs = INT64_MAX / 2;
+    const bool is_clock = trace.wall_of_zero_ns >= -kLatestNs && trace.wall_of_zero_ns <= kLatestNs;
+    if (!is_clock) trace.wall_of_zero_ns = 0;
+    if (start_wall_ns(trace) >= kYear2000Ns) return;
+    if (!wall_of_zero_ns_) {
+      struct stat status{};
+      if (stat(file.c_str(), &status) != 0) return;
+      constexpr int64_t kSecondNs = 1'000'000'000;
+      wall_of_zero_ns_ =
+          status.st_mtim.tv_sec * kSecondNs + status.st_mtim.tv_nsec - span_of(trace).begin;
+    }
+    trace.wall_of_zero_ns = *wall_of_zero_ns_;
+    trace.shortfalls.push_back(
+        {"start_time", "not_in_trace",
+         "the trace tells no date: the session begins when the file was last written", ""});
+  }
+
   void write(const fs::path& file, Trace& trace, bool is_run) {
+    drop_far_times(trace);
+    give_date(file, trace);
     SessionPlace place;
     place.file = file;
     place.folder = options_.output;
@@ -150,6 +176,7 @@ class Import {
   std::string run_id_;
   std::set<int64_t> ranks_;
   std::optional<int64_t> world_size_;
+  std::optional<int64_t> wall_of_zero_ns_;  // of traces that tell no date
 };
 
 }  // namespace

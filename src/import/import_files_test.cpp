@@ -56,6 +56,19 @@ TEST_F(ImportFilesTest, ReadsPlainAndGzip) {
   EXPECT_EQ(reader->header().run_id, reader->header().session_id);
 }
 
+TEST_F(ImportFilesTest, TakesTheDateOfTheFileWhereTheTraceTellsNone) {
+  constexpr int64_t kYear2020Ns = 1'577'836'800'000'000'000;
+  for (const char* head : {"", R"("baseTimeNanoseconds":9223372036854775807,)"}) {
+    const ImportOutcome outcome = import({file(
+        "t.json", std::string("{") + head +
+                      R"("traceEvents":[{"ph":"X","cat":"kernel","name":"a","ts":5,"dur":1}]})")});
+    ASSERT_EQ(outcome.sessions.size(), 1U);
+    const auto reader = format::SessionReader::open(outcome.sessions[0].dir);
+    ASSERT_TRUE(reader.is_ok());
+    EXPECT_GT(reader->header().start_wall_ns, kYear2020Ns);
+  }
+}
+
 TEST_F(ImportFilesTest, MakesOneRunOfTheRanksOfAJob) {
   std::string first = testing::torch_trace(), second = first;
   second.replace(second.find("\"rank\":3"), 8, "\"rank\":4");

@@ -20,7 +20,8 @@ TEST(ApiNames, TellWhatWaits) {
   EXPECT_EQ(wait_of("cudaEventSynchronize"), 1);
   EXPECT_EQ(wait_of("cuStreamSynchronize"), 3);
   EXPECT_EQ(wait_of("cudaDeviceSynchronize"), 4);
-  EXPECT_EQ(wait_of("cudaStreamWaitEvent"), -1);
+  EXPECT_EQ(wait_of("cudaStreamWaitEvent"), 2);
+  EXPECT_EQ(wait_of("cuStreamWaitEvent"), 2);
   EXPECT_EQ(wait_of("cudaMemcpy"), -1);
 }
 

@@ -24,7 +24,7 @@ using Row = SqliteFile::Row;
 constexpr int kIdBits = 24;
 constexpr int64_t kIdMask = (int64_t{1} << kIdBits) - 1;
 int64_t pid_of(int64_t global_id) { return global_id < 0 ? 0 : global_id >> kIdBits & kIdMask; }
-int64_t tid_of(int64_t global_id) { return global_id < 0 ? 0 : global_id & kIdMask; }
+int64_t tid_of(int64_t global_id) { return global_id < 0 ? kUnknown : global_id & kIdMask; }
 
 // Numbers of 32 bits that CUPTI has no value for.
 int64_t unless_invalid(int64_t value) { return value >= int64_t{UINT32_MAX} ? kUnknown : value; }
@@ -42,6 +42,17 @@ std::string_view operator_name(std::string_view text) {
 int64_t correlation_of(const Row& row, size_t column) {
   const int64_t id = row.integer(column, 0);
   return id == 0 ? kUnknown : id;
+}
+
+// Times in two columns, as a start and a duration. What is no number, and what no clock shows, is
+// impossible.
+bool read_times(const Row& row, size_t start_column, size_t end_column, int64_t& start,
+                int64_t& duration) {
+  start = row.integer(start_column, INT64_MIN);
+  const int64_t end = row.integer(end_column, INT64_MIN);
+  if (!is_possible(start, 0) || !is_possible(end, 0)) return false;
+  duration = end - start;
+  return is_possible(start, duration);
 }
 
 class NsightReader {
@@ -69,9 +80,9 @@ class NsightReader {
   const std::string& text(int64_t id) const;
   int8_t memory_kind(int64_t number) const;
   // Columns 0 to 6 are kWork. False: its times are impossible, and it is counted.
-  static bool read_work(const Row& row, int64_t device, Trace& trace, Work& work);
+  static bool read_work(const Row& row, int64_t device, bool is_instant, Trace& trace, Work& work);
   static bool read_work(const Row& row, Trace& trace, Work& work) {
-    return read_work(row, row.integer(3), trace, work);
+    return read_work(row, row.integer(3), false, trace, work);
   }
   void add_range(const Row& row);
 
@@ -113,12 +124,11 @@ int8_t NsightReader::memory_kind(int64_t number) const {
   return found == memory_kinds_.end() ? int8_t{kUnknown} : found->second;
 }
 
-bool NsightReader::read_work(const Row& row, int64_t device, Trace& trace, Work& work) {
-  work.start = row.integer(1, 0);
-  work.duration = row.integer(2, work.start) - work.start;
+bool NsightReader::read_work(const Row& row, int64_t device, bool is_instant, Trace& trace,
+                             Work& work) {
   work.correlation = correlation_of(row, 6);
   work.lane = trace.lanes.add({device, row.integer(4), unless_invalid(row.integer(5))});
-  if (work.duration >= 0) return true;
+  if (read_times(row, 1, is_instant ? 1 : 2, work.start, work.duration)) return true;
   ++trace.impossible_times;
   return false;
 }
@@ -205,7 +215,7 @@ Status NsightReader::read_copies() {
     Trace& trace = of(pid_of(row.integer(0)));
     Copy copy;
     if (!read_work(row, trace, copy)) return;
-    copy.bytes = row.integer(7, 0);
+    copy.bytes = possible_bytes(row.integer(7));
     // CUPTI's numbers, and behind them those of pages of unified memory that moved.
     constexpr int64_t kFirstMigration = 11;
     constexpr int8_t kMigrations[] = {1, 2, 8};
@@ -213,7 +223,7 @@ Status NsightReader::read_copies() {
     const int64_t migration = kind - kFirstMigration;
     copy.direction = migration >= 0 && migration < std::ssize(kMigrations)
                          ? kMigrations[migration]
-                         : static_cast<int8_t>(kind);
+                         : static_cast<int8_t>(kind < kFirstMigration ? kind : kUnknown);
     copy.source_kind = memory_kind(row.integer(9));
     copy.target_kind = memory_kind(row.integer(10));
     copy.peer_device = static_cast<int32_t>(unless_invalid(row.integer(11)));
@@ -228,7 +238,7 @@ Status NsightReader::read_fills() {
     Trace& trace = of(pid_of(row.integer(0)));
     Fill fill;
     if (!read_work(row, trace, fill)) return;
-    fill.bytes = row.integer(7, 0);
+    fill.bytes = possible_bytes(row.integer(7));
     fill.value = row.integer(8);
     fill.memory_kind = memory_kind(row.integer(9));
     fill.graph_node = row.integer(10);
@@ -245,7 +255,7 @@ Status NsightReader::read_waits() {
     // Some versions write device 0 for all: its context tells better.
     const auto known = device_of_context_.find({pid, row.integer(4)});
     const int64_t device = known == device_of_context_.end() ? row.integer(3) : known->second;
-    if (!read_work(row, device, trace, wait)) return;
+    if (!read_work(row, device, false, trace, wait)) return;
     wait.call = static_cast<int8_t>(row.integer(7));
     wait.event_id = unless_invalid(row.integer(8));
     trace.waits.push_back(wait);
@@ -257,9 +267,9 @@ Status NsightReader::read_allocations() {
   return file_.scan("CUDA_GPU_MEMORY_USAGE_EVENTS", columns, [&](const Row& row) {
     Trace& trace = of(pid_of(row.integer(0)));
     Allocation one;
-    if (!read_work(row, trace, one)) return;
+    if (!read_work(row, row.integer(3), true, trace, one)) return;
     one.operation = row.integer(7) == 0 ? 1 : 2;
-    one.bytes = row.integer(8);
+    one.bytes = possible_bytes(row.integer(8));
     one.address = row.integer(9);
     one.memory_kind = memory_kind(row.integer(10));
     trace.allocations.push_back(one);
@@ -282,9 +292,8 @@ Status NsightReader::read_calls() {
   return file_.scan("CUPTI_ACTIVITY_KIND_RUNTIME", columns, [&](const Row& row) {
     const int64_t thread = row.integer(0);
     Trace& trace = of(pid_of(thread));
-    const int64_t start = row.integer(1, 0);
-    const int64_t duration = row.integer(2, start) - start;
-    if (duration < 0) {
+    int64_t start = 0, duration = 0;
+    if (!read_times(row, 1, 2, start, duration)) {
       ++trace.impossible_times;
       return;
     }
@@ -314,13 +323,12 @@ void NsightReader::add_range(const Row& row) {
   const auto process = traces_.find(pid_of(thread));
   if (process == traces_.end()) return;  // it never used the GPU
   Trace& trace = process->second;
-  const int64_t start = row.integer(1, 0);
   if (type != kMark && !row.has(2)) {
     ++trace.not_imported["ranges without an end"];
     return;
   }
-  const int64_t duration = type == kMark ? 0 : row.integer(2) - start;
-  if (duration < 0) {
+  int64_t start = 0, duration = 0;
+  if (!read_times(row, 1, type == kMark ? 1 : 2, start, duration)) {
     ++trace.impossible_times;
     return;
   }
@@ -352,8 +360,8 @@ void NsightReader::add_range(const Row& row) {
 Status NsightReader::read_overhead() {
   return file_.scan("PROFILER_OVERHEAD", {"globalTid", "start", "end"}, [&](const Row& row) {
     const auto process = traces_.find(pid_of(row.integer(0)));
-    const int64_t lasted = row.integer(2, 0) - row.integer(1, 0);
-    if (process == traces_.end() || lasted < 0) return;
+    int64_t start = 0, lasted = 0;
+    if (process == traces_.end() || !read_times(row, 1, 2, start, lasted)) return;
     auto& sum = process->second.overhead_ns;
     sum = sum.value_or(0) + static_cast<uint64_t>(lasted);
   });

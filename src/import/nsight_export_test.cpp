@@ -194,6 +194,21 @@ INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (0,10,0,7,1,2);)");
   EXPECT_EQ(trace.lanes[trace.kernels[0].lane].context, kUnknown);
 }
 
+TEST_F(NsightExportTest, LeavesOutTimesAndSizesThatAreNone) {
+  const auto traces = read(R"(
+CREATE TABLE StringIds (id INTEGER, value TEXT);
+CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start, end, bytes INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (-9223372036854775807,9223372036854775807,1),
+  ('soon',10,1),(5,NULL,1),(1,400000000000000000,1),(1,2,-7),(1,2,9223372036854775807),(1,2,8);)");
+  ASSERT_TRUE(traces.is_ok()) << traces.status().text();
+  const Trace& trace = traces->front();
+  EXPECT_EQ(trace.impossible_times, 4U);
+  ASSERT_EQ(trace.copies.size(), 3U);
+  EXPECT_EQ(trace.copies[0].bytes, kUnknown);
+  EXPECT_EQ(trace.copies[1].bytes, kUnknown);
+  EXPECT_EQ(trace.copies[2].bytes, 8);
+}
+
 TEST_F(NsightExportTest, SaysWhatIsWrongWithOtherFiles) {
   EXPECT_EQ(read("CREATE TABLE a (b INTEGER);").status().code(), Code::Unsupported);
   const fs::path path = temp_.path() / "trace.sqlite";

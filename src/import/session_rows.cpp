@@ -50,6 +50,10 @@ Json to_json(const Launch::Size& size) {
   return list;
 }
 
+// For columns that every row of a log has: the bytes of a copy, the thread of a scope. None of
+// these is ever 0, so 0 is what nobody told.
+int64_t or_zero(int64_t value) { return value == kUnknown ? 0 : value; }
+
 template <typename Rows>
 void sort_by_start(Rows& rows) {
   std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
@@ -74,7 +78,8 @@ int64_t SessionRows::config(uint32_t number) {
   Json value = Json::object();
   value.set("name", name(launch.name));
   const auto set_size = [&](std::string_view key, const Launch::Size& size) {
-    if (size[0] != kUnknown) value.set(key, to_json(size));
+    const bool is_size = std::all_of(size.begin(), size.end(), [](int64_t n) { return n > 0; });
+    if (is_size) value.set(key, to_json(size));
   };
   const auto set_known = [&](std::string_view key, int64_t number_or_unknown) {
     if (number_or_unknown != kUnknown) value.set(key, number_or_unknown);
@@ -95,6 +100,33 @@ int64_t SessionRows::config(uint32_t number) {
   return id = log_.intern(Dict::Config, value.dump());
 }
 
+// Traces of several processes in one file have ids twice. Only where a call is made inside of
+// another both are one; else nobody can tell whose the work is.
+void SessionRows::index_calls() {
+  std::vector<std::pair<int64_t, uint32_t>> all;
+  for (uint32_t i = 0; i < trace_.calls.size(); ++i) {
+    if (trace_.calls[i].correlation != kUnknown) all.emplace_back(trace_.calls[i].correlation, i);
+  }
+  std::sort(all.begin(), all.end());
+  for (size_t from = 0, to = 0; from < all.size(); from = to) {
+    size_t outer = from;
+    for (to = from; to < all.size() && all[to].first == all[from].first; ++to) {
+      if (trace_.calls[all[to].second].duration > trace_.calls[all[outer].second].duration) {
+        outer = to;
+      }
+    }
+    const Call& around = trace_.calls[all[outer].second];
+    const auto is_inside = [&](const std::pair<int64_t, uint32_t>& one) {
+      const Call& call = trace_.calls[one.second];
+      return call.thread == around.thread && call.start >= around.start &&
+             call.start + call.duration <= around.start + around.duration;
+    };
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(from);
+    const auto end = all.begin() + static_cast<std::ptrdiff_t>(to);
+    if (std::all_of(begin, end, is_inside)) by_correlation_.push_back(all[outer]);
+  }
+}
+
 const Call* SessionRows::claim(int64_t correlation) {
   if (correlation == kUnknown) return nullptr;
   const auto found = std::lower_bound(by_correlation_.begin(), by_correlation_.end(),
@@ -105,29 +137,37 @@ const Call* SessionRows::claim(int64_t correlation) {
 }
 
 void SessionRows::put_caller(Row& row, const WorkColumns& columns, int64_t thread, int64_t time) {
-  row.put(columns.thread, thread);
+  row.put_known(columns.thread, thread);
   if (!trace_.scopes.empty()) {
-    uint32_t scope = scopes_.at(thread, time);
+    uint32_t scope = thread == kUnknown ? ThreadSpans::kNone : scopes_.at(thread, time);
     const bool is_inherited = scope == ThreadSpans::kNone;
     if (is_inherited) scope = scopes_.only_at(time);
     // Ids count from 1; kNone wraps to 0, which means none.
     row.put(columns.scope, static_cast<uint32_t>(scope + 1));
     row.put(columns.inherited, is_inherited && scope != ThreadSpans::kNone ? 1 : 0);
   }
-  if (!trace_.python.empty()) row.put(columns.stack, stacks_.id_of(python_.at(thread, time)));
+  if (!trace_.python.empty() && thread != kUnknown) {
+    row.put(columns.stack, stacks_.id_of(python_.at(thread, time)));
+  }
 }
 
-const Call* SessionRows::put_work(Row& row, const WorkColumns& columns, const Work& work) {
+void SessionRows::put_call(Row& row, const WorkColumns& columns, const Call& call) {
+  row.put(columns.api_start, call.start - origin_).put(columns.api_duration, call.duration);
+  put_caller(row, columns, call.thread, call.start);
+}
+
+void SessionRows::put_lane(Row& row, const WorkColumns& columns, const Work& work) {
   const Lane& lane = trace_.lanes[work.lane];
   row.put_known(columns.device, lane.device);
   row.put_known(columns.context, lane.context);
   row.put_known(columns.stream, lane.stream);
   row.put_known(columns.correlation, work.correlation);
+}
+
+const Call* SessionRows::put_work(Row& row, const WorkColumns& columns, const Work& work) {
+  put_lane(row, columns, work);
   const Call* call = claim(work.correlation);
-  if (call != nullptr) {
-    row.put(columns.api_start, call->start - origin_).put(columns.api_duration, call->duration);
-    put_caller(row, columns, call->thread, call->start);
-  }
+  if (call != nullptr) put_call(row, columns, *call);
   return call;
 }
 
@@ -155,7 +195,7 @@ Status SessionRows::write_copies() {
   for (const Copy& copy : trace_.copies) {
     Row row;
     row.put(column::kStart, copy.start - origin_).put(column::kDuration, copy.duration);
-    row.put(column::kBytes, copy.bytes);
+    row.put(column::kBytes, or_zero(copy.bytes));
     row.put_known(column::kDirection, copy.direction);
     row.put_known(column::kSourceKind, copy.source_kind);
     row.put_known(column::kTargetKind, copy.target_kind);
@@ -177,7 +217,7 @@ Status SessionRows::write_fills() {
   for (const Fill& fill : trace_.fills) {
     Row row;
     row.put(column::kStart, fill.start - origin_).put(column::kDuration, fill.duration);
-    row.put(column::kBytes, fill.bytes);
+    row.put(column::kBytes, or_zero(fill.bytes));
     row.put_known(column::kValue, fill.value);
     row.put_known(column::kMemoryKind, fill.memory_kind);
     row.put_known(column::kGraphNode, fill.graph_node);
@@ -196,10 +236,12 @@ Status SessionRows::write_waits() {
   for (size_t i = 0; i < trace_.calls.size(); ++i) {
     const Call& call = trace_.calls[i];
     const int8_t kind = wait_of(plain_api_name(trace_.names[call.name]));
-    if (is_claimed_[i] || kind == kUnknown || call.correlation == kUnknown) continue;
+    if (is_claimed_[i] || kind == kUnknown) continue;
     Wait wait;
     static_cast<Work&>(wait) = {call.start, call.duration, call.correlation, nowhere};
     wait.call = kind;
+    wait.made_of = static_cast<int64_t>(i);
+    is_claimed_[i] = true;
     trace_.waits.push_back(wait);
   }
   sort_by_start(trace_.waits);
@@ -208,7 +250,12 @@ Status SessionRows::write_waits() {
     row.put(column::kStart, wait.start - origin_).put(column::kDuration, wait.duration);
     row.put_known(column::kCall, wait.call);
     row.put_known(column::kEventId, wait.event_id);
-    put_work(row, columns, wait);
+    if (wait.made_of == kUnknown) {
+      put_work(row, columns, wait);
+    } else {
+      put_lane(row, columns, wait);
+      put_call(row, columns, trace_.calls[static_cast<size_t>(wait.made_of)]);
+    }
     if (Status added = rows_.add(Kind::Sync, row, wait.start - origin_); !added) return added;
   }
   return Status::ok();
@@ -276,13 +323,9 @@ Status SessionRows::write_scopes() {
   });
   for (const uint32_t i : order) {
     const Span& scope = trace_.scopes[i];
-    int64_t depth = 0;
-    for (uint32_t up = scopes_.parent(i); up != ThreadSpans::kNone; up = scopes_.parent(up)) {
-      ++depth;
-    }
     Row row;
     row.put(column::kId, int64_t{i} + 1).put(column::kParent, uint32_t{scopes_.parent(i) + 1});
-    row.put(column::kThread, scope.thread).put(column::kDepth, depth);
+    row.put(column::kThread, or_zero(scope.thread)).put(column::kDepth, scopes_.depth(i));
     row.put(column::kName, name(scope.name));
     row.put(column::kStart, scope.start - origin_).put(column::kDuration, scope.duration);
     if (Status added = rows_.add(Kind::Scope, row, scope.start - origin_); !added) return added;
@@ -302,7 +345,7 @@ Status SessionRows::write_markers() {
     row.put_known(column::kEndThread, marker.end_thread);
     row.put_known(column::kCategory, marker.category);
     row.put_known(column::kColor, marker.color);
-    if (marker.has_thread) {
+    if (marker.thread != kUnknown) {
       row.put(column::kThread, marker.thread);
       if (!trace_.scopes.empty()) {
         const uint32_t scope = scopes_.at(marker.thread, marker.start);
@@ -316,11 +359,7 @@ Status SessionRows::write_markers() {
 
 Status SessionRows::write(int64_t end_ns) {
   is_claimed_.resize(trace_.calls.size());
-  for (size_t i = 0; i < trace_.calls.size(); ++i) {
-    const int64_t correlation = trace_.calls[i].correlation;
-    if (correlation != kUnknown) by_correlation_.emplace_back(correlation, i);
-  }
-  std::sort(by_correlation_.begin(), by_correlation_.end());
+  index_calls();
   using Step = Status (SessionRows::*)();
   for (const Step step :
        {&SessionRows::write_scopes, &SessionRows::write_markers, &SessionRows::write_kernels,

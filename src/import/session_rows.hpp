@@ -36,8 +36,11 @@ class SessionRows {
  private:
   int64_t name(uint32_t number);
   int64_t config(uint32_t number);
+  void index_calls();
   const Call* claim(int64_t correlation);
   void put_caller(Row& row, const WorkColumns& columns, int64_t thread, int64_t time);
+  void put_call(Row& row, const WorkColumns& columns, const Call& call);
+  void put_lane(Row& row, const WorkColumns& columns, const Work& work);
   const Call* put_work(Row& row, const WorkColumns& columns, const Work& work);
   base::Status write_kernels();
   base::Status write_copies();
@@ -55,9 +58,10 @@ class SessionRows {
   RowBatches rows_;
   const ThreadSpans scopes_, python_;
   PythonStacks stacks_;
-  std::vector<std::pair<int64_t, uint32_t>> by_correlation_;  // and number of the call
-  std::vector<bool> is_claimed_;                              // by the number of the call
-  std::vector<int64_t> name_ids_, config_ids_;                // 0: not interned yet
+  // And number of the call; those that no one call has are left out.
+  std::vector<std::pair<int64_t, uint32_t>> by_correlation_;
+  std::vector<bool> is_claimed_;                // by the number of the call
+  std::vector<int64_t> name_ids_, config_ids_;  // 0: not interned yet
 };
 
 }  // namespace gpufl::importing

@@ -18,32 +18,6 @@ using base::Json;
 using base::Status;
 using format::Kind;
 
-struct TimeSpan {
-  int64_t begin = INT64_MAX, end = INT64_MIN;
-  void cover(int64_t from, int64_t to) {
-    begin = std::min(begin, from);
-    end = std::max(end, to);
-  }
-};
-
-TimeSpan span_of(const Trace& trace) {
-  TimeSpan span;
-  const auto cover_all = [&](const auto& rows) {
-    for (const auto& row : rows) span.cover(row.start, row.start + row.duration);
-  };
-  cover_all(trace.kernels);
-  cover_all(trace.copies);
-  cover_all(trace.fills);
-  cover_all(trace.waits);
-  cover_all(trace.allocations);
-  cover_all(trace.graphs);
-  cover_all(trace.calls);
-  cover_all(trace.scopes);
-  cover_all(trace.python);
-  cover_all(trace.markers);
-  return span;
-}
-
 void write_capability(const Shortfall& one, format::LogWriter& log) {
   Json line = Json::object();
   line.set("feature", one.feature).set("asked", "on").set("got", "off").set("reason", one.reason);
@@ -69,6 +43,18 @@ void write_shortfalls(const Trace& trace, const std::string& file, format::LogWr
   write_capability(
       {"occupancy", "imported", "the trace does not tell the theoretical occupancy", ""}, log);
   for (const Shortfall& one : trace.shortfalls) write_capability(one, log);
+  const auto count_without_bytes = [](const auto& rows) {
+    return std::count_if(rows.begin(), rows.end(),
+                         [](const auto& row) { return row.bytes == kUnknown; });
+  };
+  const auto unsized = count_without_bytes(trace.copies) + count_without_bytes(trace.fills);
+  if (unsized > 0) {
+    write_capability({"bytes", "not_in_trace",
+                      std::to_string(unsized) +
+                          " copies and fills do not tell their bytes: sums and rates lack them",
+                      ""},
+                     log);
+  }
 }
 
 void write_devices(const Trace& trace, format::LogWriter& log) {
@@ -113,6 +99,7 @@ Status close(const Trace& trace, int64_t end_ns, format::LogWriter& log) {
   }
   ledger.impossible_times = trace.impossible_times;
   ledger.cupti_overhead_ns = trace.overhead_ns;
+  ledger.unknown.insert("collector_cpu_ns");
   if (!trace.truncated.empty()) ledger.uncounted.insert("truncated_trace");
   if (Status closed = log.close(end_ns, ledger); !closed) return closed;
   const format::WriterCounts counts = log.counts();

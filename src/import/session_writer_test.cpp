@@ -10,6 +10,7 @@
 
 #include "format/verify.hpp"
 #include "import/test_traces.hpp"
+#include "import/thread_spans.hpp"
 #include "import/torch_trace.hpp"
 
 namespace gpufl::importing {
@@ -116,6 +117,7 @@ TEST_F(SessionWriterTest, LeavesOutWhatIsUnknown) {
   EXPECT_EQ(config.find("occupancy"), std::string::npos) << config;
   const base::Json& ledger = found.objects[Kind::Ledger].at(0);
   EXPECT_EQ(ledger.find("launches_seen"), nullptr);
+  EXPECT_EQ(ledger.find("collector_cpu_ns"), nullptr);
   EXPECT_EQ(ledger["kernel_records"].as_integer(), 3);
 }
 
@@ -164,6 +166,76 @@ TEST_F(SessionWriterTest, MakesWaitsOfCallsThatWait) {
   EXPECT_EQ(found.names[rows(Kind::Api)[0].at("name")], "cudaMalloc");
   EXPECT_EQ(rows(Kind::Memcpy).at(0).at("async"), 1);
   EXPECT_EQ(rows(Kind::Memset).at(0).count("value"), 0U);
+}
+
+// Each test its own session.
+Collector session_of(const std::string& events) {
+  const std::string text = R"({"traceEvents":[)" + events + "]}";
+  const auto source = TextSource::of(text, 1 << 16);
+  auto trace = read_torch_trace(*source, {});
+  EXPECT_TRUE(trace.is_ok());
+  const format::testing::TempDir folder;
+  const auto done = write_session(*trace, {folder.path(), "t.json", "s", "r", "a", "0.1.0"});
+  EXPECT_TRUE(done.is_ok());
+  Collector found;
+  const auto reader = format::SessionReader::open(folder.path() / "s");
+  EXPECT_TRUE(reader.is_ok());
+  reader->read(found);
+  return found;
+}
+
+std::string event(const std::string& category, const std::string& name, int64_t start,
+                  const std::string& more) {
+  return R"({"ph":"X","cat":")" + category + R"(","name":")" + name + R"(","ts":)" +
+         std::to_string(start) + R"(,"dur":5,)" + more + "}";
+}
+
+TEST(SessionWriter, DoesNotGuessWhichOfSeveralCallsItWas) {
+  Collector found = session_of(
+      event("kernel", "k", 100, R"("args":{"correlation":1})") + "," +
+      event("cuda_runtime", "cudaLaunchKernel", 90, R"("tid":1,"args":{"correlation":1})") + "," +
+      event("cuda_runtime", "cudaLaunchKernel", 80, R"("tid":2,"args":{"correlation":1})") + "," +
+      event("kernel", "k", 200, R"("args":{"correlation":2})") + "," +
+      event("cuda_driver", "cuLaunchKernel", 190, R"("tid":1,"args":{"correlation":2})") + "," +
+      event("cuda_runtime", "cudaLaunchKernel", 190, R"("tid":1,"args":{"correlation":2})"));
+  std::map<int64_t, Collector::Row> kernels;
+  for (const auto& row : found.rows[Kind::Kernel]) kernels[row.at("start")] = row;
+  ASSERT_EQ(kernels.size(), 2U);
+  EXPECT_EQ(kernels.at(20'000).count("thread"), 0U);
+  EXPECT_EQ(kernels.at(120'000).at("thread"), 1);  // one call inside of another
+}
+
+TEST(SessionWriter, WaitsOfStreamsAreWaitsWhateverTheirIdsAre) {
+  Collector found = session_of(
+      event("cuda_runtime", "cudaStreamWaitEvent", 10, R"("tid":4,"args":{"correlation":1})") +
+      "," + event("cuda_runtime", "cudaDeviceSynchronize", 90, R"("args":{"correlation":1})"));
+  EXPECT_EQ(found.rows.count(Kind::Api), 0U);
+  std::map<int64_t, Collector::Row> waits;
+  for (const auto& row : found.rows[Kind::Sync]) waits[row.at("start")] = row;
+  ASSERT_EQ(waits.size(), 2U);
+  EXPECT_EQ(waits.at(0).at("call"), 2);
+  EXPECT_EQ(waits.at(0).at("thread"), 4);
+  EXPECT_EQ(waits.at(80'000).count("thread"), 0U);
+}
+
+TEST(SessionWriter, SaysHowManyCopiesDoNotTellTheirBytes) {
+  Collector found =
+      session_of(event("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 1, R"("pid":0)"));
+  std::string detail;
+  for (const base::Json& line : found.objects[Kind::Capability]) {
+    if (line["feature"].as_string() == "bytes") detail = line["detail"].as_string();
+  }
+  EXPECT_TRUE(detail.starts_with("1 copies and fills do not tell")) << detail;
+}
+
+TEST(SessionWriter, ManyScopesThatOverlapAreQuick) {
+  Trace trace;
+  constexpr int64_t kScopes = 60'000;
+  for (int64_t i = 0; i < kScopes; ++i)
+    trace.scopes.push_back({i, kScopes, 1, trace.names.add("s")});
+  const ThreadSpans spans(trace.scopes);
+  EXPECT_EQ(spans.depth(kScopes - 1), kScopes - 1);
+  EXPECT_EQ(spans.depth(0), 0U);
 }
 
 TEST_F(SessionWriterTest, TellsOfTheDevicesThatWorkedAndWhereItIsFrom) {

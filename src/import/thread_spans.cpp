@@ -19,7 +19,8 @@ const Element* last_until(const std::vector<Element>& list, int64_t time) {
 
 }  // namespace
 
-ThreadSpans::ThreadSpans(const std::vector<Span>& spans) : parents_(spans.size(), kNone) {
+ThreadSpans::ThreadSpans(const std::vector<Span>& spans)
+    : parents_(spans.size(), kNone), depths_(spans.size()) {
   std::vector<uint32_t> order(spans.size());
   std::iota(order.begin(), order.end(), 0U);
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
@@ -51,7 +52,10 @@ void ThreadSpans::nest(const std::vector<Span>& spans, const uint32_t* begin, co
   };
   for (const uint32_t* at = begin; at != end; ++at) {
     close_until(spans[*at].start);
-    if (!open.empty()) parents_[*at] = open.back();
+    if (!open.empty()) {
+      parents_[*at] = open.back();
+      depths_[*at] = depths_[open.back()] + 1;
+    }
     open.push_back(*at);
     changes.push_back({spans[*at].start, *at});
   }

@@ -20,6 +20,8 @@ class ThreadSpans {
 
   // The span around it; kNone: none.
   uint32_t parent(uint32_t span) const { return parents_[span]; }
+  // How many are around it.
+  uint32_t depth(uint32_t span) const { return depths_[span]; }
   // The innermost span of `thread` then: from its begin, included, to its end, excluded.
   uint32_t at(int64_t thread, int64_t time) const;
   // The innermost span of the only thread that had any then.
@@ -39,7 +41,7 @@ class ThreadSpans {
   void nest(const std::vector<Span>& spans, const uint32_t* begin, const uint32_t* end);
   void find_only_threads();
 
-  std::vector<uint32_t> parents_;
+  std::vector<uint32_t> parents_, depths_;
   std::unordered_map<int64_t, std::vector<Change>> changes_;  // by thread, in order of time
   std::vector<Turn> turns_;
 };

@@ -2,7 +2,6 @@
 #include "import/torch_trace.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <string>
@@ -193,11 +192,8 @@ void TorchReader::see_instant(const TorchEvent& event) {
 
 bool TorchReader::read_times(const TorchEvent& event, int64_t& start, int64_t& duration) {
   const auto from = to_nanoseconds(event.time_us);
-  const auto lasted =
-      event.duration_us.empty() ? std::optional<int64_t>(0) : to_nanoseconds(event.duration_us);
-  // A century is beyond any clock here; sums with it cannot overflow.
-  constexpr int64_t kLimit = INT64_MAX / 4;
-  if (!from || !lasted || *lasted < 0 || *lasted > kLimit || std::abs(*from) > kLimit) {
+  const auto lasted = to_nanoseconds(event.duration_us);
+  if (!from || !lasted || !is_possible(*from, *lasted)) {
     ++trace_.impossible_times;
     return false;
   }
@@ -214,7 +210,7 @@ void TorchReader::see_span(const TorchEvent& event, Category category) {
   }
   Work work;
   if (!read_times(event, work.start, work.duration)) return;
-  const int64_t thread = event.tid.value_or(0);
+  const int64_t thread = event.tid.value_or(kUnknown);
   const auto span = [&](std::string_view name) {
     see_host_event(event);
     return Span{work.start, work.duration, thread, trace_.names.add(name)};
@@ -258,7 +254,7 @@ void TorchReader::see_span(const TorchEvent& event, Category category) {
       return;
     case Category::GpuAnnotation:
       trace_.markers.push_back(marker("torch.gpu_user_annotation"));
-      trace_.markers.back().has_thread = false;
+      trace_.markers.back().thread = kUnknown;
       return;
     case Category::Overhead:
       trace_.overhead_ns = trace_.overhead_ns.value_or(0) + static_cast<uint64_t>(work.duration);
@@ -298,7 +294,7 @@ void TorchReader::add_kernel(const TorchEvent& event, const Work& work) {
 void TorchReader::add_copy(const TorchEvent& event, const Work& work) {
   Copy copy;
   static_cast<Work&>(copy) = work;
-  copy.bytes = event.bytes.value_or(0);
+  copy.bytes = possible_bytes(event.bytes.value_or(kUnknown));
   copy.direction = copy_direction_of(between(event.name, "Memcpy ", " "));
   copy.source_kind = memory_kind_of(between(event.name, "(", " ->"));
   copy.target_kind = memory_kind_of(between(event.name, "-> ", ")"));
@@ -310,7 +306,7 @@ void TorchReader::add_copy(const TorchEvent& event, const Work& work) {
 void TorchReader::add_fill(const TorchEvent& event, const Work& work) {
   Fill fill;
   static_cast<Work&>(fill) = work;
-  fill.bytes = event.bytes.value_or(0);
+  fill.bytes = possible_bytes(event.bytes.value_or(kUnknown));
   fill.memory_kind = memory_kind_of(between(event.name, "(", ")"));
   fill.graph_node = event.graph_node.value_or(kUnknown);
   trace_.fills.push_back(fill);
@@ -336,8 +332,8 @@ void TorchReader::take_header() {
     trace_.process = named->second;
   }
   const Json& job = header_["distributedInfo"];
-  if (job["rank"].is_integer()) trace_.rank = job["rank"].as_integer();
-  if (job["world_size"].is_integer()) trace_.world_size = job["world_size"].as_integer();
+  if (job["rank"].as_integer(-1) >= 0) trace_.rank = job["rank"].as_integer();
+  if (job["world_size"].as_integer(0) > 0) trace_.world_size = job["world_size"].as_integer();
   const int64_t cuda = header_["cuda_runtime_version"].as_integer(0);  // 13010: 13.1
   const std::string runtime =
       cuda > 0 ? std::to_string(cuda / 1000) + "." + std::to_string(cuda % 1000 / 10) : "";

@@ -145,10 +145,34 @@ TEST(TorchTrace, TakesSizesAndIdsOnlyWhereTheyAreSuch) {
 TEST(TorchTrace, LeavesOutImpossibleTimes) {
   const auto trace = read(with_events(R"({"ph":"X","cat":"kernel","name":"a","ts":5,"dur":-1},)"
                                       R"({"ph":"X","cat":"kernel","name":"a","ts":"soon","dur":1},)"
+                                      R"({"ph":"X","cat":"kernel","name":"a","ts":5},)"
+                                      R"({"ph":"X","cat":"kernel","name":"a","ts":5,"dur":4e14},)"
                                       R"({"ph":"X","cat":"kernel","name":"a","ts":5,"dur":1})"));
   ASSERT_TRUE(trace.is_ok());
   EXPECT_EQ(trace->kernels.size(), 1U);
-  EXPECT_EQ(trace->impossible_times, 2U);
+  EXPECT_EQ(trace->impossible_times, 4U);  // no duration, and one of more than ten years, too
+}
+
+TEST(TorchTrace, KeepsWhatIsNotToldApartFromZero) {
+  const auto trace = read(with_events(
+      R"({"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD","ts":5,"dur":1},)"
+      R"({"ph":"X","cat":"gpu_memset","name":"Memset","ts":5,"dur":1,"args":{"bytes":-3}},)"
+      R"({"ph":"X","cat":"cuda_runtime","name":"cudaMalloc","ts":5,"dur":1})"));
+  ASSERT_TRUE(trace.is_ok());
+  EXPECT_EQ(trace->copies.at(0).bytes, kUnknown);
+  EXPECT_EQ(trace->fills.at(0).bytes, kUnknown);
+  EXPECT_EQ(trace->calls.at(0).thread, kUnknown);
+}
+
+TEST(TorchTrace, RowsFarFromMostAreLeftOut) {
+  auto trace = read(with_events(R"({"ph":"X","cat":"kernel","name":"a","ts":1e15,"dur":1},)"
+                                R"({"ph":"X","cat":"kernel","name":"b","ts":5,"dur":1},)"
+                                R"({"ph":"X","cat":"kernel","name":"c","ts":7,"dur":1})"));
+  ASSERT_TRUE(trace.is_ok());
+  drop_far_times(*trace);
+  ASSERT_EQ(trace->kernels.size(), 2U);
+  EXPECT_EQ(span_of(*trace).end, 8000);
+  EXPECT_EQ(trace->impossible_times, 1U);
 }
 
 TEST(TorchTrace, SaysWhatIsWrongWithOtherFiles) {

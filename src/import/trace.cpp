@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/trace.hpp"
 
+#include <algorithm>
+
 namespace gpufl::importing {
 
 size_t LaunchHash::operator()(const Launch& launch) const {
@@ -16,6 +18,34 @@ size_t LaunchHash::operator()(const Launch& launch) const {
   mix(launch.shared_dynamic);
   mix(launch.shared_total);
   return hash;
+}
+
+TimeSpan span_of(const Trace& trace) {
+  TimeSpan span;
+  for_each_rows(trace, [&](const auto& rows) {
+    for (const auto& row : rows) {
+      span.begin = std::min(span.begin, row.start);
+      span.end = std::max(span.end, row.start + row.duration);
+    }
+  });
+  return span;
+}
+
+void drop_far_times(Trace& trace) {
+  const TimeSpan span = span_of(trace);
+  if (span.begin > span.end || span.end - span.begin <= kLongestNs) return;
+  std::vector<int64_t> starts;
+  for_each_rows(trace, [&](const auto& rows) {
+    for (const auto& row : rows) starts.push_back(row.start);
+  });
+  const auto middle = starts.begin() + static_cast<std::ptrdiff_t>(starts.size() / 2);
+  std::nth_element(starts.begin(), middle, starts.end());
+  const int64_t most = *middle;
+  for_each_rows(trace, [&](auto& rows) {
+    trace.impossible_times += std::erase_if(rows, [&](const auto& row) {
+      return row.start < most - kLongestNs / 2 || row.start > most + kLongestNs / 2;
+    });
+  });
 }
 
 }  // namespace gpufl::importing

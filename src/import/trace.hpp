@@ -20,6 +20,21 @@ namespace gpufl::importing {
 
 inline constexpr int64_t kUnknown = -1;
 
+// Whether a row may have these times. Clocks count from a boot or from 1970, so sums of a start and
+// a duration that are possible do not overflow; no recording lasts ten years.
+inline constexpr int64_t kLatestStartNs = INT64_MAX / 4;
+inline constexpr int64_t kLongestNs = int64_t{10} * 365 * 24 * 3600 * 1'000'000'000;
+constexpr bool is_possible(int64_t start, int64_t duration) {
+  return start >= -kLatestStartNs && start <= kLatestStartNs && duration >= 0 &&
+         duration <= kLongestNs;
+}
+
+// Sizes that no GPU's memory has are no sizes; sums of those that are do not overflow.
+constexpr int64_t possible_bytes(int64_t bytes) {
+  constexpr int64_t kMost = int64_t{1} << 44;
+  return bytes < 0 || bytes > kMost ? kUnknown : bytes;
+}
+
 // Texts or small values by content: each has one number, from 0 in the order of arrival.
 template <typename Value, typename Hash = std::hash<Value>>
 class Pool {
@@ -95,19 +110,20 @@ struct Kernel : Work {
 };
 // Directions and memory kinds are CUPTI's numbers.
 struct Copy : Work {
-  int64_t bytes = 0;
+  int64_t bytes = kUnknown;
   int64_t graph_node = kUnknown;
   int32_t peer_device = kUnknown;
   int8_t direction = kUnknown, source_kind = kUnknown, target_kind = kUnknown;
 };
 struct Fill : Work {
-  int64_t bytes = 0;
+  int64_t bytes = kUnknown;
   int64_t value = kUnknown, graph_node = kUnknown;
   int8_t memory_kind = kUnknown;
 };
 struct Wait : Work {
   int64_t event_id = kUnknown;
-  int8_t call = kUnknown;  // CUpti_ActivitySynchronizationType
+  int64_t made_of = kUnknown;  // number of the call, where that alone tells of it
+  int8_t call = kUnknown;      // CUpti_ActivitySynchronizationType
 };
 struct Allocation : Work {  // `duration` has no meaning
   int64_t bytes = kUnknown, address = kUnknown;
@@ -120,20 +136,19 @@ struct GraphRun : Work {  // of a graph as a whole, where its nodes have no reco
 struct Call {
   int64_t start = 0, duration = 0;
   int64_t correlation = kUnknown;
-  int64_t thread = 0;
+  int64_t thread = kUnknown;
   uint32_t name = 0;
   int32_t result = kUnknown;
 };
 // Something on a thread of the host that has a beginning and an end: a scope, a Python function.
 struct Span {
   int64_t start = 0, duration = 0;
-  int64_t thread = 0;
+  int64_t thread = kUnknown;
   uint32_t name = 0;
 };
-struct Marker : Span {
+struct Marker : Span {  // one that is of no thread of the host has none
   uint32_t domain = 0;
   uint8_t shape = 1;              // format::MarkerShape
-  bool has_thread = true;         // else it is of no thread of the host
   int64_t end_thread = kUnknown;  // of ranges that start and end
   int64_t range_id = kUnknown;    // likewise
   int64_t category = kUnknown, color = kUnknown;
@@ -179,5 +194,30 @@ struct Trace {
            calls.empty() && scopes.empty() && markers.empty();
   }
 };
+
+// Calls `visit` with the rows of each kind.
+template <typename AnyTrace, typename Visit>
+void for_each_rows(AnyTrace& trace, Visit visit) {
+  visit(trace.kernels);
+  visit(trace.copies);
+  visit(trace.fills);
+  visit(trace.waits);
+  visit(trace.allocations);
+  visit(trace.graphs);
+  visit(trace.calls);
+  visit(trace.scopes);
+  visit(trace.python);
+  visit(trace.markers);
+}
+
+// From the first start to the last end; of no rows, `begin` is after `end`.
+struct TimeSpan {
+  int64_t begin = INT64_MAX, end = INT64_MIN;
+};
+TimeSpan span_of(const Trace& trace);
+
+// Leaves out, and counts, rows that would make it last longer than kLongestNs: those far away from
+// where most are.
+void drop_far_times(Trace& trace);
 
 }  // namespace gpufl::importing
