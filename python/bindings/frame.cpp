@@ -9,8 +9,6 @@
 #include <new>
 #include <thread>
 
-#include "analysis/large_pages.hpp"
-
 namespace gpufl::python {
 
 void FrameBuilder::add(std::string name, Dtype dtype, Make make) {
@@ -20,10 +18,10 @@ void FrameBuilder::add(std::string name, Dtype dtype, Make make) {
   makes_.push_back(std::move(make));
 }
 
+// Asks for no large pages: where memory is in pieces, waiting for them takes longer than they save.
 std::shared_ptr<void> FrameBuilder::allocate(size_t bytes) {
   void* const memory = std::malloc(std::max<size_t>(bytes, 1));
   if (memory == nullptr) throw std::bad_alloc();
-  analysis::prefer_large_pages(memory, bytes);
   return {memory, std::free};
 }
 

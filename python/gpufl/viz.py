@@ -152,7 +152,7 @@ def timeline(session: Source | None = None) -> Figure | None:
         )
     axes.set_yticks(range(len(tracks)), [label for label, _ in tracks], fontsize=8)
     axes.set_ylim(len(tracks) - 0.4, -0.6)
-    axes.set_xlim(0, end_ns * factor)
+    axes.set_xlim(0, end_ns * factor * 1.01)  # so that the last one is not under the edge
     axes.set_xlabel(f"time since the session began ({unit})")
     add_legend(figure, [(color, label) for label, color in color_of.items()])
     return figure
