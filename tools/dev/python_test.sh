@@ -60,6 +60,8 @@ build_wheel() {
   mkdir -p build
   rm -rf "$made"
   use_compiler_cache
+  # Not the name that Python was built with, by which the cache would know nothing.
+  export CXX=${CXX:-c++}
   export PATH=$root/$1/bin:$PATH
   if ! {
     python -m pip wheel --no-build-isolation --no-deps --disable-pip-version-check \
