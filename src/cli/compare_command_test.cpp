@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/diff_command.hpp"
 #include "cli/exit_codes.hpp"
@@ -126,6 +129,54 @@ TEST_F(CompareCommandTest, GateAnswersWithItsExitCode) {
   request.candidate = {group("few", 22'000, 3)};
   EXPECT_EQ(make_gate(request).exit_code, kExitCannotTell);
   EXPECT_TRUE(has(make_gate(request).text, "too few repeats")) << make_gate(request).text;
+}
+
+// The words as they are typed.
+int gate_of(const std::vector<std::string>& words) {
+  CLI::App app("gpufl");
+  int exit_code = -1;
+  add_gate_command(app, exit_code);
+  std::vector<std::string> reversed(words.rbegin(), words.rend());
+  reversed.emplace_back("gate");
+  try {
+    app.parse(reversed);
+  } catch (const CLI::ParseError& error) {
+    ADD_FAILURE() << error.what();
+  }
+  return exit_code;
+}
+
+TEST_F(CompareCommandTest, GateTakesItsWordsInAnyOrder) {
+  const std::string base = group("base", 20'000, 6).string();
+  const std::string alike = group("alike", 20'000, 6).string();
+  const std::string slower = group("slower", 22'000, 6).string();
+  const std::string out = (dir_.path() / "gate.txt").string();
+  for (const auto& [judged, answer] : {std::pair(alike, kExitGood), std::pair(slower, kExitNo)}) {
+    EXPECT_EQ(gate_of({"--baseline", base, judged, "--kernel", "gemm", "-o", out}), answer);
+    EXPECT_EQ(gate_of({judged, "--baseline", base, "--kernel", "gemm", "-o", out}), answer);
+    EXPECT_EQ(gate_of({"--kernel", "gemm", "--baseline", base, judged, "-o", out}), answer);
+    EXPECT_EQ(gate_of({"-o", out, "--kernel", "gemm", "-b", base, judged}), answer);
+    EXPECT_EQ(gate_of({"--baseline=" + base, judged, "--total", "-o", out}), answer);
+    EXPECT_EQ(gate_of({"-b", base, judged, judged, "-b", base, "-o", out}), answer);
+  }
+}
+
+TEST_F(CompareCommandTest, NothingIsWrittenIntoASession) {
+  const std::string base = group("base", 20'000, 6).string();
+  const fs::path manifest = dir_.path() / "base" / "s0" / "manifest.ndjson";
+  ASSERT_TRUE(fs::exists(manifest));
+  const auto size = fs::file_size(manifest);
+  EXPECT_EQ(gate_of({"-b", base, base, "-o", manifest.string()}), kExitCannotTell);
+  EXPECT_EQ(fs::file_size(manifest), size);
+  EXPECT_EQ(gate_of({"-b", base, base, "-o", (manifest.parent_path() / "new").string()}),
+            kExitCannotTell);
+  EXPECT_FALSE(fs::exists(manifest.parent_path() / "new"));
+  // An earlier answer is replaced.
+  const std::string out = (dir_.path() / "gate.txt").string();
+  EXPECT_EQ(gate_of({"-b", base, base, "-o", out}), kExitGood);
+  EXPECT_EQ(gate_of({"-b", base, base, "-o", out, "--format", "json"}), kExitGood);
+  std::ifstream file(out);
+  EXPECT_EQ(file.get(), '{');
 }
 
 TEST_F(CompareCommandTest, IncompleteTracesAreNotJudged) {

@@ -11,7 +11,8 @@
 #include "analysis/compare/group.hpp"
 #include "base/status.hpp"
 
-// What `gpufl diff` and `gpufl gate` take alike: folders with repeats, shares, where to print.
+// What `gpufl diff` and `gpufl gate` take alike: folders with repeats, shares; and, with `gpufl
+// report`, how many rows to show and where to print.
 namespace gpufl::cli {
 
 // "runs/main", or "3 paths" of several.
@@ -23,7 +24,12 @@ base::Result<analysis::compare::Group> read_group(const std::vector<std::filesys
 CLI::Option* add_share(CLI::App& app, const std::string& name, double& share,
                        const std::string& default_text, const std::string& help);
 
-// To stdout where `file` is empty. Says on stderr why it could not be written, and returns false.
+// Refuses what is no whole number from 0 on.
+CLI::Validator count_check();
+
+// To stdout where `file` is empty. A file that is there is replaced, as a whole or not at all; but
+// never one inside a session's folder. Says on stderr why it could not be written, and returns
+// false.
 bool deliver(std::string_view who, const std::string& text, const std::string& file);
 
 }  // namespace gpufl::cli

@@ -108,13 +108,15 @@ void add_diff_command(CLI::App& app, int& exit_code) {
       *command, "--min-share", request.compare.min_share, "0.5%",
       "Kernels with less of the GPU's time, and scopes with less of the session's, do not matter");
   command->add_option("--top", request.text.top, "Findings to show; 0: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(count_check())
       ->capture_default_str();
   command->add_option("--format", request.format, "text, md or json")
       ->check(CLI::IsMember({"text", "md", "json"}))
       ->type_name("FORMAT")
       ->capture_default_str();
-  command->add_option("-o,--output", options->output, "Write to this file instead of stdout")
+  command
+      ->add_option("-o,--output", options->output,
+                   "Write to this file instead of stdout; one that is there is replaced")
       ->type_name("FILE");
   command->footer(
       "With at least 5 repeats a side, a difference is told from noise; with fewer, it is shown "

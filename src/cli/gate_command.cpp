@@ -88,11 +88,12 @@ void add_gate_command(CLI::App& app, int& exit_code) {
                    "Sessions or folders with repeats of what is judged")
       ->required();
   command
-      ->add_option("-b,--baseline", options->baseline,
-                   "A session or a folder with repeats to compare with; may be given several times")
+      ->add_option(
+          "-b,--baseline", options->baseline,
+          "A session or a folder with repeats to compare with; for several, give it several "
+          "times")
       ->required()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false)  // what follows the one path is a candidate
       ->type_name("PATH");
   CLI::Option* kernel =
       command->add_option("--kernel", options->kernel, "Judge kernels whose name matches")
@@ -125,13 +126,15 @@ void add_gate_command(CLI::App& app, int& exit_code) {
   }
   for (CLI::Option* one : {kernel, scope, total, metric, limit, share, noisy}) rules->excludes(one);
   command->add_option("--top", request.text.top, "Matches of a rule to show; 0: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(count_check())
       ->capture_default_str();
   command->add_option("--format", request.format, "text, md, json or junit")
       ->check(CLI::IsMember({"text", "md", "json", "junit"}))
       ->type_name("FORMAT")
       ->capture_default_str();
-  command->add_option("-o,--output", options->output, "Write to this file instead of stdout")
+  command
+      ->add_option("-o,--output", options->output,
+                   "Write to this file instead of stdout; one that is there is replaced")
       ->type_name("FILE");
   command->footer(
       "Exit code: 0 pass; 1 a regression; 2 it cannot be told (too few repeats, too noisy, no such "

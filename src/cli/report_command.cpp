@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +18,7 @@
 #include "analysis/run_overview.hpp"
 #include "analysis/session_data.hpp"
 #include "base/clock.hpp"
+#include "cli/compare_options.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
 #include "cli/run_sessions.hpp"
@@ -251,13 +251,6 @@ class ReadProgress {
   StatusLine line_{true};
 };
 
-bool write_file(const fs::path& path, std::string_view text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  return file.good();
-}
-
 struct CommandLine {
   ReportRequest request;
   std::optional<size_t> width;
@@ -285,10 +278,7 @@ int run_report_command(CommandLine line) {
     request.progress = std::ref(progress);
     outcome = make_reports(request);
   }
-  if (is_for_terminal) {
-    print(outcome.text);
-  } else if (!outcome.text.empty() && !write_file(line.output, outcome.text)) {
-    outcome.errors += error_line(fmt::format("{}: cannot be written", line.output));
+  if (!outcome.text.empty() && !deliver("gpufl report", outcome.text, line.output)) {
     outcome.exit_code = kExitCannotTell;
   }
   print_error(outcome.errors);
@@ -307,12 +297,14 @@ void add_report_command(CLI::App& app, int& exit_code) {
                    "session or run")
       ->required();
   command->add_flag("--all", request.all, "Report every session of the folder, oldest first");
-  command->add_option("--top", request.text.top, "Rows of a list or scopes of the tree; 0: all")
-      ->check(CLI::NonNegativeNumber)
+  command
+      ->add_option("--top", request.text.top,
+                   "Rows of a list or scopes of the tree; 0: all. JSON is always whole")
+      ->check(count_check())
       ->capture_default_str();
   command
       ->add_option("--sort", line->sort,
-                   "Order of kernels: total, count, mean, median, p99, max or name")
+                   "Order of kernels, but in JSON: total, count, mean, median, p99, max or name")
       ->check(CLI::Validator(
           [](const std::string& word) {
             return report::kernel_sort_of(word) ? "" : "'" + word + "' is none of them";
@@ -327,7 +319,7 @@ void add_report_command(CLI::App& app, int& exit_code) {
       ->type_name("GLOB");
   command->add_option("--device", request.device, "Only this GPU")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(count_check());
   static const std::map<std::string, ReportFormat> kFormats = {{"text", ReportFormat::Text},
                                                                {"json", ReportFormat::Json},
                                                                {"md", ReportFormat::Markdown},
@@ -335,7 +327,9 @@ void add_report_command(CLI::App& app, int& exit_code) {
   command->add_option("--format", request.format, "text, json, md or html [default: text]")
       ->transform(CLI::CheckedTransformer(kFormats).description(""))
       ->type_name("FORMAT");
-  command->add_option("-o,--output", line->output, "Write it here, not to standard output")
+  command
+      ->add_option("-o,--output", line->output,
+                   "Write it here, not to standard output; one that is there is replaced")
       ->type_name("FILE");
   command
       ->add_option("--thresholds", line->thresholds,
@@ -344,7 +338,7 @@ void add_report_command(CLI::App& app, int& exit_code) {
       ->type_name("FILE");
   command
       ->add_option("--width", line->width,
-                   "Columns, 60 to 1000 [default: the terminal's, from 80 to 140; else 100]")
+                   "Columns, 60 to 1000 [default: the terminal's, from 60 to 140; else 100]")
       ->check(CLI::Range(60, 1000));
   command->footer(
       "JSON: one line for each session or run, docs/reference/report-json.md.\n"

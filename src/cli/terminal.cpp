@@ -38,7 +38,7 @@ bool terminal_has_color(int fd) {
 }
 
 size_t page_width(int fd) {
-  constexpr size_t kMin = 80;
+  constexpr size_t kMin = 60;
   constexpr size_t kMax = 140;  // longer lines are hard to follow
   winsize window{};
   if (ioctl(fd, TIOCGWINSZ, &window) != 0 || window.ws_col == 0) {

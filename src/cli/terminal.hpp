@@ -20,7 +20,7 @@ namespace gpufl::cli {
 bool terminal_is_usable();
 // A terminal on that descriptor, and the user has not said NO_COLOR.
 bool terminal_has_color(int fd = STDOUT_FILENO);
-// Columns for a report there: the terminal's, from 80 to 140, else 100.
+// Columns for a report there: the terminal's, from 60 to 140, else 100.
 size_t page_width(int fd = STDOUT_FILENO);
 
 class Terminal {
