@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -142,8 +143,15 @@ void set_up_command_line(CLI::App& app) {
 }
 
 int run_command_line(CLI::App& app, int argc, char** argv, const int& exit_code) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  // `gpufl help trace` is `gpufl trace --help`.
+  if (!words.empty() && words.front() == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  std::reverse(words.begin(), words.end());  // as the parser takes them
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(words));
   } catch (const CLI::Success& asked_for_text) {
     return unless_output_failed(app, app.exit(asked_for_text));
   } catch (const CLI::ParseError& error) {

@@ -31,6 +31,10 @@ def commands():
 
 
 class CommandLine(unittest.TestCase):
+    def test_help_is_a_word_too(self):
+        self.assertEqual(run(GPUFL, "help").stdout, run(GPUFL, "--help").stdout)
+        self.assertEqual(run(GPUFL, "help", "trace").stdout, run(GPUFL, "trace", "--help").stdout)
+
     def test_the_page_says_what_help_says(self):
         documented = {m["command"]: m["text"] for m in BLOCK.finditer(PAGE.read_text())}
         expected = ["gpufl --help", *(f"gpufl {c} --help" for c in commands()),

@@ -85,11 +85,7 @@ class RuleReader {
   }
 
   Status read_share(std::string_view key, const Json& value, double& share) const {
-    if (value.is_number()) {
-      share = value.as_number();
-      return Status::ok();
-    }
-    const auto parsed = parse_share(value.as_string());
+    const auto parsed = parse_share(value.is_number() ? value.dump() : value.as_string());
     if (!parsed)
       return mistake(value.line(), fmt::format("{}: {}", key, parsed.status().message()));
     share = *parsed;
@@ -108,6 +104,10 @@ base::Result<double> parse_share(std::string_view text) {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value)) {
     return Status(Code::InvalidArgument, fmt::format("'{}' is no share, such as 5%", text));
+  }
+  // A bare 5 is meant as 5% and would let everything pass as 500%.
+  if (!is_percent && std::abs(value) >= 1) {
+    return Status(Code::InvalidArgument, fmt::format("'{0}': say {0}% or a share below 1", text));
   }
   return is_percent ? value / 100 : value;
 }

@@ -68,7 +68,7 @@ TEST(ParseShareTest, TakesPercentAndFractions) {
   EXPECT_DOUBLE_EQ(*parse_share("5%"), 0.05);
   EXPECT_DOUBLE_EQ(*parse_share("0.5%"), 0.005);
   EXPECT_DOUBLE_EQ(*parse_share("0.05"), 0.05);
-  for (const char* text : {"", "%", "5 %", "five", "5%%", "nan", "inf%"}) {
+  for (const char* text : {"", "%", "5 %", "five", "5%%", "nan", "inf%", "5", "-3", "1.0"}) {
     EXPECT_FALSE(parse_share(text).is_ok()) << text;
   }
 }
