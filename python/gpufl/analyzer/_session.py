@@ -62,8 +62,10 @@ class _Table:
         self.table = table
         self.__doc__ = doc
 
-    def __get__(self, session: GpuFlightSession | None, _owner: type) -> Any:
-        return self if session is None else session._frame(self.table)
+    def __get__(self, session: GpuFlightSession | None, _owner: type) -> pandas.DataFrame:
+        if session is None:
+            return self  # type: ignore[return-value]  # of the class: for its documentation
+        return session._frame(self.table)
 
 
 class Diff:
