@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
 
 #include "analysis/saturating.hpp"
@@ -55,18 +56,22 @@ class ConcurrencySweep {
 };
 
 struct DeviceSweep {
-  DeviceSweep(const AnalysisOptions& options, Interval span)
-      : gaps(options), series(span, options.series_points) {}
+  DeviceSweep(const AnalysisOptions& options, Interval span, const Intervals& unrecorded)
+      : finder(unrecorded), gaps(options), series(span, options.series_points) {}
 
-  void add(WorkRow row, Interval span, int64_t device, bool has_series) {
+  // For all work of the device; what is asked for is added besides.
+  void see(WorkRow row, Interval span, bool is_asked_for) {
+    std::optional<Gap> gap = finder.add(span, row);
+    if (!gap || !is_asked_for) return;
+    gap->device = busy.device;
+    gaps.add(*gap);
+  }
+  void add(WorkRow row, Interval span, bool has_series) {
     covered_by_kind[static_cast<size_t>(row.kind)].add(span, row);
     if (row.kind == WorkKind::Kernel) concurrency.add(span);
     const int64_t covered_to = covered.end_ns();
     const bool is_first = covered.total_ns() == 0;
-    if (std::optional<Gap> gap = covered.add(span, row)) {
-      gap->device = device;
-      gaps.add(*gap);
-    }
+    covered.add(span, row);
     if (has_series) {
       series.hold(is_first ? span.start : std::max(span.start, covered_to), span.end, 1);
     }
@@ -75,6 +80,7 @@ struct DeviceSweep {
   CoveredTime covered;
   std::array<CoveredTime, 4> covered_by_kind;
   ConcurrencySweep concurrency;
+  GapFinder finder;
   GapCollector gaps;
   SeriesBuilder series;
   DeviceBusy busy;
@@ -122,12 +128,27 @@ DeviceBusy finish_device(DeviceSweep& sweep, int64_t recorded_ns, bool has_serie
   return busy;
 }
 
+// Since when work is there that was not deleted to make room: the oldest goes first. None: all is.
+std::optional<int64_t> kept_from(const SessionData& session) {
+  const std::optional<format::Ledger>& ledger = session.summary.ledger;
+  if (!ledger || ledger->writer.rows_deleted == 0) return std::nullopt;
+  const auto count = [](const std::map<std::string, uint64_t>& rows) {
+    const auto found = rows.find("kernel");
+    return found == rows.end() ? 0 : found->second;
+  };
+  if (count(session.summary.rows) >= count(ledger->writer.rows)) return std::nullopt;
+  std::optional<int64_t> first_ns;
+  for (const Work* work : work_tables(session.tables)) {
+    if (work->rows() != 0) first_ns = std::min(first_ns.value_or(INT64_MAX), work->start.front());
+  }
+  return first_ns;
+}
+
 }  // namespace
 
-Intervals recorded_spans(const SessionData& session, const AnalysisOptions& options) {
-  const Interval whole{0, session.summary.duration_ns};
+Intervals unrecorded_spans(const SessionData& session) {
   Intervals spans;
-  int64_t since = 0;
+  int64_t since = Selection::kAlways.start;
   bool is_recording = true, is_first = true;
   for (const base::Json& event : session.summary.events) {
     const std::string& name = event["name"].as_string();
@@ -137,13 +158,23 @@ Intervals recorded_spans(const SessionData& session, const AnalysisOptions& opti
     // A session that began dormant resumes before it has paused.
     if (resumes && is_first) is_recording = false;
     is_first = false;
-    if (resumes && !is_recording) since = time_ns;
-    if (!resumes && is_recording) add_in_order(spans, since, time_ns);
+    if (resumes && !is_recording) add_in_order(spans, since, time_ns);
+    if (!resumes && is_recording) since = time_ns;
     is_recording = resumes;
   }
-  if (is_recording) add_in_order(spans, since, whole.end);
+  if (!is_recording) add_in_order(spans, since, Selection::kAlways.end);
+  if (const std::optional<int64_t> kept_ns = kept_from(session)) {
+    spans = unite(spans, {{Selection::kAlways.start, *kept_ns}});
+  }
+  return spans;
+}
+
+Intervals recorded_spans(const SessionData& session, const AnalysisOptions& options) {
+  const Interval whole{0, session.summary.duration_ns};
   const Interval window = options.window.value_or(whole);
-  return clip(spans, {std::max(window.start, whole.start), std::min(window.end, whole.end)});
+  Intervals asked_for;
+  add_in_order(asked_for, std::max(window.start, whole.start), std::min(window.end, whole.end));
+  return subtract(asked_for, unrecorded_spans(session));
 }
 
 std::vector<DeviceBusy> busy_times(const SessionData& session, const AnalysisOptions& options) {
@@ -151,6 +182,7 @@ std::vector<DeviceBusy> busy_times(const SessionData& session, const AnalysisOpt
   const Selection selection(tables, options);
   const DeviceIndex index(tables);
   const Intervals recorded = recorded_spans(session, options);
+  const Intervals unrecorded = unrecorded_spans(session);
   const Interval span =
       recorded.empty() ? Interval{} : Interval{recorded.front().start, recorded.back().end};
   const bool has_series = options.depth == Depth::Full;
@@ -158,16 +190,20 @@ std::vector<DeviceBusy> busy_times(const SessionData& session, const AnalysisOpt
   std::vector<DeviceSweep> sweeps;
   sweeps.reserve(index.devices.size());
   for (const int64_t device : index.devices) {
-    sweeps.emplace_back(options, span).busy.device = device;
+    sweeps.emplace_back(options, span, unrecorded).busy.device = device;
   }
   visit_in_order(work_tables(tables), [&](WorkRow row, const Work& work) {
-    if (!selection.concerns(work, row.row)) return;
+    if (!selection.has_device(work, row.row)) return;
     DeviceSweep& sweep = sweeps[index.of(work, row.row)];
+    const Interval span_of_row = selection.span(work, row.row);
+    const bool is_asked_for = selection.concerns(work, row.row);
+    sweep.see(row, span_of_row, is_asked_for);
+    if (!is_asked_for) return;
     if (selection.has_window(work.start[row.row])) {
       ++sweep.rows;
       count_row(sweep.busy, row.kind, work.duration[row.row]);
     }
-    sweep.add(row, selection.span(work, row.row), sweep.busy.device, has_series);
+    sweep.add(row, span_of_row, has_series);
   });
 
   const int64_t recorded_ns = total_length(recorded);
@@ -184,7 +220,7 @@ std::vector<DeviceBusy> busy_times(const SessionData& session, const AnalysisOpt
     auto place = std::find_if(devices.begin(), devices.end(),
                               [&](const DeviceBusy& busy) { return busy.device == number; });
     if (place == devices.end()) {
-      DeviceSweep idle(options, span);
+      DeviceSweep idle(options, span, unrecorded);
       idle.busy.device = number;
       devices.push_back(finish_device(idle, recorded_ns, has_series));
       place = devices.end() - 1;

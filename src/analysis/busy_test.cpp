@@ -141,12 +141,13 @@ TEST(Busy, AWindowCutsWorkAtItsEnds) {
   EXPECT_DOUBLE_EQ(busy.busy_share, 0.55);
 }
 
+base::Json event(const char* name, int64_t time) {
+  base::Json json = base::Json::object();
+  json.set("name", name).set("time", time);
+  return json;
+}
+
 TEST(Busy, PausesAreNotRecordedTime) {
-  const auto event = [](const char* name, int64_t time) {
-    base::Json json = base::Json::object();
-    json.set("name", name).set("time", time);
-    return json;
-  };
   TestSession session;
   session.data.summary.duration_ns = 1000;
   session.data.summary.events = {event("recording_paused", 200), event("mark", 250),
@@ -157,6 +158,23 @@ TEST(Busy, PausesAreNotRecordedTime) {
   AnalysisOptions options;
   options.window = Interval{300, 500};
   EXPECT_EQ(recorded_spans(session.data, options), (Intervals{{400, 500}}));
+}
+
+TEST(Busy, WhatWasDeletedIsNotRecordedTime) {
+  TestSession session;
+  session.data.summary.duration_ns = 1000;
+  session.kernel("kept", 600, 100);
+  session.copy(1, 8, 500, 10);
+  session.data.summary.rows["kernel"] = 1;
+  format::WriterCounts& writer = session.data.summary.ledger.emplace().writer;
+  writer.rows["kernel"] = 5;
+  SessionData data = session.finish();
+  EXPECT_EQ(recorded_spans(data, full()), (Intervals{{0, 1000}}));  // dropped, who knows when
+  data.summary.ledger->writer.rows_deleted = 4;
+  EXPECT_EQ(recorded_spans(data, full()), (Intervals{{500, 1000}}));
+  EXPECT_EQ(busy_times(data, full())[0].recorded_ns, 500);
+  data.summary.rows["kernel"] = 5;  // the rows of others were
+  EXPECT_EQ(recorded_spans(data, full()), (Intervals{{0, 1000}}));
 }
 
 TEST(Busy, TheSeriesIsTheShareOfEachPart) {
@@ -219,6 +237,43 @@ TEST(Gaps, WhatEndsLastIsBeforeAGap) {
   ASSERT_EQ(gaps.size(), 1u);
   EXPECT_EQ(gaps[0].span, (Interval{5'000, 10'000}));
   EXPECT_EQ(gaps[0].before.row, 0u);
+}
+
+TEST(Gaps, NoneTouchesAPause) {
+  TestSession session;
+  session.data.summary.duration_ns = 100'000;
+  session.data.summary.events = {event("recording_paused", 12'000),
+                                 event("recording_resumed", 80'000)};
+  session.kernel("a", 0, 1'000);
+  session.kernel("b", 3'000, 7'000);   // after 2 us
+  session.kernel("c", 85'000, 1'000);  // the pause was before it
+  session.kernel("d", 90'000, 1'000);  // after 4 us
+  const SessionData data = session.finish();
+  const auto gaps = idle_gaps(data, full());
+  ASSERT_EQ(gaps.size(), 2u);
+  EXPECT_EQ(gaps[0].span, (Interval{1'000, 3'000}));
+  EXPECT_EQ(gaps[1].span, (Interval{86'000, 90'000}));
+  const DeviceBusy busy = busy_times(data, full())[0];
+  EXPECT_EQ(busy.idle.total_ns, 6'000);
+  EXPECT_EQ(busy.recorded_ns, 32'000);
+}
+
+TEST(Gaps, WorkOfOtherScopesIsNoneOfAScope) {
+  TestSession session;
+  const int64_t mine = session.scope("mine", 0, 100'000);
+  const int64_t other = session.scope("other", 0, 100'000, {.thread = 2});
+  session.kernel("a", 0, 10'000, {.scope = mine});
+  session.kernel("b", 12'000, 20'000, {.scope = other});  // ends a gap of 2 us
+  session.kernel("c", 35'000, 1'000, {.scope = mine});    // one of 3 us
+  AnalysisOptions options;
+  options.scope = "mine";
+  const SessionData data = session.finish();
+  const auto gaps = idle_gaps(data, options);
+  ASSERT_EQ(gaps.size(), 1u);
+  EXPECT_EQ(gaps[0].span, (Interval{32'000, 35'000}));
+  const DeviceBusy busy = busy_times(data, options)[0];
+  EXPECT_EQ(busy.idle.total_ns, 3'000);
+  EXPECT_EQ(busy.busy_ns, 11'000);
 }
 
 }  // namespace

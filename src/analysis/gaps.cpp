@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "analysis/busy.hpp"
 #include "analysis/selection.hpp"
 
 namespace gpufl::analysis {
@@ -63,13 +64,15 @@ std::vector<Gap> idle_gaps(const SessionData& session, const AnalysisOptions& op
   const Tables& tables = session.tables;
   const Selection selection(tables, options);
   const DeviceIndex index(tables);
-  std::vector<CoveredTime> covered(index.devices.size());
+  const Intervals unrecorded = unrecorded_spans(session);
+  std::vector<GapFinder> finders(index.devices.size(), GapFinder(unrecorded));
   std::vector<std::vector<Gap>> gaps(index.devices.size());
   visit_in_order(work_tables(tables), [&](WorkRow row, const Work& work) {
-    if (!selection.concerns(work, row.row)) return;
+    if (!selection.has_device(work, row.row)) return;
     const uint32_t device = index.of(work, row.row);
-    const std::optional<Gap> gap = covered[device].add(selection.span(work, row.row), row);
+    const std::optional<Gap> gap = finders[device].add(selection.span(work, row.row), row);
     if (!gap || gap->span.length() < options.minimum_gap_ns) return;
+    if (!selection.concerns(work, row.row)) return;
     gaps[device].push_back(*gap);
     gaps[device].back().device = index.devices[device];
   });

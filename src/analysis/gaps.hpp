@@ -11,8 +11,10 @@
 #include "analysis/intervals.hpp"
 #include "analysis/session_data.hpp"
 
-// Times in which a GPU had nothing to do between two pieces of work. What comes before the first
-// and after the last is no gap: a program's start and end are not a pause of its work.
+// Times in which a GPU had nothing to do between two pieces of work, whoever asked for them. What
+// comes before the first and after the last is no gap: a program's start and end are not a pause of
+// its work. Nor is what touches time that was not recorded: nobody knows what the GPU did then.
+// Where the options choose a scope, its gaps are those that work of it ended.
 namespace gpufl::analysis {
 
 enum class WorkKind : uint8_t { Kernel, Copy, Fill, Graph };
@@ -77,6 +79,26 @@ class CoveredTime {
   int64_t total_ns_ = 0, first_ns_ = 0, end_ns_ = 0;
   WorkRow last_;
   bool has_any_ = false;
+};
+
+// The gaps of one device, whose whole work is added in order of its start.
+class GapFinder {
+ public:
+  // `unrecorded` (see unrecorded_spans()) must outlive it.
+  explicit GapFinder(const Intervals& unrecorded) : unrecorded_(&unrecorded) {}
+  // As CoveredTime::add().
+  std::optional<Gap> add(Interval span, WorkRow row) {
+    std::optional<Gap> gap = covered_.add(span, row);
+    if (!gap) return gap;
+    while (next_ < unrecorded_->size() && (*unrecorded_)[next_].end <= gap->span.start) ++next_;
+    if (next_ < unrecorded_->size() && (*unrecorded_)[next_].start < gap->span.end) gap.reset();
+    return gap;
+  }
+
+ private:
+  CoveredTime covered_;
+  const Intervals* unrecorded_;
+  size_t next_ = 0;  // the first that no gap so far begins after
 };
 
 // Gathers the gaps of one device as they come.

@@ -32,6 +32,9 @@ class Selection {
     return time_ns >= window_.start && time_ns < window_.end;
   }
   bool has_device(int64_t device) const { return !device_ || *device_ == device; }
+  bool has_device(const Work& work, size_t row) const {
+    return !device_ || lanes_[work.lane[row]] != 0;
+  }
   bool is_all() const { return is_everywhere_ && window_ == kAlways; }
   // kAlways where the options have none.
   Interval window() const { return window_; }
@@ -46,9 +49,6 @@ class Selection {
   static constexpr Interval kAlways{-(int64_t{1} << 61), int64_t{1} << 61};
 
  private:
-  bool has_device(const Work& work, size_t row) const {
-    return !device_ || lanes_[work.lane[row]] != 0;
-  }
   bool has_scope(const Work& work, size_t row) const {
     return !has_scopes_ || callers_[work.caller[row]] != 0;
   }

@@ -7,14 +7,6 @@
 #include "analysis/busy.hpp"
 
 namespace gpufl::analysis {
-namespace {
-
-int64_t wall_time(const SessionData& session, const Overview& overview) {
-  const auto& window = overview.options.window;
-  return std::max<int64_t>(1, window ? window->length() : session.summary.duration_ns);
-}
-
-}  // namespace
 
 DeviceIdle::DeviceIdle(std::vector<Gap> gaps) : gaps_(std::move(gaps)) {
   sums_.reserve(gaps_.size());
@@ -44,7 +36,7 @@ SessionView::SessionView(const SessionData& session_in, const Overview& overview
       tables(session_in.tables),
       overview(overview_in),
       thresholds(thresholds_in),
-      wall_ns(wall_time(session_in, overview_in)),
+      wall_ns(std::max<int64_t>(1, overview_in.recorded_ns)),
       selection(session_in.tables, overview_in.options),
       scope_paths_(analysis::scope_paths(session_in.tables, overview_in.options)) {}
 
@@ -98,7 +90,10 @@ const Intervals& SessionView::kernel_spans(int64_t device) const {
   const auto found = kernel_spans_.find(device);
   if (found != kernel_spans_.end()) return found->second;
   const WorkKinds kernels{.kernels = true, .copies = false, .fills = false, .graphs = true};
-  return kernel_spans_.emplace(device, busy_intervals(session, device, overview.options, kernels))
+  // Of all scopes: what runs beside other work is hidden by it, whoever asked for that.
+  AnalysisOptions options = overview.options;
+  options.scope.clear();
+  return kernel_spans_.emplace(device, busy_intervals(session, device, options, kernels))
       .first->second;
 }
 

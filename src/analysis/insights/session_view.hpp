@@ -49,7 +49,7 @@ class SessionView {
   const Tables& tables;
   const Overview& overview;
   const Thresholds& thresholds;
-  // The session's time: what shares are of. At least 1.
+  // How long work was recorded: what shares are of. At least 1.
   const int64_t wall_ns;
 
   const Selection selection;  // rows that the overview's options ask for
@@ -81,8 +81,9 @@ class SessionView {
   // "train > step"; empty: launched in none.
   const std::string& scope_of(const Work& work, size_t row) const;
 
-  // Empty for a device that did nothing.
+  // Empty for a device that did nothing. Where a scope is chosen, the pauses that its work ended.
   const DeviceIdle& idle(int64_t device) const;
+  // Of all work of the device, whatever scope is chosen.
   const Intervals& kernel_spans(int64_t device) const;
   // The device that `work` ran on or waited for; where the log does not say, the busiest.
   int64_t device_or_busiest(const Work& work, size_t row) const;
