@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -35,17 +36,29 @@ struct Candidate {
   }
 };
 
+// Ranges that a framework opens around each of its operators: parts of a step, never steps.
+constexpr std::string_view kOperatorDomain = "torch.cpu_op";
+// Steps follow each other: they take most of the time from the first to the last, and most of the
+// GPU's work is theirs. What does not is a part of a step, such as the optimizer's.
+constexpr double kMostOfIt = 0.5;
+
+bool may_be_steps(const Candidate& candidate) {
+  if (candidate.spans.size() < kMinIterations) return false;
+  const int64_t from_first_ns =
+      saturating_subtract(candidate.spans.back().end, candidate.spans.front().start);
+  return static_cast<double>(candidate.total_ns) >= kMostOfIt * static_cast<double>(from_first_ns);
+}
+
 // The outermost of those that take about as long as the one that takes longest.
 std::optional<Candidate> choose(std::vector<Candidate> candidates) {
   constexpr double kAboutAsLong = 0.5;
+  std::erase_if(candidates, [](const Candidate& candidate) { return !may_be_steps(candidate); });
   int64_t longest_ns = 0;
   for (const Candidate& candidate : candidates) {
-    if (candidate.spans.size() < kMinIterations) continue;
     longest_ns = std::max(longest_ns, candidate.total_ns);
   }
   std::optional<Candidate> best;
   for (Candidate& candidate : candidates) {
-    if (candidate.spans.size() < kMinIterations) continue;
     if (static_cast<double>(candidate.total_ns) < kAboutAsLong * static_cast<double>(longest_ns)) {
       continue;
     }
@@ -101,6 +114,7 @@ std::optional<Candidate> from_markers(const Tables& tables, const Selection& sel
   std::unordered_map<int64_t, std::vector<int64_t>> open_ends;  // by thread
   for (size_t row = 0; row < markers.rows(); ++row) {
     if (markers.duration[row] <= 0 || !selection.has_window(markers.start[row])) continue;
+    if (tables.name(markers.domain[row]) == kOperatorDomain) continue;
     const Interval span{markers.start[row],
                         saturating_add(markers.start[row], markers.duration[row])};
     std::vector<int64_t>& ends = open_ends[markers.thread[row]];
@@ -184,6 +198,22 @@ std::optional<Candidate> from_kernels(const Tables& tables, const Selection& sel
   return candidate;
 }
 
+// Whether most of the GPU's work belongs to some step.
+bool has_most_work(const Tables& tables, const Selection& selection, const Iterations& found) {
+  const Kernels& kernels = tables.kernels;
+  int64_t all_ns = 0;
+  for (size_t row = 0; row < kernels.rows(); ++row) {
+    if (selection.includes(kernels, row)) all_ns = saturating_add(all_ns, kernels.duration[row]);
+  }
+  return static_cast<double>(found.kernel_ns.total) >= kMostOfIt * static_cast<double>(all_ns);
+}
+
+// Whether `found` come many times within what the kernels show to be a step.
+bool are_parts_of(const Iterations& found, const std::optional<Iterations>& sequence) {
+  return sequence && sequence->coverage >= kMostOfIt * found.coverage &&
+         found.list.size() >= 2 * sequence->list.size();
+}
+
 // Kernels belong to the step in which they were asked for; those of a sequence to the one in which
 // they ran.
 Iterations finish(const SessionData& session, const AnalysisOptions& options,
@@ -236,16 +266,26 @@ std::string_view to_string(IterationSource source) {
 Figure<Iterations> find_iterations(const SessionData& session, const AnalysisOptions& options) {
   const Tables& tables = session.tables;
   const Selection selection(tables, options);
-  if (auto found = from_scopes(tables, options, selection)) {
-    return finish(session, options, selection, IterationSource::Scopes, std::move(*found));
+  std::optional<Iterations> sequence;
+  if (auto found = from_kernels(tables, selection)) {
+    sequence =
+        finish(session, options, selection, IterationSource::KernelSequence, std::move(*found));
   }
-  if (auto found = from_markers(tables, selection)) {
-    return finish(session, options, selection, IterationSource::Markers, std::move(*found));
+  const auto accept = [&](IterationSource source, std::optional<Candidate> candidate) {
+    std::optional<Iterations> found;
+    if (!candidate) return found;
+    found = finish(session, options, selection, source, std::move(*candidate));
+    if (!has_most_work(tables, selection, *found) || are_parts_of(*found, sequence)) found.reset();
+    return found;
+  };
+  if (auto found = accept(IterationSource::Scopes, from_scopes(tables, options, selection))) {
+    return std::move(*found);
+  }
+  if (auto found = accept(IterationSource::Markers, from_markers(tables, selection))) {
+    return std::move(*found);
   }
   if (!records_gpu_work(session)) return missing_gpu_work(session);
-  if (auto found = from_kernels(tables, selection)) {
-    return finish(session, options, selection, IterationSource::KernelSequence, std::move(*found));
-  }
+  if (sequence) return std::move(*sequence);
   return Unknown{"nothing repeats: no scope, no range, no sequence of kernels",
                  "open a scope around each step"};
 }

@@ -13,8 +13,9 @@
 #include "analysis/stats.hpp"
 
 // The steps that a program repeats: from a scope that it opens again and again, else from a range
-// of its markers, else from the sequence of its kernels' names. Pure functions; time grows with the
-// rows about linearly.
+// of its markers, else from the sequence of its kernels' names. A scope or range that takes little
+// of the time or of the GPU's work, or comes many times within what kernels repeat, is a part of a
+// step and none itself. Pure functions; time grows with the rows about linearly.
 namespace gpufl::analysis {
 
 enum class IterationSource : uint8_t { Scopes, Markers, KernelSequence };

@@ -130,6 +130,58 @@ TEST(Iterations, FromKernelsBeginWhereTheGpuWaits) {
   EXPECT_EQ(iterations->duration_ns.median, 1330);
 }
 
+// Ten steps of an embedding, twelve layers and an optimizer; `mark` is told of each part.
+template <typename Mark>
+Figure<Iterations> of_training(Mark mark) {
+  TestSession session;
+  int64_t now = 0;
+  const auto launch = [&](const char* name, int64_t duration) {
+    session.kernel(name, now + 10, duration, {.api_start = now, .api_duration = 5});
+    mark(session, name, now, duration + 20);
+    now += duration + 20;
+  };
+  for (int step = 0; step < 10; ++step) {
+    launch("embedding", 10);
+    for (int layer = 0; layer < 12; ++layer) {
+      launch("linear", 50);
+      launch("gelu", 10);
+    }
+    launch("adam", 60);
+    now += 300;
+  }
+  return find_iterations(session.finish(), {});
+}
+
+TEST(Iterations, OperatorsAreNone) {
+  const auto found =
+      of_training([](TestSession& session, const char* name, int64_t start, int64_t duration) {
+        session.marker(name, start, duration, 1, "torch.cpu_op");
+      });
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->source, IterationSource::KernelSequence);
+  EXPECT_GE(found->list.size(), 9u);
+  EXPECT_LE(found->list.size(), 10u);
+}
+
+TEST(Iterations, AShortPartOfEachStepIsNone) {
+  const auto found =
+      of_training([](TestSession& session, std::string_view name, int64_t start, int64_t duration) {
+        if (name == "adam") session.scope("Optimizer.step", start, duration);
+      });
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->source, IterationSource::KernelSequence);
+}
+
+TEST(Iterations, WhatComesManyTimesInAStepIsNone) {
+  const auto found =
+      of_training([](TestSession& session, std::string_view name, int64_t start, int64_t duration) {
+        if (name == "linear") session.scope("layer", start, duration + 30);
+      });
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->source, IterationSource::KernelSequence);
+  EXPECT_LE(found->list.size(), 10u);
+}
+
 TEST(Iterations, NothingRepeats) {
   TestSession session;
   session.kernel("a", 0, 1);
