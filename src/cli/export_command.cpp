@@ -112,10 +112,11 @@ int run_export(const Options& options) {
     complain(kCommand, written.status().message());
     return kExitCannotTell;
   }
-  // What goes to /dev/stdout is not to be mixed with words about it.
+  // What goes to standard output is not to be mixed with words about it.
   const std::string text = describe(*written, output);
-  fs::is_regular_file(output) || fs::is_directory(output) ? static_cast<void>(print(text))
-                                                          : print_error(text);
+  const bool is_on_disk = output != "-" && output != "/dev/stdout" &&
+                          (fs::is_regular_file(output) || fs::is_directory(output));
+  is_on_disk ? static_cast<void>(print(text)) : print_error(text);
   return is_whole ? kExitGood : kExitNo;
 }
 
@@ -137,8 +138,8 @@ void add_export_command(CLI::App& app, int& exit_code) {
       ->required();
   command
       ->add_option("-o,--output", options->output,
-                   "File, or folder for csv. A name that ends in .gz is compressed [default: named "
-                   "after the session, in this folder]")
+                   "File, or folder for csv. A name that ends in .gz is compressed; - is standard "
+                   "output [default: named after the session, in this folder]")
       ->type_name("FILE");
   command->add_flag("--force", options->overwrite, "Replace files that are there already");
   command->footer(

@@ -77,10 +77,13 @@ void append_ledger(std::string& out, const Ledger& ledger) {
                fmt::format("names and counters beyond their bounds {}; rows dropped by "
                            "the writer: {}",
                            overflowed, counts_text(ledger.writer.dropped)));
+  const std::string collector =
+      ledger.knows("collector_cpu_ns")
+          ? fmt::format("{:.1f} ms", static_cast<double>(ledger.collector_cpu_ns) / 1e6)
+          : "unknown";
   append_field(out, "",
-               fmt::format("raw bytes {}; collector time {:.1f} ms",
-                           count("raw_bytes", ledger.writer.raw_bytes),
-                           static_cast<double>(ledger.collector_cpu_ns) / 1e6));
+               fmt::format("raw bytes {}; collector time {}",
+                           count("raw_bytes", ledger.writer.raw_bytes), collector));
 }
 
 void append_problems(std::string& out, const VerifyResult& result) {

@@ -110,8 +110,8 @@ std::string occupancy_text(const analysis::LaunchConfig& config);
 // Of all kernels of one launch configuration.
 template <typename Sink>
 void config_arguments(const analysis::LaunchConfig& config, Sink& sink) {
-  sink.text(Arg::Grid, dimensions(config.grid));
-  sink.text(Arg::Block, dimensions(config.block));
+  if (config.blocks() > 0) sink.text(Arg::Grid, dimensions(config.grid));
+  if (config.threads() > 0) sink.text(Arg::Block, dimensions(config.block));
   if (config.cluster) sink.text(Arg::Cluster, dimensions(*config.cluster));
   if (config.registers) sink.integer(Arg::Registers, *config.registers);
   if (config.shared_static) sink.integer(Arg::SharedStatic, *config.shared_static);
@@ -163,7 +163,7 @@ template <typename Sink>
 void copy(const SessionTexts& texts, size_t row, Sink& sink) {
   const analysis::Copies& copies = texts.tables().copies;
   work(texts, copies, row, sink);
-  sink.integer(Arg::Bytes, copies.bytes[row]);
+  where_known(copies.bytes, row, 0, [&](int64_t v) { sink.integer(Arg::Bytes, v); });
   memory(Arg::SourceMemory, copies.source_kind, row, sink);
   memory(Arg::TargetMemory, copies.target_kind, row, sink);
   where_known(copies.peer_device, row, -1, [&](int64_t v) { sink.integer(Arg::PeerDevice, v); });
@@ -176,7 +176,7 @@ template <typename Sink>
 void fill(const SessionTexts& texts, size_t row, Sink& sink) {
   const analysis::Fills& fills = texts.tables().fills;
   work(texts, fills, row, sink);
-  sink.integer(Arg::Bytes, fills.bytes[row]);
+  where_known(fills.bytes, row, 0, [&](int64_t v) { sink.integer(Arg::Bytes, v); });
   if (!fills.value.empty()) sink.integer(Arg::Value, fills.value[row]);
   memory(Arg::Memory, fills.memory_kind, row, sink);
   where_known(fills.graph_node, row, 0,

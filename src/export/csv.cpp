@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "export/json_text.hpp"
+#include "export/run_axis.hpp"
 #include "export/session_texts.hpp"
 #include "export/table_columns.hpp"
 
@@ -43,7 +44,7 @@ void write_rows(const ExportTable& table, const std::string& session, OutputFile
 }
 
 std::string header_line(const ExportTable& table) {
-  std::string line = "session,rank";
+  std::string line = "session,rank,offset_ns";
   for (const TableColumn& column : table.columns) line += "," + column.name;
   return line + "\r\n";
 }
@@ -68,12 +69,14 @@ base::Result<std::vector<OutputFile>> write_csv(const analysis::RunData& run,
                                                 const std::filesystem::path& folder, bool overwrite,
                                                 Progress& progress) {
   std::map<std::string, OutputFile> files;
-  for (const analysis::SessionData& session : run.sessions) {
+  for (size_t i = 0; i < run.sessions.size(); ++i) {
+    const analysis::SessionData& session = run.sessions[i];
     const SessionTexts texts(session);
     const format::SessionHeader& header = session.summary.header;
     std::string prefix;
     append_csv_field(prefix, valid_utf8(header.session_id));
     prefix += "," + (header.rank ? std::to_string(*header.rank) : "");
+    prefix += "," + std::to_string(offset_of(run, i));
     for (const ExportTable& table : export_tables(texts)) {
       if (table.rows == 0) continue;
       auto file = files.find(table.name);

@@ -83,6 +83,11 @@ base::Result<Written> commit_all(std::vector<OutputFile>& files) {
 
 base::Result<Written> write_folder(const RunData& run, const ExportOptions& options,
                                    Progress& progress) {
+  if (options.output == kStandardOutput || options.output.extension() == ".gz") {
+    return base::Status(base::Code::InvalidArgument,
+                        "csv is a folder of files, none of them compressed: " +
+                            options.output.string() + " is no name for one");
+  }
   std::error_code error;
   const bool is_new = fs::create_directory(options.output, error);
   if (error) return base::Status::from_errno(error.value(), options.output.string());

@@ -25,7 +25,8 @@ const std::vector<std::string>& target_words();
 std::string default_name(const analysis::RunData& run, Target target);
 
 struct ExportOptions {
-  std::filesystem::path output;  // a name that ends in .gz is compressed; for CSV a folder
+  // A name that ends in .gz is compressed; "-" is standard output. For CSV a folder.
+  std::filesystem::path output;
   bool overwrite = false;
   ProgressCallback progress;  // rows so far and in all
 };

@@ -82,6 +82,35 @@ TEST(Timeline, KernelsThatOverlapOnAStreamAreInRowsOfTheirOwn) {
   EXPECT_EQ(rows[1][0].start, 120);
 }
 
+TEST(Timeline, EachSliceIsInTheFirstRowThatHasRoom) {
+  TestSession session;
+  // Three rows at first; "d" fits the second, "e" the third alone.
+  session.kernel("a", 0, 1000);
+  session.kernel("b", 10, 100);
+  session.kernel("c", 20, 50);
+  session.kernel("d", 110, 500);
+  session.kernel("e", 120, 10);
+  const RunData run = run_of(session);
+  const auto rows = Timeline(run.sessions[0].tables).streams.at(0).rows;
+  ASSERT_EQ(rows.size(), 3U);
+  ASSERT_EQ(rows[1].size(), 2U);
+  EXPECT_EQ(rows[1][1].start, 110);
+  ASSERT_EQ(rows[2].size(), 2U);
+  EXPECT_EQ(rows[2][1].start, 120);
+}
+
+// Looking through all rows for each slice would take seconds.
+TEST(Timeline, ManySlicesThatOverlapAreQuick) {
+  constexpr int64_t kSlices = 30'000;
+  TestSession session;
+  for (int64_t i = 0; i < kSlices; ++i) session.kernel("a", i, kSlices);
+  for (int64_t i = 0; i < kSlices; ++i) session.scope("crossing", i, kSlices);
+  const RunData run = run_of(session);
+  const Timeline timeline(run.sessions[0].tables);
+  EXPECT_EQ(timeline.streams.at(0).rows.size(), static_cast<size_t>(kSlices));
+  EXPECT_EQ(timeline.threads.at(0).rows.size(), static_cast<size_t>(kSlices));
+}
+
 TEST(Timeline, WhatAThreadDidNests) {
   TestSession session;
   const int64_t outer = session.scope("outer", 0, 100);
@@ -197,6 +226,52 @@ TEST(Export, AFullDiskIsToldAndLeavesNoFile) {
   ASSERT_FALSE(device);
   EXPECT_EQ(device.status().code(), base::Code::LimitReached);
   EXPECT_TRUE(fs::is_character_file("/dev/full"));
+}
+
+TEST(Export, TablesAreNoSingleFile) {
+  const TempDir folder;
+  for (const fs::path& output : {fs::path("-"), folder.path() / "x.csv.gz"}) {
+    const auto written = write_export(small_run(), Target::Csv, {output, false, {}});
+    ASSERT_FALSE(written) << output;
+    EXPECT_EQ(written.status().code(), base::Code::InvalidArgument);
+    EXPECT_FALSE(fs::exists(output));
+  }
+}
+
+TEST(Export, ADashIsStandardOutput) {
+  ::testing::internal::CaptureStdout();
+  const auto written = write_export(small_run(), Target::Json, {"-", false, {}});
+  const std::string text = ::testing::internal::GetCapturedStdout();
+  ASSERT_TRUE(written) << written.status().text();
+  EXPECT_EQ(written->bytes, text.size());
+  EXPECT_TRUE(text.starts_with(R"({"format":"gpufl-export")")) << text.substr(0, 100);
+  EXPECT_FALSE(fs::exists("-"));
+}
+
+TEST(Export, TablesTellWhereASessionIsOnTheAxisOfTheRun) {
+  const TempDir folder;
+  RunData run = small_run();
+  run.offset_ns = {1234};
+  ASSERT_TRUE(write_export(run, Target::Csv, {folder.path() / "t", false, {}}));
+  const std::string text = read_text(folder.path() / "t" / "kernels.csv");
+  EXPECT_TRUE(text.starts_with("session,rank,offset_ns,start_ns,")) << text;
+  EXPECT_NE(text.find(",1234,100,50,"), std::string::npos) << text;
+}
+
+TEST(Export, WhatNobodyToldIsLeftOut) {
+  const TempDir folder;
+  TestSession session;
+  session.kernel("gemm", 100, 50);
+  session.copy(1, 0, 200, 5);
+  RunData run = run_of(session);
+  for (auto& config : run.sessions[0].tables.configs) config.grid = config.block = {};
+  ASSERT_TRUE(write_export(run, Target::Chrome, {folder.path() / "c", false, {}}));
+  const std::string chrome = read_text(folder.path() / "c");
+  EXPECT_EQ(chrome.find("0x0x0"), std::string::npos);
+  EXPECT_EQ(chrome.find("\"bytes\""), std::string::npos);
+  ASSERT_TRUE(write_export(run, Target::Json, {folder.path() / "j", false, {}}));
+  const std::string json = read_text(folder.path() / "j");
+  EXPECT_EQ(json.find(",0,0,0"), std::string::npos) << json;
 }
 
 TEST(Export, AFolderThatIsNotThereIsTold) {

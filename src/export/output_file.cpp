@@ -56,7 +56,10 @@ OutputFile::~OutputFile() { discard(); }
 
 base::Result<OutputFile> OutputFile::open(const fs::path& path, const Options& options) {
   std::error_code error;
-  const fs::file_status there = fs::status(path, error);
+  // By its other name it may be a file that the shell opened: nothing to replace.
+  const bool is_stdout = path == kStandardOutput || path == "/dev/stdout";
+  const fs::file_status there =
+      is_stdout ? fs::file_status(fs::file_type::fifo) : fs::status(path, error);
   if (fs::is_directory(there)) {
     return base::Status(base::Code::InvalidArgument, path.string() + " is a folder");
   }
@@ -66,7 +69,7 @@ base::Result<OutputFile> OutputFile::open(const fs::path& path, const Options& o
   }
   OutputFile file(path);
   file.is_direct_ = fs::exists(there) && !fs::is_regular_file(there);
-  base::Status created = file.create();
+  base::Status created = is_stdout ? file.use_stdout() : file.create();
   if (!created) return created;
   if (options.compress) {
     file.compressor_ = std::make_unique<Compressor>();
@@ -76,6 +79,11 @@ base::Result<OutputFile> OutputFile::open(const fs::path& path, const Options& o
     }
   }
   return file;
+}
+
+base::Status OutputFile::use_stdout() {
+  fd_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+  return fd_ >= 0 ? base::Status::ok() : base::Status::from_errno(errno, "standard output");
 }
 
 base::Status OutputFile::create() {

@@ -17,6 +17,9 @@
 // and told by commit(); writing on after it does nothing. One thread.
 namespace gpufl::exporting {
 
+// As a path: what is written goes straight there.
+inline constexpr std::string_view kStandardOutput = "-";
+
 class OutputFile {
  public:
   struct Options {
@@ -45,6 +48,7 @@ class OutputFile {
 
   explicit OutputFile(std::filesystem::path path);
   base::Status create();
+  base::Status use_stdout();
   void write_long(std::string_view text);
   void flush();
   void compress(std::string_view text, bool is_last);

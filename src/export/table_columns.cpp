@@ -114,14 +114,16 @@ void add_config(TableBuilder& table, const SessionTexts& texts) {
     });
   };
   for (size_t axis = 0; axis < 3; ++axis) {
-    of_config(
-        std::string("grid_") + "xyz"[axis], CellType::Integer,
-        [axis](const LaunchConfig& config, CellSink& cell) { cell.integer(config.grid[axis]); });
+    of_config(std::string("grid_") + "xyz"[axis], CellType::Integer,
+              [axis](const LaunchConfig& config, CellSink& cell) {
+                config.blocks() > 0 ? cell.integer(config.grid[axis]) : cell.unknown();
+              });
   }
   for (size_t axis = 0; axis < 3; ++axis) {
-    of_config(
-        std::string("block_") + "xyz"[axis], CellType::Integer,
-        [axis](const LaunchConfig& config, CellSink& cell) { cell.integer(config.block[axis]); });
+    of_config(std::string("block_") + "xyz"[axis], CellType::Integer,
+              [axis](const LaunchConfig& config, CellSink& cell) {
+                config.threads() > 0 ? cell.integer(config.block[axis]) : cell.unknown();
+              });
   }
   for (size_t axis = 0; axis < 3; ++axis) {
     of_config(std::string("cluster_") + "xyz"[axis], CellType::Integer,
@@ -166,7 +168,7 @@ ExportTable kernels(const SessionTexts& texts) {
 ExportTable copies(const SessionTexts& texts) {
   const analysis::Copies& rows = texts.tables().copies;
   TableBuilder table = work_table("memcpy", texts, rows);
-  table.number("bytes", CellType::Integer, rows.bytes);
+  table.number("bytes", CellType::Integer, rows.bytes, 0);
   table.text("direction", rows.direction, copy_direction);
   table.text("source_memory", rows.source_kind, memory_kind);
   table.text("target_memory", rows.target_kind, memory_kind);
@@ -179,7 +181,7 @@ ExportTable copies(const SessionTexts& texts) {
 ExportTable fills(const SessionTexts& texts) {
   const analysis::Fills& rows = texts.tables().fills;
   TableBuilder table = work_table("memset", texts, rows);
-  table.number("bytes", CellType::Integer, rows.bytes);
+  table.number("bytes", CellType::Integer, rows.bytes, 0);
   table.number("value", CellType::Integer, rows.value);
   table.text("memory", rows.memory_kind, memory_kind);
   table.id("graph_node", rows.graph_node);
@@ -241,7 +243,7 @@ ExportTable scopes(const SessionTexts& texts) {
     const uint32_t parent = rows.parent.empty() ? kNoRow : rows.parent[row];
     parent >= rows.id.size() ? cell.unknown() : cell.integer(rows.id[parent]);
   });
-  table.number("thread", CellType::Integer, rows.thread);
+  table.number("thread", CellType::Integer, rows.thread, 0);
   table.number("start_ns", CellType::Time, rows.start);
   table.number("duration_ns", CellType::Duration, rows.duration);
   table.text("name", rows.name, name);

@@ -2,7 +2,9 @@
 #include "export/timeline.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <queue>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -25,6 +27,42 @@ Slice make_slice(int64_t start, int64_t duration, SliceKind kind, uint32_t row) 
   return {start, analysis::saturating_add(start, std::max<int64_t>(duration, 0)), kind, row};
 }
 
+// For each row how late what it takes may end: a tree of maxima, so that the first row with room is
+// found in logarithmic time however many there are. There is always an empty one.
+class RowsWithRoom {
+ public:
+  // The first row that takes what ends then.
+  size_t first(int64_t end) {
+    size_t node = 1;
+    while (node < rows_) node = node * 2 + (latest_[node * 2] < end ? 1 : 0);
+    const size_t row = node - rows_;
+    if (row + 1 == rows_) grow();
+    return row;
+  }
+  void set(size_t row, int64_t latest_end) {
+    size_t node = rows_ + row;
+    latest_[node] = latest_end;
+    for (node /= 2; node > 0; node /= 2) {
+      latest_[node] = std::max(latest_[node * 2], latest_[node * 2 + 1]);
+    }
+  }
+
+ private:
+  void grow() {
+    const std::vector<int64_t> before(latest_.end() - static_cast<std::ptrdiff_t>(rows_),
+                                      latest_.end());
+    rows_ *= 2;
+    latest_.assign(rows_ * 2, INT64_MAX);
+    std::copy(before.begin(), before.end(), latest_.begin() + static_cast<std::ptrdiff_t>(rows_));
+    for (size_t node = rows_ - 1; node > 0; --node) {
+      latest_[node] = std::max(latest_[node * 2], latest_[node * 2 + 1]);
+    }
+  }
+
+  size_t rows_ = 64;  // a power of two
+  std::vector<int64_t> latest_ = std::vector<int64_t>(rows_ * 2, INT64_MAX);
+};
+
 // Puts slices into the first row where they fit; almost always that is the first of all.
 class RowLayout {
  public:
@@ -36,9 +74,9 @@ class RowLayout {
     }
     std::vector<size_t> beyond;  // those that do not fit the first row
     std::vector<SliceRow> rows(1);
-    ends_.emplace_back();
+    Ends first;
     for (size_t i = 0; i < slices.size(); ++i) {
-      if (!take(ends_[0], slices[i])) beyond.push_back(i);
+      if (!take(first, slices[i])) beyond.push_back(i);
     }
     for (const size_t i : beyond) rows_after_first(slices[i], rows);
     size_t kept = beyond.empty() ? slices.size() : beyond[0];
@@ -64,19 +102,34 @@ class RowLayout {
     open.push_back(slice.end);
     return true;
   }
+  // `row` counts from the one after the first.
   void rows_after_first(const Slice& slice, std::vector<SliceRow>& rows) {
-    size_t row = 1;
-    while (row < rows.size() && !take(ends_[row], slice)) ++row;
-    if (row == rows.size()) {
-      rows.emplace_back();
-      ends_.emplace_back();
-      take(ends_[row], slice);
+    for (; !open_.empty() && open_.top().first <= slice.start; open_.pop()) {
+      const size_t row = open_.top().second;
+      ends_[row].pop_back();  // the innermost, which ends first
+      note_room(row);
     }
-    rows[row].push_back(slice);
+    const size_t row = room_.first(slice.end);
+    if (row == ends_.size()) {
+      ends_.emplace_back();
+      rows.emplace_back();
+    }
+    ends_[row].push_back(slice.end);
+    open_.emplace(slice.end, row);
+    note_room(row);
+    rows[row + 1].push_back(slice);
   }
+  void note_room(size_t row) {
+    const Ends& open = ends_[row];
+    room_.set(row, open.empty() ? INT64_MAX : may_nest_ ? open.back() : INT64_MIN);
+  }
+
+  using End = std::pair<int64_t, size_t>;  // and its row
 
   bool may_nest_;
   std::vector<Ends> ends_;  // by row
+  RowsWithRoom room_;
+  std::priority_queue<End, std::vector<End>, std::greater<>> open_;
 };
 
 class ThreadSlices {

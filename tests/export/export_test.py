@@ -380,7 +380,7 @@ class Exports(unittest.TestCase):
         self.assertEqual(hard["cluster_x"], "")
         self.assertEqual(hard["scope"], "step / train > forward")
         self.assertEqual(int(next(k for k in kernels if k["name"] == "late")["start_ns"]), LATE)
-        self.assertEqual(kernels[-1]["rank"], "1")
+        self.assertEqual((kernels[-1]["rank"], kernels[-1]["offset_ns"]), ("1", str(OFFSET)))
         self.assertEqual(self.rows("memory.csv")[0]["address"], str(0xFFFF800000000001))
         self.assertEqual(self.rows("memcpy.csv")[0]["direction"], "host to device")
         self.assertEqual(self.rows("counters.csv")[1]["value"], str(LATE))
@@ -420,7 +420,7 @@ class Exports(unittest.TestCase):
                     said.setdefault(name, []).append(cells)
         for name, rows in said.items():
             for row, cells in zip(self.rows(f"{name}.csv"), rows, strict=True):
-                del row["session"], row["rank"]
+                del row["session"], row["rank"], row["offset_ns"]
                 self.assertEqual(row, cells)
 
 
