@@ -163,17 +163,22 @@ std::vector<ScopeItem> top_items(const Items& items, size_t top, Label label) {
 
 void add_scope_figures(const Scopes& scopes, const ScopePaths& paths, const Selection& selection,
                        std::vector<ScopeWork>& out) {
+  std::vector<uint32_t> ended(scopes.rows(), kNoRow);  // path of those whose end is known
   for (size_t row = 0; row < scopes.rows(); ++row) {
     const uint32_t path = paths.of_scope[row];
     if (path == kNoRow || !selection.has_window(scopes.start[row])) continue;
     if (scopes.ending[row] == Scopes::kOpen) {
       out[path].add_open(scopes.start[row], scopes.duration[row]);
     } else {
+      const bool is_lost = scopes.ending[row] == static_cast<uint8_t>(format::ScopeEnding::Lost);
+      if (!is_lost) ended[row] = path;
       out[path].add_ended(scopes.start[row], scopes.duration[row],
                           static_cast<format::ScopeEnding>(scopes.ending[row]), scopes.repeat[row],
                           scopes.warmup[row]);
     }
   }
+  const std::vector<Stats> stats = group_stats(ended, scopes.duration, out.size());
+  for (size_t i = 0; i < out.size(); ++i) out[i].duration_stats_ns = stats[i];
 }
 
 Figure<double> iteration_gpu_ns(const ScopeWork& scope, const SessionData& session) {

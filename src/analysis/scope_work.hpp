@@ -11,6 +11,7 @@
 #include "analysis/kernel_groups.hpp"
 #include "analysis/scope_tree.hpp"
 #include "analysis/session_data.hpp"
+#include "analysis/stats.hpp"
 
 // What happened inside of scopes: the work that was launched in them, wherever it ran later. All
 // scopes with the same path of names and tags are one. Pure functions; time grows with rows times
@@ -44,6 +45,7 @@ struct ScopeCounter {
 struct ScopeWork : ScopeFigures {
   std::string name, tag;
   std::string path;                 // "train > step / 3"
+  Stats duration_stats_ns;          // of the same scopes as duration_ns
   uint32_t parent = UINT32_MAX;     // index of the path around it; UINT32_MAX: outermost
   uint32_t depth = 0;               // paths around it
   uint32_t end = 0;                 // the paths inside of it are those from its index + 1 to this

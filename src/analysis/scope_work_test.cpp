@@ -191,5 +191,23 @@ TEST(Glob, StarsAndQuestionMarks) {
   EXPECT_FALSE(matches_glob("a?", "a"));
 }
 
+TEST(ScopeWork, DurationsHavePercentiles) {
+  TestSession session;
+  for (int i = 1; i <= 100; ++i) session.scope("step", i * 1000, i);
+  session.scope("step", 200'000, 900, {.ending = Scopes::kOpen});
+  session.scope("step", 300'000, 900, {.ending = static_cast<uint8_t>(format::ScopeEnding::Lost)});
+  const SessionData data = session.finish();
+  const auto scopes = scope_work(data, {}, kernel_names(data.tables));
+  ASSERT_EQ(scopes.size(), 1u);
+  const Stats& stats = scopes[0].duration_stats_ns;
+  EXPECT_EQ(stats.count, scopes[0].duration_ns.count);
+  EXPECT_EQ(stats.count, 100u);
+  EXPECT_EQ(stats.total, 5050);
+  EXPECT_DOUBLE_EQ(stats.median, 50.5);
+  EXPECT_EQ(stats.p90, 90);
+  EXPECT_EQ(stats.p99, 99);
+  EXPECT_EQ(stats.max, 100);
+}
+
 }  // namespace
 }  // namespace gpufl::analysis

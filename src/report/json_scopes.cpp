@@ -30,6 +30,7 @@ Json scope_json(const ScopeWork& scope) {
   json.set("depth", scope.depth);
   json.set("parent", scope.parent == UINT32_MAX ? Json() : Json(scope.parent));
   json.set("duration_ns", to_json(scope.duration_ns)).set("span_ns", scope.span_ns);
+  json.set("duration_stats_ns", to_json(scope.duration_stats_ns));
   if (scope.iteration_ns.count > 0) {
     json.set("iteration_ns", to_json(scope.iteration_ns)).set("warmup", scope.warmup);
     json.set("iteration_gpu_ns", json_figure(scope.iteration_gpu_ns));
