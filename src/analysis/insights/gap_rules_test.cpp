@@ -130,5 +130,48 @@ TEST(IdleGaps, WhatALoopsSyncLeavesIsToldOnce) {
   EXPECT_TRUE(of_rule(insights, "idle_gaps").empty());
 }
 
+// Kernels of 1 ms at these times, of `scope` each.
+SessionData two_scopes() {
+  TestProgram program;
+  const int64_t mine = program.scope("mine", 0, 100 * kMs);
+  const int64_t other = program.scope("other", 0, 100 * kMs, {.thread = 2});
+  for (int i = 0; i < 10; ++i) {
+    const int64_t now = i * 10 * kMs;
+    program.kernel("mine", now, kMs, {.scope = mine, .api_start = now - 10 * kUs});
+    program.kernel("other", now + kMs, 8 * kMs, {.scope = other, .api_start = now - 5 * kUs});
+  }
+  return program.finish();
+}
+
+TEST(IdleGaps, TimeThatWasNotRecordedIsNoPause) {
+  TestProgram program;
+  const auto event = [&](const char* name, int64_t time) {
+    base::Json json = base::Json::object();
+    json.set("name", name).set("time", time);
+    program.data.summary.events.push_back(std::move(json));
+  };
+  event("recording_paused", 3 * kMs);
+  event("recording_resumed", 9990 * kMs);
+  program.kernel("step", 0, kMs, {.api_start = -10 * kUs});
+  program.kernel("step", 2 * kMs, kMs, {.api_start = 2 * kMs - 10 * kUs});
+  program.kernel("step", 9991 * kMs, 9 * kMs, {.api_start = 9991 * kMs - 10 * kUs});
+  const auto found = of_rule(program.insights(), "idle_gaps");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NEAR(*found[0].gain_ns, 999.0 * kUs, 1);
+  EXPECT_NEAR(found[0].gain_share, 999.0 / 13'000, 1e-9);  // of the 13 ms that were recorded
+}
+
+TEST(IdleGaps, WorkOfOtherScopesIsNoPauseOfAScope) {
+  const SessionData session = two_scopes();
+  AnalysisOptions options;
+  options.scope = "mine";
+  const Overview overview = analyze(session, options);
+  const IdleTime& idle = overview.devices.at(0).idle;
+  EXPECT_EQ(idle.total_ns, 9 * kMs);
+  for (const Insight& insight : find_insights(session, overview)) {
+    EXPECT_LE(insight.gain_ns.value_or(0), static_cast<double>(idle.total_ns)) << insight.title;
+  }
+}
+
 }  // namespace
 }  // namespace gpufl::analysis::testing

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "analysis/insights/find_insights.hpp"
@@ -11,7 +12,7 @@ namespace gpufl::analysis {
 namespace {
 
 constexpr Rule kRules[] = {
-    {"sync_attribution", Category::Synchronization, find_sync_attribution},
+    {"sync_attribution", Category::Synchronization, find_sync_attribution, nullptr, true},
     {"in_loop_sync", Category::Synchronization, find_in_loop_sync},
     {"idle_gaps", Category::Launch, find_idle_gaps},
     {"launch_bound", Category::Launch, find_launch_bound},
@@ -41,11 +42,41 @@ constexpr Rule kRules[] = {
     {"trace_losses", Category::Trace, find_trace_losses},
 };
 
+// What is wrong, rather than slow: a failed call, an error of the GPU, a line that waits for most
+// of the session.
+bool is_alarm(const Insight& insight) {
+  return insight.severity == Severity::High && !insight.gain_ns;
+}
+
+// Rules find what matters most first, so those of one rule that are alike stay in order.
 bool comes_before(const Insight& a, const Insight& b) {
+  if (is_alarm(a) != is_alarm(b)) return is_alarm(a);
   const double a_gain = a.gain_ns.value_or(0), b_gain = b.gain_ns.value_or(0);
   if (a_gain != b_gain) return a_gain > b_gain;
   if (a.severity != b.severity) return a.severity > b.severity;
-  return std::tie(a.rule, a.title) < std::tie(b.rule, b.title);
+  return a.rule < b.rule;
+}
+
+// Sorted ones, so that the first `shown` of them have the first of each category: what saves little
+// is not to vanish behind many of another kind.
+void keep_categories_in_view(std::vector<Insight>& sorted, size_t shown) {
+  if (sorted.size() <= shown) return;
+  std::set<Category> seen;
+  std::vector<bool> is_shown;
+  for (const Insight& insight : sorted) is_shown.push_back(seen.insert(insight.category).second);
+  size_t others = shown - std::min(shown, seen.size());
+  for (size_t i = 0; i < is_shown.size() && others > 0; ++i) {
+    if (is_shown[i]) continue;
+    is_shown[i] = true;
+    --others;
+  }
+  std::vector<Insight> first, rest;
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    (is_shown[i] ? first : rest).push_back(std::move(sorted[i]));
+  }
+  sorted = std::move(first);
+  sorted.insert(sorted.end(), std::make_move_iterator(rest.begin()),
+                std::make_move_iterator(rest.end()));
 }
 
 // `found` is what one rule has found: the most important of it.
@@ -56,8 +87,8 @@ void keep(const Rule& rule, const Thresholds& thresholds, std::vector<Insight>&&
     insight.category = rule.category;
   }
   std::stable_sort(found.begin(), found.end(), comes_before);
-  const auto most = static_cast<size_t>(std::max(1.0, thresholds.insights.max_per_rule));
-  if (found.size() > most) found.resize(most);
+  const size_t most = max_per_rule(thresholds);
+  if (!rule.folds_rest && found.size() > most) found.resize(most);
   all.insert(all.end(), std::make_move_iterator(found.begin()),
              std::make_move_iterator(found.end()));
 }
@@ -65,6 +96,10 @@ void keep(const Rule& rule, const Thresholds& thresholds, std::vector<Insight>&&
 }  // namespace
 
 std::span<const Rule> rules() { return kRules; }
+
+size_t max_per_rule(const Thresholds& thresholds) {
+  return static_cast<size_t>(std::max(1.0, thresholds.insights.max_per_rule));
+}
 
 Severity severity_of(double share, const Thresholds& thresholds) {
   if (share > thresholds.insights.high_share) return Severity::High;
@@ -98,6 +133,7 @@ std::vector<Insight> find_insights(const SessionData& session, const Overview& o
     keep(rule, thresholds, std::move(found), all);
   }
   std::stable_sort(all.begin(), all.end(), comes_before);
+  keep_categories_in_view(all, overview.options.top);
   return all;
 }
 

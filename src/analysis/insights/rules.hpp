@@ -19,8 +19,12 @@ struct Rule {
   void (*of_session)(const SessionView& view, std::vector<Insight>& found) = nullptr;
   void (*of_run)(const RunOverview& run, const Thresholds& thresholds,
                  std::vector<Insight>& found) = nullptr;
+  bool folds_rest = false;  // it keeps to max_per_rule() by itself, and tells what it leaves out
 };
 std::span<const Rule> rules();
+
+// The most insights of one rule.
+size_t max_per_rule(const Thresholds& thresholds);
 
 // Sets what time doing something about it would save; none of it: nothing that can be told. The
 // severity follows from its share of `wall_ns`.

@@ -60,6 +60,39 @@ TEST(Rules, NothingIsFoundInNothing) {
   EXPECT_TRUE(program.insights().empty());
 }
 
+TEST(Rules, WhatIsWrongComesBeforeWhatIsSlow) {
+  TestProgram program;
+  program.kernel("step", 0, kMs, {.api_start = -kMs});
+  program.kernel("step", 9 * kMs, kMs, {.api_start = 9 * kMs - 5 * kUs});
+  program.wait(3, 0, 8 * kMs, {.stack = program.line("/home/me/a.py", 1, "f")});
+  const auto found = program.insights();
+  ASSERT_GE(found.size(), 2u);
+  EXPECT_EQ(found[0].rule, "sync_attribution");  // 80 % of the session, and no gain
+  EXPECT_FALSE(found[0].gain_ns);
+  EXPECT_EQ(found[1].rule, "idle_gaps");
+}
+
+TEST(Rules, TheFirstOfEachCategoryIsAmongThoseShown) {
+  TestProgram program;
+  int64_t now = 0;
+  for (int i = 0; i < 5; ++i) {  // pauses at five lines
+    program.kernel(
+        "step", now, kMs,
+        {.api_start = now - 5 * kUs, .stack = program.line("/home/me/a.py", 10 + i, "f")});
+    now += 3 * kMs;
+  }
+  program.api_call("cudaMalloc", 0, kUs, 2, "cudaErrorMemoryAllocation");
+  SessionData session = program.finish();
+  session.code = program.code();
+  AnalysisOptions options;
+  options.top = 2;
+  const auto found = find_insights(session, analyze(session, options));
+  ASSERT_GT(found.size(), 3u);
+  EXPECT_EQ(found[0].rule, "idle_gaps");
+  EXPECT_EQ(found[1].rule, "failed_calls");
+  EXPECT_EQ(found[2].rule, "idle_gaps");
+}
+
 TEST(Rules, ThoseThatSaveMostComeFirst) {
   TestProgram program;
   program.kernel("step", 0, kMs, {.api_start = -kMs});
@@ -82,7 +115,12 @@ TEST(Rules, NoMoreThanAFewOfEach) {
   }
   Thresholds thresholds;
   thresholds.insights.max_per_rule = 2;
-  EXPECT_EQ(of_rule(program.insights(thresholds), "sync_attribution").size(), 2u);
+  const auto found = of_rule(program.insights(thresholds), "sync_attribution");
+  ASSERT_EQ(found.size(), 3u);  // and one that says how many more there are
+  EXPECT_EQ(found[0].evidence.at(0).line, 9);
+  EXPECT_EQ(found[1].evidence.at(0).line, 8);
+  EXPECT_EQ(found[2].title, "Waits × 7 at 7 more lines · 28.0us (0.3% of session)");
+  EXPECT_EQ(found[2].evidence.at(0).line, 7);
 }
 
 TEST(Rules, OptionsChooseWhatIsLookedAt) {

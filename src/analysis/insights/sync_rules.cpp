@@ -40,32 +40,68 @@ void add_scope(const SessionView& view, const SyncLine& line, Evidence& evidence
   evidence.end_ns = view.tables.waits.end(line.waits.back());
 }
 
+// All lines from `first` on, which are too many to tell one by one.
+Insight other_lines(const SessionView& view, const std::vector<SyncLine>& lines, size_t first) {
+  uint64_t waits = 0;
+  int64_t blocked_ns = 0;
+  Insight insight;
+  for (size_t i = first; i < lines.size(); ++i) {
+    waits += lines[i].waits.size();
+    blocked_ns = saturating_add(blocked_ns, lines[i].blocked_ns);
+  }
+  const double blocked = static_cast<double>(blocked_ns);
+  const double share = blocked / static_cast<double>(view.wall_ns);
+  insight.title = fmt::format("Waits × {} at {} · {} ({} of session)", waits,
+                              words::plural(lines.size() - first, "more line"),
+                              words::time(blocked), words::percent(share));
+  insight.detail =
+      fmt::format("{} blocked across {} at lines that wait less than those told one by one",
+                  words::time(blocked), words::plural(waits, "call"));
+  const SyncLine& most = lines[first];
+  insight.evidence.push_back(at_site(
+      *most.site, fmt::format("the most of these: {}, {}", words::plural(most.waits.size(), "wait"),
+                              words::time(static_cast<double>(most.blocked_ns)))));
+  add_scope(view, most, insight.evidence.back());
+  return insight;
+}
+
+// What is the same whatever waits.
+void finish_sync(Insight& insight, Severity severity) {
+  insight.severity = severity;
+  insight.advice =
+      "Wait only where the host needs a result. Where it does, let other work be queued behind "
+      "it first.";
+  insight.estimate =
+      "None: a wait costs nothing while the GPU works. in_loop_sync and idle_gaps estimate what "
+      "waits leave idle.";
+  insight.confidence = Confidence::High;
+}
+
 }  // namespace
 
 void find_sync_attribution(const SessionView& view, std::vector<Insight>& found) {
-  for (const SyncLine& line : sync_lines(view)) {
+  const std::vector<SyncLine> lines = sync_lines(view);
+  const size_t told = std::min(lines.size(), max_per_rule(view.thresholds));
+  for (size_t i = 0; i < told; ++i) {
+    const SyncLine& line = lines[i];
     const double blocked = static_cast<double>(line.blocked_ns);
     const double share = blocked / static_cast<double>(view.wall_ns);
     const uint64_t count = line.waits.size();
     Insight insight;
-    insight.severity = sync_severity(share, view.thresholds);
+    finish_sync(insight, sync_severity(share, view.thresholds));
     insight.title =
         fmt::format("{} × {} @ {} · {} ({} of session)", main_call(view, line), count,
                     words::line_of(*line.site), words::time(blocked), words::percent(share));
     insight.detail = fmt::format("{} blocked across {} at {}", words::time(blocked),
                                  words::plural(count, "call"), line.site->text);
-    insight.advice =
-        "Wait only where the host needs a result. Where it does, let other work be queued behind "
-        "it first.";
-    insight.estimate =
-        "None: a wait costs nothing while the GPU works. in_loop_sync and idle_gaps estimate what "
-        "waits leave idle.";
-    insight.confidence = Confidence::High;
     insight.evidence.push_back(at_site(
         *line.site, fmt::format("{}, {}", words::plural(count, "wait"), words::time(blocked))));
     add_scope(view, line, insight.evidence.back());
     found.push_back(std::move(insight));
   }
+  if (told == lines.size()) return;
+  found.push_back(other_lines(view, lines, told));
+  finish_sync(found.back(), Severity::Low);  // each of them is less than any that is told
 }
 
 void find_in_loop_sync(const SessionView& view, std::vector<Insight>& found) {
