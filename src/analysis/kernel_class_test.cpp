@@ -122,6 +122,11 @@ TEST(KernelName, BrokenNamesStayReadable) {
   EXPECT_EQ(short_kernel_name("(a)"), "(a)");
   EXPECT_EQ(short_kernel_name("f<"), "f");
   EXPECT_EQ(short_kernel_name(">>>x"), ">>>x");
+  EXPECT_EQ(short_kernel_name("k<script>alert(1)</script>"), "k<script>alert(1)</script>");
+  EXPECT_EQ(short_kernel_name("a <b> &amp;"), "a <b> &amp;");
+  EXPECT_EQ(short_kernel_name("half ?? (x)"), "half ?? (x)");
+  EXPECT_EQ(short_kernel_name("loop_add_fusion.3"), "loop_add_fusion.3");
+  EXPECT_EQ(short_kernel_name("void k<int>(float*)"), "k");
   EXPECT_EQ(short_kernel_name("main::{lambda()#1}::operator()(int) const"), "operator()");
 }
 

@@ -75,7 +75,9 @@ Grouping by_config(const Tables& tables, const KernelNames& names) {
   for (uint32_t id = 0; id < tables.configs.size(); ++id) {
     const LaunchConfig& config = tables.configs[id];
     KernelGroup& group = grouping.groups.emplace_back(of_kernel(names.of(config.name), id));
-    group.label += " <<<" + shape(config.grid) + ", " + shape(config.block) + ">>>";
+    if (config.blocks() > 0 && config.threads() > 0) {
+      group.label += " <<<" + shape(config.grid) + ", " + shape(config.block) + ">>>";
+    }
     grouping.group_of.push_back(id);
   }
   return grouping;

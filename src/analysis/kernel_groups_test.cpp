@@ -53,6 +53,12 @@ TEST(KernelGroups, ConfigurationsOfOneNameAreApart) {
   EXPECT_EQ(kernel_groups(data, {}, GroupBy::Name)->size(), 1u);
 }
 
+TEST(KernelGroups, AConfigurationThatNobodyToldHasNoSizes) {
+  TestSession session;
+  session.kernel(session.config("k", LaunchConfig()), 0, 10);
+  EXPECT_EQ(kernel_groups(session.finish(), {}, GroupBy::Config)->at(0).label, "k");
+}
+
 TEST(KernelGroups, ByStreamDeviceClassAndScope) {
   TestSession session;
   const int64_t outer = session.scope("train", 0, 1000);

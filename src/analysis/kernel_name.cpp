@@ -18,6 +18,7 @@ bool is_identifier(char c) { return std::isalnum(static_cast<unsigned char>(c)) 
 struct Parts {
   std::string name;
   std::string_view arguments;
+  bool is_sound = true;  // false: no name that C++ has
 };
 
 Parts split(std::string_view text) {
@@ -38,7 +39,11 @@ Parts split(std::string_view text) {
     }
     if (c == '<' && depth == 0) arguments_from = i + 1;
     if (c == '<' || c == '(' || c == '{' || c == '[') ++depth;
-    if (depth == 0) parts.name += c;
+    if (depth == 0) {
+      // "k<script>alert(1)": what follows template arguments is no part of the name before them.
+      if (i > 0 && text[i - 1] == '>' && is_identifier(c)) parts.is_sound = false;
+      parts.name += c;
+    }
     if (c == '>' || c == ')' || c == '}' || c == ']') {
       // "->" and what else a broken name may have must not lead below the ground.
       depth = std::max(depth - 1, 0);
@@ -104,6 +109,21 @@ std::string_view operation(std::string_view arguments) {
   return {};
 }
 
+// Leftovers of what is no name at all, such as "&amp;" or "??", tell less than the whole text.
+bool tells_something(std::string_view name) {
+  if (name.starts_with("operator")) return true;
+  constexpr std::string_view kAlsoInNames = "~$@.#-:/";
+  bool has_letter = false;
+  for (const char c : name) {
+    const bool is_letter = std::isalpha(static_cast<unsigned char>(c)) != 0 || (c & 0x80) != 0;
+    has_letter = has_letter || is_letter;
+    if (!is_letter && !is_identifier(c) && kAlsoInNames.find(c) == std::string_view::npos) {
+      return false;
+    }
+  }
+  return has_letter;
+}
+
 }  // namespace
 
 std::string short_kernel_name(std::string_view demangled) {
@@ -112,7 +132,7 @@ std::string short_kernel_name(std::string_view demangled) {
   std::string name = parts.name.substr(parts.name.rfind(' ') + 1);  // without the return type
   const size_t qualifier = name.rfind("::");
   if (qualifier != std::string::npos) name.erase(0, qualifier + 2);
-  if (name.empty()) return std::string(demangled);
+  if (!parts.is_sound || !tells_something(name)) return std::string(demangled);
   if (is_one_of(kFrames, name)) {
     const std::string_view inner = operation(parts.arguments);
     if (!inner.empty()) name.append("<").append(inner).append(">");

@@ -10,6 +10,7 @@
 
 #include "analysis/insights/rules.hpp"
 #include "analysis/insights/words.hpp"
+#include "analysis/missing.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -19,7 +20,8 @@ bool is_answer(std::string_view error) {
   return error == "cudaErrorNotReady" || error == "CUDA_ERROR_NOT_READY";
 }
 
-// Errors after which the process cannot use the GPU any more.
+// Errors after which the process cannot use the GPU any more. Logs of other tools tell their
+// numbers alone, which the runtime and the driver share.
 bool is_final(std::string_view error) {
   constexpr std::string_view kFinal[] = {"IllegalAddress",
                                          "ILLEGAL_ADDRESS",
@@ -36,6 +38,14 @@ bool is_final(std::string_view error) {
                                          "ECC_UNCORRECTABLE",
                                          "LaunchTimeout",
                                          "LAUNCH_TIMEOUT"};
+  // ECC, illegal address, launch timeout, assert, hardware stack to launch failure.
+  constexpr std::string_view kFinalNumbers[] = {"error 214", "error 700", "error 702", "error 710",
+                                                "error 714", "error 715", "error 716", "error 717",
+                                                "error 718", "error 719"};
+  if (std::find(std::begin(kFinalNumbers), std::end(kFinalNumbers), error) !=
+      std::end(kFinalNumbers)) {
+    return true;
+  }
   return std::any_of(std::begin(kFinal), std::end(kFinal), [&](std::string_view word) {
     return error.find(word) != std::string_view::npos;
   });
@@ -145,12 +155,20 @@ void find_trace_losses(const SessionView& view, std::vector<Insight>& found) {
   }
   Losses losses = losses_of(*summary.ledger);
   const bool is_incomplete = summary.ledger->completeness() == format::Completeness::Incomplete;
-  if (!is_incomplete && !summary.has_faults) return;
-  if (summary.has_faults) losses.texts.emplace_back("parts of the log cannot be read");
+  const UnreadRows rows = unread_rows(summary);
+  const bool is_damaged = summary.has_faults || rows.unread > 0;
+  if (!is_incomplete && !is_damaged) return;
+  if (rows.unread > 0) {
+    losses.texts.push_back(fmt::format("{} of {} cannot be read", words::count(rows.unread),
+                                       words::plural(rows.written, "written row")));
+  } else if (is_damaged) {
+    losses.texts.emplace_back("parts of the log cannot be read");
+  }
   if (losses.texts.empty()) losses.texts.emplace_back("fewer kernel records than launches");
-  insight.severity = losses.missing_share > view.thresholds.trace_losses.high_missing_share
-                         ? Severity::High
-                         : Severity::Medium;
+  insight.severity =
+      std::max(losses.missing_share, rows.share()) > view.thresholds.trace_losses.high_missing_share
+          ? Severity::High
+          : Severity::Medium;
   insight.title = fmt::format("The trace is not complete: {}", fmt::join(losses.texts, ", "));
   insight.detail =
       losses.missing_share > 0
@@ -158,9 +176,17 @@ void find_trace_losses(const SessionView& view, std::vector<Insight>& found) {
                 "{} of all launches left no record; counts and times are too low by as much",
                 words::percent(losses.missing_share))
           : "counts and times may be too low";
-  insight.advice =
-      "Record less (fewer features, a capture range, a lower sampling rate) or give it more room: "
-      "log_spool_mb, free disk space. See docs/reference/trace-states.md.";
+  if (is_damaged) {
+    insight.advice =
+        "The log itself is damaged: `gpufl verify` tells where. Copy the session again from where "
+        "it was recorded, or record it anew.";
+  }
+  if (is_incomplete) {
+    if (is_damaged) insight.advice += ' ';
+    insight.advice +=
+        "Record less (fewer features, a capture range, a lower sampling rate) or give it more "
+        "room: log_spool_mb, free disk space. See docs/reference/trace-states.md.";
+  }
   Evidence evidence;
   evidence.text = fmt::format("{}", fmt::join(losses.texts, ", "));
   insight.evidence.push_back(std::move(evidence));

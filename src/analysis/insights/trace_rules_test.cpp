@@ -23,6 +23,17 @@ TEST(FailedCalls, ByCallErrorAndLine) {
   EXPECT_EQ(found[1].severity, Severity::Medium);
 }
 
+TEST(FailedCalls, AreFinalByTheirNumberWhereNobodyToldTheName) {
+  TestProgram program;
+  program.api_call("cudaStreamSynchronize", 0, kUs, 700, "");
+  program.api_call("cudaMalloc", kMs, kUs, 2, "");
+  const auto found = of_rule(program.insights(), "failed_calls");
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].title, "cudaStreamSynchronize failed: error 700");
+  EXPECT_EQ(found[0].severity, Severity::High);
+  EXPECT_EQ(found[1].severity, Severity::Medium);
+}
+
 TEST(FailedCalls, NotForCallsThatSucceedOrAnswerNotReady) {
   TestProgram program;
   program.api_call("cudaMalloc", 0, kUs);
@@ -45,6 +56,22 @@ TEST(TraceLosses, WhatTheLedgerCounts) {
   EXPECT_EQ(with(11)[0].severity, Severity::High);
   EXPECT_EQ(with(10)[0].severity, Severity::Medium);
   EXPECT_TRUE(with(0).empty());
+}
+
+TEST(TraceLosses, ADamagedLogHasAdviceOfItsOwn) {
+  TestProgram program;
+  format::Ledger ledger;
+  ledger.writer.rows = {{"kernel", 1'000}, {"scope", 10}};
+  program.data.summary.ledger = ledger;
+  program.data.summary.rows = {{"scope", 10}};
+  program.data.summary.has_faults = true;
+  const auto found = of_rule(program.insights(), "trace_losses");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title,
+            "The trace is not complete: 1,000 of 1,010 written rows cannot be read");
+  EXPECT_EQ(found[0].severity, Severity::High);
+  EXPECT_NE(found[0].advice.find("gpufl verify"), std::string::npos);
+  EXPECT_EQ(found[0].advice.find("Record less"), std::string::npos) << found[0].advice;
 }
 
 TEST(TraceLosses, ASessionThatWasCutOff) {
