@@ -181,6 +181,16 @@ TEST(ComparisonTest, SaysWhatStandsInTheWayLossesFirst) {
   EXPECT_TRUE(has_warning(comparison, "one after the other"));
 }
 
+TEST(ComparisonTest, ProgramsThatBothSidesHaveAreNotDifferent) {
+  GroupBuilder a("A", 5);
+  for (size_t i = 0; i < 5; ++i) a.get().repeats[i].app = "run" + std::to_string(i);
+  EXPECT_FALSE(has_warning(compare(a.get(), a.get()), "Different programs"));
+  GroupBuilder b("B", 5);
+  for (Repeat& repeat : b.get().repeats) repeat.app = "other";
+  EXPECT_TRUE(has_warning(compare(a.get(), b.get()),
+                          "Different programs: run0, run1, run2 and 2 more in A, other in B"));
+}
+
 TEST(ComparisonTest, EmptyGroupsCompareToNothing) {
   const Comparison comparison = compare(Group{}, GroupBuilder("B", 10).kernel("k", 1).get());
   EXPECT_FALSE(comparison.has_difference());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <string>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -36,15 +38,24 @@ std::set<std::string> facts_of(const Group& group, Fact fact) {
   return facts;
 }
 
-// Where a fact is not one and the same in all repeats of both sides.
+// "a, b, c and 9 more"
+std::string listed(const std::set<std::string>& facts) {
+  constexpr size_t kShown = 3;
+  const auto end = std::next(facts.begin(), static_cast<ptrdiff_t>(std::min(kShown, facts.size())));
+  std::string text = fmt::format("{}", fmt::join(facts.begin(), end, ", "));
+  if (facts.size() > kShown) text += fmt::format(" and {} more", facts.size() - kShown);
+  return text;
+}
+
+// Where a fact is not the same on both sides.
 template <typename Fact>
 void warn_of_mixture(const Group& a, const Group& b, std::string_view what, Fact fact,
                      std::vector<std::string>& warnings) {
   const std::set<std::string> in_a = facts_of(a, fact);
   const std::set<std::string> in_b = facts_of(b, fact);
-  if (in_a.empty() || in_b.empty() || (in_a == in_b && in_a.size() == 1)) return;
-  warnings.push_back(fmt::format("{}: {} in {}, {} in {}", what, fmt::join(in_a, " and "), a.label,
-                                 fmt::join(in_b, " and "), b.label));
+  if (in_a.empty() || in_b.empty() || in_a == in_b) return;
+  warnings.push_back(
+      fmt::format("{}: {} in {}, {} in {}", what, listed(in_a), a.label, listed(in_b), b.label));
 }
 
 bool all_before(const Group& first, const Group& second) {
