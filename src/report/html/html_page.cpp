@@ -29,7 +29,7 @@ std::string cell_class(const TextTable& table, size_t column) {
   const auto add = [&](bool is_so, std::string_view name) {
     if (is_so) classes.append(classes.empty() ? "" : " ").append(name);
   };
-  add(table.columns[column].is_left, "left");
+  add(table.columns[column].is_left || column == table.flexible, "left");
   add(column == table.flexible, "flexible");
   add(table.columns[column].drop_order >= kDroppedWhenNarrow, "narrow-drop");
   return classes.empty() ? classes : fmt::format(" class=\"{}\"", classes);

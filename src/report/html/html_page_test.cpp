@@ -30,8 +30,11 @@ TEST(HtmlPageTest, TablesCanBeSortedUnlessTheyAreATree) {
       << html;
   EXPECT_NE(html.find("<td class=\"narrow-drop\">2</td>"), std::string::npos);
   HtmlPage tree;
-  tree.table({{{"scope", true}, {"time"}}, {{"outer", "2"}, {"  inner", "1"}}});
-  EXPECT_EQ(tree.finish().find("sortable"), std::string::npos);
+  tree.table({{{"scope"}, {"time"}}, {{"outer", "2"}, {"  inner", "1"}}});
+  const std::string of_tree = tree.finish();
+  EXPECT_EQ(of_tree.find("sortable"), std::string::npos);
+  EXPECT_NE(of_tree.find("<td class=\"left flexible\" title=\"  inner\">"), std::string::npos)
+      << of_tree;
 }
 
 }  // namespace
