@@ -54,8 +54,21 @@ bool is_of_graph(const Kernels& kernels, size_t row) {
 int64_t launch_latency_of(const Kernels& kernels, size_t row) {
   if (kernels.api_start.empty() || kernels.api_start[row] == kNoTime) return kNoTime;
   if (is_of_graph(kernels, row)) return kNoTime;
-  // Clocks of GPU and host agree within microseconds only: none begins before it was asked for.
-  return std::max<int64_t>(saturating_subtract(kernels.start[row], kernels.api_start[row]), 0);
+  const int64_t latency_ns = saturating_subtract(kernels.start[row], kernels.api_start[row]);
+  return latency_ns < 0 ? kNoTime : latency_ns;
+}
+
+uint64_t launched_too_late(const SessionData& session, const AnalysisOptions& options) {
+  const Kernels& kernels = session.tables.kernels;
+  if (kernels.api_start.empty()) return 0;
+  const Selection selection(session.tables, options);
+  uint64_t count = 0;
+  for (size_t row = 0; row < kernels.rows(); ++row) {
+    const bool has_call = kernels.api_start[row] != kNoTime && !is_of_graph(kernels, row);
+    if (!has_call || kernels.start[row] >= kernels.api_start[row]) continue;
+    count += selection.includes(kernels, row) ? 1 : 0;
+  }
+  return count;
 }
 
 LaunchLatency launch_latency(const SessionData& session, const AnalysisOptions& options) {
@@ -84,6 +97,8 @@ LaunchLatency launch_latency(const SessionData& session, const AnalysisOptions& 
       figure = stats_of(std::span<int64_t>(values));
     } else if (count == 0 && records_gpu_work(session)) {
       figure = Unknown{"no kernel ran", ""};
+    } else if (&figure != &figures.driver_ns && launched_too_late(session, options) != 0) {
+      figure = Unknown{"all kernels began before their calls: the clocks disagree", ""};
     } else {
       figure = missing_option(session, what, option);
     }

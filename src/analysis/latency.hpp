@@ -24,7 +24,11 @@ struct LaunchLatency {
 };
 LaunchLatency launch_latency(const SessionData& session, const AnalysisOptions& options);
 
-// Of one kernel: launch_ns as above; kNoTime where there is none.
+// Kernels that began before they were asked for, as the log has it: clocks of host and GPU agree
+// within microseconds only. They are in none of the latencies of calls.
+uint64_t launched_too_late(const SessionData& session, const AnalysisOptions& options);
+
+// Of one kernel: launch_ns as above; kNoTime where there is none, or one below zero.
 int64_t launch_latency_of(const Kernels& kernels, size_t row);
 
 // Calls of one function of the vendor's API, as far as they have rows: launches, copies, fills,

@@ -18,15 +18,26 @@ TEST(Latency, FromTheCallToTheKernel) {
   session.kernel("d", 400, 10);                                          // no call is known
   session.kernel("g", 900, 10, {.api_start = 500, .api_duration = 5}, {.graph = 1});
   session.kernel("q", 990, 10, {}, {.queued = 950});
-  const LaunchLatency latency = launch_latency(session.finish(), {});
+  const SessionData data = session.finish();
+  EXPECT_EQ(launched_too_late(data, {}), 1u);
+  const LaunchLatency latency = launch_latency(data, {});
   ASSERT_TRUE(latency.launch_ns);
-  EXPECT_EQ(latency.launch_ns->count, 3u);
+  EXPECT_EQ(latency.launch_ns->count, 2u);
   EXPECT_EQ(latency.launch_ns->total, 30);
-  EXPECT_EQ(latency.launch_ns->median, 10);
+  EXPECT_EQ(latency.launch_ns->min, 10);
   EXPECT_EQ(latency.queue_ns->max, 15);
   EXPECT_EQ(latency.queue_ns->min, 0);
   ASSERT_TRUE(latency.driver_ns);
   EXPECT_EQ(latency.driver_ns->total, 40);
+}
+
+TEST(Latency, UnknownWhereClocksDisagree) {
+  TestSession session;
+  session.kernel("a", 100, 10, {.api_start = 105, .api_duration = 5});
+  const LaunchLatency latency = launch_latency(session.finish(), {});
+  ASSERT_FALSE(latency.launch_ns);
+  EXPECT_EQ(latency.launch_ns.unknown().reason,
+            "all kernels began before their calls: the clocks disagree");
 }
 
 TEST(Latency, UnknownSaysWhatWouldTell) {

@@ -83,6 +83,11 @@ Overview analyze(const SessionData& session, const AnalysisOptions& options) {
 
   overview.scopes = scope_work(session, options, names);
   overview.latency = launch_latency(session, options);
+  if (const uint64_t count = launched_too_late(session, options)) {
+    overview.caveats.push_back(std::to_string(count) +
+                               " kernels began before their launch by the log's clocks: they are "
+                               "in no launch latency");
+  }
   overview.api = api_calls(session, options);
   overview.waits = waits(session, options);
   overview.transfers = transfers(session, options);
