@@ -80,7 +80,10 @@ Json named_json(const KernelGroup& group) {
   return group_json(group).set("class", to_string(group.kernel_class));
 }
 
-Json size_json(const std::array<int64_t, 3>& size) { return json_array(size); }
+// A size that nobody told is 0 on all axes.
+Json size_json(const std::array<int64_t, 3>& size) {
+  return size[0] == 0 ? Json() : json_array(size);
+}
 
 Json config_json(const LaunchConfig& config) {
   Json json = Json::object();

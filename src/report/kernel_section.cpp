@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/insights/words.hpp"
 #include "report/text_sections.hpp"
 #include "report/units.hpp"
 
@@ -22,6 +23,7 @@ using analysis::Stats;
 
 // "132", "8x16": without the ones at the end.
 std::string size_text(const std::array<int64_t, 3>& size) {
+  if (size[0] == 0) return "-";  // not told
   std::string text = std::to_string(size[0]);
   if (size[1] > 1 || size[2] > 1) text += fmt::format("x{}", size[1]);
   if (size[2] > 1) text += fmt::format("x{}", size[2]);
@@ -122,9 +124,9 @@ void write_kernels(Page& page, const SessionReport& report, size_t top, KernelSo
     return;
   }
   if (kernels->by_name.empty()) return;
-  page.heading("KERNELS",
-               fmt::format("{} in {} launches of {} kernels", duration_text(kernels->total_ns),
-                           format_count(kernels->count), format_count(kernels->by_name.size())));
+  page.heading("KERNELS", fmt::format("{} in {} of {}", duration_text(kernels->total_ns),
+                                      analysis::words::plural(kernels->count, "launch"),
+                                      analysis::words::plural(kernels->by_name.size(), "kernel")));
   TextTable table{{{"kernel", true},
                    {"count"},
                    {"total"},
