@@ -17,7 +17,6 @@
 #include "report/text_page.hpp"
 #include "report/units.hpp"
 #include "symbols/code_stack.hpp"
-#include "symbols/libdw_api.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -104,18 +103,6 @@ int symbolize(const std::vector<std::string>& paths, const symbols::SymbolizeOpt
 }
 
 }  // namespace
-
-symbols::SymbolizeOptions symbolize_options() {
-  symbols::SymbolizeOptions options;
-  options.libdw = &symbols::linked_libdw();
-  return options;
-}
-
-symbols::SymbolizeOptions reading_options() {
-  symbols::SymbolizeOptions options = symbolize_options();
-  options.sources.enabled = false;
-  return options;
-}
 
 void add_symbolize_command(CLI::App& app, int& exit_code) {
   struct Options {

@@ -47,7 +47,7 @@ class Task {
     outcome_.frames += ids.size();
     BinaryNote note{binary.path, binary.build_id, "not_tried", "", "", ids.size(), 0};
     std::optional<Symbolizer> symbolizer;
-    if (!is_late()) {
+    if (options_.libdw != nullptr && !is_late()) {
       symbolizer.emplace(Symbolizer::open(*options_.libdw, binary, search_));
       note.state = to_string(symbolizer->state());
       note.file = symbolizer->file().string();

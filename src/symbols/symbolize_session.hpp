@@ -19,7 +19,8 @@
 namespace gpufl::symbols {
 
 struct SymbolizeOptions {
-  const LibdwApi* libdw = nullptr;  // linked_libdw(), or what opened_libdw() gave
+  // linked_libdw(), or what opened_libdw() gave; null: no binary is read.
+  const LibdwApi* libdw = nullptr;
   std::vector<std::filesystem::path> debug_dirs;
   SourceOptions sources;  // recorded_wall_ns is set from the log
   // When to stop: what is done by then is kept, and the file says that it is not all.
