@@ -31,12 +31,45 @@ const base::Json* find_event(const SessionData& session) {
   return found == events.end() ? nullptr : &*found;
 }
 
+// Rows of work that the ledger counts; only to be asked where none was read.
+uint64_t written_gpu_rows(const SessionSummary& summary) {
+  uint64_t count = 0;
+  if (!summary.ledger) return count;
+  for (const char* kind : {"kernel", "memcpy", "memset"}) {
+    const auto found = summary.ledger->writer.rows.find(kind);
+    if (found != summary.ledger->writer.rows.end()) count += found->second;
+  }
+  return count;
+}
+
+bool has_damaged_gpu_log(const SessionSummary& summary) {
+  return summary.has_faults &&
+         std::any_of(summary.problems.begin(), summary.problems.end(),
+                     [](const format::Problem& problem) {
+                       return problem.file.starts_with("device.") &&
+                              problem.kind != format::Problem::Kind::UnknownKind &&
+                              problem.kind != format::Problem::Kind::UnknownColumn &&
+                              problem.kind != format::Problem::Kind::NewerFormat;
+                     });
+}
+
 }  // namespace
+
+UnreadRows unread_rows(const SessionSummary& summary) {
+  UnreadRows rows;
+  if (!summary.ledger) return rows;
+  uint64_t accounted = summary.ledger->writer.rows_deleted;
+  for (const auto& [kind, count] : summary.rows) accounted += count;
+  for (const auto& [kind, count] : summary.ledger->writer.rows) rows.written += count;
+  rows.unread = rows.written - std::min(rows.written, accounted);
+  return rows;
+}
 
 bool records_gpu_work(const SessionData& session) {
   const Tables& tables = session.tables;
   const size_t rows = tables.kernels.rows() + tables.copies.rows() + tables.fills.rows();
   if (rows != 0) return true;
+  if (written_gpu_rows(session.summary) > 0 || has_damaged_gpu_log(session.summary)) return false;
   return session.summary.header.engine != "Monitor" && find_event(session) == nullptr;
 }
 
@@ -46,6 +79,19 @@ Unknown missing_gpu_work(const SessionData& session) {
     const std::string& name = (*event)["name"].as_string();
     return {"no GPU work was recorded: " + (text.empty() ? name : text),
             (*event)["hint"].as_string()};
+  }
+  const uint64_t written = written_gpu_rows(session.summary);
+  if (written > 0 && unread_rows(session.summary).unread == 0) {
+    return {
+        std::to_string(written) + " rows of GPU work were deleted to stay within the log's limits",
+        "give the log more room: log_spool_mb"};
+  }
+  if (written > 0 || has_damaged_gpu_log(session.summary)) {
+    return {
+        (written > 0 ? std::to_string(written) + " rows of GPU work were written and"
+                     : std::string("the log of GPU work is damaged: its rows")) +
+            " cannot be read",
+        "`gpufl verify` tells what is damaged; copy the session again from where it was recorded"};
   }
   if (const Capability* capability = refusal(session, "profiling_engine")) {
     return refused(*capability);

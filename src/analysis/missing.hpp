@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "analysis/figure.hpp"
@@ -11,10 +12,20 @@
 namespace gpufl::analysis {
 
 // Whether GPU work would be in the log if there was any. It is not with the engine Monitor, nor
-// where tracing could not begin or its capture range was never entered.
+// where tracing could not begin or its capture range was never entered, nor where it was written
+// and cannot be read.
 bool records_gpu_work(const SessionData& session);
 // Why there is no GPU work at all; only where !records_gpu_work().
 Unknown missing_gpu_work(const SessionData& session);
+// Rows that were written, as the ledger says, and were neither read nor deleted on purpose: their
+// part of the log is damaged. Both are 0 where there is no ledger.
+struct UnreadRows {
+  uint64_t written = 0, unread = 0;
+  double share() const {
+    return written == 0 ? 0 : static_cast<double>(unread) / static_cast<double>(written);
+  }
+};
+UnreadRows unread_rows(const SessionSummary& summary);
 // Whether the session says that it asked for a feature in vain.
 bool is_refused(const SessionData& session, std::string_view feature);
 // Why something is missing that `option` would record: `what` was "not recorded". Where the session
