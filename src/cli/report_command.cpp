@@ -148,53 +148,84 @@ void report_session(const ReportRequest& request, const fs::path& folder,
   outcome.text += session_text(request, {*session, overview, insights});
 }
 
+struct AnalyzedRun {
+  analysis::RunData data;
+  analysis::RunOverview overview;
+  size_t left_out = 0;
+};
+
+// Sessions that lack what was asked for are left out; none where all do, and why.
+std::optional<AnalyzedRun> analyze_asked(const ReportRequest& request, const fs::path& folder,
+                                         const analysis::LoadOptions& load_options,
+                                         ReportOutcome& outcome) {
+  auto loaded = analysis::load_run(folder, load_options);
+  if (!loaded) {
+    fail(outcome, loaded.status().message());
+    return std::nullopt;
+  }
+  for (const std::string& problem : loaded->problems) fail(outcome, problem);
+  AnalyzedRun run{std::move(*loaded), {}, 0};
+  run.overview = analysis::analyze_run(run.data, analysis_options(request));
+  analysis::RunData having;
+  having.id = run.data.id;
+  having.problems = run.data.problems;
+  std::string why;
+  for (size_t i = 0; i < run.data.sessions.size(); ++i) {
+    analysis::SessionData& session = run.data.sessions[i];
+    std::string lack = obstacle(request, session, run.overview.ranks[i].overview);
+    if (!lack.empty()) {
+      ++run.left_out;
+      if (why.empty()) why = fmt::format("{}: {}", session.summary.dir.string(), lack);
+      continue;
+    }
+    having.sessions.push_back(std::move(session));
+    having.offset_ns.push_back(run.data.offset_ns[i]);
+  }
+  if (having.sessions.empty()) {
+    fail(outcome, why);
+    return std::nullopt;
+  }
+  run.data = std::move(having);
+  if (run.left_out > 0) {
+    run.overview = analysis::analyze_run(run.data, analysis_options(request));
+  }
+  return run;
+}
+
 // What is to be seen of a run at once, and how to see more.
 void report_run(const ReportRequest& request, const fs::path& folder,
                 const analysis::LoadOptions& load_options, ReportOutcome& outcome) {
-  const auto run = analysis::load_run(folder, load_options);
-  if (!run) {
-    fail(outcome, run.status().message());
-    return;
-  }
-  for (const std::string& problem : run->problems) fail(outcome, problem);
-  const analysis::RunOverview overview = analysis::analyze_run(*run, analysis_options(request));
-  const auto insights = analysis::find_run_insights(overview, request.thresholds);
-  outcome.text = run_text(request, {*run, overview, insights});
+  const auto run = analyze_asked(request, folder, load_options, outcome);
+  if (!run) return;
+  const auto insights = analysis::find_run_insights(run->overview, request.thresholds);
+  outcome.text = run_text(request, {run->data, run->overview, insights, run->left_out});
   if (request.format != ReportFormat::Text) return;
   outcome.text += "\nSessions (--all reports each in full):\n";
-  const size_t listed = std::min(run->sessions.size(), kMaxListed);
+  const size_t listed = std::min(run->data.sessions.size(), kMaxListed);
   for (size_t i = 0; i < listed; ++i) {
     outcome.text +=
-        fmt::format("  {}\n", report::make_harmless(run->sessions[i].summary.dir.string()));
+        fmt::format("  {}\n", report::make_harmless(run->data.sessions[i].summary.dir.string()));
   }
-  if (run->sessions.size() > listed) {
-    outcome.text += fmt::format("  ... {} more\n", run->sessions.size() - listed);
+  if (run->data.sessions.size() > listed) {
+    outcome.text += fmt::format("  ... {} more\n", run->data.sessions.size() - listed);
   }
 }
 
 // One page for a session or a run.
 void report_page(const ReportRequest& request, const fs::path& folder,
                  const analysis::LoadOptions& load_options, ReportOutcome& outcome) {
-  const auto run = analysis::load_run(folder, load_options);
-  if (!run) {
-    fail(outcome, run.status().message());
-    return;
-  }
-  for (const std::string& problem : run->problems) fail(outcome, problem);
-  const analysis::RunOverview overview = analysis::analyze_run(*run, analysis_options(request));
+  const auto run = analyze_asked(request, folder, load_options, outcome);
+  if (!run) return;
   std::vector<std::vector<analysis::Insight>> insights;
-  for (size_t i = 0; i < run->sessions.size(); ++i) {
-    const analysis::Overview& of_session = overview.ranks[i].overview;
-    if (const std::string why = obstacle(request, run->sessions[i], of_session); !why.empty()) {
-      fail(outcome, fmt::format("{}: {}", run->sessions[i].summary.dir.string(), why));
-      return;
-    }
-    insights.push_back(analysis::find_insights(run->sessions[i], of_session, request.thresholds));
+  for (size_t i = 0; i < run->data.sessions.size(); ++i) {
+    insights.push_back(analysis::find_insights(
+        run->data.sessions[i], run->overview.ranks[i].overview, request.thresholds));
   }
-  const auto of_run = analysis::find_run_insights(overview, request.thresholds);
+  const auto of_run = analysis::find_run_insights(run->overview, request.thresholds);
   report::HtmlOptions options;
   options.text = request.text;
-  outcome.text = report::html_report({*run, overview, of_run}, insights, options);
+  outcome.text =
+      report::html_report({run->data, run->overview, of_run, run->left_out}, insights, options);
 }
 
 }  // namespace

@@ -150,6 +150,31 @@ TEST_F(ReportCommandTest, OfARunAllSessionsInBrief) {
   EXPECT_NE(all.text.find("GPUFlight report: app_of_20250101T000000Z-02"), std::string::npos);
 }
 
+TEST_F(ReportCommandTest, OfARunThoseThatHaveWhatIsAskedFor) {
+  const fs::path run = root_ / "run_a";
+  record(run, "20250101T000000Z-01");
+  record(run, "20250101T000000Z-02");
+  format::LogOptions options;
+  options.session_dir = run / "20250101T000000Z-03";
+  options.disk_floor_bytes = 0;
+  auto bare = format::LogWriter::create(options, header(run, "20250101T000000Z-03"));
+  ASSERT_TRUE(bare.is_ok());
+  EXPECT_TRUE((*bare)->close(200 * kMs, format::Ledger()));
+  for (const ReportFormat format : {ReportFormat::Text, ReportFormat::Html}) {
+    const ReportOutcome some = make_reports({.path = run, .format = format, .scope = "inner"});
+    EXPECT_EQ(some.exit_code, kExitGood) << some.errors;
+    EXPECT_NE(some.text.find("1 session without the GPU or the scopes asked for"),
+              std::string::npos)
+        << some.text;
+    const ReportOutcome none = make_reports({.path = run, .format = format, .scope = "no such"});
+    EXPECT_EQ(none.exit_code, kExitCannotTell);
+    EXPECT_EQ(none.text, "");
+    const ReportOutcome no_gpu = make_reports({.path = run, .format = format, .device = 2});
+    EXPECT_EQ(no_gpu.exit_code, kExitCannotTell);
+    EXPECT_NE(no_gpu.errors.find("it has no GPU 2"), std::string::npos) << no_gpu.errors;
+  }
+}
+
 TEST_F(ReportCommandTest, SaysWhatIsWrongWithThePath) {
   const ReportOutcome nothing = make_reports({.path = root_ / "no_such"});
   EXPECT_EQ(nothing.exit_code, kExitCannotTell);

@@ -133,7 +133,7 @@ TEST_F(SessionCleanupTest, CleanDeletesSessionsOfAnyNameButNotLiveOnes) {
   std::ofstream(root_ / "notes.txt") << "mine";
 
   const Cleanup plan = delete_sessions(root_, true);
-  EXPECT_TRUE(exists("20250101T000000Z-01/manifest.json"));
+  EXPECT_TRUE(exists("20250101T000000Z-01/manifest.ndjson"));
   const Cleanup done = delete_sessions(root_, false);
   EXPECT_EQ(done.deleted, std::vector{root_ / "20250101T000000Z-01"});
   EXPECT_EQ(done.emptied, std::vector{root_ / "20250102T000000Z-02"});

@@ -43,7 +43,9 @@ void write_evidence(Page& page, const Insight& insight) {
     part("in ", evidence.scope);
     if (evidence.device) part("GPU ", std::to_string(*evidence.device));
     if (evidence.start_ns) part("from ", duration_text(*evidence.start_ns));
-    if (!text.empty()) page.paragraph(7, text, Tone::Plain, 2);
+    const bool is_told = insight.detail.find(text) != std::string::npos ||
+                         insight.title.find(text) != std::string::npos;
+    if (!is_told) page.paragraph(7, text, Tone::Plain, 2);
   }
   if (insight.evidence.size() > shown) {
     page.paragraph(7, fmt::format("... {} more", format_count(insight.evidence.size() - shown)));
@@ -59,7 +61,7 @@ void write_headline(Page& page, std::span<const Insight> insights) {
     page.paragraph(2, fmt::format("{}. {}: about {}", ++shown, insight.title, gain_text(insight)),
                    tone_of(insight), 3);
   }
-  if (shown > 0) page.paragraph(2, "What to do about it: INSIGHTS, below.");
+  if (shown > 0) page.paragraph(2, "Gains may overlap. What to do about it: INSIGHTS, below.");
 }
 
 void write_insights(Page& page, std::span<const Insight> insights, size_t top) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/insights/words.hpp"
 #include "report/text_sections.hpp"
 #include "report/units.hpp"
 
@@ -58,9 +59,10 @@ void write_iterations(Page& page, const SessionReport& report, MissingFigures& m
       iterations->list.begin(), iterations->list.end(),
       [](const Iteration& a, const Iteration& b) { return a.span.length() < b.span.length(); });
   page.field("slowest",
-             fmt::format("number {}, at {}: {} kernels, {} of kernel time",
+             fmt::format("number {}, at {}: {}, {} of kernel time",
                          slowest - iterations->list.begin() + 1, duration_text(slowest->span.start),
-                         format_count(slowest->kernels), duration_text(slowest->kernel_ns)));
+                         analysis::words::plural(slowest->kernels, "kernel"),
+                         duration_text(slowest->kernel_ns)));
 }
 
 void write_latency(Page& page, const SessionReport& report, size_t top, MissingFigures& missing) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/missing.hpp"
 #include "report/text_sections.hpp"
 #include "report/units.hpp"
 
@@ -48,8 +49,7 @@ Verdict ledger_verdict(const SessionSummary& summary) {
   if (told == format::Completeness::Incomplete) {
     return {"incomplete: see what was dropped or missed", Tone::Warning};
   }
-  const format::WriterCounts& written = summary.ledger->writer;
-  if (sum(summary.rows) + written.rows_deleted < sum(written.rows)) {
+  if (analysis::unread_rows(summary).unread > 0) {
     return {"incomplete: fewer rows can be read than were written", Tone::Warning};
   }
   if (told == format::Completeness::NotProven) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/insights/words.hpp"
 #include "analysis/run_kernels.hpp"
 #include "report/markdown_page.hpp"
 #include "report/text_page.hpp"
@@ -18,7 +19,34 @@ namespace {
 
 using analysis::ActivityTotals;
 using analysis::SessionSummary;
-using Sessions = std::span<const SessionSummary* const>;
+
+struct Process {
+  const SessionSummary& summary;
+  ActivityTotals activity;
+};
+using Processes = std::span<const Process>;
+
+// What the overview has of a process: of the GPU and scopes asked for alone.
+ActivityTotals activity_of(const analysis::Overview& overview) {
+  ActivityTotals totals;
+  if (overview.kernels) {
+    totals.kernels = overview.kernels->count;
+    totals.kernel_ns = overview.kernels->total_ns;
+  }
+  if (overview.transfers.copies) {
+    const analysis::TransferGroup& copies = overview.transfers.copies->all;
+    totals.copies = copies.duration_ns.count;
+    totals.copy_ns = copies.duration_ns.total;
+    totals.copy_bytes = copies.bytes.total;
+  }
+  if (overview.waits) {
+    for (const analysis::WaitGroup& group : *overview.waits) {
+      totals.waits += group.blocked_ns.count;
+      totals.wait_ns += group.blocked_ns.total;
+    }
+  }
+  return totals;
+}
 
 // What stands before the colon of a verdict.
 std::string verdict_word(const SessionSummary& session) {
@@ -26,13 +54,12 @@ std::string verdict_word(const SessionSummary& session) {
   return text.substr(0, text.find(':'));
 }
 
-void write_totals(Page& page, Sessions sessions) {
+void write_totals(Page& page, Processes sessions) {
   ActivityTotals total;
   std::map<std::string, size_t> verdicts;
   size_t without_cuda = 0;
-  for (const SessionSummary* entry : sessions) {
-    const SessionSummary& session = *entry;
-    total.add(session.activity);
+  for (const auto& [session, activity] : sessions) {
+    total.add(activity);
     ++verdicts[verdict_word(session)];
     without_cuda += session.event_counts.count("cuda_never_used");
   }
@@ -58,10 +85,9 @@ void write_totals(Page& page, Sessions sessions) {
 }
 
 // What was not possible in any of them, once each.
-void write_all_capabilities(Page& page, Sessions sessions) {
+void write_all_capabilities(Page& page, Processes sessions) {
   std::vector<analysis::Capability> notes;
-  for (const SessionSummary* entry : sessions) {
-    const SessionSummary& session = *entry;
+  for (const auto& [session, activity] : sessions) {
     for (const analysis::Capability& note : session.capabilities) {
       if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
     }
@@ -69,7 +95,7 @@ void write_all_capabilities(Page& page, Sessions sessions) {
   write_capabilities(page, notes);
 }
 
-void write_processes(Page& page, Sessions sessions, size_t top) {
+void write_processes(Page& page, Processes sessions, size_t top) {
   TextTable table{{{"process", true},
                    {"pid"},
                    {"rank", false, 3},
@@ -79,11 +105,10 @@ void write_processes(Page& page, Sessions sessions, size_t top) {
                    {"copied", false, 4},
                    {"waited", false, 2},
                    {"ledger", true, 1}}};
-  for (const SessionSummary* entry : sessions.first(std::min(top, sessions.size()))) {
-    const SessionSummary& session = *entry;
-    const ActivityTotals& activity = session.activity;
+  for (const auto& [session, activity] : sessions.first(std::min(top, sessions.size()))) {
     const auto& rank = session.header.rank;
-    table.rows.push_back({session.header.process, std::to_string(session.header.pid),
+    const std::string& process = session.header.process;
+    table.rows.push_back({process.empty() ? "unknown" : process, std::to_string(session.header.pid),
                           rank ? std::to_string(*rank) : "-", duration_text(session.duration_ns),
                           format_count(activity.kernels), duration_text(activity.kernel_ns),
                           bytes_text(activity.copy_bytes), duration_text(activity.wait_ns),
@@ -94,10 +119,14 @@ void write_processes(Page& page, Sessions sessions, size_t top) {
   write_more(page, sessions.size(), table.rows.size());
 }
 
-void write_head(Page& page, std::string_view id, Sessions sessions, size_t top) {
+void write_head(Page& page, std::string_view id, Processes sessions, size_t left_out, size_t top) {
   page.heading("RUN", id);
   write_all_capabilities(page, sessions);
   write_totals(page, sessions);
+  if (left_out > 0) {
+    page.field("left out", analysis::words::plural(left_out, "session") +
+                               " without the GPU or the scopes asked for");
+  }
   if (sessions.size() > 1) write_processes(page, sessions, top);
 }
 
@@ -171,11 +200,12 @@ void write_run_kernels(Page& page, const analysis::RunOverview& run, size_t top)
 
 void write_report(Page& page, const RunReport& report, const TextOptions& options) {
   const size_t top = rows_of(options);
-  std::vector<const SessionSummary*> sessions;
-  for (const analysis::SessionData& session : report.run.sessions) {
-    sessions.push_back(&session.summary);
+  std::vector<Process> processes;
+  for (size_t i = 0; i < report.run.sessions.size(); ++i) {
+    processes.push_back(
+        {report.run.sessions[i].summary, activity_of(report.overview.ranks[i].overview)});
   }
-  write_head(page, report.run.id, sessions, top);
+  write_head(page, report.run.id, processes, report.left_out, top);
   write_balance(page, report.overview, top);
   write_run_kernels(page, report.overview, top);
   write_insights(page, report.insights, top);
@@ -195,9 +225,10 @@ std::string markdown_run_report(const RunReport& report, const TextOptions& opti
 
 std::string run_report(std::span<const SessionSummary> sessions, const TextOptions& options) {
   TextPage page(width_of(options), options.has_color);
-  std::vector<const SessionSummary*> all;
-  for (const SessionSummary& session : sessions) all.push_back(&session);
-  write_head(page, sessions.empty() ? "" : sessions.front().header.run_id, all, rows_of(options));
+  std::vector<Process> all;
+  for (const SessionSummary& session : sessions) all.push_back({session, session.activity});
+  write_head(page, sessions.empty() ? "" : sessions.front().header.run_id, all, 0,
+             rows_of(options));
   return page.text();
 }
 

@@ -19,6 +19,7 @@ struct RunReport {
   const analysis::RunData& run;
   const analysis::RunOverview& overview;        // made by analyze_run() of that run
   std::span<const analysis::Insight> insights;  // of the run as a whole
+  size_t left_out = 0;  // sessions of the run that have nothing of what was asked for
 };
 
 // Plain ASCII but for names from the log and insights. Ends with a newline.

@@ -396,5 +396,19 @@ TEST(TextReportTest, ATerminalIsNeverMadeToObeyALog) {
   }
 }
 
+TEST(TextReportTest, WhatCannotBeReadIsNotNothing) {
+  analysis::SessionSummary summary;
+  summary.header.engine = "Trace";
+  summary.ended = true;
+  summary.ledger.emplace();
+  summary.ledger->writer.rows = {{"kernel", 10'611}};
+  summary.has_faults = true;
+  const std::string text = text_of(std::move(summary));
+  EXPECT_EQ(text.find("No GPU did any work"), std::string::npos) << text;
+  EXPECT_EQ(text.find("no kernel ran"), std::string::npos) << text;
+  EXPECT_NE(text.find("10611 rows of GPU work were written and cannot be read"), std::string::npos)
+      << text;
+}
+
 }  // namespace
 }  // namespace gpufl::report

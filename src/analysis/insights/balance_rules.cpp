@@ -130,8 +130,9 @@ void find_rank_imbalance(const RunOverview& run, const Thresholds& thresholds,
   insight.confidence = Confidence::Medium;
   for (const RankFigures& rank : run.ranks) {
     Evidence evidence;
-    evidence.text = fmt::format("{} on {}: {} of kernels, {} of them exchange data", name(rank),
-                                rank.host, words::time(static_cast<double>(rank.kernel_ns)),
+    evidence.text = fmt::format("{}{}: {} of kernels, {} of them exchange data", name(rank),
+                                rank.host.empty() ? "" : " on " + rank.host,
+                                words::time(static_cast<double>(rank.kernel_ns)),
                                 words::time(static_cast<double>(rank.communication_ns)));
     insight.evidence.push_back(std::move(evidence));
   }

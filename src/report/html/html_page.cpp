@@ -11,9 +11,6 @@
 namespace gpufl::report {
 namespace {
 
-// Columns that a narrow window does without.
-constexpr int kDroppedWhenNarrow = 3;
-
 std::string_view class_of(Tone tone) {
   switch (tone) {
     case Tone::Plain: return "";
@@ -31,7 +28,6 @@ std::string cell_class(const TextTable& table, size_t column) {
   };
   add(table.columns[column].is_left || column == table.flexible, "left");
   add(column == table.flexible, "flexible");
-  add(table.columns[column].drop_order >= kDroppedWhenNarrow, "narrow-drop");
   return classes.empty() ? classes : fmt::format(" class=\"{}\"", classes);
 }
 

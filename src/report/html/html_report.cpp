@@ -97,7 +97,7 @@ std::string picture_json(const Picture& picture) {
   return out;
 }
 
-void write_timeline(HtmlPage& page, const Picture& picture) {
+void write_timeline(HtmlPage& page, const Picture& picture, bool is_part) {
   page.heading("Timeline");
   if (picture.slices == 0) {
     page.paragraph(0, "The session holds no kernels, copies, scopes or calls to draw.");
@@ -120,6 +120,7 @@ void write_timeline(HtmlPage& page, const Picture& picture) {
   } else {
     fmt::format_to(std::back_inserter(html), "All {} events.", format_count(picture.slices));
   }
+  if (is_part) html += " Streams show only the GPU and the scopes asked for, threads everything.";
   html += "</p>\n<script type=\"application/json\" id=\"picture\">" + picture_json(picture) +
           "</script>\n";
   page.element(html);
@@ -187,7 +188,8 @@ void write_charts(HtmlPage& page, const RunData& run, const analysis::RunOvervie
 
 std::string process_name(const format::SessionHeader& header) {
   return (header.rank ? fmt::format("rank {}: ", *header.rank) : std::string()) +
-         fmt::format("{} (pid {})", header.process, header.pid);
+         fmt::format("{} (pid {})", header.process.empty() ? "unknown" : header.process,
+                     header.pid);
 }
 
 std::string document(std::string_view title, std::string_view remark, const HtmlPage& page,
@@ -214,8 +216,10 @@ std::string html_report(const RunReport& report,
                         const HtmlOptions& options) {
   const RunData& run = report.run;
   HtmlPage page;
-  const Picture picture = make_picture(run, options.max_blocks);
-  write_timeline(page, picture);
+  // All sessions of a run are analyzed with the same.
+  const analysis::AnalysisOptions& asked = report.overview.ranks.front().overview.options;
+  const Picture picture = make_picture(run, options.max_blocks, asked);
+  write_timeline(page, picture, asked.device || !asked.scope.empty());
   write_charts(page, run, report.overview, picture);
   const bool is_alone = run.sessions.size() == 1;
   if (!is_alone) write_report(page, report, options.text);

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "analysis/kernel_groups.hpp"
+#include "analysis/selection.hpp"
 #include "export/run_axis.hpp"
 #include "export/session_texts.hpp"
 #include "export/timeline.hpp"
@@ -18,7 +19,8 @@ using exporting::SliceRow;
 
 class PictureBuilder {
  public:
-  explicit PictureBuilder(const analysis::RunData& run) : run_(run) {}
+  PictureBuilder(const analysis::RunData& run, const analysis::AnalysisOptions& options)
+      : run_(run), options_(options) {}
 
   Picture build() {
     for (size_t i = 0; i < run_.sessions.size(); ++i) add_session(i);
@@ -35,19 +37,44 @@ class PictureBuilder {
     by_config_.clear();
     const bool is_alone = run_.sessions.size() == 1;
     const std::string process = texts.process();
+    const analysis::Selection selection(session.tables, options_);
     for (const auto& stream : timeline.streams) {
-      PictureTrack track{is_alone ? texts.device(stream.lane.device)
-                                  : process + ", " + texts.device(stream.lane.device),
-                         texts.stream(stream.lane),
-                         {}};
-      for (const SliceRow& row : stream.rows) add_rows(row, texts, track);
-      picture_.tracks.push_back(std::move(track));
+      const std::string device = texts.device(stream.lane.device);
+      const std::string group = is_alone ? device : process + ", " + device;
+      const auto add_track = [&](const std::string& name, const std::vector<SliceRow>& rows) {
+        PictureTrack track{group, name, {}};
+        for (const SliceRow& row : rows) {
+          add_rows(chosen_of(row, session.tables, selection), texts, track);
+        }
+        if (!track.rows.empty()) picture_.tracks.push_back(std::move(track));
+      };
+      add_track(texts.stream(stream.lane), stream.rows);
+      add_track(texts.stream(stream.lane) + ", graphs", stream.graphs);
     }
     for (const auto& thread : timeline.threads) {
       PictureTrack track{process, "thread " + std::to_string(thread.thread), {}};
       for (const SliceRow& row : thread.rows) add_rows(row, texts, track);
       picture_.tracks.push_back(std::move(track));
     }
+  }
+
+  static const analysis::Work& work_of(const analysis::Tables& tables, SliceKind kind) {
+    switch (kind) {
+      case SliceKind::Copy: return tables.copies;
+      case SliceKind::Fill: return tables.fills;
+      case SliceKind::Graph: return tables.graphs;
+      default: return tables.kernels;
+    }
+  }
+
+  // What a stream ran of what is asked for.
+  static SliceRow chosen_of(SliceRow row, const analysis::Tables& tables,
+                            const analysis::Selection& selection) {
+    if (selection.is_all()) return row;
+    std::erase_if(row, [&](const Slice& slice) {
+      return !selection.includes(work_of(tables, slice.kind), slice.row);
+    });
+    return row;
   }
 
   // Slices that lie inside others go to rows of their own below them.
@@ -65,10 +92,16 @@ class PictureBuilder {
           BlockRow& blocks = track.rows[first + depth];
           if (blocks.empty() || blocks.back().end_ns <= start) {
             blocks.push_back({start, end, text_of(slice, texts), 1, end - start});
-            ++picture_.slices;
-            picture_.start_ns = std::min(picture_.start_ns, start);
-            picture_.end_ns = std::max(picture_.end_ns, end);
+          } else {
+            // Only those without a length begin together in a row.
+            Block& last = blocks.back();
+            last.end_ns = std::max(last.end_ns, end);
+            last.busy_ns += slice.end - slice.start;
+            ++last.count;
           }
+          ++picture_.slices;
+          picture_.start_ns = std::min(picture_.start_ns, start);
+          picture_.end_ns = std::max(picture_.end_ns, end);
           if (slice.kind != SliceKind::Mark) ++depth;
         },
         [&](const Slice&) { --depth; });
@@ -111,6 +144,7 @@ class PictureBuilder {
   }
 
   const analysis::RunData& run_;
+  const analysis::AnalysisOptions& options_;
   Picture picture_;
   int64_t offset_ns_ = 0;
   analysis::KernelNames names_;
@@ -149,8 +183,9 @@ BlockRow merge_blocks(const BlockRow& row, int64_t limit_ns) {
   return merged;
 }
 
-Picture make_picture(const analysis::RunData& run, size_t max_blocks) {
-  Picture picture = PictureBuilder(run).build();
+Picture make_picture(const analysis::RunData& run, size_t max_blocks,
+                     const analysis::AnalysisOptions& options) {
+  Picture picture = PictureBuilder(run, options).build();
   size_t blocks = count_blocks(picture);
   if (blocks <= max_blocks) return picture;
   const int64_t span_ns = picture.end_ns - picture.start_ns;

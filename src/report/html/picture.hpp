@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/analysis_options.hpp"
 #include "analysis/session_data.hpp"
 
 // A run as rows of blocks for a picture of it: bounded in size whatever the run holds. Where there
@@ -35,11 +36,14 @@ struct Picture {
   std::vector<PictureTrack> tracks;
   std::vector<PictureText> texts;
   int64_t start_ns = 0, end_ns = 0;
-  int64_t merged_below_ns = 0;  // 0: every slice is a block of its own
+  // 0: every slice is a block of its own, unless it has no length and begins with another.
+  int64_t merged_below_ns = 0;
   uint64_t slices = 0;
 };
 
-Picture make_picture(const analysis::RunData& run, size_t max_blocks);
+// Of what streams ran, that which `options` ask for; threads are whole.
+Picture make_picture(const analysis::RunData& run, size_t max_blocks,
+                     const analysis::AnalysisOptions& options = {});
 
 // Joins blocks of a row that, with what lies between them, are shorter than `limit_ns`.
 BlockRow merge_blocks(const BlockRow& row, int64_t limit_ns);

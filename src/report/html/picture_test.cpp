@@ -73,6 +73,34 @@ TEST(PictureTest, AMergedBlockIsCalledAfterItsLongest) {
   EXPECT_EQ(merged[1].text, 4u);
 }
 
+TEST(PictureTest, NothingIsLostThatBeginsTogetherOrIsAGraph) {
+  TestSession session;
+  for (int i = 0; i < 199; ++i) session.kernel("empty", 100, 0);
+  session.graph_launch(1, 3, 200, 50);
+  const Picture picture = make_picture(run_of(session), 1000);
+  EXPECT_EQ(picture.slices, 200u);
+  EXPECT_EQ(count(picture, true), 200u);
+  ASSERT_EQ(picture.tracks.size(), 2u);
+  EXPECT_TRUE(picture.tracks[1].name.ends_with(", graphs")) << picture.tracks[1].name;
+  EXPECT_EQ(picture.tracks[1].rows.at(0).at(0).end_ns, 250);
+}
+
+TEST(PictureTest, StreamsShowOnlyWhatIsAskedFor) {
+  TestSession session;
+  const int64_t step = session.scope("step", 0, 1000);
+  session.kernel("gemm", 100, 50, {.scope = step});
+  session.kernel("other", 200, 50);
+  session.kernel("elsewhere", 300, 50, {.device = 1, .scope = step});
+  const analysis::RunData run = run_of(session);
+  analysis::AnalysisOptions options;
+  options.device = 0;
+  EXPECT_EQ(make_picture(run, 1000, options).slices, 3u);
+  options.scope = "step";
+  const Picture picture = make_picture(run, 1000, options);
+  EXPECT_EQ(picture.slices, 2u);
+  EXPECT_EQ(picture.texts[picture.tracks.at(0).rows.at(0).at(0).text].label, "gemm");
+}
+
 TEST(PictureTest, AnEmptySession) {
   TestSession session;
   const Picture picture = make_picture(run_of(session), 100);
