@@ -12,10 +12,4 @@ symbols::SymbolizeOptions symbolize_options() {
   return options;
 }
 
-symbols::SymbolizeOptions reading_options() {
-  symbols::SymbolizeOptions options = symbolize_options();
-  options.sources.enabled = false;
-  return options;
-}
-
 }  // namespace gpufl::cli

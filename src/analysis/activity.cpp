@@ -40,6 +40,10 @@ void ActivityTotals::add(const format::Batch& batch) {
   add(more);
 }
 
+int64_t ActivityTotals::gpu_ns() const {
+  return saturating_add(saturating_add(kernel_ns, copy_ns), fill_ns);
+}
+
 void ActivityTotals::add(const ActivityTotals& other) {
   kernels += other.kernels;
   copies += other.copies;

@@ -14,6 +14,8 @@ struct ActivityTotals {
   int64_t kernel_ns = 0, copy_ns = 0, fill_ns = 0, wait_ns = 0;
   int64_t copy_bytes = 0;
 
+  int64_t gpu_ns() const;
+
   // Rows of other kinds are passed over.
   void add(const format::Batch& batch);
   void add(const ActivityTotals& other);

@@ -55,7 +55,7 @@ class WorkSweep {
   void add_kernels() {
     const Kernels& kernels = tables_.kernels;
     for_each_row(kernels, [&](size_t row, uint32_t path) {
-      WorkTotals& own = own_[path];
+      ActivityTotals& own = own_[path];
       const int64_t duration_ns = kernels.duration[row];
       ++own.kernels;
       own.kernel_ns = saturating_add(own.kernel_ns, duration_ns);
@@ -72,7 +72,7 @@ class WorkSweep {
   void add_others() {
     const Copies& copies = tables_.copies;
     for_each_row(copies, [&](size_t row, uint32_t path) {
-      WorkTotals& own = own_[path];
+      ActivityTotals& own = own_[path];
       ++own.copies;
       own.copy_ns = saturating_add(own.copy_ns, copies.duration[row]);
       own.copy_bytes = saturating_add(own.copy_bytes, copies.bytes[row]);
@@ -126,7 +126,7 @@ class WorkSweep {
     return busy;
   }
 
-  const std::vector<WorkTotals>& own() const { return own_; }
+  const std::vector<ActivityTotals>& own() const { return own_; }
   std::vector<Gathering>& gathered() { return gathered_; }
 
  private:
@@ -142,7 +142,7 @@ class WorkSweep {
   Selection selection_;
   const ScopePaths& paths_;
   std::vector<uint32_t> path_of_caller_;
-  std::vector<WorkTotals> own_;
+  std::vector<ActivityTotals> own_;
   std::vector<Gathering> gathered_;
 };
 
@@ -193,18 +193,6 @@ Figure<double> iteration_gpu_ns(const ScopeWork& scope, const SessionData& sessi
 }
 
 }  // namespace
-
-void WorkTotals::add(const WorkTotals& other) {
-  kernels += other.kernels;
-  copies += other.copies;
-  fills += other.fills;
-  waits += other.waits;
-  kernel_ns = saturating_add(kernel_ns, other.kernel_ns);
-  copy_ns = saturating_add(copy_ns, other.copy_ns);
-  fill_ns = saturating_add(fill_ns, other.fill_ns);
-  wait_ns = saturating_add(wait_ns, other.wait_ns);
-  copy_bytes = saturating_add(copy_bytes, other.copy_bytes);
-}
 
 std::vector<ScopeWork> scope_work(const SessionData& session, const AnalysisOptions& options,
                                   const KernelNames& names) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/activity.hpp"
 #include "analysis/analysis_options.hpp"
 #include "analysis/figure.hpp"
 #include "analysis/kernel_groups.hpp"
@@ -17,15 +18,6 @@
 // scopes with the same path of names and tags are one. Pure functions; time grows with rows times
 // the depth of scopes.
 namespace gpufl::analysis {
-
-struct WorkTotals {
-  uint64_t kernels = 0, copies = 0, fills = 0, waits = 0;
-  int64_t kernel_ns = 0, copy_ns = 0, fill_ns = 0;  // durations, added up
-  int64_t wait_ns = 0;                              // the host was blocked
-  int64_t copy_bytes = 0;
-  int64_t gpu_ns() const { return kernel_ns + copy_ns + fill_ns; }
-  void add(const WorkTotals& other);
-};
 
 // Kernels of one name, or waits by one call, inside of a scope.
 struct ScopeItem {
@@ -49,8 +41,8 @@ struct ScopeWork : ScopeFigures {
   uint32_t parent = UINT32_MAX;     // index of the path around it; UINT32_MAX: outermost
   uint32_t depth = 0;               // paths around it
   uint32_t end = 0;                 // the paths inside of it are those from its index + 1 to this
-  WorkTotals own;                   // launched with this scope as the innermost
-  WorkTotals total;                 // with those inside
+  ActivityTotals own;               // launched with this scope as the innermost
+  ActivityTotals total;             // with those inside
   int64_t busy_ns = 0;              // of `total`: a union for each device, these added up
   std::vector<ScopeItem> kernels;   // of `total`; options.top of them, most time first
   std::vector<ScopeItem> waits;     // likewise

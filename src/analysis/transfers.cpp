@@ -15,12 +15,12 @@ namespace gpufl::analysis {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> kDirections = {
+constexpr std::array<std::string_view, kCopyDirectionCount> kDirections = {
     "unknown direction", "host to device", "device to host",  "host to array",
     "array to host",     "array to array", "array to device", "device to array",
     "device to device",  "host to host",   "peer to peer",
 };
-constexpr std::array<std::string_view, 8> kKinds = {
+constexpr std::array<std::string_view, kMemoryKindCount> kKinds = {
     "unknown", "pageable", "pinned",        "device",
     "array",   "managed",  "device static", "managed static",
 };

@@ -29,6 +29,7 @@ enum class CopyDirection : uint8_t {
   HostToHost = 9,
   PeerToPeer = 10,
 };
+inline constexpr size_t kCopyDirectionCount = static_cast<size_t>(CopyDirection::PeerToPeer) + 1;
 std::string_view to_string(CopyDirection direction);  // "host to device"
 
 enum class MemoryKind : uint8_t {
@@ -41,6 +42,7 @@ enum class MemoryKind : uint8_t {
   DeviceStatic = 6,
   ManagedStatic = 7,
 };
+inline constexpr size_t kMemoryKindCount = static_cast<size_t>(MemoryKind::ManagedStatic) + 1;
 std::string_view to_string(MemoryKind kind);  // "pageable"
 
 struct TransferGroup {

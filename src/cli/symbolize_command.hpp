@@ -11,9 +11,14 @@ namespace gpufl::cli {
 
 void add_symbolize_command(CLI::App& app, int& exit_code);
 
-// With the library that our programs link; for symbols::symbolize_session.
+// With the library that our programs link, or in Python's extension the one that it finds; for
+// symbols::symbolize_session.
 symbols::SymbolizeOptions symbolize_options();
 // The same for commands that only read: no source text is gathered.
-symbols::SymbolizeOptions reading_options();
+inline symbols::SymbolizeOptions reading_options() {
+  symbols::SymbolizeOptions options = symbolize_options();
+  options.sources.enabled = false;
+  return options;
+}
 
 }  // namespace gpufl::cli

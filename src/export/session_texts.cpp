@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "analysis/scope_work.hpp"
+#include "analysis/transfers.hpp"
 #include "analysis/wait_calls.hpp"
 #include "base/json.hpp"
 #include "format/columns.hpp"
@@ -11,10 +13,7 @@
 namespace gpufl::exporting {
 namespace {
 
-using analysis::kNoRow;
-
 const std::string kUnknown = "?";
-constexpr uint32_t kMaxPathDepth = 64;
 
 std::vector<std::string> valid_texts(const std::vector<std::string>& texts) {
   std::vector<std::string> valid;
@@ -64,51 +63,22 @@ std::string SessionTexts::dictionary_text(format::Dict dict, uint32_t id) const 
   }
 }
 
+std::string SessionTexts::scope_name(uint32_t name_id, uint32_t tag_id) const {
+  return tag_id == 0 ? name(name_id) : name(name_id) + " / " + name(tag_id);
+}
+
 std::string SessionTexts::scope(size_t scope_row) const {
   const analysis::Scopes& scopes = tables().scopes;
-  const std::string& called = name(scopes.name[scope_row]);
-  const uint32_t tag = scopes.tag.empty() ? 0 : scopes.tag[scope_row];
-  return tag == 0 ? called : called + " / " + name(tag);
+  return scope_name(scopes.name[scope_row], scopes.tag.empty() ? 0 : scopes.tag[scope_row]);
 }
 
-uint32_t SessionTexts::add_path(uint32_t parent, size_t scope_row) {
-  const analysis::Scopes& scopes = tables().scopes;
-  const uint32_t tag = scopes.tag.empty() ? 0 : scopes.tag[scope_row];
-  const auto [known, is_new] =
-      path_ids_.try_emplace(PathKey{parent, scopes.name[scope_row], tag}, paths_.size());
-  if (is_new) {
-    Path path;
-    path.parent = parent;
-    path.scope = scope(scope_row);
-    path.depth = paths_[parent].depth + 1;
-    // Without the bound, texts of a recursion would grow with the square of its depth.
-    path.text = parent == 0                  ? path.scope
-                : path.depth > kMaxPathDepth ? "... > " + path.scope
-                                             : paths_[parent].text + " > " + path.scope;
-    paths_.push_back(std::move(path));
-  }
-  return known->second;
-}
-
-// A parent has as a rule an earlier row than its children; where it has not, the walk up finds it.
 void SessionTexts::find_paths() {
-  constexpr uint32_t kNotYet = UINT32_MAX;
-  const analysis::Scopes& scopes = tables().scopes;
-  path_of_scope_.assign(scopes.rows(), kNotYet);
-  std::vector<uint32_t> chain;
-  for (uint32_t row = 0; row < scopes.rows(); ++row) {
-    chain.clear();
-    uint32_t at = row;
-    while (at < scopes.rows() && path_of_scope_[at] == kNotYet && chain.size() <= scopes.rows()) {
-      chain.push_back(at);
-      at = scopes.parent.empty() ? kNoRow : scopes.parent[at];
-    }
-    uint32_t path = at < scopes.rows() && path_of_scope_[at] != kNotYet ? path_of_scope_[at] : 0;
-    for (; !chain.empty(); chain.pop_back()) {
-      path = add_path(path, chain.back());
-      path_of_scope_[chain.back()] = path;
-    }
+  // kNoRow, which is "none" there, becomes 0.
+  const analysis::ScopePaths found = analysis::scope_paths(tables(), {});
+  for (const analysis::ScopePaths::Path& path : found.paths) {
+    paths_.push_back({path.parent + 1, scope_name(path.name, path.tag), valid_utf8(path.text)});
   }
+  for (const uint32_t path : found.of_scope) path_of_scope_.push_back(path + 1);
 }
 
 std::string SessionTexts::site(uint32_t stack) const {
@@ -168,32 +138,13 @@ std::string SessionTexts::stream(const analysis::Lane& lane) const {
 }
 
 std::string_view copy_direction(int64_t direction) {
-  switch (direction) {  // CUPTI's numbers
-    case 1: return "host to device";
-    case 2: return "device to host";
-    case 3: return "host to array";
-    case 4: return "array to host";
-    case 5: return "array to array";
-    case 6: return "array to device";
-    case 7: return "device to array";
-    case 8: return "device to device";
-    case 9: return "host to host";
-    case 10: return "peer to peer";
-    default: return {};
-  }
+  const bool is_known = direction > 0 && direction < int64_t{analysis::kCopyDirectionCount};
+  return is_known ? to_string(static_cast<analysis::CopyDirection>(direction)) : "";
 }
 
 std::string_view memory_kind(int64_t kind) {
-  switch (kind) {  // CUPTI's numbers
-    case 1: return "pageable";
-    case 2: return "pinned";
-    case 3: return "device";
-    case 4: return "array";
-    case 5: return "managed";
-    case 6: return "device static";
-    case 7: return "managed static";
-    default: return {};
-  }
+  const bool is_known = kind > 0 && kind < int64_t{analysis::kMemoryKindCount};
+  return is_known ? to_string(static_cast<analysis::MemoryKind>(kind)) : "";
 }
 
 std::string_view scope_ending(int64_t ending) {

@@ -56,28 +56,20 @@ class SessionTexts {
 
  private:
   struct Path {
-    uint32_t parent = 0, depth = 0;
+    uint32_t parent = 0;
     std::string scope, text;
   };
-  struct PathKey {
-    uint32_t parent, name, tag;
-    bool operator==(const PathKey&) const = default;
-  };
-  struct PathHash {
-    size_t operator()(const PathKey& key) const {
-      return (size_t{key.parent} * 0x9E3779B97F4A7C15U) ^ (size_t{key.name} << 20) ^ key.tag;
-    }
-  };
   static const std::string& text_at(const std::vector<std::string>& texts, uint32_t id);
+  // "name / tag" of ids.
+  std::string scope_name(uint32_t name_id, uint32_t tag_id) const;
   void find_paths();
-  uint32_t add_path(uint32_t parent, size_t scope_row);
 
   const analysis::SessionData& session_;
   std::vector<std::string> names_, metrics_;
   std::vector<std::string> kernels_;  // by configuration
+  // The analysis room's paths, counted from 1.
   std::vector<uint32_t> path_of_scope_;
   std::vector<Path> paths_{1};
-  std::unordered_map<PathKey, uint32_t, PathHash> path_ids_;
 };
 
 // Vendor's numbers as people read them; empty: unknown.

@@ -13,6 +13,7 @@
 #include "report/diff_words.hpp"
 #include "report/markdown_page.hpp"
 #include "report/text_page.hpp"
+#include "report/text_sections.hpp"
 #include "report/units.hpp"
 
 namespace gpufl::report {
@@ -225,7 +226,7 @@ void write_comparison(Page& page, const Comparison& comparison, size_t top) {
 }  // namespace
 
 std::string diff_text(const Comparison& comparison, const TextOptions& options) {
-  TextPage page(std::max<size_t>(60, options.width), options.has_color);
+  TextPage page(width_of(options), options.has_color);
   write_comparison(page, comparison, options.top);
   return page.text();
 }

@@ -10,6 +10,7 @@
 #include "report/diff_words.hpp"
 #include "report/markdown_page.hpp"
 #include "report/text_page.hpp"
+#include "report/text_sections.hpp"
 #include "report/units.hpp"
 
 namespace gpufl::report {
@@ -186,7 +187,7 @@ void write_gate(Page& page, const GateResult& result, size_t top) {
 }  // namespace
 
 std::string gate_text(const GateResult& result, const TextOptions& options) {
-  TextPage page(std::max<size_t>(60, options.width), options.has_color);
+  TextPage page(width_of(options), options.has_color);
   write_gate(page, result, options.top);
   return page.text();
 }

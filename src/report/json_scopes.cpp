@@ -10,7 +10,7 @@ using analysis::ScopeItem;
 using analysis::ScopeWork;
 using base::Json;
 
-Json work_json(const analysis::WorkTotals& work) {
+Json work_json(const analysis::ActivityTotals& work) {
   Json json = Json::object();
   json.set("gpu_ns", work.gpu_ns());
   json.set("kernels", work.kernels).set("kernel_ns", work.kernel_ns);

@@ -114,7 +114,7 @@ class ScopeRows {
         session_ns_ > 0 ? format_percent(time_in(scope) / session_ns_) : "-",
         known(duration.mean())};
     if (has_work_) {
-      const analysis::WorkTotals& total = scope.total;
+      const analysis::ActivityTotals& total = scope.total;
       row.push_back(total.gpu_ns() > 0 ? duration_text(total.gpu_ns()) : "-");
       row.push_back(total.kernels > 0 ? format_count(total.kernels) : "-");
       row.push_back(total.waits > 0 ? duration_text(total.wait_ns) : "-");

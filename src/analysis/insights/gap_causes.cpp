@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/insights/loop_syncs.hpp"
+#include "analysis/wait_calls.hpp"
 
 namespace gpufl::analysis {
 

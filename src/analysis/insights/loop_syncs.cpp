@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/stats.hpp"
+#include "analysis/wait_calls.hpp"
 #include "symbols/code_stack.hpp"
 
 namespace gpufl::analysis {

@@ -31,7 +31,4 @@ struct LoopSync {
 // launches between two of them.
 std::vector<LoopSync> loop_syncs(const SessionView& view);
 
-// Of CUPTI's kinds of waits the one that holds up a stream and not the host.
-inline constexpr uint8_t kStreamWaitEvent = 2;
-
 }  // namespace gpufl::analysis
