@@ -75,7 +75,7 @@ def room_of(path):
 
 
 def angle_error(room, is_test, header):
-    if header.startswith("gpufl/"):
+    if header.startswith(("gpufl/", "warpscope/", "warpscope_host.hpp")):
         allowed = room == "include" or "include" in ROOMS[room] or (is_test and "include" in TEST_ROOMS)
         return None if allowed else "may not include the public headers"
     if is_test and header.startswith(TEST_THIRD_PARTY):
