@@ -172,6 +172,7 @@ enum : size_t {
   kColor,
   kPayload,
   kPayloadExponent,
+  kStack,
   kCount
 };
 }
@@ -294,6 +295,14 @@ enum class MarkerShape : int64_t { Mark = 0, PushPop = 1, StartEnd = 2 };
 
 // memory.operation.
 enum class MemoryOperation : int64_t { Allocate = 1, Release = 2 };
+
+// warp_span.ending: which of its two ends were recorded.
+enum class WarpEnding : int64_t {
+  Normal = 0,   // both
+  Instant = 1,  // it has none: something that happened at `start`
+  NoEnd = 2,    // it began at `start`; `dur` is 0
+  NoBegin = 3,  // it ended at `start`; `dur` is 0
+};
 
 // scope.ending: how the scope came to its end.
 enum class ScopeEnding : int64_t {

@@ -185,7 +185,8 @@ constexpr ColumnSpec kMarker[] = {id64("id", Coding::Plain),
                                   integer("category", Coding::Runs),
                                   integer("color", Coding::Runs),
                                   integer("payload"),
-                                  integer("payload_exponent", Coding::Runs)};
+                                  integer("payload_exponent", Coding::Runs),
+                                  kStack};
 static_assert(std::size(kMarker) == marker_column::kCount);
 
 constexpr ColumnSpec kScopeEnded[] = {required(integer("id", Coding::Delta)),
@@ -305,6 +306,7 @@ constexpr std::array<KindSpec, kKindCount> kKinds = {{
     {Kind::Module, "module", Channel::Code, {}},
     {Kind::Source, "source", Channel::Code, {}},
     {Kind::Event, "event", Channel::System, {}},
+    {Kind::WarpLaunch, "warp_launch", Channel::Device, {}},
     {Kind::Ledger, "ledger", Channel::System, {}},
     {Kind::End, "end", Channel::System, {}},
     {Kind::Kernel, "kernel", Channel::Device, kKernel},

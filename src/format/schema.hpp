@@ -28,6 +28,7 @@ enum class Kind : uint8_t {
   Module,
   Source,
   Event,
+  WarpLaunch,
   Ledger,
   End,
   // Batches: n rows as columns.

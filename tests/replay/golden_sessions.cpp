@@ -127,6 +127,15 @@ Batch rows_of(LogWriter& writer, Kind kind, int64_t base_ns) {
 }
 
 void write_rows(LogWriter& writer, int64_t base_ns) {
+  Json launch = object(R"({"dur":4063332,"launch":3,"kernel":"gemm","device":2,"correlation":4,)"
+                       R"("join":"correlation","launch_id":"18446744073709551615","blocks":9,)"
+                       R"("groups":10,"max_records":64,"group_names":["tma","math"],)"
+                       R"("waits":["event_b"],"flows":[["event_a","event_b"]],)"
+                       R"("clock":"globaltimer","tick_ps":32000,"error_ns":800,)"
+                       R"("event_cost_ps":25500,"records":6,"offered":7,"dropped":1,)"
+                       R"("problems":["block 3, group 1: the last record was dropped"]})");
+  launch.set("time", base_ns);
+  writer.write(Kind::WarpLaunch, launch, Channel::Device);
   for (size_t i = 0; i < format::kKindCount; ++i) {
     const auto kind = static_cast<Kind>(i);
     if (format::spec(kind).is_batch()) writer.write(rows_of(writer, kind, base_ns));
