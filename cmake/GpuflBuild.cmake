@@ -56,36 +56,6 @@ if(GPUFL_TESTS OR GPUFL_DEVICE_TESTS)
   find_package(GTest REQUIRED)
 endif()
 
-# Sanitizer builds read the standard library's headers once. Not the release build: there every
-# file shows that it includes what it uses.
-if(GPUFL_PRECOMPILE)
-  # What ccache needs to know such a file again; ./dev sets its sloppiness.
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    target_compile_options(gpufl_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
-  else()
-    # gcc 12 sees bounds in std::string overstepped that it does not see without.
-    target_compile_options(gpufl_flags INTERFACE -fpch-preprocess -Wno-array-bounds
-                                                 -Wno-stringop-overflow -Wno-stringop-overread)
-  endif()
-  foreach(kind IN ITEMS code tests)
-    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled_${kind}.cpp CONTENT "")
-    add_library(gpufl_precompiled_${kind} OBJECT ${PROJECT_BINARY_DIR}/precompiled_${kind}.cpp)
-    target_link_libraries(gpufl_precompiled_${kind} PRIVATE gpufl_flags Threads::Threads)
-    target_precompile_headers(gpufl_precompiled_${kind} PRIVATE
-                              ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
-  endforeach()
-  target_precompile_headers(gpufl_precompiled_tests PRIVATE <gtest/gtest.h>)
-  target_link_libraries(gpufl_precompiled_tests PRIVATE GTest::gtest)
-  # As the tests are compiled, which are programs.
-  set_target_properties(gpufl_precompiled_tests PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_options(gpufl_precompiled_tests PRIVATE -fPIE)
-endif()
-function(gpufl_precompile target kind)
-  if(GPUFL_PRECOMPILE)
-    target_precompile_headers(${target} REUSE_FROM gpufl_precompiled_${kind})
-  endif()
-endfunction()
-
 # What `./dev run` and `./dev bench` build.
 add_custom_target(gpufl_programs)
 add_custom_target(gpufl_benchmarks)
@@ -96,7 +66,6 @@ function(gpufl_room name)
   add_library(gpufl_${name} STATIC ${ARG_SOURCES})
   target_include_directories(gpufl_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(gpufl_${name} PUBLIC ${ARG_DEPS} PRIVATE gpufl_flags)
-  gpufl_precompile(gpufl_${name} code)
 endfunction()
 
 # gpufl_program(name SOURCES ... [DEPS ...]): one installed program, bin/<name>. Its target is
@@ -131,7 +100,6 @@ function(gpufl_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest_main gpufl_flags)
-  gpufl_precompile(${name} tests)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
                                           RUN_SERIAL ${ARG_SERIAL})
@@ -187,7 +155,6 @@ function(gpufl_fuzzer name)
   foreach(target IN LISTS name ARG_DEPS)
     target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
     # Precompiled headers are for the flags of everything else.
-    set_target_properties(${target} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
   endforeach()
   add_custom_command(
     TARGET ${name} POST_BUILD
