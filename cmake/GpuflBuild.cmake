@@ -154,7 +154,6 @@ function(gpufl_fuzzer name)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   foreach(target IN LISTS name ARG_DEPS)
     target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
-    # Precompiled headers are for the flags of everything else.
   endforeach()
   add_custom_command(
     TARGET ${name} POST_BUILD
