@@ -116,16 +116,50 @@ class CaptureGate {
                         int64_t /*monotonic_ns*/) noexcept {}
 };
 
+// Told of kernels that the recorder itself has launched: they are in no account and have no row.
+class OwnKernelListener {
+ public:
+  virtual ~OwnKernelListener() = default;
+  // Monotonic clock. The collector's thread.
+  virtual void on_own_kernel(int64_t device, int64_t begin_ns, int64_t end_ns) = 0;
+};
+
+// Two times of a GPU's own clock, on the monotonic clock.
+struct DeviceInterval {
+  int64_t begin_ns = 0, end_ns = 0;
+  int64_t error_ns = 0;  // neither is further off than this
+  int64_t tick_ns = 0;   // how finely the GPU's clock counts
+};
+
+// The clock that code inside a kernel reads, tied to ours by measurements. Any thread; nothing here
+// starts a vendor's library.
+class DeviceClock {
+ public:
+  virtual ~DeviceClock() = default;
+  // Measures the GPU that is current on the calling thread, unless that was done a moment ago, and
+  // says which it is in the session. Takes some 0.1 ms, the first time of a GPU some milliseconds
+  // more.
+  virtual base::Result<int64_t> measure() = 0;
+  // Whether the tracer has yet to tell of what measure() has done.
+  virtual bool awaits_records(int64_t device) const = 0;
+  // Nothing while nothing was measured.
+  virtual std::optional<DeviceInterval> place(int64_t device, uint64_t first,
+                                              uint64_t last) const = 0;
+  // What the GPU's clock shows at a time, to some 0.1 ms a second.
+  virtual std::optional<uint64_t> stamp_at(int64_t device, int64_t monotonic_ns) const = 0;
+};
+
 // What a tracer records beyond kernels and copies. What it points to outlives the tracer.
 struct TraceOptions {
-  bool synchronization = true;       // waits of the host for the GPU
-  bool memory = false;               // allocations and releases
-  bool graphs = false;               // the span and the topology of graph launches
-  bool external_correlation = true;  // ids that a framework or the program pushes
-  bool queue_times = false;          // when a kernel was queued and submitted
-  bool launch_count = true;          // the ledger's proof; costs a callback a launch
-  StackRecorder* stacks = nullptr;   // null: none
-  CaptureGate* gate = nullptr;       // null: everything is wanted
+  bool synchronization = true;               // waits of the host for the GPU
+  bool memory = false;                       // allocations and releases
+  bool graphs = false;                       // the span and the topology of graph launches
+  bool external_correlation = true;          // ids that a framework or the program pushes
+  bool queue_times = false;                  // when a kernel was queued and submitted
+  bool launch_count = true;                  // the ledger's proof; costs a callback a launch
+  StackRecorder* stacks = nullptr;           // null: none
+  CaptureGate* gate = nullptr;               // null: everything is wanted
+  OwnKernelListener* own_kernels = nullptr;  // set by the backend; null: nobody
   // Called on a thread of the program's when the vendor's driver has come up, possibly more than
   // once: an exit handler that is registered then runs before the driver's own.
   void (*on_driver_up)() = nullptr;
@@ -198,8 +232,12 @@ class Backend {
   virtual Availability trace_available() = 0;
   virtual base::Result<std::unique_ptr<HealthSource>> make_health_source() = 0;
   virtual base::Result<std::unique_ptr<Tracer>> make_tracer(const TraceOptions& options) = 0;
-  // Null: none. `gate` is told of ranges, and outlives the source; null: nobody is.
-  virtual std::unique_ptr<MarkerSource> make_marker_source(CaptureGate* /*gate*/) {
+  // Null: code in kernels has no clock that could be told. The backend's.
+  virtual DeviceClock* device_clock() { return nullptr; }
+  // Null: none. `gate` is told of ranges and outlives the source; null: nobody is. `stacks` takes
+  // those of a framework's ranges and is never destroyed; null: none are taken.
+  virtual std::unique_ptr<MarkerSource> make_marker_source(CaptureGate* /*gate*/,
+                                                           StackRecorder* /*stacks*/) {
     return nullptr;
   }
 };

@@ -40,7 +40,18 @@ void ActivityDecoder::attribute(ApiCall& call, RowSink& sink) {
   call.outside = options_.gate != nullptr && !options_.gate->is_open(call.start);
 }
 
+bool ActivityDecoder::is_own_call(uint32_t correlation) {
+  const ApiCall* call = calls_.find(correlation);
+  return call != nullptr && call->is_own;
+}
+
 void ActivityDecoder::note(const CallNote& note, RowSink& sink) {
+  if (note.kind == CallNoteKind::OwnCall) {
+    ApiCall* own =
+        calls_.claim_new(note.correlation, [&](const ApiCall& gone) { settle(gone, sink); });
+    if (own != nullptr) own->is_own = true;
+    return;
+  }
   if (note.kind == CallNoteKind::CallEnd) {
     ApiCall* ended = calls_.find(note.correlation);
     if (ended != nullptr) update(*ended, [&] { ended->has_ended = true; });
@@ -105,7 +116,7 @@ uint32_t ActivityDecoder::node_stack(uint64_t node) const {
 
 // `call` is forgotten: what it owes to the log and to the account.
 void ActivityDecoder::settle(const ApiCall& call, RowSink& sink) {
-  if (call.has_record && !call.joined) add_call(call, sink);
+  if (call.has_record && !call.joined && !call.is_own) add_call(call, sink);
   // What a graph brings beyond what it owes, its kernels have launched.
   if (!call.has_node && call.kernels > call.launches) {
     counts_.unclaimed += call.kernels - call.launches;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/nvidia/activity_decoder.hpp"
 
+#include "backend/nvidia/globaltimer_probe.hpp"
+
 namespace gpufl::backend {
 namespace {
 
@@ -106,7 +108,19 @@ ActivityRow ActivityDecoder::activity(const Record& record) {
           0};
 }
 
+void ActivityDecoder::decode_own_kernel(const KernelRecord& record, RowSink& sink) {
+  if (ApiCall* call = claim(record.correlationId, sink)) call->is_own = true;
+  if (options_.own_kernels == nullptr || record.start == 0 || record.end <= record.start) return;
+  const int64_t to_monotonic_ns = origins_.monotonic_ns - origins_.cupti_ns;
+  options_.own_kernels->on_own_kernel(devices_.of(record.deviceId),
+                                      static_cast<int64_t>(record.start) + to_monotonic_ns,
+                                      static_cast<int64_t>(record.end) + to_monotonic_ns);
+}
+
 void ActivityDecoder::decode_kernel(const KernelRecord& record, RowSink& sink) {
+  if (record.name != nullptr && record.name == kGlobaltimerKernel) {
+    return decode_own_kernel(record, sink);
+  }
   ++counts_.kernels;
   ++context(record.contextId).kernels;
   const ApiCall* call = nullptr;
@@ -200,7 +214,7 @@ void ActivityDecoder::decode_call(const ApiRecord& record, RowSink& sink) {
   if (role == ApiRole::Other && !failed) return;
   if (!is_possible(record.start, record.end)) return;
   ApiCall* call = claim(record.correlationId, sink);
-  if (call == nullptr) return;
+  if (call == nullptr || call->is_own) return;
   const int64_t start = static_cast<int64_t>(record.start) - origins_.cupti_ns;
   // A runtime call and the driver's inside it share an id: the outer one counts.
   if (call->has_record && start > call->start) return;
@@ -221,6 +235,7 @@ void ActivityDecoder::decode_call(const ApiRecord& record, RowSink& sink) {
 }
 
 void ActivityDecoder::decode_memory(const MemoryRecord& record) {
+  if (is_own_call(record.correlationId)) return;
   if (!is_possible(record.timestamp, record.timestamp)) return;
   const bool is_host = record.deviceId == CUPTI_SYNCHRONIZATION_INVALID_VALUE;
   const auto& pool = record.memoryPoolConfig;

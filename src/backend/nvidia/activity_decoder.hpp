@@ -104,10 +104,12 @@ class ActivityDecoder {
   ActivityRow activity(const Record& record);
   // A kernel record; a record of a node of a graph.
   const ApiCall* count_kernel(uint32_t correlation, RowSink& sink);
+  bool is_own_call(uint32_t correlation);
   void count_node(uint32_t correlation, bool is_kernel, RowSink& sink);
   bool is_in_order(const KernelRecord& record, const ApiCall* call);
   uint32_t node_stack(uint64_t node) const;
   void decode_kernel(const KernelRecord& record, RowSink& sink);
+  void decode_own_kernel(const KernelRecord& record, RowSink& sink);
   void decode_copy(const MemcpyRecord& record, RowSink& sink);
   void decode_peer_copy(const PeerMemcpyRecord& record, RowSink& sink);
   void decode_fill(const MemsetRecord& record, RowSink& sink);

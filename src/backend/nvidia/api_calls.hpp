@@ -37,6 +37,7 @@ struct alignas(64) ApiCall {
   bool has_node : 1 = false;         // a record of a node of a graph came
   bool has_begun : 1 = false;        // noted at its beginning
   bool has_ended : 1 = false;
+  bool is_own : 1 = false;  // the recorder made it: it has no row
 
   // Nothing more has to come for what was noted of it.
   bool is_settled() const {

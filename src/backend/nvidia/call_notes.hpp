@@ -13,6 +13,7 @@ enum class CallNoteKind : uint8_t {
   GraphLaunch,  // likewise of a graph: at least one record of its nodes, unless the graph is empty
   CallBegin,    // a wait, copy, fill or allocation has begun
   CallEnd,      // and has returned
+  OwnCall,      // a call that the recorder made itself: no row tells of it
   // What the tracer keeps for itself: no call behind these.
   CudaInitialised,
   ContextDestroyed,

@@ -222,6 +222,13 @@ void CallWatch::gather() {
   GraphNodeRings::for_each([](GraphNodeRing& ring) { ring.mark = ring.published(); });
 }
 
+void CallWatch::set_own_calls(bool are_own) noexcept {
+  if (recording_.load(std::memory_order_relaxed) == 0 && are_own) return;
+  const uint32_t session = session_.load(std::memory_order_relaxed);
+  if (session == 0) return;
+  if (NoteRing* const ring = NoteRings::of_thread(session)) ring->is_own = are_own;
+}
+
 CallWatch::Counts CallWatch::counts() const {
   Counts counts;
   counts.dropped_notes = ringless_.load(std::memory_order_relaxed);
@@ -296,6 +303,10 @@ void CallWatch::finalize_on_return() {
 }
 
 void CallWatch::on_begin(NoteRing& ring, const WatchedCall& watched, CallNote note) {
+  if (ring.is_own) {
+    note.kind = CallNoteKind::OwnCall;
+    return ring.push(note);
+  }
   switch (watched.role) {
     case CallRole::Launch:
     case CallRole::MultiLaunch:
@@ -324,6 +335,7 @@ void CallWatch::on_begin(NoteRing& ring, const WatchedCall& watched, CallNote no
 
 void CallWatch::on_return(NoteRing& ring, const WatchedCall& watched,
                           const CUpti_CallbackData& call) {
+  if (ring.is_own) return;
   if (watched.role == CallRole::CaptureBegin) return on_capture(ring, call, true);
   if (watched.role == CallRole::CaptureEnd) return on_capture(ring, call, false);
   if (watched.role == CallRole::Wait || watched.role == CallRole::Begin) {

@@ -66,6 +66,8 @@ class CallWatch {
   void take_graph_instances(Take&& take) {
     for (const GraphInstance& instance : graph_instances_.take()) take(instance);
   }
+  // Whether what the calling thread calls from now on is the recorder's own: see OwnCalls.
+  void set_own_calls(bool are_own) noexcept;
   // Nothing of an earlier session is left.
   void discard();
 
@@ -128,6 +130,15 @@ class CallWatch {
 
   GraphInstances graph_instances_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
+};
+
+// While one lives, calls of its thread are the recorder's own: not counted, and without rows.
+class OwnCalls {
+ public:
+  OwnCalls() { CallWatch::instance().set_own_calls(true); }
+  ~OwnCalls() { CallWatch::instance().set_own_calls(false); }
+  OwnCalls(const OwnCalls&) = delete;
+  OwnCalls& operator=(const OwnCalls&) = delete;
 };
 
 }  // namespace gpufl::backend

@@ -298,7 +298,8 @@ void CuptiTracer::take_note(const CallNote& note, RowSink& sink) {
     case CallNoteKind::Launch:
     case CallNoteKind::GraphLaunch: takeover_.on_launch(note.time_ns); [[fallthrough]];
     case CallNoteKind::CallBegin:
-    case CallNoteKind::CallEnd: return decoder_->note(note, sink);
+    case CallNoteKind::CallEnd:
+    case CallNoteKind::OwnCall: return decoder_->note(note, sink);
     case CallNoteKind::CudaInitialised:
       return tell("cuda_initialised", time_ns, "while the session runs");
     case CallNoteKind::ContextDestroyed:

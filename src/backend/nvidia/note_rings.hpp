@@ -56,6 +56,7 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
   uint32_t last_capture = 0;  // driver's call inside it need not tell again
   uint32_t last_profiler = 0;
   uint64_t callbacks = 0;
+  bool is_own = false;  // the recorder itself calls
   // While it instantiates a graph whose topology is wanted: nodes of the graph, and the ids that
   // GPU records give to those made of them.
   bool is_instantiating = false;

@@ -8,6 +8,7 @@
 #endif
 #ifdef GPUFL_HAS_CUPTI
 #include "backend/nvidia/cupti_tracer.hpp"
+#include "backend/nvidia/globaltimer_clock.hpp"
 #include "backend/nvidia/nvml_device.hpp"
 #endif
 
@@ -51,15 +52,22 @@ class NvidiaBackend : public Backend {
     const Availability why = trace_available();
     if (!why.available) return base::Status(base::Code::Unavailable, why.detail);
 #ifdef GPUFL_HAS_CUPTI
-    return make_cupti_tracer(cupti_, options, device_uuids());
+    TraceOptions with_clock = options;
+    with_clock.own_kernels = &globaltimer();
+    return make_cupti_tracer(cupti_, with_clock, device_uuids());
 #else
     return base::Status(base::Code::Unsupported, why.detail);
 #endif
   }
 
+#ifdef GPUFL_HAS_CUPTI
+  DeviceClock* device_clock() override { return &globaltimer(); }
+#endif
+
 #ifdef GPUFL_HAS_NVTX
-  std::unique_ptr<MarkerSource> make_marker_source(CaptureGate* gate) override {
-    return make_nvtx_marker_source(gate);
+  std::unique_ptr<MarkerSource> make_marker_source(CaptureGate* gate,
+                                                   StackRecorder* stacks) override {
+    return make_nvtx_marker_source(gate, stacks);
   }
 #endif
 
@@ -93,7 +101,13 @@ class NvidiaBackend : public Backend {
     return uuids;
   }
 
+  GlobaltimerClock& globaltimer() {
+    if (!globaltimer_) globaltimer_ = std::make_unique<GlobaltimerClock>(device_uuids());
+    return *globaltimer_;
+  }
+
   std::shared_ptr<CuptiLibrary> cupti_;
+  std::unique_ptr<GlobaltimerClock> globaltimer_;
 #endif
   bool asked_ = false;
   Availability health_;

@@ -90,12 +90,19 @@ void set_payload(const nvtxEventAttributes_t& attributes, MarkerEvent& event) {
   }
 }
 
+uint32_t stack_for(uint16_t domain) {
+  if (!nvtx_recorder::g_has_stacks[domain].load(std::memory_order_relaxed)) return 0;
+  StackRecorder* const stacks = nvtx_recorder::g_stacks.load(std::memory_order_relaxed);
+  return stacks != nullptr ? stacks->record() : 0;
+}
+
 MarkerEvent event_of(MarkerEventKind kind, nvtxDomainHandle_t domain,
                      const nvtxEventAttributes_t* attributes) {
   MarkerEvent event{};
   event.kind = kind;
   event.domain = domain_of(domain);
   if (attributes == nullptr) return event;
+  if (kind == MarkerEventKind::Push) event.range = stack_for(event.domain);
   event.text = message_of(*attributes);
   event.category = attributes->category;
   if (attributes->colorType == NVTX_COLOR_ARGB) event.color = attributes->color;
@@ -181,7 +188,12 @@ nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t /*domain*/, const
 // left out below.
 template <typename Char>
 nvtxDomainHandle_t NVTX_API create_domain(const Char* name) {
-  return handle_of<nvtxDomainHandle_t>(intern(g_domains, name));
+  const uint32_t id = intern(g_domains, name);
+  for (const std::string_view domain : nvtx_recorder::kDomainsWithStacks) {
+    if (g_domains.text(id) != domain) continue;
+    nvtx_recorder::g_has_stacks[id].store(true, std::memory_order_relaxed);
+  }
+  return handle_of<nvtxDomainHandle_t>(id);
 }
 
 // What NVTX hands out for one module: places of function pointers, by number. Those left alone
@@ -254,12 +266,24 @@ void fill_core2(FunctionTable& table) {
   table.set<nvtxDomainCreateW_impl_fntype>(NVTX_CBID_CORE2_DomainCreateW, create_domain<wchar_t>);
 }
 
+// The shared object that this code is in. By what is private to this file: another copy of us may
+// have the exported names. Empty: it is the program itself, or cannot be told.
+std::string own_path() {
+  Dl_info own{};
+  if (dladdr(&g_copies, &own) == 0) return {};
+  // The program may change its folder before its first call of NVTX.
+  char* absolute = realpath(own.dli_fname, nullptr);
+  std::string path = absolute != nullptr ? absolute : own.dli_fname;
+  std::free(absolute);
+  return path;
+}
+
 // Whether `path` is a shared object of this project: NVTX finds us there, or a copy of us that
 // passes it on to the one that has the session.
 bool leads_to_us(const char* path) {
   constexpr std::string_view kOurs = "libgpufl";
   const std::string_view name(basename(path));
-  return name.substr(0, kOurs.size()) == kOurs;
+  return name.substr(0, kOurs.size()) == kOurs || path == own_path();
 }
 
 // Whether `path` is a shared object that is loaded, and that NVTX can call.
@@ -302,16 +326,13 @@ Availability offer_nvtx_injection() {
     return {false, "nvtx_taken", std::string(kPathVariable) + " names " + named,
             "unset it, or do not run under the tool that set it"};
   }
-  Dl_info own{};  // by what is private to this file: another copy of us may have the exported names
-  if (dladdr(&g_copies, &own) == 0 || !is_callable(own.dli_fname)) {
+  const std::string own = own_path();
+  if (own.empty() || !is_callable(own.c_str())) {
     return {false, "nvtx_not_reachable",
             "NVTX loads a shared library, and this program has the recorder linked in",
             "link libgpufl.so, or run under `gpufl trace`"};
   }
-  // The program may change its folder before its first call of NVTX.
-  char* absolute = realpath(own.dli_fname, nullptr);
-  setenv(kPathVariable, absolute != nullptr ? absolute : own.dli_fname, 1);
-  std::free(absolute);
+  setenv(kPathVariable, own.c_str(), 1);
   return {true, "", "", ""};
 }
 

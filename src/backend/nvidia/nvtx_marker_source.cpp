@@ -51,12 +51,13 @@ struct Rows {
   explicit Rows(bool has_range, bool has_payload)
       : has_range(has_range), has_payload(has_payload) {}
   const bool has_range, has_payload;
+  bool has_stacks = false;  // any row
   format::Batch batch{format::Kind::Marker};
 };
 
 class NvtxMarkerSource final : public MarkerSource {
  public:
-  explicit NvtxMarkerSource(CaptureGate* gate) : gate_(gate) {}
+  NvtxMarkerSource(CaptureGate* gate, StackRecorder* stacks) : gate_(gate), stacks_(stacks) {}
   ~NvtxMarkerSource() override {
     stop();
     if (session_ != 0) nvtx_recorder::release();
@@ -119,6 +120,7 @@ class NvtxMarkerSource final : public MarkerSource {
   void write_labels(int64_t now_ns, RowSink& sink);
 
   CaptureGate* const gate_;
+  StackRecorder* const stacks_;
   uint32_t session_ = 0;
   int64_t session_start_ns_ = 0;
   std::atomic<bool> stopped_{false};
@@ -149,7 +151,7 @@ Availability NvtxMarkerSource::start(int64_t session_start_ns) {
   lost_before_ = lost();
   unmatched_before_ = unmatched_pops();
   overflowed_before_ = nvtx_recorder::texts_overflowed();
-  nvtx_recorder::start_recording(session_);
+  nvtx_recorder::start_recording(session_, stacks_);
   return offered;
 }
 
@@ -302,11 +304,14 @@ void NvtxMarkerSource::write(MarkerShape shape, const OpenRange& range, int64_t 
   const std::optional<base::Decimal> payload = payload_of(event);
   const base::Decimal decimal = payload.value_or(base::Decimal{});
   const size_t has_range = shape == MarkerShape::StartEnd ? 1 : 0;
+  const int64_t stack =
+      shape == MarkerShape::PushPop ? sink.stack(event.stack()) : 0;
   Rows& rows = rows_[has_range * 2 + (payload ? 1 : 0)];
+  rows.has_stacks |= stack != 0;
   rows.batch.push_row({static_cast<int64_t>(event.range), static_cast<int64_t>(shape), start_ns,
                        std::max<int64_t>(0, end_ns - start_ns), range.thread, end_thread,
                        range.scope, domain_id(event.domain, sink), name_id(event.text, sink),
-                       event.category, event.color, decimal.digits, decimal.exponent});
+                       event.category, event.color, decimal.digits, decimal.exponent, stack});
   if (rows.batch.rows() >= kMaxBatchRows) submit(rows, sink);
 }
 
@@ -321,6 +326,7 @@ void NvtxMarkerSource::submit(Rows& rows, RowSink& sink) {
     rows.batch.mutable_column(column::kPayload).clear();
     rows.batch.mutable_column(column::kPayloadExponent).clear();
   }
+  if (!std::exchange(rows.has_stacks, false)) rows.batch.mutable_column(column::kStack).clear();
   sink.submit(rows.batch);
   rows.batch.clear();
 }
@@ -386,8 +392,8 @@ void NvtxMarkerSource::account(format::Ledger& ledger) const {
 
 }  // namespace
 
-std::unique_ptr<MarkerSource> make_nvtx_marker_source(CaptureGate* gate) {
-  return std::make_unique<NvtxMarkerSource>(gate);
+std::unique_ptr<MarkerSource> make_nvtx_marker_source(CaptureGate* gate, StackRecorder* stacks) {
+  return std::make_unique<NvtxMarkerSource>(gate, stacks);
 }
 
 }  // namespace gpufl::backend

@@ -84,7 +84,8 @@ uint32_t attach() {
   return session;
 }
 
-void start_recording(uint32_t session) {
+void start_recording(uint32_t session, StackRecorder* stacks) {
+  g_stacks.store(stacks, std::memory_order_relaxed);
   g_active_session.store(session, std::memory_order_release);
 }
 

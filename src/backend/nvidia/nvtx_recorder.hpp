@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "backend/backend.hpp"
 #include "base/clock.hpp"
 #include "base/event_ring.hpp"
 #include "base/interner.hpp"
@@ -22,7 +23,7 @@ enum class PayloadKind : uint8_t { None, Unsigned, Signed, Double, Float };
 
 struct MarkerEvent {
   int64_t time_ns = 0;   // monotonic clock
-  uint64_t range = 0;    // Start and End
+  uint64_t range = 0;    // Start and End; Push: the stack that it was made on, 0: not taken
   uint64_t payload = 0;  // its bits
   uint32_t text = 0;     // see text_of()
   uint32_t category = 0;
@@ -30,6 +31,8 @@ struct MarkerEvent {
   uint16_t domain = 0;
   MarkerEventKind kind = MarkerEventKind::Mark;
   PayloadKind payload_kind = PayloadKind::None;
+
+  uint32_t stack() const { return kind == MarkerEventKind::Push ? static_cast<uint32_t>(range) : 0; }
 };
 static_assert(sizeof(MarkerEvent) == 40);
 
@@ -138,6 +141,13 @@ using Rings = base::ThreadRings<MarkerRing>;
 // 0: nobody wants markers.
 inline constinit std::atomic<uint32_t> g_active_session{0};
 
+// Domains of which every range has a stack: a framework's, which says what the program's own lines
+// asked for.
+inline constexpr std::string_view kDomainsWithStacks[] = {"torch.op", "torch.module"};
+inline constinit std::array<std::atomic<bool>, kMaxDomains> g_has_stacks{};
+// Never destroyed; null: none are taken.
+inline constinit std::atomic<StackRecorder*> g_stacks{nullptr};
+
 // Names of domains; registered strings and other names that stay. Handles stay in the program's
 // hands, so these are never forgotten.
 inline constinit base::Interner g_domains{kMaxDomains, size_t{1} << 20};
@@ -167,7 +177,7 @@ Label label(uint32_t number);
 
 // Becomes the consumer: events of earlier sessions are void. 0: another session is.
 uint32_t attach();
-void start_recording(uint32_t session);
+void start_recording(uint32_t session, StackRecorder* stacks);
 void stop_recording();  // threads may still be inside a push
 void release();
 
