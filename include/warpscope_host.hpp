@@ -7,7 +7,11 @@
 #include <warpscope/capture.hpp>
 #include <warpscope/chrome_trace.hpp>
 #include <warpscope/decode.hpp>
+#include <warpscope/dialect.hpp>
 #include <warpscope/dump.hpp>
+#include <warpscope/flows.hpp>
+#include <warpscope/names.hpp>
 #include <warpscope/perfetto_trace.hpp>
+#include <warpscope/problems.hpp>
 #include <warpscope/statistics.hpp>
 #include <warpscope/trace.hpp>

@@ -104,6 +104,7 @@ enum class ProblemKind : uint8_t {
   GroupUnknown,      // flashinfer-2025-07: the group of a record could not be told
   AliasedLanes,      // records in slots of another lane
   UnknownEvent,      // an event id without a name, where names are known
+  UnknownType,       // records of a type that the dialect does not have: left out
   UnmatchedBegin,    // in Trace::unmatched, Ending::NoEnd
   UnmatchedEnd,      // in Trace::unmatched, Ending::NoBegin
   NotFinalised,      // lanes whose kernel did not reach its end
@@ -116,17 +117,7 @@ enum class ProblemKind : uint8_t {
 };
 
 // The kind as programs and JSON write it: "missing_header".
-inline const char* problem_name(ProblemKind kind) {
-  static constexpr const char* kNames[] = {
-      "unreadable",         "wrong_size",      "missing_header",
-      "bad_header",         "bad_side_block",  "bad_names",
-      "lane_outside_shape", "group_unknown",   "aliased_lanes",
-      "unknown_event",      "unmatched_begin", "unmatched_end",
-      "not_finalised",      "stale_tail",      "dropped",
-      "possibly_lost",      "impossible_time", "unplaced_lane",
-      "unknown_frequency"};
-  return kNames[static_cast<size_t>(kind)];
-}
+inline const char* problem_name(ProblemKind kind);
 
 inline constexpr uint32_t kNoLane = 0xffffffff;
 
@@ -217,11 +208,11 @@ struct Trace {
 
 // Relatives of wire format v1. Nothing in a buffer says which it is.
 enum class Dialect : uint8_t {
-  V1,
-  Flashinfer202503,
-  Flashinfer202507,
-  MirageTranspiler,
-  MiragePersistent
+  V1,                // "v1"
+  Flashinfer202503,  // "flashinfer-2025-03"
+  Flashinfer202507,  // "flashinfer-2025-07"
+  MirageTranspiler,  // "mirage-transpiler"
+  MiragePersistent   // "mirage-persistent"
 };
 
 struct DecodeOptions {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#if defined(__linux__) && __has_include(<sys/mman.h>)
+#include <sys/mman.h>
+#endif
+
+// Memory that is about to be written once, all of it. A page fault for each 4 KiB takes twice as
+// long as decoding what goes there, so Linux is asked for pages of 2 MiB; elsewhere this does
+// nothing.
+namespace ws {
+namespace detail {
+
+template <typename T>
+void reserve_large(std::vector<T>& values, size_t count) {
+  values.reserve(count);
+#ifdef MADV_HUGEPAGE
+  constexpr uintptr_t kPage = uintptr_t{1} << 21;
+  const auto begin = reinterpret_cast<uintptr_t>(values.data());
+  const uintptr_t first = (begin + kPage - 1) & ~(kPage - 1);
+  const uintptr_t last = (begin + count * sizeof(T)) & ~(kPage - 1);
+  // Refused, it is only slower.
+  if (first < last)
+    static_cast<void>(madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE));
+#endif
+}
+
+}  // namespace detail
+}  // namespace ws
