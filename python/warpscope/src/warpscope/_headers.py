@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the C++ headers are."""
+
+from __future__ import annotations
+
+import pathlib
+
+_DEVICE_HEADER = "warpscope.cuh"
+
+
+def include_dir() -> str:
+    """The folder for -I: inside of the package, or in a checkout the repository's own."""
+    here = pathlib.Path(__file__).resolve().parent
+    for folder in (here / "include", *(parent / "include" for parent in here.parents[:5])):
+        if (folder / _DEVICE_HEADER).is_file():
+            return str(folder)
+    raise FileNotFoundError(f"{_DEVICE_HEADER} is neither in {here} nor in a checkout around it")
+
+
+def device_header() -> str:
+    """The path of warpscope.cuh."""
+    return str(pathlib.Path(include_dir()) / _DEVICE_HEADER)
