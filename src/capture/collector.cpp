@@ -36,19 +36,14 @@ std::string frame_text(const symbols::StackFrame& frame) {
   return frame.module + offset;
 }
 
-uint64_t stacks_dropped(const CollectorParts& parts) {
-  return parts.takes_stacks ? symbols::StackTable::instance().dropped() : 0;
-}
-
 }  // namespace
 
 Collector::Collector(const CollectorParts& parts)
     : parts_(parts),
       counters_(parts.log),
       samples_(parts.log),
-      pause_(kPause),
-      stacks_dropped_before_(stacks_dropped(parts)) {
-  if (parts.takes_stacks) stack_log_.emplace(parts.log, parts.session_start_ns);
+      pause_(kPause) {
+  if (parts.takes_stacks) make_stack_log();
   if (parts.scope_session == 0) return;
   scopes_.emplace(parts.log, parts.scope_session, parts.session_start_ns, parts.attributes);
   if (parts.gate != nullptr) scopes_->watch_for(*parts.gate);
@@ -150,7 +145,9 @@ void Collector::account(format::Ledger& ledger) const {
     ledger.scopes_forgotten = scopes_->unknown();
     ledger.names_overflowed = scopes_->names_overflowed();
   }
-  if (parts_.takes_stacks) ledger.stacks_dropped = stacks_dropped(parts_) - stacks_dropped_before_;
+  if (stack_log_) {
+    ledger.stacks_dropped = symbols::StackTable::instance().dropped() - stacks_dropped_before_;
+  }
   ledger.counters_overflowed = counters_.overflowed();
   ledger.rounds_lost = rounds_lost_;
   {
@@ -187,8 +184,14 @@ backend::ScopeRef Collector::scope_at(int64_t thread, int64_t time_ns) {
   return scopes_ ? scopes_->scope_at(thread, time_ns) : backend::ScopeRef{};
 }
 
+void Collector::make_stack_log() {
+  stacks_dropped_before_ = symbols::StackTable::instance().dropped();
+  stack_log_.emplace(parts_.log, parts_.session_start_ns);
+}
+
 int64_t Collector::stack(uint32_t recorded) {
-  if (!stack_log_ || recorded == 0) return 0;
+  if (recorded == 0) return 0;
+  if (!stack_log_) make_stack_log();  // a framework annotates, and calls have none
   const int64_t id = stack_log_->id(recorded);
   const auto place = static_cast<size_t>(id);
   if (place >= recorded_stacks_.size()) recorded_stacks_.resize(place + 1);
@@ -244,7 +247,7 @@ void Collector::collect(bool everything) {
   const uint64_t fullest = scopes_ ? scopes_->drain() : 0;
   if (parts_.markers != nullptr) parts_.markers->drain(now_ns, *this);
   if (parts_.gate != nullptr) parts_.gate->settle(gathered_ns);
-  if (parts_.takes_stacks) symbols::StackTable::instance().refresh();
+  if (stack_log_) symbols::StackTable::instance().refresh();
   samples_.write(parts_.sampler.take());
   if (tracer_ != nullptr) tracer_->drain(now_ns, *this);
   write_posted();

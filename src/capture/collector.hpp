@@ -79,6 +79,7 @@ class Collector final : private backend::RowSink {
   void write(format::Kind kind, const base::Json& line) override;
   backend::ScopeRef scope_at(int64_t thread, int64_t time_ns) override;
   int64_t stack(uint32_t recorded) override;
+  void make_stack_log();
 
   int64_t session_now() const;
   void run();
@@ -115,7 +116,7 @@ class Collector final : private backend::RowSink {
   uint64_t windows_sealed_ = 0;
   uint64_t rounds_lost_ = 0;
   uint64_t rounds_lost_told_ = 0;
-  const uint64_t stacks_dropped_before_;
+  uint64_t stacks_dropped_before_ = 0;
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable cv_;

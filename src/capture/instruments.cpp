@@ -61,7 +61,8 @@ void make_stacks(const SessionConfig& config, Instruments& out) {
 // They need no engine; who asked for none is not told that they cannot be had.
 void open_markers(const SessionConfig& config, int64_t start_ns, Instruments& out) {
   if (!out.backend) return;
-  auto markers = out.backend->make_marker_source(out.gate.get());
+  static constinit PythonStacks stacks;
+  auto markers = out.backend->make_marker_source(out.gate.get(), &stacks);
   if (!markers) return;
   Availability started = markers->start(start_ns);
   if (started.available) {

@@ -24,6 +24,14 @@ class ThreadStacks final : public backend::StackRecorder {
   symbols::StackTable& table_ = symbols::StackTable::instance();
 };
 
+// Python functions alone, for annotations of a framework. Makes the table when it is first needed:
+// the program's own code calls it, not a vendor's.
+class PythonStacks final : public backend::StackRecorder {
+ public:
+  constexpr PythonStacks() = default;
+  uint32_t record() noexcept override { return symbols::StackTable::instance().record_python(); }
+};
+
 class StackLog {
  public:
   // Borrows `log`.

@@ -87,6 +87,12 @@ class Words {
   size_t count_ = 0;
 };
 
+// The calling thread's state in the interpreter; null: it has none, or the interpreter ends, which
+// frees the states of threads that it does not wait for.
+const void* python_thread(const PythonRuntime& python) {
+  return python.is_finalizing() == 0 ? python.this_thread_state() : nullptr;
+}
+
 // Puts the Python frames of a run of the interpreter in the place of the C function that runs them.
 class Merge {
  public:
@@ -172,12 +178,25 @@ StackTable& StackTable::instance() {
   Words words;
   Merge merge(native, 1, words);  // from our caller on
   if (const PythonRuntime* python = all.python.load(std::memory_order_acquire)) {
-    // While the interpreter ends it frees the states of threads that it does not wait for.
-    const void* state = python->is_finalizing() == 0 ? python->this_thread_state() : nullptr;
+    const void* state = python_thread(*python);
     if (state != nullptr) merge.add_python(all, *python, state, start.rsp);
   }
   merge.add_rest();
   if (merge.is_cut() || native.is_cut) words.mark_cut();
+  return words.all().empty() ? 0 : all.stacks.intern(words.all(), generation);
+}
+
+uint32_t StackTable::record_python() noexcept {
+  Tables& all = tables();
+  const PythonRuntime* python = all.python.load(std::memory_order_acquire);
+  const void* state = python != nullptr ? python_thread(*python) : nullptr;
+  if (state == nullptr) return 0;
+  const uint64_t generation = all.generation.load(std::memory_order_acquire);
+  NativeStack none;  // of which there are no frames
+  Words words;
+  Merge merge(none, 0, words);
+  merge.add_python(all, *python, state, 0);
+  if (merge.is_cut()) words.mark_cut();
   return words.all().empty() ? 0 : all.stacks.intern(words.all(), generation);
 }
 
