@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <warpscope/lane.cuh>
+
+namespace ws {
+
+// Records into wire format v1: each event is a fence of the block by every thread that passes it,
+// a clock read and a store to global memory by the lane's leader. One object for each thread of a
+// group; exactly one of them is the leader. Profiler<false> is empty and compiles to nothing.
+template <bool kEnable = true, Clock kClock = Clock::Globaltimer>
+class Profiler {
+ public:
+  // `max_records_per_lane` slots are the lane's, the finalize record's included. Without that cap
+  // nothing bounds what a lane writes, as wire format v1 has it.
+  WS_DEVICE void init(uint64_t* buffer, uint32_t write_stride, uint32_t group_id,
+                      uint32_t num_groups, uint32_t num_blocks, bool is_leader,
+                      uint32_t max_records_per_lane = kUncapped) {
+    const Capture capture = {buffer,
+                             nullptr,
+                             nullptr,
+                             num_blocks,
+                             num_groups,
+                             write_stride,
+                             max_records_per_lane,
+                             kPlacedStrided,
+                             kKeepFirst,
+                             {},
+                             {}};
+    init(capture, group_id, is_leader);
+  }
+  // The same for a buffer whose size is known: never writes outside of it.
+  WS_DEVICE void init(uint64_t* buffer, uint32_t write_stride, uint32_t group_id,
+                      uint32_t num_groups, uint32_t num_blocks, bool is_leader, Slots slots) {
+    init(buffer, write_stride, group_id, num_groups, num_blocks, is_leader,
+         slots_of_lane(slots, write_stride));
+  }
+  WS_DEVICE void init(const Capture& capture, uint32_t group_id, bool is_leader) {
+    is_lane_ = is_recording_ = false;
+    if (!is_leader) return;
+    const device::LaneStart start = device::begin_lane<kClock>(capture, group_id);
+    if (!start.is_captured) return;
+    records_ = capture.words + start.place.first;
+    extensions_ = capture.extensions != nullptr ? capture.extensions + start.place.first : nullptr;
+    side_ = start.side;
+    step_ = start.place.step;
+    room_ = start.place.room();
+    policy_ = start.place.policy;
+    tag_ = start.lane << 12;
+    count_ = 0;
+    window_ = capture.window;
+    is_lane_ = is_recording_ = true;
+  }
+
+  // What follows belongs to tile i of the group: recorded where the capture's window has it. Before
+  // the first call everything is recorded.
+  WS_DEVICE void tile(uint32_t i) { is_recording_ = is_lane_ && window_.has_tile(i); }
+
+  WS_DEVICE void start(Ev event) { record(kBegin, event.id, Extension::none()); }
+  WS_DEVICE void end(Ev event) { record(kEnd, event.id, Extension::none()); }
+  WS_DEVICE void inst(Ev event) { record(kInstant, event.id, Extension::none()); }
+  // The payload needs extension words; without them it is left out.
+  WS_DEVICE void start(Ev event, uint32_t payload) {
+    record(kBegin, event.id, Extension::of_payload(payload));
+  }
+  WS_DEVICE void end(Ev event, uint32_t payload) {
+    record(kEnd, event.id, Extension::of_payload(payload));
+  }
+  WS_DEVICE void inst(Ev event, uint32_t payload) {
+    record(kInstant, event.id, Extension::of_payload(payload));
+  }
+
+  // A range that ends wherever its token is closed, also outside of the window. Without extension
+  // words it is an ordinary begin and end.
+  WS_DEVICE Token open(Ev event) { return open(event, Extension::none()); }
+  WS_DEVICE Token open(Ev event, uint32_t payload) {
+    return open(event, Extension::of_payload(payload));
+  }
+  WS_DEVICE void close(Token token) { close(token, Extension::none()); }
+  WS_DEVICE void close(Token token, uint32_t payload) {
+    close(token, Extension::of_payload(payload));
+  }
+
+  // Ends the lane. Nothing is recorded after it until the next init().
+  WS_DEVICE void finalize() {
+    device::fence_block();
+    if (!is_lane_) return;
+    const device::Anchor anchor = device::read_anchor<kClock>();
+    device::end_lane<kClock>(records_, step_, room_, side_, tag_, device::low_half<kClock>(anchor),
+                             anchor, count_);
+    is_lane_ = is_recording_ = false;
+  }
+
+ private:
+  WS_DEVICE void record(uint32_t type, uint32_t event, Extension extension) {
+    device::fence_block();
+    if (is_recording_) put(make_tag(0, event, type), extension);
+  }
+  WS_DEVICE Token open(Ev event, Extension extension) {
+    const Token token = {event.id, is_recording_ ? count_ : kNoToken};
+    record(kBegin, event.id, extension.with_token(token.id));
+    return token;
+  }
+  WS_DEVICE void close(Token token, Extension extension) {
+    device::fence_block();
+    if (is_lane_ && token.id != kNoToken) {
+      put(make_tag(0, token.event, kEnd), extension.with_token(token.id));
+    }
+  }
+  WS_DEVICE void put(uint32_t event_and_type, Extension extension) {
+    const uint32_t time = device::read_clock<kClock>();
+    const uint32_t record = count_++;
+    uint32_t slot = record;
+    if (record >= room_) {
+      slot = LanePlace::overflow_slot(record, room_, policy_);
+      if (slot == kUncapped) return;
+    }
+    const uint64_t word = static_cast<uint64_t>(slot) * step_;
+    device::store_global(records_ + word, tag_ | event_and_type, time);
+    // A slot that is used again may still have the extension of the record before.
+    if (extensions_ != nullptr && (extension.flags != 0 || record >= room_)) {
+      device::store_global(extensions_ + word, extension.payload, extension.flags);
+    }
+  }
+
+  uint64_t* records_ = nullptr;
+  uint64_t* extensions_ = nullptr;
+  uint64_t* side_ = nullptr;
+  uint32_t step_ = 0;
+  uint32_t room_ = 0;
+  uint32_t policy_ = kKeepFirst;
+  uint32_t tag_ = 0;
+  uint32_t count_ = 0;
+  Window window_ = {};
+  bool is_lane_ = false;
+  bool is_recording_ = false;
+};
+
+// What the disabled profilers have in common: everything, and nothing of it does anything.
+class DisabledProfiler {
+ public:
+  struct Ring {};
+  template <typename... Arguments>
+  WS_DEVICE void init(const Arguments&...) {}
+  WS_DEVICE void tile(uint32_t) {}
+  WS_DEVICE void start(Ev) {}
+  WS_DEVICE void end(Ev) {}
+  WS_DEVICE void inst(Ev) {}
+  WS_DEVICE void start(Ev, uint32_t) {}
+  WS_DEVICE void end(Ev, uint32_t) {}
+  WS_DEVICE void inst(Ev, uint32_t) {}
+  WS_DEVICE Token open(Ev) { return {0, kNoToken}; }
+  WS_DEVICE Token open(Ev, uint32_t) { return {0, kNoToken}; }
+  WS_DEVICE void close(Token) {}
+  WS_DEVICE void close(Token, uint32_t) {}
+  WS_DEVICE void finalize() {}
+};
+
+template <Clock kClock>
+class Profiler<false, kClock> : public DisabledProfiler {};
+
+}  // namespace ws

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <deque>
+
+// What warpscope.cuh asks of a GPU, on a CPU: one thread, clocks that stand still until they are
+// set, and a copy engine that copies as late as it may, so that a ring whose half is used again too
+// early shows. Included before warpscope.cuh, by one source of a test.
+#define WARPSCOPE_EMULATED
+#define WS_DEVICE inline
+#define WS_NOT_UNROLLED
+
+#include <warpscope/wire.cuh>
+
+namespace emulated {
+
+struct Index {
+  uint32_t x = 0, y = 0, z = 0;
+};
+
+struct Copy {
+  void* to;
+  const void* from;
+  uint32_t bytes;
+};
+
+struct Machine {
+  Index block, grid = {1, 1, 1};
+  uint64_t timer = 0;
+  uint64_t cycles = 0;
+  uint32_t sm = 0, warp = 0, rank = 0;
+  uint64_t fences = 0;
+  std::deque<Copy> copies;
+
+  void complete(size_t pending) {
+    for (; copies.size() > pending; copies.pop_front()) {
+      std::memcpy(copies.front().to, copies.front().from, copies.front().bytes);
+    }
+  }
+};
+inline Machine machine;
+
+}  // namespace emulated
+
+namespace ws {
+
+inline uint32_t globaltimer_lo() { return static_cast<uint32_t>(emulated::machine.timer); }
+
+namespace device {
+
+inline uint64_t globaltimer() { return emulated::machine.timer; }
+inline uint64_t clock() { return emulated::machine.cycles; }
+template <Clock kClock>
+uint32_t read_clock() {
+  return kClock == Clock::Cycles ? static_cast<uint32_t>(clock()) : globaltimer_lo();
+}
+inline uint32_t smid() { return emulated::machine.sm; }
+inline uint32_t warpid() { return emulated::machine.warp; }
+inline uint32_t cluster_rank() { return emulated::machine.rank; }
+inline uint32_t block_index() {
+  const auto& [x, y, z] = emulated::machine.block;
+  return (z * emulated::machine.grid.y + y) * emulated::machine.grid.x + x;
+}
+inline void fence_block() { ++emulated::machine.fences; }
+
+inline void store_global(uint64_t* at, uint64_t word) { *at = word; }
+inline void store_global(uint64_t* at, uint32_t low, uint32_t high) {
+  *at = static_cast<uint64_t>(high) << 32 | low;
+}
+inline void store_global_high(uint64_t* at, uint32_t high) {
+  *at = (*at & 0xffffffff) | static_cast<uint64_t>(high) << 32;
+}
+
+using SharedAddress = uintptr_t;
+inline SharedAddress shared_address(const void* at) { return reinterpret_cast<uintptr_t>(at); }
+template <uint32_t offset>
+void store_shared(SharedAddress at, uint64_t word, uint32_t is_wanted) {
+  if (is_wanted != 0) *reinterpret_cast<uint64_t*>(at + offset) = word;
+}
+
+inline void copy_out(uint64_t* to, SharedAddress from, uint32_t bytes) {
+  emulated::machine.copies.push_back({to, reinterpret_cast<const void*>(from), bytes});
+}
+template <uint32_t pending>
+void copy_wait() {
+  emulated::machine.complete(pending);
+}
+inline void copy_wait_all() { emulated::machine.complete(0); }
+
+}  // namespace device
+}  // namespace ws
