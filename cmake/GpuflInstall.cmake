@@ -15,6 +15,9 @@ install(
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY include/gpufl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING
         PATTERN "*.hpp")
+install(DIRECTORY include/warpscope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/warpscope.cuh include/warpscope_host.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT gpufl NAMESPACE gpufl:: DESTINATION ${gpufl_package_dir} FILE gpufl-targets.cmake)
 configure_package_config_file(cmake/gpufl-config.cmake.in gpufl-config.cmake
                               INSTALL_DESTINATION ${gpufl_package_dir})

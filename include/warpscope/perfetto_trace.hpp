@@ -57,6 +57,7 @@ class PerfettoWriter {
     if (!file_.is_open()) return false;
     const Drawing drawing = draw(trace_);
     collect_flows();
+    for (const DrawnLane& lane : drawing.lanes) knows_sms_ |= lane.sm != kUnknownSm;
     write_names(drawing);
     for (const DrawnLane& lane : drawing.lanes) write_lane(drawing, lane);
     for (const Instant& instant : trace_.instants) {
@@ -130,7 +131,8 @@ class PerfettoWriter {
 
   uint64_t block_track(const DrawnLane& lane) {
     const std::string block = "block " + std::to_string(lane.block);
-    if (lane.sm == kUnknownSm) return process(lane.block, block);
+    // Beside SMs, blocks of unknown SM are numbered above all of them.
+    if (lane.sm == kUnknownSm) return process(lane.block + (knows_sms_ ? kUnknownSm : 0), block);
     uint64_t& track = blocks_[lane.block];
     if (track == 0)
       track = describe(process(lane.sm, "SM " + std::to_string(lane.sm)), lane.block, block);
@@ -225,6 +227,7 @@ class PerfettoWriter {
   OutputFile file_;
   ProtoMessage event_, packet_;
   uint64_t last_track_ = 0;
+  bool knows_sms_ = false;
   std::map<uint32_t, uint64_t> processes_, blocks_;
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> first_track_;
   std::map<std::pair<const Span*, uint64_t>, bool> arrows_;  // true: leaves the span

@@ -182,12 +182,13 @@ struct Trace {
   std::vector<Span> spans;  // lane by lane, each in the order of begins
   std::vector<Instant> instants;
 
-  std::vector<Span> unmatched;  // begins without an end and ends without a begin
-  std::vector<Lane> lanes;      // ordered by block and group
-  std::vector<Problem> problems;
-  Names names;
+  // Each with an initialiser, so that Trace{blocks, groups, spans, instants} warns of nothing.
+  std::vector<Span> unmatched = {};  // begins without an end and ends without a begin
+  std::vector<Lane> lanes = {};      // ordered by block and group
+  std::vector<Problem> problems = {};
+  Names names = {};
   bool has_side_block = false;
-  CaptureLayout layout;  // where has_side_block
+  CaptureLayout layout = {};  // where has_side_block
   bool has_origin = false;
   uint64_t origin_ns = 0;  // %globaltimer at time zero, where has_origin
 
