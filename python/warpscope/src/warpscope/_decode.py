@@ -105,8 +105,8 @@ class _Decoder:
         names.groups.update(names_by_id(group_names))
 
         records = Records(self._region, self._extension, self._dialect, problems)
-        stride = find_stride(records, layout, problems)
-        record_lanes = records.sort()
+        stride, rows = find_stride(records, layout, problems)
+        record_lanes = records.sort(rows)
         blocks, groups = self._shape(record_lanes, num_blocks, num_groups)
         lanes = Lanes(records, record_lanes, side)
         slots = records.slots
@@ -255,13 +255,22 @@ class _Columns:
         return self._lanes.lane[self._times.record_lane[index]]
 
     def instants(self, index: Any) -> Any:
-        rows = self._rows(index, INSTANT_DTYPE)
+        rows = np.zeros(len(index), dtype=INSTANT_DTYPE)
+        self._fill(rows, index)
         rows["ts_ns"] = self._times.ns[index]
         self._extend(rows, index, "payload", HAS_PAYLOAD)
         return rows
 
     def spans(self, begin: Any, end: Any) -> Any:
-        rows = self._rows(begin, SPAN_DTYPE)
+        rows = np.zeros(len(begin), dtype=SPAN_DTYPE)
+        # Piece by piece, so that a piece stays in the cache while its columns are written.
+        for at in range(0, len(rows), 1 << 14):
+            piece = slice(at, at + (1 << 14))
+            self._fill_spans(rows[piece], begin[piece], end[piece])
+        return rows
+
+    def _fill_spans(self, rows: Any, begin: Any, end: Any) -> None:
+        self._fill(rows, begin)
         rows["begin_ns"] = self._times.ns[begin]
         rows["dur_ns"] = self._times.ns[end] - rows["begin_ns"]
         if self._counts_cycles:
@@ -269,10 +278,10 @@ class _Columns:
             rows["flags"] |= HAS_CYCLES
         self._extend(rows, begin, "payload", HAS_PAYLOAD)
         self._extend(rows, end, "end_payload", HAS_END_PAYLOAD)
-        return rows
 
     def unmatched(self, index: Any, is_begin: Any) -> Any:
-        rows = self._rows(index, SPAN_DTYPE)
+        rows = np.zeros(len(index), dtype=SPAN_DTYPE)
+        self._fill(rows, index)
         lane = self._times.record_lane[index]
         own = self._times.ns[index]
         rows["begin_ns"] = np.where(is_begin, own, self._times.first_ns[lane])
@@ -287,13 +296,11 @@ class _Columns:
             rows[chosen] = part
         return rows
 
-    def _rows(self, index: Any, dtype: Any) -> Any:
-        rows = np.zeros(len(index), dtype=dtype)
+    def _fill(self, rows: Any, index: Any) -> None:
         lane = self._times.record_lane[index]
         rows["block"], rows["group"] = self._block[lane], self._group[lane]
         rows["event_id"] = self._event[index]
         rows["sm"] = self._lanes.sm[lane]
-        return rows
 
     def _extend(self, rows: Any, index: Any, column: str, flag: int) -> None:
         if self._extension is None:

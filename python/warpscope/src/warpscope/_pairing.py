@@ -9,6 +9,8 @@ import numpy as np
 
 from ._records import HAS_TOKEN, stable_order
 
+_ROUNDS = 4  # of taking neighbours before sorting
+
 
 def pair(
     lane: Any, segment: Any, event: Any, is_begin: Any, extension: Optional[Any]
@@ -16,26 +18,32 @@ def pair(
     """(begins, ends) of begin and end records in the order of lanes and of the program: by token
     where they have one, else by event within a segment, the newest open one first.
 
-    Sorted by what pairs, a begin that an end follows at once is a pair, whatever nests around it.
-    That finds all but ranges inside of one of the same event. Of the rest, an end closes the begin
-    of its own depth, so sorting by depth makes those neighbours, too.
+    A begin that an end of its own follows at once is a pair, whatever is around it; without those,
+    others are neighbours. When that finds few, sorting by what pairs makes all neighbours but
+    ranges inside of one of the same event. Of those, an end closes the begin of its own depth, so
+    sorting by depth makes the rest neighbours, too.
     """
     key, bound = _keys(lane, segment, event, extension)
-    order = stable_order(key, bound)
-    found = _neighbours(key[order], None, is_begin[order])
-    begins, ends = order[:-1][found], order[1:][found]
-    is_left = np.ones(len(order), dtype=bool)
-    is_left[:-1][found] = False
-    is_left[1:][found] = False
-    rest = order[is_left]
+    pairs: list[tuple[Any, Any]] = []
+    rest = np.arange(len(key))
+    for _ in range(_ROUNDS):
+        before = len(rest)
+        rest = _take_neighbours(rest, key[rest], is_begin, pairs)
+        if len(rest) > before // 2:
+            break
+    if len(rest):
+        rest = rest[stable_order(key[rest], bound)]
+        rest = _take_neighbours(rest, key[rest], is_begin, pairs)
     if len(rest):
         depth = _depths(is_begin[rest])
-        rest_key = key[rest]
-        by_depth = np.lexsort((depth, rest_key))
-        rest, depth = rest[by_depth], depth[by_depth]
-        found = _neighbours(key[rest], depth, is_begin[rest])
-        begins = np.concatenate([begins, rest[:-1][found]])
-        ends = np.concatenate([ends, rest[1:][found]])
+        order = np.lexsort((depth, key[rest]))
+        rest, depth = rest[order], depth[order]
+        # One number for both: where either changes, the next begins.
+        changes = (np.diff(depth) != 0) | (np.diff(key[rest].view(np.int64)) != 0)
+        both = np.concatenate([[0], np.cumsum(changes)])
+        _take_neighbours(rest, both, is_begin, pairs)
+    begins = np.concatenate([begin for begin, _ in pairs])
+    ends = np.concatenate([end for _, end in pairs])
     return begins, ends
 
 
@@ -58,9 +66,15 @@ def _keys(lane: Any, segment: Any, event: Any, extension: Optional[Any]) -> tupl
     return key, bound
 
 
-def _neighbours(key: Any, depth: Optional[Any], is_begin: Any) -> Any:
-    found = is_begin[:-1] & ~is_begin[1:] & (key[:-1] == key[1:])
-    return found if depth is None else found & (depth[:-1] == depth[1:])
+def _take_neighbours(rest: Any, key: Any, is_begin: Any, pairs: list[tuple[Any, Any]]) -> Any:
+    """Adds the pairs among neighbours of one key to `pairs`; what is left, in the same order."""
+    begins = is_begin[rest]
+    found = begins[:-1] & ~begins[1:] & (key[:-1] == key[1:])
+    pairs.append((rest[:-1][found], rest[1:][found]))
+    is_left = np.ones(len(rest), dtype=bool)
+    is_left[:-1][found] = False
+    is_left[1:][found] = False
+    return rest[is_left]
 
 
 def _depths(is_begin: Any) -> Any:

@@ -68,14 +68,17 @@ class Records:
         if self.extension is not None:
             self.extension = self.extension[index]
 
-    def sort(self) -> Any:
-        """Sorts by lane; the lanes of all records."""
+    def sort(self, rows: Optional[Any]) -> Any:
+        """Sorts by lane; the lanes of all records. `rows` are the numbers of slots in their lanes,
+        where each lane has its own."""
         lane = record_lane(self.words)
-        if len(lane) and (lane[1:] < lane[:-1]).any():
+        if len(lane) == 0 or not (lane[1:] < lane[:-1]).any():
+            return lane
+        order = _order_by_rows(lane, rows) if rows is not None else None
+        if order is None:
             order = stable_order(lane, int(lane.max()) + 1)
-            self.take(order)
-            lane = lane[order]
-        return lane
+        self.take(order)
+        return lane[order]
 
     def _convert(self, dialect: Dialect, header: int, problems: Problems) -> None:
         tag = self.words.astype(np.uint32)
@@ -119,25 +122,45 @@ def _field(tag: Any, field: Any) -> Any:
     return tag >> np.uint32(field.shift) & np.uint32(field.mask)
 
 
-def find_stride(records: Records, layout: Optional[Layout], problems: Problems) -> int:
-    """How far apart a lane's records lie, as the layout says or the first record's lane shows; 0:
-    unknown. Counts records in slots of another lane. Needs the order of slots."""
+def _order_by_rows(lane: Any, rows: Any) -> Optional[Any]:
+    """What sorts by lane when no lane has an empty slot between its records, without comparing
+    anything: a record's place is that of its lane's first and as many further as its row."""
+    count = np.bincount(lane)
+    order = np.zeros(len(lane), dtype=np.int64)
+    last = np.zeros(len(count), dtype=np.int64)
+    last[lane] = rows + 1  # rows ascend, so that the last one stays
+    if (last != count).any():
+        return None
+    first = np.cumsum(count) - count
+    order[first[lane] + rows] = np.arange(len(lane))
+    return order
+
+
+def find_stride(
+    records: Records, layout: Optional[Layout], problems: Problems
+) -> tuple[int, Optional[Any]]:
+    """How far apart a lane's records lie, as the layout says or the first record's lane shows (0:
+    unknown), and for sort() the number of each slot in its lane. Counts records in slots of another
+    lane. Needs the order of slots."""
     if len(records) == 0:
-        return 0
+        return 0, None
     lane = record_lane(records.words)
+    rows = None
     if layout is not None and layout.placement == "lanes":
         stride, owner = 1, (records.slots - 2) // layout.max_records
     else:
         stride = layout.write_stride if layout is not None else _shown_stride(lane, records.slots)
         if stride <= 1:
-            return stride
+            return stride, None
         # Division by a constant is vectorised, its remainder is not.
         at = records.slots - 1
-        owner = at - at // stride * stride
+        rows = at // stride
+        owner = at - rows * stride
     is_aliased = owner != lane
     if is_aliased.any():
         problems.add("aliased_lanes", np.sum(is_aliased), lane[is_aliased].min())
-    return stride
+        return stride, None
+    return stride, rows
 
 
 def _shown_stride(lane: Any, slots: Any) -> int:

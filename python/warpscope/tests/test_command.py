@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command: what it prints, writes and ends with; and dumps."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import fake_kernel
+import numpy as np
+import pytest
+
+import warpscope as ws
+from warpscope._command import main
+
+
+@pytest.fixture
+def dump(tmp_path):
+    prof = ws.Profiler(
+        2, 2, device="cpu", payloads=True, kernel="toy", event_names=["wait", "work"], launch_id=42
+    )
+    fake_kernel.toy(prof.capture, 2)
+    return prof.save(tmp_path / "dump.bin")
+
+
+def run(*arguments):
+    try:
+        return main([str(argument) for argument in arguments])
+    except SystemExit as end:
+        return end.code
+
+
+def test_where_the_headers_are(capsys):
+    assert run("--include") == 0
+    folder = pathlib.Path(capsys.readouterr().out.strip())
+    assert (folder / "warpscope.cuh").is_file() and (folder / "warpscope_host.hpp").is_file()
+    assert str(folder) == ws.include_dir()
+    assert run("--cuh") == 0
+    assert capsys.readouterr().out.strip() == str(folder / "warpscope.cuh") == ws.device_header()
+
+
+def test_version_and_help(capsys):
+    assert run("--version") == 0
+    assert ws.__version__ in capsys.readouterr().out
+    for arguments in ([], ["--help"], ["decode", "--help"]):
+        assert run(*arguments) == 0
+        assert "warpscope" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["decode"],
+        ["encode", "x"],
+        ["--include", "--cuh"],
+        ["decode", "x", "--dialect", "v9"],
+        ["decode", "x", "--events", "a=b"],
+        ["decode", "x", "--num-groups", "0"],
+    ],
+)
+def test_wrong_usage(arguments, capsys):
+    assert run(*arguments) == 64
+    assert "usage:" in capsys.readouterr().err
+
+
+def test_decode_prints_durations(dump, capsys):
+    assert run("decode", dump) == 0
+    out = capsys.readouterr().out
+    assert "wait" in out and "group_1" in out
+    assert run("decode", dump, "--groups", "tma,math", "--events", "1=compute", "--summary") == 0
+    out = capsys.readouterr().out
+    assert "math" in out and "compute" in out and "wait" in out and "group_1" not in out
+
+
+def test_decode_as_json(dump, capsys):
+    assert run("decode", dump, "--json") == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["kernel"], report["launch_id"], report["problems"]) == ("toy", 42, [])
+    assert len(report["lanes"]) == 4 and report["lanes"][0]["finalised"] is True
+    assert {row["event"] for row in report["durations"]} == {"wait", "work"}
+
+
+def test_decode_writes_traces(dump, tmp_path, capsys):
+    chrome, perfetto = tmp_path / "a.json", tmp_path / "a.pftrace"
+    assert run("decode", dump, "--chrome", chrome, "--perfetto", perfetto) == 0
+    assert capsys.readouterr().out == ""
+    assert json.loads(chrome.read_text())["traceEvents"]
+    assert perfetto.stat().st_size > 100
+
+
+def test_losses_and_what_cannot_be_read(dump, tmp_path, capsys):
+    cut = tmp_path / "cut.bin"
+    cut.write_bytes(dump.read_bytes()[:403])
+    assert run("decode", cut, "--chrome", tmp_path / "b.json") == 1
+    assert "words are missing" in capsys.readouterr().err
+    assert run("decode", tmp_path / "nothing.bin") == 2
+    assert "nothing.bin" in capsys.readouterr().err
+    assert run("decode", dump, "--perfetto", tmp_path / "no" / "folder.pftrace") == 2
+
+
+def test_a_buffer_of_another_dialect(tmp_path, capsys):
+    tags = [5 << 24 | 1 << 12 | 3 << 2 | type for type in (0, 1)]
+    words = [1 << 32 | 2, 0, 100 << 32 | tags[0], 0, 150 << 32 | tags[1], 0, 0]
+    path = ws.save(words, tmp_path / "flashinfer.bin")
+    assert run("decode", path, "--dialect", "flashinfer-2025-07", "--json") == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["durations"][0]["max_ns"] == 50 and report["lanes"][0]["sm"] == 5
+
+
+def test_dumps_end_so_that_readers_find_the_side_block(dump):
+    words = np.fromfile(dump, dtype="<u8")
+    assert int(words[-1]) == 0x3250435350524157
+    side_words = int(words[-2])
+    assert len(words) == 2 * (1 + 4 * 64) + side_words + 2
+    assert ws.load(dump).spans == ws.decode(words).spans
+    again = ws.save(words, dump.with_name("again.bin"))
+    assert again.read_bytes() == dump.read_bytes()
+
+
+def test_as_a_module_and_into_a_pipe_that_closes(dump):
+    environment = {"PYTHONPATH": ":".join(sys.path)}
+    module = [sys.executable, "-m", "warpscope", "decode", str(dump), "--json"]
+    ran = subprocess.run(module, env=environment, capture_output=True, text=True)
+    assert ran.returncode == 0 and json.loads(ran.stdout)["kernel"] == "toy"
+    piped = subprocess.Popen(
+        module, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    piped.stdout.close()
+    assert piped.stderr.read() == b"" and piped.wait() == 0
+    piped.stderr.close()

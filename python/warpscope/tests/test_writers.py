@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces for Chrome and Perfetto: every span is in them, and none hides another."""
+
+import json
+import subprocess
+import sys
+
+import fake_kernel
+import pytest
+
+import warpscope as ws
+
+# An asynchronous copy overlaps what its group does meanwhile; "inner" is inside of "outer".
+SPANS = [
+    ws.Span(3, 1, 0, 1_000, 500, sm=17),
+    ws.Span(3, 1, 1, 1_200, 600, payload=7, token=2, sm=17),
+    ws.Span(3, 1, 2, 2_000, 1_000, sm=17),
+    ws.Span(3, 1, 3, 2_100, 0, sm=17),
+    ws.Span(3, 1, 3, 2_500, 500, cycles=900, sm=17),
+    ws.Span(4, 0, 0, 5_000_000_000_001, 2),
+]
+INSTANTS = [ws.Instant(3, 1, 4, 1_300, payload=9)]
+EVENTS = ["copy", "mma", "outer", "inner", 'a "mark"\n']
+
+
+@pytest.fixture
+def result():
+    return ws.TraceResult(5, 2, SPANS, INSTANTS, EVENTS, ["producer", "consumer"])
+
+
+def chrome(result, tmp_path):
+    result.to_chrome_trace(tmp_path / "trace.json")
+    return json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+
+
+def test_chrome_has_every_span(result, tmp_path):
+    events = chrome(result, tmp_path)
+    found = [(e["pid"], e["name"], e["ts"], e["dur"]) for e in events if e["ph"] == "X"]
+    wanted = [(s.block, EVENTS[s.event_id], s.begin_ns / 1000, s.dur_ns / 1000) for s in SPANS]
+    assert sorted(found) == sorted(wanted)
+    (mark,) = [e for e in events if e["ph"] == "i"]
+    assert (mark["name"], mark["ts"], mark["tid"], mark["args"]) == (
+        EVENTS[4],
+        1.3,
+        1,
+        {"payload": 9},
+    )
+    assert [e["args"] for e in events if e["name"] == "mma"] == [{"payload": 7, "token": 2}]
+
+
+def test_chrome_keeps_nanoseconds_of_long_kernels(result, tmp_path):
+    result.to_chrome_trace(tmp_path / "trace.json")
+    assert '"ts":5000000000.001,"dur":0.002' in (tmp_path / "trace.json").read_text()
+
+
+def test_chrome_draws_overlapping_spans_on_lines_of_their_own(result, tmp_path):
+    events = chrome(result, tmp_path)
+    by_name = {e["name"]: e["tid"] for e in events if e["ph"] == "X" and e["pid"] == 3}
+    assert by_name == {"copy": 1, "mma": 3, "outer": 1, "inner": 1}
+    names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    assert names == {(3, 1): "consumer", (3, 3): "consumer (2)", (4, 0): "producer"}
+    blocks = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+    assert blocks == {3: "block 3", 4: "block 4"}
+
+
+def test_unmatched_records_are_drawn(tmp_path):
+    words = [1 << 32 | 1, 100 << 32 | 1, 200 << 32 | 4, 300 << 32 | 3]
+    result = ws.decode(words, ["a", "b"])
+    names = {e["name"]: e["dur"] for e in chrome(result, tmp_path) if e["ph"] == "X"}
+    assert names == {"a (no begin)": 0.0, "b (no end)": 0.1}
+
+
+def test_blocks_are_named_with_their_sm(tmp_path):
+    prof = ws.Profiler(2, 2, device="cpu")
+    fake_kernel.toy(prof.capture, 2)
+    names = {
+        e["args"]["name"] for e in chrome(prof.decode(), tmp_path) if e["name"] == "process_name"
+    }
+    assert names == {"block 0 (SM 0)", "block 1 (SM 1)"}
+
+
+def read_perfetto(path):
+    """The slices and instants of a trace, by what Perfetto says of its format."""
+    trace_pb2 = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
+    trace = trace_pb2.Trace()
+    trace.ParseFromString(path.read_bytes())
+    names, tracks, open_slices, found = {}, {}, {}, []
+    for packet in trace.packet:
+        names.update({name.iid: name.name for name in packet.interned_data.event_names})
+        if packet.HasField("track_descriptor"):
+            track = packet.track_descriptor
+            tracks[track.uuid] = track
+            continue
+        if not packet.HasField("track_event"):
+            continue
+        event = packet.track_event
+        track = tracks[event.track_uuid]
+        details = {note.name: note.uint_value for note in event.debug_annotations}
+        stack = open_slices.setdefault(event.track_uuid, [])
+        if event.type == event.TYPE_SLICE_BEGIN:
+            stack.append((packet.timestamp, names[event.name_iid], details))
+        elif event.type == event.TYPE_SLICE_END:
+            begin, name, details = stack.pop()
+            process = tracks[track.parent_uuid].process
+            found.append(
+                (process.pid - 1, track.name, name, begin, packet.timestamp - begin, details)
+            )
+        else:
+            found.append((track.name, names[event.name_iid], packet.timestamp, details))
+    assert not any(open_slices.values())
+    return found
+
+
+def test_perfetto_has_every_span_and_instant(result, tmp_path):
+    path = tmp_path / "trace.perfetto-trace"
+    assert result.to_perfetto(path) == path
+    found = read_perfetto(path)
+    wanted = []
+    for span in SPANS:
+        details = {"payload": span.payload, "token": span.token, "cycles": span.cycles}
+        details = {key: value for key, value in details.items() if value is not None}
+        group = ["producer", "consumer"][span.group]
+        wanted.append(
+            (span.block, group, EVENTS[span.event_id], span.begin_ns, span.dur_ns, details)
+        )
+    instants = [row for row in found if len(row) == 4]
+    assert instants == [("consumer", EVENTS[4], 1_300, {"payload": 9})]
+    assert sorted(row[:5] for row in found if len(row) == 6) == sorted(row[:5] for row in wanted)
+    by_span = {row[:5]: row[5] for row in wanted}
+    assert all(by_span[row[:5]] == row[5] for row in found if len(row) == 6)
+
+
+def test_perfetto_by_the_name_of_the_file(result, tmp_path):
+    for name, is_json in (("a.json", True), ("a.pftrace", False), ("a.perfetto-trace", False)):
+        result.to_perfetto(str(tmp_path / name))
+        assert (tmp_path / name).read_bytes().startswith(b"{") == is_json
+
+
+def test_importing_brings_numpy_alone():
+    code = "import warpscope, sys; print(sorted({'torch', 'cupy', 'perfetto'} & set(sys.modules)))"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                         env={"PYTHONPATH": ":".join(sys.path)})  # fmt: skip
+    assert ran.stdout == "[]\n"
