@@ -22,6 +22,8 @@ class FastProfiler {
   static constexpr uint32_t kExtensionOffset = (kBefore + kRecords) * kWord;
 
  public:
+  static constexpr bool kTakesPayloads = kExtended;
+
   // In shared memory, one for each group, not to be touched: `__shared__ P::Ring rings[kGroups]`.
   // What only a full half or the end of the lane needs is here instead of in registers.
   struct alignas(16) Ring {
@@ -31,9 +33,9 @@ class FastProfiler {
     uint32_t step;
     uint32_t room;
     uint32_t policy;
-    uint32_t copied;  // records that have left the ring
-    uint32_t whole;   // halves that still fit and lie one behind the other
-    uint32_t reserved;
+    uint32_t copied;             // records that have left the ring
+    uint32_t whole;              // halves that still fit and lie one behind the other
+    uint32_t copies_extensions;  // not 0: halves of extension words are copied whole, too
     Window window;
     // The word before the first takes the store of what was pending before the first event.
     alignas(16) uint64_t words[(kExtended ? 2 : 1) * (kBefore + kRecords)];
@@ -53,7 +55,8 @@ class FastProfiler {
     ring.room = start.place.room();
     ring.policy = start.place.policy;
     ring.copied = 0;
-    ring.whole = can_copy_whole(ring) ? ring.room / kHalf : 0;
+    ring.whole = can_copy(ring, ring.records) ? ring.room / kHalf : 0;
+    ring.copies_extensions = kExtended && can_copy(ring, ring.extensions) ? 1 : 0;
     ring.window = capture.window;
     tag_ = start.lane << 12;
     at_ = first_record() - kWord;
@@ -113,10 +116,8 @@ class FastProfiler {
     static_assert(kExtended, "payloads and tokens need FastProfiler<true, clock, true>");
     return extension;
   }
-  WS_DEVICE bool can_copy_whole(const Ring& ring) const {
-    return ring.step == 1 && reinterpret_cast<uintptr>(ring.records) % 16 == 0 &&
-           (!kExtended ||
-            (ring.extensions != nullptr && reinterpret_cast<uintptr>(ring.extensions) % 16 == 0));
+  static WS_DEVICE bool can_copy(const Ring& ring, const uint64_t* to) {
+    return ring.step == 1 && to != nullptr && reinterpret_cast<uintptr>(to) % 16 == 0;
   }
   WS_DEVICE device::SharedAddress first_record() const {
     return device::shared_address(ring_->words + kBefore);
@@ -191,10 +192,13 @@ class FastProfiler {
     if (ring_->whole != 0) {
       --ring_->whole;
       device::copy_out(ring_->records + ring_->copied, half, kHalfBytes);
-      if (kExtended) {
+      if (kExtended && ring_->copies_extensions != 0) {
         device::copy_out(ring_->extensions + ring_->copied, half + kExtensionOffset, kHalfBytes);
+        device::copy_wait<2>();
+      } else {
+        if (kExtended) put_extensions(half);
+        device::copy_wait<1>();
       }
-      device::copy_wait<(kExtended ? 2 : 1)>();
     } else {
       put_one_by_one(half, kHalf);
       device::copy_wait<0>();
@@ -203,6 +207,14 @@ class FastProfiler {
     const device::SharedAddress first = first_record();
     if (at_ == first + 2 * kHalfBytes) at_ = first;
     end_ = at_ + kHalfBytes;
+  }
+  // Of a half that is copied whole.
+  WS_DEVICE void put_extensions(device::SharedAddress half) {
+    if (ring_->extensions == nullptr) return;
+    const uint64_t* words = word_at(half + kExtensionOffset);
+    uint64_t* to = ring_->extensions + ring_->copied;
+    WS_NOT_UNROLLED
+    for (uint32_t i = 0; i < kHalf; ++i) device::store_global(to + i, words[i]);
   }
   WS_DEVICE void put_one_by_one(device::SharedAddress from, uint32_t count) {
     const uint32_t room = ring_->room, policy = ring_->policy, step = ring_->step;

@@ -11,6 +11,10 @@ namespace ws {
 template <bool kEnable = true, Clock kClock = Clock::Globaltimer>
 class Profiler {
  public:
+  // Kernels that take any profiler give each group a ring and ask whether there are payloads.
+  struct Ring {};
+  static constexpr bool kTakesPayloads = true;
+
   // `max_records_per_lane` slots are the lane's, the finalize record's included. Without that cap
   // nothing bounds what a lane writes, as wire format v1 has it.
   WS_DEVICE void init(uint64_t* buffer, uint32_t write_stride, uint32_t group_id,
@@ -50,6 +54,9 @@ class Profiler {
     count_ = 0;
     window_ = capture.window;
     is_lane_ = is_recording_ = true;
+  }
+  WS_DEVICE void init(const Capture& capture, Ring&, uint32_t group_id, bool is_leader) {
+    init(capture, group_id, is_leader);
   }
 
   // What follows belongs to tile i of the group: recorded where the capture's window has it. Before
@@ -140,6 +147,7 @@ class Profiler {
 class DisabledProfiler {
  public:
   struct Ring {};
+  static constexpr bool kTakesPayloads = true;
   template <typename... Arguments>
   WS_DEVICE void init(const Arguments&...) {}
   WS_DEVICE void tile(uint32_t) {}

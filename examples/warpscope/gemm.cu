@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// A matrix product with one loading and two multiplying groups, recorded by the fast path: writes
+// the capture and a Perfetto trace, checks the result, prints what each group did.
+//   gemm [--size N] [--slow loader|multiplier] [--slow-cycles N] [--output FOLDER]
+
+#include <cstdlib>
+#include <string>
+
+#include "examples/warpscope/gemm_run.cuh"
+
+namespace gemm = ws_example::gemm;
+
+namespace {
+
+struct Options {
+  int size = 4096;
+  uint32_t slow_group = gemm::kNumGroups;
+  uint32_t slow_cycles = 1000;
+  std::string output = ".";
+};
+
+bool parse(int argc, char** argv, Options& options) {
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string name = argv[i], value = argv[i + 1];
+    if (name == "--size") {
+      options.size = std::atoi(value.c_str());
+    } else if (name == "--slow" && (value == "loader" || value == "multiplier")) {
+      options.slow_group = value == "loader" ? gemm::kLoader : gemm::kSecondMultiplier;
+    } else if (name == "--slow-cycles") {
+      options.slow_cycles = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
+    } else if (name == "--output") {
+      options.output = value;
+    } else {
+      return false;
+    }
+  }
+  return argc % 2 == 1 && options.size > 0 && options.size % gemm::kTileN == 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  if (!parse(argc, argv, options)) {
+    std::fprintf(stderr,
+                 "usage: %s [--size N, a multiple of 256] [--slow loader|multiplier]\n"
+                 "       [--slow-cycles N] [--output FOLDER]\n",
+                 argv[0]);
+    return 64;
+  }
+  int major = 0;
+  WS_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+  if (major != 9) {
+    std::fprintf(stderr, "%s: needs a GPU of compute capability 9.0\n", argv[0]);
+    return 2;
+  }
+  const gemm::Problem problem = {options.size, options.size, options.size, options.slow_group,
+                                 options.slow_cycles};
+  const uint32_t blocks = ws_example::multiprocessors();
+  gemm::Operands operands(problem);
+  ws_example::DeviceCapture capture(gemm::layout_of(problem, blocks, true), gemm::names());
+  using Profiler = ws::FastProfiler<true, ws::Clock::Globaltimer, true>;
+  operands.launch<Profiler>(blocks, problem, capture.argument());
+  WS_CUDA(cudaDeviceSynchronize());
+  const double error = operands.relative_error();
+  const std::vector<uint64_t> words = capture.words();
+  const ws::Trace trace = ws::decode_capture(words);
+  ws_example::print_problems(trace);
+  ws::print_durations(trace);
+  const std::string dump = options.output + "/gemm.wscap";
+  const std::string picture = options.output + "/gemm.perfetto-trace";
+  if (!ws::write_dump(words.data(), words.size(), dump) ||
+      !ws::write_perfetto_trace(trace, picture)) {
+    std::fprintf(stderr, "%s: cannot write to %s\n", argv[0], options.output.c_str());
+    return 2;
+  }
+  std::printf("%zu spans in %s and %s; relative error %.2e\n", trace.spans.size(), dump.c_str(),
+              picture.c_str(), error);
+  return error <= gemm::kMaxRelativeError ? 0 : 1;
+}
