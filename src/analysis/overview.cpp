@@ -103,3 +103,4 @@ Overview analyze(const SessionData& session, const AnalysisOptions& options) {
 }
 
 }  // namespace gpufl::analysis
+  overview.warps = warp_figures(session, options);

@@ -18,6 +18,7 @@
 #include "analysis/session_data.hpp"
 #include "analysis/system_series.hpp"
 #include "analysis/transfers.hpp"
+#include "analysis/warp/warp_figures.hpp"
 
 // Everything that a report shows of a session beside its SessionSummary. Plain data, made by
 // analyze(); holds no reference to the session. What the session does not tell is unknown, with the
@@ -50,6 +51,7 @@ struct Overview {
   std::vector<CounterFigures> counters;
   Figure<double> energy_joules;  // all GPUs, while recorded
   Figure<Iterations> iterations;
+  std::vector<WarpFigures> warps;  // of every launch whose inside was recorded
   // What makes figures above less than the whole truth: lost records, a session that was killed.
   std::vector<std::string> caveats;
 

@@ -37,6 +37,14 @@ void add_samples(const Batch& batch, Samples& samples, size_t time, size_t devic
   append.always(samples.value, value);
 }
 
+// What a row has that lacks a column which others have: the value that stands for nothing there.
+int64_t absent_value(Kind kind, size_t i) {
+  namespace column = format::warp_span_column;
+  const bool is_number_from_zero =
+      kind == Kind::WarpSpan && (i == column::kDevice || i == column::kSm || i == column::kPayload);
+  return is_number_from_zero ? -1 : 0;
+}
+
 }  // namespace
 
 void TableBuilder::expect(const std::vector<format::WindowFile>& windows) {
@@ -96,6 +104,7 @@ void TableBuilder::on_batch(const Batch& batch, const format::Dictionaries& /*di
 
 void TableBuilder::on_object(Kind kind, const base::Json& line) {
   if (kind == Kind::Dict) dictionaries_.define(line);
+  if (kind == Kind::WarpLaunch) tables_.warp_launches.push_back(format::read_warp_launch(line));
 }
 
 void TableBuilder::add_work(const Batch& batch, Work& table) {
@@ -219,7 +228,9 @@ void TableBuilder::add_markers(const Batch& batch) {
 void TableBuilder::add_other(const Batch& batch) {
   Batch& rows = tables_.others.try_emplace(batch.kind(), batch.kind()).first->second;
   const TableAppend append = append_to(batch, rows.rows());
-  for (size_t i = 0; i < batch.kind_spec().columns.size(); ++i) append(rows.mutable_column(i), i);
+  for (size_t i = 0; i < batch.kind_spec().columns.size(); ++i) {
+    append(rows.mutable_column(i), i, absent_value(batch.kind(), i));
+  }
   rows.set_rows(rows.rows() + batch.rows());
 }
 

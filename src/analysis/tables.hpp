@@ -11,6 +11,7 @@
 #include "analysis/narrow_column.hpp"
 #include "analysis/saturating.hpp"
 #include "format/batch.hpp"
+#include "format/warp_launch.hpp"
 
 // The rows of one session as typed columns: what every figure, export and comparison is made from.
 // Filled by load() (session_data.hpp); constant afterwards, so any thread may read. Rows of each
@@ -177,6 +178,7 @@ struct Tables {
   // Kinds that have no table of their own (samples of the deeper engines, warp spans, ...), as the
   // log's columns; ids of dictionaries are those of `names` and `metrics`.
   std::map<format::Kind, format::Batch> others;
+  std::vector<format::WarpLaunch> warp_launches;  // whose spans are among `others`
 
   std::vector<Lane> lanes;
   std::vector<Caller> callers;

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/warp/critical_path.hpp"
+
+#include <gtest/gtest.h>
+
+#include "analysis/warp/pipeline_simulator.hpp"
+#include "analysis/warp/warp_figures.hpp"
+
+namespace gpufl::analysis {
+namespace {
+
+using testing::add_pipeline;
+using testing::Pipeline;
+using testing::TestSession;
+
+WarpFigures figures_of(const Pipeline& pipeline) {
+  TestSession session;
+  add_pipeline(session, pipeline);
+  return warp_figures(session.finish()).at(0);
+}
+
+// Of the critical path.
+double share_of(const WarpFigures& figures, std::string_view group, std::string_view event) {
+  for (const PathPart& part : figures.path.parts) {
+    if (figures.group_name(part.group) == group && figures.event_name(part.event) == event) {
+      return figures.path.share(part.length_ns);
+    }
+  }
+  return 0;
+}
+
+// A hundredth of what it must be.
+#define EXPECT_WITHIN_1_PERCENT(value, expected) EXPECT_NEAR(value, expected, (expected) * 0.01)
+
+TEST(CriticalPathTest, OfAPipelineThatItsConsumerLimits) {
+  const Pipeline pipe{.load_ns = 400, .mma_ns = 1'000, .consumer_gap_ns = 100};
+  const WarpFigures figures = figures_of(pipe);
+  const double n = 64, length = 400 + n * 1'000 + (n - 1) * 100;
+  EXPECT_EQ(figures.path.length_ns, static_cast<int64_t>(length) * pipe.blocks);
+  EXPECT_WITHIN_1_PERCENT(share_of(figures, "consumer", "mma"), n * 1'000 / length);
+  EXPECT_WITHIN_1_PERCENT(share_of(figures, "consumer", "(between events)"),
+                          (n - 1) * 100 / length);
+  EXPECT_WITHIN_1_PERCENT(share_of(figures, "producer", "load"), 400 / length);
+  ASSERT_TRUE(figures.bottleneck.has_value());
+  EXPECT_EQ(figures.group_name(figures.bottleneck->group), "consumer");
+  EXPECT_EQ(figures.event_name(figures.bottleneck->event), "mma");
+  EXPECT_TRUE(figures.bottleneck->is_by_path);
+}
+
+TEST(CriticalPathTest, OfAPipelineThatItsProducerLimits) {
+  const WarpFigures figures = figures_of({.load_ns = 1'500, .mma_ns = 1'000});
+  const double n = 64, length = n * 1'500 + 1'000;
+  EXPECT_WITHIN_1_PERCENT(share_of(figures, "producer", "load"), n * 1'500 / length);
+  EXPECT_WITHIN_1_PERCENT(share_of(figures, "consumer", "mma"), 1'000 / length);
+  EXPECT_EQ(figures.group_name(figures.bottleneck->group), "producer");
+}
+
+TEST(CriticalPathTest, OneStageMakesThemTakeTurns) {
+  const WarpFigures figures = figures_of({.stages = 1, .load_ns = 500, .mma_ns = 1'000});
+  EXPECT_WITHIN_1_PERCENT(share_of(figures, "producer", "load"), 1.0 / 3);
+  EXPECT_WITHIN_1_PERCENT(share_of(figures, "consumer", "mma"), 2.0 / 3);
+}
+
+TEST(CriticalPathTest, StampsOfTheTimersTickChangeLittle) {
+  const WarpFigures figures = figures_of({.load_ns = 410, .mma_ns = 1'013, .tick_ns = 32});
+  const double n = 64, length = 410 + n * 1'013;
+  EXPECT_WITHIN_1_PERCENT(share_of(figures, "consumer", "mma"), n * 1'013 / length);
+}
+
+TEST(CriticalPathTest, SeveralConsumersAndNoPayload) {
+  const WarpFigures figures =
+      figures_of({.consumers = 2, .load_ns = 1'500, .mma_ns = 1'000, .has_payload = false});
+  EXPECT_EQ(figures.group_name(figures.bottleneck->group), "producer");
+  EXPECT_GT(figures.bottleneck->share, 0.95);
+}
+
+TEST(CriticalPathTest, SlowingAGroupNamesIt) {
+  for (const int64_t slower : {0, 1}) {
+    const WarpFigures figures =
+        figures_of({.load_ns = slower == 0 ? 1'100 : 1'000, .mma_ns = slower == 1 ? 1'100 : 1'000});
+    EXPECT_EQ(figures.groups[figures.bottleneck->group].number, slower);
+    EXPECT_GT(figures.bottleneck->share, 0.95);
+  }
+}
+
+TEST(CriticalPathTest, WithoutFlowsTheBusiestGroupIsNamed) {
+  const WarpFigures figures = figures_of({.load_ns = 1'500, .mma_ns = 1'000, .has_flows = false});
+  EXPECT_EQ(figures.path.released, 0u);
+  EXPECT_FALSE(figures.bottleneck->is_by_path);
+  EXPECT_EQ(figures.group_name(figures.bottleneck->group), "producer");
+}
+
+// Ends that lie on each other, waits of no length, flows in a circle: it ends, and adds up.
+TEST(CriticalPathTest, EndsOfRecordsThatNoPipelineMakes) {
+  TestSession session;
+  add_pipeline(session, {.blocks = 1, .iterations = 1});
+  format::Batch& rows = session.data.tables.others.at(format::Kind::WarpSpan);
+  format::WarpLaunch& line = session.data.tables.warp_launches[0];
+  line.flows.emplace_back("wait_full", "wait_empty");
+  line.flows.emplace_back("wait_empty", "wait_full");
+  const auto wait_full = static_cast<int64_t>(session.name("wait_full"));
+  const auto wait_empty = static_cast<int64_t>(session.name("wait_empty"));
+  for (int i = 0; i < 50; ++i) {
+    rows.push_row({1'002'000 + i * 10, 500, 0, 1, 0, 0, 0, 0, wait_empty, 0, -1, 0, 0});
+    rows.push_row({1'002'000 + i * 10, 500, 0, 1, 0, 0, 0, 1, wait_full, 0, -1, 0, 0});
+    rows.push_row({INT64_MAX - i, INT64_MAX, 0, 2, 0, 0, 0, i % 2, wait_full, 0, 7, i % 5, 0});
+    rows.push_row({INT64_MIN + i, -5, 0, 2, 0, 0, -1, -i, 1'000'000, 0, 7, 0, 0});
+  }
+  const auto all = warp_figures(session.finish());
+  ASSERT_EQ(all.size(), 2u);
+  for (const WarpFigures& figures : all) {
+    int64_t sum = 0;
+    for (const PathPart& part : figures.path.parts) sum += part.length_ns;
+    EXPECT_EQ(sum, figures.path.length_ns);
+  }
+  EXPECT_EQ(all[0].path.length_ns, all[0].extent_ns);
+}
+
+}  // namespace
+}  // namespace gpufl::analysis
