@@ -99,8 +99,8 @@ Overview analyze(const SessionData& session, const AnalysisOptions& options) {
   overview.energy_joules =
       options.device ? energy.joules(*options.device, recorded) : energy.joules(recorded);
   overview.iterations = find_iterations(session, options);
+  overview.warps = warp_figures(session, options);
   return overview;
 }
 
 }  // namespace gpufl::analysis
-  overview.warps = warp_figures(session, options);
