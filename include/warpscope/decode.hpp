@@ -87,37 +87,47 @@ class Decoder {
     const auto needed = [&records](uint64_t per) { return (records.lanes() + per - 1) / per; };
     if (groups == 0) groups = std::max<uint64_t>(1, blocks == 0 ? 1 : needed(blocks));
     if (blocks == 0) blocks = needed(groups);
-    for (uint64_t lane = blocks * groups; lane < records.lanes(); ++lane) {
-      problems_.add(ProblemKind::LaneOutsideShape, records.counted(lane).records,
-                    static_cast<uint32_t>(lane));
+    for (const LaneRecords::Entry& entry : records.entries()) {
+      if (entry.lane < blocks * groups) continue;
+      problems_.add(ProblemKind::LaneOutsideShape, entry.records, entry.lane);
     }
     trace_.num_blocks = static_cast<uint32_t>(std::max(blocks, needed(groups)));
     trace_.num_groups = static_cast<uint32_t>(groups);
   }
 
+  // Lanes that recorded something or were initialised, in order.
   std::vector<LaneView> view_lanes(LaneRecords& records) {
     std::vector<LaneView> views;
-    const size_t known = side_.words != nullptr ? static_cast<size_t>(side_.layout.lanes()) : 0;
-    for (size_t lane = 0; lane < std::max(records.lanes(), known); ++lane) {
-      const size_t total = lane < records.lanes() ? records.counted(lane).records : 0;
+    const uint64_t known = side_.words != nullptr ? side_.layout.lanes() : 0;
+    for (uint32_t lane = 0; lane < known; ++lane) {
+      const LaneRecords::Entry* const entry = records.find(lane);
       const SideLane side = side_.lane(lane);
-      if (total == 0 && !side.initialised) continue;
-      LaneView& view = views.emplace_back();
-      view.lane = static_cast<uint32_t>(lane);
-      view.side = side;
-      if (total != 0) {
-        view.words = records.words(lane);
-        view.extension = records.extension(lane);
-        cut_lane(view, total, room(), problems_);
-      }
-      if (side_.words != nullptr) rotate_lane(view, side_.layout.policy, room());
-      anchor_lane(view, cycles());
-      problems_.add(ProblemKind::Dropped, side.dropped, view.lane);
-      if (!view.finalised() && fields_of(options_.dialect).finalizes) {
-        problems_.add(ProblemKind::NotFinalised, 1, view.lane);
-      }
+      if (entry != nullptr || side.initialised)
+        views.push_back(view_lane(records, lane, entry, side));
+    }
+    for (const LaneRecords::Entry& entry : records.entries()) {
+      if (entry.lane >= known) views.push_back(view_lane(records, entry.lane, &entry, {}));
     }
     return views;
+  }
+
+  LaneView view_lane(LaneRecords& records, uint32_t lane, const LaneRecords::Entry* entry,
+                     const SideLane& side) {
+    LaneView view;
+    view.lane = lane;
+    view.side = side;
+    if (entry != nullptr) {
+      view.words = records.words(*entry);
+      view.extension = records.extension(*entry);
+      cut_lane(view, entry->records, room(), problems_);
+    }
+    if (side_.words != nullptr) rotate_lane(view, side_.layout.policy, room());
+    anchor_lane(view, cycles());
+    problems_.add(ProblemKind::Dropped, side.dropped, lane);
+    if (!view.finalised() && fields_of(options_.dialect).finalizes) {
+      problems_.add(ProblemKind::NotFinalised, 1, lane);
+    }
+    return view;
   }
 
   // Lanes that may have met their end, and do not say so.
@@ -131,7 +141,7 @@ class Decoder {
       if (side_.words != nullptr) {
         full |= view.records >= room();
       } else {
-        const uint64_t next = records.counted(view.lane).last_slot + step;
+        const uint64_t next = records.find(view.lane)->last_slot + step;
         full |= next >= n_ || words_[next] != 0;
       }
       problems_.add(ProblemKind::PossiblyLost, full ? 1 : 0, view.lane);

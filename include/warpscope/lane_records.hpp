@@ -38,57 +38,77 @@ inline SlotPattern known_pattern(const CaptureLayout& layout) {
 
 class LaneRecords {
  public:
-  struct Counted {
+  struct Entry {
+    uint32_t lane = 0;
     size_t records = 0;
     size_t last_slot = 0;
+    size_t begin = 0;  // in the sorted words
   };
 
   // Word 0 is the header. Extension words, where there are, are those of the same slots.
   LaneRecords(const uint64_t* words, size_t n, const uint64_t* extension, size_t extension_words) {
-    for (size_t slot = 1; slot < n; ++slot) count(words[slot], slot);
+    for (size_t slot = 1; slot < n; ++slot) {
+      if (words[slot] != 0) count(record_lane(words[slot]), slot);
+    }
+    arrange();
     sort(words, n, extension, extension_words);
   }
 
-  size_t lanes() const { return counted_.size(); }
+  // The lanes that have records, in order.
+  const std::vector<Entry>& entries() const { return entries_; }
+  const Entry* find(uint32_t lane) const {
+    return lane < index_.size() && index_[lane] != 0 ? &entries_[index_[lane] - 1] : nullptr;
+  }
   size_t total() const { return words_.size(); }
-  const Counted& counted(size_t lane) const { return counted_[lane]; }
+  uint64_t lanes() const { return entries_.empty() ? 0 : uint64_t{entries_.back().lane} + 1; }
   // The lane's records in the order of slots; the caller may put them into another.
-  uint64_t* words(size_t lane) { return words_.data() + begin(lane); }
+  uint64_t* words(const Entry& entry) { return words_.data() + entry.begin; }
   // Null: there are none.
-  uint64_t* extension(size_t lane) {
-    return extension_.empty() ? nullptr : extension_.data() + begin(lane);
+  uint64_t* extension(const Entry& entry) {
+    return extension_.empty() ? nullptr : extension_.data() + entry.begin;
   }
 
  private:
-  void count(uint64_t word, size_t slot) {
-    if (word == 0) return;
-    const uint32_t lane = record_lane(word);
-    if (lane >= counted_.size()) counted_.resize(lane + 1);
-    ++counted_[lane].records;
-    counted_[lane].last_slot = slot;
+  void count(uint32_t lane, size_t slot) {
+    if (lane >= index_.size()) index_.resize(lane + 1);
+    uint32_t& index = index_[lane];
+    if (index == 0) {
+      entries_.push_back({lane});
+      index = static_cast<uint32_t>(entries_.size());
+    }
+    Entry& entry = entries_[index - 1];
+    ++entry.records;
+    entry.last_slot = slot;
   }
-  size_t begin(size_t lane) const { return ends_[lane] - counted_[lane].records; }
+
+  void arrange() {
+    std::sort(entries_.begin(), entries_.end(),
+              [](const Entry& a, const Entry& b) { return a.lane < b.lane; });
+    size_t begin = 0;
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      index_[entries_[i].lane] = static_cast<uint32_t>(i + 1);
+      entries_[i].begin = begin;
+      begin += entries_[i].records;
+    }
+  }
 
   void sort(const uint64_t* words, size_t n, const uint64_t* extension, size_t extension_words) {
-    ends_.resize(counted_.size());
-    size_t total = 0;
-    for (size_t lane = 0; lane < counted_.size(); ++lane) {
-      ends_[lane] = total;
-      total += counted_[lane].records;
-    }
+    std::vector<size_t> next;
+    for (const Entry& entry : entries_) next.push_back(entry.begin);
+    const size_t total = entries_.empty() ? 0 : entries_.back().begin + entries_.back().records;
     reserve_large(words_, total);
     words_.resize(total);
     if (extension != nullptr) extension_.resize(total);
     for (size_t slot = 1; slot < n; ++slot) {
       if (words[slot] == 0) continue;
-      const size_t to = ends_[record_lane(words[slot])]++;
+      const size_t to = next[index_[record_lane(words[slot])] - 1]++;
       words_[to] = words[slot];
       if (slot < extension_words) extension_[to] = extension[slot];
     }
   }
 
-  std::vector<Counted> counted_;
-  std::vector<size_t> ends_;
+  std::vector<Entry> entries_;
+  std::vector<uint32_t> index_;  // of a lane's entry, from 1; 0: it has none
   std::vector<uint64_t> words_, extension_;
 };
 
