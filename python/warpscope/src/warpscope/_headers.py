@@ -11,9 +11,9 @@ _DEVICE_HEADER = "warpscope.cuh"
 def include_dir() -> str:
     """The folder for -I: inside of the package, or in a checkout the repository's own."""
     here = pathlib.Path(__file__).resolve().parent
-    for folder in (here / "include", *(parent / "include" for parent in here.parents[:5])):
-        if (folder / _DEVICE_HEADER).is_file():
-            return str(folder)
+    for root in (here, *list(here.parents)[3:4]):
+        if (root / "include" / _DEVICE_HEADER).is_file():
+            return str(root / "include")
     raise FileNotFoundError(f"{_DEVICE_HEADER} is neither in {here} nor in a checkout around it")
 
 

@@ -62,8 +62,8 @@ class Lanes:
         self.finalize_clock = np.zeros(len(self.lane), dtype=np.uint32)
         self.gap = np.full(len(self.lane), NO_GAP, dtype=np.int64)  # first behind overwritten ones
         self.sm = self.side.sm.copy()
-        for lane, sm in records.sm_of_lane.items():
-            self.sm[np.searchsorted(self.lane, lane)] = sm
+        if records.sm_of_lane:
+            self.sm[:] = [records.sm_of_lane.get(lane, UNKNOWN_SM) for lane in self.lane.tolist()]
 
     def __len__(self) -> int:
         return len(self.lane)
