@@ -30,6 +30,8 @@ constexpr Rule kRules[] = {
     {"tail_effect", Category::Occupancy, find_tail_effect},
     {"partial_wave", Category::Occupancy, find_partial_wave},
     {"warp_stalls", Category::Compute, find_warp_stalls},
+    {"warp_group_bound", Category::Compute, find_warp_group_bound},
+    {"warp_bubbles", Category::Compute, find_warp_bubbles},
     {"thread_divergence", Category::Compute, find_thread_divergence},
     {"gpu_imbalance", Category::Compute, find_gpu_imbalance},
     {"rank_imbalance", Category::Compute, nullptr, find_rank_imbalance},

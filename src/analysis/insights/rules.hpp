@@ -51,6 +51,8 @@ void find_tail_effect(const SessionView& view, std::vector<Insight>& found);
 void find_partial_wave(const SessionView& view, std::vector<Insight>& found);
 void find_exposed_communication(const SessionView& view, std::vector<Insight>& found);
 void find_warp_stalls(const SessionView& view, std::vector<Insight>& found);
+void find_warp_group_bound(const SessionView& view, std::vector<Insight>& found);
+void find_warp_bubbles(const SessionView& view, std::vector<Insight>& found);
 void find_thread_divergence(const SessionView& view, std::vector<Insight>& found);
 void find_uncoalesced_access(const SessionView& view, std::vector<Insight>& found);
 void find_bank_conflicts(const SessionView& view, std::vector<Insight>& found);

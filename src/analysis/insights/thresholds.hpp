@@ -66,6 +66,12 @@ struct Thresholds {
     double min_stall_share = 0.4, min_samples = 1000, min_share = 0.05;
   } warp_stalls;
   struct {
+    double min_path_share = 0.5, min_share = 0.02;
+  } warp_group_bound;
+  struct {
+    double min_path_share = 0.05, min_share = 0.02;
+  } warp_bubbles;
+  struct {
     double max_active_share = 0.75, min_share = 0.05;
   } thread_divergence;
   struct {

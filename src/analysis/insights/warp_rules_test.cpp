@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "analysis/insights/test_program.hpp"
+#include "analysis/warp/pipeline_simulator.hpp"
+
+namespace gpufl::analysis::testing {
+namespace {
+
+// A session of one profiled kernel that is all there is.
+std::vector<Insight> insights_of(Pipeline pipeline, const Thresholds& thresholds = {}) {
+  TestProgram program;
+  pipeline.start_ns = 0;
+  pipeline.correlation = 5;
+  const int64_t end = add_pipeline(program, pipeline);
+  program.kernel("gemm", 0, end, {.correlation = 5});
+  return program.insights(thresholds);
+}
+
+TEST(WarpGroupBound, NamesTheGroupThatWasSlowedDown) {
+  const auto slow_producer =
+      of_rule(insights_of({.load_ns = 1'500, .mma_ns = 1'000}), "warp_group_bound");
+  ASSERT_EQ(slow_producer.size(), 1u);
+  EXPECT_NE(slow_producer[0].title.find("group producer"), std::string::npos)
+      << slow_producer[0].title;
+  // As fast as the consumer: a third less.
+  EXPECT_NEAR(slow_producer[0].gain_share, 1.0 / 3, 0.02);
+  const auto slow_consumer =
+      of_rule(insights_of({.load_ns = 400, .mma_ns = 1'000}), "warp_group_bound");
+  ASSERT_EQ(slow_consumer.size(), 1u);
+  EXPECT_NE(slow_consumer[0].title.find("group consumer"), std::string::npos);
+  ASSERT_EQ(slow_consumer[0].evidence.size(), 1u);
+  EXPECT_EQ(slow_consumer[0].evidence[0].kernel, "gemm");
+}
+
+TEST(WarpGroupBound, NotWithoutFlowsNorBelowItsShares) {
+  EXPECT_TRUE(of_rule(insights_of({.has_flows = false}), "warp_group_bound").empty());
+  Thresholds strict;
+  strict.warp_group_bound.min_path_share = 0.999;
+  EXPECT_TRUE(of_rule(insights_of({}, strict), "warp_group_bound").empty());
+  TestProgram program;
+  const int64_t end = add_pipeline(program, {.start_ns = 0, .correlation = 5});
+  program.kernel("gemm", 0, end, {.correlation = 5});
+  program.kernel("other", end, 100 * end);
+  EXPECT_TRUE(of_rule(program.insights(), "warp_group_bound").empty());
+}
+
+TEST(WarpBubbles, TellsTheirShareOfThePath) {
+  const auto found = of_rule(insights_of({.load_ns = 400, .mma_ns = 1'000, .consumer_gap_ns = 250}),
+                             "warp_bubbles");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NEAR(found[0].gain_share, 0.2, 0.004);
+  EXPECT_NE(found[0].detail.find("group consumer"), std::string::npos) << found[0].detail;
+}
+
+TEST(WarpBubbles, NotWhereThereAreFew) {
+  EXPECT_TRUE(of_rule(insights_of({.consumer_gap_ns = 20}), "warp_bubbles").empty());
+}
+
+}  // namespace
+}  // namespace gpufl::analysis::testing
