@@ -130,21 +130,23 @@ class Decoder {
     return view;
   }
 
-  // Lanes that may have met their end, and do not say so.
+  // Full lanes of which nobody counted what did not fit: the kernel drops it without a word.
   void find_lost(const LaneRecords& records, const std::vector<LaneView>& views,
                  const SlotPattern& pattern) {
     const uint64_t lanes = uint64_t{trace_.num_blocks} * trace_.num_groups;
     const uint64_t step = pattern.row != 0 ? pattern.row : lanes;
     for (const LaneView& view : views) {
-      if (view.finalised() || view.records == 0) continue;
-      bool full = options_.max_records != 0 && view.records >= options_.max_records;
+      const LaneRecords::Entry* const entry = records.find(view.lane);
+      if (entry == nullptr || view.side.finalised) continue;
+      const size_t used = view.records + (view.has_finalize ? 1 : 0);
+      bool is_full = options_.max_records != 0 && used >= options_.max_records;
       if (side_.words != nullptr) {
-        full |= view.records >= room();
-      } else {
-        const uint64_t next = records.find(view.lane)->last_slot + step;
-        full |= next >= n_ || words_[next] != 0;
+        is_full |= used >= (view.has_finalize ? side_.layout.max_records : room());
+      } else if (used == entry->records) {  // else something older lies in the next slot
+        const uint64_t next = entry->last_slot + step;
+        is_full |= next >= n_ || words_[next] != 0;
       }
-      problems_.add(ProblemKind::PossiblyLost, full ? 1 : 0, view.lane);
+      problems_.add(ProblemKind::PossiblyLost, is_full ? 1 : 0, view.lane);
     }
   }
 

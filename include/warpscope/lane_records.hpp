@@ -18,7 +18,7 @@ struct SlotPattern {
   bool row_is_lane = false;  // else a row has one slot of each lane
 };
 
-// What the buffer itself shows: how far apart the first lane with two records puts them.
+// What the buffer itself shows: how far apart the lane of its first record puts two of them.
 inline SlotPattern infer_pattern(const uint64_t* words, size_t n) {
   SlotPattern pattern;
   size_t first = 1;
