@@ -49,17 +49,15 @@ ws::CaptureLayout layout_of(Placement placement, bool extension) {
   return layout;
 }
 
-// Begins and ends of six events in turn, 64 ns apart; the last slot but one is empty, the last the
-// finalize.
+// Begins and ends of six events in turn, 64 ns apart, the finalize, and a slot to spare.
 std::vector<uint64_t> make_words(const ws::CaptureLayout& layout) {
   std::vector<uint64_t> words = ws::make_capture(layout);
   const auto lanes = static_cast<uint32_t>(layout.lanes());
   const size_t slots = layout.num_slots();
   words[0] = uint64_t{kBlocks} | (uint64_t{kGroups} << 32);
   for (uint32_t lane = 0; lane < lanes; ++lane) {
-    for (uint32_t k = 0; k < kRecords; ++k) {
-      const bool is_last = k == kRecords - 1;
-      if (k == kRecords - 2) continue;
+    for (uint32_t k = 0; k < kRecords - 1; ++k) {
+      const bool is_last = k == kRecords - 2;
       const size_t slot = layout.placement == Placement::Strided ? 1 + lane + size_t{k} * lanes
                                                                  : 2 + size_t{lane} * kRecords + k;
       const uint64_t tag = is_last ? 3 : ((k / 2 % kEvents) << 2) | (k % 2);

@@ -13,9 +13,14 @@ int main(int argc, char** argv) {
   const auto record = [](uint32_t type, uint32_t lane, uint32_t event, uint32_t time) {
     return (uint64_t{time} << 32) | (lane << 12) | (event << 2) | type;
   };
-  const std::vector<uint64_t> h = {
-      1 | (uint64_t{2} << 32), record(0, 0, 0, 100), record(0, 1, 1, 90), record(1, 0, 0, 164),
-      record(1, 1, 1, 250),    record(3, 0, 0, 300), record(3, 1, 0, 300)};
+  std::vector<uint64_t> h(1 + 2 * 4);
+  h[0] = 1 | (uint64_t{2} << 32);
+  h[1] = record(0, 0, 0, 100);
+  h[2] = record(0, 1, 1, 90);
+  h[3] = record(1, 0, 0, 164);
+  h[4] = record(1, 1, 1, 250);
+  h[5] = record(3, 0, 0, 300);
+  h[6] = record(3, 1, 0, 300);
   const ws::Trace trace = ws::decode(h.data(), h.size());
   ws::print_durations(trace, {"wait", "work"});
   uint32_t total = 0;
