@@ -1,4 +1,4 @@
-#SPDX - License - Identifier : Apache - 2.0
+# SPDX-License-Identifier: Apache-2.0
 """warpscope's Python package on a real GPU: buffers of PyTorch and CuPy, kernels compiled by NVRTC,
 spans of known length. Needs neither an installation nor the carried build."""
 
@@ -35,33 +35,20 @@ except ImportError as error:
 
 TILES = 12
 BLOCKS = 8
-SLACK_NS = 2_000  # a warp may be held up;
-never let out early
-#The program of old : the pointer, and the figures that wire format v1 needs.
-    V1_SOURCE =
-        ""
-        "
+SLACK_NS = 2_000  # a warp may be held up; it is never let out early
+# A program of old: the pointer, and the figures that wire format v1 needs.
+V1_SOURCE = """
 #include <warpscope.cuh>
-    enum : uint32_t {
-      EvWait = 0,
-      EvWork = 1
-    };
+enum : uint32_t { EvWait = 0, EvWork = 1 };
 extern "C" __global__ void k(uint64_t* prof, uint32_t stride, uint32_t num_groups,
                              uint32_t num_blocks, uint32_t max_rec) {
   ws::Profiler<true> p;
   const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   p.init(prof, stride, /*group=*/warp, num_groups, num_blocks, /*leader=*/lane == 0, max_rec);
   for (int i = 0; i < 3; ++i) {
-    {
-      WS_REGION(p, EvWait);
-      __syncwarp();
-    }
-    {
-      WS_REGION(p, EvWork);
-      const uint32_t begin = ws::globaltimer_lo();
-      while (ws::globaltimer_lo() - begin < 1000) {
-      }
-    }
+    { WS_REGION(p, EvWait); __syncwarp(); }
+    { WS_REGION(p, EvWork); const uint32_t begin = ws::globaltimer_lo();
+      while (ws::globaltimer_lo() - begin < 1000) {} }
   }
   p.inst({7});
   p.finalize();
@@ -73,19 +60,27 @@ class Recorded(unittest.TestCase):
     def record(self, kernel=None, tiles=TILES, max_records=4 * TILES + 2, **options):
         """A result of the pipeline and its profiler."""
         options = {"library": "torch", "payloads": True, **options}
-        prof = ws.Profiler(BLOCKS, 2, max_records, event_names=pipeline.EVENTS,
-                           group_names=pipeline.GROUPS, **options)  # fmt: skip
+        prof = ws.Profiler(
+            BLOCKS,
+            2,
+            max_records,
+            event_names=pipeline.EVENTS,
+            group_names=pipeline.GROUPS,
+            **options,
+        )
         pipeline.launch(kernel or pipeline.compile_kernel(), prof, tiles)
         return prof.decode(), prof
 
     def check_durations(self, result, early_ns=64):
         """Loading and computing take as long as they were told to."""
-        summary = result.summary()
-        for key, wanted in ((("producer", "load"), pipeline.LOAD_NS),
-                            (("consumer", "compute"), pipeline.COMPUTE_NS)):  # fmt: skip
-            figures = summary[key]
-            self.assertGreaterEqual(figures["min_ns"], wanted - early_ns, figures)
-            self.assertLess(figures["median_ns"], wanted + SLACK_NS, figures)
+        wanted = {
+            ("producer", "load"): pipeline.LOAD_NS,
+            ("consumer", "compute"): pipeline.COMPUTE_NS,
+        }
+        for key, duration_ns in wanted.items():
+            figures = result.summary()[key]
+            self.assertGreaterEqual(figures["min_ns"], duration_ns - early_ns, figures)
+            self.assertLess(figures["median_ns"], duration_ns + SLACK_NS, figures)
 
     def check_complete(self, result, tiles=TILES):
         self.assertEqual(result.problems, [])
@@ -96,9 +91,8 @@ class Recorded(unittest.TestCase):
 class V1Kernels(unittest.TestCase):
     def run_on(self, library):
         prof = ws.Profiler(num_blocks=BLOCKS, num_groups=4, library=library)
-        kernel = cupy.RawModule(
-            code=V1_SOURCE, options=("-std=c++17", "-I" + ws.include_dir())
-        ).get_function("k")
+        options = ("-std=c++17", "-I" + ws.include_dir())
+        kernel = cupy.RawModule(code=V1_SOURCE, options=options).get_function("k")
         figures = (prof.write_stride, prof.num_groups, prof.num_blocks, prof.max_records_per_lane)
         kernel((BLOCKS,), (128,), (np.uint64(prof.ptr), *map(np.uint32, figures)))
         cupy.cuda.Device().synchronize()
@@ -128,7 +122,7 @@ class V1Kernels(unittest.TestCase):
 
 class Captures(Recorded):
     def test_everything_comes_back(self):
-        result, prof = self.record(launch_id=77)
+        result, _ = self.record(launch_id=77)
         self.check_complete(result)
         self.check_durations(result)
         self.assertEqual(result.layout.launch_id, 77)
@@ -150,7 +144,7 @@ class Captures(Recorded):
             waited = own[own["event_id"] == pipeline.WAIT_FOR_DATA]
             released = loaded["begin_ns"] + loaded["dur_ns"]
             went_on = waited["begin_ns"] + waited["dur_ns"]
-#The flag is set a little before the load is marked as ended.
+            # The flag is set a little before the load is marked as ended.
             self.assertTrue((went_on + 1_000 > released).all(), (released, went_on))
 
     def test_lanes_one_after_the_other(self):
@@ -194,17 +188,15 @@ class Captures(Recorded):
 class Limits(Recorded):
     def check_policy(self, policy, expected):
         with self.assertWarns(ws.WarpscopeWarning):
-            result, prof = self.record(max_records=18, policy=policy)
-        dropped = 4 * TILES - 17
+            result, _ = self.record(max_records=18, policy=policy)
         problems = {problem.kind: problem.count for problem in result.problems}
-        self.assertEqual(problems.pop("dropped"), dropped * BLOCKS * 2)
+        self.assertEqual(problems.pop("dropped"), (4 * TILES - 17) * BLOCKS * 2)
         self.assertLessEqual(set(problems), {"unmatched_begin", "unmatched_end"})
-        lanes = result.lanes_array()
-        self.assertTrue((lanes["records"] == 17).all())
+        self.assertTrue((result.lanes_array()["records"] == 17).all())
         own = result.spans_array()
         own = own[(own["block"] == 0) & (own["event_id"] == pipeline.LOAD)]
-        stages = own["payload"].tolist()
-        self.assertEqual(stages, [tile % 2 | tile // 2 % 2 << 16 for tile in expected])
+        payloads = [tile % 2 | tile // 2 % 2 << 16 for tile in expected]
+        self.assertEqual(own["payload"].tolist(), payloads)
 
     def test_the_first_records(self):
         self.check_policy("first", range(4))
@@ -230,9 +222,9 @@ class Limits(Recorded):
         kernel = pipeline.compile_kernel()
         arguments = (np.asarray(capture), *map(np.uint32, (TILES, 100, 100)))
         kernel((BLOCKS,), (pipeline.THREADS,), arguments)
-        torch.cuda.synchronize()
-        self.assertEqual(int(guarded[prof.num_slots :].count_nonzero()), 0)
-        self.assertEqual(int(guarded[: prof.num_slots].count_nonzero()), prof.num_slots)
+        cupy.cuda.Device().synchronize()
+        self.assertEqual(int(torch.count_nonzero(guarded[prof.num_slots :])), 0)
+        self.assertEqual(int(torch.count_nonzero(guarded[: prof.num_slots])), prof.num_slots)
 
 
 class Outputs(Recorded):
@@ -240,11 +232,10 @@ class Outputs(Recorded):
         result, prof = self.record()
         with tempfile.TemporaryDirectory(prefix="warpscope-") as folder:
             dump = prof.save(pathlib.Path(folder) / "dump.bin")
-            ran = subprocess.run(
-                [sys.executable, "-m", "warpscope", "decode", str(dump), "--summary",
-                 "--chrome", f"{folder}/a.json", "--perfetto", f"{folder}/a.pftrace"],
-                env={"PYTHONPATH": ":".join(sys.path)}, capture_output=True, text=True,
-            )  # fmt: skip
+            command = [sys.executable, "-m", "warpscope", "decode", str(dump), "--summary"]
+            command += ["--chrome", f"{folder}/a.json", "--perfetto", f"{folder}/a.pftrace"]
+            environment = dict(os.environ, PYTHONPATH=str(PACKAGE))
+            ran = subprocess.run(command, env=environment, capture_output=True, text=True)
             self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
             self.assertIn("wait for room", ran.stdout)
             self.assertEqual(ws.load(dump).spans, result.spans)
