@@ -217,7 +217,8 @@ class PagesTest(unittest.TestCase):
                 body = re.sub(r"^#include.*\n", "", code, flags=re.M)
                 programs.append(f"// {page.name}, block {number}\nnamespace {space} {{\n{body}}}\n")
         self.assertGreater(len(programs), 3)
-        source = "#include <gpufl/gpufl.hpp>\n#include <string>\n#include <vector>\n" + "".join(programs)
+        headers = ("gpufl/gpufl.hpp", "warpscope_host.hpp", "string", "vector")
+        source = "".join(f"#include <{header}>\n" for header in headers) + "".join(programs)
         for options in ([], ["-DGPUFL_COMPILED_OUT"]):
             result = subprocess.run(
                 [os.environ.get("CXX", "c++"), "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra",
