@@ -58,7 +58,7 @@ __device__ void compute_row(float* row, Shared& shared) {
 template <typename P>
 __global__ void __launch_bounds__(kThreads)
     softmax(const float* in, float* out, int rows, const __grid_constant__ ws::Capture capture) {
-  extern __shared__ char memory[];
+  extern __shared__ __align__(128) char memory[];
   Shared& shared = *reinterpret_cast<Shared*>(memory);
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < kStages; ++stage) {

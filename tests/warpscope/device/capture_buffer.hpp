@@ -17,6 +17,7 @@ struct Shape {
   uint32_t policy = ws::kKeepFirst;
   bool has_extensions = false;
   ws::Window window = {};
+  uint32_t name_words = 0;  // odd: extension words do not begin at 16 bytes
 };
 
 class CaptureBuffer {
@@ -25,7 +26,7 @@ class CaptureBuffer {
     const uint64_t lanes = uint64_t{shape.num_blocks} * shape.num_groups;
     const bool strided = shape.placement == ws::kPlacedStrided;
     slots_ = (strided ? 1 : 2) + lanes * shape.max_records;
-    side_words_ = 16 + 8 * lanes;
+    side_words_ = 16 + 8 * lanes + shape.name_words;
     words_.resize(slots_ + side_words_ + (shape.has_extensions ? slots_ : 0));
     uint64_t* side = words_.data() + slots_;
     side[0] = 0x3250435350524157;

@@ -206,8 +206,11 @@ TEST_F(Emulation, EveryWordIsWhereTheDocumentSays) {
       for (const uint32_t policy : {0u, 1u, 2u}) {
         for (const uint32_t max_records : {1u, 2u, 3u, 4u, 6u, 8u, 14u, 64u, 200u, 512u}) {
           for (const uint32_t rounds : {0u, 1u, 2u, 5u, 12u, 26u, 60u}) {
-            for (const bool has_extensions : {false, true}) {
-              Shape shape = {2, 3, max_records, placement, policy, has_extensions, {}};
+            for (const uint32_t extensions : {0u, 1u, 2u}) {
+              const Shape shape = {2,           3,
+                                   max_records, placement,
+                                   policy,      extensions != 0,
+                                   {},          extensions == 2 ? 1u : 0u};
               const Script script = make_script(rounds);
               CaptureBuffer buffer(shape);
               machine.grid = {2, 1, 1};
@@ -240,7 +243,7 @@ TEST_F(Emulation, WindowsKeepTheSameTilesAndBlocksInEveryLane) {
                                 {0, 0, 0, 2, 11, 4}, {0, 0, 0, 50, 0, 0}, {1, 4, 2, 1, 2, 0}};
   for (const auto& [name, run] : kProfilers) {
     for (const ws::Window& window : windows) {
-      Shape shape = {5, 1, 64, ws::kPlacedInLanes, ws::kKeepFirst, true, window};
+      Shape shape = {5, 1, 64, ws::kPlacedInLanes, ws::kKeepFirst, true, window, 0};
       const Script script = make_script(12);
       CaptureBuffer buffer(shape);
       machine.grid = {5, 1, 1};
@@ -262,7 +265,7 @@ TEST_F(Emulation, WindowsKeepTheSameTilesAndBlocksInEveryLane) {
 }
 
 TEST_F(Emulation, BlocksCountThroughTheWholeGrid) {
-  CaptureBuffer buffer({2 * 3 * 4, 2, 4, ws::kPlacedStrided, ws::kKeepFirst, false, {}});
+  CaptureBuffer buffer({2 * 3 * 4, 2, 4, ws::kPlacedStrided, ws::kKeepFirst, false, {}, 0});
   machine.grid = {2, 3, 4};
   machine.block = {1, 2, 3};
   Plain<ws::Clock::Globaltimer>::run({{Op::Inst, 7}}, buffer.argument(), 1);
@@ -271,7 +274,7 @@ TEST_F(Emulation, BlocksCountThroughTheWholeGrid) {
 }
 
 TEST_F(Emulation, TheSideBlockKnowsWhereALaneRan) {
-  CaptureBuffer buffer({1, 1, 4, ws::kPlacedStrided, ws::kKeepFirst, false, {}});
+  CaptureBuffer buffer({1, 1, 4, ws::kPlacedStrided, ws::kKeepFirst, false, {}, 0});
   machine.sm = 131;
   machine.warp = 9;
   machine.rank = 3;
@@ -283,7 +286,7 @@ TEST_F(Emulation, TheSideBlockKnowsWhereALaneRan) {
 }
 
 TEST_F(Emulation, ALaneThatDoesNotEndIsInitialisedOnly) {
-  CaptureBuffer buffer({1, 1, 4, ws::kPlacedStrided, ws::kKeepFirst, false, {}});
+  CaptureBuffer buffer({1, 1, 4, ws::kPlacedStrided, ws::kKeepFirst, false, {}, 0});
   ws::Profiler<true> profiler;
   profiler.init(buffer.argument(), 0, true);
   EXPECT_EQ(buffer.side(0, 6) >> 48, 1u);
@@ -291,7 +294,7 @@ TEST_F(Emulation, ALaneThatDoesNotEndIsInitialisedOnly) {
 
 TEST_F(Emulation, LanesWithoutAPlaceWriteNothingButTheHeader) {
   // A shape that is smaller than the grid, a group too many, a stride that is too short.
-  const Shape shape = {2, 2, 4, ws::kPlacedStrided, ws::kKeepFirst, true, {}};
+  const Shape shape = {2, 2, 4, ws::kPlacedStrided, ws::kKeepFirst, true, {}, 0};
   CaptureBuffer buffer(shape), untouched(shape);
   machine.grid = {8, 1, 1};
   const auto run = [&](uint32_t block, uint32_t group, ws::Capture capture) {
