@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "base/json.hpp"
+#include "report/diff_warps.hpp"
 #include "report/diff_words.hpp"
 #include "report/markdown_page.hpp"
 #include "report/text_page.hpp"
@@ -221,6 +222,7 @@ void write_comparison(Page& page, const Comparison& comparison, size_t top) {
   for (const std::string& sentence : {rest_text(comparison, top), alike_text(comparison)}) {
     if (!sentence.empty()) page.paragraph(2, sentence);
   }
+  write_warp_changes(page, comparison.warps, top);
 }
 
 }  // namespace
@@ -251,6 +253,7 @@ std::string diff_json(const Comparison& comparison) {
   json.set("totals", entries_json(comparison.totals));
   json.set("findings", entries_json(comparison.findings));
   json.set("alike", entries_json(comparison.alike));
+  json.set("warps", warp_changes_json(comparison.warps));
   return json.dump() + '\n';
 }
 

@@ -65,5 +65,6 @@ base::Json communication_json(const analysis::Overview& overview);
 base::Json metrics_json(const analysis::Overview& overview);
 base::Json counters_json(const analysis::Overview& overview);
 base::Json samples_json(const SessionReport& report);
+base::Json warps_json(const analysis::Overview& overview);
 
 }  // namespace gpufl::report

@@ -51,6 +51,7 @@ void set_figures(Json& json, const SessionReport& report) {
   json.set("metrics", metrics_json(overview));
   json.set("counters", counters_json(overview));
   json.set("samples", samples_json(report));
+  json.set("warps", warps_json(overview));
   json.set("events", json_array(summary.events));
 }
 

@@ -45,6 +45,7 @@ void write_report(Page& page, const SessionReport& report, const TextOptions& op
   write_markers(page, summary, top);
   write_metrics(page, summary, pointers<analysis::MetricSeries>(report.overview.metrics));
   write_counters(page, pointers<analysis::CounterTotal>(report.overview.counters), top);
+  write_warps(page, report, top, missing);
   write_samples(page, report, top);
   write_events(page, summary, top);
   missing.write(page);

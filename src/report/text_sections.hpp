@@ -81,6 +81,7 @@ void write_memory(Page& page, const SessionReport& report, MissingFigures& missi
 void write_communication(Page& page, const SessionReport& report);
 void write_samples(Page& page, const SessionReport& report, size_t top);
 void write_stalls(Page& page, const SessionReport& report, size_t top);  // a part of the samples
+void write_warps(Page& page, const SessionReport& report, size_t top, MissingFigures& missing);
 void write_insights(Page& page, std::span<const analysis::Insight> insights, size_t top);
 
 // The kernels by what is asked for. `groups` outlive it.

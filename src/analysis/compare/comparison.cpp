@@ -226,6 +226,15 @@ class Comparer {
   Comparison comparison_;
 };
 
+// Of all repeats.
+std::vector<WarpFigures> captures_of(const Group& group) {
+  std::vector<WarpFigures> all;
+  for (const Repeat& repeat : group.repeats) {
+    all.insert(all.end(), repeat.warps.begin(), repeat.warps.end());
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string_view to_string(Verdict verdict) {
@@ -263,7 +272,9 @@ double rounding_of(Subject subject, Metric metric) {
 }
 
 Comparison compare(const Group& a, const Group& b, const CompareOptions& options) {
-  return Comparer(a, b, options).run();
+  Comparison comparison = Comparer(a, b, options).run();
+  comparison.warps = warp_changes(captures_of(a), captures_of(b));
+  return comparison;
 }
 
 }  // namespace gpufl::analysis::compare

@@ -10,6 +10,7 @@
 
 #include "analysis/compare/change.hpp"
 #include "analysis/compare/group.hpp"
+#include "analysis/warp/warp_diff.hpp"
 
 // What differs between two groups of repeats, for `gpufl diff`. Pure functions.
 namespace gpufl::analysis::compare {
@@ -54,11 +55,12 @@ struct Comparison {
   CompareOptions options;
   // What to know before reading on: losses first, then what cannot be compared.
   std::vector<std::string> warnings;
-  std::vector<Entry> totals;    // session time, busy time, kernel time, kernels
-  std::vector<Entry> findings;  // scopes and launches that differ, most time first
-  std::vector<Entry> alike;     // the others
-  size_t compared = 0;          // figures that could have differed
-  size_t left_out = 0;          // scopes and launches below min_share
+  std::vector<Entry> totals;      // session time, busy time, kernel time, kernels
+  std::vector<Entry> findings;    // scopes and launches that differ, most time first
+  std::vector<Entry> alike;       // the others
+  std::vector<WarpChange> warps;  // inside of kernels that both sides profiled
+  size_t compared = 0;            // figures that could have differed
+  size_t left_out = 0;            // scopes and launches below min_share
 
   bool has_difference() const;
 };

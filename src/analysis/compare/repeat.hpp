@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/warp/warp_figures.hpp"
+
 // What one repeat of a program gives to a comparison: its figures by what they are figures of. A
 // repeat is a session, or all sessions of one launch together. Some hundred bytes for each thing
 // that has a name, whatever the number of events. Plain data.
@@ -68,6 +70,7 @@ struct Repeat {
   std::string engine, app;
   std::vector<std::string> losses;  // sentences: why figures are less than the whole truth
   std::map<Key, Item> items;
+  std::vector<WarpFigures> warps;  // of launches whose inside was recorded
 
   // Null: it has no such thing.
   const Item* find(const Key& key) const;

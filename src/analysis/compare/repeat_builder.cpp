@@ -111,6 +111,9 @@ void RepeatBuilder::add(const SessionData& session, std::optional<Interval> wind
   add_kernels(source);
   add_scopes(source);
   add_total(source);
+  for (WarpFigures& warp : warp_figures(session, source.options)) {
+    repeat_.warps.push_back(std::move(warp));
+  }
 }
 
 void RepeatBuilder::add_facts(const SessionSummary& summary) {

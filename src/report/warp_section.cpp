@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/warp/warp_figures.hpp"
+#include "report/text_sections.hpp"
+#include "report/units.hpp"
+
+namespace gpufl::report {
+namespace {
+
+using analysis::WarpFigures;
+using analysis::WarpGroupFigures;
+
+constexpr size_t kIndent = 4;
+
+void warn(Page& page, const std::string& text) { page.paragraph(kIndent, text, Tone::Warning, 2); }
+
+std::string title_of(const WarpFigures& warp) {
+  const std::string kernel = warp.kernel.empty() ? "a kernel without a name" : warp.kernel;
+  return fmt::format("{}, launch {}: {} blocks of {} groups, {} ranges in {}", kernel,
+                     warp.launch.launch, warp.launch.blocks, warp.launch.groups,
+                     format_count(warp.spans),
+                     format_duration(static_cast<double>(warp.extent_ns)));
+}
+
+// What makes the figures below less than the whole truth.
+void write_limits(Page& page, const WarpFigures& warp, size_t top) {
+  const format::WarpLaunch& launch = warp.launch;
+  if (!warp.has_line)
+    warn(page, "The log lost what is told once of this launch: shape, waits, flows.");
+  if (launch.dropped.value_or(0) > 0) {
+    warn(page, fmt::format("{} of {} records found no room and are missing.",
+                           format_signed_count(*launch.dropped),
+                           format_signed_count(launch.offered.value_or(launch.records))));
+  }
+  if (launch.full_lanes > 0) {
+    warn(page, fmt::format("{} lanes are full: they may have lost records.",
+                           format_signed_count(launch.full_lanes)));
+  }
+  if (warp.unmatched > 0) {
+    warn(page, fmt::format("{} records have no begin or no end, and are in no figure.",
+                           format_count(warp.unmatched)));
+  }
+  for (size_t i = 0; i < std::min(top, launch.problems.size()); ++i) {
+    warn(page, launch.problems[i]);
+  }
+  const uint64_t more = launch.problems.size() - std::min(top, launch.problems.size()) +
+                        static_cast<uint64_t>(launch.problems_left_out);
+  if (more > 0) warn(page, fmt::format("... {} more problems", format_count(more)));
+  if (warp.joined && warp.joined->outside > 0) {
+    warn(page, fmt::format("{} ranges lie outside of the kernel's own times, by up to {}: beyond "
+                           "the stated error of {}.",
+                           format_count(warp.joined->outside),
+                           format_duration(static_cast<double>(warp.joined->worst_ns)),
+                           format_duration(static_cast<double>(launch.error_ns.value_or(0)))));
+  }
+}
+
+void write_clock(Page& page, const WarpFigures& warp) {
+  const format::WarpLaunch& launch = warp.launch;
+  page.field("clock", fmt::format("{}, a tick is {}; {}", launch.clock,
+                                  format_duration(static_cast<double>(launch.tick_ps) / 1e3),
+                                  launch.error_ns
+                                      ? "on the session's clock within " +
+                                            format_duration(static_cast<double>(*launch.error_ns))
+                                      : std::string("not tied to the session's clock")));
+  if (launch.event_cost_ps) {
+    page.field("cost of a record",
+               format_duration(static_cast<double>(*launch.event_cost_ps) / 1e3));
+  }
+  page.field("error of one range", "+-" + format_duration(warp.span_error_ns));
+}
+
+void write_groups(Page& page, const WarpFigures& warp, size_t top) {
+  TextTable table{{{"group", true},
+                   {"lanes", false, 2},
+                   {"busy"},
+                   {"waiting"},
+                   {"bubble"},
+                   {"critical path"},
+                   {"most time in", true, 1}}};
+  for (const WarpGroupFigures& group : warp.times.groups) {
+    if (table.rows.size() == top) break;
+    table.rows.push_back({warp.group_name(group.group), format_count(group.lanes),
+                          format_percent(group.share(group.busy_ns)),
+                          format_percent(group.share(group.wait_ns)),
+                          format_percent(group.share(group.bubble_ns())),
+                          format_percent(warp.path.share(warp.path.group_ns(group.group))),
+                          group.events.empty() ? "-" : warp.event_name(group.events[0].event)});
+  }
+  page.table(table);
+  write_more(page, warp.times.groups.size(), table.rows.size());
+}
+
+std::string bottleneck_text(const WarpFigures& warp) {
+  const analysis::WarpBottleneck& bottleneck = *warp.bottleneck;
+  const std::string& group = warp.group_name(bottleneck.group);
+  if (bottleneck.is_by_path) {
+    return fmt::format("{} limits it: {} of the critical path is its own, {} in {}.", group,
+                       format_percent(bottleneck.share), format_percent(bottleneck.event_share),
+                       warp.event_name(bottleneck.event));
+  }
+  return fmt::format(
+      "{} is the busiest: it works for {} of its time. Which group waits for which is not known: "
+      "the capture declares no flows between events that were recorded.",
+      group, format_percent(bottleneck.share));
+}
+
+void write_path(Page& page, const WarpFigures& warp, size_t top) {
+  TextTable table{{{"critical path", true}, {"event", true}, {"share"}, {"in all blocks"}}};
+  for (const analysis::PathPart& part : warp.path.parts) {
+    if (table.rows.size() == top) break;
+    table.rows.push_back({warp.group_name(part.group), warp.event_name(part.event),
+                          format_percent(warp.path.share(part.length_ns)),
+                          format_duration(static_cast<double>(part.length_ns))});
+  }
+  page.table(table);
+  write_more(page, warp.path.parts.size(), table.rows.size());
+}
+
+void write_overlaps(Page& page, const WarpFigures& warp, size_t top) {
+  size_t shown = 0;
+  for (const analysis::WarpOverlap& overlap : warp.times.overlaps) {
+    if (shown++ == top) break;
+    page.field("overlap", fmt::format("{} and {} both work for {} of the time",
+                                      warp.group_name(overlap.a), warp.group_name(overlap.b),
+                                      format_percent(static_cast<double>(overlap.both_ns) /
+                                                     static_cast<double>(overlap.extent_ns))));
+  }
+  write_more(page, warp.times.overlaps.size(), std::min(shown, warp.times.overlaps.size()));
+}
+
+void write_steady(Page& page, const WarpFigures& warp, size_t top) {
+  TextTable table{{{"steady state", true},
+                   {"an iteration begins with", true},
+                   {"iterations"},
+                   {"mean"},
+                   {"p50"},
+                   {"p99"},
+                   {"left out", false, 1}}};
+  for (const analysis::SteadyState& state : warp.steady) {
+    if (table.rows.size() == top) break;
+    table.rows.push_back({warp.group_name(state.group), warp.event_name(state.event),
+                          format_count(state.iteration_ns.count),
+                          format_duration(state.iteration_ns.mean),
+                          format_duration(state.iteration_ns.median),
+                          format_duration(static_cast<double>(state.iteration_ns.p99)),
+                          format_count(state.left_out)});
+  }
+  if (!table.rows.empty()) page.table(table);
+}
+
+void write_balance(Page& page, const WarpFigures& warp, MissingFigures& missing) {
+  if (!warp.balance) {
+    missing.add("balance of multiprocessors", warp.balance.unknown());
+    return;
+  }
+  const analysis::SmBalance& balance = *warp.balance;
+  page.field("multiprocessors",
+             fmt::format("{} with {} to {} blocks, at most {} at once; {}, the last of {} "
+                         "blocks",
+                         format_count(balance.sms), balance.blocks_per_sm.min,
+                         balance.blocks_per_sm.max, balance.resident,
+                         balance.waves.size() == 1 ? std::string("1 wave")
+                                                   : fmt::format("{} waves", balance.waves.size()),
+                         format_count(balance.waves.back().blocks)));
+  page.field("imbalance", fmt::format("{}: SM {} was used longest, {}; the mean is {}",
+                                      format_percent(balance.imbalance()), balance.last_sm,
+                                      format_duration(static_cast<double>(balance.covered_ns.max)),
+                                      format_duration(balance.covered_ns.mean)));
+  page.field("blocks", fmt::format("mean {}, p99 {}, longest {} (block {})",
+                                   format_duration(balance.block_ns.mean),
+                                   format_duration(static_cast<double>(balance.block_ns.p99)),
+                                   format_duration(static_cast<double>(balance.block_ns.max)),
+                                   balance.longest_block));
+}
+
+void write_events(Page& page, const WarpFigures& warp, size_t top) {
+  TextTable table{{{"group", true},
+                   {"event", true},
+                   {"count"},
+                   {"total", false, 1},
+                   {"mean"},
+                   {"p50"},
+                   {"p99"},
+                   {"max", false, 2},
+                   {"", true, 3}}};
+  size_t all = 0;
+  for (const WarpGroupFigures& group : warp.times.groups) {
+    for (const analysis::WarpEventFigures& event : group.events) {
+      if (++all > top) continue;
+      const analysis::Stats& stats = event.duration_ns;
+      const bool has_ranges = stats.count > 0;
+      const auto time = [has_ranges](double ns) { return has_ranges ? format_duration(ns) : "-"; };
+      table.rows.push_back({warp.group_name(group.group), warp.event_name(event.event),
+                            format_count(stats.count + event.instants),
+                            time(static_cast<double>(stats.total)), time(stats.mean),
+                            time(stats.median), time(static_cast<double>(stats.p99)),
+                            time(static_cast<double>(stats.max)),
+                            warp.events[event.event].is_wait ? "wait"
+                            : event.is_short                 ? "short"
+                            : has_ranges                     ? ""
+                                                             : "instants"});
+    }
+  }
+  table.drop_empty_columns();
+  page.table(table);
+  write_more(page, all, table.rows.size());
+}
+
+void write_launch(Page& page, const WarpFigures& warp, size_t top, MissingFigures& missing) {
+  page.paragraph(2, title_of(warp), Tone::Strong);
+  write_limits(page, warp, top);
+  if (!warp.bottleneck) {
+    warn(page, "Nothing was recorded in it.");
+    return;
+  }
+  write_clock(page, warp);
+  write_groups(page, warp, top);
+  page.paragraph(2, bottleneck_text(warp), Tone::Strong, 2);
+  write_path(page, warp, top);
+  write_overlaps(page, warp, top);
+  write_steady(page, warp, top);
+  write_balance(page, warp, missing);
+  write_events(page, warp, top);
+  if (!warp.joined) missing.add("the kernel around profiled launches", warp.joined.unknown());
+}
+
+}  // namespace
+
+void write_warps(Page& page, const SessionReport& report, size_t top, MissingFigures& missing) {
+  const std::vector<WarpFigures>& warps = report.overview.warps;
+  if (warps.empty()) return;
+  page.heading("INSIDE KERNELS",
+               fmt::format("{} profiled launch{}", warps.size(), warps.size() == 1 ? "" : "es"));
+  for (size_t i = 0; i < std::min(top, warps.size()); ++i) {
+    write_launch(page, warps[i], top, missing);
+  }
+  write_more(page, warps.size(), std::min(top, warps.size()));
+}
+
+}  // namespace gpufl::report

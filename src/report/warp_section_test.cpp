@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "analysis/warp/pipeline_simulator.hpp"
+#include "base/json.hpp"
+#include "report/diff_report.hpp"
+#include "report/json_report.hpp"
+#include "report/test_report.hpp"
+
+namespace gpufl::report {
+namespace {
+
+using analysis::testing::add_pipeline;
+using analysis::testing::Pipeline;
+using analysis::testing::TestSession;
+
+analysis::SessionData profiled(const Pipeline& pipeline) {
+  TestSession session;
+  const int64_t end = add_pipeline(session, pipeline);
+  session.kernel("void gemm<float>(float*)", pipeline.start_ns, end - pipeline.start_ns,
+                 {.correlation = pipeline.correlation});
+  return session.finish();
+}
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(WarpSectionTest, LooksAsItShould) {
+  analysis::SessionData session = profiled({.load_ns = 400,
+                                            .mma_ns = 1'000,
+                                            .consumer_gap_ns = 100,
+                                            .block_delay_ns = 500,
+                                            .correlation = 9});
+  format::WarpLaunch& launch = session.tables.warp_launches[0];
+  launch.offered = launch.records + 12;
+  launch.dropped = 12;
+  launch.problems = {"block 3, group 1: not finalised"};
+  launch.event_cost_ps = 25'500;
+  launch.tick_ps = 32'000;
+  const std::string text = text_of(std::move(session));
+  const size_t begin = text.find("INSIDE KERNELS");
+  ASSERT_NE(begin, std::string::npos);
+  expect_golden(text.substr(begin, text.find("\n\n", begin) - begin + 1), "inside_kernels.txt");
+}
+
+// What is wrong comes before any figure.
+TEST(WarpSectionTest, LossesComeFirst) {
+  analysis::SessionData session = profiled({});
+  session.tables.warp_launches[0].dropped = 7;
+  const std::string text = text_of(std::move(session));
+  const size_t lost = text.find("7 of 2,048 records found no room");
+  ASSERT_NE(lost, std::string::npos) << text;
+  EXPECT_LT(lost, text.find("limits it"));
+}
+
+TEST(WarpSectionTest, NamesTheGroupThatWasSlowedDown) {
+  EXPECT_TRUE(has(text_of(profiled({.load_ns = 1'500})), "producer limits it"));
+  EXPECT_TRUE(has(text_of(profiled({.load_ns = 400})), "consumer limits it"));
+  EXPECT_TRUE(
+      has(text_of(profiled({.load_ns = 1'500, .has_flows = false})), "producer is the busiest"));
+}
+
+TEST(WarpSectionTest, NothingOfSessionsWithoutOne) {
+  TestSession session;
+  session.kernel("gemm", 0, 100);
+  EXPECT_FALSE(has(text_of(session.finish()), "INSIDE KERNELS"));
+}
+
+TEST(WarpSectionTest, TopCutsLaunchesAndRows) {
+  TestSession session;
+  for (int64_t launch = 1; launch <= 3; ++launch) {
+    add_pipeline(session, {.launch = launch, .start_ns = launch * 1'000'000});
+  }
+  TextOptions options;
+  options.top = 1;
+  const std::string text = text_of(session.finish(), options);
+  EXPECT_TRUE(has(text, "launch 1"));
+  EXPECT_FALSE(has(text, "launch 2"));
+  EXPECT_TRUE(has(text, "... 2 more"));
+}
+
+TEST(WarpSectionTest, JsonHasTheSameFigures) {
+  const TestReport report(profiled({.load_ns = 1'500, .correlation = 9}));
+  const auto json = base::Json::parse(json_report(report.view()));
+  ASSERT_TRUE(json.is_ok());
+  const base::Json& warp = (*json)["warps"].items().at(0);
+  EXPECT_EQ(warp["bottleneck"]["group"].as_string(), "producer");
+  EXPECT_EQ(warp["joined"]["outside"].as_integer(-1), 0);
+  EXPECT_EQ(warp["groups"].items().size(), 2u);
+  EXPECT_GT(warp["critical_path"]["parts"].items().at(0)["share"].as_number(), 0.9);
+  EXPECT_EQ(warp["balance"]["sms"].as_integer(), 2);
+}
+
+TEST(WarpSectionTest, AComparisonNamesTheEventThatBecameSlower) {
+  const auto warps_of = [](const Pipeline& pipeline) {
+    return analysis::warp_figures(profiled(pipeline));
+  };
+  analysis::compare::Comparison comparison;
+  comparison.warps =
+      analysis::warp_changes(warps_of({.mma_ns = 1'000}), warps_of({.mma_ns = 1'300}));
+  const std::string text = diff_text(comparison);
+  EXPECT_TRUE(has(text, "Inside kernels: 2 of 4 events differ by more than the noise")) << text;
+  EXPECT_TRUE(has(text, "+300 ns")) << text;
+  const auto json = base::Json::parse(diff_json(comparison));
+  EXPECT_EQ((*json)["warps"].items().at(0)["event"].as_string(), "mma");
+  EXPECT_FALSE(has(diff_text({}), "Inside kernels"));
+}
+
+}  // namespace
+}  // namespace gpufl::report
