@@ -8,6 +8,12 @@ uint32_t stack_of(const analysis::Work& work, size_t row) {
   return work.stack.empty() ? 0 : work.stack[row];
 }
 
+std::string warp_event(const SessionTexts& texts, size_t row) {
+  namespace column = format::warp_span_column;
+  const format::Batch& rows = texts.tables().others.at(format::Kind::WarpSpan);
+  return texts.name(static_cast<uint32_t>(rows.at(column::kEvent, row)));
+}
+
 }  // namespace
 
 // The log tells hundredths of a percent.
@@ -39,6 +45,8 @@ std::string_view category_of(SliceKind kind) {
     case SliceKind::Copy: return "memcpy";
     case SliceKind::Fill: return "memset";
     case SliceKind::Graph: return "graph";
+    case SliceKind::WarpSpan:
+    case SliceKind::WarpInstant: return "warp";
   }
   return {};
 }
@@ -65,6 +73,8 @@ std::string slice_name(const SessionTexts& texts, std::span<const Slice> group) 
     case SliceKind::Copy: return texts.copy(row);
     case SliceKind::Fill: return "memset";
     case SliceKind::Graph: return "graph " + std::to_string(tables.graphs.graph[row]);
+    case SliceKind::WarpSpan:
+    case SliceKind::WarpInstant: return warp_event(texts, row);
   }
   return {};
 }

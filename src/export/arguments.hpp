@@ -55,8 +55,14 @@ enum class Arg : uint8_t {
   Repeat,
   Warmup,
   Ending,
+  Sm,
+  Group,
+  Stage,
+  Phase,
+  Launch,
+  ErrorNs,
 };
-inline constexpr size_t kArgCount = static_cast<size_t>(Arg::Ending) + 1;
+inline constexpr size_t kArgCount = static_cast<size_t>(Arg::ErrorNs) + 1;
 
 constexpr std::string_view to_string(Arg arg) {
   constexpr std::array<std::string_view, kArgCount> kNames = {"grid",
@@ -96,7 +102,13 @@ constexpr std::string_view to_string(Arg arg) {
                                                               "payload",
                                                               "repeat",
                                                               "warmup",
-                                                              "ending"};
+                                                              "ending",
+                                                              "sm",
+                                                              "group",
+                                                              "stage",
+                                                              "phase",
+                                                              "launch",
+                                                              "error_ns"};
   return kNames[static_cast<size_t>(arg)];
 }
 
@@ -238,6 +250,25 @@ void scope(const SessionTexts& texts, size_t row, Sink& sink) {
   where_known(scopes.ending, row, 0, [&](uint8_t v) { sink.text(Arg::Ending, scope_ending(v)); });
 }
 
+template <typename Sink>
+void warp_span(const SessionTexts& texts, size_t row, Sink& sink) {
+  namespace column = format::warp_span_column;
+  const format::Batch& rows = texts.tables().others.at(format::Kind::WarpSpan);
+  sink.integer(Arg::Launch, rows.at(column::kLaunch, row));
+  sink.integer(Arg::Block, rows.at(column::kBlock, row));
+  sink.integer(Arg::Group, rows.at(column::kGroup, row));
+  if (const int64_t sm = rows.at(column::kSm, row, -1); sm >= 0) sink.integer(Arg::Sm, sm);
+  if (const int64_t payload = rows.at(column::kPayload, row, -1); payload >= 0) {
+    sink.integer(Arg::Payload, payload);
+    sink.integer(Arg::Stage, payload & 0xffff);
+    sink.integer(Arg::Phase, payload >> 16);
+  }
+  if (rows.has(column::kError)) sink.integer(Arg::ErrorNs, rows.at(column::kError, row));
+  if (const auto text = warp_ending(rows.at(column::kEnding, row)); !text.empty()) {
+    sink.text(Arg::Ending, text);
+  }
+}
+
 }  // namespace arguments
 
 // Those of one row; a kernel's configuration is not among them.
@@ -254,6 +285,8 @@ void row_arguments(const SessionTexts& texts, const Slice& slice, Sink& sink) {
     case SliceKind::Copy: return arguments::copy(texts, slice.row, sink);
     case SliceKind::Fill: return arguments::fill(texts, slice.row, sink);
     case SliceKind::Graph: return arguments::graph(texts, slice.row, sink);
+    case SliceKind::WarpSpan:
+    case SliceKind::WarpInstant: return arguments::warp_span(texts, slice.row, sink);
     case SliceKind::KernelCall:
     case SliceKind::CopyCall:
     case SliceKind::FillCall:

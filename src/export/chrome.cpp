@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json.hpp"
@@ -13,6 +14,7 @@
 #include "export/run_axis.hpp"
 #include "export/session_texts.hpp"
 #include "export/timeline.hpp"
+#include "export/warp_tracks.hpp"
 
 namespace gpufl::exporting {
 namespace {
@@ -132,6 +134,7 @@ class SessionEvents {
     const Timeline timeline(texts_.tables());
     for (const ThreadTrack& thread : timeline.threads) write_thread(thread);
     for (const StreamTrack& stream : timeline.streams) write_stream(stream);
+    write_warps();
     for (const CounterTrack& counter : counter_tracks(texts_)) write_counter(counter);
   }
 
@@ -176,6 +179,26 @@ class SessionEvents {
     write_all(stream.graphs, name + ", graphs");
   }
 
+  // A kernel is a process, below its device; each group of each block a thread.
+  void write_warps() {
+    std::map<std::pair<int64_t, std::string>, Device> kernels;
+    for (const WarpTrack& warp : warp_tracks(texts_)) {
+      Device& kernel = kernels[{warp.device, warp.kernel}];
+      if (kernel.pid == 0) {
+        kernel.pid = free_pid_++;
+        events_.metadata(
+            "process", kernel.pid, 0,
+            texts_.device(warp.device) + ", " + warp.kernel + ", of " + texts_.process(),
+            kernel.pid);
+      }
+      for (const SliceRow& row : warp.rows) {
+        const int64_t tid = ++kernel.last_tid;
+        events_.metadata("thread", kernel.pid, tid, warp.sm_name() + ", " + warp.name, tid);
+        write_row(row, kernel.pid, tid);
+      }
+    }
+  }
+
   void write_row(const SliceRow& row, int64_t pid, int64_t tid) {
     walk(
         row,
@@ -189,7 +212,7 @@ class SessionEvents {
 
   void write_slice(std::span<const Slice> group, int64_t pid, int64_t tid) {
     const Slice& first = group.front();
-    const bool is_mark = first.kind == SliceKind::Mark;
+    const bool is_mark = is_instant(first.kind);
     std::string& event = events_.begin(is_mark ? 'i' : 'X', pid, tid);
     append_time(event, "ts", first.start + offset_ns_);
     if (is_mark) {

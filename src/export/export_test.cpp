@@ -10,11 +10,13 @@
 #include <gtest/gtest.h>
 
 #include "analysis/test_tables.hpp"
+#include "analysis/warp/pipeline_simulator.hpp"
 #include "export/csv.hpp"
 #include "export/json_text.hpp"
 #include "export/output_file.hpp"
 #include "export/run_axis.hpp"
 #include "export/timeline.hpp"
+#include "export/warp_tracks.hpp"
 #include "format/test_session.hpp"
 
 namespace gpufl::exporting {
@@ -37,6 +39,11 @@ RunData small_run() {
   TestSession session;
   session.kernel("gemm", 100, 50, {.api_start = 80, .api_duration = 5});
   return run_of(session);
+}
+
+// Of warp groups.
+size_t rows_of(const RunData& run) {
+  return run.sessions[0].tables.others.at(format::Kind::WarpSpan).rows();
 }
 
 TEST(Microseconds, AreMadeFromWholeNanoseconds) {
@@ -129,6 +136,36 @@ TEST(Timeline, WhatAThreadDidNests) {
       [&](const Slice&) { order += ")"; });
   EXPECT_EQ(order, "(0(10(20)))");
   EXPECT_EQ(rows[1][0].start, 90);
+}
+
+TEST(WarpTracks, OneForEachGroupOfEachBlockBelowItsKernel) {
+  TestSession session;
+  const int64_t end = add_pipeline(session, {.blocks = 3, .sms = 2, .correlation = 7});
+  session.kernel("void gemm<float>(float*)", 1'000'000, end, {.correlation = 7});
+  // Crosses the end of a load: it needs a row of its own, and is not lost.
+  auto& rows = session.data.tables.others.at(format::Kind::WarpSpan);
+  const auto flight = static_cast<int64_t>(session.name("in flight"));
+  rows.push_row({1'000'100, 5'000, 0, 1, 7, 0, 0, 0, flight, 0, -1, 0, 0});
+  rows.push_row({1'000'200, 0, 0, 1, 7, 0, 0, 0, flight, 0, -1, 1, 0});
+  const RunData run = run_of(session);
+  const SessionTexts texts(run.sessions[0]);
+  const std::vector<WarpTrack> tracks = warp_tracks(texts);
+  ASSERT_EQ(tracks.size(), 6U);
+  EXPECT_EQ(tracks[0].kernel, "inside gemm");
+  EXPECT_EQ(tracks[0].sm_name(), "SM 0");
+  EXPECT_EQ(tracks[0].name, "block 0, producer");
+  EXPECT_EQ(tracks[2].name, "block 2, producer");  // on the same multiprocessor
+  EXPECT_EQ(tracks[4].sm_name(), "SM 1");
+  size_t slices = 0, instants = 0;
+  for (const WarpTrack& track : tracks) {
+    for (const SliceRow& row : track.rows) {
+      slices += row.size();
+      for (const Slice& slice : row) instants += is_instant(slice.kind) ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(tracks[0].rows.size(), 2U);
+  EXPECT_EQ(slices, rows_of(run));
+  EXPECT_EQ(instants, 1U);
 }
 
 TEST(Timeline, OneCallStandsForAllTheWorkThatItBrought) {

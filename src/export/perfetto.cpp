@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "export/arguments.hpp"
 #include "export/counters.hpp"
@@ -11,6 +12,7 @@
 #include "export/run_axis.hpp"
 #include "export/session_texts.hpp"
 #include "export/timeline.hpp"
+#include "export/warp_tracks.hpp"
 
 namespace gpufl::exporting {
 namespace {
@@ -38,6 +40,7 @@ class SessionTracks {
     const Timeline timeline(texts_.tables());
     for (const ThreadTrack& thread : timeline.threads) write_thread(thread);
     for (const StreamTrack& stream : timeline.streams) write_stream(stream);
+    write_warps();
     for (const CounterTrack& counter : counter_tracks(texts_)) write_counter(counter);
   }
 
@@ -128,7 +131,7 @@ class SessionTracks {
 
   void begin_on_thread(PerfettoSequence& sequence, std::span<const Slice> group) {
     const Slice& first = group.front();
-    if (first.kind == SliceKind::Mark) {
+    if (is_instant(first.kind)) {
       sequence.begin_instant(slice_name(texts_, group), category_of(first.kind));
     } else {
       sequence.begin(slice_name(texts_, group), category_of(first.kind));
@@ -160,6 +163,23 @@ class SessionTracks {
       sequence.flow(first_flow_ + flow_of(tables, slice.kind, slice.row));
     }
     row_arguments(texts_, slice, sequence);
+  }
+
+  // Kernels, their multiprocessors and the groups of each block as tracks inside of tracks.
+  void write_warps() {
+    std::map<std::pair<int64_t, std::string>, uint64_t> kernels;
+    std::map<std::pair<uint64_t, int64_t>, uint64_t> sms;  // by the kernel's track
+    for (const WarpTrack& warp : warp_tracks(texts_)) {
+      uint64_t& kernel = kernels[{warp.device, warp.kernel}];
+      if (kernel == 0) kernel = new_track(device_track(warp.device), warp.kernel);
+      uint64_t& sm = sms[{kernel, warp.sm}];
+      if (sm == 0) sm = new_track(kernel, warp.sm_name());
+      for (const SliceRow& row : warp.rows) {
+        PerfettoSequence sequence(trace_, new_track(sm, warp.name), texts_);
+        write_row(sequence, row,
+                  [&](std::span<const Slice> group) { begin_on_thread(sequence, group); });
+      }
+    }
   }
 
   void write_counter(const CounterTrack& counter) {

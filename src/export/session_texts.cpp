@@ -160,6 +160,16 @@ std::string_view scope_ending(int64_t ending) {
   return {};
 }
 
+std::string_view warp_ending(int64_t ending) {
+  switch (static_cast<format::WarpEnding>(ending)) {
+    case format::WarpEnding::Normal:
+    case format::WarpEnding::Instant: return {};
+    case format::WarpEnding::NoEnd: return "no end";
+    case format::WarpEnding::NoBegin: return "no begin";
+  }
+  return {};
+}
+
 std::string_view allocation_operation(int64_t operation) {
   switch (static_cast<format::MemoryOperation>(operation)) {
     case format::MemoryOperation::Allocate: return "allocate";

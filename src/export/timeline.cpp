@@ -97,7 +97,7 @@ class RowLayout {
 
   bool take(Ends& open, const Slice& slice) const {
     while (!open.empty() && open.back() <= slice.start) open.pop_back();
-    if (slice.kind == SliceKind::Mark) return true;
+    if (is_instant(slice.kind)) return true;
     if (!open.empty() && (!may_nest_ || open.back() < slice.end)) return false;
     open.push_back(slice.end);
     return true;
@@ -132,6 +132,14 @@ class RowLayout {
   std::priority_queue<End, std::vector<End>, std::greater<>> open_;
 };
 
+}  // namespace
+
+std::vector<SliceRow> lay_out_nested(SliceRow slices) {
+  return RowLayout(true).lay_out(std::move(slices));
+}
+
+namespace {
+
 class ThreadSlices {
  public:
   explicit ThreadSlices(const Tables& tables) {
@@ -154,7 +162,7 @@ class ThreadSlices {
     std::vector<ThreadTrack> tracks;
     for (size_t i = 0; i < slices_.size(); ++i) {
       if (slices_[i].empty()) continue;
-      tracks.push_back({threads_[i], RowLayout(true).lay_out(std::move(slices_[i]))});
+      tracks.push_back({threads_[i], lay_out_nested(std::move(slices_[i]))});
     }
     std::sort(tracks.begin(), tracks.end(),
               [](const ThreadTrack& a, const ThreadTrack& b) { return a.thread < b.thread; });

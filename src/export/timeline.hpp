@@ -29,9 +29,17 @@ enum class SliceKind : uint8_t {
   Copy,
   Fill,
   Graph,
+  // Of warp groups.
+  WarpSpan,
+  WarpInstant,
 };
 inline bool is_call(SliceKind kind) {
   return kind >= SliceKind::ApiCall && kind <= SliceKind::AllocationCall;
+}
+
+// Something that has no length and opens nothing.
+inline bool is_instant(SliceKind kind) {
+  return kind == SliceKind::Mark || kind == SliceKind::WarpInstant;
 }
 
 struct Slice {
@@ -51,6 +59,9 @@ struct StreamTrack {
   std::vector<SliceRow> rows;
   std::vector<SliceRow> graphs;  // launches as a whole
 };
+
+// In rows in which slices nest; what overlaps otherwise goes to further ones.
+std::vector<SliceRow> lay_out_nested(SliceRow slices);
 
 struct Timeline {
   std::vector<ThreadTrack> threads;  // by thread id
@@ -86,7 +97,7 @@ void walk(const SliceRow& row, Begin begin, End end) {
     }
     close_until(first.start);
     begin(std::span<const Slice>(row.data() + i, next - i));
-    if (first.kind != SliceKind::Mark) open.push_back(&first);
+    if (!is_instant(first.kind)) open.push_back(&first);
     i = next;
   }
   close_until(INT64_MAX);

@@ -42,6 +42,26 @@ CodeMap make_code() {
   return CodeMap(frames, {});
 }
 
+// Inside of the first kernel: two groups of a block, one with ranges that cross.
+void add_warps(TestSession& session) {
+  gpufl::format::WarpLaunch launch;
+  launch.launch = 1;
+  launch.kernel = "gemm";
+  launch.device = 0;
+  launch.group_names = {"tma", "math"};
+  session.data.tables.warp_launches.push_back(launch);
+  using gpufl::format::Kind;
+  gpufl::format::Batch rows(Kind::WarpSpan);
+  const auto add = [&](const char* event, int64_t start, int64_t duration, int64_t group) {
+    rows.push_row(
+        {start, duration, 0, 1, 0, 12, 3, group, int64_t{session.name(event)}, 0, 65'538, 0, 640});
+  };
+  add("issue", 10'500, 1'000, 0);
+  add("in flight", 11'000, 3'000, 0);
+  add("multiply", 11'200, 2'000, 1);
+  session.data.tables.others.emplace(Kind::WarpSpan, rows);
+}
+
 SessionData first_session() {
   TestSession session;
   auto& header = session.data.summary.header;
@@ -97,6 +117,7 @@ SessionData first_session() {
   session.api_call("cudaMalloc", 3'000, 100, 0, "", {.thread = 4711});
   session.api_call("cudaFree", 4'000, 5, 1, "cudaErrorInvalidValue", {.thread = 4711});
   session.graph_launch(5, 2, 20'000, 300, {.stream = 11, .thread = 4711});
+  add_warps(session);
   session.marker("load", 5'000, 1'000, 4711, "data");
   session.marker("tick", 5'500, 0, 4711);
   session.counter("tokens", 100, 1);

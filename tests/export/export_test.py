@@ -241,6 +241,16 @@ class Exports(unittest.TestCase):
         self.assertEqual(malloc["args"]["address"], 0xFFFF800000000001)
         self.assertEqual(trace.named("cudaFree")[0]["args"]["error"], "cudaErrorInvalidValue")
         self.assertEqual([(m["name"], m["start"] - zero) for m in trace.instants], [("tick", 5_500)])
+        issue, flight = trace.named("issue")[0], trace.named("in flight")[0]
+        self.assertEqual((issue["start"] - zero, issue["end"] - zero), (10_500, 11_500))
+        self.assertEqual((flight["start"] - zero, flight["end"] - zero), (11_000, 14_000))
+        self.assertNotEqual(issue["track"].uuid, flight["track"].uuid)
+        self.assertEqual((issue["args"]["stage"], issue["args"]["phase"]), (2, 1))
+        track, path = trace.named("multiply", "warp")[0]["track"], []
+        while track is not None and track.parent_uuid:
+            path.append(track.name)
+            track = trace.tracks.get(track.parent_uuid)
+        self.assertEqual(path, ["block 3, math", "SM 12", "inside gemm", 'GPU 0: NVIDIA "H200"'])
         self.assertEqual(
             [(n, t - zero, v) for n, t, v in trace.counters],
             [
@@ -264,6 +274,8 @@ class Exports(unittest.TestCase):
         self.assertEqual((hard["ts"], hard["dur"]), (Decimal("10.007"), Decimal("5.001")))
         self.assertEqual(hard["args"]["registers"], 40)
         self.assertEqual(slices["late"]["ts"] * 1000, LATE)
+        multiply = slices["multiply"]
+        self.assertEqual((multiply["ts"], multiply["dur"]), (Decimal("11.200"), Decimal("2.000")))
         self.assertEqual(slices["cudaMalloc"]["args"]["address"], str(0xFFFF800000000001))
         starts = sorted(e["id"] for e in events if e["ph"] == "s")
         self.assertEqual(starts, sorted(e["id"] for e in events if e["ph"] == "f"))
@@ -394,7 +406,7 @@ class Exports(unittest.TestCase):
                 f"{name}.csv"
                 for name in (
                     "api counters device_metrics graphs host_metrics kernels markers memcpy memory "
-                    "memset scopes sync"
+                    "memset scopes sync warp_span"
                 ).split()
             ],
         )

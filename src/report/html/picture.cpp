@@ -132,6 +132,8 @@ class PictureBuilder {
       case SliceKind::FillCall: return text("memset call");
       case SliceKind::GraphCall: return text("graph launch call");
       case SliceKind::AllocationCall: return text("allocation call");
+      case SliceKind::WarpSpan:
+      case SliceKind::WarpInstant: break;  // on no track of this picture
     }
     return text("?");
   }
