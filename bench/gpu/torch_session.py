@@ -12,6 +12,8 @@ BUILD = pathlib.Path(os.environ.get("PORTABLE_BUILD", ROOT / "build" / "portable
 LIBRARY = BUILD / "lib" / "libgpufl_torch_session.so"
 INJECTION = BUILD / "lib" / "libgpufl_inject.so"
 GPUFL = BUILD / "bin" / "gpufl"
+# The Python package, for the Pythons that `./dev gpu-test --build` made it for.
+PACKAGES = BUILD / "lib" / "site-packages"
 
 
 def cannot_run(why):

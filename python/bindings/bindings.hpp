@@ -11,5 +11,6 @@ void bind_options(nanobind::module_& module);   // InitOptions and its enumerati
 void bind_analysis(nanobind::module_& module);  // sessions that were recorded
 void bind_scope(nanobind::module_& module);     // Scope
 void bind_capture(nanobind::module_& module);   // init, shutdown, counters, clean-up
+void bind_torch(nanobind::module_& module);     // labels of PyTorch; not without NVTX's headers
 
 }  // namespace gpufl::python

@@ -37,6 +37,10 @@ InitOptions options_in_force(const InitOptions& options, const nb::dict& given) 
   return resolved.options;
 }
 
+void check(const base::Status& status) {
+  if (!status.is_ok()) throw std::runtime_error(status.message());
+}
+
 void bind_session(nb::module_& module) {
   module.def("init", &start, nb::arg("options"), nb::arg("given"));
   module.def("options_in_force", &options_in_force, nb::arg("options"), nb::arg("given"),
@@ -46,6 +50,8 @@ void bind_session(nb::module_& module) {
              "Sample system metrics from here to system_stop(), whatever scopes are open.");
   module.def("system_stop", &gpufl::systemStop, nb::arg("name") = "system", Unlocked(),
              "Undo one system_start() of that name.");
+  module.def("pause", [] { check(Client::instance().pause()); }, Unlocked());
+  module.def("resume", [] { check(Client::instance().resume()); }, Unlocked());
   module.def("is_recording", [] { return Client::instance().is_recording(); }, Unlocked());
   module.def("session_folder", [] { return Client::instance().folder(); }, Unlocked());
   module.def("report", [] { return Client::instance().report(); }, Unlocked());

@@ -92,6 +92,40 @@ void add_work(FrameBuilder& frame, const SessionTexts& texts, const Work& work) 
   add_call_times(frame, work);
 }
 
+// Labels of all rows of a table, found once for all columns.
+struct Labels {
+  explicit Labels(const SessionTexts& texts, const Work& work) {
+    if (texts.framework().is_empty()) return;
+    const size_t rows = work.rows();
+    for (auto* column : {&op, &module, &stack, &forward_op, &forward_path}) column->reserve(rows);
+    backward.reserve(rows);
+    for (size_t row = 0; row < rows; ++row) {
+      const analysis::FrameworkLabel label = texts.framework().at(work, row);
+      op.push_back(label.op);
+      module.push_back(label.module);
+      stack.push_back(label.stack);
+      backward.push_back(label.op == 0 ? kNoOp : label.is_backward ? 1 : 0);
+      forward_op.push_back(label.forward_op);
+      forward_path.push_back(texts.scope_path(label.forward_scope));
+    }
+  }
+  static constexpr uint8_t kNoOp = 2;
+  std::vector<uint32_t> op, module, stack, forward_op, forward_path;  // empty: nobody labelled
+  std::vector<uint8_t> backward;
+};
+
+// Borrows `labels` until the frame is finished.
+void add_labels(FrameBuilder& frame, const SessionTexts& texts, const Labels& labels) {
+  // What has no name has the empty one, which is unknown.
+  frame.texts_of("op", labels.op, name_text(texts));
+  frame.texts_of("module", labels.module, name_text(texts));
+  frame.texts_of("line", labels.stack, site_text(texts));
+  frame.maybe("backward", labels.backward, Labels::kNoOp);
+  frame.texts_of("forward_op", labels.forward_op, name_text(texts));
+  frame.texts_of("forward_scope", labels.forward_path,
+                 [&texts](uint64_t path) { return texts.path_text(static_cast<uint32_t>(path)); });
+}
+
 void add_config(FrameBuilder& frame, const Tables& tables) {
   const std::vector<uint32_t>& index = tables.kernels.config;
   const auto add = [&](std::string name, auto read) {
@@ -138,6 +172,7 @@ void add_config(FrameBuilder& frame, const Tables& tables) {
 
 Frame kernels(const SessionTexts& texts) {
   const analysis::Kernels& rows = texts.tables().kernels;
+  const Labels labels(texts, rows);
   FrameBuilder frame(rows.rows());
   add_work(frame, texts, rows);
   frame.texts_of("name", rows.config,
@@ -149,11 +184,13 @@ Frame kernels(const SessionTexts& texts) {
   frame.ids_of("graph_node", rows.graph_node);
   frame.ids_of("external", rows.external);
   frame.texts_of("captured_at", rows.node_stack, site_text(texts));
+  add_labels(frame, texts, labels);
   return frame.finish();
 }
 
 Frame copies(const SessionTexts& texts) {
   const analysis::Copies& rows = texts.tables().copies;
+  const Labels labels(texts, rows);
   FrameBuilder frame(rows.rows());
   add_work(frame, texts, rows);
   frame.whole("bytes", [&rows](size_t row) { return rows.bytes[row]; });
@@ -163,22 +200,26 @@ Frame copies(const SessionTexts& texts) {
   frame.maybe("peer_device", rows.peer_device, -1);
   frame.maybe("async", rows.is_async, kUnknown);
   frame.ids_of("graph_node", rows.graph_node);
+  add_labels(frame, texts, labels);
   return frame.finish();
 }
 
 Frame fills(const SessionTexts& texts) {
   const analysis::Fills& rows = texts.tables().fills;
+  const Labels labels(texts, rows);
   FrameBuilder frame(rows.rows());
   add_work(frame, texts, rows);
   frame.whole("bytes", [&rows](size_t row) { return rows.bytes[row]; });
   frame.maybe("value", rows.value, kUnknown);
   frame.texts_of("memory", rows.memory_kind, exporting::memory_kind);
   frame.ids_of("graph_node", rows.graph_node);
+  add_labels(frame, texts, labels);
   return frame.finish();
 }
 
 Frame waits(const SessionTexts& texts) {
   const analysis::Waits& rows = texts.tables().waits;
+  const Labels labels(texts, rows);
   FrameBuilder frame(rows.rows());
   add_work(frame, texts, rows);
   // The function that was called follows from the stack and the kind of wait.
@@ -194,6 +235,7 @@ Frame waits(const SessionTexts& texts) {
         return texts.call(static_cast<uint32_t>(key >> kCallBits), analysis::wait_call_name(call));
       });
   frame.maybe("event", rows.event_id, -1);
+  add_labels(frame, texts, labels);
   return frame.finish();
 }
 

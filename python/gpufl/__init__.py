@@ -13,7 +13,7 @@ Importing needs no GPU and opens nothing. Analysis is in gpufl.analyzer, gpufl.r
 which bring numpy, pandas and matplotlib when they are used.
 """
 
-from ._capture import UNSET, clean_logs, generate_report, init, session, shutdown
+from ._capture import UNSET, clean_logs, generate_report, init, pause, resume, session, shutdown
 from ._core import (
     BackendKind,
     Cleanup,
@@ -31,6 +31,14 @@ from ._upload import UploadError, UploadResult, upload_logs
 
 scope = Scope
 
+
+def load_ipython_extension(shell: object) -> None:
+    """What `%load_ext gpufl` calls: %%gpufl shows the report of a cell."""
+    from . import _notebook
+
+    _notebook.load(shell)
+
+
 __all__ = [
     "UNSET",
     "BackendKind",
@@ -46,6 +54,8 @@ __all__ = [
     "counter",
     "generate_report",
     "init",
+    "pause",
+    "resume",
     "scope",
     "session",
     "shutdown",

@@ -145,6 +145,22 @@ def shutdown() -> None:
     _core.shutdown()
 
 
+def pause() -> None:
+    """Stop recording the GPU until resume(), at no cost meanwhile. Scopes and metrics go on.
+
+    Nothing where it is paused already, and when disabled. RuntimeError where this process has no
+    session of its own: under `gpufl trace` it is the launcher's.
+    """
+    if _upload.in_force().enabled:
+        _core.pause()
+
+
+def resume() -> None:
+    """Record the GPU again, after pause(). RuntimeError where that cannot be."""
+    if _upload.in_force().enabled:
+        _core.resume()
+
+
 def generate_report(output_path: str | os.PathLike[str] = "") -> None:
     """Print the report of this process's session, or of its last one, or write it to a file."""
     if not _upload.in_force().enabled:

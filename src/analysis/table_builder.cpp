@@ -215,6 +215,7 @@ void TableBuilder::add_markers(const Batch& batch) {
   append.always(markers.domain, column::kDomain);
   append.always(markers.category, column::kCategory);
   append.always(markers.color, column::kColor);
+  append(markers.stack, column::kStack);
   append.always(markers.start, column::kStart, kNoTime);
   for (size_t row = 0; row < batch.rows(); ++row) {
     markers.payload.push_back(

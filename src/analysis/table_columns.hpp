@@ -109,6 +109,7 @@ void each_column(Any& table, Visit&& visit) {
   visit(table.category);
   visit(table.color);
   visit(table.payload);
+  visit(table.stack);
 }
 template <Of<Samples> Any, typename Visit>
 void each_column(Any& table, Visit&& visit) {

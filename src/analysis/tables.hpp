@@ -131,6 +131,7 @@ struct Markers {
   std::vector<uint32_t> name, domain;
   std::vector<int64_t> category, color;
   std::vector<double> payload;  // NaN: none
+  std::vector<uint32_t> stack;  // who began it: id for CodeMap; 0: none. Not always
 
   size_t rows() const { return start.size(); }
 };

@@ -43,12 +43,13 @@ class Client final : private Controlled {
   std::filesystem::path flushed_folder();
   // In the child of a fork().
   void abandon();
+  // Of this copy's own session: recording of the GPU. A session that it has joined is another's.
+  base::Status resume() override;
+  base::Status pause() override;
 
  private:
   // What `gpufl control` asks for.
   base::Json status() override;
-  base::Status resume() override;
-  base::Status pause() override;
   base::Status flush() override;
   base::Status end() override;
   base::Status mark(std::string_view text) override;

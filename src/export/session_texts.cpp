@@ -34,6 +34,7 @@ std::string valid_utf8(std::string_view text) {
 
 SessionTexts::SessionTexts(const analysis::SessionData& session)
     : session_(session),
+      framework_(session),
       names_(valid_texts(session.tables.names)),
       metrics_(valid_texts(session.tables.metrics)) {
   std::unordered_map<uint32_t, std::string> demangled;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/framework_ops.hpp"
 #include "analysis/session_data.hpp"
 
 // What the rows of one session are called in other tools: the one place for it, so that all exports
@@ -23,6 +24,7 @@ class SessionTexts {
 
   const analysis::Tables& tables() const { return session_.tables; }
   const analysis::SessionData& session() const { return session_; }
+  const analysis::FrameworkOps& framework() const { return framework_; }
 
   const std::string& name(uint32_t id) const { return text_at(names_, id); }
   const std::string& kernel(uint32_t config) const;  // demangled
@@ -65,6 +67,7 @@ class SessionTexts {
   void find_paths();
 
   const analysis::SessionData& session_;
+  const analysis::FrameworkOps framework_;
   std::vector<std::string> names_, metrics_;
   std::vector<std::string> kernels_;  // by configuration
   // The analysis room's paths, counted from 1.

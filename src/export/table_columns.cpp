@@ -106,6 +106,36 @@ TableBuilder work_table(const char* name, const SessionTexts& texts, const Work&
   return table;
 }
 
+// What a framework was doing at the call.
+void add_labels(TableBuilder& table, const SessionTexts& texts, const Work& work) {
+  const auto add = [&](std::string name, CellType type, auto write) {
+    table.add(std::move(name), type, [&texts, &work, write](size_t row, CellSink& cell) {
+      if (texts.framework().is_empty()) return cell.unknown();
+      write(texts.framework().at(work, row), cell);
+    });
+  };
+  const auto name = [&](std::string column, uint32_t analysis::FrameworkLabel::* id) {
+    add(std::move(column), CellType::Text,
+        [&texts, id](const analysis::FrameworkLabel& label, CellSink& cell) {
+          label.*id == 0 ? cell.unknown() : cell.text(texts.name(label.*id));
+        });
+  };
+  name("op", &analysis::FrameworkLabel::op);
+  name("module", &analysis::FrameworkLabel::module);
+  add("line", CellType::Text, [&texts](const analysis::FrameworkLabel& label, CellSink& cell) {
+    label.stack == 0 ? cell.unknown() : cell.text(texts.site(label.stack));
+  });
+  add("backward", CellType::Integer, [](const analysis::FrameworkLabel& label, CellSink& cell) {
+    label.op == 0 ? cell.unknown() : cell.integer(label.is_backward ? 1 : 0);
+  });
+  name("forward_op", &analysis::FrameworkLabel::forward_op);
+  add("forward_scope", CellType::Text,
+      [&texts](const analysis::FrameworkLabel& label, CellSink& cell) {
+        const uint32_t path = texts.scope_path(label.forward_scope);
+        path == 0 ? cell.unknown() : cell.text(texts.path_text(path));
+      });
+}
+
 void add_config(TableBuilder& table, const SessionTexts& texts) {
   const Tables& tables = texts.tables();
   const auto of_config = [&](std::string name, CellType type, auto read) {
@@ -162,6 +192,7 @@ ExportTable kernels(const SessionTexts& texts) {
   table.id("graph_node", rows.graph_node);
   table.id("external", rows.external);
   table.text("captured_at", rows.node_stack, [&texts](uint32_t id) { return texts.site(id); });
+  add_labels(table, texts, rows);
   return table.finish();
 }
 
@@ -175,6 +206,7 @@ ExportTable copies(const SessionTexts& texts) {
   table.number("peer_device", CellType::Integer, rows.peer_device, -1);
   table.number("async", CellType::Integer, rows.is_async);
   table.id("graph_node", rows.graph_node);
+  add_labels(table, texts, rows);
   return table.finish();
 }
 
@@ -185,6 +217,7 @@ ExportTable fills(const SessionTexts& texts) {
   table.number("value", CellType::Integer, rows.value);
   table.text("memory", rows.memory_kind, memory_kind);
   table.id("graph_node", rows.graph_node);
+  add_labels(table, texts, rows);
   return table.finish();
 }
 
@@ -194,6 +227,7 @@ ExportTable waits(const SessionTexts& texts) {
   table.add("name", CellType::Text,
             [&texts](size_t row, CellSink& cell) { cell.text(texts.wait(row)); });
   table.number("event", CellType::Integer, rows.event_id, -1);
+  add_labels(table, texts, rows);
   return table.finish();
 }
 

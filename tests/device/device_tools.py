@@ -20,11 +20,12 @@ import torch_session  # noqa: E402
 GPUFL = str(torch_session.GPUFL)
 PROGRAMS = ROOT / "tests" / "device" / "pytorch"
 PYTHON = sys.executable
+PYTHONPATH = os.pathsep.join([str(ROOT / "bench" / "gpu"), str(torch_session.PACKAGES)])
 
 
 def run(command, timeout=120, **variables):
     """Ends well, or the test fails with what it said."""
-    environment = dict(os.environ, PYTHONPATH=str(ROOT / "bench" / "gpu"), **variables)
+    environment = dict(os.environ, PYTHONPATH=PYTHONPATH, **variables)
     ran = subprocess.run(
         [str(word) for word in command],
         env=environment,
@@ -77,7 +78,7 @@ class TracedTest(unittest.TestCase):
     @contextlib.contextmanager
     def running(self, command, **variables):
         """A program that says "ready" and goes on until its stdin is closed."""
-        environment = dict(os.environ, PYTHONPATH=str(ROOT / "bench" / "gpu"), **variables)
+        environment = dict(os.environ, PYTHONPATH=PYTHONPATH, **variables)
         process = subprocess.Popen(
             [str(word) for word in command],
             env=environment,
@@ -94,6 +95,15 @@ class TracedTest(unittest.TestCase):
             process.kill()
             process.wait()
             process.stdout.close()
+
+
+def require_package():
+    """The Python package is there for this Python, with what its DataFrames need."""
+    code = "import gpufl.torch, pandas"
+    try:
+        run([PYTHON, "-c", code])
+    except AssertionError as error:
+        torch_session.cannot_run(f"no package gpufl with pandas for this Python: {error}")
 
 
 def main():

@@ -7,6 +7,7 @@ readonly portable=build/portable
 # What of the build folder has to travel to the GPU machine.
 readonly carried=("$portable/bin" "$portable/lib" "$portable/benchmarks")
 readonly carried_limit_mib=64
+readonly carried_python=3.12
 
 gpu_test_main() {
   case ${1:-} in
@@ -30,10 +31,31 @@ gpu_test_build() {
   need build test cuda
   configure portable -DGPUFL_CUDA=ON -DGPUFL_BENCH=ON
   build_preset portable
+  carry_package
   local size_mib
   size_mib=$(du -cm --apparent-size "${carried[@]}" | tail -n 1 | cut -f1)
   say "Carry: ${carried[*]} ($size_mib MiB)"
   [[ $size_mib -le $carried_limit_mib ]] || die "more than $carried_limit_mib MiB do not travel"
+}
+
+# The Python package, for the CPython of the GPU machine.
+carry_package() {
+  local interpreter tag wheel packages=$portable/lib/site-packages
+  interpreter=$(compgen -G "$HOME/.pyenv/versions/$carried_python.*/bin/python" | tail -n 1) || true
+  if [[ -z $interpreter ]]; then
+    say "No CPython $carried_python here: tests of the Python package will not run on the GPU machine."
+    return
+  fi
+  # shellcheck source=tools/dev/python_test.sh
+  source tools/dev/python_test.sh
+  need python
+  tag=$("$interpreter" -c 'import sys; print(sys.implementation.cache_tag)')
+  python_environment "$interpreter" ".deps/$tag" python
+  wheel=$(build_wheel ".deps/$tag" "$tag")
+  rm -rf "$packages"
+  "$interpreter" -m zipfile -e "$wheel" "$packages"
+  # These travel in $portable already.
+  rm -rf "$packages"/gpufl/{bin,lib}
 }
 
 cannot_tell() {

@@ -6,11 +6,12 @@ readonly wheel_platform=manylinux_2_34_x86_64
 
 python_test_main() {
   if [[ ${1:-} == --help ]]; then
-    say "usage: ./dev python-test [--python INTERPRETER] [--oldest] [--bench | pytest arguments]"
+    say "usage: ./dev python-test [--python INTERPRETER] [--oldest] [--bench | torch | pytest arguments]"
     say "Builds the wheel into build/wheels, checks that it runs on any Linux since glibc 2.34, and"
     say "runs python/tests in a virtual environment that has the wheel and what tests need."
     say "INTERPRETER: /usr/bin/python3, unless another is named, such as ~/.pyenv/versions/3.13.0/bin/python"
     say "--oldest: with the oldest numpy, pandas, pyarrow and matplotlib that are supported (CPython 3.10, 3.11)."
+    say "torch: with PyTorch, Lightning and transformers (gigabytes), the tests and examples that need them."
     say "--bench: runs bench/python there instead; figures go to build/bench/python_bench.json."
     return
   fi
@@ -24,6 +25,9 @@ python_test_main() {
   if [[ ${1:-} == --oldest ]]; then
     pinned=tools/requirements/python_oldest.txt
     shift
+  fi
+  if [[ ${1:-} == torch ]]; then
+    pinned=tools/requirements/python_torch.txt
   fi
   need build python
   local tag tools clean wheel
@@ -39,6 +43,16 @@ python_test_main() {
   if [[ ${1:-} == --bench ]]; then
     mkdir -p build/bench
     "$clean/bin/python" bench/python/python_bench.py --json build/bench/python_bench.json
+    return
+  fi
+  if [[ ${1:-} == torch ]]; then
+    shift
+    need test
+    configure release
+    build_preset release --target gpufl_standin_cupti
+    STANDIN_CUPTI=$root/build/release/standin/cupti/libcupti.so \
+      "$clean/bin/python" -m pytest -p no:cacheprovider python/tests/test_torch_labels.py \
+      python/tests/test_training.py python/tests/test_notebook.py python/tests/test_examples.py "$@"
     return
   fi
   "$clean/bin/python" -m pytest -p no:cacheprovider "$@"

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the labels of gpufl.torch cost a small GPT in PyTorch beside Trace alone: groups of steps in
+one process alternate between nothing, Trace and Trace with labels. Then longer sessions tell how many
+kernels have an operator and a line of the model, and what a label adds to the log. About 60 seconds.
+
+torch_labels.py [--json FILE]
+"""
+
+import argparse
+import contextlib
+import pathlib
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+
+import torch_session
+
+sys.path.insert(0, str(torch_session.PACKAGES))
+
+ROUNDS = 30
+STEPS = 6
+WARM_STEPS = 2  # of a group; CUPTI and the collector begin in them
+LABELLED_STEPS = 60
+MODEL_FILE = "gpt_model.py"
+
+
+class Groups:
+    """Runs groups of steps under a mode, each in a session of its own."""
+
+    def __init__(self, gpufl, torch, training, folder):
+        self.gpufl, self.torch, self.training, self.folder = gpufl, torch, training, folder
+
+    def steps(self, count):
+        """Milliseconds of each step, which is waited for."""
+        costs = []
+        for _ in range(count):
+            start = time.perf_counter()
+            self.training.step()
+            self.torch.cuda.synchronize()
+            costs.append((time.perf_counter() - start) * 1e3)
+        return costs
+
+    @contextlib.contextmanager
+    def session(self, labels):
+        logs = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        engine = self.gpufl.ProfilingEngine.Trace
+        with self.gpufl.session(app_name="gpt", log_path=logs, profiling_engine=engine) as session:
+            if not session.active:
+                torch_session.cannot_run("no session could be started")
+            if labels and not self.gpufl.torch.attach():
+                torch_session.cannot_run("this PyTorch cannot be labelled")
+            try:
+                yield session
+            finally:
+                self.gpufl.torch.detach()
+
+    def cost(self, mode):
+        if mode == "off":
+            return statistics.median(self.steps(WARM_STEPS + STEPS)[WARM_STEPS:])
+        with self.session(mode == "labels") as session:
+            cost = statistics.median(self.steps(WARM_STEPS + STEPS)[WARM_STEPS:])
+        shutil.rmtree(session.log_dir)
+        return cost
+
+    def recorded(self, labels):
+        """A session of LABELLED_STEPS steps, and the bytes of its log."""
+        from gpufl.analyzer import GpuFlightSession
+
+        with self.session(labels) as session:
+            self.steps(LABELLED_STEPS)
+        size = sum(path.stat().st_size for path in session.log_dir.rglob("*") if path.is_file())
+        return GpuFlightSession(session.log_dir), size
+
+
+def measure_ratios(groups, report):
+    # Neighbours are compared, so that the machine has little time to drift between them; every other
+    # round goes backwards.
+    order = ("off", "trace", "labels", "trace", "off")
+    rounds = []
+    for number in range(ROUNDS):
+        backwards = number % 2 == 1
+        costs = [groups.cost(name) for name in (reversed(order) if backwards else order)]
+        rounds.append(costs[::-1] if backwards else costs)
+
+    def mean(costs, places):
+        return statistics.geometric_mean(costs[place] for place in places)
+
+    def ratios(subject, baseline):
+        return [mean(costs, subject) / mean(costs, baseline) for costs in rounds]
+
+    for name, *places in (("off", 0, 4), ("Trace", 1, 3), ("Trace with labels", 2)):
+        middle = statistics.median(mean(costs, places) for costs in rounds)
+        report.value(f"step, {name}", middle, "ms")
+    report.ratio("A/A, Trace", ratios([3], [1]))
+    report.ratio("Trace with labels / Trace", ratios([2], [1, 3]), ("<=", 1.10))
+    report.ratio("Trace with labels / off", ratios([2], [0, 4]))
+
+
+def measure_labels(groups, report):
+    plain, plain_bytes = groups.recorded(labels=False)
+    labelled, labelled_bytes = groups.recorded(labels=True)
+    kernels = labelled.kernels
+    if len(kernels) == 0:
+        torch_session.cannot_run("no kernel was recorded")
+    has_op = kernels["op"].notna()
+    has_line = kernels["line"].astype(str).str.startswith(f"{MODEL_FILE}:")
+    backward = kernels["backward"].fillna(0) == 1
+    report.note("kernels_a_step", round(len(kernels) / LABELLED_STEPS))
+    report.note("kernels_of_the_backward_pass_a_step", round(backward.sum() / LABELLED_STEPS))
+    report.value("kernels with operator and line", 100 * (has_op & has_line).mean(), "%", (">=", 99))
+    report.value(
+        "kernels of the backward pass with operator and line",
+        100 * (has_op & has_line)[backward].mean(),
+        "%",
+        (">=", 99),
+    )
+    report.value("kernels with a module", 100 * kernels["module"].notna().mean(), "%")
+    report.value("ranges a step", len(labelled.markers) / LABELLED_STEPS, "ranges")
+    for name, session, size in (
+        ("log", plain, plain_bytes),
+        ("log with labels", labelled, labelled_bytes),
+    ):
+        report.value(name, size / len(session.kernels), "B a kernel")
+    missing = kernels[~(has_op & has_line)].groupby(["name", "op"], observed=True, dropna=False)
+    for key, count in missing.size().nlargest(5).items():
+        print(f"without label: {count} x {key}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--json")
+    arguments = parser.parse_args()
+    torch = torch_session.require_torch_gpu()
+    try:
+        import gpufl
+        import gpufl.torch
+        import pandas  # noqa: F401
+    except ImportError as error:
+        torch_session.cannot_run(f"no package gpufl with pandas for this Python: {error}")
+    import gpt_model
+
+    report = torch_session.Report("torch_labels", arguments.json)
+    report.note("gpu", torch.cuda.get_device_name(0))
+    report.note("torch", torch.__version__)
+    report.note("steps_a_group", STEPS)
+    with tempfile.TemporaryDirectory(prefix="gpufl-labels-") as folder:
+        groups = Groups(gpufl, torch, gpt_model.Training(), folder)
+        groups.steps(20)
+        measure_ratios(groups, report)
+        measure_labels(groups, report)
+    return report.finish()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+// Hears of every operator that PyTorch runs, through its own RecordFunction callbacks, and tells it
+// as NVTX ranges: operators that the program called and nodes of the backward pass in the domain
+// "torch.op", calls of modules in "torch.module". Which recorder these reach is NVTX's business.
+//
+// Built without PyTorch: its functions are found in the libtorch_cpu.so that is loaded, by their
+// mangled names, so a version that has others is told apart before anything of it is used.
+// docs/design/torch-labels.md says what of its layout is relied on. The ranges are made on the
+// program's threads; everything else by one thread at a time, with the GIL.
+namespace gpufl::python::torch_observer {
+
+// The `category` of ranges in "torch.op".
+enum class OpCategory : unsigned { Operator = 1, Backward = 2, Section = 3 };
+
+// Looks for PyTorch and learns where a RecordFunction holds its sequence number: `run` runs a few
+// operators that need gradients, on this thread. Empty: ready for attach(). Otherwise a sentence
+// that says why not.
+std::string prepare(void (*run)(void*), void* argument);
+// Ranges from here on, on all threads. Nothing where that is so already. After prepare().
+void attach();
+// No more of them; those that are open end.
+void detach();
+
+// A call of a module on this thread, from push to pop.
+void push_module(const char* path) noexcept;
+void pop_module() noexcept;
+// A range in "torch.op" for what no RecordFunction tells of.
+void push_section(const char* name) noexcept;
+void pop_section() noexcept;
+
+}  // namespace gpufl::python::torch_observer

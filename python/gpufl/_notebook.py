@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`%load_ext gpufl`, and then `%%gpufl` at the top of a cell: the report of what it does."""
+
+from __future__ import annotations
+
+import html
+import sys
+import tempfile
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, cell_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.display import display
+
+from . import _core, torch
+from ._capture import session
+from ._core import ProfilingEngine
+from .torch._steps import wait_for_gpu
+
+
+class CellReport:
+    """The report of a cell: a page where the front end shows those, else text."""
+
+    def __init__(self, text: str, page: str | None) -> None:
+        self.text = text
+        self.page = page
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str | None:
+        if self.page is None:
+            return None
+        # A document of its own: neither's styles and scripts meet the other's.
+        source = html.escape(self.page, quote=True)
+        return f'<iframe srcdoc="{source}" style="width: 100%; height: 45em; border: 0"></iframe>'
+
+
+@magics_class
+class GpuflMagics(Magics):
+    @magic_arguments()
+    @argument("--engine", default="Trace", help="what to record: Trace, PcSampling, ...")
+    @argument("--top", type=int, default=10, help="rows of each table (default: 10)")
+    @argument("--sort", default="total", help="kernels by total, count, mean, median, p99, max, name")
+    @argument("--text", action="store_true", help="text, also where a page could be shown")
+    @argument("--stacks", action="store_true", help="take CPU stacks: lines without PyTorch too")
+    @argument("--no-labels", action="store_true", help="without the labels of PyTorch")
+    @argument("--output", help="folder that keeps the session; else it is deleted")
+    @argument("--name", help="variable for the session, as a GpuFlightSession")
+    @cell_magic
+    def gpufl(self, line: str, cell: str) -> None:
+        """Run the cell, record what the GPU does meanwhile, and show the report."""
+        arguments = parse_argstring(self.gpufl, line)
+        engine = getattr(ProfilingEngine, arguments.engine, None)
+        if engine is None:
+            known = ", ".join(ProfilingEngine.__members__)
+            raise UsageError(f"there is no engine {arguments.engine!r}, but {known}")
+        if _core.is_recording():
+            raise UsageError("a session is running already: end it with gpufl.shutdown()")
+        with tempfile.TemporaryDirectory(prefix="gpufl-cell-") as folder:
+            options = {
+                "app_name": "cell",
+                "log_path": arguments.output or folder,
+                "profiling_engine": engine,
+                "enable_stack_trace": arguments.stacks,
+            }
+            recorded = self._record(cell, options, not arguments.no_labels)
+            if recorded is not None:
+                self._show(recorded, arguments)
+
+    def _record(self, cell: str, options: dict[str, Any], labels: bool) -> Any:
+        """The folder of the session; None: gpufl is disabled. What the cell raises is shown."""
+        attached = False
+        try:
+            with session(**options) as recording:
+                if labels and "torch" in sys.modules and not torch.is_attached():
+                    attached = torch.attach()
+                self.shell.run_cell(cell)
+                wait_for_gpu()
+        finally:
+            if attached:
+                torch.detach()
+        return recording.log_dir
+
+    def _show(self, folder: Any, arguments: Any) -> None:
+        from .analyzer import GpuFlightSession
+
+        recorded = GpuFlightSession(folder)
+        text = recorded.report("text", arguments.top, arguments.sort)
+        page = None if arguments.text else recorded.report("html", arguments.top, arguments.sort)
+        if arguments.name:
+            self.shell.user_ns[arguments.name] = recorded
+        display(CellReport(text, page))
+
+
+def load(shell: Any) -> None:
+    shell.register_magics(GpuflMagics)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""%%gpufl, in IPython's own shell."""
+
+import pathlib
+
+import gpufl
+import pytest
+
+pytest.importorskip("IPython")
+from IPython.core.error import UsageError  # noqa: E402
+
+
+@pytest.fixture
+def shell(monkeypatch, tmp_path):
+    monkeypatch.setenv("GPUFL_BACKEND", "none")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell()
+    shell.run_line_magic("load_ext", "gpufl")
+    yield shell
+    InteractiveShell.clear_instance()
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What cells display."""
+    reports = []
+    monkeypatch.setattr("gpufl._notebook.display", reports.append)
+    return reports
+
+
+CELL = """
+import gpufl
+with gpufl.Scope("cell scope"):
+    value = 42
+"""
+
+
+def test_a_cell_has_its_report(shell, shown):
+    shell.run_cell_magic("gpufl", "", CELL)
+    (report,) = shown
+    assert shell.user_ns["value"] == 42
+    assert "cell scope" in report.text
+    assert repr(report) == report.text
+    page = report._repr_html_()
+    assert page.startswith("<iframe srcdoc=")
+    assert "&lt;!DOCTYPE html&gt;" in page or "&lt;!doctype html&gt;" in page
+    assert not gpufl._core.is_recording()
+
+
+def test_text_alone(shell, shown):
+    shell.run_cell_magic("gpufl", "--text --top 3", CELL)
+    assert shown[0]._repr_html_() is None
+    assert "cell scope" in shown[0].text
+
+
+def test_the_session_can_be_kept(shell, shown, tmp_path):
+    shell.run_cell_magic("gpufl", "--output kept --name recorded", CELL)
+    recorded = shell.user_ns["recorded"]
+    assert list(recorded.scope_events["name"]) == ["cell scope"]
+    assert recorded.path.is_dir()
+    assert pathlib.Path("kept") in [*recorded.path.parents, recorded.path.parent]
+
+
+def test_what_a_cell_raises_is_shown_with_the_report(shell, shown, capsys):
+    shell.run_cell_magic("gpufl", "", CELL + "\n1 / 0\n")
+    assert "ZeroDivisionError" in capsys.readouterr().out
+    assert "cell scope" in shown[0].text
+    assert not gpufl._core.is_recording()
+
+
+def test_an_engine_that_is_none(shell, shown):
+    with pytest.raises(UsageError, match="no engine 'Fast', but Monitor, Trace"):
+        shell.run_cell_magic("gpufl", "--engine Fast", CELL)
+    assert shown == []
+
+
+def test_not_inside_of_a_session(shell, shown, recording):
+    with pytest.raises(UsageError, match="gpufl.shutdown"):
+        shell.run_cell_magic("gpufl", "", CELL)
+    assert gpufl._core.is_recording()
+
+
+def test_disabled_the_cell_runs(shell, shown, monkeypatch):
+    monkeypatch.setenv("GPUFL_DISABLED", "1")
+    shell.run_cell_magic("gpufl", "", "value = 7")
+    assert shell.user_ns["value"] == 7
+    assert shown == []

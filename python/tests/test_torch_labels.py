@@ -1,0 +1,344 @@
+# SPDX-License-Identifier: Apache-2.0
+"""gpufl.torch against the real PyTorch, on the CPU: `./dev python-test torch` runs it.
+
+Kernels are those of the stand-in CUPTI, which operators of this file launch; every program runs in
+an interpreter of its own, because NVTX looks for its tool once in a process."""
+
+import os
+import pathlib
+
+import pytest
+from conftest import events, run_python
+from gpufl.analyzer import GpuFlightSession
+
+pytest.importorskip("torch")
+
+STANDIN = os.environ.get("STANDIN_CUPTI", "")
+HERE = str(pathlib.Path(__file__).parent)
+
+PRELUDE = f"""
+import os
+import sys
+sys.path.insert(0, {HERE!r})
+import threading
+import gpufl
+
+def session():
+    # Ranges need no engine, kernels the stand-in.
+    engine = "Trace" if "GPUFL_CUPTI_LIBRARY" in os.environ else "Monitor"
+    return gpufl.session(app_name="t", log_path="logs", backend=gpufl.BackendKind.Nvidia,
+                         profiling_engine=getattr(gpufl.ProfilingEngine, engine))
+
+if "GPUFL_CUPTI_LIBRARY" in os.environ:
+    # Before PyTorch brings a libcupti of its own.
+    from standin_cupti import launcher
+    session().__enter__()
+    launch = launcher(os.environ["GPUFL_CUPTI_LIBRARY"])
+import gpufl.torch
+import torch
+from torch import nn
+"""
+
+# An operator whose forward and backward pass each launch a kernel.
+OPERATOR = """
+@torch.library.custom_op("demo::scale", mutates_args=())
+def scale(x: torch.Tensor) -> torch.Tensor:
+    launch("scale_kernel")
+    return x * 2
+
+@torch.library.custom_op("demo::scale_back", mutates_args=())
+def scale_back(grad: torch.Tensor) -> torch.Tensor:
+    launch("scale_back_kernel")
+    return grad * 2
+
+scale.register_autograd(lambda ctx, grad: torch.ops.demo.scale_back(grad))
+scale, scale_back = torch.ops.demo.scale, torch.ops.demo.scale_back
+
+class Block(nn.Module):
+    def forward(self, x):
+        return scale(x)  # line: scale
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = Block()
+        self.rest = nn.ModuleList([Block()])
+
+    def forward(self, x):
+        return self.rest[0](self.first(x)) + 1
+"""
+
+
+def run_labelled(code, operators=False):
+    """Runs a program in a file, whose lines are the program's own; its session."""
+    text = PRELUDE + (OPERATOR if operators else "") + code
+    path = pathlib.Path("program.py")
+    path.write_text(text, encoding="utf-8")
+    variables = {"GPUFL_CUPTI_LIBRARY": STANDIN} if operators else {}
+    printed = run_python(f"import runpy; runpy.run_path({str(path)!r})", **variables)
+    return GpuFlightSession("logs"), text.splitlines(), printed
+
+
+def line_of(text, mark):
+    (number,) = [i for i, line in enumerate(text, 1) if mark in line]
+    return f"program.py:{number} in "
+
+
+def ops(session):
+    markers = session.markers
+    return markers[markers["domain"] == "torch.op"].sort_values("start_ns", kind="stable")
+
+
+def test_operators_become_ranges():
+    session, _, _ = run_labelled("""
+with session():
+    gpufl.torch.attach()
+    x = torch.ones(4, 4, requires_grad=True)
+    y = nn.functional.linear(x, torch.ones(4, 4)).relu().sum()
+    y.backward()
+""")
+    names = list(ops(session)["name"])
+    start = names.index("aten::linear")
+    assert names[start : start + 3] == ["aten::linear", "aten::relu", "aten::sum"]
+    assert "aten::mm" not in names, "what an operator calls itself is not told"
+    backward = [name for name in names if "Backward" in name]
+    assert backward[:2] == ["SumBackward0", "ReluBackward0"]
+
+
+def test_numbers_pair_backward_nodes_with_their_operators():
+    session, _, printed = run_labelled("""
+with session():
+    gpufl.torch.attach()
+    x = torch.ones(4, requires_grad=True)
+    y = x.exp()
+    z = y.sin()
+    print(y.grad_fn._sequence_nr(), z.grad_fn._sequence_nr())
+    z.sum().backward()
+""")
+    exp, sin = (int(word) for word in printed.split())
+    by_name = {row["name"]: row["payload"] for _, row in ops(session).iterrows()}
+    assert by_name["aten::exp"] == by_name["ExpBackward0"] == exp
+    assert by_name["aten::sin"] == by_name["SinBackward0"] == sin
+
+
+def test_modules_become_ranges_with_their_paths():
+    session, _, _ = run_labelled("""
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+    def forward(self, x):
+        return nn.Tanh()(self.layers(x))
+with session():
+    gpufl.torch.attach()
+    Net()(torch.ones(1, 2))
+""")
+    markers = session.markers
+    modules = markers[markers["domain"] == "torch.module"].sort_values("start_ns", kind="stable")
+    assert list(modules["name"]) == [
+        "Net",
+        "Net.layers",
+        "Net.layers.0",
+        "Net.layers.1",
+        "Net.Tanh",
+    ]
+
+
+def test_a_module_that_raises_ends_its_range():
+    session, _, _ = run_labelled("""
+class Bad(nn.Module):
+    def forward(self, x):
+        raise ValueError
+with session():
+    gpufl.torch.attach()
+    try:
+        nn.Sequential(Bad())(torch.ones(1))
+    except ValueError:
+        pass
+    nn.Identity()(torch.ones(1))
+""")
+    markers = session.markers
+    modules = markers[markers["domain"] == "torch.module"]
+    assert set(modules["name"]) == {"Sequential", "Sequential.0", "Identity"}
+    (ledger,) = events(pathlib.Path("logs"), "ledger")
+    assert ledger["markers_unclosed"] == 0
+    assert ledger["markers_unmatched"] == 0
+
+
+def test_detached_nothing_is_told_and_attaching_again_works():
+    session, _, _ = run_labelled("""
+with session():
+    assert gpufl.torch.attach() and gpufl.torch.attach() and gpufl.torch.is_attached()
+    torch.ones(1).exp()
+    gpufl.torch.detach()
+    gpufl.torch.detach()
+    assert not gpufl.torch.is_attached()
+    nn.Identity()(torch.ones(1).sin())
+    gpufl.torch.attach()
+    torch.ones(1).cos()
+""")
+    names = set(session.markers["name"])
+    assert {"aten::exp", "aten::cos"} <= names
+    assert not {"aten::sin", "Identity"} & names
+
+
+def test_attached_before_the_session_and_in_the_next_one():
+    session, _, _ = run_labelled("""
+gpufl.torch.attach()
+torch.ones(1).exp()
+for _ in range(2):
+    with session():
+        torch.ones(1).sin()
+""")
+    assert "aten::sin" in set(session.markers["name"])
+    assert "aten::exp" not in set(session.markers["name"])
+
+
+def test_disabled_nothing_is_attached():
+    run_labelled_disabled = PRELUDE + """
+gpufl.init(enabled=False)
+assert gpufl.torch.attach() is False
+gpufl.torch.detach()
+assert not torch.nn.modules.module._global_forward_hooks
+"""
+    run_python(run_labelled_disabled)
+
+
+def test_compiled_models_are_compiled_as_without():
+    session, _, printed = run_labelled("""
+import torch._dynamo as dynamo
+model = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+compiled = torch.compile(model, backend="aot_eager", fullgraph=True)
+with session():
+    gpufl.torch.attach()
+    for _ in range(3):
+        compiled(torch.ones(2, 4)).sum().backward()
+    print(dynamo.utils.counters["stats"]["unique_graphs"], dict(dynamo.utils.counters["graph_break"]))
+""")
+    assert printed.split() == ["1", "{}"]
+    names = set(session.markers["name"])
+    assert "CompiledFunctionBackward" in names
+    assert "OptimizedModule" in names
+
+
+def test_workers_of_a_data_loader_live_on():
+    session, _, _ = run_labelled("""
+class Numbers(torch.utils.data.Dataset):
+    def __len__(self):
+        return 4
+    def __getitem__(self, i):
+        return torch.full((2,), float(i)).exp()
+if __name__ in ("__main__", "<run_path>"):
+    with session():
+        gpufl.torch.attach()
+        loader = torch.utils.data.DataLoader(
+            Numbers(), num_workers=2, multiprocessing_context="fork", batch_size=1)
+        assert sum(batch.sin().numel() for batch in loader) == 8
+""")
+    assert list(ops(session)["name"]).count("aten::sin") == 4
+    assert "aten::exp" not in set(session.markers["name"]), "a worker is a process of its own"
+
+
+def test_threads_have_their_own_ranges():
+    session, _, _ = run_labelled("""
+with session():
+    gpufl.torch.attach()
+    def work():
+        for _ in range(50):
+            torch.ones(2, requires_grad=True).exp().sum().backward()
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+""")
+    found = ops(session)
+    exp = found[found["name"] == "aten::exp"]
+    assert len(exp) == 200
+    assert exp["thread"].nunique() == 4
+
+
+needs_standin = pytest.mark.skipif(not STANDIN, reason="STANDIN_CUPTI names no library")
+
+
+@needs_standin
+def test_kernels_have_op_module_line_and_their_forwards_scope():
+    session, text, _ = run_labelled(
+        """
+net = Net()
+with session():
+    gpufl.torch.attach()
+    for _ in range(3):
+        with gpufl.Scope("forward"):
+            y = net(torch.ones(2, requires_grad=True))
+        with gpufl.Scope("backward"):
+            y.sum().backward()
+    launch("bare_kernel")
+""",
+        operators=True,
+    )
+    kernels = session.kernels
+    forward = kernels[kernels["name"] == "scale_kernel"]
+    assert list(forward["op"].unique()) == ["demo::scale"]
+    assert list(forward["module"]) == ["Net.first", "Net.rest.0"] * 3
+    line = line_of(text, "# line: scale") + "Block.forward()"
+    assert set(forward["line"]) == {line}
+    assert set(forward["backward"]) == {0}
+    assert forward["forward_scope"].isna().all()
+
+    backward = kernels[kernels["name"] == "scale_back_kernel"]
+    assert set(backward["backward"]) == {1}
+    assert set(backward["forward_op"]) == {"demo::scale"}
+    assert list(backward["module"]) == ["Net.rest.0", "Net.first"] * 3
+    assert set(backward["line"]) == {line}
+    assert set(backward["scope"]) == {"backward"}
+    assert set(backward["forward_scope"]) == {"forward"}
+
+    bare = kernels[kernels["name"] == "bare_kernel"]
+    assert bare[["op", "module", "line", "backward"]].isna().all(axis=None)
+
+
+@needs_standin
+def test_functions_written_in_python_show_the_lines_inside():
+    session, text, _ = run_labelled(
+        """
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        launch("own_kernel")
+        return scale(x)  # line: inside
+    @staticmethod
+    def backward(ctx, grad):
+        return scale_back(grad)
+with session():
+    gpufl.torch.attach()
+    Twice.apply(torch.ones(2, requires_grad=True)).sum().backward()  # line: apply
+""",
+        operators=True,
+    )
+    kernels = session.kernels.set_index("name")
+    assert kernels.loc["own_kernel", "op"] == "Twice"
+    assert kernels.loc["own_kernel", "line"].startswith(line_of(text, "# line: apply"))
+    assert kernels.loc["scale_kernel", "op"] == "demo::scale"
+    assert kernels.loc["scale_kernel", "line"].startswith(line_of(text, "# line: inside"))
+    assert kernels.loc["scale_back_kernel", "op"] == "demo::scale_back"
+    assert kernels.loc["scale_back_kernel", "backward"] == 1
+
+
+@needs_standin
+def test_a_replayed_graph_is_labelled_by_its_replay():
+    session, text, _ = run_labelled(
+        """
+torch.cuda.CUDAGraph.replay = lambda graph: launch("graph_kernel")
+with session():
+    gpufl.torch.attach()
+    torch.cuda.CUDAGraph.replay(None)  # line: replay
+    gpufl.torch.detach()
+    torch.cuda.CUDAGraph.replay(None)
+""",
+        operators=True,
+    )
+    kernels = session.kernels
+    assert kernels["op"][0] == "CUDAGraph.replay"
+    assert kernels["line"][0].startswith(line_of(text, "# line: replay"))
+    assert kernels["op"].isna()[1]

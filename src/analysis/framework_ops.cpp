@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/framework_ops.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "format/columns.hpp"
+
+namespace gpufl::analysis {
+namespace {
+
+constexpr std::string_view kOpDomain = "torch.op";
+constexpr std::string_view kModuleDomain = "torch.module";
+// `category` of ranges in kOpDomain.
+constexpr int64_t kOperator = 1, kBackward = 2;
+constexpr auto kPushPop = static_cast<uint8_t>(format::MarkerShape::PushPop);
+
+int64_t call_time(const Work& work, size_t row) {
+  const bool has_call = !work.api_start.empty() && work.api_start[row] != kNoTime;
+  return has_call ? work.api_start[row] : work.start[row];
+}
+
+}  // namespace
+
+FrameworkOps::FrameworkOps(const SessionData& session) : tables_(session.tables) {
+  const Markers& markers = tables_.markers;
+  for (uint32_t row = 0; row < markers.rows(); ++row) {
+    if (markers.domain[row] == 0 || markers.shape[row] != kPushPop) continue;
+    const std::string& domain = tables_.name(markers.domain[row]);
+    const bool is_op = domain == kOpDomain;
+    if (!is_op && domain != kModuleDomain) continue;
+    const int64_t end = saturating_add(markers.start[row], markers.duration[row]);
+    (is_op ? ops_ : modules_)[markers.thread[row]].push_back(
+        {markers.start[row], end, row, kNone, kNoRow});
+  }
+  if (is_empty()) return;
+  const Scopes& scopes = tables_.scopes;
+  for (uint32_t row = 0; row < scopes.rows(); ++row) {
+    scopes_[scopes.thread[row]].push_back({scopes.start[row], scopes.end(row), row, kNone, kNoRow});
+  }
+  nest(ops_);
+  nest(modules_);
+  nest(scopes_);
+  find_makers();
+  lead_back();
+}
+
+void FrameworkOps::nest(RangesOfThread& threads) {
+  for (auto& [thread, ranges] : threads) {
+    std::stable_sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) {
+      return a.start != b.start ? a.start < b.start : a.end > b.end;
+    });
+    std::vector<uint32_t> open;
+    for (uint32_t i = 0; i < ranges.size(); ++i) {
+      while (!open.empty() && ranges[open.back()].end <= ranges[i].start) open.pop_back();
+      if (!open.empty()) ranges[i].outer = open.back();
+      open.push_back(i);
+    }
+  }
+}
+
+uint32_t FrameworkOps::latest_at(const Ranges& ranges, int64_t time_ns) {
+  const auto later =
+      std::upper_bound(ranges.begin(), ranges.end(), time_ns,
+                       [](int64_t time, const Range& range) { return time < range.start; });
+  return later == ranges.begin() ? kNone : static_cast<uint32_t>(later - ranges.begin() - 1);
+}
+
+uint32_t FrameworkOps::open_at(const Ranges& ranges, uint32_t latest, int64_t time_ns) {
+  uint32_t index = latest;
+  while (index != kNone && ranges[index].end < time_ns) index = ranges[index].outer;
+  return index;
+}
+
+const FrameworkOps::Range* FrameworkOps::find(const RangesOfThread& threads, int64_t thread,
+                                              int64_t time_ns) {
+  const auto found = threads.find(thread);
+  if (found == threads.end()) return nullptr;
+  const uint32_t index = open_at(found->second, latest_at(found->second, time_ns), time_ns);
+  return index != kNone ? &found->second[index] : nullptr;
+}
+
+// An operator tells the number of the next node that its thread would make: the nodes up to the
+// next operator's number are its own. A thread that makes none, or only runs backward, has none.
+void FrameworkOps::find_makers() {
+  const Markers& markers = tables_.markers;
+  for (const auto& [thread, ranges] : ops_) {
+    std::vector<Maker> makers;
+    for (const Range& range : ranges) {
+      const double number = markers.payload[range.row];
+      if (markers.category[range.row] != kOperator || !(number >= 0 && number < 0x1p53)) continue;
+      const auto first = static_cast<int64_t>(number);
+      if (!makers.empty()) {
+        makers.back().end_node = first;
+        if (makers.back().first_node >= first) makers.pop_back();
+      }
+      makers.push_back({first, INT64_MAX, range.row});
+    }
+    // Nobody comes after the last one: it has at least the node of its own number.
+    if (!makers.empty()) makers.back().end_node = makers.back().first_node + 1;
+    if (makers.size() > 1) makers_.emplace(thread, std::move(makers));
+  }
+}
+
+// Threads count for themselves: where two have made a node of that number, nobody can tell.
+uint32_t FrameworkOps::maker_of(uint32_t backward_row) const {
+  const double number = tables_.markers.payload[backward_row];
+  if (std::isnan(number)) return kNoRow;
+  uint32_t maker = kNoRow;
+  for (const auto& [thread, makers] : makers_) {
+    const auto later = std::upper_bound(
+        makers.begin(), makers.end(), number,
+        [](double node, const Maker& one) { return node < static_cast<double>(one.first_node); });
+    if (later == makers.begin()) continue;
+    const Maker& found = *std::prev(later);
+    if (number >= static_cast<double>(found.end_node)) continue;
+    if (tables_.markers.start[found.row] > tables_.markers.start[backward_row]) continue;
+    if (maker != kNoRow) return kNoRow;
+    maker = found.row;
+  }
+  return maker;
+}
+
+// What the engine does between two nodes, such as adding gradients up, is for the one before, and
+// so are nodes that no operator made, such as those which keep the gradients of parameters.
+void FrameworkOps::lead_back() {
+  for (auto& [thread, ranges] : ops_) {
+    uint32_t forward = kNoRow;
+    for (Range& range : ranges) {
+      if (tables_.markers.category[range.row] == kBackward) {
+        const uint32_t maker = maker_of(range.row);
+        if (maker != kNoRow) forward = maker;
+      }
+      range.forward = forward;
+    }
+  }
+}
+
+void FrameworkOps::take_from_forward(uint32_t forward_row, FrameworkLabel& label) const {
+  const Markers& markers = tables_.markers;
+  const int64_t thread = markers.thread[forward_row];
+  const int64_t time_ns = markers.start[forward_row];
+  label.forward_op = markers.name[forward_row];
+  if (stack_of(forward_row) != 0) label.stack = stack_of(forward_row);
+  if (const Range* module = find(modules_, thread, time_ns)) {
+    label.module = markers.name[module->row];
+  }
+  if (const Range* scope = find(scopes_, thread, time_ns)) label.forward_scope = scope->row;
+}
+
+FrameworkLabel FrameworkOps::at(const Work& work, size_t row) const {
+  const Markers& markers = tables_.markers;
+  const int64_t thread = tables_.callers[work.caller[row]].thread;
+  const int64_t time_ns = call_time(work, row);
+  FrameworkLabel label;
+  if (const Range* module = find(modules_, thread, time_ns)) {
+    label.module = markers.name[module->row];
+    label.stack = stack_of(module->row);
+  }
+  const auto found = ops_.find(thread);
+  if (found == ops_.end()) return label;
+  const Ranges& ranges = found->second;
+  const uint32_t latest = latest_at(ranges, time_ns);
+  const uint32_t innermost = open_at(ranges, latest, time_ns);
+  uint32_t node = innermost;
+  while (node != kNone && markers.category[ranges[node].row] != kBackward) {
+    node = ranges[node].outer;
+  }
+  if (innermost != kNone) {
+    const uint32_t op = ranges[innermost].row;
+    label.op = markers.name[op];
+    if (stack_of(op) != 0) label.stack = stack_of(op);
+  }
+  // A thread that runs no Python is the engine's own.
+  if (node == kNone && label.stack == 0) node = latest;
+  if (node == kNone) return label;
+  const uint32_t forward = ranges[node].forward;
+  label.is_backward = forward != kNoRow || markers.category[ranges[node].row] == kBackward;
+  if (forward != kNoRow) take_from_forward(forward, label);
+  return label;
+}
+
+}  // namespace gpufl::analysis
