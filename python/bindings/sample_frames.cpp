@@ -2,6 +2,7 @@
 #include "sample_frames.hpp"
 
 #include <cmath>
+#include <map>
 #include <memory>
 
 #include "format/columns.hpp"
@@ -14,13 +15,19 @@ using format::Batch;
 using format::Dict;
 using format::Kind;
 
+constexpr int64_t kNoPayload = -1;
+
 const Batch& rows_of(const SessionTexts& texts, Kind kind) {
-  static const Batch kNoSamples(Kind::PcSample), kNoMetrics(Kind::SassMetric),
-      kNoRanges(Kind::RangeMetric);
+  static const std::map<Kind, Batch> kNone = [] {
+    std::map<Kind, Batch> none;
+    for (const Kind each : {Kind::PcSample, Kind::SassMetric, Kind::RangeMetric, Kind::WarpSpan}) {
+      none.emplace(each, each);
+    }
+    return none;
+  }();
   const auto& others = texts.tables().others;
   const auto found = others.find(kind);
-  if (found != others.end()) return found->second;
-  return kind == Kind::PcSample ? kNoSamples : kind == Kind::SassMetric ? kNoMetrics : kNoRanges;
+  return found != others.end() ? found->second : kNone.at(kind);
 }
 
 // Paths of scopes by the id that the log gives them.
@@ -150,6 +157,48 @@ Frame perf(const SessionTexts& texts) {
   columns.numbers("correlation", column::kCorrelation, 0);
   columns.numbers("pass", column::kPass);
   columns.scope(column::kScope);
+  return columns.frame().finish();
+}
+
+Frame warp_spans(const SessionTexts& texts) {
+  namespace column = format::warp_span_column;
+  constexpr int64_t kStageMask = 0xffff;
+  constexpr int kPhaseShift = 16;
+  Columns columns(texts, {&rows_of(texts, Kind::WarpSpan)});
+  columns.whole("start_ns", column::kStart);
+  columns.whole("duration_ns", column::kDuration);
+  columns.numbers("device", column::kDevice, -1);
+  columns.whole("launch", column::kLaunch);
+  columns.numbers("correlation", column::kCorrelation, 0);
+  columns.numbers("sm", column::kSm, -1);
+  columns.whole("block", column::kBlock);
+  columns.whole("group", column::kGroup);
+  columns.texts("group_name", column::kGroupName, Dict::Name);
+  columns.texts("event", column::kEvent, Dict::Name);
+  columns.frame().texts(
+      "ending",
+      [&columns](size_t row) {
+        return static_cast<uint64_t>(columns.at(column::kEnding, row, 0)) + 1;
+      },
+      [](uint64_t ending) -> std::string {
+        switch (static_cast<format::WarpEnding>(ending - 1)) {
+          case format::WarpEnding::Normal: return "range";
+          case format::WarpEnding::Instant: return "instant";
+          case format::WarpEnding::NoEnd: return "no_end";
+          case format::WarpEnding::NoBegin: return "no_begin";
+        }
+        return "unknown";
+      });
+  columns.numbers("payload", column::kPayload, kNoPayload);
+  columns.frame().maybe("stage", [&columns](size_t row) {
+    const int64_t payload = columns.at(column::kPayload, row, kNoPayload);
+    return payload == kNoPayload ? kUnknown : payload & kStageMask;
+  });
+  columns.frame().maybe("phase", [&columns](size_t row) {
+    const int64_t payload = columns.at(column::kPayload, row, kNoPayload);
+    return payload == kNoPayload ? kUnknown : payload >> kPhaseShift;
+  });
+  columns.numbers("error_ns", column::kError);
   return columns.frame().finish();
 }
 

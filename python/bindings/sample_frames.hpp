@@ -13,5 +13,7 @@ Frame pc_samples(const exporting::SessionTexts& texts);
 Frame profile_samples(const exporting::SessionTexts& texts);
 // Hardware counters by range (RangeProfiler).
 Frame perf(const exporting::SessionTexts& texts);
+// What warp groups did inside of profiled kernels.
+Frame warp_spans(const exporting::SessionTexts& texts);
 
 }  // namespace gpufl::python

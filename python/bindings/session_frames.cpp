@@ -356,6 +356,7 @@ constexpr std::array kFrames = {
     NamedFrame{"profile_samples", profile_samples},
     NamedFrame{"pc_samples", pc_samples},
     NamedFrame{"perf", perf},
+    NamedFrame{"warp_spans", warp_spans},
 };
 
 }  // namespace

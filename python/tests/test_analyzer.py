@@ -139,6 +139,15 @@ def test_scopes_are_profile_samples():
     assert list(session.scopes["source"].unique()) == ["pc_sample", "sass_metric"]
 
 
+def test_warp_spans_tell_stage_and_phase():
+    spans = GpuFlightSession(COMPLETE).warp_spans
+    assert len(spans) == 6
+    assert list(spans["stage"]) == list(spans["payload"] & 0xFFFF)
+    assert list(spans["phase"]) == list(spans["payload"].floordiv(65536))
+    assert list(spans["event"][:3]) == ["event_a", "event_a", "event_b"]
+    assert list(spans["launch"][:3]) == [3, 4, 5]
+
+
 def test_perf_has_values_with_their_exponent():
     assert list(GpuFlightSession(COMPLETE).perf["value"][:3]) == [6e7, 7e8, 8e9]
 

@@ -118,6 +118,7 @@ class GpuFlightSession:
     profile_samples = _Table(
         "profile_samples", "Samples by instruction: stalls (PcSampling) and metrics (SassMetrics)."
     )
+    warp_spans = _Table("warp_spans", "What warp groups did inside of profiled kernels (warpscope).")
     scopes = _Table("profile_samples", "The same as profile_samples; for scopes: scope_events.")
 
     def __init__(
