@@ -30,7 +30,7 @@ def region(blocks, groups, pattern, rounds):
     lanes = blocks * groups
     lane = np.arange(lanes, dtype=np.uint64)
     records = len(pattern) * rounds
-    words = np.zeros((records + 1, lanes), dtype=np.uint64)
+    words = np.zeros((records + 2, lanes), dtype=np.uint64)  # one slot of each is left
     for index in range(records):
         words[index] = record(1000 + 64 * index, lane, *pattern[index % len(pattern)])
     words[records] = record(1000 + 64 * records, lane, 0, 3)
@@ -43,7 +43,7 @@ def with_side_block(words, blocks, groups):
     capture[: len(words)] = words
     entries = capture[len(words) + 16 :][: 8 * blocks * groups].reshape(-1, 8)
     entries[:, 0], entries[:, 2] = 900, 10**7
-    entries[:, 4] = prof.max_records_per_lane - 1
+    entries[:, 4] = prof.max_records_per_lane - 2
     entries[:, 6] = 1 << 48 | 1 << 49
     return capture
 

@@ -118,7 +118,7 @@ def test_tags():
 
 
 def words_of_one_span():
-    return [1 << 32 | 1, 100 << 32 | 4, 150 << 32 | 5, 160 << 32 | 3]
+    return [1 << 32 | 1, 100 << 32 | 4, 150 << 32 | 5, 160 << 32 | 3, 0]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def words_of_one_span():
         lambda words: np.array(words, dtype=np.uint64),
         lambda words: np.array(words, dtype=np.int64),
         lambda words: np.array(words, dtype=">u8"),
-        lambda words: np.array(words * 2, dtype=np.uint64).reshape(2, 4)[0],
+        lambda words: np.array(words * 2, dtype=np.uint64).reshape(2, 5)[0],
         lambda words: np.repeat(np.array(words, dtype=np.uint64), 2)[::2],
         lambda words: np.array(words, dtype="<u8").tobytes(),
         lambda words: memoryview(b"x" + np.array(words, dtype="<u8").tobytes())[1:],

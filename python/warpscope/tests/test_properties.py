@@ -157,7 +157,7 @@ def test_the_v1_region_alone(lanes):
     """Without anchors: times count from the earliest record, across a turn of the clock."""
     stride, clock = len(lanes) or 1, (1 << 32) - 40
     longest = max((len(lane) for lane in lanes), default=0)
-    words = np.zeros(1 + stride * (longest + 1), dtype=np.uint64)
+    words = np.zeros(1 + stride * (longest + 2), dtype=np.uint64)
     words[0] = 1 << 32 | stride
     offered = []
     for number, lane in enumerate(lanes):

@@ -64,7 +64,7 @@ def test_chrome_draws_overlapping_spans_on_lines_of_their_own(result, tmp_path):
 
 
 def test_unmatched_records_are_drawn(tmp_path):
-    words = [1 << 32 | 1, 100 << 32 | 1, 200 << 32 | 4, 300 << 32 | 3]
+    words = [1 << 32 | 1, 100 << 32 | 1, 200 << 32 | 4, 300 << 32 | 3, 0]
     result = ws.decode(words, ["a", "b"])
     names = {e["name"]: e["dur"] for e in chrome(result, tmp_path) if e["ph"] == "X"}
     assert names == {"a (no begin)": 0.0, "b (no end)": 0.1}

@@ -109,14 +109,14 @@ class _Decoder:
         record_lanes = records.sort(rows)
         blocks, groups = self._shape(record_lanes, num_blocks, num_groups)
         lanes = Lanes(records, record_lanes, side)
-        slots = records.slots
+        slots, found = records.slots, lanes.count
         last_slot = np.zeros(len(lanes), dtype=np.int64)
-        has_records = lanes.count > 0
-        last_slot[has_records] = slots[(lanes.start + lanes.count - 1)[has_records]]
+        last_slot[found > 0] = slots[(lanes.start + found - 1)[found > 0]]
         lanes.cut(records, problems)
         lanes.order_rings(records)
         self._find_open(lanes)
-        self._find_full(lanes, slots, last_slot + (stride or blocks * groups), max_records)
+        is_next_used = self._is_used(slots, last_slot + (stride or blocks * groups))
+        self._find_full(lanes, found, is_next_used, max_records)
         times = Times(lanes, records, problems)
         spans, unmatched, instants = self._rows(records, lanes, times, groups, names)
         return TraceResult(
@@ -166,20 +166,22 @@ class _Decoder:
             dropped = int(lanes.side.dropped[is_dropping].view(np.uint64).sum())
             self._problems.add("dropped", dropped, lanes.lane[is_dropping].min())
 
-    def _find_full(self, lanes: Lanes, slots: Any, next_slot: Any, max_records: int) -> None:
-        """Lanes that may have met the end of their room, and that nobody counted."""
-        is_open = ~lanes.is_finalised
+    def _is_used(self, slots: Any, wanted: Any) -> Any:
+        """Whether these slots have records, or are none of the region."""
+        is_used = np.zeros(len(self._region) + 1, dtype=bool)
+        is_used[slots] = is_used[-1] = True
+        return is_used[np.minimum(wanted, len(self._region))]
+
+    def _find_full(self, lanes: Lanes, found: Any, is_next_used: Any, max_records: int) -> None:
+        """Lanes that have no room left, so that they may have lost records that nobody counted."""
+        used = lanes.count + lanes.has_finalize
         if self._side is not None:
-            is_full = is_open & (lanes.count >= self._side.layout.max_records - 1)
+            is_full = used >= self._side.layout.max_records - ~lanes.has_finalize
         else:
-            is_used = np.zeros(len(self._region) + 1, dtype=bool)
-            is_used[slots] = is_used[-1] = True
-            is_full = is_open & is_used[np.minimum(next_slot, len(self._region))]
+            is_full = is_next_used & (used == found)  # else something older lies in the next slot
         if max_records:
-            is_full |= is_open & (lanes.count >= max_records)
-            # A finalize has its slot even where records before it had none.
-            is_full |= ~is_open & ~lanes.side.is_finalised & (lanes.count >= max_records - 1)
-        is_full &= lanes.count > 0
+            is_full |= used >= max_records
+        is_full &= (found > 0) & ~lanes.side.is_finalised
         if is_full.any():
             self._problems.add("possibly_lost", is_full.sum(), lanes.lane[is_full].min())
 

@@ -32,6 +32,7 @@ class SideLanes:
         self.is_finalised = self.is_initialised & ((state & np.uint64(LANE_FINALISED)) != 0)
         entries[~self.is_initialised] = 0
         entries[~self.is_finalised, 2:6] = 0
+        entries[:, 4:6] = np.minimum(entries[:, 4:6], np.uint64(_UNLIMITED))
         (self.start_ns, self.start_cycles, self.end_ns, self.end_cycles, self.offered,
          self.dropped) = np.ascontiguousarray(entries[:, :6].T).view(np.int64)  # fmt: skip
         self.sm = state.astype(np.uint16)
@@ -201,7 +202,8 @@ class Times:
         self.clock = start[self.record_lane] + elapsed
         if skip.any():
             at = np.arange(len(records)) - lanes.start[self.record_lane]
-            is_behind = at >= np.where(lanes.gap == NO_GAP, _UNLIMITED, lanes.gap)[self.record_lane]
+            gap = np.where(lanes.gap == NO_GAP, _UNLIMITED, lanes.gap)
+            is_behind = at >= gap[self.record_lane]
             self.clock += np.where(is_behind, skip[self.record_lane], 0)
         self.ns = self._to_ns(self.clock, self.record_lane)
         every = np.arange(len(lanes))
@@ -221,6 +223,8 @@ class Times:
         base = np.zeros(len(self._lanes), dtype=np.int64)
         base[self._lanes.count > 0] = elapsed[starts]
         elapsed -= base[self.record_lane]
+        # However long a gap is, it is not a clock that went back.
+        steps[(self._lanes.start + self._lanes.gap)[self._lanes.gap > 0]] = 0
         back = np.flatnonzero(steps >> np.uint32(31))
         return elapsed, np.bincount(self.record_lane[back], minlength=len(self._lanes))
 
