@@ -92,8 +92,8 @@ inline Drawing draw(const Trace& trace) {
 
 // Names by id, where the caller has them, else those of the side block.
 inline std::string name_of(const std::vector<std::string>& names, uint32_t id,
-                           std::string otherwise) {
-  return id < names.size() && !names[id].empty() ? names[id] : std::move(otherwise);
+                           const std::string& otherwise) {
+  return id < names.size() && !names[id].empty() ? names[id] : otherwise;
 }
 
 inline const char* ending_name(Ending ending) {

@@ -21,11 +21,11 @@ void reserve_large(std::vector<T>& values, size_t count) {
 #ifdef MADV_HUGEPAGE
   constexpr uintptr_t kPage = uintptr_t{1} << 21;
   const auto begin = reinterpret_cast<uintptr_t>(values.data());
-  const uintptr_t first = (begin + kPage - 1) & ~(kPage - 1);
-  const uintptr_t last = (begin + count * sizeof(T)) & ~(kPage - 1);
+  const size_t bytes = count * sizeof(T), before = (kPage - begin % kPage) % kPage;
+  if (bytes < before + kPage) return;
   // Refused, it is only slower.
-  if (first < last)
-    static_cast<void>(madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE));
+  static_cast<void>(madvise(reinterpret_cast<char*>(values.data()) + before,
+                            (bytes - before) / kPage * kPage, MADV_HUGEPAGE));
 #endif
 }
 
