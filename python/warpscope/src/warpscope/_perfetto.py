@@ -37,7 +37,12 @@ def write(result: TraceResult, path: Union[str, os.PathLike[str]]) -> None:
         file.writelines(_Writer(result).packets())
 
 
+_SHORT = [bytes([value]) for value in range(0x80)]
+
+
 def _varint(value: int) -> bytes:
+    if 0 <= value < 0x80:
+        return _SHORT[value]
     out = bytearray()
     value &= (1 << 64) - 1
     while value > 0x7F:
@@ -59,12 +64,23 @@ def _text(field: int, text: str) -> bytes:
     return _bytes(field, text.encode("utf-8", "replace"))
 
 
+def _annotations(found: dict[str, int]) -> bytes:
+    return b"".join(
+        _bytes(_ANNOTATION, _text(_ANNOTATION_NAME, key) + _number(_ANNOTATION_UINT, value))
+        for key, value in found.items()
+    )
+
+
+_EVENT_TAIL = _number(_SEQUENCE_ID, _SEQUENCE) + _number(_SEQUENCE_FLAGS, _NEEDS_STATE)
+
+
 class _Writer:
     def __init__(self, result: TraceResult) -> None:
         self._result = result
         self._iids: dict[str, int] = {}
         self._uuid = 0
         self._new_names = b""
+        self._wrapped: dict[tuple[int, int, str], bytes] = {}
 
     def packets(self) -> Iterator[bytes]:
         first = _number(_SEQUENCE_FLAGS, _STATE_CLEARED) + _number(_SEQUENCE_ID, _SEQUENCE)
@@ -77,6 +93,7 @@ class _Writer:
                 name = block_name(line.block, sm_of_block.get(line.block))
                 yield self._block(blocks[line.block], line.block, name)
             track = self._next_uuid()
+            self._wrapped.clear()
             yield self._track(track, blocks[line.block], line)
             yield from self._events(track, line)
 
@@ -123,18 +140,28 @@ class _Writer:
     def _event(
         self, track: int, time_ns: int, kind: int, name: str = "", found: Any = None
     ) -> bytes:
-        event = _number(_TYPE, kind) + _number(_EVENT_TRACK, track)
-        if name:
-            event += _number(_NAME_IID, self._iid(name))
-        for key, value in (found or {}).items():
-            annotation = _text(_ANNOTATION_NAME, key) + _number(_ANNOTATION_UINT, value)
-            event += _bytes(_ANNOTATION, annotation)
-        packet = _number(_TIMESTAMP, max(0, time_ns)) + _bytes(_TRACK_EVENT, event)
+        packet = _number(_TIMESTAMP, max(0, time_ns))
+        if found:
+            packet += _bytes(
+                _TRACK_EVENT, self._plain_event(track, kind, name) + _annotations(found)
+            )
+        else:
+            packet += self._wrapped_event(track, kind, name)
         if self._new_names:
             packet += _bytes(_INTERNED_DATA, self._new_names)
             self._new_names = b""
-        packet += _number(_SEQUENCE_ID, _SEQUENCE) + _number(_SEQUENCE_FLAGS, _NEEDS_STATE)
-        return _bytes(_PACKET, packet)
+        return _bytes(_PACKET, packet + _EVENT_TAIL)
+
+    def _wrapped_event(self, track: int, kind: int, name: str) -> bytes:
+        # Most differ in their time only.
+        key = track, kind, name
+        if key not in self._wrapped:
+            self._wrapped[key] = _bytes(_TRACK_EVENT, self._plain_event(track, kind, name))
+        return self._wrapped[key]
+
+    def _plain_event(self, track: int, kind: int, name: str) -> bytes:
+        event = _number(_TYPE, kind) + _number(_EVENT_TRACK, track)
+        return event + _number(_NAME_IID, self._iid(name)) if name else event
 
     def _iid(self, name: str) -> int:
         iid = self._iids.get(name)
