@@ -9,12 +9,12 @@ _DEVICE_HEADER = "warpscope.cuh"
 
 
 def include_dir() -> str:
-    """The folder for -I: inside of the package, or in a checkout the repository's own."""
+    """The folder for -I: inside of the package, or of the source package or repository it is in."""
     here = pathlib.Path(__file__).resolve().parent
-    for root in (here, *list(here.parents)[3:4]):
+    for root in (here, *list(here.parents)[1:4:2]):
         if (root / "include" / _DEVICE_HEADER).is_file():
             return str(root / "include")
-    raise FileNotFoundError(f"{_DEVICE_HEADER} is neither in {here} nor in a checkout around it")
+    raise FileNotFoundError(f"{_DEVICE_HEADER} is neither in {here} nor in a source package or repository around it")
 
 
 def device_header() -> str:
