@@ -120,8 +120,9 @@ class CaptureGate {
 class OwnKernelListener {
  public:
   virtual ~OwnKernelListener() = default;
-  // Monotonic clock. The collector's thread.
-  virtual void on_own_kernel(int64_t device, int64_t begin_ns, int64_t end_ns) = 0;
+  // Monotonic clock; `called_ns`: when the launch was called. The collector's thread.
+  virtual void on_own_kernel(int64_t device, int64_t called_ns, int64_t begin_ns,
+                             int64_t end_ns) = 0;
 };
 
 // Two times of a GPU's own clock, on the monotonic clock.
@@ -136,10 +137,10 @@ struct DeviceInterval {
 class DeviceClock {
  public:
   virtual ~DeviceClock() = default;
-  // Measures the GPU that is current on the calling thread, unless that was done a moment ago, and
-  // says which it is in the session. Takes some 0.1 ms, the first time of a GPU some milliseconds
-  // more.
-  virtual base::Result<int64_t> measure() = 0;
+  // Measures the GPU that is current on the calling thread, unless that was done less than
+  // `max_age_ns` ago, and says which it is in the session. Takes some 0.1 ms, the first time of a
+  // GPU some milliseconds more.
+  virtual base::Result<int64_t> measure(int64_t max_age_ns) = 0;
   // Whether the tracer has yet to tell of what measure() has done.
   virtual bool awaits_records(int64_t device) const = 0;
   // Nothing while nothing was measured.
@@ -232,6 +233,10 @@ class Backend {
   virtual Availability trace_available() = 0;
   virtual base::Result<std::unique_ptr<HealthSource>> make_health_source() = 0;
   virtual base::Result<std::unique_ptr<Tracer>> make_tracer(const TraceOptions& options) = 0;
+  // From the memory of the GPU that is current on the calling thread; waits for the copy.
+  virtual base::Status copy_from_device(const void* /*from*/, void* /*to*/, size_t /*bytes*/) {
+    return {base::Code::Unsupported, "this backend cannot copy"};
+  }
   // Null: code in kernels has no clock that could be told. The backend's.
   virtual DeviceClock* device_clock() { return nullptr; }
   // Null: none. `gate` is told of ranges and outlives the source; null: nobody is. `stacks` takes

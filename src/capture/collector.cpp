@@ -39,10 +39,7 @@ std::string frame_text(const symbols::StackFrame& frame) {
 }  // namespace
 
 Collector::Collector(const CollectorParts& parts)
-    : parts_(parts),
-      counters_(parts.log),
-      samples_(parts.log),
-      pause_(kPause) {
+    : parts_(parts), counters_(parts.log), samples_(parts.log), pause_(kPause) {
   if (parts.takes_stacks) make_stack_log();
   if (parts.scope_session == 0) return;
   scopes_.emplace(parts.log, parts.scope_session, parts.session_start_ns, parts.attributes);
@@ -173,11 +170,13 @@ int64_t Collector::intern(format::Dict dict, std::string_view value) {
   return parts_.log.intern(dict, value);
 }
 
-void Collector::submit(const format::Batch& rows) { parts_.log.write(rows); }
+void Collector::submit(const format::Batch& rows) {
+  if (parts_.warps != nullptr) parts_.warps->on_rows(rows);
+  parts_.log.write(rows);
+}
 
 void Collector::write(format::Kind kind, const base::Json& line) {
-  const bool is_code = kind == format::Kind::Module || kind == format::Kind::Source;
-  parts_.log.write(kind, line, is_code ? format::Channel::Code : format::Channel::System);
+  parts_.log.write(kind, line, format::spec(kind).channel);
 }
 
 backend::ScopeRef Collector::scope_at(int64_t thread, int64_t time_ns) {
@@ -250,6 +249,7 @@ void Collector::collect(bool everything) {
   if (stack_log_) symbols::StackTable::instance().refresh();
   samples_.write(parts_.sampler.take());
   if (tracer_ != nullptr) tracer_->drain(now_ns, *this);
+  if (parts_.warps != nullptr) parts_.warps->write(tracer_ != nullptr, everything, *this);
   write_posted();
   if (everything || now_ns - last_counters_ns_ >= kCountersEvery_ns) {
     counters_.sample(now_ns);

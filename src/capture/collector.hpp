@@ -20,6 +20,7 @@
 #include "capture/scope_collector.hpp"
 #include "capture/service_thread.hpp"
 #include "capture/stack_log.hpp"
+#include "capture/warp_recorder.hpp"
 #include "format/log_writer.hpp"
 
 // The one thread that writes a session's log: every 50 ms it takes what scopes, counters, sampler,
@@ -35,7 +36,8 @@ struct CollectorParts {
   bool attributes;                 // calls will ask for their scopes
   bool takes_stacks;
   int64_t session_start_ns;
-  uint32_t scope_session;  // 0: another session has the scopes
+  uint32_t scope_session;         // 0: another session has the scopes
+  WarpRecorder* warps = nullptr;  // null: none
 };
 
 // How it stands, as of a round.

@@ -26,6 +26,9 @@ namespace {
 
 constexpr int kDefaultIntervalMs = 100;
 constexpr size_t kMaxSystemStarts = 4096;  // names that are open at a time
+// How old a reading of the GPU's clock may be: before a launch that warpscope profiles, and after.
+constexpr int64_t kOpeningAge_ns = 100'000'000;
+constexpr int64_t kRecordingAge_ns = 2'000'000;
 
 SamplerConfig sampler_config(const SessionConfig& config, int64_t start_ns,
                              uint32_t scope_session) {
@@ -74,9 +77,11 @@ struct Running {
         instruments(std::move(opened)),
         log(std::move(log_writer)),
         sampler(sampler_config(config, start_ns, scopes.session()), instruments.health),
+        clock(instruments.backend ? instruments.backend->device_clock() : nullptr),
+        warps(clock, start_ns),
         collector({*log, sampler, instruments.markers.get(), instruments.gate.get(),
                    config.engine != kMonitorEngine || instruments.markers != nullptr,
-                   instruments.stacks != nullptr, start_ns, scopes.session()}),
+                   instruments.stacks != nullptr, start_ns, scopes.session(), &warps}),
         recording(instruments, config, collector, start_ns) {
     if (scopes.session() != 0) return;
     instruments.notes.push_back(
@@ -91,6 +96,8 @@ struct Running {
   Instruments instruments;
   std::unique_ptr<format::LogWriter> log;
   Sampler sampler;
+  backend::DeviceClock* const clock;  // null: none
+  WarpRecorder warps;
   Collector collector;
   GpuRecording recording;
 
@@ -120,6 +127,10 @@ class RunningSession final : public Session {
   base::Status pause() override;
   base::Json status() const override;
   void mark(std::string_view text) override;
+  void open_warpscope() override;
+  base::Status record_warpscope(WarpCapture capture) override;
+  base::Status copy_from_device(const void* device_words, size_t count,
+                                std::vector<uint64_t>& words) override;
   base::Status stop() override;
   void abandon() override;
 
@@ -201,6 +212,47 @@ void RunningSession::flush() {
 
 void RunningSession::mark(std::string_view text) {
   if (running_) post(*running_, "mark", text);
+}
+
+void RunningSession::open_warpscope() {
+  if (!running_ || running_->clock == nullptr) return;
+  const SignalsBlocked blocked;
+  // What went wrong is told with the capture.
+  static_cast<void>(guarded([&] {
+    const auto device = running_->clock->measure(kOpeningAge_ns);
+    return device ? base::Status::ok() : device.status();
+  }));
+}
+
+base::Status RunningSession::record_warpscope(WarpCapture capture) {
+  if (!running_) return {base::Code::Unavailable, "the session is its parent's"};
+  const SignalsBlocked blocked;
+  return guarded([&]() -> base::Status {
+    capture.taken_ns = base::monotonic_ns();
+    if (running_->clock == nullptr) {
+      capture.clock_failure = "the session's backend has no such clock";
+    } else if (const auto device = running_->clock->measure(kRecordingAge_ns); device) {
+      if (capture.device < 0) capture.device = *device;
+    } else {
+      capture.clock_failure = device.status().message();
+    }
+    const std::lock_guard lock(running_->mutex);
+    if (running_->stopped) return {base::Code::Unavailable, "the session has ended"};
+    if (running_->warps.take(std::move(capture))) return base::Status::ok();
+    return {base::Code::LimitReached, "too many captures wait to be written"};
+  });
+}
+
+base::Status RunningSession::copy_from_device(const void* device_words, size_t count,
+                                              std::vector<uint64_t>& words) {
+  if (!running_ || !running_->instruments.backend) {
+    return {base::Code::Unavailable, "the session has no backend"};
+  }
+  return guarded([&] {
+    words.resize(words.size() + count);
+    return running_->instruments.backend->copy_from_device(
+        device_words, words.data() + words.size() - count, count * sizeof(uint64_t));
+  });
 }
 
 base::Status RunningSession::resume() {

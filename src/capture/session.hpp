@@ -10,6 +10,7 @@
 
 #include "backend/backend.hpp"
 #include "base/status.hpp"
+#include "capture/warp_recorder.hpp"
 #include "format/log_writer.hpp"
 
 // One recording: the log, the collector's thread, the sampler's threads. Used by the client
@@ -82,6 +83,14 @@ class Session {
   virtual base::Status pause() = 0;
   // An event `mark` at the time of the call.
   virtual void mark(std::string_view text) = 0;
+  // Before a launch that warpscope profiles: reads the GPU's clock, unless that was done of late.
+  virtual void open_warpscope() = 0;
+  // After it, on the same thread: the words are its capture. Fails with LimitReached when too much
+  // waits to be written.
+  virtual base::Status record_warpscope(WarpCapture capture) = 0;
+  // Appends words from the memory of the GPU that is current on this thread.
+  virtual base::Status copy_from_device(const void* device_words, size_t count,
+                                        std::vector<uint64_t>& words) = 0;
   // What `gpufl control status` shows: session_id, dir, state, engine, times, counts, what is
   // pending.
   virtual base::Json status() const = 0;

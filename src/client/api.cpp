@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <cstdio>
 #include <fstream>
 #include <gpufl/counter.hpp>
+#include <gpufl/scope.hpp>
 #include <gpufl/session.hpp>
+#include <gpufl/warpscope.hpp>
 #include <string>
+#include <vector>
 
+#include "base/clock.hpp"
 #include "capture/counters.hpp"
 #include "client/client.hpp"
 
@@ -61,5 +67,81 @@ Counter counter(std::string_view name) noexcept {
 }
 
 void tick(std::string_view name, int64_t n) noexcept { counter(name).add(n); }
+
+namespace {
+
+std::vector<client::WarpscopeName> name_list(const std::map<uint32_t, std::string>& names) {
+  std::vector<client::WarpscopeName> list;
+  for (const auto& [id, text] : names) list.push_back({id, text.data(), text.size()});
+  return list;
+}
+
+WarpscopeStatus record_warpscope(const void* words, bool is_on_device, size_t count,
+                                 const WarpscopeInfo& info, int64_t opened_ns) noexcept {
+  if (detail::active_session.load(std::memory_order_relaxed) == 0) {
+    return WarpscopeStatus::NoSession;
+  }
+  try {
+    const auto events = name_list(info.event_names), groups = name_list(info.group_names);
+    const client::WarpscopeCall call{sizeof call,
+                                     is_on_device ? 1u : 0u,
+                                     static_cast<const uint64_t*>(words),
+                                     count,
+                                     events.data(),
+                                     events.size(),
+                                     groups.data(),
+                                     groups.size(),
+                                     info.kernel_name.data(),
+                                     info.kernel_name.size(),
+                                     info.device,
+                                     info.correlation,
+                                     gettid(),
+                                     opened_ns};
+    return Client::instance().record_warpscope(call);
+  } catch (...) {
+    return WarpscopeStatus::OutOfMemory;
+  }
+}
+
+}  // namespace
+
+const char* to_string(WarpscopeStatus status) noexcept {
+  switch (status) {
+    case WarpscopeStatus::Recorded: return "recorded";
+    case WarpscopeStatus::NoSession: return "no_session";
+    case WarpscopeStatus::Empty: return "empty";
+    case WarpscopeStatus::TooLarge: return "too_large";
+    case WarpscopeStatus::Full: return "full";
+    case WarpscopeStatus::CopyFailed: return "copy_failed";
+    case WarpscopeStatus::OutOfMemory: return "out_of_memory";
+  }
+  return "unknown";
+}
+
+WarpscopeStatus recordWarpscope(const uint64_t* words, size_t count,
+                                const WarpscopeInfo& info) noexcept {
+  return record_warpscope(words, false, count, info, 0);
+}
+
+WarpscopeStatus recordWarpscopeDevice(const void* device_words, size_t count,
+                                      const WarpscopeInfo& info) noexcept {
+  return record_warpscope(device_words, true, count, info, 0);
+}
+
+WarpscopeCapture::WarpscopeCapture() noexcept {
+  if (detail::active_session.load(std::memory_order_relaxed) == 0) return;
+  guarded([] { Client::instance().open_warpscope(); });
+  opened_ns_ = base::monotonic_ns();
+}
+
+WarpscopeStatus WarpscopeCapture::record(const uint64_t* words, size_t count,
+                                         const WarpscopeInfo& info) const noexcept {
+  return record_warpscope(words, false, count, info, opened_ns_);
+}
+
+WarpscopeStatus WarpscopeCapture::recordDevice(const void* device_words, size_t count,
+                                               const WarpscopeInfo& info) const noexcept {
+  return record_warpscope(device_words, true, count, info, opened_ns_);
+}
 
 }  // namespace gpufl

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -72,7 +73,18 @@ constexpr joining::OwnerCalls kOwnerCalls = {
     },
     .cuda_starts = capture::cuda_starts,
     .nvtx_starts = capture::nvtx_starts,
+    .open_warpscope = [] { Client::instance().open_warpscope(); },
+    .record_warpscope =
+        [](const WarpscopeCall* call) {
+          return static_cast<int32_t>(Client::instance().record_warpscope(*call));
+        },
 };
+
+std::map<uint32_t, std::string> names(const WarpscopeName* first, size_t count) {
+  std::map<uint32_t, std::string> all;
+  for (size_t i = 0; i < count; ++i) all[first[i].id] = std::string(first[i].text, first[i].size);
+  return all;
+}
 
 Client* make_client() {
   joining::set_up(kOwnerCalls);
@@ -253,6 +265,45 @@ void Client::system_stop(const std::string& name) {
   const std::lock_guard lock(mutex_);
   if (session_) session_->system_stop(name);
   if (auto* owner = joining::joined()) owner->system_stop(name.data(), name.size());
+}
+
+void Client::open_warpscope() {
+  const std::lock_guard lock(mutex_);
+  if (session_) session_->open_warpscope();
+  auto* owner = joining::joined();
+  if (owner != nullptr && joining::takes_warpscope(*owner)) owner->open_warpscope();
+}
+
+WarpscopeStatus Client::record_warpscope(const WarpscopeCall& call) {
+  if (call.count == 0 || call.words == nullptr) return WarpscopeStatus::Empty;
+  if (call.count > kMaxWarpscopeWords) return WarpscopeStatus::TooLarge;
+  const std::lock_guard lock(mutex_);
+  if (auto* owner = joining::joined(); owner != nullptr) {
+    if (!joining::takes_warpscope(*owner)) return WarpscopeStatus::NoSession;
+    return static_cast<WarpscopeStatus>(owner->record_warpscope(&call));
+  }
+  if (!session_) return WarpscopeStatus::NoSession;
+  capture::WarpCapture capture;
+  if (call.is_on_device != 0) {
+    const base::Status copied = session_->copy_from_device(call.words, call.count, capture.words);
+    if (!copied) {
+      say("a capture of warpscope was not copied: " + copied.text());
+      return WarpscopeStatus::CopyFailed;
+    }
+  } else {
+    capture.words.assign(call.words, call.words + call.count);
+  }
+  capture.event_names = names(call.event_names, call.event_count);
+  capture.group_names = names(call.group_names, call.group_count);
+  capture.kernel.assign(call.kernel, call.kernel_size);
+  capture.device = call.device;
+  capture.correlation = call.correlation;
+  capture.thread = call.thread;
+  capture.opened_ns = call.opened_ns;
+  const base::Status taken = session_->record_warpscope(std::move(capture));
+  if (taken) return WarpscopeStatus::Recorded;
+  return taken.code() == base::Code::LimitReached ? WarpscopeStatus::Full
+                                                  : WarpscopeStatus::NoSession;
 }
 
 // Without the lock: a thread of the parent may have held it.

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <gpufl/options.hpp>
+#include <gpufl/warpscope.hpp>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,6 +13,7 @@
 #include "client/control_server.hpp"
 #include "client/launch_request.hpp"
 #include "client/options.hpp"
+#include "client/warpscope_call.hpp"
 
 // This copy's session, behind include/gpufl/session.hpp; where another copy of the library in the
 // process has one, this copy is its member (client/joining.hpp). Never destroyed: scopes, exit
@@ -36,6 +38,9 @@ class Client final : private Controlled {
   std::string report();
   void system_start(const std::string& name);
   void system_stop(const std::string& name);
+  // As include/gpufl/warpscope.hpp has them; on the thread of the launch.
+  void open_warpscope();
+  WarpscopeStatus record_warpscope(const WarpscopeCall& call);
   bool is_recording();
   // Of the session, or of the last one; empty: there was none.
   std::filesystem::path folder();

@@ -47,6 +47,8 @@ constinit SessionTable gpufl_session_v1 = {
     .owner_ended = [] { forget_owner(); },
     .pass_nvtx = [](SessionTable* owner) { pass_nvtx(owner); },
     .counters = {nullptr, nullptr},
+    .open_warpscope = nullptr,
+    .record_warpscope = nullptr,
 };
 
 // Name size, value size, type; name; value: the table's address, counted from the value's own, so
@@ -188,6 +190,8 @@ void set_up(const OwnerCalls& calls) {
   gpufl_session_v1.flushed_folder = calls.flushed_folder;
   gpufl_session_v1.cuda_starts = calls.cuda_starts;
   gpufl_session_v1.nvtx_starts = calls.nvtx_starts;
+  gpufl_session_v1.open_warpscope = calls.open_warpscope;
+  gpufl_session_v1.record_warpscope = calls.record_warpscope;
   gpufl_session_v1.counters = capture::counters::own_counters();
 }
 

@@ -8,6 +8,7 @@
 #include "capture/counters.hpp"
 #include "capture/scope_recorder.hpp"
 #include "capture/vendor_entry.hpp"
+#include "client/warpscope_call.hpp"
 
 // One owner of capture per process. Several copies of this library may be in it: injected by the
 // driver, linked, in a plugin. Each carries an ELF note that leads to its SessionTable, so copies
@@ -46,6 +47,11 @@ struct SessionTable {
   void (*owner_ended)();
   void (*pass_nvtx)(SessionTable* owner);
   capture::counters::ForeignCounters counters;
+
+  // The owner's side again, of copies whose `size` reaches here: a launch that warpscope profiles
+  // is about to be made; its capture is there. The second returns a WarpscopeStatus.
+  void (*open_warpscope)();
+  int32_t (*record_warpscope)(const WarpscopeCall* call);
 };
 
 // What the owner's side calls in the copy that has the session.
@@ -55,7 +61,13 @@ struct OwnerCalls {
   size_t (*flushed_folder)(char* path, size_t capacity);
   void (*cuda_starts)();
   int (*nvtx_starts)(capture::NvtxGetExportTable get_export_table);
+  void (*open_warpscope)();
+  int32_t (*record_warpscope)(const WarpscopeCall* call);
 };
+// Whether that copy knows of warpscope.
+inline bool takes_warpscope(const SessionTable& table) {
+  return table.size >= offsetof(SessionTable, record_warpscope) + sizeof(table.record_warpscope);
+}
 // Before the first claim(); once.
 void set_up(const OwnerCalls& calls);
 

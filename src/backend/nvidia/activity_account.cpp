@@ -49,7 +49,9 @@ void ActivityDecoder::note(const CallNote& note, RowSink& sink) {
   if (note.kind == CallNoteKind::OwnCall) {
     ApiCall* own =
         calls_.claim_new(note.correlation, [&](const ApiCall& gone) { settle(gone, sink); });
-    if (own != nullptr) own->is_own = true;
+    if (own == nullptr) return;
+    own->is_own = true;
+    own->start = note.time_ns - origins_.monotonic_ns;
     return;
   }
   if (note.kind == CallNoteKind::CallEnd) {

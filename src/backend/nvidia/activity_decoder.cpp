@@ -109,10 +109,14 @@ ActivityRow ActivityDecoder::activity(const Record& record) {
 }
 
 void ActivityDecoder::decode_own_kernel(const KernelRecord& record, RowSink& sink) {
-  if (ApiCall* call = claim(record.correlationId, sink)) call->is_own = true;
-  if (options_.own_kernels == nullptr || record.start == 0 || record.end <= record.start) return;
+  ApiCall* call = claim(record.correlationId, sink);
+  if (call == nullptr) return;
+  const bool is_noted = call->is_own;
+  call->is_own = true;
+  if (!is_noted || options_.own_kernels == nullptr || record.end <= record.start) return;
   const int64_t to_monotonic_ns = origins_.monotonic_ns - origins_.cupti_ns;
   options_.own_kernels->on_own_kernel(devices_.of(record.deviceId),
+                                      call->start + origins_.monotonic_ns,
                                       static_cast<int64_t>(record.start) + to_monotonic_ns,
                                       static_cast<int64_t>(record.end) + to_monotonic_ns);
 }

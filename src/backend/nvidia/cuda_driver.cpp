@@ -69,6 +69,23 @@ std::optional<std::string> CudaDriver::device_uuid(uint32_t ordinal) const {
   return uuid_text(uuid);
 }
 
+base::Status copy_from_current_gpu(const void* from, void* to, size_t bytes) {
+  const auto loaded = base::DynamicLibrary::find_loaded({"libcuda.so.1"});
+  CUresult (*get_current)(CUcontext*) = nullptr;
+  CUresult (*copy)(void*, CUdeviceptr, size_t) = nullptr;
+  if (!loaded || !loaded->load("cuCtxGetCurrent", get_current) ||
+      !loaded->load("cuMemcpyDtoH_v2", copy)) {
+    return {base::Code::Unavailable, "this process has not loaded libcuda"};
+  }
+  CUcontext context = nullptr;
+  if (get_current(&context) != CUDA_SUCCESS || context == nullptr) {
+    return {base::Code::Unavailable, "no CUDA context is current on this thread"};
+  }
+  const CUresult code = copy(to, reinterpret_cast<CUdeviceptr>(from), bytes);
+  if (code == CUDA_SUCCESS) return base::Status::ok();
+  return {base::Code::Unavailable, "cuMemcpyDtoH: error " + std::to_string(code)};
+}
+
 bool is_cuda_initialised() {
   const auto loaded = base::DynamicLibrary::find_loaded({"libcuda.so.1"});
   CUresult (*device_get_count)(int*) = nullptr;

@@ -10,6 +10,7 @@
 
 #include "backend/nvidia/cuda_graphs.hpp"
 #include "base/dynamic_library.hpp"
+#include "base/status.hpp"
 
 // The few questions that tracing asks of CUDA's driver. Any thread. Without libcuda, or before the
 // program has initialised it, there is no answer; nothing here initialises CUDA.
@@ -35,6 +36,9 @@ class CudaDriver {
   CUresult (*device_get_attribute_)(int*, CUdevice_attribute, CUdevice) = nullptr;
   CUresult (*device_get_uuid_)(CUuuid*, CUdevice) = nullptr;
 };
+
+// Within the context that is current on the calling thread; waits for the copy. Loads nothing.
+base::Status copy_from_current_gpu(const void* from, void* to, size_t bytes);
 
 // Whether this process has initialised CUDA. Loads nothing; may wait for a cuInit() under way.
 bool is_cuda_initialised();

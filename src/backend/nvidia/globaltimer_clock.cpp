@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 
 #include "backend/nvidia/call_watch.hpp"
 #include "base/clock.hpp"
@@ -12,14 +11,8 @@ namespace gpufl::backend {
 namespace {
 
 constexpr int64_t kMillisecondNs = 1'000'000;
-// A reading serves so long: the clocks' drift is not worth another one.
-constexpr int64_t kFreshNs = 2 * kMillisecondNs;
 // What CUPTI makes of the GPU's times is off a straight line by less than this.
 constexpr int64_t kRecordErrorNs = 50;
-// What the GPU takes to begin and end a kernel, and how far CUPTI's clock is off: a record beyond
-// these is another kernel's.
-constexpr int64_t kMaxKernelMarginNs = kMillisecondNs;
-constexpr int64_t kMaxClockErrorNs = kMillisecondNs;
 // Times by kernels that are as good as this are not compared with others.
 constexpr int64_t kGoodErrorNs = 1'000;
 // When records of kernels have not come by then, they do not come.
@@ -38,18 +31,16 @@ SharedProbe& shared_probe() {
   return *one;
 }
 
-int64_t middle(int64_t a, int64_t b) { return a + (b - a) / 2; }
-
 }  // namespace
 
-base::Result<int64_t> GlobaltimerClock::measure() {
+base::Result<int64_t> GlobaltimerClock::measure(int64_t max_age_ns) {
   SharedProbe& shared = shared_probe();
   const std::unique_lock turn(shared.mutex, kTurnPatience);
   if (!turn) return base::Status(base::Code::Unavailable, "another thread reads the timer");
   const auto ordinal = shared.probe.current_device();
   if (!ordinal) return ordinal.status();
   const int64_t device = number_of(*ordinal);
-  if (is_fresh(device)) return device;
+  if (is_younger(device, max_age_ns)) return device;
   const OwnCalls ours;
   const auto reading = shared.probe.read();
   if (!reading) return reading.status();
@@ -63,10 +54,10 @@ base::Result<int64_t> GlobaltimerClock::measure() {
   return device;
 }
 
-bool GlobaltimerClock::is_fresh(int64_t device) const {
+bool GlobaltimerClock::is_younger(int64_t device, int64_t max_age_ns) const {
   const std::lock_guard lock(mutex_);
   const auto known = devices_.find(device);
-  return known != devices_.end() && base::monotonic_ns() - known->second.measured_ns < kFreshNs;
+  return known != devices_.end() && base::monotonic_ns() - known->second.measured_ns < max_age_ns;
 }
 
 // Only ever called with a turn of the probe's.
@@ -83,28 +74,20 @@ int64_t GlobaltimerClock::number_of(int ordinal) {
   return numbers_[number];
 }
 
-void GlobaltimerClock::on_own_kernel(int64_t device, int64_t begin_ns, int64_t end_ns) {
+void GlobaltimerClock::on_own_kernel(int64_t device, int64_t called_ns, int64_t begin_ns,
+                                     int64_t end_ns) {
   const std::lock_guard lock(mutex_);
   const auto found = devices_.find(device);
   if (found == devices_.end()) return;
   Device& known = found->second;
-  const int64_t kernel_ns = middle(begin_ns, end_ns);
-  const auto distance = [&](const GlobaltimerReading& reading) {
-    return std::abs(middle(reading.called_ns, reading.seen_ns) - kernel_ns);
-  };
-  const auto nearest =
-      std::min_element(known.unrecorded.begin(), known.unrecorded.end(),
-                       [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
-  if (nearest == known.unrecorded.end()) return;
-  const GlobaltimerReading reading = *nearest;
-  const auto inside_ns = static_cast<int64_t>(reading.last - reading.first);
-  const int64_t margin_ns = end_ns - begin_ns - inside_ns;
-  if (begin_ns < reading.called_ns - kMaxClockErrorNs ||
-      end_ns > reading.seen_ns + kMaxClockErrorNs || margin_ns > kMaxKernelMarginNs ||
-      margin_ns < -known.tick_ns - kRecordErrorNs) {
-    return;
-  }
-  known.unrecorded.erase(known.unrecorded.begin(), nearest + 1);
+  // Readings take turns, so a call lies within one; in none where its reading was given up.
+  const auto of_call = std::find_if(
+      known.unrecorded.begin(), known.unrecorded.end(), [&](const GlobaltimerReading& reading) {
+        return reading.called_ns <= called_ns && called_ns <= reading.seen_ns;
+      });
+  if (of_call == known.unrecorded.end()) return;
+  const GlobaltimerReading reading = *of_call;
+  known.unrecorded.erase(known.unrecorded.begin(), of_call + 1);
   known.by_kernels.add({reading.first, reading.last, begin_ns - kRecordErrorNs,
                         end_ns + known.tick_ns + kRecordErrorNs},
                        known.tick_ns);

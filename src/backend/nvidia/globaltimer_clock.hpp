@@ -24,11 +24,11 @@ class GlobaltimerClock final : public DeviceClock, public OwnKernelListener {
   // `uuids`: of the session's devices, by number.
   explicit GlobaltimerClock(std::vector<std::string> uuids) : uuids_(std::move(uuids)) {}
 
-  base::Result<int64_t> measure() override;
+  base::Result<int64_t> measure(int64_t max_age_ns) override;
   bool awaits_records(int64_t device) const override;
   std::optional<DeviceInterval> place(int64_t device, uint64_t first, uint64_t last) const override;
   std::optional<uint64_t> stamp_at(int64_t device, int64_t monotonic_ns) const override;
-  void on_own_kernel(int64_t device, int64_t begin_ns, int64_t end_ns) override;
+  void on_own_kernel(int64_t device, int64_t called_ns, int64_t begin_ns, int64_t end_ns) override;
 
  private:
   struct Device {
@@ -38,7 +38,7 @@ class GlobaltimerClock final : public DeviceClock, public OwnKernelListener {
     int64_t measured_ns = 0;  // the newest
   };
 
-  bool is_fresh(int64_t device) const;
+  bool is_younger(int64_t device, int64_t max_age_ns) const;
   int64_t number_of(int ordinal);
 
   const std::vector<std::string> uuids_;

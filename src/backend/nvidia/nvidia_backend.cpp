@@ -62,6 +62,9 @@ class NvidiaBackend : public Backend {
 
 #ifdef GPUFL_HAS_CUPTI
   DeviceClock* device_clock() override { return &globaltimer(); }
+  base::Status copy_from_device(const void* from, void* to, size_t bytes) override {
+    return copy_from_current_gpu(from, to, bytes);
+  }
 #endif
 
 #ifdef GPUFL_HAS_NVTX

@@ -60,6 +60,9 @@ struct CuptiStandin {
   uint32_t (*finalized)();  // how often since reset
   bool (*is_subscribed)();
   uint32_t (*enabled_kinds)();  // how many
+  // The record of a launch that withheld it, with times of the library's clock.
+  void (*kernel)(const Launch& launch, uint32_t correlation, uint64_t start, uint64_t end);
+  uint32_t (*allocate_on_host)();  // cuMemHostAlloc
 };
 
 using CuptiStandinFunction = const CuptiStandin*();

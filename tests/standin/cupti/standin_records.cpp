@@ -209,6 +209,15 @@ uint32_t launch(const Launch& launch) {
   return correlation;
 }
 
+void kernel(const Launch& launch, uint32_t correlation, uint64_t start, uint64_t end) {
+  Library& lib = library();
+  const std::lock_guard lock(lib.mutex);
+  Launch delivered = launch;
+  delivered.withheld = false;
+  delivered.duration_ns = end - start;
+  write_kernel(lib, delivered, {correlation, start}, start, 0);
+}
+
 uint32_t copy(const Copy& copy) {
   return call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, 0,
               nullptr, 0, [&](Library& lib, uint32_t correlation, uint64_t start) {
@@ -275,6 +284,11 @@ uint32_t synchronize(uint32_t context) {
 uint32_t allocate(int result) {
   return call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaMalloc_v3020, result,
               nullptr, 0, [](Library&, uint32_t, uint64_t) {});
+}
+
+uint32_t allocate_on_host() {
+  return call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuMemHostAlloc, 0, nullptr, 0,
+              [](Library&, uint32_t, uint64_t) {});
 }
 
 void capture(bool begin) {
@@ -373,6 +387,7 @@ constexpr FunctionName kNames[] = {
     STANDIN_DRIVER(cuMemcpyHtoDAsync_v2),
     STANDIN_DRIVER(cuProfilerStart),
     STANDIN_DRIVER(cuProfilerStop),
+    STANDIN_DRIVER(cuMemHostAlloc),
     STANDIN_DRIVER(cuModuleLoadData),
     STANDIN_DRIVER(cuStreamSynchronize),
     STANDIN_DRIVER(cuStreamBeginCapture_v2),
@@ -389,9 +404,9 @@ constexpr FunctionName kNames[] = {
 };
 
 constexpr CuptiStandin kStandin = {
-    reset,        fail,    launch,           copy,       fill,      synchronize,
-    allocate,     capture, next_correlation, hold_calls, finalized, is_subscribed,
-    enabled_kinds};
+    reset,         fail,    launch,           copy,       fill,      synchronize,
+    allocate,      capture, next_correlation, hold_calls, finalized, is_subscribed,
+    enabled_kinds, kernel,  allocate_on_host};
 
 }  // namespace
 }  // namespace gpufl::standin
