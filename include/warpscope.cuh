@@ -6,9 +6,12 @@
 // C++17, for nvcc and NVRTC; needs the folder it lies in as an include path and nothing else. sm_70
 // and newer. docs/guide/warpscope.md shows how to use it, docs/reference/warpscope-format.md what
 // it writes.
+#include <warpscope/wire.cuh>
+
+// A host compiler gets what it needs to pass a capture to a kernel, and no profilers.
+#if defined(__CUDACC__) || defined(WARPSCOPE_EMULATED)
 #include <warpscope/fast_profiler.cuh>
 #include <warpscope/profiler.cuh>
-#include <warpscope/wire.cuh>
 
 namespace ws {
 
@@ -46,3 +49,4 @@ WS_BOTH constexpr Ev to_event(Integer id) {
   const ::ws::ScopedRegion WS_REGION_NAME(ws_region_, __LINE__)(profiler, ::ws::to_event(event))
 #define WS_REGION_NAME(prefix, line) WS_REGION_JOIN(prefix, line)
 #define WS_REGION_JOIN(prefix, line) prefix##line
+#endif

@@ -10,6 +10,7 @@
 #if !defined(WARPSCOPE_EMULATED)
 #define WS_DEVICE __device__ __forceinline__
 #define WS_NOT_UNROLLED _Pragma("unroll 1")
+#define WS_UNLIKELY(condition) __builtin_expect(condition, false)
 
 namespace ws {
 

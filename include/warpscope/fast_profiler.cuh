@@ -32,7 +32,8 @@ class FastProfiler {
     uint64_t* side;
     uint32_t step;
     uint32_t room;
-    uint32_t policy;
+    uint32_t wrap;
+    uint32_t next;               // slot
     uint32_t copied;             // records that have left the ring
     uint32_t whole;              // halves that still fit and lie one behind the other
     uint32_t copies_extensions;  // not 0: halves of extension words are copied whole, too
@@ -53,7 +54,8 @@ class FastProfiler {
     ring.side = start.side;
     ring.step = start.place.step;
     ring.room = start.place.room();
-    ring.policy = start.place.policy;
+    ring.wrap = start.place.wrap();
+    ring.next = 0;
     ring.copied = 0;
     ring.whole = can_copy(ring, ring.records) ? ring.room / kHalf : 0;
     ring.copies_extensions = kExtended && can_copy(ring, ring.extensions) ? 1 : 0;
@@ -95,7 +97,7 @@ class FastProfiler {
     if (lane_ == 0) return;
     const device::Anchor anchor = device::read_anchor<kClock>();
     set_recording(kWord);
-    if (at_ == end_) spill();
+    if (WS_UNLIKELY(at_ == end_)) spill();
     store_pending();
     const uint32_t left = (at_ - (end_ - kHalfBytes)) / kWord;
     put_one_by_one(end_ - kHalfBytes, left);
@@ -130,7 +132,7 @@ class FastProfiler {
   // stored, so that the store waits for a read that was long ago; but where every cycle counts, not
   // between a begin and what it begins.
   WS_DEVICE void begin(uint32_t event, Extension extension) {
-    if (at_ == end_) spill();
+    if (WS_UNLIKELY(at_ == end_)) spill();
     uint32_t time = 0;
     if (kClock == Clock::Globaltimer) time = device::read_clock<kClock>();
     store_pending();
@@ -139,7 +141,7 @@ class FastProfiler {
   }
   WS_DEVICE void mark(uint32_t type, uint32_t event, Extension extension) {
     const uint32_t time = device::read_clock<kClock>();
-    if (at_ == end_) spill();
+    if (WS_UNLIKELY(at_ == end_)) spill();
     store_pending();
     set_pending(type, event, time, extension);
   }
@@ -173,7 +175,7 @@ class FastProfiler {
   // come.
   WS_DEVICE void set_recording(uint32_t recording) {
     if (recording == recording_) return;
-    if (at_ == end_) spill();
+    if (WS_UNLIKELY(at_ == end_)) spill();
     if (recording == 0) {
       const device::SharedAddress at = at_;
       store_pending();
@@ -191,6 +193,7 @@ class FastProfiler {
     const device::SharedAddress half = end_ - kHalfBytes;
     if (ring_->whole != 0) {
       --ring_->whole;
+      ring_->next += kHalf;
       device::copy_out(ring_->records + ring_->copied, half, kHalfBytes);
       if (kExtended && ring_->copies_extensions != 0) {
         device::copy_out(ring_->extensions + ring_->copied, half + kExtensionOffset, kHalfBytes);
@@ -217,22 +220,22 @@ class FastProfiler {
     for (uint32_t i = 0; i < kHalf; ++i) device::store_global(to + i, words[i]);
   }
   WS_DEVICE void put_one_by_one(device::SharedAddress from, uint32_t count) {
-    const uint32_t room = ring_->room, policy = ring_->policy, step = ring_->step;
-    uint32_t record = ring_->copied;
-    if (policy == kKeepFirst && record >= room) return;
+    const uint32_t room = ring_->room, wrap = ring_->wrap, step = ring_->step;
     const uint64_t* words = word_at(from);
     // Slots that are used again must not be written by a copy that is still under way.
-    if (policy != kKeepFirst && record + count > room) device::copy_wait_all();
+    if (wrap != kUncapped && ring_->next + count > room) device::copy_wait_all();
+    uint32_t next = ring_->next;
     WS_NOT_UNROLLED
-    for (uint32_t i = 0; i < count; ++i, ++record) {
-      const uint32_t slot = record < room ? record : LanePlace::overflow_slot(record, room, policy);
-      if (slot == kUncapped) return;
-      const uint64_t word = static_cast<uint64_t>(slot) * step;
+    for (uint32_t i = 0; i < count; ++i) {
+      if (next == room) next = wrap;
+      if (next == kUncapped) break;
+      const uint64_t word = static_cast<uint64_t>(next++) * step;
       device::store_global(ring_->records + word, words[i]);
       if (kExtended && ring_->extensions != nullptr) {
         device::store_global(ring_->extensions + word, words[i + kExtensionOffset / kWord]);
       }
     }
+    ring_->next = next;
   }
 
 #if defined(__CUDACC_RTC__)

@@ -44,12 +44,12 @@ class Profiler {
     if (!is_leader) return;
     const device::LaneStart start = device::begin_lane<kClock>(capture, group_id);
     if (!start.is_captured) return;
-    records_ = capture.words + start.place.first;
-    extensions_ = capture.extensions != nullptr ? capture.extensions + start.place.first : nullptr;
+    records_ = at_ = capture.words + start.place.first;
+    to_extension_ = capture.extensions != nullptr ? capture.extensions - capture.words : 0;
     side_ = start.side;
     step_ = start.place.step;
-    room_ = start.place.room();
-    policy_ = start.place.policy;
+    room_ = left_ = start.place.room();
+    wrap_ = start.place.wrap();
     tag_ = start.lane << 12;
     count_ = 0;
     window_ = capture.window;
@@ -116,28 +116,31 @@ class Profiler {
   }
   WS_DEVICE void put(uint32_t event_and_type, Extension extension) {
     const uint32_t time = device::read_clock<kClock>();
-    const uint32_t record = count_++;
-    uint32_t slot = record;
-    if (record >= room_) {
-      slot = LanePlace::overflow_slot(record, room_, policy_);
-      if (slot == kUncapped) return;
+    const bool is_used_again = count_++ >= room_;
+    if (left_ == 0) {
+      if (wrap_ == kUncapped) return;
+      at_ = records_ + static_cast<uint64_t>(wrap_) * step_;
+      left_ = room_ - wrap_;
     }
-    const uint64_t word = static_cast<uint64_t>(slot) * step_;
-    device::store_global(records_ + word, tag_ | event_and_type, time);
+    --left_;
+    device::store_global(at_, tag_ | event_and_type, time);
     // A slot that is used again may still have the extension of the record before.
-    if (extensions_ != nullptr && (extension.flags != 0 || record >= room_)) {
-      device::store_global(extensions_ + word, extension.payload, extension.flags);
+    if (to_extension_ != 0 && (extension.flags != 0 || is_used_again)) {
+      device::store_global(at_ + to_extension_, extension.payload, extension.flags);
     }
+    at_ += step_;
   }
 
   uint64_t* records_ = nullptr;
-  uint64_t* extensions_ = nullptr;
+  uint64_t* at_ = nullptr;  // of the next record
+  int64_t to_extension_ = 0;
   uint64_t* side_ = nullptr;
   uint32_t step_ = 0;
   uint32_t room_ = 0;
-  uint32_t policy_ = kKeepFirst;
+  uint32_t left_ = 0;  // slots from `at_` on
+  uint32_t wrap_ = kUncapped;
+  uint32_t count_ = 0;  // records offered
   uint32_t tag_ = 0;
-  uint32_t count_ = 0;
   Window window_ = {};
   bool is_lane_ = false;
   bool is_recording_ = false;

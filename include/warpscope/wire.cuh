@@ -8,6 +8,7 @@
 // NVRTC may have no include path at all. The types are those that libcu++ gives it.
 typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
+typedef long long int64_t;
 typedef unsigned long long uint64_t;
 #else
 #include <cstdint>
@@ -140,11 +141,10 @@ struct LanePlace {
   WS_BOTH uint32_t room() const {
     return slots == kUncapped ? kUncapped : slots - (slots != 0 ? 1 : 0);
   }
-  // The slot of a record behind those that fit; kUncapped: it is dropped.
-  static WS_BOTH uint32_t overflow_slot(uint32_t record, uint32_t room, uint32_t policy) {
-    if (policy == kKeepFirst || room == 0) return kUncapped;
-    const uint32_t kept = policy == kKeepBoth ? room / 2 : 0;
-    return kept + (record - kept) % (room - kept);
+  // The slot that follows the last of those; kUncapped: none, what comes then is dropped.
+  WS_BOTH uint32_t wrap() const {
+    if (policy == kKeepFirst || room() == 0) return kUncapped;
+    return policy == kKeepBoth ? room() / 2 : 0;
   }
 };
 

@@ -11,6 +11,7 @@
 #define WARPSCOPE_EMULATED
 #define WS_DEVICE inline
 #define WS_NOT_UNROLLED
+#define WS_UNLIKELY(condition) (condition)
 
 #include <warpscope/wire.cuh>
 

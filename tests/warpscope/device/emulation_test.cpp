@@ -204,8 +204,8 @@ TEST_F(Emulation, EveryWordIsWhereTheDocumentSays) {
   for (const auto& [name, run] : kProfilers) {
     for (const uint32_t placement : {0u, 1u}) {
       for (const uint32_t policy : {0u, 1u, 2u}) {
-        for (const uint32_t max_records : {1u, 2u, 3u, 4u, 6u, 8u, 14u, 64u, 200u, 512u}) {
-          for (const uint32_t rounds : {0u, 1u, 2u, 5u, 12u, 26u, 60u}) {
+        for (const uint32_t max_records : {1u, 2u, 3u, 4u, 8u, 14u, 64u, 512u}) {
+          for (const uint32_t rounds : {0u, 1u, 5u, 26u, 60u}) {
             for (const uint32_t extensions : {0u, 1u, 2u}) {
               const Shape shape = {2,           3,
                                    max_records, placement,
