@@ -112,6 +112,7 @@ class _Decoder:
         slots, found = records.slots, lanes.count
         last_slot = np.zeros(len(lanes), dtype=np.int64)
         last_slot[found > 0] = slots[(lanes.start + found - 1)[found > 0]]
+        records.slots = None
         lanes.cut(records, problems)
         lanes.order_rings(records)
         self._find_open(lanes)
@@ -174,7 +175,7 @@ class _Decoder:
 
     def _find_full(self, lanes: Lanes, found: Any, is_next_used: Any, max_records: int) -> None:
         """Lanes that have no room left, so that they may have lost records that nobody counted."""
-        used = lanes.count + lanes.has_finalize
+        used: Any = lanes.count + lanes.has_finalize
         if self._side is not None:
             is_full = used >= self._side.layout.max_records - ~lanes.has_finalize
         else:

@@ -14,7 +14,7 @@ def include_dir() -> str:
     for root in (here, *list(here.parents)[1:4:2]):
         if (root / "include" / _DEVICE_HEADER).is_file():
             return str(root / "include")
-    raise FileNotFoundError(f"{_DEVICE_HEADER} is neither in {here} nor in a source package or repository around it")
+    raise FileNotFoundError(f"{_DEVICE_HEADER} is neither in {here} nor in the sources around it")
 
 
 def device_header() -> str:

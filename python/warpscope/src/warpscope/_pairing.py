@@ -9,7 +9,7 @@ import numpy as np
 
 from ._records import HAS_TOKEN, stable_order
 
-_ROUNDS = 4  # of taking neighbours before sorting
+_ROUNDS = 3  # more of taking neighbours before sorting
 
 
 def pair(
@@ -25,15 +25,16 @@ def pair(
     """
     key, bound = _keys(lane, segment, event, extension)
     pairs: list[tuple[Any, Any]] = []
-    rest = np.arange(len(key))
+    rest = _take_neighbours(np.arange(len(key)), key, is_begin, pairs)
+    before = len(key)
     for _ in range(_ROUNDS):
-        before = len(rest)
-        rest = _take_neighbours(rest, key[rest], is_begin, pairs)
-        if len(rest) > before // 2:
+        if len(rest) == 0 or len(rest) > before // 2:
             break
+        before = len(rest)
+        rest = _take_neighbours(rest, key[rest], is_begin[rest], pairs)
     if len(rest):
         rest = rest[stable_order(key[rest], bound)]
-        rest = _take_neighbours(rest, key[rest], is_begin, pairs)
+        rest = _take_neighbours(rest, key[rest], is_begin[rest], pairs)
     if len(rest):
         depth = _depths(is_begin[rest])
         order = np.lexsort((depth, key[rest]))
@@ -41,7 +42,7 @@ def pair(
         # One number for both: where either changes, the next begins.
         changes = (np.diff(depth) != 0) | (np.diff(key[rest].view(np.int64)) != 0)
         both = np.concatenate([[0], np.cumsum(changes)])
-        _take_neighbours(rest, both, is_begin, pairs)
+        _take_neighbours(rest, both, is_begin[rest], pairs)
     begins = np.concatenate([begin for begin, _ in pairs])
     ends = np.concatenate([end for _, end in pairs])
     return begins, ends
@@ -68,8 +69,7 @@ def _keys(lane: Any, segment: Any, event: Any, extension: Optional[Any]) -> tupl
 
 def _take_neighbours(rest: Any, key: Any, is_begin: Any, pairs: list[tuple[Any, Any]]) -> Any:
     """Adds the pairs among neighbours of one key to `pairs`; what is left, in the same order."""
-    begins = is_begin[rest]
-    found = begins[:-1] & ~begins[1:] & (key[:-1] == key[1:])
+    found = is_begin[:-1] & ~is_begin[1:] & (key[:-1] == key[1:])
     pairs.append((rest[:-1][found], rest[1:][found]))
     is_left = np.ones(len(rest), dtype=bool)
     is_left[:-1][found] = False

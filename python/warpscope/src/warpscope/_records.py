@@ -51,7 +51,8 @@ class Records:
     def __init__(
         self, region: Any, extension: Optional[Any], dialect: Dialect, problems: Problems
     ) -> None:
-        self.slots = np.flatnonzero(region[1:]) + 1
+        # Let go by those who need them no more.
+        self.slots: Any = np.flatnonzero(region[1:]) + 1
         self.words = region[self.slots]
         self.extension = None if extension is None else extension[self.slots]
         self.sm_of_lane: dict[int, int] = {}  # where records tell their SM
@@ -64,7 +65,8 @@ class Records:
     def take(self, index: Any) -> None:
         """Keeps these, in this order."""
         self.words = self.words[index]
-        self.slots = self.slots[index]
+        if self.slots is not None:
+            self.slots = self.slots[index]
         if self.extension is not None:
             self.extension = self.extension[index]
 
