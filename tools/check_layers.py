@@ -24,7 +24,7 @@ ROOMS = {
     "report": {"base", "format", "analysis"},
     "report/html": {"report", "base", "format", "analysis", "export"},
     "export": {"base", "format", "symbols", "analysis"},
-    "import": {"base", "format", "symbols"},
+    "import": {"base", "format", "backend", "symbols", "capture", "include"},
     "net": {"base"},
     "cli": {
         "base", "format", "backend", "backend/synthetic", "symbols", "capture", "client",

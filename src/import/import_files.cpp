@@ -16,6 +16,7 @@
 #include "import/session_writer.hpp"
 #include "import/text_source.hpp"
 #include "import/torch_trace.hpp"
+#include "import/warpscope_dump.hpp"
 
 namespace gpufl::importing {
 namespace {
@@ -64,8 +65,9 @@ base::Result<std::vector<Trace>> read_traces(const fs::path& file, const BytePro
                         file.filename().string());
     case FileType::Unknown:
       return Status(Code::Unsupported,
-                    "neither a trace of torch.profiler (.json, .json.gz) nor an SQLite export of "
-                    "Nsight Systems (nsys export --type sqlite)");
+                    "neither a trace of torch.profiler (.json, .json.gz), nor an SQLite export of "
+                    "Nsight Systems (nsys export --type sqlite), nor a dump of warpscope with its "
+                    "side block (one without: --from warpscope)");
     case FileType::Json: break;
   }
   auto source = TextSource::open(file);
@@ -79,7 +81,7 @@ base::Result<std::vector<Trace>> read_traces(const fs::path& file, const BytePro
 
 // "step.pt.trace.json.gz": "step.pt.trace".
 std::string stem_of(fs::path file) {
-  for (const char* extension : {".gz", ".json", ".sqlite"}) {
+  for (const char* extension : {".gz", ".json", ".sqlite", ".bin"}) {
     if (file.extension() == extension) file.replace_extension();
   }
   return file.filename().string();
@@ -96,6 +98,7 @@ class Import {
 
  private:
   void import(const fs::path& file) {
+    if (!options_.source.empty() || is_warpscope_dump(file)) return import_warpscope(file);
     ByteProgress progress;
     if (options_.progress) {
       progress = [&](uint64_t done, uint64_t total) { options_.progress(file, done, total); };
@@ -109,6 +112,49 @@ class Import {
     for (Trace& trace : *traces) write(file, trace, is_run);
   }
 
+  // A dump tells no date: the file's is the best there is.
+  void import_warpscope(const fs::path& file) {
+    const SessionPlace place =
+        place_of(file, modified_ns(file).value_or(0), options_.files.size() > 1);
+    auto written = import_dump(options_.source, place, modified_ns(file).value_or(0));
+    if (!written) {
+      outcome_.errors.push_back(file.string() + ": " + written.status().message());
+      return;
+    }
+    ImportedSession session;
+    session.file = file;
+    session.dir = written->dir;
+    session.source = kWarpscopeSource;
+    session.duration_ns = written->duration_ns;
+    session.rows = std::move(written->rows);
+    outcome_.sessions.push_back(std::move(session));
+  }
+
+  // When the file was last written; none: it cannot be told.
+  static std::optional<int64_t> modified_ns(const fs::path& file) {
+    struct stat status{};
+    if (stat(file.c_str(), &status) != 0) return std::nullopt;
+    constexpr int64_t kSecondNs = 1'000'000'000;
+    return status.st_mtim.tv_sec * kSecondNs + status.st_mtim.tv_nsec;
+  }
+
+  SessionPlace place_of(const fs::path& file, int64_t wall_ns, bool is_run) {
+    SessionPlace place;
+    place.file = file;
+    place.folder = options_.output;
+    place.session_id = format::make_session_id(wall_ns);
+    place.run_id = place.session_id;
+    if (is_run) {
+      if (run_id_.empty()) run_id_ = "import-" + place.session_id;
+      place.run_id = run_id_;
+      place.folder /= run_id_;
+      outcome_.run = place.folder;
+    }
+    place.app_name = options_.app_name.empty() ? stem_of(file) : options_.app_name;
+    place.gpufl_version = options_.gpufl_version;
+    return place;
+  }
+
   // Where the trace tells no date, the file's is the best there is. Of several such files, which
   // may share a clock, the first gives it.
   void give_date(const fs::path& file, Trace& trace) {
@@ -118,11 +164,9 @@ class Import {
     if (!is_clock) trace.wall_of_zero_ns = 0;
     if (start_wall_ns(trace) >= kYear2000Ns) return;
     if (!wall_of_zero_ns_) {
-      struct stat status{};
-      if (stat(file.c_str(), &status) != 0) return;
-      constexpr int64_t kSecondNs = 1'000'000'000;
-      wall_of_zero_ns_ =
-          status.st_mtim.tv_sec * kSecondNs + status.st_mtim.tv_nsec - span_of(trace).begin;
+      const std::optional<int64_t> modified = modified_ns(file);
+      if (!modified) return;
+      wall_of_zero_ns_ = *modified - span_of(trace).begin;
     }
     trace.wall_of_zero_ns = *wall_of_zero_ns_;
     trace.shortfalls.push_back(
@@ -133,19 +177,7 @@ class Import {
   void write(const fs::path& file, Trace& trace, bool is_run) {
     drop_far_times(trace);
     give_date(file, trace);
-    SessionPlace place;
-    place.file = file;
-    place.folder = options_.output;
-    place.session_id = format::make_session_id(start_wall_ns(trace));
-    place.run_id = place.session_id;
-    if (is_run) {
-      if (run_id_.empty()) run_id_ = "import-" + place.session_id;
-      place.run_id = run_id_;
-      place.folder /= run_id_;
-      outcome_.run = place.folder;
-    }
-    place.app_name = options_.app_name.empty() ? stem_of(file) : options_.app_name;
-    place.gpufl_version = options_.gpufl_version;
+    const SessionPlace place = place_of(file, start_wall_ns(trace), is_run);
     check_rank(file, trace);
     auto written = write_session(trace, place);
     if (!written) {

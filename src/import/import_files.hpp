@@ -17,13 +17,15 @@ struct ImportOptions {
   std::filesystem::path output;              // a log folder; made where it is not there
   std::string app_name;                      // empty: the file's name
   std::string gpufl_version;
+  // What the files are, where they do not say so themselves: is_warpscope_source(). Empty: they do.
+  std::string source;
   // Bytes of `file` read so far and of all; a few times a second or more often.
   std::function<void(const std::filesystem::path& file, uint64_t done, uint64_t total)> progress;
 };
 
 struct ImportedSession {
   std::filesystem::path file, dir;
-  std::string source;  // "torch_profiler", "nsight_systems"
+  std::string source;  // "torch_profiler", "nsight_systems", "warpscope"
   int64_t duration_ns = 0;
   std::map<std::string, uint64_t> rows;          // by kind
   std::map<std::string, uint64_t> not_imported;  // what has no place in a session

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/warpscope_dump.hpp"
+
+#include <warpscope_host.hpp>
+
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+#include "base/json.hpp"
+#include "capture/warp_rows.hpp"
+#include "format/log_writer.hpp"
+
+namespace gpufl::importing {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Code;
+using base::Json;
+using base::Status;
+using format::Kind;
+
+// %globaltimer advances in these steps where nothing says otherwise.
+constexpr int64_t kTimerTickNs = 32;
+
+// The log as what rows of a capture are handed to.
+class LogSink final : public backend::RowSink {
+ public:
+  explicit LogSink(format::LogWriter& log) : log_(log) {}
+  int64_t intern(format::Dict dict, std::string_view value) override {
+    return log_.intern(dict, value);
+  }
+  void submit(const format::Batch& rows) override {
+    log_.write(rows);
+    if (Status flushed = log_.flush(0); !flushed && status_) status_ = flushed;
+  }
+  void write(Kind kind, const Json& line) override { log_.write(kind, line); }
+  backend::ScopeRef scope_at(int64_t, int64_t) override { return {}; }
+  int64_t stack(uint32_t) override { return 0; }
+  const Status& status() const { return status_; }
+
+ private:
+  format::LogWriter& log_;
+  Status status_;
+};
+
+ws::DecodeOptions options_of(const std::string& source) {
+  ws::DecodeOptions options;
+  if (const auto dialect = ws::dialect_named(source)) options.dialect = *dialect;
+  return options;
+}
+
+void write_origin(const fs::path& file, format::LogWriter& log) {
+  const std::string name = file.filename().string();
+  Json origin = Json::object();
+  origin.set("feature", "recording").set("asked", "gpufl").set("got", kWarpscopeSource);
+  origin.set("reason", "imported").set("detail", "imported from " + name);
+  log.write(Kind::Capability, origin);
+  Json clock = Json::object();
+  clock.set("feature", "session_clock").set("asked", "on").set("got", "off");
+  clock.set("reason", "not_in_trace");
+  clock.set("detail", "a dump does not tell when it was recorded: its first record is time 0");
+  log.write(Kind::Capability, clock);
+  Json event = Json::object();
+  event.set("time", 0).set("name", "imported").set("text", name).set("source", kWarpscopeSource);
+  log.write(Kind::Event, event);
+}
+
+Status write_rows(const ws::Trace& trace, const capture::WarpPlace& place, format::LogWriter& log) {
+  constexpr int64_t kLaunch = 1;
+  format::WarpLaunch launch = capture::describe_launch(trace, place);
+  launch.launch = kLaunch;
+  log.write(Kind::WarpLaunch, format::to_json(launch), format::Channel::Device);
+  LogSink sink(log);
+  capture::write_warp_rows(trace, place, kLaunch, sink);
+  if (!sink.status()) return sink.status();
+  format::Ledger ledger;
+  ledger.unknown.insert("collector_cpu_ns");
+  return log.close(launch.duration_ns, ledger);
+}
+
+}  // namespace
+
+bool is_warpscope_dump(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary | std::ios::ate);
+  const std::streamoff size = stream.tellg();
+  uint64_t last = 0;
+  if (size < static_cast<std::streamoff>(sizeof last) || size % 8 != 0) return false;
+  stream.seekg(size - static_cast<std::streamoff>(sizeof last));
+  char bytes[sizeof last];
+  stream.read(bytes, sizeof bytes);
+  std::memcpy(&last, bytes, sizeof last);
+  return stream.good() && last == ws::detail::kSideMagic;
+}
+
+bool is_warpscope_source(std::string_view name) {
+  return name == kWarpscopeSource || ws::dialect_named(name).has_value();
+}
+
+base::Result<WrittenSession> import_dump(const std::string& source, const SessionPlace& place,
+                                         int64_t wall_ns) {
+  const ws::Trace trace = ws::decode_file(place.file.string(), options_of(source));
+  if (trace.lanes.empty()) {
+    return Status(Code::InvalidArgument, trace.problems.empty() ? "the capture holds no record"
+                                                                : "the capture holds no record: " +
+                                                                      trace.problems.front().text);
+  }
+  capture::WarpPlace where;
+  where.tick_ns = kTimerTickNs;
+  format::SessionHeader header;
+  header.session_id = place.session_id;
+  header.run_id = place.run_id;
+  header.app_name = place.app_name;
+  header.gpufl_version = place.gpufl_version;
+  header.engine = "Monitor";  // it has no record of any kernel as such
+  header.backend = "nvidia";
+  header.start_wall_ns = wall_ns;
+
+  format::LogOptions options;
+  options.session_dir = place.folder / place.session_id;
+  options.spool_bytes = 0;
+  auto log = format::LogWriter::create(options, header);
+  if (!log) return log.status();
+  write_origin(place.file, **log);
+  if (Status written = write_rows(trace, where, **log); !written) {
+    log->reset();
+    std::error_code ignored;
+    fs::remove_all(options.session_dir, ignored);
+    return written;
+  }
+  return WrittenSession{options.session_dir, where.at(capture::last_time(trace)),
+                        (*log)->counts().rows};
+}
+
+}  // namespace gpufl::importing
