@@ -149,7 +149,9 @@ def find_stride(
     lane = record_lane(records.words)
     rows = None
     if layout is not None and layout.placement == "lanes":
+        # Slot 1 is nobody's.
         stride, owner = 1, (records.slots - 2) // layout.max_records
+        owner = np.where(records.slots < 2, lane, owner)
     else:
         stride = layout.write_stride if layout is not None else _shown_stride(lane, records.slots)
         if stride <= 1:
