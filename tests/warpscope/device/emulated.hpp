@@ -33,6 +33,7 @@ struct Machine {
   uint64_t cycles = 0;
   uint32_t sm = 0, warp = 0, rank = 0;
   uint64_t fences = 0;
+  char* shared = nullptr;  // the ring: all of shared memory
   std::deque<Copy> copies;
 
   void complete(size_t pending) {
@@ -74,15 +75,17 @@ inline void store_global_high(uint64_t* at, uint32_t high) {
   *at = (*at & 0xffffffff) | static_cast<uint64_t>(high) << 32;
 }
 
-using SharedAddress = uintptr_t;
-inline SharedAddress shared_address(const void* at) { return reinterpret_cast<uintptr_t>(at); }
+using SharedAddress = uint32_t;
+inline SharedAddress shared_address(const void* at) {
+  return static_cast<uint32_t>(static_cast<const char*>(at) - emulated::machine.shared);
+}
 template <uint32_t offset>
 void store_shared(SharedAddress at, uint64_t word, uint32_t is_wanted) {
-  if (is_wanted != 0) *reinterpret_cast<uint64_t*>(at + offset) = word;
+  if (is_wanted != 0) std::memcpy(emulated::machine.shared + at + offset, &word, sizeof(word));
 }
 
 inline void copy_out(uint64_t* to, SharedAddress from, uint32_t bytes) {
-  emulated::machine.copies.push_back({to, reinterpret_cast<const void*>(from), bytes});
+  emulated::machine.copies.push_back({to, emulated::machine.shared + from, bytes});
 }
 template <uint32_t pending>
 void copy_wait() {

@@ -130,6 +130,7 @@ struct Fast {
   static void run(const Script& script, const ws::Capture& capture, uint32_t group) {
     using P = ws::FastProfiler<true, kClock, true, kRecords>;
     const auto ring = std::make_unique<typename P::Ring>();
+    machine.shared = reinterpret_cast<char*>(ring.get());
     P profiler;
     record_lane(profiler, script, capture, group, *ring);
     EXPECT_TRUE(machine.copies.empty()) << "the ring is gone and a copy still reads it";
