@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <set>
 
 #include "tests/warpscope/host/golden.hpp"
 
 namespace gpufl::warp_golden {
 namespace {
+
+constexpr uint64_t kMagic = 0x3250435350524157;
 
 class GoldenTest : public testing::TestWithParam<std::string> {};
 
@@ -38,6 +42,25 @@ TEST_P(GoldenTest, SurvivesAFile) {
   const base::Json wanted = expected(GetParam());
   EXPECT_EQ(shown(ws::decode_file(path, golden.options), wanted).dump(), wanted.dump());
   std::remove(path.c_str());
+}
+
+// Side block and extension words may lie anywhere, when the caller says where.
+TEST_P(GoldenTest, PartsMayLieApart) {
+  const Golden golden = load(GetParam());
+  const ws::Trace whole = decode(golden);
+  if (!whole.has_side_block) return;
+  const auto at = std::find(golden.words.begin() + 1, golden.words.end(), kMagic);
+  const std::vector<uint64_t> region(golden.words.begin(), at);
+  const std::vector<uint64_t> side(at, at + static_cast<ptrdiff_t>(at[13] & 0xffffffff));
+  const std::vector<uint64_t> extension(at + static_cast<ptrdiff_t>(side.size()),
+                                        golden.words.end());
+  ws::DecodeOptions options = golden.options;
+  options.side = side.data();
+  options.side_words = side.size();
+  options.extension = extension.data();
+  options.extension_words = extension.size();
+  const base::Json wanted = expected(GetParam());
+  EXPECT_EQ(shown(ws::decode(region, options), wanted).dump(), wanted.dump());
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, GoldenTest, testing::ValuesIn(names()),
