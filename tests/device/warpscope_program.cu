@@ -22,20 +22,24 @@ __device__ uint64_t now() {
   return kClock == ws::Clock::Cycles ? ws::device::clock() : ws::device::globaltimer();
 }
 
-// Spans of known length, in units of the clock: their payload is what the thread saw itself.
-template <ws::Clock kClock, typename P>
-__device__ void known_span(P& p, uint32_t event, uint64_t length) {
-  p.start(ws::Ev{event});
-  const uint64_t begin = now<kClock>();
-  uint64_t end = begin;
-  while (end - begin < length) end = now<kClock>();
-  p.end(ws::Ev{event}, static_cast<uint32_t>(end - begin));
-}
+// Spans of known length, in units of the clock: their payload is what the thread saw itself. One
+// place for all of them, so that short ones tell what the instructions around long ones take.
 template <typename P, ws::Clock kClock>
 __device__ void spans(P& p) {
-  for (uint32_t i = 0; i < kShortSpans; ++i) known_span<kClock>(p, kShort, kShortLength);
-  for (uint64_t length = 1'000; length <= 1'000'000; length *= 10) {
-    for (uint32_t i = 0; i < kSpansOfALength; ++i) known_span<kClock>(p, kKnown, length);
+  uint64_t length = kShortLength;
+#pragma unroll 1
+  for (uint32_t i = 0; i < kShortSpans + kLengths * kSpansOfALength; ++i) {
+    const ws::Ev event = {i < kShortSpans ? kShort : kKnown};
+    if (i == kShortSpans) {
+      length = 1'000;
+    } else if (i > kShortSpans && (i - kShortSpans) % kSpansOfALength == 0) {
+      length *= 10;
+    }
+    p.start(event);
+    const uint64_t begin = now<kClock>();
+    uint64_t end = begin;
+    while (end - begin < length) end = now<kClock>();
+    p.end(event, static_cast<uint32_t>(end - begin));
   }
 }
 
