@@ -19,6 +19,7 @@
 #include "capture/service_thread.hpp"
 #include "capture/session_status.hpp"
 #include "capture/session_symbols.hpp"
+#include "capture/warp_recorder.hpp"
 
 namespace gpufl::capture {
 

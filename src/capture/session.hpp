@@ -10,7 +10,7 @@
 
 #include "backend/backend.hpp"
 #include "base/status.hpp"
-#include "capture/warp_recorder.hpp"
+#include "capture/warp_capture.hpp"
 #include "format/log_writer.hpp"
 
 // One recording: the log, the collector's thread, the sampler's threads. Used by the client

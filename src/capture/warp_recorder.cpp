@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "capture/warp_rows.hpp"
 
 namespace gpufl::capture {
 namespace {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -11,26 +10,18 @@
 
 #include "backend/backend.hpp"
 #include "capture/kernel_history.hpp"
-#include "capture/warp_rows.hpp"
+#include "capture/warp_capture.hpp"
 
 // Captures of warpscope on their way to the log: taken on the program's threads; decoded, placed on
 // the session's clock, joined with their kernel and written on the collector's. A capture waits
 // until the tracer has told of its kernel, but not for long. Borrows the clock; what waits is
 // bounded.
+namespace ws {
+struct Trace;
+}
 namespace gpufl::capture {
 
-struct WarpCapture {
-  std::vector<uint64_t> words;
-  std::map<uint32_t, std::string> event_names, group_names;  // win over those in the words
-  std::string kernel;
-  int64_t device = -1;        // number within the session; -1: unknown
-  int64_t correlation = 0;    // of the launch; 0: unknown
-  int64_t thread = 0;         // that launched, as far as is known
-  int64_t opened_ns = 0;      // monotonic clock: launched after this; 0: unknown
-  int64_t taken_ns = 0;       // and before this
-  std::string clock_failure;  // why the GPU's clock was not measured; empty: it was
-  int64_t launch = 0;         // its number in the log, from take()
-};
+struct WarpPlace;
 
 class WarpRecorder {
  public:
