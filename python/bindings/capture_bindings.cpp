@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -78,12 +80,48 @@ void bind_cleanup(nb::module_& module) {
              "is not a session's own.");
 }
 
+using Words = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// `record(words, count, info)` with what Python has of it.
+template <typename Record>
+const char* with_words(const Words& words, WarpscopeInfo info, Record record) {
+  if (words.itemsize() != sizeof(uint64_t)) throw nb::type_error("words must have 64 bits each");
+  const nb::gil_scoped_release unlocked;
+  return to_string(record(static_cast<const uint64_t*>(words.data()), words.size(), info));
+}
+
+void bind_warpscope(nb::module_& module) {
+  using Names = std::map<uint32_t, std::string>;
+  module.attr("MAX_WARPSCOPE_WORDS") = kMaxWarpscopeWords;
+  module.def(
+      "record_warpscope",
+      [](const Words& words, Names events, Names groups, std::string kernel, int64_t device) {
+        return with_words(words, {std::move(events), std::move(groups), std::move(kernel), device, 0},
+                          recordWarpscope);
+      },
+      nb::arg("words"), nb::arg("event_names"), nb::arg("group_names"), nb::arg("kernel_name"),
+      nb::arg("device"));
+  nb::class_<WarpscopeCapture>(module, "WarpscopeCapture")
+      .def(nb::init<>(), Unlocked())
+      .def(
+          "record",
+          [](const WarpscopeCapture& capture, const Words& words, Names events, Names groups,
+             std::string kernel, int64_t device) {
+            return with_words(
+                words, {std::move(events), std::move(groups), std::move(kernel), device, 0},
+                [&](auto... arguments) { return capture.record(arguments...); });
+          },
+          nb::arg("words"), nb::arg("event_names"), nb::arg("group_names"), nb::arg("kernel_name"),
+          nb::arg("device"));
+}
+
 }  // namespace
 
 void bind_capture(nb::module_& module) {
   bind_session(module);
   bind_counters(module);
   bind_cleanup(module);
+  bind_warpscope(module);
 }
 
 }  // namespace gpufl::python

@@ -28,6 +28,7 @@ from ._core import (
     tick,
 )
 from ._upload import UploadError, UploadResult, upload_logs
+from ._warpscope import WarpscopeCapture, record_warpscope
 
 scope = Scope
 
@@ -49,12 +50,14 @@ __all__ = [
     "Scope",
     "UploadError",
     "UploadResult",
+    "WarpscopeCapture",
     "__version__",
     "clean_logs",
     "counter",
     "generate_report",
     "init",
     "pause",
+    "record_warpscope",
     "resume",
     "scope",
     "session",
