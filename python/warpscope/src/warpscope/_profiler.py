@@ -14,6 +14,7 @@ from ._decode import decode, warn_of_losses
 from ._dump import Path, save
 from ._memory import TorchMemory, allocate
 from ._result import TraceResult
+from ._session import SessionLink
 from ._side import (
     CLOCKS,
     HEADER_WORDS,
@@ -135,6 +136,7 @@ class Profiler:
         self.side_words = len(self._side) if self._side is not None else 0
         size = self.num_slots * (2 if payloads else 1) + self.side_words
         self._memory = allocate(size, device, library)
+        self._session = SessionLink()
         self._write_side()
 
     @property
@@ -189,6 +191,7 @@ class Profiler:
     def _write_side(self) -> None:
         if self._side is not None:
             self._memory.write(self.num_slots, self._side)
+        self._session.open()
 
     def words(self) -> Any:
         """A copy of the whole capture, side block and extension words included."""
@@ -204,20 +207,26 @@ class Profiler:
         group_names: Optional[NamesById] = None,
     ) -> TraceResult:
         """Decodes what the kernel has recorded; it must have ended. Names win over those that the
-        Profiler was made with."""
+        Profiler was made with. Where the program has a session of gpufl, the capture becomes part
+        of it."""
         words = self.words()
+        events, groups = names_by_id(event_names), names_by_id(group_names)
         if self._side is not None and self._used_side_block(words):
-            result = decode(words, event_names, group_names, warn=False)
+            self._session.give(words, events, groups, "")
+            result = decode(words, events, groups, warn=False)
         else:
             # A kernel that knows the v1 region alone: its header, where it wrote one, tells the
             # shape, and placement, policy and windows are not its own.
             region = words[: self.num_slots]
             if region[0] == 0 and region.any():
                 region[0] = self.num_groups << 32 | self.num_blocks
+            events = {**self.names.events, **events}
+            groups = {**self.names.groups, **groups}
+            self._session.give(region, events, groups, self.names.kernel)
             result = decode(
                 region,
-                {**self.names.events, **names_by_id(event_names)},
-                {**self.names.groups, **names_by_id(group_names)},
+                events,
+                groups,
                 max_records=self.max_records_per_lane,
                 side=False,
                 warn=False,
