@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who launched a kernel, told as ranges: PyTorch's own callbacks tell of operators, in C++, and
-hooks of calls of modules. Each costs a fraction of a microsecond, and next to nothing while no
-session records."""
+a function around every call of a module of those. Next to nothing is told while no session records."""
 
 from __future__ import annotations
 
@@ -19,8 +18,6 @@ class _Labels:
     """What attach() has to undo."""
 
     def __init__(self, torch: Any) -> None:
-        # Ours tells itself of a compiled module's two calls.
-        warnings.filterwarnings("ignore", r"Using `torch.compile\(module\)` when there are global")
         self._modules = ModuleRanges(torch)
         self._replays = _GraphReplays(torch)
         _core.torch_attach()

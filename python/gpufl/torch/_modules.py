@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of modules as ranges, by hooks that PyTorch runs around every call."""
+"""Calls of modules as ranges."""
 
 from __future__ import annotations
 
@@ -47,41 +47,41 @@ class ModulePaths:
 
 
 class ModuleRanges:
-    """A range for every call of a module, from when it is made until remove()."""
+    """A range for every call of a module, from when it is made until remove().
+
+    Modules are called through one function of their base class. Hooks, which PyTorch offers for
+    this, cost several times as much at every call and more in a compiler.
+    """
 
     def __init__(self, torch: Any) -> None:
-        self._is_compiling = torch.compiler.is_compiling
-        self._paths = ModulePaths()
-        self._threads = threading.local()
-        hooks = torch.nn.modules.module
-        self._handles = [
-            hooks.register_module_forward_pre_hook(self._begin),
-            # Also where the call raised.
-            hooks.register_module_forward_hook(self._end, always_call=True),
-        ]
+        self._module = torch.nn.Module
+        self._call = call = torch.nn.Module.__call__
+        is_compiling = torch.compiler.is_compiling
+        paths = ModulePaths()
+        threads = _Threads()
+        push, pop = _core.torch_push_module, _core.torch_pop_module
+
+        def labelled_call(module: Any, *args: Any, **keywords: Any) -> Any:
+            if is_compiling():
+                return call(module, *args, **keywords)
+            calls = threads.calls
+            path = paths.inside(module, calls[-1]) if calls else paths.of_root(module)
+            calls.append(path)
+            push(path)
+            try:
+                return call(module, *args, **keywords)
+            finally:
+                pop()
+                calls.pop()
+
+        self._module.__call__ = labelled_call
 
     def remove(self) -> None:
-        for handle in self._handles:
-            handle.remove()
+        self._module.__call__ = self._call
 
-    def _begin(self, module: Any, _args: Any) -> None:
-        if self._is_compiling():
-            return  # a compiler reads the hook; what it makes of the module calls none
-        try:
-            calls = self._threads.calls
-        except AttributeError:
-            calls = self._threads.calls = []
-        if calls:
-            path = self._paths.inside(module, calls[-1])
-        else:
-            path = self._paths.of_root(module)
-        calls.append(path)
-        _core.torch_push_module(path)
 
-    def _end(self, _module: Any, _args: Any, _result: Any) -> None:
-        if self._is_compiling():
-            return
-        calls = getattr(self._threads, "calls", None)
-        if calls:  # else the call began before the hooks
-            calls.pop()
-            _core.torch_pop_module()
+class _Threads(threading.local):
+    """The paths of the modules that a thread is in, outermost first."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
