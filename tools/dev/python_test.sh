@@ -8,7 +8,8 @@ python_test_main() {
   if [[ ${1:-} == --help ]]; then
     say "usage: ./dev python-test [--python INTERPRETER] [--oldest] [--bench | torch | pytest arguments]"
     say "Builds the wheel into build/wheels, checks that it runs on any Linux since glibc 2.34, and"
-    say "runs python/tests in a virtual environment that has the wheel and what tests need."
+    say "runs python/tests in a virtual environment that has the wheel and what tests need; then, unless"
+    say "there are pytest arguments, the tests of python/warpscope."
     say "INTERPRETER: /usr/bin/python3, unless another is named, such as ~/.pyenv/versions/3.13.0/bin/python"
     say "--oldest: with the oldest numpy, pandas, pyarrow and matplotlib that are supported (CPython 3.10, 3.11)."
     say "torch: with PyTorch, Lightning and transformers (gigabytes), the tests and examples that need them."
@@ -56,6 +57,10 @@ python_test_main() {
     return
   fi
   "$clean/bin/python" -m pytest -p no:cacheprovider "$@"
+  if [[ $# -eq 0 ]]; then
+    "$clean/bin/pip" install --quiet --disable-pip-version-check ./python/warpscope
+    (cd python/warpscope && "$root/$clean/bin/python" -m pytest -p no:cacheprovider)
+  fi
 }
 
 # python_environment <interpreter> <folder> <set>: a virtual environment with tools/requirements/<set>.txt

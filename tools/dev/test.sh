@@ -52,6 +52,8 @@ test_main() {
   ))\$"
   stage portable-build build_stage portable
   test_stage portable
+  stage python-tests python_stage
+  stage python-oldest python_stage --oldest
 }
 
 # stage <name> <command...>: runs it with its output in a log; ends the run when it fails.
@@ -141,6 +143,13 @@ lint_stage() {
 build_stage() {
   configure "$@"
   build_preset "$1"
+}
+
+# The wheel is built by the same compiler calls as the portable build, so the cache has most of it.
+python_stage() {
+  # shellcheck source=tools/dev/python_test.sh
+  source tools/dev/python_test.sh
+  python_test_main "$@"
 }
 
 build_tsan() {
