@@ -8,6 +8,7 @@
 #include "backend/recording_sink.hpp"
 #include "base/clock.hpp"
 #include "capture/warp_words.hpp"
+#include "format/warp_launch.hpp"
 
 namespace gpufl::capture {
 namespace {
