@@ -33,6 +33,7 @@ FrameworkOps::FrameworkOps(const SessionData& session) : tables_(session.tables)
     const bool is_op = domain == kOpDomain;
     if (!is_op && domain != kModuleDomain) continue;
     const int64_t end = saturating_add(markers.start[row], markers.duration[row]);
+    if (stack_of(row) != 0) python_threads_.insert(markers.thread[row]);
     (is_op ? ops_ : modules_)[markers.thread[row]].push_back(
         {markers.start[row], end, row, kNone, kNoRow});
   }
@@ -175,7 +176,7 @@ FrameworkLabel FrameworkOps::at(const Work& work, size_t row) const {
     if (stack_of(op) != 0) label.stack = stack_of(op);
   }
   // A thread that runs no Python is the engine's own.
-  if (node == kNone && label.stack == 0) node = latest;
+  if (node == kNone && python_threads_.count(thread) == 0) node = latest;
   if (node == kNone) return label;
   const uint32_t forward = ranges[node].forward;
   label.is_backward = forward != kNoRow || markers.category[ranges[node].row] == kBackward;

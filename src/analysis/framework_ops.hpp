@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "analysis/session_data.hpp"
@@ -65,6 +66,7 @@ class FrameworkOps {
 
   const Tables& tables_;
   RangesOfThread ops_, modules_, scopes_;
+  std::unordered_set<int64_t> python_threads_;
   std::unordered_map<int64_t, std::vector<Maker>> makers_;
 };
 

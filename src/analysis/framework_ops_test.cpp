@@ -116,6 +116,7 @@ TEST_F(FrameworkOpsTest, OnTheThreadOfTheForwardPassOnlyNodesAreBackward) {
   op("aten::mul_", 500, 600, 1, 13);
   EXPECT_EQ(label(420), "ReluBackward0 @10 <aten::relu>");
   EXPECT_EQ(label(550), "aten::mul_ @13");
+  EXPECT_EQ(label(700), "-") << "launched by the program itself";
 }
 
 TEST_F(FrameworkOpsTest, ANodeThatTwoThreadsCouldHaveMadeIsNobodys) {

@@ -77,6 +77,13 @@ class Gate : public CaptureGate {
   std::vector<int64_t> times;
 };
 
+// Counts: every stack is another.
+class CountedStacks : public StackRecorder {
+ public:
+  uint32_t record() noexcept override { return ++count; }
+  uint32_t count = 0;
+};
+
 class NvtxTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -87,7 +94,7 @@ class NvtxTest : public testing::Test {
   void begin() {
     source_.reset();
     sink_ = {};
-    source_ = make_nvtx_marker_source(&gate_);
+    source_ = make_nvtx_marker_source(&gate_, &stacks_);
     start_ns_ = base::monotonic_ns();
     const Availability started = source_->start(start_ns_);
     ASSERT_TRUE(started.available) << started.reason;
@@ -134,6 +141,7 @@ class NvtxTest : public testing::Test {
   }
 
   Gate gate_;
+  CountedStacks stacks_;
   RecordingSink sink_;
   std::unique_ptr<MarkerSource> source_;
   int64_t start_ns_ = 0;

@@ -46,6 +46,27 @@ TEST_F(NvtxTest, MarksAndRangesWithPlainAndWideMessages) {
   EXPECT_EQ(account().markers_unmatched, 0U);
 }
 
+TEST_F(NvtxTest, RangesOfAFrameworkHaveTheStackThatTheyBeganOn) {
+  nvtxDomainHandle_t ops = nvtxDomainCreateA("torch.op");
+  nvtxDomainHandle_t others = nvtxDomainCreateA("loader");
+  nvtxEventAttributes_t attributes = attributes_of("aten::add");
+  nvtxRangePushA("step");
+  nvtxDomainRangePushEx(ops, &attributes);
+  nvtxDomainRangePushEx(others, &attributes);
+  nvtxDomainRangePop(others);
+  nvtxDomainRangePop(ops);
+  nvtxDomainRangePushEx(ops, &attributes);
+  nvtxDomainRangePop(ops);
+  nvtxRangePop();
+  drain();
+  EXPECT_EQ(sink_.column(Kind::Marker, column::kStack), (std::vector<int64_t>{0, 1, 2, 0}));
+  EXPECT_EQ(stacks_.count, 2U);
+  nvtxRangePushA("no framework");
+  nvtxRangePop();
+  drain();
+  EXPECT_EQ(sink_.column(Kind::Marker, column::kStack).back(), RecordingSink::kAbsent);
+}
+
 TEST_F(NvtxTest, TimesNestAsTheCallsDid) {
   const int64_t before_ns = now();
   nvtxRangePushA("outer");
