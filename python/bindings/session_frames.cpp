@@ -193,7 +193,7 @@ Frame copies(const SessionTexts& texts) {
   const Labels labels(texts, rows);
   FrameBuilder frame(rows.rows());
   add_work(frame, texts, rows);
-  frame.whole("bytes", [&rows](size_t row) { return rows.bytes[row]; });
+  frame.maybe("bytes", rows.bytes, 0);
   frame.texts_of("direction", rows.direction, exporting::copy_direction);
   frame.texts_of("source_memory", rows.source_kind, exporting::memory_kind);
   frame.texts_of("target_memory", rows.target_kind, exporting::memory_kind);
@@ -209,7 +209,7 @@ Frame fills(const SessionTexts& texts) {
   const Labels labels(texts, rows);
   FrameBuilder frame(rows.rows());
   add_work(frame, texts, rows);
-  frame.whole("bytes", [&rows](size_t row) { return rows.bytes[row]; });
+  frame.maybe("bytes", rows.bytes, 0);
   frame.maybe("value", rows.value, kUnknown);
   frame.texts_of("memory", rows.memory_kind, exporting::memory_kind);
   frame.ids_of("graph_node", rows.graph_node);

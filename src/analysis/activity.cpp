@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/activity.hpp"
 
+#include <algorithm>
+
 #include "analysis/saturating.hpp"
 
 namespace gpufl::analysis {
@@ -11,6 +13,12 @@ int64_t sum(const format::Batch& batch, size_t column) {
   if (!batch.has(column)) return total;
   for (const int64_t value : batch.column(column)) total = saturating_add(total, value);
   return total;
+}
+
+uint64_t count_zeros(const format::Batch& batch, size_t column) {
+  if (!batch.has(column)) return batch.rows();
+  const std::vector<int64_t>& values = batch.column(column);
+  return static_cast<uint64_t>(std::count(values.begin(), values.end(), 0));
 }
 
 }  // namespace
@@ -26,6 +34,7 @@ void ActivityTotals::add(const format::Batch& batch) {
       more.copies = batch.rows();
       more.copy_ns = sum(batch, format::memcpy_column::kDuration);
       more.copy_bytes = sum(batch, format::memcpy_column::kBytes);
+      more.unsized_copies = count_zeros(batch, format::memcpy_column::kBytes);
       break;
     case format::Kind::Memset:
       more.fills = batch.rows();
@@ -54,6 +63,7 @@ void ActivityTotals::add(const ActivityTotals& other) {
   fill_ns = saturating_add(fill_ns, other.fill_ns);
   wait_ns = saturating_add(wait_ns, other.wait_ns);
   copy_bytes = saturating_add(copy_bytes, other.copy_bytes);
+  unsized_copies += other.unsized_copies;
 }
 
 }  // namespace gpufl::analysis

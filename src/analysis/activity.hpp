@@ -12,7 +12,8 @@ namespace gpufl::analysis {
 struct ActivityTotals {
   uint64_t kernels = 0, copies = 0, fills = 0, waits = 0;
   int64_t kernel_ns = 0, copy_ns = 0, fill_ns = 0, wait_ns = 0;
-  int64_t copy_bytes = 0;
+  int64_t copy_bytes = 0;       // of copies that tell their size
+  uint64_t unsized_copies = 0;  // the others
 
   int64_t gpu_ns() const;
 

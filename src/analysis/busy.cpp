@@ -166,6 +166,10 @@ Intervals unrecorded_spans(const SessionData& session) {
   if (const std::optional<int64_t> kept_ns = kept_from(session)) {
     spans = unite(spans, {{Selection::kAlways.start, *kept_ns}});
   }
+  for (const LostWindow& lost : session.summary.lost_windows) {
+    if (lost.channel != format::Channel::Device || lost.span.length() <= 0) continue;
+    spans = unite(spans, {lost.span});
+  }
   return spans;
 }
 

@@ -41,9 +41,10 @@ struct DeviceBusy {
 // Every device that did any work, or that the session names, by number.
 std::vector<DeviceBusy> busy_times(const SessionData& session, const AnalysisOptions& options);
 
-// When no work was recorded, though the GPU may have done some: what lies between
-// `recording_paused` and `recording_resumed` events, and what of the session's beginning was
-// deleted to stay within the log's limits. Ends before the session and after it are open.
+// When no work is known, though the GPU may have done some: what lies between `recording_paused`
+// and `recording_resumed` events, what of the session's beginning was deleted to stay within the
+// log's limits, and windows of GPU work that are missing or damaged. Ends before the session and
+// after it are open.
 Intervals unrecorded_spans(const SessionData& session);
 // When work was recorded at all: the rest of the session, or of the options' window.
 Intervals recorded_spans(const SessionData& session, const AnalysisOptions& options);

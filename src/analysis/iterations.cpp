@@ -171,6 +171,28 @@ size_t best_shift(const Kernels& kernels, const std::vector<uint32_t>& rows,
   return static_cast<size_t>(std::max_element(idle.begin(), idle.end()) - idle.begin());
 }
 
+// Where a step begins that ends where `step` does begin: with the same kernels, and half as long to
+// twice as long, because the first step of a program often does more than others. Cutting a
+// sequence leaves it out where the cuts lie within steps.
+std::optional<size_t> step_before(const std::vector<uint32_t>& sequence, const Repeat& step) {
+  const size_t length = step.end - step.begin;
+  const size_t head = std::clamp<size_t>(length / 2, 1, 4);
+  if (step.begin + head > sequence.size()) return std::nullopt;
+  const auto distance = [&](size_t begin) {
+    const size_t its_length = step.begin - begin;
+    return std::max(its_length, length) - std::min(its_length, length);
+  };
+  std::optional<size_t> best;
+  const size_t earliest = step.begin - std::min(step.begin, 2 * length);
+  for (size_t begin = earliest; 2 * (step.begin - begin) >= length; ++begin) {
+    const bool is_alike = std::equal(sequence.begin() + static_cast<ptrdiff_t>(begin),
+                                     sequence.begin() + static_cast<ptrdiff_t>(begin + head),
+                                     sequence.begin() + static_cast<ptrdiff_t>(step.begin));
+    if (is_alike && (!best || distance(begin) < distance(*best))) best = begin;
+  }
+  return best;
+}
+
 std::optional<Candidate> from_kernels(const Tables& tables, const Selection& selection) {
   const Kernels& kernels = tables.kernels;
   const std::vector<uint32_t> rows = main_stream(kernels, selection, tables.lanes.size());
@@ -182,9 +204,13 @@ std::optional<Candidate> from_kernels(const Tables& tables, const Selection& sel
   const std::vector<Repeat> repeats = find_repeats(sequence);
   if (repeats.empty()) return std::nullopt;
   const size_t shift = best_shift(kernels, rows, repeats);
+  std::vector<Repeat> steps;
+  for (const Repeat& repeat : repeats) steps.push_back({repeat.begin + shift, repeat.end + shift});
+  if (const auto first = step_before(sequence, steps.front())) {
+    steps.insert(steps.begin(), {*first, steps.front().begin});
+  }
   Candidate candidate;
-  for (size_t i = 0; i < repeats.size(); ++i) {
-    const size_t begin = repeats[i].begin + shift, end = repeats[i].end + shift;
+  for (const auto& [begin, end] : steps) {
     if (end > rows.size()) break;
     // To where the next begins, so that a pause counts to the step before it.
     const int64_t end_ns =
@@ -214,6 +240,21 @@ bool are_parts_of(const Iterations& found, const std::optional<Iterations>& sequ
          found.list.size() >= 2 * sequence->list.size();
 }
 
+// The first ones that take much longer than the middle one of all.
+void mark_warmups(Iterations& found) {
+  constexpr double kMuchLonger = 1.5;
+  if (found.list.size() <= kMinIterations) return;
+  std::vector<int64_t> durations;
+  for (const Iteration& iteration : found.list) durations.push_back(iteration.span.length());
+  const double usual_ns = stats_of(std::span<int64_t>(durations)).median;
+  const size_t most = std::min(found.list.size() / 4 + 1, found.list.size() - kMinIterations);
+  while (found.warmups<most&& static_cast<double>(
+             found.list[found.warmups].span.length())> kMuchLonger *
+         usual_ns) {
+    found.list[found.warmups++].is_warmup = true;
+  }
+}
+
 // Kernels belong to the step in which they were asked for; those of a sequence to the one in which
 // they ran.
 Iterations finish(const SessionData& session, const AnalysisOptions& options,
@@ -222,7 +263,10 @@ Iterations finish(const SessionData& session, const AnalysisOptions& options,
   out.source = source;
   out.label = std::move(candidate.label);
   out.scope_path = candidate.scope_path;
-  for (const Interval& span : candidate.spans) out.list.push_back({span, 0, 0});
+  const Intervals unrecorded = unrecorded_spans(session);
+  for (const Interval& span : candidate.spans) {
+    if (clip(unrecorded, span).empty()) out.list.push_back({span, 0, 0, false});
+  }
 
   const Kernels& kernels = session.tables.kernels;
   const bool has_calls = source != IterationSource::KernelSequence && !kernels.api_start.empty();
@@ -238,8 +282,10 @@ Iterations finish(const SessionData& session, const AnalysisOptions& options,
     ++iteration.kernels;
     iteration.kernel_ns = saturating_add(iteration.kernel_ns, kernels.duration[row]);
   }
+  mark_warmups(out);
   std::vector<int64_t> durations, kernel_times;
   for (const Iteration& iteration : out.list) {
+    if (iteration.is_warmup) continue;
     durations.push_back(iteration.span.length());
     kernel_times.push_back(iteration.kernel_ns);
   }
@@ -270,12 +316,16 @@ Figure<Iterations> find_iterations(const SessionData& session, const AnalysisOpt
   if (auto found = from_kernels(tables, selection)) {
     sequence =
         finish(session, options, selection, IterationSource::KernelSequence, std::move(*found));
+    if (sequence->list.size() < kMinIterations) sequence.reset();
   }
   const auto accept = [&](IterationSource source, std::optional<Candidate> candidate) {
     std::optional<Iterations> found;
     if (!candidate) return found;
     found = finish(session, options, selection, source, std::move(*candidate));
-    if (!has_most_work(tables, selection, *found) || are_parts_of(*found, sequence)) found.reset();
+    if (found->list.size() < kMinIterations || !has_most_work(tables, selection, *found) ||
+        are_parts_of(*found, sequence)) {
+      found.reset();
+    }
     return found;
   };
   if (auto found = accept(IterationSource::Scopes, from_scopes(tables, options, selection))) {

@@ -25,16 +25,20 @@ struct Iteration {
   Interval span;  // a scope or range: its own; a sequence: from its first kernel to the next one's
   uint64_t kernels = 0;
   int64_t kernel_ns = 0;  // their durations, added up
+  // Of the first ones, while a program still compiles, allocates and fills caches: those that take
+  // much longer than the others do.
+  bool is_warmup = false;
 };
 
 struct Iterations {
   IterationSource source = IterationSource::KernelSequence;
   std::string label;  // the scope's path, the range's name, or the sequence's first kernel
   uint32_t scope_path = UINT32_MAX;  // of Scopes: index into Overview::scopes
-  std::vector<Iteration> list;       // in order of time
-  Stats duration_ns;                 // of their spans
-  Stats kernel_ns;
-  double coverage = 0;  // share of the recorded time that they take
+  std::vector<Iteration> list;       // in order of time; none has a part that is not known
+  size_t warmups = 0;                // so many of the first
+  // Of the others: their spans, and their kernels.
+  Stats duration_ns, kernel_ns;
+  double coverage = 0;  // share of the recorded time that all of them take
 };
 
 // Unknown where nothing repeats at least kMinIterations times.

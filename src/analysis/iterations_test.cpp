@@ -56,6 +56,45 @@ TEST(Repeats, AWarmUpAndAnOddStepDoNotHideTheRest) {
   EXPECT_LE(repeats.size(), 31u);
 }
 
+// Steps of four kernels, of which the first takes longer and does more.
+TestSession steps_after_a_slow_one(size_t extra_kernels, int64_t first_ns) {
+  TestSession session;
+  int64_t now = 1'000;
+  for (int step = 0; step < 8; ++step) {
+    std::vector<const char*> names = {"embed", "gemm", "gemm"};
+    if (step == 0) names.insert(names.end(), extra_kernels, "zeros");
+    names.push_back("adam");
+    for (const char* name : names) {
+      session.kernel(name, now, 100);
+      now += 110;
+    }
+    now += step == 0 ? first_ns : 1'000;  // the host's work for the next
+  }
+  return session;
+}
+
+TEST(Iterations, TheFirstStepIsOneEvenWhereItDoesMore) {
+  for (const size_t extra_kernels : {0, 1, 3}) {
+    const auto found = find_iterations(steps_after_a_slow_one(extra_kernels, 1'000).finish(), {});
+    ASSERT_TRUE(found) << found.unknown().reason;
+    EXPECT_EQ(found->list.size(), 8u) << extra_kernels;
+    EXPECT_EQ(found->list.front().span.start, 1'000);
+    EXPECT_EQ(found->list.front().kernels, 4 + extra_kernels);
+    EXPECT_EQ(found->warmups, 0u);
+  }
+}
+
+TEST(Iterations, WarmUpIsOutsideTheFigures) {
+  const auto found = find_iterations(steps_after_a_slow_one(1, 50'000).finish(), {});
+  ASSERT_TRUE(found) << found.unknown().reason;
+  ASSERT_EQ(found->list.size(), 8u);
+  EXPECT_EQ(found->warmups, 1u);
+  EXPECT_TRUE(found->list[0].is_warmup);
+  EXPECT_FALSE(found->list[1].is_warmup);
+  EXPECT_EQ(found->duration_ns.count, 7u);
+  EXPECT_LT(found->duration_ns.max, 2'000);
+}
+
 TEST(Repeats, StepsInWhichNoKernelIsAlone) {
   // Every symbol comes twice in a step, so only runs of them tell where one begins.
   const std::vector<uint32_t> step{1, 2, 3, 4, 5, 6, 6, 5, 4, 3, 2, 1};

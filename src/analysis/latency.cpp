@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "analysis/missing.hpp"
@@ -27,8 +28,13 @@ class ApiTable {
   bool empty() const { return entries_.empty(); }
   std::vector<ApiGroup> finish() {
     std::vector<ApiGroup> groups;
+    double all_ns = 0;
     for (auto& [function, entry] : entries_) {
-      groups.push_back({function, stats_of(std::span<int64_t>(entry.durations)), entry.failed});
+      groups.push_back({function, stats_of(std::span<int64_t>(entry.durations)), 0, entry.failed});
+      all_ns += static_cast<double>(groups.back().duration_ns.total);
+    }
+    for (ApiGroup& group : groups) {
+      if (all_ns > 0) group.share = static_cast<double>(group.duration_ns.total) / all_ns;
     }
     std::stable_sort(groups.begin(), groups.end(), [](const ApiGroup& a, const ApiGroup& b) {
       return a.duration_ns.total > b.duration_ns.total;
@@ -114,7 +120,13 @@ Figure<std::vector<ApiGroup>> api_calls(const SessionData& session,
   const Tables& tables = session.tables;
   const Selection selection(tables, options);
   ApiTable calls;
-  std::unordered_set<int64_t> seen;  // correlation ids of calls with several rows
+  const ApiCalls& api = tables.api_calls;
+  std::unordered_map<int64_t, size_t> row_of;  // rows of calls, by correlation id
+  for (size_t row = 0; row < api.correlation.size(); ++row) {
+    if (api.correlation[row] != 0) row_of.try_emplace(api.correlation[row], row);
+  }
+  std::vector<bool> is_told(api.rows());  // by a row of the work that it asked for
+  std::unordered_set<int64_t> seen;       // correlation ids of calls with several rows
   const auto add_table = [&](const Work& work, const std::string& what, bool is_shared) {
     if (work.api_start.empty()) return;
     for (size_t row = 0; row < work.rows(); ++row) {
@@ -122,9 +134,16 @@ Figure<std::vector<ApiGroup>> api_calls(const SessionData& session,
       const bool is_first = !is_shared || work.correlation.empty() || work.correlation[row] == 0 ||
                             seen.insert(work.correlation[row]).second;
       if (!is_first) continue;
-      const std::string& function =
-          work.stack.empty() ? what : session.code.api_function(work.stack[row]);
-      calls.add(function.empty() ? what : function, work.api_duration[row], false);
+      const auto call =
+          work.correlation.empty() ? row_of.end() : row_of.find(work.correlation[row]);
+      const std::string& function = call != row_of.end() ? tables.name(api.name[call->second])
+                                    : work.stack.empty()
+                                        ? what
+                                        : session.code.api_function(work.stack[row]);
+      const bool has_failed =
+          call != row_of.end() && !api.result.empty() && api.result[call->second] != 0;
+      if (call != row_of.end()) is_told[call->second] = true;
+      calls.add(function.empty() ? what : function, work.api_duration[row], has_failed);
     }
   };
   // One launch of a graph is behind many rows.
@@ -134,9 +153,8 @@ Figure<std::vector<ApiGroup>> api_calls(const SessionData& session,
   add_table(tables.copies, "copy", has_graphs);
   add_table(tables.fills, "fill", has_graphs);
   add_table(tables.waits, "wait", false);
-  const ApiCalls& api = tables.api_calls;
   for (size_t row = 0; row < api.rows(); ++row) {
-    if (!selection.includes(api, row)) continue;
+    if (is_told[row] || !selection.includes(api, row)) continue;
     const bool has_failed = !api.result.empty() && api.result[row] != 0;
     calls.add(tables.name(api.name[row]), api.duration[row], has_failed);
   }

@@ -34,8 +34,11 @@ int64_t launch_latency_of(const Kernels& kernels, size_t row);
 // Calls of one function of the vendor's API, as far as they have rows: launches, copies, fills,
 // waits, allocations, and all that failed.
 struct ApiGroup {
-  std::string function;  // "cudaMemcpyAsync"; without symbols what it does: "copy"
+  // "cudaMemcpyAsync", as a row of the call or the stack of the work tells; else what it does:
+  // "copy".
+  std::string function;
   Stats duration_ns;
+  double share = 0;  // of the time of all calls
   uint64_t failed = 0;
 };
 // Most time first. Unknown where no call was timed.

@@ -70,6 +70,19 @@ TEST(ApiCalls, ByWhatTheyDo) {
   EXPECT_FALSE(api_calls(TestSession().finish(), {}));
 }
 
+TEST(ApiCalls, RowsOfCallsNameThoseBehindTheWork) {
+  TestSession session;
+  session.kernel("a", 100, 10, {.api_start = 80, .api_duration = 30, .correlation = 1});
+  session.api_call("cudaLaunchKernel", 80, 30, 0, "", {.correlation = 1});
+  session.api_call("cudaMalloc", 500, 10);
+  const auto calls = api_calls(session.finish(), {});
+  ASSERT_TRUE(calls);
+  ASSERT_EQ(calls->size(), 2u);
+  EXPECT_EQ((*calls)[0].function, "cudaLaunchKernel");
+  EXPECT_EQ((*calls)[0].duration_ns.count, 1u);
+  EXPECT_DOUBLE_EQ((*calls)[0].share, 0.75);
+}
+
 TEST(ApiCalls, OneLaunchOfAGraphIsOneCall) {
   TestSession session;
   for (int i = 0; i < 5; ++i) {

@@ -53,6 +53,26 @@ bool has_damaged_gpu_log(const SessionSummary& summary) {
                      });
 }
 
+// What makes another tool tell what `option` records; empty: nothing that we know of.
+std::string_view remedy_of(std::string_view tool, std::string_view option) {
+  struct Remedy {
+    std::string_view tool, option, text;
+  };
+  static constexpr Remedy kRemedies[] = {
+      {"torch_profiler", "enable_stack_trace", "profile with with_stack=True"},
+      {"torch_profiler", "the engine Trace",
+       "profile with ProfilerActivity.CPU and ProfilerActivity.CUDA"},
+      {"nsight_systems", "enable_stack_trace", "record with nsys profile --cudabacktrace=all"},
+      {"nsight_systems", "the engine Trace", "record with nsys profile --trace=cuda"},
+      {"nsight_systems", "enable_memory_tracking",
+       "record with nsys profile --cuda-memory-usage=true"},
+  };
+  for (const Remedy& remedy : kRemedies) {
+    if (remedy.tool == tool && remedy.option == option) return remedy.text;
+  }
+  return {};
+}
+
 }  // namespace
 
 UnreadRows unread_rows(const SessionSummary& summary) {
@@ -104,9 +124,24 @@ bool is_refused(const SessionData& session, std::string_view feature) {
   return refusal(session, feature) != nullptr;
 }
 
+std::string_view imported_from(const SessionSummary& summary) {
+  for (const Capability& capability : summary.capabilities) {
+    if (capability.feature == "recording" && capability.reason == "imported") return capability.got;
+  }
+  return {};
+}
+
+std::string deeper_engine(const SessionSummary& summary, std::string_view engine) {
+  if (!imported_from(summary).empty()) return {};
+  return " The engine " + std::string(engine) + " would tell.";
+}
+
 Unknown missing_option(const SessionData& session, std::string_view what, std::string_view option) {
   if (!records_gpu_work(session)) return missing_gpu_work(session);
   if (const Capability* capability = refusal(session, option)) return refused(*capability);
+  if (const std::string_view tool = imported_from(session.summary); !tool.empty()) {
+    return {std::string(what) + " not in the trace", std::string(remedy_of(tool, option))};
+  }
   return {std::string(what) + " not recorded", "record with " + std::string(option)};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "analysis/figure.hpp"
@@ -28,8 +29,13 @@ struct UnreadRows {
 UnreadRows unread_rows(const SessionSummary& summary);
 // Whether the session says that it asked for a feature in vain.
 bool is_refused(const SessionData& session, std::string_view feature);
+// The tool whose trace the session was imported from; empty: GPUFlight recorded it.
+std::string_view imported_from(const SessionSummary& summary);
+// " The engine Deep would tell."; empty for imported sessions, which have no engine.
+std::string deeper_engine(const SessionSummary& summary, std::string_view engine);
 // Why something is missing that `option` would record: `what` was "not recorded". Where the session
-// says that it could not be had, that is the reason.
+// says that it could not be had, that is the reason; an imported one says what its tool could have
+// told.
 Unknown missing_option(const SessionData& session, std::string_view what, std::string_view option);
 
 }  // namespace gpufl::analysis

@@ -58,6 +58,15 @@ std::vector<std::string> caveats_of(const SessionSummary& summary) {
     count(ledger.writer.rows_deleted, "rows were deleted to stay within the log's limits");
   }
   if (summary.has_faults) caveats.emplace_back("parts of the log could not be read");
+  constexpr size_t kNamed = 3;
+  size_t lost = 0;
+  for (const LostWindow& window : summary.lost_windows) {
+    if (window.reason == LostWindow::Reason::Deleted) continue;  // told by the ledger
+    if (++lost <= kNamed) caveats.push_back(describe(window) + " is unknown");
+  }
+  if (lost > kNamed) {
+    caveats.push_back(std::to_string(lost - kNamed) + " more windows are missing or damaged");
+  }
   return caveats;
 }
 

@@ -76,6 +76,7 @@ class WorkSweep {
       ++own.copies;
       own.copy_ns = saturating_add(own.copy_ns, copies.duration[row]);
       own.copy_bytes = saturating_add(own.copy_bytes, copies.bytes[row]);
+      own.unsized_copies += copies.bytes[row] == 0 ? 1 : 0;
     });
     const Fills& fills = tables_.fills;
     for_each_row(fills, [&](size_t row, uint32_t path) {

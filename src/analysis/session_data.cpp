@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/session_copies.hpp"
 #include "analysis/table_builder.hpp"
 #include "format/session_reader.hpp"
 
@@ -77,7 +78,8 @@ struct LoadVisitor final : format::Visitor {
   }
   void on_problem(const format::Problem& problem) override { summary.on_problem(problem); }
   void on_window(const format::WindowFile& window) override { summary.on_window(window); }
-  void on_window_end(const format::WindowFile& window, uint64_t /*lines*/) override {
+  void on_window_end(const format::WindowFile& window, uint64_t lines) override {
+    summary.on_window_end(window, lines);
     progress.on_window_end(window);
   }
 };
@@ -163,15 +165,18 @@ base::Result<RunData> load_run(const fs::path& path, const LoadOptions& options)
   RunData run;
   Progress progress(options);
   std::vector<format::SessionReader> readers;
+  SessionCopies copies;
   for (const fs::path& session : format::find_sessions(path)) {
     auto reader = format::SessionReader::open(session);
     if (reader) {
+      if (copies.is_copy(reader->header(), session)) continue;
       progress.expect(*reader);
       readers.push_back(std::move(*reader));
     } else {
       run.problems.push_back(session.string() + ": " + reader.status().message());
     }
   }
+  run.copies = copies.notes();
   run.sessions = load_sessions(readers, options, progress);
   progress.finish();
   if (run.sessions.empty()) {

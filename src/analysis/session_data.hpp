@@ -40,6 +40,7 @@ struct RunData {
   std::vector<SessionData> sessions;  // by rank, then by id
   std::vector<int64_t> offset_ns;     // session time 0 of each after that of the earliest
   std::vector<std::string> problems;  // sessions that could not be read, and why
+  std::vector<std::string> copies;    // sentences: those that are there twice, and count once
 };
 
 // `path`: a session, or a run's folder. NotFound when there is none that can be read.

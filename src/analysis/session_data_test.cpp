@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
+#include "analysis/gaps.hpp"
+#include "analysis/overview.hpp"
 #include "format/test_session.hpp"
 
 namespace gpufl::analysis {
@@ -267,6 +270,63 @@ TEST(SessionData, ADamagedWindowCostsItsOwnRowsOnly) {
     EXPECT_TRUE(data->summary.has_faults);
     EXPECT_LT(data->tables.kernels.rows(), kKernels);
     EXPECT_GT(data->tables.kernels.rows(), 0U);
+    // Its time is not known, and nobody's idle time.
+    ASSERT_EQ(data->summary.lost_windows.size(), 1U);
+    const LostWindow& lost = data->summary.lost_windows.front();
+    EXPECT_EQ(lost.reason, LostWindow::Reason::Damaged);
+    EXPECT_EQ(lost.number, 2U);
+    const Overview overview = analyze(*data);
+    EXPECT_EQ(overview.recorded_ns, 20'000'000 - lost.span.length());
+    EXPECT_GT(lost.span.length(), 0);
+  }
+}
+
+// The session of sealed_session() without one window of its GPU work.
+void lose_window(const fs::path& session, const std::string& file, bool forget) {
+  fs::copy(sealed_session(), session);
+  ASSERT_TRUE(fs::remove(session / file));
+  if (!forget) return;
+  std::istringstream manifest(format::testing::read_text(session / "manifest.ndjson"));
+  std::string kept;
+  for (std::string line; std::getline(manifest, line);) {
+    const bool is_its = line.find("\"channel\":\"device\",\"window\":1,") != std::string::npos;
+    if (!is_its) kept += line + '\n';
+  }
+  format::testing::write_text(session / "manifest.ndjson", kept);
+}
+
+TEST(SessionData, AMissingWindowIsNoIdleTime) {
+  const auto whole = load(sealed_session());
+  ASSERT_TRUE(whole.is_ok());
+  EXPECT_TRUE(whole->summary.lost_windows.empty());
+  EXPECT_EQ(analyze(*whole).recorded_ns, 20'000'000);
+  for (const bool is_forgotten_by_the_manifest : {false, true}) {
+    const TempDir dir;
+    lose_window(dir.path() / "s", "device.1.log.zst", is_forgotten_by_the_manifest);
+    const auto data = load(dir.path() / "s");
+    ASSERT_TRUE(data.is_ok());
+    ASSERT_EQ(data->summary.lost_windows.size(), 1U);
+    const LostWindow& lost = data->summary.lost_windows.front();
+    EXPECT_EQ(lost.reason, LostWindow::Reason::Missing);
+    EXPECT_EQ(lost.channel, format::Channel::Device);
+    EXPECT_EQ(lost.number, 1U);
+    // Whatever of it is known, no row that is left lies in it.
+    const Kernels& kernels = data->tables.kernels;
+    EXPECT_LT(kernels.rows(), kKernels);
+    for (size_t row = 0; row < kernels.rows(); ++row) {
+      EXPECT_TRUE(kernels.end(row) <= lost.span.start || kernels.start[row] >= lost.span.end);
+    }
+    const Overview overview = analyze(*data);
+    EXPECT_EQ(overview.recorded_ns, 20'000'000 - lost.span.length());
+    EXPECT_GT(lost.span.length(), 0);
+    const std::string named = "window 1 of device is missing: 0.";
+    EXPECT_TRUE(std::any_of(overview.caveats.begin(), overview.caveats.end(),
+                            [&](const std::string& text) { return text.starts_with(named); }));
+    AnalysisOptions every_gap;
+    every_gap.minimum_gap_ns = 0;
+    for (const Gap& gap : idle_gaps(*data, every_gap)) {
+      EXPECT_TRUE(gap.span.end <= lost.span.start || gap.span.start >= lost.span.end);
+    }
   }
 }
 

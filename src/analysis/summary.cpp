@@ -24,13 +24,18 @@ void SummaryBuilder::see_times(const format::Batch& batch) {
   if (found == spec.columns.end() || !batch.has(time)) return;
   const size_t duration = format::duration_of(spec, time);
   const bool has_duration = duration != format::kNoColumn && batch.has(duration);
+  Interval span{INT64_MAX, 0};
   for (size_t row = 0; row < batch.rows(); ++row) {
-    int64_t end_ns = batch.column(time)[row];
+    const int64_t start_ns = batch.column(time)[row];
+    int64_t end_ns = start_ns;
     if (has_duration && __builtin_add_overflow(end_ns, batch.column(duration)[row], &end_ns)) {
       continue;  // impossible, and told as a problem by the reader
     }
-    summary_.duration_ns = std::max(summary_.duration_ns, end_ns);
+    span = {std::min(span.start, start_ns), std::max(span.end, end_ns)};
   }
+  if (span.end < span.start) return;
+  summary_.duration_ns = std::max(summary_.duration_ns, span.end);
+  lost_windows_.on_rows(batch.kind(), span);
 }
 
 void SummaryBuilder::on_batch(const format::Batch& batch,
@@ -105,6 +110,7 @@ void SummaryBuilder::see_event(const Json& line) {
 
 void SummaryBuilder::on_problem(const format::Problem& problem) {
   using ProblemKind = format::Problem::Kind;
+  lost_windows_.on_problem(problem);
   ++summary_.problem_count;
   summary_.has_faults |=
       problem.kind != ProblemKind::UnknownKind && problem.kind != ProblemKind::UnknownColumn;
@@ -114,8 +120,13 @@ void SummaryBuilder::on_problem(const format::Problem& problem) {
 void SummaryBuilder::on_window(const format::WindowFile& window) {
   using State = format::WindowFile::State;
   scopes_.end_window();
+  lost_windows_.on_window(window);
   is_cut_ |= window.channel == format::Channel::Scope &&
              (window.state == State::Deleted || window.state == State::Missing);
+}
+
+void SummaryBuilder::on_window_end(const format::WindowFile& window, uint64_t /*lines*/) {
+  lost_windows_.on_window_end(window);
 }
 
 SessionSummary SummaryBuilder::finish(const symbols::SymbolFile& symbols) {
@@ -125,6 +136,7 @@ SessionSummary SummaryBuilder::finish(const symbols::SymbolFile& symbols) {
 SessionSummary SummaryBuilder::finish(const symbols::SymbolFile& symbols, const CodeMap& code) {
   // A time after the end is a fault of its row, not a longer session.
   if (end_ns_) summary_.duration_ns = std::max<int64_t>(*end_ns_, 0);
+  summary_.lost_windows = lost_windows_.finish(summary_.duration_ns);
   summary_.scopes = scopes_.finish(summary_.duration_ns);
   summary_.markers = markers_.finish(summary_.duration_ns);
   summary_.counters = counters_.finish(summary_.duration_ns, is_cut_);

@@ -10,6 +10,7 @@
 
 #include "analysis/activity.hpp"
 #include "analysis/counters.hpp"
+#include "analysis/lost_windows.hpp"
 #include "analysis/markers.hpp"
 #include "analysis/metric_series.hpp"
 #include "analysis/name_table.hpp"
@@ -56,7 +57,8 @@ struct SessionSummary {
   std::map<std::string, uint64_t> rows;   // by kind, as read; what the ledger counts as written
   std::vector<format::Problem> problems;  // the first kMaxProblems
   uint64_t problem_count = 0;
-  bool has_faults = false;  // a problem other than something newer that was skipped
+  std::vector<LostWindow> lost_windows;  // by channel and number
+  bool has_faults = false;               // a problem other than something newer that was skipped
 
   static constexpr size_t kMaxEvents = 200;
   static constexpr size_t kMaxProblems = 100;
@@ -69,6 +71,7 @@ class SummaryBuilder : public format::Visitor {
   void on_object(format::Kind kind, const base::Json& line) override;
   void on_problem(const format::Problem& problem) override;
   void on_window(const format::WindowFile& window) override;
+  void on_window_end(const format::WindowFile& window, uint64_t lines) override;
 
   // Native frames as the log has them.
   const symbols::SessionFrames& frames() const { return stacks_.frames(); }
@@ -90,6 +93,7 @@ class SummaryBuilder : public format::Visitor {
   SessionSummary summary_;
   std::optional<int64_t> end_ns_;
   bool is_cut_ = false;  // windows of the scope channel are gone, so the session's beginning may be
+  LostWindowFinder lost_windows_;
   NameTable names_;
   ScopeTree scopes_{names_};
   MarkerTable markers_{names_};

@@ -63,7 +63,7 @@ struct Kernels : Work {
 };
 
 struct Copies : Work {
-  NarrowColumn bytes;
+  NarrowColumn bytes;              // 0: unknown
   std::vector<uint8_t> direction;  // format's `direction`
   std::vector<uint8_t> source_kind, target_kind;
   std::vector<int64_t> peer_device;  // -1: none
@@ -72,7 +72,7 @@ struct Copies : Work {
 };
 
 struct Fills : Work {
-  NarrowColumn bytes;
+  NarrowColumn bytes;  // 0: unknown
   NarrowColumn value;
   std::vector<uint8_t> memory_kind;
   std::vector<int64_t> graph_node;

@@ -104,10 +104,14 @@ std::vector<int64_t> overlaps(const Tables& tables, const Work& work, const Sele
 struct Gathering {
   TransferGroup group;
   std::vector<int64_t> durations, sizes;
+  int64_t sized_ns = 0;  // of those that tell a size
 
   void add(int64_t duration_ns, int64_t bytes, int64_t overlapped_ns, bool is_async) {
     durations.push_back(duration_ns);
-    sizes.push_back(bytes);
+    if (bytes > 0) {
+      sizes.push_back(bytes);
+      sized_ns = saturating_add(sized_ns, duration_ns);
+    }
     group.overlapped_ns += overlapped_ns;
     group.asynchronous += is_async ? 1 : 0;
   }
@@ -116,8 +120,9 @@ struct Gathering {
     group.duration_ns = stats_of(std::span<int64_t>(durations));
     group.bytes = stats_of(std::span<int64_t>(sizes));
     const auto total_ns = static_cast<double>(group.duration_ns.total);
-    if (total_ns > 0) {
-      group.bytes_per_second = static_cast<double>(group.bytes.total) * 1e9 / total_ns;
+    if (sized_ns > 0) {
+      group.bytes_per_second =
+          static_cast<double>(group.bytes.total) * 1e9 / static_cast<double>(sized_ns);
     }
     if (all_ns > 0) group.share = total_ns / static_cast<double>(all_ns);
     return std::move(group);
@@ -151,8 +156,8 @@ Transfers copies_of(const Tables& tables, const Selection& selection) {
     const auto direction = as_enum(copies.direction, row, CopyDirection::PeerToPeer);
     const auto source = as_enum(copies.source_kind, row, MemoryKind::ManagedStatic);
     const auto target = as_enum(copies.target_kind, row, MemoryKind::ManagedStatic);
-    size_t size = 0;
-    while (bytes >= kSizeClasses[size].max_bytes && size + 1 < kSizeClasses.size()) ++size;
+    size_t size = bytes > 0 ? 0 : kSizeClasses.size();
+    while (size + 1 < kSizeClasses.size() && bytes >= kSizeClasses[size].max_bytes) ++size;
     const bool is_async = !copies.is_async.empty() && copies.is_async[row] != 0;
     for (Gathering* gathering : {&all, &by_direction[direction],
                                  &by_memory[{direction, source, target}], &by_size[size]}) {
@@ -171,6 +176,8 @@ Transfers copies_of(const Tables& tables, const Selection& selection) {
                   std::string(to_string(group.target));
   }
   for (auto& [size, gathering] : by_size) {
+    gathering.group.label = "size unknown";
+    if (size == kSizeClasses.size()) continue;
     gathering.group.label = kSizeClasses[size].label;
     gathering.group.min_bytes = kSizeClasses[size].min_bytes;
     gathering.group.max_bytes = kSizeClasses[size].max_bytes;

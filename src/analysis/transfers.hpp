@@ -52,8 +52,8 @@ struct TransferGroup {
   MemoryKind source = MemoryKind::Unknown, target = MemoryKind::Unknown;
   int64_t min_bytes = 0, max_bytes = 0;
   Stats duration_ns;
-  Stats bytes;
-  double bytes_per_second = 0;  // of all of it, over the time it took; 0 where it took none
+  Stats bytes;                  // of those that tell their size; none of them is 0
+  double bytes_per_second = 0;  // of those, over the time that they took; 0: not known
   double share = 0;             // of the time of all copies (of all fills)
   int64_t overlapped_ns = 0;    // of its time while a kernel ran on the same device
   uint64_t asynchronous = 0;
@@ -63,7 +63,8 @@ struct Transfers {
   TransferGroup all;
   std::vector<TransferGroup> by_direction;  // most time first
   std::vector<TransferGroup> by_memory;     // direction and kinds of memory; most time first
-  std::vector<TransferGroup> by_size;       // smallest first, empty classes left out
+  // Smallest first, empty classes left out; at last those that tell no size: [0, 0).
+  std::vector<TransferGroup> by_size;
 };
 
 struct TransferFigures {

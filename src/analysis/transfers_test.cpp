@@ -55,6 +55,27 @@ TEST(Transfers, OverlapIsTimeInWhichAKernelRanOnTheSameDevice) {
   EXPECT_EQ(copies.by_direction[1].overlapped_ns, 10);
 }
 
+TEST(Transfers, CopiesWithoutASizeAreInNoSumOfBytes) {
+  TestSession session;
+  session.copy(1, 4000, 0, 40);
+  session.copy(1, 0, 100, 1'000'000);
+  session.copy(2, 0, 100, 50);
+  session.fill(0, 20, 30);
+  const SessionData data = session.finish();
+  const auto figures = transfers(data, {});
+  const TransferGroup& all = figures.copies->all;
+  EXPECT_EQ(all.duration_ns.count, 3u);
+  EXPECT_EQ(all.bytes.count, 1u);
+  EXPECT_EQ(all.bytes.min, 4000);
+  EXPECT_DOUBLE_EQ(all.bytes_per_second, 4000 * 1e9 / 40);
+  EXPECT_EQ(figures.copies->by_direction[1].bytes.count, 0u);
+  EXPECT_EQ(figures.copies->by_direction[1].bytes_per_second, 0);
+  ASSERT_EQ(figures.copies->by_size.size(), 2u);
+  EXPECT_EQ(figures.copies->by_size[1].label, "size unknown");
+  EXPECT_EQ(figures.copies->by_size[1].duration_ns.count, 2u);
+  EXPECT_EQ(figures.fills->bytes.count, 0u);
+}
+
 TEST(Transfers, FillsAndNumbersOutsideTheTables) {
   TestSession session;
   session.fill(1000, 0, 10);

@@ -117,6 +117,21 @@ void append_text(std::string& event, std::string_view key, std::string_view text
   append_json_string(event, text);
 }
 
+// The table of work on a GPU, or of the calls that ask for it; null: the slice is something else.
+const analysis::Work* work_of(const analysis::Tables& tables, SliceKind kind) {
+  switch (kind) {
+    case SliceKind::Kernel:
+    case SliceKind::KernelCall: return &tables.kernels;
+    case SliceKind::Copy:
+    case SliceKind::CopyCall: return &tables.copies;
+    case SliceKind::Fill:
+    case SliceKind::FillCall: return &tables.fills;
+    case SliceKind::Graph:
+    case SliceKind::GraphCall: return &tables.graphs;
+    default: return nullptr;
+  }
+}
+
 class SessionEvents {
  public:
   SessionEvents(const analysis::SessionData& session, int64_t offset_ns, int64_t pid,
@@ -227,10 +242,37 @@ class SessionEvents {
       append_text(event, "name", slice_name(texts_, group));
       event += ",\"args\":{";
     }
+    append_place(event, first);
     JsonArguments arguments(texts_, event);
     for (const Slice& slice : group) row_arguments(texts_, slice, arguments);
     event += '}';
     events_.write();
+  }
+
+  // Where work ran, and which call asked for it: viewers see that from tracks and arrows, readers
+  // of the file from here.
+  void append_place(std::string& event, const Slice& slice) {
+    const analysis::Tables& tables = texts_.tables();
+    const auto append = [&](std::string_view key, int64_t value) {
+      event += event.back() == '{' ? "\"" : ",\"";
+      event += key;
+      event += "\":";
+      append_number(event, value);
+    };
+    const analysis::Work* const work = work_of(tables, slice.kind);
+    if (work == nullptr) return;
+    if (is_call(slice.kind)) {
+      if (!work->correlation.empty() && work->correlation[slice.row] != 0) {
+        append("correlation", work->correlation[slice.row]);
+      }
+      return;
+    }
+    const analysis::Lane& lane = tables.lanes[work->lane[slice.row]];
+    for (const auto& [key, value] :
+         {std::pair("device", lane.device), std::pair("context", lane.context),
+          std::pair("stream", lane.stream)}) {
+      if (value >= 0) append(key, value);
+    }
   }
 
   // Name and the beginning of the arguments, the same for all kernels of a configuration.
@@ -248,23 +290,9 @@ class SessionEvents {
 
   void write_flow(const Slice& slice, int64_t pid, int64_t tid) {
     const analysis::Tables& tables = texts_.tables();
-    char phase = 's';
-    const analysis::Work* work = nullptr;
-    switch (slice.kind) {
-      case SliceKind::KernelCall:
-      case SliceKind::CopyCall:
-      case SliceKind::FillCall:
-      case SliceKind::GraphCall: break;
-      case SliceKind::Kernel: work = &tables.kernels; break;
-      case SliceKind::Copy: work = &tables.copies; break;
-      case SliceKind::Fill: work = &tables.fills; break;
-      case SliceKind::Graph: work = &tables.graphs; break;
-      default: return;
-    }
-    if (work != nullptr) {
-      if (!has_call(*work, slice.row)) return;
-      phase = 'f';
-    }
+    const analysis::Work* const work = work_of(tables, slice.kind);
+    if (work == nullptr || (!is_call(slice.kind) && !has_call(*work, slice.row))) return;
+    const char phase = is_call(slice.kind) ? 's' : 'f';
     std::string& event = events_.begin(phase, pid, tid);
     append_time(event, "ts", slice.start + offset_ns_);
     event += ",\"cat\":\"flow\",\"name\":\"launch\",\"id\":";

@@ -23,9 +23,26 @@ std::string_view without(std::string_view name, std::string_view suffix) {
 // At the vendor's numbers.
 constexpr std::string_view kDirections[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
                                             "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
+constexpr std::string_view kDirectionWords[] = {
+    "",
+    "host to device",
+    "device to host",
+    "host to array",
+    "array to host",
+    "array to array",
+    "array to device",
+    "device to array",
+    "device to device",
+    "host to host",
+    "peer to peer",
+};
 constexpr std::string_view kMemoryKinds[] = {"Unknown",       "Pageable",      "Pinned",
                                              "Device",        "Array",         "Managed",
                                              "Device Static", "Managed Static"};
+
+constexpr std::string_view kMemoryKindWords[] = {"unknown",       "pageable",      "pinned",
+                                                 "device",        "array",         "managed",
+                                                 "device static", "managed static"};
 
 template <size_t N>
 int8_t number_of(const std::string_view (&words)[N], std::string_view word) {
@@ -36,8 +53,12 @@ int8_t number_of(const std::string_view (&words)[N], std::string_view word) {
 
 }  // namespace
 
-int8_t copy_direction_of(std::string_view word) { return number_of(kDirections, word); }
-int8_t memory_kind_of(std::string_view word) { return number_of(kMemoryKinds, word); }
+int8_t copy_direction_of(std::string_view word) {
+  return std::max(number_of(kDirections, word), number_of(kDirectionWords, word));
+}
+int8_t memory_kind_of(std::string_view word) {
+  return std::max(number_of(kMemoryKinds, word), number_of(kMemoryKindWords, word));
+}
 
 std::string_view plain_api_name(std::string_view name) {
   // Both orders occur: "cudaMemcpy_ptds_v7000", "cuMemcpy_v2_ptds".

@@ -23,10 +23,14 @@ struct TorchEvent {
   std::optional<int64_t> registers, shared_memory, graph, graph_node, peer_device, event_id;
   std::optional<std::array<int64_t, 3>> grid, block;
   std::string_view args_name, sync_kind;
+  // Of `gpufl export --to chrome` alone.
+  std::optional<int64_t> shared_static, shared_dynamic, result, value;
+  std::string_view source_memory, target_memory, memory, domain, operation;
   bool has_shapes = false;
 
   struct Scratch {
     std::string key, phase, category, name, text, args_name, sync_kind;
+    std::string source_memory, target_memory, memory, domain, operation;
   };
 };
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "format/columns.hpp"
 #include "import/api_names.hpp"
 #include "import/json_cursor.hpp"
 #include "import/torch_event.hpp"
@@ -31,6 +32,8 @@ enum class Category : uint8_t {
   Operator,
   Annotation,
   GpuAnnotation,
+  Marker,
+  Graph,
   Python,
   Overhead,
   Ignored,  // arrows that correlation ids tell too; the profiler's own span, stopping included
@@ -60,6 +63,15 @@ constexpr std::pair<std::string_view, Category> kCategories[] = {
     {"Memcpy", Category::Copy},
     {"Memset", Category::Fill},
     {"Operator", Category::Operator},
+    // Those of `gpufl export --to chrome`.
+    {"memcpy", Category::Copy},
+    {"memset", Category::Fill},
+    {"api", Category::Call},
+    {"sync", Category::Wait},
+    {"scope", Category::Annotation},
+    {"marker", Category::Marker},
+    {"graph", Category::Graph},
+    {"flow", Category::Ignored},
 };
 
 Category category_of(std::string_view name) {
@@ -102,6 +114,7 @@ class TorchReader {
   void add_kernel(const TorchEvent& event, const Work& work);
   void add_copy(const TorchEvent& event, const Work& work);
   void add_fill(const TorchEvent& event, const Work& work);
+  void add_allocation(const TorchEvent& event, const Work& work);
   void add_wait(const TorchEvent& event, const Work& work);
   void see_host_event(const TorchEvent& event);
   void note_shortfalls();
@@ -187,6 +200,20 @@ void TorchReader::see(const TorchEvent& event) {
 void TorchReader::see_instant(const TorchEvent& event) {
   // These tell no more than the span of the recording does.
   if (event.name.starts_with("Iteration Start") || event.name == "Record Window End") return;
+  if (category_of(event.category) == Category::Marker) {
+    const auto time_ns = to_nanoseconds(event.time_us);
+    if (!time_ns || !is_possible(*time_ns, 0)) {
+      ++trace_.impossible_times;
+      return;
+    }
+    Marker mark;
+    static_cast<Span&>(mark) = {*time_ns, 0, event.tid.value_or(kUnknown),
+                                trace_.names.add(event.name)};
+    mark.domain = trace_.names.add(event.domain);
+    mark.shape = static_cast<uint8_t>(format::MarkerShape::Mark);
+    trace_.markers.push_back(mark);
+    return;
+  }
   ++trace_.not_imported[event.name.empty() ? "instants" : std::string(event.name)];
 }
 
@@ -223,8 +250,10 @@ void TorchReader::see_span(const TorchEvent& event, Category category) {
   };
   const auto on_gpu = [&] {
     work.correlation = correlation_of(event);
+    // Where torch.profiler does not tell the device, its number is the process.
+    const bool has_its_pid = event.category != "sync" && event.pid;
     work.lane =
-        trace_.lanes.add({event.device.value_or(event.pid.value_or(kUnknown)),
+        trace_.lanes.add({event.device.value_or(has_its_pid ? *event.pid : kUnknown),
                           event.context.value_or(kUnknown), event.stream.value_or(kUnknown)});
     return work;
   };
@@ -235,9 +264,11 @@ void TorchReader::see_span(const TorchEvent& event, Category category) {
     case Category::Wait: return add_wait(event, on_gpu());
     case Category::Call: {
       see_host_event(event);
+      if (!event.operation.empty()) return add_allocation(event, work);
       is_hip_ = is_hip_ || event.name.starts_with("hip");
       trace_.calls.push_back({work.start, work.duration, correlation_of(event), thread,
-                              trace_.names.add(event.name), kUnknown});
+                              trace_.names.add(event.name),
+                              static_cast<int32_t>(event.result.value_or(kUnknown))});
       return;
     }
     case Category::Annotation: {
@@ -255,6 +286,17 @@ void TorchReader::see_span(const TorchEvent& event, Category category) {
     case Category::GpuAnnotation:
       trace_.markers.push_back(marker("torch.gpu_user_annotation"));
       trace_.markers.back().thread = kUnknown;
+      return;
+    case Category::Graph: {
+      GraphRun run;
+      static_cast<Work&>(run) = on_gpu();
+      run.graph = event.graph.value_or(0);
+      trace_.graphs.push_back(run);
+      return;
+    }
+    case Category::Marker:
+      see_host_event(event);
+      trace_.markers.push_back(marker(event.domain));
       return;
     case Category::Overhead:
       trace_.overhead_ns = trace_.overhead_ns.value_or(0) + static_cast<uint64_t>(work.duration);
@@ -277,6 +319,8 @@ void TorchReader::add_kernel(const TorchEvent& event, const Work& work) {
   if (event.block) launch.block = *event.block;
   launch.registers = event.registers.value_or(kUnknown);
   // The sum of static and dynamic: only of nothing the parts are known.
+  launch.shared_static = event.shared_static.value_or(kUnknown);
+  launch.shared_dynamic = event.shared_dynamic.value_or(kUnknown);
   if (event.shared_memory == 0) {
     launch.shared_static = launch.shared_dynamic = 0;
   } else if (event.shared_memory) {
@@ -295,9 +339,18 @@ void TorchReader::add_copy(const TorchEvent& event, const Work& work) {
   Copy copy;
   static_cast<Work&>(copy) = work;
   copy.bytes = possible_bytes(event.bytes.value_or(kUnknown));
-  copy.direction = copy_direction_of(between(event.name, "Memcpy ", " "));
-  copy.source_kind = memory_kind_of(between(event.name, "(", " ->"));
-  copy.target_kind = memory_kind_of(between(event.name, "-> ", ")"));
+  if (event.category == "memcpy") {
+    constexpr std::string_view kBefore = "copy ";
+    if (event.name.starts_with(kBefore)) {
+      copy.direction = copy_direction_of(event.name.substr(kBefore.size()));
+    }
+    copy.source_kind = memory_kind_of(event.source_memory);
+    copy.target_kind = memory_kind_of(event.target_memory);
+  } else {
+    copy.direction = copy_direction_of(between(event.name, "Memcpy ", " "));
+    copy.source_kind = memory_kind_of(between(event.name, "(", " ->"));
+    copy.target_kind = memory_kind_of(between(event.name, "-> ", ")"));
+  }
   copy.peer_device = static_cast<int32_t>(event.peer_device.value_or(kUnknown));
   copy.graph_node = event.graph_node.value_or(kUnknown);
   trace_.copies.push_back(copy);
@@ -307,19 +360,37 @@ void TorchReader::add_fill(const TorchEvent& event, const Work& work) {
   Fill fill;
   static_cast<Work&>(fill) = work;
   fill.bytes = possible_bytes(event.bytes.value_or(kUnknown));
-  fill.memory_kind = memory_kind_of(between(event.name, "(", ")"));
+  fill.value = event.value.value_or(kUnknown);
+  fill.memory_kind =
+      memory_kind_of(event.memory.empty() ? between(event.name, "(", ")") : event.memory);
   fill.graph_node = event.graph_node.value_or(kUnknown);
   trace_.fills.push_back(fill);
 }
 
+void TorchReader::add_allocation(const TorchEvent& event, const Work& work) {
+  Allocation allocation;
+  static_cast<Work&>(allocation) = work;
+  allocation.duration = 0;
+  allocation.lane = trace_.lanes.add({});
+  allocation.bytes = possible_bytes(event.bytes.value_or(kUnknown));
+  const auto operation = event.operation == "release" ? format::MemoryOperation::Release
+                                                      : format::MemoryOperation::Allocate;
+  allocation.operation = static_cast<int8_t>(operation);
+  allocation.memory_kind = memory_kind_of(event.memory);
+  trace_.allocations.push_back(allocation);
+}
+
 void TorchReader::add_wait(const TorchEvent& event, const Work& work) {
   constexpr std::pair<std::string_view, int8_t> kKinds[] = {
-      {"Event Sync", 1}, {"Stream Wait Event", 2}, {"Stream Sync", 3}, {"Context Sync", 4}};
+      {"Event Sync", 1},        {"Stream Wait Event", 2}, {"Stream Sync", 3},
+      {"Context Sync", 4},      {"EventSynchronize", 1},  {"StreamWaitEvent", 2},
+      {"StreamSynchronize", 3}, {"ContextSynchronize", 4}};
   Wait wait;
   static_cast<Work&>(wait) = work;
   for (const auto& [words, kind] : kKinds) {
     if (event.name.starts_with(words) || event.sync_kind.starts_with(words)) wait.call = kind;
   }
+  if (wait.call == kUnknown) wait.call = wait_of(plain_api_name(event.name));
   wait.event_id = event.event_id.value_or(kUnknown);
   trace_.waits.push_back(wait);
 }

@@ -45,7 +45,11 @@ void write_evidence(Page& page, const Insight& insight) {
     if (evidence.start_ns) part("from ", duration_text(*evidence.start_ns));
     const bool is_told = insight.detail.find(text) != std::string::npos ||
                          insight.title.find(text) != std::string::npos;
-    if (!is_told) page.paragraph(7, text, Tone::Plain, 2);
+    if (evidence.start_ns && (!is_told || page.has_timeline())) {
+      page.moment(7, text, *evidence.start_ns, evidence.end_ns.value_or(*evidence.start_ns), 2);
+    } else if (!is_told) {
+      page.paragraph(7, text, Tone::Plain, 2);
+    }
   }
   if (insight.evidence.size() > shown) {
     page.paragraph(7, fmt::format("... {} more", format_count(insight.evidence.size() - shown)));

@@ -14,7 +14,10 @@ Json work_json(const analysis::ActivityTotals& work) {
   Json json = Json::object();
   json.set("gpu_ns", work.gpu_ns());
   json.set("kernels", work.kernels).set("kernel_ns", work.kernel_ns);
-  json.set("copies", work.copies).set("copy_ns", work.copy_ns).set("copy_bytes", work.copy_bytes);
+  json.set("copies", work.copies)
+      .set("copy_ns", work.copy_ns)
+      .set("copy_bytes",
+           work.copies > 0 && work.unsized_copies == work.copies ? Json() : work.copy_bytes);
   json.set("fills", work.fills).set("fill_ns", work.fill_ns);
   return json.set("waits", work.waits).set("wait_ns", work.wait_ns);
 }
@@ -60,12 +63,12 @@ Json iterations_json(const analysis::Figure<analysis::Iterations>& iterations) {
   return json_figure(iterations, [](const analysis::Iterations& found) {
     Json json = Json::object();
     json.set("source", to_string(found.source)).set("label", found.label);
-    json.set("coverage", found.coverage);
+    json.set("coverage", found.coverage).set("warmups", found.warmups);
     json.set("duration_ns", to_json(found.duration_ns)).set("kernel_ns", to_json(found.kernel_ns));
     json.set("list", json_array(found.list, [](const analysis::Iteration& iteration) {
                Json entry = Json::object();
                entry.set("start_ns", iteration.span.start).set("end_ns", iteration.span.end);
-               entry.set("kernels", iteration.kernels);
+               entry.set("kernels", iteration.kernels).set("is_warmup", iteration.is_warmup);
                return entry.set("kernel_ns", iteration.kernel_ns);
              }));
     return json;

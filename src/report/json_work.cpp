@@ -102,8 +102,11 @@ Json config_json(const LaunchConfig& config) {
 Json transfer_json(const TransferGroup& group) {
   Json json = Json::object();
   json.set("label", group.label);
-  json.set("duration_ns", to_json(group.duration_ns)).set("bytes", to_json(group.bytes));
-  json.set("bytes_per_second", group.bytes_per_second).set("share", group.share);
+  const bool has_sizes = group.bytes.count > 0 || group.duration_ns.count == 0;
+  json.set("duration_ns", to_json(group.duration_ns));
+  json.set("bytes", has_sizes ? to_json(group.bytes) : Json());
+  json.set("bytes_per_second", has_sizes ? Json(group.bytes_per_second) : Json());
+  json.set("share", group.share);
   json.set("overlapped_ns", group.overlapped_ns).set("asynchronous", group.asynchronous);
   return json;
 }
@@ -117,8 +120,9 @@ Json memory_transfer_json(const TransferGroup& group) {
 
 Json size_class_json(const TransferGroup& group) {
   Json json = transfer_json(group);
-  json.set("min_bytes", group.min_bytes);
-  const bool has_end = group.max_bytes != std::numeric_limits<int64_t>::max();
+  const bool has_begin = group.max_bytes > 0;
+  const bool has_end = has_begin && group.max_bytes != std::numeric_limits<int64_t>::max();
+  json.set("min_bytes", has_begin ? Json(group.min_bytes) : Json());
   json.set("max_bytes", has_end ? Json(group.max_bytes) : Json());
   return json;
 }
@@ -208,7 +212,7 @@ Json api_calls_json(const analysis::Overview& overview) {
   return json_figure(overview.api, [](const std::vector<analysis::ApiGroup>& calls) {
     return json_array(calls, [](const analysis::ApiGroup& call) {
       Json json = Json::object();
-      json.set("function", call.function).set("failed", call.failed);
+      json.set("function", call.function).set("share", call.share).set("failed", call.failed);
       return json.set("duration_ns", to_json(call.duration_ns));
     });
   });

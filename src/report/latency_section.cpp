@@ -37,6 +37,41 @@ std::vector<std::string> stats_row(std::string label, const Stats& stats) {
           duration_text(stats.max)};
 }
 
+void write_api_calls(Page& page, const analysis::Figure<std::vector<analysis::ApiGroup>>& calls,
+                     size_t top, MissingFigures& missing) {
+  if (!calls) {
+    missing.add("API calls", calls.unknown());
+    return;
+  }
+  TextTable table{{{"call", true},
+                   {"count"},
+                   {"total"},
+                   {"share"},
+                   {"mean"},
+                   {"median", false, 1},
+                   {"p90", false, 3},
+                   {"p99", false, 2},
+                   {"min", false, 5},
+                   {"max", false, 4},
+                   {"failed"}}};
+  for (const analysis::ApiGroup& group : *calls) {
+    // One that failed is shown, however short.
+    if (table.rows.size() >= top && group.failed == 0) continue;
+    const Stats& stats = group.duration_ns;
+    table.rows.push_back(
+        {group.function, format_count(stats.count), duration_text(stats.total),
+         format_percent(group.share), format_duration(stats.mean), format_duration(stats.median),
+         duration_text(stats.p90), duration_text(stats.p99), duration_text(stats.min),
+         duration_text(stats.max), group.failed == 0 ? "-" : format_count(group.failed)});
+  }
+  if (table.rows.empty()) return;
+  page.heading("API CALLS", "of the vendor's library, as far as they have rows");
+  table.drop_empty_columns();
+  const size_t shown = table.rows.size();
+  page.table(table);
+  write_more(page, calls->size(), shown);
+}
+
 }  // namespace
 
 void write_iterations(Page& page, const SessionReport& report, MissingFigures& missing) {
@@ -55,8 +90,17 @@ void write_iterations(Page& page, const SessionReport& report, MissingFigures& m
   table.rows.push_back(stats_row("duration", iterations->duration_ns));
   table.rows.push_back(stats_row("kernel time", iterations->kernel_ns));
   page.table(table);
+  const auto steady = iterations->list.begin() + static_cast<ptrdiff_t>(iterations->warmups);
+  if (iterations->warmups > 0) {
+    int64_t warmup_ns = 0;
+    for (auto it = iterations->list.begin(); it != steady; ++it) warmup_ns += it->span.length();
+    page.field("warm-up",
+               fmt::format("the first {}, {} in all, {} not in these figures",
+                           iterations->warmups == 1 ? "one" : format_count(iterations->warmups),
+                           duration_text(warmup_ns), iterations->warmups == 1 ? "is" : "are"));
+  }
   const auto slowest = std::max_element(
-      iterations->list.begin(), iterations->list.end(),
+      steady, iterations->list.end(),
       [](const Iteration& a, const Iteration& b) { return a.span.length() < b.span.length(); });
   page.field("slowest",
              fmt::format("number {}, at {}: {}, {} of kernel time",
@@ -83,17 +127,7 @@ void write_latency(Page& page, const SessionReport& report, size_t top, MissingF
     page.heading("LAUNCH LATENCY", "until the kernel starts");
     page.table(table);
   }
-  const auto& api = report.overview.api;
-  if (!api) return;
-  TextTable failed{{{"failed calls", true}, {"failed"}, {"of"}}};
-  for (const analysis::ApiGroup& group : *api) {
-    if (group.failed == 0 || failed.rows.size() == top) continue;
-    failed.rows.push_back(
-        {group.function, format_count(group.failed), format_count(group.duration_ns.count)});
-  }
-  if (failed.rows.empty()) return;
-  page.heading("FAILED CALLS");
-  page.table(failed);
+  write_api_calls(page, report.overview.api, top, missing);
 }
 
 }  // namespace gpufl::report

@@ -44,6 +44,11 @@ std::string duration_text(int64_t duration_ns) {
 
 std::string bytes_text(int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
+std::string copied_text(int64_t bytes, uint64_t sized, uint64_t copies) {
+  if (sized == 0 && copies > 0) return "unknown";
+  return bytes_text(bytes) + (sized < copies ? " or more" : "");
+}
+
 std::string share_text(double part, double whole) {
   return whole > 0 ? fmt::format(" ({})", format_percent(part / whole)) : std::string();
 }

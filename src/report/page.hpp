@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,12 @@ class Page {
   virtual void paragraph(size_t indent, std::string_view text, Tone tone = Tone::Plain,
                          size_t hanging = 0) = 0;
   virtual void table(const TextTable& table) = 0;
+  // A paragraph about a span of the session's time, which a page with a timeline leads to.
+  virtual void moment(size_t indent, std::string_view text, int64_t /*start_ns*/,
+                      int64_t /*end_ns*/, size_t hanging = 0) {
+    paragraph(indent, text, Tone::Plain, hanging);
+  }
+  virtual bool has_timeline() const { return false; }
 
   // All of it; ends with a newline.
   const std::string& text() const { return text_; }

@@ -38,6 +38,7 @@ ActivityTotals activity_of(const analysis::Overview& overview) {
     totals.copies = copies.duration_ns.count;
     totals.copy_ns = copies.duration_ns.total;
     totals.copy_bytes = copies.bytes.total;
+    totals.unsized_copies = copies.duration_ns.count - copies.bytes.count;
   }
   if (overview.waits) {
     for (const analysis::WaitGroup& group : *overview.waits) {
@@ -46,6 +47,11 @@ ActivityTotals activity_of(const analysis::Overview& overview) {
     }
   }
   return totals;
+}
+
+std::string bytes_of_copies(const ActivityTotals& activity) {
+  return copied_text(activity.copy_bytes, activity.copies - activity.unsized_copies,
+                     activity.copies);
 }
 
 // What stands before the colon of a verdict.
@@ -72,7 +78,7 @@ void write_totals(Page& page, Processes sessions) {
   page.field("kernels", fmt::format("{} ({} of kernel time)", format_count(total.kernels),
                                     duration_text(total.kernel_ns)));
   page.field("copies", fmt::format("{} ({}, {})", format_count(total.copies),
-                                   bytes_text(total.copy_bytes), duration_text(total.copy_ns)));
+                                   bytes_of_copies(total), duration_text(total.copy_ns)));
   page.field("waits",
              fmt::format("{} ({})", format_count(total.waits), duration_text(total.wait_ns)));
   std::string ledger;
@@ -111,7 +117,7 @@ void write_processes(Page& page, Processes sessions, size_t top) {
     table.rows.push_back({process.empty() ? "unknown" : process, std::to_string(session.header.pid),
                           rank ? std::to_string(*rank) : "-", duration_text(session.duration_ns),
                           format_count(activity.kernels), duration_text(activity.kernel_ns),
-                          bytes_text(activity.copy_bytes), duration_text(activity.wait_ns),
+                          bytes_of_copies(activity), duration_text(activity.wait_ns),
                           verdict_word(session)});
   }
   page.heading("PROCESSES");

@@ -43,6 +43,8 @@ size_t rows_of(const TextOptions& options);
 void write_more(Page& page, size_t all, size_t shown);
 std::string duration_text(int64_t duration_ns);
 std::string bytes_text(int64_t bytes);
+// Of copies of which some do not tell their size: "1.5 GiB", "1.5 GiB or more", "unknown".
+std::string copied_text(int64_t bytes, uint64_t sized, uint64_t copies);
 // " (12.3%)"; empty where the whole is nothing.
 std::string share_text(double part, double whole);
 

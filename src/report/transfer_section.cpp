@@ -21,10 +21,10 @@ std::string overlap_text(const TransferGroup& group) {
 std::vector<std::string> transfer_row(std::string label, const TransferGroup& group) {
   return {std::move(label),
           format_count(group.duration_ns.count),
-          bytes_text(group.bytes.total),
+          copied_text(group.bytes.total, group.bytes.count, group.duration_ns.count),
           duration_text(group.duration_ns.total),
           group.bytes_per_second > 0 ? format_bytes(group.bytes_per_second) + "/s" : "-",
-          format_bytes(group.bytes.mean),
+          group.bytes.count > 0 ? format_bytes(group.bytes.mean) : "-",
           overlap_text(group)};
 }
 
@@ -40,8 +40,9 @@ void write_transfers(Page& page, const SessionReport& report, size_t top, Missin
   if (has_copies) {
     const TransferGroup& all = transfers.copies->all;
     remark = fmt::format("{} in {} copies, {}, {} of it while kernels ran",
-                         bytes_text(all.bytes.total), format_count(all.duration_ns.count),
-                         duration_text(all.duration_ns.total), overlap_text(all));
+                         copied_text(all.bytes.total, all.bytes.count, all.duration_ns.count),
+                         format_count(all.duration_ns.count), duration_text(all.duration_ns.total),
+                         overlap_text(all));
   }
   page.heading("MEMORY TRANSFERS", remark);
   TextTable table{{{"direction and memory", true},

@@ -5,38 +5,18 @@
 
 #include <array>
 #include <cmath>
-#include <span>
 
 #include <fmt/format.h>
+
+#include "analysis/insights/words.hpp"
 
 namespace gpufl::report {
 
 namespace {
 
-struct Step {
-  double size;
-  std::string_view unit;
-};
+using analysis::words::scaled;
+using analysis::words::Step;
 
-// Four digits that matter, in the largest unit of which there is at least one.
-std::string scaled(double value, std::span<const Step> steps) {
-  const Step* step = &steps.front();
-  for (const Step& next : steps) {
-    if (std::fabs(value) >= next.size) step = &next;
-  }
-  const double shown = value / step->size;
-  const double magnitude = std::fabs(shown);
-  int decimals = 0;
-  if (shown != std::floor(shown) || step != &steps.front()) {
-    decimals = magnitude < 9.9995 ? 3 : magnitude < 99.995 ? 2 : magnitude < 999.95 ? 1 : 0;
-  }
-  return fmt::format("{:.{}f}{}{}", shown, decimals, step->unit.empty() ? "" : " ", step->unit);
-}
-
-constexpr std::array kNanoseconds = {Step{1, "ns"}, Step{1e3, "us"}, Step{1e6, "ms"},
-                                     Step{1e9, "s"}};
-constexpr std::array kBytes = {Step{1, "B"}, Step{1024, "KiB"}, Step{1048576, "MiB"},
-                               Step{1073741824, "GiB"}, Step{1099511627776, "TiB"}};
 constexpr std::array kByteRates = {Step{1, "B/s"}, Step{1024, "KiB/s"}, Step{1048576, "MiB/s"},
                                    Step{1073741824, "GiB/s"}, Step{1099511627776, "TiB/s"}};
 constexpr std::array kRates = {Step{1, "/s"}, Step{1e3, "k/s"}, Step{1e6, "M/s"}, Step{1e9, "G/s"}};
@@ -92,34 +72,16 @@ std::string plain(double value, std::string_view unit) {
 
 }  // namespace
 
-std::string format_count(uint64_t value) {
-  std::string digits = std::to_string(value);
-  for (size_t i = digits.size(); i > 3;) {
-    i -= 3;
-    digits.insert(i, 1, ',');
-  }
-  return digits;
-}
+std::string format_count(uint64_t value) { return analysis::words::count(value); }
 
 std::string format_signed_count(int64_t value) {
   const auto magnitude = static_cast<uint64_t>(value);
   return value < 0 ? "-" + format_count(~magnitude + 1) : format_count(magnitude);
 }
 
-std::string format_duration(double ns) {
-  constexpr double kMinute = 60e9;
-  constexpr double kHour = 3600e9;
-  constexpr double kDay = 86400e9;
-  if (ns >= 2 * kDay) return fmt::format("{:.2f} d", ns / kDay);
-  if (ns >= 2 * kHour) return fmt::format("{:.2f} h", ns / kHour);
-  if (ns >= 2 * kMinute) return fmt::format("{:.2f} min", ns / kMinute);
-  return scaled(ns < 1000 ? std::round(ns) : ns, kNanoseconds);
-}
-
-std::string format_bytes(double bytes) { return scaled(bytes, kBytes); }
-
-std::string format_percent(double fraction) { return fmt::format("{:.1f}%", fraction * 100); }
-
+std::string format_duration(double ns) { return analysis::words::time(ns); }
+std::string format_bytes(double bytes) { return analysis::words::bytes(bytes); }
+std::string format_percent(double fraction) { return analysis::words::percent(fraction); }
 std::string format_rate(double per_second) { return scaled(per_second, kRates); }
 
 std::string format_utc(int64_t wall_ns) {

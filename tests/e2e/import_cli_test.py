@@ -92,6 +92,57 @@ class ImportTest(unittest.TestCase):
         self.assertEqual(report.returncode, 0, report.stderr)
         self.assertIn("imported from gpt.json.gz", report.stdout)
 
+    def rows(self, session, kind, *columns):
+        lines = run("cat", session, kind).stdout.splitlines()
+        rows = [json.loads(line) for line in lines]
+        return sorted(tuple(row.get(column) for column in columns) for row in rows)
+
+    def test_what_is_exported_to_chrome_comes_back(self):
+        document = json.loads(torch_trace(0))
+        begin = 3854095878003
+        for i, (category, name, arguments) in enumerate(
+            (
+                ("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", {"bytes": 4096}),
+                ("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", {}),
+                ("gpu_memset", "Memset (Device)", {"bytes": 512}),
+            )
+        ):
+            call = span("cuda_runtime", "cudaCopyOrFill", begin + 2 * i, 1, 1, 11)
+            call["args"] = {"correlation": 1000 + i}
+            work = span(category, name, begin + 30 + i, 2, 0, 9)
+            work["args"] = {"device": 0, "context": 1, "stream": 9, "correlation": 1000 + i}
+            work["args"] |= arguments
+            document["traceEvents"] += [call, work]
+        malloc = span("cuda_runtime", "cudaMalloc", begin + 60, 3, 1, 11)
+        malloc["args"] = {"correlation": 2000}
+        document["traceEvents"].append(malloc)
+        wait = span("cuda_sync", "Stream Sync", begin + 70, 5, 0, 9)
+        wait["args"] = {"device": 0, "context": 1, "stream": 9, "correlation": 3000}
+        document["traceEvents"].append(wait)
+        text = json.dumps(document).replace('"TS', "").replace('TS"', "")
+        (first,) = self.imported(self.write("first.json", text))
+        chrome = self.folder / "chrome.json"
+        exported = run("export", first["session"], "--to", "chrome", "--output", chrome)
+        self.assertEqual(exported.returncode, 0, exported.stderr)
+        (second,) = self.imported(chrome)
+        self.assertEqual(second["not_imported"], {})
+        for kind, count in (("kernel", 2 * STEPS), ("memcpy", 2), ("memset", 1), ("api", 1),
+                            ("sync", 1), ("scope", STEPS)):  # fmt: skip
+            self.assertEqual(first["rows"][kind], count, kind)
+            self.assertEqual(second["rows"][kind], count, kind)
+        work = ("start_ns", "duration_ns", "device", "context", "stream", "correlation",
+                "api_start_ns", "api_duration_ns", "thread", "bytes")  # fmt: skip
+        for kind, columns in (
+            ("kernel", (*work, "name", "grid", "block", "registers", "shared_static")),
+            ("memcpy", (*work, "direction", "source_kind", "target_kind")),
+            ("memset", (*work, "memory_kind")),
+            ("api", ("start_ns", "duration_ns", "name")),
+            ("sync", ("start_ns", "duration_ns", "call")),
+            ("scope", ("start_ns", "duration_ns", "name")),
+        ):
+            before = self.rows(first["session"], kind, *columns)
+            self.assertEqual(self.rows(second["session"], kind, *columns), before, kind)
+
     def test_files_of_a_job_become_one_run(self):
         files = [self.write(f"rank{rank}.json", torch_trace(rank)) for rank in (0, 1)]
         sessions = self.imported(*files)

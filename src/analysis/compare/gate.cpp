@@ -10,6 +10,7 @@
 
 #include "analysis/compare/comparison.hpp"
 #include "analysis/kernel_name.hpp"
+#include "analysis/near_names.hpp"
 #include "analysis/scope_work.hpp"
 
 namespace gpufl::analysis::compare {
@@ -62,12 +63,27 @@ std::map<Key, Match> matches_in(const Group& group, const Rule& rule) {
   return matches;
 }
 
-std::string why_nothing_matches(const Rule& rule, bool in_baseline, bool in_candidate) {
+// What the rule could have meant: kernels or scopes of the group, the nearest first.
+std::string names_in(const Group& group, const Rule& rule) {
+  std::vector<std::string> names;
+  for (const Repeat& repeat : group.repeats) {
+    for (const auto& [key, item] : repeat.items) {
+      if (key.subject != rule.subject) continue;
+      names.push_back(rule.subject == Subject::Scope ? key.scope : short_kernel_name(key.kernel));
+    }
+  }
+  return nearest_listed(rule.pattern, std::move(names));
+}
+
+std::string why_nothing_matches(const Group& baseline, const Group& candidate, const Rule& rule,
+                                bool in_baseline, bool in_candidate) {
   const std::string where = in_baseline    ? "the candidate"
                             : in_candidate ? "the baseline"
                                            : "either side";
   if (rule.subject != Subject::Total) {
-    return fmt::format("no such {} in {}", to_string(rule.subject), where);
+    const std::string names = names_in(in_baseline ? candidate : baseline, rule);
+    return fmt::format("no such {} in {}{}", to_string(rule.subject), where,
+                       names.empty() ? "" : "; there are " + names);
   }
   const bool is_of_iterations = rule.metric == Metric::Median || rule.metric == Metric::Mean ||
                                 rule.metric == Metric::P90 || rule.metric == Metric::P99;
@@ -93,7 +109,7 @@ void collect(const Group& baseline, const Group& candidate, RuleResult& result) 
     if (!before.contains(key)) result.only_candidate.push_back(key);
   }
   if (shares.empty()) {
-    result.reason = why_nothing_matches(rule, !before.empty(), !after.empty());
+    result.reason = why_nothing_matches(baseline, candidate, rule, !before.empty(), !after.empty());
     return;
   }
   for (const auto& [key, share] : shares) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <system_error>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -10,6 +12,7 @@
 #include "analysis/compare/change.hpp"
 #include "analysis/compare/repeat_builder.hpp"
 #include "analysis/iterations.hpp"
+#include "analysis/session_copies.hpp"
 #include "format/session_reader.hpp"
 
 namespace gpufl::analysis::compare {
@@ -25,30 +28,31 @@ struct Found {
 
 std::vector<Found> find_all(std::span<const fs::path> paths, Group& group) {
   std::vector<Found> found;
+  std::set<fs::path> seen;
+  SessionCopies copies;
   for (const fs::path& path : paths) {
     const std::vector<fs::path> sessions = format::find_sessions(path);
     if (sessions.empty()) {
       group.problems.push_back(fmt::format("{}: there is no session in it", path.string()));
     }
     for (const fs::path& dir : sessions) {
+      // One that was named twice is still one.
+      std::error_code ignored;
+      if (!seen.insert(fs::weakly_canonical(dir, ignored)).second) continue;
       const auto reader = format::SessionReader::open(dir);
       if (!reader) {
         group.problems.push_back(fmt::format("{}: {}", dir.string(), reader.status().message()));
         continue;
       }
       const format::SessionHeader& header = reader->header();
+      if (copies.is_copy(header, dir)) continue;
       found.push_back({dir, header.run_id, header.start_wall_ns});
     }
   }
   std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
     return std::tie(a.run_id, a.start_wall_ns, a.dir) < std::tie(b.run_id, b.start_wall_ns, b.dir);
   });
-  // One that was named twice is still one.
-  const auto same = [](const Found& a, const Found& b) {
-    std::error_code ignored;
-    return a.dir == b.dir || fs::equivalent(a.dir, b.dir, ignored);
-  };
-  found.erase(std::unique(found.begin(), found.end(), same), found.end());
+  group.copies = copies.notes();
   return found;
 }
 
@@ -61,8 +65,8 @@ bool are_of_one_launch(const Found& a, int64_t a_end_wall_ns, const Found& b) {
 
 std::vector<Interval> parts_between_iterations(const SessionData& session) {
   const auto iterations = find_iterations(session, {});
-  if (!iterations || iterations->list.size() < 2 * kMinRepeats) return {};
-  const std::vector<Iteration>& list = iterations->list;
+  if (!iterations || iterations->list.size() - iterations->warmups < 2 * kMinRepeats) return {};
+  const std::span list = std::span(iterations->list).subspan(iterations->warmups);
   const size_t count = 2 * std::min(kPartsOfHalf, list.size() / 2);
   const size_t each = list.size() / count;
   std::vector<Interval> parts;

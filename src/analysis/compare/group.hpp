@@ -18,6 +18,7 @@ struct Group {
   std::string label;                  // what it is called: a folder, "first half"
   std::vector<Repeat> repeats;        // by start
   std::vector<std::string> problems;  // sentences: what could not be read
+  std::vector<std::string> copies;    // sentences: sessions that are there twice, and count once
   // Its repeats are parts of one session, so they are not independent of each other.
   bool is_of_one_session = false;
 };

@@ -41,6 +41,20 @@ TEST(LoadGroupTest, EverySessionOfAFolderIsARepeat) {
   EXPECT_EQ((*group.repeats[0].find({Subject::Scope, "scope_1", "", ""}))[Metric::Count], 3);
 }
 
+TEST(LoadGroupTest, CopiesOfASessionAreOneRepeat) {
+  TempDir dir;
+  write_session(dir.path() / "run", "s1", "run", 1'000'000);
+  fs::copy(dir.path() / "run" / "s1", dir.path() / "run" / "s1-copy", fs::copy_options::recursive);
+  fs::copy(dir.path() / "run", dir.path() / "other", fs::copy_options::recursive);
+  const fs::path paths[] = {dir.path()};
+  const Group group = load_group("A", paths);
+  ASSERT_EQ(group.repeats.size(), 1u);
+  EXPECT_EQ(group.repeats[0].sessions, 1u);
+  EXPECT_EQ((*group.repeats[0].find({Subject::Scope, "scope_1", "", ""}))[Metric::Count], 3);
+  ASSERT_EQ(group.copies.size(), 3u);
+  EXPECT_NE(group.copies[0].find("are copies of one session"), std::string::npos);
+}
+
 TEST(LoadGroupTest, SessionsOfALaunchAreOneRepeat) {
   TempDir dir;
   // In the run's folder, whenever they ran.

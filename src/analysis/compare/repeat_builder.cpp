@@ -192,6 +192,7 @@ void RepeatBuilder::add_total(const Source& source) {
   time_ns_ = std::max(time_ns_, static_cast<double>(length_ns));
   if (const auto iterations = find_iterations(source.session, source.options)) {
     for (const Iteration& iteration : iterations->list) {
+      if (iteration.is_warmup) continue;
       durations_[{}].push_back(iteration.span.length());
     }
   }

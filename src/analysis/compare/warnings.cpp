@@ -3,6 +3,7 @@
 #include <iterator>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,11 +25,33 @@ void warn_of_losses(const Group& group, std::vector<std::string>& warnings) {
                                  group.repeats.size(), group.label, *example));
 }
 
+// "one sentence (and 3 more)"
+std::string first_of(const std::vector<std::string>& sentences) {
+  const size_t others = sentences.size() - 1;
+  return sentences.front() + (others == 0 ? "" : fmt::format(" (and {} more)", others));
+}
+
 void warn_of_problems(const Group& group, std::vector<std::string>& warnings) {
   if (group.problems.empty()) return;
-  const size_t others = group.problems.size() - 1;
-  warnings.push_back(fmt::format("{} cannot be read: {}{}", group.label, group.problems.front(),
-                                 others == 0 ? "" : fmt::format(" (and {} more)", others)));
+  warnings.push_back(fmt::format("{} cannot be read: {}", group.label, first_of(group.problems)));
+}
+
+void warn_of_copies(const Group& a, const Group& b, std::vector<std::string>& warnings) {
+  for (const Group* group : {&a, &b}) {
+    if (!group->copies.empty()) warnings.push_back(first_of(group->copies));
+  }
+  if (a.is_of_one_session) return;
+  const auto is_in_b = [&](const Repeat& repeat) {
+    return std::any_of(b.repeats.begin(), b.repeats.end(), [&](const Repeat& other) {
+      return std::tie(repeat.name, repeat.start_wall_ns, repeat.end_wall_ns) ==
+             std::tie(other.name, other.start_wall_ns, other.end_wall_ns);
+    });
+  };
+  const auto shared = std::count_if(a.repeats.begin(), a.repeats.end(), is_in_b);
+  if (shared == 0) return;
+  warnings.push_back(
+      fmt::format("{} of {} repeats of {} are in {} too: copies of one session do not differ",
+                  shared, a.repeats.size(), a.label, b.label));
 }
 
 template <typename Fact>
@@ -71,6 +94,7 @@ std::vector<std::string> warnings_of(const Group& a, const Group& b) {
   std::vector<std::string> warnings;
   for (const Group* group : {&a, &b}) warn_of_losses(*group, warnings);
   for (const Group* group : {&a, &b}) warn_of_problems(*group, warnings);
+  warn_of_copies(a, b, warnings);
   if (a.repeats.empty() || b.repeats.empty()) return warnings;
   warn_of_mixture(
       a, b, "Different GPUs",

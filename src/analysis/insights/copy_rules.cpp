@@ -86,7 +86,9 @@ CopyGroups gather(const SessionView& view, Wanted wanted, Span span_of) {
   CopyGroups groups;
   const Copies& copies = view.tables.copies;
   for (size_t row = 0; row < copies.rows(); ++row) {
-    if (!view.selection.includes(copies, row) || !crosses_the_bus(copies, row) || !wanted(row)) {
+    // Without a size, nothing tells how long a copy has to take.
+    if (!view.selection.includes(copies, row) || !crosses_the_bus(copies, row) ||
+        copies.bytes[row] == 0 || !wanted(row)) {
       continue;
     }
     CopyGroup& group = groups[{view.device_of(copies, row), copies.direction[row]}];

@@ -75,7 +75,7 @@ TEST(SmallCopies, ThoseThatFollowEachOther) {
   ASSERT_EQ(found.size(), 1u);
   // Runs of 192 us become copies of 2 us and what 80 KiB take.
   EXPECT_NEAR(*found[0].gain_ns, 10 * (192 - 2 - 3.2) * kUs, 10.0 * kUs);
-  EXPECT_NE(found[0].title.find("Small copies × 200, host to device · 4.0 KiB"), std::string::npos);
+  EXPECT_NE(found[0].title.find("Small copies × 200, host to device · 4.000 KiB"), std::string::npos);
 }
 
 TEST(SmallCopies, NotWithKernelsBetweenNorForFew) {
@@ -106,7 +106,7 @@ TEST(UnoverlappedCopies, AsFarAsKernelsCouldHideThem) {
   const auto found = of_rule(program.insights(), "unoverlapped_copies");
   ASSERT_EQ(found.size(), 1u);
   EXPECT_NEAR(*found[0].gain_ns, 15.0 * kMs, 1);
-  EXPECT_NE(found[0].title.find("20.00ms of 20.00ms with no kernel running"), std::string::npos);
+  EXPECT_NE(found[0].title.find("20.00 ms of 20.00 ms with no kernel running"), std::string::npos);
 }
 
 TEST(UnoverlappedCopies, NotWhereKernelsRun) {
@@ -140,7 +140,7 @@ TEST(AllocationInLoop, CallsWithKernelsBetween) {
   add_allocations(program, "cudaMalloc", 10);
   const auto found = of_rule(program.insights(), "allocation_in_loop");
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].title, "Allocation in a loop: cudaMalloc × 10 @ a.cpp:9 · 2.00ms");
+  EXPECT_EQ(found[0].title, "Allocation in a loop: cudaMalloc × 10 @ a.cpp:9 · 2.000 ms");
   EXPECT_NEAR(*found[0].gain_ns, 10 * 200.0 * kUs, 1);
 }
 

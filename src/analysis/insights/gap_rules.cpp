@@ -47,7 +47,8 @@ std::string_view advice_for(GapCause cause) {
       return "Let nodes of the graph that do not need each other run side by side.";
     case GapCause::Unknown: break;
   }
-  return "Record with the Trace engine: with the times of API calls the cause can be told.";
+  return "Look at the timeline there: the work after these pauses has no API call in the session, "
+         "which would tell the cause.";
 }
 
 Confidence confidence_in(GapCause cause) {

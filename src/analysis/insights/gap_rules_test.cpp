@@ -34,8 +34,9 @@ TEST(IdleGaps, HostCodeWithNoCall) {
   const auto found =
       pauses(program, 500 * kUs, [](Interval pause) { return pause.end - 10 * kUs; }, line);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].title,
-            "GPU 0 idle × 10: host code with no API call @ data.py:12 · 5.00ms (31.2% of session)");
+  EXPECT_EQ(
+      found[0].title,
+      "GPU 0 idle × 10: host code with no API call @ data.py:12 · 5.000 ms (31.2% of session)");
   EXPECT_NEAR(*found[0].gain_ns, 10 * 499.0 * kUs, 1);
   EXPECT_EQ(found[0].severity, Severity::High);
   EXPECT_EQ(found[0].evidence.at(0).line, 12);

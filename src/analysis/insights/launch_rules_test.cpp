@@ -27,7 +27,7 @@ TEST(LaunchBound, PausesThatAGraphWouldNotHave) {
   EXPECT_NEAR(*found[0].gain_ns, 1000 * 5.0 * kUs - 10 * kUs, 1);
   EXPECT_EQ(found[0].category, Category::Launch);
   EXPECT_NE(found[0].advice.find("CUDA graph"), std::string::npos);
-  EXPECT_NE(found[0].title.find("Launch-bound on GPU 0 · idle for 6.00ms of"), std::string::npos)
+  EXPECT_NE(found[0].title.find("Launch-bound on GPU 0 · idle for 6.000 ms of"), std::string::npos)
       << found[0].title;
 }
 

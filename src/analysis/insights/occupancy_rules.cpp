@@ -12,6 +12,7 @@
 #include "analysis/insights/rules.hpp"
 #include "analysis/insights/sampled_kernels.hpp"
 #include "analysis/insights/words.hpp"
+#include "analysis/missing.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -88,8 +89,8 @@ void find_low_occupancy(const SessionView& view, std::vector<Insight>& found) {
       insight.confidence = Confidence::Medium;
     } else {
       take_time(use, view, insight);
-      insight.estimate =
-          "None: whether warps wait is not recorded. The engine PcSampling would tell.";
+      insight.estimate = "None: whether warps wait is not recorded." +
+                         deeper_engine(view.session.summary, "PcSampling");
     }
     insight.title = fmt::format("Low occupancy of {} · {}, limited by {}", use.label,
                                 words::percent(*config.occupancy), limiter_text(config));
@@ -127,9 +128,8 @@ void find_register_spill(const SessionView& view, std::vector<Insight>& found) {
       insight.confidence = Confidence::Medium;
     } else {
       take_time(use, view, insight);
-      insight.estimate =
-          "None: how much of the memory traffic is local is not recorded. The engine Deep would "
-          "tell.";
+      insight.estimate = "None: how much of the memory traffic is local is not recorded." +
+                         deeper_engine(view.session.summary, "Deep");
     }
     insight.title = fmt::format("Local memory in {} · {:.0f} bytes a thread", use.label, local);
     insight.detail = fmt::format(

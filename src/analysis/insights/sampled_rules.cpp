@@ -10,6 +10,7 @@
 #include "analysis/insights/rules.hpp"
 #include "analysis/insights/sampled_kernels.hpp"
 #include "analysis/insights/words.hpp"
+#include "analysis/missing.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -56,10 +57,9 @@ void describe(const SampledKernel& kernel, const SessionView& view, Insight& ins
 void estimate(const SampledKernel& kernel, const SessionView& view, std::optional<double> waiting,
               double wasted, std::string_view what, Insight& insight) {
   if (!waiting) {
-    insight.estimate = fmt::format(
-        "None: how much of the kernel's time is spent on {} is not recorded. The engine Deep would "
-        "tell.",
-        what);
+    insight.estimate =
+        fmt::format("None: how much of the kernel's time is spent on {} is not recorded.{}", what,
+                    deeper_engine(view.session.summary, "Deep"));
     return;
   }
   set_gain(insight, kernel.time_ns * *waiting * wasted, view.wall_ns, view.thresholds);

@@ -53,14 +53,14 @@ Insight other_lines(const SessionView& view, const std::vector<SyncLine>& lines,
   const double share = blocked / static_cast<double>(view.wall_ns);
   insight.title = fmt::format("Waits × {} at {} · {} ({} of session)", waits,
                               words::plural(lines.size() - first, "more line"),
-                              words::time(blocked), words::percent(share));
+                              words::brief_time(blocked), words::percent(share));
   insight.detail =
       fmt::format("{} blocked across {} at lines that wait less than those told one by one",
-                  words::time(blocked), words::plural(waits, "call"));
+                  words::brief_time(blocked), words::plural(waits, "call"));
   const SyncLine& most = lines[first];
   insight.evidence.push_back(at_site(
       *most.site, fmt::format("the most of these: {}, {}", words::plural(most.waits.size(), "wait"),
-                              words::time(static_cast<double>(most.blocked_ns)))));
+                              words::brief_time(static_cast<double>(most.blocked_ns)))));
   add_scope(view, most, insight.evidence.back());
   return insight;
 }
@@ -91,11 +91,12 @@ void find_sync_attribution(const SessionView& view, std::vector<Insight>& found)
     finish_sync(insight, sync_severity(share, view.thresholds));
     insight.title =
         fmt::format("{} × {} @ {} · {} ({} of session)", main_call(view, line), count,
-                    words::line_of(*line.site), words::time(blocked), words::percent(share));
-    insight.detail = fmt::format("{} blocked across {} at {}", words::time(blocked),
+                    words::line_of(*line.site), words::brief_time(blocked), words::percent(share));
+    insight.detail = fmt::format("{} blocked across {} at {}", words::brief_time(blocked),
                                  words::plural(count, "call"), line.site->text);
-    insight.evidence.push_back(at_site(
-        *line.site, fmt::format("{}, {}", words::plural(count, "wait"), words::time(blocked))));
+    insight.evidence.push_back(
+        at_site(*line.site,
+                fmt::format("{}, {}", words::plural(count, "wait"), words::brief_time(blocked))));
     add_scope(view, line, insight.evidence.back());
     found.push_back(std::move(insight));
   }
@@ -112,23 +113,23 @@ void find_in_loop_sync(const SessionView& view, std::vector<Insight>& found) {
     set_gain(insight, loop.gain_ns, view.wall_ns, view.thresholds);
     insight.severity = sync_severity(blocked / static_cast<double>(view.wall_ns), view.thresholds);
     insight.title = fmt::format("In-loop sync × {} — likely blocking GPU pipelining", count);
-    insight.detail = fmt::format("{} blocked across {} calls at {}", words::time(blocked), count,
-                                 loop.line.site->text);
+    insight.detail = fmt::format("{} blocked across {} calls at {}", words::brief_time(blocked),
+                                 count, loop.line.site->text);
     insight.advice =
         "Move the sync outside the loop or capture the loop body into a CUDA graph (replay "
         "amortizes launch overhead).";
     insight.estimate = fmt::format(
         "Without the wait the loop takes as long as the busier of host and GPU: of {} the host "
         "was blocked for {} and the GPU idle for {}{}.",
-        words::time(static_cast<double>(loop.span.length())), words::time(blocked),
-        words::time(static_cast<double>(loop.idle_ns)),
+        words::brief_time(static_cast<double>(loop.span.length())), words::brief_time(blocked),
+        words::brief_time(static_cast<double>(loop.idle_ns)),
         loop.has_other_waits ? ", counting only what follows this wait, because other lines wait "
                                "in the same loop"
                              : "");
     insight.confidence = loop.has_other_waits ? Confidence::Medium : Confidence::High;
     insight.evidence.push_back(at_site(
         *loop.line.site, fmt::format("{} waits, {}; {} launches between two of them (median)",
-                                     count, words::time(blocked), loop.median_launches)));
+                                     count, words::brief_time(blocked), loop.median_launches)));
     insight.evidence.back().device = loop.device;
     add_scope(view, loop.line, insight.evidence.back());
     found.push_back(std::move(insight));

@@ -25,7 +25,7 @@ TEST(Throttling, BusyTimeAtALowerClock) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].title, "GPU 0 throttled: hw_thermal");
   EXPECT_EQ(found[0].detail,
-            "500.00ms of the GPU's busy time (50.0%), at 1500 MHz of 2000 on average");
+            "500.0 ms of the GPU's busy time (50.0%), at 1500 MHz of 2000 on average");
   EXPECT_NEAR(*found[0].gain_ns, 0.5 * kS * 0.25, 1);
   EXPECT_EQ(found[0].severity, Severity::High);
 }

@@ -1,13 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/insights/words.hpp"
 
-#include <iterator>
+#include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
 namespace gpufl::analysis::words {
 
+std::string scaled(double value, std::span<const Step> steps) {
+  const Step* step = &steps.front();
+  for (const Step& next : steps) {
+    if (std::fabs(value) >= next.size) step = &next;
+  }
+  const double shown = value / step->size;
+  const double magnitude = std::fabs(shown);
+  int decimals = 0;
+  if (shown != std::floor(shown) || step != &steps.front()) {
+    decimals = magnitude < 9.9995 ? 3 : magnitude < 99.995 ? 2 : magnitude < 999.95 ? 1 : 0;
+  }
+  return fmt::format("{:.{}f}{}{}", shown, decimals, step->unit.empty() ? "" : " ", step->unit);
+}
+
 std::string time(double ns) {
+  constexpr double kMinute = 60e9;
+  constexpr double kHour = 3600e9;
+  constexpr double kDay = 86400e9;
+  constexpr std::array kSteps = {Step{1, "ns"}, Step{1e3, "us"}, Step{1e6, "ms"}, Step{1e9, "s"}};
+  if (ns >= 2 * kDay) return fmt::format("{:.2f} d", ns / kDay);
+  if (ns >= 2 * kHour) return fmt::format("{:.2f} h", ns / kHour);
+  if (ns >= 2 * kMinute) return fmt::format("{:.2f} min", ns / kMinute);
+  return scaled(ns < 1000 ? std::round(ns) : ns, kSteps);
+}
+
+std::string brief_time(double ns) {
   if (ns >= 1e9) return fmt::format("{:.2f}s", ns / 1e9);
   if (ns >= 1e6) return fmt::format("{:.2f}ms", ns / 1e6);
   if (ns >= 1e3) return fmt::format("{:.1f}us", ns / 1e3);
@@ -15,13 +41,9 @@ std::string time(double ns) {
 }
 
 std::string bytes(double count) {
-  constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  size_t unit = 0;
-  while (count >= 1024 && unit + 1 < std::size(kUnits)) {
-    count /= 1024;
-    ++unit;
-  }
-  return fmt::format("{:.{}f} {}", count, unit == 0 ? 0 : 1, kUnits[unit]);
+  constexpr std::array kSteps = {Step{1, "B"}, Step{1024, "KiB"}, Step{1048576, "MiB"},
+                                 Step{1073741824, "GiB"}, Step{1099511627776, "TiB"}};
+  return scaled(count, kSteps);
 }
 
 std::string percent(double share) { return fmt::format("{:.1f}%", share * 100); }

@@ -21,6 +21,10 @@ std::string_view class_of(Tone tone) {
   return "";
 }
 
+std::string margin_of(size_t indent) {
+  return indent > 2 ? fmt::format(" style=\"margin-left:{}em\"", indent / 2) : std::string();
+}
+
 std::string cell_class(const TextTable& table, size_t column) {
   std::string classes;
   const auto add = [&](bool is_so, std::string_view name) {
@@ -68,9 +72,17 @@ void HtmlPage::field(std::string_view label, std::string_view value, Tone tone) 
 
 void HtmlPage::paragraph(size_t indent, std::string_view text, Tone tone, size_t /*hanging*/) {
   close_fields();
-  fmt::format_to(std::back_inserter(text_), "<p{}{}>{}</p>\n", class_of(tone),
-                 indent > 2 ? fmt::format(" style=\"margin-left:{}em\"", indent / 2) : "",
+  fmt::format_to(std::back_inserter(text_), "<p{}{}>{}</p>\n", class_of(tone), margin_of(indent),
                  html_text(text));
+}
+
+void HtmlPage::moment(size_t indent, std::string_view text, int64_t start_ns, int64_t end_ns,
+                      size_t /*hanging*/) {
+  close_fields();
+  fmt::format_to(std::back_inserter(text_),
+                 "<p{}><a class=\"moment\" href=\"#timeline\" data-from=\"{}\" data-to=\"{}\">{}"
+                 "</a></p>\n",
+                 margin_of(indent), start_ns + offset_ns_, end_ns + offset_ns_, html_text(text));
 }
 
 void HtmlPage::table(const TextTable& table) {

@@ -21,6 +21,12 @@ class HtmlPage : public Page {
                  size_t hanging = 0) override;
   // Can be sorted by the reader, unless its order is a tree's: rows that begin with spaces.
   void table(const TextTable& table) override;
+  // A link: the page's script shows that time in the timeline.
+  void moment(size_t indent, std::string_view text, int64_t start_ns, int64_t end_ns,
+              size_t hanging = 0) override;
+  bool has_timeline() const override { return true; }
+  // Of the session that is written next, on the timeline's axis.
+  void set_offset(int64_t offset_ns) { offset_ns_ = offset_ns; }
   // An element of the page as it is.
   void element(std::string_view html);
   // What is written between the two can be folded away; its headings are not listed.
@@ -40,6 +46,7 @@ class HtmlPage : public Page {
 
   std::vector<Anchor> headings_;
   bool in_fields_ = false, in_fold_ = false;
+  int64_t offset_ns_ = 0;
 };
 
 }  // namespace gpufl::report

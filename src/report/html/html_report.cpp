@@ -5,6 +5,7 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <span>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include "report/html/svg_chart.hpp"
 #include "report/text_page.hpp"
 #include "report/text_report.hpp"
+#include "report/text_sections.hpp"
 #include "report/units.hpp"
 
 namespace gpufl::embedded {
@@ -219,15 +221,23 @@ std::string html_report(const RunReport& report,
   // All sessions of a run are analyzed with the same.
   const analysis::AnalysisOptions& asked = report.overview.ranks.front().overview.options;
   const Picture picture = make_picture(run, options.max_blocks, asked);
+  const bool is_alone = run.sessions.size() == 1;
+  // First what is to be done, then where it is seen. Those of single processes are with them.
+  if (is_alone) page.set_offset(run.offset_ns.front());
+  write_insights(page, is_alone ? std::span(insights.front()) : report.insights,
+                 rows_of(options.text));
   write_timeline(page, picture, asked.device || !asked.scope.empty());
   write_charts(page, run, report.overview, picture);
-  const bool is_alone = run.sessions.size() == 1;
-  if (!is_alone) write_report(page, report, options.text);
+  if (!is_alone) {
+    write_report(page, RunReport{run, report.overview, {}, report.left_out}, options.text);
+  }
   for (size_t i = 0; i < run.sessions.size(); ++i) {
     const format::SessionHeader& header = run.sessions[i].summary.header;
+    page.set_offset(run.offset_ns[i]);
     if (!is_alone) page.begin_fold(process_name(header));
-    write_report(page, {run.sessions[i], report.overview.ranks[i].overview, insights[i]},
-                 options.text);
+    const std::span<const analysis::Insight> its =
+        is_alone ? std::span<const analysis::Insight>() : insights[i];
+    write_report(page, {run.sessions[i], report.overview.ranks[i].overview, its}, options.text);
     if (!is_alone) page.end_fold();
   }
   const format::SessionHeader& header = run.sessions.front().summary.header;

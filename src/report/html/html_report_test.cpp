@@ -86,6 +86,28 @@ TEST(HtmlReportTest, ARunOfSeveralProcesses) {
             1100);
 }
 
+TEST(HtmlReportTest, InsightsComeFirstAndLeadToTheirTime) {
+  TestSession session;
+  session.kernel("gemm", 100, 50);
+  analysis::Insight insight;
+  insight.title = "Waits for nothing";
+  insight.advice = "Do not.";
+  analysis::Evidence evidence;
+  evidence.text = "40 pauses";
+  evidence.start_ns = 110;
+  evidence.end_ns = 140;
+  insight.evidence.push_back(evidence);
+  analysis::RunData run;
+  run.sessions.push_back(session.finish());
+  run.offset_ns.push_back(1'000);
+  const std::string html = html_report({run, analysis::analyze_run(run), {}}, {{insight}});
+  const size_t title = html.find("Waits for nothing");
+  ASSERT_NE(title, std::string::npos);
+  EXPECT_LT(title, html.find("<canvas"));
+  EXPECT_EQ(html.find("Waits for nothing", title + 1), std::string::npos) << "told once";
+  EXPECT_NE(html.find("data-from=\"1110\" data-to=\"1140\">40 pauses"), std::string::npos);
+}
+
 TEST(HtmlReportTest, ASessionWithNothing) {
   TestSession session;
   const std::string html = report_of(session);

@@ -59,6 +59,7 @@ class Timeline {
     this.from = this.first;
     this.to = this.last;
     this.found = null;
+    this.marked = null;
     this.layOut(data.tracks);
     this.colors = new Array(this.texts.length);
     this.listen(root);
@@ -131,6 +132,25 @@ class Timeline {
     this.draw();
   }
 
+  // Shows a span of time, with some of what is around it.
+  mark(from, to) {
+    this.marked = { from, to: Math.max(to, from + MIN_SPAN_NS) };
+    const margin = Math.max((this.marked.to - from) * 0.25, MIN_SPAN_NS);
+    this.setView(from - margin, this.marked.to + margin);
+  }
+
+  drawMark() {
+    if (!this.marked) return;
+    const left = Math.max(this.x(this.marked.from), LABEL_WIDTH);
+    const right = Math.min(this.x(this.marked.to), this.width);
+    if (right <= left) return;
+    this.context.fillStyle = this.style("--accent");
+    this.context.globalAlpha = 0.1;
+    this.context.fillRect(left, AXIS_HEIGHT, right - left, this.height - AXIS_HEIGHT);
+    this.context.globalAlpha = 1;
+    this.context.fillRect(left, AXIS_HEIGHT - 3, right - left, 3);
+  }
+
   zoom(factor, at) {
     this.setView(at - (at - this.from) * factor, at + (this.to - at) * factor);
   }
@@ -154,6 +174,7 @@ class Timeline {
       if (line.group !== undefined) this.drawGroup(line);
       else this.drawRow(line);
     }
+    this.drawMark();
     const span = formatTime(this.to - this.from);
     this.viewText.textContent = `${formatTime(this.from - this.first)} + ${span}`;
   }
@@ -408,5 +429,12 @@ if (picture) {
   );
   timeline.resize();
   timeline.drawNow();
+  document.querySelectorAll("a.moment").forEach((link) => {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      timeline.mark(Number(link.dataset.from), Number(link.dataset.to));
+      document.getElementById("timeline").scrollIntoView({ block: "center" });
+    });
+  });
   document.documentElement.dataset.ready = Math.round(performance.now());
 }
