@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 #include "cli/print.hpp"
 #include "cli/sessions_command.hpp"
 #include "cli/stack_texts.hpp"
+#include "cli/suggestion.hpp"
 #include "format/flat_row.hpp"
 #include "format/session_reader.hpp"
 #include "report/text_page.hpp"
@@ -125,8 +127,14 @@ std::string all_kinds() {
 int cat(const std::string& path, const std::string& kind_name, StackTextOptions options) {
   const format::KindSpec* kind = format::find_kind(kind_name);
   if (kind == nullptr && !kind_name.empty()) {
-    complain("gpufl cat",
-             fmt::format("there is no kind \"{}\"; the kinds are: {}", kind_name, all_kinds()));
+    std::vector<std::string_view> kinds;
+    for (size_t i = 0; i < format::kKindCount; ++i) {
+      kinds.push_back(format::spec(static_cast<Kind>(i)).name);
+    }
+    const std::string_view meant = nearest(kind_name, kinds);
+    complain("gpufl cat", fmt::format("there is no kind \"{}\"; {}the kinds are: {}", kind_name,
+                                      meant.empty() ? "" : fmt::format("did you mean {}? ", meant),
+                                      all_kinds()));
     return kExitUsage;
   }
   int exit_code = kExitGood;
@@ -137,30 +145,29 @@ int cat(const std::string& path, const std::string& kind_name, StackTextOptions 
 
 }  // namespace
 
-void add_cat_command(CLI::App& app, int& exit_code) {
+void add_cat_command(Command program) {
   struct Options {
     std::string session, kind;
     StackTextOptions texts;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("cat", "Print the events of one kind, one flat JSON object a line");
+  Command command =
+      program.add_command("cat", "Print the events of one kind, one flat JSON object a line");
   command
-      ->add_option("session", options->session,
-                   "A session, or a folder with one session in it (with several, cat names them)")
-      ->required();
-  command->add_option("kind", options->kind, "kernel, scope, device_metric, ...; none: list kinds");
-  command->add_flag("--stacks", options->texts.whole_stacks,
-                    "Print every frame of a stack, innermost first, not only the program's line");
-  command->add_flag("--mangled", options->texts.mangled_names,
-                    "Print names of kernels as the compiler wrote them");
-  command->footer(
+      .add_option("session", options->session,
+                  "A session, or a folder with one session in it (with several, cat names them)")
+      .required();
+  command.add_option("kind", options->kind, "kernel, scope, device_metric, ...; none: list kinds");
+  command.add_flag("--stacks", options->texts.whole_stacks,
+                   "Print every frame of a stack, innermost first, not only the program's line");
+  command.add_flag("--mangled", options->texts.mangled_names,
+                   "Print names of kernels as the compiler wrote them");
+  command.set_footer(
       "Times are nanoseconds since the start of the session. Dictionaries are resolved, "
       "launch configurations spread out, 64-bit ids are strings; \"at\" is the line of the program "
       "that a stack leads to.\nKinds: " +
       all_kinds());
-  command->callback(
-      [options, &exit_code] { exit_code = cat(options->session, options->kind, options->texts); });
+  command.set_action([options] { return cat(options->session, options->kind, options->texts); });
 }
 
 }  // namespace gpufl::cli

@@ -54,20 +54,19 @@ int clean(const std::string& folder, bool dry_run) {
 
 }  // namespace
 
-void add_clean_command(CLI::App& app, int& exit_code) {
+void add_clean_command(Command program) {
   struct Options {
     std::string folder;
     bool dry_run = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("clean", "Delete the sessions in a folder");
-  command->add_option("folder", options->folder, "A log folder, a run or a session")->required();
-  command->add_flag("-n,--dry-run", options->dry_run, "Only say what would be deleted");
-  command->footer(
+  Command command = program.add_command("clean", "Delete the sessions in a folder");
+  command.add_option("folder", options->folder, "A log folder, a run or a session").required();
+  command.add_flag("-n,--dry-run", options->dry_run, "Only say what would be deleted");
+  command.set_footer(
       "Sessions that are being written stay, and so does every file that is not a session's own.\n"
       "Exit code: 0 done; 1 a session could not be read or deleted, and stays; 2 there is none.");
-  command->callback(
-      [options, &exit_code] { exit_code = clean(options->folder, options->dry_run); });
+  command.set_action([options] { return clean(options->folder, options->dry_run); });
 }
 
 }  // namespace gpufl::cli

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "cli/command_line.hpp"
 
 // `gpufl clean`: deletes recorded sessions, and nothing else. Main thread only.
 namespace gpufl::cli {
 
-void add_clean_command(CLI::App& app, int& exit_code);
+void add_clean_command(Command program);
 
 }  // namespace gpufl::cli

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -13,10 +14,12 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <gpufl/version.hpp>
 
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
+#include "cli/quantity.hpp"
 #include "cli/suggestion.hpp"
 
 namespace gpufl::cli {
@@ -133,31 +136,188 @@ int unless_output_failed(const CLI::App& app, int exit_code) {
   return std::max(exit_code, kExitCannotTell);
 }
 
-}  // namespace
-
-void set_up_command_line(CLI::App& app) {
-  app.formatter(std::make_shared<HelpFormatter>());
-  app.set_help_flag("-h,--help", "Print this help and exit");
-  app.set_version_flag("--version", app.get_name() + " " GPUFL_VERSION,
-                       "Print the version and exit");
+// "--output" of "-o,--output".
+std::string long_name(const std::string& names) {
+  const size_t begin = names.find("--");
+  return begin == std::string::npos ? names : names.substr(begin);
 }
 
-int run_command_line(CLI::App& app, int argc, char** argv, const int& exit_code) {
-  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+void throw_unless(const base::Status& status, const std::string& option) {
+  if (!status) throw CLI::ValidationError(option, status.message());
+}
+
+// Parses a text and stores the value if it lies within the bounds.
+template <typename T, typename Parse>
+Command::Take quantity(Parse parse, const Bounds& bounds, const std::function<void(T)>& store) {
+  return [=](const std::string& text) -> base::Status {
+    const base::Result<T> value = parse(text);
+    if (!value) return value.status();
+    const auto refuse = [](const std::string& why) {
+      return base::Status(base::Code::InvalidArgument, why);
+    };
+    if (!bounds.least.empty() && *value < *parse(bounds.least)) {
+      return refuse("'" + text + "' is less than " + bounds.least);
+    }
+    if (!bounds.most.empty() && *value > *parse(bounds.most)) {
+      return refuse("'" + text + "' is more than " + bounds.most);
+    }
+    store(*value);
+    return {};
+  };
+}
+
+}  // namespace
+
+Option Option::required() { return Option(option_->required()); }
+Option Option::type_name(const std::string& text) { return Option(option_->type_name(text)); }
+Option Option::default_text(const std::string& text) { return Option(option_->default_str(text)); }
+Option Option::show_default() { return Option(option_->capture_default_str()); }
+Option Option::variable(const std::string& name) { return Option(option_->envname(name)); }
+
+Option Option::choices(const std::vector<std::string>& words) {
+  return Option(option_->check(CLI::IsMember(words)));
+}
+
+Option Option::choices_in_any_case(const std::vector<std::string>& words) {
+  return Option(option_->transform(CLI::IsMember(words, CLI::ignore_case)));
+}
+
+Option Option::range(int64_t least, int64_t most) {
+  return Option(option_->check(CLI::Range(least, most)));
+}
+
+Option Option::count() {
+  return check([](const std::string& text) {
+    const bool is_count = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+      return std::isdigit(static_cast<unsigned char>(c)) != 0;
+    });
+    return is_count ? std::string() : "'" + text + "' is no whole number from 0 on";
+  });
+}
+
+Option Option::check(std::function<std::string(const std::string&)> why_not) {
+  const auto validate = [why_not = std::move(why_not)](std::string& value) {
+    return why_not(value);
+  };
+  return Option(option_->check(CLI::Validator(validate, "")));
+}
+
+Option Option::one_value() { return Option(option_->allow_extra_args(false)); }
+Option Option::excludes(Option other) { return Option(option_->excludes(other.option_)); }
+Option Option::needs(Option other) { return Option(option_->needs(other.option_)); }
+
+Command Command::add_command(const std::string& name, const std::string& description) {
+  return Command(app_->add_subcommand(name, description)->group("Commands"), exit_code_);
+}
+
+Option Command::add_option(const std::string& names, std::string& value, const std::string& help) {
+  return Option(app_->add_option(names, value, help));
+}
+
+Option Command::add_option(const std::string& names, std::filesystem::path& value,
+                           const std::string& help) {
+  return Option(app_->add_option(names, value, help));
+}
+
+Option Command::add_option(const std::string& names, std::vector<std::string>& values,
+                           const std::string& help) {
+  return Option(app_->add_option(names, values, help));
+}
+
+Option Command::add_option(const std::string& names, uint64_t& value, const std::string& help) {
+  return Option(app_->add_option(names, value, help));
+}
+
+Option Command::add_option(const std::string& names, std::optional<uint64_t>& value,
+                           const std::string& help) {
+  return Option(app_->add_option(names, value, help));
+}
+
+Option Command::add_option(const std::string& names, std::optional<int64_t>& value,
+                           const std::string& help) {
+  return Option(app_->add_option(names, value, help));
+}
+
+Option Command::add_flag(const std::string& names, bool& value, const std::string& help) {
+  return Option(app_->add_flag(names, value, help));
+}
+
+Option Command::add_parsed(const std::string& names, const Take& take, const std::string& help) {
+  return Option(app_->add_option_function<std::string>(
+      names,
+      [take, name = long_name(names)](const std::string& text) { throw_unless(take(text), name); },
+      help));
+}
+
+Option Command::add_optionally_parsed(const std::string& names, const Take& take,
+                                      const std::string& help) {
+  return Option(app_->add_option_function<std::vector<std::string>>(
+                        names,
+                        [take, name = long_name(names)](const std::vector<std::string>& texts) {
+                          throw_unless(take(texts.front()), name);
+                        },
+                        help)
+                    ->expected(0, 1));
+}
+
+Option Command::add_duration(const std::string& names, const Bounds& bounds,
+                             const std::string& help, const std::function<void(int64_t)>& store) {
+  return add_parsed(names, quantity<int64_t>(parse_duration_ns, bounds, store), help)
+      .type_name("DURATION");
+}
+
+Option Command::add_bytes(const std::string& names, const Bounds& bounds, const std::string& help,
+                          const std::function<void(uint64_t)>& store) {
+  return add_parsed(names, quantity<uint64_t>(parse_bytes, bounds, store), help).type_name("SIZE");
+}
+
+void Command::set_footer(const std::string& text) { app_->footer(text); }
+
+void Command::set_action(std::function<base::Result<int>()> run) {
+  app_->callback([run = std::move(run), exit_code = exit_code_] {
+    const base::Result<int> result = run();
+    if (!result) throw CLI::ValidationError(result.status().message());
+    *exit_code = *result;
+  });
+}
+
+CommandLine::CommandLine(const std::string& name, const std::string& description)
+    : app_(std::make_unique<CLI::App>(description, name)) {
+  app_->formatter(std::make_shared<HelpFormatter>());
+  app_->set_help_flag("-h,--help", "Print this help and exit");
+  app_->set_version_flag("--version", name + " " GPUFL_VERSION, "Print the version and exit");
+}
+
+CommandLine::~CommandLine() = default;
+
+Command CommandLine::program() { return Command(app_.get(), &exit_code_); }
+
+int CommandLine::run(int argc, char** argv) {
+  return run(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
+}
+
+int CommandLine::run(std::vector<std::string> words) {
   // `gpufl help trace` is `gpufl trace --help`.
   if (!words.empty() && words.front() == "help") {
     words.erase(words.begin());
     words.emplace_back("--help");
   }
-  std::reverse(words.begin(), words.end());  // as the parser takes them
-  try {
-    app.parse(std::move(words));
-  } catch (const CLI::Success& asked_for_text) {
-    return unless_output_failed(app, app.exit(asked_for_text));
-  } catch (const CLI::ParseError& error) {
-    return refuse(app, error);
+  if (!app_->get_subcommands({}).empty()) {
+    app_->require_subcommand(0, 1);
+    app_->callback([this] {
+      if (app_->get_subcommands().empty()) print(app_->help());
+    });
   }
-  return unless_output_failed(app, exit_code);
+  std::reverse(words.begin(), words.end());  // as the parser takes them
+  exit_code_ = kExitGood;
+  try {
+    app_->parse(std::move(words));
+  } catch (const CLI::Success& asked_for_text) {
+    exit_code_ = app_->exit(asked_for_text);
+  } catch (const CLI::ParseError& error) {
+    return refuse(*app_, error);
+  }
+  return unless_output_failed(*app_, exit_code_);
 }
 
 }  // namespace gpufl::cli

@@ -11,6 +11,7 @@
 #include "cli/diff_command.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/gate_command.hpp"
+#include "cli/test_command.hpp"
 #include "format/columns.hpp"
 #include "format/test_session.hpp"
 
@@ -132,18 +133,9 @@ TEST_F(CompareCommandTest, GateAnswersWithItsExitCode) {
 }
 
 // The words as they are typed.
-int gate_of(const std::vector<std::string>& words) {
-  CLI::App app("gpufl");
-  int exit_code = -1;
-  add_gate_command(app, exit_code);
-  std::vector<std::string> reversed(words.rbegin(), words.rend());
-  reversed.emplace_back("gate");
-  try {
-    app.parse(reversed);
-  } catch (const CLI::ParseError& error) {
-    ADD_FAILURE() << error.what();
-  }
-  return exit_code;
+int gate_of(std::vector<std::string> words) {
+  words.insert(words.begin(), "gate");
+  return testing::run_words(std::move(words)).exit_code;
 }
 
 TEST_F(CompareCommandTest, GateTakesItsWordsInAnyOrder) {

@@ -2,12 +2,12 @@
 #include "cli/compare_options.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "analysis/compare/gate_rules.hpp"
+#include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
-#include "cli/quantity_option.hpp"
 #include "cli/sessions_command.hpp"
+#include "cli/terminal.hpp"
 #include "export/output_file.hpp"
 #include "format/session_scan.hpp"
 
@@ -50,28 +50,46 @@ base::Result<analysis::compare::Group> read_group(const std::vector<fs::path>& p
   return base::Status(base::Code::NotFound, why);
 }
 
-CLI::Option* add_share(CLI::App& app, const std::string& name, double& share,
-                       const std::string& default_text, const std::string& help) {
-  return app
-      .add_option_function<std::string>(
-          name,
-          [&share, name](const std::string& text) {
-            share = value_or_throw<double>(name, analysis::compare::parse_share(text));
-          },
-          help)
-      ->type_name("SHARE")
-      ->default_str(default_text);
+Option add_share(Command command, const std::string& name, double& share,
+                 const std::string& default_text, const std::string& help) {
+  const auto take = [&share](const std::string& text) -> base::Status {
+    const auto parsed = analysis::compare::parse_share(text);
+    if (!parsed) return parsed.status();
+    share = *parsed;
+    return {};
+  };
+  return command.add_parsed(name, take, help).type_name("SHARE").default_text(default_text);
 }
 
-CLI::Validator count_check() {
-  return CLI::Validator(
-      [](const std::string& text) {
-        const bool is_count = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-          return std::isdigit(static_cast<unsigned char>(c)) != 0;
-        });
-        return is_count ? std::string() : "'" + text + "' is no whole number from 0 on";
-      },
-      "");
+void add_output_options(Command command, const std::string& top_help,
+                        const std::vector<std::string>& formats, Output& output) {
+  command.add_option("--top", output.text.top, top_help).count().show_default();
+  std::string listed = formats.front();
+  for (size_t i = 1; i < formats.size(); ++i) {
+    listed += (i + 1 < formats.size() ? ", " : " or ") + formats[i];
+  }
+  command.add_option("--format", output.format, listed)
+      .choices(formats)
+      .type_name("FORMAT")
+      .show_default();
+  command
+      .add_option("-o,--output", output.file,
+                  "Write to this file instead of stdout; one that is there is replaced")
+      .type_name("FILE");
+}
+
+void fit_to_output(Output& output) {
+  output.text.width = page_width();
+  output.text.has_color = output.file.empty() && terminal_has_color();
+}
+
+int deliver_answer(std::string_view who, const std::string& text, const std::string& error,
+                   int exit_code, const Output& output) {
+  if (!error.empty()) {
+    complain(who, error);
+    return exit_code;
+  }
+  return deliver(who, text, output.file) ? exit_code : kExitCannotTell;
 }
 
 bool deliver(std::string_view who, const std::string& text, const std::string& file) {

@@ -151,34 +151,34 @@ int control(const Options& options) {
 
 }  // namespace
 
-void add_control_command(CLI::App& app, int& exit_code) {
+void add_control_command(Command program) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("control", "Turn recording on and off while a program runs");
+  Command command =
+      program.add_command("control", "Turn recording on and off while a program runs");
   command
-      ->add_option("target", options->target,
-                   "A process id; a session or run, by its folder or its id; or 'list'")
-      ->required();
+      .add_option("target", options->target,
+                  "A process id; a session or run, by its folder or its id; or 'list'")
+      .required();
   command
-      ->add_option("action", options->action,
-                   "start, stop: record the GPU, or pause. status: what is recorded, and what was "
-                   "launched and has not finished. flush: all of it to disk. mark: an event in the "
-                   "log. end: end the session; the program goes on")
-      ->check(CLI::IsMember(
-          std::vector<std::string>{"start", "stop", "status", "flush", "mark", "end"}));
-  command->add_option("text", options->text, "Of a mark");
-  command->add_flag("--json", options->json, "Print the answers as JSON, one line each");
-  command->footer(
+      .add_option("action", options->action,
+                  "start, stop: record the GPU, or pause. status: what is recorded, and what was "
+                  "launched and has not finished. flush: all of it to disk. mark: an event in the "
+                  "log. end: end the session; the program goes on")
+      .choices({"start", "stop", "status", "flush", "mark", "end"});
+  command.add_option("text", options->text, "Of a mark");
+  command.add_flag("--json", options->json, "Print the answers as JSON, one line each");
+  command.set_footer(
       "Processes under 'gpufl trace', and those with enable_control, can be controlled, by their "
       "own user and in their own container.\n"
       "Exit code: 0 done; 1 a process refused; 2 it is not there, does not record, belongs to "
       "another user, or did not answer.");
-  command->callback([options, &exit_code] {
+  command.set_action([options]() -> base::Result<int> {
     const bool is_list = options->target == "list" && options->action.empty();
     if (!is_list && options->action.empty()) {
-      throw CLI::RequiredError("action: start, stop, status, flush, mark or end");
+      return base::Status(base::Code::InvalidArgument,
+                          "action: start, stop, status, flush, mark or end is required");
     }
-    exit_code = control(*options);
+    return control(*options);
   });
 }
 

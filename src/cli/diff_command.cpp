@@ -7,9 +7,7 @@
 #include "analysis/session_data.hpp"
 #include "cli/compare_options.hpp"
 #include "cli/exit_codes.hpp"
-#include "cli/print.hpp"
 #include "cli/sessions_command.hpp"
-#include "cli/terminal.hpp"
 #include "format/session_reader.hpp"
 #include "report/diff_report.hpp"
 
@@ -23,7 +21,7 @@ struct Options {
   std::string first, second;  // A and B, each one path
   std::vector<std::string> a, b;
   std::string halves;
-  std::string output;
+  Output output;
   DiffRequest request;
 };
 
@@ -59,13 +57,13 @@ base::Result<std::pair<Group, Group>> read_sides(const DiffRequest& request) {
 }
 
 // Which of the ways to name the sides was taken.
-void take_paths(Options& options) {
+base::Status take_paths(Options& options) {
   const bool has_lists = !options.a.empty() || !options.b.empty();
   const int ways =
       (options.first.empty() ? 0 : 1) + (has_lists ? 1 : 0) + (options.halves.empty() ? 0 : 1);
   if (ways != 1 || (has_lists && (options.a.empty() || options.b.empty())) ||
       options.first.empty() != options.second.empty()) {
-    throw CLI::ValidationError("diff", "takes A and B, or --a and --b, or --halves");
+    return base::Status(base::Code::InvalidArgument, "takes A and B, or --a and --b, or --halves");
   }
   DiffRequest& request = options.request;
   if (has_lists) {
@@ -77,6 +75,7 @@ void take_paths(Options& options) {
   } else {
     request.halves_of = options.halves;
   }
+  return {};
 }
 
 }  // namespace
@@ -87,55 +86,40 @@ DiffOutcome make_diff(const DiffRequest& request) {
   return {written(compare(sides->first, sides->second, request.compare), request), ""};
 }
 
-void add_diff_command(CLI::App& app, int& exit_code) {
+void add_diff_command(Command program) {
   auto options = std::make_shared<Options>();
   DiffRequest& request = options->request;
-  request.text.top = 30;
-  CLI::App* command =
-      app.add_subcommand("diff", "Say what differs between sessions, or between groups of repeats");
-  command->add_option("A", options->first,
-                      "A session, or a folder with repeats of the same program");
-  command->add_option("B", options->second, "What to compare it with");
-  command->add_option("--a", options->a, "Sessions or folders that are A")->type_name("PATH ...");
-  command->add_option("--b", options->b, "Sessions or folders that are B")->type_name("PATH ...");
+  options->output.text.top = 30;
+  Command command = program.add_command(
+      "diff", "Say what differs between sessions, or between groups of repeats");
+  command.add_option("A", options->first,
+                     "A session, or a folder with repeats of the same program");
+  command.add_option("B", options->second, "What to compare it with");
+  command.add_option("--a", options->a, "Sessions or folders that are A").type_name("PATH ...");
+  command.add_option("--b", options->b, "Sessions or folders that are B").type_name("PATH ...");
   command
-      ->add_option("--halves", options->halves,
-                   "Compare the two halves of this session: was it steady?")
-      ->type_name("SESSION");
-  add_share(*command, "--min-change", request.compare.min_change, "1%",
+      .add_option("--halves", options->halves,
+                  "Compare the two halves of this session: was it steady?")
+      .type_name("SESSION");
+  add_share(command, "--min-change", request.compare.min_change, "1%",
             "Smaller differences do not matter");
   add_share(
-      *command, "--min-share", request.compare.min_share, "0.5%",
+      command, "--min-share", request.compare.min_share, "0.5%",
       "Kernels with less of the GPU's time, and scopes with less of the session's, do not matter");
-  command->add_option("--top", request.text.top, "Findings to show; 0: all")
-      ->check(count_check())
-      ->capture_default_str();
-  command->add_option("--format", request.format, "text, md or json")
-      ->check(CLI::IsMember({"text", "md", "json"}))
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  command
-      ->add_option("-o,--output", options->output,
-                   "Write to this file instead of stdout; one that is there is replaced")
-      ->type_name("FILE");
-  command->footer(
+  add_output_options(command, "Findings to show; 0: all", {"text", "md", "json"}, options->output);
+  command.set_footer(
       "With at least 5 repeats a side, a difference is told from noise; with fewer, it is shown "
       "and "
       "not proven.\nExit code: 0 compared, whatever differs; 2 there is no session, or none can be "
       "read.");
-  command->callback([options, &exit_code] {
-    take_paths(*options);
-    DiffRequest& request = options->request;
-    const bool is_for_terminal = options->output.empty();
-    request.text.width = page_width();
-    request.text.has_color = is_for_terminal && terminal_has_color();
-    const DiffOutcome outcome = make_diff(request);
-    if (!outcome.error.empty()) {
-      complain("gpufl diff", outcome.error);
-      exit_code = kExitCannotTell;
-      return;
-    }
-    if (!deliver("gpufl diff", outcome.text, options->output)) exit_code = kExitCannotTell;
+  command.set_action([options]() -> base::Result<int> {
+    if (const base::Status status = take_paths(*options); !status) return status;
+    fit_to_output(options->output);
+    options->request.format = options->output.format;
+    options->request.text = options->output.text;
+    const DiffOutcome outcome = make_diff(options->request);
+    const int exit_code = outcome.error.empty() ? kExitGood : kExitCannotTell;
+    return deliver_answer("gpufl diff", outcome.text, outcome.error, exit_code, options->output);
   });
 }
 

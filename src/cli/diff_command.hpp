@@ -6,15 +6,14 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "analysis/compare/comparison.hpp"
+#include "cli/command_line.hpp"
 #include "report/text_report.hpp"
 
 // `gpufl diff`: what differs between two sessions, or between two groups of repeats.
 namespace gpufl::cli {
 
-void add_diff_command(CLI::App& app, int& exit_code);
+void add_diff_command(Command program);
 
 struct DiffRequest {
   std::vector<std::filesystem::path> a, b;

@@ -144,23 +144,24 @@ bool has_all(const Examination& result, const std::vector<std::string>& asked) {
 
 }  // namespace
 
-void add_doctor_command(CLI::App& app, int& exit_code) {
+void add_doctor_command(Command program) {
   struct Options {
     std::vector<std::string> features{std::string(kMonitor)};
     bool json = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("doctor", "Say what works on this machine, and what to do about the rest");
-  command->add_option("feature", options->features, "Features that have to work")
-      ->transform(CLI::IsMember(feature_names(), CLI::ignore_case))
-      ->capture_default_str();
-  command->add_flag("--json", options->json, "Print one JSON object");
-  command->footer("Exit code: 0 every feature named (Monitor, if none is) works; 1 one does not.");
-  command->callback([options, &exit_code] {
+  Command command = program.add_command(
+      "doctor", "Say what works on this machine, and what to do about the rest");
+  command.add_option("feature", options->features, "Features that have to work")
+      .choices_in_any_case(feature_names())
+      .show_default();
+  command.add_flag("--json", options->json, "Print one JSON object");
+  command.set_footer(
+      "Exit code: 0 every feature named (Monitor, if none is) works; 1 one does not.");
+  command.set_action([options] {
     const Examination result = examine();
     print(options->json ? to_json(result).dump() + '\n' : describe(result));
-    exit_code = has_all(result, options->features) ? kExitGood : kExitNo;
+    return has_all(result, options->features) ? kExitGood : kExitNo;
   });
 }
 

@@ -101,6 +101,7 @@ int run_export(const Options& options) {
       return kExitCannotTell;
     }
     for (const std::string& problem : run->problems) complain(kCommand, problem);
+    for (const std::string& copy : run->copies) complain(kCommand, copy);
     is_whole = run->problems.empty();
     if (output.empty()) output = exporting::default_name(*run, target);
     written = exporting::write_export(
@@ -122,31 +123,30 @@ int run_export(const Options& options) {
 
 }  // namespace
 
-void add_export_command(CLI::App& app, int& exit_code) {
+void add_export_command(Command program) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("export", "Write a session in the format of another tool");
-  command->add_option("path", options->path, "A session, or a run's folder: all of it on one axis")
-      ->required();
+  Command command = program.add_command("export", "Write a session in the format of another tool");
+  command.add_option("path", options->path, "A session, or a run's folder: all of it on one axis")
+      .required();
   command
-      ->add_option(
-          "--to", options->target,
-          "perfetto: a timeline for ui.perfetto.dev; chrome: the same as JSON; speedscope: "
-          "flame graphs; pprof: a profile by CPU stack; csv: a folder with a file for each "
-          "table; json: all tables in one document")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember(exporting::target_words()))
-      ->required();
+      .add_option("--to", options->target,
+                  "perfetto: a timeline for ui.perfetto.dev; chrome: the same as JSON; speedscope: "
+                  "flame graphs; pprof: a profile by CPU stack; csv: a folder with a file for each "
+                  "table; json: all tables in one document")
+      .type_name("FORMAT")
+      .choices(exporting::target_words())
+      .required();
   command
-      ->add_option("-o,--output", options->output,
-                   "File, or folder for csv. A name that ends in .gz is compressed; - is standard "
-                   "output [default: named after the session, in this folder]")
-      ->type_name("FILE");
-  command->add_flag("--force", options->overwrite, "Replace files that are there already");
-  command->footer(
+      .add_option("-o,--output", options->output,
+                  "File, or folder for csv. A name that ends in .gz is compressed; - is standard "
+                  "output [default: named after the session, in this folder]")
+      .type_name("FILE");
+  command.add_flag("--force", options->overwrite, "Replace files that are there already");
+  command.set_footer(
       "A file is there whole or not at all. Prints what it wrote.\n"
       "Exit code: 0 written; 1 written, but a session of the run could not be read; 2 there is no "
       "session, it cannot be read, or the output cannot be written or is there already.");
-  command->callback([options, &exit_code] { exit_code = run_export(*options); });
+  command.set_action([options] { return run_export(*options); });
 }
 
 }  // namespace gpufl::cli

@@ -9,9 +9,6 @@
 #include "analysis/compare/gate_rules.hpp"
 #include "cli/compare_options.hpp"
 #include "cli/exit_codes.hpp"
-#include "cli/print.hpp"
-#include "cli/quantity_option.hpp"
-#include "cli/terminal.hpp"
 #include "report/gate_report.hpp"
 
 namespace gpufl::cli {
@@ -23,7 +20,8 @@ using analysis::compare::Subject;
 
 struct Options {
   std::vector<std::string> baseline, candidate;
-  std::string kernel, scope, metric, rules, output;
+  std::string kernel, scope, metric, rules;
+  Output output;
   bool total = false;
   Rule rule;
   GateRequest request;
@@ -45,15 +43,18 @@ int exit_code_of(Outcome outcome) {
   return kExitCannotTell;
 }
 
-std::vector<Rule> rules_of_file(const std::string& file) {
+base::Result<std::vector<Rule>> rules_of_file(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw CLI::ValidationError("--rules", file + ": it cannot be read");
+  if (!in) return base::Status(base::Code::NotFound, "--rules: " + file + ": it cannot be read");
   const std::string text{std::istreambuf_iterator<char>(in), {}};
-  return value_or_throw<std::vector<Rule>>("--rules", analysis::compare::parse_rules(text, file));
+  auto rules = analysis::compare::parse_rules(text, file);
+  if (rules) return rules;
+  return base::Status(rules.status().code(), "--rules: " + rules.status().message());
 }
 
-// The one rule that the command line itself states.
-Rule rule_of_options(const Options& options) {
+// Those of the file, or the one that the command line itself states.
+base::Result<std::vector<Rule>> rules_of(const Options& options) {
+  if (!options.rules.empty()) return rules_of_file(options.rules);
   Rule rule = options.rule;
   rule.subject = !options.kernel.empty()  ? Subject::Kernel
                  : !options.scope.empty() ? Subject::Scope
@@ -61,9 +62,8 @@ Rule rule_of_options(const Options& options) {
   rule.pattern = options.kernel + options.scope;
   rule.metric = options.metric.empty() ? analysis::compare::default_metric(rule.subject)
                                        : *analysis::compare::metric_named(options.metric);
-  const base::Status status = check_rule(rule);
-  if (!status.is_ok()) throw CLI::ValidationError("gate", status.message());
-  return rule;
+  if (const base::Status status = check_rule(rule); !status) return status;
+  return std::vector{rule};
 }
 
 }  // namespace
@@ -77,83 +77,67 @@ GateOutcome make_gate(const GateRequest& request) {
   return {written(result, request), "", exit_code_of(result.outcome)};
 }
 
-void add_gate_command(CLI::App& app, int& exit_code) {
+void add_gate_command(Command program) {
   auto options = std::make_shared<Options>();
-  GateRequest& request = options->request;
-  request.text.top = 30;
-  CLI::App* command =
-      app.add_subcommand("gate", "Fail when a program has become slower than rules allow");
+  options->output.text.top = 30;
+  Command command =
+      program.add_command("gate", "Fail when a program has become slower than rules allow");
   command
-      ->add_option("candidate", options->candidate,
-                   "Sessions or folders with repeats of what is judged")
-      ->required();
+      .add_option("candidate", options->candidate,
+                  "Sessions or folders with repeats of what is judged")
+      .required();
   command
-      ->add_option(
+      .add_option(
           "-b,--baseline", options->baseline,
           "A session or a folder with repeats to compare with; for several, give it several "
           "times")
-      ->required()
-      ->allow_extra_args(false)  // what follows the one path is a candidate
-      ->type_name("PATH");
-  CLI::Option* kernel =
-      command->add_option("--kernel", options->kernel, "Judge kernels whose name matches")
-          ->type_name("GLOB");
-  CLI::Option* scope =
-      command->add_option("--scope", options->scope, "Judge scopes whose name or path matches")
-          ->type_name("GLOB");
-  CLI::Option* total =
-      command->add_flag("--total", options->total, "Judge all of it (the default)");
-  CLI::Option* metric =
+      .required()
+      .one_value()  // what follows the one path is a candidate
+      .type_name("PATH");
+  Option kernel =
+      command.add_option("--kernel", options->kernel, "Judge kernels whose name matches")
+          .type_name("GLOB");
+  Option scope =
+      command.add_option("--scope", options->scope, "Judge scopes whose name or path matches")
+          .type_name("GLOB");
+  Option total = command.add_flag("--total", options->total, "Judge all of it (the default)");
+  Option metric =
       command
-          ->add_option("--metric", options->metric,
-                       "median, mean, p90, p99, total, count, busy or time [default: median; of "
-                       "--total, busy]")
-          ->check(CLI::IsMember({"median", "mean", "p90", "p99", "total", "count", "busy", "time"}))
-          ->type_name("METRIC");
-  CLI::Option* limit = add_share(*command, "--max-increase", options->rule.max_increase, "5%",
-                                 "An increase as large as this is a regression");
-  CLI::Option* share = add_share(*command, "--min-share", options->rule.min_share, "1%",
-                                 "Where several match, those with less of the time are not judged");
-  CLI::Option* noisy = command->add_flag("--allow-noisy", options->rule.allow_noisy,
-                                         "What is too noisy to be judged passes");
-  CLI::Option* rules =
-      command->add_option("--rules", options->rules, "Several rules, from this JSON file")
-          ->type_name("FILE");
-  for (CLI::Option* one : {kernel, scope, total}) {
-    for (CLI::Option* other : {kernel, scope, total}) {
-      if (one != other) one->excludes(other);
-    }
-  }
-  for (CLI::Option* one : {kernel, scope, total, metric, limit, share, noisy}) rules->excludes(one);
-  command->add_option("--top", request.text.top, "Matches of a rule to show; 0: all")
-      ->check(count_check())
-      ->capture_default_str();
-  command->add_option("--format", request.format, "text, md, json or junit")
-      ->check(CLI::IsMember({"text", "md", "json", "junit"}))
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  command
-      ->add_option("-o,--output", options->output,
-                   "Write to this file instead of stdout; one that is there is replaced")
-      ->type_name("FILE");
-  command->footer(
+          .add_option("--metric", options->metric,
+                      "median, mean, p90, p99, total, count, busy or time [default: median; of "
+                      "--total, busy]")
+          .choices({"median", "mean", "p90", "p99", "total", "count", "busy", "time"})
+          .type_name("METRIC");
+  Option limit = add_share(command, "--max-increase", options->rule.max_increase, "5%",
+                           "An increase as large as this is a regression");
+  Option share = add_share(command, "--min-share", options->rule.min_share, "1%",
+                           "Where several match, those with less of the time are not judged");
+  Option noisy = command.add_flag("--allow-noisy", options->rule.allow_noisy,
+                                  "What is too noisy to be judged passes");
+  Option rules = command.add_option("--rules", options->rules, "Several rules, from this JSON file")
+                     .type_name("FILE");
+  kernel.excludes(scope);
+  kernel.excludes(total);
+  scope.excludes(total);
+  for (Option one : {kernel, scope, total, metric, limit, share, noisy}) rules.excludes(one);
+  add_output_options(command, "Matches of a rule to show; 0: all", {"text", "md", "json", "junit"},
+                     options->output);
+  command.set_footer(
       "Exit code: 0 pass; 1 a regression; 2 it cannot be told (too few repeats, too noisy, no such "
       "kernel, an incomplete trace): the output says why.");
-  command->callback([options, &exit_code] {
+  command.set_action([options]() -> base::Result<int> {
     GateRequest& request = options->request;
     request.baseline.assign(options->baseline.begin(), options->baseline.end());
     request.candidate.assign(options->candidate.begin(), options->candidate.end());
-    request.rules = options->rules.empty() ? std::vector{rule_of_options(*options)}
-                                           : rules_of_file(options->rules);
-    request.text.width = page_width();
-    request.text.has_color = options->output.empty() && terminal_has_color();
+    auto rules = rules_of(*options);
+    if (!rules) return rules.status();
+    request.rules = std::move(*rules);
+    fit_to_output(options->output);
+    request.format = options->output.format;
+    request.text = options->output.text;
     const GateOutcome outcome = make_gate(request);
-    exit_code = outcome.exit_code;
-    if (!outcome.error.empty()) {
-      complain("gpufl gate", outcome.error);
-      return;
-    }
-    if (!deliver("gpufl gate", outcome.text, options->output)) exit_code = kExitCannotTell;
+    return deliver_answer("gpufl gate", outcome.text, outcome.error, outcome.exit_code,
+                          options->output);
   });
 }
 

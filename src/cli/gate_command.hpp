@@ -5,15 +5,14 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "analysis/compare/gate.hpp"
+#include "cli/command_line.hpp"
 #include "report/text_report.hpp"
 
 // `gpufl gate`: whether a program has become slower than rules allow; for CI.
 namespace gpufl::cli {
 
-void add_gate_command(CLI::App& app, int& exit_code);
+void add_gate_command(Command program);
 
 struct GateRequest {
   std::vector<std::filesystem::path> baseline, candidate;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
-
 #include "cli/command_line.hpp"
-#include "cli/exit_codes.hpp"
 #include "cli/gpufl_cli.hpp"
 #include "cli/monitor.hpp"
 
@@ -10,14 +7,13 @@
 namespace gpufl::cli {
 
 int run_gpufl_monitor(int argc, char** argv) {
-  CLI::App app("Records the health of GPUs and host until it is stopped", "gpufl-monitor");
-  set_up_command_line(app);
+  constexpr const char* kName = "gpufl-monitor";
+  CommandLine line(kName, "Records the health of GPUs and host until it is stopped");
   MonitorOptions options;
   options.view = MonitorOptions::View::None;
-  add_monitor_options(app, options);
-  int exit_code = kExitGood;
-  app.callback([&] { exit_code = run_monitor(options, app.get_name()); });
-  return run_command_line(app, argc, argv, exit_code);
+  add_monitor_options(line.program(), options);
+  line.program().set_action([&] { return run_monitor(options, kName); });
+  return line.run(argc, argv);
 }
 
 }  // namespace gpufl::cli

@@ -133,39 +133,38 @@ int import(importing::ImportOptions options, bool json) {
 
 }  // namespace
 
-void add_import_command(CLI::App& app, int& exit_code) {
+void add_import_command(Command program) {
   struct Options {
     std::vector<std::string> files;
     std::string output, name;
     bool json = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("import", "Turn traces of torch.profiler or Nsight Systems into sessions");
+  Command command = program.add_command(
+      "import", "Turn traces of torch.profiler or Nsight Systems into sessions");
   command
-      ->add_option(
-          "file", options->files,
-          "Traces: torch.profiler's .json or .json.gz, or what 'nsys export --type sqlite' "
-          "wrote. Several are the ranks of one job and become one run")
-      ->required();
-  command->add_option("-o,--output", options->output, "The log folder that sessions are put into")
-      ->type_name("FOLDER")
-      ->required();
-  command->add_option("--name", options->name, "Name of the program; without it, the file's")
-      ->type_name("NAME");
-  command->add_flag("--json", options->json, "Print a JSON array, one object per session");
-  command->footer(
+      .add_option("file", options->files,
+                  "Traces: torch.profiler's .json or .json.gz, or what 'nsys export --type sqlite' "
+                  "wrote. Several are the ranks of one job and become one run")
+      .required();
+  command.add_option("-o,--output", options->output, "The log folder that sessions are put into")
+      .type_name("FOLDER")
+      .required();
+  command.add_option("--name", options->name, "Name of the program; without it, the file's")
+      .type_name("NAME");
+  command.add_flag("--json", options->json, "Print a JSON array, one object per session");
+  command.set_footer(
       "What a trace does not tell is unknown in the session, never zero.\n"
       "Exit code: 0 imported; 1 imported, but a trace was cut off or had impossible times; 2 a "
       "file "
       "could not be imported, or the folder not be written.");
-  command->callback([options, &exit_code] {
+  command.set_action([options] {
     importing::ImportOptions how;
     how.files.assign(options->files.begin(), options->files.end());
     how.output = options->output;
     how.app_name = options->name;
     how.gpufl_version = GPUFL_VERSION;
-    exit_code = import(std::move(how), options->json);
+    return import(std::move(how), options->json);
   });
 }
 

@@ -153,24 +153,22 @@ base::Json to_json(const Machine& machine) {
 
 }  // namespace
 
-void add_info_command(CLI::App& app, int& exit_code) {
+void add_info_command(Command program) {
   struct Options {
     std::string backend = "auto";
     bool json = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("info", "Show the GPUs and their static facts");
+  Command command = program.add_command("info", "Show the GPUs and their static facts");
   std::vector<std::string> names{"auto"};
   for (const std::string_view name : backend::backend_names()) names.emplace_back(name);
-  command->add_option("--backend", options->backend, "Whose GPUs")
-      ->check(CLI::IsMember(names))
-      ->capture_default_str();
-  command->add_flag("--json", options->json, "Print one JSON object");
-  command->footer("Exit code: 0 there is a GPU; 1 there is none, and the output says why.");
-  command->callback([options, &exit_code] {
+  command.add_option("--backend", options->backend, "Whose GPUs").choices(names).show_default();
+  command.add_flag("--json", options->json, "Print one JSON object");
+  command.set_footer("Exit code: 0 there is a GPU; 1 there is none, and the output says why.");
+  command.set_action([options] {
     const Machine machine = look(options->backend);
     print(options->json ? to_json(machine).dump() + '\n' : describe(machine));
-    exit_code = machine.devices.empty() ? kExitNo : kExitGood;
+    return machine.devices.empty() ? kExitNo : kExitGood;
   });
 }
 

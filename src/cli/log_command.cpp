@@ -150,8 +150,8 @@ int list(const std::string& path, bool json) {
 
 }  // namespace
 
-void add_log_command(CLI::App& app, int& exit_code) {
-  add_sessions_command(app, "log", "List windows and record counts of sessions", exit_code, list);
+void add_log_command(Command program) {
+  add_sessions_command(program, "log", "List windows and record counts of sessions", list);
 }
 
 }  // namespace gpufl::cli

@@ -7,12 +7,12 @@
 
 namespace gpufl::cli {
 
-void add_monitor_command(CLI::App& app, int& exit_code) {
-  auto* command = app.add_subcommand("monitor", "Record and show the health of GPUs and host");
+void add_monitor_command(Command program) {
+  Command command = program.add_command("monitor", "Record and show the health of GPUs and host");
   auto options = std::make_shared<MonitorOptions>();
-  add_monitor_options(*command, *options);
-  add_view_option(*command, *options);
-  command->callback([options, &exit_code] { exit_code = run_monitor(*options, "gpufl monitor"); });
+  add_monitor_options(command, *options);
+  add_view_option(command, *options);
+  command.set_action([options] { return run_monitor(*options, "gpufl monitor"); });
 }
 
 }  // namespace gpufl::cli

@@ -8,15 +8,9 @@
 #include <vector>
 
 #include "backend/backend.hpp"
-#include "cli/quantity_option.hpp"
 
 namespace gpufl::cli {
 namespace {
-
-constexpr int64_t kShortestInterval_ns = 10'000'000;
-constexpr int64_t kLongestInterval_ns = int64_t{3600} * 1'000'000'000;
-constexpr uint64_t kSmallestWindow = uint64_t{64} << 10;
-constexpr int64_t kShortestWindow_ns = 1'000'000'000;
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -24,45 +18,53 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-void add_log_options(CLI::App& app, MonitorOptions& options) {
-  add_quantity<uint64_t>(app, "--spool", parse_bytes, 0, "0", "SIZE", "8G",
-                         "Most disk space for the session; then its oldest windows go. 0: no cap",
-                         [&options](uint64_t v) { options.spool_bytes = v; });
-  add_quantity<uint64_t>(app, "--disk-floor", parse_bytes, 0, "0", "SIZE", "512M",
-                         "Write nothing while the disk has less free space than this",
-                         [&options](uint64_t v) { options.disk_floor_bytes = v; });
-  add_quantity<int64_t>(app, "--keep-last", parse_duration_ns, 0, "0", "DURATION", "",
-                        "Keep only about the last DURATION of the session",
-                        [&options](int64_t v) { options.keep_last_ns = v; });
-  add_quantity<uint64_t>(app, "--keep-sessions", parse_bytes, 0, "0", "SIZE", "",
-                         "First delete the oldest ended sessions of this name in DIR until the "
-                         "others fit SIZE; without it, none is deleted",
-                         [&options](uint64_t v) { options.keep_sessions_bytes = v; });
-  add_quantity<int64_t>(app, "--window", parse_duration_ns, kShortestWindow_ns, "1s", "DURATION",
-                        "10m", "Seal (compress) a log file when it is this old",
-                        [&options](int64_t v) { options.window_age_ns = v; });
-  add_quantity<uint64_t>(app, "--window-size", parse_bytes, kSmallestWindow, "64K", "SIZE", "64M",
-                         "Seal a log file when it is this large",
-                         [&options](uint64_t v) { options.window_bytes = v; });
+void add_log_options(Command command, MonitorOptions& options) {
+  command
+      .add_bytes("--spool", {},
+                 "Most disk space for the session; then its oldest windows go. 0: no cap",
+                 store_in(options.spool_bytes))
+      .default_text("8G");
+  command
+      .add_bytes("--disk-floor", {}, "Write nothing while the disk has less free space than this",
+                 store_in(options.disk_floor_bytes))
+      .default_text("512M");
+  command.add_duration("--keep-last", {}, "Keep only about the last DURATION of the session",
+                       store_in(options.keep_last_ns));
+  command.add_bytes("--keep-sessions", {},
+                    "First delete the oldest ended sessions of this name in DIR until the "
+                    "others fit SIZE; without it, none is deleted",
+                    store_in(options.keep_sessions_bytes));
+  command
+      .add_duration("--window", {.least = "1s"}, "Seal (compress) a log file when it is this old",
+                    store_in(options.window_age_ns))
+      .default_text("10m");
+  command
+      .add_bytes("--window-size", {.least = "64K"}, "Seal a log file when it is this large",
+                 store_in(options.window_bytes))
+      .default_text("64M");
 }
 
-void add_prometheus_options(CLI::App& app, MonitorOptions& options) {
-  auto* prometheus = app.add_option_function<std::vector<std::string>>(
-      "--prometheus",
-      [&options](const std::vector<std::string>& values) {
-        const net::Endpoint fallback{"127.0.0.1", kDefaultMetricsPort};
-        options.metrics =
-            values.front().empty()
-                ? fallback
-                : value_or_throw("--prometheus", net::parse_endpoint(values.front(), fallback));
-      },
-      "Serve the newest values to Prometheus on http://ADDRESS:PORT/metrics; on loopback unless "
-      "an address is given, on port " +
-          std::to_string(kDefaultMetricsPort) + " unless a port is given");
-  prometheus->type_name("[ADDRESS:PORT]")->expected(0, 1);
-  app.add_flag("--prometheus-processes", options.process_metrics,
-               "Also serve the memory of each process on each GPU (one series per process)")
-      ->needs(prometheus);
+void add_prometheus_options(Command command, MonitorOptions& options) {
+  const auto take_endpoint = [&options](const std::string& text) -> base::Status {
+    const net::Endpoint fallback{"127.0.0.1", kDefaultMetricsPort};
+    const auto endpoint = text.empty() ? fallback : net::parse_endpoint(text, fallback);
+    if (!endpoint) return endpoint.status();
+    options.metrics = *endpoint;
+    return {};
+  };
+  const Option prometheus =
+      command
+          .add_optionally_parsed("--prometheus", take_endpoint,
+                                 "Serve the newest values to Prometheus on "
+                                 "http://ADDRESS:PORT/metrics; on loopback unless an address is "
+                                 "given, on port " +
+                                     std::to_string(kDefaultMetricsPort) +
+                                     " unless a port is given")
+          .type_name("[ADDRESS:PORT]");
+  command
+      .add_flag("--prometheus-processes", options.process_metrics,
+                "Also serve the memory of each process on each GPU (one series per process)")
+      .needs(prometheus);
 }
 
 }  // namespace
@@ -84,24 +86,21 @@ capture::SessionConfig MonitorOptions::session_config() const {
   return config;
 }
 
-void add_monitor_options(CLI::App& app, MonitorOptions& options) {
-  app.add_option("-n,--name", options.name, "Name of the session")
-      ->type_name("NAME")
-      ->capture_default_str();
-  app.add_option("-o,--output", options.output, "Folder in which the session's folder is made")
-      ->type_name("DIR")
-      ->default_str(options.output.string());
-  add_quantity<int64_t>(app, "-i,--interval", parse_duration_ns, kShortestInterval_ns, "10ms",
-                        "DURATION", "1s", "Time between two samples: 10ms to 1h",
-                        [&options](int64_t value) {
-                          if (value > kLongestInterval_ns) {
-                            throw CLI::ValidationError("--interval", "more than 1h");
-                          }
-                          options.interval_ns = value / 1'000'000 * 1'000'000;
-                        });
-  add_quantity<int64_t>(app, "-d,--duration", parse_duration_ns, 1, "1ns", "DURATION", "",
-                        "Stop after this time; without it, when told to",
-                        [&options](int64_t value) { options.duration_ns = value; });
+void add_monitor_options(Command command, MonitorOptions& options) {
+  command.add_option("-n,--name", options.name, "Name of the session")
+      .type_name("NAME")
+      .show_default();
+  command.add_option("-o,--output", options.output, "Folder in which the session's folder is made")
+      .type_name("DIR")
+      .default_text(options.output.string());
+  command
+      .add_duration(
+          "-i,--interval", {.least = "10ms", .most = "1h"}, "Time between two samples: 10ms to 1h",
+          [&options](int64_t value) { options.interval_ns = value / 1'000'000 * 1'000'000; })
+      .default_text("1s");
+  command.add_duration("-d,--duration", {.least = "1ns"},
+                       "Stop after this time; without it, when told to",
+                       store_in(options.duration_ns));
 
   std::vector<std::string> backends{"auto", "none"};
   for (std::string_view backend : backend::backend_names()) {
@@ -109,26 +108,31 @@ void add_monitor_options(CLI::App& app, MonitorOptions& options) {
       backends.emplace_back(backend);
     }
   }
-  app.add_option("--backend", options.backend, "Where GPU metrics come from: " + joined(backends))
-      ->type_name("NAME")
-      ->envname("GPUFL_BACKEND")
-      ->transform(CLI::IsMember(backends, CLI::ignore_case))
-      ->capture_default_str();
-  add_prometheus_options(app, options);
-  add_log_options(app, options);
+  command
+      .add_option("--backend", options.backend, "Where GPU metrics come from: " + joined(backends))
+      .type_name("NAME")
+      .variable("GPUFL_BACKEND")
+      .choices_in_any_case(backends)
+      .show_default();
+  add_prometheus_options(command, options);
+  add_log_options(command, options);
 }
 
-void add_view_option(CLI::App& app, MonitorOptions& options) {
+void add_view_option(Command command, MonitorOptions& options) {
   using View = MonitorOptions::View;
-  const std::map<std::string, View> views{
+  static const std::map<std::string, View> kViews{
       {"auto", View::Auto}, {"screen", View::Screen}, {"lines", View::Lines}, {"none", View::None}};
-  app.add_option_function<std::string>(
-         "--view", [&options, views](const std::string& text) { options.view = views.at(text); },
-         "What to show meanwhile: auto, screen, lines or none; auto is screen on a terminal, "
-         "else none")
-      ->type_name("VIEW")
-      ->check(CLI::IsMember(std::vector<std::string>{"auto", "screen", "lines", "none"}))
-      ->default_str("auto");
+  const auto take_view = [&options](const std::string& text) {
+    options.view = kViews.at(text);
+    return base::Status();
+  };
+  command
+      .add_parsed("--view", take_view,
+                  "What to show meanwhile: auto, screen, lines or none; auto is screen on a "
+                  "terminal, else none")
+      .type_name("VIEW")
+      .choices({"auto", "screen", "lines", "none"})
+      .default_text("auto");
 }
 
 }  // namespace gpufl::cli

@@ -6,9 +6,8 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "capture/session.hpp"
+#include "cli/command_line.hpp"
 #include "net/endpoint.hpp"
 
 // What `gpufl monitor` and `gpufl-monitor` can be told, as one set of options.
@@ -39,10 +38,9 @@ struct MonitorOptions {
   capture::SessionConfig session_config() const;
 };
 
-// Adds the options to `app`; `options` is filled while `app` parses and must outlive it. A value
-// that cannot be meant is a CLI::ValidationError with a sentence.
-void add_monitor_options(CLI::App& app, MonitorOptions& options);
+// `options` is filled while the command line is read and must outlive that.
+void add_monitor_options(Command command, MonitorOptions& options);
 // --view: for the program that people watch, not for the daemon.
-void add_view_option(CLI::App& app, MonitorOptions& options);
+void add_view_option(Command command, MonitorOptions& options);
 
 }  // namespace gpufl::cli

@@ -6,16 +6,20 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/insights/find_insights.hpp"
+#include "analysis/near_names.hpp"
 #include "analysis/overview.hpp"
 #include "analysis/run_overview.hpp"
+#include "analysis/session_copies.hpp"
 #include "analysis/session_data.hpp"
 #include "base/clock.hpp"
 #include "cli/compare_options.hpp"
@@ -69,6 +73,16 @@ void append_others(const std::vector<fs::path>& others, size_t reported, std::st
   }
 }
 
+// Unreadable ones stay, for their turn to say so.
+void leave_out_copies(std::vector<fs::path>& sessions, ReportOutcome& outcome) {
+  analysis::SessionCopies copies;
+  std::erase_if(sessions, [&](const fs::path& session) {
+    const auto reader = format::SessionReader::open(session);
+    return reader && copies.is_copy(reader->header(), session);
+  });
+  for (const std::string& note : copies.notes()) outcome.errors += error_line(note);
+}
+
 // The newest session, with all others of its run where it has some. They are taken out of
 // `sessions`.
 std::vector<fs::path> take_newest(std::vector<fs::path>& sessions) {
@@ -92,16 +106,39 @@ analysis::AnalysisOptions analysis_options(const ReportRequest& request) {
   return options;
 }
 
+// Its scopes, nearest to what was asked for first.
+std::string scopes_of(const analysis::SessionData& session, const std::string& asked) {
+  std::vector<std::string> names;
+  for (const uint32_t name : session.tables.scopes.name) {
+    names.push_back(session.tables.name(name));
+  }
+  return analysis::nearest_listed(asked, std::move(names));
+}
+
+// "its GPUs are 0, 1".
+std::string devices_of(const analysis::SessionData& session) {
+  std::set<int64_t> devices;
+  analysis::AnalysisOptions options;
+  options.depth = analysis::Depth::Summary;
+  for (const analysis::DeviceBusy& device : analysis::analyze(session, options).devices) {
+    if (device.device >= 0) devices.insert(device.device);
+  }
+  if (devices.empty()) return "it has none";
+  return fmt::format("{} {}", devices.size() == 1 ? "its GPU is" : "its GPUs are",
+                     fmt::join(devices, ", "));
+}
+
 // What was asked for and is not in a session; empty: all is.
 std::string obstacle(const ReportRequest& request, const analysis::SessionData& session,
                      const analysis::Overview& overview) {
   if (!request.scope.empty() && overview.scopes.empty()) {
     return session.tables.scopes.rows() == 0
                ? "it has no scopes, so none matches --scope"
-               : fmt::format("none of its scopes matches '{}'", request.scope);
+               : fmt::format("none of its scopes matches '{}'; it has {}", request.scope,
+                             scopes_of(session, request.scope));
   }
   if (request.device && overview.device(*request.device) == nullptr) {
-    return fmt::format("it has no GPU {}", *request.device);
+    return fmt::format("it has no GPU {}; {}", *request.device, devices_of(session));
   }
   return {};
 }
@@ -242,6 +279,7 @@ ReportOutcome make_reports(const ReportRequest& request) {
     others = std::move(sessions);
     sessions = take_newest(others);
   }
+  leave_out_copies(sessions, outcome);
   const symbols::SymbolizeOptions on_the_fly = reading_options();
   analysis::LoadOptions load_options;
   load_options.symbolize = &on_the_fly;
@@ -282,13 +320,20 @@ class ReadProgress {
   StatusLine line_{true};
 };
 
-struct CommandLine {
+// What was typed.
+struct ReportLine {
   ReportRequest request;
   std::optional<size_t> width;
-  std::string output, thresholds, sort = "total";
+  std::string format = "text", output, thresholds, sort = "total";
 };
 
-int run_report_command(CommandLine line) {
+ReportFormat format_named(std::string_view word) {
+  if (word == "json") return ReportFormat::Json;
+  if (word == "md") return ReportFormat::Markdown;
+  return word == "html" ? ReportFormat::Html : ReportFormat::Text;
+}
+
+int run_report_command(ReportLine line) {
   ReportRequest& request = line.request;
   if (!line.thresholds.empty()) {
     auto thresholds = analysis::load_thresholds(line.thresholds);
@@ -302,6 +347,7 @@ int run_report_command(CommandLine line) {
   request.text.width =
       line.width.value_or(is_for_terminal ? page_width() : report::TextOptions{}.width);
   request.text.has_color = is_for_terminal && terminal_has_color();
+  request.format = format_named(line.format);
   request.text.sort = report::kernel_sort_of(line.sort).value_or(report::KernelSort::Total);
   ReportOutcome outcome;
   {
@@ -318,65 +364,57 @@ int run_report_command(CommandLine line) {
 
 }  // namespace
 
-void add_report_command(CLI::App& app, int& exit_code) {
-  auto line = std::make_shared<CommandLine>();
+void add_report_command(Command program) {
+  auto line = std::make_shared<ReportLine>();
   ReportRequest& request = line->request;
-  CLI::App* command = app.add_subcommand("report", "Print what a session recorded");
+  Command command = program.add_command("report", "Print what a session recorded");
   command
-      ->add_option("path", request.path,
-                   "A session; a run's folder: all of it together; or a log folder: its newest "
-                   "session or run")
-      ->required();
-  command->add_flag("--all", request.all, "Report every session of the folder, oldest first");
+      .add_option("path", request.path,
+                  "A session; a run's folder: all of it together; or a log folder: its newest "
+                  "session or run")
+      .required();
+  command.add_flag("--all", request.all, "Report every session of the folder, oldest first");
   command
-      ->add_option("--top", request.text.top,
-                   "Rows of a list or scopes of the tree; 0: all. JSON is always whole")
-      ->check(count_check())
-      ->capture_default_str();
+      .add_option("--top", request.text.top,
+                  "Rows of a list or scopes of the tree; 0: all. JSON is always whole")
+      .count()
+      .show_default();
   command
-      ->add_option("--sort", line->sort,
-                   "Order of kernels, but in JSON: total, count, mean, median, p99, max or name")
-      ->check(CLI::Validator(
-          [](const std::string& word) {
-            return report::kernel_sort_of(word) ? "" : "'" + word + "' is none of them";
-          },
-          ""))
-      ->type_name("BY")
-      ->capture_default_str();
+      .add_option("--sort", line->sort,
+                  "Order of kernels, but in JSON: total, count, mean, median, p99, max or name")
+      .check([](const std::string& word) {
+        return report::kernel_sort_of(word) ? "" : "'" + word + "' is none of them";
+      })
+      .type_name("BY")
+      .show_default();
   command
-      ->add_option("--scope", request.scope,
-                   "Only work of scopes whose name, 'name / tag' or path matches, and of those "
-                   "inside; * and ? as in file names")
-      ->type_name("GLOB");
-  command->add_option("--device", request.device, "Only this GPU")
-      ->type_name("N")
-      ->check(count_check());
-  static const std::map<std::string, ReportFormat> kFormats = {{"text", ReportFormat::Text},
-                                                               {"json", ReportFormat::Json},
-                                                               {"md", ReportFormat::Markdown},
-                                                               {"html", ReportFormat::Html}};
-  command->add_option("--format", request.format, "text, json, md or html [default: text]")
-      ->transform(CLI::CheckedTransformer(kFormats).description(""))
-      ->type_name("FORMAT");
+      .add_option("--scope", request.scope,
+                  "Only work of scopes whose name, 'name / tag' or path matches, and of those "
+                  "inside; * and ? as in file names")
+      .type_name("GLOB");
+  command.add_option("--device", request.device, "Only this GPU").type_name("N").count();
+  command.add_option("--format", line->format, "text, json, md or html [default: text]")
+      .choices({"text", "json", "md", "html"})
+      .type_name("FORMAT");
   command
-      ->add_option("-o,--output", line->output,
-                   "Write it here, not to standard output; one that is there is replaced")
-      ->type_name("FILE");
+      .add_option("-o,--output", line->output,
+                  "Write it here, not to standard output; one that is there is replaced")
+      .type_name("FILE");
   command
-      ->add_option("--thresholds", line->thresholds,
-                   "JSON of the numbers from which on insights are told "
-                   "(docs/reference/insights.md)")
-      ->type_name("FILE");
+      .add_option("--thresholds", line->thresholds,
+                  "JSON of the numbers from which on insights are told "
+                  "(docs/reference/insights.md)")
+      .type_name("FILE");
   command
-      ->add_option("--width", line->width,
-                   "Columns, 60 to 1000 [default: the terminal's, from 60 to 140; else 100]")
-      ->check(CLI::Range(60, 1000));
-  command->footer(
+      .add_option("--width", line->width,
+                  "Columns, 60 to 1000 [default: the terminal's, from 60 to 140; else 100]")
+      .range(60, 1000);
+  command.set_footer(
       "JSON: one line for each session or run, docs/reference/report-json.md.\n"
       "Exit code: 0 reported; 2 there is no session, or one cannot be read, or it has no such "
       "scope "
       "or GPU.");
-  command->callback([line, &exit_code] { exit_code = run_report_command(*line); });
+  command.set_action([line] { return run_report_command(*line); });
 }
 
 }  // namespace gpufl::cli

@@ -7,15 +7,14 @@
 #include <optional>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include "analysis/insights/thresholds.hpp"
+#include "cli/command_line.hpp"
 #include "report/session_report.hpp"
 
 // `gpufl report`: the report of a session, the same text as generateReport's, or of a run.
 namespace gpufl::cli {
 
-void add_report_command(CLI::App& app, int& exit_code);
+void add_report_command(Command program);
 
 enum class ReportFormat : uint8_t { Text, Json, Markdown, Html };
 

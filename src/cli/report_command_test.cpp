@@ -183,12 +183,34 @@ TEST_F(ReportCommandTest, SaysWhatIsWrongWithThePath) {
   EXPECT_EQ(empty.exit_code, kExitCannotTell);
   EXPECT_NE(empty.errors.find("there is no session in it"), std::string::npos);
   EXPECT_EQ(empty.text, "");
+  const auto error_of_file = [&](const std::string& name, const std::string& text) {
+    std::ofstream(root_ / name) << text;
+    return make_reports({.path = root_ / name}).errors;
+  };
+  EXPECT_NE(error_of_file("notes.txt", "words").find("it is a file"), std::string::npos);
+  EXPECT_NE(error_of_file("trace.json", " {\"traceEvents\":[]}").find("gpufl import "),
+            std::string::npos);
+  EXPECT_NE(error_of_file("trace.json.gz", "\x1f\x8b").find("gpufl import "), std::string::npos);
+  EXPECT_NE(error_of_file("a.nsys-rep", "?").find("nsys export --type sqlite"), std::string::npos);
   if (geteuid() == 0) return;  // root may read anything
   fs::create_directories(root_ / "closed");
   fs::permissions(root_ / "closed", fs::perms::none);
   const ReportOutcome closed = make_reports({.path = root_ / "closed"});
   EXPECT_EQ(closed.exit_code, kExitCannotTell);
   EXPECT_NE(closed.errors.find("closed: Permission denied"), std::string::npos);
+}
+
+TEST_F(ReportCommandTest, CopiesOfASessionCountOnce) {
+  record(root_ / "run_a", "20250101T000000Z-01");
+  fs::copy(root_ / "run_a" / "20250101T000000Z-01", root_ / "run_a" / "copy",
+           fs::copy_options::recursive);
+  const ReportOutcome outcome = make_reports({.path = root_ / "run_a"});
+  EXPECT_EQ(outcome.exit_code, kExitGood);
+  EXPECT_NE(outcome.errors.find("are copies of one session, which counts once"), std::string::npos)
+      << outcome.errors;
+  EXPECT_EQ(outcome.text.find("GPUFlight report: app_of_20250101T000000Z-01"), 0u) << outcome.text;
+  const ReportOutcome all = make_reports({.path = root_, .all = true});
+  EXPECT_EQ(all.text, outcome.text);
 }
 
 TEST_F(ReportCommandTest, OfAScopeAloneInAnyFormat) {
@@ -198,11 +220,13 @@ TEST_F(ReportCommandTest, OfAScopeAloneInAnyFormat) {
   EXPECT_NE(inner.text.find("inner"), std::string::npos) << inner.text;
   const ReportOutcome none = make_reports({.path = root_, .scope = "no such"});
   EXPECT_EQ(none.exit_code, kExitCannotTell);
-  EXPECT_NE(none.errors.find("none of its scopes matches 'no such'"), std::string::npos)
+  EXPECT_NE(none.errors.find("none of its scopes matches 'no such'; it has "), std::string::npos)
       << none.errors;
+  const ReportOutcome near = make_reports({.path = root_, .scope = "iner"});
+  EXPECT_NE(near.errors.find("it has inner"), std::string::npos) << near.errors;
   const ReportOutcome no_gpu = make_reports({.path = root_, .device = 3});
   EXPECT_EQ(no_gpu.exit_code, kExitCannotTell);
-  EXPECT_NE(no_gpu.errors.find("it has no GPU 3"), std::string::npos) << no_gpu.errors;
+  EXPECT_NE(no_gpu.errors.find("it has no GPU 3; it"), std::string::npos) << no_gpu.errors;
   const ReportOutcome json = make_reports({.path = root_, .format = ReportFormat::Json});
   EXPECT_EQ(json.text.find("{\"format\":\"gpufl-report\""), 0u) << json.text;
   EXPECT_TRUE(base::Json::parse(json.text).is_ok()) << json.text;

@@ -5,16 +5,16 @@
 #include <functional>
 #include <string>
 
-#include <CLI/CLI.hpp>
+#include "cli/command_line.hpp"
 
 // What commands on recorded sessions share: how they are told which, and what they say where there
 // is none. Main thread only.
 namespace gpufl::cli {
 
 // Adds a command that takes a folder of sessions and --json, and runs `run` with them.
-CLI::App* add_sessions_command(CLI::App& app, const std::string& name,
-                               const std::string& description, int& exit_code,
-                               std::function<int(const std::string& path, bool json)> run);
+Command add_sessions_command(Command program, const std::string& name,
+                             const std::string& description,
+                             std::function<int(const std::string& path, bool json)> run);
 
 // "PATH: there is no session in it", after format::find_sessions(path) has found none.
 std::string why_no_session(const std::filesystem::path& path);

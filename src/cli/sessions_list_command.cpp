@@ -154,21 +154,20 @@ std::vector<ListedSession> list_sessions(const fs::path& path) {
   return sessions;
 }
 
-void add_sessions_list_command(CLI::App& app, int& exit_code) {
+void add_sessions_list_command(Command program) {
   struct Options {
     std::string path = "gpufl-logs";
     bool json = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("sessions", "List the sessions in a folder, newest first");
-  command->add_option("folder", options->path, "A log folder, a run or a session")
-      ->capture_default_str();
-  command->add_flag("--json", options->json, "Print a JSON array, one object per session");
-  command->footer(
+  Command command = program.add_command("sessions", "List the sessions in a folder, newest first");
+  command.add_option("folder", options->path, "A log folder, a run or a session").show_default();
+  command.add_flag("--json", options->json, "Print a JSON array, one object per session");
+  command.set_footer(
       "State: live, being written; complete, it has ended (gpufl verify says whether anything is "
       "missing); killed, its process ended first.\n"
       "Exit code: 0 listed; 2 there is no session, or one cannot be read.");
-  command->callback([options, &exit_code] { exit_code = list(options->path, options->json); });
+  command.set_action([options] { return list(options->path, options->json); });
 }
 
 }  // namespace gpufl::cli

@@ -7,15 +7,14 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "cli/command_line.hpp"
 #include "format/session_header.hpp"
 
 // `gpufl sessions`: what is on disk. Of a session that has ended, its last window alone is read;
 // one that is being written or was killed is read whole. Main thread only.
 namespace gpufl::cli {
 
-void add_sessions_list_command(CLI::App& app, int& exit_code);
+void add_sessions_list_command(Command program);
 
 struct ListedSession {
   std::filesystem::path dir;

@@ -104,45 +104,44 @@ int symbolize(const std::vector<std::string>& paths, const symbols::SymbolizeOpt
 
 }  // namespace
 
-void add_symbolize_command(CLI::App& app, int& exit_code) {
+void add_symbolize_command(Command program) {
   struct Options {
     std::vector<std::string> sessions;
     std::vector<std::string> debug_dirs, source_roots, excluded_roots;
     uint64_t max_source_mb = symbols::SourceOptions{}.max_bytes >> 20;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  Command command = program.add_command(
       "symbolize", "Name the native frames of recorded stacks, with files and lines");
-  command->add_option("session", options->sessions, "Sessions, runs or log folders")->required();
+  command.add_option("session", options->sessions, "Sessions, runs or log folders").required();
   command
-      ->add_option("--debug-dir", options->debug_dirs,
-                   "Also look here for programs, libraries and their debug files: by build id, by "
-                   "recorded path below it, by name. Can be given again")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
+      .add_option("--debug-dir", options->debug_dirs,
+                  "Also look here for programs, libraries and their debug files: by build id, by "
+                  "recorded path below it, by name. Can be given again")
+      .type_name("DIR")
+      .one_value();
   command
-      ->add_option(
-          "--source-root", options->source_roots,
-          "Also look here for source files, by the ends of their paths. Can be given again")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
+      .add_option("--source-root", options->source_roots,
+                  "Also look here for source files, by the ends of their paths. Can be given again")
+      .type_name("DIR")
+      .one_value();
   command
-      ->add_option("--exclude-root", options->excluded_roots,
-                   "Keep no source text of files below DIR. Can be given again")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
+      .add_option("--exclude-root", options->excluded_roots,
+                  "Keep no source text of files below DIR. Can be given again")
+      .type_name("DIR")
+      .one_value();
   command
-      ->add_option("--max-source-mb", options->max_source_mb,
-                   "Most source text to keep for a session, in MiB; 0: none")
-      ->type_name("N")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
-  command->footer(
+      .add_option("--max-source-mb", options->max_source_mb,
+                  "Most source text to keep for a session, in MiB; 0: none")
+      .type_name("N")
+      .range(0, 1024)
+      .show_default();
+  command.set_footer(
       "Writes symbols.ndjson into each session's folder; deleting it loses nothing while the "
       "binaries are there. A binary counts only if its build id is the recorded one.\n"
       "Exit code: 0 all frames of the program's own binaries have names; 1 some have none; 2 there "
       "is no session, or one cannot be read or written.");
-  command->callback([options, &exit_code] {
+  command.set_action([options] {
     symbols::SymbolizeOptions how = symbolize_options();
     how.debug_dirs.assign(options->debug_dirs.begin(), options->debug_dirs.end());
     how.sources.roots.assign(options->source_roots.begin(), options->source_roots.end());
@@ -150,7 +149,7 @@ void add_symbolize_command(CLI::App& app, int& exit_code) {
                                       options->excluded_roots.end());
     how.sources.max_bytes = options->max_source_mb << 20;
     how.sources.enabled = options->max_source_mb > 0;
-    exit_code = symbolize(options->sessions, how);
+    return symbolize(options->sessions, how);
   });
 }
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
-
+#include "cli/command_line.hpp"
 #include "symbols/symbolize_session.hpp"
 
 // `gpufl symbolize`: names the native frames of recorded sessions, and keeps the names beside the
 // logs.
 namespace gpufl::cli {
 
-void add_symbolize_command(CLI::App& app, int& exit_code);
+void add_symbolize_command(Command program);
 
 // With the library that our programs link, or in Python's extension the one that it finds; for
 // symbols::symbolize_session.

@@ -3,12 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
-
 #include "base/json.hpp"
-#include "cli/cat_command.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/report_command.hpp"
+#include "cli/test_command.hpp"
 #include "format/test_session.hpp"
 #include "symbols/libdw_api.hpp"
 #include "symbols/test_fixture.hpp"
@@ -25,24 +23,8 @@ using format::testing::TempDir;
 using symbols::testing::kFixtures;
 using symbols::testing::run_fixture;
 
-struct Outcome {
-  int exit_code = -1;
-  std::string out, err;
-};
-
-Outcome run(const std::string& arguments) {
-  Outcome outcome;
-  ::testing::internal::CaptureStdout();
-  ::testing::internal::CaptureStderr();
-  CLI::App app;
-  add_symbolize_command(app, outcome.exit_code);
-  add_cat_command(app, outcome.exit_code);
-  app.parse(arguments);
-  std::fflush(stdout);
-  outcome.out = ::testing::internal::GetCapturedStdout();
-  outcome.err = ::testing::internal::GetCapturedStderr();
-  return outcome;
-}
+using testing::run_typed;
+using Outcome = testing::TypedOutcome;
 
 // One wait and one kernel of a program that was built with -g, and whose mangled kernel it was.
 class SymbolizeCommandTest : public ::testing::Test {
@@ -84,7 +66,7 @@ class SymbolizeCommandTest : public ::testing::Test {
 
 TEST_F(SymbolizeCommandTest, NamesFramesAndKeepsThem) {
   record(kFixtures / "dwarf5");
-  const Outcome outcome = run("symbolize " + dir_.path().string());
+  const Outcome outcome = run_typed("symbolize " + dir_.path().string());
   EXPECT_EQ(outcome.exit_code, kExitGood) << outcome.err;
   EXPECT_NE(outcome.out.find("1 native frames in 1 binaries: 1 named, 1 with a line"),
             std::string::npos)
@@ -95,20 +77,20 @@ TEST_F(SymbolizeCommandTest, NamesFramesAndKeepsThem) {
 
 TEST_F(SymbolizeCommandTest, SaysWhatIsMissingAndTakesItFromElsewhere) {
   record("/gone/dwarf5");
-  const Outcome missing = run("symbolize " + session_.string() + " --max-source-mb 0");
+  const Outcome missing = run_typed("symbolize " + session_.string() + " --max-source-mb 0");
   EXPECT_EQ(missing.exit_code, kExitNo);
   EXPECT_NE(missing.out.find("/gone/dwarf5: not_found (1 frames without a name)"),
             std::string::npos)
       << missing.out;
   const Outcome found =
-      run("symbolize " + session_.string() + " --debug-dir /nothing --debug-dir " +
-          kFixtures.string() + " --max-source-mb 0");
+      run_typed("symbolize " + session_.string() + " --debug-dir /nothing --debug-dir " +
+                kFixtures.string() + " --max-source-mb 0");
   EXPECT_EQ(found.exit_code, kExitGood) << found.out;
   EXPECT_EQ(found.out.find("source text"), std::string::npos) << found.out;
 }
 
 TEST_F(SymbolizeCommandTest, NoSessionCannotBeNamed) {
-  const Outcome outcome = run("symbolize " + (dir_.path() / "none").string());
+  const Outcome outcome = run_typed("symbolize " + (dir_.path() / "none").string());
   EXPECT_EQ(outcome.exit_code, kExitCannotTell);
   EXPECT_NE(outcome.err.find("there is no such file or folder"), std::string::npos);
 }
@@ -124,11 +106,11 @@ TEST_F(SymbolizeCommandTest, ReportNamesTheLineByItself) {
 
 TEST_F(SymbolizeCommandTest, CatTellsTheLineOrTheWholeStack) {
   record(kFixtures / "dwarf5");
-  const auto brief = Json::parse(run("cat " + session_.string() + " sync").out);
+  const auto brief = Json::parse(run_typed("cat " + session_.string() + " sync").out);
   ASSERT_TRUE(brief.is_ok());
   EXPECT_TRUE((*brief)["at"].as_string().starts_with(site())) << brief->dump();
   EXPECT_EQ(brief->find("stack"), nullptr);
-  const auto whole = Json::parse(run("cat " + session_.string() + " sync --stacks").out);
+  const auto whole = Json::parse(run_typed("cat " + session_.string() + " sync --stacks").out);
   ASSERT_TRUE(whole.is_ok());
   EXPECT_EQ((*whole)["at"].as_string(), (*brief)["at"].as_string());
   const auto& stack = (*whole)["stack"].items();
@@ -138,11 +120,11 @@ TEST_F(SymbolizeCommandTest, CatTellsTheLineOrTheWholeStack) {
 
 TEST_F(SymbolizeCommandTest, CatNamesKernelsAsTheirAuthorsDid) {
   record("/gone/dwarf5");
-  const auto kernel = Json::parse(run("cat " + session_.string() + " kernel").out);
+  const auto kernel = Json::parse(run_typed("cat " + session_.string() + " kernel").out);
   ASSERT_TRUE(kernel.is_ok());
   EXPECT_EQ((*kernel)["name"].as_string(), "void gemm<float>(float*)");
   EXPECT_TRUE((*kernel)["at"].as_string().starts_with("dwarf5+0x"));
-  const auto mangled = Json::parse(run("cat " + session_.string() + " kernel --mangled").out);
+  const auto mangled = Json::parse(run_typed("cat " + session_.string() + " kernel --mangled").out);
   ASSERT_TRUE(mangled.is_ok());
   EXPECT_EQ((*mangled)["name"].as_string(), "_Z4gemmIfEvPT_");
 }

@@ -161,12 +161,12 @@ int trace(TraceOptions options) {
 
 }  // namespace
 
-void add_trace_command(CLI::App& app, int& exit_code) {
+void add_trace_command(Command program) {
   auto options = std::make_shared<TraceOptions>();
-  CLI::App* command =
-      app.add_subcommand("trace", "Run a program and record what its processes do on the GPU");
-  add_trace_options(*command, *options);
-  command->callback([options, &exit_code] { exit_code = trace(*options); });
+  Command command =
+      program.add_command("trace", "Run a program and record what its processes do on the GPU");
+  add_trace_options(command, *options);
+  command.set_action([options] { return trace(*options); });
 }
 
 }  // namespace gpufl::cli

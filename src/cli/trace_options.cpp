@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "capture/engine_ladder.hpp"
-#include "cli/quantity_option.hpp"
 #include "client/launch_request.hpp"
 
 namespace gpufl::cli {
@@ -73,55 +72,49 @@ std::vector<std::string> TraceOptions::environment(const std::vector<std::string
   return all;
 }
 
-void add_trace_options(CLI::App& app, TraceOptions& options) {
-  app.add_option("command", options.command, "The program and its arguments, after --")
-      ->required()
-      ->type_name("...");
-  app.add_option("-n,--name", options.name, "Name of the sessions [default: the program's]")
-      ->type_name("NAME");
-  app.add_option("-o,--output", options.output, "Folder in which the run's folder is made")
-      ->type_name("DIR")
-      ->default_str(options.output.string());
-  app.add_option("-e,--engine", options.engine, "How much to record: Trace, Monitor, ...")
-      ->type_name("ENGINE")
-      ->transform(CLI::IsMember(engine_names(), CLI::ignore_case))
-      ->capture_default_str();
-  app.add_flag("--stacks", options.stacks, "Record the CPU stack of every launch and wait");
-  app.add_flag("--memory", options.memory, "Record allocations of GPU memory");
-  app.add_flag("--graphs", options.graphs, "Record launches of CUDA graphs as a whole, too");
-  add_quantity<int64_t>(app, "-i,--interval", parse_duration_ns, kMillisecondNs, "1ms", "DURATION",
-                        "", "Sample the health of GPUs and host this often [default: not at all]",
-                        [&options](int64_t value) {
-                          if (value > 3600 * kSecondNs) {
-                            throw CLI::ValidationError("--interval", "more than 1h");
-                          }
-                          options.interval_ns = value;
-                        });
-  auto* delay = add_quantity<int64_t>(app, "--delay", parse_duration_ns, 0, "0", "DURATION", "",
-                                      "Begin to record this long after the start",
-                                      [&options](int64_t value) { options.delay_ns = value; });
-  add_quantity<int64_t>(app, "-d,--duration", parse_duration_ns, 1, "1ns", "DURATION", "",
-                        "Record this long, counted from the start or the end of the delay; the "
-                        "program goes on",
-                        [&options](int64_t value) { options.duration_ns = value; });
-  add_quantity<int64_t>(app, "--keep-last", parse_duration_ns, 0, "0", "DURATION", "",
-                        "Keep only about the last DURATION of each session",
-                        [&options](int64_t value) { options.keep_last_ns = value; });
-  app.add_option("--capture-range", options.capture_range,
-                 "Record only between cudaProfilerStart and -Stop (cudaProfilerApi), or in ranges "
-                 "or scopes of that name (nvtx:NAME, scope:NAME)")
-      ->type_name("RANGE")
-      ->check(CLI::Validator(check_range, ""));
-  app.add_flag("--dormant", options.dormant, "Record nothing until 'gpufl control PID start'")
-      ->excludes(delay);
-  app.add_flag(
+void add_trace_options(Command command, TraceOptions& options) {
+  command.add_option("command", options.command, "The program and its arguments, after --")
+      .required()
+      .type_name("...");
+  command.add_option("-n,--name", options.name, "Name of the sessions [default: the program's]")
+      .type_name("NAME");
+  command.add_option("-o,--output", options.output, "Folder in which the run's folder is made")
+      .type_name("DIR")
+      .default_text(options.output.string());
+  command.add_option("-e,--engine", options.engine, "How much to record: Trace, Monitor, ...")
+      .type_name("ENGINE")
+      .choices_in_any_case(engine_names())
+      .show_default();
+  command.add_flag("--stacks", options.stacks, "Record the CPU stack of every launch and wait");
+  command.add_flag("--memory", options.memory, "Record allocations of GPU memory");
+  command.add_flag("--graphs", options.graphs, "Record launches of CUDA graphs as a whole, too");
+  command.add_duration("-i,--interval", {.least = "1ms", .most = "1h"},
+                       "Sample the health of GPUs and host this often [default: not at all]",
+                       store_in(options.interval_ns));
+  const Option delay = command.add_duration(
+      "--delay", {}, "Begin to record this long after the start", store_in(options.delay_ns));
+  command.add_duration("-d,--duration", {.least = "1ns"},
+                       "Record this long, counted from the start or the end of the delay; the "
+                       "program goes on",
+                       store_in(options.duration_ns));
+  command.add_duration("--keep-last", {}, "Keep only about the last DURATION of each session",
+                       store_in(options.keep_last_ns));
+  command
+      .add_option("--capture-range", options.capture_range,
+                  "Record only between cudaProfilerStart and -Stop (cudaProfilerApi), or in ranges "
+                  "or scopes of that name (nvtx:NAME, scope:NAME)")
+      .type_name("RANGE")
+      .check(check_range);
+  command.add_flag("--dormant", options.dormant, "Record nothing until 'gpufl control PID start'")
+      .excludes(delay);
+  command.add_flag(
       "--no-symbols", options.no_symbols,
       "Do not look for function names and lines at the end (gpufl symbolize does it later)");
-  app.add_flag("-q,--quiet", options.quiet, "Print nothing but errors");
-  app.add_flag("--replace", options.replace,
-               "Take the place of another tool that CUDA_INJECTION64_PATH or "
-               "NVTX_INJECTION64_PATH names");
-  app.footer(
+  command.add_flag("-q,--quiet", options.quiet, "Print nothing but errors");
+  command.add_flag("--replace", options.replace,
+                   "Take the place of another tool that CUDA_INJECTION64_PATH or "
+                   "NVTX_INJECTION64_PATH names");
+  command.set_footer(
       "The program's processes that use CUDA each get a session in DIR/RUN/; the variables they "
       "inherit say so. Exit code: the program's own, or 128 and the number of the signal that "
       "ended it; 2 nothing could be recorded, and the program was not started; 126 the program "

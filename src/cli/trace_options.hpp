@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
+#include "cli/command_line.hpp"
 
 // What `gpufl trace` can be told.
 namespace gpufl::cli {
@@ -34,7 +34,7 @@ struct TraceOptions {
                                        const std::string& run_id, int64_t monotonic_ns) const;
 };
 
-// Adds the options to `app`; `options` is filled while `app` parses and must outlive it.
-void add_trace_options(CLI::App& app, TraceOptions& options);
+// `options` is filled while the command line is read and must outlive that.
+void add_trace_options(Command command, TraceOptions& options);
 
 }  // namespace gpufl::cli

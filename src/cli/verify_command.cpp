@@ -154,11 +154,10 @@ int verify(const std::string& path, bool json) {
 
 }  // namespace
 
-void add_verify_command(CLI::App& app, int& exit_code) {
-  add_sessions_command(app, "verify",
-                       "Check every window, line, hash, reference and time of sessions", exit_code,
-                       verify)
-      ->footer(
+void add_verify_command(Command program) {
+  add_sessions_command(program, "verify",
+                       "Check every window, line, hash, reference and time of sessions", verify)
+      .set_footer(
           "Exit code: 0 all complete; 1 readable with losses, not proven to be complete, or still "
           "being written; 2 a session is unreadable, or there is none. With several sessions, the "
           "worst.");

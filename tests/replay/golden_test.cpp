@@ -11,12 +11,7 @@
 #include <sstream>
 #include <utility>
 
-#include <CLI/CLI.hpp>
-
-#include "cli/cat_command.hpp"
-#include "cli/log_command.hpp"
-#include "cli/report_command.hpp"
-#include "cli/verify_command.hpp"
+#include "cli/test_command.hpp"
 #include "format/schema.hpp"
 #include "golden_sessions.hpp"
 
@@ -48,18 +43,8 @@ void expect_text(const fs::path& stored, const std::string& text) {
 
 // Standard output, then standard error, then the exit code.
 std::string run(const std::string& arguments) {
-  CLI::App app;
-  int exit_code = -1;
-  cli::add_verify_command(app, exit_code);
-  cli::add_log_command(app, exit_code);
-  cli::add_cat_command(app, exit_code);
-  cli::add_report_command(app, exit_code);
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  app.parse(arguments);
-  std::string text = testing::internal::GetCapturedStdout();
-  text += testing::internal::GetCapturedStderr();
-  return text + "exit " + std::to_string(exit_code) + "\n";
+  const auto outcome = cli::testing::run_typed(arguments);
+  return outcome.out + outcome.err + "exit " + std::to_string(outcome.exit_code) + "\n";
 }
 
 std::string cat_everything(const std::string& session) {

@@ -9,13 +9,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include <CLI/CLI.hpp>
-
 #include "base/json.hpp"
-#include "cli/cat_command.hpp"
 #include "cli/exit_codes.hpp"
-#include "cli/log_command.hpp"
-#include "cli/verify_command.hpp"
+#include "cli/test_command.hpp"
 #include "golden_sessions.hpp"
 
 namespace gpufl::replay {
@@ -23,30 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Outcome {
-  int exit_code = -1;
-  std::string out, err;
-};
-
-int run_command(const std::string& arguments) {
-  CLI::App app;
-  int exit_code = -1;
-  cli::add_verify_command(app, exit_code);
-  cli::add_log_command(app, exit_code);
-  cli::add_cat_command(app, exit_code);
-  app.parse(arguments);
-  return exit_code;
-}
-
-Outcome run(const std::string& arguments) {
-  Outcome outcome;
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  outcome.exit_code = run_command(arguments);
-  outcome.out = testing::internal::GetCapturedStdout();
-  outcome.err = testing::internal::GetCapturedStderr();
-  return outcome;
-}
+using Outcome = cli::testing::TypedOutcome;
+const auto run = cli::testing::run_typed;
 
 class LogCommandsTest : public ::testing::Test {
  protected:
@@ -112,7 +86,8 @@ TEST_F(LogCommandsTest, CatWantsOneSessionAndAKindThatExists) {
       << "a folder with one session in it";
   const Outcome unknown = run("cat " + path("a") + " kernels");
   EXPECT_EQ(unknown.exit_code, cli::kExitUsage);
-  EXPECT_NE(unknown.err.find("there is no kind \"kernels\""), std::string::npos);
+  EXPECT_NE(unknown.err.find("there is no kind \"kernels\"; did you mean kernel?"),
+            std::string::npos);
   EXPECT_NE(unknown.err.find(" memcpy "), std::string::npos) << "the kinds that there are";
   write_crashed(path("b"));
   const Outcome several = run("cat " + path() + " kernel");
@@ -155,9 +130,7 @@ TEST_F(LogCommandsTest, AreQuietWhenNobodyReadsOn) {
       close(ends[0]);
       dup2(ends[1], STDOUT_FILENO);
       dup2(errors[1], STDERR_FILENO);
-      const int code = run_command(arguments);
-      fflush(stdout);
-      _exit(code);
+      _exit(cli::testing::run_here(cli::testing::words_of(arguments)));
     }
     close(ends[0]);
     close(ends[1]);
