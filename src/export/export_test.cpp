@@ -230,6 +230,16 @@ TEST(Export, AFileThatIsThereIsReplacedOnlyWhereAskedFor) {
   EXPECT_NE(read_text(output), "precious");
 }
 
+TEST(Export, TheInsideOfAKernelAloneIsATimeline) {
+  const TempDir folder;
+  TestSession session;
+  add_pipeline(session, {.start_ns = -500});  // begins before the session, as far as clocks tell
+  const RunData run = run_of(session);
+  EXPECT_EQ(first_time(run), -500);
+  EXPECT_EQ(timeline_rows(run), rows_of(run));
+  EXPECT_TRUE(write_export(run, Target::Perfetto, {folder.path() / "x", false, {}}));
+}
+
 TEST(Export, OfNothingIsRefusedAndLeavesNoFile) {
   const TempDir folder;
   TestSession session;

@@ -26,6 +26,20 @@ int64_t first_call(const analysis::Work& work) {
   return first;
 }
 
+// Null: nothing was recorded inside of kernels.
+const format::Batch* warp_spans(const Tables& tables) {
+  const auto found = tables.others.find(format::Kind::WarpSpan);
+  return found == tables.others.end() ? nullptr : &found->second;
+}
+
+// Rows come lane by lane, so the first is anywhere; 0: there is none.
+int64_t first_warp_span(const Tables& tables) {
+  const format::Batch* rows = warp_spans(tables);
+  if (rows == nullptr || rows->empty()) return 0;
+  const std::vector<int64_t>& starts = rows->column(format::warp_span_column::kStart);
+  return *std::min_element(starts.begin(), starts.end());
+}
+
 }  // namespace
 
 int64_t offset_of(const RunData& run, size_t session) {
@@ -45,7 +59,7 @@ int64_t first_time(const RunData& run) {
     }
     its = std::min({its, first_of(tables.scopes.start), first_of(tables.markers.start),
                     first_of(tables.counters.time), first_of(tables.device_metrics.time),
-                    first_of(tables.host_metrics.time)});
+                    first_of(tables.host_metrics.time), first_warp_span(tables)});
     first = std::min(first, analysis::saturating_add(its, offset_of(run, i)));
   }
   return first;
@@ -85,6 +99,7 @@ uint64_t timeline_rows(const RunData& run) {
     rows += tables.waits.rows() + tables.allocations.rows() + tables.api_calls.rows() +
             tables.scopes.rows() + tables.markers.rows() + tables.counters.rows() +
             tables.device_metrics.rows() + tables.host_metrics.rows();
+    if (const format::Batch* warps = warp_spans(tables)) rows += warps->rows();
   }
   return rows;
 }
