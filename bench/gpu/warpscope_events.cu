@@ -147,7 +147,7 @@ class Measurement {
     layout.num_groups = shape_.groups;
     layout.max_records = kEvents + 2;
     layout.placement = placement;
-    layout.extension = true;
+    layout.extension = placement == ws::CaptureLayout::Placement::Lanes;  // v1 knows none
     return layout;
   }
 

@@ -4,6 +4,7 @@
 // without a profiler is held against cuBLAS, where there is one. About 15 seconds.
 
 #include <dlfcn.h>
+#include <glob.h>
 
 #include <optional>
 #include <string>
@@ -54,12 +55,19 @@ class Stopwatch {
 class Cublas {
  public:
   Cublas() {
-    for (const char* name : {"libcublas.so.13", "/usr/local/cuda/lib64/libcublas.so.13",
-                             "libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so.12"}) {
-      if (library_ == nullptr) library_ = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    // The toolkit's, or the one that came with a Python package.
+    for (const char* pattern :
+         {"/usr/local/cuda/lib64/libcublas.so.1?",
+          "/usr/lib/python3*/*-packages/nvidia/*/lib/libcublas.so.1?",
+          "/usr/local/lib/python3*/*-packages/nvidia/*/lib/libcublas.so.1?"}) {
+      glob_t found = {};
+      if (glob(pattern, 0, nullptr, &found) == 0 && library_ == nullptr) open(found.gl_pathv[0]);
+      globfree(&found);
     }
+    if (library_ == nullptr) library_ = dlopen("libcublas.so.13", RTLD_NOW);
     if (library_ == nullptr) return;
-    const auto create = symbol<int (*)(void**)>("cublasCreate_v2");
+    using Create = int (*)(void**);
+    const auto create = symbol<Create>("cublasCreate_v2");
     multiply_ = symbol<Multiply>("cublasGemmEx");
     if (create == nullptr || multiply_ == nullptr || create(&handle_) != 0) multiply_ = nullptr;
   }
@@ -82,6 +90,12 @@ class Cublas {
  private:
   using Multiply = int (*)(void*, int, int, int, int, int, const void*, const void*, int, int,
                            const void*, int, int, const void*, void*, int, int, int, int);
+  void open(const std::string& path) {
+    std::string light = path;  // which it needs, and may not look for beside itself
+    light.replace(light.rfind("cublas"), 6, "cublasLt");
+    dlopen(light.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    library_ = dlopen(path.c_str(), RTLD_NOW);
+  }
   template <typename Function>
   Function symbol(const char* name) {
     return reinterpret_cast<Function>(dlsym(library_, name));
