@@ -20,7 +20,9 @@ inline std::vector<uint64_t> make_capture(const CaptureLayout& layout, const Nam
   const std::string json = names.empty() ? std::string() : names_to_json(names);
   const uint64_t slots = layout.num_slots();
   const uint64_t names_offset = detail::kSideHeaderWords + layout.lanes() * detail::kSideLaneWords;
-  const uint64_t side_words = names_offset + (json.size() + 7) / 8;
+  // Extension words begin on 16 bytes, as bulk copies of them want it.
+  const uint64_t named = names_offset + (json.size() + 7) / 8;
+  const uint64_t side_words = named + (slots + named) % 2;
   std::vector<uint64_t> words(slots + side_words + (layout.extension ? slots : 0));
   uint64_t* const side = words.data() + slots;
   side[0] = detail::kSideMagic;
