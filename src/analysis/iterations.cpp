@@ -36,8 +36,8 @@ struct Candidate {
   }
 };
 
-// Ranges that a framework opens around each of its operators: parts of a step, never steps.
-constexpr std::string_view kOperatorDomain = "torch.cpu_op";
+// Ranges that a framework opens around its operators and modules: parts of a step, never steps.
+constexpr std::string_view kFrameworkDomains = "torch.";
 // Steps follow each other: they take most of the time from the first to the last, and most of the
 // GPU's work is theirs. What does not is a part of a step, such as the optimizer's.
 constexpr double kMostOfIt = 0.5;
@@ -114,7 +114,7 @@ std::optional<Candidate> from_markers(const Tables& tables, const Selection& sel
   std::unordered_map<int64_t, std::vector<int64_t>> open_ends;  // by thread
   for (size_t row = 0; row < markers.rows(); ++row) {
     if (markers.duration[row] <= 0 || !selection.has_window(markers.start[row])) continue;
-    if (tables.name(markers.domain[row]) == kOperatorDomain) continue;
+    if (tables.name(markers.domain[row]).starts_with(kFrameworkDomains)) continue;
     const Interval span{markers.start[row],
                         saturating_add(markers.start[row], markers.duration[row])};
     std::vector<int64_t>& ends = open_ends[markers.thread[row]];
