@@ -261,10 +261,11 @@ TEST_F(WarpRecorderTest, WhatWaitsIsBounded) {
   const std::vector<uint64_t> large(WarpRecorder::kMaxWaitingWords / 2 + 1);
   WarpCapture taken = capture(large);
   taken.taken_ns = base::monotonic_ns() + 60 * kSecondNs;
-  EXPECT_TRUE(recorder_.take(taken));
-  EXPECT_FALSE(recorder_.take(taken));
+  WarpRecorder of_words(&clock_, kStartNs);
+  EXPECT_TRUE(of_words.take(taken));
+  EXPECT_FALSE(of_words.take(taken));
   taken.words.resize(1);
-  for (size_t i = 1; i < WarpRecorder::kMaxWaiting; ++i) ASSERT_TRUE(recorder_.take(taken)) << i;
+  for (size_t i = 0; i < WarpRecorder::kMaxWaiting; ++i) ASSERT_TRUE(recorder_.take(taken)) << i;
   EXPECT_FALSE(recorder_.take(taken));
   write(false);
   EXPECT_TRUE(recorder_.take(taken));
@@ -273,7 +274,7 @@ TEST_F(WarpRecorderTest, WhatWaitsIsBounded) {
 // Whatever a buffer holds, the log has a line that says what is wrong with it.
 TEST_F(WarpRecorderTest, GarbageIsToldNotTrusted) {
   std::mt19937_64 random(3);
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 60; ++i) {
     std::vector<uint64_t> words =
         i % 2 == 0 ? std::vector<uint64_t>(random() % 500) : pipeline(600'000).capture();
     const size_t damaged = i % 2 == 0 ? words.size() : 1 + random() % 20;
@@ -283,7 +284,7 @@ TEST_F(WarpRecorderTest, GarbageIsToldNotTrusted) {
     ASSERT_TRUE(recorder_.take(capture(std::move(words))));
     write();
   }
-  EXPECT_EQ(launches(), 200u);
+  EXPECT_EQ(launches(), 60u);
   for (const auto& row : rows()) {
     ASSERT_GE(row[span::kStart], 0);
     ASSERT_GE(row[span::kDuration], 0);
