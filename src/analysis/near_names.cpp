@@ -49,8 +49,7 @@ std::string nearest_listed(std::string_view pattern, std::vector<std::string> na
     const size_t distance = its.find(wanted) != std::string::npos ? 0 : edits_between(wanted, its);
     by_distance.emplace_back(distance, std::move(name));
   }
-  std::stable_sort(by_distance.begin(), by_distance.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(by_distance.begin(), by_distance.end());
   std::string text;
   for (size_t i = 0; i < std::min(most, by_distance.size()); ++i) {
     text += (i == 0 ? "" : ", ") + by_distance[i].second;

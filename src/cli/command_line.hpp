@@ -15,7 +15,7 @@
 // it was used wrongly. Every command is declared with this, so that the parser behind it is
 // compiled once, in command_line.cpp. Main thread only. Handles are pointers into the CommandLine
 // and as cheap to copy; variables that options fill must outlive it.
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the name is not ours
 class App;
 class Option;
 }  // namespace CLI
