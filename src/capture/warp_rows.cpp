@@ -64,8 +64,8 @@ std::vector<WarpRow> sorted_others(const ws::Trace& trace) {
   rows.reserve(trace.instants.size() + trace.unmatched.size());
   for (const ws::Instant& instant : trace.instants) rows.push_back(row_of(instant));
   for (const ws::Span& span : trace.unmatched) rows.push_back(unmatched_row(span));
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const WarpRow& a, const WarpRow& b) { return a.order() < b.order(); });
+  std::sort(rows.begin(), rows.end(),
+            [](const WarpRow& a, const WarpRow& b) { return a.order() < b.order(); });
   return rows;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/nvidia/activity_decoder.hpp"
 
+#include <string_view>
+
 #include "backend/nvidia/globaltimer_probe.hpp"
 
 namespace gpufl::backend {
@@ -122,7 +124,7 @@ void ActivityDecoder::decode_own_kernel(const KernelRecord& record, RowSink& sin
 }
 
 void ActivityDecoder::decode_kernel(const KernelRecord& record, RowSink& sink) {
-  if (record.name != nullptr && record.name == kGlobaltimerKernel) {
+  if (record.name != nullptr && std::string_view(record.name) == kGlobaltimerKernel) {
     return decode_own_kernel(record, sink);
   }
   ++counts_.kernels;

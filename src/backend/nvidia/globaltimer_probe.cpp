@@ -136,7 +136,7 @@ base::Status GlobaltimerProbe::set_up(ContextState& state) const {
   CUmodule module = nullptr;
   CUresult code = driver_.module_load(&module, kGlobaltimerPtx);
   if (code != CUDA_SUCCESS) return failure(code, "cuModuleLoadData");
-  code = driver_.module_get_function(&state.kernel, module, kGlobaltimerKernel.data());
+  code = driver_.module_get_function(&state.kernel, module, kGlobaltimerKernel);
   if (code != CUDA_SUCCESS) return failure(code, "cuModuleGetFunction");
   code = driver_.stream_create(&state.stream, CU_STREAM_NON_BLOCKING, kHighestPriority);
   if (code != CUDA_SUCCESS) return failure(code, "cuStreamCreateWithPriority");
@@ -164,8 +164,10 @@ base::Result<GlobaltimerReading> GlobaltimerProbe::ask(ContextState& state) {
   static_assert(offsetof(Mailbox, tick) == 80 && offsetof(Mailbox, done) == 88);
   static_assert(offsetof(Mailbox, answers) == 128);
   Mailbox& mailbox = *state.mailbox;
-  const base::Status busy(base::Code::Unavailable, "the GPU did not come to the timer's kernel");
-  if (state.is_left_running && mailbox.done == 0) return busy;
+  const auto busy = [] {
+    return base::Status(base::Code::Unavailable, "the GPU did not come to the timer's kernel");
+  };
+  if (state.is_left_running && mailbox.done == 0) return busy();
   state.is_left_running = false;
   std::memset(static_cast<void*>(&mailbox), 0, sizeof mailbox);
 
@@ -179,7 +181,7 @@ base::Result<GlobaltimerReading> GlobaltimerProbe::ask(ContextState& state) {
   const auto give_up = [&] {
     mailbox.question = kAllAsked;
     state.is_left_running = true;
-    return busy;
+    return busy();
   };
   if (!wait_until(reading.called_ns + kStartPatienceNs, [&] { return mailbox.first != 0; })) {
     return give_up();

@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 #include "backend/nvidia/globaltimer_fit.hpp"
@@ -19,7 +18,7 @@
 // time.
 namespace gpufl::backend {
 
-inline constexpr std::string_view kGlobaltimerKernel = "gpufl_read_globaltimer";
+inline constexpr char kGlobaltimerKernel[] = "gpufl_read_globaltimer";
 
 struct GlobaltimerReading {
   uint64_t first = 0, last = 0;        // the first and last thing that the kernel did
