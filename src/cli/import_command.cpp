@@ -16,6 +16,7 @@
 #include "cli/print.hpp"
 #include "cli/status_line.hpp"
 #include "import/import_files.hpp"
+#include "import/warpscope_dump.hpp"
 #include "report/text_page.hpp"
 #include "report/units.hpp"
 
@@ -43,7 +44,8 @@ std::string describe(const ImportedSession& session) {
        {std::pair("kernel", "kernels"), std::pair("memcpy", "copies"), std::pair("memset", "fills"),
         std::pair("graph", "graphs"), std::pair("sync", "waits"),
         std::pair("memory", "allocations"), std::pair("api", "other API calls"),
-        std::pair("scope", "scopes"), std::pair("marker", "markers")}) {
+        std::pair("scope", "scopes"), std::pair("marker", "markers"),
+        std::pair("warp_span", "ranges of warp groups")}) {
     const uint64_t count = rows_of(session, kind);
     if (count > 0)
       rows += fmt::format("{}{} {}", rows.empty() ? "" : ", ", format_count(count), name);
@@ -136,30 +138,41 @@ int import(importing::ImportOptions options, bool json) {
 void add_import_command(Command program) {
   struct Options {
     std::vector<std::string> files;
-    std::string output, name;
+    std::string output, name, from;
     bool json = false;
   };
   auto options = std::make_shared<Options>();
   Command command = program.add_command(
-      "import", "Turn traces of torch.profiler or Nsight Systems into sessions");
+      "import", "Turn traces of torch.profiler, Nsight Systems or warpscope into sessions");
   command
       .add_option("file", options->files,
-                  "Traces: torch.profiler's .json or .json.gz, or what 'nsys export --type sqlite' "
-                  "wrote. Several are the ranks of one job and become one run")
+                  "Traces: torch.profiler's .json or .json.gz, what 'nsys export --type sqlite' "
+                  "wrote, or dumps of warpscope. Several are the ranks of one job and become one run")
       .required();
   command.add_option("-o,--output", options->output, "The log folder that sessions are put into")
       .type_name("FOLDER")
       .required();
   command.add_option("--name", options->name, "Name of the program; without it, the file's")
       .type_name("NAME");
+  command
+      .add_option("--from", options->from,
+                  "The files are dumps without a side block, which do not say what they are: "
+                  "warpscope, flashinfer-2025-03, flashinfer-2025-07, mirage-transpiler or "
+                  "mirage-persistent")
+      .type_name("SOURCE");
   command.add_flag("--json", options->json, "Print a JSON array, one object per session");
   command.set_footer(
       "What a trace does not tell is unknown in the session, never zero.\n"
       "Exit code: 0 imported; 1 imported, but a trace was cut off or had impossible times; 2 a "
       "file "
       "could not be imported, or the folder not be written.");
-  command.set_action([options] {
+  command.set_action([options]() -> base::Result<int> {
+    if (!options->from.empty() && !importing::is_warpscope_source(options->from)) {
+      return base::Status(base::Code::InvalidArgument,
+                          "--from: '" + options->from + "' is no source of dumps");
+    }
     importing::ImportOptions how;
+    how.source = options->from;
     how.files.assign(options->files.begin(), options->files.end());
     how.output = options->output;
     how.app_name = options->name;
