@@ -21,7 +21,7 @@ namespace gpufl::backend {
 inline constexpr char kGlobaltimerKernel[] = "gpufl_read_globaltimer";
 
 struct GlobaltimerReading {
-  uint64_t first = 0, last = 0;        // the first and last thing that the kernel did
+  uint64_t first = 0, last = 0;        // what the timer showed first and last in the kernel
   int64_t tick_ns = 0;                 // how finely the timer counts
   ClockBracket by_host;                // the tightest; monotonic clock
   int64_t called_ns = 0, seen_ns = 0;  // the kernel ran between the two; monotonic clock

@@ -4,7 +4,8 @@
 // The kernel of globaltimer_probe.hpp, as text that every driver since CUDA 9 compiles for its GPU.
 // Parameters: the mailbox, the number of questions, how many nanoseconds to wait for each. Words of
 // the mailbox by their bytes: 0 the newest question, 64 first, 72 last, 80 tick, 88 done, from 128
-// on the answers.
+// on the answers. The kernel tells when it will end and waits for that: stores to the host that
+// were still under way would make its record longer, and the bracket wider.
 namespace gpufl::backend {
 
 inline constexpr char kGlobaltimerPtx[] = R"(
@@ -69,10 +70,16 @@ same_tick:
 finish:
   st.volatile.global.u64 [%mailbox+80], %tick;
   mov.u64 %now, %globaltimer;
-  st.volatile.global.u64 [%mailbox+72], %now;
+  add.u64 %limit, %now, 8000;
+  st.volatile.global.u64 [%mailbox+72], %limit;
   membar.sys;
-  mov.u64 %now, 1;
-  st.volatile.global.u64 [%mailbox+88], %now;
+  mov.u64 %step, 1;
+  st.volatile.global.u64 [%mailbox+88], %step;
+  membar.sys;
+idle:
+  mov.u64 %now, %globaltimer;
+  setp.lt.u64 %p, %now, %limit;
+  @%p bra idle;
   ret;
 }
 )";
