@@ -96,7 +96,8 @@ void bind_warpscope(nb::module_& module) {
   module.def(
       "record_warpscope",
       [](const Words& words, Names events, Names groups, std::string kernel, int64_t device) {
-        return with_words(words, {std::move(events), std::move(groups), std::move(kernel), device, 0},
+        return with_words(words,
+                          {std::move(events), std::move(groups), std::move(kernel), device, 0},
                           recordWarpscope);
       },
       nb::arg("words"), nb::arg("event_names"), nb::arg("group_names"), nb::arg("kernel_name"),
@@ -107,9 +108,9 @@ void bind_warpscope(nb::module_& module) {
           "record",
           [](const WarpscopeCapture& capture, const Words& words, Names events, Names groups,
              std::string kernel, int64_t device) {
-            return with_words(
-                words, {std::move(events), std::move(groups), std::move(kernel), device, 0},
-                [&](auto... arguments) { return capture.record(arguments...); });
+            return with_words(words,
+                              {std::move(events), std::move(groups), std::move(kernel), device, 0},
+                              [&](auto... arguments) { return capture.record(arguments...); });
           },
           nb::arg("words"), nb::arg("event_names"), nb::arg("group_names"), nb::arg("kernel_name"),
           nb::arg("device"));

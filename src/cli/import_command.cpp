@@ -145,9 +145,10 @@ void add_import_command(Command program) {
   Command command = program.add_command(
       "import", "Turn traces of torch.profiler, Nsight Systems or warpscope into sessions");
   command
-      .add_option("file", options->files,
-                  "Traces: torch.profiler's .json or .json.gz, what 'nsys export --type sqlite' "
-                  "wrote, or dumps of warpscope. Several are the ranks of one job and become one run")
+      .add_option(
+          "file", options->files,
+          "Traces: torch.profiler's .json or .json.gz, what 'nsys export --type sqlite' "
+          "wrote, or dumps of warpscope. Several are the ranks of one job and become one run")
       .required();
   command.add_option("-o,--output", options->output, "The log folder that sessions are put into")
       .type_name("FOLDER")

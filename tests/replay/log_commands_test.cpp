@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using cli::testing::run_typed;
 using Outcome = cli::testing::TypedOutcome;
-const auto run = cli::testing::run_typed;
 
 class LogCommandsTest : public ::testing::Test {
  protected:
@@ -37,11 +37,11 @@ class LogCommandsTest : public ::testing::Test {
 
 TEST_F(LogCommandsTest, VerifyAnswersWithTheWorstOfAll) {
   write_complete(path("run/a"), {});
-  EXPECT_EQ(run("verify " + path()).exit_code, cli::kExitGood);
+  EXPECT_EQ(run_typed("verify " + path()).exit_code, cli::kExitGood);
   write_crashed(path("run/b"));
-  EXPECT_EQ(run("verify " + path("run")).exit_code, cli::kExitNo);
+  EXPECT_EQ(run_typed("verify " + path("run")).exit_code, cli::kExitNo);
   write_newer_major(path("c"));
-  const Outcome all = run("verify --json " + path());
+  const Outcome all = run_typed("verify --json " + path());
   EXPECT_EQ(all.exit_code, cli::kExitCannotTell);
   const auto list = base::Json::parse(all.out.substr(0, all.out.size() - 1));
   ASSERT_TRUE(list.is_ok()) << all.out;
@@ -56,7 +56,7 @@ TEST_F(LogCommandsTest, SayThatThereIsNoSession) {
   for (const char* command : {"verify ", "log ", "cat "}) {
     for (const auto& [where, says] : {std::pair("", ": there is no session in it"),
                                       std::pair("nothing", ": there is no such file or folder")}) {
-      const Outcome outcome = run(command + path(where));
+      const Outcome outcome = run_typed(command + path(where));
       EXPECT_EQ(outcome.exit_code, cli::kExitCannotTell) << command;
       EXPECT_NE(outcome.err.find(path(where) + says), std::string::npos) << outcome.err;
       EXPECT_TRUE(outcome.out.empty());
@@ -67,7 +67,7 @@ TEST_F(LogCommandsTest, SayThatThereIsNoSession) {
 TEST_F(LogCommandsTest, LogListsEverySession) {
   write_complete(path("a"), {});
   write_crashed(path("b"));
-  const Outcome outcome = run("log --json " + path());
+  const Outcome outcome = run_typed("log --json " + path());
   EXPECT_EQ(outcome.exit_code, cli::kExitGood);
   const auto list = base::Json::parse(outcome.out.substr(0, outcome.out.size() - 1));
   ASSERT_TRUE(list.is_ok()) << outcome.out;
@@ -82,15 +82,15 @@ TEST_F(LogCommandsTest, LogListsEverySession) {
 
 TEST_F(LogCommandsTest, CatWantsOneSessionAndAKindThatExists) {
   write_complete(path("a"), {});
-  EXPECT_EQ(run("cat " + path() + " kernel").exit_code, cli::kExitGood)
+  EXPECT_EQ(run_typed("cat " + path() + " kernel").exit_code, cli::kExitGood)
       << "a folder with one session in it";
-  const Outcome unknown = run("cat " + path("a") + " kernels");
+  const Outcome unknown = run_typed("cat " + path("a") + " kernels");
   EXPECT_EQ(unknown.exit_code, cli::kExitUsage);
   EXPECT_NE(unknown.err.find("there is no kind \"kernels\"; did you mean kernel?"),
             std::string::npos);
   EXPECT_NE(unknown.err.find(" memcpy "), std::string::npos) << "the kinds that there are";
   write_crashed(path("b"));
-  const Outcome several = run("cat " + path() + " kernel");
+  const Outcome several = run_typed("cat " + path() + " kernel");
   EXPECT_EQ(several.exit_code, cli::kExitUsage);
   EXPECT_NE(several.err.find(path("a")), std::string::npos);
   EXPECT_NE(several.err.find(path("b")), std::string::npos);
@@ -99,7 +99,7 @@ TEST_F(LogCommandsTest, CatWantsOneSessionAndAKindThatExists) {
 
 TEST_F(LogCommandsTest, CatGivesOneObjectALine) {
   write_complete(path("a"), {});
-  const Outcome outcome = run("cat " + path("a") + " kernel");
+  const Outcome outcome = run_typed("cat " + path("a") + " kernel");
   std::istringstream lines(outcome.out);
   int rows = 0;
   for (std::string line; std::getline(lines, line); ++rows) {
@@ -111,7 +111,7 @@ TEST_F(LogCommandsTest, CatGivesOneObjectALine) {
   }
   EXPECT_EQ(rows, 6);
   EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 6);
-  const std::string session = run("cat " + path("a") + " session").out;
+  const std::string session = run_typed("cat " + path("a") + " session").out;
   EXPECT_EQ(std::count(session.begin(), session.end(), '\n'), 1) << "it is one session";
 }
 

@@ -35,7 +35,7 @@ TEST_F(Cupti, EveryLaunchIsAKernelWithItsCallAndConfiguration) {
     launch.context = launch.device + 1;
     launch.stream = static_cast<uint32_t>(7 + i % 5);
     launch.grid_x = 1 + i % 4;
-    launch.duration_ns = static_cast<uint64_t>(1000 + i);
+    launch.duration_ns = 1000 + static_cast<uint64_t>(i);
     launch.by_driver = i % 7 == 0;
     launched[standin_->launch(launch)] = launch;
     if (i % 2500 == 0) drain();

@@ -15,7 +15,6 @@ using format::Kind;
 using standin::BadTime;
 using standin::CudaGraphNode;
 using standin::Launch;
-namespace kernel = format::kernel_column;
 
 constexpr uint32_t kConditional = 13;
 constexpr uint64_t kGraph = 40;

@@ -109,7 +109,7 @@ class WarpscopeSession : public testing::Test {
     setenv("GPUFL_CUPTI_LIBRARY", GPUFL_STANDIN_CUPTI, 1);
     cuda().reset(kHooks);
     cuda().set_timer(402'000, 2'300);
-    cuda().set_context(++contexts_);  // with nothing of ours in it
+    cuda().set_context(++contexts);  // with nothing of ours in it
     cupti().reset(kCupti130);
     char pattern[] = "/tmp/gpufl_warpscope_XXXXXX";
     folder_ = mkdtemp(pattern);
@@ -191,7 +191,7 @@ class WarpscopeSession : public testing::Test {
     }
   }
 
-  static inline uint64_t contexts_ = 0;
+  static inline uint64_t contexts = 0;
   std::filesystem::path folder_;
   SessionConfig config_;
   std::unique_ptr<Session> session_;

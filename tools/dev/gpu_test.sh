@@ -40,7 +40,7 @@ gpu_test_build() {
 
 # The Python package, for the CPython of the GPU machine.
 carry_package() {
-  local interpreter tag wheel packages=$portable/lib/site-packages
+  local interpreter tag wheel site_packages=$portable/lib/site-packages
   interpreter=$(compgen -G "$HOME/.pyenv/versions/$carried_python.*/bin/python" | tail -n 1) || true
   if [[ -z $interpreter ]]; then
     say "No CPython $carried_python here: tests of the Python package will not run on the GPU machine."
@@ -52,10 +52,10 @@ carry_package() {
   tag=$("$interpreter" -c 'import sys; print(sys.implementation.cache_tag)')
   python_environment "$interpreter" ".deps/$tag" python
   wheel=$(build_wheel ".deps/$tag" "$tag")
-  rm -rf "$packages"
-  "$interpreter" -m zipfile -e "$wheel" "$packages"
+  rm -rf "$site_packages"
+  "$interpreter" -m zipfile -e "$wheel" "$site_packages"
   # These travel in $portable already.
-  rm -rf "$packages"/gpufl/{bin,lib}
+  rm -rf "$site_packages"/gpufl/{bin,lib}
 }
 
 cannot_tell() {

@@ -75,7 +75,8 @@ TEST(SmallCopies, ThoseThatFollowEachOther) {
   ASSERT_EQ(found.size(), 1u);
   // Runs of 192 us become copies of 2 us and what 80 KiB take.
   EXPECT_NEAR(*found[0].gain_ns, 10 * (192 - 2 - 3.2) * kUs, 10.0 * kUs);
-  EXPECT_NE(found[0].title.find("Small copies × 200, host to device · 4.000 KiB"), std::string::npos);
+  EXPECT_NE(found[0].title.find("Small copies × 200, host to device · 4.000 KiB"),
+            std::string::npos);
 }
 
 TEST(SmallCopies, NotWithKernelsBetweenNorForFew) {

@@ -16,7 +16,7 @@ using format::Kind;
 namespace column = format::warp_span_column;
 
 // The rows of a session made by hand, written to a log; `absent` columns are left out.
-void write_rows(const Tables& tables, format::LogWriter& log, std::vector<size_t> absent) {
+void write_rows(const Tables& tables, format::LogWriter& log, const std::vector<size_t>& absent) {
   Batch rows = tables.others.at(Kind::WarpSpan);
   for (int64_t& event : rows.mutable_column(column::kEvent)) {
     event = log.intern(Dict::Name, tables.name(static_cast<uint32_t>(event)));

@@ -304,8 +304,7 @@ void NvtxMarkerSource::write(MarkerShape shape, const OpenRange& range, int64_t 
   const std::optional<base::Decimal> payload = payload_of(event);
   const base::Decimal decimal = payload.value_or(base::Decimal{});
   const size_t has_range = shape == MarkerShape::StartEnd ? 1 : 0;
-  const int64_t stack =
-      shape == MarkerShape::PushPop ? sink.stack(event.stack()) : 0;
+  const int64_t stack = shape == MarkerShape::PushPop ? sink.stack(event.stack()) : 0;
   Rows& rows = rows_[has_range * 2 + (payload ? 1 : 0)];
   rows.has_stacks |= stack != 0;
   rows.batch.push_row({static_cast<int64_t>(event.range), static_cast<int64_t>(shape), start_ns,

@@ -32,7 +32,9 @@ struct MarkerEvent {
   MarkerEventKind kind = MarkerEventKind::Mark;
   PayloadKind payload_kind = PayloadKind::None;
 
-  uint32_t stack() const { return kind == MarkerEventKind::Push ? static_cast<uint32_t>(range) : 0; }
+  uint32_t stack() const {
+    return kind == MarkerEventKind::Push ? static_cast<uint32_t>(range) : 0;
+  }
 };
 static_assert(sizeof(MarkerEvent) == 40);
 

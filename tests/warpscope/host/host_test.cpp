@@ -216,8 +216,9 @@ TEST(Capture, IsWhatTheDecoderReads) {
   names.events[0] = "wait";
   const std::vector<uint64_t> words = ws::make_capture(layout, names);
   EXPECT_EQ(layout.num_slots(), 2U + 6 * 8);
-  // Side block: header 16, six lanes of 8, 23 bytes of names.
-  EXPECT_EQ(words.size(), 2 * layout.num_slots() + 16 + 48 + 3);
+  // Side block: header 16, six lanes of 8, 23 bytes of names, a word so that what follows is
+  // aligned.
+  EXPECT_EQ(words.size(), 2 * layout.num_slots() + 16 + 48 + 3 + 1);
   const ws::Trace trace = ws::decode_capture(words);
   EXPECT_TRUE(trace.problems.empty());
   EXPECT_TRUE(trace.has_side_block);
