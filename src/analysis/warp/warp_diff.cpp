@@ -16,7 +16,7 @@ struct Side {
   double path_ns = 0;
 
   double mean() const { return count == 0 ? 0 : sum / count; }
-  double error_of_mean() const { return count < 2 ? 0 : std::sqrt(squares / (count - 1) / count); }
+  double variance_of_mean() const { return count < 2 ? 0 : squares / (count - 1) / count; }
 };
 using Key = std::tuple<std::string, std::string, std::string>;  // kernel, group, event
 
@@ -88,7 +88,7 @@ std::vector<WarpChange> warp_changes(std::span<const WarpFigures> a,
     change.path_a = share(sides.a.path_ns, lengths.a[kernel]);
     change.path_b = share(sides.b.path_ns, lengths.b[kernel]);
     // Ranges that all begin at the same place of the clock's tick are rounded alike.
-    change.noise_ns = 3 * std::hypot(sides.a.error_of_mean(), sides.b.error_of_mean()) +
+    change.noise_ns = 3 * std::sqrt(sides.a.variance_of_mean() + sides.b.variance_of_mean()) +
                       kWarpRunToRun * std::max(change.mean_a, change.mean_b) + tick_ns;
     changes.push_back(std::move(change));
   }
