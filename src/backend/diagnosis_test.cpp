@@ -26,7 +26,7 @@ class DiagnosisTest : public testing::Test {
          {"PATH", "CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV", "CONDA_PREFIX", "LD_PRELOAD",
           "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "NSYS_PROFILING_SESSION_ID",
           "NV_COMPUTE_PROFILER_PERFWORKS_DIR", "NVIDIA_VISIBLE_DEVICES",
-          "NVIDIA_DRIVER_CAPABILITIES", "GPUFL_NVML_LIBRARY"}) {
+          "NVIDIA_DRIVER_CAPABILITIES", "GPUFL_NVML_LIBRARY", "GPUFL_CUPTI_LIBRARY"}) {
       const char* value = std::getenv(name);
       environment_[name] = value ? std::optional<std::string>(value) : std::nullopt;
       unsetenv(name);
@@ -140,6 +140,12 @@ TEST_F(DiagnosisTest, CuptiTellsItsVersionAndHasNvperfBesideIt) {
   fs::create_directories(folder);
   fs::copy_file(GPUFL_STANDIN_CUPTI, folder / "libcupti.so.13");
   write("opt/venv/bin/python3", "", true);
+  if (find("cuda").state == FindingState::Absent) {
+    // Not asked: a real one might end the process.
+    EXPECT_EQ(find("cupti").state, FindingState::Absent);
+    EXPECT_TRUE(find("cupti").text.starts_with((folder / "libcupti.so.13").string()));
+  }
+  setenv("GPUFL_CUPTI_LIBRARY", (folder / "libcupti.so.13").c_str(), 1);
   EXPECT_EQ(find("cupti").state, FindingState::Good);
   EXPECT_EQ(find("cupti").text, "13.0, " + (folder / "libcupti.so.13").string());
   EXPECT_EQ(find("nvperf").state, FindingState::Absent);

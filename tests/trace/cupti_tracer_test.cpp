@@ -2,10 +2,12 @@
 // The tracer over the stand-in libcupti (tests/standin/cupti): the program, the GPU and the faults
 // are played, everything from CUPTI's functions on is real.
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <thread>
@@ -397,6 +399,21 @@ TEST_F(Cupti, AMissingLibraryIsNamed) {
   const Availability why = start();
   EXPECT_EQ(why.reason, "library_not_found");
   EXPECT_NE(why.hint, "");
+}
+
+TEST_F(Cupti, IsNotCalledWhereCudasDriverIsNotThere) {
+  if (dlopen("libcuda.so.1", RTLD_NOW) != nullptr) GTEST_SKIP() << "this machine has the driver";
+  char pattern[] = "/tmp/gpufl_toolkit_XXXXXX";
+  const std::filesystem::path toolkit = mkdtemp(pattern);
+  std::filesystem::create_directory(toolkit / "lib64");
+  std::filesystem::copy_file(GPUFL_STANDIN_CUPTI, toolkit / "lib64" / "libcupti.so.13");
+  unsetenv("GPUFL_CUPTI_LIBRARY");
+  setenv("CUDA_HOME", toolkit.c_str(), 1);
+  const Availability why = start();
+  unsetenv("CUDA_HOME");
+  std::filesystem::remove_all(toolkit);
+  EXPECT_EQ(why.reason, "cuda_not_available");
+  EXPECT_NE(why.detail.find("libcuda.so.1"), std::string::npos) << why.detail;
 }
 
 TEST(ActivityBuffersTest, AnEmptyPoolRefusesAndRefillsUpToItsBound) {

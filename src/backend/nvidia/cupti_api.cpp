@@ -10,6 +10,8 @@ constexpr const char* kInstallHint =
     "it is in the CUDA toolkit, and in the wheel nvidia-cuda-cupti; GPUFL_CUPTI_LIBRARY names "
     "another file";
 
+constexpr const char* kDriverHint = "CUPTI could not start CUDA's driver: see gpufl doctor";
+
 struct ErrorSpec {
   CUptiResult code;
   base::Code status;
@@ -19,8 +21,7 @@ struct ErrorSpec {
 
 // What the user can meet when tracing starts. Everything else is "cupti_error".
 constexpr ErrorSpec kErrors[] = {
-    {CUPTI_ERROR_NOT_INITIALIZED, base::Code::Unavailable, "cuda_not_available",
-     "CUPTI could not start CUDA's driver: see gpufl doctor"},
+    {CUPTI_ERROR_NOT_INITIALIZED, base::Code::Unavailable, "cuda_not_available", kDriverHint},
     {CUPTI_ERROR_INVALID_DEVICE, base::Code::Unavailable, "no_gpu", ""},
     {CUPTI_ERROR_OUT_OF_MEMORY, base::Code::LimitReached, "out_of_memory", ""},
     {CUPTI_ERROR_NOT_COMPATIBLE, base::Code::Unavailable, "another_tool",
@@ -78,6 +79,10 @@ std::shared_ptr<CuptiLibrary> CuptiLibrary::open(Availability& why) {
     const bool missing = opened.status().code() == base::Code::NotFound;
     why = {false, missing ? "library_not_found" : "library_not_loadable",
            "libcupti: " + opened.status().message(), kInstallHint};
+    return nullptr;
+  }
+  if (const base::Status callable = can_call_cupti(*opened); !callable) {
+    why = {false, "cuda_not_available", "CUDA's driver: " + callable.message(), kDriverHint};
     return nullptr;
   }
   std::shared_ptr<CuptiLibrary> cupti(new CuptiLibrary(std::move(*opened)));

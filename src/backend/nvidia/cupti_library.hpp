@@ -14,6 +14,11 @@ namespace gpufl::backend {
 // the file that GPUFL_CUPTI_LIBRARY names, else what `search` finds, else the loader's own search.
 base::Result<base::DynamicLibrary> open_cupti(const CudaSearch& search);
 
+// Whether functions of `cupti` may be called. Not where CUDA's driver cannot be loaded: the real
+// library then fails, and some versions of it call themselves until the stack ends. A file that
+// GPUFL_CUPTI_LIBRARY names is taken at its word.
+base::Status can_call_cupti(const base::DynamicLibrary& cupti);
+
 // Whether the process holds a copy.
 bool holds_cupti();
 

@@ -72,6 +72,18 @@ Finding cuda() {
           ""};
 }
 
+Finding cupti_version(const base::DynamicLibrary& library) {
+  if (!can_call_cupti(library)) {
+    return {"cupti", State::Absent, library.path() + ", of no use without CUDA's driver",
+            "see cuda"};
+  }
+  uint32_t version = 0;
+  int (*get_version)(uint32_t*) = nullptr;
+  const bool told = library.load("cuptiGetVersion", get_version) && get_version(&version) == 0;
+  return {"cupti", told ? State::Good : State::Problem,
+          (told ? cupti_version_text(version) : "unknown version") + ", " + library.path(), ""};
+}
+
 // Opens the one that a session would, so that no process holds two of them.
 void cupti_and_nvperf(const CudaSearch& search, std::vector<Finding>& findings) {
   const auto library = open_cupti(search);
@@ -83,12 +95,7 @@ void cupti_and_nvperf(const CudaSearch& search, std::vector<Finding>& findings) 
     findings.push_back({"nvperf", State::Absent, "lies beside libcupti, which is not here", ""});
     return;
   }
-  uint32_t version = 0;
-  int (*get_version)(uint32_t*) = nullptr;
-  const bool told = library->load("cuptiGetVersion", get_version) && get_version(&version) == 0;
-  findings.push_back(
-      {"cupti", told ? State::Good : State::Problem,
-       (told ? cupti_version_text(version) : "unknown version") + ", " + library->path(), ""});
+  findings.push_back(cupti_version(*library));
   // Both halves have to be of CUPTI's own version: those beside it.
   const fs::path folder = fs::path(library->path()).parent_path();
   std::error_code error;
