@@ -40,7 +40,9 @@ def test_spans_are_in_the_log(recording):
     assert launches[0]["group_names"] == ["all"]
     assert launches[1]["kernel"] == "mine"
     spans = events(recording, "warp_span")
-    assert [(span["event"], span["duration_ns"]) for span in spans] == [
-        ("mma", 2000),
-        ("event_1", 2000),
-    ]
+    # Of two launches at nearly the same time, either may begin first.
+    assert {(span["launch"], span["event"], span["duration_ns"]) for span in spans} == {
+        (1, "mma", 2000),
+        (2, "event_1", 2000),
+    }
+    assert len(spans) == 2
