@@ -17,9 +17,8 @@ void bind_torch(nb::module_& module) {
             [](void* callable) { (*static_cast<nb::callable*>(callable))(); }, &run);
       },
       nb::arg("run"),
-      "Finds PyTorch, and out how it tells of operators, from a few that run() runs. An empty "
-      "text, "
-      "or why that cannot be.");
+      "Finds PyTorch, and out how it tells of operators, from a few that run() runs. Empty, or why "
+      "that cannot be.");
   module.def("torch_attach", &torch_observer::attach, "Operators become ranges from here on.");
   module.def("torch_detach", &torch_observer::detach);
   module.def("torch_push_module", &torch_observer::push_module, nb::arg("path"));

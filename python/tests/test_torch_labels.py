@@ -204,6 +204,57 @@ assert nn.Module.__call__.__name__ == "_wrapped_call_impl"
     run_python(run_labelled_disabled)
 
 
+@pytest.mark.parametrize("version", ["2.16.0", "3.0.0a0+git123", "2.3.1", "unknown"])
+def test_versions_that_are_not_known_are_refused_and_the_program_goes_on(version):
+    session, _, _ = run_labelled(f"""
+import warnings
+torch.__version__ = {version!r}
+with session(), warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    assert gpufl.torch.attach() is False and not gpufl.torch.is_attached()
+    nn.Identity()(torch.ones(1).exp())
+(warning,) = [one for one in caught if one.category is RuntimeWarning]
+assert {version!r} in str(warning.message) and "GPUFL_TORCH_ANY_VERSION" in str(warning.message)
+""")
+    assert session.markers.empty
+
+
+def test_a_version_that_is_not_known_can_be_tried():
+    session, _, _ = run_labelled("""
+torch.__version__ = "2.99.0"
+os.environ["GPUFL_TORCH_ANY_VERSION"] = "1"
+with session():
+    assert gpufl.torch.attach()
+    torch.ones(1).exp()
+""")
+    assert "aten::exp" in set(session.markers["name"])
+
+
+def test_detaching_while_operators_run_on_other_threads():
+    session, _, _ = run_labelled("""
+stop = threading.Event()
+def work():
+    net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+    while not stop.is_set():
+        net(torch.ones(1, 2)).sum().backward()
+with session():
+    workers = [threading.Thread(target=work) for _ in range(2)]
+    togglers = [threading.Thread(target=lambda: [(gpufl.torch.attach(), gpufl.torch.detach())
+                                                 for _ in range(20)]) for _ in range(2)]
+    for thread in workers + togglers:
+        thread.start()
+    for thread in togglers:
+        thread.join()
+    stop.set()
+    for thread in workers:
+        thread.join()
+assert nn.Module.__call__.__name__ == "_wrapped_call_impl"
+""")
+    (ledger,) = events(pathlib.Path("logs"), "ledger")
+    assert ledger["markers_unclosed"] == 0
+    assert ledger["markers_unmatched"] == 0
+
+
 def test_compiled_models_are_compiled_as_without():
     session, _, printed = run_labelled("""
 import torch._dynamo as dynamo
