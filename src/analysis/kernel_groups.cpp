@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "analysis/framework_ops.hpp"
 #include "analysis/inherited_lines.hpp"
 #include "analysis/kernel_name.hpp"
 #include "analysis/missing.hpp"
@@ -147,8 +148,9 @@ constexpr uint32_t kMaxStackId = 1u << 22;
 // By what `describe` tells of a stack, or of whatever else `stacks` number; an empty label:
 // nothing.
 template <class Describe>
-Grouping by_stack(const std::vector<uint32_t>& stacks, Describe describe) {
-  Grouping grouping{&stacks, {}, {rest("(no stack)")}};
+Grouping by_stack(const std::vector<uint32_t>& stacks, Describe describe,
+                  const char* none = "(no stack)") {
+  Grouping grouping{&stacks, {}, {rest(none)}};
   uint32_t last = 0;
   for (const uint32_t stack : stacks) {
     if (stack <= kMaxStackId) last = std::max(last, stack);
@@ -217,6 +219,26 @@ std::vector<KernelGroup> finish(const SessionData& session, const AnalysisOption
   return out;
 }
 
+Figure<std::vector<KernelGroup>> by_framework(const SessionData& session,
+                                              const AnalysisOptions& options, bool by_module) {
+  const FrameworkOps framework(session);
+  if (framework.is_empty()) {
+    return Unknown{"no framework told of its operators",
+                   "gpufl.torch.attach() makes PyTorch do so"};
+  }
+  const Kernels& kernels = session.tables.kernels;
+  std::vector<uint32_t> names(kernels.rows());
+  for (size_t row = 0; row < names.size(); ++row) {
+    const FrameworkLabel label = framework.at(kernels, row);
+    names[row] = by_module ? label.module : label.op;
+  }
+  const auto describe = [&](uint32_t name) {
+    return named(name == 0 ? "" : std::string(session.tables.name(name)), name);
+  };
+  return finish(session, options,
+                by_stack(names, describe, by_module ? "(no module)" : "(no operator)"));
+}
+
 }  // namespace
 
 KernelNames kernel_names(const Tables& tables) {
@@ -263,6 +285,8 @@ Figure<std::vector<KernelGroup>> kernel_groups(const SessionData& session,
       return finish(session, options, by_stack(tables.kernels.stack, [&](uint32_t stack) {
                       return named(session.code.api_function(stack), 0);
                     }));
+    case GroupBy::Op: return by_framework(session, options, false);
+    case GroupBy::Module: return by_framework(session, options, true);
   }
   return Unknown{"no such grouping", ""};
 }

@@ -140,5 +140,30 @@ TEST(KernelGroups, KernelsWithoutAResolvedStackAreTheRest) {
   EXPECT_EQ(lines[0].duration_ns.total, 12);
 }
 
+TEST(KernelGroups, OperatorsAndModulesOfAFramework) {
+  TestSession session;
+  session.marker("Net", 100, 500, 1, "torch.module");
+  session.marker("aten::mm", 110, 90, 1, "torch.op");
+  session.marker("aten::relu", 700, 50, 1, "torch.op");
+  session.kernel("gemm", 1000, 60, {.thread = 1, .api_start = 120});
+  session.kernel("splitk", 1100, 10, {.thread = 1, .api_start = 150});
+  session.kernel("relu", 1200, 20, {.thread = 1, .api_start = 710});
+  session.kernel("mine", 1300, 10, {.thread = 1, .api_start = 900});
+  const SessionData data = session.finish();
+  const auto text = [&](GroupBy by) {
+    std::string out;
+    for (const KernelGroup& group : *kernel_groups(data, {}, by)) {
+      out += group.label + " " + std::to_string(group.duration_ns.total) + ";";
+    }
+    return out;
+  };
+  EXPECT_EQ(text(GroupBy::Op), "aten::mm 70;aten::relu 20;(no operator) 10;");
+  EXPECT_EQ(text(GroupBy::Module), "Net 70;(no module) 30;");
+
+  TestSession bare;
+  bare.kernel("a", 0, 1);
+  EXPECT_FALSE(kernel_groups(bare.finish(), {}, GroupBy::Op));
+}
+
 }  // namespace
 }  // namespace gpufl::analysis

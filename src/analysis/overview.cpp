@@ -29,6 +29,8 @@ Figure<KernelFigures> kernel_figures(const SessionData& session, const AnalysisO
   figures.by_device = *groups(GroupBy::Device);
   figures.by_line = groups(GroupBy::Line);
   figures.by_api_call = groups(GroupBy::ApiCall);
+  figures.by_op = groups(GroupBy::Op);
+  figures.by_module = groups(GroupBy::Module);
   return figures;
 }
 

@@ -29,7 +29,7 @@ struct KernelFigures {
   std::vector<KernelGroup> by_name;
   // Empty at Depth::Summary.
   std::vector<KernelGroup> by_config, by_class, by_scope, by_stream, by_device;
-  Figure<std::vector<KernelGroup>> by_line, by_api_call;
+  Figure<std::vector<KernelGroup>> by_line, by_api_call, by_op, by_module;
   uint64_t count = 0;
   int64_t total_ns = 0;  // durations, added up
 };

@@ -163,6 +163,9 @@ Json kernels_json(const SessionReport& report) {
     };
     json.set("by_line", json_figure(kernels.by_line, groups));
     json.set("by_api_call", json_figure(kernels.by_api_call, groups));
+    // Of frameworks that told of themselves alone: most programs have none.
+    if (kernels.by_op) json.set("by_op", groups(*kernels.by_op));
+    if (kernels.by_module) json.set("by_module", groups(*kernels.by_module));
     return json;
   });
 }

@@ -34,6 +34,7 @@ void write_report(Page& page, const SessionReport& report, const TextOptions& op
   write_gpu_time(page, report, missing);
   write_kernels(page, report, top, options.sort, missing);
   write_kernel_classes(page, report);
+  write_framework(page, report, top);
   write_transfers(page, report, top, missing);
   write_waits(page, report, top, missing);
   write_launches(page, report, top, missing);

@@ -73,6 +73,7 @@ void write_gpu_time(Page& page, const SessionReport& report, MissingFigures& mis
 void write_kernels(Page& page, const SessionReport& report, size_t top, KernelSort sort,
                    MissingFigures& missing);
 void write_kernel_classes(Page& page, const SessionReport& report);
+void write_framework(Page& page, const SessionReport& report, size_t top);  // operators, modules
 void write_launches(Page& page, const SessionReport& report, size_t top, MissingFigures& missing);
 void write_transfers(Page& page, const SessionReport& report, size_t top, MissingFigures& missing);
 void write_waits(Page& page, const SessionReport& report, size_t top, MissingFigures& missing);
