@@ -78,9 +78,12 @@ base::Status GlobaltimerProbe::open() {
                        library_.load("cuCtxGetDevice", driver_.ctx_get_device) &&
                        library_.load("cuThreadExchangeStreamCaptureMode", driver_.capture_mode) &&
                        library_.load("cuModuleLoadData", driver_.module_load) &&
+                       library_.load("cuModuleUnload", driver_.module_unload) &&
                        library_.load("cuModuleGetFunction", driver_.module_get_function) &&
                        library_.load("cuStreamCreateWithPriority", driver_.stream_create) &&
+                       library_.load("cuStreamDestroy_v2", driver_.stream_destroy) &&
                        library_.load("cuMemHostAlloc", driver_.host_alloc) &&
+                       library_.load("cuMemFreeHost", driver_.host_free) &&
                        library_.load("cuMemHostGetDevicePointer_v2", driver_.host_device_pointer) &&
                        library_.load("cuLaunchKernel", driver_.launch) &&
                        library_.load("cuGetErrorName", driver_.error_name);
@@ -125,7 +128,10 @@ base::Result<GlobaltimerProbe::ContextState*> GlobaltimerProbe::state_of(CUconte
   if (known != contexts_.end()) return &*known;
   ContextState fresh;
   fresh.id = id;
-  if (base::Status ready = set_up(fresh); !ready) return ready;
+  if (base::Status ready = set_up(fresh); !ready) {
+    take_down(fresh);
+    return ready;
+  }
   // A program that makes contexts without end: the oldest are gone, or do without.
   if (contexts_.size() == kMaxContexts) contexts_.erase(contexts_.begin());
   contexts_.push_back(fresh);
@@ -133,10 +139,9 @@ base::Result<GlobaltimerProbe::ContextState*> GlobaltimerProbe::state_of(CUconte
 }
 
 base::Status GlobaltimerProbe::set_up(ContextState& state) const {
-  CUmodule module = nullptr;
-  CUresult code = driver_.module_load(&module, kGlobaltimerPtx);
+  CUresult code = driver_.module_load(&state.module, kGlobaltimerPtx);
   if (code != CUDA_SUCCESS) return failure(code, "cuModuleLoadData");
-  code = driver_.module_get_function(&state.kernel, module, kGlobaltimerKernel);
+  code = driver_.module_get_function(&state.kernel, state.module, kGlobaltimerKernel);
   if (code != CUDA_SUCCESS) return failure(code, "cuModuleGetFunction");
   code = driver_.stream_create(&state.stream, CU_STREAM_NON_BLOCKING, kHighestPriority);
   if (code != CUDA_SUCCESS) return failure(code, "cuStreamCreateWithPriority");
@@ -148,6 +153,13 @@ base::Status GlobaltimerProbe::set_up(ContextState& state) const {
   code = driver_.host_device_pointer(&state.device_mailbox, memory, 0);
   if (code != CUDA_SUCCESS) return failure(code, "cuMemHostGetDevicePointer");
   return base::Status::ok();
+}
+
+// What a set-up that failed has made: the next reading tries anew.
+void GlobaltimerProbe::take_down(const ContextState& state) const {
+  if (state.mailbox != nullptr) driver_.host_free(state.mailbox);
+  if (state.stream != nullptr) driver_.stream_destroy(state.stream);
+  if (state.module != nullptr) driver_.module_unload(state.module);
 }
 
 base::Result<GlobaltimerReading> GlobaltimerProbe::read() {

@@ -39,6 +39,7 @@ class GlobaltimerProbe {
   // What a context has of ours. It goes when the context goes.
   struct ContextState {
     unsigned long long id = 0;  // never used again, unlike its address
+    CUmodule module = nullptr;
     CUfunction kernel = nullptr;
     CUstream stream = nullptr;
     Mailbox* mailbox = nullptr;
@@ -51,9 +52,12 @@ class GlobaltimerProbe {
     CUresult (*ctx_get_device)(CUdevice*) = nullptr;
     CUresult (*capture_mode)(CUstreamCaptureMode*) = nullptr;
     CUresult (*module_load)(CUmodule*, const void*) = nullptr;
+    CUresult (*module_unload)(CUmodule) = nullptr;
     CUresult (*module_get_function)(CUfunction*, CUmodule, const char*) = nullptr;
     CUresult (*stream_create)(CUstream*, unsigned, int) = nullptr;
+    CUresult (*stream_destroy)(CUstream) = nullptr;
     CUresult (*host_alloc)(void**, size_t, unsigned) = nullptr;
+    CUresult (*host_free)(void*) = nullptr;
     CUresult (*host_device_pointer)(CUdeviceptr*, void*, unsigned) = nullptr;
     CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                        unsigned, CUstream, void**, void**) = nullptr;
@@ -65,6 +69,7 @@ class GlobaltimerProbe {
   base::Status failure(CUresult code, const char* call) const;
   base::Result<ContextState*> state_of(CUcontext context);
   base::Status set_up(ContextState& state) const;
+  void take_down(const ContextState& state) const;
   base::Result<GlobaltimerReading> ask(ContextState& state);
 
   base::DynamicLibrary library_;

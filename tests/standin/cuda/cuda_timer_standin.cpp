@@ -197,6 +197,15 @@ STANDIN_EXPORT CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned, i
   return CUDA_SUCCESS;
 }
 
+STANDIN_EXPORT CUresult cuStreamDestroy_v2(CUstream) { return CUDA_SUCCESS; }
+
+STANDIN_EXPORT CUresult cuModuleUnload(CUmodule) { return CUDA_SUCCESS; }
+
+STANDIN_EXPORT CUresult cuMemFreeHost(void* memory) {
+  std::free(memory);
+  return CUDA_SUCCESS;
+}
+
 STANDIN_EXPORT CUresult cuMemHostAlloc(void** memory, size_t bytes, unsigned) {
   constexpr size_t kAlignment = 64;
   if (gpu().hooks.allocated != nullptr) gpu().hooks.allocated();
