@@ -152,7 +152,8 @@ TEST(KernelGroups, OperatorsAndModulesOfAFramework) {
   const SessionData data = session.finish();
   const auto text = [&](GroupBy by) {
     std::string out;
-    for (const KernelGroup& group : *kernel_groups(data, {}, by)) {
+    const auto groups = kernel_groups(data, {}, by);
+    for (const KernelGroup& group : *groups) {
       out += group.label + " " + std::to_string(group.duration_ns.total) + ";";
     }
     return out;
