@@ -93,30 +93,41 @@ __device__ __forceinline__ void finish(P& p, uint32_t event, uint32_t payload) {
 }
 
 // Products of one stage: they are under way while those of the next are issued, which tokens tell.
-// Without tokens it is the time to issue them.
+// Without tokens, which need extension words, ranges that overlap would be paired wrongly: then it
+// is the time to issue them.
 template <typename P>
 class Products {
  public:
+  __device__ __forceinline__ explicit Products(const ws::Capture& capture)
+      : has_tokens_(capture.extensions != nullptr) {}
+
   __device__ __forceinline__ void issue(P& p, const Position& at) {
     if constexpr (P::kTakesPayloads) {
-      newest_ = p.open(ws::Ev{kMultiply}, at.payload());
-    } else {
-      p.start(ws::Ev{kMultiply});
+      if (has_tokens_) {
+        newest_ = p.open(ws::Ev{kMultiply}, at.payload());
+        return;
+      }
     }
+    p.start(ws::Ev{kMultiply});
   }
   __device__ __forceinline__ void done_but_newest(P& p, bool is_first) {
     if constexpr (P::kTakesPayloads) {
-      if (!is_first) p.close(before_);
-      before_ = newest_;
-    } else {
-      p.end(ws::Ev{kMultiply});
+      if (has_tokens_) {
+        if (!is_first) p.close(before_);
+        before_ = newest_;
+        return;
+      }
     }
+    p.end(ws::Ev{kMultiply});
   }
   __device__ __forceinline__ void done(P& p) {
-    if constexpr (P::kTakesPayloads) p.close(newest_);
+    if constexpr (P::kTakesPayloads) {
+      if (has_tokens_) p.close(newest_);
+    }
   }
 
  private:
+  const bool has_tokens_;
   ws::Token newest_ = {0, ws::kNoToken}, before_ = {0, ws::kNoToken};
 };
 
@@ -181,13 +192,12 @@ __device__ __forceinline__ void store_sums(const float (&sums)[128], __nv_bfloat
 }
 
 template <typename P>
-__device__ void multiply_tiles(P& p, Shared<P>& shared, __nv_bfloat16* c, uint32_t group,
-                               const Problem& problem) {
+__device__ void multiply_tiles(P& p, Products<P> products, Shared<P>& shared, __nv_bfloat16* c,
+                               uint32_t group, const Problem& problem) {
   const bool is_slow = problem.slow_group == group;
   const bool is_leader = threadIdx.x % kGroupThreads == 0;
   const int half = static_cast<int>(group - kFirstMultiplier);
   Position at;
-  Products<P> products;
   uint32_t number = 0;
   for (uint32_t tile = blockIdx.x; tile < problem.tiles(); tile += gridDim.x) {
     p.tile(number++);
@@ -208,13 +218,13 @@ __device__ void multiply_tiles(P& p, Shared<P>& shared, __nv_bfloat16* c, uint32
         hopper::multiply_64x256x16(sums, a + 2 * i, b + 2 * i, !is_first || i != 0);
       }
       hopper::product_commit();
-      hopper::product_wait<1>();
+      hopper::product_wait<1>(sums);
       products.done_but_newest(p, is_first);
       if (!is_first && is_leader) hopper::barrier_arrive(&shared.empty[before]);
       before = at.stage;
       at.advance();
     }
-    hopper::product_wait<0>();
+    hopper::product_wait<0>(sums);
     products.done(p);
     if (is_leader) hopper::barrier_arrive(&shared.empty[before]);
     p.start(ws::Ev{kStore});
@@ -254,7 +264,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   } else {
     hopper::take_registers<232>();
     p.init(capture, shared.rings[group], group, threadIdx.x % kGroupThreads == 0);
-    multiply_tiles(p, shared, c, group, problem);
+    multiply_tiles(p, Products<P>(capture), shared, c, group, problem);
     p.finalize();
   }
 #endif

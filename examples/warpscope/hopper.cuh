@@ -88,13 +88,23 @@ HOPPER_DEVICE void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
 }
 
+#define D8(i)                                                                                 \
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
+      "+f"(d[i + 6]), "+f"(d[i + 7])
+#define D128                                                                                    \
+  D8(0), D8(8), D8(16), D8(24), D8(32), D8(40), D8(48), D8(56), D8(64), D8(72), D8(80), D8(88), \
+      D8(96), D8(104), D8(112), D8(120)
+
 HOPPER_DEVICE void product_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 HOPPER_DEVICE void product_commit() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
+// Until all but the newest `pending` groups of products are in their sums `d`, which are named so
+// that no compiler reads them earlier.
 template <int pending>
-HOPPER_DEVICE void product_wait() {
+HOPPER_DEVICE void product_wait(float (&d)[128]) {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+  asm volatile("" : D128::"memory");
 }
 
 // A matrix in shared memory whose rows are 64 elements of 16 bits, swizzled by 128 bytes: 8 rows
@@ -106,9 +116,6 @@ HOPPER_DEVICE uint64_t swizzled_matrix(const void* at) {
 
 // sums (64 x 256) = a (64 x 16) * b (256 x 16, transposed) + (is_added ? sums : 0); bfloat16.
 HOPPER_DEVICE void multiply_64x256x16(float (&d)[128], uint64_t a, uint64_t b, int is_added) {
-#define D8(i)                                                                                 \
-  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), \
-      "+f"(d[i + 6]), "+f"(d[i + 7])
   asm volatile(
       "{\n"
       ".reg .pred p;\n"
@@ -126,11 +133,12 @@ HOPPER_DEVICE void multiply_64x256x16(float (&d)[128], uint64_t a, uint64_t b, i
       "%127},\n"
       "%128, %129, p, 1, 1, 0, 0;\n"
       "}\n"
-      : D8(0), D8(8), D8(16), D8(24), D8(32), D8(40), D8(48), D8(56), D8(64), D8(72), D8(80),
-        D8(88), D8(96), D8(104), D8(112), D8(120)
+      : D128
       : "l"(a), "l"(b), "r"(is_added));
-#undef D8
 }
+
+#undef D128
+#undef D8
 #endif
 
 }  // namespace hopper

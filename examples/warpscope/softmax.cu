@@ -78,6 +78,7 @@ __global__ void __launch_bounds__(kThreads)
   for (int row = blockIdx.x; row < rows; row += gridDim.x, ++round) {
     const uint32_t stage = round % kStages, phase = round / kStages & 1;
     float* const staged = shared.rows[stage];
+    // Work is marked as ended before others are told, or their waits would end earlier than it.
     p.tile(round);
     if (group == kLoader) {
       p.start(ws::Ev{kWait}, payload(round) ^ 1u << 16);
@@ -94,8 +95,8 @@ __global__ void __launch_bounds__(kThreads)
       p.start(ws::Ev{kCompute}, payload(round));
       compute_row(staged, shared);
       hopper::fence_for_copies();
-      hopper::barrier_arrive(&shared.computed[stage]);
       p.end(ws::Ev{kCompute}, payload(round));
+      hopper::barrier_arrive(&shared.computed[stage]);
     } else {
       p.start(ws::Ev{kWait}, payload(round));
       hopper::barrier_wait(&shared.computed[stage], phase);
@@ -103,8 +104,8 @@ __global__ void __launch_bounds__(kThreads)
       p.start(ws::Ev{kStore}, payload(round));
       hopper::store_bytes(out + int64_t{row} * kColumns, staged, kRowBytes);
       hopper::store_wait<0>();
-      hopper::barrier_arrive(&shared.stored[stage]);
       p.end(ws::Ev{kStore}, payload(round));
+      hopper::barrier_arrive(&shared.stored[stage]);
     }
   }
   p.finalize();

@@ -97,7 +97,7 @@ WS_DEVICE void store_shared(SharedAddress at, uint64_t word, uint32_t is_wanted)
 // Copies whole 16 bytes from shared to global memory, both 16-byte aligned. Where there is an
 // engine for that, the copy is under way when this returns: copy_wait<pending>() waits until all
 // but the newest `pending` copies have read their source, copy_wait_all() until they are written,
-// too.
+// too. copy_after_stores() puts what this thread stored to global memory before what it copies.
 WS_DEVICE void copy_out(uint64_t* to, SharedAddress from, uint32_t bytes) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -127,6 +127,11 @@ WS_DEVICE void copy_wait() {
 WS_DEVICE void copy_wait_all() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+#endif
+}
+WS_DEVICE void copy_after_stores() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("fence.proxy.async.global;" ::: "memory");
 #endif
 }
 

@@ -45,6 +45,9 @@ class FastProfiler {
   WS_DEVICE void init(const Capture& capture, Ring& ring, uint32_t group_id, bool is_leader) {
     disable();
     if (!is_leader) return;
+    // The lane may be used again: an older copy may still read the ring, or write the same slots.
+    device::copy_wait_all();
+    device::copy_after_stores();
     const device::LaneStart start = device::begin_lane<kClock>(capture, group_id);
     if (!start.is_captured) return;
     ring_ = &ring;
@@ -92,7 +95,7 @@ class FastProfiler {
     close(token, Extension::of_payload(payload));
   }
 
-  // Copies out what is left and ends the lane.
+  // Copies out what is left and ends the lane, when all of it is written: the ring is free then.
   WS_DEVICE void finalize() {
     if (lane_ == 0) return;
     const device::Anchor anchor = device::read_anchor<kClock>();
@@ -102,7 +105,7 @@ class FastProfiler {
     const uint32_t left = (at_ - (end_ - kHalfBytes)) / kWord;
     put_one_by_one(end_ - kHalfBytes, left);
     const uint32_t offered = ring_->copied + left;
-    device::copy_wait<0>();
+    device::copy_wait_all();
     device::end_lane<kClock>(ring_->records, ring_->step, ring_->room, ring_->side, tag_,
                              device::low_half<kClock>(anchor), anchor, offered);
     disable();

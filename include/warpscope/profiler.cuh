@@ -7,7 +7,9 @@ namespace ws {
 
 // Records into wire format v1: each event is a fence of the block by every thread that passes it,
 // a clock read and a store to global memory by the lane's leader. One object for each thread of a
-// group; exactly one of them is the leader. Profiler<false> is empty and compiles to nothing.
+// group; exactly one of them is the leader. Profiler<false> is empty and compiles to nothing. A
+// lane counts in 32 bits: over 2^32 - 1 records its counts begin again, and readers take it for
+// shorter.
 template <bool kEnable = true, Clock kClock = Clock::Globaltimer>
 class Profiler {
  public:
@@ -33,10 +35,11 @@ class Profiler {
                              {}};
     init(capture, group_id, is_leader);
   }
-  // The same for a buffer whose size is known: never writes outside of it.
+  // The same for a buffer whose size is known: never writes outside of it, not even the header
+  // where it has no words.
   WS_DEVICE void init(uint64_t* buffer, uint32_t write_stride, uint32_t group_id,
                       uint32_t num_groups, uint32_t num_blocks, bool is_leader, Slots slots) {
-    init(buffer, write_stride, group_id, num_groups, num_blocks, is_leader,
+    init(buffer, write_stride, group_id, num_groups, num_blocks, is_leader && slots.count != 0,
          slots_of_lane(slots, write_stride));
   }
   WS_DEVICE void init(const Capture& capture, uint32_t group_id, bool is_leader) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <set>
 #include <tuple>
 
@@ -210,12 +211,35 @@ TEST_F(WarpscopeDevice, TheExamplesCheckThemselves) {
   const std::vector<std::vector<std::string>> commands = {
       {"warpscope_toy", output + "/trace.json"},
       {"warpscope_softmax", "--rows", "1000", "--output", output},
-      {"warpscope_gemm_example", "--size", "1024", "--output", output},
-      {"warpscope_gemm_example", "--size", "1024", "--slow", "loader", "--output", output}};
+      {"warpscope_gemm_example", "--size", "1024", "--output", output}};
   for (std::vector<std::string> command : commands) {
     command[0] = (device::bin_folder() / command[0]).string();
     const device::Outcome outcome = device::run(command);
     EXPECT_EQ(outcome.exit_code, 0) << command[0] << "\n" << outcome.output;
+  }
+}
+
+// As users would find it: a capture of the product, imported and reported.
+TEST_F(WarpscopeDevice, TheReportNamesTheGroupOfTheProductThatIsSlow) {
+  const std::string gpufl = (device::bin_folder() / "gpufl").string();
+  const std::pair<const char*, const char*> slow_groups[] = {{"loader", "loader"},
+                                                             {"multiplier", "multiplier 1"}};
+  for (const auto& [option, name] : slow_groups) {
+    const std::filesystem::path folder = folder_.path() / option;
+    ASSERT_TRUE(std::filesystem::create_directory(folder));
+    const std::string output = folder.string(), sessions = (folder / "imported").string();
+    const std::vector<std::vector<std::string>> commands = {
+        {(device::bin_folder() / "warpscope_gemm_example").string(), "--size", "2048", "--slow",
+         option, "--slow-cycles", "4000", "--output", output},
+        {gpufl, "import", (folder / "gemm.wscap").string(), "--output", sessions},
+        {gpufl, "report", sessions}};
+    device::Outcome outcome;
+    for (const std::vector<std::string>& command : commands) {
+      outcome = device::run(command);
+      ASSERT_EQ(outcome.exit_code, 0) << command[0] << " " << command[1] << "\n" << outcome.output;
+    }
+    EXPECT_NE(outcome.output.find(std::string(name) + " limits it: "), std::string::npos)
+        << outcome.output;
   }
 }
 

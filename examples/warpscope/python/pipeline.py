@@ -63,16 +63,19 @@ extern "C" __global__ void pipeline(ws::Capture capture, uint32_t tiles, uint32_
     volatile uint32_t& theirs = group == 0 ? emptied[stage] : filled[stage];
     const uint32_t needed = tile / kStages + group;
 
-    profiler.start({group == 0 ? kWaitForRoom : kWaitForData}, stage_and_phase);
+    // Room is made by what computed the round before, whose phase was the other one.
+    const uint32_t awaited = stage_and_phase ^ (group == 0 ? 1u << 16 : 0u);
+    profiler.start({group == 0 ? kWaitForRoom : kWaitForData}, awaited);
     while (theirs < needed) {}
     __syncwarp();
-    profiler.end({group == 0 ? kWaitForRoom : kWaitForData}, stage_and_phase);
+    profiler.end({group == 0 ? kWaitForRoom : kWaitForData}, awaited);
 
     profiler.start({group == 0 ? kLoad : kCompute}, stage_and_phase);
     spend(group == 0 ? load_ns : compute_ns);
     __syncwarp();
-    if (is_leader) mine = tile / kStages + 1;
+    // Before it is told: a wait must not end earlier than what it waited for.
     profiler.end({group == 0 ? kLoad : kCompute}, stage_and_phase);
+    if (is_leader) mine = tile / kStages + 1;
   }
   profiler.finalize();
 }

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <vector>
 
 // What warpscope.cuh asks of a GPU, on a CPU: one thread, clocks that stand still until they are
-// set, and a copy engine that copies as late as it may, so that a ring whose half is used again too
-// early shows. Included before warpscope.cuh, by one source of a test.
+// set, and a copy engine that reads and writes each as late as it may, so that a ring whose half is
+// used again too early shows, and a slot that is written while an older copy to it is under way.
+// Included before warpscope.cuh, by one source of a test.
 #define WARPSCOPE_EMULATED
 #define WS_DEVICE inline
 #define WS_NOT_UNROLLED
@@ -25,6 +27,7 @@ struct Copy {
   void* to;
   const void* from;
   uint32_t bytes;
+  std::vector<char> read = {};  // what it read; empty: nothing yet
 };
 
 struct Machine {
@@ -33,12 +36,21 @@ struct Machine {
   uint64_t cycles = 0;
   uint32_t sm = 0, warp = 0, rank = 0;
   uint64_t fences = 0;
-  char* shared = nullptr;  // the ring: all of shared memory
-  std::deque<Copy> copies;
+  char* shared = nullptr;   // the ring: all of shared memory
+  std::deque<Copy> copies;  // not written yet
 
-  void complete(size_t pending) {
-    for (; copies.size() > pending; copies.pop_front()) {
-      std::memcpy(copies.front().to, copies.front().from, copies.front().bytes);
+  // All but the newest `pending`.
+  void read_copies(size_t pending) {
+    for (size_t i = 0; i + pending < copies.size(); ++i) {
+      Copy& copy = copies[i];
+      const char* const from = static_cast<const char*>(copy.from);
+      if (copy.read.empty()) copy.read.assign(from, from + copy.bytes);
+    }
+  }
+  void write_copies() {
+    read_copies(0);
+    for (; !copies.empty(); copies.pop_front()) {
+      std::memcpy(copies.front().to, copies.front().read.data(), copies.front().bytes);
     }
   }
 };
@@ -89,9 +101,10 @@ inline void copy_out(uint64_t* to, SharedAddress from, uint32_t bytes) {
 }
 template <uint32_t pending>
 void copy_wait() {
-  emulated::machine.complete(pending);
+  emulated::machine.read_copies(pending);
 }
-inline void copy_wait_all() { emulated::machine.complete(0); }
+inline void copy_wait_all() { emulated::machine.write_copies(); }
+inline void copy_after_stores() {}
 
 }  // namespace device
 }  // namespace ws

@@ -81,12 +81,8 @@ std::vector<Record> offered(const Script& script, uint32_t lane, const ws::Windo
   return records;
 }
 
-template <typename P, typename... Ring>
-void record_lane(P& profiler, const Script& script, const ws::Capture& capture, uint32_t group,
-                 Ring&... ring) {
-  machine.timer = kStart;
-  machine.cycles = kStart;
-  profiler.init(capture, ring..., group, true);
+template <typename P>
+void record_steps(P& profiler, const Script& script) {
   std::vector<ws::Token> open;
   for (const Step& step : script) {
     machine.timer += kTick;
@@ -113,6 +109,15 @@ void record_lane(P& profiler, const Script& script, const ws::Capture& capture, 
         break;
     }
   }
+}
+
+template <typename P, typename... Ring>
+void record_lane(P& profiler, const Script& script, const ws::Capture& capture, uint32_t group,
+                 Ring&... ring) {
+  machine.timer = kStart;
+  machine.cycles = kStart;
+  profiler.init(capture, ring..., group, true);
+  record_steps(profiler, script);
   machine.timer += kTick;
   machine.cycles += kTick;
   profiler.finalize();
@@ -133,7 +138,7 @@ struct Fast {
     machine.shared = reinterpret_cast<char*>(ring.get());
     P profiler;
     record_lane(profiler, script, capture, group, *ring);
-    EXPECT_TRUE(machine.copies.empty()) << "the ring is gone and a copy still reads it";
+    EXPECT_TRUE(machine.copies.empty()) << "the lane has ended and a copy is still under way";
     machine.copies.clear();
   }
 };
@@ -359,15 +364,16 @@ TEST_F(Emulation, TheOldInitWithoutACapGoesOn) {
 
 TEST_F(Emulation, ABufferWhoseSizeIsKnownIsNeverLeft) {
   for (uint64_t slots = 0; slots < 40; ++slots) {
-    std::vector<uint64_t> words(slots + 1);  // the header has its place in any buffer
+    std::vector<uint64_t> words(slots + 1);  // one that is not the buffer's
     for (uint32_t group = 0; group < 5; ++group) {
       ws::Profiler<true> profiler;
       profiler.init(words.data(), 5, group, 5, 1, true, ws::Slots{slots});
       for (uint32_t i = 0; i < 20; ++i) profiler.inst({1});
       profiler.finalize();
     }
-    if (slots == 0) continue;
     EXPECT_EQ(words[slots], 0u) << slots;
+    if (slots == 0) continue;
+    EXPECT_EQ(words[0], CaptureBuffer::pair(1, 5)) << slots;
     const uint64_t each = (slots - 1) / 5;
     if (each == 0) continue;
     EXPECT_EQ(words[1 + (each - 1) * 5] & 3, 3u) << slots;
@@ -401,6 +407,51 @@ TEST_F(Emulation, NothingIsRecordedAfterFinalizeUntilTheNextInit) {
   profiler.finalize();
   EXPECT_EQ(words[1] & 0xfff, 9u << 2 | 2);
   EXPECT_EQ(words[2] & 0xfff, 3u);
+}
+
+TEST_F(Emulation, ALaneThatBeginsAgainOverwritesTheOneBefore) {
+  using P = ws::FastProfiler<true, ws::Clock::Globaltimer, true, 8>;
+  const Script before = make_script(20), after = make_script(3);
+  const Shape shape = {1, 1, 128, ws::kPlacedInLanes, ws::kKeepFirst, true, {}, 0};
+  CaptureBuffer buffer(shape);
+  const auto ring = std::make_unique<P::Ring>();
+  machine.shared = reinterpret_cast<char*>(ring.get());
+  P profiler;
+  record_lane(profiler, before, buffer.argument(), 0, *ring);
+  record_lane(profiler, after, buffer.argument(), 0, *ring);
+  machine.write_copies();
+  const std::vector<Record> records = offered(after, 0, shape.window);
+  for (uint32_t slot = 0; slot < records.size(); ++slot) {
+    EXPECT_EQ(buffer.record(0, slot), CaptureBuffer::pair(records[slot].tag, records[slot].time));
+    EXPECT_EQ(buffer.extension(0, slot), records[slot].extension);
+  }
+  EXPECT_EQ(buffer.record(0, static_cast<uint32_t>(records.size())) & 0xfff, 3u);
+  EXPECT_EQ(buffer.side(0, 4), records.size());
+}
+
+TEST_F(Emulation, ARingThatIsUsedAgainWithoutFinalizeHasLeftBefore) {
+  using P = ws::FastProfiler<true, ws::Clock::Globaltimer, true, 8>;
+  const Shape shape = {1, 1, 128, ws::kPlacedInLanes, ws::kKeepFirst, true, {}, 0};
+  CaptureBuffer abandoned(shape), ended(shape);
+  const auto ring = std::make_unique<P::Ring>();
+  machine.shared = reinterpret_cast<char*>(ring.get());
+  // Three halves leave: the third lies where the next lane begins.
+  const Script before = make_script(3), after(20, {Op::Inst, 9});
+  machine.timer = machine.cycles = kStart;
+  P first;
+  first.init(abandoned.argument(), *ring, 0, true);
+  record_steps(first, before);
+  EXPECT_FALSE(machine.copies.empty());
+  P second;
+  record_lane(second, after, ended.argument(), 0, *ring);
+  const std::vector<Record> records = offered(before, 0, shape.window);
+  for (uint32_t slot = 0; slot < 12; ++slot) {
+    EXPECT_EQ(abandoned.record(0, slot),
+              CaptureBuffer::pair(records[slot].tag, records[slot].time));
+    EXPECT_EQ(abandoned.extension(0, slot), records[slot].extension);
+  }
+  EXPECT_EQ(abandoned.side(0, 6) >> 48, 1u);
+  expect_lane(ended, shape, 0, offered(after, 0, shape.window), after.size(), "after");
 }
 
 TEST_F(Emulation, DisabledProfilersAreEmpty) {

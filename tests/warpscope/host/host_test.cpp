@@ -257,29 +257,62 @@ TEST(Convert, MakesV1OfADialect) {
   EXPECT_FALSE(ws::dialect_named("v2"));
 }
 
+ws::Span span(uint32_t group, uint32_t event, uint64_t begin, uint64_t end, uint32_t payload) {
+  ws::Span made{0, group, event, static_cast<uint32_t>(begin), static_cast<uint32_t>(end - begin)};
+  made.start_ns = begin;
+  made.duration_ns = end - begin;
+  made.payload = payload;
+  made.flags = ws::kHasPayload;
+  return made;
+}
+
+// Producers and consumers of the flow from event 1 to event 0, by their indices.
+std::vector<std::pair<size_t, size_t>> flows_of(const std::vector<ws::Span>& spans) {
+  ws::Trace trace;
+  trace.names.flows = {{1, 0}};
+  trace.spans = spans;
+  std::vector<std::pair<size_t, size_t>> found;
+  for (const ws::Flow& flow : ws::find_flows(trace)) {
+    found.emplace_back(flow.producer, flow.consumer);
+  }
+  return found;
+}
+
 // Stage 0 is produced twice with the same phase bit; the group that waits is released by the
 // newest.
 TEST(Flows, LeadFromTheProducerThatEndedTheWait) {
-  const auto span = [](uint32_t group, uint32_t event, uint64_t begin, uint64_t end,
-                       uint32_t payload) {
-    ws::Span made{0, group, event, static_cast<uint32_t>(begin),
-                  static_cast<uint32_t>(end - begin)};
-    made.start_ns = begin;
-    made.duration_ns = end - begin;
-    made.payload = payload;
-    made.flags = ws::kHasPayload;
-    return made;
-  };
-  ws::Trace trace;
-  trace.names.flows = {{1, 0}};
-  trace.spans = {span(0, 1, 100, 200, 0), span(0, 1, 200, 300, 1), span(0, 1, 500, 600, 0),
-                 span(1, 0, 50, 210, 0),  span(1, 0, 210, 310, 1), span(1, 0, 550, 610, 0),
-                 span(2, 0, 50, 620, 0),  span(1, 0, 700, 710, 0), span(0, 0, 700, 800, 0)};
-  std::vector<std::pair<size_t, size_t>> found;
-  for (const ws::Flow& flow : ws::find_flows(trace))
-    found.emplace_back(flow.producer, flow.consumer);
+  const auto found =
+      flows_of({span(0, 1, 100, 200, 0), span(0, 1, 200, 300, 1), span(0, 1, 500, 600, 0),
+                span(1, 0, 50, 210, 0), span(1, 0, 210, 310, 1), span(1, 0, 550, 610, 0),
+                span(2, 0, 50, 620, 0), span(1, 0, 700, 710, 0), span(0, 0, 700, 800, 0)});
   // Span 7 waits for a production that group 1 already had, span 8 would wait for its own group.
   EXPECT_EQ(found, (std::vector<std::pair<size_t, size_t>>{{0, 3}, {1, 4}, {2, 5}, {2, 6}}));
+}
+
+// The same stage and phase come again after 2 rounds of 1,000. Spans are in no order.
+TEST(Flows, LeadToAWaitThatSeemsToEndTwoTicksEarlier) {
+  using Found = std::vector<std::pair<size_t, size_t>>;
+  for (const uint64_t early : {0, 32, 64}) {
+    EXPECT_EQ(flows_of({span(0, 1, 2'500, 3'000, 7), span(1, 0, 2'100, 3'000 - early, 7),
+                        span(1, 0, 100, 1'000 - early, 7), span(0, 1, 500, 1'000, 7)}),
+              (Found{{3, 2}, {0, 1}}))
+        << early;
+  }
+}
+
+// What ended before the wait before did is that one's, whichever of two producers ended it.
+TEST(Flows, DoNotLeadFromAnEarlierRound) {
+  using Found = std::vector<std::pair<size_t, size_t>>;
+  EXPECT_EQ(flows_of({span(0, 1, 500, 1'000, 7), span(1, 0, 100, 1'010, 7),
+                      span(1, 0, 2'100, 2'900, 7), span(0, 1, 2'500, 3'000, 7)}),
+            (Found{{0, 1}}));
+  EXPECT_EQ(flows_of({span(0, 1, 500, 990, 7), span(2, 1, 500, 1'000, 7), span(1, 0, 100, 1'010, 7),
+                      span(1, 0, 2'100, 2'200, 7)}),
+            (Found{{1, 2}}));
+  // A wait for something else in between changes nothing.
+  EXPECT_EQ(flows_of({span(0, 1, 500, 1'000, 7), span(1, 0, 1'000, 1'500, 8),
+                      span(1, 0, 1'500, 1'600, 7)}),
+            (Found{{0, 2}}));
 }
 
 TEST(Dump, SaysWhatIsWrongWithTheFile) {
