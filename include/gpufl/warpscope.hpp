@@ -28,8 +28,8 @@ enum class WarpscopeStatus {
 // "recorded", "no_session", ...
 GPUFL_API const char* to_string(WarpscopeStatus status) noexcept;
 
-// 32 MiB: two million spans.
-inline constexpr size_t kMaxWarpscopeWords = size_t{1} << 22;
+// 128 MiB: eight million spans.
+inline constexpr size_t kMaxWarpscopeWords = size_t{1} << 24;
 
 // All of it may be left out. Names given here win over those in the capture.
 struct WarpscopeInfo {

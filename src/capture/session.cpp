@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/session.hpp"
 
+#include <atomic>
 #include <gpufl/version.hpp>
 #include <map>
 #include <mutex>
@@ -97,7 +98,8 @@ struct Running {
   Instruments instruments;
   std::unique_ptr<format::LogWriter> log;
   Sampler sampler;
-  backend::DeviceClock* const clock;  // null: none
+  backend::DeviceClock* const clock;     // null: none
+  std::atomic<int64_t> followed_ns = 0;  // when a capture was last followed by a reading of it
   WarpRecorder warps;
   Collector collector;
   GpuRecording recording;
@@ -136,6 +138,8 @@ class RunningSession final : public Session {
   void abandon() override;
 
  private:
+  base::Result<int64_t> measure_after(WarpCapture& capture);
+
   const std::filesystem::path dir_;
   const format::SessionHeader header_;
   const std::vector<CapabilityNote> notes_;
@@ -225,6 +229,17 @@ void RunningSession::open_warpscope() {
   }));
 }
 
+// Readings that follow each other closely say little of how fast the GPU's clock runs: some are
+// left out, and the capture says so.
+base::Result<int64_t> RunningSession::measure_after(WarpCapture& capture) {
+  std::atomic<int64_t>& last_ns = running_->followed_ns;
+  capture.is_followed = capture.taken_ns - last_ns.load() >= kRecordingAge_ns;
+  auto device = running_->clock->measure(capture.is_followed ? 0 : kRecordingAge_ns);
+  if (!device) capture.is_followed = false;
+  if (capture.is_followed) last_ns.store(capture.taken_ns);
+  return device;
+}
+
 base::Status RunningSession::record_warpscope(WarpCapture capture) {
   if (!running_) return {base::Code::Unavailable, "the session is its parent's"};
   const SignalsBlocked blocked;
@@ -232,8 +247,9 @@ base::Status RunningSession::record_warpscope(WarpCapture capture) {
     capture.taken_ns = base::monotonic_ns();
     if (running_->clock == nullptr) {
       capture.clock_failure = "the session's backend has no such clock";
-    } else if (const auto device = running_->clock->measure(kRecordingAge_ns); device) {
+    } else if (const auto device = measure_after(capture); device) {
       if (capture.device < 0) capture.device = *device;
+      if (capture.device != *device) capture.is_followed = false;
     } else {
       capture.clock_failure = device.status().message();
     }

@@ -19,6 +19,7 @@ struct WarpCapture {
   int64_t opened_ns = 0;      // monotonic clock: launched after this; 0: unknown
   int64_t taken_ns = 0;       // and before this
   std::string clock_failure;  // why the GPU's clock was not measured; empty: it was
+  bool is_followed = false;   // the GPU's clock was measured by a launch after taken_ns
   int64_t launch = 0;         // its number in the log, from WarpRecorder::take()
 };
 

@@ -2,6 +2,7 @@
 #include "capture/warp_recorder.hpp"
 
 #include <algorithm>
+#include <gpufl/warpscope.hpp>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -19,20 +20,90 @@ constexpr size_t kWordsPerRound = size_t{1} << 20;
 // Of a timer that was not measured: the coarsest that GPUs have.
 constexpr int64_t kCoarsestTickNs = 1024;
 
-// What stamp_at() can be off.
-constexpr uint64_t kStampSlackNs = 1'000'000;
+// What stamp_at() can be off: at once, and for each part of the distance.
+constexpr int64_t kStampSlackNs = 1'000'000;
+constexpr int64_t kStampDriftParts = 10'000;
+// After which the low half of the GPU's clock begins anew: 4.3 seconds.
+constexpr int64_t kLowHalfNs = int64_t{1} << 32;
 constexpr uint32_t kLaneShift = 12;
 
+static_assert(kMaxWarpscopeWords <= WarpRecorder::kMaxWaitingWords);
+
+// Of what the GPU's clock showed at the capture's time zero.
+std::optional<uint32_t> low_half(const std::vector<uint64_t>& words, const ws::Trace& trace) {
+  if (trace.num_groups == 0) return std::nullopt;
+  for (size_t i = 1; i < words.size(); ++i) {
+    if (words[i] == 0) continue;
+    const uint32_t number = static_cast<uint32_t>(words[i]) >> kLaneShift;
+    const ws::Lane* lane = trace.lane(number / trace.num_groups, number % trace.num_groups);
+    // The first record of a lane is the first of it in the buffer.
+    if (lane != nullptr) {
+      return static_cast<uint32_t>(words[i] >> 32) - static_cast<uint32_t>(lane->first_ns);
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_same(const KernelMatch& a, const KernelMatch& b) {
+  return a.kernel && b.kernel && a.kernel->start_ns == b.kernel->start_ns &&
+         a.kernel->correlation == b.kernel->correlation;
+}
+
 }  // namespace
+
+// When a capture's records were made, by the GPU's clock.
+struct WarpExtent {
+  bool has_records = false;
+  std::optional<uint64_t> origin;    // of time zero
+  std::optional<uint32_t> low_half;  // of that, where no more is known
+  uint64_t length_ns = 0;
+};
+
+// Where that is in the session.
+struct WarpLocation {
+  std::optional<WarpPlace> place;
+  KernelMatch match;
+  bool is_uncertain = false;  // the low half alone does not say when it was
+};
+
+struct WarpRecorder::Waiting {
+  WarpCapture capture;
+  std::optional<WarpExtent> extent;  // once it was decoded
+};
+
+WarpRecorder::WarpRecorder(const backend::DeviceClock* clock, int64_t session_start_ns)
+    : clock_(clock), session_start_ns_(session_start_ns) {}
+WarpRecorder::~WarpRecorder() = default;
 
 bool WarpRecorder::take(WarpCapture capture) {
   const std::lock_guard lock(mutex_);
   const size_t words = capture.words.size();
-  if (waiting_.size() >= kMaxWaiting || words > kMaxWaitingWords - waiting_words_) return false;
-  waiting_.push_back(std::move(capture));
-  waiting_.back().launch = ++launches_;
+  if (waiting_ >= kMaxWaiting || words > kMaxWaitingWords - waiting_words_) return false;
+  taken_.push_back({std::move(capture), std::nullopt});
+  taken_.back().capture.launch = ++launches_;
+  ++waiting_;
   waiting_words_ += words;
   return true;
+}
+
+void WarpRecorder::give_room(size_t words) {
+  const std::lock_guard lock(mutex_);
+  --waiting_;
+  waiting_words_ -= words;
+}
+
+void WarpRecorder::accept() {
+  std::list<Waiting> taken;
+  {
+    const std::lock_guard lock(mutex_);
+    taken.swap(taken_);
+  }
+  for (const auto& [capture, extent] : taken) {
+    if (!capture.is_followed) continue;
+    int64_t& newest = followed_ns_[capture.device];
+    newest = std::max(newest, capture.taken_ns);
+  }
+  accepted_.splice(accepted_.end(), taken);
 }
 
 void WarpRecorder::on_rows(const format::Batch& rows) {
@@ -51,83 +122,96 @@ KernelQuery WarpRecorder::query(const WarpCapture& capture) const {
   return query;
 }
 
-bool WarpRecorder::is_due(const WarpCapture& capture, bool has_tracer) const {
-  const int64_t waited_ns = base::monotonic_ns() - capture.taken_ns;
+// By nothing but what is known of its launch.
+KernelMatch WarpRecorder::find_by_launch(const WarpCapture& capture) const {
   const bool is_blind = capture.opened_ns == 0 && capture.correlation == 0;
-  if (!has_tracer || waited_ns > (is_blind ? kBlindPatienceNs : kPatienceNs)) return true;
-  if (clock_ != nullptr && capture.device >= 0 && clock_->awaits_records(capture.device)) {
-    return false;
-  }
-  // Which of several it is shows when its records are placed.
-  return !is_blind && kernels_.find(query(capture)).candidates != 0;
+  return is_blind ? KernelMatch{} : kernels_.find(query(capture));
 }
 
-std::optional<WarpCapture> WarpRecorder::next(bool has_tracer, bool everything) {
-  const std::lock_guard lock(mutex_);
-  const auto due = std::find_if(waiting_.begin(), waiting_.end(), [&](const WarpCapture& capture) {
-    return everything || is_due(capture, has_tracer);
-  });
-  if (due == waiting_.end()) return std::nullopt;
-  WarpCapture capture = std::move(*due);
-  waiting_.erase(due);
-  waiting_words_ -= capture.words.size();
-  return capture;
+bool WarpRecorder::has_waited_enough(const WarpCapture& capture) const {
+  const bool is_blind = capture.opened_ns == 0 && capture.correlation == 0;
+  return base::monotonic_ns() - capture.taken_ns > (is_blind ? kBlindPatienceNs : kPatienceNs);
+}
+
+// Whether the tracer has told of a launch that came after the capture's: then of that, too.
+bool WarpRecorder::is_settled(const WarpCapture& capture) const {
+  if (clock_ == nullptr || !capture.clock_failure.empty()) return false;
+  const auto followed = followed_ns_.find(capture.device);
+  return followed != followed_ns_.end() && followed->second >= capture.taken_ns &&
+         !clock_->awaits_records(capture.device);
 }
 
 void WarpRecorder::write(bool has_tracer, bool everything, backend::RowSink& sink) {
+  accept();
   size_t words = 0;
-  while (everything || words < kWordsPerRound) {
-    std::optional<WarpCapture> capture = next(has_tracer, everything);
-    if (!capture) return;
-    words += capture->words.size();
-    write_one(std::move(*capture), sink);
+  for (auto next = accepted_.begin();
+       next != accepted_.end() && (everything || words < kWordsPerRound);) {
+    const auto at = next++;
+    const bool is_due = everything || !has_tracer || has_waited_enough(at->capture);
+    if (!is_due && !is_settled(at->capture)) continue;
+    // Out of the list first: one that there is no memory for is not tried again and again.
+    std::list<Waiting> one;
+    one.splice(one.end(), accepted_, at);
+    const size_t size = one.front().capture.words.size();
+    if (is_due || !one.front().extent) words += size;
+    bool is_written = true;
+    try {
+      is_written = write_if_due(one.front(), is_due, sink);
+    } catch (...) {
+      give_room(size);
+      throw;
+    }
+    if (is_written) {
+      give_room(size);
+    } else {
+      accepted_.splice(next, one);
+    }
   }
 }
 
-void WarpRecorder::write_one(WarpCapture capture, backend::RowSink& sink) {
-  ws::Trace trace = ws::decode_capture(capture.words.data(), capture.words.size());
-  for (auto& [id, name] : capture.event_names) trace.names.events[id] = std::move(name);
-  for (auto& [id, name] : capture.group_names) trace.names.groups[id] = std::move(name);
-  if (!capture.kernel.empty()) trace.names.kernel = std::move(capture.kernel);
+// One that need not be written yet is, if its kernel is known.
+bool WarpRecorder::write_if_due(Waiting& waiting, bool is_due, backend::RowSink& sink) {
+  WarpCapture& capture = waiting.capture;
+  std::optional<ws::Trace> trace;
+  const auto decode = [&] {
+    trace = ws::decode_capture(capture.words.data(), capture.words.size());
+  };
+  if (!waiting.extent) {
+    decode();
+    WarpExtent& extent = waiting.extent.emplace();
+    extent.has_records = !trace->lanes.empty();
+    if (trace->has_origin) {
+      extent.origin = trace->origin_ns;
+    } else {
+      extent.low_half = low_half(capture.words, *trace);
+    }
+    extent.length_ns = last_time(*trace);
+  }
+  if (!is_due) {
+    const WarpLocation location = locate(capture, *waiting.extent);
+    if (!location.place || location.match.candidates == 0) return false;
+  }
+  if (!trace) decode();
+  for (auto& [id, name] : capture.event_names) trace->names.events[id] = std::move(name);
+  for (auto& [id, name] : capture.group_names) trace->names.groups[id] = std::move(name);
+  if (!capture.kernel.empty()) trace->names.kernel = std::move(capture.kernel);
   std::vector<std::string> problems;
-  const WarpPlace where = place(capture, trace, problems);
-  format::WarpLaunch launch = describe_launch(trace, where);
+  const WarpPlace where = place(capture, *waiting.extent, problems);
+  format::WarpLaunch launch = describe_launch(*trace, where);
   launch.launch = capture.launch;
   launch.problems.insert(launch.problems.begin(), problems.begin(), problems.end());
-  write_warp_rows(trace, where, launch.launch, sink);
+  write_warp_rows(*trace, where, launch.launch, sink);
   sink.write(format::Kind::WarpLaunch, format::to_json(launch));
+  return true;
 }
 
-// The GPU's clock at the capture's time zero. Records alone have its low 32 bits: the rest is what
-// the clock had when the capture was taken.
-std::optional<uint64_t> WarpRecorder::origin(const WarpCapture& capture,
-                                             const ws::Trace& trace) const {
-  if (trace.has_origin) return trace.origin_ns;
-  if (clock_ == nullptr || trace.lanes.empty() || trace.num_groups == 0) return std::nullopt;
-  const std::optional<uint64_t> taken = clock_->stamp_at(capture.device, capture.taken_ns);
-  if (!taken) return std::nullopt;
-  for (size_t i = 1; i < capture.words.size(); ++i) {
-    const uint64_t word = capture.words[i];
-    if (word == 0) continue;
-    const uint32_t number = static_cast<uint32_t>(word) >> kLaneShift;
-    const ws::Lane* lane = trace.lane(number / trace.num_groups, number % trace.num_groups);
-    if (lane == nullptr) continue;
-    // The first record of a lane is the first of it in the buffer.
-    const auto zero = static_cast<uint32_t>(word >> 32) - static_cast<uint32_t>(lane->first_ns);
-    const uint64_t latest = *taken + kStampSlackNs;
-    return latest - (static_cast<uint32_t>(latest) - zero);
-  }
-  return std::nullopt;
-}
-
-bool WarpRecorder::place_by_clock(const WarpCapture& capture, const ws::Trace& trace,
-                                  WarpPlace& place) const {
-  if (clock_ == nullptr || capture.device < 0) return false;
-  const std::optional<uint64_t> first = origin(capture, trace);
-  if (!first) return false;
-  const uint64_t length_ns = last_time(trace);
-  const auto placed = clock_->place(capture.device, *first, *first + length_ns);
-  if (!placed) return false;
+// With time zero at `first` by the GPU's clock; nothing where that is not known.
+std::optional<WarpLocation> WarpRecorder::locate_at(const WarpCapture& capture, uint64_t first,
+                                                    uint64_t length_ns) const {
+  const auto placed = clock_->place(capture.device, first, first + length_ns);
+  if (!placed) return std::nullopt;
+  WarpPlace place;
+  place.device = capture.device;
   place.begin_ns = placed->begin_ns - session_start_ns_;
   place.error_ns = placed->error_ns;
   place.tick_ns = placed->tick_ns;
@@ -135,46 +219,99 @@ bool WarpRecorder::place_by_clock(const WarpCapture& capture, const ws::Trace& t
     place.rate =
         static_cast<double>(placed->end_ns - placed->begin_ns) / static_cast<double>(length_ns);
   }
-  return true;
+  KernelQuery wanted = query(capture);
+  wanted.begin_ns = place.begin_ns;
+  wanted.end_ns = place.at(length_ns);
+  wanted.error_ns = placed->error_ns;
+  return WarpLocation{place, kernels_.find(wanted), false};
 }
 
-WarpPlace WarpRecorder::place(const WarpCapture& capture, const ws::Trace& trace,
+// The rest of the clock is one of those that it had since the capture was opened. Where there are
+// several, kernels tell: it ran in one of them.
+WarpLocation WarpRecorder::locate_by_low_half(const WarpCapture& capture, uint32_t low_half,
+                                              uint64_t length_ns) const {
+  WarpLocation uncertain;
+  uncertain.is_uncertain = true;
+  const auto taken = clock_->stamp_at(capture.device, capture.taken_ns);
+  if (!taken) return uncertain;
+  const int64_t opened_ns = capture.opened_ns != 0 ? capture.opened_ns : session_start_ns_;
+  const int64_t window_ns = capture.taken_ns - opened_ns;
+  const int64_t longest_ns = window_ns + window_ns / kStampDriftParts + 2 * kStampSlackNs;
+  const uint64_t latest = *taken + kStampSlackNs;
+  const auto length = static_cast<int64_t>(length_ns);
+  // How long before `latest` it began, at least.
+  const int64_t shortest_ns = length + (static_cast<uint32_t>(latest - length_ns) - low_half);
+  if (shortest_ns > longest_ns) return uncertain;
+  if (shortest_ns + kLowHalfNs > longest_ns) {
+    const auto only = locate_at(capture, latest - static_cast<uint64_t>(shortest_ns), length_ns);
+    return only ? *only : uncertain;
+  }
+  std::optional<WarpLocation> found;
+  KernelQuery about = query(capture);
+  for (int64_t back_ns = shortest_ns; back_ns <= longest_ns; back_ns += kLowHalfNs) {
+    about.begin_ns = capture.taken_ns + kStampSlackNs - back_ns - session_start_ns_;
+    about.end_ns = *about.begin_ns + length;
+    about.error_ns = 2 * kStampSlackNs + back_ns / kStampDriftParts;
+    if (kernels_.find(about).candidates == 0) continue;  // spares the exact place
+    auto location = locate_at(capture, latest - static_cast<uint64_t>(back_ns), length_ns);
+    if (!location || location->match.candidates == 0) continue;
+    if (!found) {
+      found = std::move(location);
+    } else if (is_same(found->match, location->match)) {
+      found->place.reset();  // twice in one kernel: that much is known
+      found->is_uncertain = true;
+    } else {
+      uncertain.match.candidates = 2;
+      return uncertain;
+    }
+  }
+  return found ? *found : uncertain;
+}
+
+WarpLocation WarpRecorder::locate(const WarpCapture& capture, const WarpExtent& extent) const {
+  if (clock_ != nullptr && capture.device >= 0 && extent.has_records) {
+    if (extent.origin) {
+      const auto location = locate_at(capture, *extent.origin, extent.length_ns);
+      if (location) return *location;
+    } else if (extent.low_half && clock_->stamp_at(capture.device, capture.taken_ns)) {
+      return locate_by_low_half(capture, *extent.low_half, extent.length_ns);
+    }
+  }
+  return {std::nullopt, find_by_launch(capture), false};
+}
+
+WarpPlace WarpRecorder::place(const WarpCapture& capture, const WarpExtent& extent,
                               std::vector<std::string>& problems) const {
-  WarpPlace place;
-  place.device = capture.device;
-  const auto length_ns = static_cast<int64_t>(last_time(trace));
-  const bool has_records = !trace.lanes.empty();
-  bool is_placed = has_records && place_by_clock(capture, trace, place);
-  if (is_placed && place.begin_ns < 0) {
+  WarpLocation location = locate(capture, extent);
+  if (location.place && location.place->begin_ns < 0) {
     problems.push_back("it ran before the session began");
-    is_placed = false;
+    location = {std::nullopt, find_by_launch(capture), false};
   }
-  KernelQuery wanted = query(capture);
-  if (is_placed) {
-    wanted.begin_ns = place.begin_ns;
-    wanted.end_ns = place.at(static_cast<uint64_t>(length_ns));
-    wanted.error_ns = *place.error_ns;
-  } else if (capture.opened_ns == 0 && capture.correlation == 0) {
-    wanted.launched_after = wanted.launched_before;  // nothing says which it could be
+  if (location.is_uncertain) {
+    problems.push_back(
+        "its records have the low 32 bits of their times, which come again every 4.3 s: when it "
+        "ran is not certain");
   }
-  const KernelMatch match = kernels_.find(wanted);
+  const bool is_placed = location.place.has_value();
+  WarpPlace place = location.place.value_or(WarpPlace{});
+  place.device = capture.device;
+  const KernelMatch& match = location.match;
   if (match.kernel) {
     place.device = match.kernel->device;
     place.correlation = match.kernel->correlation;
     place.join = match.by_correlation ? "correlation" : "time";
-  } else if (match.candidates > 1) {
+  } else if (match.candidates > 1 && !location.is_uncertain) {
     problems.push_back("several kernels ran at that time: it is not known which it is of");
   }
   if (is_placed) return place;
 
-  place.rate = 1;
-  place.error_ns.reset();
-  if (has_records && !capture.clock_failure.empty()) {
+  if (extent.has_records && !capture.clock_failure.empty()) {
     problems.push_back("the GPU's clock was not measured: " + capture.clock_failure);
   }
+  const auto length_ns = static_cast<int64_t>(extent.length_ns);
   const int64_t room_ns =
       match.kernel ? match.kernel->end_ns - match.kernel->start_ns - length_ns : -1;
-  if (has_records && room_ns >= 0) {
+  if (extent.has_records && room_ns >= 0) {
     // It lies somewhere in its kernel, and cannot be further off than what it leaves free there.
     place.begin_ns = match.kernel->start_ns + room_ns / 2;
     place.error_ns = room_ns - room_ns / 2 + kCoarsestTickNs;

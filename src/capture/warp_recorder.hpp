@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <list>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -14,23 +15,27 @@
 
 // Captures of warpscope on their way to the log: taken on the program's threads; decoded, placed on
 // the session's clock, joined with their kernel and written on the collector's. A capture waits
-// until the tracer has told of its kernel, but not for long. Borrows the clock; what waits is
-// bounded.
+// until the tracer has told of its kernel, but not for long: other kernels of its time are not
+// taken for it. Borrows the clock; what waits is bounded.
 namespace ws {
 struct Trace;
 }
 namespace gpufl::capture {
 
+struct WarpExtent;
+struct WarpLocation;
 struct WarpPlace;
 
 class WarpRecorder {
  public:
-  static constexpr size_t kMaxWaitingWords = size_t{1} << 24;
+  static constexpr size_t kMaxWaitingWords = size_t{1} << 25;
   static constexpr size_t kMaxWaiting = 1024;
 
   // `clock` null: the backend has none.
-  WarpRecorder(const backend::DeviceClock* clock, int64_t session_start_ns)
-      : clock_(clock), session_start_ns_(session_start_ns) {}
+  WarpRecorder(const backend::DeviceClock* clock, int64_t session_start_ns);
+  ~WarpRecorder();
+  WarpRecorder(const WarpRecorder&) = delete;
+  WarpRecorder& operator=(const WarpRecorder&) = delete;
 
   // Any thread. False when others have all the room.
   bool take(WarpCapture capture);
@@ -42,24 +47,34 @@ class WarpRecorder {
   void write(bool has_tracer, bool everything, backend::RowSink& sink);
 
  private:
-  bool is_due(const WarpCapture& capture, bool has_tracer) const;
-  std::optional<WarpCapture> next(bool has_tracer, bool everything);
-  void write_one(WarpCapture capture, backend::RowSink& sink);
+  struct Waiting;
+
+  void accept();
+  bool has_waited_enough(const WarpCapture& capture) const;
+  bool is_settled(const WarpCapture& capture) const;
+  bool write_if_due(Waiting& waiting, bool is_due, backend::RowSink& sink);
+  void give_room(size_t words);
   KernelQuery query(const WarpCapture& capture) const;
-  WarpPlace place(const WarpCapture& capture, const ws::Trace& trace,
+  KernelMatch find_by_launch(const WarpCapture& capture) const;
+  WarpLocation locate(const WarpCapture& capture, const WarpExtent& extent) const;
+  std::optional<WarpLocation> locate_at(const WarpCapture& capture, uint64_t first,
+                                        uint64_t length_ns) const;
+  WarpLocation locate_by_low_half(const WarpCapture& capture, uint32_t low_half,
+                                  uint64_t length_ns) const;
+  WarpPlace place(const WarpCapture& capture, const WarpExtent& extent,
                   std::vector<std::string>& problems) const;
-  bool place_by_clock(const WarpCapture& capture, const ws::Trace& trace, WarpPlace& place) const;
-  std::optional<uint64_t> origin(const WarpCapture& capture, const ws::Trace& trace) const;
 
   const backend::DeviceClock* const clock_;
   const int64_t session_start_ns_;
 
   // The collector's own.
   KernelHistory kernels_;
+  std::list<Waiting> accepted_;
+  std::map<int64_t, int64_t> followed_ns_;  // by device: taken_ns of the newest that is_followed
 
   std::mutex mutex_;  // guards what follows
-  std::deque<WarpCapture> waiting_;
-  size_t waiting_words_ = 0;
+  std::list<Waiting> taken_;
+  size_t waiting_ = 0, waiting_words_ = 0;  // taken and accepted
   int64_t launches_ = 0;
 };
 

@@ -22,6 +22,7 @@ namespace kernel = format::kernel_column;
 constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr int64_t kAheadNs = 7'000'000'123;  // of the GPU's clock
 constexpr int64_t kErrorNs = 400;
+constexpr int64_t kLowHalfNs = int64_t{1} << 32;
 
 // A GPU's clock that is ahead of ours and known that well.
 class PlayedClock final : public backend::DeviceClock {
@@ -69,6 +70,7 @@ class WarpRecorderTest : public testing::Test {
     capture.thread = 5;
     capture.opened_ns = kStartNs;
     capture.taken_ns = kStartNs + kSecondNs;
+    capture.is_followed = true;
     return capture;
   }
   // Two groups of one block, from 1,000 to 9,000 ns after `begin_ns`.
@@ -170,6 +172,62 @@ TEST_F(WarpRecorderTest, Version1AloneIsPlacedByItsLowHalf) {
   EXPECT_EQ(rows()[0][span::kGroupName], RecordingSink::kAbsent);
 }
 
+// Its low half came again since: the kernel says which time was meant.
+TEST_F(WarpRecorderTest, Version1AloneIsFoundHoweverLateItIsTaken) {
+  add_kernel(600'000, 10'000, 42);
+  add_kernel(600'000 + 3 * kLowHalfNs + 50'000, 10'000, 43);
+  WarpCapture taken = capture(pipeline(600'000).region());
+  taken.taken_ns = kStartNs + 5 * kLowHalfNs;
+  for (const int64_t opened_ns : {kStartNs, int64_t{0}}) {
+    taken.opened_ns = opened_ns;
+    ASSERT_TRUE(recorder_.take(taken));
+  }
+  write();
+  ASSERT_EQ(launches(), 2u);
+  for (const size_t number : {0, 1}) {
+    EXPECT_EQ(launch(number).time_ns, 601'000);
+    EXPECT_EQ(launch(number).error_ns, kErrorNs);
+    EXPECT_EQ(launch(number).correlation, 42);
+  }
+}
+
+TEST_F(WarpRecorderTest, Version1AloneIsNotPlacedWhereSeveralTimesFit) {
+  add_kernel(600'000, 10'000, 42);
+  add_kernel(600'000 + kLowHalfNs, 10'000, 43);
+  WarpCapture taken = capture(pipeline(600'000).region());
+  taken.taken_ns = kStartNs + 2 * kLowHalfNs;
+  ASSERT_TRUE(recorder_.take(taken));
+  taken.correlation = 42;
+  ASSERT_TRUE(recorder_.take(taken));
+  taken.correlation = 44;  // which was not recorded
+  ASSERT_TRUE(recorder_.take(taken));
+  write();
+  ASSERT_EQ(launches(), 3u);
+  for (const size_t number : {0, 2}) {
+    EXPECT_FALSE(launch(number).error_ns);
+    EXPECT_EQ(launch(number).correlation, 0);
+    ASSERT_FALSE(launch(number).problems.empty());
+    EXPECT_NE(launch(number).problems[0].find("low 32 bits"), std::string::npos);
+  }
+  EXPECT_EQ(launch(1).correlation, 42);
+  EXPECT_EQ(launch(1).time_ns, 601'000);
+  EXPECT_EQ(launch(1).error_ns, kErrorNs);
+}
+
+// The error says that it may be anywhere in there.
+TEST_F(WarpRecorderTest, Version1AloneInALongKernelIsJoinedAndNoMore) {
+  add_kernel(600'000, 2 * kLowHalfNs, 42);
+  WarpCapture taken = capture(pipeline(600'000).region());
+  taken.taken_ns = kStartNs + 2 * kLowHalfNs + 10'000'000;
+  ASSERT_TRUE(recorder_.take(std::move(taken)));
+  write();
+  EXPECT_EQ(launch().correlation, 42);
+  ASSERT_TRUE(launch().error_ns);
+  EXPECT_GE(*launch().error_ns, std::abs(launch().time_ns - 601'000));
+  ASSERT_FALSE(launch().problems.empty());
+  EXPECT_NE(launch().problems[0].find("low 32 bits"), std::string::npos);
+}
+
 TEST_F(WarpRecorderTest, OfKernelsAtTheSameTimeTheThreadsOwn) {
   add_kernel(600'000, 10'000, 42, 5);
   add_kernel(599'000, 20'000, 43, 6);
@@ -245,6 +303,46 @@ TEST_F(WarpRecorderTest, WaitsForItsKernelAndForTheClock) {
   EXPECT_EQ(launch().correlation, 42);
 }
 
+TEST_F(WarpRecorderTest, AnotherKernelOfItsTimeIsNotTakenForItsOwn) {
+  for (const char* failure : {"", "no CUDA context is current on this thread"}) {
+    WarpCapture taken = capture(pipeline(600'000).capture());
+    taken.taken_ns = base::monotonic_ns() + 60 * kSecondNs;
+    taken.clock_failure = failure;
+    ASSERT_TRUE(recorder_.take(std::move(taken)));
+  }
+  add_kernel(400'000, 10'000, 41);
+  write();
+  write();
+  EXPECT_EQ(launches(), 0u);
+  add_kernel(600'000, 10'000, 42);
+  write();
+  ASSERT_EQ(launches(), 1u) << "without a measured clock nothing says that all were told of";
+  EXPECT_EQ(launch().launch, 1);
+  EXPECT_EQ(launch().correlation, 42);
+}
+
+// One on another stream may run all the while, and be told of first.
+TEST_F(WarpRecorderTest, WaitsForALaunchThatCameAfterIt) {
+  WarpCapture taken = capture(pipeline(600'000).capture());
+  taken.taken_ns = base::monotonic_ns() + 60 * kSecondNs;
+  taken.is_followed = false;
+  ASSERT_TRUE(recorder_.take(taken));
+  add_kernel(500'000, 900'000, 43, 6);
+  write();
+  EXPECT_EQ(launches(), 0u);
+  add_kernel(600'000, 10'000, 42);
+  ++taken.taken_ns;
+  taken.is_followed = true;
+  clock_.awaits = true;
+  ASSERT_TRUE(recorder_.take(std::move(taken)));
+  write();
+  EXPECT_EQ(launches(), 0u);
+  clock_.awaits = false;
+  write();
+  ASSERT_EQ(launches(), 2u);
+  for (const size_t number : {0, 1}) EXPECT_EQ(launch(number).correlation, 42);
+}
+
 TEST_F(WarpRecorderTest, NothingWaitsWithoutATracerOrAtTheEnd) {
   for (const bool has_tracer : {false, true}) {
     WarpCapture taken = capture(pipeline(600'000).capture());
@@ -258,13 +356,13 @@ TEST_F(WarpRecorderTest, NothingWaitsWithoutATracerOrAtTheEnd) {
 }
 
 TEST_F(WarpRecorderTest, WhatWaitsIsBounded) {
-  const std::vector<uint64_t> large(WarpRecorder::kMaxWaitingWords / 2 + 1);
-  WarpCapture taken = capture(large);
-  taken.taken_ns = base::monotonic_ns() + 60 * kSecondNs;
   WarpRecorder of_words(&clock_, kStartNs);
-  EXPECT_TRUE(of_words.take(taken));
-  EXPECT_FALSE(of_words.take(taken));
-  taken.words.resize(1);
+  const size_t half = WarpRecorder::kMaxWaitingWords / 2;
+  EXPECT_TRUE(of_words.take(capture(std::vector<uint64_t>(half))));
+  EXPECT_FALSE(of_words.take(capture(std::vector<uint64_t>(half + 1))));
+  EXPECT_TRUE(of_words.take(capture({0})));
+  WarpCapture taken = capture({0});
+  taken.taken_ns = base::monotonic_ns() + 60 * kSecondNs;
   for (size_t i = 0; i < WarpRecorder::kMaxWaiting; ++i) ASSERT_TRUE(recorder_.take(taken)) << i;
   EXPECT_FALSE(recorder_.take(taken));
   write(false);

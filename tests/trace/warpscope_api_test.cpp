@@ -113,6 +113,18 @@ TEST_F(WarpscopeApi, CapturesAreInTheLogWithTheirNames) {
   ASSERT_FALSE(launches.lines[0].problems.empty());
 }
 
+TEST_F(WarpscopeApi, LargeCapturesAreTaken) {
+  start();
+  WarpWords words(1, 1, 6'500'000);
+  words.span(0, 0, 1, 1'000'000, 1'005'000);
+  const std::vector<uint64_t>& large = words.capture();
+  EXPECT_EQ(recordWarpscope(large.data(), large.size()), WarpscopeStatus::Recorded);
+  const Launches launches = finish();
+  ASSERT_EQ(launches.lines.size(), 1u);
+  EXPECT_EQ(launches.lines[0].records, 2);
+  EXPECT_EQ(launches.rows, 1u);
+}
+
 TEST_F(WarpscopeApi, EveryStatusHasAName) {
   for (const auto status :
        {WarpscopeStatus::Recorded, WarpscopeStatus::NoSession, WarpscopeStatus::Empty,
