@@ -124,6 +124,7 @@ class Decoder {
     if (side_.words != nullptr) rotate_lane(view, side_.layout.policy, room());
     anchor_lane(view, cycles());
     problems_.add(ProblemKind::Dropped, side.dropped, lane);
+    problems_.add(ProblemKind::ImpossibleTime, side.is_impossible ? 1 : 0, lane);
     if (!view.finalised() && fields_of(options_.dialect).finalizes) {
       problems_.add(ProblemKind::NotFinalised, 1, lane);
     }

@@ -14,6 +14,9 @@ namespace ws {
 namespace detail {
 
 inline constexpr size_t kNoGap = std::numeric_limits<size_t>::max();
+// How far before its anchor a lane's first record may be stamped: both are read close to each
+// other, and the timer of some GPUs advances by about a thousand at once.
+inline constexpr uint32_t kEarlyLimit = 4096;
 
 struct LaneView {
   uint32_t lane = 0;
@@ -36,8 +39,16 @@ struct LaneView {
   uint32_t first_clock() const { return records != 0 ? high_half(words[0]) : finalize_clock; }
   uint64_t ns(uint64_t at) const {
     if (cycles_per_ns == 0) return at;
-    const double since = static_cast<double>(at - anchor_clock) / cycles_per_ns + 0.5;
-    return anchor_ns + static_cast<uint64_t>(std::min(since, 9e18));
+    const auto cycles = static_cast<double>(static_cast<int64_t>(at - anchor_clock));
+    const double since = std::clamp(cycles / cycles_per_ns + 0.5, -4e18, 4e18);
+    auto whole = static_cast<int64_t>(since);
+    whole -= since < static_cast<double>(whole) ? 1 : 0;  // floor()
+    return static_cast<uint64_t>(std::max<int64_t>(static_cast<int64_t>(anchor_ns) + whole, 0));
+  }
+  // At least 2^31 behind the anchor of init.
+  bool is_late() const {
+    return anchored && gap == kNoGap &&
+           static_cast<int64_t>(clock - anchor_clock) >= int64_t{1} << 31;
   }
 };
 
@@ -111,10 +122,12 @@ inline uint64_t clock_advance(const LaneView& view) {
 // Continues the anchor of init. Where records were overwritten, the anchor of finalize tells how
 // often the clock turned over meanwhile.
 inline void anchor_lane(LaneView& view, bool cycles) {
-  if (!view.side.initialised || !view.has_time()) return;
+  if (!view.side.has_anchor || !view.has_time()) return;
   const uint64_t anchor = cycles ? view.side.start_cycles : view.side.start_ns;
+  const uint32_t before = low_half(anchor) - view.first_clock();
+  const bool is_early = view.gap != 0 && before <= std::min<uint64_t>(kEarlyLimit, anchor);
   view.anchored = true;
-  view.clock = anchor + (view.first_clock() - low_half(anchor));
+  view.clock = is_early ? anchor - before : anchor + (view.first_clock() - low_half(anchor));
   view.anchor_clock = anchor;
   view.anchor_ns = view.side.start_ns;
   if (view.gap == kNoGap || !view.side.finalised) return;

@@ -5,10 +5,14 @@
 
 #include <warpscope/trace.hpp>
 
-// The names of the side block as JSON, in both directions. The reader takes any JSON: members that
-// it does not know are skipped, and nesting is limited, so that no input exhausts the stack.
+// The names of the side block as JSON, in both directions. The reader takes strict JSON and no ids
+// that no record can have; members that it does not know are skipped, and nesting is limited, so
+// that no input exhausts the stack.
 namespace ws {
 namespace detail {
+
+inline constexpr uint32_t kHighestEvent = (1U << 10) - 1;
+inline constexpr uint32_t kHighestGroup = (1U << 20) - 1;
 
 // Bytes of the UTF-8 character at the front; 0: it is none.
 inline size_t utf8_length(std::string_view text) {
@@ -84,22 +88,31 @@ class NamesReader {
   explicit NamesReader(std::string_view text) : at_(text.data()), end_(at_ + text.size()) {}
 
   bool read(Names& names) {
+    Names found;
     const bool ok = object([&](const std::string& member) {
-      if (member == "kernel") return string(names.kernel);
-      if (member == "events") return ids(names.events);
-      if (member == "groups") return ids(names.groups);
+      if (member == "kernel") return string(found.kernel);
+      if (member == "events") return texts(found.events, kHighestEvent);
+      if (member == "groups") return texts(found.groups, kHighestGroup);
       if (member == "waits") {
-        return array([&] { return number(names.waits.emplace_back()); });
+        found.waits.clear();
+        return array([&] { return event(found.waits.emplace_back()); });
       }
-      if (member == "flows") return array([&] { return flow(names.flows.emplace_back()); });
-      return skip(0);
+      if (member == "flows") {
+        found.flows.clear();
+        return array([&] { return flow(found.flows.emplace_back()); });
+      }
+      return skip(1);
     });
     space();
-    return ok && at_ == end_;
+    if (!ok || at_ != end_) return false;
+    names = std::move(found);
+    return true;
   }
 
  private:
-  static constexpr int kMaxDepth = 32;
+  static constexpr int kMaxDepth = 32;  // objects and arrays in one another
+
+  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
   void space() {
     while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
@@ -129,25 +142,29 @@ class NamesReader {
     std::string name;
     return list('{', '}', [&] { return string(name) && take(':') && member(name); });
   }
-  bool number(uint32_t& value) {
-    space();
+  // Decimal, without a sign and without zeros in front.
+  bool id(uint32_t& value, uint32_t highest) {
     const char* const first = at_;
-    uint64_t read = 0;
-    while (at_ != end_ && *at_ >= '0' && *at_ <= '9' && read <= 0xffffffff) {
-      read = read * 10 + static_cast<uint64_t>(*at_++ - '0');
+    for (value = 0; at_ != end_ && is_digit(*at_) && value <= highest; ++at_) {
+      value = value * 10 + static_cast<uint32_t>(*at_ - '0');
     }
-    value = static_cast<uint32_t>(read);
-    return at_ != first && read <= 0xffffffff;
+    const bool is_padded = at_ - first > 1 && *first == '0';
+    return at_ != first && !is_padded && value <= highest;
   }
-  bool ids(std::map<uint32_t, std::string>& names) {
+  bool event(uint32_t& value) {
+    space();
+    return id(value, kHighestEvent);
+  }
+  bool texts(std::map<uint32_t, std::string>& names, uint32_t highest) {
+    names.clear();
     return object([&](const std::string& key) {
-      uint32_t id = 0;
+      uint32_t named = 0;
       NamesReader reader(key);
-      return reader.number(id) && reader.at_ == reader.end_ && string(names[id]);
+      return reader.id(named, highest) && reader.at_ == reader.end_ && string(names[named]);
     });
   }
   bool flow(std::pair<uint32_t, uint32_t>& flow) {
-    return take('[') && number(flow.first) && take(',') && number(flow.second) && take(']');
+    return take('[') && event(flow.first) && take(',') && event(flow.second) && take(']');
   }
   bool hex4(uint32_t& value) {
     value = 0;
@@ -196,27 +213,55 @@ class NamesReader {
     out.clear();
     if (!take('"')) return false;
     while (at_ != end_) {
-      const char c = *at_++;
+      const std::string_view rest(at_, static_cast<size_t>(end_ - at_));
+      const char c = rest.front();
+      const size_t length = utf8_length(rest);
+      if (length == 0 || static_cast<unsigned char>(c) < 0x20) return false;
+      at_ += length;
       if (c == '"') return true;
       if (c != '\\') {
-        out += c;
+        out += rest.substr(0, length);
       } else if (!escape(out)) {
         return false;
       }
     }
     return false;
   }
+  bool digits() {
+    const char* const first = at_;
+    while (at_ != end_ && is_digit(*at_)) ++at_;
+    return at_ != first;
+  }
+  bool pass(std::string_view any_of) {
+    if (at_ == end_ || any_of.find(*at_) == std::string_view::npos) return false;
+    ++at_;
+    return true;
+  }
+  bool number() {
+    pass("-");
+    if (!pass("0") && !digits()) return false;
+    if (pass(".") && !digits()) return false;
+    if (!pass("eE")) return true;
+    pass("+-");
+    return digits();
+  }
+  // A value inside of `depth` objects and arrays.
   bool skip(int depth) {
     space();
-    if (at_ == end_ || depth > kMaxDepth) return false;
+    if (at_ == end_) return false;
     std::string ignored;
     if (*at_ == '"') return string(ignored);
+    if ((*at_ == '[' || *at_ == '{') && depth == kMaxDepth) return false;
     if (*at_ == '[') return array([&] { return skip(depth + 1); });
     if (*at_ == '{') return object([&](const std::string&) { return skip(depth + 1); });
-    const char* const first = at_;
-    while (at_ != end_ && std::string_view(",]} \n\r\t").find(*at_) == std::string_view::npos)
-      ++at_;
-    return at_ != first;
+    for (const std::string_view word : {"true", "false", "null"}) {
+      if (std::string_view(at_, static_cast<size_t>(end_ - at_)).substr(0, word.size()) != word) {
+        continue;
+      }
+      at_ += word.size();
+      return true;
+    }
+    return number();
   }
 
   const char* at_;
@@ -225,7 +270,7 @@ class NamesReader {
 
 }  // namespace detail
 
-// The names as the side block holds them.
+// The names as the side block holds them, without ids that no record can have.
 inline std::string names_to_json(const Names& names) {
   std::string out = "{";
   const auto member = [&](const char* name) {
@@ -233,14 +278,14 @@ inline std::string names_to_json(const Names& names) {
     detail::append_json_string(out, name);
     out += ':';
   };
-  const auto ids = [&](const char* name, const std::map<uint32_t, std::string>& values) {
+  const auto ids = [&](const char* name, const std::map<uint32_t, std::string>& values,
+                       uint32_t highest) {
     if (values.empty()) return;
     member(name);
-    char separator = '{';
-    for (const auto& [id, text] : values) {
-      out += separator + ('"' + std::to_string(id)) + "\":";
-      detail::append_json_string(out, text);
-      separator = ',';
+    out += '{';
+    for (auto it = values.begin(); it != values.end() && it->first <= highest; ++it) {
+      out += (it == values.begin() ? "\"" : ",\"") + std::to_string(it->first) + "\":";
+      detail::append_json_string(out, it->second);
     }
     out += '}';
   };
@@ -248,30 +293,34 @@ inline std::string names_to_json(const Names& names) {
     member("kernel");
     detail::append_json_string(out, names.kernel);
   }
-  ids("events", names.events);
-  ids("groups", names.groups);
+  ids("events", names.events, detail::kHighestEvent);
+  ids("groups", names.groups, detail::kHighestGroup);
   if (!names.waits.empty()) {
     member("waits");
-    char separator = '[';
+    const char* separator = "";
+    out += '[';
     for (const uint32_t id : names.waits) {
+      if (id > detail::kHighestEvent) continue;
       out += separator + std::to_string(id);
-      separator = ',';
+      separator = ",";
     }
     out += ']';
   }
   if (!names.flows.empty()) {
     member("flows");
-    char separator = '[';
+    const char* separator = "";
+    out += '[';
     for (const auto& [producer, consumer] : names.flows) {
+      if (std::max(producer, consumer) > detail::kHighestEvent) continue;
       out += separator + ('[' + std::to_string(producer)) + ',' + std::to_string(consumer) + ']';
-      separator = ',';
+      separator = ",";
     }
     out += ']';
   }
   return out + '}';
 }
 
-// False when it is not such JSON; `names` then has what was read before.
+// False when it is not such JSON; `names` is then as it was.
 inline bool names_from_json(std::string_view json, Names& names) {
   return detail::NamesReader(json).read(names);
 }

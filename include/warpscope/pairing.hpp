@@ -31,7 +31,7 @@ class Pairing {
     const size_t first_unmatched = trace_.unmatched.size();
     clock_ = view.clock;
     before_ = view.first_clock();
-    impossible_ = view.anchored && view.gap == kNoGap && (clock_ - view.anchor_clock) >> 31 != 0;
+    impossible_ = view.is_late() ? 1 : 0;
     unknown_ = 0;
     lane.first_ns = view.ns(view.clock) - origin_;
     const size_t gap = std::min(view.gap, view.records);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 
 #include <warpscope/trace.hpp>
 
@@ -39,7 +40,8 @@ inline constexpr std::array<ProblemWords, kProblemKinds> kProblemWords = {{
     {"stale_tail", "records are left over from an earlier launch and were left out"},
     {"dropped", "records did not fit into their lane and were dropped or overwritten"},
     {"possibly_lost", "lanes are full, and nothing counted what did not fit: records may be lost"},
-    {"impossible_time", "records have a clock that went back, or that rested for 2^31 ns or more"},
+    {"impossible_time",
+     "records or lanes have a clock that cannot be true: it went back, or leapt"},
     {"unplaced_lane", "lanes have no anchor of their clock and begin where the trace does"},
     {"unknown_frequency", "clock of unknown frequency: one cycle is shown as one nanosecond"},
 }};
@@ -49,7 +51,7 @@ class ProblemTally {
   void add(ProblemKind kind, uint64_t count = 1, uint32_t lane = kNoLane) {
     if (count == 0) return;
     Problem& problem = problems_[static_cast<size_t>(kind)];
-    problem.count += count;
+    problem.count = std::min(problem.count + std::min(count, kMostCounted), kMostCounted);
     problem.lane = std::min(problem.lane, lane);
   }
   // What was found, in the order of kinds.
@@ -69,6 +71,8 @@ class ProblemTally {
   }
 
  private:
+  static constexpr uint64_t kMostCounted = std::numeric_limits<int64_t>::max();
+
   std::array<Problem, kProblemKinds> problems_;
 };
 

@@ -19,6 +19,8 @@ inline constexpr uint32_t kSideLaneWords = 8;
 inline constexpr uint64_t kMaxLanes = uint64_t{1} << 20;
 inline constexpr uint64_t kLaneInitialised = uint64_t{1} << 48;
 inline constexpr uint64_t kLaneFinalised = uint64_t{1} << 49;
+// No clock and no count of a lane reaches this; sums of those below stay within 63 bits.
+inline constexpr uint64_t kLaneLimit = uint64_t{1} << 62;
 
 inline uint32_t low_half(uint64_t word) { return static_cast<uint32_t>(word); }
 inline uint32_t high_half(uint64_t word) { return static_cast<uint32_t>(word >> 32); }
@@ -31,8 +33,12 @@ struct SideLane {
   uint64_t offered = 0, dropped = 0;
   uint16_t sm = kUnknownSm, warp = 0, cluster_rank = 0;
   bool initialised = false, finalised = false;
+  bool has_anchor = false;     // of init
+  bool is_impossible = false;  // it has words that cannot be true; they count as not written
 
-  bool has_frequency() const { return finalised && end_ns > start_ns && end_cycles > start_cycles; }
+  bool has_frequency() const {
+    return has_anchor && finalised && end_ns > start_ns && end_cycles > start_cycles;
+  }
 };
 
 struct SideBlock {
@@ -46,11 +52,19 @@ struct SideBlock {
     SideLane lane;
     if (words == nullptr || index >= layout.lanes()) return lane;
     const uint64_t* const entry = words + lane_offset + index * lane_words;
+    const auto are_possible = [entry](size_t begin, size_t end) {
+      return std::all_of(entry + begin, entry + end, [](uint64_t w) { return w < kLaneLimit; });
+    };
     lane.initialised = (entry[6] & kLaneInitialised) != 0;
-    lane.finalised = lane.initialised && (entry[6] & kLaneFinalised) != 0;
     if (!lane.initialised) return lane;
-    lane.start_ns = entry[0];
-    lane.start_cycles = entry[1];
+    const bool has_end = (entry[6] & kLaneFinalised) != 0;
+    lane.has_anchor = are_possible(0, 2);
+    lane.finalised = has_end && are_possible(2, 6);
+    lane.is_impossible = !lane.has_anchor || lane.finalised != has_end;
+    if (lane.has_anchor) {
+      lane.start_ns = entry[0];
+      lane.start_cycles = entry[1];
+    }
     lane.sm = static_cast<uint16_t>(entry[6]);
     lane.warp = static_cast<uint16_t>(entry[6] >> 16);
     lane.cluster_rank = static_cast<uint16_t>(entry[6] >> 32);

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <new>
 #include <system_error>
 
 #include "base/json.hpp"
@@ -48,6 +49,29 @@ ws::DecodeOptions options_of(const std::string& source) {
   ws::DecodeOptions options;
   if (const auto dialect = ws::dialect_named(source)) options.dialect = *dialect;
   return options;
+}
+
+// A lack of memory is the only exception of what decodes and writes.
+template <typename Work>
+auto within_memory(Work&& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return Status(Code::LimitReached, "there is not enough memory to decode the capture");
+  }
+}
+
+base::Result<ws::Trace> decode(const std::string& file, const std::string& source) {
+  ws::Trace trace = ws::decode_file(file, options_of(source));
+  if (const ws::Problem* const problem = trace.problem(ws::ProblemKind::Unreadable)) {
+    return Status(Code::IoError, problem->text.substr(file.size() + 2));  // behind "file: "
+  }
+  if (trace.lanes.empty()) {
+    return Status(Code::InvalidArgument, trace.problems.empty() ? "the capture holds no record"
+                                                                : "the capture holds no record: " +
+                                                                      trace.problems.front().text);
+  }
+  return trace;
 }
 
 void write_origin(const fs::path& file, format::LogWriter& log) {
@@ -99,12 +123,8 @@ bool is_warpscope_source(std::string_view name) {
 
 base::Result<WrittenSession> import_dump(const std::string& source, const SessionPlace& place,
                                          int64_t wall_ns) {
-  const ws::Trace trace = ws::decode_file(place.file.string(), options_of(source));
-  if (trace.lanes.empty()) {
-    return Status(Code::InvalidArgument, trace.problems.empty() ? "the capture holds no record"
-                                                                : "the capture holds no record: " +
-                                                                      trace.problems.front().text);
-  }
+  const auto trace = within_memory([&] { return decode(place.file.string(), source); });
+  if (!trace) return trace.status();
   capture::WarpPlace where;
   where.tick_ns = kTimerTickNs;
   format::SessionHeader header;
@@ -122,13 +142,14 @@ base::Result<WrittenSession> import_dump(const std::string& source, const Sessio
   auto log = format::LogWriter::create(options, header);
   if (!log) return log.status();
   write_origin(place.file, **log);
-  if (Status written = write_rows(trace, where, **log); !written) {
+  const Status written = within_memory([&] { return write_rows(*trace, where, **log); });
+  if (!written) {
     log->reset();
     std::error_code ignored;
     fs::remove_all(options.session_dir, ignored);
     return written;
   }
-  return WrittenSession{options.session_dir, where.at(capture::last_time(trace)),
+  return WrittenSession{options.session_dir, where.at(capture::last_time(*trace)),
                         (*log)->counts().rows};
 }
 

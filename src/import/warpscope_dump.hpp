@@ -19,8 +19,9 @@ bool is_warpscope_dump(const std::filesystem::path& file);
 // "warpscope", or a dialect that captures without a side block may be of.
 bool is_warpscope_source(std::string_view name);
 
-// `source`: as above; empty: "warpscope". A buffer that holds no record is refused; whatever else
-// is wrong with it is told in the session.
+// `source`: as above; empty: "warpscope". A buffer that holds no record is refused, and one that is
+// larger than ws::kMaxDumpBytes or than memory; whatever else is wrong with it is told in the
+// session.
 base::Result<WrittenSession> import_dump(const std::string& source, const SessionPlace& place,
                                          int64_t wall_ns);
 

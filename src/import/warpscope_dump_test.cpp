@@ -2,7 +2,10 @@
 #include "import/warpscope_dump.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <warpscope_host.hpp>
 
 #include "format/session_reader.hpp"
@@ -116,6 +119,43 @@ TEST_F(WarpscopeDumpTest, NothingRecordedIsRefused) {
   ASSERT_EQ(outcome.errors.size(), 1u);
   EXPECT_NE(outcome.errors[0].find("holds no record"), std::string::npos);
   EXPECT_EQ(import(temp_.path() / "missing.bin", "warpscope").errors.size(), 1u);
+}
+
+TEST_F(WarpscopeDumpTest, TooLargeAFileIsRefused) {
+  const fs::path file = temp_.path() / "large.bin";
+  format::testing::write_text(file, "");
+  fs::resize_file(file, ws::kMaxDumpBytes + 8);  // sparse
+  const ImportOutcome outcome = import(file, "warpscope");
+  ASSERT_EQ(outcome.errors.size(), 1u);
+  EXPECT_NE(outcome.errors[0].find("larger than 4 GiB"), std::string::npos) << outcome.errors[0];
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define GPUFL_MEMORY_IS_SHADOWED
+#endif
+#endif
+#else
+#define GPUFL_MEMORY_IS_SHADOWED
+#endif
+
+TEST_F(WarpscopeDumpTest, ALackOfMemoryIsTold) {
+#ifdef GPUFL_MEMORY_IS_SHADOWED
+  GTEST_SKIP() << "a sanitizer needs the address space";
+#else
+  const fs::path file = temp_.path() / "zeros.bin";
+  format::testing::write_text(file, "");
+  fs::resize_file(file, uint64_t{3} << 30);  // sparse
+  const auto import_in_one_gigabyte = [&] {
+    const rlimit limit = {rlim_t{1} << 30, rlim_t{1} << 30};
+    if (setrlimit(RLIMIT_AS, &limit) != 0) std::exit(2);
+    const ImportOutcome outcome = import(file, "warpscope");
+    for (const std::string& error : outcome.errors) std::fprintf(stderr, "%s\n", error.c_str());
+    std::exit(outcome.sessions.empty() ? 0 : 1);
+  };
+  EXPECT_EXIT(import_in_one_gigabyte(), testing::ExitedWithCode(0), "not enough memory");
+#endif
 }
 
 TEST_F(WarpscopeDumpTest, Sources) {

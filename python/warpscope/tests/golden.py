@@ -16,6 +16,11 @@ def names():
     return sorted(path.stem for path in FOLDER.glob("*.txt"))
 
 
+def names_cases():
+    path = FOLDER / "names_cases.json"
+    return json.loads(path.read_text()) if path.is_file() else []
+
+
 def read(name):
     """(words, options) of a buffer."""
     words, options = [], {}

@@ -98,6 +98,33 @@ def test_losses_and_what_cannot_be_read(dump, tmp_path, capsys):
     assert run("decode", dump, "--perfetto", tmp_path / "no" / "folder.pftrace") == 2
 
 
+def test_files_of_the_wrong_size(tmp_path, capsys):
+    path = tmp_path / "odd.bin"
+    path.write_bytes(b"abc")
+    problems = {problem.kind: problem.count for problem in ws.load(path, warn=False).problems}
+    assert problems == {"wrong_size": 2}
+    with open(path, "wb") as file:
+        file.truncate((4 << 30) + 8)  # sparse
+    assert run("decode", path) == 2
+    assert "larger than 4 GiB" in capsys.readouterr().err
+
+
+def test_a_lack_of_memory_is_told(tmp_path):
+    path = tmp_path / "zeros.bin"
+    with open(path, "wb") as file:
+        file.truncate(3 << 30)  # sparse
+    program = (
+        "import resource, sys\n"
+        "from warpscope._command import main\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))\n"
+        "sys.exit(main(['decode', sys.argv[1]]))\n"
+    )
+    command = [sys.executable, "-c", program, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == f"warpscope: {path}: there is not enough memory to decode it\n"
+
+
 def test_a_buffer_of_another_dialect(tmp_path, capsys):
     tags = [5 << 24 | 1 << 12 | 3 << 2 | type for type in (0, 1)]
     words = [1 << 32 | 2, 0, 100 << 32 | tags[0], 0, 150 << 32 | tags[1], 0, 0]

@@ -113,6 +113,9 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     except OSError as error:
         print(f"warpscope: {error}", file=sys.stderr)
         return UNREADABLE
+    except MemoryError:
+        print(f"warpscope: {options.dump}: there is not enough memory to decode it", file=sys.stderr)
+        return UNREADABLE
 
 
 def _decode(options: argparse.Namespace) -> int:

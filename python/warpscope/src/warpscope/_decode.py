@@ -158,14 +158,18 @@ class _Decoder:
         return max(blocks, needed), groups
 
     def _find_open(self, lanes: Lanes) -> None:
-        """Lanes without an end, and what lanes say that they dropped."""
+        """Lanes without an end, what lanes say that they dropped, and what cannot be true."""
         is_open = ~lanes.is_finalised
         if is_open.any() and self._dialect.has_finalize:
             self._problems.add("not_finalised", is_open.sum(), lanes.lane[is_open].min())
         is_dropping = lanes.side.dropped != 0
         if is_dropping.any():
-            dropped = int(lanes.side.dropped[is_dropping].view(np.uint64).sum())
+            dropped = sum(lanes.side.dropped[is_dropping].tolist())
             self._problems.add("dropped", dropped, lanes.lane[is_dropping].min())
+        is_impossible = lanes.side.is_impossible
+        if is_impossible.any():
+            first = lanes.lane[is_impossible].min()
+            self._problems.add("impossible_time", is_impossible.sum(), first)
 
     def _is_used(self, slots: Any, wanted: Any) -> Any:
         """Whether these slots have records, or are none of the region."""

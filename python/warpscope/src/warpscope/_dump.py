@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import Any, Union
 
@@ -15,6 +16,8 @@ from ._side import MAGIC
 from ._words import split, to_words
 
 Path = Union[str, os.PathLike[str]]
+
+MAX_DUMP_BYTES = 4 << 30  # the largest file that is read
 
 
 def save(buffer: Any, path: Path) -> Path:
@@ -30,8 +33,11 @@ def save(buffer: Any, path: Path) -> Path:
 
 
 def load(path: Path, **options: Any) -> TraceResult:
-    """Decodes a file of words; options are those of decode(). OSError when it cannot be read."""
+    """Decodes a file of words; options are those of decode(). OSError when it cannot be read,
+    or is larger than 4 GiB."""
     with open(path, "rb") as file:
+        if os.fstat(file.fileno()).st_size > MAX_DUMP_BYTES:
+            raise OSError(errno.EFBIG, "larger than 4 GiB, the most that is read", os.fspath(path))
         content = file.read()
     warn = options.pop("warn", True)
     result = decode(content, warn=False, **options)

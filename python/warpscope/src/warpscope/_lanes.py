@@ -17,6 +17,11 @@ from ._wire import EVENT_TYPE_FINALIZE
 NO_GAP = -1
 _UNLIMITED = np.iinfo(np.int64).max
 _TURN = 1 << 32  # of a 32-bit clock
+# No clock and no count of a lane reaches this; sums of those below stay within 63 bits.
+_LANE_LIMIT = np.uint64(1 << 62)
+# How far before its anchor a lane's first record may be stamped: both are read close to each other,
+# and the timer of some GPUs advances by about a thousand at once.
+_EARLY_LIMIT = 4096
 
 
 class SideLanes:
@@ -29,10 +34,16 @@ class SideLanes:
             entries[is_there] = side.lanes[lanes[is_there]]
         state = entries[:, 6]
         self.is_initialised = (state & np.uint64(LANE_INITIALISED)) != 0
-        self.is_finalised = self.is_initialised & ((state & np.uint64(LANE_FINALISED)) != 0)
-        entries[~self.is_initialised] = 0
+        has_end = self.is_initialised & ((state & np.uint64(LANE_FINALISED)) != 0)
+        self.has_anchor = self.is_initialised & (entries[:, :2] < _LANE_LIMIT).all(axis=1)
+        self.is_finalised = has_end & (entries[:, 2:6] < _LANE_LIMIT).all(axis=1)
+        # Words that cannot be true count as not written.
+        self.is_impossible = (self.is_initialised & ~self.has_anchor) | (
+            has_end & ~self.is_finalised
+        )
+        entries[~self.has_anchor, :2] = 0
         entries[~self.is_finalised, 2:6] = 0
-        entries[:, 4:6] = np.minimum(entries[:, 4:6], np.uint64(_UNLIMITED))
+        entries[~self.is_initialised] = 0
         (self.start_ns, self.start_cycles, self.end_ns, self.end_cycles, self.offered,
          self.dropped) = np.ascontiguousarray(entries[:, :6].T).view(np.int64)  # fmt: skip
         self.sm = state.astype(np.uint16)
@@ -40,7 +51,8 @@ class SideLanes:
         self.warp = (state >> np.uint64(16)).astype(np.uint16)
         self.cluster_rank = (state >> np.uint64(32)).astype(np.uint16)
         self.has_frequency = (
-            self.is_finalised
+            self.has_anchor
+            & self.is_finalised
             & (self.end_ns > self.start_ns)
             & (self.end_cycles > self.start_cycles)
         )
@@ -190,10 +202,10 @@ class Times:
         impossible += closing >> np.uint32(31)
         advance += closing.astype(np.int64)
 
-        self.is_anchored = self._side.is_initialised & lanes.has_time
+        self.is_anchored = self._side.has_anchor & lanes.has_time
         start, skip = self._anchor(first, advance)
         anchor = self._side.start_cycles if self._counts_cycles else self._side.start_ns
-        late = (start - anchor).view(np.uint64) >> np.uint64(31) != 0
+        late = start - anchor >= 1 << 31
         impossible += self.is_anchored & (lanes.gap == NO_GAP) & late
         if impossible.any():
             problems.add("impossible_time", impossible.sum(), lanes.lane[impossible > 0].min())
@@ -235,7 +247,10 @@ class Times:
         begin, end = side.start_ns, side.end_ns
         if self._counts_cycles:
             begin, end = side.start_cycles, side.end_cycles
-        start = begin + (first - begin.astype(np.uint32)).astype(np.int64)
+        since = (first - begin.astype(np.uint32)).astype(np.int64)
+        before = -since % _TURN
+        is_early = (lanes.gap != 0) & (before <= np.minimum(_EARLY_LIMIT, begin))
+        start = begin + np.where(is_early, -before, since)
         left = end - (start + advance)
         has_gap = self.is_anchored & side.is_finalised & (lanes.gap != NO_GAP) & (left > 0)
         skip = np.where(has_gap, (left + _TURN // 2) // _TURN * _TURN, 0)
@@ -288,5 +303,5 @@ class Times:
         if not self._counts_cycles:
             return clock - self.origin_ns
         since = (clock - self.anchor_clock[lane]) / self.cycles_per_ns[lane] + 0.5
-        whole = np.floor(np.clip(since, -9e18, 9e18)).astype(np.int64)
-        return self.anchor_ns[lane] + whole - self.origin_ns
+        whole = np.floor(np.clip(since, -4e18, 4e18)).astype(np.int64)
+        return np.maximum(self.anchor_ns[lane] + whole, 0) - self.origin_ns

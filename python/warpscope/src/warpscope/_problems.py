@@ -51,7 +51,7 @@ _KINDS = {
         True,
     ),
     "impossible_time": (
-        "records have a clock that went back, or that rested for 2^31 ns or more",
+        "records or lanes have a clock that cannot be true: it went back, or leapt",
         True,
     ),
     "unplaced_lane": ("lanes have no anchor of their clock and begin where the trace does", True),
@@ -60,6 +60,8 @@ _KINDS = {
         True,
     ),
 }
+
+_MOST_COUNTED = (1 << 63) - 1
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ class Problems:
     def add(self, kind: str, count: int = 1, lane: Optional[int] = None) -> None:
         if count == 0:
             return
-        self._counts[kind] = self._counts.get(kind, 0) + int(count)
+        self._counts[kind] = min(self._counts.get(kind, 0) + int(count), _MOST_COUNTED)
         if lane is not None:
             self._lanes[kind] = min(int(lane), self._lanes.get(kind, int(lane)))
 

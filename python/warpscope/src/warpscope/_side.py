@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Optional, Union
+from typing import Any, Optional, TypeVar, Union
 
 import numpy as np
 
-from ._wire import MAX_LANES
+from ._wire import MAX_EVENTS, MAX_LANES
 
 MAGIC = 0x3250435350524157  # "WARPSCP2"
 VERSION = 1
@@ -23,8 +24,13 @@ FLAG_EXTENSION = 1
 LANE_INITIALISED = 1 << 48
 LANE_FINALISED = 1 << 49
 
+_MAX_NESTING = 32  # of objects and arrays in the names
+_ID = re.compile(r"0|[1-9][0-9]{0,6}")  # seven digits are more than any has
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+
 NamesById = Union[Mapping[int, str], Sequence[str]]
 Words = Any  # numpy array of uint64
+_Type = TypeVar("_Type")
 
 
 @dataclass
@@ -39,35 +45,95 @@ class Names:
     flows: list[tuple[int, int]] = field(default_factory=list)
 
     def to_json(self) -> str:
+        """As the side block holds them, without ids that no record can have."""
         content: dict[str, Any] = {}
         if self.kernel:
             content["kernel"] = self.kernel
-        if self.events:
-            content["events"] = {str(key): name for key, name in self.events.items()}
-        if self.groups:
-            content["groups"] = {str(key): name for key, name in self.groups.items()}
+        for member, names, end in (
+            ("events", self.events, MAX_EVENTS),
+            ("groups", self.groups, MAX_LANES),
+        ):
+            if names:
+                content[member] = {str(key): names[key] for key in names if 0 <= key < end}
         if self.waits:
-            content["waits"] = list(self.waits)
+            content["waits"] = [event for event in self.waits if 0 <= event < MAX_EVENTS]
         if self.flows:
-            content["flows"] = [list(flow) for flow in self.flows]
+            content["flows"] = [
+                list(flow) for flow in self.flows if all(0 <= event < MAX_EVENTS for event in flow)
+            ]
         return json.dumps(content, ensure_ascii=False, separators=(",", ":")) if content else ""
 
     @staticmethod
     def from_json(text: str) -> Names:
         """ValueError when the text does not say names."""
-        content = json.loads(text)
-        if not isinstance(content, dict):
-            raise ValueError("names are a JSON object")
-        try:
-            return Names(
-                kernel=str(content.get("kernel", "")),
-                events={int(key): str(name) for key, name in content.get("events", {}).items()},
-                groups={int(key): str(name) for key, name in content.get("groups", {}).items()},
-                waits=[int(event) for event in content.get("waits", ())],
-                flows=[(int(end), int(wait)) for end, wait in content.get("flows", ())],
-            )
-        except (AttributeError, OverflowError, TypeError) as error:
-            raise ValueError(str(error)) from error
+        names = Names()
+        for member, value in _of_type(_Members, _parse_strictly(text)):
+            if member == "kernel":
+                names.kernel = _of_type(str, value)
+            elif member == "events":
+                names.events = _texts(value, MAX_EVENTS)
+            elif member == "groups":
+                names.groups = _texts(value, MAX_LANES)
+            elif member == "waits":
+                names.waits = [_event(entry) for entry in _of_type(list, value)]
+            elif member == "flows":
+                names.flows = [_flow(entry) for entry in _of_type(list, value)]
+        return names
+
+
+class _Members(list[Any]):
+    """A JSON object as pairs, so that each of several members of one name is looked at."""
+
+
+def _parse_strictly(text: str) -> Any:
+    """Numbers that are no ids are -1 or of another type than int."""
+    try:
+        content = json.loads(
+            text, object_pairs_hook=_Members, parse_int=_to_id, parse_constant=_refuse
+        )
+    except RecursionError as error:
+        raise ValueError("it nests too deeply") from error
+    depth = 0
+    for bracket in re.findall(r"[\[{\]}]", _STRING.sub("", text)):
+        depth += 1 if bracket in "[{" else -1
+        if depth > _MAX_NESTING:
+            raise ValueError("it nests too deeply")
+    json.dumps(content, ensure_ascii=False).encode()  # half a surrogate pair is no text
+    return content
+
+
+def _to_id(text: str) -> int:
+    return int(text) if _ID.fullmatch(text) else -1
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _of_type(kind: type[_Type], value: Any) -> _Type:
+    if type(value) is not kind:
+        raise ValueError(f"{value!r} is out of place")
+    return value
+
+
+def _below(end: int, number: int) -> int:
+    if not 0 <= number < end:
+        raise ValueError(f"{number} is no id")
+    return number
+
+
+def _event(value: Any) -> int:
+    return _below(MAX_EVENTS, _of_type(int, value))
+
+
+def _flow(value: Any) -> tuple[int, int]:
+    ends, waits = _of_type(list, value)
+    return _event(ends), _event(waits)
+
+
+def _texts(value: Any, end: int) -> dict[int, str]:
+    members = _of_type(_Members, value)
+    return {_below(end, _to_id(key)): _of_type(str, name) for key, name in members}
 
 
 def names_by_id(names: Optional[NamesById]) -> dict[int, str]:
@@ -231,5 +297,5 @@ def _read_names(side: Words, at: int, size: int) -> Optional[Names]:
     text = side[at:].tobytes()[:size].split(b"\0", 1)[0]
     try:
         return Names.from_json(text.decode())
-    except (ValueError, RecursionError):
+    except ValueError:
         return None
