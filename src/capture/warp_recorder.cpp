@@ -226,18 +226,16 @@ std::optional<WarpLocation> WarpRecorder::locate_at(const WarpCapture& capture, 
   return WarpLocation{place, kernels_.find(wanted), false};
 }
 
-// The rest of the clock is one of those that it had since the capture was opened. Where there are
-// several, kernels tell: it ran in one of them.
-WarpLocation WarpRecorder::locate_by_low_half(const WarpCapture& capture, uint32_t low_half,
-                                              uint64_t length_ns) const {
+// `taken`: the clock when the capture was. The rest of it is one of those that it had since the
+// capture was opened. Where there are several, kernels tell: it ran in one of them.
+WarpLocation WarpRecorder::locate_by_low_half(const WarpCapture& capture, uint64_t taken,
+                                              uint32_t low_half, uint64_t length_ns) const {
   WarpLocation uncertain;
   uncertain.is_uncertain = true;
-  const auto taken = clock_->stamp_at(capture.device, capture.taken_ns);
-  if (!taken) return uncertain;
   const int64_t opened_ns = capture.opened_ns != 0 ? capture.opened_ns : session_start_ns_;
   const int64_t window_ns = capture.taken_ns - opened_ns;
   const int64_t longest_ns = window_ns + window_ns / kStampDriftParts + 2 * kStampSlackNs;
-  const uint64_t latest = *taken + kStampSlackNs;
+  const uint64_t latest = taken + kStampSlackNs;
   const auto length = static_cast<int64_t>(length_ns);
   // How long before `latest` it began, at least.
   const int64_t shortest_ns = length + (static_cast<uint32_t>(latest - length_ns) - low_half);
@@ -273,8 +271,9 @@ WarpLocation WarpRecorder::locate(const WarpCapture& capture, const WarpExtent& 
     if (extent.origin) {
       const auto location = locate_at(capture, *extent.origin, extent.length_ns);
       if (location) return *location;
-    } else if (extent.low_half && clock_->stamp_at(capture.device, capture.taken_ns)) {
-      return locate_by_low_half(capture, *extent.low_half, extent.length_ns);
+    } else if (extent.low_half) {
+      const auto taken = clock_->stamp_at(capture.device, capture.taken_ns);
+      if (taken) return locate_by_low_half(capture, *taken, *extent.low_half, extent.length_ns);
     }
   }
   return {std::nullopt, find_by_launch(capture), false};

@@ -59,7 +59,7 @@ class WarpRecorder {
   WarpLocation locate(const WarpCapture& capture, const WarpExtent& extent) const;
   std::optional<WarpLocation> locate_at(const WarpCapture& capture, uint64_t first,
                                         uint64_t length_ns) const;
-  WarpLocation locate_by_low_half(const WarpCapture& capture, uint32_t low_half,
+  WarpLocation locate_by_low_half(const WarpCapture& capture, uint64_t taken, uint32_t low_half,
                                   uint64_t length_ns) const;
   WarpPlace place(const WarpCapture& capture, const WarpExtent& extent,
                   std::vector<std::string>& problems) const;
