@@ -44,7 +44,7 @@ inline Dump read_dump(const std::string& path) {
     const auto size = static_cast<uint64_t>(std::max(std::ftell(file.get()), 0L));
     if (size > kMaxDumpBytes) return fail(kTooLarge);
     dump.words.reserve((size + kPiece + 7) / 8);
-    std::rewind(file.get());
+    if (std::fseek(file.get(), 0, SEEK_SET) != 0) return fail(std::strerror(errno));
   }
   size_t bytes = 0;
   for (size_t got = kPiece; got == kPiece;) {
