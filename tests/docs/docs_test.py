@@ -45,6 +45,8 @@ def library_sources():
         for path in sorted((ROOT / "src" / folder).rglob("*.cpp")):
             if not path.name.endswith("_test.cpp"):
                 yield path.read_text()
+    for path in sorted((ROOT / "python" / "gpufl").rglob("*.py")):
+        yield path.read_text()
 
 
 class ConfigurationTest(unittest.TestCase):
