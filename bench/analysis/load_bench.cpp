@@ -9,7 +9,6 @@
 // p99, min and max, of each device busy time, concurrency and gaps. The best of several rounds
 // counts, on the time that the core worked; peak memory is the process's, everything included. Not
 // timed: writing the session.
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -26,6 +25,7 @@
 #include "analysis/session_data.hpp"
 #include "base/clock.hpp"
 #include "bench/analysis/kernel_session.hpp"
+#include "bench/one_core.hpp"
 #include "bench/report.hpp"
 
 namespace {
@@ -45,37 +45,28 @@ struct Outcome {
   int64_t busy_ns = 0;
 };
 
-double cpu_s() { return static_cast<double>(base::clock_ns(CLOCK_PROCESS_CPUTIME_ID)) * 1e-9; }
-
 Outcome load(const char* folder) {
   Outcome outcome;
   const int64_t wall_ns = base::monotonic_ns();
-  const double begin_s = cpu_s();
+  const double begin_s = bench::cpu_s();
   const auto session = analysis::load(folder, {.threads = 1});
   if (!session) {
     std::fprintf(stderr, "%s\n", session.status().text().c_str());
     return outcome;
   }
-  outcome.load_cpu_s = cpu_s() - begin_s;
+  outcome.load_cpu_s = bench::cpu_s() - begin_s;
   analysis::AnalysisOptions options;
   options.depth = analysis::Depth::Summary;
   const analysis::Overview overview = analysis::analyze(*session, options);
   outcome.kernels = overview.kernels.is_known() ? overview.kernels->count : 0;
   for (const auto& device : overview.devices) outcome.busy_ns += device.busy_ns;
-  outcome.figures_cpu_s = cpu_s() - begin_s - outcome.load_cpu_s;
+  outcome.figures_cpu_s = bench::cpu_s() - begin_s - outcome.load_cpu_s;
   outcome.wall_s = static_cast<double>(base::monotonic_ns() - wall_ns) * 1e-9;
   outcome.table_bytes = static_cast<double>(session->tables.bytes());
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   outcome.peak_bytes = static_cast<double>(usage.ru_maxrss) * 1024;
   return outcome;
-}
-
-void pin_to_one_core() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(std::max(0, sched_getcpu()), &set);
-  sched_setaffinity(0, sizeof set, &set);
 }
 
 // A fresh program, so that its peak is its own.
@@ -134,7 +125,7 @@ size_t take_rows(int& argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (argc == 3 && std::string_view(argv[1]) == "--load") {
-    pin_to_one_core();
+    bench::pin_to_one_core();
     const Outcome outcome = load(argv[2]);
     return write(STDOUT_FILENO, &outcome, sizeof outcome) == sizeof outcome ? 0 : 1;
   }

@@ -8,7 +8,6 @@
 // occupancy, correlation, scope and line. Occupancy and lines are added to what was loaded, because
 // the recorded trace that the kernels are drawn from has none. The best of several rounds counts,
 // on the time that the core worked. Not timed: writing the session, compressing the trace.
-#include <sched.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -17,9 +16,9 @@
 #include <string>
 
 #include "analysis/session_data.hpp"
-#include "base/clock.hpp"
 #include "base/json.hpp"
 #include "bench/analysis/kernel_session.hpp"
+#include "bench/one_core.hpp"
 #include "bench/report.hpp"
 #include "export/export.hpp"
 #include "symbols/session_frames.hpp"
@@ -32,15 +31,6 @@ using namespace gpufl;
 constexpr size_t kRows = 1'000'000;
 constexpr int kRounds = 5;
 constexpr uint32_t kLines = 120;
-
-double cpu_s() { return static_cast<double>(base::clock_ns(CLOCK_PROCESS_CPUTIME_ID)) * 1e-9; }
-
-void pin_to_one_core() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(std::max(0, sched_getcpu()), &set);
-  sched_setaffinity(0, sizeof set, &set);
-}
 
 base::Json dictionary(const char* name) {
   return base::Json::object().set("type", "dict").set("dict", name);
@@ -87,16 +77,16 @@ int measure(const fs::path& folder, bench::Report& report) {
   uint64_t bytes = 0;
   uint64_t packed_bytes = 0;
   for (int round = 0; round < kRounds; ++round) {
-    const double begin_s = cpu_s();
+    const double begin_s = bench::cpu_s();
     auto run = analysis::load_run(log, {.threads = 1});
     if (!run) return fail(run.status());
-    load_s = std::min(load_s, cpu_s() - begin_s);
+    load_s = std::min(load_s, bench::cpu_s() - begin_s);
     add_arguments(run->sessions.front());
-    const double loaded_s = cpu_s();
+    const double loaded_s = bench::cpu_s();
     const auto written =
         exporting::write_export(*run, exporting::Target::Perfetto, {folder / "trace", true, {}});
     if (!written) return fail(written.status());
-    export_s = std::min(export_s, cpu_s() - loaded_s);
+    export_s = std::min(export_s, bench::cpu_s() - loaded_s);
     bytes = written->bytes;
     if (round != 0) continue;
     const auto packed =
@@ -118,7 +108,7 @@ int measure(const fs::path& folder, bench::Report& report) {
 
 int main(int argc, char** argv) {
   bench::Report report("export_bench", argc, argv);
-  pin_to_one_core();
+  bench::pin_to_one_core();
   std::string folder = (fs::temp_directory_path() / "gpufl_export_bench_XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) {
     std::perror(folder.c_str());

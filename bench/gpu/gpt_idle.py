@@ -14,8 +14,8 @@ import os
 import pathlib
 import statistics
 import tempfile
-import time
 
+import gpt_rounds
 import torch_session
 
 SETS = 20
@@ -27,14 +27,8 @@ MODES = ("plain", "again", "stopped", "dormant")
 
 
 def group(training, torch, steps):
-    """Milliseconds of the middle step, each of which is waited for."""
-    costs = []
-    for _ in range(steps):
-        start = time.perf_counter()
-        training.step()
-        torch.cuda.synchronize()
-        costs.append((time.perf_counter() - start) * 1e3)
-    return statistics.median(costs)
+    """Milliseconds of the middle step."""
+    return statistics.median(gpt_rounds.step_costs(torch, training, steps))
 
 
 def work(mode, folder, connection):

@@ -11,17 +11,12 @@ import argparse
 import contextlib
 import pathlib
 import shutil
-import statistics
 import tempfile
-import time
 
+import gpt_rounds
 import torch_session
 
-ROUNDS = 30
-STEPS = 6
-WARM_STEPS = 2  # of a group; CUPTI and the collector begin in them
 LOG_STEPS = 150
-MODEL_FILE = "gpt_model.py"
 
 
 class Groups:
@@ -32,14 +27,7 @@ class Groups:
         self.inexact = []
 
     def steps(self, count):
-        """Milliseconds of each step, which is waited for."""
-        costs = []
-        for _ in range(count):
-            start = time.perf_counter()
-            self.training.step()
-            self.torch.cuda.synchronize()
-            costs.append((time.perf_counter() - start) * 1e3)
-        return costs
+        return gpt_rounds.step_costs(self.torch, self.training, count)
 
     @contextlib.contextmanager
     def mode(self, name):
@@ -59,36 +47,21 @@ class Groups:
 
     def cost(self, name):
         with self.mode(name):
-            return statistics.median(self.steps(WARM_STEPS + STEPS)[WARM_STEPS:])
-
-
-def mean(costs, places):
-    return statistics.geometric_mean(costs[place] for place in places)
+            return gpt_rounds.group_cost(self.torch, self.training)
 
 
 def measure_ratios(groups, report):
-    # Neighbours are compared, so that the machine has little time to drift between them; every other
-    # round goes backwards.
     order = ("off", "bare", "trace", "bare", "stacks", "trace", "off")
-    rounds = []
-    for number in range(ROUNDS):
-        backwards = number % 2 == 1
-        costs = [groups.cost(name) for name in (reversed(order) if backwards else order)]
-        rounds.append(costs[::-1] if backwards else costs)
-
-    def ratios(subject, baseline):
-        return [mean(costs, subject) / mean(costs, baseline) for costs in rounds]
-
-    modes = (("off", 0, 6), ("bare CUPTI", 1, 3), ("Trace", 2, 5), ("Trace with stacks", 4))
-    for name, *places in modes:
-        middle = statistics.median(mean(costs, places) for costs in rounds)
-        report.value(f"step, {name}", middle, "ms")
-    report.ratio("A/A, off", ratios([6], [0]))
-    report.ratio("A/A, bare CUPTI", ratios([3], [1]))
-    report.ratio("Trace / bare CUPTI", ratios([2], [1, 3]), ("<=", 1.03))
-    report.ratio("Trace with stacks / Trace", ratios([4], [5]), ("<=", 1.40))
-    report.ratio("Trace / off", ratios([2, 5], [0, 6]))
-    report.ratio("bare CUPTI / off", ratios([1, 3], [0, 6]))
+    rounds = gpt_rounds.Rounds(order, groups.cost)
+    rounds.report_steps(
+        report, ("off", 0, 6), ("bare CUPTI", 1, 3), ("Trace", 2, 5), ("Trace with stacks", 4)
+    )
+    report.ratio("A/A, off", rounds.ratios([6], [0]))
+    report.ratio("A/A, bare CUPTI", rounds.ratios([3], [1]))
+    report.ratio("Trace / bare CUPTI", rounds.ratios([2], [1, 3]), ("<=", 1.03))
+    report.ratio("Trace with stacks / Trace", rounds.ratios([4], [5]), ("<=", 1.40))
+    report.ratio("Trace / off", rounds.ratios([2, 5], [0, 6]))
+    report.ratio("bare CUPTI / off", rounds.ratios([1, 3], [0, 6]))
 
 
 def log_figures(groups, stacks):
@@ -96,7 +69,7 @@ def log_figures(groups, stacks):
     logs = pathlib.Path(tempfile.mkdtemp(dir=groups.folder))
     with torch_session.Session(logs, stacks=stacks):
         groups.steps(LOG_STEPS)
-    figures, error = torch_session.read_figures(logs, MODEL_FILE)
+    figures, error = torch_session.read_figures(logs, gpt_rounds.MODEL_FILE)
     if error is not None:
         groups.inexact.append(error)
     if figures.kernels == 0:
@@ -132,7 +105,7 @@ def main():
     report = torch_session.Report("gpt_overhead", arguments.json)
     report.note("gpu", torch.cuda.get_device_name(0))
     report.note("torch", torch.__version__)
-    report.note("steps_a_group", STEPS)
+    report.note("steps_a_group", gpt_rounds.STEPS)
     with tempfile.TemporaryDirectory(prefix="gpufl-gpt-") as folder:
         groups = Groups(torch, gpt_model.Training(), folder)
         groups.steps(20)

@@ -11,20 +11,15 @@ import argparse
 import contextlib
 import pathlib
 import shutil
-import statistics
 import sys
 import tempfile
-import time
 
+import gpt_rounds
 import torch_session
 
 sys.path.insert(0, str(torch_session.PACKAGES))
 
-ROUNDS = 30
-STEPS = 6
-WARM_STEPS = 2  # of a group; CUPTI and the collector begin in them
 LABELLED_STEPS = 60
-MODEL_FILE = "gpt_model.py"
 
 
 class Groups:
@@ -34,14 +29,7 @@ class Groups:
         self.gpufl, self.torch, self.training, self.folder = gpufl, torch, training, folder
 
     def steps(self, count):
-        """Milliseconds of each step, which is waited for."""
-        costs = []
-        for _ in range(count):
-            start = time.perf_counter()
-            self.training.step()
-            self.torch.cuda.synchronize()
-            costs.append((time.perf_counter() - start) * 1e3)
-        return costs
+        return gpt_rounds.step_costs(self.torch, self.training, count)
 
     @contextlib.contextmanager
     def session(self, labels):
@@ -59,9 +47,9 @@ class Groups:
 
     def cost(self, mode):
         if mode == "off":
-            return statistics.median(self.steps(WARM_STEPS + STEPS)[WARM_STEPS:])
+            return gpt_rounds.group_cost(self.torch, self.training)
         with self.session(mode == "labels") as session:
-            cost = statistics.median(self.steps(WARM_STEPS + STEPS)[WARM_STEPS:])
+            cost = gpt_rounds.group_cost(self.torch, self.training)
         shutil.rmtree(session.log_dir)
         return cost
 
@@ -76,27 +64,11 @@ class Groups:
 
 
 def measure_ratios(groups, report):
-    # Neighbours are compared, so that the machine has little time to drift between them; every other
-    # round goes backwards.
-    order = ("off", "trace", "labels", "trace", "off")
-    rounds = []
-    for number in range(ROUNDS):
-        backwards = number % 2 == 1
-        costs = [groups.cost(name) for name in (reversed(order) if backwards else order)]
-        rounds.append(costs[::-1] if backwards else costs)
-
-    def mean(costs, places):
-        return statistics.geometric_mean(costs[place] for place in places)
-
-    def ratios(subject, baseline):
-        return [mean(costs, subject) / mean(costs, baseline) for costs in rounds]
-
-    for name, *places in (("off", 0, 4), ("Trace", 1, 3), ("Trace with labels", 2)):
-        middle = statistics.median(mean(costs, places) for costs in rounds)
-        report.value(f"step, {name}", middle, "ms")
-    report.ratio("A/A, Trace", ratios([3], [1]))
-    report.ratio("Trace with labels / Trace", ratios([2], [1, 3]), ("<=", 1.10))
-    report.ratio("Trace with labels / off", ratios([2], [0, 4]))
+    rounds = gpt_rounds.Rounds(("off", "trace", "labels", "trace", "off"), groups.cost)
+    rounds.report_steps(report, ("off", 0, 4), ("Trace", 1, 3), ("Trace with labels", 2))
+    report.ratio("A/A, Trace", rounds.ratios([3], [1]))
+    report.ratio("Trace with labels / Trace", rounds.ratios([2], [1, 3]), ("<=", 1.10))
+    report.ratio("Trace with labels / off", rounds.ratios([2], [0, 4]))
 
 
 def measure_labels(groups, report):
@@ -106,7 +78,7 @@ def measure_labels(groups, report):
     if len(kernels) == 0:
         torch_session.cannot_run("no kernel was recorded")
     has_op = kernels["op"].notna()
-    has_line = kernels["line"].astype(str).str.startswith(f"{MODEL_FILE}:")
+    has_line = kernels["line"].astype(str).str.startswith(f"{gpt_rounds.MODEL_FILE}:")
     backward = kernels["backward"].fillna(0) == 1
     report.note("kernels_a_step", round(len(kernels) / LABELLED_STEPS))
     report.note("kernels_of_the_backward_pass_a_step", round(backward.sum() / LABELLED_STEPS))
@@ -147,7 +119,7 @@ def main():
     report = torch_session.Report("torch_labels", arguments.json)
     report.note("gpu", torch.cuda.get_device_name(0))
     report.note("torch", torch.__version__)
-    report.note("steps_a_group", STEPS)
+    report.note("steps_a_group", gpt_rounds.STEPS)
     with tempfile.TemporaryDirectory(prefix="gpufl-labels-") as folder:
         groups = Groups(gpufl, torch, gpt_model.Training(), folder)
         groups.steps(20)

@@ -10,7 +10,6 @@
 // read with what was written. The best of several rounds counts. The bars are on the time that the
 // core worked, kernel included, so that a busy machine or a slow disk does not decide; wall time,
 // which waits for fsync, is printed beside it.
-#include <sched.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -23,6 +22,7 @@
 
 #include "bench/log/kernel_rows.hpp"
 #include "bench/log/log_run.hpp"
+#include "bench/one_core.hpp"
 #include "bench/report.hpp"
 
 namespace {
@@ -52,13 +52,6 @@ size_t take_rows(int& argc, char** argv) {
     break;
   }
   return rows;
-}
-
-void pin_to_one_core() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(std::max(0, sched_getcpu()), &set);
-  sched_setaffinity(0, sizeof set, &set);
 }
 
 std::vector<Batch> draw(KernelRows& source, size_t rows, size_t per_batch) {
@@ -141,7 +134,7 @@ int measure(size_t rows, const fs::path& folder, Report& report) {
 int main(int argc, char** argv) {
   const size_t rows = take_rows(argc, argv);
   Report report("log_bench", argc, argv);
-  pin_to_one_core();
+  gpufl::bench::pin_to_one_core();
   std::string folder = (fs::temp_directory_path() / "gpufl_log_bench_XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) {
     std::perror(folder.c_str());

@@ -9,7 +9,6 @@
 // The sequence of kernels, their configurations and times are those of a small GPT on an H200. Not
 // timed: making the records. The best of several rounds counts, on the time that this thread
 // worked.
-#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -20,6 +19,7 @@
 #include "backend/nvidia/activity_decoder.hpp"
 #include "backend/nvidia/cupti_api.hpp"
 #include "base/clock.hpp"
+#include "bench/one_core.hpp"
 #include "bench/replay/log_sink.hpp"
 #include "bench/replay/record_stream.hpp"
 #include "bench/report.hpp"
@@ -113,10 +113,7 @@ int measure(const fs::path& folder, bench::Report& report) {
 
 int main(int argc, char** argv) {
   bench::Report report("decode_bench", argc, argv);
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(std::max(0, sched_getcpu()), &set);
-  sched_setaffinity(0, sizeof set, &set);
+  bench::pin_to_one_core();
   std::string folder = (fs::temp_directory_path() / "gpufl-decode-XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) return 2;
   const int code = measure(folder, report);

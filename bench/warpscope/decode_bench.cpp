@@ -7,7 +7,6 @@
 // four groups with 20,000 records a lane: a v1 region, the same with each lane in one piece, and
 // one with a side block, payloads and tokens. The best of several rounds counts, on the time that
 // the core worked; the first round, which also gets its memory from the system, stands beside it.
-#include <sched.h>
 #include <time.h>
 #include <warpscope_host.hpp>
 
@@ -18,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.hpp"
+#include "bench/one_core.hpp"
 #include "bench/report.hpp"
 
 namespace {
@@ -29,15 +28,6 @@ using Placement = ws::CaptureLayout::Placement;
 constexpr uint32_t kBlocks = 132, kGroups = 4, kRecords = 20'000, kEvents = 6;
 constexpr int kRounds = 7;
 constexpr double kMillion = 1e6;
-
-double cpu_s() { return static_cast<double>(base::clock_ns(CLOCK_PROCESS_CPUTIME_ID)) * 1e-9; }
-
-void pin_to_one_core() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(std::max(0, sched_getcpu()), &set);
-  sched_setaffinity(0, sizeof set, &set);
-}
 
 ws::CaptureLayout layout_of(Placement placement, bool extension) {
   ws::CaptureLayout layout;
@@ -86,9 +76,9 @@ template <typename Decode>
 bool measure(Decode&& decode, Rates& rates) {
   constexpr double kAll = double{kBlocks} * kGroups * (kRecords - 1) / kMillion;
   for (int round = 0; round < kRounds; ++round) {
-    const double begin = cpu_s();
+    const double begin = bench::cpu_s();
     const ws::Trace trace = decode();
-    const double rate = kAll / (cpu_s() - begin);
+    const double rate = kAll / (bench::cpu_s() - begin);
     if (round == 0) rates.first = rate;
     rates.best = std::max(rates.best, rate);
     if (trace.spans.size() != size_t{kBlocks} * kGroups * (kRecords / 2 - 1) ||
@@ -105,7 +95,7 @@ bool measure(Decode&& decode, Rates& rates) {
 
 int main(int argc, char** argv) {
   bench::Report report("warpscope_decode_bench", argc, argv);
-  pin_to_one_core();
+  bench::pin_to_one_core();
   report.note("lanes", uint32_t{kBlocks * kGroups});
   report.note("records_a_lane", uint32_t{kRecords - 1});
   const std::string unit = "million records/s";

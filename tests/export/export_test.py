@@ -8,7 +8,6 @@ and gzip, and a protobuf reader of pprof's published profile.proto.
 import csv
 import gzip
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -16,18 +15,8 @@ import unittest
 from decimal import Decimal
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-VENV_PYTHON = ROOT / ".deps/venv/bin/python"
-
-try:
-    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-    from perfetto.protos.perfetto.trace import perfetto_trace_pb2
-except ImportError:
-    # The wheels of tools/requirements/export.txt live in the project's own environment.
-    if VENV_PYTHON.exists() and Path(sys.prefix) != VENV_PYTHON.parents[1]:
-        os.execv(VENV_PYTHON, [str(VENV_PYTHON), *sys.argv])
-    print("skipped: no perfetto package; './dev setup' installs it")
-    sys.exit(77)
+from perfetto_definitions import perfetto_trace_pb2  # isort: skip
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 HARD_NAME = "gemm<\"q\", 'x'>\n\x01 \u03c0 \ufffd"
 LATE = 2**53 + 1

@@ -4,8 +4,8 @@
 # no CMake, no compiler. Sourced by ./dev.
 
 readonly portable=build/portable
-# What of the build folder has to travel to the GPU machine.
-readonly carried=("$portable/bin" "$portable/lib" "$portable/benchmarks")
+# What has to travel to the GPU machine besides the sources: bin, lib and benchmarks of the folder.
+readonly carried_archive=build/portable.tar.gz
 readonly carried_limit_mib=64
 readonly carried_python=3.12
 
@@ -13,9 +13,9 @@ gpu_test_main() {
   case ${1:-} in
     --help)
       say "usage: ./dev gpu-test [--build | filter]"
-      say "--build (on the build machine): makes ${carried[*]}, to be carried to the"
-      say "GPU machine with the sources."
-      say "Otherwise, on the GPU machine: runs them and prints 'N passed, N failed'."
+      say "--build (on the build machine): makes $carried_archive, to be carried to the GPU machine with"
+      say "the sources."
+      say "Otherwise, on the GPU machine: unpacks it, runs the tests, prints 'N passed, N failed'."
       say "filter: a GoogleTest filter, such as 'Monitor*', or a Python test: 'torch_trace_test' or"
       say "'torch_trace_test.TorchTrace.test_x'. Exit 2: no GPU, nothing carried, or no test that"
       say "the filter matches."
@@ -32,10 +32,24 @@ gpu_test_build() {
   configure portable -DGPUFL_CUDA=ON -DGPUFL_BENCH=ON
   build_preset portable
   carry_package
+  tar -czf "$carried_archive" -C "$portable" bin lib benchmarks
+  carried_sum >"$portable/carried_sum"
   local size_mib
-  size_mib=$(du -cm --apparent-size "${carried[@]}" | tail -n 1 | cut -f1)
-  say "Carry: ${carried[*]} ($size_mib MiB)"
+  size_mib=$(du -m "$carried_archive" | cut -f1)
+  say "Carry: $carried_archive ($size_mib MiB)"
   [[ $size_mib -le $carried_limit_mib ]] || die "more than $carried_limit_mib MiB do not travel"
+}
+
+carried_sum() { cksum <"$carried_archive"; }
+
+# Unpacks what was carried here, unless that has been done.
+unpack_carried() {
+  [[ -f $carried_archive ]] || return 0
+  if [[ -f $portable/carried_sum && $(<"$portable/carried_sum") == "$(carried_sum)" ]]; then return; fi
+  rm -rf "${portable:?}"/{bin,lib,benchmarks}
+  mkdir -p "$portable"
+  tar -xzf "$carried_archive" -C "$portable"
+  carried_sum >"$portable/carried_sum"
 }
 
 # The Python package, for the CPython of the GPU machine.
@@ -70,6 +84,7 @@ has_gpu() {
 
 gpu_test_run() {
   local filter=$1 path passed=0 failed=0 skipped=0 output status count chosen=()
+  unpack_carried
   compgen -G "$portable/bin/*_device_test" >/dev/null ||
     cannot_tell "no device tests in $portable/bin: './dev gpu-test --build' makes them"
   has_gpu || cannot_tell "this machine has no NVIDIA GPU, or this container does not see it"
