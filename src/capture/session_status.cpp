@@ -20,30 +20,6 @@ Json to_json(const std::map<std::string, uint64_t>& counts) {
   return object;
 }
 
-// What is lost so far; what nobody counts is not among it.
-Json losses(const format::Ledger& ledger) {
-  Json object = Json::object();
-  const auto add = [&](std::string_view name, uint64_t count) {
-    if (count > 0) object.set(name, count);
-  };
-  add("launches_missing", ledger.launches_missing.value_or(0));
-  add("graph_kernels_missing", ledger.graph_kernels_missing.value_or(0));
-  add("vendor_dropped", ledger.vendor_dropped.value_or(0));
-  add("impossible_times", ledger.impossible_times.value_or(0));
-  add("notes_dropped", ledger.notes_dropped.value_or(0));
-  add("markers_dropped", ledger.markers_dropped.value_or(0));
-  add("stacks_dropped", ledger.stacks_dropped.value_or(0));
-  add("scopes_dropped", ledger.scopes_dropped);
-  add("scopes_forgotten", ledger.scopes_forgotten);
-  add("names_overflowed", ledger.names_overflowed);
-  add("counters_overflowed", ledger.counters_overflowed);
-  add("rounds_lost", ledger.rounds_lost);
-  add("events_dropped", ledger.events_dropped);
-  add("dictionary_overflows", ledger.writer.dictionary_overflows);
-  for (const auto& [reason, rows] : ledger.writer.dropped) add(reason, rows);
-  return object;
-}
-
 Json cost(const format::Ledger& ledger) {
   Json object = Json::object();
   object.set("collector_cpu_ns", ledger.collector_cpu_ns);
@@ -105,7 +81,7 @@ Json session_status(const StatusParts& parts) {
   if (parts.instruments.gate) out.set("capture_range", parts.instruments.gate->range());
   if (!status.ledger.writer.paused.empty()) out.set("log_paused", status.ledger.writer.paused);
   out.set("rows", to_json(status.ledger.writer.rows));
-  out.set("losses", losses(status.ledger)).set("cost", cost(status.ledger));
+  out.set("losses", to_json(status.ledger.losses())).set("cost", cost(status.ledger));
   if (tracer) out.set("tracer", to_json(status.trace, now_ns, status));
   return out;
 }

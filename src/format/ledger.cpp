@@ -133,22 +133,40 @@ constexpr auto kDeviceCounts = [](auto& device, auto visit) {
 
 }  // namespace
 
-Completeness Ledger::completeness() const {
+std::map<std::string, uint64_t> Ledger::losses() const {
+  std::map<std::string, uint64_t> losses = writer.dropped;
   // A missed sampler tick is a reading that was never taken: told, but nothing recorded was lost.
-  uint64_t losses = scopes_dropped + scopes_forgotten + names_overflowed + counters_overflowed +
-                    samplers_stuck + rounds_lost + events_dropped + writer.windows_deleted +
-                    writer.dictionary_overflows + launches_missing.value_or(0) +
-                    graph_kernels_missing.value_or(0) + vendor_dropped.value_or(0) +
-                    impossible_times.value_or(0) + notes_dropped.value_or(0) +
-                    markers_dropped.value_or(0) + stacks_dropped.value_or(0);
-  for (const auto& [reason, rows] : writer.dropped) losses += rows;
-  if (launches_seen && kernel_records) {
-    // Whose records are missing may be unknown; how many are is not.
-    const uint64_t found =
-        *kernel_records + launches_unfinished.value_or(0) + launches_outside_range.value_or(0);
-    if (*launches_seen + graph_kernel_records.value_or(0) > found) ++losses;
-  }
-  if (losses > 0) return Completeness::Incomplete;
+  losses["scopes_dropped"] = scopes_dropped;
+  losses["scopes_forgotten"] = scopes_forgotten;
+  losses["names_overflowed"] = names_overflowed;
+  losses["counters_overflowed"] = counters_overflowed;
+  losses["samplers_stuck"] = samplers_stuck;
+  losses["rounds_lost"] = rounds_lost;
+  losses["events_dropped"] = events_dropped;
+  losses["windows_deleted"] = writer.windows_deleted;
+  losses["dictionary_overflows"] = writer.dictionary_overflows;
+  losses["launches_missing"] = launches_missing.value_or(0);
+  losses["graph_kernels_missing"] = graph_kernels_missing.value_or(0);
+  losses["vendor_dropped"] = vendor_dropped.value_or(0);
+  losses["impossible_times"] = impossible_times.value_or(0);
+  losses["notes_dropped"] = notes_dropped.value_or(0);
+  losses["markers_dropped"] = markers_dropped.value_or(0);
+  losses["stacks_dropped"] = stacks_dropped.value_or(0);
+  std::erase_if(losses, [](const auto& loss) { return loss.second == 0; });
+  return losses;
+}
+
+uint64_t Ledger::launches_without_record() const {
+  if (!launches_seen || !kernel_records) return 0;
+  const uint64_t owed = *launches_seen + graph_kernel_records.value_or(0);
+  const uint64_t found =
+      *kernel_records + launches_unfinished.value_or(0) + launches_outside_range.value_or(0);
+  return owed > found ? owed - found : 0;
+}
+
+Completeness Ledger::completeness() const {
+  // Whose records are missing may be unknown; how many are is not.
+  if (!losses().empty() || launches_without_record() > 0) return Completeness::Incomplete;
   return lacks_launch_count() ? Completeness::NotProven : Completeness::Complete;
 }
 

@@ -86,6 +86,11 @@ struct Ledger {
   std::set<std::string, std::less<>> unknown;
 
   bool knows(std::string_view name) const { return unknown.find(name) == unknown.end(); }
+  // Every count above that tells of something lost and is not zero, by its name in the line; rows
+  // that the writer dropped by their reason.
+  std::map<std::string, uint64_t> losses() const;
+  // Launches that have neither a record nor an excuse; 0 also where nobody counted.
+  uint64_t launches_without_record() const;
   Completeness completeness() const;
   bool is_complete() const { return completeness() == Completeness::Complete; }
   // Kernels were recorded, and nobody counted launches.

@@ -36,6 +36,19 @@ std::string count_text(uint64_t n, std::string_view what) {
   return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s");
 }
 
+// "its ledger tells of losses: markers_dropped 3, spool_full 200"
+std::string losses_text(const Ledger& ledger) {
+  std::map<std::string, uint64_t> losses = ledger.losses();
+  if (ledger.launches_missing.value_or(0) == 0 && ledger.launches_without_record() > 0) {
+    losses["launches without record"] = ledger.launches_without_record();
+  }
+  std::string text;
+  for (const auto& [name, count] : losses) {
+    text.append(text.empty() ? "" : ", ").append(name).append(" ").append(std::to_string(count));
+  }
+  return "its ledger tells of losses: " + text;
+}
+
 class VerifyPass final : public Visitor {
  public:
   explicit VerifyPass(VerifyResult& result) : result_(result) {}
@@ -227,7 +240,7 @@ void VerifyPass::finish() {
   }
   const Completeness told =
       result_.ledger ? result_.ledger->completeness() : Completeness::Complete;
-  if (told == Completeness::Incomplete) reasons.push_back("its ledger tells of losses");
+  if (told == Completeness::Incomplete) reasons.push_back(losses_text(*result_.ledger));
   if (result_.windows.deleted > 0) {
     reasons.push_back(count_text(result_.windows.deleted, "window") + " with " +
                       count_text(result_.rows_deleted, "row") + " deleted to stay within limits");

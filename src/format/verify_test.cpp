@@ -94,7 +94,21 @@ TEST(VerifyTest, BelievesALedgerThatTellsOfLosses) {
   ledger.vendor_dropped = 3;
   const VerifyResult result = verify_rows([](LogWriter&, Batch&) {}, ledger);
   EXPECT_EQ(result.verdict, Verdict::Losses);
-  EXPECT_EQ(result.reasons, std::vector<std::string>{"its ledger tells of losses"});
+  EXPECT_EQ(result.reasons,
+            std::vector<std::string>{"its ledger tells of losses: vendor_dropped 3"});
+}
+
+// Whatever makes the verdict is told.
+TEST(VerifyTest, NamesEveryLoss) {
+  Ledger ledger;
+  ledger.launches_seen = 7, ledger.kernel_records = 5;
+  ledger.notes_dropped = 1, ledger.markers_dropped = 2, ledger.stacks_dropped = 3;
+  ledger.scopes_forgotten = 4;
+  const VerifyResult result = verify_rows([](LogWriter&, Batch&) {}, ledger);
+  EXPECT_EQ(result.reasons,
+            std::vector<std::string>{
+                "its ledger tells of losses: launches without record 2, markers_dropped 2, "
+                "notes_dropped 1, scopes_forgotten 4, stacks_dropped 3"});
 }
 
 class VerifyFilesTest : public ::testing::Test {

@@ -39,15 +39,17 @@ bool is_in_python_library(std::string_view path) {
 // Wherever it lies: wheels, conda and containers put these everywhere.
 bool is_runtime_library(std::string_view module) {
   const std::string_view name = base_name(module);
-  return starts_with_any(
-      name,
-      {"libcuda.so", "libcudart",  "libcupti",    "libcublas",   "libcudnn",    "libcufft",
-       "libcufile",  "libcurand",  "libcusolver", "libcusparse", "libcutensor", "libnccl",
-       "libnv",      "libtorch",   "libc10",      "libshm.so",   "libcaffe2",   "libstdc++",
-       "libc++",     "libc.so",    "libc-2",      "libm.so",     "libm-2",      "libpthread",
-       "libdl",      "librt",      "ld-linux",    "ld-2",        "libgcc_s",    "libgomp",
-       "libomp",     "libiomp",    "libtbb",      "libmkl",      "libpython",   "libgpufl",
-       "libffi",     "linux-vdso", "[vdso]",      "libtriton",   "libxla",      "libtensorflow"});
+  return starts_with_any(name, {"libcuda.so",  "libcudart",     "libcupti",         "libcublas",
+                                "libcudnn",    "libcufft",      "libcufile",        "libcurand",
+                                "libcusolver", "libcusparse",   "libcutensor",      "libnccl",
+                                "libnv",       "libtorch",      "libc10",           "libshm.so",
+                                "libcaffe2",   "libstdc++",     "libc++",           "libc.so",
+                                "libc-2",      "libm.so",       "libm-2",           "libpthread",
+                                "libdl",       "librt",         "ld-linux",         "ld-2",
+                                "libgcc_s",    "libgomp",       "libomp",           "libiomp",
+                                "libtbb",      "libmkl",        "libpython",        "libgpufl",
+                                "libffi",      "linux-vdso",    "[vdso]",           "libtriton",
+                                "libxla",      "libtensorflow", "__triton_launcher"});
 }
 
 // "python3.12": the interpreter may have everything linked into it.
@@ -170,10 +172,15 @@ std::vector<CodeFrame> resolve_stack(const std::vector<int64_t>& frame_ids,
 }
 
 const CodeFrame* user_frame(const std::vector<CodeFrame>& stack) {
-  const auto found = std::find_if(stack.begin(), stack.end(), [](const CodeFrame& frame) {
-    return frame.origin == Origin::User;
+  const auto is_own = [](const CodeFrame& frame) { return frame.origin == Origin::User; };
+  const auto found = std::find_if(stack.begin(), stack.end(), is_own);
+  if (found == stack.end()) return nullptr;
+  if (found->line > 0) return &*found;
+  // An address says less than the line of Python that led to it.
+  const auto line = std::find_if(found, stack.end(), [&](const CodeFrame& frame) {
+    return is_own(frame) && frame.is_python() && frame.line > 0;
   });
-  return found != stack.end() ? &*found : nullptr;
+  return line != stack.end() ? &*line : &*found;
 }
 
 // The vendor's functions call each other; the outermost of those at the stack's end is the one.

@@ -32,7 +32,8 @@ struct CodeFrame : CodeLocation {
 std::vector<CodeFrame> resolve_stack(const std::vector<int64_t>& frame_ids,
                                      const SessionFrames& frames, const SymbolFile& symbols);
 
-// The innermost frame of the program's own; null: there is none, the driver did it by itself.
+// The innermost frame of the program's own, where that is native code without a line the innermost
+// line of Python outside of it; null: there is none, the driver did it by itself.
 const CodeFrame* user_frame(const std::vector<CodeFrame>& stack);
 // The function of the vendor's API that the program, or a library for it, called: "cudaMemcpy".
 // Empty: no symbol tells.

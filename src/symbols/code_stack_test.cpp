@@ -38,7 +38,8 @@ TEST(OriginTest, OfNativeCode) {
        {"/usr/lib/x86_64-linux-gnu/libcuda.so.580.1", "/home/me/x/libcudart.so.13",
         "/opt/conda/lib/libtorch_cuda.so", "/usr/lib/x86_64-linux-gnu/libfoo.so",
         "/usr/bin/python3.12", "/opt/conda/bin/python", "/lib64/ld-linux-x86-64.so.2",
-        "/venv/lib/python3.12/site-packages/apex/amp_C.so", "/opt/gpufl/libgpufl.so.0.1"}) {
+        "/venv/lib/python3.12/site-packages/apex/amp_C.so", "/opt/gpufl/libgpufl.so.0.1",
+        "/home/me/.triton/cache/AB12/__triton_launcher.cpython-312-x86_64-linux-gnu.so"}) {
     EXPECT_EQ(of(module), Origin::Library) << module;
   }
   EXPECT_EQ(of(""), Origin::Internal);
@@ -122,6 +123,21 @@ TEST_F(CodeStackTest, WithoutSymbolsTheModule) {
   symbols_.frames[2] = {{"step", "", 0, false}};
   const auto named = resolve_stack({1, 2}, frames_, symbols_);
   EXPECT_EQ(site_text(*user_frame(named)), "step() of train");
+}
+
+// An extension of the user's own: without debug info its address says less than the line of Python.
+TEST_F(CodeStackTest, ALineOfPythonBeforeNativeCodeWithoutOne) {
+  EXPECT_EQ(site_text(*user_frame(resolve_stack({1, 2, 5, 4, 3}, frames_, symbols_))),
+            "train.py:90 in train_step()");
+  symbols_.frames[2] = {{"step", "", 0, false}};
+  EXPECT_EQ(site_text(*user_frame(resolve_stack({1, 2, 5, 3}, frames_, symbols_))),
+            "train.py:90 in train_step()");
+  // Libraries' lines are nobody's own, and with a line of its own the extension is the place.
+  EXPECT_EQ(site_text(*user_frame(resolve_stack({1, 2, 5, 4}, frames_, symbols_))),
+            "step() of train");
+  symbols_.frames[2] = {{"step", "/home/me/step.cpp", 12, false}};
+  EXPECT_EQ(site_text(*user_frame(resolve_stack({1, 2, 5, 3}, frames_, symbols_))),
+            "step.cpp:12 in step()");
 }
 
 TEST_F(CodeStackTest, NoFrameOfTheProgram) {
