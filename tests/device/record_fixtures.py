@@ -33,8 +33,8 @@ GPUFL = PORTABLE / "bin" / "gpufl"
 RECORDER = PORTABLE / "lib" / "libgpufl_cupti_recorder.so"
 PYTORCH = ROOT / "tests" / "device" / "pytorch"
 PREFIX = "h200_"
-# What stays in the repository for good. One step of a GPT is 327 KiB of what CUPTI delivers, and
-# cannot be shorter: PyTorch's own calls are most of it.
+# What stays in the repository for good. One step of a GPT is 327 KiB of what CUPTI delivers and cannot
+# be shorter: two thirds are the thousand variables of PyTorch's modules, which CUPTI reports as memory.
 MOST_BYTES = {".cupti": 350 * 1024, "": 300 * 1024}
 TIMEOUT_S = 60
 KILLED = 128 + 9  # as `gpufl trace` tells it

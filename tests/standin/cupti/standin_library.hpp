@@ -83,6 +83,9 @@ inline CUgraphExec graph_exec_handle(uint64_t number) {
 // Of the version that is played; 0 for a kind that the stand-in does not know.
 size_t record_size(CUpti_ActivityKind kind);
 
+// As CUPTI calls it, with its version; null: it is not known here.
+const char* function_name(CUpti_CallbackDomain domain, CUpti_CallbackId id);
+
 void write_call(Library& lib, CUpti_ActivityKind kind, CUpti_CallbackId id, uint64_t start,
                 uint32_t correlation, int result);
 

@@ -368,41 +368,6 @@ uint32_t enabled_kinds() {
   return static_cast<uint32_t>(lib.kinds.size() + lib.driver_calls.size());
 }
 
-struct FunctionName {
-  CUpti_CallbackDomain domain;
-  CUpti_CallbackId id;
-  const char* name;
-};
-#define STANDIN_DRIVER(name) {CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_##name, #name}
-#define STANDIN_RUNTIME(name) {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_##name, #name}
-constexpr FunctionName kNames[] = {
-    STANDIN_DRIVER(cuLaunchKernel),
-    STANDIN_DRIVER(cuLaunchKernelEx_ptsz),
-    STANDIN_DRIVER(cuLaunchCooperativeKernelMultiDevice),
-    STANDIN_DRIVER(cuGraphLaunch),
-    STANDIN_DRIVER(cuGraphInstantiateWithFlags),
-    STANDIN_DRIVER(cuGraphNodeSetEnabled),
-    STANDIN_DRIVER(cuCtxSynchronize),
-    STANDIN_DRIVER(cuMemcpyDtoH_v2),
-    STANDIN_DRIVER(cuMemcpyHtoDAsync_v2),
-    STANDIN_DRIVER(cuProfilerStart),
-    STANDIN_DRIVER(cuProfilerStop),
-    STANDIN_DRIVER(cuMemHostAlloc),
-    STANDIN_DRIVER(cuModuleLoadData),
-    STANDIN_DRIVER(cuStreamSynchronize),
-    STANDIN_DRIVER(cuStreamBeginCapture_v2),
-    STANDIN_DRIVER(cuStreamEndCapture),
-    STANDIN_RUNTIME(cudaLaunchKernel_v7000),
-    STANDIN_RUNTIME(cudaGraphLaunch_v10000),
-    STANDIN_RUNTIME(cudaStreamBeginCapture_v10000),
-    STANDIN_RUNTIME(cudaStreamEndCapture_v10000),
-    STANDIN_RUNTIME(cudaMemcpy_v3020),
-    STANDIN_RUNTIME(cudaMemcpyAsync_v3020),
-    STANDIN_RUNTIME(cudaMemsetAsync_v3020),
-    STANDIN_RUNTIME(cudaDeviceSynchronize_v3020),
-    STANDIN_RUNTIME(cudaMalloc_v3020),
-};
-
 constexpr CuptiStandin kStandin = {
     reset,         fail,    launch,           copy,       fill,      synchronize,
     allocate,      capture, next_correlation, hold_calls, finalized, is_subscribed,
@@ -436,12 +401,10 @@ STANDIN_EXPORT CUptiResult cuptiGetTimestamp(uint64_t* timestamp) {
 
 STANDIN_EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id,
                                                 const char** name) {
-  for (const FunctionName& function : kNames) {
-    if (function.domain != domain || function.id != id) continue;
-    *name = function.name;
-    return CUPTI_SUCCESS;
-  }
-  return CUPTI_ERROR_INVALID_PARAMETER;
+  const char* const known = function_name(domain, id);
+  if (known == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  *name = known;
+  return CUPTI_SUCCESS;
 }
 
 STANDIN_EXPORT CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
