@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A matrix product with one loading and two multiplying groups, recorded by the fast path: writes
 // the capture and a Perfetto trace, checks the result, prints what each group did.
-//   gemm [--size N] [--slow loader|multiplier] [--slow-cycles N] [--output FOLDER]
+//   gemm [--size N] [--blocks N] [--slow loader|multiplier] [--slow-cycles N] [--output FOLDER]
 
 #include <cstdlib>
 #include <string>
@@ -14,6 +14,7 @@ namespace {
 
 struct Options {
   int size = 4096;
+  int blocks = 0;  // 0: one for each multiprocessor
   uint32_t slow_group = gemm::kNumGroups;
   uint32_t slow_cycles = 1000;
   std::string output = ".";
@@ -24,6 +25,8 @@ bool parse(int argc, char** argv, Options& options) {
     const std::string name = argv[i], value = argv[i + 1];
     if (name == "--size") {
       options.size = std::atoi(value.c_str());
+    } else if (name == "--blocks") {
+      options.blocks = std::atoi(value.c_str());
     } else if (name == "--slow" && (value == "loader" || value == "multiplier")) {
       options.slow_group = value == "loader" ? gemm::kLoader : gemm::kSecondMultiplier;
     } else if (name == "--slow-cycles") {
@@ -34,7 +37,8 @@ bool parse(int argc, char** argv, Options& options) {
       return false;
     }
   }
-  return argc % 2 == 1 && options.size > 0 && options.size % gemm::kTileN == 0;
+  return argc % 2 == 1 && options.size > 0 && options.size % gemm::kTileN == 0 &&
+         options.blocks >= 0;
 }
 
 }  // namespace
@@ -43,8 +47,8 @@ int main(int argc, char** argv) {
   Options options;
   if (!parse(argc, argv, options)) {
     std::fprintf(stderr,
-                 "usage: %s [--size N, a multiple of 256] [--slow loader|multiplier]\n"
-                 "       [--slow-cycles N] [--output FOLDER]\n",
+                 "usage: %s [--size N, a multiple of 256] [--blocks N]\n"
+                 "       [--slow loader|multiplier] [--slow-cycles N] [--output FOLDER]\n",
                  argv[0]);
     return 64;
   }
@@ -56,7 +60,8 @@ int main(int argc, char** argv) {
   }
   const gemm::Problem problem = {options.size, options.size, options.size, options.slow_group,
                                  options.slow_cycles};
-  const uint32_t blocks = ws_example::multiprocessors();
+  const uint32_t blocks =
+      options.blocks != 0 ? static_cast<uint32_t>(options.blocks) : ws_example::multiprocessors();
   gemm::Operands operands(problem);
   ws_example::DeviceCapture capture(gemm::layout_of(problem, blocks, true), gemm::names());
   using Profiler = ws::FastProfiler<true, ws::Clock::Globaltimer, true>;

@@ -2,7 +2,7 @@
 // Softmax of rows as a pipeline of three groups: one thread loads rows by the bulk copy engine,
 // four warps compute in place, one thread stores them. Recorded into wire format v1 with a side
 // block, so that nothing has to be repeated when it is decoded.
-//   softmax [--rows N] [--output FOLDER]
+//   softmax [--rows N] [--blocks N] [--output FOLDER]
 
 #include <cmath>
 #include <string>
@@ -128,14 +128,15 @@ double largest_error(const std::vector<float>& in, const std::vector<float>& out
 }  // namespace
 
 int main(int argc, char** argv) {
-  int rows = 4096;
+  int rows = 4096, blocks_wanted = 0;
   std::string output = ".";
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::string(argv[i]) == "--rows") rows = std::atoi(argv[i + 1]);
+    if (std::string(argv[i]) == "--blocks") blocks_wanted = std::atoi(argv[i + 1]);
     if (std::string(argv[i]) == "--output") output = argv[i + 1];
   }
-  if (argc % 2 == 0 || rows <= 0) {
-    std::fprintf(stderr, "usage: %s [--rows N] [--output FOLDER]\n", argv[0]);
+  if (argc % 2 == 0 || rows <= 0 || blocks_wanted < 0) {
+    std::fprintf(stderr, "usage: %s [--rows N] [--blocks N] [--output FOLDER]\n", argv[0]);
     return 64;
   }
   std::vector<float> in(static_cast<size_t>(rows) * kColumns);
@@ -146,7 +147,8 @@ int main(int argc, char** argv) {
   from.upload(in);
   to.fill_bytes(0xff);
 
-  const uint32_t blocks = ws_example::multiprocessors();
+  const uint32_t blocks =
+      blocks_wanted != 0 ? static_cast<uint32_t>(blocks_wanted) : ws_example::multiprocessors();
   ws::CaptureLayout layout;
   layout.num_blocks = blocks;
   layout.num_groups = kNumGroups;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The smallest use: four warps that wait and work, in wire format v1, decoded in C++.
-//   toy [trace.json]
+//   toy [trace.json [dump]]
 
 #include <cuda_runtime.h>
 #include <warpscope.cuh>
@@ -62,6 +62,10 @@ int main(int argc, char** argv) {
   ws::print_durations(trace, events);
   if (!ws::write_chrome_trace(trace, events, {"warp 0", "warp 1", "warp 2", "warp 3"}, path)) {
     std::fprintf(stderr, "cannot write %s\n", path);
+    return 2;
+  }
+  if (argc > 2 && !ws::write_dump(words.data(), words.size(), argv[2])) {
+    std::fprintf(stderr, "cannot write %s\n", argv[2]);
     return 2;
   }
   std::printf("%zu spans in %s: open it on https://ui.perfetto.dev\n", trace.spans.size(), path);

@@ -5,12 +5,15 @@ The kernel is compiled while the program runs, by NVRTC through CuPy: warpscope.
 as an include path and nothing else. Run it on a machine with a GPU:
 
     pip install ./python/warpscope
-    python examples/warpscope/python/pipeline.py
+    python examples/warpscope/python/pipeline.py [--blocks N] [--output FOLDER]
 
 It prints how long loading, computing and waiting took, and writes pipeline.perfetto-trace for
-https://ui.perfetto.dev. The producer is faster than the consumer, so it is the one that waits.
+https://ui.perfetto.dev and the capture itself. The producer is faster than the consumer, so it is
+the one that waits.
 """
 
+import argparse
+import pathlib
 import sys
 
 import cupy
@@ -98,7 +101,12 @@ def launch(kernel, prof, tiles, load_ns=LOAD_NS, compute_ns=COMPUTE_NS):
 
 
 def main():
-    tiles, blocks = 16, cupy.cuda.Device().attributes["MultiProcessorCount"]
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--blocks", type=int, help="default: one for each multiprocessor")
+    parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("."))
+    options = parser.parse_args()
+    tiles = 16
+    blocks = options.blocks or cupy.cuda.Device().attributes["MultiProcessorCount"]
     prof = ws.Profiler(
         blocks,
         len(GROUPS),
@@ -114,7 +122,11 @@ def main():
     launch(compile_kernel(), prof, tiles)
     result = prof.decode()
     result.print_durations()
-    print("written:", result.to_perfetto("pipeline.perfetto-trace"), prof.save("pipeline.bin"))
+    dump = prof.save(options.output / "pipeline.wscap")
+    trace = result.to_perfetto(options.output / "pipeline.perfetto-trace")
+    print(f"{len(result.spans_array())} spans in {dump} and {trace}")
+    is_complete = len(result.spans_array()) == blocks * 4 * tiles and not result.problems
+    return 0 if is_complete else 1
 
 
 if __name__ == "__main__":
