@@ -15,14 +15,17 @@ Json dict(const char* text) {
 }
 
 TEST(OriginTest, OfPython) {
-  for (const char* file : {"/home/me/train.py", "train.py", "<string>", "<ipython-input-1>",
-                           "/home/me/lib/pythonic/a.py", "/opt/app/lib/model.py"}) {
+  for (const char* file :
+       {"/home/me/train.py", "train.py", "<string>", "<ipython-input-1>",
+        "/home/me/lib/pythonic/a.py", "/opt/app/lib/model.py", "/home/me/c.py"}) {
     EXPECT_EQ(origin_of_python(file), Origin::User) << file;
   }
   for (const char* file :
        {"/usr/lib/python3.12/threading.py", "/opt/conda/lib/python3.11/json/decoder.py",
         "/home/me/.venv/lib/python3.12/site-packages/torch/cuda/__init__.py",
-        "/usr/lib/python3/dist-packages/numpy/core.py", "<frozen importlib._bootstrap>"}) {
+        "/usr/lib/python3/dist-packages/numpy/core.py", "<frozen importlib._bootstrap>",
+        "<eval_with_key>.3 from /x.py:1 in exec",
+        "/tmp/torchinductor_me/aa/caayemptj7e7cd4rw24a4l63q4gppjposetilsifnmfbulu665uk.py"}) {
     EXPECT_EQ(origin_of_python(file), Origin::Library) << file;
   }
 }

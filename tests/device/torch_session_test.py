@@ -5,30 +5,51 @@ with scopes around a step, and with stacks that lead to the model's lines."""
 import collections
 
 import device_tools
-from device_tools import program, rows, run
+from device_tools import program, rows
+
+ORDERS = (
+    "gpufl_first",
+    "torch_first",
+    "profiler_before",
+    "profiler_after",
+    "profiler_inside",
+    "profiler_around",
+)
 
 
-class TorchOrders(device_tools.TracedTest):
+class TorchSession(device_tools.TracedTest):
+    @classmethod
+    def commands(cls, logs):
+        orders = {order: program("orders.py", logs / order, order) for order in ORDERS}
+        return {**orders, "scopes": program("scopes.py", logs / "scopes")}
+
     def kernels(self, order):
         """What the session and PyTorch's profiler saw, the latter from the program itself."""
-        seen = int(run(program("orders.py", self.logs, order)).split()[-1])
-        session = self.only_session()
-        return len([k for k in rows(session, "kernel") if "elementwise" in k["name"]]), seen
+        seen = int(self.output(order).split()[-1])
+        kernels = rows(self.session(order), "kernel")
+        return len([kernel for kernel in kernels if "elementwise" in kernel["name"]]), seen
+
+    def named_state(self, order):
+        """Whether the session says, in words, what stood in the way."""
+        session = self.session(order)
+        lines = rows(session, "capability") + rows(session, "event")
+        words = {"another_subscriber", "another_tool", "callbacks_taken_over"}
+        return any(words & {line.get("reason"), line.get("name")} for line in lines)
 
     def test_gpufl_before_torch(self):
         ours, _ = self.kernels("gpufl_first")
         self.assertGreaterEqual(ours, 100)
-        self.assert_exact(self.only_session())
+        self.assert_exact(self.session("gpufl_first"))
 
     def test_torch_before_gpufl(self):
         ours, _ = self.kernels("torch_first")
         self.assertGreaterEqual(ours, 100)
-        self.assert_exact(self.only_session())
+        self.assert_exact(self.session("torch_first"))
 
     def test_after_pytorchs_profiler(self):
         ours, theirs = self.kernels("profiler_before")
         self.assertGreaterEqual(theirs, 50)
-        self.assertTrue(ours >= 100 or self.named_state(), ours)
+        self.assertTrue(ours >= 100 or self.named_state("profiler_before"), ours)
 
     def test_before_pytorchs_profiler(self):
         ours, theirs = self.kernels("profiler_after")
@@ -40,25 +61,16 @@ class TorchOrders(device_tools.TracedTest):
         # PyTorch's profiler finds CUPTI's callbacks taken, says so and records no GPU work; it goes
         # on, and so do we.
         self.assertEqual(theirs, 0)
-        self.assertTrue(ours >= 180 or self.named_state(), ours)
+        self.assertTrue(ours >= 180 or self.named_state("profiler_inside"), ours)
 
     def test_a_session_begins_while_pytorchs_profiler_runs(self):
         ours, theirs = self.kernels("profiler_around")
         self.assertGreaterEqual(theirs, 50, "nothing of its own trace is torn down")
-        self.assertTrue(ours >= 50 or self.named_state(), ours)
+        self.assertTrue(ours >= 50 or self.named_state("profiler_around"), ours)
 
-    def named_state(self):
-        """Whether the session says, in words, what stood in the way."""
-        session = self.only_session()
-        lines = rows(session, "capability") + rows(session, "event")
-        words = {"another_subscriber", "another_tool", "callbacks_taken_over"}
-        return any(words & {line.get("reason"), line.get("name")} for line in lines)
-
-
-class TorchScopes(device_tools.TracedTest):
     def test_every_pass_holds_its_kernels_and_the_backward_pass_inherits(self):
-        thread = int(run(program("scopes.py", self.logs)).split()[-1])
-        session = self.only_session()
+        thread = int(self.output("scopes").split()[-1])
+        session = self.session("scopes")
         launches = self.assert_exact(session)
         names = {scope["id"]: scope["name"] for scope in rows(session, "scope")}
         counts = collections.Counter()

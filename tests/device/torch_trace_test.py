@@ -4,28 +4,48 @@
 import json
 import pathlib
 import time
-import unittest
 
 import device_tools
-from device_tools import GPUFL, PROGRAMS, PYTHON, program, rows, run, sessions_in
+from device_tools import (
+    GPUFL,
+    PROGRAMS,
+    PYTHON,
+    only_session_in,
+    program,
+    rows,
+    run,
+    sessions_in,
+    trace,
+)
 
 
 class TorchTrace(device_tools.TracedTest):
+    @classmethod
+    def commands(cls, logs):
+        ranks = [PYTHON, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone"]
+        return {
+            "training": trace(logs / "training", program("training.py", 5)),
+            "ranks": trace(logs / "ranks", [*ranks, PROGRAMS / "ranks.py"]),
+            "nvtx": trace(logs / "nvtx", program("training.py", 3, "nvtx")),
+            "range": trace(
+                logs / "range", program("training.py", 3, "nvtx"), "--capture-range", "nvtx:step 1"
+            ),
+            "waits": trace(logs / "waits", program("sync_in_loop.py"), "--stacks"),
+        }
+
     def test_a_training_is_traced_as_it_is(self):
-        output = self.trace(program("training.py", 5))
-        self.assertIn("5\n", output)
-        session = self.only_session()
+        self.assertIn("5\n", self.output("training"))
+        session = self.session("training")
         self.assertGreater(self.assert_exact(session), 5 * 900)
         (line,) = rows(session, "session")
         self.assertEqual(line["engine"].lower(), "trace")
         self.assertGreater(len(rows(session, "memcpy")), 0)
 
     def test_every_rank_of_torchrun_has_a_session(self):
-        command = [PYTHON, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone"]
-        output = self.trace([*command, PROGRAMS / "ranks.py"])
+        output = self.output("ranks")
         by_rank = {}
         runs = set()
-        for session in sessions_in(self.logs):
+        for session in sessions_in(self.logs / "ranks"):
             (line,) = rows(session, "session")
             runs.add(line["run_id"])
             if "rank" in line:
@@ -36,8 +56,7 @@ class TorchTrace(device_tools.TracedTest):
         self.assertGreater(launches[1], launches[0] * 1.2)
 
     def test_ranges_of_nvtx_become_markers(self):
-        self.trace(program("training.py", 3, "nvtx"))
-        markers = rows(self.only_session(), "marker")
+        markers = rows(self.session("nvtx"), "marker")
         names = [marker["name"] for marker in markers]
         for step in range(3):
             self.assertEqual(names.count(f"step {step}"), 1, names)
@@ -51,8 +70,7 @@ class TorchTrace(device_tools.TracedTest):
         )
 
     def test_only_the_range_that_is_named(self):
-        self.trace(program("training.py", 3, "nvtx"), "--capture-range", "nvtx:step 1")
-        session = self.only_session()
+        session = self.session("range")
         (marker,) = [m for m in rows(session, "marker") if m["name"] == "step 1"]
         end = marker["start_ns"] + marker["duration_ns"]
         kernels = rows(session, "kernel")
@@ -61,18 +79,19 @@ class TorchTrace(device_tools.TracedTest):
             self.assertTrue(marker["start_ns"] <= kernel["api_start_ns"] <= end, kernel)
 
     def test_the_line_that_waits_in_a_loop(self):
-        output = self.trace(program("sync_in_loop.py"), "--stacks")
+        output = self.output("waits")
         line = next(int(text) for text in output.splitlines() if text.isdigit())
-        session = self.only_session()
+        session = self.session("waits")
         expected = f"sync_in_loop.py:{line} in train_step"
         waits = [row for row in rows(session, "sync") if expected in row.get("at", "")]
         self.assertGreaterEqual(len(waits), 20, rows(session, "sync")[:3])
         self.assertIn(f"sync_in_loop.py:{line}", run([GPUFL, "report", session]))
 
     def test_dormant_until_told_and_off_again(self):
+        logs = self.logs / "dormant"
         variables = {
             "CUDA_INJECTION64_PATH": str(device_tools.torch_session.INJECTION),
-            "GPUFL_LOG_PATH": str(self.logs),
+            "GPUFL_LOG_PATH": str(logs),
             "GPUFL_PROFILING_ENGINE": "Trace",
             "GPUFL_DORMANT": "1",
         }
@@ -85,16 +104,17 @@ class TorchTrace(device_tools.TracedTest):
             self.assertIn("libgpufl_inject", maps)
             self.assertEqual(control("status")["rows"].get("kernel", 0), 0)
             control("start")
-            time.sleep(0.5)
-            started = control("status")
+            deadline = time.monotonic() + 30
+            while (started := control("status"))["tracer"]["kernels"] <= 10:
+                self.assertLess(time.monotonic(), deadline, started)
+                time.sleep(0.05)
             self.assertEqual(started["tracer"]["state"], "recording", started)
-            self.assertGreater(started["tracer"]["kernels"], 10, started)
             control("stop")
             time.sleep(0.2)
             stopped = control("status")["rows"]["kernel"]
             time.sleep(0.3)
             self.assertEqual(control("status")["rows"]["kernel"], stopped)
-        self.assertGreaterEqual(len(rows(self.only_session(), "kernel")), stopped)
+        self.assertGreaterEqual(len(rows(only_session_in(logs), "kernel")), stopped)
 
 
 if __name__ == "__main__":

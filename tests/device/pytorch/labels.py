@@ -35,6 +35,8 @@ class Batches(torch.utils.data.Dataset):
         return torch.full((gpt_model.SEQUENCES, gpt_model.TOKENS), i)
 
 
+if how == "compiled":
+    gpt_model.LAYERS = 2  # compiling takes longer than all else
 training = gpt_model.Training()
 train(training, 2)
 if how == "compiled":
