@@ -24,25 +24,40 @@ constexpr int kLaunches = 4;
 constexpr int kRounds = 24;
 static_assert(kRounds >= bench::kMinPairs);
 
-// The floor: a leader that reads the timer and keeps nothing.
+// The floor: a leader that reads the timer and stores nothing. What it read is used, at once or one
+// event later, or compilers leave the reading out.
+template <bool kIsCompared>
 class TimerOnly : public ws::DisabledProfiler {
  public:
-  __device__ void init(const ws::Capture&, Ring&, uint32_t, bool is_leader) {
+  __device__ void init(const ws::Capture& capture, Ring&, uint32_t, bool is_leader) {
+    words_ = capture.words;
     is_leader_ = is_leader;
   }
   __device__ void start(ws::Ev) { read(); }
   __device__ void end(ws::Ev) { read(); }
+  __device__ void finalize() {
+    if (is_leader_ && (times_ ^ time_) == kNever) words_[0] = kNever;
+  }
 
  private:
   __device__ void read() {
-    if (is_leader_) ws::globaltimer_lo();
+    if (!is_leader_) return;
+    times_ ^= time_;
+    time_ = ws::globaltimer_lo();
+    if (kIsCompared && time_ == kNever) words_[0] = kNever;
   }
+  static constexpr uint32_t kNever = 0x12345677;  // nanoseconds: ticks of the timer are even
+  uint64_t* words_ = nullptr;
+  uint32_t times_ = 0, time_ = 0;
   bool is_leader_ = false;
 };
 
-// Wire format v1 with its fences where its first description has them: behind a begin, before an
-// end.
-class FenceBehindBegin : public ws::DisabledProfiler {
+enum class FencePlace { BeforeEach, BehindBegin };
+
+// The least that wire format v1 asks for: no cap, no counts. Its fences are before every record, or
+// behind a begin and before an end.
+template <FencePlace kFence>
+class PlainV1 : public ws::DisabledProfiler {
  public:
   __device__ void init(const ws::Capture& capture, Ring&, uint32_t group, bool is_leader) {
     const uint32_t lane = ws::device::block_index() * capture.num_groups + group;
@@ -52,8 +67,9 @@ class FenceBehindBegin : public ws::DisabledProfiler {
     is_leader_ = is_leader;
   }
   __device__ void start(ws::Ev event) {
+    if (kFence == FencePlace::BeforeEach) __threadfence_block();
     record(event, ws::kBegin);
-    __threadfence_block();
+    if (kFence == FencePlace::BehindBegin) __threadfence_block();
   }
   __device__ void end(ws::Ev event) {
     __threadfence_block();
@@ -167,8 +183,10 @@ using V1 = ws::Profiler<true>;
 using Fast = ws::FastProfiler<true>;
 constexpr Variant kOff = {"off", false, &Measurement::cost<ws::Profiler<false>>};
 const Variant kVariants[] = {
-    {"timer read alone", false, &Measurement::cost<TimerOnly>},
-    {"v1, fence behind begin", false, &Measurement::cost<FenceBehindBegin>},
+    {"timer read alone", false, &Measurement::cost<TimerOnly<false>>},
+    {"timer read and compared", false, &Measurement::cost<TimerOnly<true>>},
+    {"plain v1", false, &Measurement::cost<PlainV1<FencePlace::BeforeEach>>},
+    {"plain v1, fence behind begin", false, &Measurement::cost<PlainV1<FencePlace::BehindBegin>>},
     {"v1", false, &Measurement::cost<V1>},
     {"v1, cycle clock", false, &Measurement::cost<ws::Profiler<true, ws::Clock::Cycles>>},
     {"fast path", true, &Measurement::cost<Fast>},
@@ -176,7 +194,7 @@ const Variant kVariants[] = {
     {"fast path, extended", true,
      &Measurement::cost<ws::FastProfiler<true, ws::Clock::Globaltimer, true>>},
 };
-constexpr size_t kV1 = 2, kFast = 4;
+constexpr size_t kPlainV1 = 2, kV1 = 4, kFast = 6;
 constexpr size_t kNumVariants = std::size(kVariants);
 
 std::string described(const Shape& shape) {
@@ -185,11 +203,16 @@ std::string described(const Shape& shape) {
          (shape.gap == 0 ? "" : ", " + std::to_string(shape.gap) + " operations between");
 }
 
-// Every variant against the same loop without, round by round; returns fast path / v1.
-bench::Ratio measure(bench::Report& report, const Shape& shape, bool& is_complete) {
+// The fast path against v1, the profiler and the least there can be.
+struct Ratios {
+  bench::Ratio to_v1, to_plain_v1;
+};
+
+// Every variant against the same loop without, round by round.
+Ratios measure(bench::Report& report, const Shape& shape, bool& is_complete) {
   Measurement measurement(shape);
   std::vector<std::vector<double>> costs(kNumVariants);
-  std::vector<double> ratios;
+  std::vector<double> to_v1, to_plain_v1;
   for (int round = 0; round < kRounds + 1; ++round) {
     const double off = (measurement.*kOff.cost)(false);
     std::vector<double> now(kNumVariants);
@@ -200,7 +223,8 @@ bench::Ratio measure(bench::Report& report, const Shape& shape, bool& is_complet
     }
     if (round == 0) continue;  // the code is loaded, the clocks rise
     for (size_t v = 0; v < kNumVariants; ++v) costs[v].push_back(now[v]);
-    ratios.push_back(now[kFast] / now[kV1]);
+    to_v1.push_back(now[kFast] / now[kV1]);
+    to_plain_v1.push_back(now[kFast] / now[kPlainV1]);
   }
   for (size_t v = 0; v < kNumVariants; ++v) {
     report.difference(std::string(kVariants[v].name) + ", " + described(shape),
@@ -210,7 +234,7 @@ bench::Ratio measure(bench::Report& report, const Shape& shape, bool& is_complet
     (measurement.*kVariants[v].cost)(kVariants[v].is_in_lanes);
     is_complete = is_complete && measurement.is_complete(kVariants[v].is_in_lanes);
   }
-  return bench::summarize_ratios(ratios);
+  return {bench::summarize_ratios(to_v1), bench::summarize_ratios(to_plain_v1)};
 }
 
 }  // namespace
@@ -226,11 +250,15 @@ int main(int argc, char** argv) {
     const double bar = groups == 1 ? 0.7 : 0.55;
     for (const uint32_t blocks : {1u, 8u, all / 4, all / 2, all}) {
       const Shape shape = {blocks, groups, 0};
-      const bench::Ratio ratio = measure(report, shape, is_complete);
-      report.ratio("fast path / v1, " + described(shape), ratio, bench::at_most(bar));
+      const Ratios ratios = measure(report, shape, is_complete);
+      report.ratio("fast path / v1, " + described(shape), ratios.to_v1, bench::at_most(bar));
+      report.ratio("fast path / plain v1, " + described(shape), ratios.to_plain_v1,
+                   bench::at_most(bar));
     }
     const Shape spread = {all, groups, 64};
-    report.ratio("fast path / v1, " + described(spread), measure(report, spread, is_complete));
+    const Ratios ratios = measure(report, spread, is_complete);
+    report.ratio("fast path / v1, " + described(spread), ratios.to_v1);
+    report.ratio("fast path / plain v1, " + described(spread), ratios.to_plain_v1);
   }
   report.value("captures that lack a record", is_complete ? 0 : 1, "captures", bench::at_most(0));
   return report.finish();
