@@ -2,11 +2,11 @@
 """record_fixtures.py FOLDER [NAME...]: records, on a machine with a GPU, what the tests replay
 without one.
 
-Every program below runs under `gpufl trace`, whose session becomes an example of a real one; most of
-the first ones run under the recorder as well, which writes what CUPTI delivers
-(tests/trace/recordings). FOLDER gets fixtures.tar.gz with recordings/NAME.cupti and sessions/NAME/,
-and fixtures.txt, which says how large each is and how long it took. Ends with 1 when one failed, is
-not complete or is too large to keep.
+Every program below runs under `gpufl trace`, whose session becomes an example of a real one; the
+first ones run under the recorder as well, which writes what CUPTI delivers (tests/trace).
+FOLDER gets fixtures.tar.gz with recordings/NAME.cupti and sessions/NAME/, and fixtures.txt, which
+says how large each is and how long it took. Ends with 1 when one failed, is not complete or is too
+large to keep.
 
 record_fixtures.py FOLDER --repeats N: runs one steady program N times instead, and writes how long
 its kernels took in each run to FOLDER/noise.json: by how much runs of the same program differ.
@@ -33,8 +33,9 @@ GPUFL = PORTABLE / "bin" / "gpufl"
 RECORDER = PORTABLE / "lib" / "libgpufl_cupti_recorder.so"
 PYTORCH = ROOT / "tests" / "device" / "pytorch"
 PREFIX = "h200_"
-# What stays in the repository for good. One step of a GPT is 327 KiB of what CUPTI delivers and cannot
-# be shorter: two thirds are the thousand variables of PyTorch's modules, which CUPTI reports as memory.
+# What stays in the repository for good. One step of a GPT is 327 KiB of what CUPTI delivers and
+# cannot be shorter: two thirds are the thousand variables of PyTorch's modules, which CUPTI reports
+# as memory.
 MOST_BYTES = {".cupti": 350 * 1024, "": 300 * 1024}
 TIMEOUT_S = 60
 KILLED = 128 + 9  # as `gpufl trace` tells it

@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <sstream>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/test_command.hpp"
 #include "format/schema.hpp"
@@ -113,21 +116,29 @@ INSTANTIATE_TEST_SUITE_P(Sessions, GoldenTest,
                                            "newer_major"),
                          [](const auto& info) { return std::string(info.param); });
 
-// Sessions of real GPUs: what was recorded once must always read the same.
-class RecordingTest : public ::testing::TestWithParam<const char*> {
+// Sessions and runs of real GPUs: what was recorded once must always read the same.
+class RecordingTest : public ::testing::TestWithParam<std::string> {
  protected:
   static void SetUpTestSuite() { fs::current_path(kRecordings); }
 };
 
+std::vector<std::string> recordings() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(kRecordings)) {
+    if (entry.is_directory()) names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 TEST_P(RecordingTest, ReadsAsStored) {
-  const std::string session = GetParam();
-  ASSERT_TRUE(fs::is_directory(session));
+  const std::string& session = GetParam();
   expect_text(kRecordings / (session + ".verify.txt"), run("verify " + session));
   expect_text(kRecordings / (session + ".report.txt"), run("report --width 100 " + session));
 }
 
-INSTANTIATE_TEST_SUITE_P(Machines, RecordingTest, ::testing::Values("h200_monitor"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Machines, RecordingTest, ::testing::ValuesIn(recordings()),
+                         [](const auto& info) { return info.param; });
 
 // The session that people try first, in every format of the report. Texts lie beside the
 // recordings: a folder of sessions holds nothing else.
