@@ -56,6 +56,8 @@ def test_version_and_help(capsys):
         ["decode", "x", "--dialect", "v9"],
         ["decode", "x", "--events", "a=b"],
         ["decode", "x", "--num-groups", "0"],
+        ["decode", "x", "--blocks", "3-"],
+        ["decode", "x", "--from-ns", "-1"],
     ],
 )
 def test_wrong_usage(arguments, capsys):
@@ -81,11 +83,13 @@ def test_decode_as_json(dump, capsys):
 
 
 def test_decode_writes_traces(dump, tmp_path, capsys):
-    chrome, perfetto = tmp_path / "a.json", tmp_path / "a.pftrace"
+    chrome, perfetto, svg = (tmp_path / f"a.{ending}" for ending in ("json", "pftrace", "svg"))
     assert run("decode", dump, "--chrome", chrome, "--perfetto", perfetto) == 0
+    assert run("decode", dump, "--svg", svg, "--blocks", "1,3-4", "--to-ns", "100000") == 0
     assert capsys.readouterr().out == ""
     assert json.loads(chrome.read_text())["traceEvents"]
     assert perfetto.stat().st_size > 100
+    assert "block 1 " in svg.read_text() and "block 0" not in svg.read_text()
 
 
 def test_losses_and_what_cannot_be_read(dump, tmp_path, capsys):

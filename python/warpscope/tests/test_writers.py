@@ -4,6 +4,7 @@
 import json
 import subprocess
 import sys
+import xml.etree.ElementTree
 
 import fake_kernel
 import pytest
@@ -134,6 +135,66 @@ def test_perfetto_by_the_name_of_the_file(result, tmp_path):
     for name, is_json in (("a.json", True), ("a.pftrace", False), ("a.perfetto-trace", False)):
         result.to_perfetto(str(tmp_path / name))
         assert (tmp_path / name).read_bytes().startswith(b"{") == is_json
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def read_svg(path):
+    """What is drawn of each span, as the words that appear above it, and where."""
+    root = xml.etree.ElementTree.parse(path).getroot()
+    rects = [rect for rect in root.iter(f"{SVG}rect") if rect.find(f"{SVG}title") is not None]
+    place = ("x", "y", "width", "height")
+    return root, [
+        (rect.find(f"{SVG}title").text, [float(rect.get(key)) for key in place]) for rect in rects
+    ]
+
+
+def test_svg_has_every_span_on_its_place(result, tmp_path):
+    path = tmp_path / "a.svg"
+    assert result.to_svg(path, [3]) == path
+    root, drawn = read_svg(path)
+    assert len(drawn) == sum(span.block == 3 for span in SPANS)
+    width = float(root.get("width"))
+    for title, (x, _, wide, _) in drawn:
+        assert 0 < x <= x + wide <= width, title
+    # Overlapping ranges of a lane are never drawn over each other unless one is inside the other.
+    for i, (_, (x, y, wide, high)) in enumerate(drawn):
+        for _, (x2, y2, wide2, high2) in drawn[i + 1 :]:
+            if x < x2 + wide2 - 0.2 and x2 < x + wide - 0.2 and y < y2 + high2 and y2 < y + high:
+                assert (y, high) != (y2, high2)
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+    assert "block 3" in texts and "consumer" in texts and "producer" not in texts
+    marks = [path.find(f"{SVG}title").text for path in root.iter(f"{SVG}path") if len(path)]
+    assert len(marks) == 1 and "payload 9" in marks[0]
+
+
+def test_svg_of_some_blocks_and_times(result, tmp_path):
+    chosen = SPANS[-1]
+    result.to_svg(tmp_path / "a.svg", [chosen.block], chosen.begin_ns, chosen.end_ns)
+    _, drawn = read_svg(tmp_path / "a.svg")
+    reaching = [
+        span
+        for span in SPANS
+        if span.block == chosen.block
+        and span.begin_ns < chosen.end_ns
+        and span.end_ns >= chosen.begin_ns
+    ]
+    assert len(drawn) == len(reaching) > 0
+
+
+def test_svg_is_bounded_and_escaped(tmp_path):
+    spans = [ws.Span(0, 0, i % 2, 10 * i, 5) for i in range(200_000)]
+    many = ws.TraceResult(1, 1, spans, event_names=["<a>\x01", '"b" & c'])
+    many.to_svg(tmp_path / "a.svg")
+    _, drawn = read_svg(tmp_path / "a.svg")
+    assert 1000 < len(drawn) < 5000 and drawn[0][0].startswith("<a>\ufffd: 5 ns")
+    assert (tmp_path / "a.svg").stat().st_size < 1_000_000
+
+
+def test_svg_of_nothing(tmp_path):
+    ws.TraceResult(0, 0).to_svg(tmp_path / "a.svg")
+    assert read_svg(tmp_path / "a.svg")[1] == []
 
 
 def test_importing_brings_numpy_alone():

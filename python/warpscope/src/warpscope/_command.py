@@ -14,7 +14,7 @@ from ._dump import load
 from ._headers import device_header, include_dir
 from ._result import TraceResult
 from ._version import __version__
-from ._wire import DIALECTS
+from ._wire import DIALECTS, MAX_LANES
 
 GOOD, LOSSES, UNREADABLE, USAGE = 0, 1, 2, 64
 
@@ -57,6 +57,23 @@ def _names(text: str) -> dict[int, str]:
     return names
 
 
+def _blocks(text: str) -> list[int]:
+    """0,3 or 4-7, or both"""
+    found: list[int] = []
+    for word in text.split(","):
+        first, sign, last = word.partition("-")
+        if not first.isdigit() or (sign and not last.isdigit()):
+            raise argparse.ArgumentTypeError(f"{word!r} is no block: write 0,3 or 4-7")
+        found += range(int(first), min(int(last or first) + 1, MAX_LANES))
+    return found
+
+
+def _time_ns(text: str) -> int:
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is no time in ns")
+    return int(text)
+
+
 def _count(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not 1 or more")
@@ -85,6 +102,12 @@ def _parser() -> argparse.ArgumentParser:
     decode.add_argument(
         "--perfetto", metavar="OUT", help="write Perfetto's own format (.perfetto-trace, .pftrace)"
     )
+    decode.add_argument("--svg", metavar="OUT", help="draw a picture")
+    decode.add_argument(
+        "--blocks", type=_blocks, metavar="LIST", help="of the picture: 0,3 or 4-7 (the first four)"
+    )
+    decode.add_argument("--from-ns", type=_time_ns, metavar="NS", help="where the picture begins")
+    decode.add_argument("--to-ns", type=_time_ns, metavar="NS", help="where it ends")
     decode.add_argument("--events", type=_names, metavar="NAMES", help="wait,work or 0=wait,7=work")
     decode.add_argument("--groups", type=_names, metavar="NAMES", help="likewise")
     decode.add_argument("--dialect", choices=DIALECTS, default="v1", help="whose words these are")
@@ -114,7 +137,9 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         print(f"warpscope: {error}", file=sys.stderr)
         return UNREADABLE
     except MemoryError:
-        print(f"warpscope: {options.dump}: there is not enough memory to decode it", file=sys.stderr)
+        print(
+            f"warpscope: {options.dump}: there is not enough memory to decode it", file=sys.stderr
+        )
         return UNREADABLE
 
 
@@ -133,9 +158,11 @@ def _decode(options: argparse.Namespace) -> int:
         result.to_chrome_trace(options.chrome)
     if options.perfetto:
         result.to_perfetto(options.perfetto)
+    if options.svg:
+        result.to_svg(options.svg, options.blocks, options.from_ns, options.to_ns)
     if options.json:
         print(json.dumps(_report(result), indent=1))
-    elif options.summary or not (options.chrome or options.perfetto):
+    elif options.summary or not (options.chrome or options.perfetto or options.svg):
         result.print_durations()
     else:
         for problem in result.problems:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
@@ -28,18 +28,31 @@ class Line:
     instants: list[Instant]
 
 
-def lines(result: TraceResult) -> Iterator[Line]:
-    """All lanes, each as few lines as show every span of it; unmatched ones are drawn as well."""
+def lines(
+    result: TraceResult, blocks: Optional[list[int]] = None, apart: bool = False
+) -> Iterator[Line]:
+    """All lanes, or those of `blocks`, each as few lines as show every span of it; unmatched ones
+    are drawn as well. `apart`: ranges with a token, which are asynchronous, have lines of their
+    own, without nesting."""
     spans = np.concatenate([result.spans_array(), result.unmatched_array()])
-    spans = spans[np.lexsort((-spans["dur_ns"], spans["begin_ns"], spans["group"], spans["block"]))]
     instants = result.instants_array()
+    if blocks is not None:
+        spans = spans[np.isin(spans["block"], blocks)]
+        instants = instants[np.isin(instants["block"], blocks)]
+    spans = spans[np.lexsort((-spans["dur_ns"], spans["begin_ns"], spans["group"], spans["block"]))]
     instants = instants[np.lexsort((instants["ts_ns"], instants["group"], instants["block"]))]
     span_key, instant_key = _keys(spans), _keys(instants)
     for key in np.union1d(span_key, instant_key):
         own = spans[np.searchsorted(span_key, key) : np.searchsorted(span_key, key, "right")]
         first, last = np.searchsorted(instant_key, key), np.searchsorted(instant_key, key, "right")
         block, group = int(key) >> 32, int(key) & 0xFFFFFFFF
-        for number, line in enumerate(_split(to_spans(own)) or [[]]):
+        found = to_spans(own)
+        if apart:
+            nested = _split([span for span in found if span.token is None])
+            split = nested + _split([span for span in found if span.token is not None], False)
+        else:
+            split = _split(found)
+        for number, line in enumerate(split or [[]]):
             marks = to_instants(instants[first:last]) if number == 0 else []
             yield Line(block, group, number, line, marks)
 
@@ -48,7 +61,7 @@ def _keys(rows: Any) -> Any:
     return rows["block"].astype(np.uint64) << np.uint64(32) | rows["group"].astype(np.uint64)
 
 
-def _split(spans: list[Span]) -> list[list[Span]]:
+def _split(spans: list[Span], can_nest: bool = True) -> list[list[Span]]:
     found: list[list[Span]] = []
     open_ends: list[list[int]] = []  # of each line
     for span in spans:
@@ -56,7 +69,7 @@ def _split(spans: list[Span]) -> list[list[Span]]:
         for line, ends in zip(found, open_ends):
             while ends and ends[-1] <= begin:
                 ends.pop()
-            if not ends or end <= ends[-1]:
+            if not ends or (can_nest and end <= ends[-1]):
                 line.append(span)
                 ends.append(end)
                 break

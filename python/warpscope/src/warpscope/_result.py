@@ -10,7 +10,7 @@ from typing import Any, Optional, TextIO, Union
 
 import numpy as np
 
-from . import _chrome, _perfetto, _statistics
+from . import _chrome, _perfetto, _statistics, _svg
 from ._problems import Problem
 from ._rows import (
     LANE_DTYPE,
@@ -151,4 +151,16 @@ class TraceResult:
             _perfetto.write(self, path)
         else:
             _chrome.write(self, path)
+        return path
+
+    def to_svg(
+        self,
+        path: Union[str, os.PathLike[str]],
+        blocks: Optional[Iterable[int]] = None,
+        start_ns: Optional[int] = None,
+        end_ns: Optional[int] = None,
+    ) -> Union[str, os.PathLike[str]]:
+        """A picture for a page, which needs no viewer: of some blocks, the first four unless told,
+        between two times. Returns the path."""
+        _svg.write(self, path, blocks, start_ns, end_ns)
         return path

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Draws a picture of every capture that record_all.py kept. Needs no GPU.
+
+python examples/warpscope/draw_all.py FOLDER [--output docs/guide/warpscope]
+"""
+
+import argparse
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python" / "warpscope" / "src"))
+
+import warpscope as ws  # noqa: E402
+
+# Blocks and times that show what the example is about, large enough to read.
+PICTURES = {
+    "toy": {"blocks": [0, 1]},
+    "softmax": {"blocks": [0, 1], "end_ns": 40_000},
+    "gemm": {"blocks": [0, 1], "end_ns": 16_000},
+    "pipeline": {"blocks": [0, 1], "end_ns": 40_000},
+    "tiled_gemm": {"blocks": [0, 5], "end_ns": 16_000},
+    "triton_matmul": {"blocks": [0, 1, 2]},
+    "triton_matmul_3_stages": {"blocks": [0, 1, 2]},
+}
+# Wire format v1 alone has no names.
+NAMES = {
+    "toy": {
+        "event_names": ["wait", "work"],
+        "group_names": [f"warp {i}" for i in range(4)],
+    }
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("captures", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument(
+        "--output", type=pathlib.Path, default=ROOT / "docs" / "guide" / "warpscope"
+    )
+    options = parser.parse_args()
+    options.output.mkdir(parents=True, exist_ok=True)
+    for name, part in PICTURES.items():
+        result = ws.load(options.captures / f"{name}.wscap", **NAMES.get(name, {}))
+        if not result.names.kernel:
+            result.names.kernel = name
+        path = result.to_svg(options.output / f"{name}.svg", **part)
+        print(f"{path}: {path.stat().st_size} bytes")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
