@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every export of every recorded session, read by readers that are not ours: the same kernels, each as
+long as `gpufl cat` tells. Of the page that `gpufl report --format html` writes: that it needs nothing
+from anywhere else and stays small.
+
+usage: recordings_test.py GPUFL SESSION...
+"""
+
+import csv
+import gzip
+import html.parser
+import json
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from decimal import Decimal
+from pathlib import Path
+
+import export_test  # first: it looks for Perfetto's definitions
+
+MOST_PAGE_BYTES = 5_000_000
+
+
+def gather(pairs):
+    """Names and durations in nanoseconds, as sorted durations by name."""
+    found = defaultdict(list)
+    for name, duration in pairs:
+        found[name].append(int(duration))
+    return {name: sorted(durations) for name, durations in found.items()}
+
+
+def of_perfetto(path):
+    trace = export_test.Perfetto(path.read_bytes())
+    kernels = [one for one in trace.slices if one["cat"] == "kernel"]
+    return gather((one["name"], one["end"] - one["start"]) for one in kernels)
+
+
+def of_chrome(path):
+    events = json.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)["traceEvents"]
+    kernels = [one for one in events if one.get("cat") == "kernel"]
+    return gather((one["name"], Decimal(one["dur"]) * 1000) for one in kernels)
+
+
+def of_csv(path):
+    if not (path / "kernels.csv").exists():
+        return {}
+    with open(path / "kernels.csv", newline="", encoding="utf-8") as file:
+        return gather((row["name"], row["duration_ns"]) for row in csv.DictReader(file, strict=True))
+
+
+def of_json(path):
+    (session,) = json.loads(path.read_text(encoding="utf-8"))["sessions"]
+    table = session["tables"].get("kernels", {"columns": [], "rows": []})
+    columns = [column["name"] for column in table["columns"]]
+    rows = [dict(zip(columns, row, strict=True)) for row in table["rows"]]
+    return gather((row["name"], row["duration_ns"]) for row in rows)
+
+
+def totals(kernels):
+    return sum(sum(durations) for durations in kernels.values())
+
+
+def total_of_speedscope(path):
+    profiles = json.loads(path.read_text(encoding="utf-8"))["profiles"]
+    by_name = {profile["name"]: sum(profile["weights"]) for profile in profiles}
+    return by_name.get("GPU time by scope", 0)
+
+
+def total_of_pprof(path):
+    data = path.read_bytes()
+    data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+    return sum(sample.value[0] for sample in export_test.pprof_class().FromString(data).sample)
+
+
+class Page(html.parser.HTMLParser):
+    """What a page would load from elsewhere."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.loads = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        for name, value in attrs:
+            if name in ("src", "srcset") or (name == "href" and tag == "link"):
+                if value and not value.startswith("data:"):
+                    self.loads.append(f"{tag} {name}={value}")
+
+
+class Session:
+    def __init__(self, gpufl, session, folder):
+        self.gpufl, self.session, self.folder = gpufl, session, folder
+        self.wrong = []
+        printed = self.run("cat", session, "kernel").stdout.splitlines()
+        rows = [json.loads(line) for line in printed]
+        self.truth = gather((row["name"], row["duration_ns"]) for row in rows)
+
+    def run(self, *arguments):
+        return subprocess.run(
+            [self.gpufl, *map(str, arguments)], stdout=subprocess.PIPE, check=True
+        )
+
+    def export(self, form):
+        path = self.folder / f"{Path(self.session).name}.{form}"
+        self.run("export", self.session, "--to", form, "--output", path)
+        return path
+
+    def equal(self, what, found, expected):
+        if found != expected:
+            self.wrong.append(f"{self.session}: {what}: {found!r:.300} is not {expected!r:.300}")
+
+    def compare(self):
+        readers = {"perfetto": of_perfetto, "chrome": of_chrome, "csv": of_csv, "json": of_json}
+        for form, reader in readers.items():
+            self.equal(form, reader(self.export(form)), self.truth)
+        # A session without work has nothing for them, which is refused.
+        profiles = {"speedscope": total_of_speedscope, "pprof": total_of_pprof}
+        for form, reader in profiles.items() if self.truth else ():
+            self.equal(form, reader(self.export(form)), totals(self.truth))
+        page = self.folder / f"{Path(self.session).name}.html"
+        self.run("report", self.session, "--format", "html", "--output", page)
+        self.equal("page loads", Page(page.read_text(encoding="utf-8")).loads, [])
+        self.equal("page is small", page.stat().st_size <= MOST_PAGE_BYTES, True)
+        return self.wrong
+
+
+def main():
+    gpufl, *sessions = sys.argv[1:]
+    wrong = []
+    with tempfile.TemporaryDirectory(prefix="gpufl-exports-") as folder:
+        for session in sessions:
+            one = Session(gpufl, session, Path(folder))
+            wrong += one.compare()
+            print(f"{session}: {sum(map(len, one.truth.values()))} kernels, {len(one.wrong)} wrong")
+    print("\n".join(wrong[:50]))
+    return 1 if wrong or not sessions else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
