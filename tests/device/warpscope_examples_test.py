@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """warpscope's examples on a real GPU: each is run once, as a program, and its capture looked into.
-Those in C++ need the carried build."""
+Those in C++ need the carried build. Captures stay in the folder WARPSCOPE_CAPTURES, where it is set."""
 
 import os
 import pathlib
@@ -37,17 +37,21 @@ except ImportError as error:
 class Examples(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory(prefix="warpscope-")
-        cls.addClassCleanup(cls.folder.cleanup)
-        command = [sys.executable, str(EXAMPLES / "record_all.py"), cls.folder.name]
+        kept = os.environ.get("WARPSCOPE_CAPTURES")
+        if kept is None:
+            folder = tempfile.TemporaryDirectory(prefix="warpscope-")
+            cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(kept or folder.name)
+        command = [sys.executable, str(EXAMPLES / "record_all.py"), str(cls.folder)]
         ran = subprocess.run(
             [*command, "--programs", str(PROGRAMS)], capture_output=True, text=True
         )
         cls.printed = ran.stdout + ran.stderr
         cls.exit_code = ran.returncode
+        print(cls.printed, flush=True)
 
     def load(self, name, **names):
-        path = pathlib.Path(self.folder.name, f"{name}.wscap")
+        path = self.folder / f"{name}.wscap"
         self.assertTrue(path.is_file(), self.printed)
         result = ws.load(path, **names)
         self.assertEqual(result.problems, [], self.printed)
@@ -58,7 +62,7 @@ class Examples(unittest.TestCase):
 
     def test_each_finds_its_own_result_right(self):
         self.assertEqual(self.exit_code, 0, self.printed)
-        for name in record_all.commands(PROGRAMS, pathlib.Path(self.folder.name)):
+        for name in record_all.commands(PROGRAMS, self.folder):
             self.assertIn(f"-- {name}: exit 0,", self.printed)
 
     def test_the_toy_works_as_long_as_it_says(self):
