@@ -38,7 +38,7 @@ class Examples(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         kept = os.environ.get("WARPSCOPE_CAPTURES")
-        if kept is None:
+        if not kept:
             folder = tempfile.TemporaryDirectory(prefix="warpscope-")
             cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(kept or folder.name)
