@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thirty million kernels of graphs in one session: more than it took CUPTI elsewhere to begin
-// giving times that are zero or inverted. The program knows what it launched, and reads its log
-// back: every kernel has a good row or is counted as bad or missing by the ledger, rows of a stream
-// follow each other in the order of the graph's nodes, and none lies outside the time in which they
-// ran. About 60 seconds.
+// Thirty million kernels of graphs in one session, as fast as they run: more than it took CUPTI
+// elsewhere to begin giving times that are zero or inverted. The program knows what it launched,
+// and reads its log back: every kernel has a good row or is counted as bad or missing by the
+// ledger, rows of a stream follow each other in the order of the graph's nodes, and none lies
+// outside the time in which they ran. About 60 seconds.
 
 #include <algorithm>
 #include <cstdint>
@@ -29,9 +29,10 @@ constexpr int kChain = 1'000;
 constexpr int kStreams = 2;
 constexpr int kLaunchesPerSync = 4;  // of each stream
 static_assert(kKernels % (kChain * kStreams * kLaunchesPerSync) == 0);
-// CUPTI converts the GPU's clock to the host's; two kernels of a chain may seem to touch.
 constexpr int64_t kClockSlackNs = 1'000'000;
-constexpr int64_t kOverlapNs = 100;
+// CUPTI converts the GPU's clock to the host's: two kernels of a chain, each some 700 ns long, may
+// seem to touch. What overlaps by more is in the wrong place.
+constexpr int64_t kOverlapNs = 500;
 
 // Judges rows launch by launch: the kernels of a graph launch share its correlation id.
 class RowJudge final : public format::Visitor {
@@ -60,7 +61,7 @@ class RowJudge final : public format::Visitor {
     for (auto& [stream, spans] : spans_) {
       std::sort(spans.begin(), spans.end());
       for (size_t i = 1; i < spans.size(); ++i) {
-        disordered += spans[i].first + kOverlapNs < spans[i - 1].second;
+        disordered += overlaps(spans[i - 1].second, spans[i].first);
       }
     }
   }
@@ -69,6 +70,8 @@ class RowJudge final : public format::Visitor {
   uint64_t rows = 0;
   uint64_t outside = 0;     // of the time in which the program ran them, or with no duration
   uint64_t disordered = 0;  // before the one that they follow
+  uint64_t touching = 0;    // overlap the one before by less
+  int64_t most_overlap_ns = 0;
 
  private:
   struct Node {
@@ -79,6 +82,13 @@ class RowJudge final : public format::Visitor {
     std::vector<Node> nodes;
   };
 
+  bool overlaps(int64_t end_before, int64_t start) {
+    const int64_t overlap = end_before - start;
+    most_overlap_ns = std::max(most_overlap_ns, overlap);
+    touching += overlap > 0 && overlap <= kOverlapNs;
+    return overlap > kOverlapNs;
+  }
+
   void judge(Launch& launch) {
     std::vector<Node>& nodes = launch.nodes;
     std::sort(nodes.begin(), nodes.end(),
@@ -88,8 +98,8 @@ class RowJudge final : public format::Visitor {
       for (const Node& node : nodes) order.push_back(node.id);
     }
     for (size_t i = 0; i < nodes.size(); ++i) {
-      const bool overlaps = i > 0 && nodes[i].start + kOverlapNs < nodes[i - 1].end;
-      disordered += overlaps || nodes[i].id != order[i];
+      const bool is_too_early = i > 0 && overlaps(nodes[i - 1].end, nodes[i].start);
+      disordered += is_too_early || nodes[i].id != order[i];
     }
     spans_[launch.stream].emplace_back(nodes.front().start, nodes.back().end);
   }
@@ -145,19 +155,25 @@ void judge_session(const std::filesystem::path& logs, const Window& window, benc
   rows.finish();
 
   const auto count = [](uint64_t value) { return static_cast<double>(value); };
-  const uint64_t bad = ledger.impossible_times.value_or(0) + ledger.vendor_dropped.value_or(0) +
-                       ledger.graph_kernels_missing.value_or(0);
+  const uint64_t impossible = ledger.impossible_times.value_or(0);
+  const uint64_t dropped = ledger.vendor_dropped.value_or(0);
+  const uint64_t missing = ledger.graph_kernels_missing.value_or(0);
+  // A record with impossible times is no row, and may be missed at its own launch as well.
+  const uint64_t told = rows.rows + std::max(impossible, missing) + dropped;
   report.value("rows", count(rows.rows), "kernels");
-  report.value("counted as bad, dropped or missing", count(bad), "kernels");
-  report.value("of them missing", count(ledger.graph_kernels_missing.value_or(0)), "kernels");
-  report.value("neither recorded nor counted", count(kKernels) - count(rows.rows + bad), "kernels",
-               bench::at_most(0));
-  report.value("more than were launched", count(rows.rows + bad) - count(kKernels), "kernels",
-               bench::at_most(0));
+  report.value("of impossible times", count(impossible), "kernels");
+  report.value("dropped by CUPTI", count(dropped), "kernels");
+  report.value("missing", count(missing), "kernels");
+  report.value("neither recorded nor counted", count(kKernels) - count(std::min(told, kKernels)),
+               "kernels", bench::at_most(0));
+  report.value("rows beyond what was launched", count(std::max(rows.rows, kKernels) - kKernels),
+               "kernels", bench::at_most(0));
   report.value("bad times that nobody noticed", count(rows.outside + rows.disordered), "kernels",
                bench::at_most(0));
+  report.value("kernels that touch the one before", count(rows.touching), "kernels");
+  report.value("most that they overlap", count(static_cast<uint64_t>(rows.most_overlap_ns)), "ns");
   report.value("graph launches with a kernel missing", count(rows.incomplete_launches()),
-               "launches", bench::at_most(count(bad)));
+               "launches", bench::at_most(0));
   report.value("log, sealed", count(ledger.writer.sealed_bytes) / count(kKernels), "B a kernel");
   for (const std::string& reason : verified.reasons) std::printf("verify: %s\n", reason.c_str());
 }

@@ -14,6 +14,7 @@
 #include <cupti.h>
 #include <gtest/gtest.h>
 
+#include "backend/nvidia/activity_buffers.hpp"
 #include "backend/nvidia/note_rings.hpp"
 #include "tests/trace/tracer_fixture.hpp"
 
@@ -362,7 +363,10 @@ TEST_F(Lifecycle, KernelsThatStillRunAtTheEndAreUnfinished) {
 
 TEST_F(Lifecycle, WithoutMemoryForRecordsTheStateHasAName) {
   ASSERT_TRUE(start().available);
-  for (int i = 0; i < 100'000; ++i) standin_->launch({});
+  constexpr size_t kLeastBytes = 150;  // of a launch in its records
+  const size_t launches =
+      ActivityBuffers::kMaxBuffers * ActivityBuffers::kBufferBytes / kLeastBytes;
+  for (size_t i = 0; i < launches; ++i) standin_->launch({});
   drain();
   ASSERT_EQ(events("out_of_buffers").size(), 1u);
   EXPECT_NE(events("out_of_buffers")[0]["hint"].as_string(), "");

@@ -22,11 +22,19 @@ ActivityBuffers::ActivityBuffers() {
   owned_.reserve(kMaxBuffers);
 }
 
+bool ActivityBuffers::may_grow() const { return owned_.size() - kept_by_cupti_ < kMaxBuffers; }
+
 uint8_t* ActivityBuffers::take_empty() {
   const std::lock_guard lock(mutex_);
   if (empty_.empty()) {
-    ++counts_.refusals;
-    return nullptr;
+    Memory fresh = may_grow() ? map_buffer() : nullptr;
+    if (fresh == nullptr) {
+      ++counts_.refusals;
+      return nullptr;
+    }
+    least_empty_ = 0;
+    owned_.push_back(std::move(fresh));
+    return owned_.back().get();
   }
   uint8_t* data = empty_.back();
   empty_.pop_back();
@@ -84,9 +92,7 @@ void ActivityBuffers::refill() {
   while (true) {
     {
       const std::lock_guard lock(mutex_);
-      if (empty_.size() >= kSpareBuffers || owned_.size() - kept_by_cupti_ >= kMaxBuffers) {
-        break;
-      }
+      if (empty_.size() >= kSpareBuffers || !may_grow()) break;
     }
     Memory fresh = map_buffer();
     if (fresh == nullptr) return;

@@ -8,9 +8,10 @@
 #include <vector>
 
 // The memory that CUPTI writes its records to. CUPTI takes empty buffers and gives full ones back
-// on any thread, often in the middle of somebody's launch: both are one short lock and no
-// allocation. The collector's thread takes the full ones, decodes them, returns them and keeps the
-// pool filled. One object per process, never destroyed: CUPTI may call back late.
+// on any thread, often in the middle of somebody's launch: both are one short lock, and no
+// allocation unless more comes between two rounds than the pool holds. The collector's thread takes
+// the full ones, decodes them, returns them and keeps the pool filled. One object per process,
+// never destroyed: CUPTI may call back late.
 namespace gpufl::backend {
 
 class ActivityBuffers {
@@ -26,8 +27,9 @@ class ActivityBuffers {
 
   ActivityBuffers();
 
-  // CUPTI's side. take_empty() is null when the pool is empty: CUPTI then drops records, and says
-  // how many.
+  // CUPTI's side. take_empty() maps a buffer when the pool is empty, and is null beyond the bound.
+  // CUPTI then drops records, holds on to the GPU's own memory of them, and in the end gives
+  // kernels the times of others: the bound is far.
   uint8_t* take_empty();
   void give_full(uint8_t* data, size_t valid_bytes);
 
@@ -42,7 +44,7 @@ class ActivityBuffers {
 
   // Since the process began.
   struct Counts {
-    uint64_t refusals = 0;         // the pool was empty
+    uint64_t refusals = 0;         // there was none
     uint64_t delivered = 0;        // came back from CUPTI
     uint64_t delivered_bytes = 0;  // with records in them
   };
@@ -50,10 +52,11 @@ class ActivityBuffers {
   size_t allocated() const;
 
  private:
-  static constexpr uint32_t kRoundsKept = 40;  // some two seconds
+  static constexpr uint32_t kRoundsKept = 100;  // some five seconds, or one of many records
 
-  void reclaim_full();     // under the lock
-  void release_surplus();  // likewise
+  bool may_grow() const;  // under the lock, as the next two
+  void reclaim_full();
+  void release_surplus();
 
   // Mapped one by one, so that what is given back is the system's at once.
   struct Unmap {
