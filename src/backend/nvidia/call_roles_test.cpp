@@ -36,8 +36,10 @@ TEST(CallRolesTest, OthersOfTheDriver) {
   EXPECT_EQ(watched_driver_call("cuProfilerStart").role, CallRole::ProfilerStart);
   EXPECT_EQ(watched_driver_call("cuProfilerStop").role, CallRole::ProfilerStop);
   EXPECT_EQ(watched_driver_call("cuModuleLoadDataEx").role, CallRole::Slow);
-  for (const char* name : {"cuGraphAddMemcpyNode", "cuGraphAddMemsetNode", "cuGraphAddMemAllocNode",
-                           "cuCtxGetCurrent", "cuMemGetInfo_v2", ""}) {
+  EXPECT_EQ(watched_driver_call("cuDevicePrimaryCtxRetain").role, CallRole::Slow);
+  for (const char* name :
+       {"cuGraphAddMemcpyNode", "cuGraphAddMemsetNode", "cuGraphAddMemAllocNode", "cuCtxGetCurrent",
+        "cuMemGetInfo_v2", "cuDevicePrimaryCtxGetState", ""}) {
     EXPECT_EQ(watched_driver_call(name).role, CallRole::None) << name;
   }
 }
