@@ -97,6 +97,26 @@ bool is_launch_glue(std::string_view function) {
                          {"__cudaLaunch", "__cudaPushCall", "__cudaPopCall", "__device_stub"});
 }
 
+// "scale" of "void (anonymous namespace)::scale<float>(float*)".
+std::string_view bare_name(std::string_view function) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  if (const size_t at = function.rfind(kAnonymous); at != std::string_view::npos) {
+    function.remove_prefix(at + kAnonymous.size());
+  }
+  function = function.substr(0, function.find_first_of("(<"));
+  const size_t before = function.find_last_of(": ");
+  return before == std::string_view::npos ? function : function.substr(before + 1);
+}
+
+// The function that nvcc makes of a kernel for the host: `kernel<<<...>>>()` calls it, and it calls
+// the stub, whose name holds the kernel's as linkers see it ("5scale"). Its line is the kernel's
+// own, where nobody launches anything.
+bool is_kernel_on_host(std::string_view function, std::string_view stub) {
+  const std::string_view name = bare_name(function);
+  return stub.starts_with("__device_stub") && !name.empty() &&
+         stub.find(std::to_string(name.size()) + std::string(name)) != std::string_view::npos;
+}
+
 bool is_start_up(std::string_view function) {
   static constexpr std::array<std::string_view, 6> kNames = {
       "_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone", "clone3"};
@@ -176,6 +196,9 @@ std::vector<CodeFrame> resolve_stack(const std::vector<int64_t>& frame_ids,
     for (const CodeLocation& place : known->second) {
       static_cast<CodeLocation&>(frame) = place;
       frame.origin = origin_of_native(frame.module, place);
+      if (!stack.empty() && is_kernel_on_host(frame.function, stack.back().function)) {
+        frame.origin = Origin::Library;
+      }
       stack.push_back(frame);
     }
   }

@@ -111,6 +111,21 @@ TEST_F(CodeStackTest, InlinedFunctionsAreFrames) {
   EXPECT_EQ(api_function(resolve_stack({2, 1}, frames_, symbols_)), "");
 }
 
+// nvcc's host side of a kernel has the kernel's line; the launch is the line outside of it.
+TEST_F(CodeStackTest, TheLineThatLaunchesAndNotTheKernels) {
+  symbols_.frames[1] = {{"__cudaLaunchKernel_helper", "/cuda/include/crt/x.h", 9, true},
+                        {"__device_stub__ZN12_GLOBAL__N_15scaleIfEEvPT_(float*)",
+                         "/tmp/tmpxft_1_train.cudafe1.stub.c", 14, false}};
+  symbols_.frames[2] = {
+      {"void (anonymous namespace)::scale<float>(float*)", "/home/me/a.cu", 22, true},
+      {"scale_all(float*)", "/home/me/a.cu", 44, false}};
+  EXPECT_EQ(site_text(*user_frame(resolve_stack({1, 2}, frames_, symbols_))),
+            "a.cu:44 in scale_all(float*)");
+  symbols_.frames[2] = {{"rescale(float*)", "/home/me/a.cu", 44, false}};
+  EXPECT_EQ(site_text(*user_frame(resolve_stack({1, 2}, frames_, symbols_))),
+            "a.cu:44 in rescale(float*)");
+}
+
 // A runtime call that is implemented by a driver call, both from one library or linked in.
 TEST_F(CodeStackTest, TheCallThatTheProgramMade) {
   symbols_.frames[1] = {{"cuStreamSynchronize", "", 0, true},
