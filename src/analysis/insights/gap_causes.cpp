@@ -13,6 +13,7 @@ std::string_view to_string(GapCause cause) {
     case GapCause::Wait: return "waiting in a sync";
     case GapCause::LaunchBound: return "launch-bound host";
     case GapCause::Copy: return "host inside a copy";
+    case GapCause::Call: return "host inside another API call";
     case GapCause::HostCode: return "host code with no API call";
     case GapCause::Queued: return "queued work that could not start";
     case GapCause::Graph: return "inside a graph";
@@ -35,9 +36,22 @@ GapExplainer::GapExplainer(const SessionView& view) : view_(view) {
     const auto call = view.call_of(copies, row);
     if (call) copy_calls_[call->thread].push_back({call->span, static_cast<uint32_t>(row)});
   }
-  for (auto& [thread, calls] : copy_calls_) {
-    std::sort(calls.begin(), calls.end(),
-              [](const Span& a, const Span& b) { return a.time.start < b.time.start; });
+  const ApiCalls& calls = view.tables.api_calls;
+  for (size_t row = 0; row < calls.rows(); ++row) {
+    other_calls_[view.thread_of(calls, row)].push_back(
+        {{calls.start[row], calls.end(row)}, SessionView::stack_of(calls, row)});
+  }
+  const Allocations& allocations = view.tables.allocations;
+  for (size_t row = 0; row < allocations.rows(); ++row) {
+    const auto call = view.call_of(allocations, row);
+    if (!call) continue;
+    other_calls_[call->thread].push_back({call->span, SessionView::stack_of(allocations, row)});
+  }
+  for (ByThread* const by_thread : {&copy_calls_, &other_calls_}) {
+    for (auto& [thread, list] : *by_thread) {
+      std::sort(list.begin(), list.end(),
+                [](const Span& a, const Span& b) { return a.time.start < b.time.start; });
+    }
   }
 }
 
@@ -49,6 +63,22 @@ const GapExplainer::Span* GapExplainer::find(const ByThread& spans, int64_t thre
   const auto next = std::partition_point(list.begin(), list.end(),
                                          [&](const Span& s) { return s.time.start < before; });
   return next == list.begin() || (next - 1)->time.end <= after ? nullptr : &*(next - 1);
+}
+
+const GapExplainer::Span* GapExplainer::longest_of_most(int64_t thread, Interval window) const {
+  const auto of_thread = other_calls_.find(thread);
+  if (of_thread == other_calls_.end()) return nullptr;
+  const std::vector<Span>& list = of_thread->second;
+  auto next = std::partition_point(list.begin(), list.end(),
+                                   [&](const Span& s) { return s.time.start < window.end; });
+  const Span* longest = nullptr;
+  int64_t inside = 0;
+  // Calls of one thread do not overlap.
+  while (next != list.begin() && (--next)->time.end > window.start) {
+    inside += std::min(next->time.end, window.end) - std::max(next->time.start, window.start);
+    if (longest == nullptr || next->time.length() > longest->time.length()) longest = &*next;
+  }
+  return inside * 2 > window.length() ? longest : nullptr;
 }
 
 ExplainedGap GapExplainer::explain(const Gap& gap) const {
@@ -103,7 +133,16 @@ ExplainedGap GapExplainer::explain(const Gap& gap) const {
       return result;
     }
   }
-  result.cause = is_long(launched - idle_from) ? GapCause::HostCode : GapCause::LaunchBound;
+  if (!is_long(launched - idle_from)) {
+    result.cause = GapCause::LaunchBound;
+    return result;
+  }
+  if (const Span* call_inside = longest_of_most(call->thread, {idle_from, launched})) {
+    result.cause = GapCause::Call;
+    result.stack = call_inside->row;
+    return result;
+  }
+  result.cause = GapCause::HostCode;
   return result;
 }
 

@@ -37,6 +37,9 @@ std::string_view advice_for(GapCause cause) {
     case GapCause::Copy:
       return "Use pinned memory and an asynchronous copy on a stream of its own, so that the host "
              "goes on and kernels run meanwhile.";
+    case GapCause::Call:
+      return "Do it before the loop, or keep what it makes: allocating memory, loading modules and "
+             "creating contexts hold up the thread that launches.";
     case GapCause::HostCode:
       return "Move that code to another thread, or do it for the next step while the GPU works on "
              "this one.";
@@ -55,6 +58,7 @@ Confidence confidence_in(GapCause cause) {
   switch (cause) {
     case GapCause::Wait:
     case GapCause::LaunchBound:
+    case GapCause::Call:
     case GapCause::HostCode: return Confidence::Medium;
     default: return Confidence::Low;
   }

@@ -78,6 +78,25 @@ TEST(IdleGaps, InsideACopy) {
       << found[0].title;
 }
 
+TEST(IdleGaps, InsideAnotherCall) {
+  TestProgram program;
+  const auto found = pauses(program, 500 * kUs, [&](Interval pause) {
+    program.api_call("cudaMalloc", pause.start + 10 * kUs, 200 * kUs);
+    program.api_call("cudaFree", pause.start + 220 * kUs, 60 * kUs);
+    return pause.end - 10 * kUs;
+  });
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].title.find("host inside another API call"), std::string::npos)
+      << found[0].title;
+  TestProgram shorter;
+  const auto mostly_code = pauses(shorter, 500 * kUs, [&](Interval pause) {
+    shorter.api_call("cudaMalloc", pause.start + 10 * kUs, 200 * kUs);
+    return pause.end - 10 * kUs;
+  });
+  ASSERT_EQ(mostly_code.size(), 1u);
+  EXPECT_NE(mostly_code[0].title.find("host code"), std::string::npos) << mostly_code[0].title;
+}
+
 TEST(IdleGaps, LaunchBoundHost) {
   TestProgram program;
   const auto found =
