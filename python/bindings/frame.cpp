@@ -44,7 +44,6 @@ void FrameBuilder::view(std::string name, const std::vector<int64_t>& values) {
 }
 
 void FrameBuilder::view(std::string name, const std::vector<int64_t>& values, int64_t unknown) {
-  if (values.empty()) return absent(std::move(name), Dtype::Int64);
   add(std::move(name), Dtype::Int64, [this, &values, unknown](FrameColumn& column) {
     column.values = {values.data(), nullptr};
     if (std::find(values.begin(), values.end(), unknown) == values.end()) {
@@ -53,6 +52,15 @@ void FrameBuilder::view(std::string name, const std::vector<int64_t>& values, in
       fill<uint8_t>(column.missing, [&](size_t row) { return values[row] == unknown ? 1 : 0; });
     }
   });
+}
+
+void FrameBuilder::looked_up(std::string name, const std::vector<uint32_t>& index,
+                             std::vector<int64_t> values) {
+  const bool is_known = std::any_of(values.begin(), values.end(),
+                                    [](int64_t value) { return value != kUnknownCell; });
+  if (index.empty() || !is_known) return absent(std::move(name), Dtype::Int64);
+  computed(std::move(name), exporting::CellType::Integer,
+           [&index, values = std::move(values)](size_t row) { return values[index[row]]; });
 }
 
 void FrameBuilder::absent(std::string name, Dtype dtype) {

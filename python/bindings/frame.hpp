@@ -10,17 +10,19 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "export/session_tables.hpp"
 
 // A table of a session as the columns of a DataFrame, without anything of Python, so that it is
 // made while other Python threads run. What the session holds in the same form is not copied: such
 // columns, and the functions that read others, refer to the session until finish() and after.
 namespace gpufl::python {
 
-// What read functions of whole numbers return for a row of which the log does not tell.
-inline constexpr int64_t kUnknown = INT64_MIN;
+using exporting::kUnknownCell;
 
 enum class Dtype : uint8_t { Int64, UInt64, Float64, Code8, Code16, Code32 };
 
@@ -48,10 +50,66 @@ class FrameBuilder {
   FrameBuilder(const FrameBuilder&) = delete;
   FrameBuilder& operator=(const FrameBuilder&) = delete;
 
-  // Numbers that every row has, as the session holds them.
-  void view(std::string name, const std::vector<int64_t>& values);
-  // The same, where `unknown` stands for what a row lacks; an empty column lacks all.
-  void view(std::string name, const std::vector<int64_t>& values, int64_t unknown);
+  // --- A Table of export/session_tables.hpp; the unit that a type tells is in the column's name.
+  template <typename Column>
+  void number(std::string name, exporting::CellType, const Column& values) {
+    if constexpr (std::is_same_v<Column, std::vector<int64_t>>) {
+      view(std::move(name), values);
+    } else {
+      whole(std::move(name), [&values](size_t row) { return static_cast<int64_t>(values[row]); });
+    }
+  }
+  template <typename Column>
+  void number(std::string name, exporting::CellType type, const Column& values, int64_t unknown) {
+    if (values.empty()) return absent(std::move(name), Dtype::Int64);
+    if constexpr (std::is_same_v<Column, std::vector<int64_t>>) {
+      view(std::move(name), values, unknown);
+    } else {
+      computed(std::move(name), type, [&values, unknown](size_t row) {
+        const auto value = static_cast<int64_t>(values[row]);
+        return value == unknown ? kUnknownCell : value;
+      });
+    }
+  }
+  template <typename Read>
+  void computed(std::string name, exporting::CellType, Read read) {
+    add(std::move(name), Dtype::Int64, [this, read](FrameColumn& column) {
+      read_maybe<int64_t>(column, [&](size_t row) {
+        const int64_t value = read(row);
+        return std::pair(value, value == kUnknownCell);
+      });
+    });
+  }
+  void looked_up(std::string name, const std::vector<uint32_t>& index, std::vector<int64_t> values);
+  template <typename Column>
+  void ids(std::string name, const Column& values, bool zero_is_unknown) {
+    if (values.empty()) return absent(std::move(name), Dtype::UInt64);
+    ids_by(
+        std::move(name), [&values](size_t row) { return static_cast<uint64_t>(values[row]); },
+        zero_is_unknown);
+  }
+  template <typename Read>
+  void reals(std::string name, Read read) {
+    add(std::move(name), Dtype::Float64, [this, read](FrameColumn& column) {
+      fill<double>(column.values, [&](size_t row) { return read(row); });
+    });
+  }
+  template <typename Column, typename Text>
+  void texts(std::string name, const Column& keys, Text text) {
+    if (keys.empty()) return absent(std::move(name), Dtype::Code8);
+    texts_by(
+        std::move(name), [&keys](size_t row) { return static_cast<uint64_t>(keys[row]); }, text);
+  }
+  // The text is asked for once for each key.
+  template <typename Key, typename Text>
+  void texts_by(std::string name, Key key, Text text) {
+    add(std::move(name), Dtype::Code8, [this, key, text](FrameColumn& column) {
+      make_codes(column, key, [&](uint64_t k) { return std::string(text(k)); });
+    });
+  }
+  void keep(std::shared_ptr<const void> memory) { kept_.push_back(std::move(memory)); }
+
+  // --- What a Table need not have
   // Every row has one: read(row) -> int64_t.
   template <typename Read>
   void whole(std::string name, Read read) {
@@ -59,28 +117,9 @@ class FrameBuilder {
       fill<int64_t>(column.values, [&](size_t row) { return read(row); });
     });
   }
-  // read(row) -> int64_t, kUnknown where it is.
+  // read(row) -> uint64_t.
   template <typename Read>
-  void maybe(std::string name, Read read) {
-    add(std::move(name), Dtype::Int64, [this, read](FrameColumn& column) {
-      read_maybe<int64_t>(column, [&](size_t row) {
-        const int64_t value = read(row);
-        return std::pair(value, value == kUnknown);
-      });
-    });
-  }
-  // Of columns that may be empty, which lacks all; `unknown` stands for what a row lacks.
-  template <typename Column>
-  void maybe(std::string name, const Column& values, int64_t unknown) {
-    if (values.empty()) return absent(std::move(name), Dtype::Int64);
-    maybe(std::move(name), [&values, unknown](size_t row) {
-      const auto value = static_cast<int64_t>(values[row]);
-      return value == unknown ? kUnknown : value;
-    });
-  }
-  // 64 bits without a sign: read(row) -> uint64_t. `zero_is_unknown`: no row has the id 0.
-  template <typename Read>
-  void ids(std::string name, Read read, bool zero_is_unknown) {
+  void ids_by(std::string name, Read read, bool zero_is_unknown) {
     add(std::move(name), Dtype::UInt64, [this, read, zero_is_unknown](FrameColumn& column) {
       read_maybe<uint64_t>(column, [&](size_t row) {
         const uint64_t value = read(row);
@@ -88,36 +127,6 @@ class FrameBuilder {
       });
     });
   }
-  // Of a column that may be empty.
-  template <typename Column>
-  void ids_of(std::string name, const Column& values, bool zero_is_unknown = true) {
-    if (values.empty()) return absent(std::move(name), Dtype::UInt64);
-    ids(
-        std::move(name), [&values](size_t row) { return static_cast<uint64_t>(values[row]); },
-        zero_is_unknown);
-  }
-  // read(row) -> double, NaN where it is unknown.
-  template <typename Read>
-  void reals(std::string name, Read read) {
-    add(std::move(name), Dtype::Float64, [this, read](FrameColumn& column) {
-      fill<double>(column.values, [&](size_t row) { return read(row); });
-    });
-  }
-  // key(row) -> uint64_t, of which text(key) is asked once for each; an empty one is unknown.
-  template <typename Key, typename Text>
-  void texts(std::string name, Key key, Text text) {
-    add(std::move(name), Dtype::Code8, [this, key, text](FrameColumn& column) {
-      make_codes(column, key, [&](uint64_t k) { return std::string(text(k)); });
-    });
-  }
-  // Of a column of keys that may be empty.
-  template <typename Column, typename Text>
-  void texts_of(std::string name, const Column& keys, Text text) {
-    if (keys.empty()) return absent(std::move(name), Dtype::Code8);
-    texts(std::move(name), [&keys](size_t row) { return static_cast<uint64_t>(keys[row]); }, text);
-  }
-  // A column that no row of the log has.
-  void absent(std::string name, Dtype dtype);
 
   // Fills the columns, as many at a time as the machine has processors. Call once.
   Frame finish();
@@ -139,6 +148,11 @@ class FrameBuilder {
   };
 
   void add(std::string name, Dtype dtype, Make make);
+  // Numbers as the session holds them.
+  void view(std::string name, const std::vector<int64_t>& values);
+  void view(std::string name, const std::vector<int64_t>& values, int64_t unknown);
+  // A column that no row of the log has.
+  void absent(std::string name, Dtype dtype);
   static std::shared_ptr<void> allocate(size_t bytes);
   FrameArray zeros();  // of rows * 8 bytes; shared by all columns, takes no memory until written
   FrameArray ones();   // of rows bytes
@@ -203,6 +217,7 @@ class FrameBuilder {
   Frame frame_;
   std::vector<Make> makes_;  // by column
   FrameArray zeros_, ones_;
+  std::vector<std::shared_ptr<const void>> kept_;
 };
 
 }  // namespace gpufl::python

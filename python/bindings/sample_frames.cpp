@@ -10,6 +10,7 @@
 namespace gpufl::python {
 namespace {
 
+using exporting::CellType;
 using exporting::SessionTexts;
 using format::Batch;
 using format::Dict;
@@ -50,22 +51,22 @@ class Columns {
   FrameBuilder& frame() { return frame_; }
 
   // Numbers, unknown where they are `unknown` or not there.
-  void numbers(std::string name, size_t column, int64_t unknown = kUnknown) {
-    frame_.maybe(std::move(name), [this, column, unknown](size_t row) {
+  void numbers(std::string name, size_t column, int64_t unknown = kUnknownCell) {
+    frame_.computed(std::move(name), CellType::Integer, [this, column, unknown](size_t row) {
       const int64_t value = at(column, row, unknown);
-      return value == unknown ? kUnknown : value;
+      return value == unknown ? kUnknownCell : value;
     });
   }
   void whole(std::string name, size_t column) {
     frame_.whole(std::move(name), [this, column](size_t row) { return at(column, row, 0); });
   }
   void ids(std::string name, size_t column) {
-    frame_.ids(
+    frame_.ids_by(
         std::move(name),
         [this, column](size_t row) { return static_cast<uint64_t>(at(column, row, 0)); }, false);
   }
   void texts(std::string name, size_t column, Dict dict) {
-    frame_.texts(
+    frame_.texts_by(
         std::move(name),
         [this, column](size_t row) { return static_cast<uint64_t>(at(column, row, 0)); },
         [this, dict](uint64_t id) {
@@ -73,7 +74,7 @@ class Columns {
         });
   }
   void scope(size_t column) {
-    frame_.texts(
+    frame_.texts_by(
         "scope", [this, column](size_t row) { return static_cast<uint64_t>(at(column, row, 0)); },
         scope_text(texts_));
   }
@@ -131,7 +132,7 @@ Frame pc_samples(const SessionTexts& texts) {
 Frame profile_samples(const SessionTexts& texts) {
   const Batch& stalls = rows_of(texts, Kind::PcSample);
   Columns columns(texts, {&stalls, &rows_of(texts, Kind::SassMetric)});
-  columns.frame().texts(
+  columns.frame().texts_by(
       "source", [&stalls](size_t row) { return uint64_t{row < stalls.rows() ? 0U : 1U}; },
       [](uint64_t source) { return source == 0 ? "pc_sample" : "sass_metric"; });
   add_place(columns);
@@ -175,7 +176,7 @@ Frame warp_spans(const SessionTexts& texts) {
   columns.whole("group", column::kGroup);
   columns.texts("group_name", column::kGroupName, Dict::Name);
   columns.texts("event", column::kEvent, Dict::Name);
-  columns.frame().texts(
+  columns.frame().texts_by(
       "ending",
       [&columns](size_t row) {
         return static_cast<uint64_t>(columns.at(column::kEnding, row, 0)) + 1;
@@ -190,13 +191,13 @@ Frame warp_spans(const SessionTexts& texts) {
         return "unknown";
       });
   columns.numbers("payload", column::kPayload, kNoPayload);
-  columns.frame().maybe("stage", [&columns](size_t row) {
+  columns.frame().computed("stage", CellType::Integer, [&columns](size_t row) {
     const int64_t payload = columns.at(column::kPayload, row, kNoPayload);
-    return payload == kNoPayload ? kUnknown : payload & kStageMask;
+    return payload == kNoPayload ? kUnknownCell : payload & kStageMask;
   });
-  columns.frame().maybe("phase", [&columns](size_t row) {
+  columns.frame().computed("phase", CellType::Integer, [&columns](size_t row) {
     const int64_t payload = columns.at(column::kPayload, row, kNoPayload);
-    return payload == kNoPayload ? kUnknown : payload >> kPhaseShift;
+    return payload == kNoPayload ? kUnknownCell : payload >> kPhaseShift;
   });
   columns.numbers("error_ns", column::kError);
   return columns.frame().finish();

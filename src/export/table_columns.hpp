@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,7 @@ struct ExportTable {
   std::string name;  // "kernels"
   size_t rows = 0;
   std::vector<TableColumn> columns;
+  std::vector<std::shared_ptr<const void>> kept;  // what columns refer to
 };
 
 std::vector<ExportTable> export_tables(const SessionTexts& texts);
