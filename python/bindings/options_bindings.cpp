@@ -41,7 +41,7 @@ struct SetFromPython {
     if (!nb::try_cast(value, options.*member, false)) refuse(field, "True or False");
   }
   void operator()(const IntField& integer) const {
-    if (!nb::try_cast(value, options.*integer.member, false)) refuse(field, "an int");
+    if (!nb::try_cast(value, options.*integer.member, false)) refuse(field, "an int of 32 bits");
   }
   void operator()(BackendKind InitOptions::* member) const {
     if (!nb::try_cast(value, options.*member, false)) refuse(field, "a gpufl.BackendKind");
@@ -67,6 +67,31 @@ nb::object get_field(const InitOptions& options, const OptionField& field) {
       field.member);
 }
 
+// The type of a field's values, as stubs tell it.
+struct PythonType {
+  bool is_setter;  // which takes more
+
+  const char* operator()(std::string InitOptions::*) const {
+    return is_setter ? "str | os.PathLike[str]" : "str";
+  }
+  const char* operator()(bool InitOptions::*) const { return "bool"; }
+  const char* operator()(const IntField&) const { return "int"; }
+  const char* operator()(BackendKind InitOptions::*) const { return "BackendKind"; }
+  const char* operator()(ProfilingEngine InitOptions::*) const { return "ProfilingEngine"; }
+};
+
+std::string python_type(const OptionField& field, bool is_setter) {
+  return std::visit(PythonType{is_setter}, field.member);
+}
+
+std::string constructor_signature() {
+  std::string signature = "def __init__(self, *";
+  for (const OptionField& field : client::option_fields()) {
+    signature += ", " + std::string(field.name) + ": " + python_type(field, true) + " = ...";
+  }
+  return signature + ") -> None";
+}
+
 void bind_enumerations(nb::module_& module) {
   nb::enum_<BackendKind>(module, "BackendKind", "Whose GPUs are recorded.")
       .value("Auto", BackendKind::Auto, "The vendor whose driver is found.")
@@ -77,7 +102,7 @@ void bind_enumerations(nb::module_& module) {
                                     "How much is recorded: a ladder, each level adds to the last.");
   int number = 0;
   for (const std::string_view name : capture::engine_names()) {
-    engine.value(name.data(), static_cast<ProfilingEngine>(number++));
+    engine.value(std::string(name).c_str(), static_cast<ProfilingEngine>(number++));
   }
 }
 
@@ -99,17 +124,25 @@ void bind_options(nb::module_& module) {
   bind_enumerations(module);
   nb::class_<InitOptions> options(module, "InitOptions",
                                   "What init() is asked for; each field is a keyword here too.");
-  options.def("__init__", [](InitOptions* self, const nb::kwargs& fields) {
-    new (self) InitOptions(asked_options({}, fields).values);
-  });
+  options.def(
+      "__init__",
+      [](InitOptions* self, const nb::kwargs& fields) {
+        new (self) InitOptions(asked_options({}, fields).values);
+      },
+      nb::sig(constructor_signature().c_str()));
   nb::list names;
   for (const OptionField& field : client::option_fields()) {
+    const std::string name(field.name);
+    const std::string getter = "def " + name + "(self) -> " + python_type(field, false);
+    const std::string setter =
+        "def " + name + "(self, value: " + python_type(field, true) + ", /) -> None";
     // The table is constant, so a getter may keep a reference into it.
     options.def_prop_rw(
-        field.name.data(), [&field](const InitOptions& self) { return get_field(self, field); },
+        name.c_str(), [&field](const InitOptions& self) { return get_field(self, field); },
         [&field](InitOptions& self, nb::handle value) { set_field(self, field, value); },
-        nb::arg("value").none());
-    names.append(field.name.data());
+        nb::for_getter(nb::sig(getter.c_str())), nb::for_setter(nb::sig(setter.c_str())),
+        nb::for_setter(nb::arg("value").none()));
+    names.append(name.c_str());
   }
   options.attr("__match_args__") = nb::tuple(names);
 }

@@ -6,6 +6,8 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, Any
 
+from gpufl._optional import optional
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -22,11 +24,7 @@ Line = tuple[str, str, dict[str, Any], float]
 
 
 def pyplot() -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError("gpufl.viz needs the package matplotlib: pip install matplotlib") from error
-    return plt
+    return optional("matplotlib.pyplot", "pictures", "viz")
 
 
 def new_figure(title: str, height_in: float, rows: int = 1) -> tuple[Figure, Any]:
@@ -124,12 +122,16 @@ def byte_unit(most_bytes: float) -> tuple[float, str]:
 
 
 def duration_text(ns: float) -> str:
-    factor, name = time_unit(ns)
+    factor, name = time_unit(2 * ns)  # from 1,000 of a unit on it is the next one's
     return f"{ns * factor:.4g} {name}"
 
 
 def short_text(text: str, most: int = 56) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def end_of_text(text: str, most: int = 90) -> str:
+    return text if len(text) <= most else "…" + text[-most + 1 :]
 
 
 def color_of_text(text: str) -> str:

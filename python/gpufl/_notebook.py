@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import html
 import sys
 import tempfile
 from typing import Any
@@ -16,6 +15,7 @@ from IPython.display import display
 from . import _core, torch
 from ._capture import session
 from ._core import ProfilingEngine
+from .report import page_frame
 from .torch._steps import wait_for_gpu
 
 
@@ -30,11 +30,7 @@ class CellReport:
         return self.text
 
     def _repr_html_(self) -> str | None:
-        if self.page is None:
-            return None
-        # A document of its own: neither's styles and scripts meet the other's.
-        source = html.escape(self.page, quote=True)
-        return f'<iframe srcdoc="{source}" style="width: 100%; height: 45em; border: 0"></iframe>'
+        return None if self.page is None else page_frame(self.page)
 
 
 @magics_class

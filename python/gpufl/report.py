@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 from pathlib import Path
 
@@ -65,7 +66,10 @@ class HtmlReport(_Report):
     _format = "html"
 
     def _repr_html_(self) -> str:
-        import html
+        return page_frame(self.generate())
 
-        page = html.escape(self.generate(), quote=True)
-        return f'<iframe srcdoc="{page}" width="100%" height="800" style="border:0"></iframe>'
+
+def page_frame(page: str) -> str:
+    """For notebooks: a document of its own, so that neither's styles and scripts meet the other's."""
+    source = html.escape(page, quote=True)
+    return f'<iframe srcdoc="{source}" style="width: 100%; height: 45em; border: 0"></iframe>'

@@ -27,6 +27,7 @@ from gpufl._drawing import (
     byte_unit,
     color_of_text,
     duration_text,
+    end_of_text,
     label_block,
     new_figure,
     pyplot,
@@ -56,6 +57,7 @@ Source = GpuFlightSession | str | os.PathLike[str]
 
 _MAX_BLOCKS = 6000  # of a timeline: more than a screen has columns
 _MAX_ROWS = 40
+_LONGEST_CHANGE_PCT = 200.0
 
 _session: GpuFlightSession | None = None
 
@@ -303,34 +305,52 @@ def stall_bars(session: Source | None = None, top_n: int = 10) -> Figure | None:
 
 def compare(a: Source, b: Source, top_n: int = 15) -> Figure:
     """What differs from A to B: the totals, and the kernels and scopes that differ most."""
-    diff = Diff([_open(a).path], [_open(b).path], top_n).figures
+    sides = [_open(a), _open(b)]
+    diff = Diff([sides[0].path], [sides[1].path], top_n).figures
     entries = diff["totals"] + diff["findings"][:top_n]
     # What is on one side only has no change in percent.
     entries = [entry for entry in entries if entry["change"] is not None]
-    title = f"From A ({short_text(diff['a']['label'], 40)}) to B ({short_text(diff['b']['label'], 40)})"
+    title = "From A to B"
     if diff["proof"] == "none":
         title += ": too few repeats to tell from noise"
-    figure, axes = new_figure(title, 1.6 + 0.36 * max(len(entries), 1))
+    figure, axes = new_figure(title, 1.9 + 0.4 * len(entries))
+    paths = [f"{side.upper()}  {end_of_text(diff[side]['label'])}" for side in ("a", "b")]
+    axes.set_title("\n".join(paths), loc="left", fontsize=9, color=INK)
     rows = range(len(entries))
     changes = [100 * entry["change"] for entry in entries]
     colors = [COLORS[3] if change > 0 else COLORS[2] for change in changes]
-    axes.barh(rows, changes, color=colors, height=0.62)
+    # What is many times more would make all others invisible: the text beside the bar tells it.
+    ends = [min(change, _LONGEST_CHANGE_PCT) for change in changes]
+    axes.barh(rows, ends, color=colors, height=0.62)
     axes.axvline(0, color=INK, linewidth=0.8)
-    axes.set_yticks(rows, [short_text(_compared_label(entry)) for entry in entries], fontsize=9)
+    names = _kernel_labels(sides)
+    axes.set_yticks(rows, [_compared_label(entry, names) for entry in entries], fontsize=8)
     axes.invert_yaxis()
-    reach = 1.3 * max([abs(change) for change in changes] + [1])
+    reach = 1.3 * max([abs(end) for end in ends] + [1])
     axes.set_xlim(-reach, reach)
     axes.set_xlabel("change (%)")
-    annotate_bars(axes, changes, [f"{change:+.1f}%" for change in changes])
+    annotate_bars(axes, ends, [f"{change:+.1f}%" for change in changes])
     return figure
 
 
-def _compared_label(entry: dict[str, Any]) -> str:
-    names = {"time": "session time", "busy": "GPU busy time", "total": "kernel time"}
+def _kernel_labels(sessions: list[GpuFlightSession]) -> dict[str, str]:
+    """The report's short name of every kernel."""
+    groups = [_known(session.figures["kernels"]) or {} for session in sessions]
+    return {
+        group["full_name"]: group["label"]
+        for kernels in groups
+        for group in kernels.get("by_name", [])
+        if "full_name" in group
+    }
+
+
+def _compared_label(entry: dict[str, Any], names: dict[str, str]) -> str:
+    totals = {"time": "session time", "busy": "GPU busy time", "total": "kernel time"}
     if entry["subject"] == "total":
-        return names.get(entry["metric"], "kernels")
+        return totals.get(entry["metric"], "kernels")
     what = entry.get("kernel") or entry.get("scope") or entry["subject"]
-    return f"{what}: {entry['metric']}"
+    detail = ", ".join(filter(None, (entry["metric"], entry.get("config"))))
+    return f"{short_text(names.get(what, what))}\n{detail}"
 
 
 def _known(figure: Any) -> Any:

@@ -13,8 +13,10 @@ def shell(monkeypatch, tmp_path):
     monkeypatch.setenv("GPUFL_BACKEND", "none")
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
 
-    shell = InteractiveShell()
+    # A history would be a database and a thread that writes it, which only the shell's exit closes.
+    shell = InteractiveShell(config=Config(HistoryManager={"enabled": False}))
     shell.run_line_magic("load_ext", "gpufl")
     yield shell
     InteractiveShell.clear_instance()

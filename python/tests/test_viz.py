@@ -102,6 +102,31 @@ def test_compare():
     assert texts(axes)[0] == f"{100 * (b / a - 1):+.1f}%"
 
 
+def test_compare_tells_everything_inside_of_the_picture(tmp_path):
+    source = tmp_path / ("a long folder " * 12)
+    shutil.copytree(GPT, source)
+    figure = viz.compare(source, COMPLETE)
+    (axes,) = figure.axes
+    figure.canvas.draw()
+    words = [figure._suptitle, axes._left_title, *axes.texts, *axes.get_yticklabels()]
+    for text in words:
+        box = text.get_window_extent()
+        assert box.x0 >= 0 and box.x1 <= figure.bbox.x1, text.get_text()
+    assert axes._left_title.get_text().splitlines()[1].endswith(str(COMPLETE))
+    # Kernels by the names of the report, and launches of the same kernel told apart.
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert "CatArrayBatchedCopy\ncount, grid 264x3x1, block 512x1x1" in labels
+    assert len(set(labels)) == len(labels)
+    # The longest bar does not make the others invisible.
+    widths = [abs(bar.get_width()) for bar in axes.patches]
+    assert max(widths) <= 2 * min(widths) + 5
+
+
+def test_durations_have_the_unit_that_they_need():
+    texts = [viz.duration_text(ns) for ns in (999, 1767, 999_999, 1_000_000, 2.5e9)]
+    assert texts == ["999 ns", "1.767 µs", "1000 µs", "1 ms", "2.5 s"]
+
+
 def test_pictures_leave_the_style_alone(tmp_path):
     before = dict(plt.rcParams)
     viz.figures(GPT)

@@ -5,16 +5,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gpufl._optional import optional
+
 if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-# Name, values, what is missing (None: nothing can be), categories (None: values are numbers).
-Column = tuple[str, Any, Any, "list[str] | None"]
+    from gpufl._core import LoadedSession
+
+# Columns are name, values, what is missing (None: nothing can be), and categories (None: values are
+# numbers).
 
 
-def to_pandas(columns: list[Column]) -> pandas.DataFrame:
-    import pandas as pd
+def import_pandas() -> Any:
+    return optional("pandas", "DataFrames", "analysis")
+
+
+def import_pyarrow() -> Any:
+    return optional("pyarrow", "tables of Arrow", "arrow")
+
+
+def to_pandas(session: LoadedSession, table: str) -> pandas.DataFrame:
+    pd = import_pandas()
 
     def series(values: Any, missing: Any, categories: list[str] | None) -> Any:
         if categories is not None:
@@ -23,14 +35,13 @@ def to_pandas(columns: list[Column]) -> pandas.DataFrame:
             return pd.arrays.IntegerArray(values, missing, copy=False)
         return values
 
-    return pd.DataFrame({name: series(*column) for name, *column in columns}, copy=False)
+    columns = {name: series(*column) for name, *column in session.columns(table)}
+    return pd.DataFrame(columns, copy=False)
 
 
-def to_arrow(columns: list[Column]) -> pyarrow.Table:
-    try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise ImportError("tables of Arrow need the package pyarrow: pip install pyarrow") from error
+def to_arrow(session: LoadedSession, table: str) -> pyarrow.Table:
+    pa = import_pyarrow()
+    optional("numpy", "tables of Arrow", "arrow")
 
     def array(values: Any, missing: Any, categories: list[str] | None) -> pyarrow.Array:
         if categories is not None:
@@ -39,4 +50,4 @@ def to_arrow(columns: list[Column]) -> pyarrow.Table:
         # Only unknown numbers are NaN; Arrow has a word of its own for these.
         return pa.array(values, mask=missing, from_pandas=True)
 
-    return pa.table({name: array(*column) for name, *column in columns})
+    return pa.table({name: array(*column) for name, *column in session.columns(table)})

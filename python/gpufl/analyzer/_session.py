@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpufl import _core
-from gpufl.analyzer._frames import to_arrow, to_pandas
+from gpufl.analyzer._frames import import_pandas, import_pyarrow, to_arrow, to_pandas
 from gpufl.analyzer._insight import Insight
 
 if TYPE_CHECKING:
@@ -146,31 +146,31 @@ class GpuFlightSession:
 
     def _frame(self, table: str) -> pandas.DataFrame:
         if table not in self._frames:
-            self._frames[table] = to_pandas(self._core.columns(table))
+            self._frames[table] = to_pandas(self._core, table)
         return self._frames[table]
 
     @property
     def ledger(self) -> pandas.DataFrame:
         """What the session says of its own completeness; a value that nobody counted is missing."""
-        import pandas as pd
-
         if "ledger" not in self._frames:
-            rows = list(_flatten(self.figures["ledger"]["numbers"] or {}))
+            pd = import_pandas()
+            names, values = self._ledger_columns()
             self._frames["ledger"] = pd.DataFrame(
-                {
-                    "name": pd.Series([name for name, _ in rows], dtype=object),
-                    "value": pd.array([value for _, value in rows], dtype="Int64"),
-                }
+                {"name": pd.Series(names, dtype=object), "value": pd.array(values, dtype="Int64")}
             )
         return self._frames["ledger"]
+
+    def _ledger_columns(self) -> tuple[list[str], list[int | None]]:
+        rows = list(_flatten(self.figures["ledger"]["numbers"] or {}))
+        return [name for name, _ in rows], [value for _, value in rows]
 
     def arrow(self, table: str) -> pyarrow.Table:
         """A table as Arrow's, without pandas. Texts are dictionaries, unknown values null."""
         if table == "ledger":
-            import pyarrow as pa
-
-            return pa.Table.from_pandas(self.ledger, preserve_index=False)
-        return to_arrow(self._core.columns("profile_samples" if table == "scopes" else table))
+            pa = import_pyarrow()
+            names, values = self._ledger_columns()
+            return pa.table({"name": pa.array(names, pa.string()), "value": pa.array(values, pa.int64())})
+        return to_arrow(self._core, "profile_samples" if table == "scopes" else table)
 
     # --- Figures
 
