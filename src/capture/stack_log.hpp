@@ -29,7 +29,9 @@ class ThreadStacks final : public backend::StackRecorder {
 class PythonStacks final : public backend::StackRecorder {
  public:
   constexpr PythonStacks() = default;
-  uint32_t record() noexcept override { return symbols::StackTable::instance().record_python(); }
+  uint32_t record() noexcept override {
+    return symbols::StackTable::instance().record_python_line();
+  }
 };
 
 class StackLog {

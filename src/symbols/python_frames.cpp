@@ -7,6 +7,7 @@
 #include <span>
 
 #include "symbols/address.hpp"
+#include "symbols/code_stack.hpp"
 #include "symbols/python_lines.hpp"
 
 namespace gpufl::symbols {
@@ -136,7 +137,8 @@ uint32_t PythonPlaces::intern(const PythonLayout& layout, const char* code,
                     .first_line = load<int32_t>(code, layout.code_first_line),
                     .line = 0,
                     .function_text = 0,
-                    .file_text = 0};
+                    .file_text = 0,
+                    .is_users = false};
   const uint64_t hash = mix_hash(mix_hash(0, place.code), static_cast<uint64_t>(offset));
   const uint32_t known = ids_.find(hash, [&](uint32_t id) { return is_equal(places_[id], place); });
   return known != 0 ? known : add(layout, hash, place);
@@ -152,6 +154,7 @@ uint32_t PythonPlaces::intern(const PythonLayout& layout, const char* code,
   };
   place.function_text = text(place.name);
   place.file_text = text(place.filename);
+  place.is_users = origin_of_python(texts_.text(place.file_text)) == Origin::User;
   const std::span<const uint8_t> table = line_table_of(layout, at_address(place.code));
   place.line = static_cast<int32_t>(layout.line_table_is_pairs
                                         ? line_in_pairs(table, place.first_line, place.offset)
@@ -182,13 +185,17 @@ bool PythonWalk::is_shim(const char* frame) const {
          load<uint8_t>(frame, runtime_.layout.frame_entry) == kPythonOwnedByCStack;
 }
 
+void PythonWalk::skip_shims() {
+  while (frame_ != nullptr && is_shim(frame_)) {
+    frame_ = load<const char*>(frame_, runtime_.layout.frame_previous);
+  }
+}
+
 bool PythonWalk::next_run(uintptr_t& anchor) {
   // A run may hold as many frames as the recursion limit allows.
   constexpr int kMaxRunFrames = 1 << 16;
   const PythonLayout& layout = runtime_.layout;
-  while (frame_ != nullptr && is_shim(frame_)) {
-    frame_ = load<const char*>(frame_, layout.frame_previous);
-  }
+  skip_shims();
   if (frame_ == nullptr) return false;
   is_run_over_ = false;
   anchor = UINTPTR_MAX;

@@ -31,6 +31,8 @@ class PythonPlaces {
     int64_t line = 0;
   };
   View get(uint32_t id) const noexcept;
+  // Whether it lies in the program's own code, not in a library's.
+  bool is_users(uint32_t id) const noexcept { return id < places_.size() && places_[id].is_users; }
 
  private:
   struct Place {
@@ -40,6 +42,7 @@ class PythonPlaces {
     int32_t first_line;
     int32_t line;
     uint32_t function_text, file_text;
+    bool is_users;
   };
 
   static bool is_equal(const Place& a, const Place& b);
@@ -61,8 +64,15 @@ class PythonWalk {
   bool next_run(uintptr_t& anchor);
   // The next frame of this run: its code object and the byte offset of its instruction.
   bool next_frame(const char*& code, int64_t& offset);
+  // The next frame of any run, for those who need no anchors.
+  bool next_frame_of_any(const char*& code, int64_t& offset) {
+    skip_shims();
+    is_run_over_ = false;
+    return next_frame(code, offset);
+  }
 
  private:
+  void skip_shims();
   bool is_shim(const char* frame) const;
 
   const PythonRuntime& runtime_;

@@ -186,17 +186,25 @@ StackTable& StackTable::instance() {
   return words.all().empty() ? 0 : all.stacks.intern(words.all(), generation);
 }
 
-uint32_t StackTable::record_python() noexcept {
+uint32_t StackTable::record_python_line() noexcept {
   Tables& all = tables();
   const PythonRuntime* python = all.python.load(std::memory_order_acquire);
   const void* state = python != nullptr ? python_thread(*python) : nullptr;
   if (state == nullptr) return 0;
-  const uint64_t generation = all.generation.load(std::memory_order_acquire);
-  NativeStack none;  // of which there are no frames
+  PythonWalk walk(*python, state);
   Words words;
-  Merge merge(none, 0, words);
-  merge.add_python(all, *python, state, 0);
-  if (merge.is_cut()) words.mark_cut();
+  const char* code = nullptr;
+  int64_t offset = 0;
+  while (walk.next_frame_of_any(code, offset)) {
+    if (words.is_full()) {
+      words.mark_cut();
+      break;
+    }
+    const uint32_t place = all.places.intern(python->layout, code, offset);
+    words.add(kPythonWord | place);
+    if (all.places.is_users(place)) break;
+  }
+  const uint64_t generation = all.generation.load(std::memory_order_acquire);
   return words.all().empty() ? 0 : all.stacks.intern(words.all(), generation);
 }
 

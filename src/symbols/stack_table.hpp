@@ -42,8 +42,9 @@ class StackTable {
   // The calling thread's stack, innermost frame first, from the caller of this function on. 0:
   // nothing could be told, or no room. Inside of `record` nothing of Python runs or is locked.
   uint32_t record() noexcept;
-  // The same of its Python functions alone: where these say enough, at a fraction of the price.
-  uint32_t record_python() noexcept;
+  // The same of its Python functions alone, out to the innermost of the program's own: where that
+  // line says enough, at a fraction of the price.
+  uint32_t record_python_line() noexcept;
 
   // The frames of a stack that record() has returned.
   std::vector<StackFrame> frames(uint32_t id);
