@@ -37,6 +37,8 @@ GpuRecording::GpuRecording(Instruments& instruments, const SessionConfig& config
       tracer_(std::move(instruments.tracer)),
       state_(first_state(instruments, config)) {
   collector_.set_tracer(tracer_.get());
+  const bool was_asked = config.engine != kMonitorEngine && !config.dormant;
+  if (was_asked && !tracer_) ++refusals_;
 }
 
 GpuRecording::~GpuRecording() { stop(); }
@@ -60,6 +62,7 @@ base::Status GpuRecording::resume() {
   if (opened.tracer) collector_.set_tracer(opened.tracer.get());
   tell(opened);
   if (opened.tracer) return base::Status::ok();
+  ++refusals_;
   return {base::Code::Unavailable, opened.why.reason + ": " + opened.why.detail};
 }
 
@@ -110,6 +113,9 @@ void GpuRecording::account(format::Ledger& ledger) {
   if (tracer_) add_account(*tracer_);
   set_state("ended", nullptr);
   if (accounts_) ledger.add(*accounts_);
+  // Where there is no backend, there is no GPU either whose work could be missing.
+  if (backend_ == nullptr || refusals_ == 0) return;
+  ledger.tracings_refused = ledger.tracings_refused.value_or(0) + refusals_;
 }
 
 std::string GpuRecording::state() const {

@@ -54,6 +54,7 @@ class GpuRecording {
   std::mutex operation_;  // held through resume(), pause(), stop(); guards what follows
   bool stopped_ = false;
   std::optional<format::Ledger> accounts_;  // of the tracers that are gone
+  uint64_t refusals_ = 0;                   // tracers that could not begin
 
   mutable std::mutex mutex_;  // for a moment only; guards what follows
   std::shared_ptr<backend::Tracer> tracer_;

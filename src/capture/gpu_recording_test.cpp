@@ -197,7 +197,10 @@ TEST_F(GpuRecordingTest, WhatStandsInTheWayIsTheState) {
   EXPECT_EQ(recording_->state(), "taken");
   vendor_.refuses = false;
   EXPECT_TRUE(recording_->resume());
-  (void)finish();
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.tracings_refused, 2u);
+  EXPECT_TRUE(ledger.kernel_records.has_value());
+  EXPECT_FALSE(ledger.is_complete());
   EXPECT_EQ(told(format::Kind::Capability, "reason"), std::vector<std::string>{"taken"});
   EXPECT_FALSE(recording_->resume());
   EXPECT_FALSE(recording_->pause());

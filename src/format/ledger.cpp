@@ -47,6 +47,7 @@ void for_each_optional(L& ledger, Visit visit) {
   visit("vendor_dropped", ledger.vendor_dropped);
   visit("impossible_times", ledger.impossible_times);
   visit("notes_dropped", ledger.notes_dropped);
+  visit("tracings_refused", ledger.tracings_refused);
   visit("markers_dropped", ledger.markers_dropped);
   visit("markers_unclosed", ledger.markers_unclosed);
   visit("markers_unmatched", ledger.markers_unmatched);
@@ -150,6 +151,7 @@ std::map<std::string, uint64_t> Ledger::losses() const {
   losses["vendor_dropped"] = vendor_dropped.value_or(0);
   losses["impossible_times"] = impossible_times.value_or(0);
   losses["notes_dropped"] = notes_dropped.value_or(0);
+  losses["tracings_refused"] = tracings_refused.value_or(0);
   losses["markers_dropped"] = markers_dropped.value_or(0);
   losses["stacks_dropped"] = stacks_dropped.value_or(0);
   std::erase_if(losses, [](const auto& loss) { return loss.second == 0; });

@@ -59,6 +59,7 @@ struct Ledger {
   std::optional<uint64_t> vendor_dropped;         // records CUPTI says it dropped
   std::optional<uint64_t> impossible_times;       // zero, inverted, outside the session, left over
   std::optional<uint64_t> notes_dropped;          // calls that the counting itself lost
+  std::optional<uint64_t> tracings_refused;       // the GPU was to be traced and could not be
   std::optional<uint64_t> markers_dropped;        // marks and ranges lost to a full ring
   std::optional<uint64_t> markers_unclosed;       // ranges still open at the end
   std::optional<uint64_t> markers_unmatched;      // ends of ranges that did not begin here

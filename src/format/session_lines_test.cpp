@@ -134,6 +134,7 @@ TEST(LedgerTest, IsCompleteWhenNothingIsKnownToBeLost) {
   EXPECT_FALSE(complete_with([](Ledger& l) { l.vendor_dropped = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.impossible_times = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.scopes_dropped = 1; }));
+  EXPECT_FALSE(complete_with([](Ledger& l) { l.tracings_refused = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.samplers_stuck = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.rounds_lost = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.events_dropped = 1; }));

@@ -170,6 +170,7 @@ void write_ledger(Page& page, const SessionSummary& summary) {
   rows.loss("dropped by the vendor", &Ledger::vendor_dropped);
   rows.loss("impossible times", &Ledger::impossible_times);
   rows.if_counted("launch notes dropped", &Ledger::notes_dropped);
+  rows.if_counted("attempts to trace refused", &Ledger::tracings_refused);
   rows.if_counted("markers dropped", &Ledger::markers_dropped);
   rows.if_counted("markers never closed", &Ledger::markers_unclosed);
   rows.if_counted("marker ends without start", &Ledger::markers_unmatched);

@@ -80,6 +80,16 @@ class Recorded(TraceTest):
         self.assertIn("cuda_never_used", run(GPUFL, "report", self.session()).stdout)
         self.assertEqual(self.verdict(), 0)
 
+    def test_a_gpu_that_could_not_be_traced_is_no_idle_one(self):
+        ended = self.trace("cuda", "launch:3", GPUFL_CUPTI_LIBRARY="/no/such/libcupti.so")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertRegex(ended.stderr, r"not traced +1: ")
+        self.assertRegex(ended.stderr, r"ledger +incomplete\n")
+        self.assertIn("library_not_found", ended.stderr)
+        told = run(GPUFL, "verify", self.session())
+        self.assertEqual(told.returncode, 1)
+        self.assertIn("tracings_refused 1", told.stdout)
+
     def test_a_program_that_drops_its_environment_cannot_be_seen(self):
         self.assertEqual(self.trace("bare", "cuda", "launch:5").returncode, 0)
         self.assertEqual(len(events(self.session(), "cuda_never_used")), 1)

@@ -2,6 +2,7 @@
 // A tracer that waits for the program to use CUDA: over stand-ins of libcuda and libcupti.
 
 #include <cuda.h>
+#include <cupti.h>
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -133,10 +134,58 @@ TEST_F(CudaStart, ALibraryThatIsMissingThenIsToldThen) {
   EXPECT_NE(last_event()["hint"].as_string(), "");
   const format::Ledger ledger = finish();
   EXPECT_EQ(ledger.kernel_records, std::nullopt);
+  EXPECT_EQ(ledger.tracings_refused, 1u);
+  EXPECT_FALSE(ledger.is_complete());
   // The next session is none the worse.
   SetUp();
   ASSERT_TRUE(start().available);
+  EXPECT_EQ(finish().tracings_refused, 0u);
+}
+
+TEST_F(CudaStart, WhatIsRefusedThenIsInTheLedgerAndACapability) {
+  struct Refusal {
+    const char* function;
+    CUptiResult code;
+    const char* word;
+  };
+  const Refusal refusals[] = {
+      {"cuptiActivityEnable", CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "permission_denied"},
+      {"cuptiActivityRegisterCallbacks", CUPTI_ERROR_NOT_COMPATIBLE, "another_tool"},
+      {"cuptiSetThreadIdType", CUPTI_ERROR_UNKNOWN, "cupti_error"},
+  };
+  for (const Refusal& one : refusals) {
+    SetUp();
+    sink_ = {};
+    ASSERT_TRUE(start().available);
+    cupti().fail(one.function, one.code);
+    init_cuda();
+    EXPECT_EQ(state(), one.word);
+    const format::Ledger ledger = finish();
+    cupti().fail(one.function, CUPTI_SUCCESS);
+    EXPECT_EQ(ledger.tracings_refused, 1u);
+    EXPECT_FALSE(ledger.is_complete());
+    const auto& told = sink_.lines[format::Kind::Capability];
+    ASSERT_EQ(told.size(), 1u) << one.word;
+    EXPECT_EQ(told[0]["feature"].as_string(), "profiling_engine");
+    EXPECT_EQ(told[0]["asked"].as_string(), "Trace");
+    EXPECT_EQ(told[0]["got"].as_string(), "Monitor");
+    EXPECT_EQ(told[0]["reason"].as_string(), one.word);
+    EXPECT_NE(told[0]["detail"].as_string().find(one.function), std::string::npos);
+  }
+}
+
+TEST_F(CudaStart, APartThatIsRefusedThenIsACapability) {
+  ASSERT_TRUE(start().available);
+  cupti().fail("cuptiSubscribe", CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+  init_cuda();
+  EXPECT_EQ(state(), "recording");
   finish();
+  cupti().fail("cuptiSubscribe", CUPTI_SUCCESS);
+  const auto& told = sink_.lines[format::Kind::Capability];
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0]["feature"].as_string(), "launch_count");
+  EXPECT_EQ(told[0]["got"].as_string(), "off");
+  EXPECT_EQ(told[0]["reason"].as_string(), "another_subscriber");
 }
 
 TEST_F(CudaStart, AChildOfForkMayWaitForItself) {

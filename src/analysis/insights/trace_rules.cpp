@@ -72,6 +72,7 @@ Losses losses_of(const format::Ledger& ledger) {
   losses.add(ledger.vendor_dropped.value_or(0), "vendor-dropped record");
   losses.add(ledger.impossible_times.value_or(0), "impossible time");
   losses.add(ledger.notes_dropped.value_or(0), "uncounted launch");
+  losses.add(ledger.tracings_refused.value_or(0), "refused attempt to trace");
   losses.add(ledger.markers_dropped.value_or(0), "dropped marker");
   losses.add(ledger.stacks_dropped.value_or(0), "dropped stack");
   losses.add(ledger.scopes_dropped, "dropped scope event");

@@ -103,6 +103,8 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   void tell(std::string_view name, int64_t time_ns, std::string_view text,
             std::string_view hint = "");
   void tell(const Availability& why);
+  void tell_lacking(std::string_view feature, std::string_view asked, std::string_view got,
+                    const Availability& why);
   void write_events(RowSink& sink);
   void publish_status();
   const CuptiApi& api() const { return cupti_->api(); }
@@ -136,7 +138,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   bool is_taken_over_ = false;
   uint64_t refusals_told_ = 0;
   int64_t refusals_told_ns_ = 0;
-  std::vector<base::Json> events_;
+  std::vector<base::Json> events_, capabilities_;
 
   mutable std::mutex status_mutex_;
   TraceStatus status_;
@@ -182,6 +184,7 @@ void CuptiTracer::attach_late(const char* when) {
   for (const Limitation& one : limitations_) {
     tell("trace_limited", session_now(), one.why.detail, one.why.hint);
     events_.back().set("feature", one.feature).set("reason", one.why.reason);
+    tell_lacking(one.feature, "on", "off", one.why);
   }
   publish_status();
 }
@@ -276,7 +279,8 @@ void CuptiTracer::drain(int64_t now_ns, RowSink& sink) {
     }
     records_.decode(api(), std::max(now_ns, session_now()) + kClockSlackNs, *decoder_, sink);
     if (state_ == State::Running) {
-      decoder_->submit(flushed_, now_ns, sink);
+      // Between flushes most of what is read waits for its call: nothing is gained by asking.
+      if (flushed_ || is_taken_over_) decoder_->submit(flushed_, now_ns, sink);
       records_.refill();
       watch_takeover();
       watch_refusals(now_ns);
@@ -391,11 +395,25 @@ void CuptiTracer::tell(std::string_view name, int64_t time_ns, std::string_view 
 void CuptiTracer::tell(const Availability& why) {
   tell("trace_unavailable", session_now(), why.detail, why.hint);
   events_.back().set("reason", why.reason);
+  tell_lacking("profiling_engine", "Trace", "Monitor", why);
+}
+
+// The session's own capability records were written when it began: these correct them.
+void CuptiTracer::tell_lacking(std::string_view feature, std::string_view asked,
+                               std::string_view got, const Availability& why) {
+  base::Json line = base::Json::object();
+  line.set("feature", feature).set("asked", asked).set("got", got);
+  line.set("reason", why.reason).set("detail", why.detail);
+  if (!why.hint.empty()) line.set("hint", why.hint);
+  capabilities_.push_back(std::move(line));
 }
 
 void CuptiTracer::write_events(RowSink& sink) {
   for (const base::Json& event : std::exchange(events_, {})) {
     sink.write(format::Kind::Event, event);
+  }
+  for (const base::Json& capability : std::exchange(capabilities_, {})) {
+    sink.write(format::Kind::Capability, capability);
   }
 }
 
@@ -434,7 +452,9 @@ TraceStatus CuptiTracer::status() const {
 void CuptiTracer::account(format::Ledger& ledger) const {
   if (is_forked()) return;
   const std::lock_guard lock(mutex_);
-  if (state_ == State::Idle || state_ == State::Failed) return;
+  if (state_ == State::Idle) return;
+  ledger.tracings_refused = state_ == State::Failed ? 1 : 0;
+  if (state_ == State::Failed) return;
   if (!decoder_) {  // CUDA was never used: there was nothing to record, and that is known
     ledger.kernel_records = ledger.graph_kernel_records = ledger.impossible_times = 0;
     ledger.launches_seen = ledger.graph_launches = ledger.launches_missing = 0;
