@@ -14,7 +14,7 @@ python_test_main() {
     say "INTERPRETER: /usr/bin/python3, unless another is named, such as ~/.pyenv/versions/3.13.0/bin/python"
     say "--others: once for each supported CPython in ~/.pyenv/versions, but that of /usr/bin/python3."
     say "--oldest: with the oldest numpy, pandas, pyarrow and matplotlib that are supported (CPython 3.10, 3.11)."
-    say "torch: with PyTorch, Lightning and transformers (gigabytes, kept in .deps), the tests and examples"
+    say "torch: with PyTorch, Lightning and transformers (gigabytes, kept in build), the tests and examples"
     say "that need them."
     say "--bench: runs bench/python there instead; figures go to build/bench."
     return
@@ -41,7 +41,7 @@ python_test_main() {
   fi
   if [[ ${1:-} == torch ]]; then
     pinned=python_torch
-    clean=.deps/torch-$tag
+    clean=build/torch-$tag
   else
     rm -rf "$clean"
   fi
