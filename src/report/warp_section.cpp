@@ -214,6 +214,10 @@ void write_events(Page& page, const WarpFigures& warp, size_t top) {
 
 void write_launch(Page& page, const WarpFigures& warp, size_t top, MissingFigures& missing) {
   page.paragraph(2, title_of(warp), Tone::Strong);
+  if (page.has_timeline()) {
+    page.moment(kIndent, "Show it in the timeline", warp.launch.time_ns,
+                warp.launch.time_ns + warp.launch.duration_ns);
+  }
   write_limits(page, warp, top);
   if (!warp.bottleneck) {
     warn(page, "Nothing was recorded in it.");

@@ -75,11 +75,12 @@ std::string picture_json(const Picture& picture) {
   for (size_t i = 0; i < picture.texts.size(); ++i) {
     out += i == 0 ? "[" : ",\n[";
     append_json_text(make_harmless(picture.texts[i].label), out);
-    if (!picture.texts[i].whole.empty()) {
+    if (!picture.texts[i].whole.empty() || picture.texts[i].is_wait) {
       out += ',';
       append_json_text(make_harmless(picture.texts[i].whole), out);
     }
     out += ']';
+    if (picture.texts[i].is_wait) out += ",1";
   }
   out += "],\"tracks\":[";
   for (size_t i = 0; i < picture.tracks.size(); ++i) {
@@ -89,6 +90,10 @@ std::string picture_json(const Picture& picture) {
     out += ",\"name\":";
     append_json_text(make_harmless(track.name), out);
     out += ",\"rows\":[";
+    if (track.is_inside()) {
+      out += ",\"inside\":";
+      append_json_text(make_harmless(track.kernel), out);
+    }
     for (size_t row = 0; row < track.rows.size(); ++row) {
       if (row > 0) out += ',';
       append_row(track.rows[row], out);
@@ -100,6 +105,20 @@ std::string picture_json(const Picture& picture) {
 }
 
 void write_timeline(HtmlPage& page, const Picture& picture, bool is_part) {
+std::string inside_note(const Picture& picture) {
+  const bool has_inside = std::any_of(picture.tracks.begin(), picture.tracks.end(),
+                                      [](const PictureTrack& track) { return track.is_inside(); });
+  if (!has_inside) return {};
+  std::string note =
+      " Double click a kernel that was profiled inside, or click its name below the streams, to "
+      "see what its warps did: of many thread blocks the first and the one that took longest";
+  if (picture.inside_merged_below_ns > 0) {
+    note += ", neighbours within " +
+            format_duration(static_cast<double>(picture.inside_merged_below_ns)) + " as one block";
+  }
+  return note + ".";
+}
+
   page.heading("Timeline");
   if (picture.slices == 0) {
     page.paragraph(0, "The session holds no kernels, copies, scopes or calls to draw.");
@@ -109,6 +128,7 @@ void write_timeline(HtmlPage& page, const Picture& picture, bool is_part) {
       R"(<div id="timeline"><div id="tools"><button id="in">Zoom in</button>)"
       R"(<button id="out">Zoom out</button><button id="all">All</button>)"
       R"(<input id="find" type="search" placeholder="Highlight by name" aria-label="Highlight by name">)"
+      R"(<button id="inside" aria-pressed="false" hidden>Inside kernels</button>)"
       R"(<span class="view"></span></div><div id="scroll"><canvas tabindex="0" )"
       R"(aria-label="Timeline: arrow keys move, + and - zoom, 0 shows all"></canvas></div></div>)"
       R"(<div id="tip" hidden></div><p class="note">Drag to move, Ctrl and wheel to zoom, double )"
@@ -123,6 +143,7 @@ void write_timeline(HtmlPage& page, const Picture& picture, bool is_part) {
     fmt::format_to(std::back_inserter(html), "All {} events.", format_count(picture.slices));
   }
   if (is_part) html += " Streams show only the GPU and the scopes asked for, threads everything.";
+  html += inside_note(picture);
   html += "</p>\n<script type=\"application/json\" id=\"picture\">" + picture_json(picture) +
           "</script>\n";
   page.element(html);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/test_tables.hpp"
+#include "analysis/warp/pipeline_simulator.hpp"
 #include "base/json.hpp"
 
 namespace gpufl::report {
@@ -106,6 +107,26 @@ TEST(HtmlReportTest, InsightsComeFirstAndLeadToTheirTime) {
   EXPECT_LT(title, html.find("<canvas"));
   EXPECT_EQ(html.find("Waits for nothing", title + 1), std::string::npos) << "told once";
   EXPECT_NE(html.find("data-from=\"1110\" data-to=\"1140\">40 pauses"), std::string::npos);
+}
+
+TEST(HtmlReportTest, AKernelCanBeOpened) {
+  TestSession session;
+  const int64_t end =
+      analysis::testing::add_pipeline(session, {.blocks = 40, .iterations = 8, .correlation = 9});
+  session.kernel("gemm", 1'000'000, end - 1'000'000, {.correlation = 9});
+  const std::string html = report_of(session);
+  const base::Json picture = picture_of(html);
+  const base::Json& inside = picture["tracks"].items().at(1);
+  EXPECT_EQ(inside["inside"].as_string(), "gemm");
+  EXPECT_TRUE(inside["group"].as_string().ends_with("inside gemm: 8 of 40 blocks"));
+  EXPECT_EQ(picture["tracks"].items().at(0).find("inside"), nullptr);
+  bool has_wait = false;
+  for (const base::Json& text : picture["texts"].items()) {
+    if (text.items().size() == 3) has_wait = text.items()[2].as_integer() == 1;
+  }
+  EXPECT_TRUE(has_wait);
+  EXPECT_NE(html.find("Double click a kernel"), std::string::npos);
+  EXPECT_NE(html.find("data-from=\"1000000\""), std::string::npos) << "its section leads to it";
 }
 
 TEST(HtmlReportTest, ASessionWithNothing) {

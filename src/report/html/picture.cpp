@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "analysis/kernel_groups.hpp"
 #include "analysis/selection.hpp"
+#include "export/arguments.hpp"
 #include "export/run_axis.hpp"
 #include "export/session_texts.hpp"
 #include "export/timeline.hpp"
+#include "report/html/warp_lanes.hpp"
 
 namespace gpufl::report {
 namespace {
@@ -35,6 +38,10 @@ class PictureBuilder {
     offset_ns_ = exporting::offset_of(run_, index);
     names_ = analysis::kernel_names(session.tables);
     by_config_.clear();
+    waits_.clear();
+    for (const format::WarpLaunch& launch : session.tables.warp_launches) {
+      waits_.insert(launch.waits.begin(), launch.waits.end());
+    }
     const bool is_alone = run_.sessions.size() == 1;
     const std::string process = texts.process();
     const analysis::Selection selection(session.tables, options_);
@@ -50,6 +57,17 @@ class PictureBuilder {
       };
       add_track(texts.stream(stream.lane), stream.rows);
       add_track(texts.stream(stream.lane) + ", graphs", stream.graphs);
+    }
+    for (const WarpLanes& lanes : warp_lanes(texts, options_)) {
+      for (const exporting::WarpTrack& lane : lanes.tracks) {
+        const std::string device = texts.device(lane.device);
+        PictureTrack track{(is_alone ? device : process + ", " + device) + ", " + lanes.title,
+                           lane.sm_name() + ", " + lane.name,
+                           {},
+                           lanes.kernel};
+        for (const SliceRow& row : lane.rows) add_rows(row, texts, track);
+        picture_.tracks.push_back(std::move(track));
+      }
     }
     for (const auto& thread : timeline.threads) {
       PictureTrack track{process, "thread " + std::to_string(thread.thread), {}};
@@ -102,7 +120,7 @@ class PictureBuilder {
           ++picture_.slices;
           picture_.start_ns = std::min(picture_.start_ns, start);
           picture_.end_ns = std::max(picture_.end_ns, end);
-          if (slice.kind != SliceKind::Mark) ++depth;
+          if (!exporting::is_instant(slice.kind)) ++depth;
         },
         [&](const Slice&) { --depth; });
   }
@@ -133,14 +151,21 @@ class PictureBuilder {
       case SliceKind::GraphCall: return text("graph launch call");
       case SliceKind::AllocationCall: return text("allocation call");
       case SliceKind::WarpSpan:
-      case SliceKind::WarpInstant: break;  // on no track of this picture
+      case SliceKind::WarpInstant: return warp_text(exporting::slice_name(texts, {&slice, 1}));
     }
     return text("?");
   }
 
+  uint32_t warp_text(const std::string& event) {
+    if (!waits_.contains(event)) return text(event);
+    const auto [found, is_new] = wait_ids_.try_emplace(event, picture_.texts.size());
+    if (is_new) picture_.texts.push_back({event, {}, true});
+    return found->second;
+  }
+
   uint32_t text(const std::string& label, const std::string& whole = {}) {
     const auto [found, is_new] =
-        ids_.try_emplace(whole.empty() ? label : whole, static_cast<uint32_t>(ids_.size()));
+        ids_.try_emplace(whole.empty() ? label : whole, picture_.texts.size());
     if (is_new) picture_.texts.push_back({label, whole == label ? std::string() : whole});
     return found->second;
   }
@@ -151,15 +176,38 @@ class PictureBuilder {
   int64_t offset_ns_ = 0;
   analysis::KernelNames names_;
   std::unordered_map<uint32_t, uint32_t> by_config_;  // texts of kernels, of one session
+  std::unordered_set<std::string> waits_;             // events of warps, of one session
   std::unordered_map<std::string, uint32_t> ids_;     // of texts
+  std::unordered_map<std::string, uint32_t> wait_ids_;
 };
 
-size_t count_blocks(const Picture& picture) {
+size_t count_blocks(const Picture& picture, bool is_inside) {
   size_t count = 0;
   for (const PictureTrack& track : picture.tracks) {
+    if (track.is_inside() != is_inside) continue;
     for (const BlockRow& row : track.rows) count += row.size();
   }
   return count;
+}
+
+// The limit below which neighbours had to be merged; 0: all have room.
+int64_t merge_to_fit(Picture& picture, bool is_inside, size_t max_blocks) {
+  size_t blocks = count_blocks(picture, is_inside);
+  int64_t merged_below_ns = 0;
+  const int64_t span_ns = picture.end_ns - picture.start_ns;
+  // Of what is inside of kernels even neighbours of some nanoseconds may do.
+  const int64_t first_ns = is_inside ? 64 : span_ns / 4'000'000;
+  // Doubled until they fit: each round reads what the one before left.
+  for (int64_t limit_ns = std::max<int64_t>(first_ns, 1); blocks > max_blocks && limit_ns < span_ns;
+       limit_ns *= 2) {
+    for (PictureTrack& track : picture.tracks) {
+      if (track.is_inside() != is_inside) continue;
+      for (BlockRow& row : track.rows) row = merge_blocks(row, limit_ns);
+    }
+    merged_below_ns = limit_ns;
+    blocks = count_blocks(picture, is_inside);
+  }
+  return merged_below_ns;
 }
 
 }  // namespace
@@ -188,18 +236,8 @@ BlockRow merge_blocks(const BlockRow& row, int64_t limit_ns) {
 Picture make_picture(const analysis::RunData& run, size_t max_blocks,
                      const analysis::AnalysisOptions& options) {
   Picture picture = PictureBuilder(run, options).build();
-  size_t blocks = count_blocks(picture);
-  if (blocks <= max_blocks) return picture;
-  const int64_t span_ns = picture.end_ns - picture.start_ns;
-  // Doubled until they fit: each round reads what the one before left.
-  for (int64_t limit_ns = std::max<int64_t>(span_ns / 4'000'000, 1);
-       blocks > max_blocks && limit_ns < span_ns; limit_ns *= 2) {
-    for (PictureTrack& track : picture.tracks) {
-      for (BlockRow& row : track.rows) row = merge_blocks(row, limit_ns);
-    }
-    picture.merged_below_ns = limit_ns;
-    blocks = count_blocks(picture);
-  }
+  picture.merged_below_ns = merge_to_fit(picture, false, max_blocks);
+  picture.inside_merged_below_ns = merge_to_fit(picture, true, max_blocks / 4);
   return picture;
 }
 

@@ -25,11 +25,15 @@ struct PictureTrack {
   std::string group;  // "GPU 0: NVIDIA H200", "rank 0: python3 (pid 447)"
   std::string name;   // "stream 7", "thread 447"
   std::vector<BlockRow> rows;
+  std::string kernel = {};  // what one group of its warps did; empty: another kind of track
+
+  bool is_inside() const { return !kernel.empty(); }
 };
 
 struct PictureText {
   std::string label;
-  std::string whole;  // empty: as the label
+  std::string whole;     // empty: as the label
+  bool is_wait = false;  // of warps for each other: not work
 };
 
 struct Picture {
@@ -38,10 +42,13 @@ struct Picture {
   int64_t start_ns = 0, end_ns = 0;
   // 0: every slice is a block of its own, unless it has no length and begins with another.
   int64_t merged_below_ns = 0;
+  int64_t inside_merged_below_ns = 0;  // the same for what is inside of kernels
   uint64_t slices = 0;
 };
 
-// Of what streams ran, that which `options` ask for; threads are whole.
+// Of what streams ran, that which `options` ask for; threads are whole. What is inside of kernels
+// has a quarter of `max_blocks` for itself: it is far shorter than all else, and would be merged
+// away with it.
 Picture make_picture(const analysis::RunData& run, size_t max_blocks,
                      const analysis::AnalysisOptions& options = {});
 

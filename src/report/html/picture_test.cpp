@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/test_tables.hpp"
+#include "analysis/warp/pipeline_simulator.hpp"
 
 namespace gpufl::report {
 namespace {
@@ -99,6 +100,48 @@ TEST(PictureTest, StreamsShowOnlyWhatIsAskedFor) {
   const Picture picture = make_picture(run, 1000, options);
   EXPECT_EQ(picture.slices, 2u);
   EXPECT_EQ(picture.texts[picture.tracks.at(0).rows.at(0).at(0).text].label, "gemm");
+}
+
+TEST(PictureTest, WarpsAreBelowTheirStream) {
+  TestSession session;
+  const int64_t end = analysis::testing::add_pipeline(
+      session, {.blocks = 2, .iterations = 8, .load_ns = 400, .mma_ns = 1'000, .correlation = 9});
+  session.kernel("gemm", 1'000'000, end - 1'000'000, {.correlation = 9});
+  session.scope("step", 0, 2'000'000);
+  const Picture picture = make_picture(run_of(session), 1000);
+  ASSERT_EQ(picture.tracks.size(), 1 + 4 + 1u);
+  EXPECT_FALSE(picture.tracks[0].is_inside());
+  EXPECT_FALSE(picture.tracks[5].is_inside());
+  const PictureTrack& producer = picture.tracks[1];
+  EXPECT_EQ(producer.kernel, picture.texts[picture.tracks[0].rows.at(0).at(0).text].label);
+  EXPECT_TRUE(producer.group.ends_with(", inside gemm")) << producer.group;
+  EXPECT_EQ(producer.name, "SM 0, block 0, producer");
+  bool has_work = false, has_wait = false;
+  for (const BlockRow& row : producer.rows) {
+    for (const Block& block : row) {
+      const PictureText& text = picture.texts[block.text];
+      EXPECT_EQ(text.is_wait, text.label == "wait_empty") << text.label;
+      (text.is_wait ? has_wait : has_work) = true;
+      EXPECT_GE(block.start_ns, 1'000'000);
+      EXPECT_LE(block.end_ns, end);
+    }
+  }
+  EXPECT_TRUE(has_work && has_wait);
+}
+
+// A long session with much in it does not take the detail from inside of kernels, nor they its.
+TEST(PictureTest, WarpsHaveRoomOfTheirOwn) {
+  TestSession session;
+  for (int64_t i = 0; i < 5000; ++i) session.kernel("other", i * 1'000'000, 500'000);
+  analysis::testing::add_pipeline(session, {.blocks = 1, .iterations = 8});
+  const analysis::RunData run = run_of(session);
+  const Picture roomy = make_picture(run, 400);
+  EXPECT_GT(roomy.merged_below_ns, 0);
+  EXPECT_EQ(roomy.inside_merged_below_ns, 0);
+  const Picture narrow = make_picture(run, 40);
+  EXPECT_GT(narrow.inside_merged_below_ns, 0);
+  EXPECT_LT(narrow.inside_merged_below_ns, 100'000);
+  EXPECT_EQ(narrow.slices, roomy.slices);
 }
 
 TEST(PictureTest, AnEmptySession) {

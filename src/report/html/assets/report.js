@@ -11,11 +11,23 @@ const TRACK_GAP = 6;
 const MIN_SPAN_NS = 50;
 const MIN_TEXT_WIDTH = 36;
 const MIN_ALPHA = 0.15;
+const MAX_NARROW = 20; // the part of a view that is too small to be seen in it
+const UNITS_OF_TIME = [["s", 1e9], ["ms", 1e6], ["us", 1e3]];
 
 function formatTime(ns) {
   const size = Math.abs(ns);
-  for (const [unit, factor] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]]) {
+  for (const [unit, factor] of UNITS_OF_TIME) {
     if (size >= factor) return `${+(ns / factor).toPrecision(6)} ${unit}`;
+  }
+  return `${Math.round(ns)} ns`;
+}
+
+// As many digits as tell it from what is `step` away: far from 0 and zoomed in, these are many.
+function formatAxis(ns, step) {
+  for (const [unit, factor] of UNITS_OF_TIME) {
+    if (Math.abs(ns) < factor) continue;
+    const digits = Math.max(0, Math.ceil(Math.log10(factor / step) - 1e-9));
+    return `${(ns / factor).toFixed(Math.min(digits, 9))} ${unit}`;
   }
   return `${Math.round(ns)} ns`;
 }
@@ -52,6 +64,7 @@ class Timeline {
     this.tip = document.getElementById("tip");
     this.viewText = root.querySelector(".view");
     this.scroll = root.querySelector("#scroll");
+    this.insideButton = root.querySelector("#inside");
     this.context = this.canvas.getContext("2d");
     this.texts = data.texts;
     this.first = data.start;
@@ -60,31 +73,101 @@ class Timeline {
     this.to = this.last;
     this.found = null;
     this.marked = null;
-    this.layOut(data.tracks);
+    this.readTracks(data.tracks);
+    this.layOut();
     this.colors = new Array(this.texts.length);
     this.listen(root);
+    this.showInside();
     new ResizeObserver(() => this.resize()).observe(this.scroll);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.readStyle());
+    // Paper is white, whatever the screen is.
+    matchMedia("print").addEventListener("change", () => {
+      this.readStyle();
+      this.drawNow();
+    });
     this.readStyle();
   }
 
-  layOut(tracks) {
+  readTracks(tracks) {
+    this.groups = [];
+    for (const track of tracks) {
+      if (this.groups.at(-1)?.title !== track.group) {
+        this.groups.push({ title: track.group, kernel: track.inside, tracks: [] });
+      }
+      this.groups.at(-1).tracks.push({ name: track.name, rows: track.rows.map(decodeRow) });
+    }
+    // What is inside of kernels is opened on demand, unless there is nothing else.
+    const isAlone = this.groups.every((group) => group.kernel);
+    for (const group of this.groups) group.isOpen = isAlone || !group.kernel;
+  }
+
+  layOut() {
     this.lines = [];
     let y = AXIS_HEIGHT;
-    let group = null;
-    for (const track of tracks) {
-      if (track.group !== group) {
-        group = track.group;
-        this.lines.push({ y, group });
-        y += GROUP_HEIGHT;
+    for (const group of this.groups) {
+      this.lines.push({ y, group });
+      y += GROUP_HEIGHT;
+      if (!group.isOpen) {
+        y += TRACK_GAP;
+        continue;
       }
-      track.rows.forEach((row, i) => {
-        this.lines.push({ y, name: i === 0 ? track.name : "", row: decodeRow(row) });
-        y += ROW_HEIGHT + ROW_GAP;
-      });
-      y += TRACK_GAP;
+      for (const track of group.tracks) {
+        track.rows.forEach((row, i) => {
+          this.lines.push({ y, name: i === 0 ? track.name : "", row });
+          y += ROW_HEIGHT + ROW_GAP;
+        });
+        y += TRACK_GAP;
+      }
     }
     this.height = y;
+  }
+
+  setOpen(groups, isOpen) {
+    if (groups.every((group) => group.isOpen === isOpen)) return;
+    for (const group of groups) group.isOpen = isOpen;
+    this.layOut();
+    this.resize();
+    this.showInside();
+  }
+
+  // Where what is opened would be too narrow to be seen, it is zoomed to.
+  toggle(groups) {
+    const isOpen = !groups.some((group) => group.isOpen);
+    this.setOpen(groups, isOpen);
+    const rows = groups.flatMap((group) => group.tracks.flatMap((track) => track.rows));
+    const from = Math.min(...rows.map((row) => row.start[0]));
+    const to = Math.max(...rows.map((row) => row.end.at(-1)));
+    const isSeen = (to - from) * MAX_NARROW > this.to - this.from;
+    if (isOpen && !isSeen) this.setView(from - (to - from) * 0.1, to + (to - from) * 0.1);
+  }
+
+  insideGroups() {
+    return this.groups.filter((group) => group.kernel);
+  }
+
+  // Those that recorded something between two times, of one kernel where it is named.
+  insideDuring(from, to, kernel) {
+    const isIn = (row) => {
+      const i = firstAfter(row, from);
+      return i < row.start.length && row.start[i] < to;
+    };
+    return this.insideGroups().filter(
+      (group) =>
+        (!kernel || group.kernel === kernel) &&
+        group.tracks.some((track) => track.rows.some(isIn)),
+    );
+  }
+
+  insideOf(row, i) {
+    const [label] = this.texts[row.text[i]];
+    return this.insideDuring(row.start[i], row.end[i], label);
+  }
+
+  showInside() {
+    const inside = this.insideGroups();
+    this.insideButton.hidden = inside.length === 0;
+    const isOpen = inside.some((group) => group.isOpen);
+    this.insideButton.setAttribute("aria-pressed", String(isOpen));
   }
 
   readStyle() {
@@ -94,8 +177,9 @@ class Timeline {
     this.draw();
   }
 
-  // The same text has the same colour in every report.
+  // The same text has the same colour in every report; waits have none.
   color(text) {
+    if (this.texts[text][2]) return this.style("--wait");
     if (!this.colors[text]) {
       let hash = 2166136261;
       for (const c of this.texts[text][0]) hash = Math.imul(hash ^ c.codePointAt(0), 16777619);
@@ -113,7 +197,7 @@ class Timeline {
     this.canvas.width = Math.round(this.width * ratio);
     this.canvas.height = Math.round(this.height * ratio);
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.draw();
+    this.drawNow(); // at once: a new size has cleared it
   }
 
   x(time) {
@@ -135,6 +219,7 @@ class Timeline {
   // Shows a span of time, with some of what is around it.
   mark(from, to) {
     this.marked = { from, to: Math.max(to, from + MIN_SPAN_NS) };
+    this.setOpen(this.insideDuring(from, this.marked.to), true);
     const margin = Math.max((this.marked.to - from) * 0.25, MIN_SPAN_NS);
     this.setView(from - margin, this.marked.to + margin);
   }
@@ -171,12 +256,13 @@ class Timeline {
     context.textBaseline = "middle";
     this.drawAxis();
     for (const line of this.lines) {
-      if (line.group !== undefined) this.drawGroup(line);
+      if (line.group) this.drawGroup(line);
       else this.drawRow(line);
     }
     this.drawMark();
     const span = formatTime(this.to - this.from);
-    this.viewText.textContent = `${formatTime(this.from - this.first)} + ${span}`;
+    const from = formatAxis(this.from - this.first, (this.to - this.from) / 1000);
+    this.viewText.textContent = `${from} + ${span}`;
   }
 
   drawAxis() {
@@ -193,7 +279,7 @@ class Timeline {
       context.moveTo(x, AXIS_HEIGHT - 4);
       context.lineTo(x, this.height);
       context.stroke();
-      context.fillText(formatTime(n * step), x + 3, AXIS_HEIGHT / 2);
+      context.fillText(formatAxis(n * step, step), x + 3, AXIS_HEIGHT / 2);
     }
   }
 
@@ -202,7 +288,9 @@ class Timeline {
     this.context.fillRect(0, line.y, this.width, GROUP_HEIGHT);
     this.context.fillStyle = this.style("--ink");
     this.context.font = "600 12px system-ui, sans-serif";
-    this.context.fillText(line.group, 10, line.y + GROUP_HEIGHT / 2);
+    const { kernel, isOpen, title } = line.group;
+    const text = kernel ? `${isOpen ? "\u25BE" : "\u25B8"} ${title}` : title;
+    this.context.fillText(text, 10, line.y + GROUP_HEIGHT / 2);
     this.context.font = "12px system-ui, sans-serif";
   }
 
@@ -274,6 +362,13 @@ class Timeline {
     return count > 1 ? `${count.toLocaleString("en")} × ${label} …` : label;
   }
 
+  // The group whose heading is at a place of the window, where it can be opened.
+  headingAt(clientY) {
+    const y = clientY - this.canvas.getBoundingClientRect().top;
+    const line = this.lines.find((l) => l.group && y >= l.y && y < l.y + GROUP_HEIGHT);
+    return line?.group.kernel ? line.group : null;
+  }
+
   // The block at a place of the window.
   at(clientX, clientY) {
     const box = this.canvas.getBoundingClientRect();
@@ -301,6 +396,9 @@ class Timeline {
     lines.push(["", `${formatTime(span)} at ${formatTime(row.start[i] - this.first)}`]);
     if (count > 1) lines.push(["", `busy ${formatTime(row.busy[i])}`]);
     if (whole) lines.push(["soft", whole]);
+    if (this.insideOf(row, i).length > 0) {
+      lines.push(["soft", "Double click: what its warps did"]);
+    }
     this.tip.replaceChildren(
       ...lines.map(([kind, text]) => {
         const div = document.createElement("div");
@@ -346,11 +444,14 @@ class Timeline {
       { passive: false },
     );
     let drag = null;
+    let pressedAt = 0;
     canvas.addEventListener("pointerdown", (event) => {
       drag = { x: event.clientX, from: this.from, to: this.to };
+      pressedAt = event.clientX;
       canvas.setPointerCapture(event.pointerId);
     });
     canvas.addEventListener("pointermove", (event) => {
+      canvas.style.cursor = !drag && this.headingAt(event.clientY) ? "pointer" : "";
       if (!drag) return this.showTip(event);
       const move = ((event.clientX - drag.x) / (this.width - LABEL_WIDTH)) * (drag.to - drag.from);
       this.tip.hidden = true;
@@ -359,10 +460,17 @@ class Timeline {
     canvas.addEventListener("pointerup", () => (drag = null));
     canvas.addEventListener("pointercancel", () => (drag = null));
     canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
+    canvas.addEventListener("click", (event) => {
+      const group = this.headingAt(event.clientY);
+      const isDrag = Math.abs(event.clientX - pressedAt) > 3;
+      if (group && !isDrag) this.toggle([group]);
+    });
     canvas.addEventListener("dblclick", (event) => {
+      if (this.headingAt(event.clientY)) return;
       const hit = this.at(event.clientX, event.clientY);
       if (!hit) return this.setView(this.first, this.last);
       const { row, i } = hit;
+      this.setOpen(this.insideOf(row, i), true);
       const margin = (row.end[i] - row.start[i]) * 0.2;
       this.setView(row.start[i] - margin, row.end[i] + margin);
     });
@@ -384,6 +492,7 @@ class Timeline {
     root.querySelector("#in").addEventListener("click", () => this.zoom(0.5, middle()));
     root.querySelector("#out").addEventListener("click", () => this.zoom(2, middle()));
     root.querySelector("#all").addEventListener("click", () => this.setView(this.first, this.last));
+    this.insideButton.addEventListener("click", () => this.toggle(this.insideGroups()));
     root.querySelector("#find").addEventListener("input", (e) => this.search(e.target.value));
   }
 }
@@ -428,7 +537,6 @@ if (picture) {
     JSON.parse(picture.textContent),
   );
   timeline.resize();
-  timeline.drawNow();
   document.querySelectorAll("a.moment").forEach((link) => {
     link.addEventListener("click", (event) => {
       event.preventDefault();
