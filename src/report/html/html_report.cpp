@@ -79,8 +79,8 @@ std::string picture_json(const Picture& picture) {
       out += ',';
       append_json_text(make_harmless(picture.texts[i].whole), out);
     }
-    out += ']';
     if (picture.texts[i].is_wait) out += ",1";
+    out += ']';
   }
   out += "],\"tracks\":[";
   for (size_t i = 0; i < picture.tracks.size(); ++i) {
@@ -89,11 +89,11 @@ std::string picture_json(const Picture& picture) {
     append_json_text(make_harmless(track.group), out);
     out += ",\"name\":";
     append_json_text(make_harmless(track.name), out);
-    out += ",\"rows\":[";
     if (track.is_inside()) {
       out += ",\"inside\":";
       append_json_text(make_harmless(track.kernel), out);
     }
+    out += ",\"rows\":[";
     for (size_t row = 0; row < track.rows.size(); ++row) {
       if (row > 0) out += ',';
       append_row(track.rows[row], out);
@@ -104,7 +104,6 @@ std::string picture_json(const Picture& picture) {
   return out;
 }
 
-void write_timeline(HtmlPage& page, const Picture& picture, bool is_part) {
 std::string inside_note(const Picture& picture) {
   const bool has_inside = std::any_of(picture.tracks.begin(), picture.tracks.end(),
                                       [](const PictureTrack& track) { return track.is_inside(); });
@@ -119,6 +118,7 @@ std::string inside_note(const Picture& picture) {
   return note + ".";
 }
 
+void write_timeline(HtmlPage& page, const Picture& picture, bool is_part) {
   page.heading("Timeline");
   if (picture.slices == 0) {
     page.paragraph(0, "The session holds no kernels, copies, scopes or calls to draw.");
@@ -127,8 +127,8 @@ std::string inside_note(const Picture& picture) {
   std::string html =
       R"(<div id="timeline"><div id="tools"><button id="in">Zoom in</button>)"
       R"(<button id="out">Zoom out</button><button id="all">All</button>)"
-      R"(<input id="find" type="search" placeholder="Highlight by name" aria-label="Highlight by name">)"
       R"(<button id="inside" aria-pressed="false" hidden>Inside kernels</button>)"
+      R"(<input id="find" type="search" placeholder="Highlight by name" aria-label="Highlight by name">)"
       R"(<span class="view"></span></div><div id="scroll"><canvas tabindex="0" )"
       R"(aria-label="Timeline: arrow keys move, + and - zoom, 0 shows all"></canvas></div></div>)"
       R"(<div id="tip" hidden></div><p class="note">Drag to move, Ctrl and wheel to zoom, double )"
@@ -142,8 +142,8 @@ std::string inside_note(const Picture& picture) {
   } else {
     fmt::format_to(std::back_inserter(html), "All {} events.", format_count(picture.slices));
   }
-  if (is_part) html += " Streams show only the GPU and the scopes asked for, threads everything.";
   html += inside_note(picture);
+  if (is_part) html += " Streams show only the GPU and the scopes asked for, threads everything.";
   html += "</p>\n<script type=\"application/json\" id=\"picture\">" + picture_json(picture) +
           "</script>\n";
   page.element(html);
