@@ -1,13 +1,11 @@
 # nvml.h, of NVIDIA's driver management library. Only the header: the library is opened at run time.
-# Looked for in the hint NVML_INCLUDE_DIR, the CUDA toolkit, and what `./dev setup` puts in .deps/.
-# Gives Nvml_FOUND and the target Nvml::headers.
-file(GLOB nvml_wheels LIST_DIRECTORIES true
-     ${PROJECT_SOURCE_DIR}/.deps/*/nvidia/cu13/include
-     ${PROJECT_SOURCE_DIR}/.deps/*/lib/python*/site-packages/nvidia/cu13/include)
+# Looked for in the hint NVML_INCLUDE_DIR, the CUDA toolkit, and NVIDIA's wheels. Gives Nvml_FOUND and
+# the target Nvml::headers.
+include(NvidiaWheels)
 find_path(
   NVML_INCLUDE_DIR nvml.h
   HINTS $ENV{CUDA_HOME}/include $ENV{CUDA_PATH}/include
-  PATHS /usr/local/cuda/include ${nvml_wheels})
+  PATHS /usr/local/cuda/include ${nvidia_wheel_includes})
 mark_as_advanced(NVML_INCLUDE_DIR)
 
 include(FindPackageHandleStandardArgs)

@@ -1,13 +1,11 @@
 # nvtx3/nvToolsExt.h, of NVIDIA's annotation API, which is headers alone. Looked for in the hint
-# NVTX_INCLUDE_DIR, the CUDA toolkit, and what `./dev setup` puts in .deps/. Gives Nvtx_FOUND and
-# the target Nvtx::headers.
-file(GLOB nvtx_wheels LIST_DIRECTORIES true
-     ${PROJECT_SOURCE_DIR}/.deps/*/nvidia/cu13/include
-     ${PROJECT_SOURCE_DIR}/.deps/*/lib/python*/site-packages/nvidia/cu13/include)
+# NVTX_INCLUDE_DIR, the CUDA toolkit, and NVIDIA's wheels. Gives Nvtx_FOUND and the target
+# Nvtx::headers.
+include(NvidiaWheels)
 find_path(
   NVTX_INCLUDE_DIR nvtx3/nvToolsExt.h
   HINTS $ENV{CUDA_HOME}/include $ENV{CUDA_PATH}/include
-  PATHS /usr/local/cuda/include ${nvtx_wheels})
+  PATHS /usr/local/cuda/include ${nvidia_wheel_includes})
 mark_as_advanced(NVTX_INCLUDE_DIR)
 
 include(FindPackageHandleStandardArgs)

@@ -73,7 +73,13 @@ void bind_cleanup(nb::module_& module) {
       .def_ro("deleted", &cli::Cleanup::deleted)
       .def_ro("emptied", &cli::Cleanup::emptied)
       .def_ro("kept", &cli::Cleanup::kept)
-      .def_ro("bytes", &cli::Cleanup::bytes);
+      .def_ro("bytes", &cli::Cleanup::bytes)
+      .def("__repr__", [](const cli::Cleanup& cleanup) {
+        return "<Cleanup: deleted " + std::to_string(cleanup.deleted.size()) + ", emptied " +
+               std::to_string(cleanup.emptied.size()) + ", kept " +
+               std::to_string(cleanup.kept.size()) + ", " + std::to_string(cleanup.bytes) +
+               " bytes>";
+      });
   module.def("clean_logs", &cli::delete_sessions, nb::arg("log_path"), nb::arg("dry_run") = false,
              Unlocked(),
              "Delete the sessions below a folder, but none that is being written and no file that "

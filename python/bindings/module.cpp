@@ -10,7 +10,5 @@ NB_MODULE(_core, module) {
   gpufl::python::bind_scope(module);
   gpufl::python::bind_capture(module);
   gpufl::python::bind_analysis(module);
-#ifdef GPUFL_HAS_NVTX
   gpufl::python::bind_torch(module);
-#endif
 }

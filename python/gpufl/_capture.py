@@ -118,23 +118,25 @@ def _levels_to_caller() -> int:
     return level
 
 
-_uploads_at_exit = False
+_uploading_pid: int | None = None
 
 
 def _upload_at_exit() -> None:
-    global _uploads_at_exit
+    global _uploading_pid
     _deprecated(
         "remote_upload is deprecated: call gpufl.upload_logs() after gpufl.shutdown(), or use "
         "`with gpufl.session(backend_url=...)`"
     )
-    if not _uploads_at_exit:
-        atexit.register(_shut_down_and_upload)
-        _uploads_at_exit = True
+    if _uploading_pid != os.getpid():
+        _uploading_pid = os.getpid()
+        atexit.register(_shut_down_and_upload, _uploading_pid)
 
 
-def _shut_down_and_upload() -> None:
-    shutdown()
-    _upload.try_upload()
+def _shut_down_and_upload(pid: int) -> None:
+    # A forked child that ends as a program does has its parent's functions, but no session.
+    if pid == os.getpid():
+        shutdown()
+        _upload.try_upload()
 
 
 def shutdown() -> None:

@@ -57,6 +57,16 @@ def test_columns_are_as_documented(path):
     assert found == documented_columns()
 
 
+def test_units_are_documented():
+    page = (ROOT / "docs" / "reference" / "python-dataframes.md").read_text(encoding="utf-8")
+    units = re.findall(r"^\| `(\w+)` \| \w+ \| (.*?) ?\|", page, re.MULTILINE)
+    assert len(units) == sum(map(len, documented_columns().values()))
+    for column, unit in units:
+        for ending, wanted in (("_ns", "ns"), ("bytes", "bytes")):
+            if column.endswith(ending):
+                assert unit == wanted, column
+
+
 @pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.name)
 def test_values_are_those_of_the_csv_export(path, tmp_path):
     gpufl("export", path, "--to", "csv", "--output", tmp_path / "csv")

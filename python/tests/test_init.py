@@ -158,6 +158,29 @@ warnings.showwarning = lambda text, kind, *rest: print(kind.__name__, text)
     assert len(sessions(logs)) == 1
 
 
+def test_a_forked_child_uploads_its_own_session_alone(logs):
+    code = f"""
+import gpufl, os, sys, warnings
+warnings.simplefilter("always")
+warnings.showwarning = lambda text, kind, *rest: print(os.getpid() == parent, kind.__name__, flush=True)
+parent = os.getpid()
+for start in (True, False):
+    pid = os.fork()
+    if pid == 0:
+        if start:
+            gpufl.init(log_path={str(logs)!r}, backend=gpufl.BackendKind.None_, remote_upload=True)
+        sys.exit()
+    os.waitpid(pid, 0)
+    if start:
+        gpufl.init(log_path={str(logs)!r}, backend=gpufl.BackendKind.None_, remote_upload=True)
+        gpufl.shutdown()
+"""
+    lines = run_python(code).splitlines()
+    kinds = ["DeprecationWarning", "RuntimeWarning"]
+    assert [line.split()[1] for line in lines if line.startswith("False")] == kinds
+    assert [line.split()[1] for line in lines if line.startswith("True")] == kinds
+
+
 def test_upload_says_that_it_cannot(logs):
     gpufl.init(log_path=logs, **QUIET)
     gpufl.shutdown()
@@ -261,6 +284,7 @@ def test_clean_logs(logs):
     ended = sessions(logs)
     plan = gpufl.clean_logs(logs, dry_run=True)
     assert len(plan.deleted) == 2
+    assert repr(plan) == f"<Cleanup: deleted 2, emptied 0, kept 1, {plan.bytes} bytes>"
     assert sessions(logs) == ended
     done = gpufl.clean_logs(str(logs))
     assert sorted(done.deleted) == sorted(plan.deleted)

@@ -160,3 +160,49 @@ def test_session_with_upload():
     )
     assert printed == "RuntimeWarning\n"
     assert len(sessions(pathlib.Path("gpufl"))) == 1
+
+
+def test_analyzer_report_and_pictures():
+    pytest.importorskip("pandas")
+    pytest.importorskip("matplotlib")
+    printed = run(
+        """
+        import gpufl
+        with gpufl.session(app_name="my_app", log_path="./logs", backend=gpufl.BackendKind.None_):
+            with gpufl.Scope("phase_name"):
+                pass
+
+        log_dir = "./logs"
+        from gpufl.analyzer import GpuFlightSession
+
+        session = GpuFlightSession(log_dir, log_prefix="my_app", session_id=None)
+
+        session.print_summary()
+        session.inspect_scopes()
+        session.inspect_hotspots(top_n=5)
+        session.inspect_stalls()
+        session.inspect_profile_samples()
+        session.inspect_perf_metrics()
+        for table in (session.kernels, session.memcpy, session.scopes, session.scope_events,
+                      session.device_metrics, session.host_metrics, session.perf):
+            table.describe(include="all")
+
+        from gpufl.report import generate_report, TextReport
+
+        text = generate_report(log_dir, log_prefix="my_app", top_n=10, output_path=None)
+        report = TextReport(session, top_n=10)
+        report.print()
+        report.save("report.txt")
+        assert text == report.generate()
+
+        import gpufl.viz as viz
+
+        viz.init("./logs/*.log")
+        print(*viz.show())
+        """,
+        MPLBACKEND="agg",
+    )
+    assert printed.count("phase_name") >= 2
+    assert printed.count("NOT RECORDED") >= 3
+    assert "scope_flame" in printed.splitlines()[-1]
+    assert "phase_name" in pathlib.Path("report.txt").read_text(encoding="utf-8")
