@@ -112,10 +112,15 @@ def _levels_to_caller() -> int:
     outside of this package."""
     level = 1
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
+    while frame.f_back is not None and _is_ours(frame):
         frame = frame.f_back
         level += 1
     return level
+
+
+def _is_ours(frame: types.FrameType) -> bool:
+    package = frame.f_globals.get("__package__") or ""
+    return package.partition(".")[0] == __package__
 
 
 _uploading_pid: int | None = None

@@ -35,7 +35,8 @@ from gpufl._drawing import (
     short_text,
     time_unit,
 )
-from gpufl.analyzer import Diff, GpuFlightSession
+from gpufl.analyzer import Diff, GpuFlightSession, find_sessions
+from gpufl.analyzer._session import choose_session
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,7 +66,7 @@ _session: GpuFlightSession | None = None
 def init(
     pattern: Source, log_prefix: str | None = None, session_id: str | None = None
 ) -> GpuFlightSession:
-    """Chooses what is shown: a session, a log folder (its newest session), or "./logs/*.log"."""
+    """Chooses what is shown: a session, or the newest in a log folder or of a pattern ("./logs/*.log")."""
     global _session
     _session = _open(pattern, log_prefix, session_id)
     return _session
@@ -76,16 +77,23 @@ def _open(
 ) -> GpuFlightSession:
     if isinstance(source, GpuFlightSession):
         return source
-    return GpuFlightSession(_folder_of(Path(source)), log_prefix, session_id)
+    path = Path(source)
+    if path.exists() or not glob.has_magic(str(path)):
+        return GpuFlightSession(_folder_of(path), log_prefix, session_id)
+    folders = {_folder_of(Path(match)) for match in glob.glob(str(path))}
+    found = {s["path"]: s for folder in folders for s in find_sessions(folder)}
+    if found:
+        sessions = sorted(found.values(), key=lambda session: session["session_id"])
+        return GpuFlightSession(choose_session(sessions, path, log_prefix, session_id))
+    # "./logs/*.log" of sessions that are folders in ./logs.
+    while glob.has_magic(str(path)):
+        path = path.parent
+    return GpuFlightSession(path, log_prefix, session_id)
 
 
 def _folder_of(path: Path) -> Path:
-    """Sessions are folders: a file, or a pattern of files, stands for the folder that they are in."""
-    if path.is_file():
-        return path.parent
-    while glob.has_magic(str(path)):
-        path = path.parent
-    return path
+    """Sessions are folders: a file stands for the folder that it is in."""
+    return path.parent if path.is_file() else path
 
 
 def _chosen(session: Source | None) -> GpuFlightSession:

@@ -117,6 +117,18 @@ def test_the_old_name_of_continuous_sampling(logs):
         gpufl.init(sampling_auto_start=True, continuous_system_sampling=True)
 
 
+def test_warnings_name_the_line_of_the_program(logs):
+    import gpufl.torch
+
+    old = {"log_path": logs, "sampling_auto_start": True, **QUIET}
+    with pytest.warns(DeprecationWarning) as caught:
+        with gpufl.session(**old):
+            pass
+        for _ in gpufl.torch.steps(range(1), **old):
+            pass
+    assert [warning.filename for warning in caught] == [__file__] * 2
+
+
 def test_kernel_sample_rate_is_accepted(logs):
     with pytest.warns(DeprecationWarning, match="no effect"):
         assert gpufl.init(log_path=logs, kernel_sample_rate_ms=5, **QUIET)

@@ -51,6 +51,27 @@ def test_patterns(tmp_path, pattern):
     assert viz.init(pattern).header["app_name"] == "h200_gpt"
 
 
+def test_patterns_choose_the_session(tmp_path):
+    shutil.copytree(GPT, tmp_path / "logs" / "train")
+    shutil.copytree(MONITOR, tmp_path / "logs" / "watch")
+    newest = viz.init("logs/*.log").header["session_id"]
+    for source in (GPT, MONITOR):
+        wanted = GpuFlightSession(source).header["session_id"]
+        folder = "train" if source == GPT else "watch"
+        assert viz.init(f"logs/{folder[:2]}*").header["session_id"] == wanted
+        assert viz.init(f"logs/{folder[:2]}*/*").header["session_id"] == wanted
+        assert viz.init("logs/*", session_id=wanted).header["session_id"] == wanted
+    assert viz.init("logs/*").header["session_id"] == newest
+    with pytest.raises(FileNotFoundError, match="app name that begins with 'nobody'"):
+        viz.init("logs/*", log_prefix="nobody")
+
+
+def test_a_folder_may_be_called_like_a_pattern(tmp_path):
+    shutil.copytree(MONITOR, tmp_path / "logs" / "run[1]")
+    shutil.copytree(GPT, tmp_path / "logs" / "run1")
+    assert viz.init("logs/run[1]").header == GpuFlightSession("logs/run[1]").header
+
+
 def test_without_init():
     with pytest.raises(RuntimeError, match="viz.init"):
         viz.show()

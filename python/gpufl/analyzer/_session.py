@@ -38,6 +38,13 @@ def _find_session(log_dir: Path, log_prefix: str | None, session_id: str | None)
     sessions = find_sessions(log_dir)
     if not sessions:
         raise FileNotFoundError(_core.why_no_session(log_dir))
+    return choose_session(sessions, log_dir, log_prefix, session_id)
+
+
+def choose_session(
+    sessions: list[dict[str, Any]], where: Path, log_prefix: str | None, session_id: str | None
+) -> Path:
+    """The newest of these sessions, oldest first, that is as asked for."""
     chosen = [
         session
         for session in sessions
@@ -49,7 +56,7 @@ def _find_session(log_dir: Path, log_prefix: str | None, session_id: str | None)
         asked += [f"id {session_id!r}"] if session_id is not None else []
         known = ", ".join(f"{s['app_name']!r} ({s['session_id']})" for s in sessions[-3:])
         raise FileNotFoundError(
-            f"{log_dir}: none of its {len(sessions)} sessions has an {' and the '.join(asked)}; "
+            f"{where}: none of its {len(sessions)} sessions has an {' and the '.join(asked)}; "
             f"the newest: {known}"
         )
     return Path(chosen[-1]["path"])
