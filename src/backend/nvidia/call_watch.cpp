@@ -117,10 +117,9 @@ CUptiResult CallWatch::enable_callbacks(const CuptiApi& api) {
     // A version that knows a function by name alone has no calls of it either.
     if (code != CUPTI_ERROR_INVALID_PARAMETER) result = code;
   };
-  const bool watches_launches = counts_launches_ || stacks_ != nullptr;
   for (CUpti_CallbackId id = 1; id < WatchedCalls::kMaxFunctions; ++id) {
     const CallRole role = watched_.driver(id).role;
-    const bool is_wanted = is_launch(role) ? watches_launches : role != CallRole::None;
+    const bool is_wanted = is_launch(role) ? watches_launches() : role != CallRole::None;
     if (is_wanted) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
     if (watched_.runtime(id).role != CallRole::None) enable(CUPTI_CB_DOMAIN_RUNTIME_API, id);
   }
@@ -155,6 +154,27 @@ void CallWatch::stop() {
   recording_.store(0, std::memory_order_seq_cst);
   const auto end = Clock::now() + kStopWait;
   while (!NoteRings::wait_until_outside() && Clock::now() < end) {
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+}
+
+int64_t CallWatch::last_call_ns() const {
+  int64_t last_ns = 0;
+  NoteRings::for_each([&](NoteRing& ring) {
+    last_ns = std::max(last_ns, ring.last_call_ns.load(std::memory_order_relaxed));
+  });
+  return last_ns;
+}
+
+void CallWatch::await_launch() {
+  if (subscriber_ == nullptr || watches_launches()) return;
+  const int64_t before_ns = base::monotonic_ns();
+  for (CUpti_CallbackId id = 1; id < WatchedCalls::kMaxFunctions; ++id) {
+    if (!is_launch(watched_.driver(id).role)) continue;
+    api_.load()->cuptiEnableCallback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id);
+  }
+  const auto end = Clock::now() + kFinalizeWait;
+  while (last_call_ns() < before_ns && Clock::now() < end) {
     std::this_thread::sleep_for(milliseconds(1));
   }
 }
@@ -312,7 +332,7 @@ void CallWatch::on_begin(NoteRing& ring, const WatchedCall& watched, CallNote no
     case CallRole::MultiLaunch:
     case CallRole::GraphLaunch:
       note.stack = record_stack();
-      if (!counts_launches_) return ring.push(note);
+      if (!counts_launches_ && note.stack != 0) ring.push(note);
       note.kind =
           watched.role == CallRole::GraphLaunch ? CallNoteKind::GraphLaunch : CallNoteKind::Launch;
       ring.launch = note;
@@ -344,8 +364,9 @@ void CallWatch::on_return(NoteRing& ring, const WatchedCall& watched,
   }
   if (watched.role == CallRole::GraphInstantiate) return on_instantiated(ring, call);
   if (watched.role == CallRole::GraphChange) return on_graph_changed(call);
-  if (!counts_launches_ || ring.launch.correlation != call.correlationId) return;
-  const uint32_t kernels = launched(watched, call);
+  if (ring.launch.correlation != call.correlationId) return;
+  ring.last_call_ns.store(ring.launch.time_ns, std::memory_order_relaxed);
+  const uint32_t kernels = counts_launches_ ? launched(watched, call) : 0;
   if (watched.role == CallRole::GraphLaunch) {
     const auto& parameters = *static_cast<const cuGraphLaunch_params*>(call.functionParams);
     ring.launch.graph = graph_exec_key(parameters.hGraph);
@@ -356,8 +377,10 @@ void CallWatch::on_return(NoteRing& ring, const WatchedCall& watched,
 
 // Its record may be long in coming: CUPTI keeps a buffer back while a kernel in it runs.
 void CallWatch::note_end(NoteRing& ring, const CUpti_CallbackData& call) {
-  ring.push({base::monotonic_ns(), call.correlationId, call.contextUid,
-             static_cast<uint32_t>(ring.thread_id()), 0, 0, 0, CallNoteKind::CallEnd});
+  const int64_t now_ns = base::monotonic_ns();
+  ring.last_call_ns.store(now_ns, std::memory_order_relaxed);
+  ring.push({now_ns, call.correlationId, call.contextUid, static_cast<uint32_t>(ring.thread_id()),
+             0, 0, 0, CallNoteKind::CallEnd});
 }
 
 void CallWatch::on_return_without_ring(const WatchedCall& watched, const CUpti_CallbackData& call) {

@@ -43,6 +43,11 @@ class CallWatch {
   // outlasts stop(), which returns when no callback uses what `options` pointed to.
   void start() { recording_.store(session_, std::memory_order_release); }
   void stop();
+  // When a launch, copy, allocation or wait that has returned last began, while notes were made; of
+  // waits, when it returned. Monotonic clock; 0: never.
+  int64_t last_call_ns() const;
+  // Where launches are not watched: watches them for a moment, so that last_call_ns() knows.
+  void await_launch();
   // Gives up the subscription alone.
   void unsubscribe();
   // Gives CUPTI up entirely (cuptiFinalize), so that the program runs at its old speed. CUPTI
@@ -79,6 +84,7 @@ class CallWatch {
   static void CUPTIAPI on_callback(void* watch, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                    const void* data);
   CUptiResult enable_callbacks(const CuptiApi& api);
+  bool watches_launches() const { return counts_launches_ || stacks_ != nullptr; }
   std::string other_subscriber(const CuptiApi& api) const;
   void end_late_finalize();
   uint32_t open_calls() const;  // under way, of those that callbacks have seen begin

@@ -13,8 +13,9 @@
 #include "backend/nvidia/call_watch.hpp"
 #include "backend/nvidia/cuda_start.hpp"
 #include "backend/nvidia/cupti_library.hpp"
+#include "backend/nvidia/other_tool.hpp"
 #include "backend/nvidia/record_delivery.hpp"
-#include "backend/nvidia/takeover_watch.hpp"
+#include "backend/nvidia/silence_watch.hpp"
 #include "base/clock.hpp"
 
 namespace gpufl::backend {
@@ -22,8 +23,6 @@ namespace {
 
 // Flushed this often, a record is at most about two rounds old when it reaches the log.
 constexpr int64_t kFlushEveryNs = 50'000'000;
-// While another tool seems to have our records: enough to notice that they come again.
-constexpr int64_t kFlushOthersEveryNs = 1'000'000'000;
 // CUPTI tells GPU time by interpolation: a record may seem to end a little after it was read.
 constexpr int64_t kClockSlackNs = 10'000'000;
 constexpr int64_t kTellEveryNs = 10'000'000'000;
@@ -62,6 +61,14 @@ const CudaDriver& driver() {
   return *cuda;
 }
 
+Availability records_claimed() {
+  const std::string tool = other_tool_here(own_library_path());
+  return {false, "another_tool",
+          "another tool of this process has registered for CUPTI's records" +
+              (tool.empty() ? "" : ": " + tool),
+          "end it before the session starts; `other_tools` in `gpufl doctor` names candidates"};
+}
+
 class CuptiTracer final : public Tracer, private CudaStartListener {
  public:
   CuptiTracer(std::shared_ptr<CuptiLibrary> cupti, const TraceOptions& options,
@@ -96,7 +103,8 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   Availability attach();
   Availability fail(const Availability& why);
   void take_note(const CallNote& note, RowSink& sink);
-  void watch_takeover();
+  void watch_silence();
+  void leave_to_others();
   void watch_refusals(int64_t now_ns);
   void write_clock(int64_t now_ns, RowSink& sink);
   void detach();
@@ -121,6 +129,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   std::shared_ptr<CuptiLibrary> cupti_;
   RecordDelivery records_;
   bool is_subscribed_ = false;
+  bool is_others_ = false;  // another tool has CUPTI's records
   Availability failure_;
   std::vector<Limitation> limitations_;
   std::optional<DeviceNumbers> devices_;
@@ -134,8 +143,8 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   bool flushed_ = false;
   bool asks_next_time_ = false;  // the collector's thread alone
   bool gathered_last_ = false;
-  TakeoverWatch takeover_;
-  bool is_taken_over_ = false;
+  SilenceWatch silence_;
+  bool is_silent_ = false;
   uint64_t refusals_told_ = 0;
   int64_t refusals_told_ns_ = 0;
   std::vector<base::Json> events_, capabilities_;
@@ -202,8 +211,9 @@ Availability CuptiTracer::attach() {
   if (!is_subscribed_) {
     limitations_.push_back({"launch_count", watching});
     if (options_.stacks != nullptr) limitations_.push_back({"enable_stack_trace", watching});
-    if (!RecordDelivery::is_unclaimed(api())) return fail(watching);
   }
+  is_others_ = !RecordDelivery::may_register(api(), is_subscribed_);
+  if (is_others_) return fail(is_subscribed_ ? records_claimed() : watching);
   Availability opened = records_.open(api(), options_, session_start_ns_, limitations_);
   if (!opened.available) return fail(opened);
   devices_.emplace(driver(), uuids_);
@@ -229,8 +239,11 @@ void CuptiTracer::stop() {
     state_ = State::Stopped;
   } else if (state_ == State::Running) {
     // Notes end before records do, for the same reason that they began later.
-    if (is_subscribed_) CallWatch::instance().stop();
-    records_.close(api(), !is_taken_over_);
+    if (is_subscribed_) {
+      CallWatch::instance().await_launch();
+      CallWatch::instance().stop();
+    }
+    if (!records_.close(api(), CallWatch::instance().last_call_ns())) leave_to_others();
     state_ = State::Stopped;
   }
   publish_status();
@@ -243,9 +256,8 @@ void CuptiTracer::gather(int64_t now_ns) {
     if (state_ != State::Waiting) {
       if (state_ != State::Running && state_ != State::Stopped) return;
       if (decoder_ == std::nullopt) return;
-      const int64_t flush_every_ns = is_taken_over_ ? kFlushOthersEveryNs : kFlushEveryNs;
       const bool is_due =
-          std::exchange(asks_next_time_, false) || now_ns - last_flush_ns_ >= flush_every_ns;
+          std::exchange(asks_next_time_, false) || now_ns - last_flush_ns_ >= kFlushEveryNs;
       flushed_ = state_ == State::Running && is_due;
       if (flushed_) {
         last_flush_ns_ = now_ns;
@@ -280,9 +292,9 @@ void CuptiTracer::drain(int64_t now_ns, RowSink& sink) {
     records_.decode(api(), std::max(now_ns, session_now()) + kClockSlackNs, *decoder_, sink);
     if (state_ == State::Running) {
       // Between flushes most of what is read waits for its call: nothing is gained by asking.
-      if (flushed_ || is_taken_over_) decoder_->submit(flushed_, now_ns, sink);
+      if (flushed_) decoder_->submit(flushed_, now_ns, sink);
       records_.refill();
-      watch_takeover();
+      watch_silence();
       watch_refusals(now_ns);
       write_clock(now_ns, sink);
     } else {
@@ -300,7 +312,7 @@ void CuptiTracer::take_note(const CallNote& note, RowSink& sink) {
   const int64_t time_ns = note.time_ns - session_start_ns_;
   switch (note.kind) {
     case CallNoteKind::Launch:
-    case CallNoteKind::GraphLaunch: takeover_.on_launch(note.time_ns); [[fallthrough]];
+    case CallNoteKind::GraphLaunch: silence_.on_launch(note.time_ns); [[fallthrough]];
     case CallNoteKind::CallBegin:
     case CallNoteKind::CallEnd:
     case CallNoteKind::OwnCall: return decoder_->note(note, sink);
@@ -317,18 +329,30 @@ void CuptiTracer::take_note(const CallNote& note, RowSink& sink) {
   }
 }
 
-void CuptiTracer::watch_takeover() {
-  takeover_.on_buffers(records_.delivered());
-  if (takeover_.is_taken_over() == is_taken_over_) return;
-  is_taken_over_ = !is_taken_over_;
-  if (is_taken_over_) {
-    tell("callbacks_taken_over", session_now(),
-         "launches go on, but CUPTI's records have stopped to come: another profiler of this "
-         "process has taken them",
-         "let one profiler run at a time (torch.profiler, nsys)");
+void CuptiTracer::watch_silence() {
+  silence_.on_buffers(records_.delivered());
+  if (silence_.is_silent() == is_silent_) return;
+  is_silent_ = !is_silent_;
+  if (is_silent_) {
+    tell("records_overdue", session_now(),
+         "launches go on, but for a second CUPTI has handed over no record: a kernel runs for so "
+         "long, or another profiler of this process has taken the records, which the end of the "
+         "recording will tell",
+         "where no kernel runs for so long, let one profiler run at a time (torch.profiler, nsys)");
   } else {
-    tell("callbacks_returned", session_now(), "CUPTI's records come again");
+    tell("records_returned", session_now(), "CUPTI's records come again");
   }
+}
+
+void CuptiTracer::leave_to_others() {
+  is_others_ = true;
+  const Availability why{
+      false, "callbacks_taken_over",
+      "the program's last calls brought no records: another profiler of this process has taken "
+      "them over, and CUPTI is left to it",
+      "let one profiler run at a time (torch.profiler, nsys)"};
+  tell(why.reason, session_now(), why.detail, why.hint);
+  tell_lacking("activity_records", "on", "in part", why);
 }
 
 void CuptiTracer::watch_refusals(int64_t now_ns) {
@@ -365,7 +389,8 @@ void CuptiTracer::detach() {
   CallWatch& watch = CallWatch::instance();
   if (is_subscribed_) {
     notes_ = watch.counts();
-    const bool is_ours_alone = cupti_->version() < kSharedCupti && !is_taken_over_;
+    const bool is_ours_alone = cupti_->version() < kSharedCupti && !is_others_;
+    if (is_ours_alone) RecordDelivery::on_finalize();
     if (!is_ours_alone) {
       watch.unsubscribe();
     } else if (!watch.finalize()) {
@@ -421,9 +446,7 @@ void CuptiTracer::publish_status() {
   TraceStatus status;
   switch (state_) {
     case State::Waiting: status.state = "waiting_for_cuda"; break;
-    case State::Running:
-      status.state = is_taken_over_ ? "callbacks_taken_over" : "recording";
-      break;
+    case State::Running: status.state = is_silent_ ? "records_overdue" : "recording"; break;
     case State::Failed:
       status.state = failure_.reason;
       status.detail = failure_.detail;

@@ -2,6 +2,7 @@
 #include "backend/nvidia/record_delivery.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/clock.hpp"
 
@@ -14,13 +15,20 @@ ActivityBuffers& buffers() {
   return *all;
 }
 
+// When CUPTI last gave us a buffer, or was refused one: until then the records were ours.
+std::atomic<int64_t> g_heard_ns{0};
+enum class Registration : uint8_t { NotOurs, Ours, Finalized };
+constinit Registration g_registration = Registration::NotOurs;  // the last, to our knowledge
+
 void CUPTIAPI on_buffer_requested(uint8_t** buffer, size_t* size, size_t* max_records) {
   *buffer = buffers().take_empty();
+  if (*buffer == nullptr) g_heard_ns.store(base::monotonic_ns(), std::memory_order_relaxed);
   *size = *buffer != nullptr ? ActivityBuffers::kBufferBytes : 0;
   *max_records = 0;  // as many as fit
 }
 
 void CUPTIAPI on_buffer_completed(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid) {
+  g_heard_ns.store(base::monotonic_ns(), std::memory_order_relaxed);
   if (buffer != nullptr) buffers().give_full(buffer, valid);
 }
 
@@ -41,9 +49,15 @@ ClockOrigins register_clock(const CuptiApi& api, int64_t session_start_ns) {
 
 }  // namespace
 
-bool RecordDelivery::is_unclaimed(const CuptiApi& api) {
-  return api.cuptiActivityFlushAll(0) == CUPTI_ERROR_INVALID_OPERATION;
+// CUPTI refuses to flush where nobody has registered.
+bool RecordDelivery::may_register(const CuptiApi& api, bool is_subscribed) {
+  if (g_registration == Registration::Ours) return true;
+  // Whether finalising takes a registration back, CUPTI does not say.
+  if (g_registration == Registration::Finalized && is_subscribed) return true;
+  return api.cuptiActivityFlushAll(0) != CUPTI_SUCCESS;
 }
+
+void RecordDelivery::on_finalize() { g_registration = Registration::Finalized; }
 
 Availability RecordDelivery::open(const CuptiApi& api, const TraceOptions& options,
                                   int64_t session_start_ns, std::vector<Limitation>& left_out) {
@@ -51,11 +65,13 @@ Availability RecordDelivery::open(const CuptiApi& api, const TraceOptions& optio
   buffers().refill();
   before_ = buffers().counts();
   taken_ = before_.delivered;
+  opened_ns_ = base::monotonic_ns();
   if (const CUptiResult code =
           api.cuptiActivityRegisterCallbacks(on_buffer_requested, on_buffer_completed);
       code != CUPTI_SUCCESS) {
     return cupti_failure(api, code, "cuptiActivityRegisterCallbacks(requested, completed)");
   }
+  g_registration = Registration::Ours;
   // The default is a cut-off pthread_t, which is no thread of the log's.
   if (const CUptiResult code = api.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
       code != CUPTI_SUCCESS) {
@@ -102,13 +118,20 @@ void RecordDelivery::decode(const CuptiApi& api, int64_t latest_ns, ActivityDeco
 
 void RecordDelivery::refill() { buffers().refill(); }
 
-void RecordDelivery::close(const CuptiApi& api, bool is_ours) {
-  if (!is_ours) return kinds_.disable_uncommon(api);
+bool RecordDelivery::close(const CuptiApi& api, int64_t last_call_ns) {
   // First what is complete; then, forced, also kernels that still run: these come without times.
   api.cuptiActivityFlushAll(0);
-  kinds_.disable(api);
-  unforced_ = buffers().counts().delivered;
+  unforced_ = delivered();
   api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  // Force brings whatever there is: a call whose record has not come now has told another tool.
+  if (last_call_ns > std::max(g_heard_ns.load(), opened_ns_)) {
+    kinds_.disable_uncommon(api);
+    g_registration = Registration::NotOurs;
+    return false;
+  }
+  kinds_.disable(api);
+  api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  return true;
 }
 
 void RecordDelivery::release() { buffers().release_spare(); }

@@ -17,10 +17,11 @@ namespace gpufl::backend {
 
 class RecordDelivery {
  public:
-  // Whether another tool that holds CUPTI's callbacks leaves the records to whoever wants them:
-  // registering would take them from it, if it has them, and CUPTI refuses to flush where nobody
-  // has registered.
-  static bool is_unclaimed(const CuptiApi& api);
+  // Whether nobody else has registered for CUPTI's records, as far as can be told: registering
+  // would take them away. `is_subscribed`: CUPTI's callbacks are ours.
+  static bool may_register(const CuptiApi& api, bool is_subscribed);
+  // CUPTI is, or is about to be, finalised.
+  static void on_finalize();
 
   // Not available: nothing is recorded, and nothing is left behind. `left_out` as in ActivityKinds.
   Availability open(const CuptiApi& api, const TraceOptions& options, int64_t session_start_ns,
@@ -32,9 +33,10 @@ class RecordDelivery {
   void gather();
   void decode(const CuptiApi& api, int64_t latest_ns, ActivityDecoder& decoder, RowSink& sink);
   void refill();  // after decode()
-  // Nothing is recorded from here on; the last gather() and decode() get the rest. `is_ours` false:
-  // another tool has taken the records, and they are left to it.
-  void close(const CuptiApi& api, bool is_ours);
+  // Nothing is recorded from here on; the last gather() and decode() get the rest. False: another
+  // tool has taken the records, and they are left to it. `last_call_ns` (monotonic clock): when the
+  // program last called something that has a record.
+  bool close(const CuptiApi& api, int64_t last_call_ns);
   void release();  // the memory that CUPTI does not hold
 
   uint64_t delivered() const;  // buffers, since the process began
@@ -47,6 +49,7 @@ class RecordDelivery {
   ClockOrigins clock_origins_{0};
   std::vector<ActivityBuffers::Full> full_;
   ActivityBuffers::Counts before_;
+  int64_t opened_ns_ = 0;           // monotonic clock
   uint64_t taken_ = 0;              // buffers, likewise since the process began
   uint64_t unforced_ = UINT64_MAX;  // those after them were delivered by force
   uint64_t dropped_ = 0;

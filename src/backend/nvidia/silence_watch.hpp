@@ -3,12 +3,12 @@
 
 #include <cstdint>
 
-// Notices that another tool has registered callbacks for CUPTI's buffers, which takes every record
-// from us without a word: launches go on and no buffer comes. A kernel that runs for long can look
-// the same for a while, so a buffer that comes after all takes it back. One thread.
+// Notices that launches go on and no buffer comes: a kernel runs for long, and CUPTI keeps back
+// what came after it, or another tool has registered for CUPTI's buffers, which takes every record
+// from us without a word. A buffer that comes after all takes it back. One thread.
 namespace gpufl::backend {
 
-class TakeoverWatch {
+class SilenceWatch {
  public:
   static constexpr int64_t kSilenceNs = 1'000'000'000;
 
@@ -21,7 +21,7 @@ class TakeoverWatch {
     if (first_launch_ns_ == 0) first_launch_ns_ = time_ns;
     last_launch_ns_ = time_ns;
   }
-  bool is_taken_over() const { return last_launch_ns_ - first_launch_ns_ >= kSilenceNs; }
+  bool is_silent() const { return last_launch_ns_ - first_launch_ns_ >= kSilenceNs; }
 
  private:
   uint64_t delivered_ = 0;
