@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """%%gpufl, in IPython's own shell."""
 
+import re
+
 import gpufl
 import pytest
+from recordings import ROOT
 
 pytest.importorskip("IPython")
 from IPython.core.error import UsageError  # noqa: E402
@@ -87,3 +90,36 @@ def test_disabled_the_cell_runs(shell, shown, monkeypatch):
     shell.run_cell_magic("gpufl", "", "value = 7")
     assert shell.user_ns["value"] == 7
     assert shown == []
+
+
+PAGE = (ROOT / "docs" / "guide" / "notebooks.md").read_text(encoding="utf-8")
+
+
+class Tensor:
+    def sum(self):
+        return self
+
+    def backward(self):
+        pass
+
+
+def test_the_guide(shell, shown):
+    pytest.importorskip("pandas")
+    shell.user_ns.update(model=lambda batch: Tensor(), batch=1, train_one_epoch=lambda: None)
+    blocks = re.findall(r"(?:^    .*\n)+", PAGE, re.MULTILINE)
+    assert len(blocks) == 3
+    for block in blocks:
+        shell.run_cell(re.sub(r"^    ", "", block, flags=re.MULTILINE)).raise_error()
+    assert len(shown) == 2
+    assert shown[1].page is None
+    (expression,) = re.findall(r"`(session\.kernels.*?)`", PAGE)
+    assert len(shell.ev(expression)) == 0  # without a GPU
+
+
+def test_the_guide_has_every_option():
+    from gpufl._notebook import GpuflMagics
+
+    parser = GpuflMagics.gpufl.parser
+    options = {name for action in parser._actions for name in action.option_strings}
+    documented = re.findall(r"^\| `(--[a-z-]+)", PAGE, re.MULTILINE)
+    assert set(documented) == {name for name in options if name.startswith("--")} - {"--help"}
