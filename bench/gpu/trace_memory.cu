@@ -118,6 +118,7 @@ int main(int argc, char** argv) {
       bare_mb = bare.answer();
       excess->push_back(trace.answer() - bare_mb);
     }
+    std::printf("after %d million: %.1f MB above bare CUPTI's\n", million + 1, resident.back());
   }
   report.value("bare CUPTI, proportional", bare_mb, "MB");
   report.value("Trace above it, after 1 million", resident.front(), "MB");

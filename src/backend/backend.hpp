@@ -205,6 +205,8 @@ class Tracer {
   virtual void gather(int64_t /*now_ns*/) {}
   // The next gather() asks the vendor even if it has just done so. The collector's thread.
   virtual void ask_next_time() {}
+  // Of the vendor's records that gather() took in hand: where many come, rounds are more frequent.
+  virtual size_t gathered_bytes() const { return 0; }
   virtual void drain(int64_t now_ns, RowSink& sink) = 0;
   // Adds what only the tracer knows: a session may have several tracers, one after another.
   virtual void account(format::Ledger& ledger) const = 0;

@@ -17,8 +17,6 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int64_t kMillisecond_ns = 1'000'000;
-constexpr milliseconds kPause{50};
-constexpr milliseconds kHurriedPause{2};
 constexpr int64_t kFlushEvery_ns = 50 * kMillisecond_ns;
 constexpr int64_t kCountersEvery_ns = 100 * kMillisecond_ns;
 constexpr int64_t kRotationCheckEvery_ns = 1000 * kMillisecond_ns;
@@ -39,7 +37,7 @@ std::string frame_text(const symbols::StackFrame& frame) {
 }  // namespace
 
 Collector::Collector(const CollectorParts& parts)
-    : parts_(parts), counters_(parts.log), samples_(parts.log), pause_(kPause) {
+    : parts_(parts), counters_(parts.log), samples_(parts.log) {
   if (parts.takes_stacks) make_stack_log();
   if (parts.scope_session == 0) return;
   scopes_.emplace(parts.log, parts.scope_session, parts.session_start_ns, parts.attributes);
@@ -228,7 +226,7 @@ void Collector::run() {
     }
     if (last) break;
     cv_.notify_all();
-    cv_.wait_for(lock, pause_, [&] {
+    cv_.wait_for(lock, pause_.now(), [&] {
       return stopping_ || flushes_asked_ != flushes_done_ || tracer_changes_ || status_asked_;
     });
   }
@@ -243,6 +241,7 @@ void Collector::collect(bool everything) {
   // its own.
   if (tracer_ != nullptr) tracer_->gather(now_ns);
   const int64_t gathered_ns = session_now();
+  const size_t gathered_bytes = tracer_ != nullptr ? tracer_->gathered_bytes() : 0;
   const uint64_t fullest = scopes_ ? scopes_->drain() : 0;
   if (parts_.markers != nullptr) parts_.markers->drain(now_ns, *this);
   if (parts_.gate != nullptr) parts_.gate->settle(gathered_ns);
@@ -258,10 +257,8 @@ void Collector::collect(bool everything) {
   if (now_ns - last_clock_ns_ >= kClockEvery_ns) write_clock(now_ns);
   if (rounds_lost_ != rounds_lost_told_) tell_lost_rounds(now_ns);
 
-  // A ring that was a quarter full fills up before the next round if its thread gets a little
-  // faster: come back sooner, and calm down slowly.
-  const bool hurried = fullest > ScopeRing::kEvents / 4;
-  pause_ = hurried ? std::max(kHurriedPause, pause_ / 4) : std::min(kPause, pause_ * 2);
+  pause_.next(fullest > ScopeRing::kEvents / 4, gathered_bytes, gathered_ns - last_gathered_ns_);
+  last_gathered_ns_ = gathered_ns;
 }
 
 void Collector::collect_last() {

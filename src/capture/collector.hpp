@@ -15,6 +15,7 @@
 #include "base/json.hpp"
 #include "capture/capture_gate.hpp"
 #include "capture/counter_collector.hpp"
+#include "capture/round_pause.hpp"
 #include "capture/sample_writer.hpp"
 #include "capture/sampler.hpp"
 #include "capture/scope_collector.hpp"
@@ -110,7 +111,8 @@ class Collector final : private backend::RowSink {
   // The thread's own.
   backend::Tracer* tracer_ = nullptr;
   std::vector<uint32_t> recorded_stacks_;  // what stack() was asked for, by what it answered
-  std::chrono::milliseconds pause_;
+  RoundPause pause_;
+  int64_t last_gathered_ns_ = 0;
   int64_t last_flush_ns_ = 0;
   int64_t last_counters_ns_ = 0;
   int64_t last_clock_ns_ = 0;

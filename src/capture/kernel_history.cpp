@@ -16,9 +16,18 @@ bool fits(const SeenKernel& kernel, const KernelQuery& query) {
 
 }  // namespace
 
+void KernelHistory::expect_captures() {
+  if (bound_ == kKernels) return;
+  std::rotate(kernels_.begin(), kernels_.begin() + static_cast<std::ptrdiff_t>(next_),
+              kernels_.end());
+  next_ = 0;
+  kernels_.reserve(kKernels);
+  bound_ = kKernels;
+}
+
 void KernelHistory::add(const format::Batch& kernels) {
   namespace column = format::kernel_column;
-  const size_t first = kernels.rows() - std::min(kernels.rows(), kKernels);
+  const size_t first = kernels.rows() - std::min(kernels.rows(), bound_);
   for (size_t i = first; i < kernels.rows(); ++i) {
     const int64_t start_ns = kernels.at(column::kStart, i);
     const SeenKernel kernel{start_ns,
@@ -27,11 +36,11 @@ void KernelHistory::add(const format::Batch& kernels) {
                             kernels.at(column::kCorrelation, i),
                             kernels.at(column::kThread, i),
                             kernels.at(column::kApiStart, i, start_ns)};
-    if (kernels_.size() < kKernels) {
+    if (kernels_.size() < bound_) {
       kernels_.push_back(kernel);
     } else {
       kernels_[next_] = kernel;
-      next_ = (next_ + 1) % kKernels;
+      next_ = (next_ + 1) % bound_;
     }
   }
 }

@@ -9,7 +9,8 @@
 #include "format/batch.hpp"
 
 // The kernels that were last recorded, to find the one that a warpscope capture is of. Times are
-// session time. One thread; at most kKernels, some nanoseconds each.
+// session time. One thread; at most kKernels, some nanoseconds each. Nearly all programs have no
+// such captures: until somebody expects one, a few kernels are enough.
 namespace gpufl::capture {
 
 struct SeenKernel {
@@ -40,12 +41,15 @@ struct KernelMatch {
 
 class KernelHistory {
  public:
-  static constexpr size_t kKernels = 16'384;
+  static constexpr size_t kKernels = 16'384, kUnexpected = 1'024;
 
+  // Captures are on their way: remembers kKernels from now on.
+  void expect_captures();
   void add(const format::Batch& kernels);
   KernelMatch find(const KernelQuery& query) const;
 
  private:
+  size_t bound_ = kUnexpected;
   std::vector<SeenKernel> kernels_;  // a ring once it is full
   size_t next_ = 0;
 };

@@ -220,7 +220,9 @@ void RunningSession::mark(std::string_view text) {
 }
 
 void RunningSession::open_warpscope() {
-  if (!running_ || running_->clock == nullptr) return;
+  if (!running_) return;
+  running_->warps.expect();
+  if (running_->clock == nullptr) return;
   const SignalsBlocked blocked;
   // What went wrong is told with the capture.
   static_cast<void>(guarded([&] {

@@ -76,6 +76,7 @@ WarpRecorder::WarpRecorder(const backend::DeviceClock* clock, int64_t session_st
 WarpRecorder::~WarpRecorder() = default;
 
 bool WarpRecorder::take(WarpCapture capture) {
+  expect();
   const std::lock_guard lock(mutex_);
   const size_t words = capture.words.size();
   if (waiting_ >= kMaxWaiting || words > kMaxWaitingWords - waiting_words_) return false;
@@ -107,7 +108,9 @@ void WarpRecorder::accept() {
 }
 
 void WarpRecorder::on_rows(const format::Batch& rows) {
-  if (rows.kind() == format::Kind::Kernel) kernels_.add(rows);
+  if (rows.kind() != format::Kind::Kernel) return;
+  if (is_expected_.load(std::memory_order_relaxed)) kernels_.expect_captures();
+  kernels_.add(rows);
 }
 
 KernelQuery WarpRecorder::query(const WarpCapture& capture) const {

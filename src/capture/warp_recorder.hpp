@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -37,6 +38,8 @@ class WarpRecorder {
   WarpRecorder(const WarpRecorder&) = delete;
   WarpRecorder& operator=(const WarpRecorder&) = delete;
 
+  // Any thread. A capture will come: kernels from now on are remembered for longer.
+  void expect() { is_expected_.store(true, std::memory_order_relaxed); }
   // Any thread. False when others have all the room.
   bool take(WarpCapture capture);
 
@@ -66,6 +69,7 @@ class WarpRecorder {
 
   const backend::DeviceClock* const clock_;
   const int64_t session_start_ns_;
+  std::atomic<bool> is_expected_{false};
 
   // The collector's own.
   KernelHistory kernels_;

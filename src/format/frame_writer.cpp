@@ -5,9 +5,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <new>
+#include <string>
 
-// For ZSTD_c_literalCompressionMode: without it the fastest search leaves literals as they are.
+// For ZSTD_c_literalCompressionMode, without which the fastest search leaves literals as they are,
+// and for memory that goes back to the system.
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
@@ -22,7 +26,30 @@ constexpr int kTextLevel = 1;
 
 using Context = std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)>;
 
-Context make_context() { return {ZSTD_createCCtx(), &ZSTD_freeCCtx}; }
+// zstd does not say how much it gives back: it stands in front.
+struct alignas(64) Block {
+  size_t bytes;
+};
+using Blocks = base::PageAllocator<std::byte>;
+
+void* allocate(void*, size_t bytes) noexcept {
+  try {
+    bytes += sizeof(Block);
+    return new (Blocks().allocate(bytes)) Block{bytes} + 1;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+void release(void*, void* data) noexcept {
+  if (data == nullptr) return;
+  Block* const block = static_cast<Block*>(data) - 1;
+  Blocks().deallocate(reinterpret_cast<std::byte*>(block), block->bytes);
+}
+
+Context make_context() {
+  return {ZSTD_createCCtx_advanced({&allocate, &release, nullptr}), &ZSTD_freeCCtx};
+}
 
 // The list of residuals, or of rows off the grid, at or after `from`: where its first digit and
 // its closing bracket stand. Only a guess by the key's looks, which is all that a cut needs.

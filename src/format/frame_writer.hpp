@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <string>
 #include <string_view>
 
 #include "base/hash.hpp"
+#include "base/page_allocator.hpp"
 #include "base/status.hpp"
 
 // Text into an ordinary .zst file of many frames, cut so that each frame holds text of one nature:
@@ -42,8 +42,8 @@ class FrameWriter {
 
   std::unique_ptr<Contexts> contexts_;
   int fd_ = -1;
-  std::string text_;    // not yet in a frame
-  std::string frames_;  // not yet in the file
+  base::PageString text_;          // not yet in a frame
+  base::PageVector<char> frames_;  // not yet in the file
   size_t frames_size_ = 0;
   uint64_t raw_bytes_ = 0;
   uint64_t sealed_bytes_ = 0;

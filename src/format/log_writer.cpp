@@ -24,7 +24,7 @@ using base::Json;
 using base::Status;
 
 constexpr int64_t kSecond = 1'000'000'000;
-constexpr size_t kBufferLimit = size_t{1} << 20;         // a channel's lines go out early beyond it
+constexpr size_t kBufferLimit = size_t{512} << 10;       // a channel's lines go out early beyond it
 constexpr uint64_t kPastLimitBytes = uint64_t{1} << 20;  // of object lines, in a session
 constexpr uint64_t kMinManifestSlack = 1024, kMaxManifestSlack = uint64_t{64} << 10;
 

@@ -13,7 +13,7 @@ namespace gpufl::format {
 namespace {
 
 constexpr size_t kMaxRepeatedBytes = size_t{256} << 10;
-constexpr size_t kKeptBufferBytes = size_t{2} << 20;
+constexpr size_t kKeptBufferBytes = size_t{1} << 20;
 
 }  // namespace
 

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 
+#include "base/page_allocator.hpp"
 #include "format/seal.hpp"
 
 namespace gpufl::format {
@@ -33,10 +33,10 @@ class LineSplitter {
     }
     if (capacity_ - end_ < kStepBytes) {
       const size_t wanted = std::max(2 * capacity_, end_ + 4 * kStepBytes);
-      auto* grown = static_cast<char*>(std::realloc(data_.get(), wanted));
+      auto* grown = static_cast<char*>(base::map_pages(wanted));
       if (grown == nullptr) return nullptr;
-      static_cast<void>(data_.release());
-      data_.reset(grown);
+      if (end_ != 0) std::memcpy(grown, data_.get(), end_);
+      data_ = Data(grown, Unmap{wanted});
       capacity_ = wanted;
     }
     return data_.get() + end_;
@@ -78,13 +78,15 @@ class LineSplitter {
   }
 
  private:
-  struct Free {
-    void operator()(char* memory) const { std::free(memory); }
+  struct Unmap {
+    size_t bytes;
+    void operator()(char* pages) const { munmap(pages, bytes); }
   };
+  using Data = std::unique_ptr<char, Unmap>;
   const std::function<bool(std::string_view)>& on_line_;
   const size_t max_line_bytes_;
   UnsealOutcome& outcome_;
-  std::unique_ptr<char, Free> data_;
+  Data data_;
   size_t capacity_ = 0, begin_ = 0, end_ = 0;
   bool is_oversized_ = false;
 };
@@ -181,11 +183,11 @@ UnsealOutcome read_window(const std::filesystem::path& path,
                           size_t max_line_bytes) {
   UnsealOutcome outcome;
   File file(path);
-  const auto chunk = std::make_unique_for_overwrite<char[]>(kReadBytes);
-  const size_t first = file.read(chunk.get(), kReadBytes);
+  base::PageVector<char> chunk(kReadBytes);
+  const size_t first = file.read(chunk.data(), kReadBytes);
   LineSplitter splitter(on_line, max_line_bytes, outcome);
-  const std::string_view start(chunk.get(), first);
-  outcome.status = is_compressed(start) ? read_compressed(file, chunk.get(), first, splitter)
+  const std::string_view start(chunk.data(), first);
+  outcome.status = is_compressed(start) ? read_compressed(file, chunk.data(), first, splitter)
                                         : read_raw(file, start, splitter);
   splitter.finish();
   return outcome;

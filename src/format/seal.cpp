@@ -112,7 +112,9 @@ class Sealer {
     if (target.rows() + rows.rows() > kRowsPerLine) put_batch(target);
     for (size_t i = 0; i < kind.columns.size(); ++i) {
       const auto& values = rows.column(i);
+      if (values.empty()) continue;
       auto& all = target.mutable_column(i);
+      all.reserve(kRowsPerLine);  // growing would leave as much behind
       all.insert(all.end(), values.begin(), values.end());
     }
     target.set_rows(target.rows() + rows.rows());

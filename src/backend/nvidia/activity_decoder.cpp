@@ -12,6 +12,8 @@ namespace {
 constexpr size_t kMaxWaiting = 65'536;
 // Rows that are read before those of which all is known go on, in a round that brings many.
 constexpr size_t kRowsPerJoin = 16'384;
+// Room for rows that is kept, resident as far as it was used: what comes between two flushes.
+constexpr size_t kRowsKept = 3 * kRowsPerJoin;
 // A kernel and its call are delivered within a flush of each other.
 constexpr uint32_t kMaxFlushes = 3;
 // What a kernel may seem to begin before its call: a bound on how far the GPU's clock is off the
@@ -35,7 +37,9 @@ ActivityDecoder::ActivityDecoder(const CuptiApi& api, DeviceNumbers& devices, Cl
       columns_{options.stacks != nullptr, options.queue_times, options.external_correlation},
       says_device_launched_(version_of(api) >= kDeviceLaunchedSince),
       functions_(api),
-      configs_(devices.driver()) {}
+      configs_(devices.driver()) {
+  kernels_.reserve(kRowsKept);
+}
 
 void ActivityDecoder::decode(uint8_t* data, size_t valid_bytes, int64_t latest_ns, RowSink& sink) {
   latest_ns_ = latest_ns;
@@ -300,7 +304,7 @@ bool ActivityDecoder::is_outside(const ActivityRow& row, const ApiCall* call) co
 }
 
 template <typename Row>
-void ActivityDecoder::join(std::vector<Row>& rows, DeviceBatches& batches, Patience patience,
+void ActivityDecoder::join(base::PageVector<Row>& rows, DeviceBatches& batches, Patience patience,
                            RowSink& sink) {
   const bool may_wait = patience != Patience::None && rows.size() < kMaxWaiting;
   size_t waiting = 0;
@@ -329,7 +333,12 @@ void ActivityDecoder::join(std::vector<Row>& rows, DeviceBatches& batches, Patie
     if (batch.rows() >= kRowsPerBatch) submit_batch(batch, sink);
   }
   rows.resize(waiting);
-  if (rows.capacity() > 2 * kRowsPerJoin && waiting < kRowsPerJoin) rows.shrink_to_fit();
+  if (rows.capacity() > kRowsKept && waiting < kRowsPerJoin) {
+    base::PageVector<Row> fewer;
+    fewer.reserve(kRowsKept);
+    fewer.assign(rows.begin(), rows.end());
+    rows.swap(fewer);
+  }
 }
 
 void ActivityDecoder::join_all(Patience patience, RowSink& sink) {

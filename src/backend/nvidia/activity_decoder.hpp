@@ -18,6 +18,7 @@
 #include "backend/nvidia/kernel_configs.hpp"
 #include "backend/nvidia/kernel_order.hpp"
 #include "backend/nvidia/pending_calls.hpp"
+#include "base/page_allocator.hpp"
 
 // CUPTI's records and the callback's notes to rows of the log: note() and decode() read, submit()
 // joins what was read with the API calls behind it and hands it on, one batch per kind and device.
@@ -125,7 +126,7 @@ class ActivityDecoder {
   int64_t device_of(uint32_t context) const;
   bool is_outside(const ActivityRow& row, const ApiCall* call) const;
   template <typename Row>
-  void join(std::vector<Row>& rows, DeviceBatches& batches, Patience patience, RowSink& sink);
+  void join(base::PageVector<Row>& rows, DeviceBatches& batches, Patience patience, RowSink& sink);
   void join_all(Patience patience, RowSink& sink);
   void submit_batches(RowSink& sink);
   size_t rows_held() const;
@@ -156,12 +157,12 @@ class ActivityDecoder {
   ActivityCounts counts_;
 
   size_t rows_waiting_ = 0;  // of those below, as of the last join
-  std::vector<KernelRow> kernels_;
-  std::vector<CopyRow> copies_, peer_copies_;
-  std::vector<FillRow> fills_;
-  std::vector<WaitRow> waits_;
-  std::vector<MemoryRow> memory_;
-  std::vector<GraphRow> graph_rows_;
+  base::PageVector<KernelRow> kernels_;
+  base::PageVector<CopyRow> copies_, peer_copies_;
+  base::PageVector<FillRow> fills_;
+  base::PageVector<WaitRow> waits_;
+  base::PageVector<MemoryRow> memory_;
+  base::PageVector<GraphRow> graph_rows_;
   std::vector<ApiCall> overdue_;
   DeviceBatches kernel_batches_{format::Kind::Kernel}, copy_batches_{format::Kind::Memcpy},
       peer_copy_batches_{format::Kind::Memcpy}, fill_batches_{format::Kind::Memset},

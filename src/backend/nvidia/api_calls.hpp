@@ -3,7 +3,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <unordered_map>
+
+#include "base/page_allocator.hpp"
 
 // What is known of an API call, by correlation id: from its record, from the callback's note of it
 // and from the GPU records that it brought, which arrive in any order and in different buffers.
@@ -53,7 +56,7 @@ class ApiCalls {
   // The GPU's queues hold some thousands of launches: so many cannot be waiting on it.
   static constexpr size_t kMaxAside = size_t{1} << 16;
 
-  ApiCalls() : calls_(std::make_unique<ApiCall[]>(kCapacity)) {}
+  ApiCalls() : calls_(map_calls()) {}
   // The call, made when it is not known; null for an id of 0. evict(call) is called for those that
   // have to go for it.
   template <typename Evict>
@@ -81,7 +84,8 @@ class ApiCalls {
     for (const auto& [id, aside] : aside_) visit(aside.call);
     aside_.clear();
     for (size_t i = 0; i < kCapacity; ++i) {
-      if (calls_[i].id != 0) visit(calls_[i]);
+      if (calls_[i].id == 0) continue;
+      visit(calls_[i]);
       calls_[i] = {};
     }
   }
@@ -95,7 +99,17 @@ class ApiCalls {
   template <typename Evict>
   ApiCall* put_aside(const ApiCall& call, Evict evict);
 
-  std::unique_ptr<ApiCall[]> calls_;
+  // Not cleared: pages begin as zeros, which is an id of nothing, and few calls touch few pages.
+  struct Unmap {
+    void operator()(ApiCall* calls) const { munmap(calls, kCapacity * sizeof(ApiCall)); }
+  };
+  static ApiCall* map_calls() {
+    void* const pages = base::map_pages(kCapacity * sizeof(ApiCall));
+    if (pages == nullptr) throw std::bad_alloc();
+    return static_cast<ApiCall*>(pages);
+  }
+
+  std::unique_ptr<ApiCall[], Unmap> calls_;
   std::unordered_map<uint32_t, Aside> aside_;
 };
 

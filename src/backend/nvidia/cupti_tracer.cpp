@@ -89,6 +89,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   void stop() override;
   void gather(int64_t now_ns) override;
   void ask_next_time() override { asks_next_time_ = true; }
+  size_t gathered_bytes() const override;
   void drain(int64_t now_ns, RowSink& sink) override;
   void account(format::Ledger& ledger) const override;
   TraceStatus status() const override;
@@ -278,6 +279,12 @@ void CuptiTracer::gather(int64_t now_ns) {
   }
 }
 
+size_t CuptiTracer::gathered_bytes() const {
+  if (is_forked()) return 0;
+  const std::lock_guard lock(mutex_);
+  return records_.gathered_bytes();
+}
+
 void CuptiTracer::drain(int64_t now_ns, RowSink& sink) {
   if (is_forked()) return;
   const std::lock_guard lock(mutex_);
@@ -292,7 +299,7 @@ void CuptiTracer::drain(int64_t now_ns, RowSink& sink) {
     records_.decode(api(), std::max(now_ns, session_now()) + kClockSlackNs, *decoder_, sink);
     if (state_ == State::Running) {
       // Between flushes most of what is read waits for its call: nothing is gained by asking.
-      if (flushed_) decoder_->submit(flushed_, now_ns, sink);
+      if (flushed_) decoder_->submit(true, now_ns, sink);
       records_.refill();
       watch_silence();
       watch_refusals(now_ns);

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <unordered_map>
-#include <vector>
 
 #include "backend/nvidia/activity_rows.hpp"
+#include "base/page_allocator.hpp"
 
 // Launches of graphs, put together from the records of their nodes: CUPTI's own record of a graph
 // launch would cost those of its kernels. A launch is complete when the next one of the same graph
@@ -24,7 +24,7 @@ class GraphLaunches {
   // told(correlation): what is known of the kernels that this launch owes.
   enum class Told { Nothing, Count, Varies };  // of several, the last counts
   template <typename Ask>
-  void take_complete(bool all, Ask told, std::vector<GraphRow>& out);
+  void take_complete(bool all, Ask told, base::PageVector<GraphRow>& out);
 
   // What can be said of graphs without a count of the kernels that a launch of them owes. Where
   // nearly all launches bring as many as the longest, the others lack some; where they differ,
@@ -68,7 +68,7 @@ class GraphLaunches {
 };
 
 template <typename Ask>
-void GraphLaunches::take_complete(bool all, Ask told, std::vector<GraphRow>& out) {
+void GraphLaunches::take_complete(bool all, Ask told, base::PageVector<GraphRow>& out) {
   all |= launches_.size() > kMaxOpen;
   const size_t first = out.size();
   for (auto it = launches_.begin(); it != launches_.end();) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 
 #include "base/clock.hpp"
 
@@ -93,6 +94,11 @@ void RecordDelivery::gather() {
   std::vector<ActivityBuffers::Full> more;
   buffers().take_full(more);
   full_.insert(full_.end(), more.begin(), more.end());
+}
+
+size_t RecordDelivery::gathered_bytes() const {
+  return std::accumulate(full_.begin(), full_.end(), size_t{0},
+                         [](size_t sum, const auto& buffer) { return sum + buffer.valid_bytes; });
 }
 
 void RecordDelivery::decode(const CuptiApi& api, int64_t latest_ns, ActivityDecoder& decoder,

@@ -31,6 +31,7 @@ class RecordDelivery {
   void flush(const CuptiApi& api) { api.cuptiActivityFlushAll(0); }
   // What CUPTI has handed over by now; once more only after decode().
   void gather();
+  size_t gathered_bytes() const;
   void decode(const CuptiApi& api, int64_t latest_ns, ActivityDecoder& decoder, RowSink& sink);
   void refill();  // after decode()
   // Nothing is recorded from here on; the last gather() and decode() get the rest. False: another
