@@ -2,8 +2,11 @@
 // The decoder by itself: records and notes in, rows and counts out. The names of functions and the
 // sizes of records are the stand-in libcupti's.
 
+#include <dlfcn.h>
+
 #include <gtest/gtest.h>
 
+#include "tests/standin/cupti/cupti_standin.hpp"
 #include "tests/trace/decoder_fixture.hpp"
 
 namespace gpufl::backend {
@@ -43,6 +46,37 @@ TEST_F(Decoder, SurplusRecordsDoNotHideAMissingOne) {
   EXPECT_EQ(counts.missing, 1u);
   EXPECT_EQ(counts.unclaimed, 2u);
   EXPECT_EQ(sink_.rows[Kind::Kernel].size(), 101u);
+}
+
+// Before 13.0 CUPTI does not say which kernels other kernels launched.
+TEST_F(Decoder, OnlyWhatWasWatchedCanShowThatKernelsLaunchKernels) {
+  auto* const standin = reinterpret_cast<standin::CuptiStandinFunction*>(
+      dlsym(dlopen(GPUFL_STANDIN_CUPTI, RTLD_NOW), "cupti_standin"))();
+  const auto uncounted_with = [&](auto add_records) {
+    standin->reset(28);
+    ActivityDecoder decoder(cupti_->api(), devices_, {});
+    standin->reset(130'001);
+    decoder.notes_begin(2 * kSecondNs);
+    decoder.notes_end(3 * kSecondNs);
+    add_records();
+    records_.decode(decoder, 3'600 * kSecondNs, sink_);
+    decoder.finish(sink_);
+    EXPECT_EQ(decoder.counts().unclaimed, 1u);
+    format::Ledger ledger;
+    decoder.account(true, ledger);
+    return ledger.uncounted.contains("device_side_launches");
+  };
+  const auto launched_at = [&](int64_t time_ns) {
+    return [this, time_ns] {
+      records_.call(1, kThread, time_ns);
+      records_.kernel(1, kContext, time_ns);
+    };
+  };
+  EXPECT_TRUE(uncounted_with(launched_at(2 * kSecondNs)));
+  EXPECT_FALSE(uncounted_with(launched_at(2 * kSecondNs - 1)));
+  EXPECT_FALSE(uncounted_with(launched_at(3 * kSecondNs)));
+  EXPECT_FALSE(uncounted_with([&] { records_.kernel(1, kContext, 2 * kSecondNs); }));
+  EXPECT_TRUE(uncounted_with([&] { records_.kernel(0, kContext, 2 * kSecondNs); }));
 }
 
 TEST_F(Decoder, NotesMayComeAfterTheRecords) {

@@ -253,6 +253,13 @@ TEST_F(Kinds, KernelsThatKernelsLaunchedAreCounted) {
   EXPECT_EQ(account().uncounted, (std::set<std::string, std::less<>>{"device_side_launches"}));
 }
 
+TEST_F(Kinds, RecordsOfNoLaunchAreNoSignOfThoseWhereCuptiSays) {
+  records_.call(1, kThread, kSecondNs);
+  records_.kernel(1, kContext, kSecondNs);
+  EXPECT_EQ(finish().unclaimed, 1u);
+  EXPECT_TRUE(account().uncounted.empty());
+}
+
 TEST_F(Kinds, CountsAreKeptByDevice) {
   note(CallNoteKind::Launch, 1);
   note(CallNoteKind::Launch, 2);

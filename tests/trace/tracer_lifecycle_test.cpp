@@ -447,6 +447,36 @@ TEST_F(Lifecycle, SessionsOneAfterAnotherUnderLoad) {
   for (std::thread& one : program) one.join();
 }
 
+// What is launched on the way into a session, or out of it, has a record that nobody counted: no
+// sign of kernels that launch kernels.
+TEST_F(Lifecycle, LaunchesAcrossTheEndsOfASessionAreTheProgramsOwn) {
+  for (const uint32_t version : {kCupti129, kCupti130}) {
+    standin_->reset(version);
+    std::atomic<bool> done{false};
+    std::thread program([&] {
+      while (!done) standin_->launch({});
+    });
+    for (int i = 0; i < 10; ++i) {
+      EXPECT_TRUE(start().available);
+      drain();
+      EXPECT_TRUE(finish().uncounted.empty()) << version;
+    }
+    done = true;
+    program.join();
+  }
+}
+
+TEST_F(Lifecycle, KernelsThatKernelsLaunchedCannotBeCountedBefore130Either) {
+  standin_->reset(kCupti129);
+  ASSERT_TRUE(start().available);
+  const uint32_t correlation = standin_->launch({});
+  const uint64_t now_ns = static_cast<uint64_t>(base::monotonic_ns());
+  standin_->kernel({}, correlation, now_ns, now_ns + 500);
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.kernels_unclaimed, 1u);
+  EXPECT_TRUE(ledger.uncounted.contains("device_side_launches"));
+}
+
 TEST_F(Lifecycle, KernelsThatStillRunAtTheEndAreUnfinished) {
   ASSERT_TRUE(start().available);
   standin_->launch({});

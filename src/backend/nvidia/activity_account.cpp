@@ -116,12 +116,21 @@ uint32_t ActivityDecoder::node_stack(uint64_t node) const {
   return found != node_stacks_.end() ? found->second : 0;
 }
 
+// From beginning to end: a launch of it cannot have been overlooked.
+bool ActivityDecoder::was_watched(const ApiCall& call) const {
+  return call.has_record && call.start >= notes_begin_ns_ &&
+         call.start + call.duration <= notes_end_ns_;
+}
+
 // `call` is forgotten: what it owes to the log and to the account.
 void ActivityDecoder::settle(const ApiCall& call, RowSink& sink) {
   if (call.has_record && !call.joined && !call.is_own) add_call(call, sink);
   // What a graph brings beyond what it owes, its kernels have launched.
   if (!call.has_node && call.kernels > call.launches) {
     counts_.unclaimed += call.kernels - call.launches;
+    if (!says_device_launched_ && was_watched(call)) {
+      counts_.device_launched += call.kernels - call.launches;
+    }
   }
   if (call.is_settled()) return;
   --waiting_;
@@ -157,6 +166,7 @@ const ApiCall* ActivityDecoder::count_kernel(uint32_t correlation, RowSink& sink
   ApiCall* call = claim(correlation, sink);
   if (call == nullptr) {
     ++counts_.unclaimed;
+    if (!says_device_launched_) ++counts_.device_launched;
   } else {
     update(*call, [&] { ++call->kernels; });
   }
@@ -219,7 +229,7 @@ void ActivityDecoder::account(bool has_notes, format::Ledger& ledger) const {
     add(device.launches, context.launches);
     add(device.launches_missing, context.missing);
   }
-  if (counts_.device_launched != 0 || (has_notes && counts_.unclaimed != 0)) {
+  if (counts_.device_launched != 0 && (has_notes || says_device_launched_)) {
     ledger.uncounted.insert("device_side_launches");
   }
   if (learnt.differing != 0 || (has_notes && counts_.silent_graph_launches != 0)) {

@@ -129,10 +129,16 @@ struct Run {
   uint64_t called;  // when the outermost call began
 };
 
+// As 13.0 has it; earlier versions end before.
+struct KernelRecord : CUpti_ActivityKernel9 {
+  uint8_t is_device_launched;
+};
+static_assert(sizeof(CUpti_ActivityKernel9) == 208);
+
 void write_kernel(Library& lib, const Launch& launch, const Run& run, uint64_t start,
                   uint64_t node) {
   if (launch.withheld || lib.kinds.count(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == 0) return;
-  CUpti_ActivityKernel9 record{};
+  KernelRecord record{};
   record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   record.cacheConfig.config.executed = 1;
   record.registersPerThread = 24;
