@@ -5,6 +5,7 @@
 #include <cuda.h>
 
 #include "backend/nvidia/cuda_graphs.hpp"
+#include "base/clock.hpp"
 #include "tests/standin/cuda/cuda_standin.hpp"
 #include "tests/trace/tracer_fixture.hpp"
 
@@ -208,7 +209,15 @@ std::ostream& operator<<(std::ostream& out, const Fault& fault) { return out << 
 
 class BadTimes : public Graphs, public testing::WithParamInterface<Fault> {
  protected:
-  static constexpr int kBad = 10'000;
+  static constexpr int kBad = 4'000;
+  // Launches are so far apart that another's time is more than a clock's inaccuracy.
+  static constexpr int64_t kBetweenNs = 10'000;
+
+  static void pass_time() {
+    const int64_t until_ns = base::monotonic_ns() + kBetweenNs;
+    while (base::monotonic_ns() < until_ns) {
+    }
+  }
 };
 
 INSTANTIATE_TEST_SUITE_P(
@@ -229,7 +238,9 @@ TEST_P(BadTimes, OfNodesOfGraphs) {
     Launch launch = launch_of(3);
     launch.bad_time = i < kGood ? BadTime::None : GetParam().how;
     launch.bad_node = static_cast<uint32_t>(1 + i % 3);
+    launch.duration_ns = kBetweenNs / 3 - 100;
     standin_->launch(launch);
+    pass_time();
     if (i % 1'000 == 0) drain();
   }
   const format::Ledger ledger = finish();
@@ -245,6 +256,7 @@ TEST_P(BadTimes, OfKernels) {
     Launch launch;
     if (i % 2 == 1 && i > 8) launch.bad_time = GetParam().how;
     standin_->launch(launch);
+    pass_time();
     if (i % 1'000 == 0) drain();
   }
   const format::Ledger ledger = finish();

@@ -32,7 +32,10 @@ bool KernelOrder::accept_node(uint32_t graph, uint32_t stream, const KernelTimes
   const bool is_open = place > 0 && known.launches[place - 1].correlation == times.correlation;
   if (is_open) --place;
   int64_t end_before = known.end_before;
-  for (size_t i = 0; i < place; ++i) end_before = std::max(end_before, known.launches[i].end);
+  for (size_t i = 0; i < place; ++i) {
+    if (times.end == known.launches[i].end) return false;
+    end_before = std::max(end_before, known.launches[i].end);
+  }
   if (times.start + kSlackNs < end_before) return false;
   for (size_t i = place + (is_open ? 1 : 0); i < known.count; ++i) {
     if (times.end > known.launches[i].start + kSlackNs) return false;
