@@ -90,7 +90,7 @@ using Words = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // `record(words, count, info)` with what Python has of it.
 template <typename Record>
-const char* with_words(const Words& words, WarpscopeInfo info, Record record) {
+const char* with_words(const Words& words, const WarpscopeInfo& info, Record record) {
   if (words.itemsize() != sizeof(uint64_t)) throw nb::type_error("words must have 64 bits each");
   const nb::gil_scoped_release unlocked;
   return to_string(record(static_cast<const uint64_t*>(words.data()), words.size(), info));
@@ -114,9 +114,9 @@ void bind_warpscope(nb::module_& module) {
           "record",
           [](const WarpscopeCapture& capture, const Words& words, Names events, Names groups,
              std::string kernel, int64_t device) {
-            return with_words(words,
-                              {std::move(events), std::move(groups), std::move(kernel), device, 0},
-                              [&](auto... arguments) { return capture.record(arguments...); });
+            return with_words(
+                words, {std::move(events), std::move(groups), std::move(kernel), device, 0},
+                [&](const auto&... arguments) { return capture.record(arguments...); });
           },
           nb::arg("words"), nb::arg("event_names"), nb::arg("group_names"), nb::arg("kernel_name"),
           nb::arg("device"));
