@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What GPUFlight costs a small GPT in PyTorch while it records nothing: injected but dormant, and
 traced and stopped, beside processes that never met it. A process cannot be switched between these,
-so sets of four warm processes measure in turns, and there are twenty sets. About 100 seconds.
+so sets of four warm processes measure in turns, and there are twenty sets. About 200 seconds.
 
 gpt_idle.py [--json FILE]
 """
@@ -111,7 +111,11 @@ def main():
     report.note("steps_a_turn", STEPS)
     report.note("turns", TURNS)
     with tempfile.TemporaryDirectory(prefix="gpufl-gpt-idle-") as folder:
-        sets = [measure_set(number, folder) for number in range(SETS)]
+        sets = []
+        for number in range(SETS):
+            sets.append(measure_set(number, folder))
+            _, *ratios = sets[-1]
+            print(f"set {number + 1} of {SETS}:", *(f"{ratio:.4f}" for ratio in ratios), flush=True)
     _, again, stopped, dormant = zip(*sets)
     report.ratio("A/A, processes", again)
     report.ratio("injected and dormant / not injected", dormant, ("<=", 1.01))
