@@ -50,8 +50,8 @@ struct RangeId {
 
 inline constexpr uint32_t kMaxDomains = 256;
 
-// A framework's operators make some 30,000 events between two rounds, and never rest, so that a ring
-// would not grow.
+// A framework's operators make some 30,000 events between two rounds, and never rest, so that a
+// ring would not grow.
 inline constexpr uint32_t kMarkersPerThread = 65'536;
 
 // Pushes that find no room are dropped with all that is pushed inside them, so that every pop which
