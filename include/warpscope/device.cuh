@@ -81,17 +81,10 @@ using SharedAddress = uint32_t;
 WS_DEVICE SharedAddress shared_address(const void* at) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(at));
 }
-// Stores a word at `at + offset` where `is_wanted`.
 template <uint32_t offset>
-WS_DEVICE void store_shared(SharedAddress at, uint64_t word, uint32_t is_wanted) {
-  asm volatile(
-      "{\n"
-      ".reg .pred p;\n"
-      "setp.ne.u32 p, %2, 0;\n"
-      "@p st.shared.u64 [%0+%3], %1;\n"
-      "}\n" ::"r"(at),
-      "l"(word), "r"(is_wanted), "n"(offset)
-      : "memory");
+WS_DEVICE void store_shared(SharedAddress at, uint32_t low, uint32_t high) {
+  asm volatile("st.shared.v2.u32 [%0+%3], {%1, %2};" ::"r"(at), "r"(low), "r"(high), "n"(offset)
+               : "memory");
 }
 
 // Copies whole 16 bytes from shared to global memory, both 16-byte aligned. Where there is an

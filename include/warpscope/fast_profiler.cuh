@@ -6,20 +6,23 @@
 namespace ws {
 
 // Records into a ring in shared memory, one for each lane, and copies it out half by half: by the
-// bulk copy engine where there is one (sm_90 and newer), else by the leader. No fences, and a clock
-// read is not waited for: its record is stored by the next event. Content and calls are Profiler's;
-// what it marks is when the leader issued an instruction, not when the memory operations before it
-// were done. The capture should have placement lanes; others are copied word by word. Bulk copies
-// are grouped by the leader's thread: its own waits for such groups then wait for these, too.
+// bulk copy engine where there is one (sm_90 and newer), else by the leader. No fences. Content and
+// calls are Profiler's, with two differences. It marks when the leader issued an instruction, not
+// when the memory operations before it were done. And an end never makes room: where a half is
+// full, 16 ends that follow one another without another mark in between have a place behind it; of
+// those beyond the newest is kept, the others are dropped and counted. The capture should have
+// placement lanes; others are copied word by word. Bulk copies are grouped by the leader's thread:
+// its own waits for such groups then wait for these, too.
 template <bool kEnable = true, Clock kClock = Clock::Globaltimer, bool kExtended = false,
-          uint32_t kRecords = 128>
+          uint32_t kRecords = 256>
 class FastProfiler {
   static_assert(kRecords >= 4 && kRecords % 4 == 0, "halves of a ring are copied in 16 bytes");
   static constexpr uint32_t kWord = 8;
   static constexpr uint32_t kHalf = kRecords / 2;
   static constexpr uint32_t kHalfBytes = kHalf * kWord;
-  static constexpr uint32_t kBefore = 2;  // words in front of a ring
-  static constexpr uint32_t kExtensionOffset = (kBefore + kRecords) * kWord;
+  static constexpr uint32_t kSlack = 16;  // words behind each half, for ends that do not look
+  static constexpr uint32_t kHalfStep = kHalfBytes + kSlack * kWord;
+  static constexpr uint32_t kExtensionOffset = 2 * kHalfStep;
 
  public:
   static constexpr bool kTakesPayloads = kExtended;
@@ -35,11 +38,11 @@ class FastProfiler {
     uint32_t wrap;
     uint32_t next;               // slot
     uint32_t copied;             // records that have left the ring
+    uint32_t lost;               // ends that the slack had no place for
     uint32_t whole;              // halves that still fit and lie one behind the other
     uint32_t copies_extensions;  // not 0: halves of extension words are copied whole, too
     Window window;
-    // The word before the first takes the store of what was pending before the first event.
-    alignas(16) uint64_t words[(kExtended ? 2 : 1) * (kBefore + kRecords)];
+    alignas(16) uint64_t words[(kExtended ? 4 : 2) * (kHalf + kSlack)];
   };
 
   WS_DEVICE void init(const Capture& capture, Ring& ring, uint32_t group_id, bool is_leader) {
@@ -60,27 +63,28 @@ class FastProfiler {
     ring.wrap = start.place.wrap();
     ring.next = 0;
     ring.copied = 0;
+    ring.lost = 0;
     ring.whole = can_copy(ring, ring.records) ? ring.room / kHalf : 0;
     ring.copies_extensions = kExtended && can_copy(ring, ring.extensions) ? 1 : 0;
     ring.window = capture.window;
     tag_ = start.lane << 12;
-    at_ = first_record() - kWord;
-    end_ = first_record() + kHalfBytes;
-    lane_ = recording_ = kWord;
+    use_half(first_record(), 0);
+    is_lane_ = true;
+    set_recording(true);
   }
 
   WS_DEVICE void tile(uint32_t i) {
-    if (lane_ != 0) set_recording(ring_->window.has_tile(i) ? kWord : 0);
+    if (is_lane_) set_recording(ring_->window.has_tile(i));
   }
 
-  WS_DEVICE void start(Ev event) { begin(event.id, Extension::none()); }
-  WS_DEVICE void end(Ev event) { mark(kEnd, event.id, Extension::none()); }
+  WS_DEVICE void start(Ev event) { mark(kBegin, event.id, Extension::none()); }
+  WS_DEVICE void end(Ev event) { mark_end(event.id, Extension::none()); }
   WS_DEVICE void inst(Ev event) { mark(kInstant, event.id, Extension::none()); }
   WS_DEVICE void start(Ev event, uint32_t payload) {
-    begin(event.id, extended(Extension::of_payload(payload)));
+    mark(kBegin, event.id, extended(Extension::of_payload(payload)));
   }
   WS_DEVICE void end(Ev event, uint32_t payload) {
-    mark(kEnd, event.id, extended(Extension::of_payload(payload)));
+    mark_end(event.id, extended(Extension::of_payload(payload)));
   }
   WS_DEVICE void inst(Ev event, uint32_t payload) {
     mark(kInstant, event.id, extended(Extension::of_payload(payload)));
@@ -97,25 +101,34 @@ class FastProfiler {
 
   // Copies out what is left and ends the lane, when all of it is written: the ring is free then.
   WS_DEVICE void finalize() {
-    if (lane_ == 0) return;
+    if (!is_lane_) return;
     const device::Anchor anchor = device::read_anchor<kClock>();
-    set_recording(kWord);
-    if (WS_UNLIKELY(at_ == end_)) spill();
-    store_pending();
-    const uint32_t left = (at_ - (end_ - kHalfBytes)) / kWord;
-    put_one_by_one(end_ - kHalfBytes, left);
+    const device::SharedAddress half = full_ - kHalfBytes;
+    const uint32_t left = within((at_ - half) / kWord, kHalf + kSlack);
+    put_one_by_one(half, left);
     const uint32_t offered = ring_->copied + left;
     device::copy_wait_all();
     device::end_lane<kClock>(ring_->records, ring_->step, ring_->room, ring_->side, tag_,
-                             device::low_half<kClock>(anchor), anchor, offered);
+                             device::low_half<kClock>(anchor), anchor, offered, ring_->lost);
     disable();
   }
 
  private:
   WS_DEVICE void disable() {
-    at_ = 0;
-    end_ = 1;  // where `at_` never comes
-    lane_ = recording_ = 0;
+    at_ = last_ = 0;
+    full_ = 1;  // where `at_` never comes
+    is_lane_ = false;
+    set_recording(false);
+  }
+  WS_DEVICE void set_recording(bool is_recording) {
+    is_recording_ = is_recording;
+    word_ = is_recording ? kWord : 0;
+  }
+  // `used` records are there already.
+  WS_DEVICE void use_half(device::SharedAddress half, uint32_t used) {
+    at_ = half + used * kWord;
+    full_ = half + kHalfBytes;
+    last_ = half + kHalfStep - kWord;
   }
   static WS_DEVICE Extension extended(Extension extension) {
     static_assert(kExtended, "payloads and tokens need FastProfiler<true, clock, true>");
@@ -125,75 +138,57 @@ class FastProfiler {
     return ring.step == 1 && to != nullptr && reinterpret_cast<uintptr>(to) % 16 == 0;
   }
   WS_DEVICE device::SharedAddress first_record() const {
-    return device::shared_address(ring_->words + kBefore);
+    return device::shared_address(ring_->words);
   }
-  WS_DEVICE const uint64_t* word_at(device::SharedAddress at) const {
-    return ring_->words + (at - device::shared_address(ring_->words)) / kWord;
+  WS_DEVICE uint64_t* word_at(device::SharedAddress at) const {
+    return ring_->words + (at - first_record()) / kWord;
+  }
+  // Of `count` records those that there is a place for; the others are lost.
+  WS_DEVICE uint32_t within(uint32_t count, uint32_t places) {
+    if (count <= places) return count;
+    ring_->lost += count - places;
+    return places;
   }
 
-  // A flush is no part of what begins or has ended. The clock is read before the pending record is
-  // stored, so that the store waits for a read that was long ago; but where every cycle counts, not
-  // between a begin and what it begins.
-  WS_DEVICE void begin(uint32_t event, Extension extension) {
-    if (WS_UNLIKELY(at_ == end_)) spill();
-    uint32_t time = 0;
-    if (kClock == Clock::Globaltimer) time = device::read_clock<kClock>();
-    store_pending();
-    if (kClock == Clock::Cycles) time = device::read_clock<kClock>();
-    set_pending(kBegin, event, time, extension);
-  }
+  // A flush is no part of what begins or has ended: it comes before a begin's clock is read, and at
+  // an end not at all. Only the leader reads and stores, by a predicate that stands: a compare that
+  // a store or a branch waits for costs more than the store.
   WS_DEVICE void mark(uint32_t type, uint32_t event, Extension extension) {
-    const uint32_t time = device::read_clock<kClock>();
-    if (WS_UNLIKELY(at_ == end_)) spill();
-    store_pending();
-    set_pending(type, event, time, extension);
+    if (WS_UNLIKELY(at_ >= full_)) spill();
+    if (is_recording_) store(at_, type, event, device::read_clock<kClock>(), extension);
+    at_ += word_;
+  }
+  WS_DEVICE void mark_end(uint32_t event, Extension extension) {
+    const device::SharedAddress at = at_ < last_ ? at_ : last_;
+    if (is_recording_) store(at, kEnd, event, device::read_clock<kClock>(), extension);
+    at_ += word_;
   }
   WS_DEVICE Token open(Ev event, Extension extension) {
     Token token = {event.id, kNoToken};
-    if (recording_ != 0) {
-      token.id = ring_->copied + (at_ + kWord - (end_ - kHalfBytes)) / kWord;
-    }
-    begin(event.id, extended(extension.with_token(token.id)));
+    if (WS_UNLIKELY(at_ >= full_)) spill();
+    if (is_recording_) token.id = ring_->copied + (at_ - (full_ - kHalfBytes)) / kWord;
+    mark(kBegin, event.id, extended(extension.with_token(token.id)));
     return token;
   }
   WS_DEVICE void close(Token token, Extension extension) {
-    const uint32_t recording = recording_;
-    if (lane_ != 0) set_recording(token.id != kNoToken ? kWord : 0);
-    mark(kEnd, token.event, extended(extension.with_token(token.id)));
-    if (lane_ != 0) set_recording(recording);
+    if (!is_lane_ || token.id == kNoToken) return;
+    const uint32_t time = device::read_clock<kClock>();
+    if (WS_UNLIKELY(at_ >= full_)) spill();
+    store(at_, kEnd, token.event, time, extended(extension.with_token(token.id)));
+    at_ += kWord;
   }
-
-  WS_DEVICE void store_pending() {
-    device::store_shared<0>(at_, pending_, recording_);
+  WS_DEVICE void store(device::SharedAddress at, uint32_t type, uint32_t event, uint32_t time,
+                       Extension extension) {
+    device::store_shared<0>(at, tag_ | make_tag(0, event, type), time);
     if (kExtended) {
-      device::store_shared<kExtensionOffset>(at_, pending_extension_, recording_);
+      device::store_shared<kExtensionOffset>(at, extension.payload, extension.flags);
     }
-    at_ += recording_;
-  }
-  WS_DEVICE void set_pending(uint32_t type, uint32_t event, uint32_t time, Extension extension) {
-    pending_ = make_record(time, tag_ | make_tag(0, event, type));
-    if (kExtended) pending_extension_ = extension.word();
-  }
-  // Events that are not recorded spoil what is pending, so it waits in its slot as long as they
-  // come.
-  WS_DEVICE void set_recording(uint32_t recording) {
-    if (recording == recording_) return;
-    if (WS_UNLIKELY(at_ == end_)) spill();
-    if (recording == 0) {
-      const device::SharedAddress at = at_;
-      store_pending();
-      at_ = at;
-    } else {
-      const uint64_t* word = word_at(at_);
-      pending_ = word[0];
-      if (kExtended) pending_extension_ = word[kExtensionOffset / kWord];
-    }
-    recording_ = recording;
   }
 
-  // The half that ends at `end_` is full: sends it off, and waits until the other has been read.
+  // The half that ends at `full_` is full: sends it off, waits until the other has been read, and
+  // takes what lies in the slack along.
   WS_DEVICE void spill() {
-    const device::SharedAddress half = end_ - kHalfBytes;
+    const device::SharedAddress half = full_ - kHalfBytes;
     if (ring_->whole != 0) {
       --ring_->whole;
       ring_->next += kHalf;
@@ -211,8 +206,16 @@ class FastProfiler {
     }
     ring_->copied += kHalf;
     const device::SharedAddress first = first_record();
-    if (at_ == first + 2 * kHalfBytes) at_ = first;
-    end_ = at_ + kHalfBytes;
+    const device::SharedAddress other = half == first ? half + kHalfStep : first;
+    const uint32_t over = within((at_ - full_) / kWord, kSlack);
+    const uint64_t* const from = word_at(full_);
+    uint64_t* const to = word_at(other);
+    WS_NOT_UNROLLED
+    for (uint32_t i = 0; i < over; ++i) {
+      to[i] = from[i];
+      if (kExtended) to[i + kExtensionOffset / kWord] = from[i + kExtensionOffset / kWord];
+    }
+    use_half(other, over);
   }
   // Of a half that is copied whole.
   WS_DEVICE void put_extensions(device::SharedAddress half) {
@@ -248,13 +251,13 @@ class FastProfiler {
 #endif
 
   Ring* ring_ = nullptr;
-  device::SharedAddress at_ = 0;   // of the pending record
-  device::SharedAddress end_ = 1;  // of the half that it is in
-  uint32_t lane_ = 0;
-  uint32_t recording_ = 0;  // kWord or 0: what an event moves `at_` by
+  device::SharedAddress at_ = 0;    // of the next record
+  device::SharedAddress full_ = 1;  // end of the half that it is in
+  device::SharedAddress last_ = 0;  // of the slack behind it
+  uint32_t word_ = 0;               // what an event moves `at_` by: kWord or 0
   uint32_t tag_ = 0;
-  uint64_t pending_ = 0;
-  uint64_t pending_extension_ = 0;
+  bool is_lane_ = false;
+  bool is_recording_ = false;
 };
 
 template <Clock kClock, bool kExtended, uint32_t kRecords>

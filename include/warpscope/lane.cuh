@@ -64,18 +64,21 @@ WS_DEVICE LaneStart begin_lane(const Capture& capture, uint32_t group) {
   return start;
 }
 
-// The finalize record in its slot, and what the side block says of a lane that has ended.
+// The finalize record in its slot, and what the side block says of a lane that has ended. `lost`:
+// dropped before there was a slot to look for.
 template <Clock kClock>
 WS_DEVICE void end_lane(uint64_t* records, uint32_t step, uint32_t room, uint64_t* side,
-                        uint32_t tag, uint32_t time, const Anchor& anchor, uint32_t offered) {
+                        uint32_t tag, uint32_t time, const Anchor& anchor, uint32_t offered,
+                        uint32_t lost = 0) {
   const uint32_t kept = offered < room ? offered : room;
   store_global(records + static_cast<uint64_t>(kept) * step, tag | kFinalize, time);
   if (side == nullptr) return;
   store_global(side + 2, anchor.timer);
   store_global(side + 3, anchor.cycles);
-  store_global(side + 4, offered);
-  store_global(side + 5, offered - kept);
+  store_global(side + 4, offered + lost);
+  store_global(side + 5, offered - kept + lost);
   store_global(side + 6, smid() | warpid() << 16, cluster_rank() | 3u << 16);
+  store_global(side + 7, lost);
 }
 
 template <Clock kClock>

@@ -55,7 +55,7 @@ struct LaneView {
 // Splits off the finalize, and what it or the kernel's own count shows to be of an earlier launch.
 inline void cut_lane(LaneView& view, size_t total, uint64_t room, ProblemTally& problems) {
   const bool counted = view.side.finalised;
-  const uint64_t expected = counted ? std::min(view.side.offered, room) : kNoGap;
+  const uint64_t expected = counted ? std::min(view.side.placed, room) : kNoGap;
   uint64_t stale = 0;
   bool early = false;  // a finalize in front of records that the kernel counted
   for (size_t i = 0; i < total; ++i) {
@@ -88,14 +88,14 @@ inline size_t oldest_by_clock(const uint64_t* words, size_t begin, size_t end) {
 inline void rotate_lane(LaneView& view, CaptureLayout::Policy policy, uint64_t room) {
   const bool counted = view.side.finalised;
   if (policy == CaptureLayout::Policy::First || room == 0 ||
-      (counted && view.side.offered <= room)) {
+      (counted && view.side.placed <= room)) {
     return;
   }
   const uint64_t head = policy == CaptureLayout::Policy::Both ? room / 2 : 0;
   if (view.records <= head) return;
   size_t oldest = view.records;
   if (counted && view.records == room) {
-    oldest = static_cast<size_t>(head + (view.side.offered - head) % (room - head));
+    oldest = static_cast<size_t>(head + (view.side.placed - head) % (room - head));
   } else {
     oldest = oldest_by_clock(view.words, head, view.records);
     if (oldest == view.records && !counted && view.records < room) return;  // never was full

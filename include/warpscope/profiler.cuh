@@ -43,7 +43,8 @@ class Profiler {
          slots_of_lane(slots, write_stride));
   }
   WS_DEVICE void init(const Capture& capture, uint32_t group_id, bool is_leader) {
-    is_lane_ = is_recording_ = false;
+    is_lane_ = false;
+    set_recording(false);
     if (!is_leader) return;
     const device::LaneStart start = device::begin_lane<kClock>(capture, group_id);
     if (!start.is_captured) return;
@@ -51,12 +52,13 @@ class Profiler {
     to_extension_ = capture.extensions != nullptr ? capture.extensions - capture.words : 0;
     side_ = start.side;
     step_ = start.place.step;
-    room_ = left_ = start.place.room();
+    room_ = lap_ = start.place.room();
     wrap_ = start.place.wrap();
     tag_ = start.lane << 12;
     count_ = 0;
     window_ = capture.window;
-    is_lane_ = is_recording_ = true;
+    is_lane_ = true;
+    set_recording(true);
   }
   WS_DEVICE void init(const Capture& capture, Ring&, uint32_t group_id, bool is_leader) {
     init(capture, group_id, is_leader);
@@ -64,7 +66,7 @@ class Profiler {
 
   // What follows belongs to tile i of the group: recorded where the capture's window has it. Before
   // the first call everything is recorded.
-  WS_DEVICE void tile(uint32_t i) { is_recording_ = is_lane_ && window_.has_tile(i); }
+  WS_DEVICE void tile(uint32_t i) { set_recording(is_lane_ && window_.has_tile(i)); }
 
   WS_DEVICE void start(Ev event) { record(kBegin, event.id, Extension::none()); }
   WS_DEVICE void end(Ev event) { record(kEnd, event.id, Extension::none()); }
@@ -98,13 +100,34 @@ class Profiler {
     const device::Anchor anchor = device::read_anchor<kClock>();
     device::end_lane<kClock>(records_, step_, room_, side_, tag_, device::low_half<kClock>(anchor),
                              anchor, count_);
-    is_lane_ = is_recording_ = false;
+    is_lane_ = false;
+    set_recording(false);
   }
 
  private:
+  // One compare decides on everything where the first records are kept: threads and tiles that do
+  // not record stop at 0. Where slots are used again the leader goes another way.
+  WS_DEVICE void set_recording(bool is_recording) {
+    is_recording_ = is_recording;
+    uses_again_ = is_recording && wrap_ != kUncapped;
+    const bool keeps_first = is_recording && wrap_ == kUncapped;
+    stop_ = keeps_first ? room_ : 0;
+    pace_ = keeps_first ? step_ : 0;
+    one_ = keeps_first ? 1 : 0;
+  }
   WS_DEVICE void record(uint32_t type, uint32_t event, Extension extension) {
     device::fence_block();
-    if (is_recording_) put(make_tag(0, event, type), extension);
+    const uint32_t event_and_type = make_tag(0, event, type);
+    // Predicates instead of branches: a warp that parts and joins again takes longer than a store.
+    if (count_ < stop_) {
+      device::store_global(at_, tag_ | event_and_type, device::read_clock<kClock>());
+      if (extension.flags != 0 && to_extension_ != 0) {
+        device::store_global(at_ + to_extension_, extension.payload, extension.flags);
+      }
+    }
+    at_ += pace_;
+    count_ += one_;
+    if (uses_again_) put(event_and_type, extension);
   }
   WS_DEVICE Token open(Ev event, Extension extension) {
     const Token token = {event.id, is_recording_ ? count_ : kNoToken};
@@ -117,21 +140,23 @@ class Profiler {
       put(make_tag(0, token.event, kEnd), extension.with_token(token.id));
     }
   }
+  // Whatever the policy, and outside of the window, too.
   WS_DEVICE void put(uint32_t event_and_type, Extension extension) {
     const uint32_t time = device::read_clock<kClock>();
-    const bool is_used_again = count_++ >= room_;
-    if (left_ == 0) {
-      if (wrap_ == kUncapped) return;
+    const bool is_used_again = count_ >= room_;
+    if (count_ == lap_ && wrap_ != kUncapped) {
       at_ = records_ + static_cast<uint64_t>(wrap_) * step_;
-      left_ = room_ - wrap_;
+      lap_ += room_ - wrap_;
     }
-    --left_;
-    device::store_global(at_, tag_ | event_and_type, time);
-    // A slot that is used again may still have the extension of the record before.
-    if (to_extension_ != 0 && (extension.flags != 0 || is_used_again)) {
-      device::store_global(at_ + to_extension_, extension.payload, extension.flags);
+    if (!is_used_again || wrap_ != kUncapped) {
+      device::store_global(at_, tag_ | event_and_type, time);
+      // A slot that is used again may still have the extension of the record before.
+      if (to_extension_ != 0 && (extension.flags != 0 || is_used_again)) {
+        device::store_global(at_ + to_extension_, extension.payload, extension.flags);
+      }
     }
     at_ += step_;
+    ++count_;
   }
 
   uint64_t* records_ = nullptr;
@@ -140,13 +165,17 @@ class Profiler {
   uint64_t* side_ = nullptr;
   uint32_t step_ = 0;
   uint32_t room_ = 0;
-  uint32_t left_ = 0;  // slots from `at_` on
   uint32_t wrap_ = kUncapped;
+  uint32_t lap_ = 0;    // the count at which the first slot to be used again is next
   uint32_t count_ = 0;  // records offered
+  uint32_t stop_ = 0;   // set_recording()'s: the count to stop at, and what an event adds
+  uint32_t pace_ = 0;
+  uint32_t one_ = 0;
   uint32_t tag_ = 0;
   Window window_ = {};
   bool is_lane_ = false;
   bool is_recording_ = false;
+  bool uses_again_ = false;
 };
 
 // What the disabled profilers have in common: everything, and nothing of it does anything.

@@ -31,6 +31,7 @@ struct SideLane {
   uint64_t start_ns = 0, start_cycles = 0;
   uint64_t end_ns = 0, end_cycles = 0;  // these and the counts only where finalised
   uint64_t offered = 0, dropped = 0;
+  uint64_t placed = 0;  // of those offered, what got a slot, its own or one that is used again
   uint16_t sm = kUnknownSm, warp = 0, cluster_rank = 0;
   bool initialised = false, finalised = false;
   bool has_anchor = false;     // of init
@@ -73,6 +74,7 @@ struct SideBlock {
     lane.end_cycles = entry[3];
     lane.offered = entry[4];
     lane.dropped = entry[5];
+    lane.placed = lane.offered - std::min(entry[7], lane.offered);
     return lane;
   }
 };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <vector>
 
 // What warpscope.cuh asks of a GPU, on a CPU: one thread, clocks that stand still until they are
@@ -56,6 +57,14 @@ struct Machine {
 };
 inline Machine machine;
 
+// A lane's ring, which is all of the shared memory while it is in use.
+template <typename P>
+std::unique_ptr<typename P::Ring> shared_ring() {
+  auto ring = std::make_unique<typename P::Ring>();
+  machine.shared = reinterpret_cast<char*>(ring.get());
+  return ring;
+}
+
 }  // namespace emulated
 
 namespace ws {
@@ -92,8 +101,9 @@ inline SharedAddress shared_address(const void* at) {
   return static_cast<uint32_t>(static_cast<const char*>(at) - emulated::machine.shared);
 }
 template <uint32_t offset>
-void store_shared(SharedAddress at, uint64_t word, uint32_t is_wanted) {
-  if (is_wanted != 0) std::memcpy(emulated::machine.shared + at + offset, &word, sizeof(word));
+void store_shared(SharedAddress at, uint32_t low, uint32_t high) {
+  const uint64_t word = static_cast<uint64_t>(high) << 32 | low;
+  std::memcpy(emulated::machine.shared + at + offset, &word, sizeof(word));
 }
 
 inline void copy_out(uint64_t* to, SharedAddress from, uint32_t bytes) {

@@ -9,7 +9,6 @@
 #include <warpscope.cuh>
 
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -134,8 +133,7 @@ template <ws::Clock kClock, uint32_t kRecords>
 struct Fast {
   static void run(const Script& script, const ws::Capture& capture, uint32_t group) {
     using P = ws::FastProfiler<true, kClock, true, kRecords>;
-    const auto ring = std::make_unique<typename P::Ring>();
-    machine.shared = reinterpret_cast<char*>(ring.get());
+    const auto ring = emulated::shared_ring<P>();
     P profiler;
     record_lane(profiler, script, capture, group, *ring);
     EXPECT_TRUE(machine.copies.empty()) << "the lane has ended and a copy is still under way";
@@ -175,6 +173,7 @@ void expect_lane(const CaptureBuffer& buffer, const Shape& shape, uint32_t lane,
   EXPECT_EQ(buffer.side(lane, 4), count) << what;
   EXPECT_EQ(buffer.side(lane, 5), count > room ? count - room : 0) << what;
   EXPECT_EQ(buffer.side(lane, 6) >> 48, 3u) << what;
+  EXPECT_EQ(buffer.side(lane, 7), 0u) << what;
 }
 
 // Regions, instants, payloads and a token in each of `rounds` tiles; the token is closed a tile
@@ -414,8 +413,7 @@ TEST_F(Emulation, ALaneThatBeginsAgainOverwritesTheOneBefore) {
   const Script before = make_script(20), after = make_script(3);
   const Shape shape = {1, 1, 128, ws::kPlacedInLanes, ws::kKeepFirst, true, {}, 0};
   CaptureBuffer buffer(shape);
-  const auto ring = std::make_unique<P::Ring>();
-  machine.shared = reinterpret_cast<char*>(ring.get());
+  const auto ring = emulated::shared_ring<P>();
   P profiler;
   record_lane(profiler, before, buffer.argument(), 0, *ring);
   record_lane(profiler, after, buffer.argument(), 0, *ring);
@@ -433,8 +431,7 @@ TEST_F(Emulation, ARingThatIsUsedAgainWithoutFinalizeHasLeftBefore) {
   using P = ws::FastProfiler<true, ws::Clock::Globaltimer, true, 8>;
   const Shape shape = {1, 1, 128, ws::kPlacedInLanes, ws::kKeepFirst, true, {}, 0};
   CaptureBuffer abandoned(shape), ended(shape);
-  const auto ring = std::make_unique<P::Ring>();
-  machine.shared = reinterpret_cast<char*>(ring.get());
+  const auto ring = emulated::shared_ring<P>();
   // Three halves leave: the third lies where the next lane begins.
   const Script before = make_script(3), after(20, {Op::Inst, 9});
   machine.timer = machine.cycles = kStart;
@@ -452,6 +449,29 @@ TEST_F(Emulation, ARingThatIsUsedAgainWithoutFinalizeHasLeftBefore) {
   }
   EXPECT_EQ(abandoned.side(0, 6) >> 48, 1u);
   expect_lane(ended, shape, 0, offered(after, 0, shape.window), after.size(), "after");
+}
+
+TEST_F(Emulation, OfMoreEndsInARowThanARingHasSlackTheNewestIsKeptAndTheOthersAreCounted) {
+  using P = ws::FastProfiler<true, ws::Clock::Globaltimer, true, 8>;
+  constexpr uint32_t kEnds = 40, kHalfAndSlack = 4 + 16;
+  const Shape shape = {1, 1, 128, ws::kPlacedInLanes, ws::kKeepFirst, true, {}, 0};
+  CaptureBuffer buffer(shape);
+  const auto ring = emulated::shared_ring<P>();
+  P profiler;
+  profiler.init(buffer.argument(), *ring, 0, true);
+  for (uint32_t i = 0; i < kEnds; ++i) profiler.end({i}, i);
+  profiler.inst({9});
+  profiler.finalize();
+  for (uint32_t slot = 0; slot < kHalfAndSlack; ++slot) {
+    const uint32_t end = slot < kHalfAndSlack - 1 ? slot : kEnds - 1;
+    EXPECT_EQ(buffer.record(0, slot) & 0xfff, end << 2 | 1u);
+    EXPECT_EQ(buffer.extension(0, slot) & 0xffffffff, end);
+  }
+  EXPECT_EQ(buffer.record(0, kHalfAndSlack) & 0xfff, 9u << 2 | 2u);
+  EXPECT_EQ(buffer.record(0, kHalfAndSlack + 1) & 0xfff, 3u);
+  EXPECT_EQ(buffer.side(0, 4), kEnds + 1);
+  EXPECT_EQ(buffer.side(0, 5), kEnds - kHalfAndSlack);
+  EXPECT_EQ(buffer.side(0, 7), kEnds - kHalfAndSlack);
 }
 
 TEST_F(Emulation, DisabledProfilersAreEmpty) {

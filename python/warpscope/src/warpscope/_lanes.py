@@ -46,6 +46,9 @@ class SideLanes:
         entries[~self.is_initialised] = 0
         (self.start_ns, self.start_cycles, self.end_ns, self.end_cycles, self.offered,
          self.dropped) = np.ascontiguousarray(entries[:, :6].T).view(np.int64)  # fmt: skip
+        # Of those offered, what got a slot, its own or one that is used again.
+        lost = np.minimum(entries[:, 7], entries[:, 4]).view(np.int64)
+        self.placed = self.offered - lost
         self.sm = state.astype(np.uint16)
         self.sm[~self.is_initialised] = UNKNOWN_SM
         self.warp = (state >> np.uint64(16)).astype(np.uint16)
@@ -100,7 +103,7 @@ class Lanes:
         final_lane = np.searchsorted(self.start + self.count, finals, side="right")
         expected = np.full(len(self), _UNLIMITED)
         if self.layout is not None:
-            limit = np.minimum(self.side.offered, self.layout.max_records - 1)
+            limit = np.minimum(self.side.placed, self.layout.max_records - 1)
             expected[self.side.is_finalised] = limit[self.side.is_finalised]
         is_last = finals == (self.start + self.count)[final_lane] - 1
         num_finals = np.bincount(final_lane, minlength=len(self))
@@ -154,7 +157,7 @@ class Lanes:
         room = self.layout.max_records - 1
         head = room // 2 if self.layout.policy == "both" else 0
         is_counted = self.side.is_finalised
-        may_turn = ~(is_counted & (self.side.offered <= room)) & (self.count > head)
+        may_turn = ~(is_counted & (self.side.placed <= room)) & (self.count > head)
         lane = self.of_records()
         at = np.arange(len(records)) - self.start[lane]
         clock = record_clock(records.words)
@@ -164,7 +167,7 @@ class Lanes:
         oldest = self.count.copy()
         oldest[lane[breaks]] = at[breaks]
         by_count = is_counted & (self.count == room)
-        turned = head + (self.side.offered - head) % (room - head)
+        turned = head + (self.side.placed - head) % (room - head)
         oldest = np.where(by_count, turned, oldest)
         # Without a break a ring that nobody counted and that has room was never full.
         may_turn &= ~((oldest == self.count) & ~is_counted & (self.count < room))
