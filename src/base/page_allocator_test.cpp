@@ -14,10 +14,11 @@ namespace gpufl::base {
 namespace {
 
 size_t pages_resident(const void* data, size_t bytes) {
-  const auto page = static_cast<uintptr_t>(4096);
-  const auto first = (reinterpret_cast<uintptr_t>(data) + page - 1) / page * page;
-  std::vector<unsigned char> is_resident((bytes + page - 1) / page);
-  if (mincore(reinterpret_cast<void*>(first), bytes, is_resident.data()) != 0) return 0;
+  constexpr size_t kPage = 4096;
+  const size_t to_page = (kPage - reinterpret_cast<uintptr_t>(data) % kPage) % kPage;
+  char* const first = static_cast<char*>(const_cast<void*>(data)) + to_page;
+  std::vector<unsigned char> is_resident((bytes + kPage - 1) / kPage);
+  if (mincore(first, bytes, is_resident.data()) != 0) return 0;
   return std::accumulate(is_resident.begin(), is_resident.end(), size_t{0},
                          [](size_t sum, unsigned char byte) { return sum + (byte & 1); });
 }
