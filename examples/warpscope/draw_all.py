@@ -15,20 +15,25 @@ import warpscope as ws  # noqa: E402
 
 # Blocks and times that show what the example is about, large enough to read.
 PICTURES = {
-    "toy": {"blocks": [0, 1]},
-    "softmax": {"blocks": [0, 1], "end_ns": 40_000},
-    "gemm": {"blocks": [0, 1], "end_ns": 16_000},
-    "pipeline": {"blocks": [0, 1], "end_ns": 40_000},
-    "tiled_gemm": {"blocks": [0, 5], "end_ns": 16_000},
-    "triton_matmul": {"blocks": [0, 1, 2]},
-    "triton_matmul_3_stages": {"blocks": [0, 1, 2]},
+    "toy": {"blocks": [0]},
+    "pipeline": {"blocks": [0], "end_ns": 30_000},
+    "softmax": {"blocks": [0], "end_ns": 20_000},
+    "gemm": {"blocks": [0], "start_ns": 0, "end_ns": 22_000},
+    "tiled_gemm": {"blocks": [0], "end_ns": 8_000},
+    # On the same scale, one below the other.
+    "triton_matmul": {"blocks": [0, 1], "start_ns": 0, "end_ns": 17_000},
+    "triton_matmul_3_stages": {"blocks": [0, 1], "start_ns": 0, "end_ns": 17_000},
 }
-# Wire format v1 alone has no names.
+# What captures do not know: wire format v1 alone has no names, and Triton's two are one kernel.
 NAMES = {
     "toy": {
-        "event_names": ["wait", "work"],
-        "group_names": [f"warp {i}" for i in range(4)],
-    }
+        "kernel": "toy",
+        "events": {0: "wait", 1: "work"},
+        "groups": {i: f"warp {i}" for i in range(4)},
+        "waits": [0],
+    },
+    "triton_matmul": {"kernel": "matmul, num_stages=1"},
+    "triton_matmul_3_stages": {"kernel": "matmul, num_stages=3"},
 }
 
 
@@ -41,9 +46,9 @@ def main():
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     for name, part in PICTURES.items():
-        result = ws.load(options.captures / f"{name}.wscap", **NAMES.get(name, {}))
-        if not result.names.kernel:
-            result.names.kernel = name
+        result = ws.load(options.captures / f"{name}.wscap")
+        for member, value in NAMES.get(name, {}).items():
+            setattr(result.names, member, value)
         path = result.to_svg(options.output / f"{name}.svg", **part)
         print(f"{path}: {path.stat().st_size} bytes")
     return 0
