@@ -11,10 +11,14 @@
 namespace gpufl::cli {
 namespace {
 
-constexpr const char* kEvent = "cuda_never_used";
+constexpr const char* kEvent = "no_session_left";
 constexpr const char* kText =
-    "no process of this run initialised CUDA where it could be seen; a program that clears its "
-    "environment, or is set-user-ID, cannot be";
+    "no process of this run left a session: none initialised CUDA where it could be seen, or none "
+    "could record";
+constexpr const char* kHint =
+    "a program without CUDA is none to trace; else see whether it clears its environment or is "
+    "set-user-ID, turns recording off (GPUFL_DISABLED), and can write to this folder; `gpufl "
+    "doctor` looks at the machine";
 
 format::SessionHeader describe(const std::filesystem::path& folder,
                                const LaunchedProgram& program) {
@@ -37,28 +41,28 @@ format::SessionHeader describe(const std::filesystem::path& folder,
 
 }  // namespace
 
-base::Status record_unused_cuda(const std::filesystem::path& folder,
-                                const LaunchedProgram& program) {
+base::Status record_absent_sessions(const std::filesystem::path& folder,
+                                    const LaunchedProgram& program) {
   const format::SessionHeader header = describe(folder, program);
   format::LogOptions options;
   options.session_dir = folder / header.session_id;
   auto log = format::LogWriter::create(options, header);
   if (!log) return log.status();
+  std::string text = kText;
+  if (!program.circumstance.empty()) text += "; " + program.circumstance;
   if (program.engine != header.engine) {
-    (*log)->write(format::Kind::Capability,
-                  capture::to_json({"profiling_engine",
-                                    program.engine,
-                                    header.engine,
-                                    kEvent,
-                                    "no process of this run initialised CUDA",
-                                    {}}));
+    (*log)->write(format::Kind::Capability, capture::to_json({"profiling_engine", program.engine,
+                                                              header.engine, kEvent, text, kHint}));
   }
   const int64_t end_ns = base::monotonic_ns() - program.start_monotonic_ns;
   base::Json event = base::Json::object();
-  event.set("time", end_ns).set("name", kEvent).set("text", kText);
+  event.set("time", end_ns).set("name", kEvent).set("text", text).set("hint", kHint);
   event.set("exit_code", program.exit_code);
   (*log)->write(format::Kind::Event, event);
-  return (*log)->close(end_ns, {});
+  // That the program launched nothing is not known: there is no count of launches.
+  format::Ledger ledger;
+  ledger.kernel_records = 0;
+  return (*log)->close(end_ns, ledger);
 }
 
 }  // namespace gpufl::cli

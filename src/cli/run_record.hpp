@@ -10,8 +10,8 @@
 
 #include "base/status.hpp"
 
-// The session that `gpufl trace` writes itself, about a program of which no process ever loaded the
-// injected library: so that the run says why it holds nothing.
+// The session that `gpufl trace` writes itself, about a program of which no process left one: so
+// that the run says that it holds nothing, and what may stand behind that.
 namespace gpufl::cli {
 
 struct LaunchedProgram {
@@ -21,10 +21,11 @@ struct LaunchedProgram {
   int64_t start_wall_ns = 0, start_monotonic_ns = 0;
   int exit_code = 0;  // as the launcher's own
   std::string engine;
+  std::string circumstance;  // a sentence that may explain it; empty: none is known
 };
 
 // `folder` is the run's; its name is the run's id.
-base::Status record_unused_cuda(const std::filesystem::path& folder,
-                                const LaunchedProgram& program);
+base::Status record_absent_sessions(const std::filesystem::path& folder,
+                                    const LaunchedProgram& program);
 
 }  // namespace gpufl::cli

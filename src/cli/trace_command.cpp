@@ -84,6 +84,18 @@ class RunWatch final : public LaunchObserver {
   const int64_t start_ns_ = base::monotonic_ns();
 };
 
+// What may explain that a run has left nothing.
+std::string circumstance_of(const TraceOptions& options, const fs::path& folder, int64_t start_ns) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) return "its folder was removed while it ran";
+  if (!options.duration_ns) return "";
+  const int64_t recorded_ns = options.delay_ns.value_or(0) + *options.duration_ns;
+  if (base::monotonic_ns() - start_ns > recorded_ns) {
+    return "the time that was to be recorded was over before it ended";
+  }
+  return "";
+}
+
 void symbolize(const std::vector<fs::path>& sessions) {
   for (const fs::path& session : sessions) {
     if (auto outcome = symbols::symbolize_session(session, symbolize_options()); !outcome) {
@@ -142,6 +154,7 @@ int trace(TraceOptions options) {
     return end.status().code() == base::Code::NotFound ? kExitNotFound : kExitCannotExecute;
   }
 
+  const std::string circumstance = circumstance_of(options, folder, now.monotonic_ns);
   if (format::find_sessions(folder).empty()) {
     const LaunchedProgram program{options.name.empty() ? options.command.front() : options.name,
                                   options.command,
@@ -149,8 +162,9 @@ int trace(TraceOptions options) {
                                   now.wall_ns,
                                   now.monotonic_ns,
                                   end->exit_code,
-                                  options.engine};
-    if (const base::Status status = record_unused_cuda(folder, program); !status) {
+                                  options.engine,
+                                  circumstance};
+    if (const base::Status status = record_absent_sessions(folder, program); !status) {
       complain(kWho, status.message());
     }
   }

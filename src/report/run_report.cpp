@@ -63,17 +63,16 @@ std::string verdict_word(const SessionSummary& session) {
 void write_totals(Page& page, Processes sessions) {
   ActivityTotals total;
   std::map<std::string, size_t> verdicts;
-  size_t without_cuda = 0, untraced = 0;
+  size_t absent = 0, untraced = 0;
   for (const auto& [session, activity] : sessions) {
     total.add(activity);
     ++verdicts[verdict_word(session)];
-    without_cuda += session.event_counts.count("cuda_never_used");
+    absent += session.event_counts.count("no_session_left");
     untraced += session.ledger && session.ledger->tracings_refused.value_or(0) > 0 ? 1 : 0;
   }
   page.field("processes", format_count(sessions.size()));
-  if (without_cuda > 0) {
-    page.field("without CUDA",
-               fmt::format("{}: nothing of a GPU was recorded", format_count(without_cuda)),
+  if (absent > 0) {
+    page.field("no session left", fmt::format("{}: nothing was recorded", format_count(absent)),
                Tone::Warning);
   }
   if (untraced > 0) {

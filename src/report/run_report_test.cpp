@@ -44,10 +44,10 @@ TEST(RunReport, OneProcessNeedsNoTable) {
   EXPECT_NE(text.find("ledger"), std::string::npos) << text;
 }
 
-TEST(RunReport, SaysThatCudaWasNeverUsed) {
+TEST(RunReport, SaysThatNoSessionWasLeft) {
   std::vector<SessionSummary> sessions = {process(101, 0, 0)};
-  sessions[0].event_counts["cuda_never_used"] = 1;
-  EXPECT_NE(run_report(sessions).find("without CUDA"), std::string::npos);
+  sessions[0].event_counts["no_session_left"] = 1;
+  EXPECT_NE(run_report(sessions).find("no session left"), std::string::npos);
 }
 
 TEST(RunReport, SaysOnceWhatWasNotPossible) {

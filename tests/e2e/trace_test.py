@@ -71,14 +71,36 @@ class Recorded(TraceTest):
                     self.assertEqual(self.verdict(), 0)
                     shutil.rmtree(self.output)
 
-    def test_a_program_without_cuda_says_so(self):
+    def absence(self):
+        """What the only session of the run, which the launcher wrote, says of it."""
+        (event,) = events(self.session(), "no_session_left")
+        self.assertIn("gpufl doctor", event["hint"])
+        return event
+
+    def test_a_program_without_cuda_leaves_no_session(self):
         ended = self.trace("say:hello", "exit:5")
         self.assertEqual((ended.returncode, ended.stdout), (5, "hello\n"))
-        self.assertIn("without CUDA", ended.stderr)
-        (event,) = events(self.session(), "cuda_never_used")
-        self.assertEqual(event["exit_code"], 5)
-        self.assertIn("cuda_never_used", run(GPUFL, "report", self.session()).stdout)
-        self.assertEqual(self.verdict(), 0)
+        self.assertIn("no session left", ended.stderr)
+        self.assertEqual(self.absence()["exit_code"], 5)
+        self.assertIn("no_session_left", run(GPUFL, "report", self.session()).stdout)
+        self.assertIn("verdict     not proven", run(GPUFL, "verify", self.session()).stdout)
+
+    def test_a_program_that_could_not_record_is_not_said_to_have_used_no_cuda(self):
+        command = ["env", "GPUFL_DISABLED=1", PROGRAM, "cuda", "launch:5"]
+        self.assertEqual(self.gpufl("trace", "-o", self.output, "--", *command).returncode, 0)
+        text = self.absence()["text"]
+        self.assertIn("or none could record", text)
+        self.assertEqual(self.verdict(), 1)
+
+    def test_a_folder_that_was_removed_is_told(self):
+        go = self.folder / "go"
+        process = self.start("cuda", "launch:5", f"await:{go}")
+        self.wait_for_kernels(5)
+        self.run_folder().rename(self.folder / "elsewhere")
+        go.touch()
+        code, _, errors = self.end_of(process)
+        self.assertEqual(code, 0, errors)
+        self.assertIn("its folder was removed while it ran", self.absence()["text"])
 
     def test_a_gpu_that_could_not_be_traced_is_no_idle_one(self):
         ended = self.trace("cuda", "launch:3", GPUFL_CUPTI_LIBRARY="/no/such/libcupti.so")
@@ -92,7 +114,7 @@ class Recorded(TraceTest):
 
     def test_a_program_that_drops_its_environment_cannot_be_seen(self):
         self.assertEqual(self.trace("bare", "cuda", "launch:5").returncode, 0)
-        self.assertEqual(len(events(self.session(), "cuda_never_used")), 1)
+        self.assertIn("clears its environment", self.absence()["hint"])
 
     @skip_forks_if_sanitized
     def test_the_child_of_a_fork_has_no_session(self):
@@ -110,7 +132,7 @@ class Recorded(TraceTest):
         pid = self.wait_for_process()["pid"]
         go.touch()
         wait_until(lambda: not is_alive(pid), "the daemon's end")
-        recorded = [s for s in self.sessions() if not events(s, "cuda_never_used")]
+        recorded = [s for s in self.sessions() if not events(s, "no_session_left")]
         self.assertEqual([self.kernels(s) for s in recorded], [15])
 
     def test_only_the_range_that_was_asked_for(self):
@@ -158,7 +180,8 @@ class Times(TraceTest):
     def test_who_comes_after_the_duration_records_nothing(self):
         ended = self.trace("sleep:300", "cuda", "launch:9", options=["-d", "100ms"])
         self.assertEqual(ended.returncode, 0)
-        self.assertEqual(len(events(self.session(), "cuda_never_used")), 1)
+        (event,) = events(self.session(), "no_session_left")
+        self.assertIn("was over before it ended", event["text"])
 
 
 class Ends(TraceTest):
