@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -62,7 +63,13 @@ double train() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc > 1) {
+    const bool is_question = std::strcmp(argv[1], "-h") == 0 || std::strcmp(argv[1], "--help") == 0;
+    std::fprintf(is_question ? stdout : stderr,
+                 "gpufl-demo takes no arguments: it records a session into gpufl-logs/demo\n");
+    return is_question ? 0 : 64;
+  }
   gpufl::InitOptions options;
   options.app_name = "demo";
   options.log_path = "gpufl-logs/demo";

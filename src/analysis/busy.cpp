@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "analysis/missing.hpp"
 #include "analysis/saturating.hpp"
 #include "analysis/selection.hpp"
 
@@ -105,7 +106,7 @@ void count_row(DeviceBusy& busy, WorkKind kind, int64_t duration_ns) {
   }
 }
 
-DeviceBusy finish_device(DeviceSweep& sweep, int64_t recorded_ns, bool has_series) {
+DeviceBusy finish_device(DeviceSweep& sweep, const Intervals& recorded, bool has_series) {
   DeviceBusy busy = std::move(sweep.busy);
   const auto total = [&](WorkKind kind) {
     return sweep.covered_by_kind[static_cast<size_t>(kind)].total_ns();
@@ -116,7 +117,7 @@ DeviceBusy finish_device(DeviceSweep& sweep, int64_t recorded_ns, bool has_serie
   busy.fill_ns = total(WorkKind::Fill);
   busy.graph_ns = total(WorkKind::Graph);
   // A log may lack the time of its end, and its clock may be off by microseconds.
-  busy.recorded_ns = std::max(recorded_ns, busy.busy_ns);
+  busy.recorded_ns = std::max(total_length(recorded), busy.busy_ns);
   busy.busy_share = busy.recorded_ns == 0
                         ? 0
                         : static_cast<double>(busy.busy_ns) / static_cast<double>(busy.recorded_ns);
@@ -124,7 +125,7 @@ DeviceBusy finish_device(DeviceSweep& sweep, int64_t recorded_ns, bool has_serie
   busy.last_ns = sweep.covered.end_ns();
   busy.concurrency = sweep.concurrency.finish();
   busy.idle = sweep.gaps.finish();
-  if (has_series) busy.busy_series = sweep.series.finish_share();
+  if (has_series) busy.busy_series = sweep.series.finish_share(recorded);
   return busy;
 }
 
@@ -189,7 +190,7 @@ std::vector<DeviceBusy> busy_times(const SessionData& session, const AnalysisOpt
   const Intervals unrecorded = unrecorded_spans(session);
   const Interval span =
       recorded.empty() ? Interval{} : Interval{recorded.front().start, recorded.back().end};
-  const bool has_series = options.depth == Depth::Full;
+  const bool has_series = options.depth == Depth::Full && records_gpu_work(session);
 
   std::vector<DeviceSweep> sweeps;
   sweeps.reserve(index.devices.size());
@@ -210,13 +211,12 @@ std::vector<DeviceBusy> busy_times(const SessionData& session, const AnalysisOpt
     sweep.add(row, span_of_row, has_series);
   });
 
-  const int64_t recorded_ns = total_length(recorded);
   std::vector<DeviceBusy> devices;
   for (DeviceSweep& sweep : sweeps) {
     // Lanes are also those of waits and calls, which may tell no device.
     const bool has_work = sweep.covered.total_ns() != 0 || sweep.rows != 0;
     if (!has_work || !selection.has_device(sweep.busy.device)) continue;
-    devices.push_back(finish_device(sweep, recorded_ns, has_series));
+    devices.push_back(finish_device(sweep, recorded, has_series));
   }
   for (const base::Json& fact : session.summary.devices) {
     const int64_t number = fact["device"].as_integer();
@@ -226,7 +226,7 @@ std::vector<DeviceBusy> busy_times(const SessionData& session, const AnalysisOpt
     if (place == devices.end()) {
       DeviceSweep idle(options, span, unrecorded);
       idle.busy.device = number;
-      devices.push_back(finish_device(idle, recorded_ns, has_series));
+      devices.push_back(finish_device(idle, recorded, has_series));
       place = devices.end() - 1;
     }
     place->name = fact["name"].as_string();

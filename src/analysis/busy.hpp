@@ -22,6 +22,7 @@ struct Concurrency {
   int64_t one_ns = 0, two_ns = 0, more_ns = 0;  // time with 1, 2, 3 or more of them
 };
 
+// Where the session records no GPU work, as Overview::kernels tells, only the first two are known.
 struct DeviceBusy {
   int64_t device = -1;  // -1: the log does not say which
   std::string name;     // "NVIDIA H200"; empty: unknown
@@ -35,7 +36,8 @@ struct DeviceBusy {
   int64_t first_ns = 0, last_ns = 0;  // from the first work's start to the last one's end
   Concurrency concurrency;
   IdleTime idle;
-  Series busy_series;  // share of time busy; empty at Depth::Summary
+  // Share of time busy, without parts of which nothing is known; empty at Depth::Summary.
+  Series busy_series;
 };
 
 // Every device that did any work, or that the session names, by number.

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "analysis/test_tables.hpp"
 
 namespace gpufl::analysis {
@@ -75,6 +77,27 @@ TEST(Busy, ShareIsNeverAboveOne) {
   const auto devices = busy_times(session.finish(), full());
   EXPECT_EQ(devices[0].busy_ns, 509);
   EXPECT_EQ(devices[0].busy_share, 1);
+}
+
+TEST(Busy, TheSeriesHasNoPointWhereWorkWasLost) {
+  TestSession session;
+  session.data.summary.duration_ns = 1000;
+  session.kernel("k", 0, 100);
+  session.kernel("k", 450, 50);
+  session.data.summary.lost_windows.push_back(
+      {format::Channel::Device, 2, 2, LostWindow::Reason::Missing, {100, 450}});
+  AnalysisOptions options = full();
+  options.series_points = 10;
+  const auto devices = busy_times(session.finish(), options);
+  std::map<int64_t, double> shares;
+  for (const SeriesPoint& point : devices.at(0).busy_series.points) {
+    shares[point.time_ns] = point.mean;
+  }
+  EXPECT_EQ(shares.at(0), 1);
+  EXPECT_FALSE(shares.contains(200));
+  EXPECT_EQ(shares.at(400), 1);  // of what is known of it
+  EXPECT_EQ(shares.at(600), 0);
+  EXPECT_EQ(shares.size(), 7u);
 }
 
 TEST(Busy, ZeroDurationsCountAndCoverNothing) {

@@ -60,13 +60,21 @@ IdleTime GapCollector::finish() {
   return std::move(idle_);
 }
 
-std::vector<Gap> idle_gaps(const SessionData& session, const AnalysisOptions& options) {
+std::map<int64_t, std::vector<Gap>> idle_gaps_by_device(const SessionData& session,
+                                                        const AnalysisOptions& options) {
   const Tables& tables = session.tables;
   const Selection selection(tables, options);
   const DeviceIndex index(tables);
   const Intervals unrecorded = unrecorded_spans(session);
   std::vector<GapFinder> finders(index.devices.size(), GapFinder(unrecorded));
+  // There are no more gaps than rows. What is not used of such room takes no memory, while a list
+  // that grows has to be there twice.
+  std::vector<size_t> rows(index.devices.size());
+  for (const Work* work : work_tables(tables)) {
+    for (size_t row = 0; row < work->rows(); ++row) ++rows[index.of(*work, row)];
+  }
   std::vector<std::vector<Gap>> gaps(index.devices.size());
+  for (size_t i = 0; i < gaps.size(); ++i) gaps[i].reserve(rows[i]);
   visit_in_order(work_tables(tables), [&](WorkRow row, const Work& work) {
     if (!selection.has_device(work, row.row)) return;
     const uint32_t device = index.of(work, row.row);
@@ -76,9 +84,17 @@ std::vector<Gap> idle_gaps(const SessionData& session, const AnalysisOptions& op
     gaps[device].push_back(*gap);
     gaps[device].back().device = index.devices[device];
   });
+  std::map<int64_t, std::vector<Gap>> by_device;
+  for (size_t i = 0; i < gaps.size(); ++i) {
+    if (!gaps[i].empty()) by_device[index.devices[i]] = std::move(gaps[i]);
+  }
+  return by_device;
+}
+
+std::vector<Gap> idle_gaps(const SessionData& session, const AnalysisOptions& options) {
   std::vector<Gap> all;
-  for (const std::vector<Gap>& of_device : gaps) {
-    all.insert(all.end(), of_device.begin(), of_device.end());
+  for (const auto& [device, gaps] : idle_gaps_by_device(session, options)) {
+    all.insert(all.end(), gaps.begin(), gaps.end());
   }
   return all;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -50,6 +51,9 @@ struct IdleTime {
 
 // All gaps of at least options.minimum_gap_ns, in order of device and time.
 std::vector<Gap> idle_gaps(const SessionData& session, const AnalysisOptions& options);
+// The same, by device: without a copy of any, for those who ask for every gap of many rows.
+std::map<int64_t, std::vector<Gap>> idle_gaps_by_device(const SessionData& session,
+                                                        const AnalysisOptions& options);
 
 // The union of one device's work, which comes in order of its start.
 class CoveredTime {

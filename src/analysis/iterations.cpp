@@ -27,6 +27,7 @@ struct Candidate {
   uint32_t depth = 0;
   Intervals spans;  // none overlap; they may touch
   int64_t total_ns = 0;
+  bool is_last_cut = false;
 
   // Spans come in order of their start. What lies inside the one before is a step of a step.
   void add(Interval span) {
@@ -213,9 +214,11 @@ std::optional<Candidate> from_kernels(const Tables& tables, const Selection& sel
   for (const auto& [begin, end] : steps) {
     if (end > rows.size()) break;
     // To where the next begins, so that a pause counts to the step before it.
-    const int64_t end_ns =
-        end < rows.size() ? kernels.start[rows[end]] : kernels.end(rows[end - 1]);
+    const bool is_last = end == rows.size();
+    const int64_t end_ns = is_last ? kernels.end(rows[end - 1]) : kernels.start[rows[end]];
+    const size_t count = candidate.spans.size();
     candidate.add({kernels.start[rows[begin]], end_ns});
+    candidate.is_last_cut = is_last && candidate.spans.size() > count;
     if (candidate.label.empty()) {
       candidate.label = short_kernel_name(symbols::demangle(tables.name(sequence[begin])));
     }
@@ -231,7 +234,11 @@ bool has_most_work(const Tables& tables, const Selection& selection, const Itera
   for (size_t row = 0; row < kernels.rows(); ++row) {
     if (selection.includes(kernels, row)) all_ns = saturating_add(all_ns, kernels.duration[row]);
   }
-  return static_cast<double>(found.kernel_ns.total) >= kMostOfIt * static_cast<double>(all_ns);
+  int64_t its_ns = 0;
+  for (const Iteration& iteration : found.list) {
+    its_ns = saturating_add(its_ns, iteration.kernel_ns);
+  }
+  return static_cast<double>(its_ns) >= kMostOfIt * static_cast<double>(all_ns);
 }
 
 // Whether `found` come many times within what the kernels show to be a step.
@@ -245,7 +252,9 @@ void mark_warmups(Iterations& found) {
   constexpr double kMuchLonger = 1.5;
   if (found.list.size() <= kMinIterations) return;
   std::vector<int64_t> durations;
-  for (const Iteration& iteration : found.list) durations.push_back(iteration.span.length());
+  for (const Iteration& iteration : found.list) {
+    if (!iteration.is_cut) durations.push_back(iteration.span.length());
+  }
   const double usual_ns = stats_of(std::span<int64_t>(durations)).median;
   const size_t most = std::min(found.list.size() / 4 + 1, found.list.size() - kMinIterations);
   while (found.warmups<most&& static_cast<double>(
@@ -265,7 +274,9 @@ Iterations finish(const SessionData& session, const AnalysisOptions& options,
   out.scope_path = candidate.scope_path;
   const Intervals unrecorded = unrecorded_spans(session);
   for (const Interval& span : candidate.spans) {
-    if (clip(unrecorded, span).empty()) out.list.push_back({span, 0, 0, false});
+    if (!clip(unrecorded, span).empty()) continue;
+    const bool is_cut = candidate.is_last_cut && &span == &candidate.spans.back();
+    out.list.push_back({span, 0, 0, false, is_cut});
   }
 
   const Kernels& kernels = session.tables.kernels;
@@ -286,11 +297,15 @@ Iterations finish(const SessionData& session, const AnalysisOptions& options,
   std::vector<int64_t> durations, kernel_times;
   for (const Iteration& iteration : out.list) {
     if (iteration.is_warmup) continue;
-    durations.push_back(iteration.span.length());
+    if (!iteration.is_cut) durations.push_back(iteration.span.length());
     kernel_times.push_back(iteration.kernel_ns);
   }
   out.duration_ns = stats_of(std::span<int64_t>(durations));
-  out.kernel_ns = stats_of(std::span<int64_t>(kernel_times));
+  if (records_gpu_work(session)) {
+    out.kernel_ns = stats_of(std::span<int64_t>(kernel_times));
+  } else {
+    out.kernel_ns = missing_gpu_work(session);
+  }
   const int64_t recorded_ns = total_length(recorded_spans(session, options));
   out.coverage = recorded_ns <= 0 ? 0
                                   : std::min(1.0, static_cast<double>(candidate.total_ns) /
@@ -335,7 +350,7 @@ Figure<Iterations> find_iterations(const SessionData& session, const AnalysisOpt
     return std::move(*found);
   }
   if (!records_gpu_work(session)) return missing_gpu_work(session);
-  if (sequence) return std::move(*sequence);
+  if (sequence && has_most_work(tables, selection, *sequence)) return std::move(*sequence);
   return Unknown{"nothing repeats: no scope, no range, no sequence of kernels",
                  "open a scope around each step"};
 }

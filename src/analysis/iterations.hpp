@@ -13,9 +13,10 @@
 #include "analysis/stats.hpp"
 
 // The steps that a program repeats: from a scope that it opens again and again, else from a range
-// of its markers, else from the sequence of its kernels' names. A scope or range that takes little
-// of the time or of the GPU's work, or comes many times within what kernels repeat, is a part of a
-// step and none itself. Pure functions; time grows with the rows about linearly.
+// of its markers, else from the sequence of its kernels' names. What has little of the GPU's work,
+// and a scope or range that takes little of the time or comes many times within what kernels
+// repeat, is a part of a step and none itself. Pure functions; time grows with the rows about
+// linearly.
 namespace gpufl::analysis {
 
 enum class IterationSource : uint8_t { Scopes, Markers, KernelSequence };
@@ -28,6 +29,9 @@ struct Iteration {
   // Of the first ones, while a program still compiles, allocates and fills caches: those that take
   // much longer than the others do.
   bool is_warmup = false;
+  // The last of a sequence, which nothing follows: it ends with its last kernel, though the program
+  // may have worked on. Its length is in no figure.
+  bool is_cut = false;
 };
 
 struct Iterations {
@@ -36,8 +40,9 @@ struct Iterations {
   uint32_t scope_path = UINT32_MAX;  // of Scopes: index into Overview::scopes
   std::vector<Iteration> list;       // in order of time; none has a part that is not known
   size_t warmups = 0;                // so many of the first
-  // Of the others: their spans, and their kernels.
-  Stats duration_ns, kernel_ns;
+  // Of the others: their spans, and their kernels; unknown where none are recorded.
+  Stats duration_ns;
+  Figure<Stats> kernel_ns;
   double coverage = 0;  // share of the recorded time that all of them take
 };
 

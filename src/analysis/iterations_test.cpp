@@ -91,7 +91,7 @@ TEST(Iterations, WarmUpIsOutsideTheFigures) {
   EXPECT_EQ(found->warmups, 1u);
   EXPECT_TRUE(found->list[0].is_warmup);
   EXPECT_FALSE(found->list[1].is_warmup);
-  EXPECT_EQ(found->duration_ns.count, 7u);
+  EXPECT_EQ(found->duration_ns.count, 6u);  // nor is the last one in them
   EXPECT_LT(found->duration_ns.max, 2'000);
 }
 
@@ -167,6 +167,43 @@ TEST(Iterations, FromKernelsBeginWhereTheGpuWaits) {
   EXPECT_EQ(iterations->list[0].span, (Interval{1000, 2330}));
   EXPECT_EQ(iterations->list[0].kernels, 3u);
   EXPECT_EQ(iterations->duration_ns.median, 1330);
+}
+
+TEST(Iterations, TheLastOfASequenceHasNoLength) {
+  TestSession session;
+  for (int i = 0; i < 6; ++i) {
+    session.kernel("first", i * 1000, 50);
+    session.kernel("second", i * 1000 + 60, 40);
+  }
+  const auto found = find_iterations(session.finish(), {});
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->list.size(), 6u);
+  EXPECT_TRUE(found->list.back().is_cut);
+  EXPECT_FALSE(found->list[4].is_cut);
+  EXPECT_EQ(found->duration_ns.count, 5u);
+  EXPECT_EQ(found->duration_ns.min, 1000);
+  // Its kernels are all there.
+  ASSERT_TRUE(found->kernel_ns);
+  EXPECT_EQ(found->kernel_ns->count, 6u);
+  EXPECT_EQ(found->kernel_ns->min, 90);
+}
+
+TEST(Iterations, ASequenceWithLittleOfTheWorkIsNone) {
+  TestSession session;
+  for (int i = 0; i < 6; ++i) session.kernel("tick", i * 1000, 50);
+  session.kernel("all of it", 10'000, 90'000, {.stream = 3});
+  EXPECT_FALSE(find_iterations(session.finish(), {}));
+}
+
+TEST(Iterations, KernelTimeIsUnknownWhereNoKernelIsRecorded) {
+  TestSession session;
+  session.data.summary.header.engine = "Monitor";
+  session.data.summary.duration_ns = 1000;
+  for (int i = 0; i < 5; ++i) session.scope("step", i * 200, 200);
+  const auto found = find_iterations(session.finish(), {});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->duration_ns.median, 200);
+  EXPECT_FALSE(found->kernel_ns);
 }
 
 // Ten steps of an embedding, twelve layers and an optimizer; `mark` is told of each part.

@@ -130,5 +130,26 @@ TEST(KernelName, BrokenNamesStayReadable) {
   EXPECT_EQ(short_kernel_name("main::{lambda()#1}::operator()(int) const"), "operator()");
 }
 
+TEST(KernelName, LabelsTellKernelsOfOneNameApart) {
+  using Labels = std::vector<std::string>;
+  EXPECT_EQ(kernel_labels("gemm", {"void gemm<float>(float*)", "void gemm<double>(double*)"}),
+            (Labels{"gemm [float]", "gemm [double]"}));
+  EXPECT_EQ(kernel_labels("f", {"a::f(int)", "b::f(int)"}), (Labels{"f [a]", "f [b]"}));
+  EXPECT_EQ(kernel_labels("f", {"f(int)", "f(int, int)"}), (Labels{"f [int]", "f [int, int]"}));
+  const std::string long_name(1000, 'x');
+  const std::string one = "f<" + long_name + "1>", two = "f<" + long_name + "2>";
+  const Labels cut = kernel_labels("f", {one, two});
+  EXPECT_EQ(cut[1], cut[0] + " #2");
+}
+
+TEST(KernelName, LabelsAreNeitherEmptyNorEndless) {
+  EXPECT_EQ(kernel_label(""), "(no name)");
+  EXPECT_EQ(kernel_label("gemm"), "gemm");
+  EXPECT_EQ(kernel_label(std::string(5000, 'k')).size(), 160u);
+  EXPECT_TRUE(kernel_label(std::string(5000, 'k')).ends_with("k..."));
+  EXPECT_EQ(kernel_label(std::string(156, 'k') + "\xC3\xA9\xC3\xA9\xC3\xA9"),
+            std::string(156, 'k') + "...");
+}
+
 }  // namespace
 }  // namespace gpufl::analysis

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
+#include <utility>
 
 namespace gpufl::analysis {
 
@@ -124,6 +126,25 @@ bool tells_something(std::string_view name) {
   return has_letter;
 }
 
+// Of a piece of a name: what stands before the first bracket that it does not open.
+std::string_view first_part(std::string_view text) {
+  const size_t begin = std::min(text.find_first_not_of(" ,"), text.size());
+  int depth = 0;
+  for (size_t i = begin; i < text.size(); ++i) {
+    if (text[i] == '<' || text[i] == '(') ++depth;
+    if ((text[i] == '>' || text[i] == ')') && --depth < 0) return text.substr(begin, i - begin);
+  }
+  return text.substr(begin);
+}
+
+// At most so many bytes, never a part of a character.
+std::string cut(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
+  size_t end = most - 3;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return std::string(text.substr(0, end)) + "...";
+}
+
 }  // namespace
 
 std::string short_kernel_name(std::string_view demangled) {
@@ -138,6 +159,38 @@ std::string short_kernel_name(std::string_view demangled) {
     if (!inner.empty()) name.append("<").append(inner).append(">");
   }
   return name;
+}
+
+std::string kernel_label(std::string_view short_name) {
+  constexpr size_t kMaxLabel = 160;
+  return short_name.empty() ? "(no name)" : cut(short_name, kMaxLabel);
+}
+
+std::vector<std::string> kernel_labels(std::string_view short_name,
+                                       const std::vector<std::string_view>& whole_names) {
+  constexpr size_t kMaxDifference = 40;
+  const std::string_view first = whole_names.front();
+  size_t same_begin = first.size(), same_end = first.size();
+  for (const std::string_view name : whole_names) {
+    const auto begin = std::mismatch(first.begin(), first.end(), name.begin(), name.end());
+    same_begin = std::min(same_begin, static_cast<size_t>(begin.first - first.begin()));
+    const auto end = std::mismatch(first.rbegin(), first.rend(), name.rbegin(), name.rend());
+    same_end = std::min(same_end, static_cast<size_t>(end.first - first.rbegin()));
+  }
+  // Whole words only.
+  while (same_begin > 0 && is_identifier(first[same_begin - 1])) --same_begin;
+  while (same_end > 0 && is_identifier(first[first.size() - same_end])) --same_end;
+  std::vector<std::string> labels;
+  std::map<std::string, int> seen;
+  for (const std::string_view name : whole_names) {
+    const size_t end = std::max(same_begin, name.size() - std::min(name.size(), same_end));
+    const std::string apart =
+        cut(first_part(name.substr(same_begin, end - same_begin)), kMaxDifference);
+    std::string label = kernel_label(short_name) + (apart.empty() ? "" : " [" + apart + "]");
+    if (const int before = seen[label]++; before > 0) label += " #" + std::to_string(before + 1);
+    labels.push_back(std::move(label));
+  }
+  return labels;
 }
 
 }  // namespace gpufl::analysis

@@ -106,14 +106,32 @@ TEST(RunOverview, TheSlowestRankStandsOut) {
   }
   const RunOverview overview = analyze_run(run);
   ASSERT_EQ(overview.ranks.size(), 3u);
-  EXPECT_EQ(overview.ranks[1].busy_ns, 700);
-  EXPECT_EQ(overview.ranks[1].communication_ns, 100);
+  EXPECT_EQ(overview.ranks[1].busy_ns.value_or(0), 700);
+  EXPECT_EQ(overview.ranks[1].communication_ns.value_or(0), 100);
   ASSERT_TRUE(overview.compute);
   EXPECT_EQ(overview.compute->slowest, 1u);
   EXPECT_DOUBLE_EQ(overview.compute->mean, 400);
   EXPECT_DOUBLE_EQ(overview.compute->max, 600);
   EXPECT_DOUBLE_EQ(overview.compute->share, 200.0 / 600);
   EXPECT_FALSE(overview.iteration);
+}
+
+TEST(RunOverview, WhatARankDidNotRecordIsUnknown) {
+  RunData run;
+  TestSession session;
+  session.data.summary.header.engine = "Monitor";
+  session.data.summary.duration_ns = 1000;
+  session.data.summary.devices.push_back(base::Json::object().set("device", 0));
+  run.sessions.push_back(session.finish());
+  const RunOverview overview = analyze_run(run);
+  const RankFigures& rank = overview.ranks.at(0);
+  for (const auto* figure :
+       {&rank.busy_ns, &rank.kernel_ns, &rank.wait_ns, &rank.communication_ns}) {
+    EXPECT_FALSE(figure->is_known());
+  }
+  // The GPU is there; how busy it was nobody knows.
+  ASSERT_EQ(rank.overview.devices.size(), 1u);
+  EXPECT_TRUE(rank.overview.devices[0].busy_series.points.empty());
 }
 
 TEST(RunOverview, OneRankHasNoImbalance) {

@@ -3,9 +3,22 @@
 
 #include <algorithm>
 
+#include "analysis/saturating.hpp"
+
 namespace gpufl::analysis {
 
 namespace {
+
+template <class T, class Part>
+int64_t sum(const std::vector<T>& list, Part part) {
+  int64_t total = 0;
+  for (const T& entry : list) total = saturating_add(total, part(entry));
+  return total;
+}
+template <class T, class Part>
+Figure<int64_t> sum(const Figure<std::vector<T>>& list, Part part) {
+  return list ? Figure<int64_t>(sum(*list, part)) : Figure<int64_t>(list.unknown());
+}
 
 RankFigures rank_figures(const SessionData& session, const AnalysisOptions& options) {
   RankFigures rank;
@@ -14,18 +27,17 @@ RankFigures rank_figures(const SessionData& session, const AnalysisOptions& opti
   rank.host = session.summary.header.host;
   rank.duration_ns = session.summary.duration_ns;
   rank.overview = analyze(session, options);
-  for (const DeviceBusy& device : rank.overview.devices) {
-    rank.busy_ns += device.busy_ns;
-    rank.kernel_ns += device.kernel_ns;
+  const Overview& its = rank.overview;
+  if (its.kernels) {
+    rank.busy_ns = sum(its.devices, [](const DeviceBusy& device) { return device.busy_ns; });
+    rank.kernel_ns = sum(its.devices, [](const DeviceBusy& device) { return device.kernel_ns; });
+  } else {
+    rank.busy_ns = rank.kernel_ns = its.kernels.unknown();
   }
-  if (rank.overview.waits) {
-    for (const WaitGroup& group : *rank.overview.waits) rank.wait_ns += group.blocked_ns.total;
-  }
-  if (rank.overview.communication) {
-    for (const Communication& device : *rank.overview.communication) {
-      rank.communication_ns += device.communication_ns;
-    }
-  }
+  rank.wait_ns =
+      sum(its.waits, [](const WaitGroup& group) { return int64_t{group.blocked_ns.total}; });
+  rank.communication_ns =
+      sum(its.communication, [](const Communication& device) { return device.communication_ns; });
   rank.iteration_ns = rank.overview.iterations
                           ? Figure<double>(rank.overview.iterations->duration_ns.median)
                           : Figure<double>(rank.overview.iterations.unknown());
@@ -55,8 +67,8 @@ Figure<Imbalance> imbalance(const std::vector<RankFigures>& ranks, Tell tell) {
 }
 
 Figure<double> compute_ns(const RankFigures& rank) {
-  if (!rank.overview.kernels) return rank.overview.kernels.unknown();
-  int64_t sum = rank.kernel_ns;
+  if (!rank.kernel_ns) return rank.kernel_ns.unknown();
+  int64_t sum = *rank.kernel_ns;
   if (rank.overview.communication) {
     // What communicates and computes at the same time computes.
     for (const Communication& device : *rank.overview.communication) sum -= device.exposed_ns();
@@ -74,8 +86,8 @@ RunOverview analyze_run(const RunData& run, const AnalysisOptions& options) {
     out.ranks.push_back(rank_figures(session, options));
   }
   out.busy = imbalance(out.ranks, [](const RankFigures& rank) {
-    return rank.overview.kernels ? Figure<double>(static_cast<double>(rank.busy_ns))
-                                 : Figure<double>(rank.overview.kernels.unknown());
+    return rank.busy_ns ? Figure<double>(static_cast<double>(*rank.busy_ns))
+                        : Figure<double>(rank.busy_ns.unknown());
   });
   out.compute = imbalance(out.ranks, compute_ns);
   out.iteration = imbalance(out.ranks, [](const RankFigures& rank) { return rank.iteration_ns; });

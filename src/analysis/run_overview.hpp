@@ -18,8 +18,7 @@ struct RankFigures {
   Overview overview;
   int64_t duration_ns = 0;
   // Of all its devices together.
-  int64_t busy_ns = 0, kernel_ns = 0, wait_ns = 0;
-  int64_t communication_ns = 0;
+  Figure<int64_t> busy_ns, kernel_ns, wait_ns, communication_ns;
   Figure<double> iteration_ns;  // median
 };
 

@@ -9,22 +9,29 @@
 #include "analysis/scope_work.hpp"
 #include "analysis/tables.hpp"
 
-// The program's counters as steps over time: what each grew by in any spans. A counter is sampled
-// when it has changed, so what it grew by shows at the next sample. Constant once made.
+// The program's counters as steps over time: what each grew by in any spans. A counter is read now
+// and then, and sampled when it has changed: when it did between two samples nobody knows, so that
+// its value at a time is between theirs. Constant once made.
 namespace gpufl::analysis {
 
 class CounterCurves {
  public:
   explicit CounterCurves(const Tables& tables);
-  // Those that grew in these spans, by name.
+  // Those that grew in these spans, or may have, by name. Unknown where the samples around the
+  // spans' ends leave more than kMaxDoubt of the increase open.
   std::vector<ScopeCounter> increases(const Tables& tables, const Intervals& spans) const;
+
+  static constexpr double kMaxDoubt = 0.1;
 
  private:
   struct Step {
     int64_t time_ns, value;
   };
   using Curve = std::vector<Step>;
-  static int64_t at(const Curve& curve, int64_t time_ns);
+  struct Bounds {
+    int64_t least, most;
+  };
+  static Bounds at(const Curve& curve, int64_t time_ns);
 
   std::map<uint32_t, Curve> curves_;  // by id of Tables::names
 };

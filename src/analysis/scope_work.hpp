@@ -27,10 +27,12 @@ struct ScopeItem {
   int64_t total_ns = 0;
 };
 
+// What a counter grew by while such a scope was open, whoever counted. Unknown where it is read too
+// seldom to tell what grew inside from what grew outside.
 struct ScopeCounter {
   std::string name;
-  int64_t increase = 0;  // while such a scope was open
-  double per_second = 0;
+  Figure<int64_t> increase;
+  Figure<double> per_second;
 };
 
 // One path of scopes. How many there were and how long they took is in ScopeFigures.
@@ -51,7 +53,7 @@ struct ScopeWork : ScopeFigures {
   Figure<double> mean_launch_ns;    // mean launch latency of `total`
   Figure<double> iteration_gpu_ns;  // benchmark scopes: GPU time of `total` by iteration
   Figure<double> energy_joules;     // all GPUs, while such a scope was open
-  std::vector<ScopeCounter> counters;  // those that grew
+  std::vector<ScopeCounter> counters;  // those that grew, or may have grown
 };
 
 // In order of a walk through the tree: every path is followed by those inside of it, these by their

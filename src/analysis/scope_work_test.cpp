@@ -114,15 +114,31 @@ TEST(ScopeWork, CountersAreRatesWhileItIsOpen) {
   session.scope("step", 2'000'000'000, 1'000'000'000);
   session.scope("idle", 3'500'000'000, 100);
   session.counter("tokens", 0, 100);
-  session.counter("tokens", 500'000'000, 300);     // in the first
-  session.counter("tokens", 1'500'000'000, 1000);  // between
-  session.counter("tokens", 2'900'000'000, 1200);  // in the second
+  session.counter("tokens", 900'000'000, 299);
+  session.counter("tokens", 1'000'000'000, 300);
+  session.counter("tokens", 1'990'000'000, 1000);  // between
+  session.counter("tokens", 2'010'000'000, 1002);  // at the edge of the second: in or before it
+  session.counter("tokens", 2'900'000'000, 1200);
   const auto scopes = work_of(session.finish());
   ASSERT_EQ(scopes[0].counters.size(), 1u);
   EXPECT_EQ(scopes[0].counters[0].name, "tokens");
-  EXPECT_EQ(scopes[0].counters[0].increase, 400);
-  EXPECT_DOUBLE_EQ(scopes[0].counters[0].per_second, 200);
+  ASSERT_TRUE(scopes[0].counters[0].increase);
+  EXPECT_EQ(*scopes[0].counters[0].increase, 399);  // 398 to 400
+  EXPECT_DOUBLE_EQ(*scopes[0].counters[0].per_second, 199.5);
   EXPECT_TRUE(scopes[1].counters.empty());
+}
+
+TEST(ScopeWork, CountersAreUnknownWhereTheyAreReadTooSeldom) {
+  TestSession session;
+  session.data.summary.duration_ns = 1'000'000'000;
+  // Counted after each batch, and read every 100 ms.
+  for (int64_t i = 0; i < 100; ++i) session.scope("batch", i * 10'000'000, 5'000'000);
+  for (int64_t i = 0; i <= 10; ++i) session.counter("tokens", i * 100'000'000, i * 1000);
+  const auto scopes = work_of(session.finish());
+  ASSERT_EQ(scopes[0].counters.size(), 1u);
+  EXPECT_FALSE(scopes[0].counters[0].increase);
+  EXPECT_FALSE(scopes[0].counters[0].per_second);
+  EXPECT_NE(scopes[0].counters[0].increase.unknown().reason, "");
 }
 
 TEST(ScopeWork, EnergyIsPowerOverItsTime) {

@@ -58,12 +58,15 @@ Series SeriesBuilder::finish() const {
   return series;
 }
 
-Series SeriesBuilder::finish_share() const {
+Series SeriesBuilder::finish_share(const Intervals& known) const {
   Series series{step_ns_, {}};
   for (size_t i = 0; i < parts_.size(); ++i) {
     const int64_t start = span_.start + static_cast<int64_t>(i) * step_ns_;
-    const int64_t length = std::min(step_ns_, span_.end - start);
-    const double share = parts_[i].sum / static_cast<double>(length);
+    const Interval part{start, std::min(start + step_ns_, span_.end)};
+    const int64_t known_ns = total_length(clip(known, part));
+    if (known_ns == 0) continue;
+    // Work that reaches into what is not known is still work.
+    const double share = std::min(1.0, parts_[i].sum / static_cast<double>(known_ns));
     series.points.push_back({start, share, share, share});
   }
   return series;

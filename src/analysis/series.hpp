@@ -31,9 +31,9 @@ class SeriesBuilder {
   // A value that held from `from` to `to`: means are weighted by time. Do not mix with add().
   void hold(int64_t from_ns, int64_t to_ns, double value);
   Series finish() const;
-  // After hold(.., 1) of spans that do not overlap: which share of each part they take. Every part
-  // has a point.
-  Series finish_share() const;
+  // After hold(.., 1) of spans that do not overlap: which share they take of what is known of each
+  // part. Parts of which nothing is known have no point.
+  Series finish_share(const Intervals& known) const;
 
  private:
   struct Part {

@@ -29,7 +29,7 @@ class CompareCommandTest : public ::testing::Test {
  protected:
   // A session of 200 launches of one kernel, of about that many nanoseconds.
   void write_session(const fs::path& folder, int64_t duration_ns, int number,
-                     bool is_complete = true) const {
+                     const format::Ledger& ledger = {}) const {
     format::SessionHeader header = format::testing::test_header();
     header.session_id = "s" + std::to_string(number);
     header.run_id = folder.filename().string() + std::to_string(number);
@@ -53,8 +53,6 @@ class CompareCommandTest : public ::testing::Test {
     }
     rows.set_rows(kRows);
     (*writer)->write(rows);
-    format::Ledger ledger;
-    if (!is_complete) ledger.vendor_dropped = 5;
     EXPECT_TRUE((*writer)->close(kRows * 100'000, ledger).is_ok());
   }
   fs::path group(const std::string& name, int64_t duration_ns, int repeats) const {
@@ -175,12 +173,23 @@ TEST_F(CompareCommandTest, IncompleteTracesAreNotJudged) {
   GateRequest request;
   request.baseline = {group("a", 20'000, 6)};
   request.rules = {kernel_rule()};
-  const fs::path folder = group("b", 20'000, 4);
-  write_session(folder, 20'000, 4, false);
-  request.candidate = {folder};
-  const GateOutcome outcome = make_gate(request);
-  EXPECT_EQ(outcome.exit_code, kExitCannotTell);
-  EXPECT_TRUE(has(outcome.text, "have an incomplete trace")) << outcome.text;
+  const auto gate_with = [&](const std::string& name, const format::Ledger& ledger) {
+    const fs::path folder = group(name, 20'000, 4);
+    write_session(folder, 20'000, 4, ledger);
+    request.candidate = {folder};
+    return make_gate(request);
+  };
+  EXPECT_EQ(gate_with("whole", {}).exit_code, kExitGood);
+  format::Ledger dropped, truncated;
+  dropped.vendor_dropped = 5;
+  truncated.uncounted = {format::Ledger::kTruncatedTrace};
+  for (const auto& [ledger, why] : {std::pair(dropped, "its ledger says that records are missing"),
+                                    std::pair(truncated, "imported from ends early")}) {
+    const GateOutcome outcome = gate_with(why, ledger);
+    EXPECT_EQ(outcome.exit_code, kExitCannotTell);
+    EXPECT_TRUE(has(outcome.text, "1 more have an incomplete trace")) << outcome.text;
+    EXPECT_TRUE(has(outcome.text, why)) << outcome.text;
+  }
 }
 
 }  // namespace

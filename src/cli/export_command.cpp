@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/missing.hpp"
 #include "analysis/session_data.hpp"
 #include "base/clock.hpp"
 #include "cli/exit_codes.hpp"
@@ -62,6 +63,16 @@ std::string why_not_one(const std::vector<fs::path>& sessions, const std::string
                      sessions.size(), newest.string());
 }
 
+// What of the session's log is not in what is written; empty: nothing.
+std::string damage_of(const analysis::SessionSummary& summary) {
+  const analysis::UnreadRows rows = analysis::unread_rows(summary);
+  if (rows.unread > 0) {
+    return fmt::format("{} of {} rows cannot be read and are not in it",
+                       report::format_count(rows.unread), report::format_count(rows.written));
+  }
+  return summary.has_faults ? "parts of its log cannot be read and are not in it" : "";
+}
+
 std::string describe(const exporting::Written& written, const fs::path& output) {
   const std::string size = report::format_bytes(static_cast<double>(written.bytes));
   const std::string where = report::make_harmless(output.string());
@@ -103,6 +114,13 @@ int run_export(const Options& options) {
     for (const std::string& problem : run->problems) complain(kCommand, problem);
     for (const std::string& copy : run->copies) complain(kCommand, copy);
     is_whole = run->problems.empty();
+    for (const analysis::SessionData& session : run->sessions) {
+      const std::string damage = damage_of(session.summary);
+      if (damage.empty()) continue;
+      complain(kCommand, fmt::format("{}: {}; `gpufl verify` tells more",
+                                     session.summary.dir.string(), damage));
+      is_whole = false;
+    }
     if (output.empty()) output = exporting::default_name(*run, target);
     written = exporting::write_export(
         *run, target, {output, options.overwrite, [&](uint64_t done, uint64_t total) {
@@ -144,7 +162,8 @@ void add_export_command(Command program) {
   command.add_flag("--force", options->overwrite, "Replace files that are there already");
   command.set_footer(
       "A file is there whole or not at all. Prints what it wrote.\n"
-      "Exit code: 0 written; 1 written, but a session of the run could not be read; 2 there is no "
+      "Exit code: 0 written; 1 written, but a session or a part of one could not be read; 2 there "
+      "is no "
       "session, it cannot be read, or the output cannot be written or is there already.");
   command.set_action([options] { return run_export(*options); });
 }

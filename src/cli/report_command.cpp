@@ -229,13 +229,24 @@ std::optional<AnalyzedRun> analyze_asked(const ReportRequest& request, const fs:
   return run;
 }
 
+std::vector<std::vector<analysis::Insight>> insights_of_each(const ReportRequest& request,
+                                                             const AnalyzedRun& run) {
+  std::vector<std::vector<analysis::Insight>> insights;
+  for (size_t i = 0; i < run.data.sessions.size(); ++i) {
+    insights.push_back(analysis::find_insights(run.data.sessions[i], run.overview.ranks[i].overview,
+                                               request.thresholds));
+  }
+  return insights;
+}
+
 // What is to be seen of a run at once, and how to see more.
 void report_run(const ReportRequest& request, const fs::path& folder,
                 const analysis::LoadOptions& load_options, ReportOutcome& outcome) {
   const auto run = analyze_asked(request, folder, load_options, outcome);
   if (!run) return;
   const auto insights = analysis::find_run_insights(run->overview, request.thresholds);
-  outcome.text = run_text(request, {run->data, run->overview, insights, run->left_out});
+  const auto of_each = insights_of_each(request, *run);
+  outcome.text = run_text(request, {run->data, run->overview, insights, run->left_out, of_each});
   if (request.format != ReportFormat::Text) return;
   outcome.text += "\nSessions (--all reports each in full):\n";
   const size_t listed = std::min(run->data.sessions.size(), kMaxListed);
@@ -253,11 +264,7 @@ void report_page(const ReportRequest& request, const fs::path& folder,
                  const analysis::LoadOptions& load_options, ReportOutcome& outcome) {
   const auto run = analyze_asked(request, folder, load_options, outcome);
   if (!run) return;
-  std::vector<std::vector<analysis::Insight>> insights;
-  for (size_t i = 0; i < run->data.sessions.size(); ++i) {
-    insights.push_back(analysis::find_insights(
-        run->data.sessions[i], run->overview.ranks[i].overview, request.thresholds));
-  }
+  const auto insights = insights_of_each(request, *run);
   const auto of_run = analysis::find_run_insights(run->overview, request.thresholds);
   report::HtmlOptions options;
   options.text = request.text;

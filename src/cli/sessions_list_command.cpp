@@ -44,6 +44,22 @@ uint64_t count_of(const std::map<std::string, uint64_t>& rows, const char* kind)
   return found == rows.end() ? 0 : found->second;
 }
 
+// A file of the session is not there, or not as long as it was written; empty: none.
+std::string damage_of(const format::SessionReader& reader) {
+  using State = format::WindowFile::State;
+  for (const format::WindowFile& window : reader.windows()) {
+    const auto called = [&](std::string_view what) {
+      return fmt::format("window {} of {} {}", window.number, to_string(window.channel), what);
+    };
+    if (window.state == State::Missing) return called("is missing");
+    std::error_code error;
+    const auto size = fs::file_size(window.path, error);
+    const bool is_sealed = window.state == State::Sealed && window.in_manifest;
+    if (is_sealed && (error || size != window.sealed_bytes)) return called("is damaged");
+  }
+  return {};
+}
+
 // From the ledger and the last line, which end the last window of `system`. False: there is none.
 bool read_end(const format::SessionReader& reader, ListedSession& session) {
   const format::WindowFile* last = nullptr;
@@ -58,7 +74,9 @@ bool read_end(const format::SessionReader& reader, ListedSession& session) {
     const auto parsed = Json::parse(line);
     if (!parsed) return true;
     if (type == "ledger") {
-      session.kernels = count_of(format::Ledger::from_json(*parsed).writer.rows, "kernel");
+      const format::Ledger ledger = format::Ledger::from_json(*parsed);
+      session.kernels = count_of(ledger.writer.rows, "kernel");
+      if (ledger.completeness() == format::Completeness::Incomplete) session.state = "incomplete";
     } else {
       session.duration_ns = (*parsed)["time"].as_integer();
       has_ended = true;
@@ -81,9 +99,13 @@ ListedSession look_at(const fs::path& dir) {
   }
   session.header = reader->header();
   session.state = reader->is_live() ? "live" : "complete";
-  if (!reader->is_live() && read_end(*reader, session)) return session;
+  if (!reader->is_live()) session.damage = damage_of(*reader);
+  if (!reader->is_live() && read_end(*reader, session)) {
+    if (!session.damage.empty()) session.state = "damaged";
+    return session;
+  }
   const format::VerifyResult whole = format::verify_session(dir);
-  if (!whole.live) session.state = whole.ended ? "complete" : "killed";
+  if (!whole.live) session.state = !session.damage.empty() ? "damaged" : "killed";
   session.duration_ns = whole.last_ns;
   session.kernels = count_of(whole.rows, "kernel");
   return session;
@@ -118,6 +140,7 @@ Json to_json(const ListedSession& session) {
   Json out = Json::object();
   out.set("path", session.dir.string()).set("state", session.state);
   if (!session.why.empty()) out.set("why", session.why);
+  if (!session.damage.empty()) out.set("damage", session.damage);
   out.set("session", session.header.to_json());
   if (session.duration_ns) out.set("duration_ns", *session.duration_ns);
   if (session.kernels) out.set("kernels", *session.kernels);
@@ -136,6 +159,9 @@ int list(const std::string& path, bool json) {
   print(json ? all.dump() + '\n' : describe(sessions));
   int code = kExitGood;
   for (const ListedSession& session : sessions) {
+    if (!session.damage.empty()) {
+      complain(kCommand, session.dir.string() + ": " + session.damage);
+    }
     if (session.why.empty()) continue;
     complain(kCommand, session.dir.string() + ": " + session.why);
     code = kExitCannotTell;
@@ -164,8 +190,9 @@ void add_sessions_list_command(Command program) {
   command.add_option("folder", options->path, "A log folder, a run or a session").show_default();
   command.add_flag("--json", options->json, "Print a JSON array, one object per session");
   command.set_footer(
-      "State: live, being written; complete, it has ended (gpufl verify says whether anything is "
-      "missing); killed, its process ended first.\n"
+      "State: live, being written; complete, it has ended, and nothing is known to be missing "
+      "(gpufl verify reads all of it and proves it); incomplete, records were lost; damaged, a "
+      "file is missing or cut off; killed, its process ended first.\n"
       "Exit code: 0 listed; 2 there is no session, or one cannot be read.");
   command.set_action([options] { return list(options->path, options->json); });
 }

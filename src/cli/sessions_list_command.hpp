@@ -19,8 +19,11 @@ void add_sessions_list_command(Command program);
 struct ListedSession {
   std::filesystem::path dir;
   format::SessionHeader header;
-  std::string state;  // "live", "complete" (it has ended), "killed", "unreadable"
-  std::string why;    // it is unreadable
+  // "live", "complete", "incomplete" (its ledger tells of losses), "damaged", "killed",
+  // "unreadable"
+  std::string state;
+  std::string why;     // it is unreadable
+  std::string damage;  // which file is missing or cut off
   std::optional<int64_t> duration_ns;
   std::optional<uint64_t> kernels;
   uint64_t bytes = 0;  // on disk

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <utility>
+
 #include "format/test_session.hpp"
 
 namespace gpufl::cli {
@@ -67,6 +70,36 @@ TEST(SessionsList, SaysThatASessionWithoutAnEndWasKilled) {
   ASSERT_EQ(sessions.size(), 1U);
   EXPECT_EQ(sessions[0].state, "killed");
   EXPECT_EQ(sessions[0].kernels, 2U);
+}
+
+TEST(SessionsList, TellsOfFilesThatAreMissingOrCutOff) {
+  const TempDir temp;
+  for (const char* name : {"cut", "missing", "whole"}) {
+    write_some(temp.path() / name, 1'000'000'000, true);
+  }
+  const auto device_file = [&](const char* name) {
+    return temp.path() / name / "device.1.log.zst";
+  };
+  fs::resize_file(device_file("cut"), fs::file_size(device_file("cut")) / 2);
+  fs::remove(device_file("missing"));
+  std::map<std::string, ListedSession> sessions;
+  for (ListedSession& session : list_sessions(temp.path())) {
+    sessions[session.header.app_name] = std::move(session);
+  }
+  EXPECT_EQ(sessions["cut"].state, "damaged");
+  EXPECT_EQ(sessions["cut"].damage, "window 1 of device is damaged");
+  EXPECT_EQ(sessions["missing"].state, "damaged");
+  EXPECT_EQ(sessions["missing"].damage, "window 1 of device is missing");
+  EXPECT_EQ(sessions["whole"].state, "complete");
+}
+
+TEST(SessionsList, TellsOfALedgerWithLosses) {
+  const TempDir temp;
+  auto log = write_some(temp.path() / "lossy", 1'000'000'000, false);
+  format::Ledger ledger;
+  ledger.vendor_dropped = 1;
+  ASSERT_TRUE(log->close(1000, ledger).is_ok());
+  EXPECT_EQ(list_sessions(temp.path()).at(0).state, "incomplete");
 }
 
 TEST(SessionsList, ListsWhatCannotBeReadAndWhy) {

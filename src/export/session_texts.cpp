@@ -113,9 +113,11 @@ std::string SessionTexts::process() const {
   text += !header.app_name.empty()  ? header.app_name
           : !header.process.empty() ? header.process
                                     : "process";
-  text += " (pid " + std::to_string(header.pid);
-  if (!header.host.empty()) text += " on " + header.host;
-  return valid_utf8(text + ")");
+  std::string where;
+  if (header.pid > 0) where = "pid " + std::to_string(header.pid);
+  if (!header.host.empty()) where += (where.empty() ? "on " : " on ") + header.host;
+  if (!where.empty()) text += " (" + where + ")";
+  return valid_utf8(text);
 }
 
 std::string SessionTexts::device(int64_t device) const {

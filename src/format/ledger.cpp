@@ -154,6 +154,7 @@ std::map<std::string, uint64_t> Ledger::losses() const {
   losses["tracings_refused"] = tracings_refused.value_or(0);
   losses["markers_dropped"] = markers_dropped.value_or(0);
   losses["stacks_dropped"] = stacks_dropped.value_or(0);
+  losses[kTruncatedTrace] = uncounted.contains(kTruncatedTrace) ? 1 : 0;
   std::erase_if(losses, [](const auto& loss) { return loss.second == 0; });
   return losses;
 }

@@ -69,8 +69,10 @@ struct Ledger {
   std::optional<uint64_t> callback_ns;        // in callbacks, on the program's threads
   std::optional<uint64_t> cupti_overhead_ns;  // what the vendor's own overhead records sum up to
   std::map<int64_t, DeviceLedger> by_device;  // by number within the session; -1: not known which
-  // Names of what the session had and nobody can count: "device_side_launches".
+  // Names of what the session had and nobody can count: "device_side_launches". One of them is a
+  // loss besides: an imported trace that ends early.
   std::set<std::string, std::less<>> uncounted;
+  static constexpr const char* kTruncatedTrace = "truncated_trace";
   uint64_t scopes_dropped = 0;  // scope events lost to a full ring
   uint64_t scopes_unclosed = 0;
   uint64_t scopes_forgotten = 0;  // calls whose scope was asked for too late
@@ -88,7 +90,7 @@ struct Ledger {
 
   bool knows(std::string_view name) const { return unknown.find(name) == unknown.end(); }
   // Every count above that tells of something lost and is not zero, by its name in the line; rows
-  // that the writer dropped by their reason.
+  // that the writer dropped by their reason; of a trace that ends early, 1.
   std::map<std::string, uint64_t> losses() const;
   // Launches that have neither a record nor an excuse; 0 also where nobody counted.
   uint64_t launches_without_record() const;

@@ -117,6 +117,10 @@ std::string make_session_id(int64_t wall_ns) {
   if (getrandom(&random, sizeof random, 0) != sizeof random) {
     random = static_cast<uint64_t>(base::monotonic_ns()) ^ (static_cast<uint64_t>(getpid()) << 40);
   }
+  return make_session_id(wall_ns, random);
+}
+
+std::string make_session_id(int64_t wall_ns, uint64_t bits) {
   const time_t seconds = wall_ns / 1'000'000'000;
   tm utc{};
   gmtime_r(&seconds, &utc);
@@ -124,7 +128,7 @@ std::string make_session_id(int64_t wall_ns) {
   const size_t length = strftime(text, sizeof text, "%Y%m%dT%H%M%S", &utc);
   const auto microseconds = static_cast<int>(wall_ns / 1000 % 1'000'000);
   std::snprintf(text + length, sizeof text - length, ".%06dZ-%016llx", microseconds,
-                static_cast<unsigned long long>(random));
+                static_cast<unsigned long long>(bits));
   return text;
 }
 

@@ -37,5 +37,7 @@ struct SessionHeader {
 
 // "20261115T034512.000250Z-1f2e3d4c5b6a7988": sorts by time, unique by 64 random bits.
 std::string make_session_id(int64_t wall_ns);
+// With these bits instead: of what was imported, so that the same file gives the same id.
+std::string make_session_id(int64_t wall_ns, uint64_t bits);
 
 }  // namespace gpufl::format

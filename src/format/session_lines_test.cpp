@@ -58,6 +58,8 @@ TEST(SessionIdTest, SortsByTimeAndIsUnique) {
   EXPECT_EQ(id.substr(0, 24), "20261115T034512.000250Z-");
   EXPECT_EQ(id.size(), 40u);
   EXPECT_NE(id, make_session_id(1'794'714'312'000'000'000));
+  EXPECT_EQ(make_session_id(1'794'714'312'000'250'000, 0x1f2e3d4c5b6a7988),
+            "20261115T034512.000250Z-1f2e3d4c5b6a7988");
 }
 
 TEST(SessionHeaderTest, TextsAreCutSoThatTheLineStaysReadable) {
@@ -131,6 +133,8 @@ TEST(LedgerTest, IsCompleteWhenNothingIsKnownToBeLost) {
     l.launches_seen = 6, l.kernel_records = 25, l.graph_launches = 1, l.graph_kernel_records = 20;
   }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.graph_kernels_missing = 1; }));
+  EXPECT_TRUE(complete_with([](Ledger& l) { l.uncounted = {"device_side_launches"}; }));
+  EXPECT_FALSE(complete_with([](Ledger& l) { l.uncounted = {Ledger::kTruncatedTrace}; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.vendor_dropped = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.impossible_times = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.scopes_dropped = 1; }));

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/hash.hpp"
 #include "base/status.hpp"
 #include "format/session_header.hpp"
 #include "import/nsight_export.hpp"
@@ -109,13 +110,16 @@ class Import {
       return;
     }
     const bool is_run = options_.files.size() > 1 || traces->size() > 1;
-    for (Trace& trace : *traces) write(file, trace, is_run);
+    for (size_t part = 0; part < traces->size(); ++part) {
+      write(file, (*traces)[part], is_run, part);
+    }
   }
 
   // A dump tells no date: the file's is the best there is.
   void import_warpscope(const fs::path& file) {
     const SessionPlace place =
         place_of(file, modified_ns(file).value_or(0), options_.files.size() > 1);
+    if (is_there(place)) return;
     auto written = import_dump(options_.source, place, modified_ns(file).value_or(0));
     if (!written) {
       outcome_.errors.push_back(file.string() + ": " + written.status().message());
@@ -130,6 +134,17 @@ class Import {
     outcome_.sessions.push_back(std::move(session));
   }
 
+  static uint64_t hash_of(const fs::path& file, size_t seed) {
+    base::Xxh64 hash(seed);
+    std::ifstream stream(file, std::ios::binary);
+    std::vector<char> bytes(1 << 20);
+    while (stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) ||
+           stream.gcount() > 0) {
+      hash.update(bytes.data(), static_cast<size_t>(stream.gcount()));
+    }
+    return hash.digest();
+  }
+
   // When the file was last written; none: it cannot be told.
   static std::optional<int64_t> modified_ns(const fs::path& file) {
     struct stat status{};
@@ -138,11 +153,12 @@ class Import {
     return status.st_mtim.tv_sec * kSecondNs + status.st_mtim.tv_nsec;
   }
 
-  SessionPlace place_of(const fs::path& file, int64_t wall_ns, bool is_run) {
+  // `part`: of the sessions that one file gives, which.
+  SessionPlace place_of(const fs::path& file, int64_t wall_ns, bool is_run, size_t part = 0) {
     SessionPlace place;
     place.file = file;
     place.folder = options_.output;
-    place.session_id = format::make_session_id(wall_ns);
+    place.session_id = format::make_session_id(wall_ns, hash_of(file, part));
     place.run_id = place.session_id;
     if (is_run) {
       if (run_id_.empty()) run_id_ = "import-" + place.session_id;
@@ -153,6 +169,16 @@ class Import {
     place.app_name = options_.app_name.empty() ? stem_of(file) : options_.app_name;
     place.gpufl_version = options_.gpufl_version;
     return place;
+  }
+
+  // The same file gives the same session: a second one would count as a repeat of the program.
+  bool is_there(const SessionPlace& place) {
+    std::error_code ignored;
+    const fs::path dir = place.folder / place.session_id;
+    if (!fs::exists(dir, ignored)) return false;
+    outcome_.errors.push_back(place.file.string() + ": it is imported already: " + dir.string() +
+                              "; delete that first to import it anew");
+    return true;
   }
 
   // Where the trace tells no date, the file's is the best there is. Of several such files, which
@@ -174,10 +200,11 @@ class Import {
          "the trace tells no date: the session begins when the file was last written", ""});
   }
 
-  void write(const fs::path& file, Trace& trace, bool is_run) {
+  void write(const fs::path& file, Trace& trace, bool is_run, size_t part) {
     drop_far_times(trace);
     give_date(file, trace);
-    const SessionPlace place = place_of(file, start_wall_ns(trace), is_run);
+    const SessionPlace place = place_of(file, start_wall_ns(trace), is_run, part);
+    if (is_there(place)) return;
     check_rank(file, trace);
     auto written = write_session(trace, place);
     if (!written) {

@@ -49,11 +49,22 @@ TEST_F(ImportFilesTest, ReadsPlainAndGzip) {
     EXPECT_TRUE(outcome.run.empty());
     EXPECT_EQ(outcome.sessions[0].dir.parent_path(), temp_.path() / "logs");
   }
-  const auto reader =
-      format::SessionReader::open(import({temp_.path() / "gpt.pt.trace.json"}).sessions.at(0).dir);
+}
+
+TEST_F(ImportFilesTest, NamesTheSessionAfterTheFileAndItsContent) {
+  const fs::path path = file("gpt.pt.trace.json", testing::torch_trace());
+  const ImportOutcome outcome = import({path});
+  ASSERT_EQ(outcome.sessions.size(), 1U);
+  const auto reader = format::SessionReader::open(outcome.sessions[0].dir);
   ASSERT_TRUE(reader.is_ok());
   EXPECT_EQ(reader->header().app_name, "gpt.pt.trace");
   EXPECT_EQ(reader->header().run_id, reader->header().session_id);
+  // Again, and under another name: it is the same.
+  for (const fs::path& again : {path, file("copy.json", testing::torch_trace())}) {
+    EXPECT_NE(error_of(again).find("imported already: " + outcome.sessions[0].dir.string()),
+              std::string::npos);
+  }
+  EXPECT_EQ(import({file("other.json", testing::torch_trace() + " ")}).sessions.size(), 1U);
 }
 
 TEST_F(ImportFilesTest, TakesTheDateOfTheFileWhereTheTraceTellsNone) {

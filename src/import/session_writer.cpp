@@ -100,7 +100,7 @@ Status close(const Trace& trace, int64_t end_ns, format::LogWriter& log) {
   ledger.impossible_times = trace.impossible_times;
   ledger.cupti_overhead_ns = trace.overhead_ns;
   ledger.unknown.insert("collector_cpu_ns");
-  if (!trace.truncated.empty()) ledger.uncounted.insert("truncated_trace");
+  if (!trace.truncated.empty()) ledger.uncounted.insert(format::Ledger::kTruncatedTrace);
   if (Status closed = log.close(end_ns, ledger); !closed) return closed;
   const format::WriterCounts counts = log.counts();
   if (counts.dropped.empty()) return Status::ok();

@@ -124,13 +124,9 @@ std::vector<std::string> finding_row(const Entry& entry) {
           compared_label(entry.key)};
 }
 
-size_t shown(const Comparison& comparison, size_t top) {
-  const size_t all = comparison.findings.size();
-  return top == 0 ? all : std::min(top, all);
-}
-
 std::string rest_text(const Comparison& comparison, size_t top) {
-  const size_t hidden = comparison.findings.size() - shown(comparison, top);
+  const size_t all = comparison.findings.size();
+  const size_t hidden = all - shown_of(all, top);
   return hidden == 0 ? "" : fmt::format("{} more findings with less time (--top 0: all).", hidden);
 }
 
@@ -200,7 +196,7 @@ void write_findings(Page& page, const Comparison& comparison, size_t top) {
                    {"what", true}},
                   {},
                   7};
-  for (size_t i = 0; i < shown(comparison, top); ++i) {
+  for (size_t i = 0; i < shown_of(comparison.findings.size(), top); ++i) {
     table.rows.push_back(finding_row(comparison.findings[i]));
   }
   page.table(table);
@@ -213,9 +209,7 @@ void write_comparison(Page& page, const Comparison& comparison, size_t top) {
                             comparison.devices_a));
   page.field("B", side_text(comparison.label_b, comparison.repeats_b, comparison.proof,
                             comparison.devices_b));
-  for (const std::string& warning : comparison.warnings) {
-    page.paragraph(2, "! " + warning, Tone::Warning, 2);
-  }
+  write_warnings(page, comparison.warnings);
   page.paragraph(2, proof_text(comparison));
   write_totals(page, comparison);
   write_findings(page, comparison, top);

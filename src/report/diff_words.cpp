@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/diff_words.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -79,6 +80,14 @@ base::Json json_texts(const std::vector<std::string>& texts) {
   base::Json list = base::Json::array();
   for (const std::string& text : texts) list.push(text);
   return list;
+}
+
+size_t shown_of(size_t all, size_t top) { return top == 0 ? all : std::min(top, all); }
+
+void write_warnings(Page& page, const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) {
+    page.paragraph(2, "! " + warning, Tone::Warning, 2);
+  }
 }
 
 }  // namespace gpufl::report

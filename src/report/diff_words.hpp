@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "analysis/compare/change.hpp"
 #include "analysis/compare/repeat.hpp"
 #include "base/json.hpp"
+#include "report/page.hpp"
 
-// Words that the reports of `gpufl diff` and `gpufl gate` share. Pure functions.
+// What the reports of `gpufl diff` and `gpufl gate` share: words, and parts of the page.
 namespace gpufl::report {
 
 // "gemm in train > step, grid 128x1x1, block 256x1x1", with the kernel's short name.
@@ -27,5 +29,9 @@ void set_key(base::Json& object, const analysis::compare::Key& key);
 // {"change": 0.05, "low": ..., "high": ...}; null where there is none.
 void set_change(base::Json& object, const analysis::compare::Change& change);
 base::Json json_texts(const std::vector<std::string>& texts);
+
+// Rows of a list of so many that are shown; `top` 0: all.
+size_t shown_of(size_t all, size_t top);
+void write_warnings(Page& page, const std::vector<std::string>& warnings);
 
 }  // namespace gpufl::report

@@ -43,11 +43,6 @@ std::vector<std::string> judgement_row(const Rule& rule, const Judgement& judgem
           compared_label(judgement.key)};
 }
 
-size_t shown(const RuleResult& result, size_t top) {
-  const size_t all = result.judgements.size();
-  return top == 0 ? all : std::min(top, all);
-}
-
 void add_one_sided(std::vector<std::string>& notes, const std::vector<Key>& keys,
                    std::string_view side) {
   if (keys.empty()) return;
@@ -74,7 +69,7 @@ std::vector<std::string> notes_of(const RuleResult& result, size_t top) {
                                   compared_label(explained->key), explained->reason));
     }
   }
-  const size_t hidden = result.judgements.size() - shown(result, top);
+  const size_t hidden = result.judgements.size() - shown_of(result.judgements.size(), top);
   if (hidden > 0) notes.push_back(fmt::format("{} more (--top 0: all).", hidden));
   if (result.left_out > 0) {
     notes.push_back(fmt::format("{} matches with less than {} of the time were not judged.",
@@ -166,7 +161,7 @@ void write_rule(Page& page, const RuleResult& result, size_t top) {
                      {"what", true}},
                     {},
                     5};
-    for (size_t i = 0; i < shown(result, top); ++i) {
+    for (size_t i = 0; i < shown_of(result.judgements.size(), top); ++i) {
       table.rows.push_back(judgement_row(result.rule, result.judgements[i]));
     }
     page.table(table);
@@ -178,9 +173,7 @@ void write_gate(Page& page, const GateResult& result, size_t top) {
   page.heading("GPU performance", to_string(result.outcome), tone_of(result.outcome));
   page.field("Baseline", side_text(result.baseline, result.repeats_baseline));
   page.field("Candidate", side_text(result.candidate, result.repeats_candidate));
-  for (const std::string& warning : result.warnings) {
-    page.paragraph(2, "! " + warning, Tone::Warning, 2);
-  }
+  write_warnings(page, result.warnings);
   for (const RuleResult& its : result.rules) write_rule(page, its, top);
 }
 

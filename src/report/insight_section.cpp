@@ -24,28 +24,38 @@ std::string gain_text(const Insight& insight) {
 }
 
 Tone tone_of(const Insight& insight) {
-  return insight.severity == Severity::High ? Tone::Warning : Tone::Strong;
+  switch (insight.severity) {
+    case Severity::High: return Tone::Warning;
+    case Severity::Medium: return Tone::Strong;
+    case Severity::Low: break;
+  }
+  return Tone::Plain;
 }
 
 void write_evidence(Page& page, const Insight& insight) {
   const size_t shown = std::min(kShownEvidence, insight.evidence.size());
   for (size_t i = 0; i < shown; ++i) {
     const analysis::Evidence& evidence = insight.evidence[i];
-    std::string text = evidence.text;
+    std::string text;
+    // What the insight itself says already is not said again.
     const auto part = [&](std::string_view before, const std::string& what) {
-      if (!what.empty()) text += fmt::format("{}{}{}", text.empty() ? "" : ", ", before, what);
+      if (what.empty() || insight.detail.find(what) != std::string::npos ||
+          insight.title.find(what) != std::string::npos) {
+        return;
+      }
+      text += fmt::format("{}{}{}", text.empty() ? "" : ", ", before, what);
     };
+    part("", evidence.text);
     part("", evidence.kernel);
     if (!evidence.file.empty()) {
       part("at ",
            evidence.line > 0 ? fmt::format("{}:{}", evidence.file, evidence.line) : evidence.file);
     }
     part("in ", evidence.scope);
-    if (evidence.device) part("GPU ", std::to_string(*evidence.device));
-    if (evidence.start_ns) part("from ", duration_text(*evidence.start_ns));
-    const bool is_told = insight.detail.find(text) != std::string::npos ||
-                         insight.title.find(text) != std::string::npos;
-    if (evidence.start_ns && (!is_told || page.has_timeline())) {
+    const bool is_told = text.empty();
+    if (evidence.device) part("", fmt::format("GPU {}", *evidence.device));
+    if (evidence.start_ns) part("", "from " + duration_text(*evidence.start_ns));
+    if (evidence.start_ns && !text.empty() && (!is_told || page.has_timeline())) {
       page.moment(7, text, *evidence.start_ns, evidence.end_ns.value_or(*evidence.start_ns), 2);
     } else if (!is_told) {
       page.paragraph(7, text, Tone::Plain, 2);
@@ -65,7 +75,8 @@ void write_headline(Page& page, std::span<const Insight> insights) {
     page.paragraph(2, fmt::format("{}. {}: about {}", ++shown, insight.title, gain_text(insight)),
                    tone_of(insight), 3);
   }
-  if (shown > 0) page.paragraph(2, "Gains may overlap. What to do about it: INSIGHTS, below.");
+  if (shown > 0)
+    page.paragraph(2, "Gains may overlap. What to do about it: insights, below.");
 }
 
 void write_insights(Page& page, std::span<const Insight> insights, size_t top) {

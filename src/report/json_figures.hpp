@@ -56,7 +56,7 @@ base::Json gpu_time_json(const analysis::Overview& overview);
 base::Json kernels_json(const SessionReport& report);
 base::Json transfers_json(const analysis::TransferFigures& transfers);
 base::Json waits_json(const SessionReport& report);
-base::Json scopes_json(const std::vector<analysis::ScopeWork>& scopes);
+base::Json scopes_json(const analysis::Overview& overview);
 base::Json iterations_json(const analysis::Figure<analysis::Iterations>& iterations);
 base::Json latency_json(const analysis::LaunchLatency& latency);
 base::Json api_calls_json(const analysis::Overview& overview);

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "analysis/run_kernels.hpp"
+#include "analysis/run_work.hpp"
 #include "report/json_figures.hpp"
 
 namespace gpufl::report {
@@ -41,7 +41,7 @@ void set_figures(Json& json, const SessionReport& report) {
   json.set("kernels", kernels_json(report));
   json.set("transfers", transfers_json(overview.transfers));
   json.set("waits", waits_json(report));
-  json.set("scopes", scopes_json(overview.scopes));
+  json.set("scopes", scopes_json(overview));
   json.set("iterations", iterations_json(overview.iterations));
   json.set("launch_latency", latency_json(overview.latency));
   json.set("api_calls", api_calls_json(overview));
@@ -66,8 +66,9 @@ Json imbalance_json(const analysis::Figure<analysis::Imbalance>& figure) {
 Json rank_json(const analysis::RankFigures& rank) {
   Json json = Json::object();
   json.set("rank", json_optional(rank.rank));
-  json.set("busy_ns", rank.busy_ns).set("kernel_ns", rank.kernel_ns);
-  json.set("wait_ns", rank.wait_ns).set("communication_ns", rank.communication_ns);
+  json.set("busy_ns", json_figure(rank.busy_ns)).set("kernel_ns", json_figure(rank.kernel_ns));
+  json.set("wait_ns", json_figure(rank.wait_ns));
+  json.set("communication_ns", json_figure(rank.communication_ns));
   return json.set("iteration_ns", json_figure(rank.iteration_ns));
 }
 
@@ -110,6 +111,7 @@ std::string json_run_report(const RunReport& report) {
     Json rank = rank_json(overview.ranks[i]);
     rank.set("offset_ns", report.run.offset_ns[i]);
     set_figures(rank, {report.run.sessions[i], overview.ranks[i].overview, {}});
+    if (i < report.of_sessions.size()) rank.set("insights", insights_json(report.of_sessions[i]));
     ranks.push(std::move(rank));
   }
   json.set("ranks", std::move(ranks));

@@ -68,8 +68,34 @@ TEST(JsonReport, SaysWhyAFigureIsUnknown) {
   const TestReport monitor(std::move(summary));
   const Json nothing = parsed(json_report(monitor.view()));
   EXPECT_FALSE(nothing["kernels"]["unknown"].as_string().empty());
+  EXPECT_FALSE(nothing["gpu_time"]["recorded_ns"]["unknown"].as_string().empty());
   EXPECT_EQ(nothing["ledger"]["verdict"].as_string(), "missing");
   EXPECT_TRUE(nothing["ledger"]["numbers"].is_null());
+}
+
+TEST(JsonReport, WhatTheEngineDoesNotRecordIsNoZero) {
+  TestProgram program;
+  program.data.summary.header.engine = "Monitor";
+  program.device_fact(0, "name", "NVIDIA H200");
+  for (int64_t i = 0; i < 5; ++i) program.scope("step", i * 10 * kMs, 9 * kMs);
+  const TestReport report(program.finish());
+  const Json json = parsed(json_report(report.view()));
+  const auto is_unknown = [](const Json& value) { return !value["unknown"].as_string().empty(); };
+  const Json& device = json["gpu_time"]["devices"].items().at(0);
+  EXPECT_EQ(device["device"].as_integer(), 0);
+  for (const char* key : {"busy_ns", "busy_share", "recorded_ns", "kernels", "busy_series"}) {
+    EXPECT_TRUE(is_unknown(device[key])) << key;
+  }
+  const Json& scope = json["scopes"].items().at(0);
+  EXPECT_EQ(scope["duration_ns"]["count"].as_integer(), 5);
+  for (const char* key : {"own", "total", "busy_ns", "kernels", "waits"}) {
+    EXPECT_TRUE(is_unknown(scope[key])) << key;
+  }
+  const Json& iterations = json["iterations"];
+  EXPECT_EQ(iterations["duration_ns"]["count"].as_integer(), 5);
+  EXPECT_TRUE(is_unknown(iterations["kernel_ns"]));
+  EXPECT_TRUE(iterations["list"].items().at(0)["kernel_ns"].is_null());
+  EXPECT_EQ(report.text().find("kernel time"), std::string::npos) << report.text();
 }
 
 TEST(JsonReport, OfARunItsRanks) {

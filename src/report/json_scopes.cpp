@@ -27,7 +27,7 @@ Json item_json(const ScopeItem& item) {
   return json.set("label", item.label).set("count", item.count).set("total_ns", item.total_ns);
 }
 
-Json scope_json(const ScopeWork& scope) {
+Json scope_json(const ScopeWork& scope, const analysis::Overview& overview) {
   Json json = Json::object();
   json.set("path", scope.path).set("name", scope.name).set("tag", scope.tag);
   json.set("depth", scope.depth);
@@ -40,36 +40,48 @@ Json scope_json(const ScopeWork& scope) {
   }
   json.set("cut", scope.cut).set("lost", scope.lost);
   json.set("open", scope.open).set("open_ns", scope.open_ns);
-  json.set("own", work_json(scope.own)).set("total", work_json(scope.total));
-  json.set("busy_ns", scope.busy_ns);
-  json.set("kernels", json_array(scope.kernels, item_json));
-  json.set("kernel_names", scope.kernel_names);
-  json.set("waits", json_array(scope.waits, item_json));
+  // Known where the session records GPU work.
+  const auto set_work = [&](std::string_view key, Json value) {
+    json.set(key, overview.kernels ? std::move(value) : to_json(overview.kernels.unknown()));
+  };
+  set_work("own", work_json(scope.own));
+  set_work("total", work_json(scope.total));
+  set_work("busy_ns", scope.busy_ns);
+  set_work("kernels", json_array(scope.kernels, item_json));
+  set_work("kernel_names", scope.kernel_names);
+  set_work("waits", json_array(scope.waits, item_json));
   json.set("mean_launch_ns", json_figure(scope.mean_launch_ns));
   json.set("energy_joules", json_figure(scope.energy_joules));
   json.set("counters", json_array(scope.counters, [](const analysis::ScopeCounter& counter) {
              Json entry = Json::object();
-             entry.set("name", counter.name).set("increase", counter.increase);
-             return entry.set("per_second", counter.per_second);
+             entry.set("name", counter.name).set("increase", json_figure(counter.increase));
+             return entry.set("per_second", json_figure(counter.per_second));
            }));
   return json;
 }
 
 }  // namespace
 
-Json scopes_json(const std::vector<ScopeWork>& scopes) { return json_array(scopes, scope_json); }
+Json scopes_json(const analysis::Overview& overview) {
+  return json_array(overview.scopes,
+                    [&](const ScopeWork& scope) { return scope_json(scope, overview); });
+}
 
 Json iterations_json(const analysis::Figure<analysis::Iterations>& iterations) {
   return json_figure(iterations, [](const analysis::Iterations& found) {
     Json json = Json::object();
     json.set("source", to_string(found.source)).set("label", found.label);
     json.set("coverage", found.coverage).set("warmups", found.warmups);
-    json.set("duration_ns", to_json(found.duration_ns)).set("kernel_ns", to_json(found.kernel_ns));
-    json.set("list", json_array(found.list, [](const analysis::Iteration& iteration) {
+    json.set("duration_ns", to_json(found.duration_ns));
+    json.set("kernel_ns", json_figure(found.kernel_ns,
+                                      [](const analysis::Stats& stats) { return to_json(stats); }));
+    json.set("list", json_array(found.list, [&](const analysis::Iteration& iteration) {
                Json entry = Json::object();
                entry.set("start_ns", iteration.span.start).set("end_ns", iteration.span.end);
-               entry.set("kernels", iteration.kernels).set("is_warmup", iteration.is_warmup);
-               return entry.set("kernel_ns", iteration.kernel_ns);
+               entry.set("is_warmup", iteration.is_warmup).set("is_cut", iteration.is_cut);
+               const auto known = [&](Json value) { return found.kernel_ns ? value : Json(); };
+               return entry.set("kernels", known(iteration.kernels))
+                   .set("kernel_ns", known(iteration.kernel_ns));
              }));
     return json;
   });

@@ -45,9 +45,8 @@ Json idle_json(const analysis::IdleTime& idle) {
   return json;
 }
 
-Json device_json(const analysis::DeviceBusy& device) {
+Json busy_json(const analysis::DeviceBusy& device) {
   Json json = Json::object();
-  json.set("device", device.device).set("name", device.name);
   json.set("busy_ns", device.busy_ns).set("busy_share", device.busy_share);
   json.set("recorded_ns", device.recorded_ns);
   json.set("first_ns", device.first_ns).set("last_ns", device.last_ns);
@@ -64,6 +63,16 @@ Json device_json(const analysis::DeviceBusy& device) {
   json.set("concurrency", std::move(concurrency));
   json.set("idle", idle_json(device.idle));
   json.set("busy_series", to_json(device.busy_series));
+  return json;
+}
+
+Json device_json(const analysis::DeviceBusy& device, const analysis::Overview& overview) {
+  Json json = Json::object();
+  json.set("device", device.device).set("name", device.name);
+  const Json figures = busy_json(device);
+  for (const auto& [key, value] : figures.members()) {
+    json.set(key, overview.kernels ? value : to_json(overview.kernels.unknown()));
+  }
   return json;
 }
 
@@ -131,8 +140,11 @@ Json size_class_json(const TransferGroup& group) {
 
 Json gpu_time_json(const analysis::Overview& overview) {
   Json json = Json::object();
-  json.set("recorded_ns", overview.recorded_ns);
-  json.set("devices", json_array(overview.devices, device_json));
+  json.set("recorded_ns",
+           overview.kernels ? Json(overview.recorded_ns) : to_json(overview.kernels.unknown()));
+  json.set("devices", json_array(overview.devices, [&](const analysis::DeviceBusy& device) {
+             return device_json(device, overview);
+           }));
   json.set("energy_joules", json_figure(overview.energy_joules));
   json.set("caveats", json_array(overview.caveats));
   return json;

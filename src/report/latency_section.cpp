@@ -88,7 +88,9 @@ void write_iterations(Page& page, const SessionReport& report, MissingFigures& m
                            is_sequence ? "each begins with " : "", iterations->label));
   TextTable table = stats_table("of each");
   table.rows.push_back(stats_row("duration", iterations->duration_ns));
-  table.rows.push_back(stats_row("kernel time", iterations->kernel_ns));
+  if (iterations->kernel_ns) {
+    table.rows.push_back(stats_row("kernel time", *iterations->kernel_ns));
+  }
   page.table(table);
   const auto steady = iterations->list.begin() + static_cast<ptrdiff_t>(iterations->warmups);
   if (iterations->warmups > 0) {
@@ -99,14 +101,21 @@ void write_iterations(Page& page, const SessionReport& report, MissingFigures& m
                            iterations->warmups == 1 ? "one" : format_count(iterations->warmups),
                            duration_text(warmup_ns), iterations->warmups == 1 ? "is" : "are"));
   }
-  const auto slowest = std::max_element(
-      steady, iterations->list.end(),
-      [](const Iteration& a, const Iteration& b) { return a.span.length() < b.span.length(); });
-  page.field("slowest",
-             fmt::format("number {}, at {}: {}, {} of kernel time",
-                         slowest - iterations->list.begin() + 1, duration_text(slowest->span.start),
-                         analysis::words::plural(slowest->kernels, "kernel"),
-                         duration_text(slowest->kernel_ns)));
+  const auto end = iterations->list.end() - (iterations->list.back().is_cut ? 1 : 0);
+  const auto slowest = std::max_element(steady, end, [](const Iteration& a, const Iteration& b) {
+    return a.span.length() < b.span.length();
+  });
+  std::string work;
+  if (iterations->kernel_ns) {
+    work =
+        fmt::format(": {}, {} of kernel time", analysis::words::plural(slowest->kernels, "kernel"),
+                    duration_text(slowest->kernel_ns));
+  }
+  page.field("slowest", fmt::format("number {}, at {}{}", slowest - iterations->list.begin() + 1,
+                                    duration_text(slowest->span.start), work));
+  if (end != iterations->list.end()) {
+    page.field("the last one", "has no end that is known: it is in no duration");
+  }
 }
 
 void write_latency(Page& page, const SessionReport& report, size_t top, MissingFigures& missing) {

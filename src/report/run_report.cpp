@@ -8,7 +8,8 @@
 #include <fmt/format.h>
 
 #include "analysis/insights/words.hpp"
-#include "analysis/run_kernels.hpp"
+#include "analysis/run_insights.hpp"
+#include "analysis/run_work.hpp"
 #include "report/markdown_page.hpp"
 #include "report/text_page.hpp"
 #include "report/text_sections.hpp"
@@ -119,7 +120,8 @@ void write_processes(Page& page, Processes sessions, size_t top) {
   for (const auto& [session, activity] : sessions.first(std::min(top, sessions.size()))) {
     const auto& rank = session.header.rank;
     const std::string& process = session.header.process;
-    table.rows.push_back({process.empty() ? "unknown" : process, std::to_string(session.header.pid),
+    table.rows.push_back({process.empty() ? "unknown" : process,
+                          session.header.pid > 0 ? std::to_string(session.header.pid) : "-",
                           rank ? std::to_string(*rank) : "-", duration_text(session.duration_ns),
                           format_count(activity.kernels), duration_text(activity.kernel_ns),
                           bytes_of_copies(activity), duration_text(activity.wait_ns),
@@ -157,17 +159,20 @@ void write_balance(Page& page, const analysis::RunOverview& run, size_t top) {
                    {"iteration"}}};
   for (const analysis::RankFigures& rank : run.ranks) {
     if (table.rows.size() == top) break;
-    if (!rank.overview.kernels) continue;
+    if (!rank.busy_ns) continue;
     int64_t recorded_ns = 0;
     for (const auto& device : rank.overview.devices) {
       if (device.busy_ns > 0) recorded_ns += device.recorded_ns;
     }
+    const auto known = [](const analysis::Figure<int64_t>& figure) {
+      return figure ? duration_text(*figure) : std::string("-");
+    };
     table.rows.push_back(
-        {rank.rank ? std::to_string(*rank.rank) : "-", rank.host, duration_text(rank.busy_ns),
+        {rank.rank ? std::to_string(*rank.rank) : "-", rank.host, known(rank.busy_ns),
          recorded_ns > 0
-             ? format_percent(static_cast<double>(rank.busy_ns) / static_cast<double>(recorded_ns))
+             ? format_percent(static_cast<double>(*rank.busy_ns) / static_cast<double>(recorded_ns))
              : "-",
-         duration_text(rank.wait_ns), duration_text(rank.communication_ns),
+         known(rank.wait_ns), known(rank.communication_ns),
          rank.iteration_ns ? format_duration(*rank.iteration_ns) : "-"});
   }
   if (table.rows.empty()) return;
@@ -187,24 +192,63 @@ void write_balance(Page& page, const analysis::RunOverview& run, size_t top) {
   imbalance("iteration", run.iteration);
 }
 
-void write_run_kernels(Page& page, const analysis::RunOverview& run, size_t top) {
-  const std::vector<analysis::RunKernel> kernels = run_kernels(run);
-  if (kernels.empty()) return;
-  page.heading("KERNELS OF ALL RANKS");
-  TextTable table{{{"kernel", true},
-                   {"count"},
-                   {"total"},
-                   {"share"},
-                   {"least of a rank", false, 2},
-                   {"most of a rank", false, 1}}};
-  for (const analysis::RunKernel& kernel : kernels) {
+// A table with a row for each group: its label, what `cells` makes of it, and how ranks differ.
+template <typename Group, typename Cells>
+void write_groups(Page& page, std::string_view title, std::vector<TextColumn> columns,
+                  const std::vector<Group>& groups, size_t top, Cells cells) {
+  if (groups.empty()) return;
+  page.heading(title);
+  columns.push_back({"least of a rank", false, 2});
+  columns.push_back({"most of a rank", false, 1});
+  TextTable table{std::move(columns)};
+  for (const Group& group : groups) {
     if (table.rows.size() == top) break;
-    table.rows.push_back({kernel.label, format_count(kernel.count), duration_text(kernel.total_ns),
-                          format_percent(kernel.share), duration_text(kernel.min_rank_ns),
-                          duration_text(kernel.max_rank_ns)});
+    std::vector<std::string> row = cells(group);
+    row.insert(row.begin(), group.label);
+    row.push_back(duration_text(group.min_rank_ns));
+    row.push_back(duration_text(group.max_rank_ns));
+    table.rows.push_back(std::move(row));
   }
+  table.drop_empty_columns();
   page.table(table);
-  write_more(page, kernels.size(), table.rows.size());
+  write_more(page, groups.size(), table.rows.size());
+}
+
+void write_run_kernels(Page& page, const analysis::RunOverview& run, size_t top) {
+  write_groups(page, "KERNELS OF ALL RANKS", {{"kernel", true}, {"count"}, {"total"}, {"share"}},
+               run_kernels(run), top, [](const analysis::RunKernel& kernel) {
+                 return std::vector{format_count(kernel.count), duration_text(kernel.total_ns),
+                                    format_percent(kernel.share)};
+               });
+}
+
+void write_run_scopes(Page& page, const analysis::RunOverview& run, size_t top) {
+  write_groups(page, "SCOPES OF ALL RANKS",
+               {{"scope", true}, {"count"}, {"total"}, {"mean", false, 3}, {"GPU time"}},
+               run_scopes(run), top, [](const analysis::RunScope& scope) {
+                 const double mean_ns = scope.count == 0 ? 0
+                                                         : static_cast<double>(scope.total_ns) /
+                                                               static_cast<double>(scope.count);
+                 return std::vector{format_count(scope.count), duration_text(scope.total_ns),
+                                    scope.count == 0 ? "-" : format_duration(mean_ns),
+                                    scope.gpu_ns > 0 ? duration_text(scope.gpu_ns) : "-"};
+               });
+}
+
+void write_run_copies(Page& page, const analysis::RunOverview& run, size_t top) {
+  write_groups(page, "COPIES OF ALL RANKS", {{"direction", true}, {"count"}, {"bytes"}, {"time"}},
+               run_copies(run), top, [](const analysis::RunCopies& copies) {
+                 return std::vector{format_count(copies.count),
+                                    copied_text(copies.bytes, copies.sized, copies.count),
+                                    duration_text(copies.total_ns)};
+               });
+}
+
+void write_run_waits(Page& page, const analysis::RunOverview& run, size_t top) {
+  write_groups(page, "WAITS OF ALL RANKS", {{"call", true}, {"count"}, {"blocked"}}, run_waits(run),
+               top, [](const analysis::RunGroup& waits) {
+                 return std::vector{format_count(waits.count), duration_text(waits.total_ns)};
+               });
 }
 
 }  // namespace
@@ -219,7 +263,11 @@ void write_report(Page& page, const RunReport& report, const TextOptions& option
   write_head(page, report.run.id, processes, report.left_out, top);
   write_balance(page, report.overview, top);
   write_run_kernels(page, report.overview, top);
-  write_insights(page, report.insights, top);
+  write_run_scopes(page, report.overview, top);
+  write_run_copies(page, report.overview, top);
+  write_run_waits(page, report.overview, top);
+  write_insights(
+      page, merge_insights(report.run, report.overview, report.insights, report.of_sessions), top);
 }
 
 std::string run_report(const RunReport& report, const TextOptions& options) {

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "analysis/insight.hpp"
 #include "analysis/run_overview.hpp"
@@ -20,6 +21,7 @@ struct RunReport {
   const analysis::RunOverview& overview;        // made by analyze_run() of that run
   std::span<const analysis::Insight> insights;  // of the run as a whole
   size_t left_out = 0;  // sessions of the run that have nothing of what was asked for
+  std::span<const std::vector<analysis::Insight>> of_sessions = {};  // insights of each, or none
 };
 
 // Plain ASCII but for names from the log and insights. Ends with a newline.

@@ -179,14 +179,30 @@ class ScopeRows {
 
 void write_rates(Page& page, const std::vector<ScopeWork>& scopes, size_t top) {
   TextTable table{{{"counters by scope", true}, {"counter", true}, {"increase"}, {"per second"}}};
+  size_t all = 0;
+  const analysis::Unknown* unknown = nullptr;
+  std::string untold;  // paths
   for (const ScopeWork& scope : scopes) {
     for (const analysis::ScopeCounter& counter : scope.counters) {
-      if (table.rows.size() == top) break;
-      table.rows.push_back({scope.path, counter.name, format_signed_count(counter.increase),
-                            format_rate(counter.per_second)});
+      if (!counter.increase) {
+        unknown = &counter.increase.unknown();
+        if (!untold.ends_with(scope.path)) {
+          untold.append(untold.empty() ? "" : ", ").append(scope.path);
+        }
+        continue;
+      }
+      if (++all > top) continue;
+      table.rows.push_back({scope.path, counter.name, format_signed_count(*counter.increase),
+                            format_rate(*counter.per_second)});
     }
   }
   if (!table.rows.empty()) page.table(table);
+  write_more(page, all, table.rows.size());
+  if (unknown == nullptr) return;
+  constexpr size_t kMaxPaths = 120;
+  if (untold.size() > kMaxPaths) untold.replace(kMaxPaths - 3, std::string::npos, "...");
+  page.paragraph(2, fmt::format("Counters of {} are unknown: {}.", untold, unknown->reason),
+                 Tone::Plain, 2);
 }
 
 }  // namespace

@@ -17,11 +17,6 @@ void write_field(Page& page, std::string_view label, const std::string& value) {
   if (!value.empty()) page.field(label, value);
 }
 
-std::string process_text(const format::SessionHeader& header) {
-  return fmt::format("{} (pid {})", header.process.empty() ? "unknown" : header.process,
-                     header.pid);
-}
-
 std::string host_text(const format::SessionHeader& header) {
   std::string text = header.host.empty() ? "unknown" : header.host;
   if (!header.os.empty()) text += ", " + header.os;
@@ -80,6 +75,11 @@ void write_capabilities(Page& page, std::span<const analysis::Capability> notes)
     if (!note.detail.empty()) page.paragraph(4, note.detail);
     if (!note.hint.empty()) page.paragraph(4, "-> " + note.hint, Tone::Plain, 3);
   }
+}
+
+std::string process_text(const format::SessionHeader& header) {
+  const std::string name = header.process.empty() ? "unknown" : header.process;
+  return header.pid > 0 ? fmt::format("{} (pid {})", name, header.pid) : name;
 }
 
 void write_title(Page& page, const SessionSummary& summary) {

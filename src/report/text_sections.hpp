@@ -41,6 +41,8 @@ size_t width_of(const TextOptions& options);
 size_t rows_of(const TextOptions& options);
 // "... 12 more" where not all were shown.
 void write_more(Page& page, size_t all, size_t shown);
+// "python3 (pid 447)"; imported sessions may not know either.
+std::string process_text(const format::SessionHeader& header);
 std::string duration_text(int64_t duration_ns);
 std::string bytes_text(int64_t bytes);
 // Of copies of which some do not tell their size: "1.5 GiB", "1.5 GiB or more", "unknown".

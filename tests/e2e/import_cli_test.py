@@ -175,7 +175,31 @@ class ImportTest(unittest.TestCase):
         ended = run("import", path, "--output", self.logs)
         self.assertEqual(ended.returncode, 1)
         self.assertIn("imported in part", ended.stdout)
-        self.assertIn("whole_trace", run("report", self.logs).stdout)
+        report = run("report", self.logs).stdout
+        self.assertIn("whole_trace", report)
+        self.assertIn("incomplete:", report)
+        self.assertNotIn("no loss is known", report)
+
+    def test_the_gate_does_not_pass_what_is_cut_off(self):
+        for side, end in (("base", None), ("cut", -2000)):
+            for repeat in range(5):
+                trace = torch_trace(0).replace('"rank": 0', f'"rank": {repeat}')
+                path = self.write(f"{side}{repeat}.json", trace[:end])
+                run("import", path, "--output", self.folder / side)
+        gate = run("gate", self.folder / "cut", "--baseline", self.folder / "base")
+        self.assertEqual(gate.returncode, 2, gate.stdout)
+        self.assertIn("5 more have an incomplete trace", gate.stdout)
+        self.assertIn("ends early", gate.stdout)
+        self.assertIn("ends early", run("diff", self.folder / "base", self.folder / "cut").stdout)
+
+    def test_the_same_trace_is_one_repeat_however_often_it_is_imported(self):
+        for folder in ("a", "b", "c"):
+            path = self.write(f"{folder}.json", torch_trace(0))
+            ended = run("import", path, "--output", self.logs / folder)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+        diff = run("diff", self.logs, self.logs / "a")
+        self.assertIn("copies of one session", diff.stdout)
+        self.assertEqual(run("import", path, "--output", self.logs / "c").returncode, 2)
 
     def test_wrong_files_give_a_sentence_and_leave_nothing(self):
         for name, content, says in (

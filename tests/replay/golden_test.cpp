@@ -11,6 +11,7 @@
 #include <functional>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -139,6 +140,33 @@ TEST_P(RecordingTest, ReadsAsStored) {
 
 INSTANTIATE_TEST_SUITE_P(Machines, RecordingTest, ::testing::ValuesIn(recordings()),
                          [](const auto& info) { return info.param; });
+
+// Of a session that only samples, the page draws every sampled metric and nothing of GPU work.
+TEST(MonitorSessionTest, ThePageDrawsWhatWasSampled) {
+  fs::current_path(kRecordings);
+  const std::string page = run("report h200_monitor --format html");
+  EXPECT_EQ(page.find("Busy with kernels"), std::string::npos);
+  size_t charts = 0;
+  constexpr std::string_view kPath = "<path class=\"hue0\" d=\"";
+  for (size_t at = page.find(kPath); at != std::string::npos; at = page.find(kPath, at + 1)) {
+    const std::string drawn = page.substr(at, page.find("\">", at) - at);
+    EXPECT_GT(std::count(drawn.begin(), drawn.end(), 'L'), 5) << drawn;
+    ++charts;
+  }
+  EXPECT_EQ(charts, 5u);
+  const std::string json = run("report h200_monitor --format json");
+  EXPECT_EQ(json.find("\"busy_ns\":0"), std::string::npos);
+}
+
+// What an export lacks is said, and its exit code tells.
+TEST(DamagedSessionTest, AnExportOfItSaysWhatIsMissing) {
+  fs::current_path(kGolden);
+  const auto exported = cli::testing::run_typed("export corrupt --to json --output -");
+  EXPECT_EQ(exported.exit_code, 1) << exported.err;
+  EXPECT_NE(exported.err.find("cannot be read and are not in it"), std::string::npos)
+      << exported.err;
+  EXPECT_EQ(cli::testing::run_typed("export complete --to json --output -").exit_code, 0);
+}
 
 // The session that people try first, in every format of the report. Texts lie beside the
 // recordings: a folder of sessions holds nothing else.

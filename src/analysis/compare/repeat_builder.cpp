@@ -12,6 +12,7 @@
 #include "analysis/busy.hpp"
 #include "analysis/iterations.hpp"
 #include "analysis/kernel_groups.hpp"
+#include "analysis/missing.hpp"
 #include "analysis/scope_work.hpp"
 #include "analysis/stats.hpp"
 #include "format/columns.hpp"
@@ -85,10 +86,14 @@ std::vector<std::string> known_losses(const SessionSummary& summary) {
     losses.emplace_back("it is still being recorded");
   } else if (!summary.ledger) {
     losses.emplace_back("it was cut off, its last moments may be lost");
+  } else if (summary.ledger->uncounted.contains(format::Ledger::kTruncatedTrace)) {
+    losses.emplace_back("the file that it was imported from ends early");
   } else if (summary.ledger->completeness() == format::Completeness::Incomplete) {
     losses.emplace_back("its ledger says that records are missing");
   }
-  if (summary.has_faults) losses.emplace_back("parts of its log cannot be read");
+  if (summary.has_faults || unread_rows(summary).unread > 0) {
+    losses.emplace_back("parts of its log cannot be read");
+  }
   return losses;
 }
 
@@ -192,7 +197,7 @@ void RepeatBuilder::add_total(const Source& source) {
   time_ns_ = std::max(time_ns_, static_cast<double>(length_ns));
   if (const auto iterations = find_iterations(source.session, source.options)) {
     for (const Iteration& iteration : iterations->list) {
-      if (iteration.is_warmup) continue;
+      if (iteration.is_warmup || iteration.is_cut) continue;
       durations_[{}].push_back(iteration.span.length());
     }
   }

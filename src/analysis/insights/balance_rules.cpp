@@ -130,10 +130,11 @@ void find_rank_imbalance(const RunOverview& run, const Thresholds& thresholds,
   insight.confidence = Confidence::Medium;
   for (const RankFigures& rank : run.ranks) {
     Evidence evidence;
-    evidence.text = fmt::format("{}{}: {} of kernels, {} of them exchange data", name(rank),
-                                rank.host.empty() ? "" : " on " + rank.host,
-                                words::time(static_cast<double>(rank.kernel_ns)),
-                                words::time(static_cast<double>(rank.communication_ns)));
+    evidence.text =
+        fmt::format("{}{}: {} of kernels, {} of them exchange data", name(rank),
+                    rank.host.empty() ? "" : " on " + rank.host,
+                    words::time(static_cast<double>(rank.kernel_ns.value_or(0))),
+                    words::time(static_cast<double>(rank.communication_ns.value_or(0))));
     insight.evidence.push_back(std::move(evidence));
   }
   found.push_back(std::move(insight));

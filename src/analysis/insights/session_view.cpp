@@ -78,9 +78,9 @@ const DeviceIdle& SessionView::idle(int64_t device) const {
   if (!has_idle_) {
     AnalysisOptions options = overview.options;
     options.minimum_gap_ns = 1;
-    std::map<int64_t, std::vector<Gap>> gaps;
-    for (const Gap& gap : idle_gaps(session, options)) gaps[gap.device].push_back(gap);
-    for (auto& [of_device, list] : gaps) idle_.emplace(of_device, DeviceIdle(std::move(list)));
+    for (auto& [of_device, list] : idle_gaps_by_device(session, options)) {
+      idle_.emplace(of_device, DeviceIdle(std::move(list)));
+    }
     has_idle_ = true;
   }
   return idle_.try_emplace(device, DeviceIdle({})).first->second;

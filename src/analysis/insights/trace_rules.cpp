@@ -88,6 +88,9 @@ Losses losses_of(const format::Ledger& ledger) {
     if (count > 0)
       losses.texts.push_back(fmt::format("{} ({})", words::plural(count, "dropped row"), reason));
   }
+  if (ledger.uncounted.contains(format::Ledger::kTruncatedTrace)) {
+    losses.texts.emplace_back("the imported file ends early");
+  }
   return losses;
 }
 
@@ -182,7 +185,9 @@ void find_trace_losses(const SessionView& view, std::vector<Insight>& found) {
         "The log itself is damaged: `gpufl verify` tells where. Copy the session again from where "
         "it was recorded, or record it anew.";
   }
-  if (is_incomplete) {
+  if (summary.ledger->uncounted.contains(format::Ledger::kTruncatedTrace)) {
+    insight.advice += "The file was cut off before it was imported: copy or record it again.";
+  } else if (is_incomplete) {
     if (is_damaged) insight.advice += ' ';
     insight.advice +=
         "Record less (fewer features, a capture range, a lower sampling rate) or give it more "

@@ -2,7 +2,9 @@
 #include "report/html/html_page.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -41,6 +43,26 @@ bool is_tree(const TextTable& table) {
   });
 }
 
+// "GPU TIME": "GPU time". What stands in brackets is a name.
+std::string sentence_case(std::string_view title) {
+  constexpr std::array<std::string_view, 6> kKept = {"GPU", "GPUFlight", "API",
+                                                     "CPU", "CUDA",      "SM"};
+  std::string out;
+  const size_t names = std::min(title.find('('), title.size());
+  for (size_t begin = 0; begin < names;) {
+    const size_t end = std::min(title.find(' ', begin), names);
+    const std::string_view word = title.substr(begin, end - begin);
+    const bool is_kept = std::find(kKept.begin(), kKept.end(), word) != kKept.end();
+    for (const char c : word) {
+      const bool is_lowered = !is_kept && !out.empty() && c >= 'A' && c <= 'Z';
+      out += is_lowered ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    if (end < names) out += ' ';
+    begin = end + 1;
+  }
+  return out.append(title.substr(names));
+}
+
 }  // namespace
 
 void HtmlPage::close_fields() {
@@ -48,11 +70,12 @@ void HtmlPage::close_fields() {
   in_fields_ = false;
 }
 
-void HtmlPage::heading(std::string_view title, std::string_view remark, Tone tone) {
+void HtmlPage::heading(std::string_view written, std::string_view remark, Tone tone) {
   close_fields();
+  const std::string title = sentence_case(written);
   text_ += "<h2";
   if (!in_fold_) {
-    headings_.push_back({fmt::format("s{}", headings_.size() + 1), std::string(title)});
+    headings_.push_back({fmt::format("s{}", headings_.size() + 1), title});
     fmt::format_to(std::back_inserter(text_), " id=\"{}\"", headings_.back().id);
   }
   fmt::format_to(std::back_inserter(text_), ">{}", html_text(title));

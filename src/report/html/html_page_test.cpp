@@ -13,11 +13,24 @@ TEST(HtmlPageTest, FieldsThatFollowEachOtherAreOneList) {
   page.field("pid", "1", Tone::Warning);
   page.paragraph(4, "text");
   EXPECT_EQ(page.finish(),
-            "<h2 id=\"s1\">SESSION: <span class=\"good\">x&lt;y</span></h2>\n"
+            "<h2 id=\"s1\">Session: <span class=\"good\">x&lt;y</span></h2>\n"
             "<dl>\n<dt>app</dt><dd>a&amp;b</dd>\n<dt>pid</dt><dd class=\"warning\">1</dd>\n</dl>\n"
             "<p style=\"margin-left:2em\">text</p>\n");
   ASSERT_EQ(page.headings().size(), 1u);
   EXPECT_EQ(page.headings()[0].id, "s1");
+}
+
+TEST(HtmlPageTest, HeadingsAreSentences) {
+  HtmlPage page;
+  for (const char* title :
+       {"GPU TIME", "API CALLS", "GPU 0 METRICS (NVIDIA H200)", "Over time", "GPUFlight report"}) {
+    page.heading(title);
+  }
+  std::vector<std::string> titles;
+  for (const HtmlPage::Anchor& heading : page.headings()) titles.push_back(heading.title);
+  EXPECT_EQ(titles,
+            (std::vector<std::string>{"GPU time", "API calls", "GPU 0 metrics (NVIDIA H200)",
+                                      "Over time", "GPUFlight report"}));
 }
 
 TEST(HtmlPageTest, TablesCanBeSortedUnlessTheyAreATree) {

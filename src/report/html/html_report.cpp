@@ -10,7 +10,9 @@
 
 #include <fmt/format.h>
 
+#include "analysis/run_insights.hpp"
 #include "base/json.hpp"
+#include "report/html/head_figures.hpp"
 #include "report/html/html_page.hpp"
 #include "report/html/picture.hpp"
 #include "report/html/svg_chart.hpp"
@@ -177,7 +179,7 @@ void write_charts(HtmlPage& page, const RunData& run, const analysis::RunOvervie
   };
   std::string charts;
   const auto add = [&](Chart chart) {
-    std::erase_if(chart.lines, [](const ChartLine& line) { return line.series.points.size() < 2; });
+    std::erase_if(chart.lines, [](const ChartLine& line) { return line.series.points.empty(); });
     chart.start_ns = picture.start_ns;
     chart.end_ns = picture.end_ns;
     for (const ChartLine& line : chart.lines) {
@@ -211,12 +213,11 @@ void write_charts(HtmlPage& page, const RunData& run, const analysis::RunOvervie
 
 std::string process_name(const format::SessionHeader& header) {
   return (header.rank ? fmt::format("rank {}: ", *header.rank) : std::string()) +
-         fmt::format("{} (pid {})", header.process.empty() ? "unknown" : header.process,
-                     header.pid);
+         process_text(header);
 }
 
-std::string document(std::string_view title, std::string_view remark, const HtmlPage& page,
-                     std::string_view body) {
+std::string document(std::string_view title, std::string_view remark, std::string_view figures,
+                     const HtmlPage& page, std::string_view body) {
   std::string nav;
   for (const HtmlPage::Anchor& anchor : page.headings()) {
     fmt::format_to(std::back_inserter(nav), "<a href=\"#{}\">{}</a>", anchor.id,
@@ -226,10 +227,10 @@ std::string document(std::string_view title, std::string_view remark, const Html
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<title>{} - GPUFlight</title>\n<style>\n{}</style></head><body>\n"
-      "<header><h1>{}</h1><p>{}</p></header>\n<nav>{}</nav>\n<main>\n{}</main>\n"
+      "<header><h1>{}</h1><p>{}</p>\n{}</header>\n<nav>{}</nav>\n<main>\n{}</main>\n"
       "<script>\n{}</script></body></html>\n",
-      html_text(title), embedded::kReportCss, html_text(title), html_text(remark), nav, body,
-      embedded::kReportJs);
+      html_text(title), embedded::kReportCss, html_text(title), html_text(remark), figures, nav,
+      body, embedded::kReportJs);
 }
 
 }  // namespace
@@ -243,11 +244,18 @@ std::string html_report(const RunReport& report,
   const analysis::AnalysisOptions& asked = report.overview.ranks.front().overview.options;
   const Picture picture = make_picture(run, options.max_blocks, asked);
   const bool is_alone = run.sessions.size() == 1;
-  // First what is to be done, then where it is seen. Those of single processes are with them.
-  if (is_alone) page.set_offset(run.offset_ns.front());
-  write_insights(page, is_alone ? std::span(insights.front()) : report.insights,
-                 rows_of(options.text));
+  // First what costs most, then where it is seen, then what to do about it. Those of single
+  // processes are with them too.
+  std::vector<analysis::Insight> merged;
+  if (is_alone) {
+    page.set_offset(run.offset_ns.front());
+  } else {
+    merged = merge_insights(run, report.overview, report.insights, insights);
+  }
+  const std::vector<analysis::Insight>& all = is_alone ? insights.front() : merged;
+  write_headline(page, all);
   write_timeline(page, picture, asked.device || !asked.scope.empty());
+  write_insights(page, all, rows_of(options.text));
   write_charts(page, run, report.overview, picture);
   if (!is_alone) {
     write_report(page, RunReport{run, report.overview, {}, report.left_out}, options.text);
@@ -264,8 +272,8 @@ std::string html_report(const RunReport& report,
   const format::SessionHeader& header = run.sessions.front().summary.header;
   std::string remark = format_utc(header.start_wall_ns);
   if (!is_alone) remark += fmt::format(", {} processes", run.sessions.size());
-  return document(header.app_name.empty() ? header.process : header.app_name, remark, page,
-                  page.finish());
+  return document(header.app_name.empty() ? header.process : header.app_name, remark,
+                  head_figures(report), page, page.finish());
 }
 
 }  // namespace gpufl::report

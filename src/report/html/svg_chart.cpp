@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <iterator>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -42,17 +44,36 @@ struct Scale {
   }
 };
 
-// One stroke for every unbroken stretch: parts in which nothing was seen stay empty.
+// How far apart points usually are: samples may come less often than a series has parts.
+int64_t usual_distance_ns(const analysis::Series& series) {
+  std::vector<int64_t> distances;
+  for (size_t i = 1; i < series.points.size(); ++i) {
+    distances.push_back(series.points[i].time_ns - series.points[i - 1].time_ns);
+  }
+  if (distances.empty()) return series.step_ns;
+  const auto middle = distances.begin() + static_cast<ptrdiff_t>(distances.size() / 2);
+  std::nth_element(distances.begin(), middle, distances.end());
+  return *middle;
+}
+
+// One stroke for every unbroken stretch, a dot for a point alone: parts in which nothing was seen
+// stay empty.
 std::string path_of(const analysis::Series& series, const Scale& scale) {
+  constexpr int64_t kMuchFarther = 4;
+  const int64_t limit_ns = kMuchFarther * usual_distance_ns(series);
+  const auto& points = series.points;
+  const auto are_joined = [&](size_t first) {
+    return first + 1 < points.size() &&
+           points[first + 1].time_ns - points[first].time_ns <= limit_ns;
+  };
   std::string path;
-  int64_t expected_ns = INT64_MIN;
-  for (const analysis::SeriesPoint& point : series.points) {
-    const bool is_next = point.time_ns <= expected_ns;
+  for (size_t i = 0; i < points.size(); ++i) {
+    const bool is_next = i > 0 && are_joined(i - 1);
     const double middle =
-        static_cast<double>(point.time_ns) + static_cast<double>(series.step_ns) / 2;
-    fmt::format_to(std::back_inserter(path), "{}{:.1f} {:.1f}", is_next ? 'L' : 'M',
-                   scale.x(middle), scale.y(point.mean));
-    expected_ns = point.time_ns + 8 * series.step_ns;
+        static_cast<double>(points[i].time_ns) + static_cast<double>(series.step_ns) / 2;
+    fmt::format_to(std::back_inserter(path), "{}{:.1f} {:.1f}{}", is_next ? 'L' : 'M',
+                   scale.x(middle), scale.y(points[i].mean),
+                   !is_next && !are_joined(i) ? "h0" : "");
   }
   return path;
 }

@@ -12,11 +12,22 @@ const MIN_SPAN_NS = 50;
 const MIN_TEXT_WIDTH = 36;
 const MIN_ALPHA = 0.15;
 const MAX_NARROW = 20; // the part of a view that is too small to be seen in it
+const UNITS_OF_TIME = [["s", 1e9], ["ms", 1e6], ["us", 1e3]];
 
 function formatTime(ns) {
   const size = Math.abs(ns);
-  for (const [unit, factor] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]]) {
+  for (const [unit, factor] of UNITS_OF_TIME) {
     if (size >= factor) return `${+(ns / factor).toPrecision(6)} ${unit}`;
+  }
+  return `${Math.round(ns)} ns`;
+}
+
+// As many digits as tell it from what is `step` away: far from 0 and zoomed in, these are many.
+function formatAxis(ns, step) {
+  for (const [unit, factor] of UNITS_OF_TIME) {
+    if (Math.abs(ns) < factor) continue;
+    const digits = Math.max(0, Math.ceil(Math.log10(factor / step) - 1e-9));
+    return `${(ns / factor).toFixed(Math.min(digits, 9))} ${unit}`;
   }
   return `${Math.round(ns)} ns`;
 }
@@ -69,6 +80,11 @@ class Timeline {
     this.showInside();
     new ResizeObserver(() => this.resize()).observe(this.scroll);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.readStyle());
+    // Paper is white, whatever the screen is.
+    matchMedia("print").addEventListener("change", () => {
+      this.readStyle();
+      this.drawNow();
+    });
     this.readStyle();
   }
 
@@ -245,7 +261,8 @@ class Timeline {
     }
     this.drawMark();
     const span = formatTime(this.to - this.from);
-    this.viewText.textContent = `${formatTime(this.from - this.first)} + ${span}`;
+    const from = formatAxis(this.from - this.first, (this.to - this.from) / 1000);
+    this.viewText.textContent = `${from} + ${span}`;
   }
 
   drawAxis() {
@@ -262,7 +279,7 @@ class Timeline {
       context.moveTo(x, AXIS_HEIGHT - 4);
       context.lineTo(x, this.height);
       context.stroke();
-      context.fillText(formatTime(n * step), x + 3, AXIS_HEIGHT / 2);
+      context.fillText(formatAxis(n * step, step), x + 3, AXIS_HEIGHT / 2);
     }
   }
 
