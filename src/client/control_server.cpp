@@ -24,10 +24,8 @@ namespace {
 constexpr int kPatienceMs = 1000;
 constexpr int64_t kMillisecondNs = 1'000'000;
 constexpr int kMaxWaiting = 16;
-
-void close_fd(int& fd) {
-  if (fd >= 0) ::close(std::exchange(fd, -1));
-}
+// A program may have closed what would wake us.
+constexpr int64_t kLongestWaitMs = 500;
 
 base::Json refusal(std::string_view word, std::string_view message) {
   base::Json reply = base::Json::object();
@@ -69,8 +67,8 @@ base::Status bind_to(int fd, const std::filesystem::path& path) {
 // One connection's lines. Reading ends when `wake` becomes readable.
 class Connection {
  public:
-  Connection(int fd, int wake) : fd_(fd), wake_(wake) {}
-  ~Connection() { ::close(fd_); }
+  Connection(int fd, int wake) : fd_(fd), wake_(wake), identity_(fd) {}
+  ~Connection() { identity_.close(fd_); }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -113,6 +111,7 @@ class Connection {
  private:
   const int fd_;
   const int wake_;
+  const base::DescriptorIdentity identity_;
   std::string text_;
 };
 
@@ -128,10 +127,11 @@ base::Status ControlServer::listen() {
   if (status && ::listen(listener_, kMaxWaiting) != 0) {
     status = base::Status::from_errno(errno, path.string());
   }
+  listener_identity_ = base::DescriptorIdentity(listener_);
   if (status) {
     path_ = path;
   } else {
-    close_fd(listener_);
+    close_descriptors();
   }
   return status;
 }
@@ -140,6 +140,7 @@ bool ControlServer::start(Controlled& target, const Schedule& schedule) {
   target_ = &target;
   schedule_ = schedule;
   wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  wake_identity_ = base::DescriptorIdentity(wake_);
   return wake_ >= 0 && thread_.start("gpufl-control", [this] { run(); });
 }
 
@@ -147,14 +148,20 @@ void ControlServer::ask_to_stop() {
   // First, so that nobody finds a door behind which nobody is.
   if (!path_.empty()) ::unlink(path_.c_str());
   path_.clear();
-  if (wake_ >= 0) ::eventfd_write(wake_, 1);
+  stops_ = true;
+  if (wake_identity_.is_of(wake_)) ::eventfd_write(wake_, 1);
+}
+
+void ControlServer::close_descriptors() {
+  listener_identity_.close(listener_);
+  wake_identity_.close(wake_);
+  listener_ = wake_ = -1;
 }
 
 void ControlServer::stop() {
   ask_to_stop();
   thread_.join();
-  close_fd(listener_);
-  close_fd(wake_);
+  close_descriptors();
 }
 
 bool ControlServer::stop_within(std::chrono::milliseconds patience) {
@@ -162,20 +169,19 @@ bool ControlServer::stop_within(std::chrono::milliseconds patience) {
   return thread_.join_for(patience);
 }
 
-void ControlServer::abandon() {
-  close_fd(listener_);
-  close_fd(wake_);
-}
+void ControlServer::abandon() { close_descriptors(); }
 
 void ControlServer::run() {
   while (true) {
     serve_schedule();
     // A negative descriptor is passed over.
-    pollfd waiting[] = {{wake_, POLLIN, 0}, {listener_, POLLIN, 0}};
+    pollfd waiting[] = {{wake_identity_.is_of(wake_) ? wake_ : -1, POLLIN, 0},
+                        {listener_identity_.is_of(listener_) ? listener_ : -1, POLLIN, 0}};
     const int ready = ::poll(waiting, 2, until_next_ms());
     if (ready < 0 && errno != EINTR) return;
-    if (waiting[0].revents != 0) return;
-    if (ready > 0 && waiting[1].revents != 0) serve_connection();
+    if (waiting[0].revents != 0 || stops_) return;
+    const bool is_called = ready > 0 && waiting[1].revents != 0;
+    if (is_called && listener_identity_.is_of(listener_)) serve_connection();
   }
 }
 
@@ -183,10 +189,9 @@ int ControlServer::until_next_ms() const {
   int64_t next_ns = INT64_MAX;
   if (schedule_.resume_at_ns) next_ns = std::min(next_ns, *schedule_.resume_at_ns);
   if (schedule_.end_at_ns) next_ns = std::min(next_ns, *schedule_.end_at_ns);
-  if (next_ns == INT64_MAX) return -1;
+  if (next_ns == INT64_MAX) return kLongestWaitMs;
   const int64_t left_ns = std::max<int64_t>(next_ns - base::monotonic_ns(), 0);
-  constexpr int64_t kLongestMs = 3'600'000;
-  return static_cast<int>(std::min(left_ns / kMillisecondNs + 1, kLongestMs));
+  return static_cast<int>(std::min(left_ns / kMillisecondNs + 1, kLongestWaitMs));
 }
 
 void ControlServer::serve_schedule() {

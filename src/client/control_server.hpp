@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string_view>
 
+#include "base/descriptor.hpp"
 #include "base/json.hpp"
 #include "base/status.hpp"
 #include "capture/service_thread.hpp"
@@ -54,6 +56,7 @@ class ControlServer {
 
  private:
   void ask_to_stop();
+  void close_descriptors();
   void run();
   int until_next_ms() const;
   void serve_schedule();
@@ -66,6 +69,8 @@ class ControlServer {
   std::filesystem::path path_;
   int listener_ = -1;
   int wake_ = -1;  // readable: stop
+  base::DescriptorIdentity listener_identity_, wake_identity_;
+  std::atomic<bool> stops_{false};  // for a program that has closed wake_
   capture::ServiceThread thread_;
 };
 

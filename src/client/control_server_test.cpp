@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/control_server.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -104,6 +105,29 @@ class ControlServerTest : public testing::Test {
   fs::path runtime_;
   Recorder recorder_;
 };
+
+// As daemons do.
+TEST_F(ControlServerTest, AProgramThatTakesAllDescriptorsIsNotKeptFromEnding) {
+  ControlServer server;
+  const int first = dup(STDERR_FILENO);
+  close(first);
+  ASSERT_TRUE(server.listen());
+  ASSERT_TRUE(server.start(recorder_, {}));
+  ask("status");  // it runs
+  const std::string own = runtime_ / "own";
+  for (int fd = first; fd < first + 8; ++fd) {
+    const int file = open(own.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    dup2(file, fd);
+    if (file != fd) close(file);
+  }
+  EXPECT_TRUE(server.stop_within(kPatience));
+  EXPECT_EQ(fs::file_size(own), 0u);
+  server.stop();
+  for (int fd = first; fd < first + 8; ++fd) {
+    EXPECT_GE(fcntl(fd, F_GETFD), 0) << "a file of the program's was closed";
+    close(fd);
+  }
+}
 
 TEST_F(ControlServerTest, AnswersEachCommand) {
   ControlServer server;

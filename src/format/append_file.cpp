@@ -11,14 +11,30 @@ namespace gpufl::format {
 
 int AppendFile::open_new(const std::filesystem::path& path) {
   close();
-  fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_APPEND;
+  fd_ = base::open_above_standard(path.c_str(), kFlags, 0644);
   if (fd_ < 0) return errno;
+  identity_ = base::DescriptorIdentity(fd_);
+  path_ = path;
   size_ = 0;
   torn_ = false;
   return 0;
 }
 
+int AppendFile::find_descriptor() {
+  if (identity_.is_of(fd_)) return 0;
+  const int again = base::open_above_standard(path_.c_str(), O_WRONLY | O_APPEND);
+  // Numbers of files are used again: what has another length is another file.
+  if (!identity_.is_of(again) || ::lseek(again, 0, SEEK_END) != static_cast<off_t>(size_)) {
+    if (again >= 0) ::close(again);
+    return EBADF;
+  }
+  fd_ = again;
+  return 0;
+}
+
 int AppendFile::append(std::string_view lines) {
+  if (const int error = find_descriptor(); error != 0) return error;
   size_t written = 0;
   while (written < lines.size()) {
     const ssize_t n = ::write(fd_, lines.data() + written, lines.size() - written);
@@ -38,16 +54,21 @@ int AppendFile::append(std::string_view lines) {
   return 0;
 }
 
-int AppendFile::sync() { return ::fdatasync(fd_) == 0 ? 0 : errno; }
+int AppendFile::sync() {
+  if (const int error = find_descriptor(); error != 0) return error;
+  return ::fdatasync(fd_) == 0 ? 0 : errno;
+}
 
 void AppendFile::swap(AppendFile& other) noexcept {
+  path_.swap(other.path_);
   std::swap(fd_, other.fd_);
+  std::swap(identity_, other.identity_);
   std::swap(size_, other.size_);
   std::swap(torn_, other.torn_);
 }
 
 void AppendFile::close() {
-  if (fd_ >= 0) ::close(fd_);
+  identity_.close(fd_);
   fd_ = -1;
 }
 

@@ -5,7 +5,10 @@
 #include <filesystem>
 #include <string_view>
 
+#include "base/descriptor.hpp"
+
 // A file that only grows, by whole groups of lines: a group is in it completely or not at all.
+// A program that closes our descriptor loses nothing, and gets nothing of ours into its own files.
 // One thread. Errors are errno values, because what to do depends on which one it is.
 namespace gpufl::format {
 
@@ -23,6 +26,7 @@ class AppendFile {
   int append(std::string_view lines);
   int sync();
   void close();
+  void renamed(const std::filesystem::path& path) { path_ = path; }
   void swap(AppendFile& other) noexcept;
 
   bool is_open() const { return fd_ >= 0; }
@@ -30,7 +34,11 @@ class AppendFile {
   uint64_t size() const { return size_; }
 
  private:
+  int find_descriptor();
+
+  std::filesystem::path path_;
   int fd_ = -1;
+  base::DescriptorIdentity identity_;
   uint64_t size_ = 0;
   bool torn_ = false;
 };

@@ -159,6 +159,7 @@ void LogArchive::compact_manifest() {
       if (shorter.append(text) == 0 && shorter.sync() == 0 &&
           ::rename(temporary.c_str(), path.c_str()) == 0) {
         manifest_.swap(shorter);
+        manifest_.renamed(path);
       } else {
         ::unlink(temporary.c_str());
       }

@@ -74,8 +74,9 @@ std::optional<FileName> parse_file_name(std::string_view name) {
 
 base::Status SessionLock::acquire(const std::filesystem::path& session_dir) {
   path_ = session_dir / kLockName;
-  fd_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  fd_ = base::open_above_standard(path_.c_str(), O_RDWR | O_CREAT, 0644);
   if (fd_ < 0) return base::Status::from_errno(errno, "cannot make " + path_.string());
+  identity_ = base::DescriptorIdentity(fd_);
   // A lock of the open file, not of the process: a reader in this same process sees it too, and
   // closes its own descriptor without releasing it.
   flock lock{};
@@ -96,7 +97,7 @@ void SessionLock::release() {
 }
 
 void SessionLock::forget() {
-  if (fd_ >= 0) ::close(fd_);
+  identity_.close(fd_);
   fd_ = -1;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/descriptor.hpp"
 #include "base/status.hpp"
 #include "format/schema.hpp"
 
@@ -43,6 +44,7 @@ class SessionLock {
  private:
   std::filesystem::path path_;
   int fd_ = -1;
+  base::DescriptorIdentity identity_;
 };
 bool is_locked(const std::filesystem::path& session_dir);
 
