@@ -79,6 +79,14 @@ TEST_F(Decoder, OnlyWhatWasWatchedCanShowThatKernelsLaunchKernels) {
   EXPECT_TRUE(uncounted_with([&] { records_.kernel(0, kContext, 2 * kSecondNs); }));
 }
 
+TEST_F(Decoder, NotReadyIsAnAnswer) {
+  constexpr CUpti_CallbackId kQuery = CUPTI_RUNTIME_TRACE_CBID_cudaEventQuery_v3020;
+  records_.call(1, kThread, kSecondNs, CUDA_ERROR_NOT_READY, kQuery);
+  records_.call(2, kThread, kSecondNs, CUDA_ERROR_LAUNCH_FAILED, kQuery);
+  finish();
+  EXPECT_EQ(sink_.column(Kind::Api, format::api_column::kCorrelation), (std::vector<int64_t>{2}));
+}
+
 TEST_F(Decoder, NotesMayComeAfterTheRecords) {
   records_.kernel(7, kContext, kSecondNs);
   records_.call(7, kThread, kSecondNs);

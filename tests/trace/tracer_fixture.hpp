@@ -2,7 +2,9 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
@@ -21,6 +23,13 @@ namespace gpufl::backend {
 
 constexpr uint32_t kCupti120 = 18, kCupti129 = 28, kCupti130 = 130'001, kCupti131 = 130'101,
                    kCupti133 = 130'300;
+
+// Stacks by number: the n-th recorded is n.
+class CountingStacks final : public StackRecorder {
+ public:
+  uint32_t record() noexcept override { return ++taken; }
+  std::atomic<uint32_t> taken{0};
+};
 
 class TracerFixture : public testing::Test {
  protected:
@@ -47,6 +56,16 @@ class TracerFixture : public testing::Test {
     const int64_t now_ns = base::monotonic_ns() - session_start_ns_;
     tracer_->gather(now_ns);
     tracer_->drain(now_ns, sink_);
+  }
+  // Rounds until `condition` holds; false when it does not within some seconds.
+  template <typename Condition>
+  bool drain_until(Condition condition) {
+    for (int i = 0; i < 1000; ++i) {
+      drain();
+      if (condition()) return true;
+      usleep(5'000);
+    }
+    return false;
   }
   // As a session ends. The tracer is gone afterwards.
   format::Ledger finish() {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tracer's life beside other tools, forks, hangs and contexts that go: over the stand-in
-// libcupti.
+// A tracer's life beside forks, hangs and contexts that go: over the stand-in libcupti.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -8,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
-#include <set>
 #include <thread>
 
 #include <cupti.h>
@@ -23,13 +21,6 @@ namespace {
 
 using format::Kind;
 using standin::Launch;
-
-// Stacks by number: the n-th recorded is n.
-class CountingStacks final : public StackRecorder {
- public:
-  uint32_t record() noexcept override { return ++taken; }
-  std::atomic<uint32_t> taken{0};
-};
 
 class RecordingGate final : public CaptureGate {
  public:
@@ -56,31 +47,6 @@ class Held {
 
 class Lifecycle : public TracerFixture {
  protected:
-  // Rounds until `condition` holds; false when it does not within some seconds.
-  template <typename Condition>
-  bool drain_until(Condition condition) {
-    for (int i = 0; i < 1000; ++i) {
-      drain();
-      if (condition()) return true;
-      usleep(5'000);
-    }
-    return false;
-  }
-  // Which has taken the records: it has lost no kind that it would have asked for, nor CUPTI.
-  void expect_left_to_the_other_tool() {
-    const uint32_t kinds = standin_->enabled_kinds();
-    const format::Ledger ledger = finish();
-    EXPECT_FALSE(ledger.is_complete());
-    ASSERT_EQ(events("callbacks_taken_over").size(), 1u);
-    EXPECT_NE(events("callbacks_taken_over")[0]["hint"].as_string(), "");
-    ASSERT_EQ(sink_.lines[Kind::Capability].size(), 1u);
-    EXPECT_EQ(sink_.lines[Kind::Capability][0]["reason"].as_string(), "callbacks_taken_over");
-    EXPECT_EQ(standin_->finalized(), 0u);
-    EXPECT_GE(standin_->enabled_kinds() + 2, kinds);
-    EXPECT_FALSE(standin_->is_subscribed());
-    EXPECT_GT(callbacks_->others_buffers(), 0u);
-    callbacks_->register_other(false);
-  }
   bool is_pending(std::string_view function) {
     const TraceStatus status = tracer_->status();
     return std::any_of(status.pending.begin(), status.pending.end(),
@@ -226,161 +192,6 @@ TEST_F(Lifecycle, CudasStartIsTold) {
   drain();
   EXPECT_EQ(events("cuda_initialised").size(), 1u);
   finish();
-}
-
-TEST_F(Lifecycle, RecordsTakenByAnotherToolAreNoticedAndLeftToIt) {
-  ASSERT_TRUE(start().available);
-  standin_->launch({});
-  ASSERT_TRUE(drain_until([&] { return rows(Kind::Kernel).size() == 1; }));
-  callbacks_->register_other(true);
-  ASSERT_TRUE(drain_until([&] {
-    standin_->launch({});
-    return tracer_->status().state == "records_overdue";
-  }));
-  ASSERT_EQ(events("records_overdue").size(), 1u);
-  EXPECT_NE(events("records_overdue")[0]["hint"].as_string(), "");
-  expect_left_to_the_other_tool();
-}
-
-TEST_F(Lifecycle, RecordsTakenJustBeforeTheEndAreLeftToTheirTaker) {
-  ASSERT_TRUE(start().available);
-  standin_->launch({});
-  ASSERT_TRUE(drain_until([&] { return rows(Kind::Kernel).size() == 1; }));
-  callbacks_->register_other(true);
-  standin_->launch({});
-  expect_left_to_the_other_tool();
-}
-
-TEST_F(Lifecycle, TheyAreAlsoWhereLaunchesAreNotCounted) {
-  ASSERT_TRUE(start({.launch_count = false}).available);
-  standin_->launch({});
-  ASSERT_TRUE(drain_until([&] { return rows(Kind::Kernel).size() == 1; }));
-  callbacks_->register_other(true);
-  callbacks_->device_synchronize(nullptr, nullptr);
-  expect_left_to_the_other_tool();
-}
-
-// Launches are then looked for when the session ends, for a moment: on a machine that is busy, the
-// program may make none in it.
-TEST_F(Lifecycle, TheyAreAlsoWhereTheProgramOnlyLaunches) {
-  std::atomic<bool> done{false};
-  std::thread program([&] {
-    while (!done) standin_->launch({});
-  });
-  bool is_noticed = false;
-  for (int i = 0; i < 50 && !is_noticed; ++i) {
-    standin_->reset(kCupti130);
-    EXPECT_TRUE(start({.launch_count = false}).available);
-    callbacks_->register_other(true);
-    finish();
-    is_noticed = standin_->finalized() == 0;
-    callbacks_->register_other(false);
-  }
-  EXPECT_TRUE(is_noticed);
-  done = true;
-  program.join();
-}
-
-TEST_F(Lifecycle, LaunchesBehindALongKernelAreNobodyElses) {
-  ASSERT_TRUE(start().available);
-  standin_->launch({});
-  ASSERT_TRUE(drain_until([&] { return rows(Kind::Kernel).size() == 1; }));
-  standin_->hold_calls(true);
-  uint64_t queued = 0;
-  ASSERT_TRUE(drain_until([&] {
-    Launch behind;
-    behind.runs_on = true;
-    standin_->launch(behind);
-    ++queued;
-    return tracer_->status().state == "records_overdue";
-  }));
-  // Who waits for records is not kept waiting.
-  const uint32_t flushes = callbacks_->flushes();
-  usleep(60'000);
-  drain();
-  EXPECT_EQ(callbacks_->flushes(), flushes + 1);
-  const format::Ledger ledger = finish();
-  EXPECT_EQ(ledger.launches_unfinished, queued);
-  EXPECT_EQ(ledger.launches_missing, 0u);
-  EXPECT_EQ(events("callbacks_taken_over").size(), 0u);
-  EXPECT_EQ(standin_->finalized(), 1u);
-  EXPECT_EQ(standin_->enabled_kinds(), 0u);
-}
-
-TEST_F(Lifecycle, AnIdleProgramIsGivenBackWhole) {
-  ASSERT_TRUE(start().available);
-  standin_->launch({});
-  callbacks_->device_synchronize(nullptr, nullptr);
-  ASSERT_TRUE(drain_until([&] { return rows(Kind::Kernel).size() == 1; }));
-  usleep(60'000);
-  drain();
-  finish();
-  EXPECT_EQ(events("callbacks_taken_over").size(), 0u);
-  EXPECT_EQ(standin_->finalized(), 1u);
-}
-
-// In a process that has not traced before: CUPTI does not say whose registration it has.
-TEST_F(Lifecycle, AToolThatHasRecordsAndNoCallbacksKeepsThem) {
-  testing::FLAGS_gtest_death_test_style = "threadsafe";
-  EXPECT_EXIT(
-      {
-        callbacks_->register_other(true);
-        const Availability why = start();
-        const bool is_refused = !why.available && why.reason == "another_tool" && !why.hint.empty();
-        tracer_.reset();
-        const bool is_untouched = standin_->enabled_kinds() == 0 && standin_->finalized() == 0 &&
-                                  !standin_->is_subscribed();
-        _exit(is_refused && is_untouched ? 0 : 1);
-      },
-      testing::ExitedWithCode(0), "");
-}
-
-TEST_F(Lifecycle, RecordsThatComeAgainAreOursAgain) {
-  ASSERT_TRUE(start().available);
-  callbacks_->register_other(true);
-  ASSERT_TRUE(drain_until([&] {
-    standin_->launch({});
-    return tracer_->status().state == "records_overdue";
-  }));
-  callbacks_->register_other(false);
-  ASSERT_TRUE(drain_until([&] {
-    standin_->launch({});
-    return tracer_->status().state == "recording";
-  }));
-  EXPECT_EQ(events("records_returned").size(), 1u);
-  finish();
-  EXPECT_EQ(standin_->finalized(), 1u);
-}
-
-TEST_F(Lifecycle, AnotherSubscriberThatHasRecordsKeepsThem) {
-  callbacks_->subscribe_other("CUPTI for Kineto");
-  callbacks_->register_other(true);
-  const Availability why = start();
-  EXPECT_FALSE(why.available);
-  EXPECT_EQ(why.reason, "another_subscriber");
-  EXPECT_NE(why.detail.find("CUPTI for Kineto"), std::string::npos) << why.detail;
-  EXPECT_EQ(tracer_->status().state, "another_subscriber");
-  EXPECT_EQ(standin_->enabled_kinds(), 0u);
-  tracer_.reset();
-  EXPECT_EQ(standin_->finalized(), 0u);
-  // When it has gone, all is well.
-  standin_->reset(kCupti130);
-  EXPECT_TRUE(start().available);
-  finish();
-}
-
-TEST_F(Lifecycle, AnotherSubscriberWithoutRecordsCostsNotesOnly) {
-  CountingStacks stacks;
-  callbacks_->subscribe_other("other");
-  ASSERT_TRUE(start({.stacks = &stacks}).available);
-  std::set<std::string> features;
-  for (const Limitation& one : tracer_->limitations()) features.insert(one.feature);
-  EXPECT_EQ(features, (std::set<std::string>{"launch_count", "enable_stack_trace"}));
-  standin_->launch({});
-  const format::Ledger ledger = finish();
-  EXPECT_EQ(ledger.kernel_records, 1u);
-  EXPECT_EQ(ledger.launches_seen, std::nullopt);
-  EXPECT_EQ(standin_->finalized(), 0u);
 }
 
 TEST_F(Lifecycle, ACallThatIsUnderWayFinalisesWhenItReturns) {

@@ -21,6 +21,11 @@ constexpr uint32_t kMaxFlushes = 3;
 constexpr int64_t kMaxClockErrorNs = 100'000;
 constexpr uint32_t kNoEvent = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
 
+// "Not ready" is the answer to a question, not a failure; both APIs have the same number for it.
+bool has_failed(const ApiRecord& record) {
+  return record.returnValue != CUDA_SUCCESS && record.returnValue != CUDA_ERROR_NOT_READY;
+}
+
 uint32_t version_of(const CuptiApi& api) {
   uint32_t version = 0;
   return api.cuptiGetVersion(&version) == CUPTI_SUCCESS ? version : 0;
@@ -221,7 +226,7 @@ void ActivityDecoder::decode_wait(const SyncRecord& record) {
 void ActivityDecoder::decode_call(const ApiRecord& record, RowSink& sink) {
   const bool is_driver = record.kind == CUPTI_ACTIVITY_KIND_DRIVER;
   const ApiRole role = functions_.role(is_driver, record.cbid);
-  const bool failed = record.returnValue != 0;
+  const bool failed = has_failed(record);
   if (role == ApiRole::Other && !failed) return;
   if (!is_possible(record.start, record.end)) return;
   ApiCall* call = claim(record.correlationId, sink);
@@ -233,7 +238,7 @@ void ActivityDecoder::decode_call(const ApiRecord& record, RowSink& sink) {
   call->start = start;
   call->duration = static_cast<int64_t>(record.end - record.start);
   call->thread = record.threadId;
-  call->result = record.returnValue;
+  call->result = failed ? record.returnValue : 0;
   call->function = static_cast<uint16_t>(record.cbid);
   call->is_driver = is_driver;
   attribute(*call, sink);
