@@ -45,13 +45,14 @@ base::Status write_in_time(const fs::path& session_dir, const SymbolLimits& limi
 std::optional<CapabilityNote> symbols_note() {
   const auto libdw = symbols::opened_libdw();
   if (libdw) return std::nullopt;
-  return CapabilityNote{"symbols",
-                        "on",
-                        "off",
-                        "no_libdw",
-                        "native frames are recorded without names: " + libdw.status().message(),
-                        "`gpufl symbolize` and `gpufl report` name them; to have it done at "
-                        "shutdown, install libdw (Debian: libdw1)"};
+  return CapabilityNote{
+      "symbols",
+      "on",
+      "later",
+      "no_libdw",
+      "the program ends before its native frames are named: " + libdw.status().message(),
+      "`gpufl trace` names them right after, `gpufl symbolize` and `gpufl report` "
+      "at any time; to have it done at shutdown, install libdw (Debian: libdw1)"};
 }
 
 base::Status write_symbols(const fs::path& session_dir, const SymbolLimits& limits) {
