@@ -28,7 +28,8 @@ void add_log_options(Command command, MonitorOptions& options) {
       .add_bytes("--disk-floor", {}, "Write nothing while the disk has less free space than this",
                  store_in(options.disk_floor_bytes))
       .default_text("512M");
-  command.add_duration("--keep-last", {}, "Keep only about the last DURATION of the session",
+  command.add_duration("--keep-last", {.least = "1s"},
+                       "Keep only about the last DURATION of the session",
                        store_in(options.keep_last_ns));
   command.add_bytes("--keep-sessions", {},
                     "First delete the oldest ended sessions of this name in DIR until the "

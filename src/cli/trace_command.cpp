@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
+#include "capture/engine_ladder.hpp"
 #include "capture/identity.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/inject_library.hpp"
@@ -48,6 +49,11 @@ std::vector<std::string> inherited_environment() {
 std::string obstacle(const TraceOptions& options) {
   if (client::resolve_options({}, capture::process_environment()).is_disabled) {
     return "GPUFL_DISABLED or another option turns recording off";
+  }
+  const capture::EngineChoice choice =
+      capture::choose_engine(options.engine, {true, "", "", ""}, {});
+  if (choice.engine != options.engine) {
+    return fmt::format("--engine {}: {}", options.engine, choice.notes.front().detail);
   }
   for (const char* variable : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
     const char* value = std::getenv(variable);

@@ -97,7 +97,8 @@ void add_trace_options(Command command, TraceOptions& options) {
                        "Record this long, counted from the start or the end of the delay; the "
                        "program goes on",
                        store_in(options.duration_ns));
-  command.add_duration("--keep-last", {}, "Keep only about the last DURATION of each session",
+  command.add_duration("--keep-last", {.least = "1s"},
+                       "Keep only about the last DURATION of each session",
                        store_in(options.keep_last_ns));
   command
       .add_option("--capture-range", options.capture_range,

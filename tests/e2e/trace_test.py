@@ -267,6 +267,9 @@ class Refused(TraceTest):
         self.assert_refused(says="GPUFL_DISABLED or another", GPUFL_DISABLED="1")
         self.assert_refused(says="turns recording off", GPUFL_ENABLED="0")
         self.assert_refused(says="which is not there", GPUFL_INJECT_LIBRARY="/no/such/library.so")
+        self.assert_refused(
+            "--engine", "PcSampling", says="the highest engine of this version is Trace"
+        )
 
     def test_a_folder_that_cannot_be_made(self):
         ended = self.gpufl("trace", "--output", "/proc/gpufl", "--", "true")
@@ -275,6 +278,7 @@ class Refused(TraceTest):
     def test_wrong_use(self):
         for arguments, says in (
             (["--delay", "soon"], "'soon' is not a duration"),
+            (["--keep-last", "0"], "--keep-last"),
             (["--capture-range", "kernel:x"], "is not cudaProfilerApi, nvtx:NAME or scope:NAME"),
             (["--engine", "Warp"], "--engine"),
             (["--dormant", "--delay", "1s"], "--dormant"),
