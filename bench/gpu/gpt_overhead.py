@@ -85,12 +85,15 @@ def measure_logs(groups, report):
     report.value("log, raw", plain.raw_bytes / plain.kernels, "B a kernel", ("<=", 26))
     threaded = log_figures(groups, stacks=True)
     report.value("log with stacks, sealed", threaded.sealed_bytes / threaded.kernels, "B a kernel")
-    # Autograd's own threads run no Python; the backward pass can be had on the calling thread.
+    # Autograd's own threads run no Python: their launches are told at the line of the thread that
+    # waits for them. The backward pass can be had on the calling thread, too.
     with groups.torch.autograd.set_multithreading_enabled(False):
         alone = log_figures(groups, stacks=True)
     for name, figures in (("one thread", alone), ("autograd's threads too", threaded)):
-        share = 100 * figures.at_user_line / figures.kernels
-        report.value(f"stacks that reach the model's line, {name}", share, "%", (">=", 99))
+        own = 100 * figures.at_user_line / figures.kernels
+        told = own + 100 * figures.at_inherited_line / figures.kernels
+        report.value(f"launches told at the model's line, {name}", told, "%", (">=", 99))
+        report.value(f"of those by their own stack, {name}", own, "%")
 
 
 def main():

@@ -1,55 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/gpu/session_figures.hpp"
 
+#include <algorithm>
 #include <unordered_map>
-#include <utility>
 
-#include "base/json.hpp"
+#include "analysis/inherited_lines.hpp"
+#include "analysis/session_data.hpp"
 #include "format/session_reader.hpp"
 #include "format/verify.hpp"
 
 namespace gpufl::bench {
 namespace {
 
-class KernelStacks final : public format::Visitor {
+class KernelRows final : public format::Visitor {
  public:
-  explicit KernelStacks(std::string_view user_file) : user_file_(user_file) {}
-
-  void on_batch(const format::Batch& batch, const format::Dictionaries& dictionaries) override {
-    kernels += batch.rows();
-    if (user_file_.empty()) return;
-    for (size_t row = 0; row < batch.rows(); ++row) {
-      const int64_t stack = batch.at(format::kernel_column::kStack, row);
-      if (stack != 0) at_user_line += reaches_user(stack, dictionaries);
-    }
+  void on_batch(const format::Batch& batch, const format::Dictionaries&) override {
+    count += batch.rows();
   }
-
-  uint64_t kernels = 0;
-  uint64_t at_user_line = 0;
-
- private:
-  bool reaches_user(int64_t stack, const format::Dictionaries& dictionaries) {
-    const auto [known, is_new] = reaches_.try_emplace(stack, false);
-    if (is_new) known->second = look_up(stack, dictionaries);
-    return known->second;
-  }
-
-  bool look_up(int64_t stack, const format::Dictionaries& dictionaries) const {
-    const auto value = base::Json::parse(dictionaries.get(format::Dict::Stack, stack, "{}"));
-    if (!value) return false;
-    for (const base::Json& id : (*value)["frames"].items()) {
-      const auto frame =
-          base::Json::parse(dictionaries.get(format::Dict::Frame, id.as_integer(), "{}"));
-      if (!frame || (*frame)["line"].as_integer() <= 0) continue;
-      const int64_t file = (*frame)["file"].as_integer();
-      if (dictionaries.get(format::Dict::Text, file, "").ends_with(user_file_)) return true;
-    }
-    return false;
-  }
-
-  const std::string_view user_file_;
-  std::unordered_map<int64_t, bool> reaches_;  // by stack
+  uint64_t count = 0;
 };
+
+// Kernels by whether their line is one of the user's file, as reports tell it.
+void count_lines(const analysis::SessionData& session, std::string_view user_file,
+                 SessionFigures& figures) {
+  const analysis::InheritedLines lines(session);
+  const analysis::Kernels& kernels = session.tables.kernels;
+  std::unordered_map<uint32_t, bool> reaches_user;  // by stack
+  for (size_t row = 0; row < kernels.rows(); ++row) {
+    const analysis::InheritedLine line = lines.at(kernels, row);
+    const auto [known, is_new] = reaches_user.try_emplace(line.stack, false);
+    if (is_new) {
+      const auto& frames = session.code.frames(line.stack);
+      known->second = std::any_of(frames.begin(), frames.end(), [&](const auto& frame) {
+        return frame.line > 0 && frame.file.ends_with(user_file);
+      });
+    }
+    if (!known->second) continue;
+    ++(line.inherited ? figures.at_inherited_line : figures.at_user_line);
+  }
+}
 
 }  // namespace
 
@@ -79,10 +68,13 @@ base::Result<SessionFigures> read_session(const std::filesystem::path& logs,
   for (const format::WindowFile& window : reader->windows()) {
     if (window.channel == format::Channel::Device) figures.sealed_bytes += window.sealed_bytes;
   }
-  KernelStacks rows(user_file);
+  KernelRows rows;
   reader->read(rows, {format::Kind::Kernel});
-  figures.kernels = rows.kernels;
-  figures.at_user_line = rows.at_user_line;
+  figures.kernels = rows.count;
+  if (user_file.empty()) return figures;
+  const auto session = analysis::load(sessions[0]);
+  if (!session) return session.status();
+  count_lines(*session, user_file, figures);
   return figures;
 }
 

@@ -15,6 +15,8 @@ namespace gpufl::bench {
 struct SessionFigures {
   uint64_t kernels = 0;       // rows
   uint64_t at_user_line = 0;  // of those, whose stack has a frame with a line of the user's file
+  // Of those, whose thread has none and launches for one that does: analysis::InheritedLines.
+  uint64_t at_inherited_line = 0;
   uint64_t raw_bytes = 0;     // lines as they were written, of all channels
   uint64_t sealed_bytes = 0;  // of the device channel
   format::Ledger ledger;

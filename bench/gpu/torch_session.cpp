@@ -39,8 +39,8 @@ extern "C" {
 
 // What torch_session.py reads of a session.
 struct TorchSessionFigures {
-  uint64_t kernels, at_user_line, raw_bytes, sealed_bytes, launches_seen, kernel_records,
-      vendor_dropped, impossible_times;
+  uint64_t kernels, at_user_line, at_inherited_line, raw_bytes, sealed_bytes, launches_seen,
+      kernel_records, vendor_dropped, impossible_times;
   uint32_t is_exact;
 };
 
@@ -73,6 +73,7 @@ GPUFL_API const char* torch_session_figures(const char* logs, const char* user_f
   const gpufl::format::Ledger& ledger = read->ledger;
   *out = {read->kernels,
           read->at_user_line,
+          read->at_inherited_line,
           read->raw_bytes,
           read->sealed_bytes,
           ledger.launches_seen.value_or(0),

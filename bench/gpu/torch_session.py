@@ -39,6 +39,7 @@ class Figures(ctypes.Structure):
         for name in (
             "kernels",
             "at_user_line",
+            "at_inherited_line",
             "raw_bytes",
             "sealed_bytes",
             "launches_seen",
