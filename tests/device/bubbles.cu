@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// bubbles FILE: two groups of a block that take turns, of which one does a third of its work where
-// it records nothing. The capture goes into FILE, which `gpufl import` takes.
+// bubbles FILE: two groups of a block that take turns. Nothing is recorded while the first waits
+// for the second, nor of a third of the second's turn. The capture goes into FILE, which `gpufl
+// import` takes.
 
 #include <string>
 

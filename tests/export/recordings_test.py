@@ -63,8 +63,8 @@ def totals(kernels):
 
 def total_of_speedscope(path):
     profiles = json.loads(path.read_text(encoding="utf-8"))["profiles"]
-    by_name = {profile["name"]: sum(profile["weights"]) for profile in profiles}
-    return by_name.get("GPU time by scope", 0)
+    by_scope = [one for one in profiles if one["name"] == "GPU time by scope"]
+    return sum(sum(one["weights"]) for one in by_scope)
 
 
 def total_of_pprof(path):

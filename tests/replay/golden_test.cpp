@@ -168,15 +168,17 @@ TEST(DamagedSessionTest, AnExportOfItSaysWhatIsMissing) {
   EXPECT_EQ(cli::testing::run_typed("export complete --to json --output -").exit_code, 0);
 }
 
-// The session that people try first, in every format of the report. Texts lie beside the
+// The sessions that people try first, in every format of the report. Texts lie beside the
 // recordings: a folder of sessions holds nothing else.
 TEST(ExampleSessionTest, IsReportedAsStored) {
   fs::current_path(GPUFL_EXAMPLE_SESSIONS_DIR);
-  for (const auto& [arguments, name] : {std::pair("--width 80", "h200_gpt.report_80.txt"),
-                                        std::pair("--width 140", "h200_gpt.report_140.txt"),
-                                        std::pair("--format md", "h200_gpt.report.md"),
-                                        std::pair("--format json", "h200_gpt.report.json")}) {
-    expect_text(kRecordings / name, run(std::string("report ") + arguments + " h200_gpt"));
+  for (const auto& [arguments, name] :
+       {std::pair("--width 80 h200_gpt", "h200_gpt.report_80.txt"),
+        std::pair("--width 140 h200_gpt", "h200_gpt.report_140.txt"),
+        std::pair("--format md h200_gpt", "h200_gpt.report.md"),
+        std::pair("--format json h200_gpt", "h200_gpt.report.json"),
+        std::pair("--width 100 h200_torch", "h200_torch.report.txt")}) {
+    expect_text(kRecordings / name, run(std::string("report ") + arguments));
   }
 }
 
