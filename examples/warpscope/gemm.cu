@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A matrix product with one loading and two multiplying groups, recorded by the fast path: writes
-// the capture and a Perfetto trace, checks the result, prints what each group did.
+// the capture and a Perfetto trace, checks the result, prints what each group did and what the
+// recording of it costs.
 //   gemm [--size N] [--blocks N] [--slow loader|multiplier] [--slow-cycles N] [--output FOLDER]
+
+#include <warpscope/cost.cuh>
 
 #include <cstdlib>
 #include <string>
@@ -63,8 +66,12 @@ int main(int argc, char** argv) {
   const uint32_t blocks =
       options.blocks != 0 ? static_cast<uint32_t>(options.blocks) : ws_example::multiprocessors();
   gemm::Operands operands(problem);
-  ws_example::DeviceCapture capture(gemm::layout_of(problem, blocks, true), gemm::names());
   using Profiler = ws::FastProfiler<true, ws::Clock::Globaltimer, true>;
+  const ws::EventCost cost = ws::measure_event_cost<Profiler>(gemm::kNumGroups);
+  WS_CUDA(cost.status);
+  ws::CaptureLayout layout = gemm::layout_of(problem, blocks, true);
+  layout.event_cost_ps = cost.picoseconds();
+  ws_example::DeviceCapture capture(layout, gemm::names());
   operands.launch<Profiler>(blocks, problem, capture.argument());
   WS_CUDA(cudaDeviceSynchronize());
   const double error = operands.relative_error();
@@ -79,6 +86,13 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s: cannot write to %s\n", argv[0], options.output.c_str());
     return 2;
   }
+  const ws::Slowdown slowdown = ws::compare_with_clean(
+      [&] { operands.launch<Profiler>(blocks, problem, capture.argument()); },
+      [&] { operands.launch<ws::FastProfiler<false>>(blocks, problem, capture.argument()); });
+  WS_CUDA(slowdown.status);
+  std::printf("profiled / clean: %.4f, between %.4f and %.4f; clean %.3f ms\n",
+              slowdown.ratio.median, slowdown.ratio.low, slowdown.ratio.high,
+              slowdown.clean_ms.median);
   std::printf("%zu spans in %s and %s; relative error %.2e\n", trace.spans.size(), dump.c_str(),
               picture.c_str(), error);
   return error <= gemm::kMaxRelativeError ? 0 : 1;

@@ -39,6 +39,7 @@ inline std::vector<uint64_t> make_capture(const CaptureLayout& layout, const Nam
   side[11] = joined(detail::kSideHeaderWords, detail::kSideLaneWords);
   side[12] = json.empty() ? 0 : joined(names_offset, json.size());
   side[13] = side_words;
+  side[14] = layout.event_cost_ps;
   std::memcpy(side + names_offset, json.data(), json.size());
   return words;
 }

@@ -113,6 +113,7 @@ inline SideBlock read_side_block(const uint64_t* words, size_t available, Proble
   layout.every_tile = high_half(words[9]);
   layout.first_tile = low_half(words[10]);
   layout.tile_after_last = high_half(words[10]);
+  layout.event_cost_ps = low_half(words[14]);
   side.num_slots = words[5];
   side.lane_offset = low_half(words[11]);
   side.lane_words = high_half(words[11]);

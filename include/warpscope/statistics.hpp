@@ -67,7 +67,8 @@ inline std::vector<DurationStatistics> durations_by_group(const Trace& trace) {
   return detail::durations(trace, false);
 }
 
-// A table of durations_by_group to standard output, and under it a line for each problem.
+// A table of durations_by_group to standard output, and under it what an event costs, where the
+// capture says so, and a line for each problem.
 inline void print_durations(const Trace& trace, const std::vector<std::string>& event_names = {},
                             const std::vector<std::string>& group_names = {}) {
   std::printf("%-16s %-16s %9s %12s %12s %12s %12s %12s %12s\n", "group", "event", "count",
@@ -80,6 +81,10 @@ inline void print_durations(const Trace& trace, const std::vector<std::string>& 
                 event.c_str(), static_cast<unsigned long long>(one.count), one.mean_ns,
                 one.median_ns, one.p90_ns, one.p99_ns, static_cast<unsigned long long>(one.min_ns),
                 static_cast<unsigned long long>(one.max_ns));
+  }
+  if (const uint32_t cost_ps = trace.layout.event_cost_ps; cost_ps != 0) {
+    std::printf("recording an event takes %.1f ns here: every span has about that much of it\n",
+                cost_ps / 1e3);
   }
   for (const Problem& problem : trace.problems) std::printf("%s\n", problem.text.c_str());
 }

@@ -168,6 +168,7 @@ struct CaptureLayout {
   uint64_t launch_id = 0;
   uint32_t first_block = 0, block_after_last = 0, every_block = 0;  // window; 0: all, each
   uint32_t first_tile = 0, tile_after_last = 0, every_tile = 0;
+  uint32_t event_cost_ps = 0;  // what recording one event takes on this GPU; 0: not measured
 
   uint64_t lanes() const { return uint64_t{num_blocks} * num_groups; }
   uint64_t stride() const { return write_stride != 0 ? write_stride : lanes(); }

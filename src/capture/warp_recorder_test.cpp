@@ -124,6 +124,7 @@ TEST_F(WarpRecorderTest, LiesInItsKernelOnTheSessionsClock) {
   EXPECT_EQ(line.tick_ps, 32'000);
   EXPECT_EQ(line.kernel, "gemm");
   EXPECT_EQ(line.launch_id, 4711u);
+  EXPECT_EQ(line.event_cost_ps, 17'700);
   EXPECT_EQ(line.blocks, 1);
   EXPECT_EQ(line.groups, 2);
   EXPECT_EQ(line.group_names, (std::vector<std::string>{"tma", "mma"}));
@@ -166,6 +167,7 @@ TEST_F(WarpRecorderTest, Version1AloneIsPlacedByItsLowHalf) {
   EXPECT_EQ(launch().correlation, 42);
   EXPECT_EQ(launch().kernel, "mine");
   EXPECT_FALSE(launch().launch_id);
+  EXPECT_FALSE(launch().event_cost_ps);
   ASSERT_EQ(rows().size(), 4u);
   EXPECT_EQ(rows()[0][span::kStart], 601'000);
   EXPECT_EQ(sink_.value(format::Dict::Name, rows()[0][span::kEvent]), "copy");

@@ -164,6 +164,7 @@ format::WarpLaunch describe_launch(const ws::Trace& trace, const WarpPlace& plac
   if (trace.has_side_block) {
     launch.launch_id = trace.layout.launch_id;
     launch.max_records = trace.layout.max_records;
+    if (trace.layout.event_cost_ps != 0) launch.event_cost_ps = trace.layout.event_cost_ps;
     if (trace.layout.clock == ws::CaptureLayout::Clock::Cycles) launch.clock = "cycles";
     int64_t offered = 0, dropped = 0;
     for (const ws::Lane& lane : trace.lanes) {

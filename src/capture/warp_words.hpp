@@ -19,6 +19,7 @@ class WarpWords {
     layout_.num_groups = groups;
     layout_.max_records = max_records;
     layout_.launch_id = 4711;
+    layout_.event_cost_ps = 17'700;
     words_ = ws::make_capture(layout_, names);
     words_[0] = blocks | uint64_t{groups} << 32;
     used_.resize(layout_.lanes());

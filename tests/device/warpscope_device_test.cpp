@@ -206,6 +206,21 @@ TEST_F(WarpscopeDevice, LanesKnowTheirRankInTheCluster) {
   }
 }
 
+TEST_F(WarpscopeDevice, WhatAnEventCostsIsMeasuredAndInTheCapture) {
+  for (const char* profiler : {"v1", "fast", "v1-cycles", "fast-cycles"}) {
+    const ws::Trace trace = record("cost", profiler);
+    expect_clean(trace, 9 * kGroups);
+    const double cost_ns = trace.layout.event_cost_ps / 1e3;
+    // The same profiler in another kernel, with other neighbours: alike, not equal.
+    for (const ws::Lane& lane : trace.lanes) {
+      const double seen_ns =
+          static_cast<double>(lane.last_ns - lane.first_ns) / (2.0 * kCostRegions);
+      EXPECT_GT(cost_ns, seen_ns / 4) << profiler;
+      EXPECT_LT(cost_ns, seen_ns * 4) << profiler;
+    }
+  }
+}
+
 TEST_F(WarpscopeDevice, TheExamplesCheckThemselves) {
   const std::string output = folder_.path().string();
   const std::vector<std::vector<std::string>> commands = {

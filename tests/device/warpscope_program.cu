@@ -3,6 +3,8 @@
 //   warpscope_program <scenario> <v1|fast|v1-cycles|fast-cycles> <first|last|both> <file>
 // Ends with 1 where something was written outside of the capture, with 2 where CUDA failed.
 
+#include <warpscope/cost.cuh>
+
 #include <map>
 #include <memory>
 #include <string>
@@ -80,6 +82,15 @@ __device__ void mixed(P& p) {
   }
 }
 
+// Events and nothing between them.
+template <typename P>
+__device__ void regions(P& p) {
+#pragma unroll 1
+  for (uint32_t i = 0; i < kCostRegions; ++i) {
+    WS_REGION(p, kShort);
+  }
+}
+
 template <typename P, ws::Clock kClock>
 __global__ void scenario(Scenario which, const __grid_constant__ ws::Capture capture) {
   extern __shared__ __align__(16) char memory[];
@@ -100,6 +111,7 @@ __global__ void scenario(Scenario which, const __grid_constant__ ws::Capture cap
     case Scenario::Tokens: tokens(p); break;
     case Scenario::Window: tiles(p); break;
     case Scenario::Mixed: mixed(p); break;
+    case Scenario::Cost: regions(p); break;
   }
   p.finalize();
 }
@@ -139,7 +151,14 @@ class GuardedCapture {
 };
 
 template <typename P, ws::Clock kClock>
-bool record(Scenario which, const ws::CaptureLayout& layout, const char* path) {
+bool record(Scenario which, ws::CaptureLayout layout, const char* path) {
+  if (which == Scenario::Cost) {
+    const ws::EventCost cost = ws::measure_event_cost<P>();
+    WS_CUDA(cost.status);
+    std::printf("%.2f ns an event, between %.2f and %.2f\n", cost.ns.median, cost.ns.low,
+                cost.ns.high);
+    layout.event_cost_ps = cost.picoseconds();
+  }
   const GuardedCapture capture(layout);
   const bool is_grid = which == Scenario::Grid;
   cudaLaunchConfig_t config = {};

@@ -9,13 +9,14 @@
 // What warpscope_program.cu records and warpscope_device_test.cpp expects of it.
 namespace ws_device_test {
 
-enum class Scenario { Spans, Grid, Overflow, Concurrent, Tokens, Window, Mixed, Cluster };
+enum class Scenario { Spans, Grid, Overflow, Concurrent, Tokens, Window, Mixed, Cluster, Cost };
 
 inline std::map<std::string, Scenario> scenario_names() {
   return {{"spans", Scenario::Spans},       {"grid", Scenario::Grid},
           {"overflow", Scenario::Overflow}, {"concurrent", Scenario::Concurrent},
           {"tokens", Scenario::Tokens},     {"window", Scenario::Window},
-          {"mixed", Scenario::Mixed},       {"cluster", Scenario::Cluster}};
+          {"mixed", Scenario::Mixed},       {"cluster", Scenario::Cluster},
+          {"cost", Scenario::Cost}};
 }
 
 enum : uint32_t { kShort = 0, kKnown = 1, kNumbered = 2, kRange = 3, kTile = 4 };
@@ -32,6 +33,7 @@ inline constexpr uint32_t kTiles = 50, kFirstTile = 5, kEndTile = 42, kEveryTile
 inline constexpr uint32_t kFirstBlock = 1, kEndBlock = 8, kEveryBlock = 3;
 inline constexpr uint32_t kMixedRounds = 70;
 inline constexpr uint32_t kClusterBlocks = 2;
+inline constexpr uint32_t kCostRegions = 500;
 
 inline ws::CaptureLayout layout_of(Scenario scenario, uint32_t multiprocessors) {
   ws::CaptureLayout layout;

@@ -109,7 +109,10 @@ def lane(row, wanted):
 def described(result, expected):
     """The result as golden files describe it, lanes with the members that the file has."""
     found = without_none(
-        num_blocks=result.num_blocks, num_groups=result.num_groups, origin_ns=result.origin_ns
+        num_blocks=result.num_blocks,
+        num_groups=result.num_groups,
+        origin_ns=result.origin_ns,
+        event_cost_ps=result.layout.event_cost_ps or None if result.layout is not None else None,
     )
     if "names" in expected:
         found["names"] = json.loads(result.names.to_json())

@@ -64,6 +64,26 @@ def test_reset_empties_the_buffer_and_keeps_the_side_block():
     assert (result.layout.launch_id, result.names.kernel, result.problems) == (2, "toy", [])
 
 
+def test_what_an_event_costs_is_told_by_the_capture(tmp_path, capsys):
+    prof = ws.Profiler(2, 2, device="cpu", event_cost_ns=17.7)
+    fake_kernel.toy(prof.capture, 2)
+    result = ws.load(prof.save(tmp_path / "dump.bin"))
+    assert result.event_cost_ns == 17.7 and result.layout.event_cost_ps == 17_700
+    result.print_durations()
+    assert "recording an event takes 17.7 ns" in capsys.readouterr().out
+    prof.reset(launch_id=2)
+    fake_kernel.toy(prof.capture, 2)
+    assert prof.decode().event_cost_ns == 17.7
+    unmeasured = ws.Profiler(2, 2, device="cpu")
+    fake_kernel.toy(unmeasured.capture, 2)
+    assert unmeasured.decode().event_cost_ns is None
+    unmeasured.decode().print_durations()
+    assert "recording" not in capsys.readouterr().out
+    for impossible in (-1, 5e6, float("nan")):
+        with pytest.raises(ValueError, match="event_cost_ns"):
+            ws.Profiler(2, 2, device="cpu", event_cost_ns=impossible)
+
+
 def test_summary_by_names_and_by_ids():
     prof = ws.Profiler(2, 2, device="cpu")
     launch(prof)

@@ -17,7 +17,14 @@ from warpscope._command import main
 @pytest.fixture
 def dump(tmp_path):
     prof = ws.Profiler(
-        2, 2, device="cpu", payloads=True, kernel="toy", event_names=["wait", "work"], launch_id=42
+        2,
+        2,
+        device="cpu",
+        payloads=True,
+        kernel="toy",
+        event_names=["wait", "work"],
+        launch_id=42,
+        event_cost_ns=25.5,
     )
     fake_kernel.toy(prof.capture, 2)
     return prof.save(tmp_path / "dump.bin")
@@ -78,6 +85,7 @@ def test_decode_as_json(dump, capsys):
     assert run("decode", dump, "--json") == 0
     report = json.loads(capsys.readouterr().out)
     assert (report["kernel"], report["launch_id"], report["problems"]) == ("toy", 42, [])
+    assert report["event_cost_ns"] == 25.5
     assert len(report["lanes"]) == 4 and report["lanes"][0]["finalised"] is True
     assert {row["event"] for row in report["durations"]} == {"wait", "work"}
 

@@ -223,7 +223,7 @@ ws::Trace decode(const Golden& golden) {
 Json expected(const std::string& name) {
   const auto file = Json::parse(read_text(fs::path(WARPSCOPE_GOLDEN_DIR) / (name + ".json")));
   if (!file) return file.status().message();
-  Json json = picked(*file, {"num_blocks", "num_groups", "origin_ns"});
+  Json json = picked(*file, {"num_blocks", "num_groups", "origin_ns", "event_cost_ps"});
   json.set("names", picked((*file)["names"], {"kernel", "events", "groups", "waits", "flows"}));
   for (const char* records : {"spans", "unmatched", "instants"}) {
     json.set(records, picked_each((*file)[records], kRecordKeys));
@@ -245,6 +245,7 @@ Json shown(const ws::Trace& trace, const Json& expected) {
   Json json = Json::object();
   json.set("num_blocks", trace.num_blocks).set("num_groups", trace.num_groups);
   if (trace.has_origin) json.set("origin_ns", trace.origin_ns);
+  if (trace.layout.event_cost_ps != 0) json.set("event_cost_ps", trace.layout.event_cost_ps);
   const auto names = Json::parse(ws::names_to_json(trace.names));
   json.set("names", names ? *names : Json("not JSON"));
   const bool cycles =

@@ -2,6 +2,7 @@
 // What the host headers offer beyond decoding, and that programs written for wire format v1's
 // published package compile against them.
 #include <gtest/gtest.h>
+#include <warpscope/measured.hpp>
 #include <warpscope_host.hpp>
 
 #include <cstdio>
@@ -212,6 +213,7 @@ TEST(Capture, IsWhatTheDecoderReads) {
   layout.launch_id = 77;
   layout.first_block = 1;
   layout.every_tile = 4;
+  layout.event_cost_ps = 17'700;
   ws::Names names;
   names.events[0] = "wait";
   const std::vector<uint64_t> words = ws::make_capture(layout, names);
@@ -229,6 +231,7 @@ TEST(Capture, IsWhatTheDecoderReads) {
   EXPECT_EQ(trace.layout.launch_id, 77U);
   EXPECT_EQ(trace.layout.first_block, 1U);
   EXPECT_EQ(trace.layout.every_tile, 4U);
+  EXPECT_EQ(trace.layout.event_cost_ps, 17'700U);
   EXPECT_EQ(trace.names.event(0), "wait");
 }
 
@@ -239,6 +242,24 @@ TEST(Capture, RefusesImpossibleLayouts) {
   layout.num_groups = 2;
   layout.max_records = 4;
   EXPECT_TRUE(ws::make_capture(layout).empty());
+}
+
+TEST(Measured, IsTheMiddleAndWhatItLiesBetween) {
+  const ws::Measured none = ws::summarize({});
+  EXPECT_EQ(none.median, 0);
+  // Few measurements tell no more than all of them.
+  const ws::Measured few = ws::summarize({3, 1, 2, 4});
+  EXPECT_EQ(few.median, 2.5);
+  EXPECT_EQ(few.low, 1);
+  EXPECT_EQ(few.high, 4);
+  // Of 25 the 8th to the 18th: wild ones at both ends move nothing.
+  std::vector<double> many;
+  for (int i = 0; i < 21; ++i) many.push_back(100 + i);
+  many.insert(many.end(), {-1e9, 0, 1e9, 2e9});
+  const ws::Measured one = ws::summarize(many);
+  EXPECT_EQ(one.median, 110);
+  EXPECT_EQ(one.low, 105);
+  EXPECT_EQ(one.high, 115);
 }
 
 TEST(Convert, MakesV1OfADialect) {

@@ -176,6 +176,7 @@ def _report(result: TraceResult) -> dict[str, object]:
     return {
         "kernel": result.names.kernel or None,
         "launch_id": result.layout.launch_id if result.layout is not None else None,
+        "event_cost_ns": result.event_cost_ns,
         "origin_ns": result.origin_ns,
         "num_blocks": result.num_blocks,
         "num_groups": result.num_groups,

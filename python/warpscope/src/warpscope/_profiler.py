@@ -32,6 +32,9 @@ from ._side import (
 from ._wire import MAX_LANES
 
 
+_MAX_EVENT_COST_NS = 4_000_000  # picoseconds are 32 bits
+
+
 class Capture(ctypes.Structure):
     """ws::Capture of warpscope.cuh: all that a kernel has to know, as one argument by value. CuPy
     takes it as numpy.asarray(capture), the driver API by its address, others as bytes(capture)."""
@@ -75,6 +78,7 @@ class Profiler:
         blocks: Optional[range] = None,
         tiles: Optional[range] = None,
         launch_id: int = 0,
+        event_cost_ns: float = 0,
         kernel: str = "",
         event_names: Optional[NamesById] = None,
         group_names: Optional[NamesById] = None,
@@ -85,7 +89,8 @@ class Profiler:
         take `capture`: where records lie (`placement` "strided" or "lanes"), what they count
         (`clock` "globaltimer" or "cycles"), which of too many are kept (`policy` "first", "last" or
         "both"), room for `payloads` and tokens, the `blocks` and `tiles` to record as ranges, and
-        what the side block says of the launch, so that nothing has to be repeated when decoding.
+        what the side block says of the launch, so that nothing has to be repeated when decoding:
+        also what an event costs, where that was measured.
         """
         for name, value in (
             ("num_blocks", num_blocks),
@@ -111,6 +116,8 @@ class Profiler:
             raise ValueError("placement lanes needs an even max_records_per_lane")
         if payloads and not side:
             raise ValueError("payloads lie behind the side block: they need side=True")
+        if not 0 <= event_cost_ns <= _MAX_EVENT_COST_NS:
+            raise ValueError(f"event_cost_ns {event_cost_ns} is not from 0 to {_MAX_EVENT_COST_NS}")
         self.num_blocks = num_blocks
         self.num_groups = num_groups
         self.max_records_per_lane = max_records_per_lane
@@ -130,6 +137,7 @@ class Profiler:
             launch_id,
             Window.of(blocks),
             Window.of(tiles),
+            round(event_cost_ns * 1e3),
         )
         self.num_slots = self._layout.num_slots
         self._side = make_side_block(self._layout, self.names) if side else None

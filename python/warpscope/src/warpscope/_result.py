@@ -117,6 +117,13 @@ class TraceResult:
         """One entry for each (block, group) that recorded something or was initialised."""
         return self._lanes
 
+    @property
+    def event_cost_ns(self) -> Optional[float]:
+        """What recording one event took, where the capture says so. Every span has about that much
+        of it."""
+        cost_ps = self.layout.event_cost_ps if self.layout is not None else 0
+        return cost_ps / 1e3 if cost_ps else None
+
     def event_name(self, event_id: int) -> str:
         return self.names.events.get(event_id, f"event_{event_id}")
 
@@ -133,9 +140,15 @@ class TraceResult:
         return _statistics.Summary(self)
 
     def print_durations(self, file: Optional[TextIO] = None) -> None:
-        """A table of the summary and every problem, to standard output or `file`."""
+        """A table of the summary, what an event costs and every problem, to standard output or `file`."""
         out = sys.stdout if file is None else file
         print(_statistics.table(self), file=out)
+        if self.event_cost_ns is not None:
+            print(
+                f"recording an event takes {self.event_cost_ns:.1f} ns here: every span has about "
+                "that much of it",
+                file=out,
+            )
         for problem in self.problems:
             print(f"note: {problem.text}", file=out)
 

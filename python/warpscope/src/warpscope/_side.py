@@ -181,6 +181,7 @@ class Layout:
     launch_id: int = 0
     blocks: Window = Window()
     tiles: Window = Window()
+    event_cost_ps: int = 0  # what recording one event takes; 0: not measured
 
     @property
     def lanes(self) -> int:
@@ -227,6 +228,7 @@ def make_side_block(layout: Layout, names: Names) -> Words:
         _pair(HEADER_WORDS, LANE_WORDS),
         _pair(names_at if text else 0, len(text)),
         _pair(len(words), 0),
+        _pair(layout.event_cost_ps, 0),
     ]
     words[: len(header)] = header
     words[names_at:].view(np.uint8)[: len(text)] = np.frombuffer(text, dtype=np.uint8)
@@ -271,6 +273,7 @@ def parse_side_block(words: Words) -> SideBlock:
         launch_id=header[6],
         blocks=Window(low[8], high[8], low[9]),
         tiles=Window(low[10], high[10], high[9]),
+        event_cost_ps=low[14],
     )
     if not 0 < layout.lanes <= MAX_LANES or layout.max_records == 0:
         raise BadSideBlock(
