@@ -55,7 +55,6 @@ test_main() {
   test_stage portable
   stage python-tests python_stage
   stage python-oldest python_stage --oldest
-  stage python-others python_stage --others
 }
 
 # stage <name> <command...>: runs it with its output in a log; ends the run when it fails.
