@@ -2,6 +2,15 @@
 // What one in-kernel event costs: regions in a loop, with a profiler and with that profiler
 // compiled out, alternately. One leader for each group of 128 threads; 1 block to one on every
 // multiprocessor; one group a block and four. About 10 seconds.
+//
+// Fast path and v1 are compared as one program would use them: the same kernel, the same
+// ws::Capture with its window, policy, counts and side block. Beside them, to read both by, without
+// a bar:
+// - v1, init as published: ws::Profiler as existing programs call it. No policy, no window: what
+//   does not have to be decided in the kernel costs nothing, and an empty loop shows little of what
+//   is left between it and the fast path. bench/gpu/warpscope_gemm.cu shows a real kernel.
+// - plain v1: the least that the format asks for; no cap, no counts.
+// - the timer read alone: what no profiler can go below, used at once and used later.
 
 #include <cmath>
 #include <memory>
@@ -85,6 +94,15 @@ class PlainV1 : public ws::DisabledProfiler {
   uint64_t* next_ = nullptr;
   uint32_t stride_ = 0, tag_ = 0;
   bool is_leader_ = false;
+};
+
+// ws::Profiler by the init of the published package.
+class PublishedV1 : public ws::Profiler<true> {
+ public:
+  __device__ void init(const ws::Capture& capture, Ring&, uint32_t group, bool is_leader) {
+    ws::Profiler<true>::init(capture.words, capture.write_stride, group, capture.num_groups,
+                             capture.num_blocks, is_leader, capture.max_records);
+  }
 };
 
 // `gap` operations between events that depend on one another.
@@ -187,6 +205,7 @@ const Variant kVariants[] = {
     {"timer read and compared", false, &Measurement::cost<TimerOnly<true>>},
     {"plain v1", false, &Measurement::cost<PlainV1<FencePlace::BeforeEach>>},
     {"plain v1, fence behind begin", false, &Measurement::cost<PlainV1<FencePlace::BehindBegin>>},
+    {"v1, init as published", false, &Measurement::cost<PublishedV1>},
     {"v1", false, &Measurement::cost<V1>},
     {"v1, cycle clock", false, &Measurement::cost<ws::Profiler<true, ws::Clock::Cycles>>},
     {"fast path", true, &Measurement::cost<Fast>},
@@ -194,7 +213,7 @@ const Variant kVariants[] = {
     {"fast path, extended", true,
      &Measurement::cost<ws::FastProfiler<true, ws::Clock::Globaltimer, true>>},
 };
-constexpr size_t kPlainV1 = 2, kV1 = 4, kFast = 6;
+constexpr size_t kPublishedV1 = 4, kV1 = 5, kFast = 7;
 constexpr size_t kNumVariants = std::size(kVariants);
 
 std::string described(const Shape& shape) {
@@ -203,16 +222,16 @@ std::string described(const Shape& shape) {
          (shape.gap == 0 ? "" : ", " + std::to_string(shape.gap) + " operations between");
 }
 
-// The fast path against v1, the profiler and the least there can be.
+// The fast path against v1 by the same argument, and as published.
 struct Ratios {
-  bench::Ratio to_v1, to_plain_v1;
+  bench::Ratio to_v1, to_published_v1;
 };
 
 // Every variant against the same loop without, round by round.
 Ratios measure(bench::Report& report, const Shape& shape, bool& is_complete) {
   Measurement measurement(shape);
   std::vector<std::vector<double>> costs(kNumVariants);
-  std::vector<double> to_v1, to_plain_v1;
+  std::vector<double> to_v1, to_published_v1;
   for (int round = 0; round < kRounds + 1; ++round) {
     const double off = (measurement.*kOff.cost)(false);
     std::vector<double> now(kNumVariants);
@@ -224,7 +243,7 @@ Ratios measure(bench::Report& report, const Shape& shape, bool& is_complete) {
     if (round == 0) continue;  // the code is loaded, the clocks rise
     for (size_t v = 0; v < kNumVariants; ++v) costs[v].push_back(now[v]);
     to_v1.push_back(now[kFast] / now[kV1]);
-    to_plain_v1.push_back(now[kFast] / now[kPlainV1]);
+    to_published_v1.push_back(now[kFast] / now[kPublishedV1]);
   }
   for (size_t v = 0; v < kNumVariants; ++v) {
     report.difference(std::string(kVariants[v].name) + ", " + described(shape),
@@ -234,7 +253,7 @@ Ratios measure(bench::Report& report, const Shape& shape, bool& is_complete) {
     (measurement.*kVariants[v].cost)(kVariants[v].is_in_lanes);
     is_complete = is_complete && measurement.is_complete(kVariants[v].is_in_lanes);
   }
-  return {bench::summarize_ratios(to_v1), bench::summarize_ratios(to_plain_v1)};
+  return {bench::summarize_ratios(to_v1), bench::summarize_ratios(to_published_v1)};
 }
 
 }  // namespace
@@ -252,13 +271,13 @@ int main(int argc, char** argv) {
       const Shape shape = {blocks, groups, 0};
       const Ratios ratios = measure(report, shape, is_complete);
       report.ratio("fast path / v1, " + described(shape), ratios.to_v1, bench::at_most(bar));
-      report.ratio("fast path / plain v1, " + described(shape), ratios.to_plain_v1,
-                   bench::at_most(bar));
+      report.ratio("fast path / v1, init as published, " + described(shape),
+                   ratios.to_published_v1);
     }
     const Shape spread = {all, groups, 64};
     const Ratios ratios = measure(report, spread, is_complete);
     report.ratio("fast path / v1, " + described(spread), ratios.to_v1);
-    report.ratio("fast path / plain v1, " + described(spread), ratios.to_plain_v1);
+    report.ratio("fast path / v1, init as published, " + described(spread), ratios.to_published_v1);
   }
   report.value("captures that lack a record", is_complete ? 0 : 1, "captures", bench::at_most(0));
   return report.finish();
