@@ -355,12 +355,11 @@ void CuptiTracer::watch_silence() {
 
 void CuptiTracer::leave_to_others() {
   is_others_ = true;
-  const Availability why{
-      false, "callbacks_taken_over",
-      "the program's last calls brought no records: another profiler of this process has taken "
-      "them over, and CUPTI is left to it",
-      "let one profiler run at a time (torch.profiler, nsys)"};
-  tell(why.reason, session_now(), why.detail, why.hint);
+  const Availability why{false, "callbacks_taken_over",
+                         "the program's last calls brought no records: another profiler of this "
+                         "process has taken them over, and CUPTI is left to it",
+                         "let one profiler run at a time (torch.profiler, nsys)"};
+  tell("callbacks_taken_over", session_now(), why.detail, why.hint);
   tell_lacking("activity_records", "on", "in part", why);
 }
 
