@@ -40,9 +40,10 @@ std::vector<ScopeCounter> CounterCurves::increases(const Tables& tables,
     const double least = static_cast<double>(increase.least);
     const double most = static_cast<double>(increase.most);
     if (most - least > kMaxDoubt * most) {
-      const Unknown unknown{"counters are read too seldom for scopes this short",
-                            "count in scopes that take longer, or divide by hand what the program "
-                            "counts"};
+      const Unknown unknown{
+          "they were sampled too seldom to tell what grew inside from what grew outside",
+          "count in scopes that take longer, or divide by hand what the program "
+          "counts"};
       out.push_back({tables.name(name), unknown, unknown});
       continue;
     }

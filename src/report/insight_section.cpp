@@ -38,26 +38,28 @@ void write_evidence(Page& page, const Insight& insight) {
     const analysis::Evidence& evidence = insight.evidence[i];
     std::string text;
     // What the insight itself says already is not said again.
+    const auto is_told = [&](const std::string& what) {
+      return insight.detail.find(what) != std::string::npos ||
+             insight.title.find(what) != std::string::npos;
+    };
     const auto part = [&](std::string_view before, const std::string& what) {
-      if (what.empty() || insight.detail.find(what) != std::string::npos ||
-          insight.title.find(what) != std::string::npos) {
-        return;
-      }
+      if (what.empty() || is_told(what)) return;
       text += fmt::format("{}{}{}", text.empty() ? "" : ", ", before, what);
     };
-    part("", evidence.text);
+    constexpr size_t kFewWords = 16;  // "the longest" may stand anywhere
+    if (evidence.text.size() < kFewWords || !is_told(evidence.text)) text = evidence.text;
     part("", evidence.kernel);
     if (!evidence.file.empty()) {
       part("at ",
            evidence.line > 0 ? fmt::format("{}:{}", evidence.file, evidence.line) : evidence.file);
     }
     part("in ", evidence.scope);
-    const bool is_told = text.empty();
     if (evidence.device) part("", fmt::format("GPU {}", *evidence.device));
     if (evidence.start_ns) part("", "from " + duration_text(*evidence.start_ns));
-    if (evidence.start_ns && !text.empty() && (!is_told || page.has_timeline())) {
+    if (text.empty()) continue;
+    if (evidence.start_ns) {
       page.moment(7, text, *evidence.start_ns, evidence.end_ns.value_or(*evidence.start_ns), 2);
-    } else if (!is_told) {
+    } else {
       page.paragraph(7, text, Tone::Plain, 2);
     }
   }
@@ -75,8 +77,7 @@ void write_headline(Page& page, std::span<const Insight> insights) {
     page.paragraph(2, fmt::format("{}. {}: about {}", ++shown, insight.title, gain_text(insight)),
                    tone_of(insight), 3);
   }
-  if (shown > 0)
-    page.paragraph(2, "Gains may overlap. What to do about it: insights, below.");
+  if (shown > 0) page.paragraph(2, "Gains may overlap. What to do about it: insights, below.");
 }
 
 void write_insights(Page& page, std::span<const Insight> insights, size_t top) {
