@@ -20,13 +20,26 @@ size_t correlation_of(const format::KindSpec& kind) {
 }  // namespace
 
 void PendingTable::add(const format::Batch& batch, const format::Dictionaries& dictionaries) {
-  if (batch.kind() != format::Kind::Pending) {
-    const size_t correlation =
-        pending_.empty() ? format::kNoColumn : correlation_of(batch.kind_spec());
-    if (correlation == format::kNoColumn || !batch.has(correlation)) return;
-    for (const int64_t id : batch.column(correlation)) pending_.erase(id);
+  if (batch.kind() == format::Kind::Pending) {
+    add_pending(batch, dictionaries);
     return;
   }
+  const size_t correlation = correlation_of(batch.kind_spec());
+  if (correlation == format::kNoColumn || !batch.has(correlation)) return;
+  const std::vector<int64_t>& ids = batch.column(correlation);
+  if (!pending_.empty()) {
+    for (const int64_t id : ids) pending_.erase(id);
+  }
+  Rows& latest = latest_[static_cast<size_t>(batch.kind())];
+  latest.ids = ids;
+  latest.times_ns.clear();
+  if (const size_t time = first_time(batch.kind_spec()); batch.has(time)) {
+    latest.times_ns = batch.column(time);
+  }
+}
+
+void PendingTable::add_pending(const format::Batch& batch,
+                               const format::Dictionaries& dictionaries) {
   names_.resolve(batch, column::kFunction, dictionaries, row_names_);
   for (size_t row = 0; row < batch.rows() && pending_.size() < kMaxPending; ++row) {
     const int64_t id = batch.at(column::kCorrelation, row);
@@ -36,6 +49,15 @@ void PendingTable::add(const format::Batch& batch, const format::Dictionaries& d
                     batch.at(column::kDevice, row, -1),
                     id,
                     batch.at(column::kScope, row)};
+  }
+  for (const Rows& rows : latest_) {
+    for (size_t row = 0; row < rows.times_ns.size(); ++row) {
+      const auto found = pending_.find(rows.ids[row]);
+      // A row from before the call is that of another one with its id.
+      if (found != pending_.end() && rows.times_ns[row] >= found->second.time_ns) {
+        pending_.erase(found);
+      }
+    }
   }
 }
 

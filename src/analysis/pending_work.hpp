@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -10,8 +11,9 @@
 #include "format/batch.hpp"
 #include "format/session_reader.hpp"
 
-// What had begun and not ended when the log ends: `pending` rows without a later row of the same
-// correlation id. Looks at other rows only while there are any. One thread.
+// What had begun and not ended when the log ends: `pending` rows without another row of the same
+// correlation id. That one comes later, or, because a flush writes its rows kind by kind, right
+// before: the latest batch of each kind is remembered. One thread.
 namespace gpufl::analysis {
 
 struct PendingWork {
@@ -33,9 +35,15 @@ class PendingTable {
  private:
   static constexpr size_t kMaxPending = 65'536;
 
+  struct Rows {
+    std::vector<int64_t> ids, times_ns;
+  };
+  void add_pending(const format::Batch& batch, const format::Dictionaries& dictionaries);
+
   NameTable& names_;
   std::unordered_map<int64_t, PendingWork> pending_;  // by correlation id
-  std::vector<uint32_t> row_names_;                   // scratch
+  std::array<Rows, format::kKindCount> latest_;
+  std::vector<uint32_t> row_names_;  // scratch
 };
 
 }  // namespace gpufl::analysis

@@ -45,5 +45,21 @@ TEST(PendingTable, KeepsWhatNoLaterRowEnds) {
   EXPECT_EQ(left[1].scope, 9);
 }
 
+TEST(PendingTable, RowsOfTheSameFlushStandBefore) {
+  NameTable names;
+  const format::Dictionaries dictionaries;
+  PendingTable table(names);
+  Batch kernel(Kind::Kernel);
+  kernel.mutable_column(format::kernel_column::kStart) = {900, 1'200, 1'300};
+  kernel.mutable_column(format::kernel_column::kCorrelation) = {1, 2, 77};
+  kernel.set_rows(3);
+  table.add(kernel, dictionaries);
+  table.add(pending({1, 2, 3}), dictionaries);
+  const auto left = table.finish();
+  ASSERT_EQ(left.size(), 2u);
+  EXPECT_EQ(left[0].correlation, 3);
+  EXPECT_EQ(left[1].correlation, 1) << "what began before the call is another one";
+}
+
 }  // namespace
 }  // namespace gpufl::analysis
