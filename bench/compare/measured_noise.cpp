@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "base/json.hpp"
@@ -103,6 +106,11 @@ base::Result<Noise> measured_noise(std::string_view json) {
     if (!std::isfinite(spread)) return bad;
   }
   return noise;
+}
+
+base::Result<Noise> load_measured_noise(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return measured_noise(std::string(std::istreambuf_iterator<char>(stream), {}));
 }
 
 }  // namespace gpufl::bench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <string_view>
 
 #include "base/status.hpp"
@@ -12,5 +13,7 @@
 namespace gpufl::bench {
 
 base::Result<Noise> measured_noise(std::string_view json);
+// Of a file; h200_noise.json is that of an H200.
+base::Result<Noise> load_measured_noise(const std::filesystem::path& file);
 
 }  // namespace gpufl::bench

@@ -61,11 +61,25 @@ TEST(MeasuredNoise, CountsRunsThatWereDisturbed) {
   EXPECT_EQ(found->disturbed_runs, 0.1);
 }
 
+// What is assumed where nobody measured is the more careful.
+TEST(MeasuredNoise, AnH200DiffersByLessThanIsAssumed) {
+  const auto found = load_measured_noise(GPUFL_MEASURED_NOISE);
+  ASSERT_TRUE(found) << found.status().text();
+  const Noise assumed;
+  EXPECT_NEAR(found->run, 0.0004, 0.0001);
+  EXPECT_NEAR(found->kernel, 0.0011, 0.0001);
+  EXPECT_NEAR(found->drift, 0.0006, 0.0001);
+  EXPECT_NEAR(found->host, 0.045, 0.001);
+  EXPECT_LT(found->kernel, assumed.kernel);
+  EXPECT_EQ(found->disturbed_runs, assumed.disturbed_runs);
+}
+
 TEST(MeasuredNoise, NothingWithoutRunsOfTheSameKernels) {
   EXPECT_FALSE(measured_noise("{}"));
   EXPECT_FALSE(measured_noise(R"({"runs":[{},{}]})"));
   EXPECT_FALSE(measured_noise(runs_with({}, 1)));
   EXPECT_FALSE(measured_noise("["));
+  EXPECT_FALSE(load_measured_noise("no such file"));
 }
 
 }  // namespace

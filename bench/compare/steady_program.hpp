@@ -12,12 +12,13 @@
 #include "bench/compare/random_noise.hpp"
 
 // Sessions of a program that is always the same. Launches are those of a training run recorded on
-// an H200, in its order; each takes as long as a recorded launch of its configuration did. How runs
-// differ is assumed: as a whole, each kernel from run to run, with a drift within a run; a few runs
-// are disturbed. Deterministic.
+// an H200, in its order; each takes as long as a recorded launch of its configuration did. Runs
+// differ as a whole, in each kernel, and with a drift within a run; a few are disturbed: by how
+// much, Noise says. Deterministic.
 namespace gpufl::bench {
 
-// Spreads are standard deviations of logarithms.
+// Spreads are standard deviations of logarithms: what is assumed where nobody measured
+// (measured_noise.hpp).
 struct Noise {
   double run = 0.005;            // all kernels of a run: clocks and temperature
   double kernel = 0.005;         // one kernel in a run: where its memory lies
