@@ -11,7 +11,7 @@ const TRACK_GAP = 6;
 const MIN_SPAN_NS = 50;
 const MIN_TEXT_WIDTH = 36;
 const MIN_ALPHA = 0.15;
-const MAX_NARROW = 20; // the part of a view that is too small to be seen in it
+const MAX_NARROW = 4; // a part of a view smaller than this has no room for lanes
 const UNITS_OF_TIME = [["s", 1e9], ["ms", 1e6], ["us", 1e3]];
 
 function formatTime(ns) {
