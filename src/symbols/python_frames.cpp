@@ -112,29 +112,34 @@ std::span<const uint8_t> line_table_of(const PythonLayout& layout, const char* c
           static_cast<size_t>(load<int64_t>(bytes, layout.bytes_size))};
 }
 
-uint64_t fingerprint_of(const PythonLayout& layout, const char* code, const char* name) {
+uint64_t fingerprint_of(const PythonLayout& layout, const char* code) {
+  const auto* name = load<const char*>(code, layout.code_name);
   const Characters characters = characters_of(layout, name);
   const std::span<const uint8_t> table = line_table_of(layout, code);
   return fingerprint(characters.data, characters.bytes()) ^
          fingerprint(reinterpret_cast<const char*>(table.data()), table.size());
 }
 
-}  // namespace
-
-bool PythonPlaces::is_equal(const Place& a, const Place& b) {
-  return a.code == b.code && a.offset == b.offset && a.filename == b.filename && a.name == b.name &&
-         a.first_line == b.first_line && a.fingerprint == b.fingerprint;
+// Which of the code objects that lay there it is.
+uint64_t identity_of(const PythonLayout& layout, const char* code) {
+  const auto first_line = load<uint32_t>(code, layout.code_first_line);
+  if (layout.code_version != 0) {
+    // 0 where the interpreter has run out of numbers.
+    const auto version = load<uint32_t>(code, layout.code_version);
+    if (version != 0) return uint64_t{version} << 32 | first_line;
+  }
+  const uint64_t texts = mix_hash(load<uintptr_t>(code, layout.code_filename),
+                                  load<uintptr_t>(code, layout.code_name));
+  return mix_hash(mix_hash(texts, fingerprint_of(layout, code)), first_line);
 }
+
+}  // namespace
 
 uint32_t PythonPlaces::intern(const PythonLayout& layout, const char* code,
                               int64_t offset) noexcept {
-  const auto* name = load<const char*>(code, layout.code_name);
   const Place place{.code = reinterpret_cast<uintptr_t>(code),
-                    .filename = load<uintptr_t>(code, layout.code_filename),
-                    .name = reinterpret_cast<uintptr_t>(name),
-                    .fingerprint = fingerprint_of(layout, code, name),
+                    .identity = identity_of(layout, code),
                     .offset = offset,
-                    .first_line = load<int32_t>(code, layout.code_first_line),
                     .line = 0,
                     .function_text = 0,
                     .file_text = 0,
@@ -152,13 +157,15 @@ uint32_t PythonPlaces::intern(const PythonLayout& layout, const char* code,
   const auto text = [&](uintptr_t object) {
     return texts_.intern(text_of(characters_of(layout, at_address(object)), buffer));
   };
-  place.function_text = text(place.name);
-  place.file_text = text(place.filename);
+  const char* code = at_address(place.code);
+  const auto first_line = load<int32_t>(code, layout.code_first_line);
+  place.function_text = text(load<uintptr_t>(code, layout.code_name));
+  place.file_text = text(load<uintptr_t>(code, layout.code_filename));
   place.is_users = origin_of_python(texts_.text(place.file_text)) == Origin::User;
-  const std::span<const uint8_t> table = line_table_of(layout, at_address(place.code));
+  const std::span<const uint8_t> table = line_table_of(layout, code);
   place.line = static_cast<int32_t>(layout.line_table_is_pairs
-                                        ? line_in_pairs(table, place.first_line, place.offset)
-                                        : line_in_locations(table, place.first_line, place.offset));
+                                        ? line_in_pairs(table, first_line, place.offset)
+                                        : line_in_locations(table, first_line, place.offset));
   places_[id] = place;
   return ids_.publish(hash, id, [&](uint32_t other) { return is_equal(places_[other], place); });
 }

@@ -16,7 +16,8 @@ namespace gpufl::symbols {
 
 // Places in Python code by (code object, instruction), from 1. Their names are copied at the first
 // sight. A code object that came to lie where a freed one was, as its names may have done too, is
-// told by its first line and by both ends of its name and of its line table.
+// told by the number that the interpreter gave it; before 3.12, which gives none, by its first line
+// and by both ends of its name and of its line table.
 class PythonPlaces {
  public:
   // `texts` keeps the names; it outlives this.
@@ -36,16 +37,17 @@ class PythonPlaces {
 
  private:
   struct Place {
-    uintptr_t code, filename, name;
-    uint64_t fingerprint;  // of what lies there
+    uintptr_t code;
+    uint64_t identity;
     int64_t offset;
-    int32_t first_line;
     int32_t line;
     uint32_t function_text, file_text;
     bool is_users;
   };
 
-  static bool is_equal(const Place& a, const Place& b);
+  static bool is_equal(const Place& a, const Place& b) {
+    return a.code == b.code && a.offset == b.offset && a.identity == b.identity;
+  }
   uint32_t add(const PythonLayout& layout, uint64_t hash, Place place) noexcept;
 
   IdTable ids_;

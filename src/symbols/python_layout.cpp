@@ -56,6 +56,7 @@ constexpr PythonLayout kPython312{.entry = PythonLayout::Entry::Shim,
                                   .code_first_line = 68,
                                   .code_line_table = 136,
                                   .code_instructions = 192,
+                                  .code_version = 92,
                                   .ascii_data = 40,
                                   .compact_data = 56};
 
@@ -70,6 +71,7 @@ constexpr PythonLayout kPython313{.entry = PythonLayout::Entry::Shim,
                                   .code_first_line = 68,
                                   .code_line_table = 136,
                                   .code_instructions = 200,
+                                  .code_version = 92,
                                   .ascii_data = 40,
                                   .compact_data = 56};
 
@@ -113,6 +115,8 @@ void apply(const DebugOffsets& said, PythonLayout& layout) {
   set(layout.frame_entry, said.frame.owner);
   set(layout.code_filename, said.code.filename);
   set(layout.code_name, said.code.qualname);
+  // It does not tell where this is, which lies behind the first line.
+  if (said.code.firstlineno != layout.code_first_line) layout.code_version = 0;
   set(layout.code_first_line, said.code.firstlineno);
   set(layout.code_line_table, said.code.linetable);
   set(layout.code_instructions, said.code.co_code_adaptive);

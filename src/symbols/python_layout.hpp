@@ -27,6 +27,7 @@ struct PythonLayout {
   uint16_t frame_entry = 0;  // Flag: is_entry; Shim: owner
   uint16_t code_filename = 0, code_name = 0, code_first_line = 0, code_line_table = 0;
   uint16_t code_instructions = 0;  // not of 3.10
+  uint16_t code_version = 0;       // a number that no other code object had; 0: none before 3.12
   uint16_t object_type = 8;
   uint16_t bytes_size = 16, bytes_data = 32;
   uint16_t text_length = 16, text_state = 32, ascii_data = 0, compact_data = 0;

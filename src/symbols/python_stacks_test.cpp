@@ -85,6 +85,7 @@ std::map<std::string, int> numbers(const PythonLayout& layout) {
           {"code_first_line", layout.code_first_line},
           {"code_line_table", layout.code_line_table},
           {"code_instructions", layout.code_instructions},
+          {"code_version", layout.code_version},
           {"object_type", layout.object_type},
           {"bytes_size", layout.bytes_size},
           {"bytes_data", layout.bytes_data},

@@ -48,6 +48,9 @@ int main(void) {
   SAY("code_filename", PyCodeObject, co_filename);
   SAY("code_first_line", PyCodeObject, co_firstlineno);
   SAY("code_line_table", PyCodeObject, co_linetable);
+#if PY_VERSION_HEX >= 0x030c0000
+  SAY("code_version", PyCodeObject, co_version);
+#endif
   SAY("object_type", PyObject, ob_type);
   SAY("bytes_size", PyVarObject, ob_size);
   SAY("bytes_data", PyBytesObject, ob_sval);

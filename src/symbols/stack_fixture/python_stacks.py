@@ -187,6 +187,39 @@ def code_is_replaced():
         space[f"made_{i}"]()
 
 
+LIBRARY_CODE = """
+def inner():
+  return record(), truth(sys._getframe())
+
+def outer():
+
+  return inner()
+"""
+
+
+def line_of_the_program():
+    """Python's frames alone, out to the innermost of the program's own file."""
+
+    def check_line(stack, expected):
+        lines = frames(stack)
+        check(lines, expected)
+        assert lines == python_part(lines), lines
+
+    for library in (HOLDS_LOCK, GIVES_LOCK):
+        record = library.probe_record_python_line
+        stack, here = record(), truth(sys._getframe())
+        check_line(stack, here[:1])
+        names = {"record": record, "truth": truth, "sys": sys}
+        exec(compile(LIBRARY_CODE, "/usr/lib/python3/dist-packages/library.py", "exec"), names)
+        for name, depth in (("inner", 2), ("outer", 3)):
+            stack, here = names[name]()
+            check_line(stack, here[:depth])
+        # Nothing of the program's own stands there.
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            stack, here = pool.submit(names["outer"]).result()
+        check_line(stack, here)
+
+
 def deep():
     def recurse(n):
         if n > 0:
@@ -204,11 +237,16 @@ def thread_without_python():
     libc = ctypes.CDLL(None)
     result = ctypes.c_void_p()
     thread = ctypes.c_ulong()
-    routine = ctypes.cast(GIVES_LOCK.probe_record, ctypes.c_void_p)
-    assert libc.pthread_create(ctypes.byref(thread), None, routine, None) == 0
-    assert libc.pthread_join(thread, ctypes.byref(result)) == 0
-    lines = frames(result.value & 0xFFFFFFFF)
+
+    def recorded(function):
+        routine = ctypes.cast(function, ctypes.c_void_p)
+        assert libc.pthread_create(ctypes.byref(thread), None, routine, None) == 0
+        assert libc.pthread_join(thread, ctypes.byref(result)) == 0
+        return (result.value or 0) & 0xFFFFFFFF
+
+    lines = frames(recorded(GIVES_LOCK.probe_record))
     assert lines and not python_part(lines), lines
+    assert recorded(GIVES_LOCK.probe_record_python_line) == 0
 
 
 def limitations():
@@ -243,6 +281,7 @@ def main():
     𐌀𐌁()
     interleaved()
     code_is_replaced()
+    line_of_the_program()
     deep()
     thread_without_python()
     with concurrent.futures.ThreadPoolExecutor(4) as pool:

@@ -18,6 +18,11 @@ PROBE_EXPORT uint32_t probe_record() {
   return id;
 }
 
+PROBE_EXPORT uint32_t probe_record_python_line() {
+  StackTable::instance().refresh();
+  return StackTable::instance().record_python_line();
+}
+
 // Calls back: what lies between two runs of an interpreter.
 PROBE_EXPORT __attribute__((noinline)) uint32_t probe_call(uint32_t (*callback)()) {
   const uint32_t id = callback();
