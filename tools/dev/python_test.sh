@@ -100,6 +100,8 @@ python_test_torch() {
   STANDIN_CUPTI=$root/build/release/standin/cupti/libcupti.so \
     "$clean/bin/python" -m pytest -p no:cacheprovider python/tests/test_torch_labels.py \
     python/tests/test_training.py python/tests/test_notebook.py python/tests/test_examples.py "$@"
+  # PyTorch brings Triton.
+  (cd python/warpscope && PYTHONPATH=src "$root/$clean/bin/python" -m pytest -p no:cacheprovider tests/test_triton.py)
 }
 
 cache_tag() { "$1" -c 'import sys; print(sys.implementation.cache_tag)'; }
