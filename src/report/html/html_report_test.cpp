@@ -75,11 +75,12 @@ TEST(HtmlReportTest, ARunOfSeveralProcesses) {
     session.kernel("gemm", 100, 50);
     session.data.summary.header.rank = rank;
     session.data.summary.header.process = "train";
+    session.data.summary.header.pid = 40 + rank;
     run.sessions.push_back(session.finish());
     run.offset_ns.push_back(rank * 1000);
   }
   const std::string html = html_report({run, analysis::analyze_run(run), {}}, {{}, {}});
-  EXPECT_NE(html.find("<summary>rank 1: train (pid"), std::string::npos);
+  EXPECT_NE(html.find("<summary>rank 1: train (pid 41)"), std::string::npos);
   const base::Json picture = picture_of(html);
   ASSERT_EQ(picture["tracks"].items().size(), 2u);
   // On one axis.
@@ -87,11 +88,27 @@ TEST(HtmlReportTest, ARunOfSeveralProcesses) {
             1100);
 }
 
-TEST(HtmlReportTest, InsightsComeFirstAndLeadToTheirTime) {
+TEST(HtmlReportTest, TheHeadTellsWhatMatters) {
+  TestSession session;
+  session.data.summary.duration_ns = 1'000;
+  session.kernel("gemm", 100, 500);
+  const std::string html = report_of(session);
+  const std::string head = html.substr(0, html.find("<nav>"));
+  EXPECT_NE(head.find("<dt>GPU busy</dt><dd>50.0%</dd>"), std::string::npos) << head;
+  EXPECT_NE(head.find("<dt>Kernels</dt><dd>1</dd>"), std::string::npos) << head;
+  EXPECT_NE(head.find("<dt>Trace</dt><dd class=\"warning\""), std::string::npos) << head;
+  TestSession monitor;
+  monitor.data.summary.header.engine = "Monitor";
+  EXPECT_NE(report_of(monitor).find("<dt>GPU busy</dt><dd>unknown</dd>"), std::string::npos);
+}
+
+TEST(HtmlReportTest, WhatCostsMostComesFirstAndInsightsLeadToTheirTime) {
   TestSession session;
   session.kernel("gemm", 100, 50);
   analysis::Insight insight;
   insight.title = "Waits for nothing";
+  insight.severity = analysis::Severity::High;
+  insight.gain_ns = 30;
   insight.advice = "Do not.";
   analysis::Evidence evidence;
   evidence.text = "40 pauses";
@@ -105,7 +122,10 @@ TEST(HtmlReportTest, InsightsComeFirstAndLeadToTheirTime) {
   const size_t title = html.find("Waits for nothing");
   ASSERT_NE(title, std::string::npos);
   EXPECT_LT(title, html.find("<canvas"));
-  EXPECT_EQ(html.find("Waits for nothing", title + 1), std::string::npos) << "told once";
+  const size_t whole = html.find("Waits for nothing", title + 1);
+  ASSERT_NE(whole, std::string::npos);
+  EXPECT_GT(whole, html.find("<canvas"));
+  EXPECT_EQ(html.find("Waits for nothing", whole + 1), std::string::npos) << "told once in full";
   EXPECT_NE(html.find("data-from=\"1110\" data-to=\"1140\">40 pauses"), std::string::npos);
 }
 
