@@ -112,8 +112,8 @@ class Stopwatch {
 }  // namespace cost
 
 // One event of P where every multiprocessor runs a block of `groups` groups, each with a leader
-// among 128 threads, whose events follow on one another without work in between: the most it can
-// cost. Some milliseconds, and up to 32 KiB of the GPU's memory for each group.
+// among 128 threads, whose events follow on one another without work in between. Some milliseconds,
+// and up to 32 KiB of the GPU's memory for each group.
 template <typename P>
 EventCost measure_event_cost(uint32_t groups = 1, cudaStream_t stream = nullptr) {
   EventCost result;
@@ -133,6 +133,10 @@ EventCost measure_event_cost(uint32_t groups = 1, cudaStream_t stream = nullptr)
   layout.placement = cost::kPlacement<P>;
   layout.extension = P::kTakesPayloads;
   const std::vector<uint64_t> words = make_capture(layout);
+  if (words.empty()) {
+    result.status = cudaErrorInvalidValue;  // no group, or too many
+    return result;
+  }
   const size_t bytes = words.size() * sizeof(uint64_t);
   uint64_t* memory = nullptr;
   if (!ok(cudaMalloc(reinterpret_cast<void**>(&memory), bytes))) return result;
