@@ -171,7 +171,7 @@ Figure<std::vector<WaitGroup>> waits(const SessionData& session, const AnalysisO
   const Selection selection(session.tables, options);
   std::map<std::string_view, std::vector<int64_t>> by_call;
   for (size_t row = 0; row < waits.rows(); ++row) {
-    if (!selection.includes(waits, row)) continue;
+    if (!selection.includes(waits, row) || !holds_host(waits, row)) continue;
     const uint8_t call = waits.call.empty() ? 0 : waits.call[row];
     by_call[wait_call_name(call)].push_back(waits.duration[row]);
   }

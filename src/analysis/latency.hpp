@@ -44,7 +44,7 @@ struct ApiGroup {
 // Most time first. Unknown where no call was timed.
 Figure<std::vector<ApiGroup>> api_calls(const SessionData& session, const AnalysisOptions& options);
 
-// Waits of the host, by kind of call.
+// Waits of the host, by kind of call; those of streams for events are none.
 struct WaitGroup {
   std::string call;  // "StreamSynchronize"
   Stats blocked_ns;

@@ -85,6 +85,7 @@ class WorkSweep {
     });
     const Waits& waits = tables_.waits;
     for_each_row(waits, [&](size_t row, uint32_t path) {
+      if (!holds_host(waits, row)) return;
       ++own_[path].waits;
       own_[path].wait_ns = saturating_add(own_[path].wait_ns, waits.duration[row]);
       const uint8_t call = waits.call.empty() ? 0 : waits.call[row];

@@ -4,12 +4,19 @@
 #include <cstdint>
 #include <string_view>
 
+#include "analysis/tables.hpp"
+
 // The kinds of wait that the log's `call` numbers (CUPTI's), and what each is called where no
 // symbol tells the function.
 namespace gpufl::analysis {
 
 // The one that holds up a stream and not the host.
 inline constexpr uint8_t kStreamWaitEvent = 2;
+
+// Whether the call blocks the host.
+inline bool holds_host(const Waits& waits, size_t row) {
+  return waits.call.empty() || waits.call[row] != kStreamWaitEvent;
+}
 
 inline std::string_view wait_call_name(int64_t call) {
   switch (call) {

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "analysis/insights/loop_syncs.hpp"
+#include "analysis/selection.hpp"
+#include "analysis/wait_calls.hpp"
 #include "report/text_sections.hpp"
 #include "report/units.hpp"
 
@@ -105,7 +107,7 @@ void write_waits_by_line(Page& page, const SessionReport& report,
   double with_line_ns = 0;
   for (const SyncLine& line : lines) {
     const auto blocked_ns = static_cast<double>(line.blocked_ns);
-    with_line += line.waits.size();
+    if (!line.holds_stream) with_line += line.waits.size();
     with_line_ns += blocked_ns;
     if (table.rows.size() == top) continue;
     int64_t longest_ns = 0;
@@ -113,7 +115,9 @@ void write_waits_by_line(Page& page, const SessionReport& report,
     sites.push_back(line.site);
     table.rows.push_back(
         {fmt::format("{} x {}", call_text(report.session, line), format_count(line.waits.size())),
-         line.site->text, format_duration(blocked_ns) + share_text(blocked_ns, session_ns),
+         line.site->text,
+         line.holds_stream ? "stream waits"
+                           : format_duration(blocked_ns) + share_text(blocked_ns, session_ns),
          duration_text(longest_ns)});
   }
   const size_t shown = table.rows.size();
@@ -129,6 +133,17 @@ void write_waits_by_line(Page& page, const SessionReport& report,
   write_sources(page, sites);
 }
 
+// Calls that hold up a stream until an event, which block nobody.
+uint64_t count_stream_waits(const SessionReport& report) {
+  const analysis::Waits& waits = report.session.tables.waits;
+  const analysis::Selection selection(report.session.tables, report.overview.options);
+  uint64_t count = 0;
+  for (size_t row = 0; row < waits.rows(); ++row) {
+    if (!analysis::holds_host(waits, row) && selection.includes(waits, row)) ++count;
+  }
+  return count;
+}
+
 }  // namespace
 
 void write_waits(Page& page, const SessionReport& report, size_t top, MissingFigures& missing) {
@@ -137,7 +152,8 @@ void write_waits(Page& page, const SessionReport& report, size_t top, MissingFig
     missing.add("waits of the host", waits.unknown());
     return;
   }
-  if (waits->empty()) return;
+  const uint64_t stream_waits = count_stream_waits(report);
+  if (waits->empty() && stream_waits == 0) return;
   analysis::Distribution all;
   for (const WaitGroup& wait : *waits) {
     all.count += wait.blocked_ns.count;
@@ -149,10 +165,14 @@ void write_waits(Page& page, const SessionReport& report, size_t top, MissingFig
                            share_text(all.total, session_ns), format_count(all.count)));
   const analysis::SessionView view(report.session, report.overview, {});
   const std::vector<SyncLine> lines = sync_lines(view);
-  if (lines.empty()) {
-    write_waits_by_call(page, *waits, session_ns, top);
-  } else {
+  if (!lines.empty()) {
     write_waits_by_line(page, report, lines, all, top);
+  } else if (!waits->empty()) {
+    write_waits_by_call(page, *waits, session_ns, top);
+  }
+  if (stream_waits > 0) {
+    page.field("stream waits", fmt::format("{}: a stream waits for an event, and the host goes on",
+                                           format_count(stream_waits)));
   }
   write_unresolved(page, report.session.summary.code);
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "analysis/insights/test_program.hpp"
 #include "report/test_report.hpp"
@@ -70,6 +71,25 @@ TEST(CodeSectionTest, WithoutStacksThereAreCalls) {
       << text;
   EXPECT_NE(text.find("lines of code: "), std::string::npos) << text;
   EXPECT_EQ(text.find("LAUNCHES"), std::string::npos) << text;
+}
+
+TEST(CodeSectionTest, StreamsThatWaitForEventsBlockNobody) {
+  for (const bool has_stacks : {false, true}) {
+    TestProgram program;
+    program.data.summary.header.engine = "Trace";
+    program.data.summary.duration_ns = 10 * kS;
+    const uint32_t line = has_stacks ? program.line("/home/me/train.py", 90, "step") : 0;
+    for (int64_t i = 0; i < 3; ++i) program.wait(2, i * 3 * kS, 1 * kS, {.stack = line});
+    program.wait(3, 9 * kS, 1 * kS, {.stack = line});
+    program.kernel("gemm", 0, kMs);
+    SessionData session = program.finish();
+    session.code = program.code();
+    const std::string text = section(TestReport(std::move(session)), 100, 30);
+    EXPECT_NE(text.find("SYNCHRONIZATION: 1.000 s (10.0%) blocked in 1 waits"), std::string::npos)
+        << text;
+    EXPECT_NE(text.find("stream waits"), std::string::npos) << text;
+    EXPECT_NE(text.find("3: a stream waits for an event"), std::string::npos) << text;
+  }
 }
 
 TEST(CodeSectionTest, NothingToSay) {

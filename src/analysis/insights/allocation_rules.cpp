@@ -86,9 +86,13 @@ void find_allocation_in_loop(const SessionView& view, std::vector<Insight>& foun
     if (static_cast<double>(allocator.calls.size()) < limits.min_calls) continue;
     if (!is_in_loop(view, allocator)) continue;
     double took = 0, idle = 0;
+    Intervals calls;  // several threads may be inside of them at once
     for (const Interval& call : allocator.calls) {
       took += static_cast<double>(call.length());
-      idle += static_cast<double>(view.idle(allocator.device).idle_ns(call));
+      add_in_order(calls, call.start, call.end);
+    }
+    for (const Interval& inside : calls) {
+      idle += static_cast<double>(view.idle(allocator.device).idle_ns(inside));
     }
     if (took < limits.min_share * static_cast<double>(view.wall_ns)) continue;
     Insight insight;
@@ -107,7 +111,12 @@ void find_allocation_in_loop(const SessionView& view, std::vector<Insight>& foun
         "cudaMallocAsync, PyTorch's caching allocator. cudaFree also waits for the whole GPU.";
     insight.estimate = "The time inside these calls in which the GPU was idle.";
     insight.confidence = Confidence::Medium;
-    Evidence evidence = at_site(*allocator.site, insight.detail);
+    const auto longest = std::max_element(
+        allocator.calls.begin(), allocator.calls.end(),
+        [](const Interval& a, const Interval& b) { return a.length() < b.length(); });
+    Evidence evidence = at_site(
+        *allocator.site,
+        fmt::format("the longest took {}", words::time(static_cast<double>(longest->length()))));
     evidence.scope = allocator.scope;
     evidence.device = allocator.device;
     evidence.start_ns = allocator.calls.front().start;

@@ -145,6 +145,20 @@ TEST(AllocationInLoop, CallsWithKernelsBetween) {
   EXPECT_NEAR(*found[0].gain_ns, 10 * 200.0 * kUs, 1);
 }
 
+TEST(AllocationInLoop, ThreadsThatAllocateAtOnceLeaveTheGpuIdleOnce) {
+  TestProgram program;
+  program.kernel("first", -kMs, 10 * kUs);
+  for (int i = 0; i < 20; ++i) {
+    for (int64_t thread = 1; thread <= (i < 5 ? 2 : 1); ++thread) {
+      program.api_call("cudaMalloc", i * kMs, 200 * kUs, 0, "", {.thread = thread});
+    }
+    program.kernel("step", i * kMs + 200 * kUs, 800 * kUs);
+  }
+  const auto found = of_rule(program.insights(), "allocation_in_loop");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NEAR(*found[0].gain_ns, 20 * 200.0 * kUs, 1);
+}
+
 TEST(AllocationInLoop, NotForFewCallsPoolsOrAStart) {
   TestProgram few;
   add_allocations(few, "cudaMalloc", 9);

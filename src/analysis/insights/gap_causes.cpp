@@ -2,6 +2,7 @@
 #include "analysis/insights/gap_causes.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/insights/loop_syncs.hpp"
 #include "analysis/wait_calls.hpp"
@@ -14,7 +15,7 @@ std::string_view to_string(GapCause cause) {
     case GapCause::LaunchBound: return "launch-bound host";
     case GapCause::Copy: return "host inside a copy";
     case GapCause::Call: return "host inside another API call";
-    case GapCause::HostCode: return "host code with no API call";
+    case GapCause::HostCode: return "host code with no recorded API call";
     case GapCause::Queued: return "queued work that could not start";
     case GapCause::Graph: return "inside a graph";
     case GapCause::Unknown: break;
@@ -27,7 +28,7 @@ GapExplainer::GapExplainer(const SessionView& view) : view_(view) {
   if (latency) shortest_latency_ns_ = std::max<int64_t>(0, latency->min);
   const Waits& waits = view.tables.waits;
   for (size_t row = 0; row < waits.rows(); ++row) {
-    if (!waits.call.empty() && waits.call[row] == kStreamWaitEvent) continue;
+    if (!holds_host(waits, row)) continue;
     waits_[view.thread_of(waits, row)].push_back(
         {{waits.start[row], waits.end(row)}, static_cast<uint32_t>(row)});
   }
@@ -49,9 +50,18 @@ GapExplainer::GapExplainer(const SessionView& view) : view_(view) {
   }
   for (ByThread* const by_thread : {&copy_calls_, &other_calls_}) {
     for (auto& [thread, list] : *by_thread) {
-      std::sort(list.begin(), list.end(),
-                [](const Span& a, const Span& b) { return a.time.start < b.time.start; });
+      std::sort(list.begin(), list.end(), [](const Span& a, const Span& b) {
+        return a.time.start != b.time.start ? a.time.start < b.time.start : a.time.end > b.time.end;
+      });
     }
+  }
+  // Calls make calls of their own (cudaMalloc calls cuMemAlloc): the outermost are enough.
+  for (auto& [thread, list] : other_calls_) {
+    std::vector<Span> outermost;
+    for (const Span& span : list) {
+      if (outermost.empty() || span.time.end > outermost.back().time.end) outermost.push_back(span);
+    }
+    list = std::move(outermost);
   }
 }
 
@@ -73,7 +83,6 @@ const GapExplainer::Span* GapExplainer::longest_of_most(int64_t thread, Interval
                                    [&](const Span& s) { return s.time.start < window.end; });
   const Span* longest = nullptr;
   int64_t inside = 0;
-  // Calls of one thread do not overlap.
   while (next != list.begin() && (--next)->time.end > window.start) {
     inside += std::min(next->time.end, window.end) - std::max(next->time.start, window.start);
     if (longest == nullptr || next->time.length() > longest->time.length()) longest = &*next;
@@ -108,6 +117,7 @@ ExplainedGap GapExplainer::explain(const Gap& gap) const {
   const auto is_long = [&](int64_t length) {
     return static_cast<double>(length) > limits.host_code_us * 1e3;
   };
+  int64_t free_from = idle_from;  // of the thread
   if (const Span* wait = find(waits_, call->thread, idle_from, launched)) {
     // What follows a wait is its fault, too: the host could not prepare it before. Unless that
     // takes long by itself.
@@ -116,8 +126,7 @@ ExplainedGap GapExplainer::explain(const Gap& gap) const {
       result.stack = SessionView::stack_of(view_.tables.waits, wait->row);
       return result;
     }
-    result.cause = GapCause::HostCode;
-    return result;
+    free_from = wait->time.end;
   }
   const int64_t call_end = std::min(std::max(call->span.end, launched), gap.span.end);
   if (gap.after.kind == WorkKind::Copy &&
@@ -133,11 +142,11 @@ ExplainedGap GapExplainer::explain(const Gap& gap) const {
       return result;
     }
   }
-  if (!is_long(launched - idle_from)) {
+  if (!is_long(launched - free_from)) {
     result.cause = GapCause::LaunchBound;
     return result;
   }
-  if (const Span* call_inside = longest_of_most(call->thread, {idle_from, launched})) {
+  if (const Span* call_inside = longest_of_most(call->thread, {free_from, launched})) {
     result.cause = GapCause::Call;
     result.stack = call_inside->row;
     return result;

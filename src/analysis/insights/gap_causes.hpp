@@ -16,7 +16,7 @@ enum class GapCause : uint8_t {
   LaunchBound,  // it was launching, and did not get ahead of the GPU
   Copy,         // it was inside the call of a copy
   Call,         // it was inside other calls: allocations, the start of a context
-  HostCode,     // it ran code that calls nothing of the vendor's
+  HostCode,     // it ran code, or was inside of calls that have no rows
   Queued,       // it had asked for the work long before: the GPU waited for something of its own
   Graph,        // both sides are of one launch of a graph
   Unknown,      // the log has no times of calls

@@ -78,8 +78,10 @@ void tell(const SessionView& view, int64_t device, const GapPlace& place, const 
   const CodeSite& site = view.session.code.site(group.stack);
   Insight insight;
   // The next work's launch still takes its time.
+  const bool has_call = cause != GapCause::Queued && cause != GapCause::Graph;
   const double left =
-      static_cast<double>(group.count) * view.thresholds.launch_bound.graph_node_gap_us * 1e3;
+      static_cast<double>(group.count) * (view.thresholds.launch_bound.graph_node_gap_us * 1e3 +
+                                          (has_call ? view.recording_ns_per_call() : 0));
   set_gain(insight, std::max(0.0, total - left), view.wall_ns, view.thresholds);
   std::string where;
   if (!line.empty()) {
@@ -96,8 +98,9 @@ void tell(const SessionView& view, int64_t device, const GapPlace& place, const 
       words::time(total), words::time(static_cast<double>(group.longest.span.length())),
       to_string(cause));
   insight.advice = advice_for(cause);
-  insight.estimate =
-      "The time of these pauses, without what starting the work after them takes in any case.";
+  insight.estimate = fmt::format(
+      "The time of these pauses, without what starting the work after them takes in any case.{}",
+      has_call ? recording_text(view) : "");
   insight.confidence = confidence_in(cause);
   Evidence evidence = at_site(site, site.text.empty() ? "the longest" : site.text);
   evidence.scope = scope;

@@ -34,9 +34,9 @@ TEST(IdleGaps, HostCodeWithNoCall) {
   const auto found =
       pauses(program, 500 * kUs, [](Interval pause) { return pause.end - 10 * kUs; }, line);
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(
-      found[0].title,
-      "GPU 0 idle × 10: host code with no API call @ data.py:12 · 5.000 ms (31.2% of session)");
+  EXPECT_EQ(found[0].title,
+            "GPU 0 idle × 10: host code with no recorded API call @ data.py:12 · 5.000 ms (31.2% "
+            "of session)");
   EXPECT_NEAR(*found[0].gain_ns, 10 * 499.0 * kUs, 1);
   EXPECT_EQ(found[0].severity, Severity::High);
   EXPECT_EQ(found[0].evidence.at(0).line, 12);
@@ -95,6 +95,29 @@ TEST(IdleGaps, InsideAnotherCall) {
   });
   ASSERT_EQ(mostly_code.size(), 1u);
   EXPECT_NE(mostly_code[0].title.find("host code"), std::string::npos) << mostly_code[0].title;
+}
+
+TEST(IdleGaps, CallsInsideOfCallsCountOnce) {
+  TestProgram program;
+  const auto found = pauses(program, 500 * kUs, [&](Interval pause) {
+    program.api_call("cudaMalloc", pause.start + 10 * kUs, 200 * kUs);
+    program.api_call("cuMemAlloc", pause.start + 20 * kUs, 180 * kUs);
+    return pause.end - 10 * kUs;
+  });
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].title.find("host code"), std::string::npos) << found[0].title;
+}
+
+TEST(IdleGaps, ALongCallAfterAWaitIsTheCalls) {
+  TestProgram program;
+  const auto found = pauses(program, 500 * kUs, [&](Interval pause) {
+    program.wait(3, pause.start - 900 * kUs, 910 * kUs);
+    program.api_call("cudaMalloc", pause.start + 20 * kUs, 400 * kUs);
+    return pause.end - 10 * kUs;
+  });
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].title.find("host inside another API call"), std::string::npos)
+      << found[0].title;
 }
 
 TEST(IdleGaps, LaunchBoundHost) {

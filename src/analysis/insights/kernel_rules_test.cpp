@@ -150,6 +150,35 @@ TEST(PartialWave, FewerBlocksThanMultiprocessors) {
           .empty());
 }
 
+// GPUs work at the same time: eight that do the same save what one of them does.
+TEST(PartialWave, OfSeveralGpusTheLongestCounts) {
+  TestProgram program;
+  const uint32_t config = program.config("custom", config_of(66, 2));
+  for (int64_t device = 0; device < 8; ++device) {
+    program.device_fact(device, "sm_count", int64_t{132});
+    program.kernel(config, 0, (device == 5 ? 100 : 90) * kMs, {.device = device});
+  }
+  const auto found = of_rule(program.insights(), "partial_wave");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NEAR(*found[0].gain_ns, 50.0 * kMs, 1);
+  EXPECT_NE(found[0].detail.find("100.0 ms in all (100.0% of session)"), std::string::npos)
+      << found[0].detail;
+  ASSERT_EQ(found[0].evidence.size(), 1u);
+  EXPECT_EQ(found[0].evidence[0].device, 5);
+}
+
+TEST(WarpStalls, OfSeveralGpusTheLongestCounts) {
+  TestProgram program;
+  sample(program, "custom", {{kLongScoreboard, 600}, {kSelected, 400}});
+  for (int64_t device = 0; device < 2; ++device) {
+    program.kernel("custom", 0, 100 * kMs, {.device = device});
+  }
+  const auto found = of_rule(program.insights(), "warp_stalls");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].detail.find("100.0 ms (100.0% of session)"), std::string::npos)
+      << found[0].detail;
+}
+
 TEST(WarpStalls, TheMainReason) {
   TestProgram program;
   sample(program, "custom",

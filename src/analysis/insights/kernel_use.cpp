@@ -2,9 +2,12 @@
 #include "analysis/insights/kernel_use.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "analysis/insights/words.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -18,17 +21,54 @@ std::optional<int64_t> blocks_at_once(const LaunchConfig& config, std::optional<
   return saturating_multiply(*sm_count, least->second);
 }
 
+// `key_of` gives the number, below `keys`, that a row counts for.
+template <typename KeyOf>
+std::vector<LongestTime> longest_times(const SessionView& view, size_t keys, KeyOf key_of) {
+  const Kernels& kernels = view.tables.kernels;
+  std::map<int64_t, std::vector<DeviceTime>> by_device;
+  for (size_t row = 0; row < kernels.rows(); ++row) {
+    if (!view.selection.includes(kernels, row)) continue;
+    std::vector<DeviceTime>& times = by_device[view.device_of(kernels, row)];
+    times.resize(keys);
+    DeviceTime& time = times[key_of(kernels.config[row])];
+    ++time.launches;
+    time.time_ns += static_cast<double>(kernels.duration[row]);
+  }
+  std::vector<LongestTime> longest(keys);
+  for (auto& [device, times] : by_device) {
+    const DeviceBusy* busy = view.overview.device(device);
+    const double side_by_side =
+        busy == nullptr || busy->kernel_sum_ns <= 0
+            ? 1
+            : static_cast<double>(busy->kernel_ns) / static_cast<double>(busy->kernel_sum_ns);
+    for (size_t key = 0; key < keys; ++key) {
+      DeviceTime& time = times[key];
+      if (time.launches == 0) continue;
+      time.device = device;
+      time.time_ns *= std::min(1.0, side_by_side);
+      const size_t devices = longest[key].devices + 1;
+      if (devices == 1 || time.time_ns > longest[key].time_ns) longest[key] = {time, 0};
+      longest[key].devices = devices;
+    }
+  }
+  return longest;
+}
+
 }  // namespace
+
+std::vector<LongestTime> times_by_config(const SessionView& view) {
+  return longest_times(view, view.tables.configs.size(), [](uint32_t config) { return config; });
+}
+
+std::vector<LongestTime> times_by_name(const SessionView& view) {
+  return longest_times(view, view.tables.names.size() + 1,
+                       [&](uint32_t config) { return view.tables.config(config).name; });
+}
 
 std::vector<KernelUse> kernel_uses(const SessionView& view) {
   std::vector<KernelUse> uses;
   if (!view.overview.kernels) return uses;
-  const Kernels& kernels = view.tables.kernels;
-  std::vector<int64_t> devices(view.tables.configs.size(), INT64_MIN);
-  for (size_t row = 0; row < kernels.rows(); ++row) {
-    int64_t& device = devices[kernels.config[row]];
-    if (device == INT64_MIN) device = view.device_of(kernels, row);
-  }
+  const std::vector<LongestTime> times = times_by_config(view);
   for (const KernelGroup& group : view.overview.kernels->by_config) {
     if (group.is_rest) continue;
     const auto id = static_cast<uint32_t>(group.key);
@@ -36,26 +76,27 @@ std::vector<KernelUse> kernel_uses(const SessionView& view) {
     use.group = &group;
     use.config = &view.tables.config(id);
     use.label = view.kernel_names().of(use.config->name).short_name;
-    use.device = devices[id];
-    const DeviceBusy* busy = view.overview.device(use.device);
-    const double side_by_side =
-        busy == nullptr || busy->kernel_sum_ns <= 0
-            ? 1
-            : static_cast<double>(busy->kernel_ns) / static_cast<double>(busy->kernel_sum_ns);
-    use.time_ns = static_cast<double>(group.duration_ns.total) * std::min(1.0, side_by_side);
-    use.share = use.time_ns / static_cast<double>(view.wall_ns);
-    use.sm_count = view.fact(use.device, "sm_count");
+    use.longest = times[id];
+    use.share = use.longest.time_ns / static_cast<double>(view.wall_ns);
+    use.sm_count = view.fact(use.longest.device, "sm_count");
     use.blocks_at_once = blocks_at_once(*use.config, use.sm_count);
     uses.push_back(std::move(use));
   }
+  std::stable_sort(uses.begin(), uses.end(), [](const KernelUse& a, const KernelUse& b) {
+    return a.longest.time_ns > b.longest.time_ns;
+  });
   return uses;
 }
 
-Evidence at_kernel(const KernelUse& use, std::string text) {
+Evidence at_kernel(const KernelUse& use) {
   Evidence evidence;
-  evidence.text = std::move(text);
+  evidence.text = words::plural(use.longest.launches, "launch");
+  if (use.longest.devices > 1) {
+    evidence.text +=
+        fmt::format(", on the one of {} GPUs that they take longest on", use.longest.devices);
+  }
   evidence.kernel = use.group->full_name;
-  evidence.device = use.device;
+  evidence.device = use.longest.device;
   return evidence;
 }
 

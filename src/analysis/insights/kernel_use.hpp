@@ -12,13 +12,29 @@
 // What launches of one kernel with one configuration take of a session, and how they fill the GPU.
 namespace gpufl::analysis {
 
+// Launches of some kind on one GPU.
+struct DeviceTime {
+  int64_t device = -1;
+  uint64_t launches = 0;
+  // Of the time in which kernels ran on it: what runs side by side shares it, so that no GPU has
+  // more than the session's time.
+  double time_ns = 0;
+};
+// GPUs work at the same time, so that what a session would save is what the one saves that takes
+// the longest.
+struct LongestTime : DeviceTime {
+  size_t devices = 0;  // that have such launches
+};
+// By id of Tables::config, and by id of Tables::names (all ids are within); of launches that the
+// view selects.
+std::vector<LongestTime> times_by_config(const SessionView& view);
+std::vector<LongestTime> times_by_name(const SessionView& view);
+
 struct KernelUse {
   const KernelGroup* group = nullptr;
   const LaunchConfig* config = nullptr;
-  std::string label;    // the kernel's short name
-  int64_t device = -1;  // of its first launch
-  // Of the time in which kernels ran: what runs side by side shares it.
-  double time_ns = 0;
+  std::string label;  // the kernel's short name
+  LongestTime longest;
   double share = 0;  // of the session's time
   // Blocks that the GPU holds at once; none: the session does not tell.
   std::optional<int64_t> sm_count, blocks_at_once;
@@ -26,7 +42,8 @@ struct KernelUse {
 // Most time first; empty where the overview has no groups by configuration.
 std::vector<KernelUse> kernel_uses(const SessionView& view);
 
-Evidence at_kernel(const KernelUse& use, std::string text);
+// Where and how often it ran.
+Evidence at_kernel(const KernelUse& use);
 // "grid 64x1x1, block 256x1x1"
 std::string shape_text(const LaunchConfig& config);
 

@@ -9,13 +9,14 @@ LaunchBound launch_phases(const SessionView& view, const GapExplainer& explainer
   const auto& limits = view.thresholds.launch_bound;
   LaunchBound result;
   LaunchPhase phase;
+  const double left_of_each_ns = limits.graph_node_gap_us * 1e3 + view.recording_ns_per_call();
   const auto end_phase = [&] {
     const double length = static_cast<double>(phase.span.length());
     const double idle = static_cast<double>(phase.idle_ns);
     if (phase.launches > 0 && static_cast<double>(phase.launches) >= limits.min_kernels &&
         idle >= limits.min_idle_share * length) {
-      const double left = static_cast<double>(phase.launches) * limits.graph_node_gap_us * 1e3 +
-                          limits.graph_launch_us * 1e3;
+      const double left =
+          static_cast<double>(phase.launches) * left_of_each_ns + limits.graph_launch_us * 1e3;
       result.launches += phase.launches;
       result.idle_ns += phase.idle_ns;
       result.span_ns += phase.span.length();

@@ -96,9 +96,9 @@ void find_launch_bound(const SessionView& view, std::vector<Insight>& found) {
         "batches, fused kernels.";
     insight.estimate = fmt::format(
         "The idle time of these phases less {} for each launch, which is left between nodes of a "
-        "graph, and {} for each phase, which launching its graph takes.",
+        "graph, and {} for each phase, which launching its graph takes.{}",
         words::time(view.thresholds.launch_bound.graph_node_gap_us * 1e3),
-        words::time(view.thresholds.launch_bound.graph_launch_us * 1e3));
+        words::time(view.thresholds.launch_bound.graph_launch_us * 1e3), recording_text(view));
     insight.confidence = Confidence::Medium;
     std::sort(bound.phases.begin(), bound.phases.end(),
               [](const auto& a, const auto& b) { return a.idle_ns > b.idle_ns; });
@@ -125,9 +125,11 @@ void find_tiny_kernels(const SessionView& view, std::vector<Insight>& found) {
       all.idle_ns += run.idle_ns;
     }
     const double idle = static_cast<double>(all.idle_ns);
-    if (runs.empty() || idle < limits.min_share * static_cast<double>(view.wall_ns)) continue;
+    const double gain =
+        std::max(0.0, idle - static_cast<double>(all.kernels) * view.recording_ns_per_call());
+    if (runs.empty() || gain < limits.min_share * static_cast<double>(view.wall_ns)) continue;
     Insight insight;
-    set_gain(insight, idle, view.wall_ns, view.thresholds);
+    set_gain(insight, gain, view.wall_ns, view.thresholds);
     insight.title = fmt::format("Tiny kernels × {} on GPU {} · {} of work, {} between", all.kernels,
                                 device.device, words::time(static_cast<double>(all.kernel_ns)),
                                 words::time(idle));
@@ -140,9 +142,10 @@ void find_tiny_kernels(const SessionView& view, std::vector<Insight>& found) {
     insight.advice =
         "Fuse them (torch.compile, a Triton kernel, one kernel for several tensors: foreach "
         "optimizers); where that is not possible, replay them as a CUDA graph.";
-    insight.estimate =
+    insight.estimate = fmt::format(
         "The pauses inside these runs, which a fused kernel does not have. What it would save of "
-        "the kernels themselves is not in it.";
+        "the kernels themselves is not in it.{}",
+        recording_text(view));
     insight.confidence = Confidence::Low;
     std::sort(runs.begin(), runs.end(),
               [](const auto& a, const auto& b) { return a.idle_ns > b.idle_ns; });

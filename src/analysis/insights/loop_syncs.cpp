@@ -34,14 +34,6 @@ double median_launches_between(const SessionView& view, const SyncLine& line) {
   return stats_of(std::span(counts)).median;
 }
 
-// The pause that a wait leaves: the one that lasts when it returns.
-int64_t pause_after(const DeviceIdle& idle, int64_t end_ns) {
-  const std::vector<Gap>& gaps = idle.gaps();
-  const auto gap = std::partition_point(gaps.begin(), gaps.end(),
-                                        [&](const Gap& g) { return g.span.end <= end_ns; });
-  return gap == gaps.end() || gap->span.start > end_ns ? 0 : gap->span.length();
-}
-
 // How long the loop's thread is blocked in the loop by waits of other lines.
 int64_t blocked_elsewhere(const SessionView& view, const LoopSync& loop, int64_t thread) {
   const Waits& waits = view.tables.waits;
@@ -49,45 +41,78 @@ int64_t blocked_elsewhere(const SessionView& view, const LoopSync& loop, int64_t
   const auto first = std::lower_bound(waits.start.begin(), waits.start.end(), loop.span.start);
   for (auto row = static_cast<size_t>(first - waits.start.begin());
        row < waits.rows() && waits.start[row] < loop.span.end; ++row) {
-    if (view.thread_of(waits, row) != thread) continue;
+    if (view.thread_of(waits, row) != thread || !holds_host(waits, row)) continue;
     if (line_key(view.site_of(waits, row)) == line_key(*loop.line.site)) continue;
     blocked_ns += waits.duration[row];
   }
   return blocked_ns;
 }
 
+// The first pause that ends after `time_ns`.
+std::vector<Gap>::const_iterator first_ending_after(const std::vector<Gap>& gaps, int64_t time_ns) {
+  return std::partition_point(gaps.begin(), gaps.end(),
+                              [&](const Gap& gap) { return gap.span.end <= time_ns; });
+}
+
+// How long after the GPU's last work a wait returns at most, to be the wait's fault: what takes far
+// longer than usual is the thread being held up by something else.
+int64_t latest_return(const std::vector<Gap>& gaps, const Waits& waits,
+                      const std::vector<uint32_t>& rows) {
+  constexpr double kFarLonger = 10;
+  std::vector<int64_t> returns;
+  for (const uint32_t row : rows) {
+    const int64_t end = waits.end(row);
+    const auto gap = first_ending_after(gaps, end);
+    if (gap != gaps.end() && gap->span.start < end) returns.push_back(end - gap->span.start);
+  }
+  if (returns.empty()) return 0;
+  return static_cast<int64_t>(kFarLonger * stats_of(std::span(returns)).median);
+}
+
 // Without the wait the host runs ahead, so that each turn of the loop takes what the busier of the
-// two takes: the host without its wait, or the GPU without its pauses. Turn by turn, because a long
-// pause of another reason in one of them is nothing that other turns could use.
+// two takes: the host without its wait, or the GPU with no pauses but its own. Turn by turn,
+// because a long pause of another reason in one of them is nothing that other turns could use.
 void estimate(const SessionView& view, LoopSync& loop) {
   const Waits& waits = view.tables.waits;
   const std::vector<uint32_t>& rows = loop.line.waits;
-  const DeviceIdle& idle = view.idle(loop.device);
+  const std::vector<Gap>& gaps = view.idle(loop.device).gaps();
   const int64_t elsewhere = blocked_elsewhere(view, loop, view.thread_of(waits, rows.front()));
   loop.has_other_waits = elsewhere * 20 > loop.line.blocked_ns;
+  loop.queued_pause_ns = view.queued_pause_ns(loop.device);
+  const double left = loop.queued_pause_ns + view.recording_ns_per_call();
+  const int64_t latest = latest_return(gaps, waits, rows);
   for (size_t i = 0; i + 1 < rows.size(); ++i) {
     const Interval turn{waits.end(rows[i]), waits.end(rows[i + 1])};
-    const int64_t in_turn = idle.idle_ns(turn);
-    const int64_t idle_ns =
-        loop.has_other_waits ? std::min(in_turn, pause_after(idle, turn.start)) : in_turn;
-    loop.idle_ns += idle_ns;
-    loop.gain_ns += static_cast<double>(std::min<int64_t>(waits.duration[rows[i + 1]], idle_ns));
+    double saved = 0;
+    for (auto gap = first_ending_after(gaps, turn.start);
+         gap != gaps.end() && gap->span.end <= turn.end; ++gap) {
+      const bool is_after_wait = gap->span.start <= turn.start;
+      if (loop.has_other_waits && !is_after_wait) break;
+      if (view.was_queued(*gap)) continue;
+      const int64_t from = std::max(gap->span.start, turn.start - latest);
+      loop.idle_ns += gap->span.end - from;
+      saved += std::max(0.0, static_cast<double>(gap->span.end - from) - left);
+    }
+    loop.gain_ns += std::min(static_cast<double>(waits.duration[rows[i + 1]]), saved);
   }
 }
 
 }  // namespace
 
 std::vector<SyncLine> sync_lines(const SessionView& view) {
-  std::map<std::tuple<std::string_view, int64_t, std::string_view>, SyncLine> lines;
+  using Key = decltype(line_key({}));
+  std::map<std::pair<Key, bool>, SyncLine> lines;  // by line, and whether it holds a stream
   const Waits& waits = view.tables.waits;
   for (size_t row = 0; row < waits.rows(); ++row) {
     if (!view.selection.includes(waits, row)) continue;
     const CodeSite& site = view.site_of(waits, row);
     if (site.text.empty()) continue;
-    SyncLine& line = lines[line_key(site)];
+    const bool holds_stream = !holds_host(waits, row);
+    SyncLine& line = lines[{line_key(site), holds_stream}];
     line.site = &site;
     line.waits.push_back(static_cast<uint32_t>(row));
-    line.blocked_ns += waits.duration[row];
+    line.holds_stream = holds_stream;
+    if (!holds_stream) line.blocked_ns += waits.duration[row];
   }
   std::vector<SyncLine> result;
   for (auto& [key, line] : lines) result.push_back(std::move(line));
@@ -102,12 +127,7 @@ std::vector<LoopSync> loop_syncs(const SessionView& view) {
   const Waits& waits = view.tables.waits;
   std::vector<LoopSync> loops;
   for (SyncLine& line : sync_lines(view)) {
-    if (line.site->text == symbols::kDriverInternal) continue;
-    std::erase_if(line.waits, [&](uint32_t row) {
-      const bool blocks_nobody = !waits.call.empty() && waits.call[row] == kStreamWaitEvent;
-      if (blocks_nobody) line.blocked_ns -= waits.duration[row];
-      return blocks_nobody;
-    });
+    if (line.holds_stream || line.site->text == symbols::kDriverInternal) continue;
     if (line.waits.size() < 2 || static_cast<double>(line.waits.size()) < limits.min_syncs) {
       continue;
     }

@@ -10,20 +10,23 @@
 // Lines of the program that wait for the GPU, and those that do so in a loop with work in it.
 namespace gpufl::analysis {
 
-// One line's waits. Waits without a stack are of none.
+// One line's waits. Waits without a stack are of none. A line that has both waits of the host and
+// of streams (cudaStreamWaitEvent) is there twice.
 struct SyncLine {
   const CodeSite* site = nullptr;
   std::vector<uint32_t> waits;  // rows, in order of time
-  int64_t blocked_ns = 0;
+  bool holds_stream = false;    // and not the host, which these calls do not block
+  int64_t blocked_ns = 0;       // of the host
 };
 std::vector<SyncLine> sync_lines(const SessionView& view);  // most blocked time first
 
 struct LoopSync {
-  SyncLine line;        // without those that do not block the host
+  SyncLine line;        // of waits of the host
   int64_t device = -1;  // that it waits for
   Interval span;        // from its first wait's start to its last one's end
   double median_launches = 0;
   int64_t idle_ns = 0;           // of the GPU, that the wait may be to blame for
+  double queued_pause_ns = 0;    // what is left of each pause of it, see SessionView
   bool has_other_waits = false;  // of the same thread in that span, that block it, too
   double gain_ns = 0;
 };

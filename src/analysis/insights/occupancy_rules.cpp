@@ -81,7 +81,7 @@ void find_low_occupancy(const SessionView& view, std::vector<Insight>& found) {
     Insight insight;
     if (stalled) {
       const double missing = 1 - *config.occupancy / limits.target_occupancy;
-      set_gain(insight, use.time_ns * *stalled * std::max(0.0, missing), view.wall_ns,
+      set_gain(insight, use.longest.time_ns * *stalled * std::max(0.0, missing), view.wall_ns,
                view.thresholds);
       insight.estimate = fmt::format(
           "The share of samples in which warps waited ({}), as far as occupancy is below {}.",
@@ -94,11 +94,11 @@ void find_low_occupancy(const SessionView& view, std::vector<Insight>& found) {
     }
     insight.title = fmt::format("Low occupancy of {} · {}, limited by {}", use.label,
                                 words::percent(*config.occupancy), limiter_text(config));
-    insight.detail = fmt::format("{} in {} ({} of session), {}", words::time(use.time_ns),
-                                 words::plural(use.group->duration_ns.count, "launch"),
+    insight.detail = fmt::format("{} in {} ({} of session), {}", words::time(use.longest.time_ns),
+                                 words::plural(use.longest.launches, "launch"),
                                  words::percent(use.share), shape_text(config));
     insight.advice = limiter_advice(config);
-    insight.evidence.push_back(at_kernel(use, insight.detail));
+    insight.evidence.push_back(at_kernel(use));
     found.push_back(std::move(insight));
   }
 }
@@ -120,7 +120,7 @@ void find_register_spill(const SessionView& view, std::vector<Insight>& found) {
     if (local_sectors && stalled) {
       const double others = samples->counter("smsp__sass_sectors_mem_global").value_or(0);
       const double of_local = *local_sectors / (*local_sectors + others);
-      set_gain(insight, use.time_ns * *stalled * of_local, view.wall_ns, view.thresholds);
+      set_gain(insight, use.longest.time_ns * *stalled * of_local, view.wall_ns, view.thresholds);
       insight.estimate = fmt::format(
           "The share of samples that waited for memory ({}), times the share of local memory in "
           "its traffic ({}).",
@@ -141,7 +141,7 @@ void find_register_spill(const SessionView& view, std::vector<Insight>& found) {
     insight.advice =
         "Compile with -Xptxas -v to see spills. Allow more registers (a larger -maxrregcount, a "
         "smaller block in __launch_bounds__), do less in one thread, or make indices constant.";
-    insight.evidence.push_back(at_kernel(use, insight.detail));
+    insight.evidence.push_back(at_kernel(use));
     found.push_back(std::move(insight));
   }
 }
@@ -156,14 +156,14 @@ void find_tail_effect(const SessionView& view, std::vector<Insight>& found) {
     const double idle = 1 - waves / std::ceil(waves);
     if (idle < limits.min_idle_share) continue;
     Insight insight;
-    set_gain(insight, use.time_ns * idle, view.wall_ns, view.thresholds);
+    set_gain(insight, use.longest.time_ns * idle, view.wall_ns, view.thresholds);
     insight.title = fmt::format("Tail effect in {} · {:.2f} waves, the last {} full", use.label,
                                 waves, words::percent(waves - std::floor(waves)));
-    insight.detail =
-        fmt::format("{} blocks where the GPU holds {} at once; {} in all ({} of session), {}",
-                    words::count(static_cast<uint64_t>(use.config->blocks())),
-                    words::count(static_cast<uint64_t>(*use.blocks_at_once)),
-                    words::time(use.time_ns), words::percent(use.share), shape_text(*use.config));
+    insight.detail = fmt::format(
+        "{} blocks where the GPU holds {} at once; {} in all ({} of session), {}",
+        words::count(static_cast<uint64_t>(use.config->blocks())),
+        words::count(static_cast<uint64_t>(*use.blocks_at_once)), words::time(use.longest.time_ns),
+        words::percent(use.share), shape_text(*use.config));
     insight.advice =
         "Choose a grid that is a whole number of waves: another block size, a persistent kernel "
         "with one block for each place, or a split along another dimension (split-K, stream-K).";
@@ -172,7 +172,7 @@ void find_tail_effect(const SessionView& view, std::vector<Insight>& found) {
         "blocks take equally long.",
         words::percent(idle));
     insight.confidence = Confidence::Low;
-    insight.evidence.push_back(at_kernel(use, insight.detail));
+    insight.evidence.push_back(at_kernel(use));
     found.push_back(std::move(insight));
   }
 }
@@ -186,11 +186,11 @@ void find_partial_wave(const SessionView& view, std::vector<Insight>& found) {
         static_cast<double>(use.config->blocks()) / static_cast<double>(*use.sm_count);
     if (filled > limits.max_filled_share) continue;
     Insight insight;
-    set_gain(insight, use.time_ns * (1 - filled), view.wall_ns, view.thresholds);
+    set_gain(insight, use.longest.time_ns * (1 - filled), view.wall_ns, view.thresholds);
     insight.title =
         fmt::format("Partial wave of {} · {} of {} multiprocessors used", use.label,
                     words::count(static_cast<uint64_t>(use.config->blocks())), *use.sm_count);
-    insight.detail = fmt::format("{} in all ({} of session), {}", words::time(use.time_ns),
+    insight.detail = fmt::format("{} in all ({} of session), {}", words::time(use.longest.time_ns),
                                  words::percent(use.share), shape_text(*use.config));
     insight.advice =
         "Use more and smaller blocks, split the work along another dimension, batch several "
@@ -200,7 +200,7 @@ void find_partial_wave(const SessionView& view, std::vector<Insight>& found) {
         "all of them.",
         words::percent(1 - filled));
     insight.confidence = Confidence::Low;
-    insight.evidence.push_back(at_kernel(use, insight.detail));
+    insight.evidence.push_back(at_kernel(use));
     found.push_back(std::move(insight));
   }
 }

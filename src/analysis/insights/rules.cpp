@@ -6,7 +6,10 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "analysis/insights/find_insights.hpp"
+#include "analysis/insights/words.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -114,6 +117,13 @@ void set_gain(Insight& insight, double gain_ns, int64_t wall_ns, const Threshold
   insight.gain_ns = gain_ns;
   insight.gain_share = gain_ns / wall;
   insight.severity = severity_of(insight.gain_share, thresholds);
+}
+
+std::string recording_text(const SessionView& view) {
+  const double recording_ns = view.recording_ns_per_call();
+  if (recording_ns <= 0) return {};
+  return fmt::format(" What recording itself took, {} of each call, is left out.",
+                     words::time(recording_ns));
 }
 
 Evidence at_site(const CodeSite& site, std::string text) {

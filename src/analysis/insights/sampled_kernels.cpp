@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/insights/kernel_use.hpp"
 #include "analysis/kernel_name.hpp"
 #include "symbols/demangle.hpp"
 
@@ -69,16 +70,15 @@ std::vector<SampledKernel> sampled_kernels(const SessionView& view) {
   add_samples(view, by_name);
   add_counters(view, by_name);
   if (by_name.empty()) return {};
-  if (view.overview.kernels) {
-    for (const KernelGroup& group : view.overview.kernels->by_name) {
-      const auto found = by_name.find(group.key);
-      if (found == by_name.end() || group.is_rest) continue;
-      found->second.time_ns = static_cast<double>(group.duration_ns.total);
-      found->second.share = found->second.time_ns / static_cast<double>(view.wall_ns);
-    }
-  }
+  const std::vector<LongestTime> times = times_by_name(view);
   std::vector<SampledKernel> kernels;
   for (auto& [name, kernel] : by_name) {
+    if (name >= 0 && static_cast<size_t>(name) < times.size()) {
+      const LongestTime& longest = times[static_cast<size_t>(name)];
+      kernel.time_ns = longest.time_ns;
+      kernel.device = longest.device;
+      kernel.share = kernel.time_ns / static_cast<double>(view.wall_ns);
+    }
     kernel.name = symbols::demangle(view.tables.name(static_cast<uint32_t>(name)));
     kernel.label = short_kernel_name(kernel.name);
     kernels.push_back(std::move(kernel));

@@ -15,10 +15,12 @@
 namespace gpufl::analysis {
 
 struct SampledKernel {
-  std::string name;    // demangled, whole
-  std::string label;   // short
-  double time_ns = 0;  // of all its launches; 0: they were not recorded
-  double share = 0;    // of the session's time
+  std::string name;   // demangled, whole
+  std::string label;  // short
+  // Of all its launches on the GPU on which they take longest; 0 and -1: they were not recorded.
+  double time_ns = 0;
+  int64_t device = -1;
+  double share = 0;  // of the session's time
   uint64_t samples = 0;
   std::map<std::string, uint64_t, std::less<>> stalls;   // "long_scoreboard"
   std::map<std::string, int64_t, std::less<>> counters;  // "smsp__sass_inst_executed"

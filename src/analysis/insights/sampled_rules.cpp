@@ -47,8 +47,9 @@ void describe(const SampledKernel& kernel, const SessionView& view, Insight& ins
     insight.severity = std::min(Severity::Medium, severity_of(kernel.share, view.thresholds));
   }
   Evidence evidence;
-  evidence.text = insight.detail;
+  evidence.text = fmt::format("takes {}", words::time(kernel.time_ns));
   evidence.kernel = kernel.name;
+  if (kernel.device >= 0) evidence.device = kernel.device;
   insight.evidence.push_back(std::move(evidence));
 }
 

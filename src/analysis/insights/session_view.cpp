@@ -2,9 +2,11 @@
 #include "analysis/insights/session_view.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "analysis/busy.hpp"
+#include "analysis/stats.hpp"
 
 namespace gpufl::analysis {
 
@@ -84,6 +86,41 @@ const DeviceIdle& SessionView::idle(int64_t device) const {
     has_idle_ = true;
   }
   return idle_.try_emplace(device, DeviceIdle({})).first->second;
+}
+
+bool SessionView::was_queued(const Gap& gap) const {
+  const auto call = call_of(work(gap.after.kind), gap.after.row);
+  return call && call->span.end <= gap.span.start;
+}
+
+double SessionView::queued_pause_ns(int64_t device) const {
+  constexpr size_t kEnough = 10;
+  const std::vector<Gap>& gaps = idle(device).gaps();
+  size_t pieces = 0;
+  for (const Work* const table : work_tables(tables)) {
+    for (size_t row = 0; row < table->rows(); ++row) {
+      pieces += device_of(*table, row) == device && selection.includes(*table, row) ? 1 : 0;
+    }
+  }
+  std::vector<int64_t> pauses;
+  for (const Gap& gap : gaps) {
+    if (was_queued(gap)) pauses.push_back(gap.span.length());
+  }
+  // What has no pause before it runs beside other work, or right behind it.
+  if (pieces > gaps.size() + 1) pauses.resize(pauses.size() + pieces - gaps.size() - 1, 0);
+  if (pauses.size() < kEnough) return thresholds.launch_bound.graph_node_gap_us * 1e3;
+  return stats_of(std::span(pauses)).median;
+}
+
+double SessionView::recording_ns_per_call() const {
+  const auto& ledger = session.summary.ledger;
+  if (!ledger || !ledger->callback_ns) return 0;
+  uint64_t calls = ledger->launches_seen.value_or(0) + ledger->graph_launches.value_or(0);
+  for (const char* const kind : {"memcpy", "memset", "sync", "memory", "api"}) {
+    const auto rows = ledger->writer.rows.find(kind);
+    if (rows != ledger->writer.rows.end()) calls += rows->second;
+  }
+  return calls == 0 ? 0 : static_cast<double>(*ledger->callback_ns) / static_cast<double>(calls);
 }
 
 const Intervals& SessionView::kernel_spans(int64_t device) const {

@@ -83,6 +83,15 @@ class SessionView {
 
   // Empty for a device that did nothing. Where a scope is chosen, the pauses that its work ended.
   const DeviceIdle& idle(int64_t device) const;
+  // Whether the work that ended the pause had been asked for before it began, so that the pause is
+  // the GPU's own. False where the log has no times of calls.
+  bool was_queued(const Gap& gap) const;
+  // What is left between two pieces of work that were asked for in time: the median of those of the
+  // device; launch_bound.graph_node_gap_us where it has too few.
+  double queued_pause_ns(int64_t device) const;
+  // What recording itself took of each call that it watched, on the thread that made the call; 0
+  // where nobody measured that. What the vendor's library takes besides is not in it.
+  double recording_ns_per_call() const;
   // Of all work of the device, whatever scope is chosen.
   const Intervals& kernel_spans(int64_t device) const;
   // The device that `work` ran on or waited for; where the log does not say, the busiest.

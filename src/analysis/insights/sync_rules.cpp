@@ -34,6 +34,15 @@ std::string_view main_call(const SessionView& view, const SyncLine& line) {
   return wait_call_name(most->first);
 }
 
+std::string longest_text(const SessionView& view, const SyncLine& line) {
+  int64_t longest_ns = 0;
+  for (const uint32_t row : line.waits) {
+    longest_ns = std::max(longest_ns, view.tables.waits.duration[row]);
+  }
+  return fmt::format("the longest call took {}",
+                     words::brief_time(static_cast<double>(longest_ns)));
+}
+
 void add_scope(const SessionView& view, const SyncLine& line, Evidence& evidence) {
   evidence.scope = view.scope_of(view.tables.waits, line.waits.front());
   evidence.start_ns = view.tables.waits.start[line.waits.front()];
@@ -89,14 +98,21 @@ void find_sync_attribution(const SessionView& view, std::vector<Insight>& found)
     const uint64_t count = line.waits.size();
     Insight insight;
     finish_sync(insight, sync_severity(share, view.thresholds));
-    insight.title =
-        fmt::format("{} × {} @ {} · {} ({} of session)", main_call(view, line), count,
-                    words::line_of(*line.site), words::brief_time(blocked), words::percent(share));
-    insight.detail = fmt::format("{} blocked across {} at {}", words::brief_time(blocked),
-                                 words::plural(count, "call"), line.site->text);
-    insight.evidence.push_back(
-        at_site(*line.site,
-                fmt::format("{}, {}", words::plural(count, "wait"), words::brief_time(blocked))));
+    const std::string what =
+        fmt::format("{} × {} @ {}", main_call(view, line), count, words::line_of(*line.site));
+    if (line.holds_stream) {
+      insight.title = what + " · holds up a stream, not the host";
+      insight.detail = fmt::format(
+          "{} at {}: work of the stream waits for an event, and the host "
+          "goes on",
+          words::plural(count, "call"), line.site->text);
+    } else {
+      insight.title = fmt::format("{} · {} ({} of session)", what, words::brief_time(blocked),
+                                  words::percent(share));
+      insight.detail = fmt::format("{} blocked across {} at {}", words::brief_time(blocked),
+                                   words::plural(count, "call"), line.site->text);
+    }
+    insight.evidence.push_back(at_site(*line.site, longest_text(view, line)));
     add_scope(view, line, insight.evidence.back());
     found.push_back(std::move(insight));
   }
@@ -120,16 +136,18 @@ void find_in_loop_sync(const SessionView& view, std::vector<Insight>& found) {
         "amortizes launch overhead).";
     insight.estimate = fmt::format(
         "Without the wait the loop takes as long as the busier of host and GPU: of {} the host "
-        "was blocked for {} and the GPU idle for {}{}.",
+        "was blocked for {}, and the GPU idle for {} until work came that was not queued, less {} "
+        "for each of these pauses, which queued work has, too{}.{}",
         words::brief_time(static_cast<double>(loop.span.length())), words::brief_time(blocked),
-        words::brief_time(static_cast<double>(loop.idle_ns)),
+        words::brief_time(static_cast<double>(loop.idle_ns)), words::time(loop.queued_pause_ns),
         loop.has_other_waits ? ", counting only what follows this wait, because other lines wait "
                                "in the same loop"
-                             : "");
+                             : "",
+        recording_text(view));
     insight.confidence = loop.has_other_waits ? Confidence::Medium : Confidence::High;
-    insight.evidence.push_back(at_site(
-        *loop.line.site, fmt::format("{} waits, {}; {} launches between two of them (median)",
-                                     count, words::brief_time(blocked), loop.median_launches)));
+    insight.evidence.push_back(
+        at_site(*loop.line.site,
+                fmt::format("{} launches between two of them (median)", loop.median_launches)));
     insight.evidence.back().device = loop.device;
     add_scope(view, loop.line, insight.evidence.back());
     found.push_back(std::move(insight));

@@ -16,6 +16,8 @@ struct Loop {
   uint8_t call = 3;
   uint32_t stack = 0;
   int64_t kernel_ns = 100 * kUs, host_ns = 50 * kUs;
+  int64_t own_pause_ns = 0;  // of the GPU, between two kernels that are queued
+  int late_turn = -1;        // whose wait returns 500 us later than others
 };
 
 void add_loop(TestProgram& program, const Loop& loop) {
@@ -23,13 +25,14 @@ void add_loop(TestProgram& program, const Loop& loop) {
   for (int turn = 0; turn < loop.turns; ++turn) {
     int64_t gpu_free = 0;
     for (int i = 0; i < loop.kernels; ++i) {
-      const int64_t start = std::max(gpu_free, now + 7 * kUs);
+      const int64_t start = std::max(i == 0 ? 0 : gpu_free + loop.own_pause_ns, now + 7 * kUs);
       program.kernel("step", start, loop.kernel_ns,
                      {.api_start = now, .api_duration = 5 * kUs, .correlation = ++correlation});
       now += 5 * kUs;
       gpu_free = start + loop.kernel_ns;
     }
-    const int64_t returns = std::max(gpu_free, now) + 5 * kUs;
+    const int64_t returns =
+        std::max(gpu_free, now) + (turn == loop.late_turn ? 505 * kUs : 5 * kUs);
     program.wait(loop.call, now, returns - now, {.stack = loop.stack});
     now = returns + loop.host_ns;
   }
@@ -102,6 +105,41 @@ TEST(InLoopSync, ThreeSyncsWithThreeLaunchesBetween) {
   EXPECT_EQ(found[0].confidence, Confidence::High);
 }
 
+TEST(InLoopSync, PausesThatQueuedWorkHasStay) {
+  TestProgram program;
+  add_loop(program, {.turns = 50,
+                     .stack = program.line("/home/me/train.py", 90, "train_step"),
+                     .own_pause_ns = 2 * kUs});
+  const auto found = of_rule(program.insights(), "in_loop_sync");
+  ASSERT_EQ(found.size(), 1u);
+  // The two pauses between the kernels of a turn, and as much of the one after the wait.
+  EXPECT_NEAR(*found[0].gain_ns, 49 * 60.0 * kUs, 5.0 * kUs);
+}
+
+TEST(InLoopSync, WhatRecordingTookIsLeftOut) {
+  TestProgram program;
+  add_loop(program, {.turns = 50, .stack = program.line("/home/me/train.py", 90, "train_step")});
+  format::Ledger& ledger = program.data.summary.ledger.emplace();
+  ledger.launches_seen = 150;
+  ledger.writer.rows = {{"kernel", 150}, {"sync", 50}};
+  ledger.callback_ns = 200 * 3 * kUs;
+  const auto found = of_rule(program.insights(), "in_loop_sync");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NEAR(*found[0].gain_ns, 49 * 59.0 * kUs, 5.0 * kUs);
+  EXPECT_NE(found[0].estimate.find("3.000 us of each call"), std::string::npos)
+      << found[0].estimate;
+}
+
+TEST(InLoopSync, AReturnThatTookFarLongerOnceIsNotTheLoops) {
+  TestProgram program;
+  add_loop(
+      program,
+      {.turns = 50, .stack = program.line("/home/me/train.py", 90, "train_step"), .late_turn = 20});
+  const auto found = of_rule(program.insights(), "in_loop_sync");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NEAR(*found[0].gain_ns, 49 * 62.0 * kUs + 45.0 * kUs, 5.0 * kUs);
+}
+
 TEST(InLoopSync, NotWithTwoSyncsNorWithTwoLaunchesBetween) {
   TestProgram two_syncs;
   add_loop(two_syncs, {.turns = 2, .stack = two_syncs.line("/home/me/a.py", 1, "f")});
@@ -132,7 +170,10 @@ TEST(InLoopSync, StreamsThatWaitForEventsBlockNobody) {
   add_loop(program, {.call = 2, .stack = program.line("/home/me/a.py", 1, "f")});
   const auto insights = program.insights();
   EXPECT_TRUE(of_rule(insights, "in_loop_sync").empty());
-  EXPECT_EQ(of_rule(insights, "sync_attribution").size(), 1u);
+  const auto told = of_rule(insights, "sync_attribution");
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].title, "StreamWaitEvent × 10 @ a.py:1 · holds up a stream, not the host");
+  EXPECT_EQ(told[0].severity, Severity::Low);
 }
 
 TEST(InLoopSync, GainIsNoMoreThanWhatTheHostLeaves) {

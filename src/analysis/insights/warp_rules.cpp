@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/insights/kernel_use.hpp"
 #include "analysis/insights/rules.hpp"
 #include "analysis/insights/words.hpp"
 
@@ -20,22 +21,23 @@ struct ProfiledKernel {
 };
 
 std::vector<ProfiledKernel> profiled_kernels(const SessionView& view) {
-  std::map<std::string, ProfiledKernel> by_name;
+  const Kernels& launches = view.tables.kernels;
+  // By the kernel's name in the log where the capture is joined to a launch, else by what it says.
+  std::map<std::pair<int64_t, std::string>, ProfiledKernel> by_name;
   for (const WarpFigures& capture : view.overview.warps) {
     if (!capture.bottleneck) continue;
-    ProfiledKernel& kernel = by_name[capture.kernel];
+    const int64_t name =
+        capture.joined ? view.tables.config(launches.config[capture.joined->row]).name : -1;
+    ProfiledKernel& kernel = by_name[{name, capture.kernel}];
     if (kernel.capture == nullptr || kernel.capture->extent_ns < capture.extent_ns) {
       kernel.capture = &capture;
     }
     if (!capture.joined) kernel.time_ns += static_cast<double>(capture.extent_ns);
   }
+  const std::vector<LongestTime> times = times_by_name(view);
   std::vector<ProfiledKernel> kernels;
-  for (auto& [name, kernel] : by_name) {
-    if (kernel.capture->joined && view.overview.kernels) {
-      for (const KernelGroup& group : view.overview.kernels->by_name) {
-        if (group.label == name) kernel.time_ns += static_cast<double>(group.duration_ns.total);
-      }
-    }
+  for (auto& [key, kernel] : by_name) {
+    if (key.first >= 0) kernel.time_ns = times[static_cast<size_t>(key.first)].time_ns;
     kernels.push_back(kernel);
   }
   return kernels;
@@ -45,9 +47,10 @@ std::string label_of(const WarpFigures& capture) {
   return capture.kernel.empty() ? fmt::format("launch {}", capture.launch.launch) : capture.kernel;
 }
 
-void add_evidence(const WarpFigures& capture, std::string text, Insight& insight) {
+void add_evidence(const WarpFigures& capture, Insight& insight) {
   Evidence evidence;
-  evidence.text = std::move(text);
+  evidence.text =
+      fmt::format("its longest capture, {}", words::time(static_cast<double>(capture.extent_ns)));
   evidence.kernel = capture.kernel;
   if (capture.launch.device >= 0) evidence.device = capture.launch.device;
   if (capture.launch.error_ns) {
@@ -97,7 +100,7 @@ void find_warp_group_bound(const SessionView& view, std::vector<Insight>& found)
         "The kernel's time, times the share of the critical path of this group beyond the share of "
         "time in which the next busiest works.";
     insight.confidence = Confidence::Medium;
-    add_evidence(capture, insight.detail, insight);
+    add_evidence(capture, insight);
     found.push_back(std::move(insight));
   }
 }
@@ -133,7 +136,7 @@ void find_warp_bubbles(const SessionView& view, std::vector<Insight>& found) {
         "iteration.";
     insight.estimate = "The kernel's time, times the bubbles' share of the critical path.";
     insight.confidence = Confidence::Low;
-    add_evidence(capture, insight.detail, insight);
+    add_evidence(capture, insight);
     found.push_back(std::move(insight));
   }
 }
