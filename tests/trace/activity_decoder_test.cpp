@@ -122,6 +122,25 @@ TEST_F(Decoder, AKernelMayRunWhileManyCallsAreMade) {
   EXPECT_EQ(counts.unclaimed, 0u);
 }
 
+// What a library launches through the driver may have no record: then its row waits some flushes in
+// vain, and has what was noted of the call.
+TEST_F(Decoder, ACallThatARowWaitsForIsKeptWhileManyCallsAreMade) {
+  note(CallNoteKind::Launch, 5, kSecondNs);
+  records_.kernel(5, kContext, kSecondNs + 500);
+  decode();
+  launch(5 + ApiCalls::kCapacity, 2 * kSecondNs);
+  records_.kernel(5 + ApiCalls::kCapacity, kContext, 2 * kSecondNs);
+  for (int i = 0; i < 8; ++i) decode();
+  ASSERT_EQ(sink_.rows[Kind::Kernel].size(), 2u);
+  const auto& last = sink_.rows[Kind::Kernel].back();
+  EXPECT_EQ(last[kernel::kCorrelation], 5);
+  EXPECT_EQ(last[kernel::kApiStart], kSecondNs);
+  EXPECT_EQ(last[kernel::kThread], kThread);
+  const ActivityCounts& counts = finish();
+  EXPECT_EQ(counts.missing, 0u);
+  EXPECT_EQ(counts.unclaimed, 0u);
+}
+
 TEST_F(Decoder, IdsWrap) {
   const uint32_t first = UINT32_MAX - 200'000;
   uint32_t id = first, launches = 0;

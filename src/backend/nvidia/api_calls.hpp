@@ -11,8 +11,8 @@
 // What is known of an API call, by correlation id: from its record, from the callback's note of it
 // and from the GPU records that it brought, which arrive in any order and in different buffers.
 // The collector's thread only. Ids count up, so a call's place is its id's low bits and it makes
-// room for one 65,536 ids younger; a call that still waits for something is then put aside, in a
-// table that is searched only while it holds anything. Ids are 32 bits and wrap.
+// room for one 65,536 ids younger; a call that still waits for something, or is waited for, is then
+// put aside, in a table that is searched only while it holds anything. Ids are 32 bits and wrap.
 namespace gpufl::backend {
 
 struct alignas(64) ApiCall {
@@ -42,6 +42,9 @@ struct alignas(64) ApiCall {
   bool has_ended : 1 = false;
   bool is_own : 1 = false;  // the recorder made it: it has no row
 
+  // A row waits to carry it. Of what libraries launch through the driver no record may come at all,
+  // so that some wait for long.
+  bool is_awaited() const { return kernels != 0 && !joined; }
   // Nothing more has to come for what was noted of it.
   bool is_settled() const {
     return kernels >= launches && (!is_graph_launch || counts_nodes || has_node) &&
@@ -131,7 +134,7 @@ ApiCall* ApiCalls::claim(uint32_t id, Evict evict) {
   // Its place was given to a younger one before anything was heard of it. Ids count up and wrap.
   const bool is_older = static_cast<int32_t>(id - place.id) < 0;
   if (place.id != 0 && is_older) return put_aside(fresh, evict);
-  if (place.id != 0 && place.is_settled()) {
+  if (place.id != 0 && place.is_settled() && !place.is_awaited()) {
     evict(place);
   } else if (place.id != 0) {
     put_aside(place, evict);
