@@ -79,7 +79,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "compare_bench: %s\n", measured.status().text().c_str());
     return 2;
   }
-  Measurement(report, *program, "measured noise", *measured, true).run();
+  SteadyProgram of_measured = *program;  // the same trials, whatever comes before
+  Measurement(report, of_measured, "measured noise", *measured, true).run();
   Measurement(report, *program, "usual noise", Noise{}, true).run();
   Noise doubled;
   doubled.run = doubled.kernel = 0.01;
