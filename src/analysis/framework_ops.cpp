@@ -109,7 +109,6 @@ void FrameworkOps::find_makers() {
 // Threads count for themselves: where two have made a node of that number, nobody can tell.
 uint32_t FrameworkOps::maker_of(uint32_t backward_row) const {
   const double number = tables_.markers.payload[backward_row];
-  if (std::isnan(number)) return kNoRow;
   uint32_t maker = kNoRow;
   for (const auto& [thread, makers] : makers_) {
     const auto later = std::upper_bound(
@@ -126,15 +125,15 @@ uint32_t FrameworkOps::maker_of(uint32_t backward_row) const {
 }
 
 // What the engine does between two nodes, such as adding gradients up, is for the one before, and
-// so are nodes that no operator made, such as those which keep the gradients of parameters.
+// so are nodes that no operator made, such as those which keep the gradients of parameters: these
+// have no number. One with a number has a maker of its own, also where nobody can tell which.
 void FrameworkOps::lead_back() {
   for (auto& [thread, ranges] : ops_) {
     uint32_t forward = kNoRow;
     for (Range& range : ranges) {
-      if (tables_.markers.category[range.row] == kBackward) {
-        const uint32_t maker = maker_of(range.row);
-        if (maker != kNoRow) forward = maker;
-      }
+      const bool is_numbered_node = tables_.markers.category[range.row] == kBackward &&
+                                    !std::isnan(tables_.markers.payload[range.row]);
+      if (is_numbered_node) forward = maker_of(range.row);
       range.forward = forward;
     }
   }

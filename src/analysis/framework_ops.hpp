@@ -58,6 +58,7 @@ class FrameworkOps {
   static const Range* find(const RangesOfThread& threads, int64_t thread, int64_t time_ns);
   void find_makers();
   void lead_back();
+  // Of a node with a number; kNoRow: none, or more than one.
   uint32_t maker_of(uint32_t backward_row) const;
   void take_from_forward(uint32_t forward_row, FrameworkLabel& label) const;
   uint32_t stack_of(uint32_t marker_row) const {

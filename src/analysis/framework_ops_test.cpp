@@ -128,6 +128,23 @@ TEST_F(FrameworkOpsTest, ANodeThatTwoThreadsCouldHaveMadeIsNobodys) {
   EXPECT_EQ(label(420, kEngine), "ReluBackward0 <>");
 }
 
+// Such as one that was made before labels began.
+TEST_F(FrameworkOpsTest, ANodeThatNobodyMadeIsNotForTheOneBefore) {
+  op("aten::relu", 100, 200, 5, 10);
+  op("aten::sum", 210, 220, 6, 11);
+  op("aten::ones_like", 310, 320, 7, 12);
+  backward("SumBackward0", 400, 450, 6);
+  backward("TanhBackward0", 460, 480, 2);
+  op("aten::add", 485, 495, 0, 0, kEngine);
+  backward("torch::autograd::AccumulateGrad", 500, 550, kNoNode);
+  backward("ReluBackward0", 560, 580, 5);
+  EXPECT_EQ(label(420, kEngine), "SumBackward0 @11 <aten::sum>");
+  EXPECT_EQ(label(470, kEngine), "TanhBackward0 <>");
+  EXPECT_EQ(label(490, kEngine), "aten::add");
+  EXPECT_EQ(label(520, kEngine), "torch::autograd::AccumulateGrad <>");
+  EXPECT_EQ(label(570, kEngine), "ReluBackward0 @10 <aten::relu>");
+}
+
 TEST_F(FrameworkOpsTest, AThreadThatMakesNoNodesIsInNobodysWay) {
   op("aten::relu", 100, 200, 0, 10);
   op("aten::sum", 210, 220, 1, 10);
