@@ -26,8 +26,8 @@ std::vector<ProfiledKernel> profiled_kernels(const SessionView& view) {
   std::map<std::pair<int64_t, std::string>, ProfiledKernel> by_name;
   for (const WarpFigures& capture : view.overview.warps) {
     if (!capture.bottleneck) continue;
-    const int64_t name =
-        capture.joined ? view.tables.config(launches.config[capture.joined->row]).name : -1;
+    int64_t name = -1;
+    if (capture.joined) name = view.tables.config(launches.config[capture.joined->row]).name;
     ProfiledKernel& kernel = by_name[{name, capture.kernel}];
     if (kernel.capture == nullptr || kernel.capture->extent_ns < capture.extent_ns) {
       kernel.capture = &capture;

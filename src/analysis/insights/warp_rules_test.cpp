@@ -33,6 +33,13 @@ TEST(WarpGroupBound, NamesTheGroupThatWasSlowedDown) {
   EXPECT_EQ(slow_consumer[0].evidence[0].kernel, "gemm");
 }
 
+TEST(WarpGroupBound, ACaptureThatNoKernelIsFoundForTakesItsOwnTime) {
+  TestProgram program;
+  add_pipeline(program, {.start_ns = 0, .load_ns = 1'500, .mma_ns = 1'000, .correlation = 5});
+  program.kernel("other", 0, 1'000);
+  EXPECT_EQ(of_rule(program.insights(), "warp_group_bound").size(), 1u);
+}
+
 TEST(WarpGroupBound, NotWithoutFlowsNorBelowItsShares) {
   EXPECT_TRUE(of_rule(insights_of({.has_flows = false}), "warp_group_bound").empty());
   Thresholds strict;
