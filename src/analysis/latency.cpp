@@ -21,6 +21,7 @@ constexpr std::string_view kTrace = "the engine Trace";
 class ApiTable {
  public:
   void add(const std::string& function, int64_t duration_ns, bool has_failed) {
+    if (duration_ns < 0) return;  // nobody saw its end
     Entry& entry = entries_[function];
     entry.durations.push_back(duration_ns);
     entry.failed += has_failed ? 1 : 0;
@@ -88,8 +89,8 @@ LaunchLatency launch_latency(const SessionData& session, const AnalysisOptions& 
     const int64_t latency_ns = launch_latency_of(kernels, row);
     if (latency_ns != kNoTime) {
       launch.push_back(latency_ns);
-      queue.push_back(
-          std::max<int64_t>(saturating_subtract(latency_ns, kernels.api_duration[row]), 0));
+      const int64_t call_ns = kernels.api_duration[row];
+      if (call_ns >= 0) queue.push_back(std::max<int64_t>(latency_ns - call_ns, 0));
     }
     if (!kernels.queued.empty() && kernels.queued[row] != kNoTime) {
       driver.push_back(

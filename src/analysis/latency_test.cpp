@@ -31,6 +31,20 @@ TEST(Latency, FromTheCallToTheKernel) {
   EXPECT_EQ(latency.driver_ns->total, 40);
 }
 
+TEST(Latency, CallsWhoseEndNobodySawHaveNoDuration) {
+  TestSession session;
+  session.kernel("a", 100, 10, {.api_start = 80, .api_duration = 5});
+  session.kernel("b", 200, 10, {.api_start = 190, .api_duration = -1});
+  const SessionData data = session.finish();
+  const LaunchLatency latency = launch_latency(data, {});
+  EXPECT_EQ(latency.launch_ns->count, 2u);
+  EXPECT_EQ(latency.queue_ns->count, 1u);
+  const auto calls = api_calls(data, {});
+  ASSERT_EQ(calls->size(), 1u);
+  EXPECT_EQ(calls->front().duration_ns.count, 1u);
+  EXPECT_EQ(calls->front().duration_ns.min, 5);
+}
+
 TEST(Latency, UnknownWhereClocksDisagree) {
   TestSession session;
   session.kernel("a", 100, 10, {.api_start = 105, .api_duration = 5});
