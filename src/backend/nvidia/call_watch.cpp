@@ -158,10 +158,10 @@ void CallWatch::stop() {
   }
 }
 
-int64_t CallWatch::last_call_ns() const {
+int64_t CallWatch::last_launch_ns() const {
   int64_t last_ns = 0;
   NoteRings::for_each([&](NoteRing& ring) {
-    last_ns = std::max(last_ns, ring.last_call_ns.load(std::memory_order_relaxed));
+    last_ns = std::max(last_ns, ring.last_launch_ns.load(std::memory_order_relaxed));
   });
   return last_ns;
 }
@@ -174,7 +174,7 @@ void CallWatch::await_launch() {
     api_.load()->cuptiEnableCallback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id);
   }
   const auto end = Clock::now() + kFinalizeWait;
-  while (last_call_ns() < before_ns && Clock::now() < end) {
+  while (last_launch_ns() < before_ns && Clock::now() < end) {
     std::this_thread::sleep_for(milliseconds(1));
   }
 }
@@ -365,22 +365,20 @@ void CallWatch::on_return(NoteRing& ring, const WatchedCall& watched,
   if (watched.role == CallRole::GraphInstantiate) return on_instantiated(ring, call);
   if (watched.role == CallRole::GraphChange) return on_graph_changed(call);
   if (ring.launch.correlation != call.correlationId) return;
-  ring.last_call_ns.store(ring.launch.time_ns, std::memory_order_relaxed);
-  const uint32_t kernels = counts_launches_ ? launched(watched, call) : 0;
+  const uint32_t kernels = launched(watched, call);
+  if (kernels != 0) ring.last_launch_ns.store(ring.launch.time_ns, std::memory_order_relaxed);
   if (watched.role == CallRole::GraphLaunch) {
     const auto& parameters = *static_cast<const cuGraphLaunch_params*>(call.functionParams);
     ring.launch.graph = graph_exec_key(parameters.hGraph);
   }
-  for (uint32_t i = 0; i < kernels; ++i) ring.push(ring.launch);
+  for (uint32_t i = 0; counts_launches_ && i < kernels; ++i) ring.push(ring.launch);
   ring.launch.correlation = 0;
 }
 
 // Its record may be long in coming: CUPTI keeps a buffer back while a kernel in it runs.
 void CallWatch::note_end(NoteRing& ring, const CUpti_CallbackData& call) {
-  const int64_t now_ns = base::monotonic_ns();
-  ring.last_call_ns.store(now_ns, std::memory_order_relaxed);
-  ring.push({now_ns, call.correlationId, call.contextUid, static_cast<uint32_t>(ring.thread_id()),
-             0, 0, 0, CallNoteKind::CallEnd});
+  ring.push({base::monotonic_ns(), call.correlationId, call.contextUid,
+             static_cast<uint32_t>(ring.thread_id()), 0, 0, 0, CallNoteKind::CallEnd});
 }
 
 void CallWatch::on_return_without_ring(const WatchedCall& watched, const CUpti_CallbackData& call) {

@@ -43,10 +43,10 @@ class CallWatch {
   // outlasts stop(), which returns when no callback uses what `options` pointed to.
   void start() { recording_.store(session_, std::memory_order_release); }
   void stop();
-  // When a launch, copy, allocation or wait that has returned last began, while notes were made; of
-  // waits, when it returned. Monotonic clock; 0: never.
-  int64_t last_call_ns() const;
-  // Where launches are not watched: watches them for a moment, so that last_call_ns() knows.
+  // When the last launch that was successful began, while notes were made. Monotonic clock; 0:
+  // never.
+  int64_t last_launch_ns() const;
+  // Where launches are not watched: watches them for a moment, so that last_launch_ns() knows.
   void await_launch();
   // Gives up the subscription alone.
   void unsubscribe();

@@ -13,7 +13,6 @@
 #include "backend/nvidia/call_watch.hpp"
 #include "backend/nvidia/cuda_start.hpp"
 #include "backend/nvidia/cupti_library.hpp"
-#include "backend/nvidia/other_tool.hpp"
 #include "backend/nvidia/record_delivery.hpp"
 #include "backend/nvidia/silence_watch.hpp"
 #include "base/clock.hpp"
@@ -59,14 +58,6 @@ void watch_forks() {
 const CudaDriver& driver() {
   static const auto* const cuda = new CudaDriver;
   return *cuda;
-}
-
-Availability records_claimed() {
-  const std::string tool = other_tool_here(own_library_path());
-  return {false, "another_tool",
-          "another tool of this process has registered for CUPTI's records" +
-              (tool.empty() ? "" : ": " + tool),
-          "end it before the session starts; `other_tools` in `gpufl doctor` names candidates"};
 }
 
 class CuptiTracer final : public Tracer, private CudaStartListener {
@@ -214,7 +205,7 @@ Availability CuptiTracer::attach() {
     if (options_.stacks != nullptr) limitations_.push_back({"enable_stack_trace", watching});
   }
   is_others_ = !RecordDelivery::may_register(api(), is_subscribed_);
-  if (is_others_) return fail(is_subscribed_ ? records_claimed() : watching);
+  if (is_others_) return fail(watching);
   Availability opened = records_.open(api(), options_, session_start_ns_, limitations_);
   if (!opened.available) return fail(opened);
   devices_.emplace(driver(), uuids_);
@@ -246,7 +237,7 @@ void CuptiTracer::stop() {
       CallWatch::instance().await_launch();
       CallWatch::instance().stop();
     }
-    if (!records_.close(api(), CallWatch::instance().last_call_ns())) leave_to_others();
+    if (!records_.close(api(), CallWatch::instance().last_launch_ns())) leave_to_others();
     state_ = State::Stopped;
   }
   publish_status();
@@ -356,7 +347,7 @@ void CuptiTracer::watch_silence() {
 void CuptiTracer::leave_to_others() {
   is_others_ = true;
   const Availability why{false, "callbacks_taken_over",
-                         "the program's last calls brought no records: another profiler of this "
+                         "the program's last launches brought no records: another profiler of this "
                          "process has taken them over, and CUPTI is left to it",
                          "let one profiler run at a time (torch.profiler, nsys)"};
   tell("callbacks_taken_over", session_now(), why.detail, why.hint);

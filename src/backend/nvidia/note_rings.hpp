@@ -63,9 +63,9 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
   std::vector<std::pair<CUgraphNode, uint64_t>> cloned_nodes;
 
   // Written by the producer, read by any thread.
-  std::atomic<uint32_t> open_calls{0};   // in session()
-  std::atomic<int64_t> timed_ns{0};      // in those callbacks that were timed
-  std::atomic<int64_t> last_call_ns{0};  // that has a record, and has returned
+  std::atomic<uint32_t> open_calls{0};     // in session()
+  std::atomic<int64_t> timed_ns{0};        // in those callbacks that were timed
+  std::atomic<int64_t> last_launch_ns{0};  // of a launch that was successful
   std::atomic<uint64_t> dropped_launches{0}, dropped_graph_launches{0};
 
   alignas(64) uint64_t mark = 0;  // the consumer's: notes before it have been gathered

@@ -18,8 +18,7 @@ ActivityBuffers& buffers() {
 
 // When CUPTI last gave us a buffer, or was refused one: until then the records were ours.
 std::atomic<int64_t> g_heard_ns{0};
-enum class Registration : uint8_t { NotOurs, Ours, Finalized };
-constinit Registration g_registration = Registration::NotOurs;  // the last, to our knowledge
+constinit bool g_is_registered = false;  // the last to register, to our knowledge
 
 void CUPTIAPI on_buffer_requested(uint8_t** buffer, size_t* size, size_t* max_records) {
   *buffer = buffers().take_empty();
@@ -50,15 +49,14 @@ ClockOrigins register_clock(const CuptiApi& api, int64_t session_start_ns) {
 
 }  // namespace
 
-// CUPTI refuses to flush where nobody has registered.
 bool RecordDelivery::may_register(const CuptiApi& api, bool is_subscribed) {
-  if (g_registration == Registration::Ours) return true;
-  // Whether finalising takes a registration back, CUPTI does not say.
-  if (g_registration == Registration::Finalized && is_subscribed) return true;
+  if (is_subscribed || g_is_registered) return true;
+  // CUPTI's text says that it refuses to flush where nobody has registered. That of CUDA 13.0 does
+  // not: then whoever has the callbacks is taken to have the records as well.
   return api.cuptiActivityFlushAll(0) != CUPTI_SUCCESS;
 }
 
-void RecordDelivery::on_finalize() { g_registration = Registration::Finalized; }
+void RecordDelivery::on_finalize() { g_is_registered = false; }
 
 Availability RecordDelivery::open(const CuptiApi& api, const TraceOptions& options,
                                   int64_t session_start_ns, std::vector<Limitation>& left_out) {
@@ -72,7 +70,7 @@ Availability RecordDelivery::open(const CuptiApi& api, const TraceOptions& optio
       code != CUPTI_SUCCESS) {
     return cupti_failure(api, code, "cuptiActivityRegisterCallbacks(requested, completed)");
   }
-  g_registration = Registration::Ours;
+  g_is_registered = true;
   // The default is a cut-off pthread_t, which is no thread of the log's.
   if (const CUptiResult code = api.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
       code != CUPTI_SUCCESS) {
@@ -124,15 +122,15 @@ void RecordDelivery::decode(const CuptiApi& api, int64_t latest_ns, ActivityDeco
 
 void RecordDelivery::refill() { buffers().refill(); }
 
-bool RecordDelivery::close(const CuptiApi& api, int64_t last_call_ns) {
+bool RecordDelivery::close(const CuptiApi& api, int64_t last_launch_ns) {
   // First what is complete; then, forced, also kernels that still run: these come without times.
   api.cuptiActivityFlushAll(0);
   unforced_ = delivered();
   api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-  // Force brings whatever there is: a call whose record has not come now has told another tool.
-  if (last_call_ns > std::max(g_heard_ns.load(), opened_ns_)) {
+  // Force brings whatever there is: a launch whose kernel has not come now has told another tool.
+  if (last_launch_ns > std::max(g_heard_ns.load(), opened_ns_)) {
     kinds_.disable_uncommon(api);
-    g_registration = Registration::NotOurs;
+    g_is_registered = false;
     return false;
   }
   kinds_.disable(api);

@@ -35,9 +35,9 @@ class RecordDelivery {
   void decode(const CuptiApi& api, int64_t latest_ns, ActivityDecoder& decoder, RowSink& sink);
   void refill();  // after decode()
   // Nothing is recorded from here on; the last gather() and decode() get the rest. False: another
-  // tool has taken the records, and they are left to it. `last_call_ns` (monotonic clock): when the
-  // program last called something that has a record.
-  bool close(const CuptiApi& api, int64_t last_call_ns);
+  // tool has taken the records, and they are left to it. `last_launch_ns` (monotonic clock): when
+  // the program last launched something.
+  bool close(const CuptiApi& api, int64_t last_launch_ns);
   void release();  // the memory that CUPTI does not hold
 
   uint64_t delivered() const;  // buffers, since the process began
