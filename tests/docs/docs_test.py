@@ -104,7 +104,7 @@ class ConfigurationTest(unittest.TestCase):
 
     def test_capability_reasons(self):
         pattern = re.compile(
-            r'(?:\{false,\s*|reason = |"off",\s*|\w, base::Code::\w+,\s*)(?:[^",{}]*[?:] )?'
+            r'(?:\{false,\s*|reason = |"off",\s*|"later",\s*|\w, base::Code::\w+,\s*)(?:[^",{}]*[?:] )?'
             r'"([a-z_]+)"(?: : "([a-z_]+)")?'
         )
         used = {word for source in library_sources() for pair in pattern.findall(source) for word in pair if word}
