@@ -73,7 +73,7 @@ std::string head_figures(const RunReport& report) {
   const Verdict verdict = verdict_of(report.run);
   const std::string_view text = verdict.text;
   const size_t colon = std::min(text.find(':'), text.size());
-  add("Trace", text.substr(0, colon),
+  add("Log", text.substr(0, colon),
       verdict.tone == Tone::Good      ? "good"
       : verdict.tone == Tone::Warning ? "warning"
                                       : "",

@@ -96,7 +96,7 @@ TEST(HtmlReportTest, TheHeadTellsWhatMatters) {
   const std::string head = html.substr(0, html.find("<nav>"));
   EXPECT_NE(head.find("<dt>GPU busy</dt><dd>50.0%</dd>"), std::string::npos) << head;
   EXPECT_NE(head.find("<dt>Kernels</dt><dd>1</dd>"), std::string::npos) << head;
-  EXPECT_NE(head.find("<dt>Trace</dt><dd class=\"warning\""), std::string::npos) << head;
+  EXPECT_NE(head.find("<dt>Log</dt><dd class=\"warning\""), std::string::npos) << head;
   TestSession monitor;
   monitor.data.summary.header.engine = "Monitor";
   EXPECT_NE(report_of(monitor).find("<dt>GPU busy</dt><dd>unknown</dd>"), std::string::npos);

@@ -279,7 +279,10 @@ class Timeline {
       context.moveTo(x, AXIS_HEIGHT - 4);
       context.lineTo(x, this.height);
       context.stroke();
-      context.fillText(formatAxis(n * step, step), x + 3, AXIS_HEIGHT / 2);
+      const label = formatAxis(n * step, step);
+      if (x + 3 + context.measureText(label).width <= this.width) {
+        context.fillText(label, x + 3, AXIS_HEIGHT / 2);
+      }
     }
   }
 
