@@ -79,7 +79,9 @@ Json iterations_json(const analysis::Figure<analysis::Iterations>& iterations) {
                Json entry = Json::object();
                entry.set("start_ns", iteration.span.start).set("end_ns", iteration.span.end);
                entry.set("is_warmup", iteration.is_warmup).set("is_cut", iteration.is_cut);
-               const auto known = [&](Json value) { return found.kernel_ns ? value : Json(); };
+               const auto known = [&](int64_t value) {
+                 return found.kernel_ns ? Json(value) : Json();
+               };
                return entry.set("kernels", known(iteration.kernels))
                    .set("kernel_ns", known(iteration.kernel_ns));
              }));
