@@ -237,7 +237,9 @@ int fork_under_load() {
       gpufl::tick("a counter that is new in the child");
       std::exit(0);
     }
-    REQUIRE(wait_for(child) == 0);
+    const int ended = wait_for(child);
+    if (ended != 0) std::fprintf(stderr, "child %d ended with %d\n", i, ended);
+    REQUIRE(ended == 0);
   }
   stop = true;
   for (auto& thread : threads) thread.join();
