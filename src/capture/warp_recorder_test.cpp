@@ -391,6 +391,20 @@ TEST_F(WarpRecorderTest, GarbageIsToldNotTrusted) {
   }
 }
 
+TEST_F(WarpRecorderTest, CountsThatCannotBeAddNoNegativeOnes) {
+  const WarpWords whole = pipeline(600'000);
+  std::vector<uint64_t> words = whole.capture();
+  constexpr size_t kHeaderWords = 16, kLaneWords = 8;
+  for (const size_t lane : {0, 1}) {
+    uint64_t* const side = &words[whole.region().size() + kHeaderWords + lane * kLaneWords];
+    side[4] = side[5] = (uint64_t{1} << 62) - 1 - lane;
+  }
+  ASSERT_TRUE(recorder_.take(capture(std::move(words))));
+  write();
+  EXPECT_EQ(launch().offered, 2 * int64_t{UINT32_MAX});
+  EXPECT_EQ(launch().dropped, 2 * int64_t{UINT32_MAX});
+}
+
 TEST_F(WarpRecorderTest, AnEmptyCaptureIsALineWithoutRows) {
   ASSERT_TRUE(recorder_.take(capture({0})));
   write();

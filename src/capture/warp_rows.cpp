@@ -168,8 +168,9 @@ format::WarpLaunch describe_launch(const ws::Trace& trace, const WarpPlace& plac
     if (trace.layout.clock == ws::CaptureLayout::Clock::Cycles) launch.clock = "cycles";
     int64_t offered = 0, dropped = 0;
     for (const ws::Lane& lane : trace.lanes) {
-      offered += static_cast<int64_t>(lane.offered);
-      dropped += static_cast<int64_t>(lane.dropped);
+      // Lanes count in 32 bits; more is a damaged entry.
+      offered += static_cast<int64_t>(std::min<uint64_t>(lane.offered, UINT32_MAX));
+      dropped += static_cast<int64_t>(std::min<uint64_t>(lane.dropped, UINT32_MAX));
     }
     launch.offered = offered;
     launch.dropped = dropped;
