@@ -86,7 +86,10 @@ def texts(axes):
 def test_kernel_table_has_the_figures_of_the_report():
     (axes,) = viz.kernel_table(GPT, top_n=3).axes
     groups = GpuFlightSession(GPT).figures["kernels"]["by_name"][:3]
-    assert [label.get_text() for label in axes.get_yticklabels()] == [g["label"] for g in groups]
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert len(labels) == len(groups)
+    for label, group in zip(labels, groups):  # long ones are cut
+        assert group["label"].startswith(label.removesuffix("…")), label
     for text, group in zip(texts(axes), groups):
         assert text.startswith(f"{group['share']:.1%}")
         assert f"{group['duration_ns']['count']:,} ×" in text
