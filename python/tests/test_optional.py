@@ -2,6 +2,7 @@
 """Where packages that gpufl can do without are missing: what still works, and what is said."""
 
 import re
+
 import pytest
 from conftest import run_python
 from recordings import GPT
