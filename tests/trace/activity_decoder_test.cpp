@@ -49,15 +49,17 @@ TEST_F(Decoder, SurplusRecordsDoNotHideAMissingOne) {
 }
 
 // Before 13.0 CUPTI does not say which kernels other kernels launched.
-TEST_F(Decoder, OnlyWhatWasWatchedCanShowThatKernelsLaunchKernels) {
+TEST_F(Decoder, OnlyANotedLaunchCanShowThatKernelsLaunchKernels) {
   auto* const standin = reinterpret_cast<standin::CuptiStandinFunction*>(
       dlsym(dlopen(GPUFL_STANDIN_CUPTI, RTLD_NOW), "cupti_standin"))();
-  const auto uncounted_with = [&](auto add_records) {
+  const auto uncounted_with = [&](uint32_t launches, auto add_records) {
     standin->reset(28);
     ActivityDecoder decoder(cupti_->api(), devices_, {});
     standin->reset(130'001);
-    decoder.notes_begin(2 * kSecondNs);
-    decoder.notes_end(3 * kSecondNs);
+    CallNote launch{};
+    launch.kind = CallNoteKind::Launch;
+    launch.correlation = 1;
+    for (uint32_t i = 0; i < launches; ++i) decoder.note(launch, sink_);
     add_records();
     records_.decode(decoder, 3'600 * kSecondNs, sink_);
     decoder.finish(sink_);
@@ -66,17 +68,16 @@ TEST_F(Decoder, OnlyWhatWasWatchedCanShowThatKernelsLaunchKernels) {
     decoder.account(true, ledger);
     return ledger.uncounted.contains("device_side_launches");
   };
-  const auto launched_at = [&](int64_t time_ns) {
-    return [this, time_ns] {
-      records_.call(1, kThread, time_ns);
-      records_.kernel(1, kContext, time_ns);
+  const auto kernels = [&](int count) {
+    return [this, count] {
+      records_.call(1, kThread, 2 * kSecondNs);
+      for (int i = 0; i < count; ++i) records_.kernel(1, kContext, (2 + i) * kSecondNs);
     };
   };
-  EXPECT_TRUE(uncounted_with(launched_at(2 * kSecondNs)));
-  EXPECT_FALSE(uncounted_with(launched_at(2 * kSecondNs - 1)));
-  EXPECT_FALSE(uncounted_with(launched_at(3 * kSecondNs)));
-  EXPECT_FALSE(uncounted_with([&] { records_.kernel(1, kContext, 2 * kSecondNs); }));
-  EXPECT_TRUE(uncounted_with([&] { records_.kernel(0, kContext, 2 * kSecondNs); }));
+  EXPECT_TRUE(uncounted_with(1, kernels(2)));
+  EXPECT_FALSE(uncounted_with(0, kernels(1)));
+  EXPECT_FALSE(uncounted_with(0, [&] { records_.kernel(1, kContext, 2 * kSecondNs); }));
+  EXPECT_TRUE(uncounted_with(0, [&] { records_.kernel(0, kContext, 2 * kSecondNs); }));
 }
 
 TEST_F(Decoder, NotReadyIsAnAnswer) {

@@ -116,19 +116,14 @@ uint32_t ActivityDecoder::node_stack(uint64_t node) const {
   return found != node_stacks_.end() ? found->second : 0;
 }
 
-// From beginning to end: a launch of it cannot have been overlooked.
-bool ActivityDecoder::was_watched(const ApiCall& call) const {
-  return call.has_record && call.start >= notes_begin_ns_ &&
-         call.start + call.duration <= notes_end_ns_;
-}
-
 // `call` is forgotten: what it owes to the log and to the account.
 void ActivityDecoder::settle(const ApiCall& call, RowSink& sink) {
   if (call.has_record && !call.joined && !call.is_own) add_call(call, sink);
   // What a graph brings beyond what it owes, its kernels have launched.
   if (!call.has_node && call.kernels > call.launches) {
     counts_.unclaimed += call.kernels - call.launches;
-    if (!says_device_launched_ && was_watched(call)) {
+    // A call without a launch may have been on its way when launches began or ceased to be noted.
+    if (!says_device_launched_ && call.launches != 0) {
       counts_.device_launched += call.kernels - call.launches;
     }
   }

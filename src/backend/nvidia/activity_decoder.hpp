@@ -65,10 +65,6 @@ class ActivityDecoder {
 
   // Notes come before or after the records of the call. Scopes of its time must be known to `sink`.
   void note(const CallNote& note, RowSink& sink);
-  // From when to when launches were noted (session time): what was launched on the way to either,
-  // or beyond, has a record all the same.
-  void notes_begin(int64_t time_ns) { notes_begin_ns_ = time_ns; }
-  void notes_end(int64_t time_ns) { notes_end_ns_ = time_ns; }
   // A node of a graph: rows of its runs carry the stack of the call that made it.
   void note(const GraphNodeNote& note, RowSink& sink);
   // A graph was instantiated: launches of it owe its kernels. Comes before the launches' notes.
@@ -103,7 +99,6 @@ class ActivityDecoder {
   void update(ApiCall& call, Change change);
   void attribute(ApiCall& call, RowSink& sink);
   void settle(const ApiCall& call, RowSink& sink);
-  bool was_watched(const ApiCall& call) const;
   void add_call(const ApiCall& call, RowSink& sink);
 
   bool is_possible(uint64_t start, uint64_t end);
@@ -145,7 +140,6 @@ class ActivityDecoder {
   const TraceOptions options_;
   const RowColumns columns_;
   const bool says_device_launched_;
-  int64_t notes_begin_ns_ = INT64_MIN, notes_end_ns_ = INT64_MAX;
   int64_t latest_ns_ = 0;
   bool may_be_unfinished_ = false;
   ApiFunctions functions_;

@@ -212,7 +212,6 @@ Availability CuptiTracer::attach() {
   decoder_.emplace(api(), *devices_, records_.clock_origins(), options_);
   // Notes begin after records have, so that every launch noted has a record.
   if (is_subscribed_) watch.start();
-  decoder_->notes_begin(session_now());
   state_ = State::Running;
   return opened;
 }
@@ -233,7 +232,6 @@ void CuptiTracer::stop() {
   } else if (state_ == State::Running) {
     // Notes end before records do, for the same reason that they began later.
     if (is_subscribed_) {
-      decoder_->notes_end(session_now());
       CallWatch::instance().await_launch();
       CallWatch::instance().stop();
     }
