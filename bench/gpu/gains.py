@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether insights estimate right what mending a mistake saves: each case of gain_cases runs as it is
-and mended, alone and traced, in turns, and the gain that `gpufl report` names for the traced run with
-the mistake is held against the time that mending it saves of the runs that nobody traced. Beside it:
-what it saves of the traced ones, and both as shares of the run. Under a minute.
+"""Whether insights estimate right what mending a mistake saves: the gain that `gpufl report` names for
+a traced run of a case of gain_cases is held against the time that mending the mistake saves of a run
+that nobody traces, which does the case as it is and mended in turns. All times are of one step. About
+a minute.
 
-gains.py [--json FILE]
+gains.py [--pairs N] [--json FILE]
 """
 
 import argparse
@@ -14,74 +14,97 @@ import pathlib
 import statistics
 import subprocess
 import tempfile
+from typing import NamedTuple
 
 import torch_session
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = ROOT / "build" / "portable" / "bin" / "gain_cases"
-GPUFL = ROOT / "build" / "portable" / "bin" / "gpufl"
-TURNS = 11
-STEPS = {"sync_in_loop": 300, "pageable": 20, "launch_bound": 100}
-WARM_STEPS = 3  # which gain_cases runs before those, and a session has besides
-RULES = {
-    "sync_in_loop": "in_loop_sync",
-    "pageable": "pageable_copies",
-    "launch_bound": "launch_bound",
-}
+PROGRAM = torch_session.BUILD / "bin" / "gain_cases"
+WARM_STEPS = 3  # which gain_cases runs first, and a session has besides
+TURNS = 5
 TOLERANCE = 0.30
 
 
-def took(case, how, *before):
-    """Nanoseconds of the steps."""
-    ended = subprocess.run(
-        [*before, PROGRAM, case, how, str(STEPS[case])], capture_output=True, text=True
-    )
+class Case(NamedTuple):
+    rule: str
+    traced_steps: int
+    steps: int  # of each way in a turn alone
+
+
+CASES = {
+    "sync_in_loop": Case("in_loop_sync", 300, 150),
+    "pageable": Case("pageable_copies", 10, 4),
+    "launch_bound": Case("launch_bound", 100, 30),
+}
+
+
+class Pair(NamedTuple):
+    """Nanoseconds of a step."""
+
+    before: float
+    after: float
+    gain: float
+    traced: float
+    estimate: float
+
+    def ratio(self):
+        # Where nothing was saved the estimate is as wrong as can be told.
+        return self.estimate / self.gain if self.gain > 0 else 99
+
+
+def times_of(*command):
+    """Lines of nanoseconds."""
+    ended = subprocess.run(command, capture_output=True, text=True)
     if ended.returncode != 0:
-        torch_session.cannot_run(f"{case} {how}: {ended.stderr.strip()}")
-    return int(ended.stdout.split()[0])
+        torch_session.cannot_run(f"{' '.join(map(str, command))}: {ended.stderr.strip()}")
+    return [[int(word) for word in line.split()] for line in ended.stdout.splitlines()]
 
 
-def traced(case, how, folder):
-    """Nanoseconds of the steps, and those of them that the session's report says can be saved."""
-    took_ns = took(case, how, GPUFL, "trace", "--stacks", "--output", folder, "--")
-    printed = subprocess.run(
-        [GPUFL, "report", folder, "--format", "json"], capture_output=True, text=True, check=True
-    ).stdout
-    insights = json.loads(printed)["insights"]
-    gain_ns = sum(one["gain_ns"] for one in insights if one["rule"] == RULES[case])
-    return took_ns, gain_ns * STEPS[case] / (STEPS[case] + WARM_STEPS)
+def alone(name, case):
+    """(before, after, what is saved)."""
+    turns = times_of(PROGRAM, name, "both", str(case.steps), str(TURNS))
+    befores, afters = zip(*turns)
+    saved = [before - after for before, after in turns]
+    return [statistics.median(times) / case.steps for times in (befores, afters, saved)]
 
 
-def turn(case):
-    """Of one turn: (before, after) alone, (before, after) traced, and the estimate."""
-    alone = took(case, "before"), took(case, "after")
+def traced(name, case):
+    """(before, what the session's report says can be saved)."""
     with tempfile.TemporaryDirectory(prefix="gpufl-gains-") as folder:
-        before, estimate = traced(case, "before", str(pathlib.Path(folder) / "before"))
-        after, _ = traced(case, "after", str(pathlib.Path(folder) / "after"))
-    return alone, (before, after), estimate
+        trace = (torch_session.GPUFL, "trace", "--stacks", "--output", folder, "--")
+        [[took]] = times_of(*trace, PROGRAM, name, "before", str(case.traced_steps))
+        printed = subprocess.run(
+            [torch_session.GPUFL, "report", folder, "--format", "json"],
+            capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+    insights = json.loads(printed)["insights"]
+    gain = sum(one["gain_ns"] for one in insights if one["rule"] == case.rule)
+    return took / case.traced_steps, gain / (case.traced_steps + WARM_STEPS)
 
 
-def tell(report, case, turns):
-    median = statistics.median
-    for name, pairs in (("alone", [t[0] for t in turns]), ("traced", [t[1] for t in turns])):
-        before, after = median(b for b, _ in pairs), median(a for _, a in pairs)
-        gain = median(b - a for b, a in pairs)
-        report.note(
-            f"{case} {name}",
-            f"{before / 1e6:.3f} ms -> {after / 1e6:.3f} ms, saves {gain / 1e6:.3f} ms"
-            f" ({gain / before:.1%})",
-        )
-    estimate = median(t[2] for t in turns)
-    share = estimate / median(t[1][0] for t in turns)
-    report.note(f"{case} estimate", f"{estimate / 1e6:.3f} ms ({share:.1%} of the traced run)")
-    ratios = [estimate / (before - after) for (before, after), _, estimate in turns]
-    report.ratio(f"{case}: estimate / gain alone", ratios, ("<=", 1 + TOLERANCE))
-    report.ratio(f"{case}: gain alone / estimate", [1 / r if r else 99 for r in ratios],
-                 ("<=", 1 / (1 - TOLERANCE)))  # fmt: skip
-    report.ratio(
-        f"{case}: estimate / gain traced",
-        [estimate / (before - after) for _, (before, after), estimate in turns],
+def measure(number, name, case):
+    if number % 2 == 0:
+        untraced = alone(name, case)
+        recorded = traced(name, case)
+    else:
+        recorded = traced(name, case)
+        untraced = alone(name, case)
+    return Pair(*untraced, *recorded)
+
+
+def told(pair):
+    before, after, gain, recorded, estimate = (value / 1e3 for value in pair)
+    return (
+        f"{before:.2f} -> {after:.2f} us saves {gain:.2f}; traced {recorded:.2f},"
+        f" estimate {estimate:.2f}"
     )
+
+
+def tell(report, name, pairs):
+    report.note(name, told(Pair(*(statistics.median(values) for values in zip(*pairs)))))
+    ratios = [pair.ratio() for pair in pairs]
+    report.ratio(f"{name}: estimate / gain", ratios, ("<=", 1 + TOLERANCE))
+    report.ratio(f"{name}: gain / estimate", [1 / ratio if ratio else 99 for ratio in ratios],
+                 ("<=", 1 / (1 - TOLERANCE)))  # fmt: skip
 
 
 def main():
@@ -89,13 +112,19 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--json")
+    parser.add_argument("--pairs", type=int, default=21)
     arguments = parser.parse_args()
-    for program in (PROGRAM, GPUFL):
+    for program in (PROGRAM, torch_session.GPUFL):
         if not program.is_file():
             torch_session.cannot_run(f"no {program}: './dev gpu-test --build' makes it")
     report = torch_session.Report("gains", arguments.json)
-    for case in STEPS:
-        tell(report, case, [turn(case) for _ in range(TURNS)])
+    pairs = {name: [] for name in CASES}
+    for number in range(arguments.pairs):
+        for name, case in CASES.items():
+            pairs[name].append(measure(number, name, case))
+            print(f"{number + 1} {name}: {told(pairs[name][-1])}", flush=True)
+    for name in CASES:
+        tell(report, name, pairs[name])
     return report.finish()
 
 
