@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Trace costs a program that does nothing but launch an empty kernel. Windows of launches in
 // one process alternate between nothing, bare CUPTI (the same kinds of records, callbacks and
-// flushing, by a client that throws everything away), Trace, Trace with stacks, and Trace without
-// its count of launches. What a process cannot be switched to and back, namely never to have been
-// traced, is measured with processes in turns: traced and stopped, injected but dormant, neither.
-// Beside each, pairs of the same: what the comparison says when there is nothing to see. About 200
-// seconds.
+// flushing, by a client that throws everything away), Trace and Trace with stacks. What a process
+// cannot be switched to and back, namely never to have been traced, is measured with processes in
+// turns: traced and stopped, injected but dormant, neither. Beside each, pairs of the same: what
+// the comparison says when there is nothing to see. About 180 seconds.
 
 #include <sched.h>
 
@@ -85,36 +84,31 @@ double bare_window() {
   return launch_window();
 }
 
-// Windows under Trace, and whether the ledger of each was as it should be: exact, or silent about
-// launches where they were not counted.
+// Windows under Trace, and whether the ledger of each was exact.
 class Traced {
  public:
-  double window(bool stacks, bool count_launches) {
+  double window(bool stacks) {
     const bench::LogFolder logs;
     gpufl::InitOptions options;
     options.app_name = "trace_overhead";
     options.log_path = logs.path().string();
     options.profiling_engine = gpufl::ProfilingEngine::Trace;
     options.enable_stack_trace = stacks;
-    options.enable_launch_count = count_launches;
     if (!gpufl::init(options)) {
       std::fprintf(stderr, "trace_overhead: no session in %s\n", options.log_path.c_str());
       std::exit(2);
     }
     const double cost = launch_window();
     gpufl::shutdown();
-    judge(logs.path(), count_launches);
+    judge(logs.path());
     return cost;
   }
   uint64_t inexact() const { return inexact_; }  // sessions
 
  private:
-  void judge(const fs::path& logs, bool counted) {
+  void judge(const fs::path& logs) {
     const auto figures = bench::read_session(logs);
-    if (figures && (counted ? figures->is_exact(kWarmLaunches + kLaunches)
-                            : !figures->ledger.launches_seen.has_value())) {
-      return;
-    }
+    if (figures && figures->is_exact(kWarmLaunches + kLaunches)) return;
     if (inexact_++ != 0) return;  // the first is enough to be told of
     const std::string why =
         figures ? figures->losses + figures->ledger.to_json().dump() : figures.status().message();
@@ -128,7 +122,7 @@ double mean(double a, double b) { return std::sqrt(a * b); }
 
 // Neighbours are compared, so that the machine has little time to drift between them.
 struct Round {
-  double off_1, bare_1, trace_1, bare_2, stacks, trace_2, uncounted, off_2;
+  double off_1, bare_1, trace_1, bare_2, stacks, trace_2, off_2;
 
   double off() const { return mean(off_1, off_2); }
   double bare() const { return mean(bare_1, bare_2); }
@@ -140,11 +134,10 @@ Round measure_round(Traced& traced, bool backwards) {
   const std::pair<double*, double (*)(Traced&)> windows[] = {
       {&round.off_1, [](Traced&) { return launch_window(); }},
       {&round.bare_1, [](Traced&) { return bare_window(); }},
-      {&round.trace_1, [](Traced& all) { return all.window(false, true); }},
+      {&round.trace_1, [](Traced& all) { return all.window(false); }},
       {&round.bare_2, [](Traced&) { return bare_window(); }},
-      {&round.stacks, [](Traced& all) { return all.window(true, true); }},
-      {&round.trace_2, [](Traced& all) { return all.window(false, true); }},
-      {&round.uncounted, [](Traced& all) { return all.window(false, false); }},
+      {&round.stacks, [](Traced& all) { return all.window(true); }},
+      {&round.trace_2, [](Traced& all) { return all.window(false); }},
       {&round.off_2, [](Traced&) { return launch_window(); }},
   };
   constexpr size_t kWindows = std::size(windows);
@@ -187,9 +180,8 @@ void measure_in_process(bench::Report& report) {
   report.difference("stacks, a launch more",
                     bench::difference_of(pairs_of(rounds, &Round::stacks, &Round::trace_2)), "ns",
                     bench::at_most(2000));
-  report.ratio("launches counted / not counted", ratio(&Round::trace_2, &Round::uncounted));
-  report.value("sessions whose ledger is not as it should be",
-               static_cast<double>(traced.inexact()), "sessions", bench::at_most(0));
+  report.value("sessions whose ledger is not exact", static_cast<double>(traced.inexact()),
+               "sessions", bench::at_most(0));
 }
 
 // One process of a set.
@@ -198,7 +190,7 @@ int work(const std::string& mode) {
   launch_window();
   if (mode == "stopped") {
     Traced traced;
-    traced.window(false, true);
+    traced.window(false);
   }
   bench::answer_questions(launch_window);
   return 0;

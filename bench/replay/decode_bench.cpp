@@ -75,7 +75,7 @@ int measure(const fs::path& folder, bench::Report& report) {
     bench::tell_scopes(round, scopes);
     const double begin = thread_cpu_s();
     const int64_t wall_begin = base::monotonic_ns();
-    for (const backend::CallNote& note : round.notes) decoder.note(note, sink);
+    for (const auto& [note, thread] : round.notes) decoder.note(note, thread, sink);
     for (auto& buffer : round.buffers) {
       decoder.decode(reinterpret_cast<uint8_t*>(buffer.data()), buffer.size() * sizeof(uint64_t),
                      round.last_ns, sink);

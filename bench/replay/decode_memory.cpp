@@ -73,7 +73,7 @@ bool measure(const fs::path& folder, Figures& figures) {
   for (int i = 1; i <= kMillions * kRoundsAMillion; ++i) {
     stream.draw(kKernelsARound, round);
     bench::tell_scopes(round, scopes);
-    for (const backend::CallNote& note : round.notes) decoder.note(note, sink);
+    for (const auto& [note, thread] : round.notes) decoder.note(note, thread, sink);
     for (auto& buffer : round.buffers) {
       decoder.decode(reinterpret_cast<uint8_t*>(buffer.data()), buffer.size() * sizeof(uint64_t),
                      round.last_ns, sink);

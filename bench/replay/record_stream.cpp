@@ -68,7 +68,7 @@ void RecordStream::draw(size_t kernels, Round& out) {
   out = {};
   const format::Batch rows = rows_.draw(kernels);
   const auto at = [&](size_t i, size_t row) { return rows.column(i)[row]; };
-  size_t work = 0, calls = 0;
+  size_t work = 0;
   for (size_t row = 0; row < kernels; ++row) {
     const Config& config = configs_.at(static_cast<size_t>(at(column::kConfig, row)));
     CUpti_ActivityKernel9 kernel{};
@@ -90,28 +90,17 @@ void RecordStream::draw(size_t kernels, Round& out) {
     kernel.name = config.name;
     append(out.buffers, work, kernel, kKernelBytes);
 
-    CUpti_ActivityAPI call{};
-    call.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
-    call.cbid = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000;
-    call.start = static_cast<uint64_t>(at(column::kApiStart, row));
-    call.end = call.start + static_cast<uint64_t>(at(column::kApiDuration, row));
-    call.threadId = static_cast<uint32_t>(at(column::kThread, row));
-    call.correlationId = kernel.correlationId;
-    if (row == 0) {
-      calls = out.buffers.size();
-      out.buffers.emplace_back().reserve(kBufferBytes / sizeof(uint64_t));
-    }
-    append(out.buffers, calls, call, sizeof call);
-
-    backend::CallNote note{};
+    backend::CallNote note;
     note.time_ns = at(column::kApiStart, row);
     note.correlation = kernel.correlationId;
     note.context = 1;
-    note.thread = call.threadId;
-    note.function = CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
+    note.function = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000;
+    note.is_runtime = true;
     note.kind = backend::CallNoteKind::Launch;
-    out.notes.push_back(note);
-    out.last_ns = std::max(out.last_ns, static_cast<int64_t>(std::max(kernel.end, call.end)));
+    note.set_duration(at(column::kApiDuration, row));
+    out.notes.push_back({note, static_cast<uint32_t>(at(column::kThread, row))});
+    out.last_ns = std::max({out.last_ns, static_cast<int64_t>(kernel.end),
+                            note.time_ns + at(column::kApiDuration, row)});
 
     const int64_t id = at(column::kScope, row), thread = at(column::kThread, row);
     if (out.scopes.empty() || out.scopes.back().id != id || out.scopes.back().thread != thread) {

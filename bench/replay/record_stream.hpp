@@ -5,14 +5,15 @@
 #include <deque>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/nvidia/call_notes.hpp"
 #include "bench/log/kernel_rows.hpp"
 
 // What CUPTI and its callbacks would have delivered for kernels like those of a recorded trace:
-// full buffers of CUPTI 13.0's records, GPU work and API calls in buffers of their own, and the
-// notes of the launches. Drawn without end, never the same twice; deterministic.
+// full buffers of CUPTI 13.0's records, and the notes of the launches. Drawn without end, never the
+// same twice; deterministic.
 namespace gpufl::bench {
 
 class RecordStream {
@@ -20,7 +21,7 @@ class RecordStream {
   explicit RecordStream(KernelRows rows);
 
   struct Round {
-    std::vector<backend::CallNote> notes;
+    std::vector<std::pair<backend::CallNote, uint32_t>> notes;  // and their threads
     std::vector<std::vector<uint64_t>> buffers;  // words, because records are aligned to 8 bytes
     int64_t first_ns = 0, last_ns = 0;           // session time
     struct Scope {

@@ -47,7 +47,6 @@ struct InitOptions {
   bool enable_memory_tracking = false;
   bool enable_cuda_graphs_tracking = false;
   bool enable_queue_times = false;  // when the driver queued and submitted each kernel
-  bool enable_launch_count = true;  // false: cheaper launches, and a ledger that proves nothing
 
   // Sampling
   int system_sample_rate_ms = 0;            // 0: off, or 100 ms where sampling is asked for

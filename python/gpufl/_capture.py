@@ -50,7 +50,6 @@ def init(
     enable_memory_tracking: bool = UNSET,
     enable_cuda_graphs_tracking: bool = UNSET,
     enable_queue_times: bool = UNSET,
-    enable_launch_count: bool = UNSET,
     backend_url: str = UNSET,
     api_key: str = UNSET,
     api_path: str = UNSET,

@@ -152,14 +152,15 @@ class DeviceClock {
 
 // What a tracer records beyond kernels and copies. What it points to outlives the tracer.
 struct TraceOptions {
-  bool synchronization = true;               // waits of the host for the GPU
-  bool memory = false;                       // allocations and releases
-  bool graphs = false;                       // the span and the topology of graph launches
-  bool external_correlation = true;          // ids that a framework or the program pushes
-  bool queue_times = false;                  // when a kernel was queued and submitted
-  bool launch_count = true;                  // the ledger's proof; costs a callback a launch
-  StackRecorder* stacks = nullptr;           // null: none
-  CaptureGate* gate = nullptr;               // null: everything is wanted
+  bool synchronization = true;       // waits of the host for the GPU
+  bool memory = false;               // allocations and releases
+  bool graphs = false;               // the span and the topology of graph launches
+  bool external_correlation = true;  // ids that a framework or the program pushes
+  bool queue_times = false;          // when a kernel was queued and submitted
+  bool call_records = false;         // calls and waits from the vendor's records, which costs
+                                     // the program more than our own notes of them
+  StackRecorder* stacks = nullptr;   // null: none
+  CaptureGate* gate = nullptr;       // null: everything is wanted
   OwnKernelListener* own_kernels = nullptr;  // set by the backend; null: nobody
   // Called on a thread of the program's when the vendor's driver has come up, possibly more than
   // once: an exit handler that is registered then runs before the driver's own.

@@ -27,7 +27,6 @@ constexpr OptionField kFields[] = {
     {"enable_memory_tracking", &Options::enable_memory_tracking},
     {"enable_cuda_graphs_tracking", &Options::enable_cuda_graphs_tracking},
     {"enable_queue_times", &Options::enable_queue_times},
-    {"enable_launch_count", &Options::enable_launch_count},
     {"system_sample_rate_ms", IntField{&Options::system_sample_rate_ms, 0, kHourMs}},
     {"kernel_sample_rate_ms", IntField{&Options::kernel_sample_rate_ms, 0, kHourMs}, true},
     {"continuous_system_sampling", &Options::continuous_system_sampling},

@@ -89,7 +89,6 @@ capture::SessionConfig session_config(const ResolvedOptions& resolved, const Lau
   config.trace.graphs = options.enable_cuda_graphs_tracking;
   config.trace.external_correlation = options.enable_external_correlation;
   config.trace.queue_times = options.enable_queue_times;
-  config.trace.launch_count = options.enable_launch_count;
   config.log = log_options(options);
   config.features = wanted_features(options);
   if (auto note = upload_note(options)) config.notes.push_back(std::move(*note));

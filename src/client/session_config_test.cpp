@@ -27,7 +27,6 @@ TEST(SessionConfig, DefaultsOfTheLibraryAreTheSessions) {
   EXPECT_EQ(config.trace.graphs, defaults.trace.graphs);
   EXPECT_EQ(config.trace.external_correlation, defaults.trace.external_correlation);
   EXPECT_EQ(config.trace.queue_times, defaults.trace.queue_times);
-  EXPECT_EQ(config.trace.launch_count, defaults.trace.launch_count);
   EXPECT_TRUE(config.features.empty());
 }
 
@@ -53,8 +52,6 @@ TEST(SessionConfig, EveryOptionOfTheTraceReachesIt) {
        [](const Config& c) { return c.trace.external_correlation; }, nullptr},
       {&InitOptions::enable_queue_times, [](const Config& c) { return c.trace.queue_times; },
        "enable_queue_times"},
-      {&InitOptions::enable_launch_count, [](const Config& c) { return c.trace.launch_count; },
-       nullptr},
   };
   for (const Case& changed : cases) {
     InitOptions options;

@@ -59,7 +59,7 @@ TEST_F(Decoder, OnlyANotedLaunchCanShowThatKernelsLaunchKernels) {
     CallNote launch{};
     launch.kind = CallNoteKind::Launch;
     launch.correlation = 1;
-    for (uint32_t i = 0; i < launches; ++i) decoder.note(launch, sink_);
+    for (uint32_t i = 0; i < launches; ++i) decoder.note(launch, kThread, sink_);
     add_records();
     records_.decode(decoder, 3'600 * kSecondNs, sink_);
     decoder.finish(sink_);
@@ -289,7 +289,7 @@ SecondsTwoToThree gate;
 
 class DecoderWithStacks : public Decoder {
  protected:
-  DecoderWithStacks() : Decoder({.stacks = &stacks}) {}
+  DecoderWithStacks() : Decoder({.call_records = true, .stacks = &stacks}) {}
 };
 
 TEST_F(DecoderWithStacks, RowsHaveTheStackOfTheirCall) {
@@ -303,7 +303,7 @@ TEST_F(DecoderWithStacks, RowsHaveTheStackOfTheirCall) {
 
 class DecoderWithGate : public Decoder {
  protected:
-  DecoderWithGate() : Decoder({.gate = &gate}) {}
+  DecoderWithGate() : Decoder({.call_records = true, .gate = &gate}) {}
 };
 
 // By when the call began, whenever the kernel ran.

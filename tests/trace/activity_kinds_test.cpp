@@ -13,7 +13,12 @@ using format::Kind;
 
 class Kinds : public Decoder {
  protected:
-  Kinds() : Decoder({.memory = true, .graphs = true, .queue_times = true, .stacks = &stacks}) {}
+  Kinds()
+      : Decoder({.memory = true,
+                 .graphs = true,
+                 .queue_times = true,
+                 .call_records = true,
+                 .stacks = &stacks}) {}
 
   std::vector<RecordingSink::Row>& rows(Kind kind) { return sink_.rows[kind]; }
   format::Ledger account() const {

@@ -96,7 +96,7 @@ TEST_F(Cupti, RecordsOfEveryVersionAreRead) {
 }
 
 TEST_F(Cupti, CopiesFillsAndWaits) {
-  ASSERT_TRUE(start().available);
+  ASSERT_TRUE(start({.call_records = true}).available);
   standin_->launch({});  // tells which device context 1 is on
   standin_->copy({0, 1, 9, 1, 12'345, -1});
   standin_->copy({1, 2, 9, 10, 777, 0});
@@ -228,7 +228,7 @@ TEST_F(Cupti, ImpossibleTimesAreCountedAndLeftOut) {
 }
 
 TEST_F(Cupti, KernelsWaitForCallsThatArriveLater) {
-  ASSERT_TRUE(start().available);
+  ASSERT_TRUE(start({.call_records = true}).available);
   standin_->hold_calls(true);
   for (int i = 0; i < 100; ++i) standin_->launch({});
   usleep(60'000);  // a flush is due
@@ -243,7 +243,7 @@ TEST_F(Cupti, KernelsWaitForCallsThatArriveLater) {
 }
 
 TEST_F(Cupti, AKernelWhoseCallNeverComesIsToldWithItsNoteAlone) {
-  ASSERT_TRUE(start().available);
+  ASSERT_TRUE(start({.call_records = true}).available);
   standin_->hold_calls(true);
   standin_->launch({});
   for (int i = 0; i < 6; ++i) {

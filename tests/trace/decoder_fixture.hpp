@@ -9,7 +9,8 @@
 #include "backend/recording_sink.hpp"
 #include "tests/trace/record_buffer.hpp"
 
-// A decoder by itself: notes and records in, rows and counts out. Times are session time.
+// A decoder by itself: notes and records in, those of calls too, rows and counts out. Times are
+// session time.
 namespace gpufl::backend {
 
 constexpr int64_t kSecondNs = 1'000'000'000;
@@ -19,7 +20,7 @@ class Decoder : public testing::Test {
   static constexpr uint32_t kThread = 4711, kContext = 1;
 
  protected:
-  explicit Decoder(const TraceOptions& options = {})
+  explicit Decoder(const TraceOptions& options = {.call_records = true})
       : cupti_(open_standin_cupti()), decoder_(cupti_->api(), devices_, {}, options) {}
 
   void note(CallNoteKind kind, uint32_t id, int64_t time_ns = kSecondNs, uint32_t stack = 0) {
@@ -27,12 +28,11 @@ class Decoder : public testing::Test {
     note.time_ns = time_ns;
     note.correlation = id;
     note.context = kContext;
-    note.thread = kThread;
     note.stack = stack;
     note.function = kind == CallNoteKind::CallBegin ? CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize
                                                     : CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
     note.kind = kind;
-    decoder_.note(note, sink_);
+    decoder_.note(note, kThread, sink_);
   }
   void launch(uint32_t id, int64_t time_ns = kSecondNs) {
     note(CallNoteKind::Launch, id, time_ns);

@@ -60,27 +60,6 @@ TEST_F(OtherTools, RecordsTakenJustBeforeTheEndAreLeftToTheirTaker) {
   expect_left_to_the_other_tool();
 }
 
-// Launches that are not counted are looked for when the session ends, for a moment: on a machine
-// that is busy, the program may make none in it.
-TEST_F(OtherTools, TheyAreAlsoWhereLaunchesAreNotCounted) {
-  std::atomic<bool> done{false};
-  std::thread program([&] {
-    while (!done) standin_->launch({});
-  });
-  bool is_noticed = false;
-  for (int i = 0; i < 50 && !is_noticed; ++i) {
-    standin_->reset(kCupti130);
-    EXPECT_TRUE(start({.launch_count = false}).available);
-    callbacks_->register_other(true);
-    finish();
-    is_noticed = standin_->finalized() == 0;
-    callbacks_->register_other(false);
-  }
-  EXPECT_TRUE(is_noticed);
-  done = true;
-  program.join();
-}
-
 TEST_F(OtherTools, LaunchesBehindALongKernelAreNobodyElses) {
   ASSERT_TRUE(start().available);
   standin_->launch({});

@@ -71,11 +71,13 @@ class Recording : public TracerFixture {
       }
     }
   }
-  // To a session that began before the recording did.
+  // To a session that began before the recording did. Callbacks come when they are replayed: only
+  // records say when the calls were.
   format::Ledger replay(standin::Replay replay) {
     sink_ = {};
     Availability why;
-    tracer_ = make_cupti_tracer(CuptiLibrary::open(why), {.graphs = true}, {});
+    tracer_ =
+        make_cupti_tracer(CuptiLibrary::open(why), {.graphs = true, .call_records = true}, {});
     session_start_ns_ = base::monotonic_ns() - 3'600 * kSecondNs;
     EXPECT_TRUE(tracer_->start(session_start_ns_).available);
     replay_(replay, replayed_);

@@ -106,19 +106,6 @@ TEST_F(Lifecycle, NodesOfGraphsKnowTheStackOfTheirCapture) {
   }
 }
 
-TEST_F(Lifecycle, WithoutTheLaunchCountNothingIsProvenAndStacksStillCome) {
-  CountingStacks stacks;
-  ASSERT_TRUE(start({.launch_count = false, .stacks = &stacks}).available);
-  standin_->launch({});
-  const format::Ledger ledger = finish();
-  EXPECT_EQ(ledger.launches_seen, std::nullopt);
-  EXPECT_EQ(ledger.launches_missing, std::nullopt);
-  EXPECT_EQ(ledger.kernel_records, 1u);
-  EXPECT_EQ(stacks.taken, 1u);
-  ASSERT_EQ(rows(Kind::Kernel).size(), 1u);
-  EXPECT_EQ(rows(Kind::Kernel)[0][format::kernel_column::kStack], 1);
-}
-
 TEST_F(Lifecycle, EveryVariantOfALaunchIsCounted) {
   ASSERT_TRUE(start().available);
   callbacks_->launch_ex(0);

@@ -45,24 +45,47 @@ bool ActivityDecoder::is_own_call(uint32_t correlation) {
   return call != nullptr && call->is_own;
 }
 
-void ActivityDecoder::note(const CallNote& note, RowSink& sink) {
-  if (note.kind == CallNoteKind::OwnCall) {
-    ApiCall* own =
-        calls_.claim_new(note.correlation, [&](const ApiCall& gone) { settle(gone, sink); });
-    if (own == nullptr) return;
-    own->is_own = true;
-    own->start = note.time_ns - origins_.monotonic_ns;
-    return;
-  }
-  if (note.kind == CallNoteKind::CallEnd) {
-    ApiCall* ended = calls_.find(note.correlation);
-    if (ended != nullptr) update(*ended, [&] { ended->has_ended = true; });
+void ActivityDecoder::note_own(const CallNote& note, RowSink& sink) {
+  ApiCall* own =
+      calls_.claim_new(note.correlation, [&](const ApiCall& gone) { settle(gone, sink); });
+  if (own == nullptr) return;
+  own->is_own = true;
+  own->start = note.time_ns - origins_.monotonic_ns;
+}
+
+void ActivityDecoder::note_end(const CallNote& note, RowSink& sink) {
+  ApiCall* call = calls_.find(note.correlation);
+  if (call == nullptr) return;
+  update(*call, [&] { call->has_ended = true; });
+  if (options_.call_records) return;
+  call->is_told = true;
+  call->duration = note.time_ns - origins_.monotonic_ns - call->start;
+  call->result = note.result;
+  if (note.result == 0) note_wait(note, *call);
+  tell(*call, sink);
+}
+
+void ActivityDecoder::note_wait(const CallNote& note, const ApiCall& call) {
+  const uint32_t type = functions_.wait(call.is_driver, call.function);
+  if (type == 0 || !options_.synchronization) return;
+  waits_.push_back({{call.start, call.duration, kUnknown, call.context, note.stream, call.id, 0},
+                    note.event == kNoEventId ? kUnknown : int64_t{note.event},
+                    type});
+}
+
+void ActivityDecoder::note(const CallNote& note, uint32_t thread, RowSink& sink) {
+  if (note.kind == CallNoteKind::OwnCall) return note_own(note, sink);
+  if (note.kind == CallNoteKind::CallEnd) return note_end(note, sink);
+  if (note.kind == CallNoteKind::External) {
+    ApiCall* call = claim(note.correlation, sink);
+    if (call != nullptr) call->external = note.external;
     return;
   }
   const bool is_launch = note.kind == CallNoteKind::Launch;
   const bool is_graph_launch = note.kind == CallNoteKind::GraphLaunch;
   const bool is_begin = note.kind == CallNoteKind::CallBegin;
-  if (!is_launch && !is_graph_launch && !is_begin) return;
+  const bool is_over = is_launch || is_graph_launch || note.kind == CallNoteKind::Call;
+  if (!is_begin && !is_over) return;
   if (is_launch) {
     ++counts_.launches;
     ++context(note.context).launches;
@@ -84,15 +107,30 @@ void ActivityDecoder::note(const CallNote& note, RowSink& sink) {
   });
   call->context = note.context;
   if (note.stack != 0) call->stack = static_cast<uint32_t>(sink.stack(note.stack));
-  if (!call->has_record) {
+  if (!call->is_told) {
     call->start = note.time_ns - origins_.monotonic_ns;
-    call->thread = note.thread;
+    call->thread = thread;
     call->function = note.function;
     call->is_driver = !note.is_runtime;
   }
   attribute(*call, sink);
   if (is_launch && call->outside) ++counts_.launches_outside;
   if (was_settled && !call->is_settled()) pending_.add(call->id);
+  if (!is_over || options_.call_records) return;
+  call->is_told = true;
+  call->duration = note.duration_ns();
+  if (note.kind != CallNoteKind::Call) return;
+  call->result = note.result;
+  tell(*call, sink);
+}
+
+// A call whose end is known. What a row of its own will carry needs no other, unless it failed.
+void ActivityDecoder::tell(ApiCall& call, RowSink& sink) {
+  const ApiRole role = functions_.role(call.is_driver, call.function);
+  const bool has_row = role == ApiRole::Activity || (role == ApiRole::Memory && options_.memory);
+  if (has_row && call.result == 0) return;
+  add_call(call, sink);
+  call.joined = true;
 }
 
 void ActivityDecoder::note(const GraphInstance& instance, RowSink& sink) {
@@ -118,7 +156,7 @@ uint32_t ActivityDecoder::node_stack(uint64_t node) const {
 
 // `call` is forgotten: what it owes to the log and to the account.
 void ActivityDecoder::settle(const ApiCall& call, RowSink& sink) {
-  if (call.has_record && !call.joined && !call.is_own) add_call(call, sink);
+  if (call.is_told && !call.joined && !call.is_own) add_call(call, sink);
   // What a graph brings beyond what it owes, its kernels have launched.
   if (!call.has_node && call.kernels > call.launches) {
     counts_.unclaimed += call.kernels - call.launches;

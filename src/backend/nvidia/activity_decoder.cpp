@@ -215,15 +215,17 @@ void ActivityDecoder::decode_fill(const MemsetRecord& record, RowSink& sink) {
 }
 
 void ActivityDecoder::decode_wait(const SyncRecord& record) {
+  if (!options_.call_records) return;
   if (!is_possible(record.start, record.end)) return;
   waits_.push_back({{static_cast<int64_t>(record.start) - origins_.cupti_ns,
-                     static_cast<int64_t>(record.end - record.start), device_of(record.contextId),
-                     record.contextId, record.streamId, record.correlationId, 0},
+                     static_cast<int64_t>(record.end - record.start), kUnknown, record.contextId,
+                     record.streamId, record.correlationId, 0},
                     record.cudaEventId == kNoEvent ? kUnknown : int64_t{record.cudaEventId},
                     static_cast<uint32_t>(record.type)});
 }
 
 void ActivityDecoder::decode_call(const ApiRecord& record, RowSink& sink) {
+  if (!options_.call_records) return;
   const bool is_driver = record.kind == CUPTI_ACTIVITY_KIND_DRIVER;
   const ApiRole role = functions_.role(is_driver, record.cbid);
   const bool failed = has_failed(record);
@@ -233,8 +235,9 @@ void ActivityDecoder::decode_call(const ApiRecord& record, RowSink& sink) {
   if (call == nullptr || call->is_own) return;
   const int64_t start = static_cast<int64_t>(record.start) - origins_.cupti_ns;
   // A runtime call and the driver's inside it share an id: the outer one counts.
-  if (call->has_record && start > call->start) return;
-  update(*call, [&] { call->has_record = call->has_ended = true; });
+  if (call->is_told && start > call->start) return;
+  call->is_told = true;
+  update(*call, [&] { call->has_ended = true; });
   call->start = start;
   call->duration = static_cast<int64_t>(record.end - record.start);
   call->thread = record.threadId;
@@ -242,12 +245,7 @@ void ActivityDecoder::decode_call(const ApiRecord& record, RowSink& sink) {
   call->function = static_cast<uint16_t>(record.cbid);
   call->is_driver = is_driver;
   attribute(*call, sink);
-  // What a row of its own will carry needs no other.
-  const bool has_row = role == ApiRole::Activity || (role == ApiRole::Memory && options_.memory);
-  if (!has_row || failed) {
-    add_call(*call, sink);
-    call->joined = true;
-  }
+  tell(*call, sink);
 }
 
 void ActivityDecoder::decode_memory(const MemoryRecord& record) {
@@ -315,7 +313,7 @@ void ActivityDecoder::join(base::PageVector<Row>& rows, DeviceBatches& batches, 
   size_t waiting = 0;
   for (Row& row : rows) {
     ApiCall* call = calls_.find(row.correlation);
-    if ((call == nullptr || !call->has_record) && may_wait && row.flushes < kMaxFlushes &&
+    if ((call == nullptr || !call->is_told) && may_wait && row.flushes < kMaxFlushes &&
         row.correlation != 0) {
       if (patience == Patience::NextFlush) ++row.flushes;
       rows[waiting++] = row;
@@ -333,6 +331,7 @@ void ActivityDecoder::join(base::PageVector<Row>& rows, DeviceBatches& batches, 
       ++counts_.impossible_times;
       continue;
     }
+    if (row.device == kUnknown) row.device = device_of(row.context);
     format::Batch& batch = batches.of(row.device);
     append_row(batch, row, is_known ? call : nullptr, columns_);
     if (batch.rows() >= kRowsPerBatch) submit_batch(batch, sink);

@@ -64,7 +64,7 @@ class ActivityDecoder {
                   const TraceOptions& options = {});
 
   // Notes come before or after the records of the call. Scopes of its time must be known to `sink`.
-  void note(const CallNote& note, RowSink& sink);
+  void note(const CallNote& note, uint32_t thread, RowSink& sink);
   // A node of a graph: rows of its runs carry the stack of the call that made it.
   void note(const GraphNodeNote& note, RowSink& sink);
   // A graph was instantiated: launches of it owe its kernels. Comes before the launches' notes.
@@ -98,6 +98,10 @@ class ActivityDecoder {
   template <typename Change>
   void update(ApiCall& call, Change change);
   void attribute(ApiCall& call, RowSink& sink);
+  void note_own(const CallNote& note, RowSink& sink);
+  void note_end(const CallNote& note, RowSink& sink);
+  void note_wait(const CallNote& note, const ApiCall& call);
+  void tell(ApiCall& call, RowSink& sink);
   void settle(const ApiCall& call, RowSink& sink);
   void add_call(const ApiCall& call, RowSink& sink);
 

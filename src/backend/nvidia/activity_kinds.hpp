@@ -21,11 +21,10 @@ class ActivityKinds {
   void disable_uncommon(const CuptiApi& api);
 
  private:
-  Availability enable_driver_calls(const CuptiApi& api);
-  void disable_driver_calls(const CuptiApi& api);
+  Availability enable(const CuptiApi& api, CUpti_ActivityKind kind);
+  Availability enable_calls(const CuptiApi& api);
 
   std::vector<CUpti_ActivityKind> enabled_;
-  std::vector<CUpti_CallbackId> driver_calls_;  // where they are recorded one by one
   bool has_latency_times_ = false;
 };
 

@@ -8,15 +8,16 @@
 
 #include "base/page_allocator.hpp"
 
-// What is known of an API call, by correlation id: from its record, from the callback's note of it
-// and from the GPU records that it brought, which arrive in any order and in different buffers.
-// The collector's thread only. Ids count up, so a call's place is its id's low bits and it makes
-// room for one 65,536 ids younger; a call that still waits for something, or is waited for, is then
-// put aside, in a table that is searched only while it holds anything. Ids are 32 bits and wrap.
+// What is known of an API call, by correlation id: from the callback's notes of it, from its record
+// where there is one, and from the GPU records that it brought, which arrive in any order and in
+// different buffers. The collector's thread only. Ids count up, so a call's place is its id's low
+// bits and it makes room for one 65,536 ids younger; a call that still waits for something, or is
+// waited for, is then put aside, in a table that is searched only while it holds anything. Ids are
+// 32 bits and wrap.
 namespace gpufl::backend {
 
 struct alignas(64) ApiCall {
-  int64_t start = 0;  // session time; the note's until the record comes
+  int64_t start = 0;  // session time
   int64_t duration = -1;
   int64_t scope = 0;
   uint64_t external = 0;  // the id that the program or a framework pushed; 0: none
@@ -29,8 +30,9 @@ struct alignas(64) ApiCall {
   uint32_t kernels = 0;   // kernel records that came
   uint16_t function = 0;  // CUPTI's number within the domain
   bool is_driver : 1 = false;
-  bool has_record : 1 = false;  // else only a note or a GPU record has come
-  bool has_scope : 1 = false;   // asked for
+  bool is_told : 1 =
+      false;  // its times are known; else only its beginning or a GPU record has come
+  bool has_scope : 1 = false;  // asked for
   bool inherited : 1 = false;
   bool joined : 1 = false;           // some row carries it, or it needs none
   bool outside : 1 = false;          // the program did not want this part recorded
@@ -42,8 +44,7 @@ struct alignas(64) ApiCall {
   bool has_ended : 1 = false;
   bool is_own : 1 = false;  // the recorder made it: it has no row
 
-  // A row waits to carry it. Of what libraries launch through the driver no record may come at all,
-  // so that some wait for long.
+  // A row waits to carry it.
   bool is_awaited() const { return kernels != 0 && !joined; }
   // Nothing more has to come for what was noted of it.
   bool is_settled() const {

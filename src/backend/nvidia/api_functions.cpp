@@ -29,12 +29,25 @@ bool is_question(std::string_view name) {
   });
 }
 
+uint32_t wait_type(std::string_view name) {
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if (has("WaitEvent")) return CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT;
+  if (!has("Synchronize")) return 0;
+  if (has("Event")) return CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE;
+  if (has("Stream")) return CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE;
+  return CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE;
+}
+
 ApiFunctions::Entry& ApiFunctions::entry(bool is_driver, uint32_t function) {
   if (function >= kMaxFunction) return beyond_;
   std::vector<Entry>& entries = entries_[is_driver ? 1 : 0];
   if (function >= entries.size()) entries.resize(std::max<size_t>(function + 1, 1024));
   Entry& found = entries[function];
-  if (found.role == ApiRole::Unknown) found.role = api_role(name(is_driver, function));
+  if (found.role == ApiRole::Unknown) {
+    const std::string text = name(is_driver, function);
+    found.role = api_role(text);
+    found.wait = wait_type(text);
+  }
   return found;
 }
 

@@ -3,16 +3,18 @@
 
 #include <cstdint>
 
-// What callbacks note, independently of CUPTI's records: the ledger's proof per correlation id, the
-// stack of a call, and, for a hang, what has begun and not ended. A note of a launch is made when
-// the call returns, one of a wait when it begins.
+// What callbacks note of the program's calls: when they began and ended, how they ended, their
+// stack; the ledger's proof per correlation id, independent of CUPTI's records; and, for a hang,
+// what has begun and not ended. Most are noted when they return, waits and copies at both ends.
 namespace gpufl::backend {
 
 enum class CallNoteKind : uint8_t {
   Launch,       // a kernel launch that returned without error; its record must come
   GraphLaunch,  // likewise of a graph: at least one record of its nodes, unless the graph is empty
+  Call,         // any other call that is over: it failed, or a stream recorded what it launched
   CallBegin,    // a wait, copy, fill or allocation has begun
   CallEnd,      // and has returned
+  External,     // the id that the program or a framework has pushed for the call that is noted next
   OwnCall,      // a call that the recorder made itself: no row tells of it
   // What the tracer keeps for itself: no call behind these.
   CudaInitialised,
@@ -21,16 +23,39 @@ enum class CallNoteKind : uint8_t {
   ProfilerStop,
 };
 
+// In notes of calls that have none.
+inline constexpr uint32_t kNoStreamId = UINT32_MAX, kNoEventId = UINT32_MAX;
+
 struct CallNote {
-  int64_t time_ns;       // monotonic clock, when the call began
-  uint32_t correlation;  // CUPTI's id: a runtime call and the driver call inside it share it
-  uint32_t context;      // CUPTI's context id (contextUid)
-  uint32_t thread;       // system thread id
-  uint32_t stack;        // what StackRecorder::record() gave; 0: none
-  uint32_t graph;        // of a graph launch: graph_exec_key() of what was launched
-  uint16_t function;     // CUPTI's number of the function
-  CallNoteKind kind;
-  bool is_runtime = false;  // `function` is the runtime's, else the driver's
+  union {
+    int64_t time_ns = 0;  // monotonic clock: when the call began; of CallEnd, when it returned
+    uint64_t external;    // External: the id
+  };
+  uint32_t correlation = 0;  // CUPTI's id: a runtime call and the driver call inside it share it
+  uint32_t context = 0;      // CUPTI's context id (contextUid)
+  union {
+    uint32_t stack = 0;  // what StackRecorder::record() gave; 0: none
+    uint32_t stream;     // CallEnd: CUPTI's id of the stream that was waited for
+  };
+  union {
+    uint32_t duration = 0;  // Launch, GraphLaunch and Call: see set_duration()
+    uint32_t event;         // CallEnd: which event was waited for, the same for the same one
+  };
+  union {
+    uint32_t graph = 0;  // GraphLaunch: graph_exec_key() of what was launched
+    uint32_t result;     // Call and CallEnd: the error; 0: none
+  };
+  uint16_t function = 0;  // CUPTI's number of the outermost function
+  CallNoteKind kind = CallNoteKind::Call;
+  bool is_runtime : 1 = false;  // `function` is the runtime's, else the driver's
+  bool is_long : 1 = false;     // `duration` counts kLongTickNs
+  static constexpr int64_t kLongTickNs = 1024;
+
+  void set_duration(int64_t ns) {
+    is_long = ns > int64_t{UINT32_MAX};
+    duration = static_cast<uint32_t>(is_long ? ns / kLongTickNs : ns);
+  }
+  int64_t duration_ns() const { return is_long ? duration * kLongTickNs : int64_t{duration}; }
 };
 static_assert(sizeof(CallNote) == 32, "two notes to a cache line");
 

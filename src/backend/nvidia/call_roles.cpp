@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/nvidia/call_roles.hpp"
 
+#include "backend/nvidia/api_functions.hpp"
+
 namespace gpufl::backend {
 namespace {
 
@@ -8,70 +10,74 @@ bool contains(std::string_view name, std::string_view part) {
   return name.find(part) != std::string_view::npos;
 }
 
-template <size_t N>
-bool contains_any(std::string_view name, const std::string_view (&parts)[N]) {
-  for (const std::string_view part : parts) {
-    if (contains(name, part)) return true;
-  }
-  return false;
-}
+bool is_per_thread(std::string_view name) { return contains(name, "_ptsz"); }
 
-WatchedCall launch(std::string_view name) {
-  if (contains(name, "HostFunc")) return {};
+WatchedCall driver_launch(std::string_view name) {
   if (contains(name, "MultiDevice")) return {CallRole::MultiLaunch};
-  WatchedCall call{CallRole::Launch, LaunchShape::Unknown, name.ends_with("_ptsz")};
+  WatchedCall call{CallRole::Launch, CallShape::Unknown, is_per_thread(name)};
   if (name.starts_with("cuLaunchKernelEx")) {
-    call.shape = LaunchShape::KernelEx;
+    call.shape = CallShape::KernelEx;
   } else if (name.starts_with("cuLaunchKernel")) {
-    call.shape = LaunchShape::Kernel;
+    call.shape = CallShape::Kernel;
   } else if (name.starts_with("cuLaunchCooperativeKernel")) {
-    call.shape = LaunchShape::Cooperative;
+    call.shape = CallShape::Cooperative;
   }
   return call;
 }
 
-// What both APIs name alike, but for the prefix.
-CallRole common_role(std::string_view name) {
-  if (contains(name, "StreamBeginCapture")) return CallRole::CaptureBegin;
-  if (contains(name, "StreamEndCapture")) return CallRole::CaptureEnd;
-  if (contains(name, "ProfilerStart")) return CallRole::ProfilerStart;
-  if (contains(name, "ProfilerStop")) return CallRole::ProfilerStop;
-  if (contains(name, "Synchronize")) return CallRole::Wait;
-  return CallRole::None;
+WatchedCall wait(std::string_view name) {
+  if (contains(name, "WaitEvent")) {
+    return {CallRole::StreamWait, CallShape::StreamAndEvent, is_per_thread(name)};
+  }
+  if (contains(name, "StreamSynchronize")) {
+    return {CallRole::Wait, CallShape::Stream, is_per_thread(name)};
+  }
+  return {CallRole::Wait,
+          contains(name, "EventSynchronize") ? CallShape::Event : CallShape::Unknown};
 }
 
-bool is_copy(std::string_view name) {
-  return name.starts_with("cuMemcpy") || name.starts_with("cudaMemcpy") ||
-         name.starts_with("cu64Memcpy");
+// What both APIs name alike, but for the prefix.
+WatchedCall common_call(std::string_view name) {
+  if (contains(name, "StreamBeginCapture")) return {CallRole::CaptureBegin};
+  if (contains(name, "StreamEndCapture")) return {CallRole::CaptureEnd};
+  if (contains(name, "ProfilerStart")) return {CallRole::ProfilerStart};
+  if (contains(name, "ProfilerStop")) return {CallRole::ProfilerStop};
+  if (contains(name, "Synchronize") || contains(name, "WaitEvent")) return wait(name);
+  // Nodes of graphs are described, not run.
+  if (contains(name, "Graph")) return {CallRole::Other};
+  switch (api_role(name)) {
+    case ApiRole::Memory: return {CallRole::Begin};
+    case ApiRole::Activity: {
+      const bool waits = contains(name, "Memcpy") && !contains(name, "Async");
+      return {waits ? CallRole::Wait : CallRole::Begin};
+    }
+    default: return {is_question(name) ? CallRole::None : CallRole::Other};
+  }
 }
 
 }  // namespace
 
 WatchedCall watched_driver_call(std::string_view name) {
-  if (name.starts_with("cuLaunch")) return launch(name);
+  if (name.starts_with("cuLaunchHostFunc")) return {CallRole::Other};
+  if (name.starts_with("cuLaunch")) return driver_launch(name);
   if (name.starts_with("cuGraphLaunch")) {
-    return {CallRole::GraphLaunch, LaunchShape::Graph, name.ends_with("_ptsz")};
+    return {CallRole::GraphLaunch, CallShape::Graph, is_per_thread(name)};
   }
   if (name.starts_with("cuGraphInstantiate")) return {CallRole::GraphInstantiate};
   if (name == "cuGraphNodeSetEnabled") return {CallRole::GraphChange};
-  if (const CallRole role = common_role(name); role != CallRole::None) return {role};
-  if (is_copy(name)) return {contains(name, "Async") ? CallRole::Begin : CallRole::Wait};
-  constexpr std::string_view kBegins[] = {"cuMemset",     "cu64Memset",     "cuMemAlloc",
-                                          "cu64MemAlloc", "cuMemFree",      "cu64MemFree",
-                                          "MemHostAlloc", "MemHostRegister"};
-  if (!name.starts_with("cuGraph") && contains_any(name, kBegins)) return {CallRole::Begin};
-  // Frameworks ask it several times for each launch.
-  if (name == "cuDevicePrimaryCtxGetState") return {};
-  constexpr std::string_view kSlow[] = {
-      "cuInit", "cuModuleLoad", "cuModuleUnload", "cuLibraryLoad",      "cuLibraryUnload",
-      "cuLink", "cuCtxCreate",  "cuCtxDestroy",   "cuDevicePrimaryCtx", "cuGraphExecUpdate"};
-  return {contains_any(name, kSlow) ? CallRole::Slow : CallRole::None};
+  // The runtime and frameworks ask and switch contexts several times for each launch.
+  if (name.empty() || contains(name, "Get") || contains(name, "Current")) return {};
+  return common_call(name);
 }
 
 WatchedCall watched_runtime_call(std::string_view name) {
-  if (const CallRole role = common_role(name); role != CallRole::None) return {role};
-  if (is_copy(name) && !contains(name, "Async")) return {CallRole::Wait};
-  return {};
+  // Those that return no error.
+  if (name.empty() || name.starts_with("__") || contains(name, "CreateChannelDesc")) return {};
+  if (name.starts_with("cudaLaunchHostFunc")) return {CallRole::Other};
+  if (name.starts_with("cudaLaunch") || name.starts_with("cudaGraphLaunch")) {
+    return {CallRole::RuntimeLaunch};
+  }
+  return common_call(name);
 }
 
 void WatchedCalls::look_up(const CuptiApi& api) {

@@ -12,33 +12,42 @@
 namespace gpufl::backend {
 
 enum class CallRole : uint8_t {
-  None,
+  None,    // not watched
+  Other,   // told only when it fails; and CUPTI is not given up in the middle of it
   Launch,  // of one kernel, by the driver
   MultiLaunch,
   GraphLaunch,
-  Begin,  // copies, fills and allocations that return at once, as a rule
-  Wait,   // waits for the GPU: its stack matters
+  RuntimeLaunch,  // of either: the driver's call inside it says what was launched
+  Begin,          // copies, fills and allocations that return at once, as a rule
+  Wait,           // waits for the GPU: its stack matters
+  StreamWait,     // makes a stream wait for an event
   CaptureBegin,
   CaptureEnd,
   ProfilerStart,
   ProfilerStop,
   GraphInstantiate,
   GraphChange,  // of which nodes of an instance are run
-  Slow,         // watched only so that CUPTI is not given up in the middle of it
 };
 
-// Where a launch says its stream.
-enum class LaunchShape : uint8_t { Unknown, Kernel, KernelEx, Cooperative, Graph };
+// Where a call says its stream or its event.
+enum class CallShape : uint8_t {
+  Unknown,
+  Kernel,
+  KernelEx,
+  Cooperative,
+  Graph,
+  Stream,
+  Event,
+  StreamAndEvent,
+};
 
 struct WatchedCall {
   CallRole role = CallRole::None;
-  LaunchShape shape = LaunchShape::Unknown;
+  CallShape shape = CallShape::Unknown;
   bool is_per_thread = false;  // its default stream is the thread's own
 };
 
 WatchedCall watched_driver_call(std::string_view name);
-// Of the runtime only what the driver's callbacks might not tell: every launch, copy and allocation
-// of the runtime ends in the driver's.
 WatchedCall watched_runtime_call(std::string_view name);
 
 // By CUPTI's number, for one version of CUPTI.

@@ -19,35 +19,57 @@ constexpr milliseconds kFinalizeWait{20};
 // And one that waits for the GPU, before it is left to finalise by itself.
 constexpr milliseconds kOpenCallWait{200};
 constexpr milliseconds kStopWait{200};
-// Left with a call when it begins, above the session that was recording then.
-constexpr uint64_t kSeenAtEntry = uint64_t{0x6770'7566} << 32;
+// Left with a call when it begins, above the session that was recording then: what was seen of it.
+constexpr uint64_t kOutermost = uint64_t{0x6770'7566} << 32;
+constexpr uint64_t kInside = uint64_t{0x6770'7567} << 32;  // of another call that was seen
 constexpr uint64_t kSessionBits = 0xffff'ffff;
 // One callback in so many is timed.
 constexpr uint64_t kTimedEvery = 64;
 
-// The stream of a launch; false where the function does not say.
-bool launch_stream(const WatchedCall& watched, const void* parameters, CUstream& stream) {
+struct StreamAndEventParams {
+  CUstream stream;
+  CUevent event;
+};
+
+// The stream of a call; false where the function does not say.
+bool stream_of(const WatchedCall& watched, const void* parameters, CUstream& stream) {
   switch (watched.shape) {
-    case LaunchShape::Kernel:
+    case CallShape::Kernel:
       stream = static_cast<const cuLaunchKernel_params*>(parameters)->hStream;
       break;
-    case LaunchShape::KernelEx:
+    case CallShape::KernelEx:
       stream = static_cast<const cuLaunchKernelEx_params*>(parameters)->config->hStream;
       break;
-    case LaunchShape::Cooperative:
+    case CallShape::Cooperative:
       stream = static_cast<const cuLaunchCooperativeKernel_params*>(parameters)->hStream;
       break;
-    case LaunchShape::Graph:
+    case CallShape::Graph:
       stream = static_cast<const cuGraphLaunch_params*>(parameters)->hStream;
       break;
-    case LaunchShape::Unknown: return false;
+    case CallShape::Stream:
+    case CallShape::StreamAndEvent: stream = *static_cast<const CUstream*>(parameters); break;
+    case CallShape::Event:
+    case CallShape::Unknown: return false;
   }
   if (watched.is_per_thread && stream == nullptr) stream = CU_STREAM_PER_THREAD;
   return true;
 }
 
+// Handles are addresses: their upper part hardly differs.
+uint32_t event_number(CUevent event) {
+  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(event) >> 4);
+}
+
 bool is_launch(CallRole role) {
   return role == CallRole::Launch || role == CallRole::MultiLaunch || role == CallRole::GraphLaunch;
+}
+
+bool is_told_at_both_ends(CallRole role) {
+  return role == CallRole::Begin || role == CallRole::Wait || role == CallRole::StreamWait;
+}
+
+bool wants_stack(CallRole role) {
+  return is_launch(role) || role == CallRole::RuntimeLaunch || role == CallRole::Wait;
 }
 
 // A callback's stay in its thread's ring, timed now and then.
@@ -90,8 +112,8 @@ Availability CallWatch::subscribe(const CuptiApi& api, const CudaDriver& driver,
   stacks_ = options.stacks;
   gate_ = options.gate;
   on_driver_up_ = options.on_driver_up;
-  counts_launches_ = options.launch_count;
   tells_graphs_ = options.graphs;
+  tells_external_ = options.external_correlation && !options.call_records;
   watched_.look_up(api);
   CUptiResult code = api.cuptiSubscribe(&subscriber_, on_callback, this);
   if (code != CUPTI_SUCCESS) {
@@ -118,9 +140,7 @@ CUptiResult CallWatch::enable_callbacks(const CuptiApi& api) {
     if (code != CUPTI_ERROR_INVALID_PARAMETER) result = code;
   };
   for (CUpti_CallbackId id = 1; id < WatchedCalls::kMaxFunctions; ++id) {
-    const CallRole role = watched_.driver(id).role;
-    const bool is_wanted = is_launch(role) ? watches_launches() : role != CallRole::None;
-    if (is_wanted) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
+    if (watched_.driver(id).role != CallRole::None) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
     if (watched_.runtime(id).role != CallRole::None) enable(CUPTI_CB_DOMAIN_RUNTIME_API, id);
   }
   enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
@@ -164,19 +184,6 @@ int64_t CallWatch::last_launch_ns() const {
     last_ns = std::max(last_ns, ring.last_launch_ns.load(std::memory_order_relaxed));
   });
   return last_ns;
-}
-
-void CallWatch::await_launch() {
-  if (subscriber_ == nullptr || watches_launches()) return;
-  const int64_t before_ns = base::monotonic_ns();
-  for (CUpti_CallbackId id = 1; id < WatchedCalls::kMaxFunctions; ++id) {
-    if (!is_launch(watched_.driver(id).role)) continue;
-    api_.load()->cuptiEnableCallback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id);
-  }
-  const auto end = Clock::now() + kFinalizeWait;
-  while (last_launch_ns() < before_ns && Clock::now() < end) {
-    std::this_thread::sleep_for(milliseconds(1));
-  }
 }
 
 void CallWatch::unsubscribe() {
@@ -289,8 +296,8 @@ void CallWatch::on_call(bool is_runtime, CUpti_CallbackId id, const CUpti_Callba
   if (ring == nullptr) {
     const uint32_t session = recording_.load(std::memory_order_acquire);
     if (call.callbackSite == CUPTI_API_ENTER) {
-      *call.correlationData = kSeenAtEntry | session;
-    } else if (session != 0 && *call.correlationData == (kSeenAtEntry | session)) {
+      *call.correlationData = kOutermost | session;
+    } else if (session != 0 && *call.correlationData == (kOutermost | session)) {
       on_return_without_ring(is_runtime ? WatchedCall{} : watched_.driver(id), call);
     }
     return;
@@ -298,21 +305,20 @@ void CallWatch::on_call(bool is_runtime, CUpti_CallbackId id, const CUpti_Callba
   const Inside inside(*ring);
   const uint32_t session = recording_.load(std::memory_order_acquire);
   ring->begin_session(current);
-  const auto watched = [&] { return is_runtime ? watched_.runtime(id) : watched_.driver(id); };
   if (call.callbackSite == CUPTI_API_ENTER) {
     ring->begin_call();
-    *call.correlationData = kSeenAtEntry | session;
-    if (session == 0) return;
-    on_begin(*ring, watched(),
-             {base::monotonic_ns(), call.correlationId, call.contextUid,
-              static_cast<uint32_t>(ring->thread_id()), 0, 0, static_cast<uint16_t>(id),
-              CallNoteKind::CallBegin, is_runtime});
+    *call.correlationData = kOutermost | session;
+    if (session != 0) on_enter(*ring, is_runtime, id, call);
     return;
   }
   const uint64_t seen = *call.correlationData;
-  if ((seen & ~kSessionBits) == kSeenAtEntry) ring->end_call();
+  const uint64_t how = seen & ~kSessionBits;
+  if (how == kOutermost || how == kInside) ring->end_call();
   if (session == 0) return finalize_on_return();
-  if (seen == (kSeenAtEntry | session)) on_return(*ring, watched(), call);
+  if ((seen & kSessionBits) != session || (how != kOutermost && how != kInside)) return;
+  if (ring->is_own) return;
+  on_return(*ring, is_runtime ? watched_.runtime(id) : watched_.driver(id), call,
+            how == kOutermost);
 }
 
 void CallWatch::finalize_on_return() {
@@ -322,67 +328,135 @@ void CallWatch::finalize_on_return() {
   finalized_ = true;
 }
 
-void CallWatch::on_begin(NoteRing& ring, const WatchedCall& watched, CallNote note) {
-  if (ring.is_own) {
-    note.kind = CallNoteKind::OwnCall;
-    return ring.push(note);
-  }
-  switch (watched.role) {
-    case CallRole::Launch:
-    case CallRole::MultiLaunch:
-    case CallRole::GraphLaunch:
-      note.stack = record_stack();
-      if (!counts_launches_ && note.stack != 0) ring.push(note);
-      note.kind =
-          watched.role == CallRole::GraphLaunch ? CallNoteKind::GraphLaunch : CallNoteKind::Launch;
-      ring.launch = note;
-      return;
-    case CallRole::Wait:
-    case CallRole::Begin:
-      if (note.correlation == ring.last_begin) return;
-      ring.last_begin = note.correlation;
-      if (watched.role == CallRole::Wait) note.stack = record_stack();
+void CallWatch::on_enter(NoteRing& ring, bool is_runtime, CUpti_CallbackId id,
+                         const CUpti_CallbackData& call) {
+  const CallRole role = (is_runtime ? watched_.runtime(id) : watched_.driver(id)).role;
+  OpenCall* open = ring.find_open(call.correlationId);
+  const bool is_outermost = open == nullptr;
+  if (is_outermost && !ring.is_own) open = ring.push_open();
+  if (open == nullptr || is_outermost) {
+    CallNote note{};
+    note.time_ns = base::monotonic_ns();
+    note.correlation = call.correlationId;
+    note.context = call.contextUid;
+    note.function = static_cast<uint16_t>(id);
+    note.is_runtime = is_runtime;
+    if (ring.is_own) {
+      note.kind = CallNoteKind::OwnCall;
       return ring.push(note);
-    case CallRole::GraphInstantiate:
-      ring.is_instantiating = tells_graphs_;
-      ring.cloned_nodes.clear();
-      return;
-    case CallRole::ProfilerStart: return on_profiler(ring, note, true);
-    case CallRole::ProfilerStop: return on_profiler(ring, note, false);
-    default: return;
+    }
+    if (open == nullptr) return;
+    open->note = note;
+    open->role = role;
+  } else {
+    *call.correlationData ^= kOutermost ^ kInside;
   }
+  if (wants_stack(role) && open->note.stack == 0) open->note.stack = record_stack();
+  if (role == CallRole::GraphInstantiate) {
+    ring.is_instantiating = tells_graphs_;
+    ring.cloned_nodes.clear();
+  }
+  if (is_outermost) on_outermost(ring, *open);
+}
+
+void CallWatch::on_outermost(NoteRing& ring, OpenCall& open) {
+  if (open.role == CallRole::ProfilerStart) on_profiler(ring, open.note, true);
+  if (open.role == CallRole::ProfilerStop) on_profiler(ring, open.note, false);
+  if (!is_told_at_both_ends(open.role)) return;
+  open.note.kind = CallNoteKind::CallBegin;
+  ring.push(open.note);
 }
 
 void CallWatch::on_return(NoteRing& ring, const WatchedCall& watched,
-                          const CUpti_CallbackData& call) {
-  if (ring.is_own) return;
-  if (watched.role == CallRole::CaptureBegin) return on_capture(ring, call, true);
-  if (watched.role == CallRole::CaptureEnd) return on_capture(ring, call, false);
-  if (watched.role == CallRole::Wait || watched.role == CallRole::Begin) {
-    if (call.correlationId == ring.last_begin) note_end(ring, call);
-    return;
+                          const CUpti_CallbackData& call, bool is_outermost) {
+  OpenCall* const open = ring.find_open(call.correlationId);
+  // Found no room among those that are under way.
+  if (open == nullptr) return on_return_without_ring(watched, call);
+  // The first call of a program finds no context when it begins.
+  if (call.contextUid != 0) open->note.context = call.contextUid;
+  if (watched.role == CallRole::GraphInstantiate) on_instantiated(ring, call);
+  if (watched.role == CallRole::GraphChange) on_graph_changed(call);
+  if (const uint32_t kernels = launched(watched, call); kernels != 0) {
+    ring.last_launch_ns.store(open->note.time_ns, std::memory_order_relaxed);
+    open->launched += kernels;
+    if (watched.role == CallRole::GraphLaunch) {
+      const auto& parameters = *static_cast<const cuGraphLaunch_params*>(call.functionParams);
+      open->note.kind = CallNoteKind::GraphLaunch;
+      open->note.graph = graph_exec_key(parameters.hGraph);
+    } else {
+      open->note.kind = CallNoteKind::Launch;
+    }
   }
-  if (watched.role == CallRole::GraphInstantiate) return on_instantiated(ring, call);
-  if (watched.role == CallRole::GraphChange) return on_graph_changed(call);
-  if (ring.launch.correlation != call.correlationId) return;
-  const uint32_t kernels = launched(watched, call);
-  if (kernels != 0) ring.last_launch_ns.store(ring.launch.time_ns, std::memory_order_relaxed);
-  if (watched.role == CallRole::GraphLaunch) {
-    const auto& parameters = *static_cast<const cuGraphLaunch_params*>(call.functionParams);
-    ring.launch.graph = graph_exec_key(parameters.hGraph);
-  }
-  for (uint32_t i = 0; counts_launches_ && i < kernels; ++i) ring.push(ring.launch);
-  ring.launch.correlation = 0;
+  if (!is_outermost) return;
+  if (watched.role == CallRole::CaptureBegin) on_capture(call, true);
+  if (watched.role == CallRole::CaptureEnd) on_capture(call, false);
+  close(ring, *open, watched, call);
+  ring.pop_open(open);
 }
 
-// Its record may be long in coming: CUPTI keeps a buffer back while a kernel in it runs.
-void CallWatch::note_end(NoteRing& ring, const CUpti_CallbackData& call) {
-  ring.push({base::monotonic_ns(), call.correlationId, call.contextUid,
-             static_cast<uint32_t>(ring.thread_id()), 0, 0, 0, CallNoteKind::CallEnd});
+// What is noted of a call that is over.
+void CallWatch::close(NoteRing& ring, OpenCall& open, const WatchedCall& watched,
+                      const CUpti_CallbackData& call) {
+  if (is_told_at_both_ends(open.role)) ring.push(end_note(open, watched, call));
+  const CUresult result = result_of(call);
+  // "Not ready" is an answer, not a failure; both APIs have the same number for it.
+  const bool failed = result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY;
+  const bool is_told = open.launched != 0 || open.role == CallRole::RuntimeLaunch ||
+                       is_launch(open.role) || (failed && !is_told_at_both_ends(open.role));
+  if (!is_told) return;
+  if (tells_external_ && open.launched != 0) note_external(ring, open.note.correlation);
+  open.note.set_duration(base::monotonic_ns() - open.note.time_ns);
+  for (uint32_t i = 0; i < open.launched; ++i) ring.push(open.note);
+  if (open.launched != 0 && !failed) return;
+  if (open.note.stack == 0) open.note.stack = record_stack();
+  open.note.kind = CallNoteKind::Call;
+  open.note.result = failed ? static_cast<uint32_t>(result) : 0;
+  ring.push(open.note);
+}
+
+// CUPTI tells these ids in records that come with those of calls only, which cost far more. The
+// thread's own stacks of them can be looked at by taking the last one off and putting it back.
+void CallWatch::note_external(NoteRing& ring, uint32_t correlation) const {
+  const CuptiApi& api = *api_.load();
+  constexpr CUpti_ExternalCorrelationKind kKinds[] = {
+      CUPTI_EXTERNAL_CORRELATION_KIND_UNKNOWN, CUPTI_EXTERNAL_CORRELATION_KIND_OPENACC,
+      CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1,
+      CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2};
+  for (const CUpti_ExternalCorrelationKind kind : kKinds) {
+    uint64_t id = 0;
+    if (api.cuptiActivityPopExternalCorrelationId(kind, &id) != CUPTI_SUCCESS) continue;
+    api.cuptiActivityPushExternalCorrelationId(kind, id);
+    CallNote note;
+    note.external = id;
+    note.correlation = correlation;
+    note.kind = CallNoteKind::External;
+    return ring.push(note);
+  }
+}
+
+CallNote CallWatch::end_note(const OpenCall& open, const WatchedCall& watched,
+                             const CUpti_CallbackData& call) const {
+  CallNote note = open.note;
+  note.kind = CallNoteKind::CallEnd;
+  note.time_ns = base::monotonic_ns();
+  note.result = static_cast<uint32_t>(result_of(call));
+  note.stream = kNoStreamId;
+  note.event = kNoEventId;
+  CUstream stream = nullptr;
+  if (stream_of(watched, call.functionParams, stream)) {
+    const uint8_t is_per_thread = watched.is_per_thread ? 1 : 0;
+    api_.load()->cuptiGetStreamIdEx(call.context, stream, is_per_thread, &note.stream);
+  }
+  if (watched.shape == CallShape::Event) {
+    note.event = event_number(*static_cast<const CUevent*>(call.functionParams));
+  } else if (watched.shape == CallShape::StreamAndEvent) {
+    note.event = event_number(static_cast<const StreamAndEventParams*>(call.functionParams)->event);
+  }
+  return note;
 }
 
 void CallWatch::on_return_without_ring(const WatchedCall& watched, const CUpti_CallbackData& call) {
-  const uint32_t kernels = counts_launches_ ? launched(watched, call) : 0;
+  const uint32_t kernels = launched(watched, call);
   if (kernels == 0) return;
   ringless_.fetch_add(kernels, std::memory_order_relaxed);
   auto& launches =
@@ -409,13 +483,11 @@ uint32_t CallWatch::launched(const WatchedCall& watched, const CUpti_CallbackDat
 bool CallWatch::is_captured(const WatchedCall& watched, const CUpti_CallbackData& call) const {
   if (captures_.load(std::memory_order_relaxed) == 0) return false;
   CUstream stream = nullptr;
-  if (!launch_stream(watched, call.functionParams, stream)) return true;
+  if (!stream_of(watched, call.functionParams, stream)) return true;
   return driver_->is_capturing(stream).value_or(true);
 }
 
-void CallWatch::on_capture(NoteRing& ring, const CUpti_CallbackData& call, bool begins) {
-  if (ring.last_capture == call.correlationId) return;
-  ring.last_capture = call.correlationId;
+void CallWatch::on_capture(const CUpti_CallbackData& call, bool begins) {
   if (begins) {
     if (!has_failed(call)) captures_.fetch_add(1, std::memory_order_relaxed);
     return;
@@ -427,8 +499,6 @@ void CallWatch::on_capture(NoteRing& ring, const CUpti_CallbackData& call, bool 
 }
 
 void CallWatch::on_profiler(NoteRing& ring, CallNote note, bool starts) {
-  if (ring.last_profiler == note.correlation) return;
-  ring.last_profiler = note.correlation;
   note.kind = starts ? CallNoteKind::ProfilerStart : CallNoteKind::ProfilerStop;
   ring.push(note);
   if (gate_ == nullptr) return;
@@ -449,7 +519,6 @@ void CallWatch::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& resou
   ring->begin_session(current);
   CallNote note{};
   note.time_ns = base::monotonic_ns();
-  note.thread = static_cast<uint32_t>(ring->thread_id());
   note.kind = CallNoteKind::CudaInitialised;
   switch (id) {
     case CUPTI_CBID_RESOURCE_CU_INIT_FINISHED: ring->push(note); [[fallthrough]];

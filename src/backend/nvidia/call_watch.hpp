@@ -13,15 +13,15 @@
 
 // Our subscription to CUPTI's callbacks: what they note (call_notes.hpp), and giving CUPTI up. A
 // callback takes no lock and, once its thread is known, allocates nothing, but where a graph is
-// instantiated. A launch that fails or
-// is recorded into a graph is not noted. One object per process, never destroyed: callbacks may end
-// late. All but the callbacks is called by one thread at a time.
+// instantiated. One object per process, never destroyed: callbacks may end late. All but the
+// callbacks is called by one thread at a time.
 namespace gpufl::backend {
 
-// What a call of the driver's that returns says.
-inline bool has_failed(const CUpti_CallbackData& call) {
-  return *static_cast<const CUresult*>(call.functionReturnValue) != CUDA_SUCCESS;
+// What a call that returns says. Both APIs return numbers of the same size, with 0 for success.
+inline CUresult result_of(const CUpti_CallbackData& call) {
+  return *static_cast<const CUresult*>(call.functionReturnValue);
 }
+inline bool has_failed(const CUpti_CallbackData& call) { return result_of(call) != CUDA_SUCCESS; }
 
 class CallWatch {
  public:
@@ -39,15 +39,13 @@ class CallWatch {
   Availability subscribe(const CuptiApi& api, const CudaDriver& driver,
                          const TraceOptions& options);
   bool is_subscribed() const { return subscriber_ != nullptr; }
-  // Launches that begin after start() and return before stop() are noted. The subscription
+  // Calls that begin after start() and return before stop() are noted. The subscription
   // outlasts stop(), which returns when no callback uses what `options` pointed to.
   void start() { recording_.store(session_, std::memory_order_release); }
   void stop();
   // When the last launch that was successful began, while notes were made. Monotonic clock; 0:
   // never.
   int64_t last_launch_ns() const;
-  // Where launches are not watched: watches them for a moment, so that last_launch_ns() knows.
-  void await_launch();
   // Gives up the subscription alone.
   void unsubscribe();
   // Gives CUPTI up entirely (cuptiFinalize), so that the program runs at its old speed. CUPTI
@@ -57,15 +55,18 @@ class CallWatch {
   // call, whenever it does: false.
   bool finalize();
 
-  // The collector's thread: gathers what has been noted by now; then takes what was gathered.
+  // The collector's thread: gathers what has been noted by now; then takes what was gathered, as
+  // take(note, system thread id) and take(note).
   void gather();
   template <typename Take>
-  void take(Take&& note) {
-    take_gathered<NoteRings>(note);
+  void take(Take&& take) {
+    take_gathered<NoteRings>([&](const CallNote& note, NoteRing& ring) {
+      take(note, static_cast<uint32_t>(ring.thread_id()));
+    });
   }
   template <typename Take>
-  void take_graph_nodes(Take&& note) {
-    take_gathered<GraphNodeRings>(note);
+  void take_graph_nodes(Take&& take) {
+    take_gathered<GraphNodeRings>([&](const GraphNodeNote& note, GraphNodeRing&) { take(note); });
   }
   template <typename Take>
   void take_graph_instances(Take&& take) {
@@ -84,18 +85,24 @@ class CallWatch {
   static void CUPTIAPI on_callback(void* watch, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                    const void* data);
   CUptiResult enable_callbacks(const CuptiApi& api);
-  bool watches_launches() const { return counts_launches_ || stacks_ != nullptr; }
   std::string other_subscriber(const CuptiApi& api) const;
   void end_late_finalize();
   uint32_t open_calls() const;  // under way, of those that callbacks have seen begin
 
   void on_call(bool is_runtime, CUpti_CallbackId id, const CUpti_CallbackData& call);
-  void on_begin(NoteRing& ring, const WatchedCall& watched, CallNote note);
-  void on_return(NoteRing& ring, const WatchedCall& watched, const CUpti_CallbackData& call);
+  void on_enter(NoteRing& ring, bool is_runtime, CUpti_CallbackId id,
+                const CUpti_CallbackData& call);
+  void on_outermost(NoteRing& ring, OpenCall& open);
+  void on_return(NoteRing& ring, const WatchedCall& watched, const CUpti_CallbackData& call,
+                 bool is_outermost);
+  void close(NoteRing& ring, OpenCall& open, const WatchedCall& watched,
+             const CUpti_CallbackData& call);
   void on_return_without_ring(const WatchedCall& watched, const CUpti_CallbackData& call);
   uint32_t launched(const WatchedCall& watched, const CUpti_CallbackData& call) const;
-  void on_capture(NoteRing& ring, const CUpti_CallbackData& call, bool begins);
-  void note_end(NoteRing& ring, const CUpti_CallbackData& call);
+  void on_capture(const CUpti_CallbackData& call, bool begins);
+  void note_external(NoteRing& ring, uint32_t correlation) const;
+  CallNote end_note(const OpenCall& open, const WatchedCall& watched,
+                    const CUpti_CallbackData& call) const;
   void on_profiler(NoteRing& ring, CallNote note, bool starts);
   void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& resource);
   void note_graph_node(CUpti_CallbackId id, const CUpti_GraphData& graph, uint32_t session);
@@ -112,7 +119,7 @@ class CallWatch {
     Rings::for_each([&](auto& ring) {
       // Asked first: a thread that has ended notes nothing more.
       const bool has_ended = ring.state() == std::decay_t<decltype(ring)>::State::Exited;
-      ring.drain_until(ring.mark, take);
+      ring.drain_until(ring.mark, [&](const auto& note) { take(note, ring); });
       if (has_ended && ring.published() == ring.mark) ring.make_free(session_);
     });
   }
@@ -130,8 +137,8 @@ class CallWatch {
   StackRecorder* stacks_ = nullptr;
   CaptureGate* gate_ = nullptr;
   void (*on_driver_up_)() = nullptr;
-  bool counts_launches_ = true;
   bool tells_graphs_ = false;
+  bool tells_external_ = false;
   WatchedCalls watched_;
 
   GraphInstances graph_instances_;

@@ -21,6 +21,7 @@ namespace gpufl::backend {
   X(cuptiGetCallbackName)                   \
   X(cuptiGetContextId)                      \
   X(cuptiGetGraphNodeId)                    \
+  X(cuptiGetStreamIdEx)                     \
   X(cuptiSetThreadIdType)                   \
   X(cuptiSubscribe)                         \
   X(cuptiUnsubscribe)                       \
@@ -34,7 +35,9 @@ namespace gpufl::backend {
   X(cuptiActivityEnableLatencyTimestamps)   \
   X(cuptiActivityFlushAll)                  \
   X(cuptiActivityGetNextRecord)             \
-  X(cuptiActivityGetNumDroppedRecords)
+  X(cuptiActivityGetNumDroppedRecords)      \
+  X(cuptiActivityPushExternalCorrelationId) \
+  X(cuptiActivityPopExternalCorrelationId)
 
 // NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): the names are NVIDIA's.
 #if CUPTI_API_VERSION >= 130000

@@ -94,7 +94,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   void attach_late(const char* when);
   Availability attach();
   Availability fail(const Availability& why);
-  void take_note(const CallNote& note, RowSink& sink);
+  void take_note(const CallNote& note, uint32_t thread, RowSink& sink);
   void watch_silence();
   void leave_to_others();
   void watch_refusals(int64_t now_ns);
@@ -109,7 +109,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   void publish_status();
   const CuptiApi& api() const { return cupti_->api(); }
 
-  const TraceOptions options_;
+  TraceOptions options_;
   std::vector<std::string> uuids_;
   uint32_t forks_ = 0;
 
@@ -204,6 +204,8 @@ Availability CuptiTracer::attach() {
     limitations_.push_back({"launch_count", watching});
     if (options_.stacks != nullptr) limitations_.push_back({"enable_stack_trace", watching});
   }
+  // Without callbacks nobody else tells of calls.
+  options_.call_records |= !is_subscribed_;
   is_others_ = !RecordDelivery::may_register(api(), is_subscribed_);
   if (is_others_) return fail(watching);
   Availability opened = records_.open(api(), options_, session_start_ns_, limitations_);
@@ -231,10 +233,7 @@ void CuptiTracer::stop() {
     state_ = State::Stopped;
   } else if (state_ == State::Running) {
     // Notes end before records do, for the same reason that they began later.
-    if (is_subscribed_) {
-      CallWatch::instance().await_launch();
-      CallWatch::instance().stop();
-    }
+    if (is_subscribed_) CallWatch::instance().stop();
     if (!records_.close(api(), CallWatch::instance().last_launch_ns())) leave_to_others();
     state_ = State::Stopped;
   }
@@ -285,7 +284,7 @@ void CuptiTracer::drain(int64_t now_ns, RowSink& sink) {
       watch.take_graph_nodes([&](const GraphNodeNote& note) { decoder_->note(note, sink); });
       watch.take_graph_instances(
           [&](const GraphInstance& instance) { decoder_->note(instance, sink); });
-      watch.take([&](const CallNote& note) { take_note(note, sink); });
+      watch.take([&](const CallNote& note, uint32_t thread) { take_note(note, thread, sink); });
     }
     records_.decode(api(), std::max(now_ns, session_now()) + kClockSlackNs, *decoder_, sink);
     if (state_ == State::Running) {
@@ -306,14 +305,16 @@ void CuptiTracer::drain(int64_t now_ns, RowSink& sink) {
   publish_status();
 }
 
-void CuptiTracer::take_note(const CallNote& note, RowSink& sink) {
+void CuptiTracer::take_note(const CallNote& note, uint32_t thread, RowSink& sink) {
   const int64_t time_ns = note.time_ns - session_start_ns_;
   switch (note.kind) {
     case CallNoteKind::Launch:
     case CallNoteKind::GraphLaunch: silence_.on_launch(note.time_ns); [[fallthrough]];
+    case CallNoteKind::Call:
+    case CallNoteKind::External:
     case CallNoteKind::CallBegin:
     case CallNoteKind::CallEnd:
-    case CallNoteKind::OwnCall: return decoder_->note(note, sink);
+    case CallNoteKind::OwnCall: return decoder_->note(note, thread, sink);
     case CallNoteKind::CudaInitialised:
       return tell("cuda_initialised", time_ns, "while the session runs");
     case CallNoteKind::ContextDestroyed:
@@ -482,14 +483,13 @@ void CuptiTracer::account(format::Ledger& ledger) const {
     ledger.vendor_dropped = 0;
     return;
   }
-  decoder_->account(is_subscribed_ && options_.launch_count, ledger);
+  decoder_->account(is_subscribed_, ledger);
   records_.account(ledger);
   if (!is_subscribed_) return;
   const bool is_over = state_ == State::Detached;
   const CallWatch::Counts now = is_over ? notes_ : CallWatch::instance().counts();
   ledger.callback_ns = static_cast<uint64_t>(now.callback_ns - notes_before_.callback_ns);
   ledger.notes_dropped = now.dropped_notes - notes_before_.dropped_notes;
-  if (!options_.launch_count) return;
   *ledger.launches_seen += now.dropped_launches - notes_before_.dropped_launches;
   *ledger.graph_launches += now.dropped_graph_launches - notes_before_.dropped_graph_launches;
 }

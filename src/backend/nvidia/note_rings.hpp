@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/nvidia/call_notes.hpp"
+#include "backend/nvidia/call_roles.hpp"
 #include "base/thread_rings.hpp"
 
 // The notes of one thread on their way to the collector (base/thread_rings.hpp), and what its
@@ -19,6 +20,13 @@ namespace gpufl::backend {
 // A storm of launches makes some 12,000 notes between two rounds.
 constexpr uint32_t kNotesPerThread = 65'536;
 
+// A call of the program that is under way, with what is inside it.
+struct OpenCall {
+  CallNote note{};        // as it will be when the call returns
+  uint32_t launched = 0;  // kernels, or graphs, by the driver's calls in it
+  CallRole role = CallRole::None;
+};
+
 class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThread> {
  public:
   using EventRing::EventRing;
@@ -26,8 +34,7 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
   // Producer, before anything else of its kind in a session.
   void begin_session(uint32_t session) noexcept {
     if (!enter_session(session)) return;
-    launch = {};
-    last_begin = last_capture = last_profiler = 0;
+    open_count = 0;
     is_instantiating = false;
     open_calls.store(0, std::memory_order_relaxed);
   }
@@ -41,6 +48,22 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
     if (note.kind == CallNoteKind::Launch) add(dropped_launches);
     if (note.kind == CallNoteKind::GraphLaunch) add(dropped_graph_launches);
   }
+  // Producer. The call with this id that is under way on this thread, if any: a call of the
+  // runtime's has the driver's inside, with the same id.
+  OpenCall* find_open(uint32_t correlation) noexcept {
+    for (uint32_t i = open_count; i-- > 0;) {
+      if (open[i].note.correlation == correlation) return &open[i];
+    }
+    return nullptr;
+  }
+  // Null: more are under way than any program has.
+  OpenCall* push_open() noexcept {
+    if (open_count == kMaxOpen) return nullptr;
+    open[open_count] = {};
+    return &open[open_count++];
+  }
+  // Together with those inside it that have not returned, and never will.
+  void pop_open(const OpenCall* call) noexcept { open_count = static_cast<uint32_t>(call - open); }
   void begin_call() noexcept { add(open_calls); }
   void end_call() noexcept {
     const uint32_t open = open_calls.load(std::memory_order_relaxed);
@@ -51,10 +74,9 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
   }
 
   // The producer's own.
-  CallNote launch{};          // under way; its correlation says which
-  uint32_t last_begin = 0;    // correlation ids: what the runtime's callback has told, that of the
-  uint32_t last_capture = 0;  // driver's call inside it need not tell again
-  uint32_t last_profiler = 0;
+  static constexpr uint32_t kMaxOpen = 4;
+  OpenCall open[kMaxOpen];
+  uint32_t open_count = 0;
   uint64_t callbacks = 0;
   bool is_own = false;  // the recorder itself calls
   // While it instantiates a graph whose topology is wanted: nodes of the graph, and the ids that

@@ -89,7 +89,7 @@ bool start(const char* path) {
   recorder->file = file;
   recorder->watched.look_up(api);
   backend::TraceOptions options;
-  options.memory = options.queue_times = true;
+  options.memory = options.queue_times = options.call_records = true;
   std::vector<backend::Limitation> left_out;
   bool is_good =
       api.cuptiSubscribe(&recorder->subscriber, on_callback, nullptr) == CUPTI_SUCCESS &&

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <vector>
 
 #include "tests/standin/cupti/standin_library.hpp"
 
@@ -37,6 +39,19 @@ uint32_t device_synchronize(Inside inside, void* data) {
 uint32_t copy_and_wait(Inside inside, void* data) {
   return play(CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020, CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2,
               inside, data);
+}
+
+uint32_t stream_synchronize(uint64_t stream) {
+  cudaStreamSynchronize_v3020_params parameters{handle<cudaStream_t>(stream)};
+  return call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020, 0,
+              &parameters, 0, [](Library&, uint32_t, uint64_t) {});
+}
+
+uint32_t stream_wait_event(uint64_t stream, uint64_t event) {
+  cudaStreamWaitEvent_v3020_params parameters{handle<cudaStream_t>(stream),
+                                              handle<cudaEvent_t>(event), 0};
+  return call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaStreamWaitEvent_v3020, 0,
+              &parameters, 0, [](Library&, uint32_t, uint64_t) {});
 }
 
 uint32_t load_module(Inside inside, void* data) {
@@ -172,11 +187,18 @@ uint32_t flushes() {
   return library().flushes;
 }
 
-constexpr CuptiStandinCallbacks kCallbacks = {device_synchronize, copy_and_wait,  load_module,
-                                              launch_on_devices,  launch_ex,      capture,
-                                              profiler,           resource,       graph_node,
-                                              instantiate,        enable_node,    subscribe_other,
-                                              register_other,     others_buffers, flushes};
+constexpr CuptiStandinCallbacks kCallbacks = {device_synchronize, copy_and_wait,    load_module,
+                                              launch_on_devices,  launch_ex,        capture,
+                                              profiler,           resource,         graph_node,
+                                              instantiate,        enable_node,      subscribe_other,
+                                              register_other,     others_buffers,   flushes,
+                                              stream_synchronize, stream_wait_event};
+
+// Ids that the program has pushed.
+std::vector<uint64_t>& external_ids(CUpti_ExternalCorrelationKind kind) {
+  thread_local std::map<CUpti_ExternalCorrelationKind, std::vector<uint64_t>> ids;
+  return ids[kind];
+}
 
 // As the real one lays it out; headers before 13.0 lack it.
 struct SubscriberParams {
@@ -217,6 +239,29 @@ STANDIN_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* subscriber,
 STANDIN_EXPORT CUptiResult cuptiGetContextId(CUcontext context, uint32_t* id) {
   STANDIN_MAY_FAIL(cuptiGetContextId);
   *id = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(context));
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult cuptiGetStreamIdEx(CUcontext, CUstream stream, uint8_t, uint32_t* id) {
+  STANDIN_MAY_FAIL(cuptiGetStreamIdEx);
+  constexpr uint32_t kDefaultStream = 7;
+  *id = stream != nullptr ? static_cast<uint32_t>(reinterpret_cast<uintptr_t>(stream))
+                          : kDefaultStream;
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult
+cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t id) {
+  external_ids(kind).push_back(id);
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind kind,
+                                                                 uint64_t* id) {
+  auto& ids = external_ids(kind);
+  if (ids.empty()) return CUPTI_ERROR_QUEUE_EMPTY;
+  if (id != nullptr) *id = ids.back();
+  ids.pop_back();
   return CUPTI_SUCCESS;
 }
 

@@ -30,8 +30,10 @@ struct CuptiStandinCallbacks {
   // subscriber that is there; registering it takes every record from now on, null gives it up.
   void (*subscribe_other)(const char* name);
   void (*register_other)(bool registers);
-  uint32_t (*others_buffers)();  // that the other tool was given
-  uint32_t (*flushes)();         // since the library was loaded or finalised
+  uint32_t (*others_buffers)();                     // that the other tool was given
+  uint32_t (*flushes)();                            // since the library was loaded or finalised
+  uint32_t (*stream_synchronize)(uint64_t stream);  // numbers of streams and
+  uint32_t (*stream_wait_event)(uint64_t stream, uint64_t event);  // events: not 0
 };
 
 using CuptiStandinCallbacksFunction = const CuptiStandinCallbacks*();

@@ -32,7 +32,8 @@ struct Library {
   CUpti_TimestampCallbackFunc timestamp = nullptr;
   CUpti_ActivityThreadIdType thread_ids = CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
   std::set<CUpti_ActivityKind> kinds;
-  std::set<CUpti_CallbackId> driver_calls;  // recorded one by one
+  // Functions that a kind of API records leaves out.
+  std::set<std::pair<CUpti_ActivityKind, CUpti_CallbackId>> left_out;
   Buffer calls, work, running;
   bool holding = false;
   std::vector<CUpti_ActivityAPI> held;
@@ -112,6 +113,7 @@ class PlayedCall {
   }
 
   uint32_t correlation() const { return data_.correlationId; }
+  uint64_t start() const { return start_; }
   void enter() {
     notify(CUPTI_API_ENTER);
     const std::lock_guard lock(library().mutex);

@@ -55,10 +55,7 @@ void write(Library& lib, Buffer& buffer, const Record& record) {
 
 void write_call(Library& lib, CUpti_ActivityKind kind, CUpti_CallbackId id, uint64_t start,
                 uint32_t correlation, int result) {
-  if (lib.kinds.count(kind) == 0 &&
-      !(kind == CUPTI_ACTIVITY_KIND_DRIVER && lib.driver_calls.count(id) != 0)) {
-    return;
-  }
+  if (lib.kinds.count(kind) == 0 || lib.left_out.count({kind, id}) != 0) return;
   CUpti_ActivityAPI record{};
   record.kind = kind;
   record.cbid = id;
@@ -197,22 +194,15 @@ uint32_t launch_by_driver(const Launch& launch, uint32_t correlation, uint64_t c
 
 uint32_t launch(const Launch& launch) {
   if (launch.by_driver) return launch_by_driver(launch, 0, 0);
-  Library& lib = library();
-  uint32_t correlation = 0;
-  uint64_t start = 0;
-  {
-    const std::lock_guard lock(lib.mutex);
-    correlation = take_correlation(lib);
-    start = now(lib);
-  }
+  PlayedCall runtime(CUPTI_CB_DOMAIN_RUNTIME_API,
+                     launch.graph_kernels != 0 ? CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000
+                                               : CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
+                     launch.result, nullptr, 0);
+  runtime.enter();
   // The driver's part runs inside the runtime's call and shares its id.
-  launch_by_driver(launch, correlation, start);
-  const std::lock_guard lock(lib.mutex);
-  write_call(lib, CUPTI_ACTIVITY_KIND_RUNTIME,
-             launch.graph_kernels != 0 ? CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000
-                                       : CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
-             start, correlation, launch.result);
-  return correlation;
+  launch_by_driver(launch, runtime.correlation(), runtime.start());
+  runtime.exit([](Library&, uint64_t) {});
+  return runtime.correlation();
 }
 
 void kernel(const Launch& launch, uint32_t correlation, uint64_t start, uint64_t end) {
@@ -312,7 +302,7 @@ void forget(Library& lib) {
   lib.timestamp = nullptr;
   lib.thread_ids = CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
   lib.kinds.clear();
-  lib.driver_calls.clear();
+  lib.left_out.clear();
   lib.calls = lib.work = lib.running = {};
   lib.callback = nullptr;
   lib.callbacks.clear();
@@ -371,7 +361,17 @@ bool is_subscribed() {
 uint32_t enabled_kinds() {
   Library& lib = library();
   const std::lock_guard lock(lib.mutex);
-  return static_cast<uint32_t>(lib.kinds.size() + lib.driver_calls.size());
+  return static_cast<uint32_t>(lib.kinds.size());
+}
+
+CUptiResult leave_out(Library& lib, CUpti_ActivityKind kind, CUpti_CallbackId id,
+                      bool is_left_out) {
+  if (is_left_out) {
+    lib.left_out.insert({kind, id});
+  } else {
+    lib.left_out.erase({kind, id});
+  }
+  return CUPTI_SUCCESS;
 }
 
 constexpr CuptiStandin kStandin = {
@@ -480,14 +480,15 @@ STANDIN_EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
   return CUPTI_SUCCESS;
 }
 
+// By itself neither makes records of a function: the kind has to be enabled.
 STANDIN_EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, uint8_t enable) {
   STANDIN_MAY_FAIL(cuptiActivityEnableDriverApi);
-  if (enable != 0) {
-    lib.driver_calls.insert(id);
-  } else {
-    lib.driver_calls.erase(id);
-  }
-  return CUPTI_SUCCESS;
+  return leave_out(lib, CUPTI_ACTIVITY_KIND_DRIVER, id, enable == 0);
+}
+
+STANDIN_EXPORT CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId id, uint8_t enable) {
+  STANDIN_MAY_FAIL(cuptiActivityEnableRuntimeApi);
+  return leave_out(lib, CUPTI_ACTIVITY_KIND_RUNTIME, id, enable == 0);
 }
 
 STANDIN_EXPORT CUptiResult cuptiActivityRegisterCallbacks(
