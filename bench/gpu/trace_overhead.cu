@@ -12,13 +12,11 @@
 #include <cmath>
 #include <filesystem>
 #include <gpufl/gpufl.hpp>
-#include <memory>
 
 #include "bench/gpu/bare_cupti.hpp"
 #include "bench/gpu/cuda_work.cuh"
 #include "bench/gpu/log_folder.hpp"
 #include "bench/gpu/session_figures.hpp"
-#include "bench/gpu/worker.hpp"
 #include "bench/paired_ratio.hpp"
 #include "bench/report.hpp"
 
@@ -31,8 +29,6 @@ constexpr int kRounds = 20;
 constexpr int kLaunches = 100'000;
 constexpr int kWarmLaunches = 1'000;     // CUPTI and the collector begin in them
 constexpr int kLaunchesPerSync = 1'000;  // bounds the queue in front of the GPU
-constexpr int kProcessSets = 20;
-constexpr int kTurns = 2;
 
 // Keeps the launching thread on one core while a window lasts; threads that are started between
 // windows are not bound by it.
@@ -158,7 +154,7 @@ std::vector<bench::PairCost> pairs_of(const std::vector<Round>& rounds, Subject 
   return pairs;
 }
 
-void measure_in_process(bench::Report& report) {
+void measure(bench::Report& report) {
   Traced traced;
   std::vector<Round> rounds;
   for (int i = 0; i < kRounds; ++i) rounds.push_back(measure_round(traced, i % 2 == 1));
@@ -184,65 +180,13 @@ void measure_in_process(bench::Report& report) {
                "sessions", bench::at_most(0));
 }
 
-// One process of a set.
-int work(const std::string& mode) {
-  bench::require_gpu();
-  launch_window();
-  if (mode == "stopped") {
-    Traced traced;
-    traced.window(false);
-  }
-  bench::answer_questions(launch_window);
-  return 0;
-}
-
-void measure_processes(bench::Report& report) {
-  const fs::path injection =
-      fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib/libgpufl_inject.so";
-  const bench::LogFolder logs;
-  struct Mode {
-    const char* name;
-    std::vector<std::pair<std::string, std::string>> variables;
-    std::vector<double> ratios = {};  // to the first
-  };
-  std::vector<Mode> modes = {{"plain", {}}, {"again", {}}, {"stopped", {}}, {"dormant", {}}};
-  modes[3].variables = {{"CUDA_INJECTION64_PATH", injection.string()},
-                        {"GPUFL_LOG_PATH", logs.path().string()},
-                        {"GPUFL_PROFILING_ENGINE", "Trace"},
-                        {"GPUFL_DORMANT", "1"}};
-  for (int set = 0; set < kProcessSets; ++set) {
-    std::vector<std::unique_ptr<bench::Worker>> workers;
-    for (const Mode& mode : modes) {
-      workers.push_back(std::make_unique<bench::Worker>(
-          std::vector<std::string>{"--worker", mode.name}, mode.variables));
-    }
-    for (const auto& worker : workers) worker->wait_until_ready();
-    std::vector<double> logarithms(modes.size());
-    for (int turn = 0; turn < kTurns; ++turn) {
-      for (size_t i = 0; i < modes.size(); ++i) {
-        const size_t at = (set + turn) % 2 == 0 ? i : modes.size() - 1 - i;
-        logarithms[at] += std::log(workers[at]->ask());
-      }
-    }
-    for (size_t i = 0; i < modes.size(); ++i) {
-      modes[i].ratios.push_back(std::exp((logarithms[i] - logarithms[0]) / kTurns));
-    }
-  }
-  report.ratio("A/A, processes", bench::summarize_ratios(modes[1].ratios));
-  report.ratio("traced and stopped / never traced", bench::summarize_ratios(modes[2].ratios),
-               bench::at_most(1.02));
-  report.ratio("injected and dormant / not injected", bench::summarize_ratios(modes[3].ratios));
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 3 && std::string_view(argv[1]) == "--worker") return work(argv[2]);
   bench::Report report("trace_overhead", argc, argv);
   report.note("gpu", bench::require_gpu());
   report.note("launches", int64_t{kLaunches});
   launch_window();  // the context and the clocks warm up
-  measure_in_process(report);
-  measure_processes(report);
+  measure(report);
   return report.finish();
 }

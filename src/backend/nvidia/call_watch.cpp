@@ -25,6 +25,8 @@ constexpr uint64_t kInside = uint64_t{0x6770'7567} << 32;  // of another call th
 constexpr uint64_t kSessionBits = 0xffff'ffff;
 // One callback in so many is timed.
 constexpr uint64_t kTimedEvery = 64;
+// One launch of a thread in so many is asked for external ids of every sort.
+constexpr uint64_t kLookEvery = 16;
 
 struct StreamAndEventParams {
   CUstream stream;
@@ -106,6 +108,7 @@ Availability CallWatch::subscribe(const CuptiApi& api, const CudaDriver& driver,
   if (known == nullptr || known->cuptiFinalize != api.cuptiFinalize) api_ = new CuptiApi(api);
   session_ = session_ + 1;
   captures_ = 0;
+  external_kinds_ = 0;
   finalize_wanted_ = false;
   finalized_ = false;
   driver_ = &driver;
@@ -415,17 +418,20 @@ void CallWatch::close(NoteRing& ring, OpenCall& open, const WatchedCall& watched
 }
 
 // CUPTI tells these ids in records that come with those of calls only, which cost far more. The
-// thread's own stacks of them can be looked at by taking the last one off and putting it back.
-void CallWatch::note_external(NoteRing& ring, uint32_t correlation) const {
+// thread's own stacks of them can be looked at by taking the last one off and putting it back, at
+// 0.2 us for each sort of id: those sorts alone that are in use, which is found out now and then.
+void CallWatch::note_external(NoteRing& ring, uint32_t correlation) {
+  const bool looks_at_all = ring.launches++ % kLookEvery == 0;
+  uint32_t kinds = looks_at_all ? UINT32_MAX : external_kinds_.load(std::memory_order_relaxed);
   const CuptiApi& api = *api_.load();
-  constexpr CUpti_ExternalCorrelationKind kKinds[] = {
-      CUPTI_EXTERNAL_CORRELATION_KIND_UNKNOWN, CUPTI_EXTERNAL_CORRELATION_KIND_OPENACC,
-      CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM1,
-      CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2};
-  for (const CUpti_ExternalCorrelationKind kind : kKinds) {
+  for (uint32_t kind = CUPTI_EXTERNAL_CORRELATION_KIND_UNKNOWN;
+       kinds != 0 && kind <= CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2; ++kind) {
+    if ((kinds >> kind & 1) == 0) continue;
+    const auto which = static_cast<CUpti_ExternalCorrelationKind>(kind);
     uint64_t id = 0;
-    if (api.cuptiActivityPopExternalCorrelationId(kind, &id) != CUPTI_SUCCESS) continue;
-    api.cuptiActivityPushExternalCorrelationId(kind, id);
+    if (api.cuptiActivityPopExternalCorrelationId(which, &id) != CUPTI_SUCCESS) continue;
+    api.cuptiActivityPushExternalCorrelationId(which, id);
+    external_kinds_.fetch_or(uint32_t{1} << kind, std::memory_order_relaxed);
     CallNote note;
     note.external = id;
     note.correlation = correlation;

@@ -100,7 +100,7 @@ class CallWatch {
   void on_return_without_ring(const WatchedCall& watched, const CUpti_CallbackData& call);
   uint32_t launched(const WatchedCall& watched, const CUpti_CallbackData& call) const;
   void on_capture(const CUpti_CallbackData& call, bool begins);
-  void note_external(NoteRing& ring, uint32_t correlation) const;
+  void note_external(NoteRing& ring, uint32_t correlation);
   CallNote end_note(const OpenCall& open, const WatchedCall& watched,
                     const CUpti_CallbackData& call) const;
   void on_profiler(NoteRing& ring, CallNote note, bool starts);
@@ -129,7 +129,8 @@ class CallWatch {
   std::atomic<const CuptiApi*> api_{nullptr};  // never freed
   std::atomic<bool> finalize_wanted_{false};
   std::atomic<bool> finalized_{false};
-  std::atomic<uint32_t> captures_{0};  // streams that record into a graph now
+  std::atomic<uint32_t> captures_{0};        // streams that record into a graph now
+  std::atomic<uint32_t> external_kinds_{0};  // sorts of external ids that were met, as bits
   std::atomic<uint64_t> ringless_{0}, ringless_launches_{0}, ringless_graph_launches_{0};
 
   // Callbacks use these while notes are made only; they are set while none are.

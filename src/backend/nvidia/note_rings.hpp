@@ -35,6 +35,7 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
   void begin_session(uint32_t session) noexcept {
     if (!enter_session(session)) return;
     open_count = 0;
+    launches = 0;
     is_instantiating = false;
     open_calls.store(0, std::memory_order_relaxed);
   }
@@ -78,7 +79,8 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
   OpenCall open[kMaxOpen];
   uint32_t open_count = 0;
   uint64_t callbacks = 0;
-  bool is_own = false;  // the recorder itself calls
+  uint64_t launches = 0;  // in session()
+  bool is_own = false;    // the recorder itself calls
   // While it instantiates a graph whose topology is wanted: nodes of the graph, and the ids that
   // GPU records give to those made of them.
   bool is_instantiating = false;
