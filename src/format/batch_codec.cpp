@@ -16,13 +16,13 @@ struct BatchCodec::Scratch {
 BatchCodec::BatchCodec() : scratch_(std::make_unique<Scratch>()) {}
 BatchCodec::~BatchCodec() = default;
 
-void BatchCodec::encode(const Batch& batch, std::string& out) {
+void BatchCodec::encode(const BatchView& rows, std::string& out) {
   // Evenly, so that no short line is left over.
-  const size_t lines = std::max<size_t>(1, (batch.rows() + kRowsPerLine - 1) / kRowsPerLine);
+  const size_t lines = std::max<size_t>(1, (rows.rows() + kRowsPerLine - 1) / kRowsPerLine);
   for (size_t i = 0; i < lines; ++i) {
-    const size_t first = batch.rows() * i / lines;
-    const size_t end = batch.rows() * (i + 1) / lines;
-    scratch_->encoder.append_line(batch, first, end - first, out);
+    const size_t first = rows.rows() * i / lines;
+    const size_t end = rows.rows() * (i + 1) / lines;
+    scratch_->encoder.append_line(rows, first, end - first, out);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/status.hpp"
 #include "format/batch.hpp"
+#include "format/batch_view.hpp"
 
 // A Batch as one NDJSON line, and back: SPEC.md, "Batches". No I/O. Stateless apart from scratch
 // memory, so one codec object per thread.
@@ -24,7 +25,8 @@ class BatchCodec {
   BatchCodec& operator=(const BatchCodec&) = delete;
 
   // Appends the line, its newline included: several lines when there are more than 16,384 rows.
-  void encode(const Batch& batch, std::string& out);
+  void encode(const Batch& batch, std::string& out) { encode(BatchView(batch), out); }
+  void encode(const BatchView& rows, std::string& out);
 
   // Replaces `out`'s rows. The line has no newline; its "type" is out.kind()'s name. Anything that
   // is not a valid batch is Corrupt, with the byte and the reason, and leaves `out` empty; never

@@ -30,10 +30,11 @@ void append_field(std::string& out, std::string_view name) {
 }
 
 BatchEncoder::Values BatchEncoder::column(size_t i) const {
-  return Values(batch_->column(i)).subspan(first_, rows_);
+  return batch_->column(i).subspan(first_, rows_);
 }
 
-void BatchEncoder::append_line(const Batch& batch, size_t first, size_t count, std::string& out) {
+void BatchEncoder::append_line(const BatchView& batch, size_t first, size_t count,
+                               std::string& out) {
   batch_ = &batch;
   out_ = &out;
   first_ = first;

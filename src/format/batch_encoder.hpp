@@ -7,19 +7,21 @@
 #include <string_view>
 #include <vector>
 
-#include "format/batch.hpp"
+#include "base/page_allocator.hpp"
+#include "format/batch_view.hpp"
 #include "format/codings.hpp"
 #include "format/palette.hpp"
 #include "format/tick_grid.hpp"
 
 // The writing half of BatchCodec: chooses for each column of a line the coding that its values
-// deserve. Exact for every value. Owns scratch memory only; one thread.
+// deserve. Exact for every value. Owns scratch memory only, in pages where it is as long as a line;
+// one thread.
 namespace gpufl::format {
 
 class BatchEncoder {
  public:
   // Rows [first, first + count) of `batch` as one line, its newline included.
-  void append_line(const Batch& batch, size_t first, size_t count, std::string& out);
+  void append_line(const BatchView& batch, size_t first, size_t count, std::string& out);
 
  private:
   using Values = std::span<const int64_t>;
@@ -27,7 +29,7 @@ class BatchEncoder {
   // Rows whose stamps are not where the grid has them: each told from the one before, and listed
   // once for every nanosecond.
   struct OffGrid {
-    std::vector<uint64_t> up, down;
+    base::PageVector<uint64_t> up, down;
   };
 
   Values column(size_t i) const;
@@ -45,7 +47,7 @@ class BatchEncoder {
   void take_samples();
   void append_gpu_time(size_t start, size_t duration);
   bool find_ticks(Values starts, Values durations);
-  bool count_ticks(const TickGrid& grid, Values stamps, std::vector<int64_t>& ticks,
+  bool count_ticks(const TickGrid& grid, Values stamps, base::PageVector<int64_t>& ticks,
                    OffGrid& off_grid);
   void append_residual(size_t i, std::span<const Base> bases);
   template <typename Told>
@@ -56,7 +58,7 @@ class BatchEncoder {
   void append_told(Told told);
   void append_off_grid(const OffGrid& off_grid);
 
-  const Batch* batch_ = nullptr;
+  const BatchView* batch_ = nullptr;
   std::string* out_ = nullptr;
   size_t first_ = 0;
   size_t rows_ = 0;
@@ -64,14 +66,16 @@ class BatchEncoder {
   size_t told_duration_ = kNoColumn;  // already written, together with its start
   Palette group_, palette_;
   TickGrid grid_;
-  std::vector<int64_t> start_ticks_, lengths_, ends_;
+  base::PageVector<int64_t> start_ticks_, lengths_, ends_;
   OffGrid start_off_grid_, end_off_grid_;
   std::vector<uint32_t> spread_rows_;  // some rows of the whole line
   std::vector<uint32_t> group_rows_;   // some of each group, from group_begins_[g] on
   std::vector<uint32_t> group_begins_;
-  std::vector<uint32_t> strides_, countdown_, next_, off_rows_;
-  std::vector<uint64_t> residuals_;
-  std::vector<int64_t> references_, sampled_, deltas_, run_values_, run_lengths_;
+  std::vector<uint32_t> strides_, countdown_, next_;
+  base::PageVector<uint32_t> off_rows_;
+  base::PageVector<uint64_t> residuals_;
+  std::vector<int64_t> references_, sampled_;
+  base::PageVector<int64_t> deltas_, run_values_, run_lengths_;
 };
 
 bool all_equal(std::span<const int64_t> values);  // not empty

@@ -177,8 +177,8 @@ void BatchEncoder::append_residual(size_t i, std::span<const Base> bases) {
 }
 
 // Turns stamps into ticks, and lists the rows that are off the grid. False when too many are.
-bool BatchEncoder::count_ticks(const TickGrid& grid, Values stamps, std::vector<int64_t>& ticks,
-                               OffGrid& off_grid) {
+bool BatchEncoder::count_ticks(const TickGrid& grid, Values stamps,
+                               base::PageVector<int64_t>& ticks, OffGrid& off_grid) {
   ticks.resize(rows_);
   off_rows_.resize(rows_ + 1);
   const double per_ns = 1 / grid.period_ns();
@@ -203,7 +203,7 @@ bool BatchEncoder::count_ticks(const TickGrid& grid, Values stamps, std::vector<
         is_up ? static_cast<uint64_t>(off) : uint64_t{0} - static_cast<uint64_t>(off);
     if (size > budget) return false;
     budget -= size;
-    std::vector<uint64_t>& gaps = is_up ? off_grid.up : off_grid.down;
+    base::PageVector<uint64_t>& gaps = is_up ? off_grid.up : off_grid.down;
     uint64_t& last = is_up ? last_up : last_down;
     gaps.push_back(row - last);
     gaps.insert(gaps.end(), size - 1, 0);

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "base/page_allocator.hpp"
+
 // The distinct values of a column, most frequent first, and for each row which of them it has.
 // Scratch memory of the encoder: reuse one; one thread.
 namespace gpufl::format {
@@ -17,12 +19,12 @@ class Palette {
 
   bool empty() const { return ids_.empty(); }
   const std::vector<int64_t>& ids() const { return ids_; }
-  const std::vector<uint64_t>& index() const { return index_; }  // one per row
+  const base::PageVector<uint64_t>& index() const { return index_; }  // one per row
   const std::vector<uint32_t>& counts() const { return counts_; }
 
  private:
   std::vector<int64_t> ids_;
-  std::vector<uint64_t> index_;
+  base::PageVector<uint64_t> index_;
   std::vector<uint32_t> counts_;
   std::vector<uint32_t> slots_;  // hash table: 1 + place in ids_, 0 when free
   std::vector<uint32_t> order_, rank_;

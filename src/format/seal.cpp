@@ -9,6 +9,7 @@
 #include <new>
 #include <tuple>
 
+#include "base/page_allocator.hpp"
 #include "format/batch_codec.hpp"
 #include "format/codings.hpp"
 #include "format/frame_writer.hpp"
@@ -17,8 +18,10 @@
 namespace gpufl::format {
 namespace {
 
-constexpr size_t kLargeRows = kRowsPerLine / 2;  // of a batch that is worth no gathering
-constexpr size_t kMaxGathered = 64;              // batches being filled at a time
+// Of a batch that is worth no gathering, for which it would be decoded: into the heap, where a
+// thread that allocates now and then leaves it to the program.
+constexpr size_t kLargeRows = kRowsPerLine / 4;
+constexpr size_t kMaxGathered = 64;  // batches being filled at a time
 
 // What a line says of itself before its columns.
 struct LineHead {
@@ -89,6 +92,14 @@ class Sealer {
   // Batches go together when they are alike: the same columns, and one device, because each has a
   // clock of its own.
   using Key = std::tuple<Kind, uint64_t, int64_t>;
+  // As large as no other memory of a session, and only now and then there: in pages.
+  struct Gathered {
+    explicit Gathered(const KindSpec& of) : kind(of), columns(of.columns.size()) {}
+
+    const KindSpec& kind;
+    std::vector<base::PageVector<int64_t>> columns;
+    size_t rows = 0;
+  };
 
   static Key key_of(const Batch& batch) {
     const KindSpec& kind = batch.kind_spec();
@@ -108,34 +119,35 @@ class Sealer {
     if (!codec_.decode(line, rows, &stats) || stats.unknown_columns != 0) return false;
     if (rows.empty()) return true;
     if (gathered_.size() >= kMaxGathered) put_all_gathered();
-    Batch& target = gathered_.try_emplace(key_of(rows), kind.kind).first->second;
-    if (target.rows() + rows.rows() > kRowsPerLine) put_batch(target);
+    Gathered& target = gathered_.try_emplace(key_of(rows), kind).first->second;
+    if (target.rows + rows.rows() > kRowsPerLine) put_gathered(target);
     for (size_t i = 0; i < kind.columns.size(); ++i) {
       const auto& values = rows.column(i);
       if (values.empty()) continue;
-      auto& all = target.mutable_column(i);
-      all.reserve(kRowsPerLine);  // growing would leave as much behind
+      auto& all = target.columns[i];
+      all.reserve(kRowsPerLine);
       all.insert(all.end(), values.begin(), values.end());
     }
-    target.set_rows(target.rows() + rows.rows());
+    target.rows += rows.rows();
     return true;
   }
 
   void put_all_gathered() {
-    for (auto& [key, batch] : gathered_) put_batch(batch);
+    for (auto& [key, gathered] : gathered_) put_gathered(gathered);
     gathered_.clear();
   }
   void put_gathered(Kind kind) {
-    for (auto& [key, batch] : gathered_) {
-      if (std::get<Kind>(key) == kind) put_batch(batch);
+    for (auto& [key, gathered] : gathered_) {
+      if (std::get<Kind>(key) == kind) put_gathered(gathered);
     }
   }
 
-  void put_batch(Batch& batch) {
-    if (batch.empty()) return;
+  void put_gathered(Gathered& gathered) {
+    if (gathered.rows == 0) return;
     text_.clear();
-    codec_.encode(batch, text_);
-    batch.clear();
+    codec_.encode(BatchView(gathered.kind, gathered.rows, gathered.columns), text_);
+    for (auto& column : gathered.columns) column.clear();
+    gathered.rows = 0;
     const std::string_view line = std::string_view(text_).substr(0, text_.size() - 1);
     put_batch(line, read_head(line));
   }
@@ -161,7 +173,7 @@ class Sealer {
   FrameWriter frames_;
   BatchCodec codec_;
   std::map<Kind, Batch> scratch_;
-  std::map<Key, Batch> gathered_;
+  std::map<Key, Gathered> gathered_;
   std::string text_;
   SealedWindow window_;
   bool has_times_ = false;
