@@ -33,13 +33,6 @@ PLAIN = (0, 1)
 QUANTILES = (0, 10, 25, 50, 75, 90, 100)
 
 
-def pin(core):
-    """Every thread of this process, that of the backward pass among them."""
-    for task in os.listdir("/proc/self/task"):
-        with contextlib.suppress(ProcessLookupError):
-            os.sched_setaffinity(int(task), {core})
-
-
 def work(mode, folder, connection):
     """One process of a set: answers a core with the milliseconds of a step on it."""
     if mode == "dormant":
@@ -63,7 +56,7 @@ def work(mode, folder, connection):
     is_injected = torch_session.INJECTION.name in pathlib.Path("/proc/self/maps").read_text()
     connection.send("ready" if is_injected == (mode == "dormant") else "is not what it should be")
     while (core := connection.recv()) is not None:
-        pin(core)
+        gpt_rounds.pin(map(int, os.listdir("/proc/self/task")), {core})
         connection.send(gpt_rounds.step_costs(torch, training, 1)[0])
 
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Groups of steps of the small GPT under alternating modes, and the ratios between them."""
 
+import contextlib
+import os
+import random
 import statistics
 import time
 
-ROUNDS = 30
-STEPS = 6
+STEPS = 8
 WARM_STEPS = 2  # of a group; CUPTI and the collector begin in them
 MODEL_FILE = "gpt_model.py"
 
@@ -21,9 +23,36 @@ def step_costs(torch, training, count):
     return costs
 
 
-def group_cost(torch, training):
-    """Of a step in the middle of a group."""
-    return statistics.median(step_costs(torch, training, WARM_STEPS + STEPS)[WARM_STEPS:])
+def pin(tasks, cores):
+    for task in tasks:
+        with contextlib.suppress(ProcessLookupError):
+            os.sched_setaffinity(task, cores)
+
+
+class OwnThreads:
+    """The threads that the process has now: the program's, before any recorder brings its own."""
+
+    def __init__(self):
+        self.tasks = [int(task) for task in os.listdir("/proc/self/task")]
+        self.cores = sorted(os.sched_getaffinity(0))
+        self.chance = random.Random(1)
+
+    @contextlib.contextmanager
+    def on_one_core(self):
+        """So that they are not moved about; a recorder's own threads go where they like."""
+        pin(self.tasks, {self.chance.choice(self.cores)})
+        try:
+            yield
+        finally:
+            pin(self.tasks, self.cores)
+
+
+def group_cost(torch, training, threads):
+    """Of a step in a group. What else the machine does comes on top of a step, so a low one tells
+    more than the middle one: a quarter of the steps cost less."""
+    with threads.on_one_core():
+        costs = step_costs(torch, training, WARM_STEPS + STEPS)[WARM_STEPS:]
+    return statistics.quantiles(costs, n=4)[0]
 
 
 class Rounds:
@@ -33,9 +62,9 @@ class Rounds:
     round goes backwards.
     """
 
-    def __init__(self, order, cost):
+    def __init__(self, order, cost, count):
         self.rounds = []
-        for number in range(ROUNDS):
+        for number in range(count):
             backwards = number % 2 == 1
             costs = [cost(mode) for mode in (reversed(order) if backwards else order)]
             self.rounds.append(costs[::-1] if backwards else costs)
@@ -45,6 +74,10 @@ class Rounds:
 
     def ratios(self, subject, baseline):
         return [a / b for a, b in zip(self.means(subject), self.means(baseline))]
+
+    def pair_ratios(self, *pairs):
+        """Of each round one ratio for each pair of places, (subject, baseline)."""
+        return [costs[a] / costs[b] for costs in self.rounds for a, b in pairs]
 
     def report_steps(self, report, *modes):
         """Of each mode its name and its places."""

@@ -19,6 +19,8 @@ import torch_session
 
 sys.path.insert(0, str(torch_session.PACKAGES))
 
+ROUNDS = 14
+WARM_STEPS = 20  # of the process
 LABELLED_STEPS = 60
 
 
@@ -27,6 +29,8 @@ class Groups:
 
     def __init__(self, gpufl, torch, training, folder):
         self.gpufl, self.torch, self.training, self.folder = gpufl, torch, training, folder
+        self.steps(WARM_STEPS)
+        self.threads = gpt_rounds.OwnThreads()
 
     def steps(self, count):
         return gpt_rounds.step_costs(self.torch, self.training, count)
@@ -47,9 +51,9 @@ class Groups:
 
     def cost(self, mode):
         if mode == "off":
-            return gpt_rounds.group_cost(self.torch, self.training)
+            return gpt_rounds.group_cost(self.torch, self.training, self.threads)
         with self.session(mode == "labels") as session:
-            cost = gpt_rounds.group_cost(self.torch, self.training)
+            cost = gpt_rounds.group_cost(self.torch, self.training, self.threads)
         shutil.rmtree(session.log_dir)
         return cost
 
@@ -64,11 +68,13 @@ class Groups:
 
 
 def measure_ratios(groups, report):
-    rounds = gpt_rounds.Rounds(("off", "trace", "labels", "trace", "off"), groups.cost)
-    rounds.report_steps(report, ("off", 0, 4), ("Trace", 1, 3), ("Trace with labels", 2))
+    order = ("off", "trace", "labels", "trace", "labels", "trace", "off")
+    rounds = gpt_rounds.Rounds(order, groups.cost, ROUNDS)
+    rounds.report_steps(report, ("off", 0, 6), ("Trace", 1, 3, 5), ("Trace with labels", 2, 4))
     report.ratio("A/A, Trace", rounds.ratios([3], [1]))
-    report.ratio("Trace with labels / Trace", rounds.ratios([2], [1, 3]), ("<=", 1.10))
-    report.ratio("Trace with labels / off", rounds.ratios([2], [0, 4]))
+    pairs = ((2, 1), (2, 3), (4, 3), (4, 5))
+    report.ratio("Trace with labels / Trace", rounds.pair_ratios(*pairs), ("<=", 1.10))
+    report.ratio("Trace with labels / off", rounds.ratios([2, 4], [0, 6]))
 
 
 def measure_labels(groups, report):
@@ -122,7 +128,6 @@ def main():
     report.note("steps_a_group", gpt_rounds.STEPS)
     with tempfile.TemporaryDirectory(prefix="gpufl-labels-") as folder:
         groups = Groups(gpufl, torch, gpt_model.Training(), folder)
-        groups.steps(20)
         measure_ratios(groups, report)
         measure_labels(groups, report)
     return report.finish()

@@ -115,8 +115,8 @@ TEST_F(CallNotes, IdsThatTheProgramPushesAreItsKernelsAndStayPushed) {
   auto* const pop = standin_function<decltype(cuptiActivityPopExternalCorrelationId)>(
       "cuptiActivityPopExternalCorrelationId");
   ASSERT_TRUE(start().available);
-  // A thread's first launch and one in sixteen are asked; from the first id on, all are.
-  for (int i = 0; i < 16; ++i) standin_->launch({});
+  // A thread's first launch and one in 64 are asked; from the first id on, all are.
+  for (int i = 0; i < 64; ++i) standin_->launch({});
   push(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, UINT64_MAX - 1);
   standin_->launch({});
   standin_->launch({});
@@ -125,7 +125,7 @@ TEST_F(CallNotes, IdsThatTheProgramPushesAreItsKernelsAndStayPushed) {
   EXPECT_EQ(popped, UINT64_MAX - 1);
   standin_->launch({});
   finish();
-  std::vector<int64_t> expected(16, 0);
+  std::vector<int64_t> expected(64, 0);
   expected.insert(expected.end(), {-2, -2, 0});
   EXPECT_EQ(sink_.column(Kind::Kernel, kernel::kExternal), expected);
 }

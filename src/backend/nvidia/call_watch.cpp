@@ -26,7 +26,7 @@ constexpr uint64_t kSessionBits = 0xffff'ffff;
 // One callback in so many is timed.
 constexpr uint64_t kTimedEvery = 64;
 // One launch of a thread in so many is asked for external ids of every sort.
-constexpr uint64_t kLookEvery = 16;
+constexpr uint64_t kLookEvery = 64;
 
 struct StreamAndEventParams {
   CUstream stream;
