@@ -46,7 +46,11 @@ def main():
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     for name, part in PICTURES.items():
-        result = ws.load(options.captures / f"{name}.wscap")
+        try:
+            result = ws.load(options.captures / f"{name}.wscap")
+        except OSError as error:
+            print(f"draw_all.py: {error}: record_all.py makes it, on a GPU", file=sys.stderr)
+            return 2
         for member, value in NAMES.get(name, {}).items():
             setattr(result.names, member, value)
         path = result.to_svg(options.output / f"{name}.svg", **part)

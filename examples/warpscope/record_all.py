@@ -27,6 +27,9 @@ def commands(programs, output):
     python = HERE / "python"
     return {
         "toy": [programs / "warpscope_toy", output / "toy.json", output / "toy.wscap"],
+        "toy_python": [
+            sys.executable, python / "toy.py", output / "toy_python.json", output / "toy_python.wscap",
+        ],
         "softmax": [
             programs / "warpscope_softmax", "--rows", 256, "--blocks", 8, "--output", output,
         ],

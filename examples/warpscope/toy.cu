@@ -3,40 +3,16 @@
 //   toy [trace.json [dump]]
 
 #include <cuda_runtime.h>
-#include <warpscope.cuh>
 #include <warpscope_host.hpp>
 
 #include <cstdio>
 #include <vector>
 
+#include "toy.cuh"
+
 namespace {
 
-enum : uint32_t { EvWait = 0, EvWork = 1 };
-constexpr uint32_t kBlocks = 8, kGroups = 4, kMaxRecords = 64, kRounds = 6;
-
-__device__ void spin(uint32_t ns) {
-  const uint32_t begin = ws::globaltimer_lo();
-  while (ws::globaltimer_lo() - begin < ns) {
-  }
-}
-
-__global__ void toy(uint64_t* prof, uint32_t stride, uint32_t num_groups, uint32_t num_blocks,
-                    uint32_t max_rec) {
-  ws::Profiler<true> p;  // <false> compiles to nothing
-  const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  p.init(prof, stride, warp, num_groups, num_blocks, lane == 0, max_rec);
-  for (uint32_t round = 0; round < kRounds; ++round) {
-    {
-      WS_REGION(p, EvWait);
-      __syncthreads();
-    }
-    {
-      WS_REGION(p, EvWork);
-      spin(1000 * (warp + 1));
-    }
-  }
-  p.finalize();
-}
+constexpr uint32_t kBlocks = 8, kGroups = 4, kMaxRecords = 64;
 
 bool is_ok(cudaError_t status, const char* what) {
   if (status != cudaSuccess) std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(status));

@@ -41,7 +41,8 @@ inline constexpr std::array<ProblemWords, kProblemKinds> kProblemWords = {{
     {"dropped", "records did not fit into their lane and were dropped or overwritten"},
     {"possibly_lost", "lanes are full, and nothing counted what did not fit: records may be lost"},
     {"impossible_time",
-     "records or lanes have a clock that cannot be true: it went back, or leapt"},
+     "records, lanes or costs have times or counts that cannot be true: a clock went back or "
+     "leapt, more was dropped than offered, or an event takes a millisecond"},
     {"unplaced_lane", "lanes have no anchor of their clock and begin where the trace does"},
     {"unknown_frequency", "clock of unknown frequency: one cycle is shown as one nanosecond"},
 }};

@@ -21,6 +21,7 @@ inline constexpr uint64_t kLaneInitialised = uint64_t{1} << 48;
 inline constexpr uint64_t kLaneFinalised = uint64_t{1} << 49;
 // No clock and no count of a lane reaches this; sums of those below stay within 63 bits.
 inline constexpr uint64_t kLaneLimit = uint64_t{1} << 62;
+inline constexpr uint32_t kMaxEventCostPs = 1'000'000'000;
 
 inline uint32_t low_half(uint64_t word) { return static_cast<uint32_t>(word); }
 inline uint32_t high_half(uint64_t word) { return static_cast<uint32_t>(word >> 32); }
@@ -60,7 +61,7 @@ struct SideBlock {
     if (!lane.initialised) return lane;
     const bool has_end = (entry[6] & kLaneFinalised) != 0;
     lane.has_anchor = are_possible(0, 2);
-    lane.finalised = has_end && are_possible(2, 6);
+    lane.finalised = has_end && are_possible(2, 6) && entry[5] <= entry[4];
     lane.is_impossible = !lane.has_anchor || lane.finalised != has_end;
     if (lane.has_anchor) {
       lane.start_ns = entry[0];
@@ -125,6 +126,10 @@ inline SideBlock read_side_block(const uint64_t* words, size_t available, Proble
     return bad();
   }
   side.words = words;
+  if (layout.event_cost_ps > kMaxEventCostPs) {
+    layout.event_cost_ps = 0;
+    problems.add(ProblemKind::ImpossibleTime);
+  }
   return side;
 }
 

@@ -111,7 +111,7 @@ enum class ProblemKind : uint8_t {
   StaleTail,         // records behind a finalize, of an earlier launch: left out
   Dropped,           // records that did not fit, as the kernel counted them
   PossiblyLost,      // full lanes without a count of what did not fit
-  ImpossibleTime,    // a clock that went back, or leapt by 2^31 or more; a lane's impossible words
+  ImpossibleTime,    // a clock that went back or leapt by 2^31; words of lanes, costs, likewise
   UnplacedLane,      // no anchor on a cycle clock: the lane begins where the trace does
   UnknownFrequency   // no lane tells the cycles of a nanosecond: times are cycles
 };

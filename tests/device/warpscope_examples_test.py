@@ -65,12 +65,13 @@ class Examples(unittest.TestCase):
         for name in record_all.commands(PROGRAMS, self.folder):
             self.assertIn(f"-- {name}: exit 0,", self.printed)
 
-    def test_the_toy_works_as_long_as_it_says(self):
-        result = self.load("toy", event_names=["wait", "work"])
-        for warp in range(4):
-            took = self.median_ns(result, f"group_{warp}", "work")
-            self.assertGreaterEqual(took, 1000 * (warp + 1) - 2 * TICK_NS)
-            self.assertLess(took, 1000 * (warp + 1) + 2000)
+    def test_the_toys_work_as_long_as_they_say(self):
+        for name in ("toy", "toy_python"):
+            result = self.load(name, event_names=["wait", "work"])
+            for warp in range(4):
+                took = self.median_ns(result, f"group_{warp}", "work")
+                self.assertGreaterEqual(took, 1000 * (warp + 1) - 2 * TICK_NS, name)
+                self.assertLess(took, 1000 * (warp + 1) + 2000, name)
 
     def test_loads_of_the_tiled_product_overlap(self):
         spans = self.load("tiled_gemm").spans_array()

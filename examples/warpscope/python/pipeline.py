@@ -16,10 +16,14 @@ import argparse
 import pathlib
 import sys
 
-import cupy
-import numpy as np
+from on_gpu import require
 
-import warpscope as ws
+require("cupy", "warpscope")
+
+import cupy  # noqa: E402
+import numpy as np  # noqa: E402
+
+import warpscope as ws  # noqa: E402
 
 GROUPS = ["producer", "consumer"]
 EVENTS = ["wait for room", "load", "wait for data", "compute"]

@@ -13,10 +13,14 @@ import argparse
 import pathlib
 import sys
 
-import cupy
-import numpy as np
+from on_gpu import require
 
-import warpscope as ws
+require("cupy", "warpscope")
+
+import cupy  # noqa: E402
+import numpy as np  # noqa: E402
+
+import warpscope as ws  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 GROUPS = ["upper half", "lower half", "loader"]

@@ -12,12 +12,16 @@ import argparse
 import pathlib
 import sys
 
-import torch
-import triton
-import triton.language as tl
+from on_gpu import require
 
-import warpscope as ws
-import warpscope.triton as wst
+require("torch", "triton", "warpscope")
+
+import torch  # noqa: E402
+import triton  # noqa: E402
+import triton.language as tl  # noqa: E402
+
+import warpscope as ws  # noqa: E402
+import warpscope.triton as wst  # noqa: E402
 
 EVENTS = ["load", "multiply", "store"]
 LOAD, MULTIPLY, STORE = (tl.constexpr(i) for i in range(len(EVENTS)))

@@ -78,7 +78,7 @@ def main():
             f"decode, {name}", [1e9 * value / records for value in took], "ns/record", AT_MOST_NS
         )
         print(f"  {records:,} records, {records / min(took) / 1e6:.1f} million a second at best")
-    return write_result("warpscope_decode_bench", figures, options.json)
+    return write_result("warpscope_python_decode_bench", figures, options.json)
 
 
 if __name__ == "__main__":

@@ -118,6 +118,35 @@ def test_names_and_results_made_by_hand():
     assert result.instants_array()["ts_ns"].tolist() == [120]
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"num_blocks": -1},
+        {"max_records_per_lane": 1 << 33},
+        {"max_records_per_lane": 0},
+        {"max_records_per_lane": (1 << 32) - 1, "num_blocks": 1 << 19},
+        {"write_stride": 1 << 32},
+        {"launch_id": -1},
+        {"launch_id": 1 << 64},
+        {"blocks": range(0, 1 << 33)},
+        {"tiles": range(0, 8, 1 << 33)},
+    ],
+)
+def test_arguments_that_cannot_be(wrong):
+    with pytest.raises(ValueError, match=r"\d"):
+        ws.Profiler(**{"num_blocks": 2, "num_groups": 2, "device": "cpu", **wrong})
+
+
+def test_numbers_of_decode_that_cannot_be():
+    for name in ("num_blocks", "num_groups", "max_records"):
+        for wrong in (-5, 1 << 40):
+            with pytest.raises(ValueError, match=f"{name} {wrong}"):
+                ws.decode(words_of_one_span(), **{name: wrong})
+    prof = ws.Profiler(1, 1, device="cpu")
+    with pytest.raises(ValueError, match="launch_id"):
+        prof.reset(launch_id=-1)
+
+
 def test_tags():
     tag = ws.pack_tag(block=5, group=1, num_groups=4, event_id=9, event_type=ws.EVENT_TYPE_END)
     assert tag == 21 << 12 | 9 << 2 | 1

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command: what it prints, writes and ends with; and dumps."""
 
+import contextlib
 import json
+import os
 import pathlib
 import subprocess
 import sys
+import threading
 
 import fake_kernel
 import numpy as np
 import pytest
 
 import warpscope as ws
+from warpscope import _dump
 from warpscope._command import main
 
 
@@ -64,6 +68,12 @@ def test_version_and_help(capsys):
         ["decode", "x", "--events", "a=b"],
         ["decode", "x", "--num-groups", "0"],
         ["decode", "x", "--blocks", "3-"],
+        ["decode", "x", "--svg", "y", "--blocks", "5-2"],
+        ["decode", "x", "--svg", "y", "--blocks", "0-9999999"],
+        ["decode", "x", "--blocks", "3"],
+        ["decode", "x", "--from-ns", "3"],
+        ["decode", "x", "--to-ns", "3"],
+        ["decode", "x", "--svg", "y", "--from-ns", "3", "--to-ns", "3"],
         ["decode", "x", "--from-ns", "-1"],
     ],
 )
@@ -93,7 +103,7 @@ def test_decode_as_json(dump, capsys):
 def test_decode_writes_traces(dump, tmp_path, capsys):
     chrome, perfetto, svg = (tmp_path / f"a.{ending}" for ending in ("json", "pftrace", "svg"))
     assert run("decode", dump, "--chrome", chrome, "--perfetto", perfetto) == 0
-    assert run("decode", dump, "--svg", svg, "--blocks", "1,3-4", "--to-ns", "100000") == 0
+    assert run("decode", dump, "--svg", svg, "--blocks", "1,1-1", "--to-ns", "100000") == 0
     assert capsys.readouterr().out == ""
     assert json.loads(chrome.read_text())["traceEvents"]
     assert perfetto.stat().st_size > 100
@@ -167,3 +177,40 @@ def test_as_a_module_and_into_a_pipe_that_closes(dump):
     piped.stdout.close()
     assert piped.stderr.read() == b"" and piped.wait() == 0
     piped.stderr.close()
+
+
+def test_a_picture_of_what_is_not_there(dump, tmp_path, capsys):
+    picture = tmp_path / "x.svg"
+    assert run("decode", dump, "--svg", picture, "--blocks", "1,7") == 64
+    assert "block 7 is not in the capture, which has 2 blocks, 0 to 1" in capsys.readouterr().err
+    assert not picture.exists()
+    assert run("decode", dump, "--svg", picture, "--from-ns", 10**12, "--to-ns", 10**13) == 0
+
+
+def test_a_device_is_not_read(capsys):
+    assert run("decode", "/dev/zero") == 2
+    assert "a device, not a file of words" in capsys.readouterr().err
+
+
+def test_a_pipe_is_read_and_has_a_bound(dump, tmp_path, monkeypatch, capsys):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def write():
+        with contextlib.suppress(BrokenPipeError):
+            pipe.write_bytes(pathlib.Path(dump).read_bytes())
+
+    for bound, code in ((1 << 20, 0), (100, 2)):
+        monkeypatch.setattr(_dump, "MAX_DUMP_BYTES", bound)
+        writer = threading.Thread(target=write)
+        writer.start()
+        assert run("decode", pipe) == code
+        writer.join()
+    assert "larger than 4 GiB" in capsys.readouterr().err
+
+
+def test_names_do_not_reach_the_terminal_raw(dump, capsys):
+    assert run("decode", dump, "--events", "a\x1b[31m\nb,\u202ework") == 0
+    printed = capsys.readouterr().out
+    assert "a\\x1b[31m\\nb" in printed and "\\u202ework" in printed
+    assert "\x1b" not in printed and "\u202e" not in printed

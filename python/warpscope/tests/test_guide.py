@@ -38,7 +38,7 @@ class RawModule:
         assert "WS_REGION" in code and f"-I{ws.include_dir()}" in options
 
     def get_function(self, name):
-        assert name == "toy"
+        assert name == "turns"
         return self.launch
 
     @staticmethod
@@ -54,14 +54,14 @@ def test_the_guide(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "cupy", types.SimpleNamespace(RawModule=RawModule, cuda=cuda))
     monkeypatch.setattr(ws, "Profiler", lambda **options: on_host(options))
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "toy.cu").write_text(blocks("cuda")[0])
+    (tmp_path / "turns.cu").write_text(blocks("cuda")[0])
     programs = blocks("python")
     assert len(programs) == 4
     for program in programs:
         exec(compile(program, "guide", "exec"), {})
     printed = capsys.readouterr().out
     assert "consumer" in printed and "x1.02" in printed
-    assert (tmp_path / "toy.perfetto-trace").stat().st_size > 1000
+    assert (tmp_path / "turns.perfetto-trace").stat().st_size > 1000
 
 
 PROFILER = ws.Profiler

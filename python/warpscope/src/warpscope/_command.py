@@ -64,7 +64,12 @@ def _blocks(text: str) -> list[int]:
         first, sign, last = word.partition("-")
         if not first.isdigit() or (sign and not last.isdigit()):
             raise argparse.ArgumentTypeError(f"{word!r} is no block: write 0,3 or 4-7")
-        found += range(int(first), min(int(last or first) + 1, MAX_LANES))
+        blocks = range(int(first), int(last or first) + 1)
+        if not blocks or blocks[-1] >= MAX_LANES:
+            raise argparse.ArgumentTypeError(
+                f"{word!r} is none of the blocks that there can be: write 0,3 or 4-7"
+            )
+        found += blocks
     return found
 
 
@@ -122,6 +127,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     options = parser.parse_args(arguments)
     try:
         if options.verb == "decode":
+            _check_picture(parser, options)
             return _decode(options)
         if options.include or options.cuh:
             print(include_dir() if options.include else device_header())
@@ -143,6 +149,18 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         return UNREADABLE
 
 
+def _check_picture(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    for option, value in (
+        ("--blocks", options.blocks),
+        ("--from-ns", options.from_ns),
+        ("--to-ns", options.to_ns),
+    ):
+        if value is not None and not options.svg:
+            parser.error(f"{option} is of the picture: it needs --svg OUT")
+    if options.to_ns is not None and options.to_ns <= (options.from_ns or 0):
+        parser.error("--to-ns has to be after --from-ns")
+
+
 def _decode(options: argparse.Namespace) -> int:
     result = load(
         options.dump,
@@ -159,7 +177,11 @@ def _decode(options: argparse.Namespace) -> int:
     if options.perfetto:
         result.to_perfetto(options.perfetto)
     if options.svg:
-        result.to_svg(options.svg, options.blocks, options.from_ns, options.to_ns)
+        try:
+            result.to_svg(options.svg, options.blocks, options.from_ns, options.to_ns)
+        except ValueError as error:
+            print(f"warpscope: {options.dump}: {error}", file=sys.stderr)
+            return USAGE
     if options.json:
         print(json.dumps(_report(result), indent=1))
     elif options.summary or not (options.chrome or options.perfetto or options.svg):

@@ -57,6 +57,13 @@ def decode(
     """
     if dialect not in DIALECTS:
         raise ValueError(f"dialect {dialect!r} is none of {', '.join(DIALECTS)}")
+    for name, value in (
+        ("num_blocks", num_blocks),
+        ("num_groups", num_groups),
+        ("max_records", max_records),
+    ):
+        if not 0 <= value < 1 << 32:
+            raise ValueError(f"{name} {value} is not 0, as the capture says, or up to {(1 << 32) - 1}")
     problems = Problems()
     words, odd_bytes = to_words(buffer)
     problems.add("wrong_size", 1 if odd_bytes else 0)

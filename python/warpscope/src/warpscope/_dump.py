@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import Any, Union
+import stat
+from typing import Any, BinaryIO, Optional, Union
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from ._words import split, to_words
 Path = Union[str, os.PathLike[str]]
 
 MAX_DUMP_BYTES = 4 << 30  # the largest file that is read
+_PART_BYTES = 64 << 20
 
 
 def save(buffer: Any, path: Path) -> Path:
@@ -32,13 +34,27 @@ def save(buffer: Any, path: Path) -> Path:
     return path
 
 
+def _read(file: BinaryIO) -> Optional[bytes]:
+    """None: a pipe that goes on and on."""
+    parts, size = [], 0
+    while part := file.read(_PART_BYTES):
+        parts.append(part)
+        size += len(part)
+        if size > MAX_DUMP_BYTES:
+            return None
+    return b"".join(parts)
+
+
 def load(path: Path, **options: Any) -> TraceResult:
     """Decodes a file of words; options are those of decode(). OSError when it cannot be read,
     or is larger than 4 GiB."""
     with open(path, "rb") as file:
-        if os.fstat(file.fileno()).st_size > MAX_DUMP_BYTES:
+        status = os.fstat(file.fileno())
+        if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
+            raise OSError(errno.EINVAL, "a device, not a file of words", os.fspath(path))
+        content = _read(file) if status.st_size <= MAX_DUMP_BYTES else None
+        if content is None:
             raise OSError(errno.EFBIG, "larger than 4 GiB, the most that is read", os.fspath(path))
-        content = file.read()
     warn = options.pop("warn", True)
     result = decode(content, warn=False, **options)
     if warn:

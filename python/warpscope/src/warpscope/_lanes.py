@@ -36,7 +36,11 @@ class SideLanes:
         self.is_initialised = (state & np.uint64(LANE_INITIALISED)) != 0
         has_end = self.is_initialised & ((state & np.uint64(LANE_FINALISED)) != 0)
         self.has_anchor = self.is_initialised & (entries[:, :2] < _LANE_LIMIT).all(axis=1)
-        self.is_finalised = has_end & (entries[:, 2:6] < _LANE_LIMIT).all(axis=1)
+        self.is_finalised = (
+            has_end
+            & (entries[:, 2:6] < _LANE_LIMIT).all(axis=1)
+            & (entries[:, 5] <= entries[:, 4])  # no more dropped than offered
+        )
         # Words that cannot be true count as not written.
         self.is_impossible = (self.is_initialised & ~self.has_anchor) | (
             has_end & ~self.is_finalised

@@ -51,7 +51,8 @@ _KINDS = {
         True,
     ),
     "impossible_time": (
-        "records or lanes have a clock that cannot be true: it went back, or leapt",
+        "records, lanes or costs have times or counts that cannot be true: a clock went back or "
+        "leapt, more was dropped than offered, or an event takes a millisecond",
         True,
     ),
     "unplaced_lane": ("lanes have no anchor of their clock and begin where the trace does", True),

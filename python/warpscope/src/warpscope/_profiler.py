@@ -20,6 +20,7 @@ from ._side import (
     HEADER_WORDS,
     LANE_INITIALISED,
     LANE_WORDS,
+    MAX_EVENT_COST_PS,
     PLACEMENTS,
     POLICIES,
     Layout,
@@ -32,7 +33,12 @@ from ._side import (
 from ._wire import MAX_LANES
 
 
-_MAX_EVENT_COST_NS = 4_000_000  # picoseconds are 32 bits
+_MAX_WORDS = 1 << 37  # a tebibyte
+
+
+def _check_launch_id(launch_id: int) -> None:
+    if not 0 <= launch_id < 1 << 64:
+        raise ValueError(f"launch_id {launch_id} is not a number of 64 bits, from 0")
 
 
 class Capture(ctypes.Structure):
@@ -97,8 +103,8 @@ class Profiler:
             ("num_groups", num_groups),
             ("max_records_per_lane", max_records_per_lane),
         ):
-            if value < 1:
-                raise ValueError(f"{name} is {value}, not at least 1")
+            if not 1 <= value < 1 << 32:
+                raise ValueError(f"{name} is {value}, not from 1 to {(1 << 32) - 1}")
         for name, word, known in (
             ("placement", placement, PLACEMENTS),
             ("clock", clock, CLOCKS),
@@ -110,14 +116,24 @@ class Profiler:
         if lanes > MAX_LANES:
             raise ValueError(f"{lanes} lanes are more than the {MAX_LANES} that a tag tells apart")
         stride = lanes if write_stride is None else write_stride
+        if stride >= 1 << 32:
+            raise ValueError(f"write_stride {stride} is more than {(1 << 32) - 1}")
         if stride < lanes:
             raise ValueError(f"write_stride {stride} has no slot for each of {lanes} lanes")
         if placement == "lanes" and max_records_per_lane % 2:
             raise ValueError("placement lanes needs an even max_records_per_lane")
         if payloads and not side:
             raise ValueError("payloads lie behind the side block: they need side=True")
-        if not 0 <= event_cost_ns <= _MAX_EVENT_COST_NS:
-            raise ValueError(f"event_cost_ns {event_cost_ns} is not from 0 to {_MAX_EVENT_COST_NS}")
+        if not 0 <= event_cost_ns * 1000 <= MAX_EVENT_COST_PS:
+            raise ValueError(
+                f"event_cost_ns {event_cost_ns} is not from 0 to {MAX_EVENT_COST_PS // 1000}"
+            )
+        _check_launch_id(launch_id)
+        if stride * max_records_per_lane > _MAX_WORDS:
+            raise ValueError(
+                f"{stride} lanes of {max_records_per_lane} records are more than a terabyte: lower "
+                "max_records_per_lane, or record fewer blocks"
+            )
         self.num_blocks = num_blocks
         self.num_groups = num_groups
         self.max_records_per_lane = max_records_per_lane
@@ -191,6 +207,7 @@ class Profiler:
     def reset(self, launch_id: Optional[int] = None) -> None:
         """Empties the buffer for the next launch."""
         if launch_id is not None and self._side is not None:
+            _check_launch_id(launch_id)
             self._layout = dataclasses.replace(self._layout, launch_id=launch_id)
             self._side = make_side_block(self._layout, self.names)
         self._memory.clear()

@@ -149,6 +149,8 @@ def find_stride(
     lane = record_lane(records.words)
     rows = None
     if layout is not None and layout.placement == "lanes":
+        if layout.max_records == 1:  # whose slots these are cannot be seen
+            return 1, None
         # Slot 1 is nobody's.
         stride, owner = 1, (records.slots - 2) // layout.max_records
         owner = np.where(records.slots < 2, lane, owner)

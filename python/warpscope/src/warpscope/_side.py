@@ -21,9 +21,11 @@ PLACEMENTS = ("strided", "lanes")
 CLOCKS = ("globaltimer", "cycles")
 POLICIES = ("first", "last", "both")
 FLAG_EXTENSION = 1
+MAX_EVENT_COST_PS = 1_000_000_000
 LANE_INITIALISED = 1 << 48
 LANE_FINALISED = 1 << 49
 
+_MAX_INDEX = (1 << 32) - 1  # of blocks and tiles
 _MAX_NESTING = 32  # of objects and arrays in the names
 _ID = re.compile(r"0|[1-9][0-9]{0,6}")  # seven digits are more than any has
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -163,6 +165,8 @@ class Window:
             raise ValueError(
                 f"a window counts upwards from 0 or more and holds something: {indices}"
             )
+        if indices.stop > _MAX_INDEX or indices.step > _MAX_INDEX:
+            raise ValueError(f"a window ends at {_MAX_INDEX} at most: {indices}")
         return Window(indices.start, indices.stop, indices.step)
 
 

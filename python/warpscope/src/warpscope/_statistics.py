@@ -103,8 +103,17 @@ def table(result: TraceResult) -> str:
     return text_table(rows)
 
 
+def _printable(text: str) -> str:
+    """Names are a program's own: what would move the cursor or colour the terminal is escaped."""
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
+    )
+
+
 def text_table(rows: list[tuple[str, ...]]) -> str:
     """Columns under each other, the first two to the left."""
+    rows = [tuple(map(_printable, row)) for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return "\n".join(
         "  ".join(

@@ -42,8 +42,9 @@ def write(
     start_ns: Optional[int],
     end_ns: Optional[int],
 ) -> None:
+    picture = _Picture(result, blocks, start_ns, end_ns)
     with open(path, "w", encoding="utf-8") as file:
-        file.write("\n".join(_Picture(result, blocks, start_ns, end_ns).elements()) + "\n")
+        file.write("\n".join(picture.elements()) + "\n")
 
 
 class _Picture:
@@ -59,6 +60,10 @@ class _Picture:
         if not recorded:  # a result that was made by hand has no lanes
             recorded = np.unique(result.spans_array()["block"]).tolist()
         wanted = recorded[:DEFAULT_BLOCKS] if blocks is None else list(blocks)
+        missing = sorted(set(wanted) - set(recorded))
+        if missing:
+            there = f"{len(recorded)} blocks, {recorded[0]} to {recorded[-1]}" if recorded else "none"
+            raise ValueError(f"block {missing[0]} is not in the capture, which has {there}")
         self.lines = list(lines(result, wanted, apart=True))
         edges = [
             time
@@ -70,6 +75,8 @@ class _Picture:
         ]
         self.start_ns = start_ns if start_ns is not None else min(edges, default=0)
         end = end_ns if end_ns is not None else max(edges, default=0)
+        if end_ns is not None and end_ns <= self.start_ns:
+            raise ValueError(f"a picture that ends at {end_ns} ns begins before {self.start_ns} ns")
         self.end_ns = max(end, self.start_ns + 1)
         self.events: set[int] = set()
 

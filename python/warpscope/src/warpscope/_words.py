@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Optional
 
 import numpy as np
 
 from ._problems import Problems
-from ._side import MAGIC, BadSideBlock, SideBlock, parse_side_block
+from ._side import MAGIC, MAX_EVENT_COST_PS, BadSideBlock, SideBlock, parse_side_block
 
 _WORD = np.dtype("<u8")
 
@@ -82,6 +82,9 @@ def _read_side_block(words: Any, problems: Problems) -> Optional[SideBlock]:
         return None
     if side.names is None:
         problems.add("bad_names")
+    if side.layout.event_cost_ps > MAX_EVENT_COST_PS:
+        side.layout = replace(side.layout, event_cost_ps=0)
+        problems.add("impossible_time")
     return side
 
 
