@@ -2,6 +2,7 @@
 """The programs of the guide, with a launch that is played on the host; the reference against the
 package."""
 
+import gzip
 import pathlib
 import re
 import subprocess
@@ -12,6 +13,7 @@ import fake_kernel
 import pytest
 
 import warpscope as ws
+from warpscope._command import main
 from warpscope._problems import Problems
 
 DOCS = pathlib.Path(__file__).resolve().parents[3] / "docs"
@@ -80,6 +82,19 @@ def test_the_command_as_the_guide_has_it():
     assert len(used) >= 4 and all(option in helped for option in used)
     options = set(re.findall(r"(--[a-z-]+)", helped)) - {"--help"}
     assert all(f"`{option}" in REFERENCE for option in options)
+
+
+def test_the_recording_of_the_guide_can_be_decoded(tmp_path, monkeypatch, capsys):
+    (source,) = re.findall(r"^    gunzip -c (\S+) > pipeline.bin$", GUIDE, re.M)
+    monkeypatch.chdir(tmp_path)
+    recording = gzip.decompress((DOCS.parent / source).read_bytes())
+    pathlib.Path("pipeline.bin").write_bytes(recording)
+    lines = re.findall(r"^    warpscope (decode pipeline.bin.*?)(?:  .*)?$", GUIDE, re.M)
+    assert len(lines) == 4
+    for line in lines:
+        assert main(line.split()) == 0, line
+    assert "consumer" in capsys.readouterr().out
+    assert pathlib.Path("it.svg").is_file() and pathlib.Path("pipeline.pftrace").is_file()
 
 
 def quoted():
