@@ -42,11 +42,8 @@ Unknown missing_rows(const SessionSummary& summary, const std::string& what,
                 "ran",
             "open a scope around the work to look into"};
   }
-  std::string remedy = "record with the engine";
-  for (const std::string_view name : engines) {
-    remedy += (name == *engines.begin() ? " " : " or ") + std::string(name);
-  }
-  return {"the engine " + engine + " records no " + what, remedy};
+  return {"the engine " + engine + " records no " + what,
+          analysis::engines_to_record_with({engines.begin(), engines.size()})};
 }
 
 void say_missing(Page& page, std::string_view what, const Unknown& unknown) {

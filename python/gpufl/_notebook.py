@@ -36,7 +36,7 @@ class CellReport:
 @magics_class
 class GpuflMagics(Magics):
     @magic_arguments()
-    @argument("--engine", default="Trace", help="what to record: Trace, PcSampling, ...")
+    @argument("--engine", default="Trace", help="what to record: Trace or Monitor")
     @argument("--top", type=int, default=10, help="rows of each table (default: 10)")
     @argument("--sort", default="total", help="kernels by total, count, mean, median, p99, max, name")
     @argument("--text", action="store_true", help="text, also where a page could be shown")

@@ -60,8 +60,24 @@ IdleTime GapCollector::finish() {
   return std::move(idle_);
 }
 
-std::map<int64_t, std::vector<Gap>> idle_gaps_by_device(const SessionData& session,
-                                                        const AnalysisOptions& options) {
+GapList::GapList(const Tables& tables, int64_t device, Interval window)
+    : tables_(work_tables(tables)), device_(device), window_(window) {}
+
+void GapList::reserve(size_t gaps) {
+  before_.reserve(gaps);
+  after_.reserve(gaps);
+  kinds_.reserve(gaps);
+}
+
+void GapList::push_back(const Gap& gap) {
+  before_.push_back(gap.before.row);
+  after_.push_back(gap.after.row);
+  kinds_.push_back(static_cast<uint8_t>(static_cast<unsigned>(gap.before.kind) |
+                                        static_cast<unsigned>(gap.after.kind) << kKindBits));
+}
+
+std::map<int64_t, GapList> idle_gaps_by_device(const SessionData& session,
+                                               const AnalysisOptions& options) {
   const Tables& tables = session.tables;
   const Selection selection(tables, options);
   const DeviceIndex index(tables);
@@ -73,8 +89,10 @@ std::map<int64_t, std::vector<Gap>> idle_gaps_by_device(const SessionData& sessi
   for (const Work* work : work_tables(tables)) {
     for (size_t row = 0; row < work->rows(); ++row) ++rows[index.of(*work, row)];
   }
-  std::vector<std::vector<Gap>> gaps(index.devices.size());
-  for (size_t i = 0; i < gaps.size(); ++i) gaps[i].reserve(rows[i]);
+  std::vector<GapList> gaps;
+  for (size_t i = 0; i < index.devices.size(); ++i) {
+    gaps.emplace_back(tables, index.devices[i], selection.window()).reserve(rows[i]);
+  }
   visit_in_order(work_tables(tables), [&](WorkRow row, const Work& work) {
     if (!selection.has_device(work, row.row)) return;
     const uint32_t device = index.of(work, row.row);
@@ -82,9 +100,8 @@ std::map<int64_t, std::vector<Gap>> idle_gaps_by_device(const SessionData& sessi
     if (!gap || gap->span.length() < options.minimum_gap_ns) return;
     if (!selection.concerns(work, row.row)) return;
     gaps[device].push_back(*gap);
-    gaps[device].back().device = index.devices[device];
   });
-  std::map<int64_t, std::vector<Gap>> by_device;
+  std::map<int64_t, GapList> by_device;
   for (size_t i = 0; i < gaps.size(); ++i) {
     if (!gaps[i].empty()) by_device[index.devices[i]] = std::move(gaps[i]);
   }
@@ -94,7 +111,7 @@ std::map<int64_t, std::vector<Gap>> idle_gaps_by_device(const SessionData& sessi
 std::vector<Gap> idle_gaps(const SessionData& session, const AnalysisOptions& options) {
   std::vector<Gap> all;
   for (const auto& [device, gaps] : idle_gaps_by_device(session, options)) {
-    all.insert(all.end(), gaps.begin(), gaps.end());
+    for (const Gap& gap : gaps) all.push_back(gap);
   }
   return all;
 }

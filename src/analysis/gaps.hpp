@@ -34,6 +34,68 @@ struct Gap {
   WorkRow after;   // the one that ended it
 };
 
+// The gaps of one device in order of time, in nine bytes each: where one begins and ends, the rows
+// before and after it tell. Borrows the tables.
+class GapList {
+ public:
+  GapList() = default;
+  // `window`: that spans of rows are cut to.
+  GapList(const Tables& tables, int64_t device, Interval window);
+
+  void reserve(size_t gaps);
+  void push_back(const Gap& gap);
+  size_t size() const { return after_.size(); }
+  bool empty() const { return after_.empty(); }
+  Gap operator[](size_t i) const {
+    const WorkRow before{static_cast<WorkKind>(kinds_[i] & kKindMask), before_[i]};
+    const WorkRow after{static_cast<WorkKind>(kinds_[i] >> kKindBits), after_[i]};
+    const Interval span{std::min(table_of(before).end(before.row), window_.end),
+                        std::max(table_of(after).start[after.row], window_.start)};
+    return {device_, span, before, after};
+  }
+  // How many of the first ones `is_before` is true of: of all up to some place, and none after it.
+  template <class IsBefore>
+  size_t count_first(IsBefore is_before) const {
+    size_t from = 0, to = size();
+    while (from < to) {
+      const size_t middle = from + (to - from) / 2;
+      if (is_before((*this)[middle])) {
+        from = middle + 1;
+      } else {
+        to = middle;
+      }
+    }
+    return from;
+  }
+
+  class Iterator {
+   public:
+    Iterator(const GapList& list, size_t i) : list_(&list), i_(i) {}
+    Gap operator*() const { return (*list_)[i_]; }
+    Iterator& operator++() {
+      ++i_;
+      return *this;
+    }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    const GapList* list_;
+    size_t i_;
+  };
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, size()}; }
+
+ private:
+  static constexpr unsigned kKindBits = 2, kKindMask = 3;
+  const Work& table_of(WorkRow row) const { return *tables_[static_cast<size_t>(row.kind)]; }
+
+  std::array<const Work*, 4> tables_{};
+  int64_t device_ = -1;
+  Interval window_;
+  std::vector<uint32_t> before_, after_;
+  std::vector<uint8_t> kinds_;
+};
+
 struct GapClass {
   int64_t from_ns = 0, to_ns = 0;  // [from, to); the last one has no end: INT64_MAX
   uint64_t count = 0;
@@ -51,9 +113,9 @@ struct IdleTime {
 
 // All gaps of at least options.minimum_gap_ns, in order of device and time.
 std::vector<Gap> idle_gaps(const SessionData& session, const AnalysisOptions& options);
-// The same, by device: without a copy of any, for those who ask for every gap of many rows.
-std::map<int64_t, std::vector<Gap>> idle_gaps_by_device(const SessionData& session,
-                                                        const AnalysisOptions& options);
+// The same, by device, in little memory: for those who ask for every gap of many rows.
+std::map<int64_t, GapList> idle_gaps_by_device(const SessionData& session,
+                                               const AnalysisOptions& options);
 
 // The union of one device's work, which comes in order of its start.
 class CoveredTime {

@@ -7,12 +7,6 @@
 namespace gpufl::analysis {
 namespace {
 
-// When the call behind a row began; of rows that are calls themselves, their start.
-int64_t call_time(const Work& work, size_t row) {
-  const bool has_call = !work.api_start.empty() && work.api_start[row] != kNoTime;
-  return has_call ? work.api_start[row] : work.start[row];
-}
-
 uint32_t stack_of(const Work& work, size_t row) {
   return work.stack.empty() ? kNoStack : work.stack[row];
 }
@@ -61,7 +55,7 @@ void InheritedLines::add(const Work& work) {
     const auto [place, is_new] = caller_of_thread_.try_emplace(thread, callers_.size());
     if (is_new) callers_.emplace_back().thread = thread;
     Caller& caller = callers_[place->second];
-    caller.times.push_back(call_time(work, row));
+    caller.times.push_back(work.asked_at(row));
     caller.stacks.push_back(stack);
   }
 }
@@ -88,7 +82,7 @@ InheritedLine InheritedLines::at(const Work& work, size_t row) const {
   const uint32_t stack = stack_of(work, row);
   const InheritedLine own{&session_.code.site(stack), stack};
   if (stack == kNoStack || reaching_.count(stack) != 0) return own;
-  const int64_t time_ns = call_time(work, row);
+  const int64_t time_ns = work.asked_at(row);
   const Caller* const caller = only_caller(time_ns);
   if (caller == nullptr || caller->thread == thread_of(work, row)) return own;
   const auto later = std::upper_bound(caller->times.begin(), caller->times.end(), time_ns);

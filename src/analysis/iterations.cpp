@@ -280,11 +280,10 @@ Iterations finish(const SessionData& session, const AnalysisOptions& options,
   }
 
   const Kernels& kernels = session.tables.kernels;
-  const bool has_calls = source != IterationSource::KernelSequence && !kernels.api_start.empty();
+  const bool is_of_calls = source != IterationSource::KernelSequence;
   for (size_t row = 0; row < kernels.rows(); ++row) {
     if (!selection.includes(kernels, row)) continue;
-    const int64_t time_ns = has_calls && kernels.api_start[row] != kNoTime ? kernels.api_start[row]
-                                                                           : kernels.start[row];
+    const int64_t time_ns = is_of_calls ? kernels.asked_at(row) : kernels.start[row];
     const auto after = std::upper_bound(
         out.list.begin(), out.list.end(), time_ns,
         [](int64_t t, const Iteration& iteration) { return t < iteration.span.start; });

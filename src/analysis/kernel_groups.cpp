@@ -175,13 +175,29 @@ Grouping by_stack(const std::vector<uint32_t>& stacks, Describe describe,
 }
 
 // The stack that tells each kernel's line, twice; one more where the line is another thread's.
+// Where launches have no stacks, a framework's labels may tell; empty: nothing does.
 std::vector<uint32_t> line_stacks(const SessionData& session) {
-  const InheritedLines lines(session);
   const Kernels& kernels = session.tables.kernels;
-  std::vector<uint32_t> stacks(kernels.rows());
-  for (size_t row = 0; row < stacks.size(); ++row) {
-    const InheritedLine line = lines.at(kernels, row);
-    stacks[row] = std::min(line.stack, kMaxStackId / 2) * 2 + (line.inherited ? 1 : 0);
+  std::vector<uint32_t> stacks;
+  const auto fill = [&](auto line_at) {
+    stacks.resize(kernels.rows());
+    for (size_t row = 0; row < stacks.size(); ++row) {
+      const auto [stack, is_inherited] = line_at(row);
+      stacks[row] = std::min(stack, kMaxStackId / 2) * 2 + (is_inherited ? 1 : 0);
+    }
+  };
+  if (!kernels.stack.empty()) {
+    const InheritedLines lines(session);
+    fill([&](size_t row) {
+      const InheritedLine line = lines.at(kernels, row);
+      return std::pair(line.stack, line.inherited);
+    });
+  } else if (!session.tables.markers.stack.empty()) {
+    const FrameworkOps framework(session);
+    fill([&](size_t row) { return std::pair(framework.at(kernels, row).stack, false); });
+    if (std::all_of(stacks.begin(), stacks.end(), [](uint32_t stack) { return stack == 0; })) {
+      stacks.clear();
+    }
   }
   return stacks;
 }
@@ -278,9 +294,9 @@ Figure<std::vector<KernelGroup>> kernel_groups(const SessionData& session,
                                                const KernelNames& names) {
   const Tables& tables = session.tables;
   if (!records_gpu_work(session)) return missing_gpu_work(session);
-  if ((by == GroupBy::Line || by == GroupBy::ApiCall) && tables.kernels.stack.empty()) {
+  const auto missing_stacks = [&] {
     return missing_option(session, "call stacks of launches were", "enable_stack_trace");
-  }
+  };
   switch (by) {
     case GroupBy::Name: return finish(session, options, by_name(tables, names));
     case GroupBy::Config: return finish(session, options, by_config(tables, names));
@@ -290,11 +306,13 @@ Figure<std::vector<KernelGroup>> kernel_groups(const SessionData& session,
     case GroupBy::Device: return finish(session, options, by_device(tables));
     case GroupBy::Line: {
       const std::vector<uint32_t> stacks = line_stacks(session);
+      if (stacks.empty()) return missing_stacks();
       return finish(session, options, by_stack(stacks, [&](uint32_t stack) {
                       return line_of(session.code, stack / 2, stack % 2 == 1);
                     }));
     }
     case GroupBy::ApiCall:
+      if (tables.kernels.stack.empty()) return missing_stacks();
       return finish(session, options, by_stack(tables.kernels.stack, [&](uint32_t stack) {
                       return named(session.code.api_function(stack), 0);
                     }));

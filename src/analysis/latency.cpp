@@ -21,7 +21,7 @@ constexpr std::string_view kTrace = "the engine Trace";
 class ApiTable {
  public:
   void add(const std::string& function, int64_t duration_ns, bool has_failed) {
-    if (duration_ns < 0) return;  // nobody saw its end
+    if (duration_ns == kNoDuration) return;
     Entry& entry = entries_[function];
     entry.durations.push_back(duration_ns);
     entry.failed += has_failed ? 1 : 0;
@@ -31,7 +31,8 @@ class ApiTable {
     std::vector<ApiGroup> groups;
     double all_ns = 0;
     for (auto& [function, entry] : entries_) {
-      groups.push_back({function, stats_of(std::span<int64_t>(entry.durations)), 0, entry.failed});
+      groups.push_back({function, stats_of(entry.durations), 0, entry.failed});
+      entry.durations = {};
       all_ns += static_cast<double>(groups.back().duration_ns.total);
     }
     for (ApiGroup& group : groups) {
@@ -45,7 +46,7 @@ class ApiTable {
 
  private:
   struct Entry {
-    std::vector<int64_t> durations;
+    NarrowColumn durations;
     uint64_t failed = 0;
   };
   std::map<std::string, Entry> entries_;
@@ -59,9 +60,9 @@ bool is_of_graph(const Kernels& kernels, size_t row) {
 }  // namespace
 
 int64_t launch_latency_of(const Kernels& kernels, size_t row) {
-  if (kernels.api_start.empty() || kernels.api_start[row] == kNoTime) return kNoTime;
-  if (is_of_graph(kernels, row)) return kNoTime;
-  const int64_t latency_ns = saturating_subtract(kernels.start[row], kernels.api_start[row]);
+  const int64_t call_ns = kernels.call_start(row);
+  if (call_ns == kNoTime || is_of_graph(kernels, row)) return kNoTime;
+  const int64_t latency_ns = saturating_subtract(kernels.start[row], call_ns);
   return latency_ns < 0 ? kNoTime : latency_ns;
 }
 
@@ -81,27 +82,24 @@ uint64_t launched_too_late(const SessionData& session, const AnalysisOptions& op
 LaunchLatency launch_latency(const SessionData& session, const AnalysisOptions& options) {
   const Kernels& kernels = session.tables.kernels;
   const Selection selection(session.tables, options);
-  std::vector<int64_t> launch, queue, driver;
+  LaunchLatency figures;
   uint64_t count = 0;
   for (size_t row = 0; row < kernels.rows(); ++row) {
     if (!selection.includes(kernels, row)) continue;
     ++count;
-    const int64_t latency_ns = launch_latency_of(kernels, row);
-    if (latency_ns != kNoTime) {
-      launch.push_back(latency_ns);
-      const int64_t call_ns = kernels.api_duration[row];
-      if (call_ns >= 0) queue.push_back(std::max<int64_t>(latency_ns - call_ns, 0));
-    }
-    if (!kernels.queued.empty() && kernels.queued[row] != kNoTime) {
-      driver.push_back(
-          std::max<int64_t>(saturating_subtract(kernels.start[row], kernels.queued[row]), 0));
-    }
+    figures.kernels += is_of_graph(kernels, row) ? 0 : 1;
   }
-  LaunchLatency figures;
-  const auto fill = [&](Figure<Stats>& figure, std::vector<int64_t>& values, std::string_view what,
-                        std::string_view option) {
+  // One after another: of many kernels each takes its memory.
+  const auto fill = [&](Figure<Stats>& figure, std::string_view what, std::string_view option,
+                        auto value_of) {
+    NarrowColumn values;
+    values.reserve(count);
+    for (size_t row = 0; row < kernels.rows(); ++row) {
+      if (!selection.includes(kernels, row)) continue;
+      if (const int64_t value = value_of(row); value != kNoTime) values.push_back(value);
+    }
     if (!values.empty()) {
-      figure = stats_of(std::span<int64_t>(values));
+      figure = stats_of(values);
     } else if (count == 0 && records_gpu_work(session)) {
       figure = Unknown{"no kernel ran", ""};
     } else if (&figure != &figures.driver_ns && launched_too_late(session, options) != 0) {
@@ -110,9 +108,19 @@ LaunchLatency launch_latency(const SessionData& session, const AnalysisOptions& 
       figure = missing_option(session, what, option);
     }
   };
-  fill(figures.launch_ns, launch, kCallTimes, kTrace);
-  fill(figures.queue_ns, queue, kCallTimes, kTrace);
-  fill(figures.driver_ns, driver, "the driver's times of kernels were", "enable_queue_times");
+  fill(figures.launch_ns, kCallTimes, kTrace,
+       [&](size_t row) { return launch_latency_of(kernels, row); });
+  fill(figures.queue_ns, kCallTimes, kTrace, [&](size_t row) {
+    const int64_t latency_ns = launch_latency_of(kernels, row);
+    const int64_t call_ns = kernels.call_duration(row);
+    if (latency_ns == kNoTime || call_ns == kNoDuration) return kNoTime;
+    return std::max<int64_t>(latency_ns - call_ns, 0);
+  });
+  fill(figures.driver_ns, "the driver's times of kernels were", "enable_queue_times",
+       [&](size_t row) {
+         if (kernels.queued.empty() || kernels.queued[row] == kNoTime) return kNoTime;
+         return std::max<int64_t>(saturating_subtract(kernels.start[row], kernels.queued[row]), 0);
+       });
   return figures;
 }
 
@@ -131,7 +139,7 @@ Figure<std::vector<ApiGroup>> api_calls(const SessionData& session,
   const auto add_table = [&](const Work& work, const std::string& what, bool is_shared) {
     if (work.api_start.empty()) return;
     for (size_t row = 0; row < work.rows(); ++row) {
-      if (work.api_start[row] == kNoTime || !selection.includes(work, row)) continue;
+      if (work.call_start(row) == kNoTime || !selection.includes(work, row)) continue;
       const bool is_first = !is_shared || work.correlation.empty() || work.correlation[row] == 0 ||
                             seen.insert(work.correlation[row]).second;
       if (!is_first) continue;
@@ -144,7 +152,7 @@ Figure<std::vector<ApiGroup>> api_calls(const SessionData& session,
       const bool has_failed =
           call != row_of.end() && !api.result.empty() && api.result[call->second] != 0;
       if (call != row_of.end()) is_told[call->second] = true;
-      calls.add(function.empty() ? what : function, work.api_duration[row], has_failed);
+      calls.add(function.empty() ? what : function, work.call_duration(row), has_failed);
     }
   };
   // One launch of a graph is behind many rows.

@@ -17,6 +17,9 @@
 namespace gpufl::analysis {
 
 struct LaunchLatency {
+  // Kernels that no graph launched. Those whose calls nobody saw begin or end are not in the
+  // figures below, which may have fewer.
+  uint64_t kernels = 0;
   Figure<Stats> launch_ns;  // from the start of the API call to the kernel's start
   Figure<Stats>
       queue_ns;  // from the call's end to the kernel's start; 0 where it began before that

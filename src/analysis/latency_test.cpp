@@ -34,9 +34,11 @@ TEST(Latency, FromTheCallToTheKernel) {
 TEST(Latency, CallsWhoseEndNobodySawHaveNoDuration) {
   TestSession session;
   session.kernel("a", 100, 10, {.api_start = 80, .api_duration = 5});
-  session.kernel("b", 200, 10, {.api_start = 190, .api_duration = -1});
+  session.kernel("b", 200, 10, {.api_start = 190, .api_duration = kNoDuration});
+  session.kernel("c", 300, 10);
   const SessionData data = session.finish();
   const LaunchLatency latency = launch_latency(data, {});
+  EXPECT_EQ(latency.kernels, 3u);
   EXPECT_EQ(latency.launch_ns->count, 2u);
   EXPECT_EQ(latency.queue_ns->count, 1u);
   const auto calls = api_calls(data, {});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -39,7 +40,7 @@ struct Gathering {
   MemoryUsage usage;
   SeriesBuilder series;
   int64_t live = 0, since_ns = 0;
-  int64_t call_ns = 0;
+  std::optional<int64_t> call_ns;  // of the calls whose times are known
 };
 
 }  // namespace
@@ -72,8 +73,8 @@ Figure<std::vector<MemoryUsage>> memory_usage(const SessionData& session,
     // A release belongs where its memory came from, whatever its own row says.
     if (is_release && block != live.end()) key = block->second.key;
     Gathering& group = groups.try_emplace(key, span, options.series_points).first->second;
-    if (!rows.api_duration.empty()) {
-      group.call_ns = saturating_add(group.call_ns, rows.api_duration[row]);
+    if (const int64_t call_ns = rows.call_duration(row); call_ns != kNoDuration) {
+      group.call_ns = saturating_add(group.call_ns.value_or(0), call_ns);
     }
     if (is_release) {
       ++group.usage.releases;
@@ -110,10 +111,10 @@ Figure<std::vector<MemoryUsage>> memory_usage(const SessionData& session,
     if (seconds > 0) {
       usage.allocations_per_second = static_cast<double>(usage.allocations) / seconds;
     }
-    usage.call_ns = rows.api_duration.empty()
-                        ? Figure<int64_t>(missing_option(session, "the times of API calls were",
-                                                         "the engine Trace"))
-                        : Figure<int64_t>(group.call_ns);
+    usage.call_ns = group.call_ns
+                        ? Figure<int64_t>(*group.call_ns)
+                        : Figure<int64_t>(missing_option(session, "the times of API calls were",
+                                                         "the engine Trace"));
     usage.live_bytes = group.series.finish();
   }
   return out;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "format/engines.hpp"
+
 namespace gpufl::analysis {
 
 namespace {
@@ -133,7 +135,15 @@ std::string_view imported_from(const SessionSummary& summary) {
 
 std::string deeper_engine(const SessionSummary& summary, std::string_view engine) {
   if (!imported_from(summary).empty()) return {};
-  return " The engine " + std::string(engine) + " would tell.";
+  return " The engine " + std::string(engine) + " would tell" +
+         (format::has_engine(engine) ? "." : ", which this version does not have yet.");
+}
+
+std::string engines_to_record_with(std::span<const std::string_view> engines) {
+  std::string text = "record with the engine ";
+  for (size_t i = 0; i < engines.size(); ++i) text.append(i == 0 ? "" : " or ").append(engines[i]);
+  const bool is_any_here = std::any_of(engines.begin(), engines.end(), format::has_engine);
+  return is_any_here ? text : text + ": this version does not have it yet";
 }
 
 Unknown missing_option(const SessionData& session, std::string_view what, std::string_view option) {

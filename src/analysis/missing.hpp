@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -31,8 +32,11 @@ UnreadRows unread_rows(const SessionSummary& summary);
 bool is_refused(const SessionData& session, std::string_view feature);
 // The tool whose trace the session was imported from; empty: GPUFlight recorded it.
 std::string_view imported_from(const SessionSummary& summary);
-// " The engine Deep would tell."; empty for imported sessions, which have no engine.
+// " The engine Deep would tell."; empty for imported sessions, which have no engine. Those that
+// this version lacks are called so, here and below.
 std::string deeper_engine(const SessionSummary& summary, std::string_view engine);
+// "record with the engine PcSampling or Deep"
+std::string engines_to_record_with(std::span<const std::string_view> engines);
 // Why something is missing that `option` would record: `what` was "not recorded". Where the session
 // says that it could not be had, that is the reason; an imported one says what its tool could have
 // told.

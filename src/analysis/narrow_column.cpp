@@ -5,8 +5,19 @@
 
 namespace gpufl::analysis {
 
+uint32_t NarrowColumn::stored(int64_t value, size_t row) {
+  if (is_narrow(value)) return static_cast<uint32_t>(value);
+  if (value == -1) {
+    has_minus_one_ = true;
+    return kMinusOne;
+  }
+  wide_.emplace(row, value);
+  return kElsewhere;
+}
+
 void NarrowColumn::append(const NarrowColumn& other) {
   const size_t before = size();
+  has_minus_one_ |= other.has_minus_one_;
   values_.insert(values_.end(), other.values_.begin(), other.values_.end());
   for (const auto& [row, value] : other.wide_) wide_.emplace(before + row, value);
 }
@@ -22,17 +33,13 @@ void NarrowColumn::append(const std::vector<int64_t>& values) {
     seen |= value;
     out[i] = static_cast<uint32_t>(value);
   }
-  if (seen < kElsewhere) return;
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (is_narrow(values[i])) continue;
-    out[i] = kElsewhere;
-    wide_.emplace(before + i, values[i]);
-  }
+  if (seen < kMinusOne) return;
+  for (size_t i = 0; i < values.size(); ++i) out[i] = stored(values[i], before + i);
 }
 
 void NarrowColumn::append(size_t rows, int64_t value) {
-  if (is_narrow(value)) {
-    values_.resize(size() + rows, static_cast<uint32_t>(value));
+  if (is_narrow(value) || value == -1) {
+    if (rows > 0) values_.resize(size() + rows, stored(value, size()));
   } else {
     for (size_t i = 0; i < rows; ++i) push_back(value);
   }

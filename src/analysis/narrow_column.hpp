@@ -6,8 +6,9 @@
 #include <unordered_map>
 #include <vector>
 
-// A column of int64 of which almost all fit 32 bits without a sign: four bytes each, the others
-// beside them, all exact. Filling: one thread; reading: any number.
+// A column of int64 of which almost all fit 32 bits without a sign, or are the -1 that stands for
+// what is not known: four bytes each, the others beside them, all exact. Filling: one thread;
+// reading: any number.
 namespace gpufl::analysis {
 
 class NarrowColumn {
@@ -17,17 +18,11 @@ class NarrowColumn {
 
   int64_t operator[](size_t row) const {
     const uint32_t value = values_[row];
-    return value != kElsewhere ? int64_t{value} : wide_.at(row);
+    if (value < kMinusOne) return value;
+    return value == kMinusOne ? -1 : wide_.at(row);
   }
 
-  void push_back(int64_t value) {
-    if (is_narrow(value)) {
-      values_.push_back(static_cast<uint32_t>(value));
-    } else {
-      wide_.emplace(values_.size(), value);
-      values_.push_back(kElsewhere);
-    }
-  }
+  void push_back(int64_t value) { values_.push_back(stored(value, values_.size())); }
   void reserve(size_t rows) { values_.reserve(rows); }
   size_t capacity() const { return values_.capacity(); }
   const uint32_t* data() const { return values_.data(); }
@@ -37,18 +32,21 @@ class NarrowColumn {
   // Row i becomes what row `order[i]` was.
   void reorder(const std::vector<uint32_t>& order);
 
-  // As they are stored, for loops over many rows: where has_wide() is false, these are the values.
+  // As they are stored, for loops over many rows: where is_plain(), these are the values.
   const std::vector<uint32_t>& narrow() const { return values_; }
-  bool has_wide() const { return !wide_.empty(); }
+  bool is_plain() const { return wide_.empty() && !has_minus_one_; }
   size_t bytes() const {
     return values_.capacity() * sizeof(uint32_t) + wide_.size() * 4 * sizeof(int64_t);
   }
 
  private:
-  static constexpr uint32_t kElsewhere = UINT32_MAX;
-  static constexpr bool is_narrow(int64_t value) { return value >= 0 && value < kElsewhere; }
+  static constexpr uint32_t kElsewhere = UINT32_MAX, kMinusOne = kElsewhere - 1;
+  static constexpr bool is_narrow(int64_t value) { return value >= 0 && value < kMinusOne; }
+  // What stands for the value of that row.
+  uint32_t stored(int64_t value, size_t row);
 
   std::vector<uint32_t> values_;
+  bool has_minus_one_ = false;
   std::unordered_map<size_t, int64_t> wide_;  // by row
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/energy.hpp"
+#include "analysis/insights/words.hpp"
 #include "analysis/missing.hpp"
 #include "analysis/saturating.hpp"
 
@@ -42,22 +43,28 @@ std::vector<std::string> caveats_of(const SessionSummary& summary) {
   }
   if (summary.ledger) {
     const format::Ledger& ledger = *summary.ledger;
-    const auto count = [&](const std::optional<uint64_t>& value, std::string_view what) {
-      if (value.value_or(0) != 0) {
-        caveats.push_back(std::to_string(*value) + " " + std::string(what));
-      }
+    const auto count = [&](const std::optional<uint64_t>& value, std::string_view noun,
+                           std::string_view of_one, std::string_view of_several) {
+      if (value.value_or(0) == 0) return;
+      caveats.push_back(words::plural(*value, noun).append(*value == 1 ? of_one : of_several));
     };
-    count(ledger.launches_missing, "kernel launches have no record");
-    count(ledger.launches_unfinished, "kernels still ran when recording stopped");
-    count(ledger.launches_outside_range, "kernel launches were outside of the capture range");
-    count(ledger.vendor_dropped, "records were dropped by the vendor's library");
-    count(ledger.impossible_times, "records had impossible times");
-    count(ledger.scopes_dropped, "scope events were lost");
-    count(ledger.samples_missed, "samples of the system were missed");
+    const auto same = [&](const std::optional<uint64_t>& value, std::string_view noun,
+                          std::string_view what) { count(value, noun, what, what); };
+    count(ledger.launches_missing, "kernel launch", " has no record", " have no record");
+    same(ledger.launches_unfinished, "kernel", " still ran when recording stopped");
+    count(ledger.launches_outside_range, "kernel launch", " was outside of the capture range",
+          " were outside of the capture range");
+    count(ledger.vendor_dropped, "record", " was dropped by the vendor's library",
+          " were dropped by the vendor's library");
+    same(ledger.impossible_times, "record", " had impossible times");
+    count(ledger.scopes_dropped, "scope event", " was lost", " were lost");
+    count(ledger.samples_missed, "sample", " of the system was missed",
+          " of the system were missed");
     uint64_t dropped = 0;
     for (const auto& [reason, rows] : ledger.writer.dropped) dropped += rows;
-    count(dropped, "rows were dropped by the log");
-    count(ledger.writer.rows_deleted, "rows were deleted to stay within the log's limits");
+    count(dropped, "row", " was dropped by the log", " were dropped by the log");
+    count(ledger.writer.rows_deleted, "row", " was deleted to stay within the log's limits",
+          " were deleted to stay within the log's limits");
   }
   if (summary.has_faults) caveats.emplace_back("parts of the log could not be read");
   constexpr size_t kNamed = 3;
@@ -95,9 +102,9 @@ Overview analyze(const SessionData& session, const AnalysisOptions& options) {
   overview.scopes = scope_work(session, options, names);
   overview.latency = launch_latency(session, options);
   if (const uint64_t count = launched_too_late(session, options)) {
-    overview.caveats.push_back(std::to_string(count) +
-                               " kernels began before their launch by the log's clocks: they are "
-                               "in no launch latency");
+    overview.caveats.push_back(words::plural(count, "kernel") +
+                               " began before the launch by the log's clocks: left out of launch "
+                               "latencies");
   }
   overview.api = api_calls(session, options);
   overview.waits = waits(session, options);

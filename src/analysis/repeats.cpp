@@ -9,29 +9,52 @@ namespace gpufl::analysis {
 
 namespace {
 
-// Hashes of all beginnings of a sequence, so that of any part takes constant time.
+// Hashes of parts of a sequence. Those of every 16th beginning are kept, so that one of any part
+// takes a few steps whatever its length, and memory a fraction of the sequence's. One thread.
 class PartHashes {
  public:
-  explicit PartHashes(const std::vector<uint32_t>& sequence) {
-    hashes_.reserve(sequence.size() + 1);
-    powers_.reserve(sequence.size() + 1);
+  explicit PartHashes(const std::vector<uint32_t>& sequence) : sequence_(sequence) {
+    hashes_.reserve(sequence.size() / kStride + 1);
     hashes_.push_back(0);
-    powers_.push_back(1);
-    for (const uint32_t symbol : sequence) {
-      hashes_.push_back(hashes_.back() * kBase + (uint64_t{symbol} + 1) * kSpread);
-      powers_.push_back(powers_.back() * kBase);
+    for (size_t end = kStride; end <= sequence.size(); end += kStride) {
+      hashes_.push_back(extend(hashes_.back(), end - kStride, end));
     }
   }
   uint64_t of(size_t begin, size_t end) const {
-    return hashes_[end] - hashes_[begin] * powers_[end - begin];
+    return up_to(end) - up_to(begin) * power(end - begin);
   }
 
  private:
   static constexpr uint64_t kBase = 0x9e3779b97f4a7c15u, kSpread = 0xbf58476d1ce4e5b9u;
-  std::vector<uint64_t> hashes_, powers_;
+  static constexpr size_t kStride = 16;
+
+  uint64_t extend(uint64_t hash, size_t begin, size_t end) const {
+    for (size_t i = begin; i < end; ++i) {
+      hash = hash * kBase + (uint64_t{sequence_[i]} + 1) * kSpread;
+    }
+    return hash;
+  }
+  uint64_t up_to(size_t end) const {
+    return extend(hashes_[end / kStride], end / kStride * kStride, end);
+  }
+  // kBase to the power of `length`. Parts that are asked for are mostly as long as the one before.
+  uint64_t power(size_t length) const {
+    if (length == last_length_) return last_power_;
+    last_length_ = length;
+    last_power_ = 1;
+    for (uint64_t square = kBase; length != 0; length /= 2, square *= square) {
+      if (length % 2 == 1) last_power_ *= square;
+    }
+    return last_power_;
+  }
+
+  const std::vector<uint32_t>& sequence_;
+  std::vector<uint64_t> hashes_;
+  mutable size_t last_length_ = 0;
+  mutable uint64_t last_power_ = 1;
 };
 
-using Places = std::vector<size_t>;
+using Places = std::vector<uint32_t>;
 
 // How well the sequence is cut at these places: how much of it is made of the same part.
 struct Cut {
@@ -108,7 +131,7 @@ std::vector<Places> anchors(const std::vector<uint32_t>& sequence, const PartHas
   if (out.empty()) return out;
   for (size_t i = 0; i < end; ++i) {
     const auto found = candidates.find(hash_at(i));
-    if (found != candidates.end()) out[found->second].push_back(i);
+    if (found != candidates.end()) out[found->second].push_back(static_cast<uint32_t>(i));
   }
   return out;
 }
@@ -142,7 +165,7 @@ std::vector<Repeat> find_repeats(const std::vector<uint32_t>& sequence) {
   const Places& places = best->places;
   for (size_t i = 0; i < places.size(); ++i) {
     const bool is_last = i + 1 == places.size();
-    const size_t end = is_last ? places[i] + best->length : places[i + 1];
+    const size_t end = is_last ? places[i] + best->length : size_t{places[i + 1]};
     if (end > sequence.size()) break;
     const size_t length = end - places[i];
     // A step that does half as much again is one still; the pause between two phases is not.

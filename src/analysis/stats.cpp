@@ -95,7 +95,7 @@ template <typename GroupOf>
 std::vector<Stats> stats_by_group(const NarrowColumn& values, size_t rows, size_t group_count,
                                   GroupOf group_of) {
   rows = std::min(rows, values.size());
-  if (values.has_wide()) {
+  if (!values.is_plain()) {
     return stats_by_group<int64_t>(rows, group_count, group_of,
                                    [&](size_t row) { return values[row]; });
   }
@@ -108,6 +108,16 @@ std::vector<Stats> stats_by_group(const NarrowColumn& values, size_t rows, size_
 
 Stats stats_of(std::span<int64_t> values) { return stats_of_values(values); }
 Stats stats_of(std::span<uint32_t> values) { return stats_of_values(values); }
+
+Stats stats_of(const NarrowColumn& values) {
+  if (values.is_plain()) {
+    std::vector<uint32_t> copy = values.narrow();
+    return stats_of(std::span(copy));
+  }
+  std::vector<int64_t> wide(values.size());
+  for (size_t row = 0; row < wide.size(); ++row) wide[row] = values[row];
+  return stats_of(std::span(wide));
+}
 
 std::vector<Stats> group_stats(std::span<const uint32_t> keys, std::span<const uint32_t> group_of,
                                const NarrowColumn& values, size_t group_count) {

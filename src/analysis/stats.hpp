@@ -23,6 +23,8 @@ struct Stats {
 // Reorders `values`. Linear time.
 Stats stats_of(std::span<int64_t> values);
 Stats stats_of(std::span<uint32_t> values);
+// Of a copy, in 4 bytes a value where they fit.
+Stats stats_of(const NarrowColumn& values);
 
 // The figures of `values` by group: row i is of group `group_of[keys[i]]`, as a kernel's name
 // follows from its configuration. Rows without a group (`keys[i]` or the group out of bounds) are

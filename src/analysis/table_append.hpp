@@ -10,6 +10,7 @@
 
 #include "analysis/large_pages.hpp"
 #include "analysis/narrow_column.hpp"
+#include "analysis/tables.hpp"
 #include "format/batch.hpp"
 
 // Appends the rows of a batch to columns of a table. After each batch a column has a value for
@@ -56,6 +57,13 @@ class TableAppend {
     } else if (column.size() != 0) {
       fill(column, rows_, absent);
     }
+  }
+  // The same, of times: -1 in a batch is what the writer did not know.
+  void times(std::vector<int64_t>& column, size_t i) const {
+    const size_t before = column.size();
+    (*this)(column, i, kNoTime);
+    std::replace(column.begin() + static_cast<ptrdiff_t>(before), column.end(), int64_t{-1},
+                 kNoTime);
   }
   // A column that every row has.
   template <typename Column>

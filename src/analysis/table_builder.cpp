@@ -116,8 +116,8 @@ void TableBuilder::add_work(const Batch& batch, Work& table) {
   append.make_room(table.caller);
   lanes_.append(batch, {column("device"), column("context"), column("stream")}, table.lane);
   callers_.append(batch, {column("thread"), column("scope"), column("inherited")}, table.caller);
-  append(table.api_start, column("api_start"), kNoTime);
-  append(table.api_duration, column("api_dur"));
+  append.times(table.api_start, column("api_start"));
+  append(table.api_duration, column("api_dur"), kNoDuration);
   append(table.correlation, column("correlation"));
   append(table.stack, column("stack"));
   append.always(table.start, time, kNoTime);
@@ -130,8 +130,8 @@ void TableBuilder::add_kernels(const Batch& batch) {
   add_work(batch, kernels);
   append.make_room(kernels.config);
   dictionaries_.append_configs(batch.column(column::kConfig), kernels.config);
-  append(kernels.queued, column::kQueued, kNoTime);
-  append(kernels.submitted, column::kSubmitted, kNoTime);
+  append.times(kernels.queued, column::kQueued);
+  append.times(kernels.submitted, column::kSubmitted);
   append(kernels.graph, column::kGraph);
   append(kernels.graph_node, column::kGraphNode);
   append(kernels.external, column::kExternal);

@@ -67,7 +67,9 @@ TEST_F(TableBuilderTest, ColumnsThatComeLateAndGoAgain) {
   const Tables tables = finish();
   const Kernels& rows = tables.kernels;
   EXPECT_EQ(rows.api_start, (std::vector<int64_t>{kNoTime, kNoTime, 15, 16, kNoTime, kNoTime}));
-  EXPECT_EQ(rows.api_duration.narrow(), (std::vector<uint32_t>{0, 0, 2, 3, 0, 0}));
+  for (const size_t row : {0, 1, 4, 5}) EXPECT_EQ(rows.call_duration(row), kNoDuration) << row;
+  EXPECT_EQ(rows.call_duration(2), 2);
+  EXPECT_EQ(rows.call_duration(3), 3);
   EXPECT_EQ(rows.stack, (std::vector<uint32_t>{0, 0, 5, 6, 0, 0}));
   EXPECT_TRUE(rows.queued.empty());
   EXPECT_TRUE(rows.correlation.empty());
@@ -75,6 +77,26 @@ TEST_F(TableBuilderTest, ColumnsThatComeLateAndGoAgain) {
   EXPECT_EQ(tables.lanes[rows.lane[3]].device, 1);
   EXPECT_EQ(tables.callers[rows.caller[2]].thread, 77);
   EXPECT_EQ(tables.callers[rows.caller[5]].thread, 0);
+}
+
+TEST_F(TableBuilderTest, TimesThatTheWriterDidNotKnow) {
+  add(rows_with(Kind::Kernel, {{kernel::kStart, {-1, 20, 30}},
+                               {kernel::kDuration, {1, 1, 1}},
+                               {kernel::kConfig, {1, 1, 1}},
+                               {kernel::kApiStart, {-1, 15, 25}},
+                               {kernel::kApiDuration, {-1, -1, 2}},
+                               {kernel::kQueued, {-1, 16, -1}},
+                               {kernel::kSubmitted, {-1, -1, 27}}}));
+  const Tables tables = finish();
+  const Kernels& rows = tables.kernels;
+  EXPECT_EQ(rows.start, (std::vector<int64_t>{-1, 20, 30})) << "a start is always known";
+  EXPECT_EQ(rows.api_start, (std::vector<int64_t>{kNoTime, 15, 25}));
+  EXPECT_EQ(rows.queued, (std::vector<int64_t>{kNoTime, 16, kNoTime}));
+  EXPECT_EQ(rows.submitted, (std::vector<int64_t>{kNoTime, kNoTime, 27}));
+  EXPECT_EQ(rows.call_duration(1), kNoDuration);
+  EXPECT_EQ(rows.call_duration(2), 2);
+  EXPECT_EQ(rows.asked_at(0), -1);
+  EXPECT_EQ(rows.asked_at(1), 15);
 }
 
 TEST_F(TableBuilderTest, UnsortedRowsAndLongDurations) {

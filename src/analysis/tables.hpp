@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -17,12 +18,13 @@
 // Filled by load() (session_data.hpp); constant afterwards, so any thread may read. Rows of each
 // table are in order of their start. Times are session times in nanoseconds. A column that no row
 // of the log had is empty, but for those marked "always"; rows that lacked it in a log where others
-// had it hold kNoTime, 0 or kNoRow. Indices and ids of names and configurations are within bounds,
-// whatever the log holds. A kernel takes at most 64 bytes.
+// had it hold kNoTime, kNoDuration, 0 or kNoRow. Indices and ids of names and configurations are
+// within bounds, whatever the log holds. A kernel takes at most 64 bytes.
 namespace gpufl::analysis {
 
 inline constexpr uint32_t kNoRow = UINT32_MAX;
 inline constexpr int64_t kNoTime = INT64_MIN;
+inline constexpr int64_t kNoDuration = -1;
 
 // Where work ran. -1: the log does not say.
 struct Lane {
@@ -44,13 +46,23 @@ struct Work {
   NarrowColumn duration;
   std::vector<uint32_t> lane;      // index into Tables::lanes
   std::vector<uint32_t> caller;    // index into Tables::callers
-  std::vector<int64_t> api_start;  // of the API call behind it
+  std::vector<int64_t> api_start;  // of the API call behind it; read them by the functions below
   NarrowColumn api_duration;
   NarrowColumn correlation;     // 0: none
   std::vector<uint32_t> stack;  // of that call: id for CodeMap; 0: none
 
   size_t rows() const { return start.size(); }
   int64_t end(size_t row) const { return saturating_add(start[row], duration[row]); }
+  // When the API call behind it began, and how long it took: each may be unknown by itself.
+  int64_t call_start(size_t row) const { return api_start.empty() ? kNoTime : api_start[row]; }
+  int64_t call_duration(size_t row) const {
+    return api_duration.empty() ? kNoDuration : std::max(api_duration[row], kNoDuration);
+  }
+  // When it was asked for; where that is unknown, when it began.
+  int64_t asked_at(size_t row) const {
+    const int64_t call_ns = call_start(row);
+    return call_ns != kNoTime ? call_ns : start[row];
+  }
 };
 
 struct Kernels : Work {

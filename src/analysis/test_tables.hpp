@@ -247,7 +247,7 @@ class TestSession {
     const Caller caller{work.thread, static_cast<uint32_t>(work.scope), work.inherited};
     table.caller.push_back(index_of(data.tables.callers, caller));
     table.api_start.push_back(work.api_start);
-    table.api_duration.push_back(work.api_duration);
+    table.api_duration.push_back(work.api_start == kNoTime ? kNoDuration : work.api_duration);
     table.correlation.push_back(work.correlation);
     table.stack.push_back(work.stack);
   }

@@ -2,6 +2,9 @@
 #include "capture/engine_ladder.hpp"
 
 #include <algorithm>
+#include <array>
+
+#include "format/engines.hpp"
 
 namespace gpufl::capture {
 
@@ -21,9 +24,11 @@ CapabilityNote unserved_feature(const std::string& feature) {
 }  // namespace
 
 std::span<const std::string_view> engine_names() {
-  static constexpr std::string_view kNames[] = {
-      kMonitorEngine,  kTrace, "PcSampling", "SassMetrics",
-      "RangeProfiler", "Deep", "PmSampling", "RangeProfilerKernelReplay"};
+  static constexpr auto kNames = [] {
+    std::array<std::string_view, format::kEngines.size()> names;
+    for (size_t i = 0; i < names.size(); ++i) names[i] = format::kEngines[i].name;
+    return names;
+  }();
   return kNames;
 }
 
@@ -38,7 +43,7 @@ EngineChoice choose_engine(std::string_view asked, const backend::Availability& 
     note.reason = "unknown_engine";
     note.detail = "there is no engine of that name";
   } else if (asked != kMonitorEngine) {
-    if (asked != kTrace) {
+    if (!format::has_engine(asked)) {
       note.got = kTrace;
       note.reason = "not_in_this_version";
       note.detail = "the highest engine of this version is Trace";

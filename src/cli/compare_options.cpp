@@ -98,8 +98,12 @@ bool deliver(std::string_view who, const std::string& text, const std::string& f
     return true;
   }
   const base::Status written = write_whole(file, text);
-  if (!written) complain(who, written.message());
-  return written.is_ok();
+  if (!written) {
+    complain(who, written.message());
+    return false;
+  }
+  tell_written(file, text.size());
+  return true;
 }
 
 }  // namespace gpufl::cli

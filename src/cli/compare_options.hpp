@@ -40,8 +40,8 @@ int deliver_answer(std::string_view who, const std::string& text, const std::str
                    int exit_code, const Output& output);
 
 // To stdout where `file` is empty. A file that is there is replaced, as a whole or not at all; but
-// never one inside a session's folder. Says on stderr why it could not be written, and returns
-// false.
+// never one inside a session's folder. Says what it wrote, or on stderr why it could not, and
+// returns false.
 bool deliver(std::string_view who, const std::string& text, const std::string& file);
 
 }  // namespace gpufl::cli

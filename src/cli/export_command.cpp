@@ -73,17 +73,16 @@ std::string damage_of(const analysis::SessionSummary& summary) {
   return summary.has_faults ? "parts of its log cannot be read and are not in it" : "";
 }
 
-std::string describe(const exporting::Written& written, const fs::path& output) {
-  const std::string size = report::format_bytes(static_cast<double>(written.bytes));
-  const std::string where = report::make_harmless(output.string());
+void tell(const exporting::Written& written, const fs::path& output) {
   if (written.files.size() == 1 && written.files.front() == output) {
-    return fmt::format("{} ({})\n", where, size);
+    return tell_written(output, written.bytes);
   }
-  std::string text = fmt::format("{} ({}):\n", where, size);
+  std::string text = fmt::format("{} ({}):\n", report::make_harmless(output.string()),
+                                 report::format_bytes(static_cast<double>(written.bytes)));
   for (const fs::path& file : written.files) {
     text += fmt::format("  {}\n", report::make_harmless(file.filename().string()));
   }
-  return text;
+  tell_written(output, text);
 }
 
 int run_export(const Options& options) {
@@ -131,11 +130,7 @@ int run_export(const Options& options) {
     complain(kCommand, written.status().message());
     return kExitCannotTell;
   }
-  // What goes to standard output is not to be mixed with words about it.
-  const std::string text = describe(*written, output);
-  const bool is_on_disk = output != "-" && output != "/dev/stdout" &&
-                          (fs::is_regular_file(output) || fs::is_directory(output));
-  is_on_disk ? static_cast<void>(print(text)) : print_error(text);
+  tell(*written, output);
   return is_whole ? kExitGood : kExitNo;
 }
 

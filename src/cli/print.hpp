@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -25,5 +27,10 @@ inline void print_error(std::string_view text) {
 inline void complain(std::string_view who, std::string_view text) {
   print_error(std::string(who) + ": " + report::make_harmless(text) + "\n");
 }
+
+// "FILE (1.500 MiB)": on stdout, unless what was written went there itself.
+void tell_written(const std::filesystem::path& output, uint64_t bytes);
+// Likewise, in other words.
+void tell_written(const std::filesystem::path& output, std::string_view text);
 
 }  // namespace gpufl::cli

@@ -60,6 +60,16 @@ std::string damage_of(const format::SessionReader& reader) {
   return {};
 }
 
+// In the words of `gpufl verify`, which reads all of the log to say so.
+std::string_view state_of(format::Completeness told) {
+  switch (told) {
+    case format::Completeness::Complete: return to_string(format::Verdict::Complete);
+    case format::Completeness::NotProven: return to_string(format::Verdict::NotProven);
+    case format::Completeness::Incomplete: break;
+  }
+  return to_string(format::Verdict::Losses);
+}
+
 // From the ledger and the last line, which end the last window of `system`. False: there is none.
 bool read_end(const format::SessionReader& reader, ListedSession& session) {
   const format::WindowFile* last = nullptr;
@@ -76,7 +86,7 @@ bool read_end(const format::SessionReader& reader, ListedSession& session) {
     if (type == "ledger") {
       const format::Ledger ledger = format::Ledger::from_json(*parsed);
       session.kernels = count_of(ledger.writer.rows, "kernel");
-      if (ledger.completeness() == format::Completeness::Incomplete) session.state = "incomplete";
+      session.state = state_of(ledger.completeness());
     } else {
       session.duration_ns = (*parsed)["time"].as_integer();
       has_ended = true;
@@ -92,13 +102,13 @@ ListedSession look_at(const fs::path& dir) {
   session.bytes = bytes_below(dir);
   const auto reader = format::SessionReader::open(dir);
   if (!reader) {
-    session.state = "unreadable";
+    session.state = to_string(format::Verdict::Unreadable);
     session.why = reader.status().message();
     session.header.session_id = dir.filename().string();
     return session;
   }
   session.header = reader->header();
-  session.state = reader->is_live() ? "live" : "complete";
+  session.state = reader->is_live() ? "live" : to_string(format::Verdict::Complete);
   if (!reader->is_live()) session.damage = damage_of(*reader);
   if (!reader->is_live() && read_end(*reader, session)) {
     if (!session.damage.empty()) session.state = "damaged";
@@ -191,8 +201,9 @@ void add_sessions_list_command(Command program) {
   command.add_flag("--json", options->json, "Print a JSON array, one object per session");
   command.set_footer(
       "State: live, being written; complete, it has ended, and nothing is known to be missing "
-      "(gpufl verify reads all of it and proves it); incomplete, records were lost; damaged, a "
-      "file is missing or cut off; killed, its process ended first.\n"
+      "(gpufl verify reads all of it and proves it); not proven, likewise, but nobody counted what "
+      "should be there; losses, records were lost; damaged, a file is missing or cut off; killed, "
+      "its process ended first.\n"
       "Exit code: 0 listed; 2 there is no session, or one cannot be read.");
   command.set_action([options] { return list(options->path, options->json); });
 }

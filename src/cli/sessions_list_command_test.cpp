@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "format/test_session.hpp"
+#include "format/verify.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -99,7 +100,20 @@ TEST(SessionsList, TellsOfALedgerWithLosses) {
   format::Ledger ledger;
   ledger.vendor_dropped = 1;
   ASSERT_TRUE(log->close(1000, ledger).is_ok());
-  EXPECT_EQ(list_sessions(temp.path()).at(0).state, "incomplete");
+  EXPECT_EQ(list_sessions(temp.path()).at(0).state, "losses");
+}
+
+TEST(SessionsList, SaysWhatVerifySays) {
+  const TempDir temp;
+  auto log = write_some(temp.path() / "uncounted", 1'000'000'000, false);
+  format::Ledger ledger;
+  ledger.kernel_records = 2;
+  ASSERT_TRUE(log->close(1000, ledger).is_ok());
+  write_some(temp.path() / "whole", 1'000'000'000, true);
+  for (const ListedSession& session : list_sessions(temp.path())) {
+    EXPECT_EQ(session.state, to_string(format::verify_session(session.dir).verdict)) << session.dir;
+  }
+  EXPECT_EQ(list_sessions(temp.path() / "uncounted").at(0).state, "not proven");
 }
 
 TEST(SessionsList, ListsWhatCannotBeReadAndWhy) {

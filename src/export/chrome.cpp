@@ -9,12 +9,9 @@
 
 #include "base/json.hpp"
 #include "export/arguments.hpp"
-#include "export/counters.hpp"
 #include "export/json_text.hpp"
 #include "export/run_axis.hpp"
-#include "export/session_texts.hpp"
-#include "export/timeline.hpp"
-#include "export/warp_tracks.hpp"
+#include "export/session_tracks.hpp"
 
 namespace gpufl::exporting {
 namespace {
@@ -117,21 +114,6 @@ void append_text(std::string& event, std::string_view key, std::string_view text
   append_json_string(event, text);
 }
 
-// The table of work on a GPU, or of the calls that ask for it; null: the slice is something else.
-const analysis::Work* work_of(const analysis::Tables& tables, SliceKind kind) {
-  switch (kind) {
-    case SliceKind::Kernel:
-    case SliceKind::KernelCall: return &tables.kernels;
-    case SliceKind::Copy:
-    case SliceKind::CopyCall: return &tables.copies;
-    case SliceKind::Fill:
-    case SliceKind::FillCall: return &tables.fills;
-    case SliceKind::Graph:
-    case SliceKind::GraphCall: return &tables.graphs;
-    default: return nullptr;
-  }
-}
-
 class SessionEvents {
  public:
   SessionEvents(const analysis::SessionData& session, int64_t offset_ns, int64_t pid,
@@ -146,18 +128,10 @@ class SessionEvents {
 
   void write() {
     events_.metadata("process", pid_, 0, texts_.process(), pid_);
-    const Timeline timeline(texts_.tables());
-    for (const ThreadTrack& thread : timeline.threads) write_thread(thread);
-    for (const StreamTrack& stream : timeline.streams) write_stream(stream);
-    write_warps();
-    for (const CounterTrack& counter : counter_tracks(texts_)) write_counter(counter);
+    write_tracks(texts_, *this);
   }
 
- private:
-  struct Device {
-    int64_t pid = 0, last_tid = 0;
-  };
-
+  // Of write_tracks().
   void write_thread(const ThreadTrack& thread) {
     const std::string name =
         thread.thread == 0 ? "unknown thread" : "thread " + std::to_string(thread.thread);
@@ -169,6 +143,51 @@ class SessionEvents {
     }
   }
 
+  void write_stream_row(int64_t on_device, const std::string& name, const SliceRow& row) {
+    Device& owner = device(on_device);
+    const int64_t tid = ++owner.last_tid;
+    events_.metadata("thread", owner.pid, tid, name, tid);
+    write_row(row, owner.pid, tid);
+  }
+
+  // A kernel is a process, below its device; each group of each block a thread.
+  void write_warp(const WarpTrack& warp) {
+    Device& kernel = kernels_[{warp.device, warp.kernel}];
+    if (kernel.pid == 0) {
+      kernel.pid = free_pid_++;
+      events_.metadata("process", kernel.pid, 0,
+                       texts_.device(warp.device) + ", " + warp.kernel + ", of " + texts_.process(),
+                       kernel.pid);
+    }
+    for (const SliceRow& row : warp.rows) {
+      const int64_t tid = ++kernel.last_tid;
+      events_.metadata("thread", kernel.pid, tid, warp.sm_name() + ", " + warp.name, tid);
+      write_row(row, kernel.pid, tid);
+    }
+  }
+
+  void write_counter(const CounterTrack& counter) {
+    int64_t pid = pid_;
+    std::string name = counter.name;
+    if (counter.of == CounterTrack::Of::Device) pid = device(counter.device).pid;
+    if (counter.of == CounterTrack::Of::Host) name = "host: " + name;
+    for (const uint32_t row : counter.rows) {
+      std::string& event = events_.begin('C', pid, 0);
+      append_time(event, "ts", counter.samples->time[row] + offset_ns_);
+      append_text(event, "name", name);
+      event += ",\"args\":{\"value\":";
+      append_number(event, counter.samples->value[row]);
+      event += '}';
+      events_.write();
+    }
+    progress_.add(counter.rows.size());
+  }
+
+ private:
+  struct Device {
+    int64_t pid = 0, last_tid = 0;
+  };
+
   Device& device(int64_t number) {
     Device& its = devices_[number];
     if (its.pid == 0) {
@@ -177,41 +196,6 @@ class SessionEvents {
                        its.pid);
     }
     return its;
-  }
-
-  void write_stream(const StreamTrack& stream) {
-    Device& owner = device(stream.lane.device);
-    const std::string name = texts_.stream(stream.lane);
-    const auto write_all = [&](const std::vector<SliceRow>& rows, const std::string& called) {
-      for (const SliceRow& row : rows) {
-        if (row.empty()) continue;
-        const int64_t tid = ++owner.last_tid;
-        events_.metadata("thread", owner.pid, tid, called, tid);
-        write_row(row, owner.pid, tid);
-      }
-    };
-    write_all(stream.rows, name);
-    write_all(stream.graphs, name + ", graphs");
-  }
-
-  // A kernel is a process, below its device; each group of each block a thread.
-  void write_warps() {
-    std::map<std::pair<int64_t, std::string>, Device> kernels;
-    for (const WarpTrack& warp : warp_tracks(texts_)) {
-      Device& kernel = kernels[{warp.device, warp.kernel}];
-      if (kernel.pid == 0) {
-        kernel.pid = free_pid_++;
-        events_.metadata(
-            "process", kernel.pid, 0,
-            texts_.device(warp.device) + ", " + warp.kernel + ", of " + texts_.process(),
-            kernel.pid);
-      }
-      for (const SliceRow& row : warp.rows) {
-        const int64_t tid = ++kernel.last_tid;
-        events_.metadata("thread", kernel.pid, tid, warp.sm_name() + ", " + warp.name, tid);
-        write_row(row, kernel.pid, tid);
-      }
-    }
   }
 
   void write_row(const SliceRow& row, int64_t pid, int64_t tid) {
@@ -289,33 +273,15 @@ class SessionEvents {
   }
 
   void write_flow(const Slice& slice, int64_t pid, int64_t tid) {
-    const analysis::Tables& tables = texts_.tables();
-    const analysis::Work* const work = work_of(tables, slice.kind);
-    if (work == nullptr || (!is_call(slice.kind) && !has_call(*work, slice.row))) return;
+    const uint64_t flow = flow_of(texts_.tables(), slice.kind, slice.row);
+    if (flow == 0) return;
     const char phase = is_call(slice.kind) ? 's' : 'f';
     std::string& event = events_.begin(phase, pid, tid);
     append_time(event, "ts", slice.start + offset_ns_);
     event += ",\"cat\":\"flow\",\"name\":\"launch\",\"id\":";
-    append_number(event, first_flow_ + flow_of(tables, slice.kind, slice.row));
+    append_number(event, first_flow_ + flow);
     if (phase == 'f') event += ",\"bp\":\"e\"";
     events_.write();
-  }
-
-  void write_counter(const CounterTrack& counter) {
-    int64_t pid = pid_;
-    std::string name = counter.name;
-    if (counter.of == CounterTrack::Of::Device) pid = device(counter.device).pid;
-    if (counter.of == CounterTrack::Of::Host) name = "host: " + name;
-    for (const uint32_t row : counter.rows) {
-      std::string& event = events_.begin('C', pid, 0);
-      append_time(event, "ts", counter.samples->time[row] + offset_ns_);
-      append_text(event, "name", name);
-      event += ",\"args\":{\"value\":";
-      append_number(event, counter.samples->value[row]);
-      event += '}';
-      events_.write();
-    }
-    progress_.add(counter.rows.size());
   }
 
   SessionTexts texts_;
@@ -327,7 +293,8 @@ class SessionEvents {
   EventWriter& events_;
   Progress& progress_;
   std::map<int64_t, Device> devices_;
-  std::vector<std::string> kernel_members_;  // by configuration
+  std::map<std::pair<int64_t, std::string>, Device> kernels_;  // profiled inside
+  std::vector<std::string> kernel_members_;                    // by configuration
 };
 
 // What no event has room for; 64-bit numbers as strings.

@@ -118,6 +118,25 @@ TEST(Timeline, ManySlicesThatOverlapAreQuick) {
   EXPECT_EQ(timeline.threads.at(0).rows.size(), static_cast<size_t>(kSlices));
 }
 
+// One whose call nobody saw, one whose call nobody saw end, and one of which all is known.
+RunData run_with_unknown_calls() {
+  TestSession session;
+  session.kernel("before", 10, 5, {.thread = 0});
+  session.kernel("cut", 30, 5, {.api_start = 20, .api_duration = analysis::kNoDuration});
+  session.kernel("whole", 60, 5, {.api_start = 50, .api_duration = 4});
+  return run_of(session);
+}
+
+TEST(Timeline, CallsThatAreNotKnownAreNotDrawn) {
+  const RunData run = run_with_unknown_calls();
+  const Timeline timeline(run.sessions[0].tables);
+  ASSERT_EQ(timeline.threads.size(), 1U);
+  EXPECT_NE(timeline.threads[0].thread, 0);
+  ASSERT_EQ(timeline.threads[0].rows.size(), 1U);
+  ASSERT_EQ(timeline.threads[0].rows[0].size(), 1U);
+  EXPECT_EQ(timeline.threads[0].rows[0][0].start, 50);
+}
+
 TEST(Timeline, WhatAThreadDidNests) {
   TestSession session;
   const int64_t outer = session.scope("outer", 0, 100);
@@ -319,6 +338,28 @@ TEST(Export, WhatNobodyToldIsLeftOut) {
   ASSERT_TRUE(write_export(run, Target::Json, {folder.path() / "j", false, {}}));
   const std::string json = read_text(folder.path() / "j");
   EXPECT_EQ(json.find(",0,0,0"), std::string::npos) << json;
+}
+
+TEST(Export, CallsThatAreNotKnownAreInNoFile) {
+  const TempDir folder;
+  const RunData run = run_with_unknown_calls();
+  ASSERT_TRUE(write_export(run, Target::Chrome, {folder.path() / "c", false, {}}));
+  const std::string chrome = read_text(folder.path() / "c");
+  const auto count = [&](std::string_view text) {
+    size_t found = 0;
+    for (size_t at = 0; (at = chrome.find(text, at)) != std::string::npos; at += text.size()) {
+      ++found;
+    }
+    return found;
+  };
+  EXPECT_EQ(count(R"("ph":"X")"), 4U) << "three kernels and one call: " << chrome;
+  EXPECT_EQ(count(R"("ph":"s")"), 1U);
+  EXPECT_EQ(count(R"("ph":"f")"), 1U);
+  EXPECT_EQ(count("unknown thread"), 0U);
+  ASSERT_TRUE(write_export(run, Target::Csv, {folder.path() / "t", false, {}}));
+  const std::string table = read_text(folder.path() / "t" / "kernels.csv");
+  EXPECT_EQ(table.find(",-1,"), std::string::npos) << table;
+  EXPECT_NE(table.find(",20,,"), std::string::npos) << "the call that nobody saw end: " << table;
 }
 
 TEST(Export, AFolderThatIsNotThereIsTold) {

@@ -7,17 +7,12 @@
 #include <utility>
 
 #include "export/arguments.hpp"
-#include "export/counters.hpp"
 #include "export/perfetto_sequence.hpp"
 #include "export/run_axis.hpp"
-#include "export/session_texts.hpp"
-#include "export/timeline.hpp"
-#include "export/warp_tracks.hpp"
+#include "export/session_tracks.hpp"
 
 namespace gpufl::exporting {
 namespace {
-
-using analysis::Work;
 
 // Fields of TrackDescriptor and what it holds, by Perfetto's published definitions.
 constexpr uint32_t kUuid = 1, kName = 2, kProcess = 3, kThread = 4, kParent = 5, kCounter = 8,
@@ -37,11 +32,55 @@ class SessionTracks {
 
   void write() {
     describe_process();
-    const Timeline timeline(texts_.tables());
-    for (const ThreadTrack& thread : timeline.threads) write_thread(thread);
-    for (const StreamTrack& stream : timeline.streams) write_stream(stream);
-    write_warps();
-    for (const CounterTrack& counter : counter_tracks(texts_)) write_counter(counter);
+    write_tracks(texts_, *this);
+  }
+
+  // Of write_tracks().
+  void write_thread(const ThreadTrack& thread) {
+    const std::string beside = "thread " + std::to_string(thread.thread) + ", overlapping";
+    for (size_t i = 0; i < thread.rows.size(); ++i) {
+      const uint64_t track = i == 0 ? thread_track(thread.thread) : new_track(process_, beside);
+      PerfettoSequence sequence(trace_, track, texts_);
+      write_row(sequence, thread.rows[i],
+                [&](std::span<const Slice> group) { begin_on_thread(sequence, group); });
+    }
+  }
+
+  void write_stream_row(int64_t device, const std::string& name, const SliceRow& row) {
+    PerfettoSequence sequence(trace_, new_track(device_track(device), name), texts_);
+    write_row(sequence, row,
+              [&](std::span<const Slice> group) { begin_on_stream(sequence, group.front()); });
+  }
+
+  // Kernels, their multiprocessors and the groups of each block as tracks inside of tracks.
+  void write_warp(const WarpTrack& warp) {
+    uint64_t& kernel = kernels_[{warp.device, warp.kernel}];
+    if (kernel == 0) kernel = new_track(device_track(warp.device), warp.kernel);
+    uint64_t& sm = sms_[{kernel, warp.sm}];
+    if (sm == 0) sm = new_track(kernel, warp.sm_name());
+    for (const SliceRow& row : warp.rows) {
+      PerfettoSequence sequence(trace_, new_track(sm, warp.name), texts_);
+      write_row(sequence, row,
+                [&](std::span<const Slice> group) { begin_on_thread(sequence, group); });
+    }
+  }
+
+  void write_counter(const CounterTrack& counter) {
+    uint64_t parent = process_;
+    if (counter.of == CounterTrack::Of::Device) parent = device_track(counter.device);
+    if (counter.of == CounterTrack::Of::Host) {
+      if (host_ == 0) host_ = new_track(process_, "host");
+      parent = host_;
+    }
+    const uint64_t uuid = trace_.new_uuid();
+    ProtoBuffer track = descriptor(uuid, parent, counter.name);
+    track.message(kCounter, ProtoBuffer());
+    trace_.describe_track(track);
+    PerfettoSequence sequence(trace_, uuid, texts_);
+    for (const uint32_t row : counter.rows) {
+      sequence.counter(on_axis(counter.samples->time[row]), counter.samples->value[row]);
+    }
+    progress_.add(counter.rows.size());
   }
 
  private:
@@ -92,31 +131,6 @@ class SessionTracks {
     return uuid;
   }
 
-  void write_thread(const ThreadTrack& thread) {
-    const std::string beside = "thread " + std::to_string(thread.thread) + ", overlapping";
-    for (size_t i = 0; i < thread.rows.size(); ++i) {
-      const uint64_t track = i == 0 ? thread_track(thread.thread) : new_track(process_, beside);
-      PerfettoSequence sequence(trace_, track, texts_);
-      write_row(sequence, thread.rows[i],
-                [&](std::span<const Slice> group) { begin_on_thread(sequence, group); });
-    }
-  }
-
-  void write_stream(const StreamTrack& stream) {
-    const uint64_t device = device_track(stream.lane.device);
-    const std::string name = texts_.stream(stream.lane);
-    const auto write_all = [&](const std::vector<SliceRow>& rows, const std::string& called) {
-      for (const SliceRow& row : rows) {
-        if (row.empty()) continue;
-        PerfettoSequence sequence(trace_, new_track(device, called), texts_);
-        write_row(sequence, row,
-                  [&](std::span<const Slice> group) { begin_on_stream(sequence, group.front()); });
-      }
-    };
-    write_all(stream.rows, name);
-    write_all(stream.graphs, name + ", graphs");
-  }
-
   template <typename Begin>
   void write_row(PerfettoSequence& sequence, const SliceRow& row, Begin begin) {
     walk(
@@ -129,6 +143,13 @@ class SessionTracks {
         [&](const Slice& slice) { sequence.end_slice(on_axis(slice.end)); });
   }
 
+  void describe(PerfettoSequence& sequence, const Slice& slice) {
+    if (const uint64_t flow = flow_of(texts_.tables(), slice.kind, slice.row); flow != 0) {
+      sequence.flow(first_flow_ + flow);
+    }
+    row_arguments(texts_, slice, sequence);
+  }
+
   void begin_on_thread(PerfettoSequence& sequence, std::span<const Slice> group) {
     const Slice& first = group.front();
     if (is_instant(first.kind)) {
@@ -136,68 +157,17 @@ class SessionTracks {
     } else {
       sequence.begin(slice_name(texts_, group), category_of(first.kind));
     }
-    for (const Slice& slice : group) {
-      if (is_call(slice.kind) && slice.kind != SliceKind::ApiCall &&
-          slice.kind != SliceKind::AllocationCall) {
-        sequence.flow(first_flow_ + flow_of(texts_.tables(), slice.kind, slice.row));
-      }
-      row_arguments(texts_, slice, sequence);
-    }
+    for (const Slice& slice : group) describe(sequence, slice);
   }
 
   void begin_on_stream(PerfettoSequence& sequence, const Slice& slice) {
     const analysis::Tables& tables = texts_.tables();
-    const Work* work = &tables.graphs;
-    switch (slice.kind) {
-      case SliceKind::Kernel: work = &tables.kernels; break;
-      case SliceKind::Copy: work = &tables.copies; break;
-      case SliceKind::Fill: work = &tables.fills; break;
-      default: break;
-    }
     if (slice.kind == SliceKind::Kernel) {
       sequence.begin_kernel(tables.kernels.config[slice.row]);
     } else {
       sequence.begin(slice_name(texts_, {&slice, 1}), category_of(slice.kind));
     }
-    if (has_call(*work, slice.row)) {
-      sequence.flow(first_flow_ + flow_of(tables, slice.kind, slice.row));
-    }
-    row_arguments(texts_, slice, sequence);
-  }
-
-  // Kernels, their multiprocessors and the groups of each block as tracks inside of tracks.
-  void write_warps() {
-    std::map<std::pair<int64_t, std::string>, uint64_t> kernels;
-    std::map<std::pair<uint64_t, int64_t>, uint64_t> sms;  // by the kernel's track
-    for (const WarpTrack& warp : warp_tracks(texts_)) {
-      uint64_t& kernel = kernels[{warp.device, warp.kernel}];
-      if (kernel == 0) kernel = new_track(device_track(warp.device), warp.kernel);
-      uint64_t& sm = sms[{kernel, warp.sm}];
-      if (sm == 0) sm = new_track(kernel, warp.sm_name());
-      for (const SliceRow& row : warp.rows) {
-        PerfettoSequence sequence(trace_, new_track(sm, warp.name), texts_);
-        write_row(sequence, row,
-                  [&](std::span<const Slice> group) { begin_on_thread(sequence, group); });
-      }
-    }
-  }
-
-  void write_counter(const CounterTrack& counter) {
-    uint64_t parent = process_;
-    if (counter.of == CounterTrack::Of::Device) parent = device_track(counter.device);
-    if (counter.of == CounterTrack::Of::Host) {
-      if (host_ == 0) host_ = new_track(process_, "host");
-      parent = host_;
-    }
-    const uint64_t uuid = trace_.new_uuid();
-    ProtoBuffer track = descriptor(uuid, parent, counter.name);
-    track.message(kCounter, ProtoBuffer());
-    trace_.describe_track(track);
-    PerfettoSequence sequence(trace_, uuid, texts_);
-    for (const uint32_t row : counter.rows) {
-      sequence.counter(on_axis(counter.samples->time[row]), counter.samples->value[row]);
-    }
-    progress_.add(counter.rows.size());
+    describe(sequence, slice);
   }
 
   int64_t on_axis(int64_t time) const { return time + offset_ns_; }
@@ -208,7 +178,9 @@ class SessionTracks {
   PerfettoTrace& trace_;
   Progress& progress_;
   uint64_t process_ = 0, host_ = 0;
-  std::map<int64_t, uint64_t> devices_;  // their tracks
+  std::map<int64_t, uint64_t> devices_;                          // their tracks
+  std::map<std::pair<int64_t, std::string>, uint64_t> kernels_;  // profiled inside
+  std::map<std::pair<uint64_t, int64_t>, uint64_t> sms_;         // by the kernel's track
   uint64_t rank_ = 0;
 };
 

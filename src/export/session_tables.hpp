@@ -102,13 +102,7 @@ void add_caller(Table& table, const SessionTexts& texts, const Work& work) {
 template <typename Table>
 void add_call_times(Table& table, const Work& work) {
   table.number("api_start_ns", CellType::Time, work.api_start, analysis::kNoTime);
-  if (work.api_duration.empty()) {
-    return table.number("api_duration_ns", CellType::Duration, work.api_duration, kUnknownCell);
-  }
-  table.computed("api_duration_ns", CellType::Duration, [&work](size_t row) {
-    const bool is_known = work.api_start.empty() || work.api_start[row] != analysis::kNoTime;
-    return is_known ? work.api_duration[row] : kUnknownCell;
-  });
+  table.number("api_duration_ns", CellType::Duration, work.api_duration, analysis::kNoDuration);
 }
 
 // What all tables of work begin with.

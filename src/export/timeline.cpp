@@ -205,8 +205,8 @@ class ThreadSlices {
     if (work.api_start.empty()) return;
     for (uint32_t row = 0; row < work.rows(); ++row) {
       if (!has_call(work, row)) continue;
-      const int64_t duration = work.api_duration.empty() ? 0 : work.api_duration[row];
-      row_of(work, row).push_back(make_slice(work.api_start[row], duration, kind, row));
+      row_of(work, row).push_back(
+          make_slice(work.call_start(row), work.call_duration(row), kind, row));
     }
   }
 
@@ -265,7 +265,23 @@ uint64_t Timeline::slices() const {
   return count;
 }
 
+const Work* work_of(const Tables& tables, SliceKind kind) {
+  switch (kind) {
+    case SliceKind::Kernel:
+    case SliceKind::KernelCall: return &tables.kernels;
+    case SliceKind::Copy:
+    case SliceKind::CopyCall: return &tables.copies;
+    case SliceKind::Fill:
+    case SliceKind::FillCall: return &tables.fills;
+    case SliceKind::Graph:
+    case SliceKind::GraphCall: return &tables.graphs;
+    default: return nullptr;
+  }
+}
+
 uint64_t flow_of(const Tables& tables, SliceKind kind, uint32_t row) {
+  const Work* const work = work_of(tables, kind);
+  if (work == nullptr || !has_call(*work, row)) return 0;
   uint64_t flow = uint64_t{1} + row;
   switch (kind) {
     case SliceKind::Graph:

@@ -71,11 +71,15 @@ struct Timeline {
   uint64_t slices() const;
 };
 
-// What joins a piece of work with the call behind it: unique within a session, from 1.
+// The table of work on a GPU, or of the calls that ask for it; null: the slice is something else.
+const analysis::Work* work_of(const analysis::Tables& tables, SliceKind kind);
+// What joins a piece of work with the call behind it: unique within a session, from 1; 0: nothing.
 uint64_t flow_of(const analysis::Tables& tables, SliceKind kind, uint32_t row);
 uint64_t flow_count(const analysis::Tables& tables);
+// Whether the call is drawn, and joined with its work: where both its ends are known.
 inline bool has_call(const analysis::Work& work, size_t row) {
-  return !work.api_start.empty() && work.api_start[row] != analysis::kNoTime;
+  return work.call_start(row) != analysis::kNoTime &&
+         work.call_duration(row) != analysis::kNoDuration;
 }
 
 // Slices with the same span that stand for one call are one group: what the call itself tells, and

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/insights/loop_syncs.hpp"
+#include "analysis/insights/words.hpp"
 #include "analysis/selection.hpp"
 #include "analysis/wait_calls.hpp"
 #include "report/text_sections.hpp"
@@ -160,9 +161,9 @@ void write_waits(Page& page, const SessionReport& report, size_t top, MissingFig
     all.total += static_cast<double>(wait.blocked_ns.total);
   }
   const auto session_ns = static_cast<double>(report.overview.recorded_ns);
-  page.heading("SYNCHRONIZATION",
-               fmt::format("{}{} blocked in {} waits", format_duration(all.total),
-                           share_text(all.total, session_ns), format_count(all.count)));
+  page.heading("SYNCHRONIZATION", fmt::format("{}{} blocked in {}", format_duration(all.total),
+                                              share_text(all.total, session_ns),
+                                              analysis::words::plural(all.count, "wait")));
   const analysis::SessionView view(report.session, report.overview, {});
   const std::vector<SyncLine> lines = sync_lines(view);
   if (!lines.empty()) {

@@ -73,6 +73,21 @@ TEST(CodeSectionTest, WithoutStacksThereAreCalls) {
   EXPECT_EQ(text.find("LAUNCHES"), std::string::npos) << text;
 }
 
+TEST(CodeSectionTest, LabelsOfAFrameworkTellLinesWhereStacksDoNot) {
+  TestProgram program;
+  program.data.summary.header.engine = "Trace";
+  program.marker("aten::mm", 100, 100, 1, "torch.op");
+  program.data.tables.markers.stack = {program.line("/home/me/model.py", 12, "forward")};
+  program.kernel("gemm", 1000, 60, {.thread = 1, .api_start = 120});
+  program.kernel("mine", 2000, 20, {.thread = 1, .api_start = 900});
+  SessionData session = program.finish();
+  session.code = program.code();
+  const std::string text = section(TestReport(std::move(session)), 100, 30);
+  EXPECT_NE(text.find("LAUNCHES BY LINE"), std::string::npos) << text;
+  EXPECT_NE(text.find("model.py:12 in forward()"), std::string::npos) << text;
+  EXPECT_EQ(text.find("lines of code: "), std::string::npos) << text;
+}
+
 TEST(CodeSectionTest, StreamsThatWaitForEventsBlockNobody) {
   for (const bool has_stacks : {false, true}) {
     TestProgram program;
@@ -85,7 +100,7 @@ TEST(CodeSectionTest, StreamsThatWaitForEventsBlockNobody) {
     SessionData session = program.finish();
     session.code = program.code();
     const std::string text = section(TestReport(std::move(session)), 100, 30);
-    EXPECT_NE(text.find("SYNCHRONIZATION: 1.000 s (10.0%) blocked in 1 waits"), std::string::npos)
+    EXPECT_NE(text.find("SYNCHRONIZATION: 1.000 s (10.0%) blocked in 1 wait"), std::string::npos)
         << text;
     EXPECT_NE(text.find("stream waits"), std::string::npos) << text;
     EXPECT_NE(text.find("3: a stream waits for an event"), std::string::npos) << text;

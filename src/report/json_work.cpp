@@ -217,6 +217,7 @@ Json waits_json(const SessionReport& report) {
 Json latency_json(const analysis::LaunchLatency& latency) {
   const auto stats = [](const analysis::Stats& figure) { return to_json(figure); };
   Json json = Json::object();
+  json.set("kernels", latency.kernels);
   json.set("launch_ns", json_figure(latency.launch_ns, stats));
   json.set("queue_ns", json_figure(latency.queue_ns, stats));
   json.set("driver_ns", json_figure(latency.driver_ns, stats));

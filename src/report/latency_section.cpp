@@ -92,6 +92,13 @@ void write_iterations(Page& page, const SessionReport& report, MissingFigures& m
     table.rows.push_back(stats_row("kernel time", *iterations->kernel_ns));
   }
   page.table(table);
+  if (is_sequence) {
+    page.paragraph(
+        2,
+        "No scope or range holds a step, so they are cut where the GPU waits longest, from "
+        "one such kernel to the next: what ran before the first and after the last is in "
+        "none of them.");
+  }
   const auto steady = iterations->list.begin() + static_cast<ptrdiff_t>(iterations->warmups);
   if (iterations->warmups > 0) {
     int64_t warmup_ns = 0;
@@ -135,6 +142,14 @@ void write_latency(Page& page, const SessionReport& report, size_t top, MissingF
   if (!table.rows.empty()) {
     page.heading("LAUNCH LATENCY", "until the kernel starts");
     page.table(table);
+    const auto is_of_all = [&](const analysis::Figure<Stats>& figure) {
+      return !figure || figure->count == latency.kernels;
+    };
+    if (!is_of_all(latency.launch_ns) || !is_of_all(latency.queue_ns)) {
+      page.paragraph(2, fmt::format("Of {} that no graph launched; left out are those whose call "
+                                    "has no known begin or end, or began after them.",
+                                    analysis::words::plural(latency.kernels, "kernel")));
+    }
   }
   write_api_calls(page, report.overview.api, top, missing);
 }

@@ -50,6 +50,8 @@ class Page {
     paragraph(indent, text, Tone::Plain, hanging);
   }
   virtual bool has_timeline() const { return false; }
+  // Whether it names what it reports by itself, as a document does.
+  virtual bool has_title() const { return false; }
 
   // All of it; ends with a newline.
   const std::string& text() const { return text_; }

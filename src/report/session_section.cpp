@@ -83,8 +83,14 @@ std::string process_text(const format::SessionHeader& header) {
 }
 
 void write_title(Page& page, const SessionSummary& summary) {
-  page.heading("GPUFlight report", summary.header.app_name, Tone::Strong);
-  write_capabilities(page, summary.capabilities);
+  const auto& notes = summary.capabilities;
+  if (!page.has_title()) {
+    page.heading("GPUFlight report", summary.header.app_name, Tone::Strong);
+  } else if (!std::all_of(notes.begin(), notes.end(),
+                          [](const auto& note) { return note.is_as_asked(); })) {
+    page.heading("NOT AS ASKED");
+  }
+  write_capabilities(page, notes);
 }
 
 void write_session(Page& page, const SessionSummary& summary) {

@@ -267,6 +267,26 @@ TEST(TextReportTest, KernelsComeInTheOrderThatIsAskedFor) {
   EXPECT_EQ(kernel_sort_of("p99"), KernelSort::P99);
 }
 
+TEST(TextReportTest, SaysOfHowManyKernelsLatenciesAre) {
+  TestProgram program;
+  program.data.summary.header.engine = "Trace";
+  program.kernel("known", kMs, kUs, {.api_start = kMs - 20 * kUs, .api_duration = 5 * kUs});
+  const std::string whole = TestReport(program.finish()).text();
+  EXPECT_NE(whole.find("LAUNCH LATENCY"), std::string::npos) << whole;
+  EXPECT_EQ(whole.find("that no graph launched"), std::string::npos) << whole;
+
+  TestProgram partly;
+  partly.data.summary.header.engine = "Trace";
+  partly.kernel("known", kMs, kUs, {.api_start = kMs - 20 * kUs, .api_duration = 5 * kUs});
+  partly.kernel("cut", 2 * kMs, kUs,
+                {.api_start = 2 * kMs - 20 * kUs, .api_duration = analysis::kNoDuration});
+  partly.kernel("before", 3 * kMs, kUs);
+  const std::string text = TestReport(partly.finish()).text();
+  EXPECT_NE(text.find("Of 3 kernels that no graph launched"), std::string::npos) << text;
+  EXPECT_NE(text.find("begin of the call      2  20.00 us"), std::string::npos) << text;
+  EXPECT_NE(text.find("end of the call        1  15.00 us"), std::string::npos) << text;
+}
+
 TEST(TextReportTest, ReasonsAreGivenOnce) {
   const std::string text = text_of(full_session());
   const size_t reason = text.find("could not be had");

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/insights/words.hpp"
 #include "report/text_sections.hpp"
 #include "report/units.hpp"
 
@@ -39,10 +40,10 @@ void write_transfers(Page& page, const SessionReport& report, size_t top, Missin
   std::string remark;
   if (has_copies) {
     const TransferGroup& all = transfers.copies->all;
-    remark = fmt::format("{} in {} copies, {}, {} of it while kernels ran",
+    remark = fmt::format("{} in {}, {}, {} of it while kernels ran",
                          copied_text(all.bytes.total, all.bytes.count, all.duration_ns.count),
-                         format_count(all.duration_ns.count), duration_text(all.duration_ns.total),
-                         overlap_text(all));
+                         analysis::words::plural(all.duration_ns.count, "copy"),
+                         duration_text(all.duration_ns.total), overlap_text(all));
   }
   page.heading("MEMORY TRANSFERS", remark);
   TextTable table{{{"direction and memory", true},

@@ -86,6 +86,18 @@ class ConfigurationTest(unittest.TestCase):
         names = re.findall(r"^  (\w+),", enum[1], re.M)
         rows = table(CONFIGURATION, "engine", "adds", "in this version")
         self.assertEqual(names, [quoted(row[0])[0] for row in rows])
+        here = {quoted(row[0])[0] for row in rows if row[2] == "yes"}
+        self.assertEqual(here, set(re.findall(r'Engine\{"(\w+)", true\}', text("src/format/engines.hpp"))))
+
+    def test_pages_that_name_an_engine_say_whether_it_is_here(self):
+        rows = table(CONFIGURATION, "engine", "adds", "in this version")
+        lacking = re.compile(r"\b(%s)\b" % "|".join(quoted(row[0])[0] for row in rows if row[2] != "yes"))
+        pages = sorted((ROOT / "docs/reference/insights").glob("*.md"))
+        naming = [page for page in pages if lacking.search(page.read_text())]
+        self.assertGreater(len(naming), 3)
+        for page in naming:
+            with self.subTest(page.name):
+                self.assertIn("which this version does not have yet", " ".join(page.read_text().split()))
 
     def test_warnings(self):
         source = text("src/client/options.cpp")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every export of every recorded session, read by readers that are not ours: the same kernels, each as
-long as `gpufl cat` tells. Of the page that `gpufl report --format html` writes: that it needs nothing
-from anywhere else and stays small.
+long as `gpufl cat` tells; joined with their calls where those are known, and only there. Of the page
+that `gpufl report --format html` writes: that it needs nothing from anywhere else and stays small.
 
 usage: recordings_test.py GPUFL SESSION...
 """
@@ -13,7 +13,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from decimal import Decimal
 from pathlib import Path
 
@@ -57,6 +57,24 @@ def of_json(path):
     return gather((row["name"], row["duration_ns"]) for row in rows)
 
 
+def flows_of_perfetto(path):
+    trace = export_test.Perfetto(path.read_bytes())
+    return Counter(flow for one in trace.slices for flow in one["flows"])
+
+
+def flows_of_chrome(path):
+    events = json.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)["traceEvents"]
+    return Counter(one["id"] for one in events if one["ph"] in "sf")
+
+
+def call_times_of_csv(path):
+    """Of all tables: when calls began and how long they took, as it is written."""
+    for file in path.glob("*.csv"):
+        with open(file, newline="", encoding="utf-8") as lines:
+            for row in csv.DictReader(lines, strict=True):
+                yield from (row[name] for name in ("api_start_ns", "api_duration_ns") if name in row)
+
+
 def totals(kernels):
     return sum(sum(durations) for durations in kernels.values())
 
@@ -93,9 +111,15 @@ class Session:
     def __init__(self, gpufl, session, folder):
         self.gpufl, self.session, self.folder = gpufl, session, folder
         self.wrong = []
-        printed = self.run("cat", session, "kernel").stdout.splitlines()
-        rows = [json.loads(line) for line in printed]
-        self.truth = gather((row["name"], row["duration_ns"]) for row in rows)
+        self.truth = gather((row["name"], row["duration_ns"]) for row in self.rows("kernel"))
+        self.known_calls = sum(
+            "api_start_ns" in row and "api_duration_ns" in row
+            for kind in ("kernel", "memcpy", "memset", "graph")
+            for row in self.rows(kind)
+        )
+
+    def rows(self, kind):
+        return map(json.loads, self.run("cat", self.session, kind).stdout.splitlines())
 
     def run(self, *arguments):
         return subprocess.run(
@@ -113,8 +137,13 @@ class Session:
 
     def compare(self):
         readers = {"perfetto": of_perfetto, "chrome": of_chrome, "csv": of_csv, "json": of_json}
+        paths = {form: self.export(form) for form in readers}
         for form, reader in readers.items():
-            self.equal(form, reader(self.export(form)), self.truth)
+            self.equal(form, reader(paths[form]), self.truth)
+        # Each flow has two ends: a call and the work that it asked for.
+        for form, reader in {"perfetto": flows_of_perfetto, "chrome": flows_of_chrome}.items():
+            self.equal(f"flows of {form}", Counter(reader(paths[form]).values()), Counter({2: self.known_calls}))
+        self.equal("times below zero", [t for t in call_times_of_csv(paths["csv"]) if t.startswith("-")], [])
         # A session without work has nothing for them, which is refused.
         profiles = {"speedscope": total_of_speedscope, "pprof": total_of_pprof}
         for form, reader in profiles.items() if self.truth else ():

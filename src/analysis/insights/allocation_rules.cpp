@@ -67,6 +67,14 @@ Allocators allocators(const SessionView& view) {
   return result;
 }
 
+// Before the first launch nothing loops, and the first call of all also makes the GPU's context.
+void leave_out_start(const SessionView& view, Allocator& allocator) {
+  const std::vector<int64_t>& launches = view.launches();
+  std::erase_if(allocator.calls, [&](const Interval& call) {
+    return launches.empty() || call.start < launches.front();
+  });
+}
+
 bool is_in_loop(const SessionView& view, const Allocator& allocator) {
   const std::vector<int64_t>& launches = view.launches();
   std::vector<int64_t> between;
@@ -82,7 +90,8 @@ bool is_in_loop(const SessionView& view, const Allocator& allocator) {
 
 void find_allocation_in_loop(const SessionView& view, std::vector<Insight>& found) {
   const auto& limits = view.thresholds.allocation_in_loop;
-  for (const auto& [key, allocator] : allocators(view)) {
+  for (auto& [key, allocator] : allocators(view)) {
+    leave_out_start(view, allocator);
     if (static_cast<double>(allocator.calls.size()) < limits.min_calls) continue;
     if (!is_in_loop(view, allocator)) continue;
     double took = 0, idle = 0;

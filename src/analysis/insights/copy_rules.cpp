@@ -289,9 +289,10 @@ void find_unoverlapped_copies(const SessionView& view, std::vector<Insight>& fou
     insight.title = fmt::format("Copies not overlapped × {}, {} · {} of {} with no kernel running",
                                 group.rows.size(), direction_text(copies, group.rows.front()),
                                 words::time(exposed), words::time(copying));
-    insight.detail = fmt::format("{} in {} copies; kernels ran during {} of their time",
-                                 words::bytes(static_cast<double>(group.bytes)),
-                                 words::count(group.rows.size()), words::percent(hidden / copying));
+    insight.detail =
+        fmt::format("{} in {}; kernels ran during {} of the time",
+                    words::bytes(static_cast<double>(group.bytes)),
+                    words::plural(group.rows.size(), "copy"), words::percent(hidden / copying));
     insight.advice =
         "Copy what the next step needs on a stream of its own while this step computes (double "
         "buffering; PyTorch: a prefetching loader with non_blocking=True).";

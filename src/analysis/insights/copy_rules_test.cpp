@@ -145,6 +145,16 @@ TEST(AllocationInLoop, CallsWithKernelsBetween) {
   EXPECT_NEAR(*found[0].gain_ns, 10 * 200.0 * kUs, 1);
 }
 
+TEST(AllocationInLoop, TheFirstCallOfAllIsNotInTheLoop) {
+  TestProgram program;
+  const uint32_t line = program.line("/home/me/a.cpp", 9, "step");
+  program.api_call("cudaMalloc", -100 * kMs, 90 * kMs, 0, "", {.device = -1, .stack = line});
+  add_allocations(program, "cudaMalloc", 10);
+  const auto found = of_rule(program.insights(), "allocation_in_loop");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].title, "Allocation in a loop: cudaMalloc × 10 @ a.cpp:9 · 2.000 ms");
+}
+
 TEST(AllocationInLoop, ThreadsThatAllocateAtOnceLeaveTheGpuIdleOnce) {
   TestProgram program;
   program.kernel("first", -kMs, 10 * kUs);

@@ -35,8 +35,11 @@ std::string_view advice_for(GapCause cause) {
     case GapCause::LaunchBound:
       return "Launch less often: capture the work into a CUDA graph, or fuse small kernels.";
     case GapCause::Copy:
-      return "Use pinned memory and an asynchronous copy on a stream of its own, so that the host "
-             "goes on and kernels run meanwhile.";
+      return "Join copies that are small (small_copies tells of those). Others: use pinned memory "
+             "and "
+             "an asynchronous copy on a stream of its own, so that the host goes on and kernels "
+             "run "
+             "meanwhile.";
     case GapCause::Call:
       return "Do it before the loop, or keep what it makes: allocating memory, loading modules and "
              "creating contexts hold up the thread that launches.";

@@ -59,7 +59,8 @@ void find_memory_nearly_full(const SessionView& view, std::vector<Insight>& foun
     insight.title =
         fmt::format("Memory of GPU {} nearly full · {} of {} ({})", device.device,
                     words::bytes(used->values.max), words::bytes(capacity), words::percent(share));
-    insight.detail = fmt::format("at most {} were left", words::bytes(capacity - used->values.max));
+    insight.detail =
+        fmt::format("when it was fullest, {} was left", words::bytes(capacity - used->values.max));
     insight.advice =
         "A little more and allocations fail, and allocators that keep memory have to give it back "
         "and ask again, which is slow. Use a smaller batch, recompute activations, or move "

@@ -48,22 +48,22 @@ int64_t blocked_elsewhere(const SessionView& view, const LoopSync& loop, int64_t
   return blocked_ns;
 }
 
-// The first pause that ends after `time_ns`.
-std::vector<Gap>::const_iterator first_ending_after(const std::vector<Gap>& gaps, int64_t time_ns) {
-  return std::partition_point(gaps.begin(), gaps.end(),
-                              [&](const Gap& gap) { return gap.span.end <= time_ns; });
+// The first pause that ends after `time_ns`: its number.
+size_t first_ending_after(const GapList& gaps, int64_t time_ns) {
+  return gaps.count_first([&](const Gap& gap) { return gap.span.end <= time_ns; });
 }
 
 // How long after the GPU's last work a wait returns at most, to be the wait's fault: what takes far
 // longer than usual is the thread being held up by something else.
-int64_t latest_return(const std::vector<Gap>& gaps, const Waits& waits,
-                      const std::vector<uint32_t>& rows) {
+int64_t latest_return(const GapList& gaps, const Waits& waits, const std::vector<uint32_t>& rows) {
   constexpr double kFarLonger = 10;
   std::vector<int64_t> returns;
   for (const uint32_t row : rows) {
     const int64_t end = waits.end(row);
-    const auto gap = first_ending_after(gaps, end);
-    if (gap != gaps.end() && gap->span.start < end) returns.push_back(end - gap->span.start);
+    const size_t next = first_ending_after(gaps, end);
+    if (next == gaps.size()) continue;
+    const int64_t start = gaps[next].span.start;
+    if (start < end) returns.push_back(end - start);
   }
   if (returns.empty()) return 0;
   return static_cast<int64_t>(kFarLonger * stats_of(std::span(returns)).median);
@@ -75,7 +75,7 @@ int64_t latest_return(const std::vector<Gap>& gaps, const Waits& waits,
 void estimate(const SessionView& view, LoopSync& loop) {
   const Waits& waits = view.tables.waits;
   const std::vector<uint32_t>& rows = loop.line.waits;
-  const std::vector<Gap>& gaps = view.idle(loop.device).gaps();
+  const GapList& gaps = view.idle(loop.device).gaps();
   const int64_t elsewhere = blocked_elsewhere(view, loop, view.thread_of(waits, rows.front()));
   loop.has_other_waits = elsewhere * 20 > loop.line.blocked_ns;
   loop.queued_pause_ns = view.queued_pause_ns(loop.device);
@@ -84,14 +84,15 @@ void estimate(const SessionView& view, LoopSync& loop) {
   for (size_t i = 0; i + 1 < rows.size(); ++i) {
     const Interval turn{waits.end(rows[i]), waits.end(rows[i + 1])};
     double saved = 0;
-    for (auto gap = first_ending_after(gaps, turn.start);
-         gap != gaps.end() && gap->span.end <= turn.end; ++gap) {
-      const bool is_after_wait = gap->span.start <= turn.start;
+    for (size_t next = first_ending_after(gaps, turn.start); next < gaps.size(); ++next) {
+      const Gap gap = gaps[next];
+      if (gap.span.end > turn.end) break;
+      const bool is_after_wait = gap.span.start <= turn.start;
       if (loop.has_other_waits && !is_after_wait) break;
-      if (view.was_queued(*gap)) continue;
-      const int64_t from = std::max(gap->span.start, turn.start - latest);
-      loop.idle_ns += gap->span.end - from;
-      saved += std::max(0.0, static_cast<double>(gap->span.end - from) - left);
+      if (view.was_queued(gap)) continue;
+      const int64_t from = std::max(gap.span.start, turn.start - latest);
+      loop.idle_ns += gap.span.end - from;
+      saved += std::max(0.0, static_cast<double>(gap.span.end - from) - left);
     }
     loop.gain_ns += std::min(static_cast<double>(waits.duration[rows[i + 1]]), saved);
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <span>
+#include <unordered_set>
 #include <utility>
 
 #include "analysis/busy.hpp"
@@ -10,22 +11,22 @@
 
 namespace gpufl::analysis {
 
-DeviceIdle::DeviceIdle(std::vector<Gap> gaps) : gaps_(std::move(gaps)) {
-  sums_.reserve(gaps_.size());
+DeviceIdle::DeviceIdle(GapList gaps) : gaps_(std::move(gaps)) {
   int64_t sum = 0;
-  for (const Gap& gap : gaps_) {
-    sums_.push_back(sum);
-    sum += gap.span.length();
+  for (size_t i = 0; i < gaps_.size(); ++i) {
+    if (i % kStride == 0) sums_.push_back(sum);
+    sum += gaps_[i].span.length();
   }
 }
 
 int64_t DeviceIdle::idle_before(int64_t time_ns) const {
-  const auto after = std::partition_point(gaps_.begin(), gaps_.end(),
-                                          [&](const Gap& gap) { return gap.span.start < time_ns; });
-  if (after == gaps_.begin()) return 0;
-  const Gap& last = *(after - 1);
-  return sums_[static_cast<size_t>(after - gaps_.begin()) - 1] + std::min(last.span.end, time_ns) -
-         last.span.start;
+  const size_t begun = gaps_.count_first([&](const Gap& gap) { return gap.span.start < time_ns; });
+  if (begun == 0) return 0;
+  const size_t last = begun - 1;
+  int64_t sum = sums_[last / kStride];
+  for (size_t i = last / kStride * kStride; i < last; ++i) sum += gaps_[i].span.length();
+  const Interval span = gaps_[last].span;
+  return sum + std::min(span.end, time_ns) - span.start;
 }
 
 int64_t DeviceIdle::idle_ns(Interval span) const {
@@ -43,10 +44,12 @@ SessionView::SessionView(const SessionData& session_in, const Overview& overview
       scope_paths_(analysis::scope_paths(session_in.tables, overview_in.options)) {}
 
 std::optional<HostCall> SessionView::call_of(const Work& work, size_t row) const {
-  if (work.api_start.empty() || work.api_start[row] == kNoTime) return std::nullopt;
-  const int64_t start = work.api_start[row];
-  const int64_t duration = work.api_duration.empty() ? 0 : work.api_duration[row];
-  return HostCall{thread_of(work, row), {start, saturating_add(start, duration)}};
+  const int64_t start = work.call_start(row);
+  if (start == kNoTime) return std::nullopt;
+  const int64_t duration = work.call_duration(row);
+  const bool has_end = duration != kNoDuration;
+  return HostCall{
+      thread_of(work, row), {start, has_end ? saturating_add(start, duration) : start}, has_end};
 }
 
 const Work& SessionView::work(WorkKind kind) const {
@@ -90,12 +93,12 @@ const DeviceIdle& SessionView::idle(int64_t device) const {
 
 bool SessionView::was_queued(const Gap& gap) const {
   const auto call = call_of(work(gap.after.kind), gap.after.row);
-  return call && call->span.end <= gap.span.start;
+  return call && call->has_end && call->span.end <= gap.span.start;
 }
 
 double SessionView::queued_pause_ns(int64_t device) const {
   constexpr size_t kEnough = 10;
-  const std::vector<Gap>& gaps = idle(device).gaps();
+  const GapList& gaps = idle(device).gaps();
   size_t pieces = 0;
   for (const Work* const table : work_tables(tables)) {
     for (size_t row = 0; row < table->rows(); ++row) {
@@ -145,27 +148,18 @@ int64_t SessionView::device_or_busiest(const Work& work, size_t row) const {
 
 const std::vector<int64_t>& SessionView::launches() const {
   if (launches_) return *launches_;
-  struct Launch {
-    int64_t correlation, time;
-    auto operator<=>(const Launch&) const = default;
-  };
-  std::vector<Launch> launches;
   const Kernels& kernels = tables.kernels;
-  launches.reserve(kernels.rows());
+  launches_.emplace().reserve(kernels.rows());
+  std::unordered_set<int64_t> graphs;  // correlation ids of launches of them that are in it
   for (size_t row = 0; row < kernels.rows(); ++row) {
     if (!selection.includes(kernels, row)) continue;
-    const auto call = call_of(kernels, row);
-    launches.push_back({kernels.correlation.empty() ? 0 : kernels.correlation[row],
-                        call ? call->span.start : kernels.start[row]});
-  }
-  std::sort(launches.begin(), launches.end());
-  launches_.emplace();
-  for (size_t i = 0; i < launches.size(); ++i) {
-    const int64_t correlation = launches[i].correlation;
-    const bool is_again = i > 0 && correlation != 0 && correlation == launches[i - 1].correlation;
-    if (!is_again) launches_->push_back(launches[i].time);
+    const bool is_again = is_of_graph(row) && !kernels.correlation.empty() &&
+                          !graphs.insert(kernels.correlation[row]).second;
+    if (!is_again) launches_->push_back(kernels.asked_at(row));
   }
   std::sort(launches_->begin(), launches_->end());
+  // Logs of other tools may not tell graphs, but what one call asked for, it did at the same time.
+  launches_->erase(std::unique(launches_->begin(), launches_->end()), launches_->end());
   return *launches_;
 }
 

@@ -24,21 +24,24 @@ namespace gpufl::analysis {
 // The pauses of one GPU, with sums for any span of time.
 class DeviceIdle {
  public:
-  explicit DeviceIdle(std::vector<Gap> gaps);
-  const std::vector<Gap>& gaps() const { return gaps_; }  // in order of time
+  explicit DeviceIdle(GapList gaps);
+  const GapList& gaps() const { return gaps_; }
   int64_t idle_ns(Interval span) const;
 
  private:
   int64_t idle_before(int64_t time_ns) const;
 
-  std::vector<Gap> gaps_;
-  std::vector<int64_t> sums_;  // of the lengths of the gaps before each
+  static constexpr size_t kStride = 64;
+
+  GapList gaps_;
+  std::vector<int64_t> sums_;  // of the lengths of the gaps before every 64th
 };
 
 // The call behind a row of work.
 struct HostCall {
   int64_t thread = 0;
-  Interval span;
+  Interval span;  // empty where nobody saw its end
+  bool has_end = true;
 };
 
 class SessionView {
@@ -60,7 +63,7 @@ class SessionView {
   int64_t thread_of(const Work& work, size_t row) const {
     return tables.callers[work.caller[row]].thread;
   }
-  // None: the log has no times of API calls.
+  // None: the log does not tell when it began.
   std::optional<HostCall> call_of(const Work& work, size_t row) const;
   static uint32_t stack_of(const Work& work, size_t row) {
     return work.stack.empty() ? 0 : work.stack[row];
@@ -96,7 +99,7 @@ class SessionView {
   const Intervals& kernel_spans(int64_t device) const;
   // The device that `work` ran on or waited for; where the log does not say, the busiest.
   int64_t device_or_busiest(const Work& work, size_t row) const;
-  // When each launch was asked for, in order; one for all kernels of the same correlation id.
+  // When each launch was asked for, in order; one for all kernels of the same call.
   const std::vector<int64_t>& launches() const;
   // What a `device` line says; none: nothing.
   std::optional<int64_t> fact(int64_t device, std::string_view name) const;

@@ -25,6 +25,7 @@ class HtmlPage : public Page {
   void moment(size_t indent, std::string_view text, int64_t start_ns, int64_t end_ns,
               size_t hanging = 0) override;
   bool has_timeline() const override { return true; }
+  bool has_title() const override { return true; }
   // Of the session that is written next, on the timeline's axis.
   void set_offset(int64_t offset_ns) { offset_ns_ = offset_ns; }
   // An element of the page as it is.

@@ -48,6 +48,21 @@ TEST(HtmlReportTest, IsOnePageThatNeedsNothingElse) {
   EXPECT_EQ(row.find("c"), nullptr);
 }
 
+TEST(HtmlReportTest, HasNoHeadingWithNothingBelowIt) {
+  TestSession session;
+  session.kernel("gemm", 100, 50);
+  const std::string html = report_of(session);
+  for (size_t at = 0; (at = html.find("</h2>\n", at)) != std::string::npos; at += 6) {
+    EXPECT_NE(html.compare(at + 6, 3, "<h2"), 0) << html.substr(at - 60, 120);
+  }
+  EXPECT_EQ(html.find("Not as asked"), std::string::npos);
+  TestSession lower;
+  lower.kernel("gemm", 100, 50);
+  lower.data.summary.capabilities.push_back({"profiling_engine", "Trace", "Monitor", "", "", ""});
+  const std::string refused = report_of(lower);
+  EXPECT_LT(refused.find("Not as asked"), refused.find("profiling_engine: asked Trace"));
+}
+
 TEST(HtmlReportTest, NamesCannotLeaveTheirPlace) {
   TestSession session;
   session.kernel("</script><script>alert(1)</script>", 0, 10);

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/print.hpp"
+
+#include <system_error>
+
+#include "report/units.hpp"
+
+namespace gpufl::cli {
+
+void tell_written(const std::filesystem::path& output, std::string_view text) {
+  std::error_code error;
+  const bool is_on_disk = output != "-" && output != "/dev/stdout" &&
+                          (std::filesystem::is_regular_file(output, error) ||
+                           std::filesystem::is_directory(output, error));
+  is_on_disk ? static_cast<void>(print(text)) : print_error(text);
+}
+
+void tell_written(const std::filesystem::path& output, uint64_t bytes) {
+  tell_written(output, report::make_harmless(output.string()) + " (" +
+                           report::format_bytes(static_cast<double>(bytes)) + ")\n");
+}
+
+}  // namespace gpufl::cli
