@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/missing.hpp"
 #include "format/columns.hpp"
 #include "report/text_page.hpp"
 #include "report/text_sections.hpp"
