@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace gpufl::backend {
 
@@ -72,23 +73,25 @@ void ActivityBuffers::give_empty(uint8_t* data) {
   empty_.push_back(data);
 }
 
-void ActivityBuffers::release_surplus() {
-  if (++rounds_ < kRoundsKept) return;
-  const size_t surplus = least_empty_ > kSpareBuffers ? least_empty_ - kSpareBuffers : 0;
-  const auto end = empty_.begin() + static_cast<std::ptrdiff_t>(surplus);
-  std::erase_if(owned_, [&](const Memory& buffer) {
-    return std::find(empty_.begin(), end, buffer.get()) != end;
+// Those that nobody has taken for a while.
+std::vector<ActivityBuffers::Memory> ActivityBuffers::take_idle() {
+  std::vector<Memory> idle;
+  const std::lock_guard lock(mutex_);
+  if (++rounds_ < kRoundsKept) return idle;
+  const auto end = empty_.begin() + static_cast<std::ptrdiff_t>(least_empty_);
+  const auto kept = std::partition(owned_.begin(), owned_.end(), [&](const Memory& buffer) {
+    return std::find(empty_.begin(), end, buffer.get()) == end;
   });
+  idle.assign(std::make_move_iterator(kept), std::make_move_iterator(owned_.end()));
+  owned_.erase(kept, owned_.end());
   empty_.erase(empty_.begin(), end);
   least_empty_ = empty_.size();
   rounds_ = 0;
+  return idle;
 }
 
 void ActivityBuffers::refill() {
-  {
-    const std::lock_guard lock(mutex_);
-    release_surplus();
-  }
+  take_idle().clear();  // unmapped without the lock
   while (true) {
     {
       const std::lock_guard lock(mutex_);
@@ -97,7 +100,9 @@ void ActivityBuffers::refill() {
     Memory fresh = map_buffer();
     if (fresh == nullptr) return;
     const std::lock_guard lock(mutex_);
-    empty_.push_back(fresh.get());
+    // In front: those that have been used, and are resident, are taken first.
+    empty_.insert(empty_.begin(), fresh.get());
+    ++least_empty_;
     owned_.push_back(std::move(fresh));
   }
 }

@@ -38,7 +38,7 @@ class ActivityBuffers {
   void take_full(std::vector<Full>& out);  // replaces what `out` holds
   void give_empty(uint8_t* data);
   // Once a round. Takes memory until there are spare buffers, up to the bound, and gives back those
-  // that a burst needed and nobody has since.
+  // that a burst needed and nobody has since: a spare one that was never used is not resident.
   void refill();
   void release_spare();  // at the end of tracing: all that CUPTI does not hold
 
@@ -54,9 +54,8 @@ class ActivityBuffers {
  private:
   static constexpr uint32_t kRoundsKept = 100;  // some five seconds, or one of many records
 
-  bool may_grow() const;  // under the lock, as the next two
+  bool may_grow() const;  // under the lock, as reclaim_full()
   void reclaim_full();
-  void release_surplus();
 
   // Mapped one by one, so that what is given back is the system's at once.
   struct Unmap {
@@ -64,6 +63,7 @@ class ActivityBuffers {
   };
   using Memory = std::unique_ptr<uint8_t, Unmap>;
   static Memory map_buffer();
+  std::vector<Memory> take_idle();
 
   mutable std::mutex mutex_;
   std::vector<uint8_t*> empty_;  // the last one is taken next: those in front are idle
