@@ -150,6 +150,7 @@ void Collector::account(format::Ledger& ledger) const {
     ledger.events_dropped = events_dropped_;
   }
   if (parts_.markers != nullptr) parts_.markers->account(ledger);
+  if (parts_.warps != nullptr) parts_.warps->account(ledger);
 }
 
 void Collector::stop(format::Ledger& ledger) noexcept {

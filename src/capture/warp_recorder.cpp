@@ -172,6 +172,12 @@ void WarpRecorder::write(bool has_tracer, bool everything, backend::RowSink& sin
   }
 }
 
+void WarpRecorder::account(format::Ledger& ledger) const {
+  const std::lock_guard lock(mutex_);
+  ledger.warp_records_dropped = losses_.warp_records_dropped;
+  ledger.uncounted.insert(losses_.uncounted.begin(), losses_.uncounted.end());
+}
+
 // One that need not be written yet is, if its kernel is known.
 bool WarpRecorder::write_if_due(Waiting& waiting, bool is_due, backend::RowSink& sink) {
   WarpCapture& capture = waiting.capture;
@@ -205,6 +211,8 @@ bool WarpRecorder::write_if_due(Waiting& waiting, bool is_due, backend::RowSink&
   launch.problems.insert(launch.problems.begin(), problems.begin(), problems.end());
   write_warp_rows(*trace, where, launch.launch, sink);
   sink.write(format::Kind::WarpLaunch, format::to_json(launch));
+  const std::lock_guard lock(mutex_);
+  account_for(launch, losses_);
   return true;
 }
 

@@ -42,6 +42,8 @@ class WarpRecorder {
   void expect() { is_expected_.store(true, std::memory_order_relaxed); }
   // Any thread. False when others have all the room.
   bool take(WarpCapture capture);
+  // Any thread. What captures that were written have lost.
+  void account(format::Ledger& ledger) const;
 
   // The collector's thread. Rows that a tracer submits: kernels are remembered.
   void on_rows(const format::Batch& rows);
@@ -76,7 +78,8 @@ class WarpRecorder {
   std::list<Waiting> accepted_;
   std::map<int64_t, int64_t> followed_ns_;  // by device: taken_ns of the newest that is_followed
 
-  std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards what follows
+  format::Ledger losses_;     // of captures that were written
   std::list<Waiting> taken_;
   size_t waiting_ = 0, waiting_words_ = 0;  // taken and accepted
   int64_t launches_ = 0;

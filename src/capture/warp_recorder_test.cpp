@@ -405,6 +405,30 @@ TEST_F(WarpRecorderTest, CountsThatCannotBeAddNoNegativeOnes) {
   EXPECT_EQ(launch().dropped, 2 * int64_t{UINT32_MAX});
 }
 
+TEST_F(WarpRecorderTest, TheLedgerTellsWhatCapturesLost) {
+  format::Ledger before, after;
+  recorder_.account(before);
+  EXPECT_FALSE(before.warp_records_dropped.has_value());
+  const WarpWords whole = pipeline(600'000);
+  for (const uint64_t dropped : {0, 1, 2}) {
+    std::vector<uint64_t> words = whole.capture();
+    words[whole.region().size() + 16 + 5] = dropped;  // of the first lane's entry
+    ASSERT_TRUE(recorder_.take(capture(std::move(words))));
+  }
+  write();
+  recorder_.account(after);
+  EXPECT_EQ(after.warp_records_dropped, 3u);
+  EXPECT_FALSE(after.is_complete());
+  // Lanes that are full and have no place to count in.
+  WarpWords full(1, 1, 2);
+  full.span(0, 0, 1, stamp(600'000), stamp(600'064));
+  ASSERT_TRUE(recorder_.take(capture(full.region())));
+  write();
+  format::Ledger uncounted;
+  recorder_.account(uncounted);
+  EXPECT_TRUE(uncounted.uncounted.contains("full_warp_lanes"));
+}
+
 TEST_F(WarpRecorderTest, AnEmptyCaptureIsALineWithoutRows) {
   ASSERT_TRUE(recorder_.take(capture({0})));
   write();

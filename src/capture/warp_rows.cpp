@@ -185,6 +185,13 @@ format::WarpLaunch describe_launch(const ws::Trace& trace, const WarpPlace& plac
   return launch;
 }
 
+void account_for(const format::WarpLaunch& launch, format::Ledger& ledger) {
+  format::Ledger of_launch;
+  if (launch.dropped) of_launch.warp_records_dropped = static_cast<uint64_t>(*launch.dropped);
+  if (launch.full_lanes > 0) of_launch.uncounted.insert("full_warp_lanes");
+  ledger.add(of_launch);
+}
+
 void write_warp_rows(const ws::Trace& trace, const WarpPlace& place, int64_t launch,
                      backend::RowSink& sink) {
   RowWriter writer(trace, place, launch, sink);

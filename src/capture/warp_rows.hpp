@@ -9,6 +9,7 @@
 #include <string>
 
 #include "backend/backend.hpp"
+#include "format/ledger.hpp"
 #include "format/warp_launch.hpp"
 
 // A decoded warpscope capture as lines of the log: its `warp_launch` and its `warp_span` rows. The
@@ -38,6 +39,9 @@ uint64_t last_time(const ws::Trace& trace);
 
 // What `place` and `trace` say of the launch; what the caller knows besides is left to it.
 format::WarpLaunch describe_launch(const ws::Trace& trace, const WarpPlace& place);
+
+// Adds what the launch lost.
+void account_for(const format::WarpLaunch& launch, format::Ledger& ledger);
 
 // Rows come lane by lane, each lane's by their start.
 void write_warp_rows(const ws::Trace& trace, const WarpPlace& place, int64_t launch,

@@ -52,6 +52,7 @@ void for_each_optional(L& ledger, Visit visit) {
   visit("markers_unclosed", ledger.markers_unclosed);
   visit("markers_unmatched", ledger.markers_unmatched);
   visit("stacks_dropped", ledger.stacks_dropped);
+  visit("warp_records_dropped", ledger.warp_records_dropped);
   visit("activity_buffers", ledger.activity_buffers);
   visit("activity_bytes", ledger.activity_bytes);
   visit("callback_ns", ledger.callback_ns);
@@ -154,6 +155,7 @@ std::map<std::string, uint64_t> Ledger::losses() const {
   losses["tracings_refused"] = tracings_refused.value_or(0);
   losses["markers_dropped"] = markers_dropped.value_or(0);
   losses["stacks_dropped"] = stacks_dropped.value_or(0);
+  losses["warp_records_dropped"] = warp_records_dropped.value_or(0);
   losses[kTruncatedTrace] = uncounted.contains(kTruncatedTrace) ? 1 : 0;
   std::erase_if(losses, [](const auto& loss) { return loss.second == 0; });
   return losses;

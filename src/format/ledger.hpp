@@ -64,6 +64,7 @@ struct Ledger {
   std::optional<uint64_t> markers_unclosed;       // ranges still open at the end
   std::optional<uint64_t> markers_unmatched;      // ends of ranges that did not begin here
   std::optional<uint64_t> stacks_dropped;         // stacks that found no room
+  std::optional<uint64_t> warp_records_dropped;   // found no room in captures of warpscope
   std::optional<uint64_t> activity_buffers;       // taken from the vendor, and what was in them
   std::optional<uint64_t> activity_bytes;
   std::optional<uint64_t> callback_ns;        // in callbacks, on the program's threads

@@ -123,6 +123,7 @@ TEST(LedgerTest, IsCompleteWhenNothingIsKnownToBeLost) {
   EXPECT_FALSE(complete_with([](Ledger& l) { l.notes_dropped = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.markers_dropped = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.stacks_dropped = 1; }));
+  EXPECT_FALSE(complete_with([](Ledger& l) { l.warp_records_dropped = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.scopes_forgotten = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.launches_seen = 5, l.kernel_records = 4; }));
   EXPECT_TRUE(complete_with([](Ledger& l) {

@@ -100,6 +100,7 @@ Status write_rows(const ws::Trace& trace, const capture::WarpPlace& place, forma
   if (!sink.status()) return sink.status();
   format::Ledger ledger;
   ledger.unknown.insert("collector_cpu_ns");
+  capture::account_for(launch, ledger);
   return log.close(launch.duration_ns, ledger);
 }
 

@@ -10,6 +10,7 @@
 
 #include "format/session_reader.hpp"
 #include "format/test_session.hpp"
+#include "format/verify.hpp"
 #include "format/warp_launch.hpp"
 #include "import/import_files.hpp"
 
@@ -98,6 +99,26 @@ TEST_F(WarpscopeDumpTest, IsKnownByItsEnding) {
   EXPECT_EQ(seen.starts, (std::vector<int64_t>{0, 64, 32, 128}));
   EXPECT_EQ(seen.durations, (std::vector<int64_t>{64, 256, 0, 0}));
   EXPECT_EQ(seen.endings, (std::vector<int64_t>{0, 0, 1, 2}));
+}
+
+TEST_F(WarpscopeDumpTest, LostRecordsAreLossesOfTheSession) {
+  std::vector<uint64_t> words = small_capture();
+  constexpr size_t kEntry = (1 + 2 * 8) + 16;  // the first lane's, behind the region and the header
+  words[kEntry] = 900;                         // when it began, ended, and what it was offered
+  words[kEntry + 2] = 1'400;
+  words[kEntry + 4] = 9;
+  words[kEntry + 6] = (uint64_t{1} << 48) | (uint64_t{1} << 49);
+  for (const uint64_t dropped : {0, 5}) {
+    words[kEntry + 5] = dropped;
+    const fs::path file = temp_.path() / ("lost" + std::to_string(dropped) + ".bin");
+    ASSERT_TRUE(ws::write_dump(words.data(), words.size(), file.string()));
+    const ImportOutcome outcome = import(file);
+    ASSERT_EQ(outcome.sessions.size(), 1u);
+    const format::VerifyResult result = format::verify_session(outcome.sessions[0].dir);
+    ASSERT_TRUE(result.ledger.has_value());
+    EXPECT_EQ(result.ledger->warp_records_dropped, dropped);
+    EXPECT_EQ(result.verdict == format::Verdict::Losses, dropped > 0);
+  }
 }
 
 TEST_F(WarpscopeDumpTest, AV1RegionAloneIsReadWhenToldSo) {

@@ -47,10 +47,14 @@ Json path_json(const WarpFigures& warp) {
 Json bottleneck_json(const WarpFigures& warp) {
   if (!warp.bottleneck) return {};
   Json json = Json::object();
-  json.set("group", warp.group_name(warp.bottleneck->group));
+  const std::vector<uint32_t>& groups = warp.bottleneck->groups;
+  json.set("group", groups.size() == 1 ? Json(warp.group_name(groups[0])) : Json());
+  json.set("groups", json_array(groups, [&](uint32_t group) { return warp.group_name(group); }));
   json.set("share", warp.bottleneck->share).set("is_by_path", warp.bottleneck->is_by_path);
   json.set("event", warp.event_name(warp.bottleneck->event));
-  return json.set("event_share", warp.bottleneck->event_share);
+  json.set("event_share", warp.bottleneck->event_share);
+  return json.set("gain", json_optional(warp.bottleneck->gain))
+      .set("error", warp.bottleneck->error);
 }
 
 Json balance_json(const analysis::SmBalance& balance) {

@@ -175,6 +175,7 @@ void write_ledger(Page& page, const SessionSummary& summary) {
   rows.if_counted("markers never closed", &Ledger::markers_unclosed);
   rows.if_counted("marker ends without start", &Ledger::markers_unmatched);
   rows.if_counted("stacks dropped", &Ledger::stacks_dropped);
+  rows.if_counted("warp records dropped", &Ledger::warp_records_dropped);
   rows.loss("scope events dropped", "scopes_dropped", &Ledger::scopes_dropped);
   rows.loss("scopes never closed", "scopes_unclosed", &Ledger::scopes_unclosed);
   rows.loss("scopes forgotten", "scopes_forgotten", &Ledger::scopes_forgotten);

@@ -98,16 +98,29 @@ void write_groups(Page& page, const WarpFigures& warp, size_t top) {
 
 std::string bottleneck_text(const WarpFigures& warp) {
   const analysis::WarpBottleneck& bottleneck = *warp.bottleneck;
-  const std::string& group = warp.group_name(bottleneck.group);
-  if (bottleneck.is_by_path) {
-    return fmt::format("{} limits it: {} of the critical path is its own, {} in {}.", group,
-                       format_percent(bottleneck.share), format_percent(bottleneck.event_share),
-                       warp.event_name(bottleneck.event));
+  const bool is_one = bottleneck.is_one();
+  const std::string groups = warp.group_names(bottleneck.groups);
+  const std::string error = format_percent(bottleneck.error);
+  if (!bottleneck.is_by_path) {
+    return fmt::format(
+        "{} {} of {} time. Which group waits for which is not known: the capture declares no flows "
+        "between events that were recorded.",
+        groups,
+        is_one ? fmt::format("is the busiest: it works for {}", format_percent(bottleneck.share))
+               : fmt::format("are the busiest, alike within {}: they work for up to {}", error,
+                             format_percent(bottleneck.share)),
+        is_one ? "its" : "their");
   }
-  return fmt::format(
-      "{} is the busiest: it works for {} of its time. Which group waits for which is not known: "
-      "the capture declares no flows between events that were recorded.",
-      group, format_percent(bottleneck.share));
+  std::string text =
+      fmt::format("{} {}: {} of the critical path is {}, {} in {}.", groups,
+                  is_one ? "limits it" : "limit it together, alike within " + error,
+                  format_percent(bottleneck.share), is_one ? "its own" : "theirs",
+                  format_percent(bottleneck.event_share), warp.event_name(bottleneck.event));
+  if (bottleneck.gain) {
+    text += fmt::format(" Making {} faster saves at most {}.", is_one ? "it" : "one of them",
+                        format_percent(*bottleneck.gain));
+  }
+  return text;
 }
 
 void write_path(Page& page, const WarpFigures& warp, size_t top) {

@@ -61,6 +61,18 @@ TEST(WarpSectionTest, NamesTheGroupThatWasSlowedDown) {
       has(text_of(profiled({.load_ns = 1'500, .has_flows = false})), "producer is the busiest"));
 }
 
+TEST(WarpSectionTest, BlamesNoneOfGroupsThatAreAlike) {
+  const std::string text = text_of(profiled({.consumers = 2}));
+  EXPECT_TRUE(has(text, "consumer 0 and consumer 1 limit it together")) << text;
+  EXPECT_FALSE(has(text, "limits it")) << text;
+  const TestReport report(profiled({.consumers = 2}));
+  const auto json = base::Json::parse(json_report(report.view()));
+  const base::Json& bottleneck = (*json)["warps"].items().at(0)["bottleneck"];
+  EXPECT_TRUE(bottleneck["group"].is_null());
+  EXPECT_EQ(bottleneck["groups"].items().size(), 2u);
+  EXPECT_LT(bottleneck["gain"].as_number(), 0.01);
+}
+
 TEST(WarpSectionTest, NothingOfSessionsWithoutOne) {
   TestSession session;
   session.kernel("gemm", 0, 100);

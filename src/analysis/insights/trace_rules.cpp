@@ -75,6 +75,7 @@ Losses losses_of(const format::Ledger& ledger) {
   losses.add(ledger.tracings_refused.value_or(0), "refused attempt to trace");
   losses.add(ledger.markers_dropped.value_or(0), "dropped marker");
   losses.add(ledger.stacks_dropped.value_or(0), "dropped stack");
+  losses.add(ledger.warp_records_dropped.value_or(0), "dropped warp record");
   losses.add(ledger.scopes_dropped, "dropped scope event");
   losses.add(ledger.scopes_forgotten, "forgotten scope");
   losses.add(ledger.samplers_stuck, "stuck sampler");

@@ -60,13 +60,9 @@ void add_evidence(const WarpFigures& capture, Insight& insight) {
   insight.evidence.push_back(std::move(evidence));
 }
 
-// The largest share of its time in which another group works: as short the kernel could become.
-double next_busiest(const WarpFigures& capture, uint32_t limiting) {
-  double most = 0;
-  for (const WarpGroupFigures& group : capture.times.groups) {
-    if (group.group != limiting) most = std::max(most, group.share(group.busy_ns));
-  }
-  return most;
+// What is missing may be what mattered.
+Confidence confidence_of(const WarpFigures& capture, Confidence of_complete) {
+  return capture.has_losses() ? Confidence::Low : of_complete;
 }
 
 }  // namespace
@@ -81,25 +77,34 @@ void find_warp_group_bound(const SessionView& view, std::vector<Insight>& found)
         bottleneck.share < limits.min_path_share) {
       continue;
     }
-    const double next = next_busiest(capture, bottleneck.group);
+    const bool is_one = bottleneck.is_one();
+    const std::string groups = capture.group_names(bottleneck.groups);
     Insight insight;
-    set_gain(insight, kernel.time_ns * std::max(0.0, bottleneck.share - next), view.wall_ns,
-             view.thresholds);
-    const std::string& group = capture.group_name(bottleneck.group);
-    insight.title = fmt::format("{} is limited by its group {} · {} of the critical path",
-                                label_of(capture), group, words::percent(bottleneck.share));
+    insight.title = fmt::format("{} is limited by its {} {}{} · {} of the critical path",
+                                label_of(capture), is_one ? "group" : "groups", groups,
+                                is_one ? "" : " together", words::percent(bottleneck.share));
     insight.detail = fmt::format(
-        "{} of the critical path is its {}; the next busiest group works for {} of its time",
-        words::percent(bottleneck.event_share), capture.event_name(bottleneck.event),
-        words::percent(next));
-    insight.advice = fmt::format(
-        "Make {} do less, or give a part of its work to a group that waits: other groups have "
-        "nothing to gain. More stages help only where both take turns.",
-        group);
-    insight.estimate =
-        "The kernel's time, times the share of the critical path of this group beyond the share of "
-        "time in which the next busiest works.";
-    insight.confidence = Confidence::Medium;
+        "{} of the critical path is {} {}; making {} faster saves at most {} of the kernel's time",
+        words::percent(bottleneck.event_share), is_one ? "its" : "their",
+        capture.event_name(bottleneck.event), is_one ? "it" : "one of them",
+        words::percent(*bottleneck.gain));
+    if (*bottleneck.gain > bottleneck.error) {
+      set_gain(insight, kernel.time_ns * *bottleneck.gain, view.wall_ns, view.thresholds);
+      insight.estimate =
+          "The kernel's time, less what its records give if this group took no time: then others "
+          "are the limit.";
+    } else {
+      insight.detail += ", within the error of " + words::percent(bottleneck.error);
+    }
+    insight.advice =
+        is_one ? fmt::format(
+                     "Make {} do less, or give a part of its work to a group that waits: "
+                     "other groups have nothing to gain. More stages help only where both "
+                     "take turns.",
+                     groups)
+               : "They take equally long, as far as records can tell: make each of them do less, "
+                 "or give a part of their work to a group that waits.";
+    insight.confidence = confidence_of(capture, Confidence::Medium);
     add_evidence(capture, insight);
     found.push_back(std::move(insight));
   }
@@ -123,7 +128,8 @@ void find_warp_bubbles(const SessionView& view, std::vector<Insight>& found) {
     const double of_path = capture.path.share(between_ns);
     if (share < limits.min_share || of_path < limits.min_path_share) continue;
     Insight insight;
-    set_gain(insight, kernel.time_ns * of_path, view.wall_ns, view.thresholds);
+    set_gain(insight, kernel.time_ns * std::min(of_path, capture.bubble_gain), view.wall_ns,
+             view.thresholds);
     insight.title = fmt::format("Bubbles in {} · {} of the critical path", label_of(capture),
                                 words::percent(of_path));
     const WarpGroupFigures& figures = capture.times.groups[group];
@@ -134,7 +140,9 @@ void find_warp_bubbles(const SessionView& view, std::vector<Insight>& found) {
         "Put events around what the group does there: code that nobody records looks the same. "
         "What remains is issue latency and loop overhead: unroll, or overlap it with the next "
         "iteration.";
-    insight.estimate = "The kernel's time, times the bubbles' share of the critical path.";
+    insight.estimate =
+        "The kernel's time, times the bubbles' share of the critical path, or less where it would "
+        "then be another that is as long.";
     insight.confidence = Confidence::Low;
     add_evidence(capture, insight);
     found.push_back(std::move(insight));

@@ -3,146 +3,18 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
-#include <span>
-#include <string>
-#include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "analysis/saturating.hpp"
+#include "analysis/warp/block_flow.hpp"
 
 namespace gpufl::analysis {
 namespace {
 
-// A stretch of a lane in which this span is the innermost one.
-struct Segment {
-  int64_t start = 0, end = 0;
-  size_t span = 0;  // of WarpCapture::spans
-};
-
-std::vector<Segment> flatten(const WarpCapture& capture, const WarpLane& lane) {
-  std::vector<Segment> segments;
-  std::vector<size_t> open;
-  int64_t now = lane.extent.start;
-  const auto advance = [&](int64_t until) {
-    if (until > now) segments.push_back({now, until, open.back()});
-    now = std::max(now, until);
-  };
-  const auto close_until = [&](int64_t time) {
-    for (; !open.empty() && capture.spans[open.back()].end <= time; open.pop_back()) {
-      advance(capture.spans[open.back()].end);
-    }
-  };
-  for (size_t i = lane.first; i < lane.last; ++i) {
-    const WarpSpan& span = capture.spans[i];
-    if (!span.is_range()) continue;
-    close_until(span.start);
-    if (!open.empty()) advance(span.start);
-    now = std::max(now, span.start);
-    open.push_back(i);
-  }
-  close_until(INT64_MAX);
-  return segments;
-}
-
-// Which events each event waits for.
-std::vector<std::vector<uint32_t>> sources_of(const WarpCapture& capture) {
-  std::unordered_map<std::string, std::vector<uint32_t>> by_name;
-  for (uint32_t event = 0; event < capture.events.size(); ++event) {
-    by_name[capture.events[event].name].push_back(event);
-  }
-  std::vector<std::vector<uint32_t>> sources(capture.events.size());
-  for (const auto& [source, target] : capture.launch.flows) {
-    const auto from = by_name.find(source), to = by_name.find(target);
-    if (from == by_name.end() || to == by_name.end()) continue;
-    for (const uint32_t event : to->second) {
-      sources[event].insert(sources[event].end(), from->second.begin(), from->second.end());
-    }
-  }
-  return sources;
-}
-
-struct Release {
-  size_t lane = 0;  // of WarpCapture::lanes
-  int64_t time = 0;
-};
-
-// The ends of those events of one block that others wait for.
-class Releases {
- public:
-  Releases(const WarpCapture& capture, const std::vector<std::vector<uint32_t>>& sources)
-      : capture_(capture), sources_(sources), is_source_(capture.events.size()) {
-    for (const auto& events : sources) {
-      for (const uint32_t event : events) is_source_[event] = true;
-    }
-    // Both stamps are late by up to a tick, and a record is made after what it tells of.
-    slack_ns_ = static_cast<int64_t>(2 * capture.span_error_ns());
-  }
-
-  void start_block(size_t first, size_t last) {
-    ends_.clear();
-    for (size_t lane = first; lane < last; ++lane) {
-      for (size_t i = capture_.lanes[lane].first; i < capture_.lanes[lane].last; ++i) {
-        const WarpSpan& span = capture_.spans[i];
-        if (!span.is_range() || !is_source_[span.event]) continue;
-        ends_.push_back({span.event, span.payload, span.end, lane});
-        ends_.push_back({span.event, kAnyPayload, span.end, lane});
-      }
-    }
-    std::sort(ends_.begin(), ends_.end());
-  }
-
-  // What ended this wait: the last end of what it waits for, in another lane.
-  std::optional<Release> find(const WarpSpan& wait, size_t lane) const {
-    std::optional<Release> latest;
-    const auto see = [&](uint32_t event, int64_t payload) {
-      const std::optional<Release> found = last_end(event, payload, wait.end + slack_ns_, lane);
-      if (found && (!latest || found->time > latest->time)) latest = found;
-    };
-    for (const uint32_t event : sources_[wait.event]) {
-      if (wait.payload == kNoPayload) {
-        see(event, kAnyPayload);
-      } else {
-        see(event, wait.payload);
-        see(event, kNoPayload);
-      }
-    }
-    return latest;
-  }
-
- private:
-  static constexpr int64_t kAnyPayload = -2;  // for waits that do not say which
-
-  struct End {
-    uint32_t event = 0;
-    int64_t payload = 0, time = 0;
-    size_t lane = 0;
-    auto operator<=>(const End&) const = default;
-  };
-
-  std::optional<Release> last_end(uint32_t event, int64_t payload, int64_t until,
-                                  size_t lane) const {
-    auto after = std::upper_bound(ends_.begin(), ends_.end(), End{event, payload, until, SIZE_MAX});
-    while (after != ends_.begin()) {
-      --after;
-      if (after->event != event || after->payload != payload) return std::nullopt;
-      if (after->lane != lane) return Release{after->lane, after->time};
-    }
-    return std::nullopt;
-  }
-
-  const WarpCapture& capture_;
-  const std::vector<std::vector<uint32_t>>& sources_;
-  std::vector<bool> is_source_;
-  int64_t slack_ns_ = 0;
-  std::vector<End> ends_;
-};
-
 class PathWalk {
  public:
   explicit PathWalk(const WarpCapture& capture)
-      : capture_(capture), sources_(sources_of(capture)), releases_(capture, sources_) {}
+      : capture_(capture), flow_(capture), group_ns_(capture.groups.size()) {}
 
   CriticalPath walk() {
     capture_.for_each_block([&](size_t first, size_t last) { walk_block(first, last); });
@@ -160,32 +32,29 @@ class PathWalk {
     if (length <= 0) return;
     int64_t& sum = lengths_[{capture_.lanes[lane_].group, event}];
     sum = saturating_add(sum, length);
+    int64_t& of_group = group_ns_[capture_.lanes[lane_].group];
+    of_group = saturating_add(of_group, length);
     path_.length_ns = saturating_add(path_.length_ns, length);
     now_ = from;
     jumps_without_progress_ = 0;
   }
 
   void walk_block(size_t first, size_t last) {
-    releases_.start_block(first, last);
-    segments_.clear();
-    int64_t begin = INT64_MAX;
+    flow_.start_block(first, last);
     now_ = INT64_MIN;
     for (size_t lane = first; lane < last; ++lane) {
-      segments_.push_back(flatten(capture_, capture_.lanes[lane]));
-      begin = std::min(begin, capture_.lanes[lane].extent.start);
-      if (capture_.lanes[lane].extent.end > now_) {
-        now_ = capture_.lanes[lane].extent.end;
-        lane_ = lane;
-      }
+      const int64_t end = capture_.lanes[lane].extent.end;
+      if (end > now_ || (end == now_ && group_ns(lane) < group_ns(lane_))) lane_ = lane;
+      now_ = std::max(now_, end);
     }
     jumps_without_progress_ = 0;
-    while (now_ > begin && step(segments_[lane_ - first], last - first)) {
+    while (now_ > flow_.begin() && step(flow_.segments(lane_))) {
     }
-    add(PathPart::kBetween, begin);  // until the lane's first record
+    add(PathPart::kBetween, flow_.begin());  // until the lane's first record
   }
 
   // False: the lane has nothing before now.
-  bool step(const std::vector<Segment>& segments, size_t lanes) {
+  bool step(const std::vector<Segment>& segments) {
     const auto after =
         std::lower_bound(segments.begin(), segments.end(), now_,
                          [](const Segment& segment, int64_t time) { return segment.start < time; });
@@ -196,30 +65,46 @@ class PathWalk {
       return true;
     }
     const WarpSpan& span = capture_.spans[segment.span];
-    if (capture_.events[span.event].is_wait && span.end == now_ && follow(span, lanes)) return true;
+    if (segment.end == now_ && flow_.ends_wait(segment) && follow(span)) return true;
     add(span.event, segment.start);
     return true;
   }
 
   // To the group that ended this wait, where it did wait for one.
-  bool follow(const WarpSpan& wait, size_t lanes) {
-    const std::optional<Release> release = releases_.find(wait, lane_);
-    if (!release) path_.unexplained += 1;
+  bool follow(const WarpSpan& wait) {
+    const std::vector<Release>& releases = flow_.releases_of(wait, lane_);
+    if (releases.empty()) {
+      path_.unexplained += 1;
+      return false;
+    }
+    const int64_t time = releases.front().time;
     // It had come before the wait began: what the wait took is its own.
-    if (!release || release->time <= wait.start) return false;
-    if (release->time >= now_ && jumps_without_progress_ >= lanes) return false;
+    if (time <= wait.start) return false;
+    const size_t lanes = flow_.last() - flow_.first();
+    if (time >= now_ && jumps_without_progress_ >= lanes) return false;
     path_.released += 1;
-    add(wait.event, release->time);
+    add(wait.event, time);
     jumps_without_progress_ += 1;
-    lane_ = release->lane;
+    lane_ = least_on_path(releases);
     return true;
   }
 
+  // Of those that ended it at the same time, the group that the path has least of: else all of it
+  // would be one's where several are alike.
+  size_t least_on_path(const std::vector<Release>& releases) const {
+    size_t lane = releases.front().lane;
+    for (const Release& release : releases) {
+      if (release.time != releases.front().time) break;
+      if (group_ns(release.lane) < group_ns(lane)) lane = release.lane;
+    }
+    return lane;
+  }
+  int64_t group_ns(size_t lane) const { return group_ns_[capture_.lanes[lane].group]; }
+
   const WarpCapture& capture_;
-  const std::vector<std::vector<uint32_t>> sources_;
-  Releases releases_;
-  std::vector<std::vector<Segment>> segments_;  // by lane of the block
+  BlockFlow flow_;
   std::map<std::pair<uint32_t, uint32_t>, int64_t> lengths_;
+  std::vector<int64_t> group_ns_;  // of the path so far
   CriticalPath path_;
   size_t lane_ = 0;
   int64_t now_ = 0;

@@ -22,8 +22,9 @@ struct Pipeline {
   int64_t stages = 4;
   int64_t consumers = 1;
   int64_t load_ns = 400, mma_ns = 1'000;
-  int64_t consumer_gap_ns = 0;  // after each mma, in which nothing is open
-  int64_t tick_ns = 1;          // to which stamps are cut
+  int64_t last_consumer_extra_ns = 0;  // its mma takes longer
+  int64_t consumer_gap_ns = 0;         // after each mma, in which nothing is open
+  int64_t tick_ns = 1;                 // to which stamps are cut
   bool has_payload = true;
   bool has_flows = true;
   int64_t sms = 2;
@@ -72,8 +73,9 @@ class PipelineSimulator {
         const auto group = static_cast<int64_t>(c + 1);
         const int64_t ready = std::max(now, full[i]);
         add(block, group, "wait_full", now, ready, stage + phase * 65'536);
-        add(block, group, "mma", ready, ready + pipe_.mma_ns, stage + phase * 65'536);
         now = ready + pipe_.mma_ns;
+        if (c + 1 == consumers.size()) now += pipe_.last_consumer_extra_ns;
+        add(block, group, "mma", ready, now, stage + phase * 65'536);
         empty[i] = std::max(empty[i], now);
         end = std::max(end, now);
         now += pipe_.consumer_gap_ns;

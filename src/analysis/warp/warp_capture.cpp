@@ -138,7 +138,9 @@ class CaptureBuilder {
 }  // namespace
 
 double WarpCapture::span_error_ns() const {
-  return static_cast<double>(launch.tick_ps + launch.event_cost_ps.value_or(0)) / 1e3;
+  return (static_cast<double>(launch.tick_ps) +
+          static_cast<double>(launch.event_cost_ps.value_or(0))) /
+         1e3;
 }
 
 void for_each_capture(const Tables& tables, const std::function<void(const WarpCapture&)>& visit) {

@@ -8,6 +8,7 @@
 #include "analysis/saturating.hpp"
 #include "analysis/selection.hpp"
 #include "analysis/warp/kernel_join.hpp"
+#include "analysis/warp/what_if.hpp"
 #include "symbols/demangle.hpp"
 
 namespace gpufl::analysis {
@@ -33,54 +34,39 @@ Figure<WarpKernel> joined_to(const WarpCapture& capture, const Tables& tables, u
   return kernel;
 }
 
-WarpBottleneck by_path(const WarpFigures& figures) {
-  const CriticalPath& path = figures.path;
-  WarpBottleneck found;
-  int64_t most = -1;
-  for (uint32_t group = 0; group < figures.groups.size(); ++group) {
-    const int64_t length = path.group_ns(group);
-    if (length <= most) continue;
-    most = length;
-    found.group = group;
-  }
-  found.share = path.share(most);
-  found.is_by_path = true;
-  const auto part = std::find_if(path.parts.begin(), path.parts.end(),
-                                 [&](const PathPart& each) { return each.group == found.group; });
-  found.event = part->event;
-  found.event_share = path.share(part->length_ns);
-  return found;
-}
-
-WarpBottleneck by_busy_share(const WarpFigures& figures) {
-  const auto& groups = figures.times.groups;
-  const auto busiest = std::max_element(groups.begin(), groups.end(),
-                                        [](const WarpGroupFigures& a, const WarpGroupFigures& b) {
-                                          return a.share(a.busy_ns) < b.share(b.busy_ns);
-                                        });
-  WarpBottleneck found;
-  found.group = busiest->group;
-  found.share = busiest->share(busiest->busy_ns);
-  found.event = PathPart::kBetween;
-  for (const WarpEventFigures& event : busiest->events) {
-    if (figures.events[event.event].is_wait) continue;
-    found.event = event.event;
-    found.event_share = busiest->share(event.duration_ns.total);
-    break;
-  }
-  return found;
-}
-
-std::optional<WarpBottleneck> bottleneck_of(const WarpFigures& figures) {
-  if (figures.path.length_ns == 0 || figures.path.parts.empty()) return std::nullopt;
-  const bool is_joined = figures.groups.size() == 1 || figures.path.released > 0;
-  return is_joined ? by_path(figures) : by_busy_share(figures);
+// What the critical path would be shorter by without the bubbles of all groups.
+double bubble_gain(const WarpCapture& capture, const CriticalPath& path) {
+  const bool has_any = std::any_of(path.parts.begin(), path.parts.end(), [](const PathPart& part) {
+    return part.event == PathPart::kBetween;
+  });
+  if (!has_any) return 0;
+  const WhatIf without{.has_no_bubbles = true};
+  const double length = lengths_if(capture, {&without, 1})[0];
+  return std::max(0.0, 1 - length / static_cast<double>(path.length_ns));
 }
 
 }  // namespace
 
 std::string WarpFigures::event_name(uint32_t event) const {
   return event == PathPart::kBetween ? "(between events)" : events[event].name;
+}
+
+bool WarpFigures::has_losses() const {
+  return !has_line || launch.dropped.value_or(0) > 0 || launch.full_lanes > 0 || unmatched > 0 ||
+         !launch.problems.empty() || launch.problems_left_out > 0;
+}
+
+std::string WarpFigures::group_names(const std::vector<uint32_t>& chosen) const {
+  constexpr size_t kMaxNames = 6;
+  const size_t named = chosen.size() > kMaxNames ? kMaxNames - 1 : chosen.size();
+  std::string names;
+  for (size_t i = 0; i < named; ++i) {
+    const bool is_last = i + 1 == chosen.size();
+    if (i > 0) names += is_last ? " and " : ", ";
+    names += group_name(chosen[i]);
+  }
+  if (named < chosen.size()) names += " and " + std::to_string(chosen.size() - named) + " more";
+  return names;
 }
 
 WarpFigures figures_of(const WarpCapture& capture) {
@@ -102,7 +88,8 @@ WarpFigures figures_of(const WarpCapture& capture) {
   }
   figures.times = group_times(capture);
   figures.path = critical_path(capture);
-  figures.bottleneck = bottleneck_of(figures);
+  figures.bottleneck = find_bottleneck(capture, figures.times, figures.path);
+  figures.bubble_gain = bubble_gain(capture, figures.path);
   figures.steady = steady_states(capture);
   figures.balance = sm_balance(capture);
   return figures;

@@ -9,6 +9,7 @@
 #include "analysis/analysis_options.hpp"
 #include "analysis/figure.hpp"
 #include "analysis/session_data.hpp"
+#include "analysis/warp/bottleneck.hpp"
 #include "analysis/warp/critical_path.hpp"
 #include "analysis/warp/group_time.hpp"
 #include "analysis/warp/sm_balance.hpp"
@@ -26,15 +27,6 @@ struct WarpKernel {
   int64_t worst_ns = 0;  // by how much the worst of them does
 };
 
-// What limits the launch: the group that makes up most of the critical path.
-struct WarpBottleneck {
-  uint32_t group = 0;
-  double share = 0;         // of the critical path; where groups cannot be joined, its busy share
-  bool is_by_path = false;  // of several groups that flows join; else it is the busiest
-  uint32_t event = 0;       // most of that: an event, or PathPart::kBetween
-  double event_share = 0;   // as `share`
-};
-
 struct WarpFigures {
   format::WarpLaunch launch;
   bool has_line = false;
@@ -49,10 +41,14 @@ struct WarpFigures {
   GroupTimes times;
   CriticalPath path;
   std::optional<WarpBottleneck> bottleneck;  // none: nothing was recorded
+  double bubble_gain = 0;  // of the critical path: what it would save if no group had bubbles
   std::vector<SteadyState> steady;
   Figure<SmBalance> balance;
 
+  // Whether something that the kernel did may be missing here.
+  bool has_losses() const;
   const std::string& group_name(uint32_t group) const { return groups[group].name; }
+  std::string group_names(const std::vector<uint32_t>& groups) const;  // "a, b and c"
   std::string event_name(uint32_t event) const;  // "(between events)" of PathPart::kBetween
 };
 

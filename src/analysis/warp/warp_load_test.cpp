@@ -53,7 +53,7 @@ TEST(WarpLoadTest, FiguresOfALogAreThoseOfWhatWasWritten) {
   EXPECT_EQ(loaded[0].spans, expected[0].spans);
   EXPECT_EQ(loaded[0].path.length_ns, expected[0].path.length_ns);
   EXPECT_EQ(loaded[0].times.groups[1].busy_ns, expected[0].times.groups[1].busy_ns);
-  EXPECT_EQ(loaded[0].group_name(loaded[0].bottleneck->group), "consumer");
+  EXPECT_EQ(loaded[0].group_names(loaded[0].bottleneck->groups), "consumer");
   EXPECT_TRUE(loaded[0].balance.is_known());
   EXPECT_FALSE(loaded[1].balance.is_known());  // 0 would be a multiprocessor
   const Batch& rows = session->tables.others.at(Kind::WarpSpan);
