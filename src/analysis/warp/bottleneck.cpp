@@ -2,6 +2,7 @@
 #include "analysis/warp/bottleneck.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -79,9 +80,10 @@ class Search {
     return std::find(groups.begin(), groups.end(), group) != groups.end();
   }
 
+  // What it works and is in bubbles, of the blocks' time.
   double own_share(uint32_t group) const {
     const WarpGroupFigures& figures = times_.groups[group];
-    return figures.share(figures.extent_ns - figures.wait_ns);
+    return path_.share(figures.extent_ns - figures.wait_ns);
   }
 
   // By how much a share of the path may be off: every range of the group by its error.
@@ -103,6 +105,7 @@ class Search {
     std::vector<WhatIf> cases;
     for (size_t i = 0; i < asked; ++i) cases.push_back({{by_own_time_[i]}});
     for (size_t count = 2; count <= by_own_time_.size() && cases.size() < 2 * asked; ++count) {
+      if (own_share(by_own_time_[count - 1]) < own_share(by_own_time_[0]) / 2) break;
       const bool is_like_next =
           count < by_own_time_.size() &&
           own_share(by_own_time_[count]) >= own_share(by_own_time_[count - 1]) - kAlike;
@@ -129,9 +132,17 @@ class Search {
         if (gains[i] > found.error) found.groups = cases[i].instant_groups;
       }
     }
-    // Not even all together: the time is in waits that nothing explains.
-    if (found.groups.empty()) found.groups = {path_.parts.front().group};
+    if (found.groups.empty()) add_like_path(found);
     std::sort(found.groups.begin(), found.groups.end());
+  }
+
+  // Waits that nothing explains hide what depends on what: the group that has most of the path, and
+  // those that are as busy.
+  void add_like_path(WarpBottleneck& found) const {
+    const double most = own_share(path_.parts.front().group);
+    for (const uint32_t group : by_own_time_) {
+      if (std::abs(own_share(group) - most) <= found.error) found.groups.push_back(group);
+    }
   }
 
   const WarpCapture& capture_;

@@ -117,6 +117,21 @@ TEST(CriticalPathTest, GroupsThatAreAlikeAreNamedTogether) {
             "consumer 0, consumer 1, consumer 2, consumer 3, consumer 4 and 26 more");
 }
 
+// Flows that say the wrong phase explain no wait: groups that wait are not named for that.
+TEST(CriticalPathTest, GroupsThatAreAlikeAreNamedTogetherWhereWaitsAreUnexplained) {
+  TestSession session;
+  add_pipeline(session, {.iterations = 600, .consumers = 2, .load_ns = 100});
+  format::Batch& rows = session.data.tables.others.at(format::Kind::WarpSpan);
+  const auto wait_empty = static_cast<int64_t>(session.name("wait_empty"));
+  for (size_t row = 0; row < rows.rows(); ++row) {
+    if (rows.at(format::warp_span_column::kEvent, row) != wait_empty) continue;
+    rows.mutable_column(format::warp_span_column::kPayload)[row] ^= 65'536;
+  }
+  const WarpFigures figures = warp_figures(session.finish()).at(0);
+  EXPECT_EQ(figures.group_names(figures.bottleneck->groups), "consumer 0 and consumer 1");
+  EXPECT_LE(*figures.bottleneck->gain, 0.01);
+}
+
 TEST(CriticalPathTest, OneOfSeveralThatIsSlowerIsNamedAlone) {
   for (const int64_t tick_ns : {1, 32}) {
     const WarpFigures figures = figures_of({.consumers = 3,
