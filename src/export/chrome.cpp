@@ -133,8 +133,7 @@ class SessionEvents {
 
   // Of write_tracks().
   void write_thread(const ThreadTrack& thread) {
-    const std::string name =
-        thread.thread == 0 ? "unknown thread" : "thread " + std::to_string(thread.thread);
+    const std::string name = thread.name();
     int64_t tid = thread.thread;
     for (size_t i = 0; i < thread.rows.size(); ++i) {
       if (i != 0) tid = free_tid_++;

@@ -37,9 +37,9 @@ class SessionTracks {
 
   // Of write_tracks().
   void write_thread(const ThreadTrack& thread) {
-    const std::string beside = "thread " + std::to_string(thread.thread) + ", overlapping";
+    const std::string beside = thread.name() + ", overlapping";
     for (size_t i = 0; i < thread.rows.size(); ++i) {
-      const uint64_t track = i == 0 ? thread_track(thread.thread) : new_track(process_, beside);
+      const uint64_t track = i == 0 ? thread_track(thread) : new_track(process_, beside);
       PerfettoSequence sequence(trace_, track, texts_);
       write_row(sequence, thread.rows[i],
                 [&](std::span<const Slice> group) { begin_on_thread(sequence, group); });
@@ -113,12 +113,12 @@ class SessionTracks {
     trace_.describe_track(track);
   }
 
-  uint64_t thread_track(int64_t thread) {
-    if (thread <= 0) return new_track(process_, "unknown thread");
+  uint64_t thread_track(const ThreadTrack& thread) {
+    if (thread.thread <= 0) return new_track(process_, thread.name());
     const uint64_t uuid = trace_.new_uuid();
     ProtoBuffer fields;
     fields.varint(1, static_cast<uint64_t>(pid_));
-    fields.varint(2, static_cast<uint64_t>(thread));
+    fields.varint(2, static_cast<uint64_t>(thread.thread));
     ProtoBuffer track = descriptor(uuid, process_, {});
     track.message(kThread, fields);
     trace_.describe_track(track);

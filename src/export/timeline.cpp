@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/saturating.hpp"
+#include "analysis/selection.hpp"
 #include "format/columns.hpp"
 
 namespace gpufl::exporting {
@@ -147,6 +148,7 @@ class ThreadSlices {
     for (const analysis::Caller& caller : tables.callers) {
       thread_of_caller_.push_back(index_of(caller.thread));
     }
+    make_room(tables);
     add_scopes(tables.scopes);
     add_markers(tables.markers);
     add_spans(tables.api_calls, SliceKind::ApiCall);
@@ -177,6 +179,14 @@ class ThreadSlices {
       slices_.emplace_back();
     }
     return known->second;
+  }
+  // For a call behind each row of work: lists that grow have to be there twice for a while.
+  void make_room(const Tables& tables) {
+    std::vector<size_t> calls(slices_.size());
+    for (const Work* const work : analysis::work_tables(tables)) {
+      for (const uint32_t caller : work->caller) ++calls[thread_of_caller_[caller]];
+    }
+    for (size_t i = 0; i < calls.size(); ++i) slices_[i].reserve(calls[i]);
   }
   SliceRow& row_of(const Work& work, uint32_t row) {
     return slices_[work.caller.empty() ? index_of(0) : thread_of_caller_[work.caller[row]]];
@@ -219,6 +229,11 @@ class ThreadSlices {
 std::vector<StreamTrack> stream_tracks(const Tables& tables) {
   const size_t unknown = tables.lanes.size();  // where no lane is told
   std::vector<SliceRow> work(unknown + 1), graphs(unknown + 1);
+  std::vector<size_t> rows_of_lane(unknown + 1);
+  for (const Work* const table : analysis::work_tables(tables)) {
+    for (const uint32_t lane : table->lane) ++rows_of_lane[lane];
+  }
+  for (size_t lane = 0; lane < unknown; ++lane) work[lane].reserve(rows_of_lane[lane]);
   const auto add = [&](const Work& rows, SliceKind kind, std::vector<SliceRow>& to) {
     for (uint32_t row = 0; row < rows.rows(); ++row) {
       to[rows.lane.empty() ? unknown : rows.lane[row]].push_back(

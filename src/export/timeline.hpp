@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "analysis/tables.hpp"
@@ -51,8 +52,11 @@ struct Slice {
 using SliceRow = std::vector<Slice>;  // by start
 
 struct ThreadTrack {
-  int64_t thread = 0;
+  int64_t thread = 0;  // 0: the log does not say which
   std::vector<SliceRow> rows;
+  std::string name() const {
+    return thread == 0 ? "unknown thread" : "thread " + std::to_string(thread);
+  }
 };
 struct StreamTrack {
   analysis::Lane lane;

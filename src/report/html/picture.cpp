@@ -51,7 +51,11 @@ class PictureBuilder {
       const auto add_track = [&](const std::string& name, const std::vector<SliceRow>& rows) {
         PictureTrack track{group, name, {}};
         for (const SliceRow& row : rows) {
-          add_rows(chosen_of(row, session.tables, selection), texts, track);
+          if (selection.is_all()) {
+            add_rows(row, texts, track);
+          } else {
+            add_rows(chosen_of(row, session.tables, selection), texts, track);
+          }
         }
         if (!track.rows.empty()) picture_.tracks.push_back(std::move(track));
       };
@@ -70,27 +74,17 @@ class PictureBuilder {
       }
     }
     for (const auto& thread : timeline.threads) {
-      PictureTrack track{process, "thread " + std::to_string(thread.thread), {}};
+      PictureTrack track{process, thread.name(), {}};
       for (const SliceRow& row : thread.rows) add_rows(row, texts, track);
       picture_.tracks.push_back(std::move(track));
-    }
-  }
-
-  static const analysis::Work& work_of(const analysis::Tables& tables, SliceKind kind) {
-    switch (kind) {
-      case SliceKind::Copy: return tables.copies;
-      case SliceKind::Fill: return tables.fills;
-      case SliceKind::Graph: return tables.graphs;
-      default: return tables.kernels;
     }
   }
 
   // What a stream ran of what is asked for.
   static SliceRow chosen_of(SliceRow row, const analysis::Tables& tables,
                             const analysis::Selection& selection) {
-    if (selection.is_all()) return row;
     std::erase_if(row, [&](const Slice& slice) {
-      return !selection.includes(work_of(tables, slice.kind), slice.row);
+      return !selection.includes(*exporting::work_of(tables, slice.kind), slice.row);
     });
     return row;
   }

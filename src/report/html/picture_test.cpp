@@ -47,6 +47,15 @@ TEST(PictureTest, EverySliceIsABlockWhereThereIsRoom) {
   EXPECT_EQ(picture.texts[picture.tracks[0].rows.at(0).at(0).text].label, "gemm");
 }
 
+TEST(PictureTest, NoThreadIsCalledZero) {
+  TestSession session;
+  session.kernel("gemm", 150, 50, {.thread = 0});
+  session.wait(3, 300, 10, {.thread = 0});
+  const Picture picture = make_picture(run_of(session), 1000);
+  ASSERT_EQ(picture.tracks.size(), 2u);
+  EXPECT_EQ(picture.tracks[1].name, "unknown thread");
+}
+
 TEST(PictureTest, TooManyAreMergedAndNoneIsLost) {
   TestSession session;
   for (int64_t i = 0; i < 5000; ++i) {
