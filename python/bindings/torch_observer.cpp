@@ -1,119 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "torch_observer.hpp"
 
-#include <dlfcn.h>
-#include <pthread.h>
-
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string_view>
+#include <utility>
 
 #include <nvtx3/nvToolsExt.h>
+
+#include "torch_layout.hpp"
 
 namespace gpufl::python::torch_observer {
 namespace {
 
-// --- What PyTorch declares in ATen/record_function.h
-
-struct RecordFunction;  // read by PyTorch's own functions, but for one word
-
-// at::ObserverContext: owned by PyTorch, from a start callback to the end one. Ours are constants.
-struct Context {
-  virtual ~Context() = default;
-  static void operator delete(void* /*constant*/) {}
-};
-
-using StartCallback = std::unique_ptr<Context> (*)(const RecordFunction&);
-using EndCallback = void (*)(const RecordFunction&, Context*);
-
-// at::RecordFunctionCallback. PyTorch has as many scopes as it has kinds, and then three flags that
-// are to be false: all that follows the kinds which are wanted is.
-struct Callback {
-  StartCallback start;
-  EndCallback end;
-  double sampling_probability = 1.0;
-  std::array<bool, 40> scopes{};
-};
-
-enum Kind : size_t { kFunction = 0, kBackwardFunction = 1, kUserScope = 7 };
-
-struct Torch {
-  uint64_t (*add_global_callback)(Callback) = nullptr;
-  void (*remove_callback)(uint64_t handle) = nullptr;
-  const char* (*name)(const RecordFunction*) = nullptr;
-  uint64_t (*next_sequence_number)() = nullptr;  // that the thread's next node will have
-};
-
-constinit Torch g_torch;
-
-template <typename Function>
-bool find(void* library, const char* symbol, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, symbol));
-  return function != nullptr;
-}
-
-std::string find_torch() {
-  void* library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) return "libtorch_cpu.so is not loaded";
-  Torch found;
-  const bool is_complete =
-      find(library, "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE",
-           found.add_global_callback) &&
-      find(library, "_ZN2at14removeCallbackEm", found.remove_callback) &&
-      find(library, "_ZNK2at14RecordFunction4nameEv", found.name) &&
-      find(library, "_ZN2at15sequence_number4peekEv", found.next_sequence_number);
-  // The library stays loaded: its functions are called from now on.
-  if (!is_complete) return "this version of PyTorch has other callbacks than those known here";
-  g_torch = found;
-  return {};
-}
-
-// --- Where a RecordFunction holds its sequence number
-
-constexpr size_t kMaxWords = 64;
-constexpr int kMinProbes = 8;
-
-// Words of a RecordFunction that were the expected number each time; the object lies on the stack
-// of the thread that runs the operator, with the frames of its callers behind.
-struct Probe {
-  pthread_t thread{};
-  int count = 0;
-  std::array<bool, kMaxWords> is_candidate{};
-};
-constinit Probe g_probe;
-constinit size_t g_sequence_word = kMaxWords;  // kMaxWords: not known
-
-int64_t word_of(const RecordFunction& function, size_t word) {
-  int64_t value = 0;
-  std::memcpy(&value, reinterpret_cast<const char*>(&function) + word * sizeof(value),
-              sizeof(value));
-  return value;
-}
-
-std::unique_ptr<Context> probe(const RecordFunction& function) {
-  if (pthread_equal(g_probe.thread, pthread_self()) == 0) return nullptr;
-  if (std::string_view(g_torch.name(&function)) != "aten::neg") return nullptr;
-  const auto expected = static_cast<int64_t>(g_torch.next_sequence_number());
-  // The operator is told again below autograd, where it has no number.
-  bool has_number = false;
-  for (size_t i = 0; i < kMaxWords; ++i) has_number |= word_of(function, i) == expected;
-  if (!has_number) return nullptr;
-  ++g_probe.count;
-  for (size_t i = 0; i < kMaxWords; ++i) {
-    g_probe.is_candidate[i] &= word_of(function, i) == expected;
-  }
-  return nullptr;
-}
-
-uint64_t add_callback(Kind kind, StartCallback start, EndCallback end) {
-  Callback callback{start, end};
-  callback.scopes[kind] = true;
-  return g_torch.add_global_callback(callback);
-}
-
-// --- Ranges
+using namespace torch_layout;
 
 nvtxDomainHandle_t op_domain() {
   static const nvtxDomainHandle_t domain = nvtxDomainCreateA("torch.op");
@@ -124,20 +28,90 @@ nvtxDomainHandle_t module_domain() {
   return domain;
 }
 
-nvtxEventAttributes_t attributes_of(const char* name) {
+struct Name {
+  const char* text;
+  nvtxStringHandle_t registered = nullptr;  // what NVTX calls the text; null: nothing
+};
+
+nvtxEventAttributes_t attributes_of(const Name& name) {
   nvtxEventAttributes_t attributes{};
   attributes.version = NVTX_VERSION;
   attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-  attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
-  attributes.message.ascii = name;
+  if (name.registered != nullptr) {
+    attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    attributes.message.registered = name.registered;
+  } else {
+    attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    attributes.message.ascii = name.text;
+  }
   return attributes;
 }
 
-constexpr int64_t kNoSequence = -1;
+// An operator of the dispatcher, whose name has a namespace and stays where it is for as long as
+// the operator is there.
+struct KnownOperator {
+  const char* name;
+  nvtxStringHandle_t registered;
+  std::array<char, 48> text;
 
-void push_op(OpCategory category, const char* name, int64_t sequence) {
+  // A name that was forgotten may have left its place to another.
+  bool is(const char* wanted) const {
+    return name == wanted && std::strncmp(text.data(), wanted, text.size()) == 0;
+  }
+};
+
+// Operators by where their names lie. What is in it stays: NVTX keeps what is registered for ever,
+// so there is room for a few names that somebody makes up, too.
+class KnownOperators {
+ public:
+  // Null: not known.
+  const KnownOperator* find(const char* name) const {
+    for (size_t i = 0; i < kTries; ++i) {
+      const KnownOperator* known = place(name, i).load(std::memory_order_acquire);
+      if (known == nullptr) return nullptr;
+      if (known->is(name)) return known;
+    }
+    return nullptr;
+  }
+  void add(const char* name) {
+    const size_t length = std::strlen(name);
+    if (length >= sizeof(KnownOperator::text)) return;
+    for (size_t i = 0; i < kTries; ++i) {
+      if (place(name, i).load(std::memory_order_relaxed) != nullptr) continue;
+      auto* known = new (std::nothrow) KnownOperator{name, nullptr, {}};
+      if (known == nullptr) return;
+      std::memcpy(known->text.data(), name, length);
+      known->registered = nvtxDomainRegisterStringA(op_domain(), name);
+      const KnownOperator* none = nullptr;
+      if (!place(name, i).compare_exchange_strong(none, known, std::memory_order_release)) {
+        delete known;
+      }
+      return;
+    }
+  }
+
+ private:
+  static constexpr size_t kTries = 4;
+  static constexpr int kLog2Places = 11;
+  using Place = std::atomic<const KnownOperator*>;
+
+  const Place& place(const char* name, size_t i) const {
+    const uint64_t hash = reinterpret_cast<uintptr_t>(name) * 0x9e3779b97f4a7c15u;
+    return places_[((hash >> (64 - kLog2Places)) + i) % places_.size()];
+  }
+  Place& place(const char* name, size_t i) {
+    return const_cast<Place&>(std::as_const(*this).place(name, i));
+  }
+
+  std::array<Place, size_t{1} << kLog2Places> places_{};
+};
+constinit KnownOperators g_known_operators;
+
+// `thread` is the one that makes nodes, or has made the node: PyTorch's number of it.
+void push_op(OpCategory category, const Name& name, int64_t sequence, uint64_t thread) {
   nvtxEventAttributes_t attributes = attributes_of(name);
-  attributes.category = static_cast<uint32_t>(category);
+  attributes.category = static_cast<uint32_t>(category) | static_cast<uint32_t>(thread)
+                                                              << kThreadShift;
   if (sequence != kNoSequence) {
     attributes.payloadType = NVTX_PAYLOAD_TYPE_INT64;
     attributes.payload.llValue = sequence;
@@ -146,104 +120,105 @@ void push_op(OpCategory category, const char* name, int64_t sequence) {
 }
 
 // What is inside an operator is PyTorch's own business: operators that the program did not call.
-thread_local uint32_t t_operators = 0;
+// Initial-exec: no call of the dynamic linker, for a few bytes.
+__attribute__((tls_model("initial-exec"))) constinit thread_local bool t_is_in_operator = false;
+__attribute__((tls_model("initial-exec"))) constinit thread_local bool t_is_muted = false;
+
+constinit std::atomic<bool> g_is_attached{false};
 
 Context g_open_context;      // a range, in which others are told
-Context g_operator_context;  // a range that counts in t_operators
+Context g_operator_context;  // one that hides what is inside
 
-std::unique_ptr<Context> begin(OpCategory category, const char* name, int64_t sequence,
-                               bool hides) {
-  push_op(category, name, sequence);
-  if (hides) ++t_operators;
-  return std::unique_ptr<Context>(hides ? &g_operator_context : &g_open_context);
+std::unique_ptr<Context> begin_function(const RecordFunction& function);
+
+std::unique_ptr<Context> begin(OpCategory category, const Name& name, int64_t sequence,
+                               uint64_t thread, bool hides) {
+  push_op(category, name, sequence, thread);
+  if (!hides) return std::unique_ptr<Context>(&g_open_context);
+  t_is_in_operator = true;
+  t_is_muted = mute_operators(begin_function);
+  return std::unique_ptr<Context>(&g_operator_context);
 }
 
 void end(const RecordFunction& /*function*/, Context* context) {
   if (context == nullptr) return;
-  if (context == &g_operator_context && t_operators > 0) --t_operators;
+  if (context == &g_operator_context) {
+    t_is_in_operator = false;
+    // Detached meanwhile: PyTorch may have emptied the list itself.
+    if (t_is_muted && g_is_attached.load(std::memory_order_relaxed)) {
+      unmute_operators(begin_function);
+    }
+    t_is_muted = false;
+  }
   nvtxDomainRangePop(op_domain());
 }
 
-// The dispatcher's operators have a namespace. Others are functions written in Python, which call
-// operators from lines of their own.
+// Those without a namespace are functions written in Python, which call operators from lines of
+// their own.
 std::unique_ptr<Context> begin_function(const RecordFunction& function) {
   constexpr std::string_view kEngine = "autograd::engine::";  // the engine's own, around a node
-  if (t_operators > 0) return nullptr;
+  if (t_is_in_operator) return nullptr;
   const char* name = g_torch.name(&function);
-  if (std::strncmp(name, kEngine.data(), kEngine.size()) == 0) return nullptr;
   // A number that the next operator has as well has made no node.
   const auto sequence = static_cast<int64_t>(g_torch.next_sequence_number());
-  return begin(OpCategory::Operator, name, sequence, std::strstr(name, "::") != nullptr);
+  const uint64_t thread = g_torch.this_thread();
+  if (const KnownOperator* known = g_known_operators.find(name)) {
+    return begin(OpCategory::Operator, {name, known->registered}, sequence, thread, true);
+  }
+  if (std::strncmp(name, kEngine.data(), kEngine.size()) == 0) return nullptr;
+  const bool is_operator = std::strstr(name, "::") != nullptr;
+  if (is_operator) g_known_operators.add(name);
+  return begin(OpCategory::Operator, {name}, sequence, thread, is_operator);
 }
 
 // Nodes written in Python are called as their class, and PyTorch's own have a number at the end or
 // a namespace.
 std::unique_ptr<Context> begin_backward(const RecordFunction& function) {
-  if (t_operators > 0) return nullptr;
+  if (t_is_in_operator) return nullptr;
   const char* name = g_torch.name(&function);
   const size_t length = std::strlen(name);
   const bool has_digit = length > 0 && name[length - 1] >= '0' && name[length - 1] <= '9';
-  const int64_t sequence =
-      g_sequence_word < kMaxWords ? word_of(function, g_sequence_word) : kNoSequence;
-  return begin(OpCategory::Backward, name, sequence,
+  return begin(OpCategory::Backward, {name}, sequence_of(function), forward_thread_of(function),
                has_digit || std::strstr(name, "::") != nullptr);
 }
 
 std::unique_ptr<Context> begin_section(const RecordFunction& function) {
-  if (t_operators > 0) return nullptr;
-  return begin(OpCategory::Section, g_torch.name(&function), kNoSequence, false);
+  if (t_is_in_operator) return nullptr;
+  return begin(OpCategory::Section, {g_torch.name(&function)}, kNoSequence, 0, false);
 }
 
 constinit std::array<uint64_t, 3> g_handles{};
-constinit bool g_is_attached = false;
 
 }  // namespace
 
-std::string prepare(void (*run)(void*), void* argument) {
-  if (g_sequence_word < kMaxWords) return {};
-  if (std::string error = find_torch(); !error.empty()) return error;
-  g_probe = {};
-  g_probe.thread = pthread_self();
-  g_probe.is_candidate.fill(true);
-  const uint64_t handle = add_callback(kFunction, probe, nullptr);
-  try {
-    run(argument);
-  } catch (...) {
-    g_torch.remove_callback(handle);
-    throw;
-  }
-  g_torch.remove_callback(handle);
-  if (g_probe.count < kMinProbes) return "PyTorch told nothing of operators that ran";
-  for (size_t i = kMaxWords; i-- > 0;) {
-    if (g_probe.is_candidate[i]) g_sequence_word = i;
-  }
-  return g_sequence_word < kMaxWords ? "" : "PyTorch's operators have no sequence number";
-}
+std::string prepare(void (*run)(void*), void* argument) { return learn(run, argument); }
 
 void attach() {
   if (g_is_attached) return;
   op_domain();
   module_domain();
+  g_is_attached = true;
   g_handles = {add_callback(kFunction, begin_function, end),
                add_callback(kBackwardFunction, begin_backward, end),
                add_callback(kUserScope, begin_section, end)};
-  g_is_attached = true;
 }
 
 void detach() {
   if (!g_is_attached) return;
-  for (const uint64_t handle : g_handles) g_torch.remove_callback(handle);
   g_is_attached = false;
+  for (const uint64_t handle : g_handles) g_torch.remove_callback(handle);
 }
 
 void push_module(const char* path) noexcept {
-  const nvtxEventAttributes_t attributes = attributes_of(path);
+  const nvtxEventAttributes_t attributes = attributes_of({path});
   nvtxDomainRangePushEx(module_domain(), &attributes);
 }
 
 void pop_module() noexcept { nvtxDomainRangePop(module_domain()); }
 
-void push_section(const char* name) noexcept { push_op(OpCategory::Section, name, kNoSequence); }
+void push_section(const char* name) noexcept {
+  push_op(OpCategory::Section, {name}, kNoSequence, 0);
+}
 
 void pop_section() noexcept { nvtxDomainRangePop(op_domain()); }
 

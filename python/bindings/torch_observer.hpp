@@ -13,12 +13,13 @@
 // program's threads; everything else by one thread at a time, with the GIL.
 namespace gpufl::python::torch_observer {
 
-// The `category` of ranges in "torch.op".
+// The `category` of ranges in "torch.op": one of these, and from bit kThreadShift on PyTorch's
+// number of the thread that makes nodes in it, or has made the node. 0: not known.
 enum class OpCategory : unsigned { Operator = 1, Backward = 2, Section = 3 };
+inline constexpr unsigned kThreadShift = 8;
 
-// Looks for PyTorch and learns where a RecordFunction holds its sequence number: `run` runs a few
-// operators that need gradients, on this thread. Empty: ready for attach(). Otherwise a sentence
-// that says why not.
+// Looks for PyTorch and learns how it tells of operators, from those that `run` runs: see
+// torch_layout.hpp. Empty: ready for attach(). Otherwise a sentence that says why not.
 std::string prepare(void (*run)(void*), void* argument);
 // Ranges from here on, on all threads. Nothing where that is so already. After prepare().
 void attach();

@@ -309,6 +309,49 @@ with session():
     assert exp["thread"].nunique() == 4
 
 
+def test_pytorchs_profiler_inside_sees_what_it_sees_without_labels():
+    session, _, printed = run_labelled("""
+def work():
+    nn.functional.linear(torch.ones(2, 2), torch.ones(2, 2), torch.ones(2)).relu()
+def seen():
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        work()
+    return sorted((event.key, event.count) for event in profile.key_averages())
+without = seen()
+with session():
+    gpufl.torch.attach()
+    work()
+    assert seen() == without
+    work()
+print(dict(without)["aten::addmm"])
+""")
+    assert printed.split() == ["1"], "an operator inside of aten::linear"
+    names = list(ops(session)["name"])
+    assert names.count("aten::relu") == 3
+    assert "aten::addmm" not in names
+
+
+def test_detached_inside_of_an_operator():
+    session, _, _ = run_labelled("""
+@torch.library.custom_op("demo::stop", mutates_args=())
+def stop(x: torch.Tensor) -> torch.Tensor:
+    gpufl.torch.detach()
+    return x.sin()
+with session():
+    gpufl.torch.attach()
+    torch.ops.demo.stop(torch.ones(1))
+    torch.ones(1).cos()
+    gpufl.torch.attach()
+    torch.ones(1).tan()
+""")
+    names = set(session.markers["name"])
+    assert {"demo::stop", "aten::tan"} <= names
+    assert not {"aten::sin", "aten::cos"} & names
+    (ledger,) = events(pathlib.Path("logs"), "ledger")
+    assert ledger["markers_unclosed"] == 0
+    assert ledger["markers_unmatched"] == 0
+
+
 needs_standin = pytest.mark.skipif(not STANDIN, reason="STANDIN_CUPTI names no library")
 
 
@@ -347,6 +390,37 @@ with session():
 
     bare = kernels[kernels["name"] == "bare_kernel"]
     assert bare[["op", "module", "line", "backward"]].isna().all(axis=None)
+
+
+@needs_standin
+def test_threads_that_train_at_once_have_their_own_forward_operators():
+    session, _, _ = run_labelled(
+        """
+together = threading.Barrier(2)
+def work(number):
+    for _ in range(3):
+        with gpufl.Scope(f"forward {number}"):
+            y = scale(torch.ones(2, requires_grad=True))
+        together.wait()  # nodes of both have the same numbers
+        with gpufl.Scope(f"backward {number}"):
+            y.sum().backward()
+        together.wait()
+with session():
+    gpufl.torch.attach()
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+""",
+        operators=True,
+    )
+    kernels = session.kernels
+    backward = kernels[kernels["name"] == "scale_back_kernel"]
+    assert len(backward) == 6
+    assert set(backward["forward_op"]) == {"demo::scale"}
+    for _, kernel in backward.iterrows():
+        assert kernel["forward_scope"] == kernel["scope"].replace("backward", "forward")
 
 
 @needs_standin

@@ -14,14 +14,13 @@ namespace {
 
 constexpr std::string_view kOpDomain = "torch.op";
 constexpr std::string_view kModuleDomain = "torch.module";
-// `category` of ranges in kOpDomain.
+// The lowest byte of `category` of ranges in kOpDomain.
 constexpr int64_t kOperator = 1, kBackward = 2;
+int64_t kind_of(int64_t category) { return category & 0xff; }
+// The rest: the framework's number of the thread that makes nodes, or has made the node. 0:
+// unknown.
+int64_t maker_thread_of(int64_t category) { return category >> 8; }
 constexpr auto kPushPop = static_cast<uint8_t>(format::MarkerShape::PushPop);
-
-int64_t call_time(const Work& work, size_t row) {
-  const bool has_call = !work.api_start.empty() && work.api_start[row] != kNoTime;
-  return has_call ? work.api_start[row] : work.start[row];
-}
 
 }  // namespace
 
@@ -89,28 +88,32 @@ const FrameworkOps::Range* FrameworkOps::find(const RangesOfThread& threads, int
 void FrameworkOps::find_makers() {
   const Markers& markers = tables_.markers;
   for (const auto& [thread, ranges] : ops_) {
-    std::vector<Maker> makers;
     for (const Range& range : ranges) {
       const double number = markers.payload[range.row];
-      if (markers.category[range.row] != kOperator || !(number >= 0 && number < 0x1p53)) continue;
+      const int64_t category = markers.category[range.row];
+      if (kind_of(category) != kOperator || !(number >= 0 && number < 0x1p53)) continue;
       const auto first = static_cast<int64_t>(number);
+      std::vector<Maker>& makers = makers_[{thread, maker_thread_of(category)}];
       if (!makers.empty()) {
         makers.back().end_node = first;
         if (makers.back().first_node >= first) makers.pop_back();
       }
       makers.push_back({first, INT64_MAX, range.row});
     }
-    // Nobody comes after the last one: it has at least the node of its own number.
-    if (!makers.empty()) makers.back().end_node = makers.back().first_node + 1;
-    if (makers.size() > 1) makers_.emplace(thread, std::move(makers));
   }
+  std::erase_if(makers_, [](const auto& entry) { return entry.second.size() < 2; });
+  // Nobody comes after the last one: it has at least the node of its own number.
+  for (auto& [thread, makers] : makers_) makers.back().end_node = makers.back().first_node + 1;
 }
 
-// Threads count for themselves: where two have made a node of that number, nobody can tell.
+// Threads count for themselves. Where it is not known which made the node, and two have made one of
+// that number, nobody can tell.
 uint32_t FrameworkOps::maker_of(uint32_t backward_row) const {
   const double number = tables_.markers.payload[backward_row];
+  const int64_t maker_thread = maker_thread_of(tables_.markers.category[backward_row]);
   uint32_t maker = kNoRow;
-  for (const auto& [thread, makers] : makers_) {
+  for (const auto& [threads, makers] : makers_) {
+    if (maker_thread != 0 && threads.second != maker_thread) continue;
     const auto later = std::upper_bound(
         makers.begin(), makers.end(), number,
         [](double node, const Maker& one) { return node < static_cast<double>(one.first_node); });
@@ -131,7 +134,7 @@ void FrameworkOps::lead_back() {
   for (auto& [thread, ranges] : ops_) {
     uint32_t forward = kNoRow;
     for (Range& range : ranges) {
-      const bool is_numbered_node = tables_.markers.category[range.row] == kBackward &&
+      const bool is_numbered_node = kind_of(tables_.markers.category[range.row]) == kBackward &&
                                     !std::isnan(tables_.markers.payload[range.row]);
       if (is_numbered_node) forward = maker_of(range.row);
       range.forward = forward;
@@ -154,7 +157,7 @@ void FrameworkOps::take_from_forward(uint32_t forward_row, FrameworkLabel& label
 FrameworkLabel FrameworkOps::at(const Work& work, size_t row) const {
   const Markers& markers = tables_.markers;
   const int64_t thread = tables_.callers[work.caller[row]].thread;
-  const int64_t time_ns = call_time(work, row);
+  const int64_t time_ns = work.asked_at(row);
   FrameworkLabel label;
   if (const Range* module = find(modules_, thread, time_ns)) {
     label.module = markers.name[module->row];
@@ -166,7 +169,7 @@ FrameworkLabel FrameworkOps::at(const Work& work, size_t row) const {
   const uint32_t latest = latest_at(ranges, time_ns);
   const uint32_t innermost = open_at(ranges, latest, time_ns);
   uint32_t node = innermost;
-  while (node != kNone && markers.category[ranges[node].row] != kBackward) {
+  while (node != kNone && kind_of(markers.category[ranges[node].row]) != kBackward) {
     node = ranges[node].outer;
   }
   if (innermost != kNone) {
@@ -178,7 +181,7 @@ FrameworkLabel FrameworkOps::at(const Work& work, size_t row) const {
   if (node == kNone && python_threads_.count(thread) == 0) node = latest;
   if (node == kNone) return label;
   const uint32_t forward = ranges[node].forward;
-  label.is_backward = forward != kNoRow || markers.category[ranges[node].row] == kBackward;
+  label.is_backward = forward != kNoRow || kind_of(markers.category[ranges[node].row]) == kBackward;
   if (forward != kNoRow) take_from_forward(forward, label);
   return label;
 }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "analysis/session_data.hpp"
@@ -44,7 +46,7 @@ class FrameworkOps {
   };
   using Ranges = std::vector<Range>;
   using RangesOfThread = std::unordered_map<int64_t, Ranges>;
-  // The forward operators of one thread that made nodes, by the number of the first.
+  // A forward operator that made nodes.
   struct Maker {
     int64_t first_node, end_node;
     uint32_t row;
@@ -68,7 +70,8 @@ class FrameworkOps {
   const Tables& tables_;
   RangesOfThread ops_, modules_, scopes_;
   std::unordered_set<int64_t> python_threads_;
-  std::unordered_map<int64_t, std::vector<Maker>> makers_;
+  // By thread and the framework's number of it, which no other thread has; in the order of nodes.
+  std::map<std::pair<int64_t, int64_t>, std::vector<Maker>> makers_;
 };
 
 }  // namespace gpufl::analysis

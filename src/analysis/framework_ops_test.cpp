@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 
 #include "analysis/test_tables.hpp"
 
@@ -126,6 +127,27 @@ TEST_F(FrameworkOpsTest, ANodeThatTwoThreadsCouldHaveMadeIsNobodys) {
   op("aten::sum", 210, 220, 6, 20, kOther);
   backward("ReluBackward0", 400, 450, 5);
   EXPECT_EQ(label(420, kEngine), "ReluBackward0 <>");
+}
+
+TEST_F(FrameworkOpsTest, TheThreadThatMadeANodeTellsWhose) {
+  constexpr int64_t kFirst = 4 << 8, kSecond = 5 << 8;  // PyTorch's numbers of threads
+  for (const auto& [name, number, thread, stack] :
+       {std::tuple{"aten::relu", kFirst, kMain, 10u},
+        std::tuple{"aten::gelu", kSecond, kOther, 20u},
+        // The system has given a thread that ended and a new one the same number.
+        std::tuple{"aten::tanh", int64_t{6 << 8}, kOther, 30u}}) {
+    const int64_t start = stack * 10;
+    range("torch.op", name, start, start + 20, thread, stack, kOperator | number, 5);
+    range("torch.op", "aten::sum", start + 30, start + 40, thread, stack, kOperator | number, 6);
+  }
+  range("torch.op", "GeluBackward0", 600, 650, kEngine, 0, kBackward | kSecond, 5);
+  range("torch.op", "ReluBackward0", 700, 750, kEngine, 0, kBackward | kFirst, 5);
+  range("torch.op", "TanhBackward0", 800, 850, kEngine, 0, kBackward | 6 << 8, 5);
+  range("torch.op", "ExpBackward0", 900, 950, kEngine, 0, kBackward | 7 << 8, 5);
+  EXPECT_EQ(label(620, kEngine), "GeluBackward0 @20 <aten::gelu>");
+  EXPECT_EQ(label(720, kEngine), "ReluBackward0 @10 <aten::relu>");
+  EXPECT_EQ(label(820, kEngine), "TanhBackward0 @30 <aten::tanh>");
+  EXPECT_EQ(label(920, kEngine), "ExpBackward0 <>");
 }
 
 // Such as one that was made before labels began.

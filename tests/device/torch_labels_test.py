@@ -100,8 +100,11 @@ class TorchLabels(device_tools.TracedTest):
         forward = kernels[(kernels["backward"] == 0) & (kernels["scope"] == "forward")]
         self.assertEqual(forward["thread"].nunique(), 2)
         self.assert_labelled(forward)
-        # Numbers of nodes are those of a thread: where both have made one, nobody is named.
         self.share(kernels, kernels["op"].notna(), 0.99)
+        # Numbers of nodes are those of a thread: both have made one of each.
+        backward = kernels[kernels["backward"] == 1]
+        self.assertGreater(len(backward), 2 * 5 * 200)
+        self.share(backward, backward["forward_op"].notna(), 0.99)
 
     def test_with_workers_that_load_batches(self):
         kernels = self.kernels("loader")

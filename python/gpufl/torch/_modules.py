@@ -17,22 +17,21 @@ class ModulePaths:
         # By id, with what tells whether it is still that module's.
         self._paths: dict[int, tuple[weakref.ref[Any], str]] = {}
 
-    def of_root(self, module: Any) -> str:
-        """Of one that is called outside of any other."""
-        return self._known(module) or self._learn(module, type(module).__name__)
-
-    def inside(self, module: Any, outer: str) -> str:
-        """Of one that is called by the module `outer`."""
-        # Not found below a root: made on the way, or held where PyTorch does not look.
-        return self._known(module) or self._learn(module, f"{outer}.{type(module).__name__}")
-
-    def _known(self, module: Any) -> str | None:
+    def of(self, module: Any, callers: list[str]) -> str:
+        """Of one that is called by modules of these paths, outermost first."""
         entry = self._paths.get(id(module))
-        return entry[1] if entry is not None and entry[0]() is module else None
+        if entry is not None and entry[0]() is module:
+            return entry[1]
+        # Not found below a root: made on the way, or held where PyTorch does not look.
+        return self._learn(module, ".".join([*callers[-1:], type(module).__name__]))
+
+    def _is_known(self, module: Any) -> bool:
+        entry = self._paths.get(id(module))
+        return entry is not None and entry[0]() is module
 
     def _learn(self, root: Any, root_path: str) -> str:
         for name, module in root.named_modules():
-            if module is root or self._known(module) is None:
+            if module is root or not self._is_known(module):
                 path = f"{root_path}.{name}" if name else root_path
                 self._paths[id(module)] = (weakref.ref(module, self._forget(id(module))), path)
         return root_path
@@ -57,7 +56,7 @@ class ModuleRanges:
         self._module = torch.nn.Module
         self._call = call = torch.nn.Module.__call__
         is_compiling = torch.compiler.is_compiling
-        paths = ModulePaths()
+        path_of = ModulePaths().of
         threads = _Threads()
         push, pop = _core.torch_push_module, _core.torch_pop_module
 
@@ -65,7 +64,7 @@ class ModuleRanges:
             if is_compiling() or self._is_removed:
                 return call(module, *args, **keywords)
             calls = threads.calls
-            path = paths.inside(module, calls[-1]) if calls else paths.of_root(module)
+            path = path_of(module, calls)
             calls.append(path)
             push(path)
             try:
