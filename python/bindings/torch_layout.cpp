@@ -29,10 +29,10 @@ std::string find_torch() {
       find(library, "_ZN2at14removeCallbackEm", found.remove_callback) &&
       find(library, "_ZNK2at14RecordFunction4nameEv", found.name) &&
       find(library, "_ZN2at15sequence_number4peekEv", found.next_sequence_number) &&
-      find(library, "_ZN2at14RecordFunction15currentThreadIdEv", found.this_thread) &&
-      find(library, "_ZN2at24get_record_function_tls_Ev", found.this_threads_callbacks);
+      find(library, "_ZN2at14RecordFunction15currentThreadIdEv", found.this_thread);
   // The library stays loaded: its functions are called from now on.
   if (!is_complete) return "this version of PyTorch has other callbacks than those known here";
+  find(library, "_ZN2at24get_record_function_tls_Ev", found.this_threads_callbacks);
   g_torch = found;
   return {};
 }
@@ -108,6 +108,7 @@ CallbackList& list_at(size_t offset) {
 // read.
 size_t find_list(StartCallback start) {
   constexpr size_t kMaxOffset = 1024;
+  if (g_torch.this_threads_callbacks == nullptr) return 0;
   for (size_t offset = sizeof(void*); offset < kMaxOffset; offset += sizeof(void*)) {
     const CallbackList& list = list_at(offset);
     if (list.is_of(start, 1) && list.thread == g_torch.this_thread() && list.kind == kFunction) {

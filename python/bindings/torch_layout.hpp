@@ -39,9 +39,9 @@ struct Torch {
   uint64_t (*add_global_callback)(Callback) = nullptr;
   void (*remove_callback)(uint64_t handle) = nullptr;
   const char* (*name)(const RecordFunction*) = nullptr;
-  uint64_t (*next_sequence_number)() = nullptr;  // that the thread's next node will have
-  uint64_t (*this_thread)() = nullptr;           // PyTorch's own number of it, from 1
-  const void* (*this_threads_callbacks)() = nullptr;
+  uint64_t (*next_sequence_number)() = nullptr;       // that the thread's next node will have
+  uint64_t (*this_thread)() = nullptr;                // PyTorch's own number of it, from 1
+  const void* (*this_threads_callbacks)() = nullptr;  // null: PyTorch has no such function
 };
 extern constinit Torch g_torch;
 
