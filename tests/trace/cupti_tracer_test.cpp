@@ -446,5 +446,15 @@ TEST(ActivityBuffersTest, WhatABurstNeededIsGivenBack) {
   EXPECT_EQ(buffers.counts().refusals, 0u);
 }
 
+TEST(ActivityBuffersTest, APoolThatWasGivenUpBeginsAnew) {
+  ActivityBuffers buffers;
+  for (int session = 0; session < 3; ++session) {
+    for (int round = 0; round < 250; ++round) buffers.refill();
+    EXPECT_EQ(buffers.allocated(), ActivityBuffers::kSpareBuffers);
+    buffers.release_spare();
+    EXPECT_EQ(buffers.allocated(), 0u);
+  }
+}
+
 }  // namespace
 }  // namespace gpufl::backend

@@ -123,7 +123,9 @@ double SessionView::recording_ns_per_call() const {
     const auto rows = ledger->writer.rows.find(kind);
     if (rows != ledger->writer.rows.end()) calls += rows->second;
   }
-  return calls == 0 ? 0 : static_cast<double>(*ledger->callback_ns) / static_cast<double>(calls);
+  if (calls == 0) return 0;
+  return static_cast<double>(*ledger->callback_ns) / static_cast<double>(calls) +
+         thresholds.insights.vendor_call_us * 1e3;
 }
 
 const Intervals& SessionView::kernel_spans(int64_t device) const {

@@ -92,8 +92,9 @@ class SessionView {
   // What is left between two pieces of work that were asked for in time: the median of those of the
   // device; launch_bound.graph_node_gap_us where it has too few.
   double queued_pause_ns(int64_t device) const;
-  // What recording itself took of each call that it watched, on the thread that made the call; 0
-  // where nobody measured that. What the vendor's library takes besides is not in it.
+  // What recording itself took of each call that it watched, on the thread that made the call: what
+  // was measured there, and insights.vendor_call_us for the vendor's library, which nobody can
+  // measure from inside. 0 where nothing was measured.
   double recording_ns_per_call() const;
   // Of all work of the device, whatever scope is chosen.
   const Intervals& kernel_spans(int64_t device) const;

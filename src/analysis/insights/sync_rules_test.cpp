@@ -125,8 +125,9 @@ TEST(InLoopSync, WhatRecordingTookIsLeftOut) {
   ledger.callback_ns = 200 * 3 * kUs;
   const auto found = of_rule(program.insights(), "in_loop_sync");
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_NEAR(*found[0].gain_ns, 49 * 59.0 * kUs, 5.0 * kUs);
-  EXPECT_NE(found[0].estimate.find("3.000 us of each call"), std::string::npos)
+  // Three as measured, and one of the vendor's.
+  EXPECT_NEAR(*found[0].gain_ns, 49 * 58.0 * kUs, 5.0 * kUs);
+  EXPECT_NE(found[0].estimate.find("4.000 us of each call"), std::string::npos)
       << found[0].estimate;
 }
 

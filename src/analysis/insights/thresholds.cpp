@@ -17,6 +17,7 @@ constexpr ThresholdName kNames[] = {
     {"insights.high_share", [](Thresholds& t) -> double& { return t.insights.high_share; }},
     {"insights.medium_share", [](Thresholds& t) -> double& { return t.insights.medium_share; }},
     {"insights.max_per_rule", [](Thresholds& t) -> double& { return t.insights.max_per_rule; }},
+    {"insights.vendor_call_us", [](Thresholds& t) -> double& { return t.insights.vendor_call_us; }},
     {"sync_attribution.high_share",
      [](Thresholds& t) -> double& { return t.sync_attribution.high_share; }},
     {"sync_attribution.medium_share",

@@ -18,6 +18,7 @@ struct Thresholds {
   struct {
     double high_share = 0.10, medium_share = 0.02;
     double max_per_rule = 5;
+    double vendor_call_us = 1;
   } insights;
   struct {
     double high_share = 0.50, medium_share = 0.10;

@@ -114,6 +114,7 @@ void ActivityBuffers::release_spare() {
     return std::find(empty_.begin(), empty_.end(), buffer.get()) != empty_.end();
   });
   empty_.clear();
+  least_empty_ = rounds_ = 0;
 }
 
 ActivityBuffers::Counts ActivityBuffers::counts() const {

@@ -44,6 +44,8 @@ struct alignas(64) ApiCall {
   bool has_ended : 1 = false;
   bool is_own : 1 = false;  // the recorder made it: it has no row
 
+  // Some callback has told of it.
+  bool is_noted() const { return launches != 0 || is_graph_launch || has_begun || is_told; }
   // A row waits to carry it.
   bool is_awaited() const { return kernels != 0 && !joined; }
   // Nothing more has to come for what was noted of it.
@@ -57,15 +59,17 @@ static_assert(sizeof(ApiCall) == 64, "one cache line");
 class ApiCalls {
  public:
   static constexpr size_t kCapacity = size_t{1} << 16;
-  // The GPU's queues hold some thousands of launches: so many cannot be waiting on it.
-  static constexpr size_t kMaxAside = size_t{1} << 16;
+  // The GPU's queues hold some thousands of launches. More wait only where the collector has fallen
+  // behind: then for records that lie in buffers still to be read, as many as eight threads' notes.
+  static constexpr size_t kMaxAside = size_t{1} << 19;
 
   ApiCalls() : calls_(map_calls()) {}
   // The call, made when it is not known; null for an id of 0. evict(call) is called for those that
   // have to go for it.
   template <typename Evict>
   ApiCall* claim(uint32_t id, Evict evict);
-  // The same for a call that has just begun: what was put aside under its id is another's.
+  // The same for a call that is noted for the first time: what was noted and put aside under its id
+  // is another's. Records alone are its own: they were quicker.
   template <typename Evict>
   ApiCall* claim_new(uint32_t id, Evict evict);
   ApiCall* find(uint32_t id);  // null: not known
@@ -147,7 +151,8 @@ ApiCall* ApiCalls::claim(uint32_t id, Evict evict) {
 template <typename Evict>
 ApiCall* ApiCalls::claim_new(uint32_t id, Evict evict) {
   if (!aside_.empty()) {
-    if (const auto other = aside_.find(id); other != aside_.end()) {
+    const auto other = aside_.find(id);
+    if (other != aside_.end() && other->second.call.is_noted()) {
       evict(other->second.call);
       aside_.erase(other);
     }
