@@ -36,11 +36,17 @@ class OwnThreads:
         self.tasks = [int(task) for task in os.listdir("/proc/self/task")]
         self.cores = sorted(os.sched_getaffinity(0))
         self.chance = random.Random(1)
+        self.change_core()
+
+    def change_core(self):
+        """For the next groups. Those that are compared run on the same one: what else the machine
+        does there, it does to all of them."""
+        self.core = self.chance.choice(self.cores)
 
     @contextlib.contextmanager
     def on_one_core(self):
         """So that they are not moved about; a recorder's own threads go where they like."""
-        pin(self.tasks, {self.chance.choice(self.cores)})
+        pin(self.tasks, {self.core})
         try:
             yield
         finally:
@@ -62,9 +68,10 @@ class Rounds:
     round goes backwards.
     """
 
-    def __init__(self, order, cost, count):
+    def __init__(self, order, cost, count, threads):
         self.rounds = []
         for number in range(count):
+            threads.change_core()
             backwards = number % 2 == 1
             costs = [cost(mode) for mode in (reversed(order) if backwards else order)]
             self.rounds.append(costs[::-1] if backwards else costs)
