@@ -138,7 +138,10 @@ TEST_F(TraceDevice, TheTopologyOfAGraph) {
   for (const Json& node : graph["node"].items()) nodes.insert(node.as_string());
   for (const Json& kernel : rows(session, "kernel")) {
     if (kernel["graph"].as_integer() == 0) continue;
-    EXPECT_EQ(kernel["graph"].as_integer(), graph["graph"].as_integer());
+    // CUPTI before 12.3 does not say which graph was instantiated.
+    if (graph["graph"].as_integer() != 0) {
+      EXPECT_EQ(kernel["graph"].as_integer(), graph["graph"].as_integer());
+    }
     EXPECT_EQ(nodes.count(kernel["graph_node"].as_string()), 1u) << kernel.dump();
   }
   EXPECT_EQ(rows(session, "graph").size(), 12u);
