@@ -10,6 +10,7 @@
 
 #include "backend/nvidia/call_notes.hpp"
 #include "backend/nvidia/call_roles.hpp"
+#include "base/clock.hpp"
 #include "base/thread_rings.hpp"
 
 // The notes of one thread on their way to the collector (base/thread_rings.hpp), and what its
@@ -95,6 +96,26 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
   alignas(64) uint64_t mark = 0;  // the consumer's: notes before it have been gathered
 };
 using NoteRings = base::ThreadRings<NoteRing>;
+
+// A callback's stay in its thread's ring, timed now and then.
+class InsideRing {
+ public:
+  static constexpr uint64_t kTimedEvery = 64;  // one callback in so many
+  explicit InsideRing(NoteRing& ring) : ring_(ring) {
+    ring.enter();
+    if (ring.callbacks++ % kTimedEvery == 0) began_ns_ = base::monotonic_ns();
+  }
+  ~InsideRing() {
+    if (began_ns_ != 0) ring_.add_timed(base::monotonic_ns() - began_ns_);
+    ring_.leave();
+  }
+  InsideRing(const InsideRing&) = delete;
+  InsideRing& operator=(const InsideRing&) = delete;
+
+ private:
+  NoteRing& ring_;
+  int64_t began_ns_ = 0;
+};
 
 class GraphNodeRing : public base::EventRing<GraphNodeNote, kNotesPerThread, kNotesPerThread> {
  public:
