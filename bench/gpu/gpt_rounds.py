@@ -54,11 +54,10 @@ class OwnThreads:
 
 
 def group_cost(torch, training, threads):
-    """Of a step in a group. What else the machine does comes on top of a step, so a low one tells
-    more than the middle one: a quarter of the steps cost less."""
+    """Of a step in the middle of a group."""
     with threads.on_one_core():
         costs = step_costs(torch, training, WARM_STEPS + STEPS)[WARM_STEPS:]
-    return statistics.quantiles(costs, n=4)[0]
+    return statistics.median(costs)
 
 
 class Rounds:

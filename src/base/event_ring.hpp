@@ -77,6 +77,8 @@ class EventRing {
 
   // Consumer. How far the producer has come: events before that mark may be read.
   uint64_t published() const { return head_.load(std::memory_order_acquire); }
+  // Consumer. How many it has taken.
+  uint64_t taken() const { return tail_.load(std::memory_order_relaxed); }
   // Consumer. Calls `take` with every event up to `mark`; drain_until also frees them.
   template <typename Take>
   void visit_until(uint64_t mark, Take&& take) const {

@@ -60,8 +60,8 @@ void ActivityDecoder::note_end(const CallNote& note, RowSink& sink) {
   if (options_.call_records) return;
   call->is_told = true;
   call->duration = note.time_ns - origins_.monotonic_ns - call->start;
-  call->result = note.result;
-  if (note.result == 0) note_wait(note, *call);
+  if (note.context != 0) call->context = note.context;
+  note_wait(note, *call);
   tell(*call, sink);
 }
 
@@ -104,6 +104,7 @@ void ActivityDecoder::note(const CallNote& note, uint32_t thread, RowSink& sink)
     call->counts_nodes |= exec != nullptr && exec->kernels.has_value();
     call->varies |= exec != nullptr && !exec->kernels.has_value();
     call->has_begun |= is_begin;
+    call->has_ended |= note.kind == CallNoteKind::Call;
   });
   call->context = note.context;
   if (note.stack != 0) call->stack = static_cast<uint32_t>(sink.stack(note.stack));

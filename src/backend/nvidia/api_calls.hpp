@@ -59,9 +59,8 @@ static_assert(sizeof(ApiCall) == 64, "one cache line");
 class ApiCalls {
  public:
   static constexpr size_t kCapacity = size_t{1} << 16;
-  // The GPU's queues hold some thousands of launches. More wait only where the collector has fallen
-  // behind: then for records that lie in buffers still to be read, as many as eight threads' notes.
-  static constexpr size_t kMaxAside = size_t{1} << 19;
+  // The GPU's queues hold some thousands of launches: so many cannot be waiting on it.
+  static constexpr size_t kMaxAside = size_t{1} << 16;
 
   ApiCalls() : calls_(map_calls()) {}
   // The call, made when it is not known; null for an id of 0. evict(call) is called for those that
@@ -162,10 +161,18 @@ ApiCall* ApiCalls::claim_new(uint32_t id, Evict evict) {
 
 template <typename Evict>
 ApiCall* ApiCalls::put_aside(const ApiCall& call, Evict evict) {
-  // More than the GPU can have in hand: their records are lost.
   if (aside_.size() >= kMaxAside) {
-    for (const auto& [id, aside] : aside_) evict(aside.call);
-    aside_.clear();
+    // First those that owe nothing: as a rule their notes found no room.
+    std::erase_if(aside_, [&](const auto& one) {
+      const ApiCall& other = one.second.call;
+      if (other.is_settled()) evict(other);
+      return other.is_settled();
+    });
+    // More than the GPU can have in hand: their records are lost.
+    if (aside_.size() >= kMaxAside / 2) {
+      for (const auto& [id, aside] : aside_) evict(aside.call);
+      aside_.clear();
+    }
   }
   return &aside_.insert_or_assign(call.id, Aside{call, 0}).first->second.call;
 }

@@ -11,9 +11,9 @@ namespace gpufl::backend {
 enum class CallNoteKind : uint8_t {
   Launch,       // a kernel launch that returned without error; its record must come
   GraphLaunch,  // likewise of a graph: at least one record of its nodes, unless the graph is empty
-  Call,         // any other call that is over: it failed, or a stream recorded what it launched
+  Call,         // another call that is over: it failed, or a stream recorded what it launched
   CallBegin,    // a wait, copy, fill or allocation has begun
-  CallEnd,      // and has returned
+  CallEnd,      // and has returned without error
   External,     // the id that the program or a framework has pushed for the call that is noted next
   OwnCall,      // a call that the recorder made itself: no row tells of it
   // What the tracer keeps for itself: no call behind these.
@@ -43,13 +43,13 @@ struct CallNote {
   };
   union {
     uint32_t graph = 0;  // GraphLaunch: graph_exec_key() of what was launched
-    uint32_t result;     // Call and CallEnd: the error; 0: none
+    uint32_t result;     // Call: the error; 0: none
   };
   uint16_t function = 0;  // CUPTI's number of the outermost function
   CallNoteKind kind = CallNoteKind::Call;
   bool is_runtime : 1 = false;  // `function` is the runtime's, else the driver's
   bool is_long : 1 = false;     // `duration` counts kLongTickNs
-  static constexpr int64_t kLongTickNs = 1024;
+  static constexpr int64_t kLongTickNs = int64_t{1} << 20;  // so that weeks fit
 
   void set_duration(int64_t ns) {
     is_long = ns > int64_t{UINT32_MAX};

@@ -178,6 +178,12 @@ void CallWatch::gather() {
   GraphNodeRings::for_each([](GraphNodeRing& ring) { ring.mark = ring.published(); });
 }
 
+uint64_t CallWatch::portions() const {
+  uint64_t most = 1;
+  NoteRings::for_each([&](NoteRing& ring) { most = std::max(most, ring.mark - ring.taken()); });
+  return (most + kPortion - 1) / kPortion;
+}
+
 void CallWatch::set_own_calls(bool are_own) noexcept {
   if (recording_.load(std::memory_order_relaxed) == 0 && are_own) return;
   const uint32_t session = session_.load(std::memory_order_relaxed);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -56,17 +57,20 @@ class CallWatch {
   bool finalize();
 
   // The collector's thread: gathers what has been noted by now; then takes what was gathered, as
-  // take(note, system thread id) and take(note).
+  // take(note, system thread id) and take(note). Notes of calls in so many portions of each thread
+  // as portions() says, so that a collector which fell behind can read records in between.
   void gather();
+  uint64_t portions() const;
   template <typename Take>
-  void take(Take&& take) {
-    take_gathered<NoteRings>([&](const CallNote& note, NoteRing& ring) {
+  void take_portion(Take&& take) {
+    take_gathered<NoteRings>(kPortion, [&](const CallNote& note, NoteRing& ring) {
       take(note, static_cast<uint32_t>(ring.thread_id()));
     });
   }
   template <typename Take>
   void take_graph_nodes(Take&& take) {
-    take_gathered<GraphNodeRings>([&](const GraphNodeNote& note, GraphNodeRing&) { take(note); });
+    take_gathered<GraphNodeRings>(UINT64_MAX,
+                                  [&](const GraphNodeNote& note, GraphNodeRing&) { take(note); });
   }
   template <typename Take>
   void take_graph_instances(Take&& take) {
@@ -114,13 +118,16 @@ class CallWatch {
   bool is_captured(const WatchedCall& watched, const CUpti_CallbackData& call) const;
   uint32_t record_stack() const { return stacks_ != nullptr ? stacks_->record() : 0; }
 
+  static constexpr uint64_t kPortion = 8'192;
   template <typename Rings, typename Take>
-  void take_gathered(Take&& take) {
+  void take_gathered(uint64_t at_most, Take&& take) {
     Rings::for_each([&](auto& ring) {
       // Asked first: a thread that has ended notes nothing more.
       const bool has_ended = ring.state() == std::decay_t<decltype(ring)>::State::Exited;
-      ring.drain_until(ring.mark, [&](const auto& note) { take(note, ring); });
-      if (has_ended && ring.published() == ring.mark) ring.make_free(session_);
+      const uint64_t left = ring.mark - ring.taken();
+      ring.drain_until(ring.taken() + std::min(left, at_most),
+                       [&](const auto& note) { take(note, ring); });
+      if (has_ended && ring.published() == ring.taken()) ring.make_free(session_);
     });
   }
 

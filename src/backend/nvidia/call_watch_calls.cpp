@@ -10,7 +10,7 @@ namespace {
 constexpr uint64_t kOutermost = uint64_t{0x6770'7566} << 32;
 constexpr uint64_t kInside = uint64_t{0x6770'7567} << 32;  // of another call that was seen
 constexpr uint64_t kSessionBits = 0xffff'ffff;
-// One launch of a thread in so many is asked for external ids of every sort.
+// So many launches of a thread, and later one in so many, are asked for external ids of every sort.
 constexpr uint64_t kLookEvery = 64;
 
 struct StreamAndEventParams {
@@ -62,7 +62,8 @@ bool is_told_at_both_ends(CallRole role) {
 }
 
 bool wants_stack(CallRole role) {
-  return is_launch(role) || role == CallRole::RuntimeLaunch || role == CallRole::Wait;
+  return is_launch(role) || role == CallRole::RuntimeLaunch || role == CallRole::Wait ||
+         role == CallRole::StreamWait;
 }
 
 }  // namespace
@@ -103,8 +104,7 @@ void CallWatch::on_enter(NoteRing& ring, bool is_runtime, CUpti_CallbackId id,
   const CallRole role = (is_runtime ? watched_.runtime(id) : watched_.driver(id)).role;
   OpenCall* open = ring.find_open(call.correlationId);
   const bool is_outermost = open == nullptr;
-  if (is_outermost && !ring.is_own) open = ring.push_open();
-  if (open == nullptr || is_outermost) {
+  if (is_outermost) {
     CallNote note{};
     note.time_ns = base::monotonic_ns();
     note.correlation = call.correlationId;
@@ -115,7 +115,7 @@ void CallWatch::on_enter(NoteRing& ring, bool is_runtime, CUpti_CallbackId id,
       note.kind = CallNoteKind::OwnCall;
       return ring.push(note);
     }
-    if (open == nullptr) return;
+    open = &ring.push_open();
     open->note = note;
     open->role = role;
   } else {
@@ -140,7 +140,7 @@ void CallWatch::on_outermost(NoteRing& ring, OpenCall& open) {
 void CallWatch::on_return(NoteRing& ring, const WatchedCall& watched,
                           const CUpti_CallbackData& call, bool is_outermost) {
   OpenCall* const open = ring.find_open(call.correlationId);
-  // Found no room among those that are under way.
+  // Taken for one that would never return.
   if (open == nullptr) return on_return_without_ring(watched, call);
   // The first call of a program finds no context when it begins.
   if (call.contextUid != 0) open->note.context = call.contextUid;
@@ -167,10 +167,11 @@ void CallWatch::on_return(NoteRing& ring, const WatchedCall& watched,
 // What is noted of a call that is over.
 void CallWatch::close(NoteRing& ring, OpenCall& open, const WatchedCall& watched,
                       const CUpti_CallbackData& call) {
-  if (is_told_at_both_ends(open.role)) ring.push(end_note(open, watched, call));
   const uint32_t error = error_of(call);
+  const bool is_told_at_end = is_told_at_both_ends(open.role) && error == 0;
+  if (is_told_at_end) ring.push(end_note(open, watched, call));
   const bool is_told = open.launched != 0 || open.role == CallRole::RuntimeLaunch ||
-                       is_launch(open.role) || (error != 0 && !is_told_at_both_ends(open.role));
+                       is_launch(open.role) || error != 0;
   if (!is_told) return;
   if (tells_external_ && open.launched != 0) note_external(ring, open.note.correlation);
   open.note.set_duration(base::monotonic_ns() - open.note.time_ns);
@@ -186,7 +187,8 @@ void CallWatch::close(NoteRing& ring, OpenCall& open, const WatchedCall& watched
 // thread's own stacks of them can be looked at by taking the last one off and putting it back, at
 // 0.2 us for each sort of id: those sorts alone that are in use, which is found out now and then.
 void CallWatch::note_external(NoteRing& ring, uint32_t correlation) {
-  const bool looks_at_all = ring.launches++ % kLookEvery == 0;
+  const uint64_t number = ring.launches++;
+  const bool looks_at_all = number < kLookEvery || number % kLookEvery == 0;
   uint32_t kinds = looks_at_all ? UINT32_MAX : external_kinds_.load(std::memory_order_relaxed);
   const CuptiApi& api = *api_.load();
   for (uint32_t kind = CUPTI_EXTERNAL_CORRELATION_KIND_UNKNOWN;
@@ -210,7 +212,6 @@ CallNote CallWatch::end_note(const OpenCall& open, const WatchedCall& watched,
   CallNote note = open.note;
   note.kind = CallNoteKind::CallEnd;
   note.time_ns = base::monotonic_ns();
-  note.result = error_of(call);
   note.stream = kNoStreamId;
   note.event = kNoEventId;
   CUstream stream = nullptr;

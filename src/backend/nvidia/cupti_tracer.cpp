@@ -284,9 +284,15 @@ void CuptiTracer::drain(int64_t now_ns, RowSink& sink) {
       watch.take_graph_nodes([&](const GraphNodeNote& note) { decoder_->note(note, sink); });
       watch.take_graph_instances(
           [&](const GraphInstance& instance) { decoder_->note(instance, sink); });
-      watch.take([&](const CallNote& note, uint32_t thread) { take_note(note, thread, sink); });
     }
-    records_.decode(api(), std::max(now_ns, session_now()) + kClockSlackNs, *decoder_, sink);
+    const int64_t latest_ns = std::max(now_ns, session_now()) + kClockSlackNs;
+    for (uint64_t left = is_subscribed_ ? watch.portions() : 1; left != 0; --left) {
+      if (is_subscribed_) {
+        watch.take_portion(
+            [&](const CallNote& note, uint32_t thread) { take_note(note, thread, sink); });
+      }
+      records_.decode(api(), left, latest_ns, *decoder_, sink);
+    }
     if (state_ == State::Running) {
       // Between flushes most of what is read waits for its call: nothing is gained by asking.
       if (flushed_) decoder_->submit(true, now_ns, sink);
@@ -306,7 +312,7 @@ void CuptiTracer::drain(int64_t now_ns, RowSink& sink) {
 }
 
 void CuptiTracer::take_note(const CallNote& note, uint32_t thread, RowSink& sink) {
-  const int64_t time_ns = note.time_ns - session_start_ns_;
+  const auto time_ns = [&] { return note.time_ns - session_start_ns_; };
   switch (note.kind) {
     case CallNoteKind::Launch:
     case CallNoteKind::GraphLaunch: silence_.on_launch(note.time_ns); [[fallthrough]];
@@ -316,15 +322,15 @@ void CuptiTracer::take_note(const CallNote& note, uint32_t thread, RowSink& sink
     case CallNoteKind::CallEnd:
     case CallNoteKind::OwnCall: return decoder_->note(note, thread, sink);
     case CallNoteKind::CudaInitialised:
-      return tell("cuda_initialised", time_ns, "while the session runs");
+      return tell("cuda_initialised", time_ns(), "while the session runs");
     case CallNoteKind::ContextDestroyed:
-      tell("context_destroyed", time_ns, "by the program, or by a reset of its device");
+      tell("context_destroyed", time_ns(), "by the program, or by a reset of its device");
       events_.back().set("context", note.context);
       return;
     case CallNoteKind::ProfilerStart:
-      return tell("profiler_start", time_ns, "the program called cudaProfilerStart");
+      return tell("profiler_start", time_ns(), "the program called cudaProfilerStart");
     case CallNoteKind::ProfilerStop:
-      return tell("profiler_stop", time_ns, "the program called cudaProfilerStop");
+      return tell("profiler_stop", time_ns(), "the program called cudaProfilerStop");
   }
 }
 

@@ -58,11 +58,11 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
     }
     return nullptr;
   }
-  // Null: more are under way than any program has.
-  OpenCall* push_open() noexcept {
-    if (open_count == kMaxOpen) return nullptr;
+  OpenCall& push_open() noexcept {
+    // More than any program has under way at once: left by calls that will never return.
+    if (open_count == kMaxOpen) open_count = 0;
     open[open_count] = {};
-    return &open[open_count++];
+    return open[open_count++];
   }
   // Together with those inside it that have not returned, and never will.
   void pop_open(const OpenCall* call) noexcept { open_count = static_cast<uint32_t>(call - open); }
@@ -100,7 +100,9 @@ using NoteRings = base::ThreadRings<NoteRing>;
 // A callback's stay in its thread's ring, timed now and then.
 class InsideRing {
  public:
-  static constexpr uint64_t kTimedEvery = 64;  // one callback in so many
+  // One callback in so many. A prime: calls have two or four callbacks each, of unequal cost, and
+  // each has its turn.
+  static constexpr uint64_t kTimedEvery = 61;
   explicit InsideRing(NoteRing& ring) : ring_(ring) {
     ring.enter();
     if (ring.callbacks++ % kTimedEvery == 0) began_ns_ = base::monotonic_ns();

@@ -99,9 +99,10 @@ size_t RecordDelivery::gathered_bytes() const {
                          [](size_t sum, const auto& buffer) { return sum + buffer.valid_bytes; });
 }
 
-void RecordDelivery::decode(const CuptiApi& api, int64_t latest_ns, ActivityDecoder& decoder,
-                            RowSink& sink) {
-  while (!full_.empty()) {
+void RecordDelivery::decode(const CuptiApi& api, uint64_t portions, int64_t latest_ns,
+                            ActivityDecoder& decoder, RowSink& sink) {
+  const size_t kept = full_.size() - (full_.size() + portions - 1) / portions;
+  while (full_.size() > kept) {
     const ActivityBuffers::Full buffer = full_.front();
     full_.erase(full_.begin());
     // Also when there is no memory to go on: what is in hand is lost then, the buffer is not.

@@ -32,7 +32,9 @@ class RecordDelivery {
   // What CUPTI has handed over by now; once more only after decode().
   void gather();
   size_t gathered_bytes() const;
-  void decode(const CuptiApi& api, int64_t latest_ns, ActivityDecoder& decoder, RowSink& sink);
+  // One of so many portions of what is in hand.
+  void decode(const CuptiApi& api, uint64_t portions, int64_t latest_ns, ActivityDecoder& decoder,
+              RowSink& sink);
   void refill();  // after decode()
   // Nothing is recorded from here on; the last gather() and decode() get the rest. False: another
   // tool has taken the records, and they are left to it. `last_launch_ns` (monotonic clock): when
