@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -103,6 +104,7 @@ class InsideRing {
   // One callback in so many. A prime: calls have two or four callbacks each, of unequal cost, and
   // each has its turn.
   static constexpr uint64_t kTimedEvery = 61;
+  static_assert(std::gcd(kTimedEvery, 12) == 1);
   explicit InsideRing(NoteRing& ring) : ring_(ring) {
     ring.enter();
     if (ring.callbacks++ % kTimedEvery == 0) began_ns_ = base::monotonic_ns();
