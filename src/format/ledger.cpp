@@ -175,6 +175,12 @@ Completeness Ledger::completeness() const {
   return lacks_launch_count() ? Completeness::NotProven : Completeness::Complete;
 }
 
+Completeness Ledger::completeness_without_warps() const {
+  Ledger rest = *this;
+  rest.warp_records_dropped.reset();
+  return rest.completeness();
+}
+
 void Ledger::add(const Ledger& part) {
   for_each_pair(*this, part, kCounts, add_known);
   for (const auto& [number, device] : part.by_device) {

@@ -97,6 +97,9 @@ struct Ledger {
   uint64_t launches_without_record() const;
   Completeness completeness() const;
   bool is_complete() const { return completeness() == Completeness::Complete; }
+  // The same of all but the insides of kernels: what captures of warpscope lost takes nothing from
+  // any other record.
+  Completeness completeness_without_warps() const;
   // Kernels were recorded, and nobody counted launches.
   bool lacks_launch_count() const { return kernel_records && !launches_seen; }
 

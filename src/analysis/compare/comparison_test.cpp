@@ -160,6 +160,24 @@ TEST(ComparisonTest, ADriftWithinOneSessionIsNoDifferenceOfItsHalves) {
   EXPECT_EQ(comparison.findings.size(), 1u);
 }
 
+TEST(ComparisonTest, SaysThatWarpscopeDroppedRecords) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10);
+  a.kernel("gemm", 10'000);
+  b.kernel("gemm", 10'000);
+  WarpFigures capture;
+  capture.launch.dropped = 0;
+  b.get().repeats[0].warps = {capture};
+  EXPECT_TRUE(compare(a.get(), b.get()).warnings.empty());
+  capture.launch.dropped = 3;
+  b.get().repeats[1].warps = {capture};
+  const Comparison comparison = compare(a.get(), b.get());
+  ASSERT_EQ(comparison.warnings.size(), 1u);
+  EXPECT_EQ(comparison.warnings[0],
+            "In 1 of 10 repeats of B warpscope dropped records: what is told of the inside of "
+            "kernels may be too low");
+}
+
 TEST(ComparisonTest, SaysWhatStandsInTheWayLossesFirst) {
   GroupBuilder a("A", 10);
   GroupBuilder b("B", 10, 1'000'000);

@@ -25,6 +25,21 @@ void warn_of_losses(const Group& group, std::vector<std::string>& warnings) {
                                  group.repeats.size(), group.label, *example));
 }
 
+// Kernels are compared all the same.
+void warn_of_warp_losses(const Group& group, std::vector<std::string>& warnings) {
+  const auto with_losses =
+      std::count_if(group.repeats.begin(), group.repeats.end(), [](const Repeat& repeat) {
+        return std::any_of(repeat.warps.begin(), repeat.warps.end(), [](const WarpFigures& warp) {
+          return warp.launch.dropped.value_or(0) > 0;
+        });
+      });
+  if (with_losses == 0) return;
+  warnings.push_back(fmt::format(
+      "In {} of {} repeats of {} warpscope dropped records: what is told of the inside of kernels "
+      "may be too low",
+      with_losses, group.repeats.size(), group.label));
+}
+
 // "one sentence (and 3 more)"
 std::string first_of(const std::vector<std::string>& sentences) {
   const size_t others = sentences.size() - 1;
@@ -93,6 +108,7 @@ bool all_before(const Group& first, const Group& second) {
 std::vector<std::string> warnings_of(const Group& a, const Group& b) {
   std::vector<std::string> warnings;
   for (const Group* group : {&a, &b}) warn_of_losses(*group, warnings);
+  for (const Group* group : {&a, &b}) warn_of_warp_losses(*group, warnings);
   for (const Group* group : {&a, &b}) warn_of_problems(*group, warnings);
   warn_of_copies(a, b, warnings);
   if (a.repeats.empty() || b.repeats.empty()) return warnings;

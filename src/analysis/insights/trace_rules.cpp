@@ -159,7 +159,11 @@ void find_trace_losses(const SessionView& view, std::vector<Insight>& found) {
     return;
   }
   Losses losses = losses_of(*summary.ledger);
-  const bool is_incomplete = summary.ledger->completeness() == format::Completeness::Incomplete;
+  const auto is_lossy = [](format::Completeness told) {
+    return told == format::Completeness::Incomplete;
+  };
+  const bool is_incomplete = is_lossy(summary.ledger->completeness());
+  const bool lacks_more_than_warps = is_lossy(summary.ledger->completeness_without_warps());
   const UnreadRows rows = unread_rows(summary);
   const bool is_damaged = summary.has_faults || rows.unread > 0;
   if (!is_incomplete && !is_damaged) return;
@@ -175,25 +179,36 @@ void find_trace_losses(const SessionView& view, std::vector<Insight>& found) {
           ? Severity::High
           : Severity::Medium;
   insight.title = fmt::format("The trace is not complete: {}", fmt::join(losses.texts, ", "));
-  insight.detail =
-      losses.missing_share > 0
-          ? fmt::format(
-                "{} of all launches left no record; counts and times are too low by as much",
-                words::percent(losses.missing_share))
-          : "counts and times may be too low";
+  if (losses.missing_share > 0) {
+    insight.detail =
+        fmt::format("{} of all launches left no record; counts and times are too low by as much",
+                    words::percent(losses.missing_share));
+  } else if (lacks_more_than_warps || is_damaged) {
+    insight.detail = "counts and times may be too low";
+  } else {
+    insight.detail = "what is told of the inside of kernels may be too low; the rest is whole";
+  }
+  std::vector<std::string_view> advice;
   if (is_damaged) {
-    insight.advice =
+    advice.emplace_back(
         "The log itself is damaged: `gpufl verify` tells where. Copy the session again from where "
-        "it was recorded, or record it anew.";
+        "it was recorded, or record it anew.");
   }
   if (summary.ledger->uncounted.contains(format::Ledger::kTruncatedTrace)) {
-    insight.advice += "The file was cut off before it was imported: copy or record it again.";
-  } else if (is_incomplete) {
-    if (is_damaged) insight.advice += ' ';
-    insight.advice +=
+    advice.emplace_back("The file was cut off before it was imported: copy or record it again.");
+  } else if (lacks_more_than_warps) {
+    advice.emplace_back(
         "Record less (fewer features, a capture range, a lower sampling rate) or give it more "
-        "room: log_spool_mb, free disk space. See docs/reference/trace-states.md.";
+        "room: log_spool_mb, free disk space. See docs/reference/trace-states.md.");
   }
+  if (summary.ledger->warp_records_dropped.value_or(0) > 0) {
+    advice.emplace_back(
+        "Warps record into buffers of a fixed size: give warpscope more room (a larger "
+        "max_records, "
+        "in Python max_records_per_lane), fewer events, or another overflow policy, which chooses "
+        "what is kept.");
+  }
+  insight.advice = fmt::format("{}", fmt::join(advice, " "));
   Evidence evidence;
   evidence.text = fmt::format("{}", fmt::join(losses.texts, ", "));
   insight.evidence.push_back(std::move(evidence));

@@ -58,6 +58,31 @@ TEST(TraceLosses, WhatTheLedgerCounts) {
   EXPECT_TRUE(with(0).empty());
 }
 
+TEST(TraceLosses, WarpRecordsNeedNoDisk) {
+  const auto with = [](uint64_t missing) {
+    TestProgram program;
+    format::Ledger ledger;
+    ledger.launches_seen = 1'000;
+    ledger.kernel_records = 1'000 - missing;
+    ledger.launches_missing = missing;
+    ledger.warp_records_dropped = 7;
+    program.data.summary.ledger = ledger;
+    return of_rule(program.insights(), "trace_losses");
+  };
+  const auto has = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  ASSERT_EQ(with(0).size(), 1u);
+  const Insight alone = with(0)[0];
+  EXPECT_EQ(alone.title, "The trace is not complete: 7 dropped warp records");
+  EXPECT_TRUE(has(alone.detail, "the rest is whole")) << alone.detail;
+  EXPECT_TRUE(has(alone.advice, "max_records")) << alone.advice;
+  EXPECT_FALSE(has(alone.advice, "disk")) << alone.advice;
+  const Insight both = with(5)[0];
+  EXPECT_TRUE(has(both.advice, "max_records") && has(both.advice, "disk")) << both.advice;
+  EXPECT_FALSE(has(both.detail, "the rest is whole")) << both.detail;
+}
+
 TEST(TraceLosses, ADamagedLogHasAdviceOfItsOwn) {
   TestProgram program;
   format::Ledger ledger;
