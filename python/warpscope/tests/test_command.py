@@ -67,6 +67,7 @@ def test_version_and_help(capsys):
         ["decode", "x", "--dialect", "v9"],
         ["decode", "x", "--events", "a=b"],
         ["decode", "x", "--num-groups", "0"],
+        ["decode", "x", "--num-blocks", "99999999999"],
         ["decode", "x", "--blocks", "3-"],
         ["decode", "x", "--svg", "y", "--blocks", "5-2"],
         ["decode", "x", "--svg", "y", "--blocks", "0-9999999"],

@@ -80,8 +80,8 @@ def _time_ns(text: str) -> int:
 
 
 def _count(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not 1 or more")
+    if not text.isdigit() or not 1 <= int(text) < 1 << 32:
+        raise argparse.ArgumentTypeError(f"{text!r} is not 1 to {(1 << 32) - 1}")
     return int(text)
 
 
