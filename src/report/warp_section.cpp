@@ -111,10 +111,16 @@ std::string bottleneck_text(const WarpFigures& warp) {
                              format_percent(bottleneck.share)),
         is_one ? "its" : "their");
   }
+  if (bottleneck.groups.empty()) {
+    return fmt::format(
+        "What limits it is not known: most of the critical path, {}, is not recorded: no event is "
+        "open.",
+        format_percent(bottleneck.share));
+  }
   std::string text =
-      fmt::format("{} {}: {} of the critical path is {}, {} in {}.", groups,
+      fmt::format("{} {}: {} of the critical path is in {} events, {} in {}.", groups,
                   is_one ? "limits it" : "limit it together, alike within " + error,
-                  format_percent(bottleneck.share), is_one ? "its own" : "theirs",
+                  format_percent(bottleneck.share), is_one ? "its" : "their",
                   format_percent(bottleneck.event_share), warp.event_name(bottleneck.event));
   if (bottleneck.gain) {
     text += fmt::format(" Making {} faster saves at most {}.", is_one ? "it" : "one of them",

@@ -73,6 +73,19 @@ TEST(WarpSectionTest, BlamesNoneOfGroupsThatAreAlike) {
   EXPECT_LT(bottleneck["gain"].as_number(), 0.01);
 }
 
+TEST(WarpSectionTest, SaysWhereMostIsNotRecorded) {
+  const Pipeline pipeline{.load_ns = 100, .mma_ns = 400, .consumer_gap_ns = 600};
+  const std::string text = text_of(profiled(pipeline));
+  EXPECT_TRUE(has(text, "What limits it is not known: most of the critical path, 5")) << text;
+  EXPECT_FALSE(has(text, "limits it:")) << text;
+  const TestReport report(profiled(pipeline));
+  const auto json = base::Json::parse(json_report(report.view()));
+  const base::Json& bottleneck = (*json)["warps"].items().at(0)["bottleneck"];
+  EXPECT_TRUE(bottleneck["group"].is_null());
+  EXPECT_TRUE(bottleneck["groups"].items().empty());
+  EXPECT_TRUE(bottleneck["gain"].is_null());
+}
+
 TEST(WarpSectionTest, NothingOfSessionsWithoutOne) {
   TestSession session;
   session.kernel("gemm", 0, 100);

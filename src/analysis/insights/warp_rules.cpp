@@ -73,8 +73,8 @@ void find_warp_group_bound(const SessionView& view, std::vector<Insight>& found)
     const WarpFigures& capture = *kernel.capture;
     const WarpBottleneck& bottleneck = *capture.bottleneck;
     const double share = kernel.time_ns / static_cast<double>(view.wall_ns);
-    if (!bottleneck.is_by_path || capture.groups.size() < 2 || share < limits.min_share ||
-        bottleneck.share < limits.min_path_share) {
+    if (!bottleneck.is_by_path || bottleneck.groups.empty() || capture.groups.size() < 2 ||
+        share < limits.min_share || bottleneck.share < limits.min_path_share) {
       continue;
     }
     const bool is_one = bottleneck.is_one();

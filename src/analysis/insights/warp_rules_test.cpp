@@ -94,6 +94,12 @@ TEST(WarpBubbles, TheirGainEndsAtTheNextGroup) {
   EXPECT_NEAR(found[0].gain_share, 0.08, 0.004);
 }
 
+TEST(WarpBubbles, MostOfThePathMakesNoGroupTheLimit) {
+  const auto found = insights_of({.load_ns = 100, .mma_ns = 400, .consumer_gap_ns = 600});
+  EXPECT_TRUE(of_rule(found, "warp_group_bound").empty());
+  EXPECT_EQ(of_rule(found, "warp_bubbles").size(), 1u);
+}
+
 TEST(WarpBubbles, NotWhereThereAreFew) {
   EXPECT_TRUE(of_rule(insights_of({.consumer_gap_ns = 20}), "warp_bubbles").empty());
 }

@@ -13,7 +13,11 @@ namespace gpufl::analysis {
 namespace {
 
 // Groups of the same code differ by so much from one launch to the next.
-constexpr double kAlike = 0.02;
+constexpr double kAlike = 0.03;
+// Of the critical path, in which no event is open: with more, nothing tells what limits.
+constexpr double kMostlyUnrecorded = 0.5;
+// The error of a sum of stamps, in standard deviations.
+constexpr double kSigmas = 3;
 // The busiest groups, of which it is asked what each alone would save.
 constexpr size_t kMaxGroupsAsked = 16;
 
@@ -29,6 +33,11 @@ class Search {
   WarpBottleneck by_path() const {
     WarpBottleneck found;
     found.is_by_path = true;
+    if (const double unrecorded = unrecorded_share(); unrecorded > kMostlyUnrecorded) {
+      found.event = PathPart::kBetween;
+      found.share = found.event_share = unrecorded;
+      return found;
+    }
     if (times_.groups.size() == 1) {
       found.groups = {0};
     } else {
@@ -37,7 +46,7 @@ class Search {
     std::map<uint32_t, int64_t> by_event;
     int64_t length = 0, most = -1;
     for (const PathPart& part : path_.parts) {
-      if (!contains(found.groups, part.group)) continue;
+      if (part.event == PathPart::kBetween || !contains(found.groups, part.group)) continue;
       length = saturating_add(length, part.length_ns);
       int64_t& of_event = by_event[part.event];
       of_event = saturating_add(of_event, part.length_ns);
@@ -80,22 +89,39 @@ class Search {
     return std::find(groups.begin(), groups.end(), group) != groups.end();
   }
 
-  // What it works and is in bubbles, of the blocks' time.
-  double own_share(uint32_t group) const {
-    const WarpGroupFigures& figures = times_.groups[group];
-    return path_.share(figures.extent_ns - figures.wait_ns);
+  // Of the path: code that nobody records, or a wait that nobody declares, may lie there.
+  double unrecorded_share() const {
+    int64_t length = 0;
+    for (const PathPart& part : path_.parts) {
+      if (part.event == PathPart::kBetween) length = saturating_add(length, part.length_ns);
+    }
+    return path_.share(length);
   }
 
-  // By how much a share of the path may be off: every range of the group by its error.
-  double error_of(uint32_t group) const {
+  // What its events work, of the blocks' time.
+  double own_share(uint32_t group) const { return path_.share(times_.groups[group].busy_ns); }
+
+  double work_ranges(uint32_t group) const {
     double ranges = 0;
     for (const WarpEventFigures& event : times_.groups[group].events) {
-      if (!capture_.events[event.event].is_wait) {
-        ranges += static_cast<double>(event.duration_ns.count);
-      }
+      if (capture_.events[event.event].is_wait) continue;
+      ranges += static_cast<double>(event.duration_ns.count);
     }
-    return std::max(kAlike,
-                    ranges * capture_.span_error_ns() / static_cast<double>(path_.length_ns));
+    return ranges;
+  }
+
+  // By how much the difference between a group and the busiest of the others may be off, of the
+  // path. Each end of a range is cut to a tick of the clock, independently of the others: evenly
+  // spread over a tick, so by tick / sqrt(12). The cost of records is in both, and differs where
+  // one records more ranges.
+  double error_of(uint32_t group) const {
+    const uint32_t other = by_own_time_[by_own_time_[0] == group ? 1 : 0];
+    const double ranges = work_ranges(group), of_other = work_ranges(other);
+    const double tick_ns = static_cast<double>(capture_.launch.tick_ps) / 1e3;
+    const double cost_ns = static_cast<double>(capture_.launch.event_cost_ps.value_or(0)) / 1e3;
+    const double random_ns = kSigmas * tick_ns * std::sqrt(2 * (ranges + of_other) / 12);
+    const double systematic_ns = cost_ns * std::abs(ranges - of_other);
+    return std::max(kAlike, (random_ns + systematic_ns) / static_cast<double>(path_.length_ns));
   }
 
   // What the first groups alone would save, and then, for where none does, what more and more of
@@ -136,12 +162,18 @@ class Search {
     std::sort(found.groups.begin(), found.groups.end());
   }
 
-  // Waits that nothing explains hide what depends on what: the group that has most of the path, and
-  // those that are as busy.
+  // Waits that nothing explains hide what depends on what: the group whose event has most of the
+  // path, and those that wait as little.
   void add_like_path(WarpBottleneck& found) const {
-    const double most = own_share(path_.parts.front().group);
+    const auto not_waiting = [&](uint32_t group) {
+      return path_.share(times_.groups[group].extent_ns - times_.groups[group].wait_ns);
+    };
+    const auto longest =
+        std::find_if(path_.parts.begin(), path_.parts.end(),
+                     [](const PathPart& part) { return part.event != PathPart::kBetween; });
+    const double expected = not_waiting(longest->group);
     for (const uint32_t group : by_own_time_) {
-      if (std::abs(own_share(group) - most) <= found.error) found.groups.push_back(group);
+      if (std::abs(not_waiting(group) - expected) <= found.error) found.groups.push_back(group);
     }
   }
 

@@ -9,12 +9,16 @@
 #include "analysis/warp/group_time.hpp"
 
 // What limits a profiled launch, as far as its records can tell: one group, or several of which
-// none is slower than the others by more than the error.
+// none is slower than the others by more than the error. Time in which no event is open makes no
+// group the limit: what happens there is not known.
 namespace gpufl::analysis {
 
 struct WarpBottleneck {
-  std::vector<uint32_t> groups;  // several: they cannot be told apart
-  double share = 0;         // of the critical path; where groups cannot be joined, the busy share
+  // Several: they cannot be told apart. None: no event is open on most of the critical path, and
+  // `share` is that of it.
+  std::vector<uint32_t> groups;
+  double share =
+      0;  // of the critical path, in their events; of groups that flows do not join, busy
   bool is_by_path = false;  // of several groups that flows join; else they are the busiest
   uint32_t event = 0;       // most of that: an event, or PathPart::kBetween
   double event_share = 0;   // as `share`

@@ -146,10 +146,61 @@ TEST(CriticalPathTest, OneOfSeveralThatIsSlowerIsNamedAlone) {
   const WarpFigures few =
       figures_of({.iterations = 14, .consumers = 2, .last_consumer_extra_ns = 60, .tick_ns = 32});
   EXPECT_EQ(few.group_names(few.bottleneck->groups), "consumer 1");
-  // Within the error of the timer's tick, 3% of such a range, it is not.
+  // Within 3%, it is not.
   const WarpFigures close =
       figures_of({.consumers = 2, .mma_ns = 1'000, .last_consumer_extra_ns = 25, .tick_ns = 32});
   EXPECT_EQ(close.bottleneck->groups.size(), 2u);
+}
+
+// The tick of the timer is a third of such ranges, but not of hundreds of them together.
+TEST(CriticalPathTest, AGroupOfShortRangesThatIsSlowerIsNamedAlone) {
+  const auto limiting = [](int64_t load_ns, int64_t mma_ns, int64_t extra_ns) {
+    const WarpFigures figures = figures_of({.iterations = 200,
+                                            .consumers = 2,
+                                            .load_ns = load_ns,
+                                            .mma_ns = mma_ns,
+                                            .last_consumer_extra_ns = extra_ns,
+                                            .tick_ns = 32});
+    return figures.group_names(figures.bottleneck->groups);
+  };
+  EXPECT_EQ(limiting(32, 96, 32), "consumer 1");
+  EXPECT_EQ(limiting(50, 150, 30), "consumer 1");
+  EXPECT_EQ(limiting(50, 250, 25), "consumer 1");
+  for (const int64_t extra_ns : {0, 2, -2, 5, -5}) {
+    EXPECT_EQ(limiting(50, 250, extra_ns), "consumer 0 and consumer 1") << extra_ns;
+  }
+}
+
+// What a record costs makes a group slower that records more of them.
+TEST(CriticalPathTest, TheCostOfMoreRecordsIsWithinTheError) {
+  const auto error_with = [](int64_t cost_ps, bool has_more) {
+    TestSession session;
+    add_pipeline(session, {.blocks = 1, .load_ns = 900});
+    session.data.tables.warp_launches[0].event_cost_ps = cost_ps;
+    format::Batch& rows = session.data.tables.others.at(format::Kind::WarpSpan);
+    const auto part = static_cast<int64_t>(session.name("part"));
+    for (int64_t i = 0; has_more && i < 64; ++i) {
+      rows.push_row({1'001'000 + i * 1'000, 10, 0, 1, 0, 0, 0, 1, part, 0, -1, 0, 0});
+    }
+    return warp_figures(session.finish()).at(0).bottleneck->error;
+  };
+  EXPECT_DOUBLE_EQ(error_with(100'000, false), 0.03);
+  EXPECT_NEAR(error_with(100'000, true), 0.1, 0.01);
+  EXPECT_DOUBLE_EQ(error_with(0, true), 0.03);
+}
+
+// A group that most of the path goes through without an event is not the limit for that.
+TEST(CriticalPathTest, APathThatIsNotRecordedBlamesNoGroup) {
+  const WarpFigures figures = figures_of({.load_ns = 100, .mma_ns = 400, .consumer_gap_ns = 600});
+  EXPECT_TRUE(figures.bottleneck->groups.empty());
+  EXPECT_FALSE(figures.bottleneck->gain.has_value());
+  EXPECT_EQ(figures.event_name(figures.bottleneck->event), "(between events)");
+  EXPECT_NEAR(figures.bottleneck->share, 0.6, 0.01);
+  // Where less is not recorded, it is neither the group's share nor its gain.
+  const WarpFigures less = figures_of({.load_ns = 100, .mma_ns = 600, .consumer_gap_ns = 400});
+  EXPECT_EQ(less.group_names(less.bottleneck->groups), "consumer");
+  EXPECT_NEAR(less.bottleneck->share, 0.6, 0.01);
+  EXPECT_NEAR(*less.bottleneck->gain, 0.6, 0.01);
 }
 
 TEST(CriticalPathTest, WithoutFlowsGroupsAsBusyAsTheBusiestAreNamedWithIt) {

@@ -157,8 +157,8 @@ class BlockRun {
         end = std::max(end, is_done(edge) ? time_of(edge) : start + edge.time - node.start);
       }
       end = std::max(start, end + node.own);
-    } else if (node.doing != Doing::Wait &&
-               (is_instant || (what.has_no_bubbles && node.doing == Doing::Nothing))) {
+    } else if ((is_instant && node.doing == Doing::Work) ||
+               (what.has_no_bubbles && node.doing == Doing::Nothing)) {
       end = start;
     }
     run.start.push_back(start);
