@@ -14,24 +14,31 @@ namespace gpufl::analysis {
 
 namespace {
 
-constexpr std::string_view kCallTimes = "the times of API calls were";
-constexpr std::string_view kTrace = "the engine Trace";
+// What a traced session does not tell of calls nobody saw, and recording it again promises no more.
+Unknown missing_call_times(const SessionData& session) {
+  if (records_gpu_work(session) && session.summary.header.engine == "Trace") {
+    return {"no begin or no end of the calls is known", ""};
+  }
+  return missing_option(session, "the times of API calls were", "the engine Trace");
+}
 
-// Durations of calls by function, gathered as they come.
+// Calls by function, and the durations of those that have one, gathered as they come.
 class ApiTable {
  public:
   void add(const std::string& function, int64_t duration_ns, bool has_failed) {
-    if (duration_ns == kNoDuration) return;
     Entry& entry = entries_[function];
-    entry.durations.push_back(duration_ns);
+    ++entry.calls;
     entry.failed += has_failed ? 1 : 0;
+    if (duration_ns >= 0) entry.durations.push_back(duration_ns);
+    tells_something_ |= duration_ns >= 0 || has_failed;
   }
-  bool empty() const { return entries_.empty(); }
+  // Whether a call was timed or failed.
+  bool tells_something() const { return tells_something_; }
   std::vector<ApiGroup> finish() {
     std::vector<ApiGroup> groups;
     double all_ns = 0;
     for (auto& [function, entry] : entries_) {
-      groups.push_back({function, stats_of(entry.durations), 0, entry.failed});
+      groups.push_back({function, entry.calls, stats_of(entry.durations), 0, entry.failed});
       entry.durations = {};
       all_ns += static_cast<double>(groups.back().duration_ns.total);
     }
@@ -47,9 +54,10 @@ class ApiTable {
  private:
   struct Entry {
     NarrowColumn durations;
-    uint64_t failed = 0;
+    uint64_t calls = 0, failed = 0;
   };
   std::map<std::string, Entry> entries_;
+  bool tells_something_ = false;
 };
 
 bool is_of_graph(const Kernels& kernels, size_t row) {
@@ -90,8 +98,7 @@ LaunchLatency launch_latency(const SessionData& session, const AnalysisOptions& 
     figures.kernels += is_of_graph(kernels, row) ? 0 : 1;
   }
   // One after another: of many kernels each takes its memory.
-  const auto fill = [&](Figure<Stats>& figure, std::string_view what, std::string_view option,
-                        auto value_of) {
+  const auto fill = [&](Figure<Stats>& figure, auto missing, auto value_of) {
     NarrowColumn values;
     values.reserve(count);
     for (size_t row = 0; row < kernels.rows(); ++row) {
@@ -105,22 +112,24 @@ LaunchLatency launch_latency(const SessionData& session, const AnalysisOptions& 
     } else if (&figure != &figures.driver_ns && launched_too_late(session, options) != 0) {
       figure = Unknown{"all kernels began before their calls: the clocks disagree", ""};
     } else {
-      figure = missing_option(session, what, option);
+      figure = missing(session);
     }
   };
-  fill(figures.launch_ns, kCallTimes, kTrace,
+  fill(figures.launch_ns, missing_call_times,
        [&](size_t row) { return launch_latency_of(kernels, row); });
-  fill(figures.queue_ns, kCallTimes, kTrace, [&](size_t row) {
+  fill(figures.queue_ns, missing_call_times, [&](size_t row) {
     const int64_t latency_ns = launch_latency_of(kernels, row);
     const int64_t call_ns = kernels.call_duration(row);
     if (latency_ns == kNoTime || call_ns == kNoDuration) return kNoTime;
     return std::max<int64_t>(latency_ns - call_ns, 0);
   });
-  fill(figures.driver_ns, "the driver's times of kernels were", "enable_queue_times",
-       [&](size_t row) {
-         if (kernels.queued.empty() || kernels.queued[row] == kNoTime) return kNoTime;
-         return std::max<int64_t>(saturating_subtract(kernels.start[row], kernels.queued[row]), 0);
-       });
+  const auto missing_queue_times = [](const SessionData& of) {
+    return missing_option(of, "the driver's times of kernels were", "enable_queue_times");
+  };
+  fill(figures.driver_ns, missing_queue_times, [&](size_t row) {
+    if (kernels.queued.empty() || kernels.queued[row] == kNoTime) return kNoTime;
+    return std::max<int64_t>(saturating_subtract(kernels.start[row], kernels.queued[row]), 0);
+  });
   return figures;
 }
 
@@ -136,13 +145,15 @@ Figure<std::vector<ApiGroup>> api_calls(const SessionData& session,
   }
   std::vector<bool> is_told(api.rows());  // by a row of the work that it asked for
   std::unordered_set<int64_t> seen;       // correlation ids of calls with several rows
+  // Of rows that tell no begin of their call, those of a graph may share one, too.
   const auto add_table = [&](const Work& work, const std::string& what, bool is_shared) {
     if (work.api_start.empty()) return;
     for (size_t row = 0; row < work.rows(); ++row) {
-      if (work.call_start(row) == kNoTime || !selection.includes(work, row)) continue;
-      const bool is_first = !is_shared || work.correlation.empty() || work.correlation[row] == 0 ||
-                            seen.insert(work.correlation[row]).second;
-      if (!is_first) continue;
+      if (!selection.includes(work, row)) continue;
+      const bool has_begin = work.call_start(row) != kNoTime;
+      const bool has_id = !work.correlation.empty() && work.correlation[row] != 0;
+      if (!has_begin && is_shared && !has_id) continue;
+      if (is_shared && has_id && !seen.insert(work.correlation[row]).second) continue;
       const auto call =
           work.correlation.empty() ? row_of.end() : row_of.find(work.correlation[row]);
       const std::string& function = call != row_of.end() ? tables.name(api.name[call->second])
@@ -152,7 +163,8 @@ Figure<std::vector<ApiGroup>> api_calls(const SessionData& session,
       const bool has_failed =
           call != row_of.end() && !api.result.empty() && api.result[call->second] != 0;
       if (call != row_of.end()) is_told[call->second] = true;
-      calls.add(function.empty() ? what : function, work.call_duration(row), has_failed);
+      calls.add(function.empty() ? what : function,
+                has_begin ? work.call_duration(row) : kNoDuration, has_failed);
     }
   };
   // One launch of a graph is behind many rows.
@@ -167,7 +179,7 @@ Figure<std::vector<ApiGroup>> api_calls(const SessionData& session,
     const bool has_failed = !api.result.empty() && api.result[row] != 0;
     calls.add(tables.name(api.name[row]), api.duration[row], has_failed);
   }
-  if (calls.empty()) return missing_option(session, kCallTimes, kTrace);
+  if (!calls.tells_something()) return missing_call_times(session);
   return calls.finish();
 }
 

@@ -40,11 +40,12 @@ struct ApiGroup {
   // "cudaMemcpyAsync", as a row of the call or the stack of the work tells; else what it does:
   // "copy".
   std::string function;
-  Stats duration_ns;
-  double share = 0;  // of the time of all calls
+  uint64_t calls = 0;
+  Stats duration_ns;  // of those whose begin and end are known, which may be fewer
+  double share = 0;   // of the time of all calls
   uint64_t failed = 0;
 };
-// Most time first. Unknown where no call was timed.
+// Most time first. Unknown where no call was timed and none failed.
 Figure<std::vector<ApiGroup>> api_calls(const SessionData& session, const AnalysisOptions& options);
 
 // Waits of the host, by kind of call; those of streams for events are none.

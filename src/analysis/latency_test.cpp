@@ -86,6 +86,40 @@ TEST(ApiCalls, ByWhatTheyDo) {
   EXPECT_FALSE(api_calls(TestSession().finish(), {}));
 }
 
+TEST(ApiCalls, CountsThoseWhoseBeginOrEndNobodySaw) {
+  TestSession session;
+  session.kernel("a", 100, 10, {.api_start = 80, .api_duration = 5, .correlation = 1});
+  session.kernel("a", 200, 10, {.api_start = 180, .api_duration = kNoDuration, .correlation = 2});
+  session.kernel("a", 300, 10, {.correlation = 3});
+  session.api_call("cudaMalloc", 600, kNoDuration, 2, "cudaErrorMemoryAllocation");
+  const auto calls = api_calls(session.finish(), {});
+  ASSERT_TRUE(calls);
+  ASSERT_EQ(calls->size(), 2u);
+  EXPECT_EQ((*calls)[0].function, "kernel launch");
+  EXPECT_EQ((*calls)[0].calls, 3u);
+  EXPECT_EQ((*calls)[0].duration_ns.count, 1u);
+  EXPECT_EQ((*calls)[0].duration_ns.total, 5);
+  EXPECT_EQ((*calls)[1].function, "cudaMalloc");
+  EXPECT_EQ((*calls)[1].calls, 1u);
+  EXPECT_EQ((*calls)[1].duration_ns.count, 0u);
+  EXPECT_EQ((*calls)[1].failed, 1u);
+}
+
+TEST(ApiCalls, ATracedSessionIsNotToBeTraced) {
+  TestSession session;
+  session.kernel("a", 200, 10, {.api_start = 180, .api_duration = kNoDuration});
+  SessionData data = session.finish();
+  data.summary.header.engine = "Trace";
+  const auto calls = api_calls(data, {});
+  ASSERT_FALSE(calls);
+  EXPECT_EQ(calls.unknown().reason, "no begin or no end of the calls is known");
+  EXPECT_EQ(calls.unknown().remedy, "");
+  const LaunchLatency latency = launch_latency(data, {});
+  EXPECT_TRUE(latency.launch_ns);
+  ASSERT_FALSE(latency.queue_ns);
+  EXPECT_EQ(latency.queue_ns.unknown().remedy, "");
+}
+
 TEST(ApiCalls, RowsOfCallsNameThoseBehindTheWork) {
   TestSession session;
   session.kernel("a", 100, 10, {.api_start = 80, .api_duration = 30, .correlation = 1});

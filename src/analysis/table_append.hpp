@@ -58,12 +58,14 @@ class TableAppend {
       fill(column, rows_, absent);
     }
   }
-  // The same, of times: -1 in a batch is what the writer did not know.
+  // The same, of times: -1 in a batch is what the writer did not know, and so is whatever else is
+  // before the session, which no writer writes.
   void times(std::vector<int64_t>& column, size_t i) const {
     const size_t before = column.size();
     (*this)(column, i, kNoTime);
-    std::replace(column.begin() + static_cast<ptrdiff_t>(before), column.end(), int64_t{-1},
-                 kNoTime);
+    std::replace_if(
+        column.begin() + static_cast<ptrdiff_t>(before), column.end(),
+        [](int64_t time) { return time < 0; }, kNoTime);
   }
   // A column that every row has.
   template <typename Column>

@@ -84,8 +84,8 @@ TEST_F(TableBuilderTest, TimesThatTheWriterDidNotKnow) {
                                {kernel::kDuration, {1, 1, 1}},
                                {kernel::kConfig, {1, 1, 1}},
                                {kernel::kApiStart, {-1, 15, 25}},
-                               {kernel::kApiDuration, {-1, -1, 2}},
-                               {kernel::kQueued, {-1, 16, -1}},
+                               {kernel::kApiDuration, {-7, -1, 2}},
+                               {kernel::kQueued, {-9, 16, -1}},
                                {kernel::kSubmitted, {-1, -1, 27}}}));
   const Tables tables = finish();
   const Kernels& rows = tables.kernels;
@@ -93,6 +93,7 @@ TEST_F(TableBuilderTest, TimesThatTheWriterDidNotKnow) {
   EXPECT_EQ(rows.api_start, (std::vector<int64_t>{kNoTime, 15, 25}));
   EXPECT_EQ(rows.queued, (std::vector<int64_t>{kNoTime, 16, kNoTime}));
   EXPECT_EQ(rows.submitted, (std::vector<int64_t>{kNoTime, kNoTime, 27}));
+  EXPECT_EQ(rows.call_duration(0), kNoDuration);
   EXPECT_EQ(rows.call_duration(1), kNoDuration);
   EXPECT_EQ(rows.call_duration(2), 2);
   EXPECT_EQ(rows.asked_at(0), -1);

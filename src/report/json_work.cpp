@@ -228,7 +228,8 @@ Json api_calls_json(const analysis::Overview& overview) {
   return json_figure(overview.api, [](const std::vector<analysis::ApiGroup>& calls) {
     return json_array(calls, [](const analysis::ApiGroup& call) {
       Json json = Json::object();
-      json.set("function", call.function).set("share", call.share).set("failed", call.failed);
+      json.set("function", call.function).set("calls", call.calls);
+      json.set("share", call.share).set("failed", call.failed);
       return json.set("duration_ns", to_json(call.duration_ns));
     });
   });

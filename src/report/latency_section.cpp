@@ -45,6 +45,7 @@ void write_api_calls(Page& page, const analysis::Figure<std::vector<analysis::Ap
   }
   TextTable table{{{"call", true},
                    {"count"},
+                   {"timed"},
                    {"total"},
                    {"share"},
                    {"mean"},
@@ -54,15 +55,21 @@ void write_api_calls(Page& page, const analysis::Figure<std::vector<analysis::Ap
                    {"min", false, 5},
                    {"max", false, 4},
                    {"failed"}}};
+  const bool is_each_timed = std::all_of(
+      calls->begin(), calls->end(),
+      [](const analysis::ApiGroup& group) { return group.calls == group.duration_ns.count; });
   for (const analysis::ApiGroup& group : *calls) {
     // One that failed is shown, however short.
     if (table.rows.size() >= top && group.failed == 0) continue;
     const Stats& stats = group.duration_ns;
+    const auto if_timed = [&](std::string text) { return stats.count == 0 ? "-" : text; };
     table.rows.push_back(
-        {group.function, format_count(stats.count), duration_text(stats.total),
-         format_percent(group.share), format_duration(stats.mean), format_duration(stats.median),
-         duration_text(stats.p90), duration_text(stats.p99), duration_text(stats.min),
-         duration_text(stats.max), group.failed == 0 ? "-" : format_count(group.failed)});
+        {group.function, format_count(group.calls), is_each_timed ? "-" : format_count(stats.count),
+         if_timed(duration_text(stats.total)), if_timed(format_percent(group.share)),
+         if_timed(format_duration(stats.mean)), if_timed(format_duration(stats.median)),
+         if_timed(duration_text(stats.p90)), if_timed(duration_text(stats.p99)),
+         if_timed(duration_text(stats.min)), if_timed(duration_text(stats.max)),
+         group.failed == 0 ? "-" : format_count(group.failed)});
   }
   if (table.rows.empty()) return;
   page.heading("API CALLS", "of the vendor's library, as far as they have rows");
@@ -70,6 +77,9 @@ void write_api_calls(Page& page, const analysis::Figure<std::vector<analysis::Ap
   const size_t shown = table.rows.size();
   page.table(table);
   write_more(page, calls->size(), shown);
+  if (!is_each_timed) {
+    page.paragraph(2, "Timed are the calls whose begin and end are known: times are of those.");
+  }
 }
 
 }  // namespace

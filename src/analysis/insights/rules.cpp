@@ -122,8 +122,13 @@ void set_gain(Insight& insight, double gain_ns, int64_t wall_ns, const Threshold
 std::string recording_text(const SessionView& view) {
   const double recording_ns = view.recording_ns_per_call();
   if (recording_ns <= 0) return {};
-  return fmt::format(" What recording itself took, {} of each call, is left out.",
-                     words::time(recording_ns));
+  const double vendor_ns = view.thresholds.insights.vendor_call_us * 1e3;
+  const std::string assumed =
+      vendor_ns <= 0
+          ? ""
+          : fmt::format(" and {} assumed for the vendor's library", words::time(vendor_ns));
+  return fmt::format(" What recording took, {} of each call as measured{}, is left out.",
+                     words::time(recording_ns - vendor_ns), assumed);
 }
 
 Evidence at_site(const CodeSite& site, std::string text) {

@@ -30,8 +30,9 @@ size_t max_per_rule(const Thresholds& thresholds);
 // Sets what time doing something about it would save; none of it: nothing that can be told. The
 // severity follows from its share of `wall_ns`.
 void set_gain(Insight& insight, double gain_ns, int64_t wall_ns, const Thresholds& thresholds);
-// " What recording itself took, 1.290 us of each call, is left out.": for estimates that do so, see
-// SessionView::recording_ns_per_call(). Empty where that is not known.
+// " What recording took, 1.290 us of each call as measured and 1.000 us assumed for the vendor's
+// library, is left out.": for estimates that do so, see SessionView::recording_ns_per_call(). Empty
+// where that is not known.
 std::string recording_text(const SessionView& view);
 // A severity for what takes this share of the session's time, whatever could be saved of it.
 Severity severity_of(double share, const Thresholds& thresholds);
