@@ -58,11 +58,14 @@ std::string error_line(std::string_view message) {
   return fmt::format("gpufl report: {}\n", report::make_harmless(message));
 }
 
-void append_others(const std::vector<fs::path>& others, size_t reported, std::string& text) {
+void append_others(const std::vector<fs::path>& others, size_t reported, size_t width,
+                   std::string& text) {
   if (others.empty()) return;
-  fmt::format_to(std::back_inserter(text),
-                 "\nThis is the newest {} of {} sessions. The others (--all reports them too):\n",
-                 reported == 1 ? "one" : "run", others.size() + reported);
+  report::TextPage note(width, false);
+  note.paragraph(
+      0, fmt::format("This is the newest {} of {} sessions. The others (--all reports them too):",
+                     reported == 1 ? "one" : "run", others.size() + reported));
+  text += '\n' + note.text();
   const size_t listed = std::min(others.size(), kMaxListed);
   for (size_t i = 0; i < listed; ++i) {
     fmt::format_to(std::back_inserter(text), "  {}\n",
@@ -305,7 +308,8 @@ ReportOutcome make_reports(const ReportRequest& request) {
       report_session(request, session, load_options, outcome);
     }
   }
-  if (request.format == ReportFormat::Text) append_others(others, sessions.size(), outcome.text);
+  if (request.format == ReportFormat::Text)
+    append_others(others, sessions.size(), request.text.width, outcome.text);
   return outcome;
 }
 

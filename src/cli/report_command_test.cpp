@@ -122,6 +122,10 @@ TEST_F(ReportCommandTest, OfSeveralTheNewestAndANoteOfTheOthers) {
   EXPECT_LT(outcome.text.find((root_ / "run_c").string()),
             outcome.text.find((root_ / "run_b").string()));
 
+  ReportRequest narrow{.path = root_};
+  narrow.text.width = 60;
+  EXPECT_NE(make_reports(narrow).text.find("(--all\nreports them too):\n"), std::string::npos);
+
   const ReportOutcome all = make_reports({.path = root_, .all = true});
   const size_t first = all.text.find("app_of_20250101T000000Z-01");
   const size_t second = all.text.find("app_of_20250102T000000Z-02");

@@ -44,7 +44,8 @@ uint64_t count_of(const std::map<std::string, uint64_t>& rows, const char* kind)
   return found == rows.end() ? 0 : found->second;
 }
 
-// A file of the session is not there, or not as long as it was written; empty: none.
+// A file of the session is not there or not as long as it was written, or the manifest, which tells
+// of them, cannot be relied on; empty: none of it.
 std::string damage_of(const format::SessionReader& reader) {
   using State = format::WindowFile::State;
   for (const format::WindowFile& window : reader.windows()) {
@@ -56,6 +57,9 @@ std::string damage_of(const format::SessionReader& reader) {
     const auto size = fs::file_size(window.path, error);
     const bool is_sealed = window.state == State::Sealed && window.in_manifest;
     if (is_sealed && (error || size != window.sealed_bytes)) return called("is damaged");
+  }
+  for (const format::Problem& problem : reader.open_problems()) {
+    if (!is_growth(problem)) return fmt::format("{}: {}", problem.file, problem.text);
   }
   return {};
 }
@@ -202,7 +206,8 @@ void add_sessions_list_command(Command program) {
   command.set_footer(
       "State: live, being written; complete, it has ended, and nothing is known to be missing "
       "(gpufl verify reads all of it and proves it); not proven, likewise, but nobody counted what "
-      "should be there; losses, records were lost; damaged, a file is missing or cut off; killed, "
+      "should be there; losses, records were lost; damaged, a file is missing or cut off, or the "
+      "manifest is; killed, "
       "its process ended first.\n"
       "Exit code: 0 listed; 2 there is no session, or one cannot be read.");
   command.set_action([options] { return list(options->path, options->json); });

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <map>
 #include <utility>
 
+#include "format/manifest.hpp"
 #include "format/test_session.hpp"
 #include "format/verify.hpp"
 
@@ -92,6 +94,23 @@ TEST(SessionsList, TellsOfFilesThatAreMissingOrCutOff) {
   EXPECT_EQ(sessions["missing"].state, "damaged");
   EXPECT_EQ(sessions["missing"].damage, "window 1 of device is missing");
   EXPECT_EQ(sessions["whole"].state, "complete");
+}
+
+TEST(SessionsList, TellsOfAManifestThatIsMissingOrDamaged) {
+  const TempDir temp;
+  for (const char* name : {"bad", "empty", "missing"}) {
+    write_some(temp.path() / name, 1'000'000'000, true);
+  }
+  std::ofstream(temp.path() / "bad" / format::kManifestName, std::ios::app) << "no JSON\n";
+  fs::resize_file(temp.path() / "empty" / format::kManifestName, 0);
+  fs::remove(temp.path() / "missing" / format::kManifestName);
+  for (const ListedSession& session : list_sessions(temp.path())) {
+    EXPECT_EQ(session.state, "damaged") << session.dir;
+    EXPECT_FALSE(session.damage.empty()) << session.dir;
+    EXPECT_EQ(session.kernels, 2U) << "it can be read all the same";
+  }
+  EXPECT_EQ(list_sessions(temp.path() / "missing").at(0).damage,
+            "manifest.ndjson: there is no manifest");
 }
 
 TEST(SessionsList, TellsOfALedgerWithLosses) {
