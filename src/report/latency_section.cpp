@@ -62,7 +62,7 @@ void write_api_calls(Page& page, const analysis::Figure<std::vector<analysis::Ap
     // One that failed is shown, however short.
     if (table.rows.size() >= top && group.failed == 0) continue;
     const Stats& stats = group.duration_ns;
-    const auto if_timed = [&](std::string text) { return stats.count == 0 ? "-" : text; };
+    const auto if_timed = [&](const std::string& text) { return stats.count == 0 ? "-" : text; };
     table.rows.push_back(
         {group.function, format_count(group.calls), is_each_timed ? "-" : format_count(stats.count),
          if_timed(duration_text(stats.total)), if_timed(format_percent(group.share)),
