@@ -124,10 +124,11 @@ void find_tiny_kernels(const SessionView& view, std::vector<Insight>& found) {
       all.kernel_ns += run.kernel_ns;
       all.idle_ns += run.idle_ns;
     }
+    if (runs.empty()) continue;
     const double idle = static_cast<double>(all.idle_ns);
-    const double gain =
-        std::max(0.0, idle - static_cast<double>(all.kernels) * view.recording_ns_per_call());
-    if (runs.empty() || gain < limits.min_share * static_cast<double>(view.wall_ns)) continue;
+    const double pauses = static_cast<double>(all.kernels - runs.size());
+    const double gain = std::max(0.0, idle - pauses * view.recording_ns_per_call());
+    if (gain < limits.min_share * static_cast<double>(view.wall_ns)) continue;
     Insight insight;
     set_gain(insight, gain, view.wall_ns, view.thresholds);
     insight.title = fmt::format("Tiny kernels × {} on GPU {} · {} of work, {} between", all.kernels,
@@ -138,7 +139,7 @@ void find_tiny_kernels(const SessionView& view, std::vector<Insight>& found) {
         words::plural(runs.size(), "run"), words::time(limits.max_kernel_us * 1e3),
         words::count(all.kernels),
         words::time(static_cast<double>(all.kernel_ns) / static_cast<double>(all.kernels)),
-        words::time(idle / static_cast<double>(all.kernels)));
+        words::time(idle / pauses));
     insight.advice =
         "Fuse them (torch.compile, a Triton kernel, one kernel for several tensors: foreach "
         "optimizers); where that is not possible, replay them as a CUDA graph.";

@@ -41,16 +41,18 @@ TEST(FailedCalls, NotForCallsThatSucceedOrAnswerNotReady) {
   EXPECT_TRUE(of_rule(program.insights(), "failed_calls").empty());
 }
 
+std::vector<Insight> losses_of(uint64_t missing, uint64_t warp_records) {
+  TestProgram program;
+  format::Ledger& ledger = program.data.summary.ledger.emplace();
+  ledger.launches_seen = 1'000;
+  ledger.kernel_records = 1'000 - missing;
+  ledger.launches_missing = missing;
+  ledger.warp_records_dropped = warp_records;
+  return of_rule(program.insights(), "trace_losses");
+}
+
 TEST(TraceLosses, WhatTheLedgerCounts) {
-  const auto with = [](uint64_t missing) {
-    TestProgram program;
-    format::Ledger ledger;
-    ledger.launches_seen = 1'000;
-    ledger.kernel_records = 1'000 - missing;
-    ledger.launches_missing = missing;
-    program.data.summary.ledger = ledger;
-    return of_rule(program.insights(), "trace_losses");
-  };
+  const auto with = [](uint64_t missing) { return losses_of(missing, 0); };
   ASSERT_EQ(with(11).size(), 1u);
   EXPECT_EQ(with(11)[0].title, "The trace is not complete: 11 missing kernel records");
   EXPECT_EQ(with(11)[0].severity, Severity::High);
@@ -59,16 +61,7 @@ TEST(TraceLosses, WhatTheLedgerCounts) {
 }
 
 TEST(TraceLosses, WarpRecordsNeedNoDisk) {
-  const auto with = [](uint64_t missing) {
-    TestProgram program;
-    format::Ledger ledger;
-    ledger.launches_seen = 1'000;
-    ledger.kernel_records = 1'000 - missing;
-    ledger.launches_missing = missing;
-    ledger.warp_records_dropped = 7;
-    program.data.summary.ledger = ledger;
-    return of_rule(program.insights(), "trace_losses");
-  };
+  const auto with = [](uint64_t missing) { return losses_of(missing, 7); };
   const auto has = [](const std::string& text, const char* part) {
     return text.find(part) != std::string::npos;
   };

@@ -19,7 +19,6 @@ constexpr uint32_t kMaxFlushes = 3;
 // What a kernel may seem to begin before its call: a bound on how far the GPU's clock is off the
 // host's, and far below the age of a time that is left over from an earlier kernel.
 constexpr int64_t kMaxClockErrorNs = 100'000;
-constexpr uint32_t kNoEvent = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
 
 // "Not ready" is the answer to a question, not a failure; both APIs have the same number for it.
 bool has_failed(const ApiRecord& record) {
@@ -220,7 +219,7 @@ void ActivityDecoder::decode_wait(const SyncRecord& record) {
   waits_.push_back({{static_cast<int64_t>(record.start) - origins_.cupti_ns,
                      static_cast<int64_t>(record.end - record.start), kUnknown, record.contextId,
                      record.streamId, record.correlationId, 0},
-                    record.cudaEventId == kNoEvent ? kUnknown : int64_t{record.cudaEventId},
+                    record.cudaEventId == kNoEventId ? kUnknown : int64_t{record.cudaEventId},
                     static_cast<uint32_t>(record.type)});
 }
 

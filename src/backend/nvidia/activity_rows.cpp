@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/nvidia/activity_rows.hpp"
 
-#include <cupti.h>
+#include "backend/nvidia/call_notes.hpp"
 
 namespace gpufl::backend {
 namespace {
-
-constexpr uint32_t kNoStream = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
 
 // The columns that every activity has, at the numbers of its kind.
 struct ActivityColumns {
@@ -45,7 +43,7 @@ void append_activity(format::Batch& batch, const ActivityColumns& at, const Acti
   if (at.duration != format::kNoColumn) put(batch, at.duration, row.duration);
   if (row.device != kUnknown) put(batch, at.device, row.device);
   put(batch, at.context, row.context);
-  put(batch, at.stream, row.stream == kNoStream ? kUnknown : int64_t{row.stream});
+  put(batch, at.stream, row.stream == kNoStreamId ? kUnknown : int64_t{row.stream});
   put(batch, at.correlation, row.correlation);
   put(batch, at.api_start, call->start);
   put(batch, at.api_duration, call->duration);

@@ -30,8 +30,7 @@ struct alignas(64) ApiCall {
   uint32_t kernels = 0;   // kernel records that came
   uint16_t function = 0;  // CUPTI's number within the domain
   bool is_driver : 1 = false;
-  bool is_told : 1 =
-      false;  // its times are known; else only its beginning or a GPU record has come
+  bool is_told : 1 = false;    // its times are known
   bool has_scope : 1 = false;  // asked for
   bool inherited : 1 = false;
   bool joined : 1 = false;           // some row carries it, or it needs none
@@ -44,7 +43,7 @@ struct alignas(64) ApiCall {
   bool has_ended : 1 = false;
   bool is_own : 1 = false;  // the recorder made it: it has no row
 
-  // Some callback has told of it.
+  // More than GPU records tells of it.
   bool is_noted() const { return launches != 0 || is_graph_launch || has_begun || is_told; }
   // A row waits to carry it.
   bool is_awaited() const { return kernels != 0 && !joined; }

@@ -23,7 +23,7 @@ enum class CallNoteKind : uint8_t {
   ProfilerStop,
 };
 
-// In notes of calls that have none.
+// Where there is none: in notes as in CUPTI's records.
 inline constexpr uint32_t kNoStreamId = UINT32_MAX, kNoEventId = UINT32_MAX;
 
 struct CallNote {
