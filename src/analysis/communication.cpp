@@ -10,7 +10,7 @@ namespace gpufl::analysis {
 Figure<std::vector<Communication>> communication(const SessionData& session,
                                                  const AnalysisOptions& options,
                                                  const KernelNames& names) {
-  if (!records_gpu_work(session)) return missing_gpu_work(session);
+  if (!records_gpu_work(session)) return missing_gpu_work(session.summary);
   const Tables& tables = session.tables;
   std::vector<bool> communicates;  // by configuration
   bool is_any = false;

@@ -303,7 +303,7 @@ Iterations finish(const SessionData& session, const AnalysisOptions& options,
   if (records_gpu_work(session)) {
     out.kernel_ns = stats_of(std::span<int64_t>(kernel_times));
   } else {
-    out.kernel_ns = missing_gpu_work(session);
+    out.kernel_ns = missing_gpu_work(session.summary);
   }
   const int64_t recorded_ns = total_length(recorded_spans(session, options));
   out.coverage = recorded_ns <= 0 ? 0
@@ -348,7 +348,7 @@ Figure<Iterations> find_iterations(const SessionData& session, const AnalysisOpt
   if (auto found = accept(IterationSource::Markers, from_markers(tables, selection))) {
     return std::move(*found);
   }
-  if (!records_gpu_work(session)) return missing_gpu_work(session);
+  if (!records_gpu_work(session)) return missing_gpu_work(session.summary);
   if (sequence && has_most_work(tables, selection, *sequence)) return std::move(*sequence);
   return Unknown{"nothing repeats: no scope, no range, no sequence of kernels",
                  "open a scope around each step"};

@@ -293,7 +293,7 @@ Figure<std::vector<KernelGroup>> kernel_groups(const SessionData& session,
                                                const AnalysisOptions& options, GroupBy by,
                                                const KernelNames& names) {
   const Tables& tables = session.tables;
-  if (!records_gpu_work(session)) return missing_gpu_work(session);
+  if (!records_gpu_work(session)) return missing_gpu_work(session.summary);
   const auto missing_stacks = [&] {
     return missing_option(session, "call stacks of launches were", "enable_stack_trace");
   };

@@ -185,7 +185,7 @@ Figure<std::vector<ApiGroup>> api_calls(const SessionData& session,
 
 Figure<std::vector<WaitGroup>> waits(const SessionData& session, const AnalysisOptions& options) {
   const Waits& waits = session.tables.waits;
-  if (!records_gpu_work(session)) return missing_gpu_work(session);
+  if (!records_gpu_work(session)) return missing_gpu_work(session.summary);
   if (waits.rows() == 0 && is_refused(session, "enable_synchronization")) {
     return missing_option(session, "waits were", "enable_synchronization");
   }

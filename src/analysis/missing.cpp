@@ -9,8 +9,8 @@ namespace gpufl::analysis {
 
 namespace {
 
-const Capability* refusal(const SessionData& session, std::string_view feature) {
-  const auto& capabilities = session.summary.capabilities;
+const Capability* refusal(const SessionSummary& summary, std::string_view feature) {
+  const auto& capabilities = summary.capabilities;
   const auto found =
       std::find_if(capabilities.begin(), capabilities.end(), [&](const Capability& capability) {
         return capability.feature == feature && !capability.is_as_asked();
@@ -24,8 +24,8 @@ Unknown refused(const Capability& capability) {
 }
 
 // What tells that GPU work was to be recorded and was not; null: nothing does.
-const base::Json* find_event(const SessionData& session) {
-  const std::vector<base::Json>& events = session.summary.events;
+const base::Json* find_event(const SessionSummary& summary) {
+  const std::vector<base::Json>& events = summary.events;
   const auto found = std::find_if(events.begin(), events.end(), [](const base::Json& event) {
     const std::string& name = event["name"].as_string();
     return name == "trace_unavailable" || name == "capture_range_never_opened";
@@ -87,35 +87,40 @@ UnreadRows unread_rows(const SessionSummary& summary) {
   return rows;
 }
 
+bool records_gpu_work(const SessionSummary& summary) {
+  const ActivityTotals& activity = summary.activity;
+  if (activity.kernels + activity.copies + activity.fills != 0) return true;
+  if (written_gpu_rows(summary) > 0 || has_damaged_gpu_log(summary)) return false;
+  return summary.header.engine != "Monitor" && find_event(summary) == nullptr;
+}
+
 bool records_gpu_work(const SessionData& session) {
   const Tables& tables = session.tables;
   const size_t rows = tables.kernels.rows() + tables.copies.rows() + tables.fills.rows();
-  if (rows != 0) return true;
-  if (written_gpu_rows(session.summary) > 0 || has_damaged_gpu_log(session.summary)) return false;
-  return session.summary.header.engine != "Monitor" && find_event(session) == nullptr;
+  return rows != 0 || records_gpu_work(session.summary);
 }
 
-Unknown missing_gpu_work(const SessionData& session) {
-  if (const base::Json* event = find_event(session)) {
+Unknown missing_gpu_work(const SessionSummary& summary) {
+  if (const base::Json* event = find_event(summary)) {
     const std::string& text = (*event)["text"].as_string();
     const std::string& name = (*event)["name"].as_string();
     return {"no GPU work was recorded: " + (text.empty() ? name : text),
             (*event)["hint"].as_string()};
   }
-  const uint64_t written = written_gpu_rows(session.summary);
-  if (written > 0 && unread_rows(session.summary).unread == 0) {
+  const uint64_t written = written_gpu_rows(summary);
+  if (written > 0 && unread_rows(summary).unread == 0) {
     return {
         std::to_string(written) + " rows of GPU work were deleted to stay within the log's limits",
         "give the log more room: log_spool_mb"};
   }
-  if (written > 0 || has_damaged_gpu_log(session.summary)) {
+  if (written > 0 || has_damaged_gpu_log(summary)) {
     return {
         (written > 0 ? std::to_string(written) + " rows of GPU work were written and"
                      : std::string("the log of GPU work is damaged: its rows")) +
             " cannot be read",
         "`gpufl verify` tells what is damaged; copy the session again from where it was recorded"};
   }
-  if (const Capability* capability = refusal(session, "profiling_engine")) {
+  if (const Capability* capability = refusal(summary, "profiling_engine")) {
     return refused(*capability);
   }
   return {"the engine Monitor records no GPU work",
@@ -123,7 +128,7 @@ Unknown missing_gpu_work(const SessionData& session) {
 }
 
 bool is_refused(const SessionData& session, std::string_view feature) {
-  return refusal(session, feature) != nullptr;
+  return refusal(session.summary, feature) != nullptr;
 }
 
 std::string_view imported_from(const SessionSummary& summary) {
@@ -147,8 +152,8 @@ std::string engines_to_record_with(std::span<const std::string_view> engines) {
 }
 
 Unknown missing_option(const SessionData& session, std::string_view what, std::string_view option) {
-  if (!records_gpu_work(session)) return missing_gpu_work(session);
-  if (const Capability* capability = refusal(session, option)) return refused(*capability);
+  if (!records_gpu_work(session)) return missing_gpu_work(session.summary);
+  if (const Capability* capability = refusal(session.summary, option)) return refused(*capability);
   if (const std::string_view tool = imported_from(session.summary); !tool.empty()) {
     return {std::string(what) + " not in the trace", std::string(remedy_of(tool, option))};
   }

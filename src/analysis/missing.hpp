@@ -17,8 +17,9 @@ namespace gpufl::analysis {
 // where tracing could not begin or its capture range was never entered, nor where it was written
 // and cannot be read.
 bool records_gpu_work(const SessionData& session);
+bool records_gpu_work(const SessionSummary& summary);  // the same, where tables were not read
 // Why there is no GPU work at all; only where !records_gpu_work().
-Unknown missing_gpu_work(const SessionData& session);
+Unknown missing_gpu_work(const SessionSummary& summary);
 // Rows that were written, as the ledger says, and were neither read nor deleted on purpose: their
 // part of the log is damaged. Both are 0 where there is no ledger.
 struct UnreadRows {

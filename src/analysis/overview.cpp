@@ -14,7 +14,7 @@ namespace {
 
 Figure<KernelFigures> kernel_figures(const SessionData& session, const AnalysisOptions& options,
                                      const KernelNames& names) {
-  if (!records_gpu_work(session)) return missing_gpu_work(session);
+  if (!records_gpu_work(session)) return missing_gpu_work(session.summary);
   const auto groups = [&](GroupBy by) { return kernel_groups(session, options, by, names); };
   KernelFigures figures;
   figures.by_name = *groups(GroupBy::Name);

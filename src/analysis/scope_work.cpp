@@ -184,7 +184,7 @@ void add_scope_figures(const Scopes& scopes, const ScopePaths& paths, const Sele
 }
 
 Figure<double> iteration_gpu_ns(const ScopeWork& scope, const SessionData& session) {
-  if (!records_gpu_work(session)) return missing_gpu_work(session);
+  if (!records_gpu_work(session)) return missing_gpu_work(session.summary);
   if (scope.iteration_ns.count == 0) {
     return Unknown{"it is no benchmark scope", "give the scope a repeat count"};
   }

@@ -215,7 +215,7 @@ std::string_view to_string(MemoryKind kind) { return kKinds[static_cast<size_t>(
 
 TransferFigures transfers(const SessionData& session, const AnalysisOptions& options) {
   if (!records_gpu_work(session)) {
-    return {missing_gpu_work(session), missing_gpu_work(session)};
+    return {missing_gpu_work(session.summary), missing_gpu_work(session.summary)};
   }
   const Selection selection(session.tables, options);
   return {copies_of(session.tables, selection), fills_of(session.tables, selection)};

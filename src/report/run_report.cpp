@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/insights/words.hpp"
+#include "analysis/missing.hpp"
 #include "analysis/run_insights.hpp"
 #include "analysis/run_work.hpp"
 #include "report/markdown_page.hpp"
@@ -61,15 +62,41 @@ std::string verdict_word(const SessionSummary& session) {
   return text.substr(0, text.find(':'));
 }
 
+// Why a process has no GPU work; what it asked for in vain is told in full above.
+std::string missing_work_text(const SessionSummary& session) {
+  const analysis::Unknown why = analysis::missing_gpu_work(session);
+  for (const analysis::Capability& note : session.capabilities) {
+    if (note.is_as_asked() || note.detail.empty() || !why.reason.ends_with(note.detail)) continue;
+    return fmt::format("asked {}, got {} ({})", note.asked, note.got, note.reason);
+  }
+  return why.reason;
+}
+
+// What nobody recorded is no zero: which processes that is so of, and why.
+void write_untold(Page& page, Processes sessions, const std::map<std::string, size_t>& reasons) {
+  for (const auto& [reason, count] : reasons) {
+    page.field("GPU work not recorded",
+               sessions.size() == 1 ? reason
+                                    : fmt::format("of {} of {} processes: {}", format_count(count),
+                                                  format_count(sessions.size()), reason),
+               Tone::Warning);
+  }
+}
+
 void write_totals(Page& page, Processes sessions) {
   ActivityTotals total;
-  std::map<std::string, size_t> verdicts;
-  size_t absent = 0, untraced = 0;
+  std::map<std::string, size_t> verdicts, untold;
+  size_t absent = 0, untraced = 0, told = 0;
   for (const auto& [session, activity] : sessions) {
     total.add(activity);
     ++verdicts[verdict_word(session)];
     absent += session.event_counts.count("no_session_left");
     untraced += session.ledger && session.ledger->tracings_refused.value_or(0) > 0 ? 1 : 0;
+    if (analysis::records_gpu_work(session)) {
+      ++told;
+    } else {
+      ++untold[missing_work_text(session)];
+    }
   }
   page.field("processes", format_count(sessions.size()));
   if (absent > 0) {
@@ -81,12 +108,15 @@ void write_totals(Page& page, Processes sessions) {
                fmt::format("{}: what the GPU did is not known", format_count(untraced)),
                Tone::Warning);
   }
-  page.field("kernels", fmt::format("{} ({} of kernel time)", format_count(total.kernels),
-                                    duration_text(total.kernel_ns)));
-  page.field("copies", fmt::format("{} ({}, {})", format_count(total.copies),
-                                   bytes_of_copies(total), duration_text(total.copy_ns)));
-  page.field("waits",
-             fmt::format("{} ({})", format_count(total.waits), duration_text(total.wait_ns)));
+  write_untold(page, sessions, untold);
+  if (told > 0) {
+    page.field("kernels", fmt::format("{} ({} of kernel time)", format_count(total.kernels),
+                                      duration_text(total.kernel_ns)));
+    page.field("copies", fmt::format("{} ({}, {})", format_count(total.copies),
+                                     bytes_of_copies(total), duration_text(total.copy_ns)));
+    page.field("waits",
+               fmt::format("{} ({})", format_count(total.waits), duration_text(total.wait_ns)));
+  }
   std::string ledger;
   for (const auto& [word, count] : verdicts) {
     ledger += fmt::format("{}{}", ledger.empty() ? "" : ", ", word);
@@ -120,11 +150,16 @@ void write_processes(Page& page, Processes sessions, size_t top) {
   for (const auto& [session, activity] : sessions.first(std::min(top, sessions.size()))) {
     const auto& rank = session.header.rank;
     const std::string& process = session.header.process;
+    const bool is_told = analysis::records_gpu_work(session);
+    const auto known = [&](std::string text) {
+      return is_told ? std::move(text) : std::string("unknown");
+    };
     table.rows.push_back({process.empty() ? "unknown" : process,
                           session.header.pid > 0 ? std::to_string(session.header.pid) : "-",
                           rank ? std::to_string(*rank) : "-", duration_text(session.duration_ns),
-                          format_count(activity.kernels), duration_text(activity.kernel_ns),
-                          bytes_of_copies(activity), duration_text(activity.wait_ns),
+                          known(format_count(activity.kernels)),
+                          known(duration_text(activity.kernel_ns)),
+                          known(bytes_of_copies(activity)), known(duration_text(activity.wait_ns)),
                           verdict_word(session)});
   }
   page.heading("PROCESSES");

@@ -50,6 +50,50 @@ TEST(RunReport, SaysThatNoSessionWasLeft) {
   EXPECT_NE(run_report(sessions).find("no session left"), std::string::npos);
 }
 
+// A session of the engine that records no GPU work, because the other could not be had.
+SessionSummary untraced(int64_t pid) {
+  SessionSummary session = process(pid, 0, 0);
+  session.activity = {};
+  session.header.engine = "Monitor";
+  session.capabilities.push_back({"profiling_engine", "Trace", "Monitor", "no_gpu", "d", "h"});
+  return session;
+}
+
+TEST(RunReport, WhatNobodyRecordedIsNoZero) {
+  const std::vector<SessionSummary> sessions = {untraced(101)};
+  const std::string text = run_report(sessions);
+  EXPECT_NE(text.find("GPU work not recorded"), std::string::npos) << text;
+  EXPECT_NE(text.find("  asked Trace, got Monitor (no_gpu)"), std::string::npos) << text;
+  EXPECT_EQ(text.find("\n  kernels "), std::string::npos) << text;
+  EXPECT_EQ(text.find("\n  waits "), std::string::npos) << text;
+}
+
+TEST(RunReport, SaysOfWhichProcessesNothingIsKnown) {
+  const std::vector<SessionSummary> sessions = {process(101, 0, 7), untraced(102)};
+  const std::string text = run_report(sessions, {.width = 100});
+  EXPECT_NE(text.find("of 1 of 2 processes: asked Trace"), std::string::npos) << text;
+  EXPECT_NE(text.find("7 (7.000 us of kernel time)"), std::string::npos) << text;
+  EXPECT_NE(text.find("unknown"), std::string::npos) << text;
+}
+
+TEST(RunReport, NoneIsAZeroWhereTheEngineWouldHaveSeenIt) {
+  SessionSummary session = process(101, 0, 0);
+  session.activity = {};
+  session.header.engine = "Trace";
+  const std::string text = run_report(std::vector{session});
+  EXPECT_NE(text.find("0 (0 ns of kernel time)"), std::string::npos) << text;
+  EXPECT_EQ(text.find("not recorded"), std::string::npos) << text;
+}
+
+TEST(RunReport, SaysWhyTracingNeverBegan) {
+  SessionSummary session = untraced(101);
+  session.header.engine = "Trace";
+  session.capabilities.clear();
+  session.events.push_back(
+      base::Json::object().set("name", "trace_unavailable").set("text", "another tool has CUPTI"));
+  EXPECT_NE(run_report(std::vector{session}).find("another tool has CUPTI"), std::string::npos);
+}
+
 TEST(RunReport, SaysOnceWhatWasNotPossible) {
   std::vector<SessionSummary> sessions(2, process(1, 0, 1));
   for (SessionSummary& session : sessions) {
