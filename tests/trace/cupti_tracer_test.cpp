@@ -295,12 +295,19 @@ TEST_F(Cupti, CallsThatReturnMeanwhileFinaliseOnTheirOwnThread) {
   program.join();
 }
 
-TEST_F(Cupti, ASharedCuptiIsNotFinalised) {
+TEST_F(Cupti, AVersionThatKnowsSeveralSubscribersIsGivenUpTooUnlessItHasAnother) {
   standin_->reset(kCupti133);
+  ASSERT_TRUE(start().available);
+  standin_->launch({});
+  EXPECT_EQ(finish().launches_seen, 1u);
+  EXPECT_EQ(standin_->finalized(), 1u);
+  EXPECT_FALSE(standin_->is_subscribed());
+  tracer_.reset();
+  standin_->reset(kCupti133);
+  standin_->fail("cuptiSubscribe", CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
   ASSERT_TRUE(start().available);
   finish();
   EXPECT_EQ(standin_->finalized(), 0u);
-  EXPECT_FALSE(standin_->is_subscribed());
 }
 
 TEST_F(Cupti, AnotherSubscriberCostsTheLaunchCountAlone) {

@@ -27,8 +27,6 @@ constexpr int64_t kClockSlackNs = 10'000'000;
 constexpr int64_t kTellEveryNs = 10'000'000'000;
 constexpr int64_t kClockEveryNs = 10'000'000'000;
 constexpr size_t kPendingTold = 64;
-// The first version that allows several subscribers.
-constexpr uint32_t kSharedCupti = 130'300;
 
 // Of the process. A child of fork() has neither the threads nor a CUDA that works: what its parent
 // has attached it must not touch, nor any lock of ours that may be held.
@@ -393,9 +391,8 @@ void CuptiTracer::detach() {
   CallWatch& watch = CallWatch::instance();
   if (is_subscribed_) {
     notes_ = watch.counts();
-    const bool is_ours_alone = cupti_->version() < kSharedCupti && !is_others_;
-    if (is_ours_alone) RecordDelivery::on_finalize();
-    if (!is_ours_alone) {
+    if (!is_others_) RecordDelivery::on_finalize();
+    if (is_others_) {
       watch.unsubscribe();
     } else if (!watch.finalize()) {
       tell("detach_deferred", session_now(),
