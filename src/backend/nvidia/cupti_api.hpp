@@ -83,6 +83,7 @@ class CuptiLibrary {
   static std::shared_ptr<CuptiLibrary> open(Availability& why);
 
   const CuptiApi& api() const { return api_; }
+  uint32_t version() const { return version_; }
   std::string description() const;  // "CUPTI 13.0, /path/libcupti.so.13"
 
  private:
