@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "analysis/insights/words.hpp"
 #include "base/json.hpp"
 #include "report/diff_warps.hpp"
 #include "report/diff_words.hpp"
@@ -28,21 +29,58 @@ using analysis::compare::Metric;
 using analysis::compare::Proof;
 using analysis::compare::Verdict;
 
-std::string repeats_text(size_t repeats, Proof proof) {
-  const std::string_view what = proof == Proof::Parts ? "part" : "repeat";
+std::string repeats_text(size_t repeats, bool is_of_one_session) {
+  const std::string_view what = is_of_one_session ? "part" : "repeat";
   return fmt::format("{} {}{}", repeats, what, repeats == 1 ? "" : "s");
 }
 
-std::string side_text(const std::string& label, size_t repeats, Proof proof,
+std::string side_text(const std::string& label, size_t repeats, bool is_of_one_session,
                       const std::vector<std::string>& devices) {
-  return fmt::format("{} ({}{}{})", label, repeats_text(repeats, proof),
+  return fmt::format("{} ({}{}{})", label, repeats_text(repeats, is_of_one_session),
                      devices.empty() ? "" : ", ", fmt::join(devices, ", "));
 }
 
 size_t different_totals(const Comparison& comparison) {
   return static_cast<size_t>(
       std::count_if(comparison.totals.begin(), comparison.totals.end(),
-                    [](const Entry& entry) { return entry.verdict != Verdict::Same; }));
+                    [](const Entry& entry) { return is_difference(entry.verdict); }));
+}
+
+size_t untold_of(const std::vector<Entry>& entries) {
+  return static_cast<size_t>(std::count_if(entries.begin(), entries.end(), [](const Entry& entry) {
+    return entry.verdict == Verdict::Untold;
+  }));
+}
+
+// Of the totals that are too noisy to tell: GPU busy time before the others, then the widest.
+const Entry* least_told_total(const Comparison& comparison) {
+  const Entry* found = nullptr;
+  const auto rank = [](const Entry& entry) {
+    return std::pair(entry.metric == Metric::Busy, entry.change.noise());
+  };
+  for (const Entry& entry : comparison.totals) {
+    if (entry.verdict != Verdict::Untold) continue;
+    if (found == nullptr || rank(entry) > rank(*found)) found = &entry;
+  }
+  return found;
+}
+
+// Where no difference is proven: whether none is there, or it cannot be told.
+std::string no_difference_text(const Comparison& comparison) {
+  if (const Entry* total = least_told_total(comparison)) {
+    const std::string what = figure_label(total->key, total->metric);
+    const std::string range = fmt::format("between {:+.1f}% and {:+.1f}%", total->change.low * 100,
+                                          total->change.high * 100);
+    return total->metric == Metric::Busy
+               ? fmt::format("too noisy to tell: {} {}", what, range)
+               : fmt::format("GPU time alike; {} too noisy to tell: {}", what, range);
+  }
+  const size_t untold = untold_of(comparison.alike);
+  return untold == 0 ? "no difference"
+                     : fmt::format(
+                           "no difference in total; {} of kernels and scopes too noisy to "
+                           "tell",
+                           analysis::words::plural(untold, "figure"));
 }
 
 // "2 slower, 1 appeared"
@@ -62,7 +100,7 @@ std::string result_text(const Comparison& comparison) {
     return "nothing to compare";
   }
   if (!comparison.has_difference()) {
-    return is_proven ? "no difference" : "no difference seen";
+    return is_proven ? no_difference_text(comparison) : "no difference seen";
   }
   const std::string what = comparison.findings.empty()
                                ? fmt::format("{} of the totals", different_totals(comparison))
@@ -76,6 +114,12 @@ std::string proof_text(const Comparison& comparison) {
     case Proof::Repeats:
     case Proof::Parts: break;
     case Proof::None:
+      if (!comparison.parts.empty()) {
+        return fmt::format(
+            "{} Too few parts to tell a difference from noise: {} a half are needed. What differs "
+            "by {} or more, in all parts, is shown.",
+            comparison.parts, kMinRepeats, format_percent(kRunToRun));
+      }
       return fmt::format(
           "Too few repeats to tell a difference from noise: {} a side are needed. What differs by "
           "{} or more, in all repeats, is shown; it may be what runs of the same program differ "
@@ -93,7 +137,8 @@ std::string proof_text(const Comparison& comparison) {
                         format_percent(least));
   }
   if (comparison.proof == Proof::Parts) {
-    text += " Parts of one session tell whether it was steady, not how runs differ.";
+    text += " " + comparison.parts +
+            " Parts of one session tell whether it was steady, not how runs differ.";
   }
   return text;
 }
@@ -132,8 +177,16 @@ std::string rest_text(const Comparison& comparison, size_t top) {
 
 std::string alike_text(const Comparison& comparison) {
   if (comparison.alike.empty() && comparison.left_out == 0) return "";
+  const size_t untold = untold_of(comparison.alike);
+  const size_t alike = comparison.alike.size() - untold;
   std::string text =
-      fmt::format("{} figures of kernels and scopes are alike", comparison.alike.size());
+      fmt::format("{} of kernels and scopes {} alike", analysis::words::plural(alike, "figure"),
+                  alike == 1 ? "is" : "are");
+  if (untold > 0) {
+    const double limit = std::max(analysis::compare::kTellable, comparison.options.min_change);
+    text += fmt::format("; {} too noisy to tell: a change of {} is not ruled out", untold,
+                        format_percent(limit));
+  }
   if (comparison.left_out > 0) {
     text += fmt::format("; {} kernels and scopes with less than {} of the time were left out",
                         comparison.left_out, format_percent(comparison.options.min_share));
@@ -203,11 +256,12 @@ void write_findings(Page& page, const Comparison& comparison, size_t top) {
 }
 
 void write_comparison(Page& page, const Comparison& comparison, size_t top) {
-  page.heading("Comparison", result_text(comparison),
-               comparison.has_difference() ? Tone::Warning : Tone::Good);
-  page.field("A", side_text(comparison.label_a, comparison.repeats_a, comparison.proof,
+  const bool is_alike = !comparison.has_difference() && least_told_total(comparison) == nullptr;
+  page.heading("Comparison", result_text(comparison), is_alike ? Tone::Good : Tone::Warning);
+  const bool is_of_one_session = !comparison.parts.empty();
+  page.field("A", side_text(comparison.label_a, comparison.repeats_a, is_of_one_session,
                             comparison.devices_a));
-  page.field("B", side_text(comparison.label_b, comparison.repeats_b, comparison.proof,
+  page.field("B", side_text(comparison.label_b, comparison.repeats_b, is_of_one_session,
                             comparison.devices_b));
   write_warnings(page, comparison.warnings);
   page.paragraph(2, proof_text(comparison));
@@ -237,6 +291,7 @@ std::string diff_json(const Comparison& comparison) {
   base::Json json = base::Json::object();
   json.set("has_difference", comparison.has_difference());
   json.set("proof", to_string(comparison.proof));
+  if (!comparison.parts.empty()) json.set("parts", comparison.parts);
   json.set("a", side_json(comparison.label_a, comparison.repeats_a, comparison.devices_a));
   json.set("b", side_json(comparison.label_b, comparison.repeats_b, comparison.devices_b));
   json.set("warnings", json_texts(comparison.warnings));

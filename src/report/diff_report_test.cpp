@@ -47,6 +47,51 @@ TEST(DiffTextTest, SaysNoDifferenceWhereThereIsNone) {
   EXPECT_TRUE(has(text, "a difference from about 1.5% on")) << text;
 }
 
+// Ten repeats whose kernel takes twice as long in every other one.
+analysis::compare::Group noisy(std::string label, int64_t start_wall_ns) {
+  GroupBuilder builder(std::move(label), 10, start_wall_ns);
+  builder.kernel("k", 9'000);
+  for (size_t i = 0; i < 10; i += 2) {
+    for (auto& [key, item] : builder.get().repeats[i].items) {
+      for (const auto metric : {analysis::compare::Metric::Median, analysis::compare::Metric::Busy,
+                                analysis::compare::Metric::Total}) {
+        if (item[metric]) *item[metric] *= 2;
+      }
+    }
+  }
+  return builder.get();
+}
+
+TEST(DiffTextTest, DoesNotCallNoiseNoDifference) {
+  const Comparison comparison = compare(noisy("A", 0), noisy("B", 500));
+  const std::string text = diff_text(comparison);
+  EXPECT_TRUE(has(text, "Comparison: too noisy to tell: GPU busy time between -")) << text;
+  EXPECT_TRUE(has(text, "alike; 1 too noisy to tell: a change of 10.0%")) << text;
+  EXPECT_FALSE(comparison.has_difference());
+  EXPECT_TRUE(has(diff_json(comparison), "\"too noisy to tell\""));
+}
+
+TEST(DiffTextTest, SaysThatOnlyTheTimeOfTheSessionIsNoisy) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10, 500);
+  for (GroupBuilder* side : {&a, &b}) {
+    side->kernel("k", 9'000);
+    for (size_t i = 0; i < 10; i += 2) {
+      *side->get().repeats[i].items[{}][analysis::compare::Metric::Time] *= 2;
+    }
+  }
+  const std::string text = diff_text(compare(a.get(), b.get()));
+  EXPECT_TRUE(has(text, "Comparison: GPU time alike; session time too noisy to tell: between -"))
+      << text;
+}
+
+TEST(DiffTextTest, NoiseBelowWhatMattersIsNone) {
+  analysis::compare::CompareOptions options;
+  options.min_change = 5;
+  const std::string text = diff_text(compare(noisy("A", 0), noisy("B", 500), options));
+  EXPECT_TRUE(has(text, "Comparison: no difference\n")) << text;
+}
+
 TEST(DiffTextTest, SaysThatOneRunProvesNothingAndWarnsFirst) {
   GroupBuilder a("A", 1);
   GroupBuilder b("B", 1);

@@ -61,6 +61,7 @@ class Comparer {
     comparison_.repeats_a = a.repeats.size();
     comparison_.repeats_b = b.repeats.size();
     comparison_.options = options;
+    comparison_.parts = a.parts;
     if (!a.repeats.empty()) comparison_.devices_a = a.repeats.front().devices;
     if (!b.repeats.empty()) comparison_.devices_b = b.repeats.front().devices;
     comparison_.warnings = warnings_of(a, b);
@@ -78,8 +79,8 @@ class Comparer {
     for (const Pair& pair : pairs_) {
       Entry entry = judge(pair);
       std::vector<Entry>& list = entry.key.subject == Subject::Total ? comparison_.totals
-                                 : entry.verdict == Verdict::Same    ? comparison_.alike
-                                                                     : comparison_.findings;
+                                 : is_difference(entry.verdict)      ? comparison_.findings
+                                                                     : comparison_.alike;
       list.push_back(std::move(entry));
     }
     for (std::vector<Entry>* list : {&comparison_.findings, &comparison_.alike}) {
@@ -159,7 +160,11 @@ class Comparer {
       if (entry.b <= kAbsent) entry.b = 0;
     }
     entry.impact_ns = impact_of(pair, entry);
-    if (differs(pair, entry.change, rounding)) entry.verdict = verdict_of(pair, entry);
+    if (differs(pair, entry.change, rounding)) {
+      entry.verdict = verdict_of(pair, entry);
+    } else if (!is_told(pair, entry.change)) {
+      entry.verdict = Verdict::Untold;
+    }
     if (entry.verdict == Verdict::Appeared) {
       entry.change.estimate = std::numeric_limits<double>::infinity();
     }
@@ -185,6 +190,13 @@ class Comparer {
     if (comparison_.proof == Proof::None) return differs_at_sight(pair, change, rounding);
     if (!change.is_increase() && !change.is_decrease()) return false;
     return comparison_.proof != Proof::Parts || exceeds_drift(pair, change);
+  }
+
+  // Without a proof nothing is said to be the same either.
+  bool is_told(const Pair& pair, const Change& change) const {
+    if (comparison_.proof == Proof::None || pair.is_constant()) return true;
+    const double limit = std::max(kTellable, options_.min_change);
+    return change.low > -limit && change.high < limit;
   }
 
   // No repeat of one side is as large as any of the other, and by more than runs of the same
@@ -245,14 +257,19 @@ std::string_view to_string(Verdict verdict) {
     case Verdict::Fewer: return "fewer";
     case Verdict::Appeared: return "appeared";
     case Verdict::Vanished: return "vanished";
+    case Verdict::Untold: return "too noisy to tell";
     case Verdict::Same: break;
   }
   return "same";
 }
 
+bool is_difference(Verdict verdict) {
+  return verdict != Verdict::Same && verdict != Verdict::Untold;
+}
+
 bool Comparison::has_difference() const {
   return !findings.empty() || std::any_of(totals.begin(), totals.end(), [](const Entry& entry) {
-    return entry.verdict != Verdict::Same;
+    return is_difference(entry.verdict);
   });
 }
 

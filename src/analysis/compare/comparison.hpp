@@ -20,14 +20,26 @@ namespace gpufl::analysis::compare {
 inline constexpr double kCompareError = 0.02;
 // What a single run may differ from another of the same program without anything having changed.
 inline constexpr double kRunToRun = 0.05;
+// Where a change as large as this is not ruled out, it cannot be said that nothing differs.
+inline constexpr double kTellable = 0.10;
 
 struct CompareOptions {
   double min_change = 0.01;  // smaller ones do not matter
   double min_share = 0.005;  // kernels with less of the GPU's time, scopes with less of the session
 };
 
-enum class Verdict : uint8_t { Same, Slower, Faster, More, Fewer, Appeared, Vanished };
+enum class Verdict : uint8_t {
+  Same,    // and a change of kTellable, or of min_change where that is more, is ruled out
+  Untold,  // no difference is proven, and such a change is not ruled out: too noisy
+  Slower,
+  Faster,
+  More,
+  Fewer,
+  Appeared,
+  Vanished,
+};
 std::string_view to_string(Verdict verdict);  // "slower"
+bool is_difference(Verdict verdict);
 
 // One metric of one thing, in all repeats that have it.
 struct Entry {
@@ -52,12 +64,13 @@ struct Comparison {
   size_t repeats_a = 0, repeats_b = 0;
   std::vector<std::string> devices_a, devices_b;
   Proof proof = Proof::None;
+  std::string parts;  // where the sides are parts of one session: how it was cut
   CompareOptions options;
   // What to know before reading on: losses first, then what cannot be compared.
   std::vector<std::string> warnings;
   std::vector<Entry> totals;      // session time, busy time, kernel time, kernels
   std::vector<Entry> findings;    // scopes and launches that differ, most time first
-  std::vector<Entry> alike;       // the others
+  std::vector<Entry> alike;       // the others: the same, or untold
   std::vector<WarpChange> warps;  // inside of kernels that both sides profiled
   size_t compared = 0;            // figures that could have differed
   size_t left_out = 0;            // scopes and launches below min_share

@@ -63,33 +63,51 @@ bool are_of_one_launch(const Found& a, int64_t a_end_wall_ns, const Found& b) {
          b.start_wall_ns < a_end_wall_ns;
 }
 
-std::vector<Interval> parts_between_iterations(const SessionData& session) {
+// How a session is cut, and what is said of it.
+struct Cut {
+  std::vector<Interval> parts;
+  std::string how;
+};
+
+Cut cut_between_iterations(const SessionData& session) {
   const auto iterations = find_iterations(session, {});
-  if (!iterations || iterations->list.size() - iterations->warmups < 2 * kMinRepeats) return {};
+  if (!iterations || iterations->list.size() < 2 + iterations->warmups) return {};
   const std::span list = std::span(iterations->list).subspan(iterations->warmups);
   const size_t count = 2 * std::min(kPartsOfHalf, list.size() / 2);
   const size_t each = list.size() / count;
-  std::vector<Interval> parts;
   // What does not fit is left out at the beginning, where programs warm up.
-  for (size_t first = list.size() % count; first < list.size(); first += each) {
+  const size_t left_out = list.size() % count;
+  Cut cut;
+  for (size_t first = left_out; first < list.size(); first += each) {
     const size_t next = first + each;
     const int64_t end = next < list.size() ? list[next].span.start : list.back().span.end;
-    parts.push_back({list[first].span.start, end});
+    cut.parts.push_back({list[first].span.start, end});
   }
-  return parts;
+  cut.how =
+      fmt::format("Cut between iterations ({}{}), {} to a part", to_string(iterations->source),
+                  iterations->label.empty() ? "" : ": " + iterations->label, each);
+  if (const size_t skipped = iterations->warmups + left_out; skipped > 0) {
+    cut.how += fmt::format("; the first {} left out",
+                           skipped == 1 ? "is" : fmt::format("{} are", skipped));
+  }
+  cut.how += ".";
+  return cut;
 }
 
-std::vector<Interval> parts_of_equal_time(const SessionData& session) {
+Cut cut_into_equal_times(const SessionData& session) {
   constexpr int64_t kParts = 2 * kPartsOfHalf;
   const Kernels& kernels = session.tables.kernels;
   if (kernels.rows() < static_cast<size_t>(kParts)) return {};
   const int64_t first = kernels.start.front();
   const int64_t step = (kernels.start.back() - first) / kParts + 1;
-  std::vector<Interval> parts;
+  Cut cut;
   for (int64_t part = 0; part < kParts; ++part) {
-    parts.push_back({first + part * step, first + (part + 1) * step});
+    cut.parts.push_back({first + part * step, first + (part + 1) * step});
   }
-  return parts;
+  cut.how =
+      "Cut into equal times, because no iterations were found: where the program does "
+      "different things one after the other, its halves differ.";
+  return cut;
 }
 
 }  // namespace
@@ -129,8 +147,9 @@ Group load_group(std::string label, std::span<const fs::path> paths, const LoadO
 }
 
 base::Result<std::pair<Group, Group>> halves_of(const SessionData& session) {
-  std::vector<Interval> parts = parts_between_iterations(session);
-  if (parts.empty()) parts = parts_of_equal_time(session);
+  Cut cut = cut_between_iterations(session);
+  if (cut.parts.empty()) cut = cut_into_equal_times(session);
+  const std::vector<Interval>& parts = cut.parts;
   if (parts.empty()) {
     return base::Status(base::Code::InvalidArgument,
                         "the session is too short to be cut into halves");
@@ -138,7 +157,10 @@ base::Result<std::pair<Group, Group>> halves_of(const SessionData& session) {
   std::pair<Group, Group> halves;
   halves.first.label = "first half";
   halves.second.label = "second half";
-  for (Group* half : {&halves.first, &halves.second}) half->is_of_one_session = true;
+  for (Group* half : {&halves.first, &halves.second}) {
+    half->is_of_one_session = true;
+    half->parts = cut.how;
+  }
   for (size_t part = 0; part < parts.size(); ++part) {
     RepeatBuilder builder;
     builder.add(session, parts[part]);

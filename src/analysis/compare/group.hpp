@@ -21,6 +21,7 @@ struct Group {
   std::vector<std::string> copies;    // sentences: sessions that are there twice, and count once
   // Its repeats are parts of one session, so they are not independent of each other.
   bool is_of_one_session = false;
+  std::string parts;  // of one session: a sentence that says how it was cut
 };
 
 // Every session at or below these paths. Sessions of one launch are one repeat: those that lie in
@@ -30,8 +31,8 @@ Group load_group(std::string label, std::span<const std::filesystem::path> paths
                  const LoadOptions& options = {});
 
 // The two halves of a session, each cut into at most kPartsOfHalf repeats: between iterations where
-// it has enough of them for kMinRepeats a half, else into equal times. Fails where there is nothing
-// to cut.
+// it has any, however few, because times in between hold different parts of them; else into equal
+// times. Fails where there is nothing to cut.
 inline constexpr size_t kPartsOfHalf = 10;
 base::Result<std::pair<Group, Group>> halves_of(const SessionData& session);
 

@@ -111,6 +111,18 @@ TEST(HalvesTest, OfFewIterationsHaveFewerParts) {
     ASSERT_EQ(half->repeats.size(), 6u);
     for (const Repeat& part : half->repeats) EXPECT_EQ((*part.find(Key{}))[Metric::Count], 2);
   }
+  EXPECT_EQ(halves->first.parts,
+            "Cut between iterations (scopes: step), 1 to a part; the first is left out.");
+}
+
+// Equal times would hold different parts of an iteration, and differ for that.
+TEST(HalvesTest, OfVeryFewIterationsAreStillCutBetweenThem) {
+  const auto halves = halves_of(session_of_steps(5));
+  ASSERT_TRUE(halves.is_ok());
+  for (const Group* half : {&halves->first, &halves->second}) {
+    ASSERT_EQ(half->repeats.size(), 2u);
+    for (const Repeat& part : half->repeats) EXPECT_EQ((*part.find(Key{}))[Metric::Count], 2);
+  }
 }
 
 TEST(HalvesTest, AreOfEqualTimeWhereNothingRepeats) {
@@ -124,6 +136,7 @@ TEST(HalvesTest, AreOfEqualTimeWhereNothingRepeats) {
   ASSERT_TRUE(halves.is_ok());
   EXPECT_EQ(halves->first.repeats.size(), kPartsOfHalf);
   EXPECT_EQ(halves->second.repeats.size(), kPartsOfHalf);
+  EXPECT_NE(halves->first.parts.find("equal times"), std::string::npos) << halves->first.parts;
 }
 
 TEST(HalvesTest, NeedSomethingToCut) {
