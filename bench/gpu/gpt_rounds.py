@@ -29,6 +29,19 @@ def pin(tasks, cores):
             os.sched_setaffinity(task, cores)
 
 
+SPINS = 2_000  # some 30 us
+QUIET = 1.08  # of the shortest time that the spins have taken on any core
+
+
+def spin():
+    """Nanoseconds of work that never changes: what they are above the least, others have taken from
+    the core. A virtual machine's cores are half a real one each, whose other half has other tenants."""
+    start = time.perf_counter_ns()
+    for _ in range(SPINS):
+        pass
+    return time.perf_counter_ns() - start
+
+
 class OwnThreads:
     """The threads that the process has now: the program's, before any recorder brings its own."""
 
@@ -36,12 +49,23 @@ class OwnThreads:
         self.tasks = [int(task) for task in os.listdir("/proc/self/task")]
         self.cores = sorted(os.sched_getaffinity(0))
         self.chance = random.Random(1)
-        self.change_core()
+        self.least_spin = min(self.spins_of_cores().values())
+
+    def spins_of_cores(self):
+        spins = {}
+        for core in self.cores:
+            os.sched_setaffinity(0, {core})
+            spins[core] = min(spin() for _ in range(4))
+        os.sched_setaffinity(0, self.cores)
+        return spins
 
     def change_core(self):
-        """For the next groups. Those that are compared run on the same one: what else the machine
-        does there, it does to all of them."""
-        self.core = self.chance.choice(self.cores)
+        """For the next groups. Those that are compared run on the same one, of those that are quiet
+        now: what else the machine does there, it does to all of them."""
+        spins = self.spins_of_cores()
+        self.least_spin = min(self.least_spin, *spins.values())
+        quiet = [core for core, took in spins.items() if took <= self.least_spin * QUIET]
+        self.core = self.chance.choice(quiet or [min(spins, key=spins.get)])
 
     @contextlib.contextmanager
     def on_one_core(self):
@@ -54,26 +78,48 @@ class OwnThreads:
 
 
 def group_cost(torch, training, threads):
-    """Of a step in the middle of a group."""
+    """Of a step of a group: the mean of all but the slowest. None: the core was not theirs alone."""
+    costs, spins = [], []
     with threads.on_one_core():
-        costs = step_costs(torch, training, WARM_STEPS + STEPS)[WARM_STEPS:]
-    return statistics.median(costs)
+        step_costs(torch, training, WARM_STEPS)
+        for _ in range(STEPS):
+            costs += step_costs(torch, training, 1)
+            spins.append(spin())
+    is_quiet = statistics.median(spins) <= threads.least_spin * QUIET
+    return statistics.mean(sorted(costs)[:-1]) if is_quiet else None
 
 
 class Rounds:
     """The cost of every mode in `order`, round after round; places are those in `order`.
 
     Neighbours are compared, so that the machine has little time to drift between them; every other
-    round goes backwards.
+    round goes backwards. A group that was disturbed is run again, and its round given up where that
+    does not help: told by work between the steps that is the same in every mode, not by their cost.
     """
+
+    TRIES = 3  # of a group
+    MOST_SECONDS = 150
 
     def __init__(self, order, cost, count, threads):
         self.rounds = []
-        for number in range(count):
+        self.given_up = 0
+        ends = time.monotonic() + self.MOST_SECONDS
+        while len(self.rounds) < count and time.monotonic() < ends:
             threads.change_core()
-            backwards = number % 2 == 1
-            costs = [cost(mode) for mode in (reversed(order) if backwards else order)]
-            self.rounds.append(costs[::-1] if backwards else costs)
+            backwards = len(self.rounds) % 2 == 1
+            costs = []
+            for mode in reversed(order) if backwards else order:
+                costs.append(self.cost_when_quiet(cost, mode))
+                if costs[-1] is None:
+                    break
+            if costs[-1] is None:
+                self.given_up += 1
+            else:
+                self.rounds.append(costs[::-1] if backwards else costs)
+
+    def cost_when_quiet(self, cost, mode):
+        tries = (cost(mode) for _ in range(self.TRIES))
+        return next((took for took in tries if took is not None), None)
 
     def means(self, places):
         return [statistics.geometric_mean(costs[place] for place in places) for costs in self.rounds]
@@ -87,5 +133,6 @@ class Rounds:
 
     def report_steps(self, report, *modes):
         """Of each mode its name and its places."""
+        report.note("rounds_given_up", self.given_up)
         for name, *places in modes:
             report.value(f"step, {name}", statistics.median(self.means(places)), "ms")

@@ -87,8 +87,8 @@ void WatchedCalls::look_up(const CuptiApi& api) {
     return name != nullptr ? name : "";
   };
   for (CUpti_CallbackId id = 1; id < kMaxFunctions; ++id) {
-    driver_[id] = watched_driver_call(name_of(CUPTI_CB_DOMAIN_DRIVER_API, id));
-    runtime_[id] = watched_runtime_call(name_of(CUPTI_CB_DOMAIN_RUNTIME_API, id));
+    driver_[id] = pack(watched_driver_call(name_of(CUPTI_CB_DOMAIN_DRIVER_API, id)));
+    runtime_[id] = pack(watched_runtime_call(name_of(CUPTI_CB_DOMAIN_RUNTIME_API, id)));
   }
 }
 

@@ -56,13 +56,20 @@ class WatchedCalls {
   static constexpr CUpti_CallbackId kMaxFunctions = 2048;  // 13.1 has some 850
 
   void look_up(const CuptiApi& api);
-  const WatchedCall& driver(CUpti_CallbackId id) const { return at(driver_, id); }
-  const WatchedCall& runtime(CUpti_CallbackId id) const { return at(runtime_, id); }
+  WatchedCall driver(CUpti_CallbackId id) const { return at(driver_, id); }
+  WatchedCall runtime(CUpti_CallbackId id) const { return at(runtime_, id); }
 
  private:
-  using Table = std::array<WatchedCall, kMaxFunctions>;
-  static const WatchedCall& at(const Table& table, CUpti_CallbackId id) {
-    return table[id < kMaxFunctions ? id : 0];
+  // A byte each, so that those in use share a few cache lines: role, shape, thread's own stream.
+  using Table = std::array<uint8_t, kMaxFunctions>;
+  static uint8_t pack(const WatchedCall& call) {
+    return static_cast<uint8_t>(static_cast<uint8_t>(call.role) |
+                                static_cast<uint8_t>(call.shape) << 4 | call.is_per_thread << 7);
+  }
+  static WatchedCall at(const Table& table, CUpti_CallbackId id) {
+    const uint8_t call = table[id < kMaxFunctions ? id : 0];
+    return {static_cast<CallRole>(call & 0xf), static_cast<CallShape>(call >> 4 & 0x7),
+            call >> 7 != 0};
   }
 
   Table driver_{}, runtime_{};

@@ -24,7 +24,7 @@ inline CUresult result_of(const CUpti_CallbackData& call) {
 }
 inline bool has_failed(const CUpti_CallbackData& call) { return result_of(call) != CUDA_SUCCESS; }
 
-class CallWatch {
+class alignas(4096) CallWatch {
  public:
   // Since the process began.
   struct Counts {
@@ -93,29 +93,34 @@ class CallWatch {
   void end_late_finalize();
   uint32_t open_calls() const;  // under way, of those that callbacks have seen begin
 
+  // Between two launches a program may run all else that its caches hold: what is rare stands apart
+  // from what every launch runs through.
   void on_call(bool is_runtime, CUpti_CallbackId id, const CUpti_CallbackData& call);
+  [[gnu::cold]] void on_call_without_ring(bool is_runtime, CUpti_CallbackId id,
+                                          const CUpti_CallbackData& call);
   void on_enter(NoteRing& ring, bool is_runtime, CUpti_CallbackId id,
                 const CUpti_CallbackData& call);
-  void on_outermost(NoteRing& ring, OpenCall& open);
-  void on_return(NoteRing& ring, const WatchedCall& watched, const CUpti_CallbackData& call,
+  [[gnu::cold]] void note_own_call(NoteRing& ring, OpenCall& open);
+  [[gnu::noinline]] void on_outermost(NoteRing& ring, OpenCall& open);
+  void on_return(NoteRing& ring, WatchedCall watched, const CUpti_CallbackData& call,
                  bool is_outermost);
-  void close(NoteRing& ring, OpenCall& open, const WatchedCall& watched,
-             const CUpti_CallbackData& call);
-  void on_return_without_ring(const WatchedCall& watched, const CUpti_CallbackData& call);
-  uint32_t launched(const WatchedCall& watched, const CUpti_CallbackData& call) const;
-  void on_capture(const CUpti_CallbackData& call, bool begins);
+  void close(NoteRing& ring, OpenCall& open, WatchedCall watched, const CUpti_CallbackData& call);
+  [[gnu::cold]] void on_return_without_ring(WatchedCall watched, const CUpti_CallbackData& call);
+  uint32_t launched(WatchedCall watched, const CUpti_CallbackData& call) const;
+  [[gnu::cold]] void on_capture(const CUpti_CallbackData& call, bool begins);
   void note_external(NoteRing& ring, uint32_t correlation);
-  CallNote end_note(const OpenCall& open, const WatchedCall& watched,
+  [[gnu::cold]] void look_for_external(NoteRing& ring, uint32_t correlation, uint32_t kinds);
+  CallNote end_note(const OpenCall& open, WatchedCall watched,
                     const CUpti_CallbackData& call) const;
-  void on_profiler(NoteRing& ring, CallNote note, bool starts);
+  [[gnu::cold]] void on_profiler(NoteRing& ring, CallNote note, bool starts);
   void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& resource);
   void note_graph_node(CUpti_CallbackId id, const CUpti_GraphData& graph, uint32_t session);
   void note_cloned_node(CUgraphNode original, uint64_t clone, uint32_t session);
-  void on_instantiated(NoteRing& ring, const CUpti_CallbackData& call);
+  [[gnu::cold]] void on_instantiated(NoteRing& ring, const CUpti_CallbackData& call);
   GraphInstance describe(NoteRing& ring, CUgraphExec exec, CUgraph graph) const;
-  void on_graph_changed(const CUpti_CallbackData& call);
+  [[gnu::cold]] void on_graph_changed(const CUpti_CallbackData& call);
   void finalize_on_return();
-  bool is_captured(const WatchedCall& watched, const CUpti_CallbackData& call) const;
+  [[gnu::cold]] bool is_captured(WatchedCall watched, const CUpti_CallbackData& call) const;
   uint32_t record_stack() const { return stacks_ != nullptr ? stacks_->record() : 0; }
 
   static constexpr uint64_t kPortion = 8'192;
@@ -131,24 +136,24 @@ class CallWatch {
     });
   }
 
+  // In this order, what every callback reads lies in a cache line and in the first page.
   std::atomic<uint32_t> recording_{0};  // the session, while notes are made
   std::atomic<uint32_t> session_{0};
   std::atomic<const CuptiApi*> api_{nullptr};  // never freed
+  std::atomic<uint32_t> captures_{0};          // streams that record into a graph now
+  std::atomic<uint32_t> external_kinds_{0};    // sorts of external ids that were met, as bits
   std::atomic<bool> finalize_wanted_{false};
   std::atomic<bool> finalized_{false};
-  std::atomic<uint32_t> captures_{0};        // streams that record into a graph now
-  std::atomic<uint32_t> external_kinds_{0};  // sorts of external ids that were met, as bits
-  std::atomic<uint64_t> ringless_{0}, ringless_launches_{0}, ringless_graph_launches_{0};
-
   // Callbacks use these while notes are made only; they are set while none are.
-  const CudaDriver* driver_ = nullptr;
-  StackRecorder* stacks_ = nullptr;
-  CaptureGate* gate_ = nullptr;
-  void (*on_driver_up_)() = nullptr;
   bool tells_graphs_ = false;
   bool tells_external_ = false;
+  StackRecorder* stacks_ = nullptr;
+  const CudaDriver* driver_ = nullptr;
+  CaptureGate* gate_ = nullptr;
+  void (*on_driver_up_)() = nullptr;
   WatchedCalls watched_;
 
+  std::atomic<uint64_t> ringless_{0}, ringless_launches_{0}, ringless_graph_launches_{0};
   GraphInstances graph_instances_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
 };

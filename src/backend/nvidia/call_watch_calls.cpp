@@ -11,7 +11,7 @@ constexpr uint64_t kOutermost = uint64_t{0x6770'7566} << 32;
 constexpr uint64_t kInside = uint64_t{0x6770'7567} << 32;  // of another call that was seen
 constexpr uint64_t kSessionBits = 0xffff'ffff;
 // So many launches of a thread, and later one in so many, are asked for external ids of every sort.
-constexpr uint64_t kLookEvery = 64;
+constexpr uint32_t kLookEvery = 64;
 
 struct StreamAndEventParams {
   CUstream stream;
@@ -19,7 +19,7 @@ struct StreamAndEventParams {
 };
 
 // The stream of a call; false where the function does not say.
-bool stream_of(const WatchedCall& watched, const void* parameters, CUstream& stream) {
+bool stream_of(WatchedCall watched, const void* parameters, CUstream& stream) {
   switch (watched.shape) {
     case CallShape::Kernel:
       stream = static_cast<const cuLaunchKernel_params*>(parameters)->hStream;
@@ -71,18 +71,12 @@ bool wants_stack(CallRole role) {
 void CallWatch::on_call(bool is_runtime, CUpti_CallbackId id, const CUpti_CallbackData& call) {
   const uint32_t current = session_.load(std::memory_order_relaxed);
   NoteRing* const ring = NoteRings::of_thread(current);
-  if (ring == nullptr) {
-    const uint32_t session = recording_.load(std::memory_order_acquire);
-    if (call.callbackSite == CUPTI_API_ENTER) {
-      *call.correlationData = kOutermost | session;
-    } else if (session != 0 && *call.correlationData == (kOutermost | session)) {
-      on_return_without_ring(is_runtime ? WatchedCall{} : watched_.driver(id), call);
-    }
-    return;
-  }
+  if (ring == nullptr) [[unlikely]]
+    return on_call_without_ring(is_runtime, id, call);
   const InsideRing inside(*ring);
   const uint32_t session = recording_.load(std::memory_order_acquire);
-  ring->begin_session(current);
+  if (ring->session() != current) [[unlikely]]
+    ring->begin_session(current);
   if (call.callbackSite == CUPTI_API_ENTER) {
     ring->begin_call();
     *call.correlationData = kOutermost | session;
@@ -91,12 +85,24 @@ void CallWatch::on_call(bool is_runtime, CUpti_CallbackId id, const CUpti_Callba
   }
   const uint64_t seen = *call.correlationData;
   const uint64_t how = seen & ~kSessionBits;
-  if (how == kOutermost || how == kInside) ring->end_call();
-  if (session == 0) return finalize_on_return();
-  if ((seen & kSessionBits) != session || (how != kOutermost && how != kInside)) return;
-  if (ring->is_own) return;
+  const bool was_seen = how == kOutermost || how == kInside;
+  if (was_seen) ring->end_call();
+  if (session == 0) [[unlikely]]
+    return finalize_on_return();
+  if (!was_seen || (seen & kSessionBits) != session || ring->is_own) [[unlikely]]
+    return;
   on_return(*ring, is_runtime ? watched_.runtime(id) : watched_.driver(id), call,
             how == kOutermost);
+}
+
+void CallWatch::on_call_without_ring(bool is_runtime, CUpti_CallbackId id,
+                                     const CUpti_CallbackData& call) {
+  const uint32_t session = recording_.load(std::memory_order_acquire);
+  if (call.callbackSite == CUPTI_API_ENTER) {
+    *call.correlationData = kOutermost | session;
+  } else if (session != 0 && *call.correlationData == (kOutermost | session)) {
+    on_return_without_ring(is_runtime ? WatchedCall{} : watched_.driver(id), call);
+  }
 }
 
 void CallWatch::on_enter(NoteRing& ring, bool is_runtime, CUpti_CallbackId id,
@@ -105,28 +111,32 @@ void CallWatch::on_enter(NoteRing& ring, bool is_runtime, CUpti_CallbackId id,
   OpenCall* open = ring.find_open(call.correlationId);
   const bool is_outermost = open == nullptr;
   if (is_outermost) {
-    CallNote note{};
-    note.time_ns = base::monotonic_ns();
-    note.correlation = call.correlationId;
-    note.context = call.contextUid;
-    note.function = static_cast<uint16_t>(id);
-    note.is_runtime = is_runtime;
-    if (ring.is_own) {
-      note.kind = CallNoteKind::OwnCall;
-      return ring.push(note);
-    }
     open = &ring.push_open();
-    open->note = note;
+    open->note.time_ns = base::monotonic_ns();
+    open->note.correlation = call.correlationId;
+    open->note.context = call.contextUid;
+    open->note.function = static_cast<uint16_t>(id);
+    open->note.is_runtime = is_runtime;
     open->role = role;
+    if (ring.is_own) [[unlikely]]
+      return note_own_call(ring, *open);
   } else {
     *call.correlationData ^= kOutermost ^ kInside;
   }
-  if (wants_stack(role) && open->note.stack == 0) open->note.stack = record_stack();
-  if (role == CallRole::GraphInstantiate) {
+  if (stacks_ != nullptr && wants_stack(role) && open->note.stack == 0) {
+    open->note.stack = stacks_->record();
+  }
+  if (role == CallRole::GraphInstantiate) [[unlikely]] {
     ring.is_instantiating = tells_graphs_;
     ring.cloned_nodes.clear();
   }
-  if (is_outermost) on_outermost(ring, *open);
+  if (is_outermost && role != CallRole::RuntimeLaunch) on_outermost(ring, *open);
+}
+
+void CallWatch::note_own_call(NoteRing& ring, OpenCall& open) {
+  open.note.kind = CallNoteKind::OwnCall;
+  ring.push(open.note);
+  ring.pop_open(&open);
 }
 
 void CallWatch::on_outermost(NoteRing& ring, OpenCall& open) {
@@ -137,11 +147,12 @@ void CallWatch::on_outermost(NoteRing& ring, OpenCall& open) {
   ring.push(open.note);
 }
 
-void CallWatch::on_return(NoteRing& ring, const WatchedCall& watched,
-                          const CUpti_CallbackData& call, bool is_outermost) {
+void CallWatch::on_return(NoteRing& ring, WatchedCall watched, const CUpti_CallbackData& call,
+                          bool is_outermost) {
   OpenCall* const open = ring.find_open(call.correlationId);
   // Taken for one that would never return.
-  if (open == nullptr) return on_return_without_ring(watched, call);
+  if (open == nullptr) [[unlikely]]
+    return on_return_without_ring(watched, call);
   // The first call of a program finds no context when it begins.
   if (call.contextUid != 0) open->note.context = call.contextUid;
   if (watched.role == CallRole::GraphInstantiate) on_instantiated(ring, call);
@@ -165,7 +176,7 @@ void CallWatch::on_return(NoteRing& ring, const WatchedCall& watched,
 }
 
 // What is noted of a call that is over.
-void CallWatch::close(NoteRing& ring, OpenCall& open, const WatchedCall& watched,
+void CallWatch::close(NoteRing& ring, OpenCall& open, WatchedCall watched,
                       const CUpti_CallbackData& call) {
   const uint32_t error = error_of(call);
   const bool is_told_at_end = is_told_at_both_ends(open.role) && error == 0;
@@ -187,12 +198,17 @@ void CallWatch::close(NoteRing& ring, OpenCall& open, const WatchedCall& watched
 // thread's own stacks of them can be looked at by taking the last one off and putting it back, at
 // 0.2 us for each sort of id: those sorts alone that are in use, which is found out now and then.
 void CallWatch::note_external(NoteRing& ring, uint32_t correlation) {
-  const uint64_t number = ring.launches++;
+  const uint32_t number = ring.launches++;
   const bool looks_at_all = number < kLookEvery || number % kLookEvery == 0;
-  uint32_t kinds = looks_at_all ? UINT32_MAX : external_kinds_.load(std::memory_order_relaxed);
+  const uint32_t kinds =
+      looks_at_all ? UINT32_MAX : external_kinds_.load(std::memory_order_relaxed);
+  if (kinds != 0) look_for_external(ring, correlation, kinds);
+}
+
+void CallWatch::look_for_external(NoteRing& ring, uint32_t correlation, uint32_t kinds) {
   const CuptiApi& api = *api_.load();
   for (uint32_t kind = CUPTI_EXTERNAL_CORRELATION_KIND_UNKNOWN;
-       kinds != 0 && kind <= CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2; ++kind) {
+       kind <= CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM2; ++kind) {
     if ((kinds >> kind & 1) == 0) continue;
     const auto which = static_cast<CUpti_ExternalCorrelationKind>(kind);
     uint64_t id = 0;
@@ -207,7 +223,7 @@ void CallWatch::note_external(NoteRing& ring, uint32_t correlation) {
   }
 }
 
-CallNote CallWatch::end_note(const OpenCall& open, const WatchedCall& watched,
+CallNote CallWatch::end_note(const OpenCall& open, WatchedCall watched,
                              const CUpti_CallbackData& call) const {
   CallNote note = open.note;
   note.kind = CallNoteKind::CallEnd;
@@ -227,7 +243,7 @@ CallNote CallWatch::end_note(const OpenCall& open, const WatchedCall& watched,
   return note;
 }
 
-void CallWatch::on_return_without_ring(const WatchedCall& watched, const CUpti_CallbackData& call) {
+void CallWatch::on_return_without_ring(WatchedCall watched, const CUpti_CallbackData& call) {
   const uint32_t kernels = launched(watched, call);
   if (kernels == 0) return;
   ringless_.fetch_add(kernels, std::memory_order_relaxed);
@@ -237,12 +253,13 @@ void CallWatch::on_return_without_ring(const WatchedCall& watched, const CUpti_C
 }
 
 // How many kernels, or graphs, a call that returns has launched.
-uint32_t CallWatch::launched(const WatchedCall& watched, const CUpti_CallbackData& call) const {
+uint32_t CallWatch::launched(WatchedCall watched, const CUpti_CallbackData& call) const {
   if (!is_launch(watched.role)) return 0;
   if (has_failed(call)) return 0;
   switch (watched.role) {
     case CallRole::Launch:
-    case CallRole::GraphLaunch: return is_captured(watched, call) ? 0 : 1;
+    case CallRole::GraphLaunch:
+      return captures_.load(std::memory_order_relaxed) != 0 && is_captured(watched, call) ? 0 : 1;
     case CallRole::MultiLaunch:
       return static_cast<const cuLaunchCooperativeKernelMultiDevice_params*>(call.functionParams)
           ->numDevices;
@@ -250,10 +267,9 @@ uint32_t CallWatch::launched(const WatchedCall& watched, const CUpti_CallbackDat
   }
 }
 
-// Asks the driver only while some stream captures. In doubt the launch is not noted: a launch too
+// Asks the driver: only while some stream captures. In doubt the launch is not noted: a launch too
 // few hides nothing that a record would have shown, one too many cries wolf.
-bool CallWatch::is_captured(const WatchedCall& watched, const CUpti_CallbackData& call) const {
-  if (captures_.load(std::memory_order_relaxed) == 0) return false;
+bool CallWatch::is_captured(WatchedCall watched, const CUpti_CallbackData& call) const {
   CUstream stream = nullptr;
   if (!stream_of(watched, call.functionParams, stream)) return true;
   return driver_->is_capturing(stream).value_or(true);

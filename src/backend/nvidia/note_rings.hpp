@@ -54,6 +54,11 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
   // Producer. The call with this id that is under way on this thread, if any: a call of the
   // runtime's has the driver's inside, with the same id.
   OpenCall* find_open(uint32_t correlation) noexcept {
+    if (open_count == 0) return nullptr;
+    OpenCall& last = open[open_count - 1];
+    return last.note.correlation == correlation ? &last : find_outer(correlation);
+  }
+  [[gnu::cold]] OpenCall* find_outer(uint32_t correlation) noexcept {
     for (uint32_t i = open_count; i-- > 0;) {
       if (open[i].note.correlation == correlation) return &open[i];
     }
@@ -66,7 +71,7 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
     return open[open_count++];
   }
   // Together with those inside it that have not returned, and never will.
-  void pop_open(const OpenCall* call) noexcept { open_count = static_cast<uint32_t>(call - open); }
+  void pop_open(const OpenCall* call) noexcept { open_count = static_cast<uint8_t>(call - open); }
   void begin_call() noexcept { add(open_calls); }
   void end_call() noexcept {
     const uint32_t open = open_calls.load(std::memory_order_relaxed);
@@ -76,22 +81,22 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
     timed_ns.store(timed_ns.load(std::memory_order_relaxed) + ns, std::memory_order_relaxed);
   }
 
-  // The producer's own.
+  // The producer's own. What every call touches shares a cache line.
   static constexpr uint32_t kMaxOpen = 4;
-  OpenCall open[kMaxOpen];
-  uint32_t open_count = 0;
-  uint64_t callbacks = 0;
-  uint64_t launches = 0;  // in session()
-  bool is_own = false;    // the recorder itself calls
+  alignas(64) std::atomic<int64_t> last_launch_ns{0};  // of a launch that was successful
+  std::atomic<uint32_t> open_calls{0};                 // in session()
+  uint32_t launches = 0;                               // in session()
+  uint8_t open_count = 0;
+  uint8_t until_timed = 1;  // callbacks
+  bool is_own = false;      // the recorder itself calls
   // While it instantiates a graph whose topology is wanted: nodes of the graph, and the ids that
   // GPU records give to those made of them.
   bool is_instantiating = false;
+  OpenCall open[kMaxOpen];
   std::vector<std::pair<CUgraphNode, uint64_t>> cloned_nodes;
 
   // Written by the producer, read by any thread.
-  std::atomic<uint32_t> open_calls{0};     // in session()
-  std::atomic<int64_t> timed_ns{0};        // in those callbacks that were timed
-  std::atomic<int64_t> last_launch_ns{0};  // of a launch that was successful
+  std::atomic<int64_t> timed_ns{0};  // in those callbacks that were timed
   std::atomic<uint64_t> dropped_launches{0}, dropped_graph_launches{0};
 
   alignas(64) uint64_t mark = 0;  // the consumer's: notes before it have been gathered
@@ -103,20 +108,27 @@ class InsideRing {
  public:
   // One callback in so many. A prime: calls have two or four callbacks each, of unequal cost, and
   // each has its turn.
-  static constexpr uint64_t kTimedEvery = 61;
+  static constexpr uint8_t kTimedEvery = 61;
   static_assert(std::gcd(kTimedEvery, 12) == 1);
   explicit InsideRing(NoteRing& ring) : ring_(ring) {
     ring.enter();
-    if (ring.callbacks++ % kTimedEvery == 0) began_ns_ = base::monotonic_ns();
+    if (--ring.until_timed == 0) [[unlikely]]
+      began_ns_ = begin_timed(ring);
   }
   ~InsideRing() {
-    if (began_ns_ != 0) ring_.add_timed(base::monotonic_ns() - began_ns_);
+    if (began_ns_ != 0) [[unlikely]]
+      end_timed();
     ring_.leave();
   }
   InsideRing(const InsideRing&) = delete;
   InsideRing& operator=(const InsideRing&) = delete;
 
  private:
+  [[gnu::cold]] static int64_t begin_timed(NoteRing& ring) {
+    ring.until_timed = kTimedEvery;
+    return base::monotonic_ns();
+  }
+  [[gnu::cold]] void end_timed() { ring_.add_timed(base::monotonic_ns() - began_ns_); }
   NoteRing& ring_;
   int64_t began_ns_ = 0;
 };
