@@ -56,7 +56,7 @@ class Groups:
 
 def measure_ratios(groups, report):
     order = ("off", "bare", "trace", "bare", "trace", "stacks", "trace", "bare", "off")
-    rounds = gpt_rounds.Rounds(order, groups.cost, ROUNDS, groups.threads)
+    rounds = gpt_rounds.Rounds(order, groups.cost, ROUNDS)
     rounds.report_steps(
         report,
         ("off", 0, 8),

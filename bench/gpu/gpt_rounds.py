@@ -31,6 +31,7 @@ def pin(tasks, cores):
 
 SPINS = 2_000  # some 30 us
 QUIET = 1.08  # of the shortest time that the spins have taken on any core
+MOST_TRIES = 4  # for a step
 
 
 def spin():
@@ -59,67 +60,78 @@ class OwnThreads:
         os.sched_setaffinity(0, self.cores)
         return spins
 
-    def change_core(self):
-        """For the next groups. Those that are compared run on the same one, of those that are quiet
-        now: what else the machine does there, it does to all of them."""
-        spins = self.spins_of_cores()
-        self.least_spin = min(self.least_spin, *spins.values())
-        quiet = [core for core, took in spins.items() if took <= self.least_spin * QUIET]
-        self.core = self.chance.choice(quiet or [min(spins, key=spins.get)])
-
     @contextlib.contextmanager
     def on_one_core(self):
         """So that they are not moved about; a recorder's own threads go where they like."""
-        pin(self.tasks, {self.core})
+        self.move_to_quiet_core()
         try:
             yield
         finally:
             pin(self.tasks, self.cores)
 
+    def move_to_quiet_core(self):
+        spins = self.spins_of_cores()
+        self.least_spin = min(self.least_spin, *spins.values())
+        quiet = [core for core, took in spins.items() if self.is_quiet(took)]
+        pin(self.tasks, {self.chance.choice(quiet or [min(spins, key=spins.get)])})
 
-def group_cost(torch, training, threads):
-    """Of a step of a group: the mean of all but the slowest. None: the core was not theirs alone."""
-    costs, spins = [], []
+    def is_quiet(self, took):
+        return took <= self.least_spin * QUIET
+
+
+def quiet_step_costs(torch, training, threads):
+    """Of STEPS steps that had a core to themselves, fewer where that does not come about. Told by
+    work before and after the step that is always the same, not by what the step took: where others
+    disturbed it, the threads move on to a quiet core, and go on after a step to warm up."""
+    costs = []
     with threads.on_one_core():
         step_costs(torch, training, WARM_STEPS)
-        for _ in range(STEPS):
-            costs += step_costs(torch, training, 1)
-            spins.append(spin())
-    is_quiet = statistics.median(spins) <= threads.least_spin * QUIET
-    return statistics.mean(sorted(costs)[:-1]) if is_quiet else None
+        was_quiet = threads.is_quiet(spin())
+        for _ in range(MOST_TRIES * STEPS):
+            took = step_costs(torch, training, 1)
+            is_quiet = threads.is_quiet(spin())
+            if was_quiet and is_quiet:
+                costs += took
+                if len(costs) == STEPS:
+                    break
+            if not is_quiet:
+                threads.move_to_quiet_core()
+                step_costs(torch, training, 1)
+                is_quiet = threads.is_quiet(spin())
+            was_quiet = is_quiet
+    return costs
+
+
+def group_cost(torch, training, threads):
+    """Of a step of a group: the mean of all but the slowest. None: too few were left alone."""
+    costs = quiet_step_costs(torch, training, threads)
+    return statistics.mean(sorted(costs)[:-1]) if len(costs) == STEPS else None
 
 
 class Rounds:
     """The cost of every mode in `order`, round after round; places are those in `order`.
 
     Neighbours are compared, so that the machine has little time to drift between them; every other
-    round goes backwards. A group that was disturbed is run again, and its round given up where that
-    does not help: told by work between the steps that is the same in every mode, not by their cost.
+    round goes backwards. A round with a group that was not left alone is given up.
     """
 
-    TRIES = 3  # of a group
     MOST_SECONDS = 150
 
-    def __init__(self, order, cost, count, threads):
+    def __init__(self, order, cost, count):
         self.rounds = []
         self.given_up = 0
         ends = time.monotonic() + self.MOST_SECONDS
         while len(self.rounds) < count and time.monotonic() < ends:
-            threads.change_core()
             backwards = len(self.rounds) % 2 == 1
             costs = []
             for mode in reversed(order) if backwards else order:
-                costs.append(self.cost_when_quiet(cost, mode))
+                costs.append(cost(mode))
                 if costs[-1] is None:
                     break
             if costs[-1] is None:
                 self.given_up += 1
             else:
                 self.rounds.append(costs[::-1] if backwards else costs)
-
-    def cost_when_quiet(self, cost, mode):
-        tries = (cost(mode) for _ in range(self.TRIES))
-        return next((took for took in tries if took is not None), None)
 
     def means(self, places):
         return [statistics.geometric_mean(costs[place] for place in places) for costs in self.rounds]

@@ -69,7 +69,7 @@ class Groups:
 
 def measure_ratios(groups, report):
     order = ("off", "trace", "labels", "trace", "labels", "trace", "off")
-    rounds = gpt_rounds.Rounds(order, groups.cost, ROUNDS, groups.threads)
+    rounds = gpt_rounds.Rounds(order, groups.cost, ROUNDS)
     rounds.report_steps(report, ("off", 0, 6), ("Trace", 1, 3, 5), ("Trace with labels", 2, 4))
     report.ratio("A/A, Trace", rounds.ratios([3], [1]))
     pairs = rounds.pair_ratios((2, 1), (4, 5))

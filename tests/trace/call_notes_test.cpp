@@ -122,8 +122,8 @@ TEST_F(CallNotes, IdsThatTheProgramPushesAreItsKernelsAndStayPushed) {
   auto* const pop = standin_function<decltype(cuptiActivityPopExternalCorrelationId)>(
       "cuptiActivityPopExternalCorrelationId");
   ASSERT_TRUE(start().available);
-  // A thread's first 64 launches and later one in 64 are asked; from the first id on, all are.
-  for (int i = 0; i < 128; ++i) standin_->launch({});
+  // A thread's first 64 launches and later one in 256 are asked; from the first id on, all are.
+  for (int i = 0; i < 256; ++i) standin_->launch({});
   push(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, UINT64_MAX - 1);
   standin_->launch({});
   standin_->launch({});
@@ -132,7 +132,7 @@ TEST_F(CallNotes, IdsThatTheProgramPushesAreItsKernelsAndStayPushed) {
   EXPECT_EQ(popped, UINT64_MAX - 1);
   standin_->launch({});
   finish();
-  std::vector<int64_t> expected(128, 0);
+  std::vector<int64_t> expected(256, 0);
   expected.insert(expected.end(), {-2, -2, 0});
   EXPECT_EQ(sink_.column(Kind::Kernel, kernel::kExternal), expected);
 }

@@ -207,13 +207,14 @@ const ApiCall* ActivityDecoder::count_kernel(uint32_t correlation, RowSink& sink
   return call;
 }
 
-void ActivityDecoder::count_node(uint32_t correlation, bool is_kernel, RowSink& sink) {
+const ApiCall* ActivityDecoder::count_node(uint32_t correlation, bool is_kernel, RowSink& sink) {
   ApiCall* call = claim(correlation, sink);
-  if (call == nullptr) return;
+  if (call == nullptr) return nullptr;
   update(*call, [&] {
     call->has_node = true;
     call->kernels += is_kernel ? 1 : 0;
   });
+  return call;
 }
 
 void ActivityDecoder::add_call(const ApiCall& call, RowSink& sink) {
@@ -242,6 +243,8 @@ void ActivityDecoder::account(bool has_notes, format::Ledger& ledger) const {
   ledger.kernel_records = counts_.kernels;
   ledger.graph_kernel_records = counts_.graph_kernels;
   ledger.impossible_times = counts_.impossible_times;
+  ledger.kernels_overlapping = overlaps_.count();
+  ledger.most_overlap_ns = static_cast<uint64_t>(overlaps_.most_ns());
   const GraphLaunches::Learnt learnt = graphs_.learnt();
   ledger.graph_kernels_missing = counts_.graph_kernels_missing + learnt.kernels_missing;
   ledger.cupti_overhead_ns = counts_.cupti_overhead_ns();

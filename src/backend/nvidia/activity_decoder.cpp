@@ -142,7 +142,7 @@ void ActivityDecoder::decode_kernel(const KernelRecord& record, RowSink& sink) {
   if (record.graphNodeId != 0) {
     ++counts_.graph_kernels;
     graphs_.add_kernel(record.correlationId, record.graphId);
-    count_node(record.correlationId, true, sink);
+    call = count_node(record.correlationId, true, sink);
   } else {
     call = count_kernel(record.correlationId, sink);
   }
@@ -155,10 +155,14 @@ void ActivityDecoder::decode_kernel(const KernelRecord& record, RowSink& sink) {
     ++counts_.device_launched;
   }
   if (!is_possible(record.start, record.end)) return;
-  if (!is_in_order(record, call)) {
+  const uint32_t thread = call != nullptr ? call->thread : 0;
+  const KernelTimes times{record.correlationId, static_cast<int64_t>(record.start),
+                          static_cast<int64_t>(record.end)};
+  if (!is_in_order(record, thread, times)) {
     ++counts_.impossible_times;
     return;
   }
+  overlaps_.add(record.contextId, record.streamId, thread, times);
   const auto time = [&](uint64_t stamp) {
     return stamp == 0 ? kUnknown : static_cast<int64_t>(stamp) - origins_.cupti_ns;
   };
@@ -169,15 +173,13 @@ void ActivityDecoder::decode_kernel(const KernelRecord& record, RowSink& sink) {
 }
 
 // Each time may be possible by itself, and left over from another kernel.
-bool ActivityDecoder::is_in_order(const KernelRecord& record, const ApiCall* call) {
-  if (record.start == record.end) return false;  // nothing takes no time
-  const KernelTimes times{record.correlationId, static_cast<int64_t>(record.start),
-                          static_cast<int64_t>(record.end)};
+bool ActivityDecoder::is_in_order(const KernelRecord& record, uint32_t thread,
+                                  const KernelTimes& times) {
+  if (times.start == times.end) return false;  // nothing takes no time
   if (record.graphNodeId != 0) {
     return order_.accept_node(record.graphId, record.streamId, times);
   }
-  return order_.accept(record.contextId, record.streamId, call != nullptr ? call->thread : 0,
-                       times);
+  return order_.accept(record.contextId, record.streamId, thread, times);
 }
 
 void ActivityDecoder::decode_copy(const MemcpyRecord& record, RowSink& sink) {

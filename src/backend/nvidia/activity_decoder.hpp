@@ -17,6 +17,7 @@
 #include "backend/nvidia/graph_launches.hpp"
 #include "backend/nvidia/kernel_configs.hpp"
 #include "backend/nvidia/kernel_order.hpp"
+#include "backend/nvidia/kernel_overlaps.hpp"
 #include "backend/nvidia/pending_calls.hpp"
 #include "base/page_allocator.hpp"
 
@@ -111,8 +112,8 @@ class ActivityDecoder {
   // A kernel record; a record of a node of a graph.
   const ApiCall* count_kernel(uint32_t correlation, RowSink& sink);
   bool is_own_call(uint32_t correlation);
-  void count_node(uint32_t correlation, bool is_kernel, RowSink& sink);
-  bool is_in_order(const KernelRecord& record, const ApiCall* call);
+  const ApiCall* count_node(uint32_t correlation, bool is_kernel, RowSink& sink);
+  bool is_in_order(const KernelRecord& record, uint32_t thread, const KernelTimes& times);
   uint32_t node_stack(uint64_t node) const;
   void decode_kernel(const KernelRecord& record, RowSink& sink);
   void decode_own_kernel(const KernelRecord& record, RowSink& sink);
@@ -155,6 +156,7 @@ class ActivityDecoder {
   GraphExecs graph_execs_;
   uint32_t topologies_told_ = 0;
   KernelOrder order_;
+  KernelOverlaps overlaps_;
   std::unordered_map<uint64_t, uint32_t> node_stacks_;  // the log's ids, by node
   std::unordered_map<uint32_t, Context> contexts_;
   uint32_t last_context_id_ = 0;

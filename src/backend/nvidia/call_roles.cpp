@@ -74,9 +74,10 @@ WatchedCall watched_runtime_call(std::string_view name) {
   // Those that return no error.
   if (name.empty() || name.starts_with("__") || contains(name, "CreateChannelDesc")) return {};
   if (name.starts_with("cudaLaunchHostFunc")) return {CallRole::Other};
-  if (name.starts_with("cudaLaunch") || name.starts_with("cudaGraphLaunch")) {
+  if (name.starts_with("cudaGraphLaunch") || contains(name, "MultiDevice")) {
     return {CallRole::RuntimeLaunch};
   }
+  if (name.starts_with("cudaLaunch")) return {CallRole::RuntimeKernel};
   return common_call(name);
 }
 

@@ -17,7 +17,8 @@ enum class CallRole : uint8_t {
   Launch,  // of one kernel, by the driver
   MultiLaunch,
   GraphLaunch,
-  RuntimeLaunch,  // of either: the driver's call inside it says what was launched
+  RuntimeKernel,  // of one kernel, by the runtime
+  RuntimeLaunch,  // of a graph or many kernels: the driver's call inside it says what was launched
   Begin,          // copies, fills and allocations that return at once, as a rule
   Wait,           // waits for the GPU: its stack matters
   StreamWait,     // makes a stream wait for an event

@@ -54,8 +54,12 @@ TEST(CallRolesTest, OfTheRuntime) {
                            "cudaMemcpyAsync_v3020", "cudaMemset_v3020"}) {
     EXPECT_EQ(watched_runtime_call(name).role, CallRole::Begin) << name;
   }
+  for (const char* name : {"cudaLaunchKernel_v7000", "cudaLaunchKernelExC_v11060",
+                           "cudaLaunchCooperativeKernel_v9000"}) {
+    EXPECT_EQ(watched_runtime_call(name).role, CallRole::RuntimeKernel) << name;
+  }
   for (const char* name :
-       {"cudaLaunchKernel_v7000", "cudaLaunchKernelExC_v11060", "cudaGraphLaunch_v10000"}) {
+       {"cudaLaunchCooperativeKernelMultiDevice_v9000", "cudaGraphLaunch_v10000"}) {
     EXPECT_EQ(watched_runtime_call(name).role, CallRole::RuntimeLaunch) << name;
   }
   EXPECT_EQ(watched_runtime_call("cudaStreamBeginCapture_v10000").role, CallRole::CaptureBegin);

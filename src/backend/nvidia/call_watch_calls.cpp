@@ -9,9 +9,10 @@ namespace {
 // Left with a call when it begins, above the session that was recording then: what was seen of it.
 constexpr uint64_t kOutermost = uint64_t{0x6770'7566} << 32;
 constexpr uint64_t kInside = uint64_t{0x6770'7567} << 32;  // of another call that was seen
+constexpr uint64_t kPassedOver = 0;
 constexpr uint64_t kSessionBits = 0xffff'ffff;
 // So many launches of a thread, and later one in so many, are asked for external ids of every sort.
-constexpr uint32_t kLookEvery = 64;
+constexpr uint32_t kLookFirst = 64, kLookEvery = 256;
 
 struct StreamAndEventParams {
   CUstream stream;
@@ -57,12 +58,16 @@ bool is_launch(CallRole role) {
   return role == CallRole::Launch || role == CallRole::MultiLaunch || role == CallRole::GraphLaunch;
 }
 
+bool is_runtime_launch(CallRole role) {
+  return role == CallRole::RuntimeKernel || role == CallRole::RuntimeLaunch;
+}
+
 bool is_told_at_both_ends(CallRole role) {
   return role == CallRole::Begin || role == CallRole::Wait || role == CallRole::StreamWait;
 }
 
 bool wants_stack(CallRole role) {
-  return is_launch(role) || role == CallRole::RuntimeLaunch || role == CallRole::Wait ||
+  return is_launch(role) || is_runtime_launch(role) || role == CallRole::Wait ||
          role == CallRole::StreamWait;
 }
 
@@ -73,6 +78,10 @@ void CallWatch::on_call(bool is_runtime, CUpti_CallbackId id, const CUpti_Callba
   NoteRing* const ring = NoteRings::of_thread(current);
   if (ring == nullptr) [[unlikely]]
     return on_call_without_ring(is_runtime, id, call);
+  if (!is_runtime && ring->is_in_one_kernel(call.correlationId)) {
+    *call.correlationData = kPassedOver;
+    return;
+  }
   const InsideRing inside(*ring);
   const uint32_t session = recording_.load(std::memory_order_acquire);
   if (ring->session() != current) [[unlikely]]
@@ -118,6 +127,8 @@ void CallWatch::on_enter(NoteRing& ring, bool is_runtime, CUpti_CallbackId id,
     open->note.function = static_cast<uint16_t>(id);
     open->note.is_runtime = is_runtime;
     open->role = role;
+    open->is_one_kernel =
+        role == CallRole::RuntimeKernel && captures_.load(std::memory_order_relaxed) == 0;
     if (ring.is_own) [[unlikely]]
       return note_own_call(ring, *open);
   } else {
@@ -130,7 +141,7 @@ void CallWatch::on_enter(NoteRing& ring, bool is_runtime, CUpti_CallbackId id,
     ring.is_instantiating = tells_graphs_;
     ring.cloned_nodes.clear();
   }
-  if (is_outermost && role != CallRole::RuntimeLaunch) on_outermost(ring, *open);
+  if (is_outermost && role != CallRole::RuntimeKernel) on_outermost(ring, *open);
 }
 
 void CallWatch::note_own_call(NoteRing& ring, OpenCall& open) {
@@ -157,7 +168,9 @@ void CallWatch::on_return(NoteRing& ring, WatchedCall watched, const CUpti_Callb
   if (call.contextUid != 0) open->note.context = call.contextUid;
   if (watched.role == CallRole::GraphInstantiate) on_instantiated(ring, call);
   if (watched.role == CallRole::GraphChange) on_graph_changed(call);
-  if (const uint32_t kernels = launched(watched, call); kernels != 0) {
+  const uint32_t kernels =
+      open->is_one_kernel ? (has_failed(call) ? 0 : 1) : launched(watched, call);
+  if (kernels != 0) {
     ring.last_launch_ns.store(open->note.time_ns, std::memory_order_relaxed);
     open->launched += kernels;
     if (watched.role == CallRole::GraphLaunch) {
@@ -181,8 +194,8 @@ void CallWatch::close(NoteRing& ring, OpenCall& open, WatchedCall watched,
   const uint32_t error = error_of(call);
   const bool is_told_at_end = is_told_at_both_ends(open.role) && error == 0;
   if (is_told_at_end) ring.push(end_note(open, watched, call));
-  const bool is_told = open.launched != 0 || open.role == CallRole::RuntimeLaunch ||
-                       is_launch(open.role) || error != 0;
+  const bool is_told =
+      open.launched != 0 || is_runtime_launch(open.role) || is_launch(open.role) || error != 0;
   if (!is_told) return;
   if (tells_external_ && open.launched != 0) note_external(ring, open.note.correlation);
   open.note.set_duration(base::monotonic_ns() - open.note.time_ns);
@@ -199,7 +212,7 @@ void CallWatch::close(NoteRing& ring, OpenCall& open, WatchedCall watched,
 // 0.2 us for each sort of id: those sorts alone that are in use, which is found out now and then.
 void CallWatch::note_external(NoteRing& ring, uint32_t correlation) {
   const uint32_t number = ring.launches++;
-  const bool looks_at_all = number < kLookEvery || number % kLookEvery == 0;
+  const bool looks_at_all = number < kLookFirst || number % kLookEvery == 0;
   const uint32_t kinds =
       looks_at_all ? UINT32_MAX : external_kinds_.load(std::memory_order_relaxed);
   if (kinds != 0) look_for_external(ring, correlation, kinds);

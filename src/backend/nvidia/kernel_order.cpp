@@ -4,12 +4,6 @@
 #include <algorithm>
 
 namespace gpufl::backend {
-namespace {
-
-// Ids count up and wrap.
-bool is_newer(uint32_t id, uint32_t than) { return static_cast<int32_t>(id - than) > 0; }
-
-}  // namespace
 
 bool KernelOrder::accept(uint32_t context, uint32_t stream, uint32_t thread,
                          const KernelTimes& times) {

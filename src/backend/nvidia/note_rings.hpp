@@ -27,6 +27,7 @@ struct OpenCall {
   CallNote note{};        // as it will be when the call returns
   uint32_t launched = 0;  // kernels, or graphs, by the driver's calls in it
   CallRole role = CallRole::None;
+  bool is_one_kernel = false;  // known from itself: what the driver does inside tells nothing new
 };
 
 class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThread> {
@@ -57,6 +58,11 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
     if (open_count == 0) return nullptr;
     OpenCall& last = open[open_count - 1];
     return last.note.correlation == correlation ? &last : find_outer(correlation);
+  }
+  bool is_in_one_kernel(uint32_t correlation) const noexcept {
+    if (open_count == 0) return false;
+    const OpenCall& last = open[open_count - 1];
+    return last.is_one_kernel && last.note.correlation == correlation;
   }
   [[gnu::cold]] OpenCall* find_outer(uint32_t correlation) noexcept {
     for (uint32_t i = open_count; i-- > 0;) {
