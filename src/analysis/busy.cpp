@@ -123,6 +123,8 @@ DeviceBusy finish_device(DeviceSweep& sweep, const Intervals& recorded, bool has
                         : static_cast<double>(busy.busy_ns) / static_cast<double>(busy.recorded_ns);
   busy.first_ns = sweep.covered.first_ns();
   busy.last_ns = sweep.covered.end_ns();
+  busy.before_ns = total_length(clip(recorded, {Selection::kAlways.start, busy.first_ns}));
+  busy.after_ns = total_length(clip(recorded, {busy.last_ns, Selection::kAlways.end}));
   busy.concurrency = sweep.concurrency.finish();
   busy.idle = sweep.gaps.finish();
   if (has_series) busy.busy_series = sweep.series.finish_share(recorded);

@@ -34,6 +34,9 @@ struct DeviceBusy {
   int64_t recorded_ns = 0;            // how long work was recorded; pauses are not in it
   double busy_share = 0;              // busy_ns of recorded_ns
   int64_t first_ns = 0, last_ns = 0;  // from the first work's start to the last one's end
+  // Recorded time before the first work and after the last. With busy_ns and all idle time they are
+  // recorded_ns, but for what touches time that was not recorded, and where a scope is asked for.
+  int64_t before_ns = 0, after_ns = 0;
   Concurrency concurrency;
   IdleTime idle;
   // Share of time busy, without parts of which nothing is known; empty at Depth::Summary.

@@ -279,6 +279,27 @@ TEST(Gaps, NoneTouchesAPause) {
   const DeviceBusy busy = busy_times(data, full())[0];
   EXPECT_EQ(busy.idle.total_ns, 6'000);
   EXPECT_EQ(busy.recorded_ns, 32'000);
+  EXPECT_EQ(busy.before_ns, 0);
+  EXPECT_EQ(busy.after_ns, 9'000);
+}
+
+TEST(Busy, PartsMakeUpTheRecordedTime) {
+  TestSession session;
+  session.data.summary.duration_ns = 100'000;
+  session.kernel("a", 10'000, 5'000);
+  session.copy(1, 8, 15'500, 1'500);    // after half a microsecond
+  session.kernel("b", 20'000, 70'000);  // after 3 us
+  const SessionData data = session.finish();
+  const DeviceBusy busy = busy_times(data, full())[0];
+  EXPECT_EQ(busy.before_ns, 10'000);
+  EXPECT_EQ(busy.after_ns, 10'000);
+  EXPECT_EQ(busy.busy_ns + busy.idle.total_ns + busy.idle.short_ns + busy.before_ns + busy.after_ns,
+            busy.recorded_ns);
+  AnalysisOptions options;
+  options.window = Interval{12'000, 95'000};
+  const DeviceBusy part = busy_times(data, options)[0];
+  EXPECT_EQ(part.before_ns, 0);
+  EXPECT_EQ(part.after_ns, 5'000);
 }
 
 TEST(Gaps, WorkOfOtherScopesIsNoneOfAScope) {

@@ -126,7 +126,7 @@ TEST(KernelGroups, WhatTheEngineDoesNotRecordIsUnknown) {
   traced.kernel("a", 0, 1);
   const auto lines = kernel_groups(traced.finish(), {}, GroupBy::Line);
   ASSERT_FALSE(lines);
-  EXPECT_EQ(lines.unknown().remedy, "record with enable_stack_trace");
+  EXPECT_EQ(lines.unknown().remedy, "record with enable_stack_trace (gpufl trace --stacks)");
 }
 
 TEST(KernelGroups, KernelsWithoutAResolvedStackAreTheRest) {

@@ -55,6 +55,21 @@ bool has_damaged_gpu_log(const SessionSummary& summary) {
                      });
 }
 
+// An option by its name, and as `gpufl trace` has it.
+std::string as_option(std::string_view option) {
+  struct Switch {
+    std::string_view option, text;
+  };
+  static constexpr Switch kSwitches[] = {{"enable_stack_trace", "--stacks"},
+                                         {"enable_memory_tracking", "--memory"},
+                                         {"enable_cuda_graphs_tracking", "--graphs"}};
+  std::string text(option);
+  for (const Switch& entry : kSwitches) {
+    if (entry.option == option) text.append(" (gpufl trace ").append(entry.text).append(")");
+  }
+  return text;
+}
+
 // What makes another tool tell what `option` records; empty: nothing that we know of.
 std::string_view remedy_of(std::string_view tool, std::string_view option) {
   struct Remedy {
@@ -157,7 +172,22 @@ Unknown missing_option(const SessionData& session, std::string_view what, std::s
   if (const std::string_view tool = imported_from(session.summary); !tool.empty()) {
     return {std::string(what) + " not in the trace", std::string(remedy_of(tool, option))};
   }
-  return {std::string(what) + " not recorded", "record with " + std::string(option)};
+  return {std::string(what) + " not recorded", "record with " + as_option(option)};
+}
+
+Unknown missing_metrics(const SessionSummary& summary) {
+  if (!imported_from(summary).empty()) return {"they are not in the trace", ""};
+  return {"they were not sampled",
+          "record with system_sample_rate_ms and continuous_system_sampling (gpufl trace "
+          "--interval 100ms)"};
+}
+
+Figure<bool> records_markers(const SessionSummary& summary) {
+  const bool has_any = summary.rows.count("marker") > 0;
+  const bool is_absent = summary.event_counts.count("no_session_left") > 0;
+  if (has_any || is_absent || summary.header.backend != "none") return true;
+  return Unknown{"NVTX is heard through the NVIDIA backend, and no vendor's backend was in use",
+                 "where there is no NVIDIA driver, name the backend: GPUFL_BACKEND=nvidia"};
 }
 
 }  // namespace gpufl::analysis

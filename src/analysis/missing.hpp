@@ -42,5 +42,9 @@ std::string engines_to_record_with(std::span<const std::string_view> engines);
 // says that it could not be had, that is the reason; an imported one says what its tool could have
 // told.
 Unknown missing_option(const SessionData& session, std::string_view what, std::string_view option);
+// Why nothing was sampled of GPUs and host; only where there is no sample.
+Unknown missing_metrics(const SessionSummary& summary);
+// Why there can be no markers; known where there would be, had the program any.
+Figure<bool> records_markers(const SessionSummary& summary);
 
 }  // namespace gpufl::analysis

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/overview.hpp"
+#include "analysis/missing.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "analysis/missing.hpp"
 #include "analysis/run_overview.hpp"
 #include "analysis/test_tables.hpp"
 
@@ -140,6 +142,19 @@ TEST(RunOverview, OneRankHasNoImbalance) {
   session.kernel("a", 0, 1);
   run.sessions.push_back(session.finish());
   EXPECT_FALSE(analyze_run(run).busy);
+}
+
+TEST(Missing, MarkersNeedABackendThatHearsThem) {
+  SessionSummary summary;
+  summary.header.backend = "none";
+  ASSERT_FALSE(records_markers(summary));
+  EXPECT_NE(records_markers(summary).unknown().remedy.find("GPUFL_BACKEND=nvidia"),
+            std::string::npos);
+  summary.rows["marker"] = 1;  // a trace that was imported has them all the same
+  EXPECT_TRUE(records_markers(summary));
+  summary.rows.clear();
+  summary.header.backend = "nvidia";
+  EXPECT_TRUE(records_markers(summary));
 }
 
 }  // namespace

@@ -166,7 +166,7 @@ TEST(MemoryUsage, NotRecordedIsUnknown) {
   const auto usage = memory_usage(session.finish(), {});
   ASSERT_FALSE(usage);
   EXPECT_EQ(usage.unknown().reason, "allocations were not recorded");
-  EXPECT_EQ(usage.unknown().remedy, "record with enable_memory_tracking");
+  EXPECT_EQ(usage.unknown().remedy, "record with enable_memory_tracking (gpufl trace --memory)");
 }
 
 }  // namespace

@@ -185,6 +185,10 @@ void write_launches(Page& page, const SessionReport& report, size_t top, Missing
     missing.add("lines of code", lines.unknown());
     return;
   }
+  // Where labels of a framework tell lines, stacks would tell how they came to be called.
+  if (const auto& calls = report.overview.kernels->by_api_call; !calls) {
+    missing.add("call stacks", calls.unknown());
+  }
   if (lines->empty()) return;
   page.heading("LAUNCHES BY LINE");
   TextTable table{{{"kernels"}, {"at", true}, {"GPU time"}, {"mean", false, 1}}, {}, 1};

@@ -44,6 +44,23 @@ class WorkLabels {
   std::unordered_map<int64_t, const std::string*> labels_;
 };
 
+// The whole of the recorded time, part by part.
+void write_parts(Page& page, const DeviceBusy& device) {
+  const int64_t idle_ns = device.idle.total_ns + device.idle.short_ns;
+  const int64_t beside_ns =
+      device.recorded_ns - device.busy_ns - idle_ns - device.before_ns - device.after_ns;
+  page.paragraph(
+      2,
+      fmt::format(
+          "GPU {}: {} busy, {} idle between, {} before its first work, {} after its last{}.",
+          device_text(device.device), duration_text(device.busy_ns), duration_text(idle_ns),
+          duration_text(device.before_ns), duration_text(device.after_ns),
+          beside_ns > 0
+              ? fmt::format(", {} idle beside what was not recorded", duration_text(beside_ns))
+              : ""),
+      Tone::Plain, 2);
+}
+
 void write_pauses(Page& page, const SessionReport& report) {
   std::vector<const Gap*> pauses;
   for (const DeviceBusy& device : report.overview.devices) {
@@ -115,6 +132,12 @@ void write_gpu_time(Page& page, const SessionReport& report, MissingFigures& mis
   }
   table.drop_empty_columns();
   page.table(table);
+  // Work of a scope is a part of what the GPU did, and so are the times beside it.
+  if (overview.options.scope.empty()) {
+    for (const DeviceBusy& device : overview.devices) {
+      if (device.busy_ns > 0) write_parts(page, device);
+    }
+  }
   if (idle > 0) {
     page.paragraph(
         2, fmt::format("{} did nothing.", idle == 1 ? "1 GPU" : fmt::format("{} GPUs", idle)));

@@ -50,6 +50,7 @@ Json busy_json(const analysis::DeviceBusy& device) {
   json.set("busy_ns", device.busy_ns).set("busy_share", device.busy_share);
   json.set("recorded_ns", device.recorded_ns);
   json.set("first_ns", device.first_ns).set("last_ns", device.last_ns);
+  json.set("before_ns", device.before_ns).set("after_ns", device.after_ns);
   json.set("kernels", device.kernels).set("copies", device.copies);
   json.set("fills", device.fills).set("graphs", device.graphs);
   json.set("kernel_ns", device.kernel_ns).set("copy_ns", device.copy_ns);

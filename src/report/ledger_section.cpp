@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/insights/words.hpp"
 #include "analysis/missing.hpp"
 #include "report/text_sections.hpp"
 #include "report/units.hpp"
@@ -96,8 +97,8 @@ void write_launches(Page& page, const format::Ledger& ledger) {
 
 namespace {
 
-// The numbers of a ledger: those that tell of something each in a row, then the names of those that
-// are zero, and of those that nobody counted.
+// The numbers of a ledger: those that tell of something each in a row, then how many are zero, and
+// the names of those that nobody counted.
 class LedgerRows {
  public:
   LedgerRows(Page& page, const format::Ledger* ledger) : page_(page), ledger_(ledger) {}
@@ -105,9 +106,9 @@ class LedgerRows {
   // What is zero only where nothing was lost.
   void loss(std::string_view label, std::optional<uint64_t> count) {
     if (!count) {
-      append(unknown_, label);
+      add_unknown(label);
     } else if (*count == 0) {
-      append(zero_, label);
+      ++zeros_;
     } else {
       page_.field(label, format_count(*count));
     }
@@ -126,7 +127,7 @@ class LedgerRows {
     if (knows(name)) {
       page_.field(label, text(ledger_->writer));
     } else {
-      append(unknown_, label);
+      add_unknown(label);
     }
   }
   // `count`: of the writer's counts; `text`: what is said of them where there are any.
@@ -135,23 +136,27 @@ class LedgerRows {
     if (knows(name) && count(ledger_->writer) > 0) {
       page_.field(label, text(ledger_->writer));
     } else {
-      append(knows(name) ? zero_ : unknown_, label);
+      loss(label, knows(name) ? std::optional<uint64_t>(0) : std::nullopt);
     }
   }
   void finish() {
-    if (!zero_.empty()) page_.field("zero", zero_);
+    if (zeros_ > 0) {
+      page_.field("zero", analysis::words::plural(zeros_, "other count") +
+                              " (gpufl cat SESSION ledger names them)");
+    }
     if (!unknown_.empty()) page_.field(kUnknown, unknown_);
   }
 
  private:
   bool knows(std::string_view name) const { return ledger_ != nullptr && ledger_->knows(name); }
-  static void append(std::string& list, std::string_view label) {
-    list.append(list.empty() ? "" : ", ").append(label);
+  void add_unknown(std::string_view label) {
+    unknown_.append(unknown_.empty() ? "" : ", ").append(label);
   }
 
   Page& page_;
   const format::Ledger* ledger_;
-  std::string zero_, unknown_;
+  size_t zeros_ = 0;
+  std::string unknown_;
 };
 
 }  // namespace

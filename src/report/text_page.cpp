@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <numeric>
+#include <set>
 
 namespace gpufl::report {
 
@@ -14,6 +16,7 @@ constexpr size_t kIndent = 2;
 constexpr size_t kLabelWidth = 26;
 constexpr size_t kGap = 2;
 constexpr size_t kMinCut = 4;  // where nothing more can be dropped
+constexpr std::string_view kEllipsis = "...";
 
 struct CodePoint {
   uint32_t value = 0;
@@ -118,11 +121,25 @@ std::string make_harmless(std::string_view text) {
 }
 
 std::string fit(std::string_view text, size_t width) {
-  constexpr std::string_view kEllipsis = "...";
   if (display_width(text) <= width) return std::string(text);
   if (width <= kEllipsis.size()) return std::string(kEllipsis.substr(0, width));
   const size_t bytes = prefix_bytes(text, width - kEllipsis.size());
   return std::string(text.substr(0, bytes)).append(kEllipsis);
+}
+
+std::string fit_ends(std::string_view text, size_t width) {
+  const size_t all = display_width(text);
+  if (all <= width || width <= kEllipsis.size() + 1) return fit(text, width);
+  const size_t kept = width - kEllipsis.size();
+  const size_t tail = kept / 2;
+  // A wide character may lie across the cut: the tail is then a column shorter.
+  size_t from = prefix_bytes(text, all - tail);
+  if (display_width(text.substr(from)) > tail) {
+    from += std::max<size_t>(decode(text.substr(from)).bytes, 1);
+  }
+  return std::string(text.substr(0, prefix_bytes(text, kept - tail)))
+      .append(kEllipsis)
+      .append(text.substr(from));
 }
 
 void TextTable::drop_empty_columns() {
@@ -184,6 +201,24 @@ void TextPage::paragraph(size_t indent, std::string_view text, Tone tone, size_t
   }
 }
 
+namespace {
+
+// Cuts one column; what differs only behind the cut keeps its end, so that it still differs.
+void cut_column(std::vector<std::vector<std::string>>& rows, size_t column, size_t width) {
+  std::map<std::string, std::set<std::string_view>> wholes;  // by what is left of them
+  for (const auto& row : rows) wholes[fit(row[column], width)].insert(row[column]);
+  std::vector<std::string> cut;
+  cut.reserve(rows.size());
+  for (const auto& row : rows) {
+    std::string left = fit(row[column], width);
+    const bool is_one = wholes[left].size() == 1;
+    cut.push_back(is_one ? std::move(left) : fit_ends(row[column], width));
+  }
+  for (size_t i = 0; i < rows.size(); ++i) rows[i][column] = std::move(cut[i]);
+}
+
+}  // namespace
+
 void TextPage::table(const TextTable& table) {
   std::vector<std::vector<std::string>> rows;
   rows.reserve(table.rows.size() + 1);
@@ -215,6 +250,7 @@ void TextPage::table(const TextTable& table) {
     shown.erase(next);
   }
   flexible_width = std::min(flexible_width, std::max(left_for_flexible(), kMinCut));
+  cut_column(rows, table.flexible, flexible_width);
 
   for (const auto& row : rows) {
     std::string line(kIndent, ' ');

@@ -60,6 +60,31 @@ TEST(TextPageTest, TablesAlignAndCutTheFirstColumn) {
             "  b         12,345  yy\n");
 }
 
+TEST(TextPageTest, CutsInTheMiddleByColumns) {
+  EXPECT_EQ(fit_ends("forward_pass", 12), "forward_pass");
+  EXPECT_EQ(fit_ends("forward_pass", 11), "forw...pass");
+  EXPECT_EQ(fit_ends("forward_pass", 4), "f...");
+  // Two columns each; where one does not fit, its place is left.
+  EXPECT_EQ(fit_ends("\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\xe5\xad\x97", 7),
+            "\xe6\xbc\xa2...\xe5\xad\x97");
+  EXPECT_EQ(fit_ends("\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\xe5\xad\x97", 6), "\xe6\xbc\xa2...");
+}
+
+TEST(TextPageTest, NamesThatDifferBehindTheCutKeepTheirEnd) {
+  TextPage page(24, false);
+  page.table({{{"name"}, {"count"}},
+              {{"kernel_of_float_add_one", "1"},
+               {"kernel_of_float_multiply", "2"},
+               {"another_rather_long_one", "3"},
+               {"another_rather_long_one", "4"}}});
+  EXPECT_EQ(page.text(),
+            "  name             count\n"
+            "  kernel...dd_one      1\n"
+            "  kernel...ltiply      2\n"
+            "  another_rath...      3\n"
+            "  another_rath...      4\n");
+}
+
 TEST(TextPageTest, AnyColumnMayBeTheFlexibleOne) {
   TextPage page(20, false);
   page.table({{{"time"}, {"text"}}, {{"1.5 s", "a text that is long"}}, 1});

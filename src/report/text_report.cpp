@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "analysis/missing.hpp"
 #include "report/markdown_page.hpp"
 #include "report/text_page.hpp"
 #include "report/text_sections.hpp"
@@ -44,7 +45,13 @@ void write_report(Page& page, const SessionReport& report, const TextOptions& op
   write_memory(page, report, missing);
   write_communication(page, report);
   write_markers(page, summary, top);
+  if (const auto markers = analysis::records_markers(summary); !markers) {
+    missing.add("markers", markers.unknown());
+  }
   write_metrics(page, summary, pointers<analysis::MetricSeries>(report.overview.metrics));
+  if (summary.metrics.empty()) {
+    missing.add("metrics of GPUs and host", analysis::missing_metrics(summary));
+  }
   write_counters(page, pointers<analysis::CounterTotal>(report.overview.counters), top);
   write_warps(page, report, top, missing);
   write_samples(page, report, top);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <compare>
 #include <map>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,6 +17,11 @@
 namespace gpufl::analysis {
 namespace {
 
+// The line that pauses are of, or where there is none the scope.
+struct GapPlace {
+  std::string line, scope;
+  auto operator<=>(const GapPlace&) const = default;
+};
 // Pauses of one cause at one place.
 struct GapGroup {
   uint32_t stack = 0;
@@ -24,8 +29,7 @@ struct GapGroup {
   int64_t total_ns = 0;
   Gap longest;
 };
-// Cause, and the line or where there is none the scope.
-using GapPlace = std::tuple<GapCause, std::string, std::string>;
+using GapParts = std::vector<std::pair<GapPlace, GapGroup>>;
 
 std::string_view advice_for(GapCause cause) {
   switch (cause) {
@@ -74,46 +78,77 @@ std::vector<std::string> told_lines(const SessionView& view) {
   return lines;
 }
 
-void tell(const SessionView& view, int64_t device, const GapPlace& place, const GapGroup& group,
-          std::vector<Insight>& found) {
-  const auto& [cause, line, scope] = place;
-  const double total = static_cast<double>(group.total_ns);
+Evidence evidence_of(const SessionView& view, int64_t device, const GapPlace& place,
+                     const GapGroup& group, bool is_only) {
   const CodeSite& site = view.session.code.site(group.stack);
-  Insight insight;
-  // The next work's launch still takes its time.
-  const bool has_call = cause != GapCause::Queued && cause != GapCause::Graph;
-  const double left =
-      static_cast<double>(group.count) * (view.thresholds.launch_bound.graph_node_gap_us * 1e3 +
-                                          (has_call ? view.recording_ns_per_call() : 0));
-  set_gain(insight, std::max(0.0, total - left), view.wall_ns, view.thresholds);
-  std::string where;
-  if (!line.empty()) {
-    where = fmt::format(" @ {}", words::line_of(site));
-  } else if (!scope.empty()) {
-    where = fmt::format(" in {}", scope);
-  }
-  insight.title = fmt::format("GPU {} idle × {}: {}{} · {} ({} of session)", device, group.count,
-                              to_string(cause), where, words::time(total),
-                              words::percent(total / static_cast<double>(view.wall_ns)));
-  insight.detail = fmt::format(
-      "{} of at least {}, {} in all, the longest {}; before the next work the host was: {}",
-      words::plural(group.count, "pause"), words::time(view.thresholds.idle_gaps.min_gap_us * 1e3),
-      words::time(total), words::time(static_cast<double>(group.longest.span.length())),
-      to_string(cause));
-  insight.advice = advice_for(cause);
-  insight.estimate = fmt::format(
-      "The time of these pauses, without what starting the work after them takes in any case.{}",
-      has_call ? recording_text(view) : "");
-  insight.confidence = confidence_in(cause);
-  Evidence evidence = at_site(site, site.text.empty() ? "the longest" : site.text);
-  evidence.scope = scope;
+  const std::string_view where = site.text.empty() ? std::string_view("the longest") : site.text;
+  Evidence evidence =
+      at_site(site, is_only ? std::string(where)
+                            : fmt::format("{}, {}: {}", words::plural(group.count, "pause"),
+                                          words::time(static_cast<double>(group.total_ns)), where));
+  evidence.scope = place.scope;
   evidence.device = device;
   evidence.start_ns = group.longest.span.start;
   evidence.end_ns = group.longest.span.end;
   if (group.longest.after.kind == WorkKind::Kernel) {
     evidence.kernel = view.kernel_label(group.longest.after.row);
   }
-  insight.evidence.push_back(std::move(evidence));
+  return evidence;
+}
+
+// The place with the most of them, and how many there are besides.
+std::string where_text(const SessionView& view, const GapParts& parts) {
+  const auto& [place, group] = parts.front();
+  std::string text;
+  if (!place.line.empty()) {
+    text = fmt::format(" @ {}", words::line_of(view.session.code.site(group.stack)));
+  } else if (!place.scope.empty()) {
+    text = fmt::format(" in {}", place.scope);
+  } else if (parts.size() > 1) {
+    text = " in no scope";
+  }
+  if (parts.size() > 1) {
+    text += fmt::format(" and {}", words::plural(parts.size() - 1, "other place"));
+  }
+  return text;
+}
+
+// One finding: what to do about it is the same at every place. `parts` is not empty.
+void tell(const SessionView& view, int64_t device, GapCause cause, GapParts parts,
+          std::vector<Insight>& found) {
+  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
+    return a.second.total_ns > b.second.total_ns;
+  });
+  uint64_t count = 0;
+  int64_t total_ns = 0, longest_ns = 0;
+  for (const auto& [place, group] : parts) {
+    count += group.count;
+    total_ns += group.total_ns;
+    longest_ns = std::max(longest_ns, group.longest.span.length());
+  }
+  const auto total = static_cast<double>(total_ns);
+  Insight insight;
+  // The next work's launch still takes its time.
+  const bool has_call = cause != GapCause::Queued && cause != GapCause::Graph;
+  const double left =
+      static_cast<double>(count) * (view.thresholds.launch_bound.graph_node_gap_us * 1e3 +
+                                    (has_call ? view.recording_ns_per_call() : 0));
+  set_gain(insight, std::max(0.0, total - left), view.wall_ns, view.thresholds);
+  insight.title = fmt::format("GPU {} idle × {}: {}{} · {} ({} of session)", device, count,
+                              to_string(cause), where_text(view, parts), words::time(total),
+                              words::percent(total / static_cast<double>(view.wall_ns)));
+  insight.detail = fmt::format(
+      "{} of at least {}, {} in all, the longest {}; before the next work the host was: {}",
+      words::plural(count, "pause"), words::time(view.thresholds.idle_gaps.min_gap_us * 1e3),
+      words::time(total), words::time(static_cast<double>(longest_ns)), to_string(cause));
+  insight.advice = advice_for(cause);
+  insight.estimate = fmt::format(
+      "The time of these pauses, without what starting the work after them takes in any case.{}",
+      has_call ? recording_text(view) : "");
+  insight.confidence = confidence_in(cause);
+  for (const auto& [place, group] : parts) {
+    insight.evidence.push_back(evidence_of(view, device, place, group, parts.size() == 1));
+  }
   found.push_back(std::move(insight));
 }
 
@@ -126,7 +161,7 @@ void find_idle_gaps(const SessionView& view, std::vector<Insight>& found) {
   for (const DeviceBusy& device : view.overview.devices) {
     const bool is_told_elsewhere =
         is_launch_bound(view, launch_phases(view, explainer, device.device));
-    std::map<GapPlace, GapGroup> groups;
+    std::map<GapCause, std::map<GapPlace, GapGroup>> causes;
     for (const Gap& gap : view.idle(device.device).gaps()) {
       if (static_cast<double>(gap.span.length()) < limits.min_gap_us * 1e3) continue;
       const ExplainedGap explained = explainer.explain(gap);
@@ -137,19 +172,22 @@ void find_idle_gaps(const SessionView& view, std::vector<Insight>& found) {
         continue;
       }
       const std::string& scope = view.scope_of(view.work(gap.after.kind), gap.after.row);
-      GapGroup& group = groups[{explained.cause, site.text, site.text.empty() ? scope : ""}];
+      GapGroup& group = causes[explained.cause][{site.text, site.text.empty() ? scope : ""}];
       group.stack = explained.stack;
       group.total_ns += gap.span.length();
       if (group.count++ == 0 || gap.span.length() > group.longest.span.length()) {
         group.longest = gap;
       }
     }
-    for (const auto& [place, group] : groups) {
-      if (static_cast<double>(group.total_ns) <
-          limits.min_share * static_cast<double>(view.wall_ns)) {
-        continue;
+    for (const auto& [cause, groups] : causes) {
+      GapParts parts;
+      for (const auto& [place, group] : groups) {
+        if (static_cast<double>(group.total_ns) >=
+            limits.min_share * static_cast<double>(view.wall_ns)) {
+          parts.emplace_back(place, group);
+        }
       }
-      tell(view, device.device, place, group, found);
+      if (!parts.empty()) tell(view, device.device, cause, std::move(parts), found);
     }
   }
 }

@@ -43,6 +43,31 @@ TEST(IdleGaps, HostCodeWithNoCall) {
   EXPECT_EQ(found[0].evidence.at(0).kernel, "step");
 }
 
+TEST(IdleGaps, OneFindingForOneCauseWithItsPlaces) {
+  TestProgram program;
+  const int64_t forward = program.scope("forward", 0, 3 * kMs);
+  const int64_t backward = program.scope("backward", 3 * kMs, 30 * kMs);
+  // A pause is of the scope whose work ends it: 1 ms of the one, 4 ms of the other.
+  int64_t now = 0;
+  for (const auto& [scope, pause] : {std::pair(forward, kMs), std::pair(forward, kMs),
+                                     std::pair(backward, 3 * kMs), std::pair(backward, 0 * kMs)}) {
+    program.kernel("step", now, kMs,
+                   {.scope = scope, .api_start = now - 10 * kUs, .api_duration = 5 * kUs});
+    now += kMs + pause;
+  }
+  const auto found = of_rule(program.insights(), "idle_gaps");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].title.find(
+                "idle × 3: host code with no recorded API call in backward and 1 other place · "
+                "5.000"),
+            std::string::npos)
+      << found[0].title;
+  ASSERT_EQ(found[0].evidence.size(), 2u);
+  EXPECT_EQ(found[0].evidence[0].scope, "backward");
+  EXPECT_EQ(found[0].evidence[0].text, "2 pauses, 4.000 ms: the longest");
+  EXPECT_EQ(found[0].evidence[1].text, "1 pause, 1.000 ms: the longest");
+}
+
 TEST(IdleGaps, WaitingInASync) {
   TestProgram program;
   const uint32_t wait_line = program.line("/home/me/train.py", 5, "step");

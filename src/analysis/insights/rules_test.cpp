@@ -74,12 +74,10 @@ TEST(Rules, WhatIsWrongComesBeforeWhatIsSlow) {
 
 TEST(Rules, TheFirstOfEachCategoryIsAmongThoseShown) {
   TestProgram program;
-  int64_t now = 0;
-  for (int i = 0; i < 5; ++i) {  // pauses at five lines
-    program.kernel(
-        "step", now, kMs,
-        {.api_start = now - 5 * kUs, .stack = program.line("/home/me/a.py", 10 + i, "f")});
-    now += 3 * kMs;
+  for (int device = 0; device < 5; ++device) {  // a pause of each
+    for (const int64_t start : {int64_t{0}, 3 * kMs}) {
+      program.kernel("step", start, kMs, {.device = device, .api_start = start - 5 * kUs});
+    }
   }
   program.api_call("cudaMalloc", 0, kUs, 2, "cudaErrorMemoryAllocation");
   SessionData session = program.finish();
