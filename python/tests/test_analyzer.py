@@ -175,6 +175,7 @@ def test_ledger():
     ledger = GpuFlightSession(COMPLETE).ledger.set_index("name")["value"]
     assert ledger["launches_seen"] == ledger["kernel_records"] == ledger["rows.kernel"] == 6
     assert ledger["by_device.0.launches"] == 6
+    assert ledger["kernels_overlapping"] == ledger["most_overlap_ns"] == 0
     assert ledger["uncounted.device_side_launches"] is pd.NA
     assert len(GpuFlightSession(GOLDEN / "crashed").ledger) == 0
 

@@ -13,6 +13,7 @@
 #include "cli/sessions_command.hpp"
 #include "format/verify.hpp"
 #include "report/text_page.hpp"
+#include "report/text_sections.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -60,6 +61,9 @@ void append_ledger(std::string& out, const Ledger& ledger) {
                            known(ledger.launches_seen), known(ledger.kernel_records),
                            known(ledger.launches_missing), known(ledger.graph_kernels_missing),
                            known(ledger.vendor_dropped), known(ledger.impossible_times)));
+  if (ledger.kernels_overlapping.value_or(0) > 0) {
+    append_field(out, "", "kernels: " + report::overlaps_text(ledger));
+  }
   append_field(out, "",
                fmt::format("scopes dropped {}, unclosed {}; samples taken {}, missed {}",
                            count("scopes_dropped", ledger.scopes_dropped),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format/ledger.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace gpufl::format {
@@ -34,7 +35,7 @@ Count known(const Json& value) {
 
 // Fields of one name in the struct and in the line, listed once for all that is done with them.
 template <typename L, typename Visit>
-void for_each_optional(L& ledger, Visit visit) {
+void for_each_sum(L& ledger, Visit visit) {
   visit("launches_seen", ledger.launches_seen);
   visit("kernel_records", ledger.kernel_records);
   visit("launches_missing", ledger.launches_missing);
@@ -46,6 +47,7 @@ void for_each_optional(L& ledger, Visit visit) {
   visit("graph_kernel_records", ledger.graph_kernel_records);
   visit("vendor_dropped", ledger.vendor_dropped);
   visit("impossible_times", ledger.impossible_times);
+  visit("kernels_overlapping", ledger.kernels_overlapping);
   visit("notes_dropped", ledger.notes_dropped);
   visit("tracings_refused", ledger.tracings_refused);
   visit("markers_dropped", ledger.markers_dropped);
@@ -57,6 +59,18 @@ void for_each_optional(L& ledger, Visit visit) {
   visit("activity_bytes", ledger.activity_bytes);
   visit("callback_ns", ledger.callback_ns);
   visit("cupti_overhead_ns", ledger.cupti_overhead_ns);
+}
+
+// Of several parts the largest counts.
+template <typename L, typename Visit>
+void for_each_maximum(L& ledger, Visit visit) {
+  visit("most_overlap_ns", ledger.most_overlap_ns);
+}
+
+template <typename L, typename Visit>
+void for_each_optional(L& ledger, Visit visit) {
+  for_each_sum(ledger, visit);
+  for_each_maximum(ledger, visit);
 }
 
 template <typename L, typename Visit>
@@ -114,6 +128,10 @@ void add_known(Count& total, const Count& part) {
   if (part) total = total.value_or(0) + *part;
 }
 
+void keep_larger(Count& total, const Count& part) {
+  if (part) total = std::max(total.value_or(0), *part);
+}
+
 void forget_if_unknown(Count& total, const Count& part) {
   if (!part) total.reset();
 }
@@ -129,6 +147,8 @@ void for_each_pair(T& total, const T& part, ForEach for_each,
 }
 
 constexpr auto kCounts = [](auto& ledger, auto visit) { for_each_optional(ledger, visit); };
+constexpr auto kSums = [](auto& ledger, auto visit) { for_each_sum(ledger, visit); };
+constexpr auto kMaxima = [](auto& ledger, auto visit) { for_each_maximum(ledger, visit); };
 constexpr auto kDeviceCounts = [](auto& device, auto visit) {
   for_each_optional_of_device(device, visit);
 };
@@ -182,7 +202,8 @@ Completeness Ledger::completeness_without_warps() const {
 }
 
 void Ledger::add(const Ledger& part) {
-  for_each_pair(*this, part, kCounts, add_known);
+  for_each_pair(*this, part, kSums, add_known);
+  for_each_pair(*this, part, kMaxima, keep_larger);
   for (const auto& [number, device] : part.by_device) {
     for_each_pair(by_device[number], device, kDeviceCounts, add_known);
   }

@@ -58,14 +58,18 @@ struct Ledger {
   std::optional<uint64_t> graph_kernel_records;   // among kernel_records
   std::optional<uint64_t> vendor_dropped;         // records CUPTI says it dropped
   std::optional<uint64_t> impossible_times;       // zero, inverted, outside the session, left over
-  std::optional<uint64_t> notes_dropped;          // calls that the counting itself lost
-  std::optional<uint64_t> tracings_refused;       // the GPU was to be traced and could not be
-  std::optional<uint64_t> markers_dropped;        // marks and ranges lost to a full ring
-  std::optional<uint64_t> markers_unclosed;       // ranges still open at the end
-  std::optional<uint64_t> markers_unmatched;      // ends of ranges that did not begin here
-  std::optional<uint64_t> stacks_dropped;         // stacks that found no room
-  std::optional<uint64_t> warp_records_dropped;   // found no room in captures of warpscope
-  std::optional<uint64_t> activity_buffers;       // taken from the vendor, and what was in them
+  // Kernels that begin before the one before on their stream has ended, or run at its time where
+  // the order of the two is not known; and the most by which one does. Nothing is lost by them.
+  std::optional<uint64_t> kernels_overlapping;
+  std::optional<uint64_t> most_overlap_ns;
+  std::optional<uint64_t> notes_dropped;         // calls that the counting itself lost
+  std::optional<uint64_t> tracings_refused;      // the GPU was to be traced and could not be
+  std::optional<uint64_t> markers_dropped;       // marks and ranges lost to a full ring
+  std::optional<uint64_t> markers_unclosed;      // ranges still open at the end
+  std::optional<uint64_t> markers_unmatched;     // ends of ranges that did not begin here
+  std::optional<uint64_t> stacks_dropped;        // stacks that found no room
+  std::optional<uint64_t> warp_records_dropped;  // found no room in captures of warpscope
+  std::optional<uint64_t> activity_buffers;      // taken from the vendor, and what was in them
   std::optional<uint64_t> activity_bytes;
   std::optional<uint64_t> callback_ns;        // in callbacks, on the program's threads
   std::optional<uint64_t> cupti_overhead_ns;  // what the vendor's own overhead records sum up to

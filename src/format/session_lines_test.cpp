@@ -111,6 +111,7 @@ TEST(LedgerTest, IsCompleteWhenNothingIsKnownToBeLost) {
   };
   EXPECT_TRUE(complete_with([](Ledger& l) { l.scopes_unclosed = l.samples_missed = 1; }));
   EXPECT_TRUE(complete_with([](Ledger& l) { l.vendor_dropped = 0; }));
+  EXPECT_TRUE(complete_with([](Ledger& l) { l.kernels_overlapping = l.most_overlap_ns = 9; }));
   EXPECT_TRUE(complete_with([](Ledger& l) { l.launches_seen = 5; }));
   EXPECT_TRUE(complete_with([](Ledger& l) { l.launches_seen = l.kernel_records = 5; }));
   EXPECT_TRUE(complete_with([](Ledger& l) {
@@ -163,15 +164,24 @@ TEST(LedgerTest, PartsAddUp) {
   ledger.by_device[0].launches = 5;
   part.kernel_records = 2;
   part.markers_dropped = 1;
+  ledger.kernels_overlapping = 3, ledger.most_overlap_ns = 900;
+  part.kernels_overlapping = 2, part.most_overlap_ns = 400;
   part.by_device[0].launches = 1;
   part.by_device[1].launches = 1;
   part.uncounted = {"device_side_launches"};
   ledger.add(part);
   EXPECT_EQ(ledger.kernel_records, 7u);
   EXPECT_EQ(ledger.markers_dropped, 1u);
+  EXPECT_EQ(ledger.kernels_overlapping, 5u);
+  EXPECT_EQ(ledger.most_overlap_ns, 900u);
+  part.most_overlap_ns = 1'000;
+  ledger.add(part);
+  EXPECT_EQ(ledger.most_overlap_ns, 1'000u);
+  ledger.add(Ledger());
+  EXPECT_EQ(ledger.most_overlap_ns, 1'000u);
   EXPECT_EQ(ledger.launches_seen, std::nullopt);
-  EXPECT_EQ(ledger.by_device[0].launches, 6u);
-  EXPECT_EQ(ledger.by_device[1].launches, 1u);
+  EXPECT_EQ(ledger.by_device[0].launches, 7u);
+  EXPECT_EQ(ledger.by_device[1].launches, 2u);
   EXPECT_TRUE(ledger.uncounted.contains("device_side_launches"));
 }
 
@@ -181,10 +191,13 @@ TEST(LedgerTest, WhatWasNotCountedAllTheTimeIsUnknown) {
   first.by_device[0] = {5, 5, std::nullopt};
   second.kernel_records = 2;
   second.vendor_dropped = 0;
+  second.kernels_overlapping = second.most_overlap_ns = 1;
   first.add_later(second);
   EXPECT_EQ(first.kernel_records, 7u);
   EXPECT_EQ(first.launches_seen, std::nullopt);
   EXPECT_EQ(first.vendor_dropped, std::nullopt);
+  EXPECT_EQ(first.kernels_overlapping, std::nullopt);
+  EXPECT_EQ(first.most_overlap_ns, std::nullopt);
   EXPECT_EQ(first.by_device[0].launches, std::nullopt);
   EXPECT_EQ(first.by_device[0].kernel_records, 5u);
   EXPECT_EQ(first.completeness(), Completeness::NotProven);

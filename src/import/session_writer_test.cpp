@@ -118,6 +118,7 @@ TEST_F(SessionWriterTest, LeavesOutWhatIsUnknown) {
   const base::Json& ledger = found.objects[Kind::Ledger].at(0);
   EXPECT_EQ(ledger.find("launches_seen"), nullptr);
   EXPECT_EQ(ledger.find("collector_cpu_ns"), nullptr);
+  EXPECT_EQ(ledger.find("kernels_overlapping"), nullptr);
   EXPECT_EQ(ledger["kernel_records"].as_integer(), 3);
 }
 

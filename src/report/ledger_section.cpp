@@ -59,6 +59,15 @@ Verdict ledger_verdict(const SessionSummary& summary) {
   return {"complete: no loss is known", Tone::Good};
 }
 
+std::string overlaps_text(const format::Ledger& ledger) {
+  return fmt::format(
+      "{} begin before the one before on their stream has ended, by at most {}: the vendor's "
+      "clock, branches of a graph, or dependent launches",
+      format_count(ledger.kernels_overlapping.value_or(0)),
+      ledger.most_overlap_ns ? format_duration(static_cast<double>(*ledger.most_overlap_ns))
+                             : kUnknown);
+}
+
 namespace {
 
 // What launched, and what came of it. Rows that would tell of nothing are left out.
@@ -174,6 +183,9 @@ void write_ledger(Page& page, const SessionSummary& summary) {
   if (ledger != nullptr) write_launches(page, *ledger);
   rows.loss("dropped by the vendor", &Ledger::vendor_dropped);
   rows.loss("impossible times", &Ledger::impossible_times);
+  if (ledger != nullptr && ledger->kernels_overlapping.value_or(0) > 0) {
+    page.field("kernels that overlap", overlaps_text(*ledger));
+  }
   rows.if_counted("launch notes dropped", &Ledger::notes_dropped);
   rows.if_counted("attempts to trace refused", &Ledger::tracings_refused);
   rows.if_counted("markers dropped", &Ledger::markers_dropped);

@@ -287,6 +287,22 @@ TEST(TextReportTest, SaysOfHowManyKernelsLatenciesAre) {
   EXPECT_NE(text.find("end of the call        1  15.00 us"), std::string::npos) << text;
 }
 
+TEST(TextReportTest, TellsOfKernelsThatOverlap) {
+  SessionData session = traced_session();
+  EXPECT_EQ(text_of(traced_session()).find("kernels that overlap"), std::string::npos);
+  session.summary.ledger->kernels_overlapping = session.summary.ledger->most_overlap_ns = 0;
+  EXPECT_EQ(text_of(std::move(session)).find("kernels that overlap"), std::string::npos);
+  session = traced_session();
+  session.summary.ledger->kernels_overlapping = 5'980;
+  session.summary.ledger->most_overlap_ns = 7'584;
+  const std::string text = text_of(std::move(session), {.width = 160});
+  EXPECT_NE(text.find("kernels that overlap      5,980 begin before the one before on their stream "
+                      "has ended, by at most 7.584 us: the vendor's clock"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("LEDGER: complete"), std::string::npos) << text;
+}
+
 TEST(TextReportTest, ReasonsAreGivenOnce) {
   const std::string text = text_of(full_session());
   const size_t reason = text.find("could not be had");

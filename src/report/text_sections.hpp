@@ -25,6 +25,8 @@ struct Verdict {
 };
 // What the ledger comes to.
 Verdict ledger_verdict(const analysis::SessionSummary& summary);
+// "12 begin before the one before ..."; of a ledger that counts such kernels.
+std::string overlaps_text(const format::Ledger& ledger);
 
 // What a session does not tell: each reason once, with all that it is the reason for.
 class MissingFigures {

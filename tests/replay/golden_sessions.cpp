@@ -214,6 +214,7 @@ void write_complete(const fs::path& dir, const fs::path& live_text) {
   ledger.kernel_records = 6;
   ledger.launches_missing = 0;
   ledger.vendor_dropped = 0;
+  ledger.kernels_overlapping = ledger.most_overlap_ns = 0;
   ledger.by_device[0] = {6, 6, 0};
   ledger.uncounted = {"device_side_launches"};
   ledger.callback_ns = 1'200;

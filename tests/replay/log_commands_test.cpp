@@ -12,6 +12,7 @@
 #include "base/json.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/test_command.hpp"
+#include "format/log_writer.hpp"
 #include "golden_sessions.hpp"
 
 namespace gpufl::replay {
@@ -50,6 +51,30 @@ TEST_F(LogCommandsTest, VerifyAnswersWithTheWorstOfAll) {
   EXPECT_EQ(list->items()[1]["verdict"].as_string(), "complete");
   EXPECT_EQ(list->items()[2]["verdict"].as_string(), "losses");
   EXPECT_EQ(list->items()[2]["problem_counts"]["torn_line"].as_integer(), 1);
+}
+
+TEST_F(LogCommandsTest, VerifyTellsOfKernelsThatOverlapAndFindsNoFault) {
+  const auto verify_with = [&](const std::string& name, const format::Ledger& ledger) {
+    format::LogOptions options;
+    options.session_dir = path(name);
+    format::SessionHeader header;
+    header.session_id = name;
+    auto log = format::LogWriter::create(options, header);
+    EXPECT_TRUE(log.is_ok() && (*log)->close(1'000, ledger).is_ok());
+    return run_typed("verify " + path(name));
+  };
+  format::Ledger ledger;
+  ledger.kernels_overlapping = 5'980;
+  ledger.most_overlap_ns = 7'584;
+  const Outcome outcome = verify_with("overlapping", ledger);
+  EXPECT_EQ(outcome.exit_code, cli::kExitGood);
+  EXPECT_NE(outcome.out.find("kernels: 5,980 begin before the one before on their stream has ended,"
+                             " by at most 7.584 us: the vendor's clock, "),
+            std::string::npos)
+      << outcome.out;
+  ledger.kernels_overlapping = ledger.most_overlap_ns = 0;
+  EXPECT_EQ(verify_with("none", ledger).out.find("begin before"), std::string::npos);
+  EXPECT_EQ(verify_with("unknown", {}).out.find("begin before"), std::string::npos);
 }
 
 TEST_F(LogCommandsTest, SayThatThereIsNoSession) {

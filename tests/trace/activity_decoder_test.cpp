@@ -262,6 +262,29 @@ TEST_F(Decoder, AGraphLaunchWithoutAnyRecordIsNamed) {
   EXPECT_EQ(counts.unclaimed, 0u);
 }
 
+// Steps of CUPTI's clock: inside of a graph launch, and between two.
+TEST_F(Decoder, NodesThatOverlapTheOneBeforeAreRowsAndCounted) {
+  constexpr uint32_t kStream = 7;
+  note(CallNoteKind::GraphLaunch, 1);
+  note(CallNoteKind::GraphLaunch, 2);
+  const auto node = [&](uint32_t launch, uint64_t number, int64_t start_ns) {
+    records_.kernel(launch, kContext, kSecondNs + start_ns, 1'000, number, kStream);
+  };
+  node(1, 1, 20'000);
+  node(1, 2, 21'100);
+  node(1, 3, 16'100);  // 6 us back, before the one before began
+  node(1, 4, 17'200);
+  node(2, 1, 18'100);  // 100 ns back
+  node(2, 2, 19'200);
+  EXPECT_EQ(finish().impossible_times, 0u);
+  EXPECT_EQ(sink_.rows[Kind::Kernel].size(), 6u);
+  format::Ledger ledger;
+  decoder_.account(true, ledger);
+  EXPECT_EQ(ledger.kernels_overlapping, 2u);
+  EXPECT_EQ(ledger.most_overlap_ns, 6'000u);
+  EXPECT_TRUE(ledger.is_complete());
+}
+
 TEST_F(Decoder, KernelsThatRunAtTheEndAreNoBadTimes) {
   launch(1);
   launch(2);

@@ -265,6 +265,27 @@ TEST_F(Cupti, CorrelationIdsWrap) {
   for (const auto& row : rows(Kind::Kernel)) EXPECT_GE(row[kernel::kApiStart], 0);
 }
 
+TEST_F(Cupti, KernelsThatOverlapTheOneBeforeOnTheirStreamAreCounted) {
+  ASSERT_TRUE(start().available);
+  Launch launch;
+  launch.withheld = true;
+  Launch elsewhere = launch;
+  elsewhere.stream = launch.stream + 1;
+  const uint32_t first = standin_->launch(launch), second = standin_->launch(launch),
+                 third = standin_->launch(launch), alone = standin_->launch(elsewhere);
+  launch.withheld = elsewhere.withheld = false;
+  const auto now_ns = static_cast<uint64_t>(base::monotonic_ns());
+  standin_->kernel(launch, first, now_ns, now_ns + 1'000);
+  standin_->kernel(elsewhere, alone, now_ns, now_ns + 1'000);
+  standin_->kernel(launch, second, now_ns + 700, now_ns + 2'000);
+  standin_->kernel(launch, third, now_ns + 2'000, now_ns + 3'000);
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(rows(Kind::Kernel).size(), 4u);
+  EXPECT_EQ(ledger.kernels_overlapping, 1u);
+  EXPECT_EQ(ledger.most_overlap_ns, 300u);
+  EXPECT_TRUE(ledger.is_complete());
+}
+
 TEST_F(Cupti, StoppingGivesCuptiUpAndStartingAgainWorks) {
   for (int round = 0; round < 3; ++round) {
     ASSERT_TRUE(start().available) << round;

@@ -211,7 +211,7 @@ class BadTimes : public Graphs, public testing::WithParamInterface<Fault> {
  protected:
   static constexpr int kBad = 4'000;
   // Launches are so far apart that another's time is more than a clock's inaccuracy.
-  static constexpr int64_t kBetweenNs = 10'000;
+  static constexpr int64_t kBetweenNs = 20'000;
 
   static void pass_time() {
     const int64_t until_ns = base::monotonic_ns() + kBetweenNs;

@@ -278,6 +278,7 @@ void SyntheticTracer::account(format::Ledger& ledger) const {
   ledger.kernel_records = kernel_records_;
   ledger.vendor_dropped = next_kernel_ - kernel_records_;
   ledger.impossible_times = 0;
+  ledger.kernels_overlapping = ledger.most_overlap_ns = 0;
   ledger.graph_kernels_missing = 0;
 }
 
