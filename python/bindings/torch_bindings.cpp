@@ -21,6 +21,9 @@ void bind_torch(nb::module_& module) {
       "that cannot be.");
   module.def("torch_attach", &torch_observer::attach, "Operators become ranges from here on.");
   module.def("torch_detach", &torch_observer::detach);
+  module.def("torch_begin_pass", &torch_observer::begin_pass,
+             "A backward pass begins. True: torch_end_pass() is to be called.");
+  module.def("torch_end_pass", &torch_observer::end_pass);
   module.def("torch_push_module", &torch_observer::push_module, nb::arg("path"));
   module.def("torch_pop_module", &torch_observer::pop_module);
   module.def("torch_push_section", &torch_observer::push_section, nb::arg("name"));

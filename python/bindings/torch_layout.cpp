@@ -33,6 +33,8 @@ std::string find_torch() {
   // The library stays loaded: its functions are called from now on.
   if (!is_complete) return "this version of PyTorch has other callbacks than those known here";
   find(library, "_ZN2at24get_record_function_tls_Ev", found.this_threads_callbacks);
+  find(library, "_ZN2at15disableCallbackEm", found.disable_callback);
+  find(library, "_ZN2at16reenableCallbackEm", found.enable_callback);
   g_torch = found;
   return {};
 }
@@ -93,8 +95,14 @@ struct CallbackList {
   uint64_t thread;
   uint8_t kind;
 
+  bool has_room_inside(uint32_t count) const {
+    return begin == &start && capacity == 4 && size == count;
+  }
   bool is_of(StartCallback wanted, uint32_t count) const {
-    return begin == &start && capacity == 4 && size == count && start == wanted;
+    return has_room_inside(count) && start == wanted;
+  }
+  bool is_operators_of(uint64_t wanted_thread) const {
+    return thread == wanted_thread && kind == kFunction;
   }
 };
 
@@ -111,9 +119,7 @@ size_t find_list(StartCallback start) {
   if (g_torch.this_threads_callbacks == nullptr) return 0;
   for (size_t offset = sizeof(void*); offset < kMaxOffset; offset += sizeof(void*)) {
     const CallbackList& list = list_at(offset);
-    if (list.is_of(start, 1) && list.thread == g_torch.this_thread() && list.kind == kFunction) {
-      return offset;
-    }
+    if (list.is_of(start, 1) && list.is_operators_of(g_torch.this_thread())) return offset;
   }
   return 0;
 }
@@ -188,6 +194,18 @@ bool mute_operators(StartCallback start) noexcept {
 void unmute_operators(StartCallback start) noexcept {
   CallbackList& list = list_at(g_list_offset);
   if (list.is_of(start, 0)) list.size = 1;
+}
+
+bool hears_alone(StartCallback start) noexcept {
+  return g_list_offset != 0 && list_at(g_list_offset).is_of(start, 1);
+}
+
+void hear_operators(StartCallback start, EndCallback end) noexcept {
+  CallbackList& list = list_at(g_list_offset);
+  if (!list.has_room_inside(0) || !list.is_operators_of(g_torch.this_thread())) return;
+  list.start = start;
+  list.end = end;
+  list.size = 1;
 }
 
 }  // namespace gpufl::python::torch_layout

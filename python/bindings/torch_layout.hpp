@@ -39,9 +39,12 @@ struct Torch {
   uint64_t (*add_global_callback)(Callback) = nullptr;
   void (*remove_callback)(uint64_t handle) = nullptr;
   const char* (*name)(const RecordFunction*) = nullptr;
-  uint64_t (*next_sequence_number)() = nullptr;       // that the thread's next node will have
-  uint64_t (*this_thread)() = nullptr;                // PyTorch's own number of it, from 1
-  const void* (*this_threads_callbacks)() = nullptr;  // null: PyTorch has no such function
+  uint64_t (*next_sequence_number)() = nullptr;  // that the thread's next node will have
+  uint64_t (*this_thread)() = nullptr;           // PyTorch's own number of it, from 1
+  // Null: PyTorch has no such function.
+  const void* (*this_threads_callbacks)() = nullptr;
+  void (*disable_callback)(uint64_t handle) = nullptr;
+  void (*enable_callback)(uint64_t handle) = nullptr;
 };
 extern constinit Torch g_torch;
 
@@ -62,5 +65,11 @@ uint64_t forward_thread_of(const RecordFunction& function);
 bool mute_operators(StartCallback start) noexcept;
 // Where PyTorch has made its list anew meanwhile, that stays.
 void unmute_operators(StartCallback start) noexcept;
+
+// Whether `start` is the one callback that hears of the calling thread's operators.
+bool hears_alone(StartCallback start) noexcept;
+// It hears of them although its callback is disabled, until PyTorch makes the thread's list anew,
+// as the engine does at both ends of a node. Nothing where somebody else hears of them.
+void hear_operators(StartCallback start, EndCallback end) noexcept;
 
 }  // namespace gpufl::python::torch_layout

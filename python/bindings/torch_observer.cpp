@@ -13,6 +13,7 @@
 #include <nvtx3/nvToolsExt.h>
 
 #include "torch_layout.hpp"
+#include "torch_passes.hpp"
 
 namespace gpufl::python::torch_observer {
 namespace {
@@ -121,70 +122,97 @@ void push_op(OpCategory category, const Name& name, int64_t sequence, uint64_t t
 
 // What is inside an operator is PyTorch's own business: operators that the program did not call.
 // Initial-exec: no call of the dynamic linker, for a few bytes.
-__attribute__((tls_model("initial-exec"))) constinit thread_local bool t_is_in_operator = false;
-__attribute__((tls_model("initial-exec"))) constinit thread_local bool t_is_muted = false;
+struct ThreadState {
+  bool is_in_operator = false;
+  bool is_muted = false;
+  torch_passes::ThreadPasses passes;
+};
+__attribute__((tls_model("initial-exec"))) constinit thread_local ThreadState t_state;
 
 constinit std::atomic<bool> g_is_attached{false};
 
-Context g_open_context;      // a range, in which others are told
-Context g_operator_context;  // one that hides what is inside
+Context g_open_context;       // a range, in which others are told
+Context g_operator_context;   // one that hides what is inside
+Context g_open_node_context;  // the same, of nodes of the backward pass
+Context g_node_context;
+Context g_engine_context;  // no range of ours: the engine's own, around a node
 
 std::unique_ptr<Context> begin_function(const RecordFunction& function);
 
-std::unique_ptr<Context> begin(OpCategory category, const Name& name, int64_t sequence,
-                               uint64_t thread, bool hides) {
-  push_op(category, name, sequence, thread);
-  if (!hides) return std::unique_ptr<Context>(&g_open_context);
-  t_is_in_operator = true;
-  t_is_muted = mute_operators(begin_function);
-  return std::unique_ptr<Context>(&g_operator_context);
+void hide_operators(ThreadState& state) {
+  state.is_in_operator = true;
+  state.is_muted = mute_operators(begin_function);
 }
 
 void end(const RecordFunction& /*function*/, Context* context) {
   if (context == nullptr) return;
-  if (context == &g_operator_context) {
-    t_is_in_operator = false;
+  ThreadState& state = t_state;
+  if (context == &g_engine_context) {
+    state.passes.is_before_node = false;
+    return;
+  }
+  const bool is_node = context == &g_node_context || context == &g_open_node_context;
+  if (context == &g_operator_context || context == &g_node_context) {
+    state.is_in_operator = false;
     // Detached meanwhile: PyTorch may have emptied the list itself.
-    if (t_is_muted && g_is_attached.load(std::memory_order_relaxed)) {
+    if (state.is_muted && g_is_attached.load(std::memory_order_relaxed)) {
       unmute_operators(begin_function);
     }
-    t_is_muted = false;
+    state.is_muted = false;
   }
+  // What the engine does next is for this node.
+  if (is_node && torch_passes::is_quiet()) hear_operators(begin_function, end);
   nvtxDomainRangePop(op_domain());
 }
 
 // Those without a namespace are functions written in Python, which call operators from lines of
 // their own.
 std::unique_ptr<Context> begin_function(const RecordFunction& function) {
-  constexpr std::string_view kEngine = "autograd::engine::";  // the engine's own, around a node
-  if (t_is_in_operator) return nullptr;
+  constexpr std::string_view kEngine = "autograd::engine::";
+  ThreadState& state = t_state;
+  if (state.is_in_operator) return nullptr;
   const char* name = g_torch.name(&function);
+  if (std::strncmp(name, kEngine.data(), kEngine.size()) == 0) {
+    state.passes.is_before_node = true;
+    return std::unique_ptr<Context>(&g_engine_context);
+  }
   // A number that the next operator has as well has made no node.
   const auto sequence = static_cast<int64_t>(g_torch.next_sequence_number());
   const uint64_t thread = g_torch.this_thread();
-  if (const KnownOperator* known = g_known_operators.find(name)) {
-    return begin(OpCategory::Operator, {name, known->registered}, sequence, thread, true);
+  torch_passes::on_operator(state.passes, thread);
+  const KnownOperator* known = g_known_operators.find(name);
+  push_op(OpCategory::Operator, {name, known != nullptr ? known->registered : nullptr}, sequence,
+          thread);
+  if (known == nullptr) {
+    if (std::strstr(name, "::") == nullptr) return std::unique_ptr<Context>(&g_open_context);
+    g_known_operators.add(name);
   }
-  if (std::strncmp(name, kEngine.data(), kEngine.size()) == 0) return nullptr;
-  const bool is_operator = std::strstr(name, "::") != nullptr;
-  if (is_operator) g_known_operators.add(name);
-  return begin(OpCategory::Operator, {name}, sequence, thread, is_operator);
+  hide_operators(state);
+  return std::unique_ptr<Context>(&g_operator_context);
 }
 
 // Nodes written in Python are called as their class, and PyTorch's own have a number at the end or
 // a namespace.
 std::unique_ptr<Context> begin_backward(const RecordFunction& function) {
-  if (t_is_in_operator) return nullptr;
+  ThreadState& state = t_state;
+  state.passes = {.runs_nodes = true, .is_before_node = false};
+  if (state.is_in_operator) return nullptr;
   const char* name = g_torch.name(&function);
+  push_op(OpCategory::Backward, {name}, sequence_of(function), forward_thread_of(function));
   const size_t length = std::strlen(name);
   const bool has_digit = length > 0 && name[length - 1] >= '0' && name[length - 1] <= '9';
-  return begin(OpCategory::Backward, {name}, sequence_of(function), forward_thread_of(function),
-               has_digit || std::strstr(name, "::") != nullptr);
+  if (has_digit || std::strstr(name, "::") != nullptr) {
+    hide_operators(state);
+    return std::unique_ptr<Context>(&g_node_context);
+  }
+  if (torch_passes::is_quiet()) hear_operators(begin_function, end);
+  return std::unique_ptr<Context>(&g_open_node_context);
 }
 
 std::unique_ptr<Context> begin_section(const RecordFunction& function) {
-  if (t_is_in_operator) return nullptr;
-  return begin(OpCategory::Section, {g_torch.name(&function)}, kNoSequence, 0, false);
+  if (t_state.is_in_operator) return nullptr;
+  push_op(OpCategory::Section, {g_torch.name(&function)}, kNoSequence, 0);
+  return std::unique_ptr<Context>(&g_open_context);
 }
 
 constinit std::array<uint64_t, 3> g_handles{};
@@ -201,13 +229,19 @@ void attach() {
   g_handles = {add_callback(kFunction, begin_function, end),
                add_callback(kBackwardFunction, begin_backward, end),
                add_callback(kUserScope, begin_section, end)};
+  torch_passes::attach(g_handles[0], begin_function);
 }
 
 void detach() {
   if (!g_is_attached) return;
   g_is_attached = false;
+  torch_passes::detach();
   for (const uint64_t handle : g_handles) g_torch.remove_callback(handle);
 }
+
+bool begin_pass() { return g_is_attached && torch_passes::begin(t_state.passes); }
+
+void end_pass() { torch_passes::end(); }
 
 void push_module(const char* path) noexcept {
   const nvtxEventAttributes_t attributes = attributes_of({path});

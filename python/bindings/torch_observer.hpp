@@ -26,6 +26,10 @@ void attach();
 // No more of them; those that are open end.
 void detach();
 
+// A backward pass that this thread begins, see torch_passes.hpp. True: end_pass() is to be called.
+bool begin_pass();
+void end_pass();
+
 // A call of a module on this thread, from push to pop.
 void push_module(const char* path) noexcept;
 void pop_module() noexcept;

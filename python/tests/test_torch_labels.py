@@ -311,6 +311,9 @@ with session():
 
 def test_pytorchs_profiler_inside_sees_what_it_sees_without_labels():
     session, _, printed = run_labelled("""
+import warnings
+# PyTorch 2.11 says so at every end of its profiler.
+warnings.filterwarnings("ignore", "Warning: Profiler clears events", UserWarning)
 def work():
     nn.functional.linear(torch.ones(2, 2), torch.ones(2, 2), torch.ones(2)).relu()
 def seen():
@@ -350,6 +353,98 @@ with session():
     (ledger,) = events(pathlib.Path("logs"), "ledger")
     assert ledger["markers_unclosed"] == 0
     assert ledger["markers_unmatched"] == 0
+
+
+# Backward passes after the first are told in another way than it: see torch_passes.hpp.
+PASS = """
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+    @staticmethod
+    def backward(ctx, grad):
+        return inside(grad.exp())
+inside = lambda grad: grad
+before = None
+def one_pass():
+    y = torch.ones(4, requires_grad=True).sin()
+    if before is not None:
+        y.register_hook(before)
+    (y.cos() + y.tan() + Twice.apply(y)).sum().backward()
+"""
+
+
+def test_every_backward_pass_tells_the_same():
+    session, _, printed = run_labelled(PASS + """
+with session():
+    gpufl.torch.attach()
+    for _ in range(4):
+        one_pass()
+    gpufl.torch.detach()
+    gpufl.torch.attach()
+    for _ in range(2):
+        torch.ones(1)
+        print(gpufl._core.torch_begin_pass())
+    torch.ones(1).erf()
+    gpufl._core.torch_end_pass()
+    torch.ones(1).erfc()
+""")
+    assert printed.split() == ["False", "True"], "the first is looked at"
+    names = list(ops(session)["name"])
+    names, after = names[: names.index("aten::erfc") - 1], names[names.index("aten::erfc") - 1 :]
+    assert after[1:] == ["aten::erfc"] and "aten::erf" not in names
+    names = names[:-2]  # the ones before the passes that were asked for
+    assert names == names[: len(names) // 4] * 4
+    assert names.count("aten::exp") == 4, "an operator of a node written in Python"
+    # Two of the engine's own, between nodes.
+    assert sum(name.startswith("aten::add") for name in names) == 4 * 4
+
+
+def test_hooks_before_nodes_are_heard_in_every_pass():
+    session, _, printed = run_labelled(PASS + """
+before = lambda grad: grad.erf()
+with session():
+    gpufl.torch.attach()
+    for _ in range(4):
+        one_pass()
+    torch.ones(1)
+    print(gpufl._core.torch_begin_pass())
+""")
+    assert printed.split() == ["False"]
+    assert list(ops(session)["name"]).count("aten::erf") == 4
+
+
+def test_other_threads_are_heard_while_one_runs_a_backward_pass():
+    session, _, printed = run_labelled(PASS + """
+from concurrent.futures import ThreadPoolExecutor
+def inside(grad):
+    pool.submit(lambda: torch.ones(1).erfc()).result()
+    return grad
+with session(), ThreadPoolExecutor(1) as pool:
+    gpufl.torch.attach()
+    for _ in range(4):
+        one_pass()
+    torch.ones(1)
+    print(gpufl._core.torch_begin_pass())
+""")
+    assert printed.split() == ["False"]
+    assert list(ops(session)["name"]).count("aten::erfc") == 4
+
+
+def test_a_pass_that_raises_ends():
+    session, _, _ = run_labelled(PASS + """
+def inside(grad):
+    raise ValueError
+with session():
+    gpufl.torch.attach()
+    for _ in range(3):
+        try:
+            one_pass()
+        except ValueError:
+            pass
+        torch.ones(1).erf()
+""")
+    assert list(ops(session)["name"]).count("aten::erf") == 3
 
 
 needs_standin = pytest.mark.skipif(not STANDIN, reason="STANDIN_CUPTI names no library")

@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import _core, _upload
 from ._modules import ModuleRanges
+from ._passes import BackwardPasses
 
 _NVTX = "NVTX_INJECTION64_PATH"
 _ANY_VERSION = "GPUFL_TORCH_ANY_VERSION"
@@ -29,10 +30,12 @@ class _Labels:
     def __init__(self, torch: Any) -> None:
         self._modules = ModuleRanges(torch)
         self._replays = _GraphReplays(torch)
+        self._passes = BackwardPasses(torch)
         _core.torch_attach()
 
     def remove(self) -> None:
         _core.torch_detach()
+        self._passes.remove()
         self._replays.remove()
         self._modules.remove()
 

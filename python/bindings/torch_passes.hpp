@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "torch_layout.hpp"
+
+// Backward passes in which PyTorch's engine tells nobody of operators: it puts a text together for
+// every node, for whoever hears of operators, before the node itself is told. So the callback for
+// them is disabled during a pass, and each thread of the engine hears of them from the end of a
+// node on, and in nodes written in Python. What is missed are operators of hooks that run before a
+// node, and those that other threads call meanwhile: where there are such, no pass is quiet. Every
+// kPassesALook-th pass is not, to see. begin() and end() with the GIL; the rest on any thread.
+namespace gpufl::python::torch_passes {
+
+inline constexpr uint32_t kPassesALook = 16;
+
+// What a thread has been seen to do.
+struct ThreadPasses {
+  bool runs_nodes = false;      // also the engine's own threads
+  bool is_before_node = false;  // in the engine's range around a node, and the node is yet to come
+};
+
+// Until detach(), with the callback for operators that was added.
+void attach(uint64_t handle, torch_layout::StartCallback start);
+void detach();
+
+// A pass begins on this thread; true: it is quiet, and end() is to be called.
+bool begin(const ThreadPasses& seen);
+void end();
+
+inline constinit std::atomic<bool> g_is_quiet{false};
+inline bool is_quiet() { return g_is_quiet.load(std::memory_order_relaxed); }
+
+// PyTorch's number of the first thread that called an operator.
+inline constinit std::atomic<uint64_t> g_program_thread{0};
+// An operator that may be missed in a quiet pass, unless the thread is the program's first.
+void on_doubtful_operator(uint64_t thread, bool is_of_hook) noexcept;
+inline void on_operator(const ThreadPasses& seen, uint64_t thread) noexcept {
+  const bool is_known =
+      seen.runs_nodes || thread == g_program_thread.load(std::memory_order_relaxed);
+  if (seen.is_before_node || !is_known) on_doubtful_operator(thread, seen.is_before_node);
+}
+
+}  // namespace gpufl::python::torch_passes
