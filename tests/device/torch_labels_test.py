@@ -25,7 +25,12 @@ class TorchLabels(device_tools.TracedTest):
         self.assert_exact(self.session(how))
         kernels = GpuFlightSession(self.session(how)).kernels
         self.assertGreater(len(kernels), 0)
-        return kernels
+        # Scopes are paths: "step > forward".
+        innermost = {
+            column: kernels[column].astype(object).str.split(" > ").str[-1]
+            for column in ("scope", "forward_scope")
+        }
+        return kernels.assign(**innermost)
 
     def share(self, kernels, condition, least):
         unmet = kernels[~condition]

@@ -17,13 +17,14 @@ STEPS = 5
 
 def train(training, steps=STEPS):
     for _ in range(steps):
-        with gpufl.Scope("forward"):
-            loss = training.forward()
-        with gpufl.Scope("backward"):
-            loss.backward()
-        with gpufl.Scope("update"):
-            training.optimizer.step()
-        training.optimizer.zero_grad(set_to_none=True)
+        with gpufl.Scope("step"):
+            with gpufl.Scope("forward"):
+                loss = training.forward()
+            with gpufl.Scope("backward"):
+                loss.backward()
+            with gpufl.Scope("update"):
+                training.optimizer.step()
+            training.optimizer.zero_grad(set_to_none=True)
     torch.cuda.synchronize()
 
 
@@ -53,7 +54,7 @@ if how == "graph":
         model(tokens)
 
 assert gpufl.init(
-    app_name="labels", log_path=folder, profiling_engine=gpufl.ProfilingEngine.Trace
+    app_name="gpt_training", log_path=folder, profiling_engine=gpufl.ProfilingEngine.Trace
 )
 assert gpufl.torch.attach()
 if how == "graph":
