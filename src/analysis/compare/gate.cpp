@@ -136,7 +136,14 @@ std::string advice(const Judgement& judgement, const Rule& rule) {
   const double wanted = estimate < limit ? limit - estimate : estimate;
   const size_t needed = repeats_for(
       std::min(judgement.repeats_baseline, judgement.repeats_candidate), wanted / reach);
-  if (needed > kMostRepeatsAdvised) return "it is at the limit";
+  if (needed > kMostRepeatsAdvised) {
+    return fmt::format(
+        "{:+.1f}% was measured, and more than {} repeats a side would be needed to tell that from "
+        "the limit; these pass with a limit from {} on. Raise the limit, or make the runs quieter "
+        "(locked clocks, an idle machine, longer runs)",
+        judgement.change.estimate * 100, kMostRepeatsAdvised,
+        percent(std::ceil(judgement.change.high * 1000 + 1) / 1000));
+  }
   return fmt::format("about {} repeats a side would tell", needed);
 }
 

@@ -65,6 +65,23 @@ TEST(GateTest, ARegressionThatWasMeasuredBelowTheLimitSaysWhy) {
   EXPECT_EQ(gate_of(a, b, kernel_rule("gemm", 0.04)).rules[0].judgements[0].reason, "");
 }
 
+TEST(GateTest, SaysFromWhichLimitOnItWouldPass) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10);
+  a.kernel("gemm", 100'000);
+  b.kernel("gemm", 100'000);
+  Rule rule = kernel_rule("gemm", 0.0001);
+  rule.metric = Metric::Mean;  // which has no steps of the clock
+  const Judgement told = gate_of(a, b, rule).rules[0].judgements[0];
+  EXPECT_EQ(told.outcome, Outcome::CannotTell);
+  EXPECT_NE(told.reason.find("+0.0% was measured, and more than 200 repeats"), std::string::npos)
+      << told.reason;
+  const size_t at = told.reason.find("a limit from ");
+  ASSERT_NE(at, std::string::npos) << told.reason;
+  rule.max_increase = std::stod(told.reason.substr(at + 13)) / 100;
+  EXPECT_EQ(gate_of(a, b, rule).outcome, Outcome::Pass);
+}
+
 TEST(GateTest, NoiseThatHidesTheLimitCannotBeTold) {
   GroupBuilder a("A", 10);
   GroupBuilder b("B", 10);
