@@ -65,7 +65,7 @@ std::string overlaps_text(const format::Ledger& ledger) {
       "clock, branches of a graph, or dependent launches",
       format_count(ledger.kernels_overlapping.value_or(0)),
       ledger.most_overlap_ns ? format_duration(static_cast<double>(*ledger.most_overlap_ns))
-                             : kUnknown);
+                             : std::string(kUnknown));
 }
 
 namespace {

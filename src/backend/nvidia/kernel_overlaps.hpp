@@ -17,7 +17,7 @@ namespace gpufl::backend {
 
 class KernelOverlaps {
  public:
-  // `thread` launched it, 0: not known.
+  // `thread` launched it, 0: not known, and taken for the same.
   void add(uint32_t context, uint32_t stream, uint32_t thread, const KernelTimes& times) {
     Kernel& before = streams_.at(context, stream);
     const int64_t overlap_ns = overlap(before, thread, times);
@@ -42,8 +42,9 @@ class KernelOverlaps {
   static int64_t overlap(const Kernel& before, uint32_t thread, const KernelTimes& times) {
     const bool is_same_launch =
         times.correlation == before.times.correlation && times.correlation != 0;
-    const bool is_next_launch = is_newer(times.correlation, before.times.correlation) &&
-                                thread == before.thread && thread != 0;
+    const bool is_other_thread = thread != before.thread && thread != 0 && before.thread != 0;
+    const bool is_next_launch =
+        is_newer(times.correlation, before.times.correlation) && !is_other_thread;
     if (is_same_launch || is_next_launch) return before.times.end - times.start;
     return std::min(before.times.end, times.end) - std::max(before.times.start, times.start);
   }

@@ -79,9 +79,10 @@ TEST_F(KernelOverlapsTest, ThreadsHaveBuffersOfTheirOwn) {
   expect(0, 0);
   add(22, 7'990, 9'100, kOtherThread);
   expect(1, 10);
-  add(23, 7'000, 7'100, 0);  // nobody knows whose
-  add(24, 6'000, 6'100, 0);
-  expect(1, 10);
+  add(23, 9'080, 9'200, 0);  // nobody knows whose: as if it were the same
+  expect(2, 20);
+  add(24, 9'000, 9'060);
+  expect(3, 200);
 }
 
 TEST_F(KernelOverlapsTest, StreamsAndContextsAreApart) {
