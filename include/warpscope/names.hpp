@@ -45,6 +45,41 @@ inline std::string valid_utf8(std::string_view text) {
   return out;
 }
 
+// For a terminal: names are a program's own, so what would move the cursor, colour the text or turn
+// its direction is escaped.
+inline std::string printable(std::string_view text) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  const std::string valid = valid_utf8(text);
+  std::string out;
+  for (std::string_view left = valid; !left.empty();) {
+    const size_t length = utf8_length(left);
+    const auto byte = [&](size_t i) { return static_cast<unsigned char>(left[i]); };
+    const unsigned point = length == 1   ? byte(0)
+                           : length == 2 ? (byte(0) & 0x1fU) << 6 | (byte(1) & 0x3fU)
+                           : length == 3
+                               ? (byte(0) & 0xfU) << 12 | (byte(1) & 0x3fU) << 6 | (byte(2) & 0x3fU)
+                               : 0x10000U;  // nothing that is escaped
+    const bool is_control = point < 0x20 || (point >= 0x7f && point < 0xa0);
+    const bool is_format = (point >= 0x200b && point < 0x2010) ||
+                           (point >= 0x2028 && point < 0x202f) ||
+                           (point >= 0x2060 && point < 0x2070) || point == 0xfeff;
+    if (is_control) {
+      out += {'\\', 'x', kHex[point >> 4], kHex[point & 15]};
+    } else if (is_format) {
+      out += {'\\',
+              'u',
+              kHex[point >> 12],
+              kHex[point >> 8 & 15],
+              kHex[point >> 4 & 15],
+              kHex[point & 15]};
+    } else {
+      out += left.substr(0, length);
+    }
+    left.remove_prefix(length);
+  }
+  return out;
+}
+
 inline void append_json_string(std::string& out, std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   out += '"';

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include <warpscope/drawing.hpp>
+#include <warpscope/names.hpp>
 #include <warpscope/trace.hpp>
 
 // How long things took, over the complete spans of a trace.
@@ -74,9 +75,10 @@ inline void print_durations(const Trace& trace, const std::vector<std::string>& 
   std::printf("%-16s %-16s %9s %12s %12s %12s %12s %12s %12s\n", "group", "event", "count",
               "mean ns", "median ns", "p90 ns", "p99 ns", "min ns", "max ns");
   for (const DurationStatistics& one : durations_by_group(trace)) {
-    const std::string group = detail::name_of(group_names, one.group, trace.names.group(one.group));
-    const std::string event =
-        detail::name_of(event_names, one.event_id, trace.names.event(one.event_id));
+    const std::string group =
+        detail::printable(detail::name_of(group_names, one.group, trace.names.group(one.group)));
+    const std::string event = detail::printable(
+        detail::name_of(event_names, one.event_id, trace.names.event(one.event_id)));
     std::printf("%-16s %-16s %9llu %12.1f %12.1f %12.1f %12.1f %12llu %12llu\n", group.c_str(),
                 event.c_str(), static_cast<unsigned long long>(one.count), one.mean_ns,
                 one.median_ns, one.p90_ns, one.p99_ns, static_cast<unsigned long long>(one.min_ns),

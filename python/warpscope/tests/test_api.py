@@ -137,6 +137,21 @@ def test_arguments_that_cannot_be(wrong):
         ws.Profiler(**{"num_blocks": 2, "num_groups": 2, "device": "cpu", **wrong})
 
 
+@pytest.mark.parametrize(
+    ("wrong", "kind", "said"),
+    [
+        ({"launch_id": 1.5}, TypeError, "launch_id 1.5 is no integer"),
+        ({"flows": [(1,)]}, ValueError, r"flows has \(1,\): each is two ids"),
+        ({"flows": [3]}, ValueError, "flows has 3: each is two ids"),
+        ({"flows": [(1, "x")]}, TypeError, "flows has 'x', which is no id"),
+        ({"waits": [2.0]}, TypeError, "waits has 2.0, which is no id"),
+    ],
+)
+def test_arguments_of_another_kind(wrong, kind, said):
+    with pytest.raises(kind, match=said):
+        ws.Profiler(2, 2, device="cpu", **wrong)
+
+
 def test_numbers_of_decode_that_cannot_be():
     for name in ("num_blocks", "num_groups", "max_records"):
         for wrong in (-5, 1 << 40):

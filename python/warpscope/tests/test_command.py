@@ -185,7 +185,11 @@ def test_a_picture_of_what_is_not_there(dump, tmp_path, capsys):
     assert run("decode", dump, "--svg", picture, "--blocks", "1,7") == 64
     assert "block 7 is not in the capture, which has 2 blocks, 0 to 1" in capsys.readouterr().err
     assert not picture.exists()
-    assert run("decode", dump, "--svg", picture, "--from-ns", 10**12, "--to-ns", 10**13) == 0
+    assert run("decode", dump, "--svg", picture, "--from-ns", 10**12, "--to-ns", 10**13) == 64
+    said = capsys.readouterr().err
+    assert f"nothing was recorded from {10**12} ns on to {10**13} ns: these blocks go from" in said
+    assert run("decode", dump, "--svg", picture, "--from-ns", 10**12) == 64
+    assert not picture.exists()
 
 
 def test_a_device_is_not_read(capsys):

@@ -131,6 +131,15 @@ TEST(Statistics, PrintedWithNamesAndProblems) {
   EXPECT_NE(text.find("1 begins have no end (first in lane 2)"), std::string::npos);
 }
 
+TEST(Statistics, NamesDoNothingToATerminal) {
+  testing::internal::CaptureStdout();
+  ws::print_durations(ws::decode(sample()),
+                      {"a\x1b[31mred\n", "gr\xc3\xb6\xc3\x9f\xc2\x9b \xe2\x80\xae \xff"});
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_NE(text.find("a\\x1b[31mred\\x0a"), std::string::npos) << text;
+  EXPECT_NE(text.find("gr\xc3\xb6\xc3\x9f\\x9b \\u202e \xef\xbf\xbd"), std::string::npos) << text;
+}
+
 TEST(ChromeTrace, ShowsEverySpan) {
   const Json events = read_chrome(ws::decode(sample()), {"wait", "work \"1\"\n"}, {"tma", "math"});
   const Json* const wait = event_named(events, "wait");

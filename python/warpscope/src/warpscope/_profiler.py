@@ -37,8 +37,22 @@ _MAX_WORDS = 1 << 37  # a tebibyte
 
 
 def _check_launch_id(launch_id: int) -> None:
+    if not isinstance(launch_id, (int, np.integer)):
+        raise TypeError(f"launch_id {launch_id!r} is no integer")
     if not 0 <= launch_id < 1 << 64:
         raise ValueError(f"launch_id {launch_id} is not a number of 64 bits, from 0")
+
+
+def _event_id(what: str, value: Any) -> int:
+    if not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{what} has {value!r}, which is no id of an event")
+    return int(value)
+
+
+def _flow(flow: Any) -> tuple[int, int]:
+    if not isinstance(flow, (tuple, list)) or len(flow) != 2:
+        raise ValueError(f"flows has {flow!r}: each is two ids of events, from which to which")
+    return _event_id("flows", flow[0]), _event_id("flows", flow[1])
 
 
 class Capture(ctypes.Structure):
@@ -139,7 +153,11 @@ class Profiler:
         self.max_records_per_lane = max_records_per_lane
         self.write_stride = stride
         self.names = Names(
-            kernel, names_by_id(event_names), names_by_id(group_names), list(waits), list(flows)
+            kernel,
+            names_by_id(event_names),
+            names_by_id(group_names),
+            [_event_id("waits", event) for event in waits],
+            [_flow(flow) for flow in flows],
         )
         self._layout = Layout(
             num_blocks,

@@ -78,6 +78,12 @@ class _Picture:
         if end_ns is not None and end_ns <= self.start_ns:
             raise ValueError(f"a picture that ends at {end_ns} ns begins before {self.start_ns} ns")
         self.end_ns = max(end, self.start_ns + 1)
+        if edges and (self.start_ns > max(edges) or self.end_ns < min(edges)):
+            raise ValueError(
+                f"nothing was recorded from {self.start_ns} ns on"
+                + (f" to {end_ns} ns" if end_ns is not None else "")
+                + f": these blocks go from {min(edges)} to {max(edges)} ns"
+            )
         self.events: set[int] = set()
 
     def x(self, ns: float) -> float:
