@@ -427,6 +427,9 @@ TEST_F(WarpRecorderTest, TheLedgerTellsWhatCapturesLost) {
   format::Ledger uncounted;
   recorder_.account(uncounted);
   EXPECT_TRUE(uncounted.uncounted.contains("full_warp_lanes"));
+  uncounted.warp_records_dropped.reset();
+  EXPECT_EQ(uncounted.completeness(), format::Completeness::NotProven);
+  EXPECT_EQ(uncounted.completeness_without_warps(), format::Completeness::Complete);
 }
 
 TEST_F(WarpRecorderTest, AnEmptyCaptureIsALineWithoutRows) {

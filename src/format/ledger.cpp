@@ -7,6 +7,8 @@
 namespace gpufl::format {
 namespace {
 
+constexpr const char* kFullWarpLanes = "full_warp_lanes";  // in `uncounted`
+
 using base::Json;
 using Count = std::optional<uint64_t>;
 
@@ -192,12 +194,15 @@ uint64_t Ledger::launches_without_record() const {
 Completeness Ledger::completeness() const {
   // Whose records are missing may be unknown; how many are is not.
   if (!losses().empty() || launches_without_record() > 0) return Completeness::Incomplete;
-  return lacks_launch_count() ? Completeness::NotProven : Completeness::Complete;
+  // Lanes that are full may hold all that there was; nobody counted whether they do.
+  const bool is_unproven = lacks_launch_count() || uncounted.contains(kFullWarpLanes);
+  return is_unproven ? Completeness::NotProven : Completeness::Complete;
 }
 
 Completeness Ledger::completeness_without_warps() const {
   Ledger rest = *this;
   rest.warp_records_dropped.reset();
+  rest.uncounted.erase(kFullWarpLanes);
   return rest.completeness();
 }
 

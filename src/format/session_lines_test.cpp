@@ -137,6 +137,7 @@ TEST(LedgerTest, IsCompleteWhenNothingIsKnownToBeLost) {
   EXPECT_FALSE(complete_with([](Ledger& l) { l.graph_kernels_missing = 1; }));
   EXPECT_TRUE(complete_with([](Ledger& l) { l.uncounted = {"device_side_launches"}; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.uncounted = {Ledger::kTruncatedTrace}; }));
+  EXPECT_FALSE(complete_with([](Ledger& l) { l.uncounted = {"full_warp_lanes"}; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.vendor_dropped = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.impossible_times = 1; }));
   EXPECT_FALSE(complete_with([](Ledger& l) { l.scopes_dropped = 1; }));

@@ -250,7 +250,11 @@ void VerifyPass::finish() {
   result_.verdict = reasons.empty() ? Verdict::Complete : Verdict::Losses;
   if (told == Completeness::NotProven) {
     if (reasons.empty()) result_.verdict = Verdict::NotProven;
-    reasons.push_back("launches not counted: that every kernel has its record is not proven");
+    reasons.emplace_back(
+        result_.ledger->lacks_launch_count()
+            ? "launches not counted: that every kernel has its record is not proven"
+            : "lanes of warpscope are full and have no count of what did not fit: that they hold "
+              "all of it is not proven");
   }
 }
 

@@ -54,7 +54,10 @@ Verdict ledger_verdict(const SessionSummary& summary) {
     return {"incomplete: fewer rows can be read than were written", Tone::Warning};
   }
   if (told == format::Completeness::NotProven) {
-    return {"not proven: no loss is known, but launches not counted", Tone::Warning};
+    return {summary.ledger->lacks_launch_count()
+                ? "not proven: no loss is known, but launches not counted"
+                : "not proven: full lanes of warpscope may have lost records",
+            Tone::Warning};
   }
   return {"complete: no loss is known", Tone::Good};
 }
