@@ -226,6 +226,12 @@ class ThreadSlices {
   std::vector<SliceRow> slices_;  // by index
 };
 
+}  // namespace
+
+std::vector<ThreadTrack> thread_tracks(const Tables& tables) {
+  return ThreadSlices(tables).finish();
+}
+
 std::vector<StreamTrack> stream_tracks(const Tables& tables) {
   const size_t unknown = tables.lanes.size();  // where no lane is told
   std::vector<SliceRow> work(unknown + 1), graphs(unknown + 1);
@@ -260,6 +266,8 @@ std::vector<StreamTrack> stream_tracks(const Tables& tables) {
   return tracks;
 }
 
+namespace {
+
 uint64_t count_slices(const std::vector<SliceRow>& rows) {
   uint64_t count = 0;
   for (const SliceRow& row : rows) count += row.size();
@@ -269,7 +277,7 @@ uint64_t count_slices(const std::vector<SliceRow>& rows) {
 }  // namespace
 
 Timeline::Timeline(const Tables& tables)
-    : threads(ThreadSlices(tables).finish()), streams(stream_tracks(tables)) {}
+    : threads(thread_tracks(tables)), streams(stream_tracks(tables)) {}
 
 uint64_t Timeline::slices() const {
   uint64_t count = 0;

@@ -67,6 +67,10 @@ struct StreamTrack {
 // In rows in which slices nest; what overlaps otherwise goes to further ones.
 std::vector<SliceRow> lay_out_nested(SliceRow slices);
 
+// For those who need one after the other only, and half of the memory at a time.
+std::vector<ThreadTrack> thread_tracks(const analysis::Tables& tables);
+std::vector<StreamTrack> stream_tracks(const analysis::Tables& tables);
+
 struct Timeline {
   std::vector<ThreadTrack> threads;  // by thread id
   std::vector<StreamTrack> streams;  // by device, context, stream

@@ -20,10 +20,20 @@ using exporting::Slice;
 using exporting::SliceKind;
 using exporting::SliceRow;
 
+// From which on it pays to merge: a picture of a thousand pixels does not show it when it is zoomed
+// in by as much as four thousand.
+int64_t first_limit_ns(int64_t span_ns) { return std::max<int64_t>(span_ns / 4'000'000, 1); }
+
 class PictureBuilder {
  public:
-  PictureBuilder(const analysis::RunData& run, const analysis::AnalysisOptions& options)
-      : run_(run), options_(options) {}
+  PictureBuilder(const analysis::RunData& run, size_t max_blocks,
+                 const analysis::AnalysisOptions& options)
+      : run_(run), options_(options), room_(kRoom * max_blocks) {
+    for (size_t i = 0; i < run.sessions.size(); ++i) {
+      span_ns_ =
+          std::max(span_ns_, exporting::offset_of(run, i) + run.sessions[i].summary.duration_ns);
+    }
+  }
 
   Picture build() {
     for (size_t i = 0; i < run_.sessions.size(); ++i) add_session(i);
@@ -34,7 +44,6 @@ class PictureBuilder {
   void add_session(size_t index) {
     const analysis::SessionData& session = run_.sessions[index];
     const exporting::SessionTexts texts(session);
-    const exporting::Timeline timeline(session.tables);
     offset_ns_ = exporting::offset_of(run_, index);
     names_ = analysis::kernel_names(session.tables);
     by_config_.clear();
@@ -45,7 +54,8 @@ class PictureBuilder {
     const bool is_alone = run_.sessions.size() == 1;
     const std::string process = texts.process();
     const analysis::Selection selection(session.tables, options_);
-    for (const auto& stream : timeline.streams) {
+    // Slices take as much memory as the session: those of streams are gone before threads have any.
+    for (const exporting::StreamTrack& stream : exporting::stream_tracks(session.tables)) {
       const std::string device = texts.device(stream.lane.device);
       const std::string group = is_alone ? device : process + ", " + device;
       const auto add_track = [&](const std::string& name, const std::vector<SliceRow>& rows) {
@@ -73,7 +83,7 @@ class PictureBuilder {
         picture_.tracks.push_back(std::move(track));
       }
     }
-    for (const auto& thread : timeline.threads) {
+    for (const exporting::ThreadTrack& thread : exporting::thread_tracks(session.tables)) {
       PictureTrack track{process, thread.name(), {}};
       for (const SliceRow& row : thread.rows) add_rows(row, texts, track);
       picture_.tracks.push_back(std::move(track));
@@ -104,6 +114,7 @@ class PictureBuilder {
           BlockRow& blocks = track.rows[first + depth];
           if (blocks.empty() || blocks.back().end_ns <= start) {
             blocks.push_back({start, end, text_of(slice, texts), 1, end - start});
+            if (!track.is_inside() && ++blocks_ > room_) make_room(track);
           } else {
             // Only those without a length begin together in a row.
             Block& last = blocks.back();
@@ -117,6 +128,26 @@ class PictureBuilder {
           if (!exporting::is_instant(slice.kind)) ++depth;
         },
         [&](const Slice&) { --depth; });
+  }
+
+  // Merges what is there, so that the picture stays small while it is made: a few times as large as
+  // it will be at last. What comes later is merged with the rest.
+  void make_room(PictureTrack& current) {
+    const auto merge = [&](PictureTrack& track, int64_t limit_ns) {
+      for (BlockRow& row : track.rows) {
+        row = merge_blocks(row, limit_ns);
+        blocks_ += row.size();
+      }
+    };
+    for (int64_t limit_ns = std::max(first_limit_ns(span_ns_), picture_.merged_below_ns);
+         blocks_ > room_ / 2 && limit_ns < span_ns_; limit_ns *= 2) {
+      blocks_ = 0;
+      for (PictureTrack& track : picture_.tracks) {
+        if (!track.is_inside()) merge(track, limit_ns);
+      }
+      merge(current, limit_ns);
+      picture_.merged_below_ns = limit_ns;
+    }
   }
 
   uint32_t text_of(const Slice& slice, const exporting::SessionTexts& texts) {
@@ -164,8 +195,13 @@ class PictureBuilder {
     return found->second;
   }
 
+  static constexpr size_t kRoom = 5;  // times as many blocks as the picture may have at last
+
   const analysis::RunData& run_;
   const analysis::AnalysisOptions& options_;
+  const size_t room_;
+  size_t blocks_ = 0;    // outside of kernels
+  int64_t span_ns_ = 0;  // of the run, before anything of it was drawn
   Picture picture_;
   int64_t offset_ns_ = 0;
   analysis::KernelNames names_;
@@ -187,13 +223,12 @@ size_t count_blocks(const Picture& picture, bool is_inside) {
 // The limit below which neighbours had to be merged; 0: all have room.
 int64_t merge_to_fit(Picture& picture, bool is_inside, size_t max_blocks) {
   size_t blocks = count_blocks(picture, is_inside);
-  int64_t merged_below_ns = 0;
   const int64_t span_ns = picture.end_ns - picture.start_ns;
+  int64_t merged_below_ns = is_inside ? 0 : picture.merged_below_ns;
   // Of what is inside of kernels even neighbours of some nanoseconds may do.
-  const int64_t first_ns = is_inside ? 64 : span_ns / 4'000'000;
+  const int64_t first_ns = is_inside ? 64 : std::max(first_limit_ns(span_ns), merged_below_ns);
   // Doubled until they fit: each round reads what the one before left.
-  for (int64_t limit_ns = std::max<int64_t>(first_ns, 1); blocks > max_blocks && limit_ns < span_ns;
-       limit_ns *= 2) {
+  for (int64_t limit_ns = first_ns; blocks > max_blocks && limit_ns < span_ns; limit_ns *= 2) {
     for (PictureTrack& track : picture.tracks) {
       if (track.is_inside() != is_inside) continue;
       for (BlockRow& row : track.rows) row = merge_blocks(row, limit_ns);
@@ -229,7 +264,7 @@ BlockRow merge_blocks(const BlockRow& row, int64_t limit_ns) {
 
 Picture make_picture(const analysis::RunData& run, size_t max_blocks,
                      const analysis::AnalysisOptions& options) {
-  Picture picture = PictureBuilder(run, options).build();
+  Picture picture = PictureBuilder(run, max_blocks, options).build();
   picture.merged_below_ns = merge_to_fit(picture, false, max_blocks);
   picture.inside_merged_below_ns = merge_to_fit(picture, true, max_blocks / 4);
   return picture;

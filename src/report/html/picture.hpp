@@ -10,7 +10,8 @@
 
 // A run as rows of blocks for a picture of it: bounded in size whatever the run holds. Where there
 // are too many slices, neighbours that are short and close become one block that says how many it
-// stands for. Linear in the rows, a few times over; one thread.
+// stands for. Linear in the rows, a few times over; 24 bytes for each piece of work while it is
+// made; one thread.
 namespace gpufl::report {
 
 struct Block {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "analysis/test_tables.hpp"
 #include "analysis/warp/pipeline_simulator.hpp"
 
@@ -151,6 +153,34 @@ TEST(PictureTest, WarpsHaveRoomOfTheirOwn) {
   EXPECT_GT(narrow.inside_merged_below_ns, 0);
   EXPECT_LT(narrow.inside_merged_below_ns, 100'000);
   EXPECT_EQ(narrow.slices, roomy.slices);
+}
+
+// Far more than there is room for while it is made: nothing is lost on the way.
+TEST(PictureTest, WhatIsMergedMeanwhileCountsInTheEnd) {
+  TestSession session;
+  for (int64_t i = 0; i < 20'000; ++i) {
+    session.kernel(i % 2 == 0 ? "even" : "odd", i * 1000, 400 + i % 2, {.stream = 7 + i % 3});
+  }
+  session.kernel("late", 90'000'000, 1'000'000);
+  const Picture picture = make_picture(run_of(session), 50);
+  EXPECT_EQ(picture.slices, 20'001u);
+  uint64_t count = 0, blocks = 0;
+  int64_t busy_ns = 0, last_ns = 0;
+  for (const PictureTrack& track : picture.tracks) {
+    for (const BlockRow& row : track.rows) {
+      blocks += row.size();
+      for (size_t i = 0; i < row.size(); ++i) {
+        count += row[i].count;
+        busy_ns += row[i].busy_ns;
+        last_ns = std::max(last_ns, row[i].end_ns);
+        EXPECT_GE(row[i].start_ns, i == 0 ? 0 : row[i - 1].end_ns);
+      }
+    }
+  }
+  EXPECT_LE(blocks, 50u);
+  EXPECT_EQ(count, 20'001u);
+  EXPECT_EQ(busy_ns, 20'000 * 400 + 10'000 + 1'000'000);
+  EXPECT_EQ(last_ns, 91'000'000);
 }
 
 TEST(PictureTest, AnEmptySession) {
