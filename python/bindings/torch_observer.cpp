@@ -6,12 +6,11 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <string_view>
-#include <utility>
 
 #include <nvtx3/nvToolsExt.h>
 
+#include "backend/nvidia/framework_ranges.hpp"
 #include "torch_layout.hpp"
 #include "torch_passes.hpp"
 
@@ -19,6 +18,7 @@ namespace gpufl::python::torch_observer {
 namespace {
 
 using namespace torch_layout;
+namespace framework_ranges = backend::framework_ranges;
 
 nvtxDomainHandle_t op_domain() {
   static const nvtxDomainHandle_t domain = nvtxDomainCreateA("torch.op");
@@ -29,37 +29,22 @@ nvtxDomainHandle_t module_domain() {
   return domain;
 }
 
-struct Name {
-  const char* text;
-  nvtxStringHandle_t registered = nullptr;  // what NVTX calls the text; null: nothing
-};
-
-nvtxEventAttributes_t attributes_of(const Name& name) {
-  nvtxEventAttributes_t attributes{};
-  attributes.version = NVTX_VERSION;
-  attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-  if (name.registered != nullptr) {
-    attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
-    attributes.message.registered = name.registered;
-  } else {
-    attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
-    attributes.message.ascii = name.text;
-  }
-  return attributes;
-}
-
 // An operator of the dispatcher, whose name has a namespace and stays where it is for as long as
-// the operator is there.
-struct KnownOperator {
-  const char* name;
-  nvtxStringHandle_t registered;
-  std::array<char, 48> text;
+// the operator is there. One cache line.
+struct alignas(64) KnownOperator {
+  std::atomic<const char*> name{nullptr};  // null: none; kClaimed: in the making
+  nvtxStringHandle_t registered = nullptr;
+  uint32_t kept_text = 0;
+  std::array<char, 44> text{};
 
   // A name that was forgotten may have left its place to another.
   bool is(const char* wanted) const {
-    return name == wanted && std::strncmp(text.data(), wanted, text.size()) == 0;
+    return name.load(std::memory_order_acquire) == wanted &&
+           std::strncmp(text.data(), wanted, text.size()) == 0;
   }
 };
+static_assert(sizeof(KnownOperator) == 64);
+constexpr char kClaimed[] = "";
 
 // Operators by where their names lie. What is in it stays: NVTX keeps what is registered for ever,
 // so there is room for a few names that somebody makes up, too.
@@ -68,9 +53,8 @@ class KnownOperators {
   // Null: not known.
   const KnownOperator* find(const char* name) const {
     for (size_t i = 0; i < kTries; ++i) {
-      const KnownOperator* known = place(name, i).load(std::memory_order_acquire);
-      if (known == nullptr) return nullptr;
-      if (known->is(name)) return known;
+      const KnownOperator& known = places_[place_of(name, i)];
+      if (known.is(name)) return &known;
     }
     return nullptr;
   }
@@ -78,15 +62,13 @@ class KnownOperators {
     const size_t length = std::strlen(name);
     if (length >= sizeof(KnownOperator::text)) return;
     for (size_t i = 0; i < kTries; ++i) {
-      if (place(name, i).load(std::memory_order_relaxed) != nullptr) continue;
-      auto* known = new (std::nothrow) KnownOperator{name, nullptr, {}};
-      if (known == nullptr) return;
-      std::memcpy(known->text.data(), name, length);
-      known->registered = nvtxDomainRegisterStringA(op_domain(), name);
-      const KnownOperator* none = nullptr;
-      if (!place(name, i).compare_exchange_strong(none, known, std::memory_order_release)) {
-        delete known;
-      }
+      KnownOperator& known = places_[place_of(name, i)];
+      const char* none = nullptr;
+      if (!known.name.compare_exchange_strong(none, kClaimed, std::memory_order_relaxed)) continue;
+      std::memcpy(known.text.data(), name, length);
+      known.registered = nvtxDomainRegisterStringA(op_domain(), name);
+      known.kept_text = framework_ranges::keep_text(name);
+      known.name.store(name, std::memory_order_release);
       return;
     }
   }
@@ -94,30 +76,53 @@ class KnownOperators {
  private:
   static constexpr size_t kTries = 4;
   static constexpr int kLog2Places = 11;
-  using Place = std::atomic<const KnownOperator*>;
 
-  const Place& place(const char* name, size_t i) const {
+  size_t place_of(const char* name, size_t i) const {
     const uint64_t hash = reinterpret_cast<uintptr_t>(name) * 0x9e3779b97f4a7c15u;
-    return places_[((hash >> (64 - kLog2Places)) + i) % places_.size()];
-  }
-  Place& place(const char* name, size_t i) {
-    return const_cast<Place&>(std::as_const(*this).place(name, i));
+    return ((hash >> (64 - kLog2Places)) + i) % places_.size();
   }
 
-  std::array<Place, size_t{1} << kLog2Places> places_{};
+  std::array<KnownOperator, size_t{1} << kLog2Places> places_{};
 };
 constinit KnownOperators g_known_operators;
 
-// `thread` is the one that makes nodes, or has made the node: PyTorch's number of it.
-void push_op(OpCategory category, const Name& name, int64_t sequence, uint64_t thread) {
-  nvtxEventAttributes_t attributes = attributes_of(name);
-  attributes.category = static_cast<uint32_t>(category) | static_cast<uint32_t>(thread)
-                                                              << kThreadShift;
-  if (sequence != kNoSequence) {
-    attributes.payloadType = NVTX_PAYLOAD_TYPE_INT64;
-    attributes.payload.llValue = sequence;
+void push(nvtxDomainHandle_t domain, const framework_ranges::Range& range,
+          nvtxStringHandle_t registered = nullptr) {
+  if (framework_ranges::push(range)) return;
+  nvtxEventAttributes_t attributes{};
+  attributes.version = NVTX_VERSION;
+  attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  attributes.category = range.category;
+  if (registered != nullptr) {
+    attributes.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    attributes.message.registered = registered;
+  } else {
+    attributes.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    attributes.message.ascii = range.text;
   }
-  nvtxDomainRangePushEx(op_domain(), &attributes);
+  if (range.payload != framework_ranges::kNoPayload) {
+    attributes.payloadType = NVTX_PAYLOAD_TYPE_INT64;
+    attributes.payload.llValue = range.payload;
+  }
+  nvtxDomainRangePushEx(domain, &attributes);
+}
+
+constinit uint16_t g_op_domain = 0, g_module_domain = 0;  // the recorder's numbers
+
+// `thread` is the one that makes nodes, or has made the node: PyTorch's number of it.
+void push_op(OpCategory category, const char* name, const KnownOperator* known, int64_t sequence,
+             uint64_t thread) {
+  push(op_domain(),
+       {.domain = g_op_domain,
+        .category = static_cast<uint32_t>(category) | static_cast<uint32_t>(thread) << kThreadShift,
+        .kept_text = known != nullptr ? known->kept_text : 0,
+        .text = name,
+        .payload = sequence != kNoSequence ? sequence : framework_ranges::kNoPayload},
+       known != nullptr ? known->registered : nullptr);
+}
+
+void pop_op() {
+  if (!framework_ranges::pop(g_op_domain)) nvtxDomainRangePop(op_domain());
 }
 
 // What is inside an operator is PyTorch's own business: operators that the program did not call.
@@ -126,6 +131,12 @@ struct ThreadState {
   bool is_in_operator = false;
   bool is_muted = false;
   torch_passes::ThreadPasses passes;
+  uint64_t number = 0;  // PyTorch's; 0: not asked for yet
+
+  uint64_t known_number() {
+    if (number == 0) number = g_torch.this_thread();
+    return number;
+  }
 };
 __attribute__((tls_model("initial-exec"))) constinit thread_local ThreadState t_state;
 
@@ -162,7 +173,7 @@ void end(const RecordFunction& /*function*/, Context* context) {
   }
   // What the engine does next is for this node.
   if (is_node && torch_passes::is_quiet()) hear_operators(begin_function, end);
-  nvtxDomainRangePop(op_domain());
+  pop_op();
 }
 
 // Those without a namespace are functions written in Python, which call operators from lines of
@@ -178,11 +189,10 @@ std::unique_ptr<Context> begin_function(const RecordFunction& function) {
   }
   // A number that the next operator has as well has made no node.
   const auto sequence = static_cast<int64_t>(g_torch.next_sequence_number());
-  const uint64_t thread = g_torch.this_thread();
+  const uint64_t thread = state.known_number();
   torch_passes::on_operator(state.passes, thread);
   const KnownOperator* known = g_known_operators.find(name);
-  push_op(OpCategory::Operator, {name, known != nullptr ? known->registered : nullptr}, sequence,
-          thread);
+  push_op(OpCategory::Operator, name, known, sequence, thread);
   if (known == nullptr) {
     if (std::strstr(name, "::") == nullptr) return std::unique_ptr<Context>(&g_open_context);
     g_known_operators.add(name);
@@ -198,7 +208,7 @@ std::unique_ptr<Context> begin_backward(const RecordFunction& function) {
   state.passes = {.runs_nodes = true, .is_before_node = false};
   if (state.is_in_operator) return nullptr;
   const char* name = g_torch.name(&function);
-  push_op(OpCategory::Backward, {name}, sequence_of(function), forward_thread_of(function));
+  push_op(OpCategory::Backward, name, nullptr, sequence_of(function), forward_thread_of(function));
   const size_t length = std::strlen(name);
   const bool has_digit = length > 0 && name[length - 1] >= '0' && name[length - 1] <= '9';
   if (has_digit || std::strstr(name, "::") != nullptr) {
@@ -211,7 +221,7 @@ std::unique_ptr<Context> begin_backward(const RecordFunction& function) {
 
 std::unique_ptr<Context> begin_section(const RecordFunction& function) {
   if (t_state.is_in_operator) return nullptr;
-  push_op(OpCategory::Section, {g_torch.name(&function)}, kNoSequence, 0);
+  push_op(OpCategory::Section, g_torch.name(&function), nullptr, kNoSequence, 0);
   return std::unique_ptr<Context>(&g_open_context);
 }
 
@@ -225,6 +235,8 @@ void attach() {
   if (g_is_attached) return;
   op_domain();
   module_domain();
+  g_op_domain = framework_ranges::domain("torch.op");
+  g_module_domain = framework_ranges::domain("torch.module");
   g_is_attached = true;
   g_handles = {add_callback(kFunction, begin_function, end),
                add_callback(kBackwardFunction, begin_backward, end),
@@ -244,16 +256,17 @@ bool begin_pass() { return g_is_attached && torch_passes::begin(t_state.passes);
 void end_pass() { torch_passes::end(); }
 
 void push_module(const char* path) noexcept {
-  const nvtxEventAttributes_t attributes = attributes_of({path});
-  nvtxDomainRangePushEx(module_domain(), &attributes);
+  push(module_domain(), {.domain = g_module_domain, .category = 0, .kept_text = 0, .text = path});
 }
 
-void pop_module() noexcept { nvtxDomainRangePop(module_domain()); }
+void pop_module() noexcept {
+  if (!framework_ranges::pop(g_module_domain)) nvtxDomainRangePop(module_domain());
+}
 
 void push_section(const char* name) noexcept {
-  push_op(OpCategory::Section, {name}, kNoSequence, 0);
+  push_op(OpCategory::Section, name, nullptr, kNoSequence, 0);
 }
 
-void pop_section() noexcept { nvtxDomainRangePop(op_domain()); }
+void pop_section() noexcept { pop_op(); }
 
 }  // namespace gpufl::python::torch_observer

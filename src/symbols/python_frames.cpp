@@ -120,8 +120,9 @@ uint64_t fingerprint_of(const PythonLayout& layout, const char* code) {
          fingerprint(reinterpret_cast<const char*>(table.data()), table.size());
 }
 
-// Which of the code objects that lay there it is.
-uint64_t identity_of(const PythonLayout& layout, const char* code) {
+}  // namespace
+
+uint64_t PythonPlaces::identity_of(const PythonLayout& layout, const char* code) noexcept {
   const auto first_line = load<uint32_t>(code, layout.code_first_line);
   if (layout.code_version != 0) {
     // 0 where the interpreter has run out of numbers.
@@ -132,8 +133,6 @@ uint64_t identity_of(const PythonLayout& layout, const char* code) {
                                   load<uintptr_t>(code, layout.code_name));
   return mix_hash(mix_hash(texts, fingerprint_of(layout, code)), first_line);
 }
-
-}  // namespace
 
 uint32_t PythonPlaces::intern(const PythonLayout& layout, const char* code,
                               int64_t offset) noexcept {
@@ -222,25 +221,40 @@ bool PythonWalk::next_run(uintptr_t& anchor) {
   return true;
 }
 
+bool PythonWalk::is_code(const char* code) const {
+  return code != nullptr &&
+         load<const void*>(code, runtime_.layout.object_type) == runtime_.code_type;
+}
+
+int64_t PythonWalk::offset_of(const char* code, uintptr_t instruction) const {
+  if (runtime_.layout.instruction_is_index) return static_cast<int64_t>(instruction) * 2;
+  return static_cast<int64_t>(
+      instruction - reinterpret_cast<uintptr_t>(code + runtime_.layout.code_instructions));
+}
+
+void PythonWalk::leave_frame(const char*& code, uintptr_t& instruction) {
+  const PythonLayout& layout = runtime_.layout;
+  code = load<const char*>(frame_, layout.frame_code);
+  instruction = layout.instruction_is_index
+                    ? static_cast<uintptr_t>(load<int32_t>(frame_, layout.frame_instruction))
+                    : load<uintptr_t>(frame_, layout.frame_instruction);
+  frame_ = load<const char*>(frame_, layout.frame_previous);
+}
+
 bool PythonWalk::next_frame(const char*& code, int64_t& offset) {
   const PythonLayout& layout = runtime_.layout;
   if (is_run_over_ || frame_ == nullptr || is_shim(frame_)) return false;
-  code = load<const char*>(frame_, layout.frame_code);
-  // Never another type while the layout is right; a wrong one must not be read any further.
-  if (code == nullptr || load<const void*>(code, layout.object_type) != runtime_.code_type) {
+  const char* frame = frame_;
+  uintptr_t instruction = 0;
+  leave_frame(code, instruction);
+  if (!is_code(code)) {
     frame_ = nullptr;
     return false;
   }
-  if (layout.instruction_is_index) {
-    offset = int64_t{load<int32_t>(frame_, layout.frame_instruction)} * 2;
-  } else {
-    offset =
-        load<const char*>(frame_, layout.frame_instruction) - (code + layout.code_instructions);
-  }
+  offset = offset_of(code, instruction);
   is_run_over_ =
       layout.entry == PythonLayout::Entry::EveryFrame ||
-      (layout.entry == PythonLayout::Entry::Flag && load<uint8_t>(frame_, layout.frame_entry) != 0);
-  frame_ = load<const char*>(frame_, layout.frame_previous);
+      (layout.entry == PythonLayout::Entry::Flag && load<uint8_t>(frame, layout.frame_entry) != 0);
   return true;
 }
 

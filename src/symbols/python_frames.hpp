@@ -24,6 +24,8 @@ class PythonPlaces {
   PythonPlaces(int log2_places, base::Interner& texts)
       : ids_(log2_places), places_(size_t{1} << log2_places), texts_(texts) {}
 
+  // Which of the code objects that lay at that address it is.
+  static uint64_t identity_of(const PythonLayout& layout, const char* code) noexcept;
   // `code` is a code object. 0: no room.
   uint32_t intern(const PythonLayout& layout, const char* code, int64_t offset) noexcept;
 
@@ -66,15 +68,21 @@ class PythonWalk {
   bool next_run(uintptr_t& anchor);
   // The next frame of this run: its code object and the byte offset of its instruction.
   bool next_frame(const char*& code, int64_t& offset);
-  // The next frame of any run, for those who need no anchors.
-  bool next_frame_of_any(const char*& code, int64_t& offset) {
+  // The next frame of any run, for those who need no anchors: its code object, which is not looked
+  // at, and its instruction as the interpreter keeps it.
+  bool next_of_any(const char*& code, uintptr_t& instruction) {
     skip_shims();
-    is_run_over_ = false;
-    return next_frame(code, offset);
+    if (frame_ == nullptr) return false;
+    leave_frame(code, instruction);
+    return true;
   }
+  // Never another type while the layout is right; a wrong one must not be read any further.
+  bool is_code(const char* code) const;
+  int64_t offset_of(const char* code, uintptr_t instruction) const;
 
  private:
   void skip_shims();
+  void leave_frame(const char*& code, uintptr_t& instruction);
   bool is_shim(const char* frame) const;
 
   const PythonRuntime& runtime_;

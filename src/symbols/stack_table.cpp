@@ -5,7 +5,9 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <iterator>
 #include <mutex>
+#include <new>
 #include <span>
 
 #include "base/interner.hpp"
@@ -86,6 +88,55 @@ class Words {
   uint64_t words_[kMaxFrames + 1];
   size_t count_ = 0;
 };
+
+// Places that a thread has been at lately, so that most frames are told by two words of them alone.
+// The program's own may have been made anew at the same address: their identity is looked at each
+// time. A library's code stays.
+class RecentPlaces {
+ public:
+  struct Place {
+    const char* code = nullptr;
+    uintptr_t instruction = 0;
+    uint64_t identity = 0;
+    uint32_t id = 0;
+    bool is_users = false;
+  };
+
+  // Null: it is no code.
+  const Place* find(PythonPlaces& places, const PythonRuntime& python, const PythonWalk& walk,
+                    const char* code, uintptr_t instruction) noexcept {
+    const uint64_t hash = mix_hash(reinterpret_cast<uintptr_t>(code), instruction);
+    Place& recent = places_[hash % std::size(places_)];
+    if (recent.code == code && recent.instruction == instruction &&
+        (!recent.is_users || recent.identity == PythonPlaces::identity_of(python.layout, code))) {
+      return &recent;
+    }
+    if (!walk.is_code(code)) return nullptr;
+    const uint32_t id = places.intern(python.layout, code, walk.offset_of(code, instruction));
+    recent = {code, instruction, PythonPlaces::identity_of(python.layout, code), id,
+              places.is_users(id)};
+    return &recent;
+  }
+
+ private:
+  Place places_[256];
+};
+// A pointer, because the thread-local memory of a library that is opened late is scarce.
+__attribute__((tls_model("initial-exec"))) constinit thread_local RecentPlaces* t_recent_places =
+    nullptr;
+
+// Freed when the thread ends, by a key: after the destructors of all thread-local objects.
+[[gnu::noinline]] RecentPlaces* make_recent_places() noexcept {
+  static pthread_key_t key;
+  static const bool is_made = pthread_key_create(&key, [](void* places) {
+                                t_recent_places = nullptr;
+                                delete static_cast<RecentPlaces*>(places);
+                              }) == 0;
+  if (!is_made) return nullptr;
+  t_recent_places = new (std::nothrow) RecentPlaces;
+  pthread_setspecific(key, t_recent_places);
+  return t_recent_places;
+}
 
 // The calling thread's state in the interpreter; null: it has none, or the interpreter ends, which
 // frees the states of threads that it does not wait for.
@@ -191,18 +242,21 @@ uint32_t StackTable::record_python_line() noexcept {
   const PythonRuntime* python = all.python.load(std::memory_order_acquire);
   const void* state = python != nullptr ? python_thread(*python) : nullptr;
   if (state == nullptr) return 0;
+  RecentPlaces* recent = t_recent_places != nullptr ? t_recent_places : make_recent_places();
+  if (recent == nullptr) return 0;
   PythonWalk walk(*python, state);
   Words words;
   const char* code = nullptr;
-  int64_t offset = 0;
-  while (walk.next_frame_of_any(code, offset)) {
+  uintptr_t instruction = 0;
+  while (walk.next_of_any(code, instruction)) {
     if (words.is_full()) {
       words.mark_cut();
       break;
     }
-    const uint32_t place = all.places.intern(python->layout, code, offset);
-    words.add(kPythonWord | place);
-    if (all.places.is_users(place)) break;
+    const RecentPlaces::Place* place = recent->find(all.places, *python, walk, code, instruction);
+    if (place == nullptr) break;
+    words.add(kPythonWord | place->id);
+    if (place->is_users) break;
   }
   const uint64_t generation = all.generation.load(std::memory_order_acquire);
   return words.all().empty() ? 0 : all.stacks.intern(words.all(), generation);

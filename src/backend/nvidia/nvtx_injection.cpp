@@ -19,7 +19,6 @@
 namespace gpufl::backend {
 namespace {
 
-using nvtx_recorder::g_active_session;
 using nvtx_recorder::g_domains;
 using nvtx_recorder::g_kept_texts;
 using nvtx_recorder::g_messages;
@@ -29,6 +28,7 @@ using nvtx_recorder::MarkerEventKind;
 using nvtx_recorder::MarkerRing;
 using nvtx_recorder::PayloadKind;
 using nvtx_recorder::RangeId;
+using nvtx_recorder::record;
 
 constexpr const char* kPathVariable = "NVTX_INJECTION64_PATH";
 constexpr const char* kEntryPoint = "InitializeInjectionNvtx2";
@@ -90,19 +90,13 @@ void set_payload(const nvtxEventAttributes_t& attributes, MarkerEvent& event) {
   }
 }
 
-uint32_t stack_for(uint16_t domain) {
-  if (!nvtx_recorder::g_has_stacks[domain].load(std::memory_order_relaxed)) return 0;
-  StackRecorder* const stacks = nvtx_recorder::g_stacks.load(std::memory_order_relaxed);
-  return stacks != nullptr ? stacks->record() : 0;
-}
-
 MarkerEvent event_of(MarkerEventKind kind, nvtxDomainHandle_t domain,
                      const nvtxEventAttributes_t* attributes) {
   MarkerEvent event{};
   event.kind = kind;
   event.domain = domain_of(domain);
   if (attributes == nullptr) return event;
-  if (kind == MarkerEventKind::Push) event.range = stack_for(event.domain);
+  if (kind == MarkerEventKind::Push) event.range = nvtx_recorder::stack_for(event.domain);
   event.text = message_of(*attributes);
   event.category = attributes->category;
   if (attributes->colorType == NVTX_COLOR_ARGB) event.color = attributes->color;
@@ -116,20 +110,6 @@ MarkerEvent event_of(MarkerEventKind kind, const Char* message) {
   event.kind = kind;
   event.text = intern(g_messages, message);
   return event;
-}
-
-// Calls `act` with the thread's ring and the session, or returns `otherwise` when nobody listens.
-template <typename Result, typename Act>
-Result record(Result otherwise, Act&& act) {
-  uint32_t session = g_active_session.load(std::memory_order_relaxed);
-  if (session == 0) return otherwise;
-  MarkerRing* ring = nvtx_recorder::Rings::of_thread(session);
-  if (ring == nullptr) return otherwise;
-  ring->enter();
-  session = g_active_session.load(std::memory_order_acquire);  // again: messages may be forgotten
-  Result result = session != 0 ? act(*ring, session) : otherwise;
-  ring->leave();
-  return result;
 }
 
 template <typename... Arguments>
@@ -188,12 +168,7 @@ nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t /*domain*/, const
 // left out below.
 template <typename Char>
 nvtxDomainHandle_t NVTX_API create_domain(const Char* name) {
-  const uint32_t id = intern(g_domains, name);
-  for (const std::string_view domain : nvtx_recorder::kDomainsWithStacks) {
-    if (g_domains.text(id) != domain) continue;
-    nvtx_recorder::g_has_stacks[id].store(true, std::memory_order_relaxed);
-  }
-  return handle_of<nvtxDomainHandle_t>(id);
+  return handle_of<nvtxDomainHandle_t>(nvtx_recorder::add_domain(intern(g_domains, name)));
 }
 
 // What NVTX hands out for one module: places of function pointers, by number. Those left alone

@@ -52,6 +52,13 @@ bool watch_forks() {
 
 }  // namespace
 
+uint32_t add_domain(uint32_t id) {
+  for (const std::string_view domain : kDomainsWithStacks) {
+    if (g_domains.text(id) == domain) g_has_stacks[id].store(true, std::memory_order_relaxed);
+  }
+  return id;
+}
+
 void add_label(Label::Kind kind, uint32_t domain, uint32_t number, uint32_t text) noexcept {
   const std::lock_guard lock(g_labels_mutex);
   const uint32_t count = g_label_count.load(std::memory_order_relaxed);

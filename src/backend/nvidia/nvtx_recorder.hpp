@@ -13,9 +13,9 @@
 #include "base/thread_rings.hpp"
 
 // Where the program's marks and ranges are recorded: process-wide, older and younger than any
-// session, for all copies of NVTX in the process. The callbacks of nvtx_injection.cpp produce, on
-// the program's threads: once warm no lock, no allocation, no system call. One session at a time
-// consumes.
+// session, for all copies of NVTX in the process. The callbacks of nvtx_injection.cpp and
+// framework_ranges.cpp produce, on the program's threads: once warm no lock, no allocation, no
+// system call. One session at a time consumes.
 namespace gpufl::backend::nvtx_recorder {
 
 enum class MarkerEventKind : uint8_t { Mark, Push, Pop, Start, End };
@@ -165,6 +165,29 @@ inline constinit base::Interner g_messages{65536, size_t{16} << 20};
 inline constexpr uint32_t kKeptText = uint32_t{1} << 31;
 inline std::string_view text_of(uint32_t text) {
   return (text & kKeptText) != 0 ? g_kept_texts.text(text & ~kKeptText) : g_messages.text(text);
+}
+
+// `id` of g_domains, of which stacks are taken from here on where that is its domain's way.
+uint32_t add_domain(uint32_t id);
+
+inline uint32_t stack_for(uint16_t domain) noexcept {
+  if (!g_has_stacks[domain].load(std::memory_order_relaxed)) return 0;
+  StackRecorder* const stacks = g_stacks.load(std::memory_order_relaxed);
+  return stacks != nullptr ? stacks->record() : 0;
+}
+
+// Calls `act` with the thread's ring and the session, or returns `otherwise` when nobody listens.
+template <typename Result, typename Act>
+Result record(Result otherwise, Act&& act) {
+  uint32_t session = g_active_session.load(std::memory_order_relaxed);
+  if (session == 0) return otherwise;
+  MarkerRing* ring = Rings::of_thread(session);
+  if (ring == nullptr) return otherwise;
+  ring->enter();
+  session = g_active_session.load(std::memory_order_acquire);  // again: messages may be forgotten
+  Result result = session != 0 ? act(*ring, session) : otherwise;
+  ring->leave();
+  return result;
 }
 
 // What the program calls a category (of a domain) or a thread. Bounded: what is beyond is counted

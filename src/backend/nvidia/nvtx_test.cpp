@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "backend/nvidia/framework_ranges.hpp"
 #include "backend/nvidia/nvtx_fixture.hpp"
 
 namespace gpufl::backend {
@@ -65,6 +66,33 @@ TEST_F(NvtxTest, RangesOfAFrameworkHaveTheStackThatTheyBeganOn) {
   nvtxRangePop();
   drain();
   EXPECT_EQ(sink_.column(Kind::Marker, column::kStack).back(), RecordingSink::kAbsent);
+}
+
+TEST_F(NvtxTest, WhatAFrameworkTellsTheRecorderItselfIsAsIfNvtxHadToldIt) {
+  const uint16_t ops = framework_ranges::domain("torch.op");
+  const uint16_t others = framework_ranges::domain("adapter");
+  const uint32_t kept = framework_ranges::keep_text("aten::mul");
+  EXPECT_EQ(framework_ranges::keep_text("aten::mul"), kept);
+  EXPECT_EQ(framework_ranges::domain("torch.op"), ops);
+  nvtxDomainHandle_t nvtx_ops = nvtxDomainCreateA("torch.op");
+  EXPECT_TRUE(framework_ranges::push(
+      {.domain = ops, .category = 3, .kept_text = kept, .text = "", .payload = -7}));
+  EXPECT_TRUE(framework_ranges::push(
+      {.domain = others, .category = 0, .kept_text = 0, .text = "by its text"}));
+  EXPECT_TRUE(framework_ranges::pop(others));
+  nvtxDomainRangePop(nvtx_ops);
+  drain();
+  EXPECT_EQ(descriptions(), (Texts{"push 'by its text' in 'adapter'",
+                                   "push 'aten::mul' in 'torch.op' category 3 payload -7e0"}));
+  EXPECT_EQ(sink_.column(Kind::Marker, column::kStack),
+            (std::vector<int64_t>{RecordingSink::kAbsent, 1}));
+  EXPECT_TRUE(framework_ranges::pop(ops));  // nothing is open
+  finish();
+  EXPECT_EQ(account().markers_unmatched, 1);
+  // Another recorder may listen where this one does not.
+  EXPECT_FALSE(
+      framework_ranges::push({.domain = ops, .category = 1, .kept_text = kept, .text = ""}));
+  EXPECT_FALSE(framework_ranges::pop(ops));
 }
 
 TEST_F(NvtxTest, TimesNestAsTheCallsDid) {
