@@ -205,7 +205,7 @@ std::unique_ptr<Context> begin_function(const RecordFunction& function) {
 // a namespace.
 std::unique_ptr<Context> begin_backward(const RecordFunction& function) {
   ThreadState& state = t_state;
-  state.passes = {.runs_nodes = true, .is_before_node = false};
+  state.passes.begin_node();
   if (state.is_in_operator) return nullptr;
   const char* name = g_torch.name(&function);
   push_op(OpCategory::Backward, name, nullptr, sequence_of(function), forward_thread_of(function));

@@ -18,6 +18,7 @@ void attach(uint64_t handle, torch_layout::StartCallback start) {
   g_handle = handle;
   g_start = start;
   g_passes = 0;
+  g_attachment.fetch_add(1);
   g_program_thread = 0;
   g_is_loud = g_torch.disable_callback == nullptr || g_torch.enable_callback == nullptr;
 }
@@ -27,7 +28,7 @@ void detach() { g_is_quiet = false; }
 bool begin(const ThreadPasses& seen) {
   if (is_quiet()) {
     // Inside of the quiet pass, or beside it.
-    if (!seen.runs_nodes && g_torch.this_thread() != g_quiet_thread) {
+    if (!seen.runs_nodes() && g_torch.this_thread() != g_quiet_thread) {
       g_is_loud = true;
       end();
     }

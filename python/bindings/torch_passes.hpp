@@ -16,10 +16,19 @@ namespace gpufl::python::torch_passes {
 
 inline constexpr uint32_t kPassesALook = 16;
 
+inline constinit std::atomic<uint32_t> g_attachment{0};  // how often attach() was called
+
 // What a thread has been seen to do.
 struct ThreadPasses {
-  bool runs_nodes = false;      // also the engine's own threads
+  uint32_t ran_nodes_in = 0;    // the attachment in which it last did
   bool is_before_node = false;  // in the engine's range around a node, and the node is yet to come
+
+  void begin_node() {
+    ran_nodes_in = g_attachment.load(std::memory_order_relaxed);
+    is_before_node = false;
+  }
+  // As the engine's own threads do.
+  bool runs_nodes() const { return ran_nodes_in == g_attachment.load(std::memory_order_relaxed); }
 };
 
 // Until detach(), with the callback for operators that was added.
@@ -39,7 +48,7 @@ inline constinit std::atomic<uint64_t> g_program_thread{0};
 void on_doubtful_operator(uint64_t thread, bool is_of_hook) noexcept;
 inline void on_operator(const ThreadPasses& seen, uint64_t thread) noexcept {
   const bool is_known =
-      seen.runs_nodes || thread == g_program_thread.load(std::memory_order_relaxed);
+      seen.runs_nodes() || thread == g_program_thread.load(std::memory_order_relaxed);
   if (seen.is_before_node || !is_known) on_doubtful_operator(thread, seen.is_before_node);
 }
 
