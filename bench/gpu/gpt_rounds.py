@@ -10,6 +10,8 @@ import time
 STEPS = 8
 WARM_STEPS = 2  # of a group; CUPTI and the collector begin in them
 MODEL_FILE = "gpt_model.py"
+SPINS = 1_000  # some 12 us
+QUIET = 1.12  # of the shortest time that the spins have taken on any core
 
 
 def step_costs(torch, training, count):
@@ -27,11 +29,6 @@ def pin(tasks, cores):
     for task in tasks:
         with contextlib.suppress(ProcessLookupError):
             os.sched_setaffinity(task, cores)
-
-
-SPINS = 1_000  # some 12 us
-QUIET = 1.12  # of the shortest time that the spins have taken on any core
-MOST_TRIES = 4  # for a step
 
 
 def spin():
@@ -83,72 +80,42 @@ class OwnThreads:
         return took <= self.least_spin * QUIET
 
 
-def quiet_step_costs(torch, training, threads):
-    """Of STEPS steps that had a core to themselves, fewer where that does not come about. Told by
-    work before and after the step that is always the same, not by what the step took: where others
-    disturbed it, the threads move on to a quiet core, and go on after a step to warm up."""
-    costs = []
+def group_costs(torch, training, threads):
+    """Of the steps of a group, which begins on a core that is quiet."""
     with threads.on_one_core():
-        step_costs(torch, training, WARM_STEPS)
-        was_quiet = threads.is_quiet(spin())
-        for _ in range(MOST_TRIES * STEPS):
-            took = step_costs(torch, training, 1)
-            is_quiet = threads.is_quiet(spin())
-            if was_quiet and is_quiet:
-                costs += took
-                if len(costs) == STEPS:
-                    break
-            if not is_quiet:
-                threads.move_to_quiet_core()
-                step_costs(torch, training, 1)
-                is_quiet = threads.is_quiet(spin())
-            was_quiet = is_quiet
-    return costs
+        return step_costs(torch, training, WARM_STEPS + STEPS)[WARM_STEPS:]
 
 
-def group_cost(torch, training, threads):
-    """Of a step of a group: the mean of all but the slowest. None: too few were left alone."""
-    costs = quiet_step_costs(torch, training, threads)
-    return statistics.mean(sorted(costs)[:-1]) if len(costs) == STEPS else None
+def undisturbed(costs):
+    """Of a step that others did not disturb, which on a shared machine half of them do."""
+    return statistics.quantiles(costs, n=4)[0]
 
 
 class Rounds:
-    """The cost of every mode in `order`, round after round; places are those in `order`.
+    """The costs of the steps of every mode in `order`, round after round; places are those in `order`.
 
     Neighbours are compared, so that the machine has little time to drift between them; every other
-    round goes backwards. A round with a group that was not left alone is given up.
+    round goes backwards.
     """
 
-    MOST_SECONDS = 150
-
-    def __init__(self, order, cost, count):
+    def __init__(self, order, costs, count):
         self.rounds = []
-        self.given_up = 0
-        ends = time.monotonic() + self.MOST_SECONDS
-        while len(self.rounds) < count and time.monotonic() < ends:
-            backwards = len(self.rounds) % 2 == 1
-            costs = []
-            for mode in reversed(order) if backwards else order:
-                costs.append(cost(mode))
-                if costs[-1] is None:
-                    break
-            if costs[-1] is None:
-                self.given_up += 1
-            else:
-                self.rounds.append(costs[::-1] if backwards else costs)
+        for number in range(count):
+            backwards = number % 2 == 1
+            groups = [costs(mode) for mode in (reversed(order) if backwards else order)]
+            self.rounds.append(groups[::-1] if backwards else groups)
 
-    def means(self, places):
-        return [statistics.geometric_mean(costs[place] for place in places) for costs in self.rounds]
+    def means(self, places, of=undisturbed):
+        return [statistics.geometric_mean(of(groups[i]) for i in places) for groups in self.rounds]
 
     def ratios(self, subject, baseline):
         return [a / b for a, b in zip(self.means(subject), self.means(baseline))]
 
-    def pair_ratios(self, *pairs):
+    def pair_ratios(self, *pairs, of=undisturbed):
         """Of each round one ratio for each pair of places, (subject, baseline)."""
-        return [costs[a] / costs[b] for costs in self.rounds for a, b in pairs]
+        return [of(groups[a]) / of(groups[b]) for groups in self.rounds for a, b in pairs]
 
     def report_steps(self, report, *modes):
         """Of each mode its name and its places."""
-        report.note("rounds_given_up", self.given_up)
         for name, *places in modes:
             report.value(f"step, {name}", statistics.median(self.means(places)), "ms")

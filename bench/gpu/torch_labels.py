@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import pathlib
 import shutil
+import statistics
 import sys
 import tempfile
 
@@ -49,13 +50,13 @@ class Groups:
             finally:
                 self.gpufl.torch.detach()
 
-    def cost(self, mode):
+    def costs(self, mode):
         if mode == "off":
-            return gpt_rounds.group_cost(self.torch, self.training, self.threads)
+            return gpt_rounds.group_costs(self.torch, self.training, self.threads)
         with self.session(mode == "labels") as session:
-            cost = gpt_rounds.group_cost(self.torch, self.training, self.threads)
+            costs = gpt_rounds.group_costs(self.torch, self.training, self.threads)
         shutil.rmtree(session.log_dir)
-        return cost
+        return costs
 
     def recorded(self, labels):
         """A session of LABELLED_STEPS steps, and the bytes of its log."""
@@ -69,11 +70,13 @@ class Groups:
 
 def measure_ratios(groups, report):
     order = ("off", "trace", "labels", "trace", "labels", "trace", "off")
-    rounds = gpt_rounds.Rounds(order, groups.cost, ROUNDS)
+    rounds = gpt_rounds.Rounds(order, groups.costs, ROUNDS)
     rounds.report_steps(report, ("off", 0, 6), ("Trace", 1, 3, 5), ("Trace with labels", 2, 4))
     report.ratio("A/A, Trace", rounds.ratios([3], [1]))
-    pairs = rounds.pair_ratios((2, 1), (4, 5))
-    report.ratio("Trace with labels / Trace", pairs, ("<=", 1.10))
+    pairs = ((2, 1), (4, 5))
+    report.ratio("Trace with labels / Trace", rounds.pair_ratios(*pairs), ("<=", 1.10))
+    means = rounds.pair_ratios(*pairs, of=statistics.mean)
+    report.ratio("Trace with labels / Trace, means of all steps", means)
     report.ratio("Trace with labels / off", rounds.ratios([2, 4], [0, 6]))
 
 
