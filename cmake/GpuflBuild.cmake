@@ -30,6 +30,12 @@ if(GPUFL_SANITIZE)
     gpufl_flags INTERFACE -fsanitize=${GPUFL_SANITIZE} -fno-sanitize-recover=all
                           -fno-omit-frame-pointer)
   target_link_options(gpufl_flags INTERFACE -fsanitize=${GPUFL_SANITIZE})
+  # Instrumented programs are large, and binutils takes four times as long to link them.
+  include(CheckLinkerFlag)
+  check_linker_flag(CXX -fuse-ld=lld GPUFL_HAS_LLD)
+  if(GPUFL_HAS_LLD)
+    target_link_options(gpufl_flags INTERFACE -fuse-ld=lld)
+  endif()
 endif()
 if(GPUFL_FUZZ AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   message(FATAL_ERROR "GPUFL_FUZZ needs clang++: libFuzzer is part of it")
@@ -56,16 +62,55 @@ if(GPUFL_TESTS OR GPUFL_DEVICE_TESTS)
   find_package(GTest REQUIRED)
 endif()
 
+# With sanitizers nothing is optimised, and reading the standard library would be half of the time to
+# compile. The other builds read what a file includes and nothing else, so what it forgets shows there.
+if(GPUFL_SANITIZE)
+  set(precompiled_headers
+      <algorithm> <array> <atomic> <chrono> <cstdint> <cstring> <filesystem> <fstream> <functional>
+      <map> <memory> <mutex> <optional> <set> <span> <sstream> <string> <string_view> <thread> <tuple>
+      <unordered_map> <utility> <vector>)
+  # So that ccache can tell when a precompiled header is the same.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    target_compile_options(gpufl_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
+  else()
+    target_compile_options(gpufl_flags INTERFACE -fpch-preprocess)
+  endif()
+  set(empty_source ${PROJECT_BINARY_DIR}/precompiled/empty.cpp)
+  file(CONFIGURE OUTPUT ${empty_source} CONTENT "")
+  add_library(gpufl_precompiled_room OBJECT ${empty_source})
+  target_precompile_headers(gpufl_precompiled_room PRIVATE ${precompiled_headers})
+  target_link_libraries(gpufl_precompiled_room PRIVATE gpufl_flags)
+  if(GPUFL_TESTS)
+    add_library(gpufl_precompiled_test OBJECT ${empty_source})
+    target_precompile_headers(gpufl_precompiled_test PRIVATE ${precompiled_headers} <gtest/gtest.h>)
+    target_link_libraries(gpufl_precompiled_test PRIVATE GTest::gtest gpufl_flags)
+    target_compile_options(gpufl_precompiled_test PRIVATE -fPIE) # as programs are
+  endif()
+endif()
+
+# gpufl_precompile(target room|test): lets it use the headers that are read once for all its kind.
+function(gpufl_precompile target kind)
+  if(GPUFL_SANITIZE)
+    target_precompile_headers(${target} REUSE_FROM gpufl_precompiled_${kind})
+  endif()
+endfunction()
+
 # What `./dev run` and `./dev bench` build.
 add_custom_target(gpufl_programs)
 add_custom_target(gpufl_benchmarks)
 
-# gpufl_room(name SOURCES ... [DEPS ...]): one room of src/ as the static library gpufl_<name>.
+# gpufl_room(name SOURCES ... [DEPS ...] [HOT]): one room of src/ as the static library gpufl_<name>.
+# HOT: tests spend their time in it, so it is optimised also where sanitizers leave the rest as it is.
 function(gpufl_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;DEPS")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "HOT" "" "SOURCES;DEPS")
   add_library(gpufl_${name} STATIC ${ARG_SOURCES})
   target_include_directories(gpufl_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(gpufl_${name} PUBLIC ${ARG_DEPS} PRIVATE gpufl_flags)
+  if(ARG_HOT AND GPUFL_SANITIZE)
+    target_compile_options(gpufl_${name} PRIVATE -O1)  # for which no precompiled header is made
+  else()
+    gpufl_precompile(gpufl_${name} room)
+  endif()
 endfunction()
 
 # gpufl_program(name SOURCES ... [DEPS ...]): one installed program, bin/<name>. Its target is
@@ -103,6 +148,7 @@ function(gpufl_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest_main gpufl_flags)
+  gpufl_precompile(${name} test)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
                                           RUN_SERIAL ${ARG_SERIAL})
@@ -155,8 +201,11 @@ function(gpufl_fuzzer name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzzers)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} gpufl_flags)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  # What -fsanitize=fuzzer-no-link turns on; with that itself no precompiled header would fit.
   foreach(target IN LISTS name ARG_DEPS)
-    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+    target_compile_options(
+      ${target} PRIVATE
+      -fsanitize-coverage=inline-8bit-counters,indirect-calls,trace-cmp,pc-table,stack-depth)
   endforeach()
   add_custom_command(
     TARGET ${name} POST_BUILD
