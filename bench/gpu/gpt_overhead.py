@@ -1,106 +1,82 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What Trace costs a small GPT in PyTorch: groups of steps in one process alternate between nothing,
-bare CUPTI, Trace and Trace with stacks, native and Python. Then one longer session tells the size of
-the log, and one with stacks how many launches lead back to the model's own lines. About 90 seconds.
+"""What Trace costs a small GPT in PyTorch: processes take turns step by step (gpt_turns.py) with
+nothing, bare CUPTI, Trace, and Trace with stacks, native and Python. Then one longer session tells the
+size of the log, and one with stacks how many launches lead back to the model's own lines.
 
-gpt_overhead.py [--json FILE]
+gpt_overhead.py [--sets N] [--seconds S] [--json FILE]
 """
 
 import argparse
-import contextlib
 import pathlib
 import shutil
-import statistics
 import tempfile
 
-import gpt_rounds
+import gpt_turns
 import torch_session
 
-ROUNDS = 20
-WARM_STEPS = 20  # of the process
+WARM_STEPS = 20  # of the longer sessions' process
 LOG_STEPS = 100
 
 
-class Groups:
-    """Runs groups of steps under a mode; keeps the account of every session."""
+def bare(folder):
+    return torch_session.Bare()
+
+
+MODES = [
+    gpt_turns.Mode("off"),
+    gpt_turns.Mode("bare CUPTI", during=bare),
+    gpt_turns.Mode("bare CUPTI again", during=bare),
+    gpt_turns.Mode("Trace", during=gpt_turns.traced),
+    gpt_turns.Mode("Trace with stacks", during=lambda folder: gpt_turns.traced(folder, stacks=True)),
+]
+
+
+def measure_ratios(sets, report):
+    sets.report_steps(report)
+    both = ("bare CUPTI", "bare CUPTI again")
+    report.ratio("A/A, bare CUPTI", sets.ratios(both[1], both[0]))
+    report.ratio("Trace / bare CUPTI", sets.ratios("Trace", *both), ("<=", 1.03))
+    report.ratio("Trace / bare CUPTI, means of all turns", sets.mean_ratios("Trace", *both))
+    report.ratio(
+        "Trace with stacks / Trace", sets.ratios("Trace with stacks", "Trace"), ("<=", 1.40)
+    )
+    report.ratio("Trace / off", sets.ratios("Trace", "off"))
+    report.ratio("bare CUPTI / off", sets.ratios("bare CUPTI", "off"))
+
+
+class LongSessions:
+    """Sessions of LOG_STEPS steps each, in this process."""
 
     def __init__(self, torch, training, folder):
         self.torch, self.training, self.folder = torch, training, folder
         self.inexact = []
-        self.steps(WARM_STEPS)
-        self.threads = gpt_rounds.OwnThreads()
+        gpt_turns.step_costs(torch, training, WARM_STEPS)
 
-    def steps(self, count):
-        return gpt_rounds.step_costs(self.torch, self.training, count)
-
-    @contextlib.contextmanager
-    def mode(self, name):
-        if name == "off":
-            yield
-        elif name == "bare":
-            with torch_session.Bare():
-                yield
-        else:
-            logs = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
-            with torch_session.Session(logs, stacks=name == "stacks"):
-                yield
-            _, error = torch_session.read_figures(logs)
-            if error is not None:
-                self.inexact.append(error)
-            shutil.rmtree(logs)
-
-    def costs(self, name):
-        with self.mode(name):
-            return gpt_rounds.group_costs(self.torch, self.training, self.threads)
+    def figures(self, stacks):
+        logs = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        with torch_session.Session(logs, stacks=stacks):
+            gpt_turns.step_costs(self.torch, self.training, LOG_STEPS)
+        figures, error = torch_session.read_figures(logs, gpt_turns.MODEL_FILE)
+        if error is not None:
+            self.inexact.append(error)
+        if figures.kernels == 0:
+            torch_session.cannot_run("no kernel was recorded")
+        shutil.rmtree(logs)
+        return figures
 
 
-def measure_ratios(groups, report):
-    order = ("off", "bare", "trace", "bare", "trace", "stacks", "trace", "bare", "off")
-    rounds = gpt_rounds.Rounds(order, groups.costs, ROUNDS)
-    rounds.report_steps(
-        report,
-        ("off", 0, 8),
-        ("bare CUPTI", 1, 3, 7),
-        ("Trace", 2, 4, 6),
-        ("Trace with stacks", 5),
-    )
-    report.ratio("A/A, off", rounds.ratios([8], [0]))
-    report.ratio("A/A, bare CUPTI", rounds.ratios([3], [1]))
-    pairs = ((2, 1), (4, 3), (6, 7))
-    report.ratio("Trace / bare CUPTI", rounds.pair_ratios(*pairs), ("<=", 1.03))
-    means = rounds.pair_ratios(*pairs, of=statistics.mean)
-    report.ratio("Trace / bare CUPTI, means of all steps", means)
-    report.ratio("Trace with stacks / Trace", rounds.ratios([5], [4, 6]), ("<=", 1.40))
-    report.ratio("Trace / off", rounds.ratios([2, 4, 6], [0, 8]))
-    report.ratio("bare CUPTI / off", rounds.ratios([1, 3, 7], [0, 8]))
-
-
-def log_figures(groups, stacks):
-    """Of a session of LOG_STEPS steps."""
-    logs = pathlib.Path(tempfile.mkdtemp(dir=groups.folder))
-    with torch_session.Session(logs, stacks=stacks):
-        groups.steps(LOG_STEPS)
-    figures, error = torch_session.read_figures(logs, gpt_rounds.MODEL_FILE)
-    if error is not None:
-        groups.inexact.append(error)
-    if figures.kernels == 0:
-        torch_session.cannot_run("no kernel was recorded")
-    shutil.rmtree(logs)
-    return figures
-
-
-def measure_logs(groups, report):
-    plain = log_figures(groups, stacks=False)
+def measure_logs(sessions, report):
+    plain = sessions.figures(stacks=False)
     report.note("launches_a_step", round(plain.kernels / LOG_STEPS))
     report.value("log, sealed", plain.sealed_bytes / plain.kernels, "B a kernel", ("<=", 7))
     report.value("log, raw", plain.raw_bytes / plain.kernels, "B a kernel", ("<=", 26))
-    threaded = log_figures(groups, stacks=True)
+    threaded = sessions.figures(stacks=True)
     report.value("log with stacks, sealed", threaded.sealed_bytes / threaded.kernels, "B a kernel")
     # Autograd's own threads run no Python: their launches are told at the line of the thread that
     # waits for them. The backward pass can be had on the calling thread, too.
-    with groups.torch.autograd.set_multithreading_enabled(False):
-        alone = log_figures(groups, stacks=True)
+    with sessions.torch.autograd.set_multithreading_enabled(False):
+        alone = sessions.figures(stacks=True)
     for name, figures in (("one thread", alone), ("autograd's threads too", threaded)):
         own = 100 * figures.at_user_line / figures.kernels
         told = own + 100 * figures.at_inherited_line / figures.kernels
@@ -113,21 +89,25 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--json")
+    parser.add_argument("--sets", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=150, help="of all sets, with their starts")
     arguments = parser.parse_args()
-    torch = torch_session.require_torch_gpu()
+    torch = gpt_turns.prepare_forks()
+    report = torch_session.Report("gpt_overhead", arguments.json)
+    report.note("torch", torch.__version__)
+    sets = gpt_turns.Sets(MODES, arguments.sets, arguments.seconds)
+    measure_ratios(sets, report)
+
     import gpt_model
 
-    report = torch_session.Report("gpt_overhead", arguments.json)
     report.note("gpu", torch.cuda.get_device_name(0))
-    report.note("torch", torch.__version__)
-    report.note("steps_a_group", gpt_rounds.STEPS)
     with tempfile.TemporaryDirectory(prefix="gpufl-gpt-") as folder:
-        groups = Groups(torch, gpt_model.Training(), folder)
-        measure_ratios(groups, report)
-        measure_logs(groups, report)
-        for error in groups.inexact[:3]:
-            print(f"not exact: {error}", flush=True)
-        report.value("sessions whose ledger is not exact", len(groups.inexact), "sessions", ("<=", 0))
+        sessions = LongSessions(torch, gpt_model.Training(), folder)
+        measure_logs(sessions, report)
+    for error in sessions.inexact:
+        print(f"not exact: {error}", flush=True)
+    inexact = len(sessions.inexact) + sets.failed
+    report.value("sessions whose ledger is not exact", inexact, "sessions", ("<=", 0))
     return report.finish()
 
 

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps of the small GPT under several modes, one against the other on a machine that others use too.
+
+A set is one warm process of each mode; its processes take turns step by step, on one core at a time:
+what else the machine does there, it does to all of them. A set says one ratio of two modes, the
+middle one of its turns. In one process modes could change only with a session, ten steps or more
+apart, and on a shared machine a core is not the same for so long.
+"""
+
+import contextlib
+import dataclasses
+import gc
+import math
+import multiprocessing
+import os
+import random
+import statistics
+import tempfile
+import time
+import typing
+
+import torch_session
+
+WARM_STEPS = 15  # of a process
+WARM_TURNS = 2  # of a set, not counted
+MIN_TURNS = 16  # in a set, however long it took to start
+MODEL_FILE = "gpt_model.py"
+QUANTILES = (0, 10, 25, 50, 75, 90, 100)
+
+
+def step_costs(torch, training, count):
+    """Milliseconds of each step, which is waited for."""
+    costs = []
+    for _ in range(count):
+        start = time.perf_counter()
+        training.step()
+        torch.cuda.synchronize()
+        costs.append((time.perf_counter() - start) * 1e3)
+    return costs
+
+
+def nothing(folder):
+    return contextlib.nullcontext()
+
+
+@dataclasses.dataclass(frozen=True)
+class Mode:
+    """What a process does beside its steps. It gives up by ending with 2 (cannot_run)."""
+
+    name: str
+    environment: dict[str, str] = dataclasses.field(default_factory=dict)  # before CUDA is touched
+    # Contexts, given a folder: around steps before its turns, and around the turns.
+    before: typing.Callable = nothing
+    during: typing.Callable = nothing
+
+
+@contextlib.contextmanager
+def traced(folder, stacks=False):
+    """A session of Trace, whose ledger must be exact."""
+    logs = tempfile.mkdtemp(dir=folder)
+    with torch_session.Session(logs, stacks):
+        yield
+    _, error = torch_session.read_figures(logs)
+    if error is not None:
+        torch_session.cannot_run(f"the ledger is not exact: {error}")
+
+
+def prepare_forks():
+    """torch, in a process that does not touch CUDA: its forks may."""
+    os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
+    torch = torch_session.require_torch_gpu()
+    # Imports what optimizers need, which takes longer than anything else that a process starts with.
+    torch.optim.AdamW([torch.nn.Parameter(torch.zeros(1))])
+    return torch
+
+
+def work(mode, folder, connection):
+    """One process of a set: answers a core with the milliseconds of a step on it."""
+    os.environ.update(mode.environment)
+    import gpt_model
+    import torch
+
+    with torch.device("cuda"):  # which is quicker at random numbers
+        training = gpt_model.Training()
+    with mode.before(folder):
+        step_costs(torch, training, WARM_STEPS)
+    # Python's collections would fall into the steps of some and not of others.
+    gc.collect()
+    gc.disable()
+    own_tasks = {int(task) for task in os.listdir("/proc/self/task")}
+    with mode.during(folder):
+        step_costs(torch, training, 1)
+        connection.send("ready")
+        while (core := connection.recv()) is not None:
+            pin(own_tasks, {core})
+            connection.send(step_costs(torch, training, 1)[0])
+
+
+def pin(tasks, cores):
+    """The program's threads; a recorder's own, which come later, go where they like."""
+    for task in tasks:
+        with contextlib.suppress(ProcessLookupError):
+            os.sched_setaffinity(task, cores)
+
+
+class Worker:
+    def __init__(self, mode, folder):
+        # A fork of a process that has torch in memory: quick to start, and all of a set lie at the
+        # same addresses.
+        context = multiprocessing.get_context("fork")
+        self.mode = mode
+        self.connection, other = context.Pipe()
+        self.process = context.Process(target=work, args=(mode, folder, other))
+        self.process.start()
+        other.close()
+
+    def answer(self):
+        try:
+            return self.connection.recv()
+        except EOFError:
+            torch_session.cannot_run(f"the process '{self.mode.name}' is gone")
+
+    def step(self, core):
+        self.connection.send(core)
+        return self.answer()
+
+    def end(self):
+        """Whether it ended well."""
+        self.connection.send(None)
+        self.process.join()
+        return self.process.exitcode == 0
+
+
+class Sets:
+    """Runs `count` sets of processes, one of each mode, in about so many seconds."""
+
+    def __init__(self, modes, count, seconds):
+        self.names = [mode.name for mode in modes]
+        self.failed = 0  # processes that did not end well
+        self.turns = []  # by set; of every turn the milliseconds of a step, by mode
+        self.cores = sorted(os.sched_getaffinity(0))
+        self.chance = random.Random(0)
+        begin = time.monotonic()
+        ending_s = 0.0  # of the set before
+        with tempfile.TemporaryDirectory(prefix="gpufl-gpt-") as folder:
+            for number in range(1, count + 1):
+                start = time.monotonic()
+                workers = [Worker(mode, folder) for mode in modes]
+                for worker in workers:
+                    worker.answer()
+                ready = time.monotonic()
+                turns = self.take_turns(workers, begin + seconds * number / count - ending_s)
+                measured = time.monotonic()
+                self.failed += sum(not worker.end() for worker in workers)
+                ending_s = time.monotonic() - measured
+                self.turns.append(turns)
+                print(
+                    f"set {number} of {count}: {len(turns)} turns; {ready - start:.1f} s to start,"
+                    f" {measured - ready:.1f} s of turns, {ending_s:.1f} s to end",
+                    flush=True,
+                )
+                for name, costs in zip(self.names, zip(*turns)):
+                    print(f"  {name:<12} {quantiles(costs)} ms", flush=True)
+
+    def take_turns(self, workers, until):
+        """The order is left to chance: who comes first to a core finds it cold, and the middle of
+        turns in a few fixed orders favours some modes."""
+        turns = []
+        while len(turns) < WARM_TURNS + MIN_TURNS or time.monotonic() < until:
+            core = self.chance.choice(self.cores)
+            costs = [0.0] * len(workers)
+            for at in self.chance.sample(range(len(workers)), len(workers)):
+                costs[at] = workers[at].step(core)
+            turns.append(costs)
+        return turns[WARM_TURNS:]
+
+    def ratios(self, subject, *baselines, middle=statistics.median):
+        """Of each set one. Noise comes on top of a step, so the middle is taken beside each baseline
+        for itself: beside the mean of two, which noise hits twice as often, a subject would look
+        too good."""
+
+        def ratio(turns):
+            at, others = self.names.index(subject), map(self.names.index, baselines)
+            middles = [middle([math.log(t[at] / t[one]) for t in turns]) for one in others]
+            return math.exp(statistics.fmean(middles))
+
+        return [ratio(turns) for turns in self.turns]
+
+    def mean_ratios(self, subject, *baselines):
+        """The same of the means of all turns, which noise reaches."""
+        return self.ratios(subject, *baselines, middle=statistics.fmean)
+
+    def report_steps(self, report):
+        report.note("quantiles of a process's steps, ms", QUANTILES)
+        for at, name in enumerate(self.names):
+            middles = [statistics.median(t[at] for t in turns) for turns in self.turns]
+            report.value(f"step, {name}", statistics.median(middles), "ms")
+            for number, turns in enumerate(self.turns, 1):
+                report.note(f"set {number} {name}", quantiles([t[at] for t in turns]))
+
+
+def quantiles(costs):
+    ordered = sorted(costs)
+    return " ".join(f"{ordered[round((len(ordered) - 1) * q / 100)]:.3f}" for q in QUANTILES)
