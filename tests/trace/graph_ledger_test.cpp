@@ -213,11 +213,25 @@ class BadTimes : public Graphs, public testing::WithParamInterface<Fault> {
   // Launches are so far apart that another's time is more than a clock's inaccuracy.
   static constexpr int64_t kBetweenNs = 20'000;
 
-  static void pass_time() {
+  void pass_time() {
     const int64_t until_ns = base::monotonic_ns() + kBetweenNs;
     while (base::monotonic_ns() < until_ns) {
     }
+    // A time before the call is another kernel's, unless the machine let nothing run for so long.
+    constexpr int64_t kBeforeCallNs = 1'000'000;
+    const int64_t now_ns = base::monotonic_ns();
+    const bool is_late = last_ns_ != 0 && now_ns - last_ns_ > kBeforeCallNs - 100'000;
+    if (is_late && GetParam().how == BadTime::BeforeCall) ++possible_;
+    last_ns_ = now_ns;
   }
+  void expect_found(uint64_t bad, uint64_t found) const {
+    EXPECT_LE(found, bad);
+    EXPECT_GE(found + possible_, bad);
+  }
+
+ private:
+  int64_t last_ns_ = 0;
+  uint64_t possible_ = 0;  // bad times that may be right
 };
 
 INSTANTIATE_TEST_SUITE_P(
@@ -244,8 +258,9 @@ TEST_P(BadTimes, OfNodesOfGraphs) {
     if (i % 1'000 == 0) drain();
   }
   const format::Ledger ledger = finish();
-  EXPECT_EQ(ledger.impossible_times, uint64_t{kBad});
-  EXPECT_EQ(rows(Kind::Kernel).size(), size_t{3 * kGood + 2 * kBad});
+  expect_found(kBad, ledger.impossible_times.value_or(0));
+  EXPECT_EQ(rows(Kind::Kernel).size() + ledger.impossible_times.value_or(0),
+            size_t{3 * (kGood + kBad)});
   EXPECT_EQ(ledger.graph_kernels_missing, 0u);
   EXPECT_FALSE(ledger.is_complete());
 }
@@ -260,8 +275,8 @@ TEST_P(BadTimes, OfKernels) {
     if (i % 1'000 == 0) drain();
   }
   const format::Ledger ledger = finish();
-  EXPECT_EQ(ledger.impossible_times, uint64_t{kBad - 4});
-  EXPECT_EQ(rows(Kind::Kernel).size(), size_t{kBad + 4});
+  expect_found(kBad - 4, ledger.impossible_times.value_or(0));
+  EXPECT_EQ(rows(Kind::Kernel).size() + ledger.impossible_times.value_or(0), size_t{2 * kBad});
   EXPECT_EQ(ledger.launches_missing, 0u);
 }
 

@@ -11,8 +11,8 @@
 // The Trace engine on NVIDIA: CUPTI's activity records, decoded on the collector's thread. One at a
 // time in a process. After stop() the last drain() reads what is left and then gives CUPTI up
 // entirely (cuptiFinalize), so that the program runs at its old speed; only where nobody else can
-// be using the same CUPTI: it accepted our subscription, which excludes every other, and our records
-// still came to us.
+// be using the same CUPTI: it accepted our subscription, which excludes every other, and our
+// records still came to us.
 namespace gpufl::backend {
 
 // Whether a tracer that starts now should wait for the program to initialise CUDA, and only then
