@@ -144,12 +144,25 @@ def test_arguments_that_cannot_be(wrong):
         ({"flows": [(1,)]}, ValueError, r"flows has \(1,\): each is two ids"),
         ({"flows": [3]}, ValueError, "flows has 3: each is two ids"),
         ({"flows": [(1, "x")]}, TypeError, "flows has 'x', which is no id"),
+        ({"flows": [(1, 5000)]}, ValueError, "flows has 5000: ids of events are 0 to 1023"),
+        ({"flows": [(-1, 2)]}, ValueError, "flows has -1: ids of events are 0 to 1023"),
         ({"waits": [2.0]}, TypeError, "waits has 2.0, which is no id"),
+        ({"waits": [True]}, TypeError, "waits has True, which is no id"),
+        ({"waits": [-3]}, ValueError, "waits has -3: ids of events are 0 to 1023"),
+        ({"waits": [1024]}, ValueError, "waits has 1024: ids"),
+        ({"waits": [1 << 70]}, ValueError, "waits has 1180591620717411303424: ids"),
+        ({"kernel": 5}, TypeError, "kernel 5 is no text"),
     ],
 )
 def test_arguments_of_another_kind(wrong, kind, said):
     with pytest.raises(kind, match=said):
         ws.Profiler(2, 2, device="cpu", **wrong)
+
+
+def test_the_first_and_the_last_id_are_ids():
+    last = np.uint64(1023)
+    names = ws.Profiler(2, 2, device="cpu", waits=[0, last], flows=[(last, 0)]).names
+    assert (names.waits, names.flows) == ([0, 1023], [(1023, 0)])
 
 
 def test_numbers_of_decode_that_cannot_be():

@@ -189,6 +189,11 @@ def test_a_picture_of_what_is_not_there(dump, tmp_path, capsys):
     said = capsys.readouterr().err
     assert f"nothing was recorded from {10**12} ns on to {10**13} ns: these blocks go from" in said
     assert run("decode", dump, "--svg", picture, "--from-ns", 10**12) == 64
+    capsys.readouterr()
+    empty = tmp_path / "empty.bin"
+    ws.Profiler(2, 2, device="cpu").save(empty)
+    assert run("decode", empty, "--svg", picture) == 64
+    assert "the capture has no record to draw: launch the kernel" in capsys.readouterr().err
     assert not picture.exists()
 
 

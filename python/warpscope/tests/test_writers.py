@@ -7,6 +7,7 @@ import sys
 import xml.etree.ElementTree
 
 import fake_kernel
+import numpy as np
 import pytest
 
 import warpscope as ws
@@ -192,9 +193,48 @@ def test_svg_is_bounded_and_escaped(tmp_path):
     assert (tmp_path / "a.svg").stat().st_size < 1_000_000
 
 
-def test_svg_of_nothing(tmp_path):
-    ws.TraceResult(0, 0).to_svg(tmp_path / "a.svg")
-    assert read_svg(tmp_path / "a.svg")[1] == []
+def picture_error(result, path, *arguments):
+    with pytest.raises(ValueError) as caught:
+        result.to_svg(path, *arguments)
+    assert not path.exists()
+    return str(caught.value)
+
+
+def test_svg_of_nothing_is_an_error(tmp_path):
+    path = tmp_path / "a.svg"
+    untouched = ws.Profiler(2, 2, device="cpu")
+    for empty in (
+        ws.TraceResult(0, 0),
+        ws.decode(np.zeros(0, np.uint64), warn=False),
+        ws.decode(untouched.words(), warn=False),
+    ):
+        assert "no record to draw: launch the kernel with its buffer" in picture_error(empty, path)
+
+
+def test_svg_of_blocks_without_a_record_names_one_that_has(result, tmp_path):
+    path = tmp_path / "a.svg"
+    said = picture_error(result, path, [])
+    assert said == "the chosen blocks (none) have no record to draw: choose others, such as block 3"
+
+
+def test_svg_of_a_gap_is_an_error(result, tmp_path):
+    path = tmp_path / "a.svg"
+    said = picture_error(result, path, [3, 4], 5_000, 6_000)
+    assert said == (
+        "nothing was recorded from 5000 ns on to 6000 ns: these blocks go from 1000 to "
+        "5000000000003 ns, with nothing between 3000 and 5000000000001 ns"
+    )
+    result.to_svg(path, [3, 4], 3_000, 6_000)  # at its edge something ends
+    assert {title.partition(":")[0] for title, _ in read_svg(path)[1]} == {"outer", "inner"}
+
+
+def test_svg_has_a_range_of_no_length_at_the_end(tmp_path):
+    spans = [ws.Span(0, 0, 0, 0, 100), ws.Span(0, 0, 1, 100, 0)]
+    ws.TraceResult(1, 1, spans, event_names=["a", "b"]).to_svg(tmp_path / "a.svg")
+    assert [title for title, _ in read_svg(tmp_path / "a.svg")[1]] == [
+        "a: 100 ns at 0 ns",
+        "b: 0 ns at 100 ns",
+    ]
 
 
 def test_importing_brings_numpy_alone():

@@ -27,6 +27,8 @@ from ._side import (
     Names,
     NamesById,
     Window,
+    event_id,
+    flow,
     make_side_block,
     names_by_id,
 )
@@ -41,18 +43,6 @@ def _check_launch_id(launch_id: int) -> None:
         raise TypeError(f"launch_id {launch_id!r} is no integer")
     if not 0 <= launch_id < 1 << 64:
         raise ValueError(f"launch_id {launch_id} is not a number of 64 bits, from 0")
-
-
-def _event_id(what: str, value: Any) -> int:
-    if not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{what} has {value!r}, which is no id of an event")
-    return int(value)
-
-
-def _flow(flow: Any) -> tuple[int, int]:
-    if not isinstance(flow, (tuple, list)) or len(flow) != 2:
-        raise ValueError(f"flows has {flow!r}: each is two ids of events, from which to which")
-    return _event_id("flows", flow[0]), _event_id("flows", flow[1])
 
 
 class Capture(ctypes.Structure):
@@ -143,6 +133,8 @@ class Profiler:
                 f"event_cost_ns {event_cost_ns} is not from 0 to {MAX_EVENT_COST_PS // 1000}"
             )
         _check_launch_id(launch_id)
+        if not isinstance(kernel, str):
+            raise TypeError(f"kernel {kernel!r} is no text: it is the kernel's name")
         if stride * max_records_per_lane > _MAX_WORDS:
             raise ValueError(
                 f"{stride} lanes of {max_records_per_lane} records are more than a terabyte: lower "
@@ -156,8 +148,8 @@ class Profiler:
             kernel,
             names_by_id(event_names),
             names_by_id(group_names),
-            [_event_id("waits", event) for event in waits],
-            [_flow(flow) for flow in flows],
+            [event_id("waits", event) for event in waits],
+            [flow(entry) for entry in flows],
         )
         self._layout = Layout(
             num_blocks,

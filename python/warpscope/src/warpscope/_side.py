@@ -77,10 +77,25 @@ class Names:
             elif member == "groups":
                 names.groups = _texts(value, MAX_LANES)
             elif member == "waits":
-                names.waits = [_event(entry) for entry in _of_type(list, value)]
+                names.waits = [event_id(member, entry) for entry in _integers(value)]
             elif member == "flows":
-                names.flows = [_flow(entry) for entry in _of_type(list, value)]
+                names.flows = [flow(_integers(entry)) for entry in _of_type(list, value)]
         return names
+
+
+def event_id(what: str, value: Any) -> int:
+    """An id that records can have; TypeError or ValueError when it is none."""
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
+        raise TypeError(f"{what} has {value!r}, which is no id of an event")
+    if not 0 <= value < MAX_EVENTS:
+        raise ValueError(f"{what} has {value}: ids of events are 0 to {MAX_EVENTS - 1}")
+    return int(value)
+
+
+def flow(value: Any) -> tuple[int, int]:
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise ValueError(f"flows has {value!r}: each is two ids of events, from which to which")
+    return event_id("flows", value[0]), event_id("flows", value[1])
 
 
 class _Members(list[Any]):
@@ -124,13 +139,8 @@ def _below(end: int, number: int) -> int:
     return number
 
 
-def _event(value: Any) -> int:
-    return _below(MAX_EVENTS, _of_type(int, value))
-
-
-def _flow(value: Any) -> tuple[int, int]:
-    ends, waits = _of_type(list, value)
-    return _event(ends), _event(waits)
+def _integers(value: Any) -> list[int]:
+    return [_of_type(int, entry) for entry in _of_type(list, value)]
 
 
 def _texts(value: Any, end: int) -> dict[int, str]:

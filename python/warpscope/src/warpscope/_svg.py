@@ -65,26 +65,31 @@ class _Picture:
             there = f"{len(recorded)} blocks, {recorded[0]} to {recorded[-1]}" if recorded else "none"
             raise ValueError(f"block {missing[0]} is not in the capture, which has {there}")
         self.lines = list(lines(result, wanted, apart=True))
-        edges = [
-            time
-            for line in self.lines
-            for time in (
-                *(edge for span in line.spans for edge in (span.begin_ns, span.end_ns)),
-                *(instant.ts_ns for instant in line.instants),
-            )
+        times = [
+            *((span.begin_ns, span.end_ns) for line in self.lines for span in line.spans),
+            *((mark.ts_ns, mark.ts_ns) for line in self.lines for mark in line.instants),
         ]
-        self.start_ns = start_ns if start_ns is not None else min(edges, default=0)
-        end = end_ns if end_ns is not None else max(edges, default=0)
+        if not times:
+            raise ValueError(_nothing_recorded(result, wanted))
+        first, last = min(begin for begin, _ in times), max(end for _, end in times)
+        self.start_ns = start_ns if start_ns is not None else first
         if end_ns is not None and end_ns <= self.start_ns:
             raise ValueError(f"a picture that ends at {end_ns} ns begins before {self.start_ns} ns")
-        self.end_ns = max(end, self.start_ns + 1)
-        if edges and (self.start_ns > max(edges) or self.end_ns < min(edges)):
+        self.end_ns = max(end_ns if end_ns is not None else last, self.start_ns + 1)
+        if not any(self.shows(begin, end) for begin, end in times):
+            before = max((end for _, end in times if end < self.start_ns), default=None)
+            after = min((begin for begin, _ in times if begin > self.start_ns), default=None)
+            gap = f", with nothing between {before} and {after} ns"
             raise ValueError(
                 f"nothing was recorded from {self.start_ns} ns on"
                 + (f" to {end_ns} ns" if end_ns is not None else "")
-                + f": these blocks go from {min(edges)} to {max(edges)} ns"
+                + f": these blocks go from {first} to {last} ns"
+                + (gap if before is not None and after is not None else "")
             )
         self.events: set[int] = set()
+
+    def shows(self, begin_ns: int, end_ns: int) -> bool:
+        return begin_ns <= self.end_ns and end_ns >= self.start_ns
 
     def x(self, ns: float) -> float:
         room = _WIDTH - _LABELS - _MARGIN
@@ -132,7 +137,7 @@ class _Picture:
                 around.pop()
             depth = min(len(around), (_ROW // 2 - 1) // _NESTED)
             around.append(span)
-            if span.begin_ns >= self.end_ns or span.end_ns < self.start_ns:
+            if not self.shows(span.begin_ns, span.end_ns):
                 continue
             left = self.x(max(span.begin_ns, self.start_ns))
             width = self.x(min(span.end_ns, self.end_ns)) - left
@@ -144,7 +149,7 @@ class _Picture:
                 width = _SMALLEST
             yield from self.bar(span, left, width, y + depth * _NESTED, _ROW - 2 * depth * _NESTED)
         for instant in line.instants:
-            if self.start_ns <= instant.ts_ns <= self.end_ns:
+            if self.shows(instant.ts_ns, instant.ts_ns):
                 at = self.x(instant.ts_ns)
                 name = _text(self.result.event_name(instant.event_id))
                 yield (
@@ -205,6 +210,21 @@ class _Picture:
             + colors(1)
             + "}"
         )
+
+
+def _nothing_recorded(result: TraceResult, blocks: list[int]) -> str:
+    rows = (result.spans_array(), result.unmatched_array(), result.instants_array())
+    recorded = sorted({block for part in rows for block in np.unique(part["block"]).tolist()})
+    if recorded:
+        named = ", ".join(map(str, blocks[:DEFAULT_BLOCKS])) or "none"
+        return (
+            f"the chosen blocks ({named}{', …' if len(blocks) > DEFAULT_BLOCKS else ''}) have no "
+            f"record to draw: choose others, such as block {recorded[0]}"
+        )
+    return (
+        "the capture has no record to draw: launch the kernel with its buffer, and read it when the "
+        "kernel has ended"
+    )
 
 
 def _round_step(wanted: float) -> int:
