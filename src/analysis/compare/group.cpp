@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <system_error>
 #include <tuple>
 
@@ -12,6 +13,7 @@
 #include "analysis/compare/change.hpp"
 #include "analysis/compare/repeat_builder.hpp"
 #include "analysis/iterations.hpp"
+#include "analysis/missing.hpp"
 #include "analysis/session_copies.hpp"
 #include "format/session_reader.hpp"
 
@@ -69,11 +71,19 @@ struct Cut {
   std::string how;
 };
 
-Cut cut_between_iterations(const SessionData& session) {
-  const auto iterations = find_iterations(session, {});
-  if (!iterations || iterations->list.size() < 2 + iterations->warmups) return {};
-  const std::span list = std::span(iterations->list).subspan(iterations->warmups);
-  const size_t count = 2 * std::min(kPartsOfHalf, list.size() / 2);
+// Of those that have enough parts for a proof, the number that leaves the fewest iterations out;
+// of several such the largest.
+size_t parts_of_half(size_t iterations) {
+  size_t best = std::min(kPartsOfHalf, iterations / 2);
+  for (size_t parts = best; parts >= kMinRepeats; --parts) {
+    if (iterations % (2 * parts) < iterations % (2 * best)) best = parts;
+  }
+  return best;
+}
+
+Cut cut_between(const Iterations& iterations) {
+  const std::span list = std::span(iterations.list).subspan(iterations.warmups);
+  const size_t count = 2 * parts_of_half(list.size());
   const size_t each = list.size() / count;
   // What does not fit is left out at the beginning, where programs warm up.
   const size_t left_out = list.size() % count;
@@ -83,10 +93,9 @@ Cut cut_between_iterations(const SessionData& session) {
     const int64_t end = next < list.size() ? list[next].span.start : list.back().span.end;
     cut.parts.push_back({list[first].span.start, end});
   }
-  cut.how =
-      fmt::format("Cut between iterations ({}{}), {} to a part", to_string(iterations->source),
-                  iterations->label.empty() ? "" : ": " + iterations->label, each);
-  if (const size_t skipped = iterations->warmups + left_out; skipped > 0) {
+  cut.how = fmt::format("Cut between iterations ({}{}), {} to a part", to_string(iterations.source),
+                        iterations.label.empty() ? "" : ": " + iterations.label, each);
+  if (const size_t skipped = iterations.warmups + left_out; skipped > 0) {
     cut.how += fmt::format("; the first {} left out",
                            skipped == 1 ? "is" : fmt::format("{} are", skipped));
   }
@@ -94,20 +103,39 @@ Cut cut_between_iterations(const SessionData& session) {
   return cut;
 }
 
-Cut cut_into_equal_times(const SessionData& session) {
+base::Result<Cut> cut_into_equal_times(const SessionData& session, std::string_view why) {
   constexpr int64_t kParts = 2 * kPartsOfHalf;
   const Kernels& kernels = session.tables.kernels;
-  if (kernels.rows() < static_cast<size_t>(kParts)) return {};
+  if (kernels.rows() < static_cast<size_t>(kParts)) {
+    return base::Status(
+        base::Code::InvalidArgument,
+        records_gpu_work(session)
+            ? fmt::format("it cannot be cut into halves: {}, and fewer than {} kernels are too few "
+                          "to be cut by time",
+                          why, kParts)
+            : fmt::format("it cannot be cut into halves: {}, and {}", why,
+                          missing_gpu_work(session.summary).reason));
+  }
   const int64_t first = kernels.start.front();
   const int64_t step = (kernels.start.back() - first) / kParts + 1;
   Cut cut;
   for (int64_t part = 0; part < kParts; ++part) {
     cut.parts.push_back({first + part * step, first + (part + 1) * step});
   }
-  cut.how =
-      "Cut into equal times, because no iterations were found: where the program does "
-      "different things one after the other, its halves differ.";
+  cut.how = fmt::format(
+      "Cut into equal times, because {}: where the program does different things one after the "
+      "other, its halves differ.",
+      why);
   return cut;
+}
+
+base::Result<Cut> cut_of(const SessionData& session) {
+  const auto iterations = find_iterations(session, {});
+  if (!iterations) return cut_into_equal_times(session, "no iterations were found");
+  if (iterations->list.size() < 2 + iterations->warmups) {
+    return cut_into_equal_times(session, "fewer than two iterations are left after warming up");
+  }
+  return cut_between(*iterations);
 }
 
 }  // namespace
@@ -147,19 +175,15 @@ Group load_group(std::string label, std::span<const fs::path> paths, const LoadO
 }
 
 base::Result<std::pair<Group, Group>> halves_of(const SessionData& session) {
-  Cut cut = cut_between_iterations(session);
-  if (cut.parts.empty()) cut = cut_into_equal_times(session);
-  const std::vector<Interval>& parts = cut.parts;
-  if (parts.empty()) {
-    return base::Status(base::Code::InvalidArgument,
-                        "the session is too short to be cut into halves");
-  }
+  const base::Result<Cut> cut = cut_of(session);
+  if (!cut) return cut.status();
+  const std::vector<Interval>& parts = cut->parts;
   std::pair<Group, Group> halves;
   halves.first.label = "first half";
   halves.second.label = "second half";
   for (Group* half : {&halves.first, &halves.second}) {
     half->is_of_one_session = true;
-    half->parts = cut.how;
+    half->parts = cut->how;
   }
   for (size_t part = 0; part < parts.size(); ++part) {
     RepeatBuilder builder;

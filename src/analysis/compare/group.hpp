@@ -32,7 +32,8 @@ Group load_group(std::string label, std::span<const std::filesystem::path> paths
 
 // The two halves of a session, each cut into at most kPartsOfHalf repeats: between iterations where
 // it has any, however few, because times in between hold different parts of them; else into equal
-// times. Fails where there is nothing to cut.
+// times. Parts have equally many iterations: of ten and more, so many parts that the fewest are
+// left out, never more than nine. Fails where there is nothing to cut.
 inline constexpr size_t kPartsOfHalf = 10;
 base::Result<std::pair<Group, Group>> halves_of(const SessionData& session);
 

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
+#include "analysis/compare/change.hpp"
+#include "analysis/compare/comparison.hpp"
 #include "analysis/test_tables.hpp"
 #include "format/test_session.hpp"
 
@@ -82,11 +85,12 @@ TEST(LoadGroupTest, SaysWhatItCannotRead) {
   EXPECT_NE(group.problems[0].find("there is no session in it"), std::string::npos);
 }
 
-SessionData session_of_steps(int64_t steps) {
+// From step `slow` on its kernel takes twice as long.
+SessionData session_of_steps(int64_t steps, int64_t slow = INT64_MAX) {
   TestSession session;
   for (int64_t i = 0; i < steps; ++i) {
     const int64_t step = session.scope("step", i * 1000, 900);
-    session.kernel("gemm", i * 1000 + 100, 200, {.scope = step});
+    session.kernel("gemm", i * 1000 + 100, i < slow ? 100 : 200, {.scope = step});
     session.kernel("relu", i * 1000 + 400, 100, {.scope = step});
   }
   return session.finish();
@@ -97,11 +101,35 @@ TEST(HalvesTest, AreCutBetweenIterations) {
   ASSERT_TRUE(halves.is_ok());
   EXPECT_TRUE(halves->first.is_of_one_session);
   for (const Group* half : {&halves->first, &halves->second}) {
-    ASSERT_EQ(half->repeats.size(), kPartsOfHalf);
+    ASSERT_EQ(half->repeats.size(), 7u);
     for (const Repeat& part : half->repeats) {
-      EXPECT_EQ((*part.find(Key{}))[Metric::Count], 4);  // of two iterations
+      EXPECT_EQ((*part.find(Key{}))[Metric::Count], 6);  // of three iterations
     }
   }
+  EXPECT_EQ(halves->first.parts,
+            "Cut between iterations (scopes: step), 3 to a part; the first is left out.");
+}
+
+// What does not fill parts is never a whole half.
+TEST(HalvesTest, HoldNearlyAllIterations) {
+  for (int64_t steps = 10; steps < 130; ++steps) {
+    const auto halves = halves_of(session_of_steps(steps));
+    ASSERT_TRUE(halves.is_ok());
+    double kernels = 0;
+    for (const Group* half : {&halves->first, &halves->second}) {
+      EXPECT_GE(half->repeats.size(), kMinRepeats) << steps;
+      EXPECT_LE(half->repeats.size(), kPartsOfHalf) << steps;
+      for (const Repeat& part : half->repeats) kernels += *(*part.find(Key{}))[Metric::Count];
+    }
+    const double left_out = static_cast<double>(steps) - kernels / 2;
+    EXPECT_LE(left_out, std::min(9.0, 0.14 * static_cast<double>(steps))) << steps;
+  }
+}
+
+TEST(HalvesTest, OfStepsThatBecomeSlowerDiffer) {
+  const auto halves = halves_of(session_of_steps(39, 19));
+  ASSERT_TRUE(halves.is_ok());
+  EXPECT_TRUE(compare(halves->first, halves->second).has_difference());
 }
 
 TEST(HalvesTest, OfFewIterationsHaveFewerParts) {
@@ -139,10 +167,21 @@ TEST(HalvesTest, AreOfEqualTimeWhereNothingRepeats) {
   EXPECT_NE(halves->first.parts.find("equal times"), std::string::npos) << halves->first.parts;
 }
 
-TEST(HalvesTest, NeedSomethingToCut) {
-  TestSession session;
-  session.kernel("gemm", 0, 100);
-  EXPECT_FALSE(halves_of(session.finish()).is_ok());
+std::string why_not_cut(TestSession& session) {
+  return halves_of(session.finish()).status().message();
+}
+
+TEST(HalvesTest, SayWhyTheyCannotBeCut) {
+  TestSession few;
+  few.kernel("gemm", 0, 100);
+  EXPECT_EQ(why_not_cut(few),
+            "it cannot be cut into halves: no iterations were found, and fewer than 20 kernels are "
+            "too few to be cut by time");
+  TestSession monitor;
+  monitor.data.summary.header.engine = "Monitor";
+  EXPECT_EQ(why_not_cut(monitor),
+            "it cannot be cut into halves: no iterations were found, and the engine Monitor "
+            "records no GPU work");
 }
 
 }  // namespace
