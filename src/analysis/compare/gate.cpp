@@ -128,18 +128,31 @@ void collect(const Group& baseline, const Group& candidate, RuleResult& result) 
   }
 }
 
-// How many repeats a side would let it be told, in words.
-std::string advice(const Judgement& judgement, const Rule& rule) {
+// How many repeats a side would let it be told, should the estimate stay: until the interval is
+// below the limit, or above zero, whichever comes first.
+size_t repeats_needed(const Judgement& judgement, const Rule& rule) {
   const double estimate = std::log1p(judgement.change.estimate);
-  const double reach = std::log1p(judgement.change.high) - estimate;
   const double limit = std::log1p(rule.max_increase);
-  const double wanted = estimate < limit ? limit - estimate : estimate;
-  const size_t needed = repeats_for(
-      std::min(judgement.repeats_baseline, judgement.repeats_candidate), wanted / reach);
+  const size_t repeats = std::min(judgement.repeats_baseline, judgement.repeats_candidate);
+  size_t needed = SIZE_MAX;
+  if (estimate < limit) {
+    const double reach = std::log1p(judgement.change.high) - estimate;
+    needed = std::min(needed, repeats_for(repeats, (limit - estimate) / reach));
+  }
+  if (estimate > 0) {
+    const double reach = estimate - std::log1p(judgement.change.low);
+    needed = std::min(needed, repeats_for(repeats, estimate / reach));
+  }
+  return needed;
+}
+
+std::string advice(const Judgement& judgement, const Rule& rule) {
+  const size_t needed = repeats_needed(judgement, rule);
   if (needed > kMostRepeatsAdvised) {
     return fmt::format(
         "{:+.1f}% was measured, and more than {} repeats a side would be needed to tell that from "
-        "the limit; these pass with a limit from {} on. Raise the limit, or make the runs quieter "
+        "no change or from the limit; these pass with a limit from {} on. Raise the limit, or make "
+        "the runs quieter "
         "(locked clocks, an idle machine, longer runs)",
         judgement.change.estimate * 100, kMostRepeatsAdvised,
         percent(std::ceil(judgement.change.high * 1000 + 1) / 1000));

@@ -97,6 +97,23 @@ TEST(GateTest, NoiseThatHidesTheLimitCannotBeTold) {
   EXPECT_NE(result.rules[0].judgements[0].reason, "");
 }
 
+// More repeats prove first that it is slower, long before they tell it from the limit.
+TEST(GateTest, AdvisesTheFewestRepeatsThatTell) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10);
+  a.kernel("gemm", 100'000);
+  b.kernel("gemm", 100'000);
+  for (size_t i = 0; i < 10; ++i) {
+    const double value = i % 2 == 0 ? 92'000 : 108'000;
+    a.get().repeats[i].items[kernel_key("gemm")][Metric::Median] = value;
+    b.get().repeats[i].items[kernel_key("gemm")][Metric::Median] = value * 1.049;
+  }
+  const GateResult result = gate_of(a, b, kernel_rule("gemm", 0.05));
+  EXPECT_EQ(result.outcome, Outcome::CannotTell);
+  EXPECT_NE(result.rules[0].reason.find(" repeats a side would tell"), std::string::npos)
+      << result.rules[0].reason;
+}
+
 TEST(GateTest, TooFewRepeatsCannotBeTold) {
   GroupBuilder a("A", 10);
   GroupBuilder b("B", 4);
