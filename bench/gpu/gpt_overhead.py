@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What Trace costs a small GPT in PyTorch: processes take turns step by step (gpt_turns.py) with
+"""What Trace costs a small GPT in PyTorch: processes take turns (gpt_turns.py) with
 nothing, bare CUPTI, Trace, and Trace with stacks, native and Python. Then one longer session tells the
 size of the log, and one with stacks how many launches lead back to the model's own lines.
 
@@ -95,7 +95,9 @@ def main():
     torch = gpt_turns.prepare_forks()
     report = torch_session.Report("gpt_overhead", arguments.json)
     report.note("torch", torch.__version__)
-    sets = gpt_turns.Sets(MODES, arguments.sets, arguments.seconds)
+    sets = gpt_turns.Sets(
+        MODES, arguments.sets, arguments.seconds, gpt_turns.RECORDED_STEPS
+    )
     measure_ratios(sets, report)
 
     import gpt_model

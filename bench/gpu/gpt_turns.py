@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of the small GPT under several modes, one against the other on a machine that others use too.
 
-A set is one warm process of each mode; its processes take turns step by step, on one core at a time:
-what else the machine does there, it does to all of them. A set says one ratio of two modes, the
+A set is one warm process of each mode; its processes take turns of a few steps, on one core at a
+time: what else the machine does there, it does to all of them. A set says one ratio of two modes, the
 middle one of its turns. In one process modes could change only with a session, ten steps or more
-apart, and on a shared machine a core is not the same for so long.
+apart, and on a shared machine a core is not the same for so long. A turn of a recorder is longer than
+the time between two rounds of its collector, so that what it puts off falls into turns of its own.
 """
 
 import contextlib
@@ -23,7 +24,8 @@ import torch_session
 
 WARM_STEPS = 15  # of a process
 WARM_TURNS = 2  # of a set, not counted
-MIN_TURNS = 16  # in a set, however long it took to start
+MIN_TURNS = 12  # in a set, however long it took to start
+RECORDED_STEPS = 4  # of a turn, where collectors have rounds of 50 ms
 MODEL_FILE = "gpt_model.py"
 QUANTILES = (0, 10, 25, 50, 75, 90, 100)
 
@@ -74,8 +76,8 @@ def prepare_forks():
     return torch
 
 
-def work(mode, folder, connection):
-    """One process of a set: answers a core with the milliseconds of a step on it."""
+def work(mode, steps, folder, connection):
+    """One process of a set: answers a core with the milliseconds of a step in a turn on it."""
     os.environ.update(mode.environment)
     import gpt_model
     import torch
@@ -93,7 +95,7 @@ def work(mode, folder, connection):
         connection.send("ready")
         while (core := connection.recv()) is not None:
             pin(own_tasks, {core})
-            connection.send(step_costs(torch, training, 1)[0])
+            connection.send(statistics.fmean(step_costs(torch, training, steps)))
 
 
 def pin(tasks, cores):
@@ -104,13 +106,13 @@ def pin(tasks, cores):
 
 
 class Worker:
-    def __init__(self, mode, folder):
+    def __init__(self, mode, steps, folder):
         # A fork of a process that has torch in memory: quick to start, and all of a set lie at the
         # same addresses.
         context = multiprocessing.get_context("fork")
         self.mode = mode
         self.connection, other = context.Pipe()
-        self.process = context.Process(target=work, args=(mode, folder, other))
+        self.process = context.Process(target=work, args=(mode, steps, folder, other))
         self.process.start()
         other.close()
 
@@ -120,7 +122,7 @@ class Worker:
         except EOFError:
             torch_session.cannot_run(f"the process '{self.mode.name}' is gone")
 
-    def step(self, core):
+    def take_turn(self, core):
         self.connection.send(core)
         return self.answer()
 
@@ -132,9 +134,10 @@ class Worker:
 
 
 class Sets:
-    """Runs `count` sets of processes, one of each mode, in about so many seconds."""
+    """Runs `count` sets of processes, one of each mode, in about so many seconds, or longer if they
+    must; a turn has so many `steps`."""
 
-    def __init__(self, modes, count, seconds):
+    def __init__(self, modes, count, seconds, steps=1):
         self.names = [mode.name for mode in modes]
         self.failed = 0  # processes that did not end well
         self.turns = []  # by set; of every turn the milliseconds of a step, by mode
@@ -145,7 +148,7 @@ class Sets:
         with tempfile.TemporaryDirectory(prefix="gpufl-gpt-") as folder:
             for number in range(1, count + 1):
                 start = time.monotonic()
-                workers = [Worker(mode, folder) for mode in modes]
+                workers = [Worker(mode, steps, folder) for mode in modes]
                 for worker in workers:
                     worker.answer()
                 ready = time.monotonic()
@@ -170,7 +173,7 @@ class Sets:
             core = self.chance.choice(self.cores)
             costs = [0.0] * len(workers)
             for at in self.chance.sample(range(len(workers)), len(workers)):
-                costs[at] = workers[at].step(core)
+                costs[at] = workers[at].take_turn(core)
             turns.append(costs)
         return turns[WARM_TURNS:]
 

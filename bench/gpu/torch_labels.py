@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What the labels of gpufl.torch cost a small GPT in PyTorch beside Trace alone: processes take turns
-step by step (gpt_turns.py) with nothing, Trace, and Trace with labels. Then longer sessions tell how
+(gpt_turns.py) with nothing, Trace, and Trace with labels. Then longer sessions tell how
 many kernels have an operator and a line of the model, and what a label adds to the log.
 
 torch_labels.py [--sets N] [--seconds S] [--json FILE]
@@ -121,7 +121,9 @@ def main():
         torch_session.cannot_run(f"no package gpufl with pandas for this Python: {error}")
     report = torch_session.Report("torch_labels", arguments.json)
     report.note("torch", torch.__version__)
-    sets = gpt_turns.Sets(MODES, arguments.sets, arguments.seconds)
+    sets = gpt_turns.Sets(
+        MODES, arguments.sets, arguments.seconds, gpt_turns.RECORDED_STEPS
+    )
     measure_ratios(sets, report)
     report.value("processes that did not end well", sets.failed, "processes", ("<=", 0))
 

@@ -122,8 +122,8 @@ TEST_F(CallNotes, IdsThatTheProgramPushesAreItsKernelsAndStayPushed) {
   auto* const pop = standin_function<decltype(cuptiActivityPopExternalCorrelationId)>(
       "cuptiActivityPopExternalCorrelationId");
   ASSERT_TRUE(start().available);
-  // A thread's first 64 launches and later one in 256 are asked; from the first id on, all are.
-  for (int i = 0; i < 256; ++i) standin_->launch({});
+  // A thread's first 64 launches and later one in 64 are asked; from the first id on, all are.
+  for (int i = 0; i < 128; ++i) standin_->launch({});
   push(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, UINT64_MAX - 1);
   standin_->launch({});
   standin_->launch({});
@@ -132,7 +132,7 @@ TEST_F(CallNotes, IdsThatTheProgramPushesAreItsKernelsAndStayPushed) {
   EXPECT_EQ(popped, UINT64_MAX - 1);
   standin_->launch({});
   finish();
-  std::vector<int64_t> expected(256, 0);
+  std::vector<int64_t> expected(128, 0);
   expected.insert(expected.end(), {-2, -2, 0});
   EXPECT_EQ(sink_.column(Kind::Kernel, kernel::kExternal), expected);
 }
@@ -159,6 +159,47 @@ TEST_F(CallNotes, OfMoreCallsInsideEachOtherThanAnyProgramHasTheInnermostCount) 
   EXPECT_EQ(ledger.kernel_records, 1u);
   EXPECT_EQ(ledger.kernels_unclaimed, 0u);
   EXPECT_EQ(rows(Kind::Sync).size(), 2u);
+}
+
+// The driver's call inside is passed over; what the runtime's returns counts.
+TEST_F(CallNotes, ALaunchOfTheRuntimesCountsOnceAsItEnds) {
+  ASSERT_TRUE(start().available);
+  callbacks_->launch_around(nullptr, nullptr, 0, 0);
+  callbacks_->launch_around(nullptr, nullptr, 1, 1);
+  callbacks_->launch_around(nullptr, nullptr, 0, 1);
+  const auto forever = [](void* callbacks) {
+    static_cast<const standin::CuptiStandinCallbacks*>(callbacks)->begin_forever();
+  };
+  callbacks_->launch_around(forever, const_cast<standin::CuptiStandinCallbacks*>(callbacks_), 0, 0);
+  EXPECT_EQ(finish().launches_seen, 2u);
+}
+
+TEST_F(CallNotes, ALaunchThatASessionEndsInHidesNoneOfTheNext) {
+  ASSERT_TRUE(start().available);
+  standin_->next_correlation(500);
+  const auto stop = [](void* tracer) { static_cast<Tracer*>(tracer)->stop(); };
+  callbacks_->launch_around(stop, tracer_.get(), 0, 0);
+  drain();
+  tracer_.reset();
+  ASSERT_TRUE(start().available);
+  standin_->next_correlation(500);
+  standin::Launch launch;
+  launch.by_driver = true;
+  standin_->launch(launch);
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.launches_seen, 1u);
+  EXPECT_EQ(ledger.kernels_unclaimed, 0u);
+}
+
+TEST_F(CallNotes, AnEndOfACaptureThatIsNoneEndsNobodysCapture) {
+  ASSERT_TRUE(start().available);
+  callbacks_->capture(true);
+  callbacks_->fail_to_end_capture(CUDA_ERROR_ILLEGAL_STATE);
+  callbacks_->fail_to_end_capture(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+  standin::Launch captured;
+  captured.captured = true;
+  standin_->launch(captured);
+  EXPECT_EQ(finish().launches_seen, 0u);
 }
 
 }  // namespace

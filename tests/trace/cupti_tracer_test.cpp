@@ -351,6 +351,7 @@ TEST_F(Cupti, RefusalsHaveAName) {
   const Availability denied = start();
   EXPECT_EQ(denied.reason, "permission_denied");
   EXPECT_EQ(denied.detail, "cuptiActivityEnable(kind): CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35)");
+  standin_->launch({});  // whose return gives CUPTI up
   EXPECT_FALSE(standin_->is_subscribed());
   tracer_.reset();
   standin_->reset(kCupti130);

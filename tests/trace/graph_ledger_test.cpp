@@ -227,6 +227,7 @@ class BadTimes : public Graphs, public testing::WithParamInterface<Fault> {
   void expect_found(uint64_t bad, uint64_t found) const {
     EXPECT_LE(found, bad);
     EXPECT_GE(found + possible_, bad);
+    EXPECT_LT(possible_, bad / 2);
   }
 
  private:

@@ -221,6 +221,37 @@ TEST_F(Lifecycle, ASessionThatStartsBeforeThatTakesCuptiBack) {
   EXPECT_EQ(standin_->finalized(), 1u);
 }
 
+TEST_F(Lifecycle, ACallOutlastsSessionsAndStillFinalisesItself) {
+  ASSERT_TRUE(start().available);
+  Held held;
+  std::thread program([&] { callbacks_->device_synchronize(Held::wait, &held); });
+  held.await_entered();
+  finish();
+  for (int session = 0; session < 2; ++session) {
+    EXPECT_TRUE(start().available);
+    finish();
+    EXPECT_EQ(standin_->finalized(), 0u);
+  }
+  held.release();
+  program.join();
+  standin_->launch({});
+  EXPECT_EQ(standin_->finalized(), 1u);
+}
+
+// It began before the subscription.
+TEST_F(Lifecycle, ACallThatNobodySawBeginIsNotFinalisedIn) {
+  Held held;
+  std::thread program([&] { callbacks_->device_synchronize(Held::wait, &held); });
+  held.await_entered();
+  ASSERT_TRUE(start().available);
+  finish();
+  EXPECT_EQ(standin_->finalized(), 0u);
+  held.release();
+  program.join();
+  standin_->launch({});
+  EXPECT_EQ(standin_->finalized(), 1u);
+}
+
 TEST_F(Lifecycle, SessionsOneAfterAnotherUnderLoad) {
   std::atomic<bool> done{false};
   std::vector<std::thread> program;
@@ -338,6 +369,7 @@ TEST_F(Lifecycle, WhatStandsInTheWayHasAWordAndAHint) {
     EXPECT_NE(why.hint, "") << word;
     EXPECT_EQ(tracer_->status().state, word);
     tracer_.reset();
+    standin_->launch({});  // whose return gives CUPTI up
     EXPECT_FALSE(standin_->is_subscribed());
   }
 }

@@ -131,10 +131,12 @@ bool CallWatch::finalize() {
   const auto began = Clock::now();
   const auto waits = [&] {
     const auto waited = Clock::now() - began;
-    return waited < kFinalizeWait || (open_calls() != 0 && waited < kOpenCallWait);
+    return waited < kFinalizeWait || (is_in_call() && waited < kOpenCallWait);
   };
   while (!finalized_ && waits()) std::this_thread::sleep_for(milliseconds(1));
-  if (!finalized_ && open_calls() != 0) return false;
+  // A call that began before the subscription is seen by nobody: where none has been seen since,
+  // one that lasts may be under way.
+  if (!finalized_ && (is_in_call() || !has_seen_calls())) return false;
   if (finalize_wanted_.exchange(false)) {
     api.cuptiUnsubscribe(subscriber_);
     api.cuptiFinalize();
@@ -157,14 +159,19 @@ void CallWatch::end_late_finalize() {
   }
 }
 
-uint32_t CallWatch::open_calls() const {
-  uint32_t open = 0;
-  const uint32_t session = session_;
+bool CallWatch::is_in_call() const {
+  bool is_in_call = false;
   NoteRings::for_each([&](NoteRing& ring) {
-    const bool is_there = ring.state() == NoteRing::State::Claimed && ring.session() == session;
-    if (is_there) open += ring.open_calls.load(std::memory_order_acquire);
+    is_in_call |= ring.state() == NoteRing::State::Claimed &&
+                  ring.open_calls.load(std::memory_order_acquire) != 0;
   });
-  return open;
+  return is_in_call;
+}
+
+bool CallWatch::has_seen_calls() const {
+  bool has_seen = false;
+  NoteRings::for_each([&](NoteRing& ring) { has_seen |= ring.session() == session_; });
+  return has_seen;
 }
 
 void CallWatch::discard() {

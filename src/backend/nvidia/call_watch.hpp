@@ -52,8 +52,8 @@ class alignas(4096) CallWatch {
   // Gives CUPTI up entirely (cuptiFinalize), so that the program runs at its old speed. CUPTI
   // allows that when an API call returns, or when none is under way. So: the next call to return
   // does it, on its own thread. When for a moment none returns and none that is watched is under
-  // way, this thread does it. When a call is under way and does not return, it is left to that
-  // call, whenever it does: false.
+  // way, this thread does it. When a call is under way and does not return, or none was seen since
+  // the subscription, it is left to the next call that returns, whenever it does: false.
   bool finalize();
 
   // The collector's thread: gathers what has been noted by now; then takes what was gathered, as
@@ -91,7 +91,8 @@ class alignas(4096) CallWatch {
   CUptiResult enable_callbacks(const CuptiApi& api);
   std::string other_subscriber(const CuptiApi& api) const;
   void end_late_finalize();
-  uint32_t open_calls() const;  // under way, of those that callbacks have seen begin
+  bool is_in_call() const;      // some thread, as far as callbacks have seen calls begin
+  bool has_seen_calls() const;  // since the subscription
 
   // Between two launches a program may run all else that its caches hold: what is rare stands apart
   // from what every launch runs through.

@@ -12,7 +12,7 @@ constexpr uint64_t kInside = uint64_t{0x6770'7567} << 32;  // of another call th
 constexpr uint64_t kPassedOver = 0;
 constexpr uint64_t kSessionBits = 0xffff'ffff;
 // So many launches of a thread, and later one in so many, are asked for external ids of every sort.
-constexpr uint32_t kLookFirst = 64, kLookEvery = 256;
+constexpr uint32_t kLookEvery = 64;
 
 struct StreamAndEventParams {
   CUstream stream;
@@ -78,7 +78,7 @@ void CallWatch::on_call(bool is_runtime, CUpti_CallbackId id, const CUpti_Callba
   NoteRing* const ring = NoteRings::of_thread(current);
   if (ring == nullptr) [[unlikely]]
     return on_call_without_ring(is_runtime, id, call);
-  if (!is_runtime && ring->is_in_one_kernel(call.correlationId)) {
+  if (!is_runtime && ring->is_in_one_kernel(current, call.correlationId)) {
     *call.correlationData = kPassedOver;
     return;
   }
@@ -169,7 +169,7 @@ void CallWatch::on_return(NoteRing& ring, WatchedCall watched, const CUpti_Callb
   if (watched.role == CallRole::GraphInstantiate) on_instantiated(ring, call);
   if (watched.role == CallRole::GraphChange) on_graph_changed(call);
   const uint32_t kernels =
-      open->is_one_kernel ? (has_failed(call) ? 0 : 1) : launched(watched, call);
+      open->is_one_kernel ? (is_outermost && !has_failed(call) ? 1 : 0) : launched(watched, call);
   if (kernels != 0) {
     ring.last_launch_ns.store(open->note.time_ns, std::memory_order_relaxed);
     open->launched += kernels;
@@ -212,7 +212,7 @@ void CallWatch::close(NoteRing& ring, OpenCall& open, WatchedCall watched,
 // 0.2 us for each sort of id: those sorts alone that are in use, which is found out now and then.
 void CallWatch::note_external(NoteRing& ring, uint32_t correlation) {
   const uint32_t number = ring.launches++;
-  const bool looks_at_all = number < kLookFirst || number % kLookEvery == 0;
+  const bool looks_at_all = number < kLookEvery || number % kLookEvery == 0;
   const uint32_t kinds =
       looks_at_all ? UINT32_MAX : external_kinds_.load(std::memory_order_relaxed);
   if (kinds != 0) look_for_external(ring, correlation, kinds);
@@ -293,7 +293,11 @@ void CallWatch::on_capture(const CUpti_CallbackData& call, bool begins) {
     if (!has_failed(call)) captures_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  // A capture that went wrong ends with an error; one that began before us was never counted.
+  // A capture that went wrong ends with an error, but for those that say that none has ended; one
+  // that began before us was never counted.
+  const CUresult result = result_of(call);
+  if (result == CUDA_ERROR_ILLEGAL_STATE || result == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
+    return;
   uint32_t captures = captures_.load(std::memory_order_relaxed);
   while (captures != 0 && !captures_.compare_exchange_weak(captures, captures - 1)) {
   }

@@ -396,7 +396,7 @@ void CuptiTracer::detach() {
       watch.unsubscribe();
     } else if (!watch.finalize()) {
       tell("detach_deferred", session_now(),
-           "a call of the program has not returned: CUPTI is given up when it does");
+           "a call of the program may be under way: CUPTI is given up when one returns");
     }
   }
   if (cupti_ != nullptr) records_.release();

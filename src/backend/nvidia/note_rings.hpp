@@ -40,6 +40,15 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
     open_count = 0;
     launches = 0;
     is_instantiating = false;
+  }
+  // Another thread's now, or the child's of fork(): nothing is under way.
+  bool claim(int64_t thread_id) {
+    if (!EventRing::claim(thread_id)) return false;
+    open_calls.store(0, std::memory_order_relaxed);
+    return true;
+  }
+  void after_fork(int64_t thread_id) {
+    EventRing::after_fork(thread_id);
     open_calls.store(0, std::memory_order_relaxed);
   }
   // Producer.
@@ -59,8 +68,8 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
     OpenCall& last = open[open_count - 1];
     return last.note.correlation == correlation ? &last : find_outer(correlation);
   }
-  bool is_in_one_kernel(uint32_t correlation) const noexcept {
-    if (open_count == 0) return false;
+  bool is_in_one_kernel(uint32_t in_session, uint32_t correlation) const noexcept {
+    if (open_count == 0 || session() != in_session) return false;
     const OpenCall& last = open[open_count - 1];
     return last.is_one_kernel && last.note.correlation == correlation;
   }
@@ -90,7 +99,7 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
   // The producer's own. What every call touches shares a cache line.
   static constexpr uint32_t kMaxOpen = 4;
   alignas(64) std::atomic<int64_t> last_launch_ns{0};  // of a launch that was successful
-  std::atomic<uint32_t> open_calls{0};                 // in session()
+  std::atomic<uint32_t> open_calls{0};                 // whatever session saw them begin
   uint32_t launches = 0;                               // in session()
   uint8_t open_count = 0;
   uint8_t until_timed = 1;  // callbacks

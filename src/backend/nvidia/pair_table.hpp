@@ -18,6 +18,7 @@ class PairTable {
   Value& at(uint32_t high, uint32_t low) {
     const uint64_t key = uint64_t{high} << 32 | low;
     if (last_ != nullptr && key == last_key_) return *last_;
+    last_ = nullptr;
     if (values_.size() >= kMaxValues && values_.count(key) == 0) values_.clear();
     last_key_ = key;
     return *(last_ = &values_[key]);

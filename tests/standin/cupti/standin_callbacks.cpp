@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <vector>
 
@@ -52,6 +53,33 @@ uint32_t stream_wait_event(uint64_t stream, uint64_t event) {
                                               handle<cudaEvent_t>(event), 0};
   return call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaStreamWaitEvent_v3020, 0,
               &parameters, 0, [](Library&, uint32_t, uint64_t) {});
+}
+
+uint32_t launch_around(Inside inside, void* data, int driver_result, int runtime_result) {
+  static cuLaunchKernel_params parameters{};
+  PlayedCall outer(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
+                   runtime_result, nullptr, 0);
+  outer.enter();
+  if (inside != nullptr) inside(data);
+  PlayedCall inner(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+                   driver_result, &parameters, outer.correlation());
+  inner.enter();
+  inner.exit(kNothing);
+  outer.exit(kNothing);
+  return outer.correlation();
+}
+
+void begin_forever() {
+  static std::deque<PlayedCall> calls;
+  calls
+      .emplace_back(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020, 0,
+                    nullptr, 0)
+      .enter();
+}
+
+void fail_to_end_capture(int result) {
+  call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaStreamEndCapture_v10000, result,
+       nullptr, 0, [](Library&, uint32_t, uint64_t) {});
 }
 
 uint32_t load_module(Inside inside, void* data) {
@@ -187,12 +215,12 @@ uint32_t flushes() {
   return library().flushes;
 }
 
-constexpr CuptiStandinCallbacks kCallbacks = {device_synchronize, copy_and_wait,    load_module,
-                                              launch_on_devices,  launch_ex,        capture,
-                                              profiler,           resource,         graph_node,
-                                              instantiate,        enable_node,      subscribe_other,
-                                              register_other,     others_buffers,   flushes,
-                                              stream_synchronize, stream_wait_event};
+constexpr CuptiStandinCallbacks kCallbacks = {
+    device_synchronize, copy_and_wait,  load_module,   launch_on_devices,
+    launch_ex,          capture,        profiler,      resource,
+    graph_node,         instantiate,    enable_node,   subscribe_other,
+    register_other,     others_buffers, flushes,       stream_synchronize,
+    stream_wait_event,  launch_around,  begin_forever, fail_to_end_capture};
 
 // Ids that the program has pushed.
 std::vector<uint64_t>& external_ids(CUpti_ExternalCorrelationKind kind) {

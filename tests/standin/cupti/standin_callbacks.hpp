@@ -34,6 +34,11 @@ struct CuptiStandinCallbacks {
   uint32_t (*flushes)();                            // since the library was loaded or finalised
   uint32_t (*stream_synchronize)(uint64_t stream);  // numbers of streams and
   uint32_t (*stream_wait_event)(uint64_t stream, uint64_t event);  // events: not 0
+  // The runtime's launch of a kernel, with `inside` before the driver's call; no record comes of
+  // it.
+  uint32_t (*launch_around)(Inside inside, void* data, int driver_result, int runtime_result);
+  void (*begin_forever)();  // a copy that never returns, as after a longjmp
+  void (*fail_to_end_capture)(int result);
 };
 
 using CuptiStandinCallbacksFunction = const CuptiStandinCallbacks*();
