@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <string_view>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -46,23 +47,35 @@ size_t different_totals(const Comparison& comparison) {
                     [](const Entry& entry) { return is_difference(entry.verdict); }));
 }
 
-size_t untold_of(const std::vector<Entry>& entries) {
-  return static_cast<size_t>(std::count_if(entries.begin(), entries.end(), [](const Entry& entry) {
-    return entry.verdict == Verdict::Untold;
+size_t count_of(const std::vector<Entry>& entries, Verdict verdict) {
+  return static_cast<size_t>(std::count_if(entries.begin(), entries.end(), [&](const Entry& entry) {
+    return entry.verdict == verdict;
   }));
 }
 
-// Of the totals that are too noisy to tell: GPU busy time before the others, then the widest.
+// Of the totals that are too noisy to tell, or drift: GPU busy time before kernel time before the
+// others, then the widest.
 const Entry* least_told_total(const Comparison& comparison) {
   const Entry* found = nullptr;
   const auto rank = [](const Entry& entry) {
-    return std::pair(entry.metric == Metric::Busy, entry.change.noise());
+    return std::tuple(entry.metric == Metric::Busy, entry.metric == Metric::Total,
+                      entry.change.noise());
   };
   for (const Entry& entry : comparison.totals) {
-    if (entry.verdict != Verdict::Untold) continue;
+    if (entry.verdict != Verdict::Untold && entry.verdict != Verdict::Drifts) continue;
     if (found == nullptr || rank(entry) > rank(*found)) found = &entry;
   }
   return found;
+}
+
+// Where no difference is proven and this total is the least told of all: what is known of the GPU's
+// time all the same; empty: nothing.
+std::string alike_gpu_time(const Comparison& comparison, const Entry& least_told) {
+  const bool has_busy =
+      std::any_of(comparison.totals.begin(), comparison.totals.end(),
+                  [](const Entry& entry) { return entry.metric == Metric::Busy; });
+  if (!has_busy || least_told.metric == Metric::Busy) return "";
+  return least_told.metric == Metric::Total ? "GPU busy time alike" : "GPU time alike";
 }
 
 // Where no difference is proven: whether none is there, or it cannot be told.
@@ -71,16 +84,33 @@ std::string no_difference_text(const Comparison& comparison) {
     const std::string what = figure_label(total->key, total->metric);
     const std::string range = fmt::format("between {:+.1f}% and {:+.1f}%", total->change.low * 100,
                                           total->change.high * 100);
-    return total->metric == Metric::Busy
-               ? fmt::format("too noisy to tell: {} {}", what, range)
-               : fmt::format("GPU time alike; {} too noisy to tell: {}", what, range);
+    const std::string alike = alike_gpu_time(comparison, *total);
+    return alike.empty()
+               ? fmt::format("{}: {} {}", to_string(total->verdict), what, range)
+               : fmt::format("{}; {} {}: {}", alike, what, to_string(total->verdict), range);
   }
-  const size_t untold = untold_of(comparison.alike);
-  return untold == 0 ? "no difference"
-                     : fmt::format(
-                           "no difference in total; {} of kernels and scopes too noisy to "
-                           "tell",
-                           analysis::words::plural(untold, "figure"));
+  std::string unsure;
+  if (const size_t untold = count_of(comparison.alike, Verdict::Untold)) {
+    unsure = fmt::format("; {} of kernels and scopes too noisy to tell",
+                         analysis::words::plural(untold, "figure"));
+  }
+  if (const size_t drifting = count_of(comparison.alike, Verdict::Drifts)) {
+    unsure += unsure.empty() ? fmt::format("; {} of kernels and scopes {}",
+                                           analysis::words::plural(drifting, "figure"),
+                                           drifting == 1 ? "drifts" : "drift")
+                             : fmt::format(", {} {}", drifting, drifting == 1 ? "drifts" : "drift");
+  }
+  return unsure.empty() ? "no difference" : "no difference in total" + unsure;
+}
+
+// Whose GPU work is not known; empty: it is of both sides.
+std::string missing_work_text(const Comparison& comparison) {
+  if (comparison.records_gpu_work_a && comparison.records_gpu_work_b) return "";
+  if (!comparison.records_gpu_work_a && !comparison.records_gpu_work_b) {
+    return "; GPU work not recorded";
+  }
+  return fmt::format("; GPU work not recorded in {}, so not compared",
+                     comparison.records_gpu_work_a ? comparison.label_b : comparison.label_a);
 }
 
 // "2 slower, 1 appeared"
@@ -99,13 +129,14 @@ std::string result_text(const Comparison& comparison) {
   if (comparison.totals.empty() && comparison.alike.empty() && comparison.findings.empty()) {
     return "nothing to compare";
   }
+  const std::string missing = missing_work_text(comparison);
   if (!comparison.has_difference()) {
-    return is_proven ? no_difference_text(comparison) : "no difference seen";
+    return (is_proven ? no_difference_text(comparison) : "no difference seen") + missing;
   }
   const std::string what = comparison.findings.empty()
                                ? fmt::format("{} of the totals", different_totals(comparison))
                                : verdicts_text(comparison);
-  return is_proven ? "different: " + what : "seen, not proven: " + what;
+  return (is_proven ? "different: " : "seen, not proven: ") + what + missing;
 }
 
 // How sure it is.
@@ -127,9 +158,10 @@ std::string proof_text(const Comparison& comparison) {
           kMinRepeats, format_percent(kRunToRun));
   }
   std::string text = fmt::format(
-      "{} figures were compared; where nothing differs, one comparison in {:.0f} would find "
+      "{} {} compared; where nothing differs, one comparison in {:.0f} would find "
       "anything. Intervals hold for all of them together.",
-      comparison.compared, 1 / analysis::compare::kCompareError);
+      analysis::words::plural(comparison.compared, "figure"),
+      comparison.compared == 1 ? "was" : "were", 1 / analysis::compare::kCompareError);
   for (const Entry& entry : comparison.totals) {
     if (entry.metric != Metric::Busy) continue;
     const double least = std::max(entry.change.noise(), comparison.options.min_change);
@@ -177,8 +209,9 @@ std::string rest_text(const Comparison& comparison, size_t top) {
 
 std::string alike_text(const Comparison& comparison) {
   if (comparison.alike.empty() && comparison.left_out == 0) return "";
-  const size_t untold = untold_of(comparison.alike);
-  const size_t alike = comparison.alike.size() - untold;
+  const size_t untold = count_of(comparison.alike, Verdict::Untold);
+  const size_t drifting = count_of(comparison.alike, Verdict::Drifts);
+  const size_t alike = comparison.alike.size() - untold - drifting;
   std::string text =
       fmt::format("{} of kernels and scopes {} alike", analysis::words::plural(alike, "figure"),
                   alike == 1 ? "is" : "are");
@@ -187,6 +220,10 @@ std::string alike_text(const Comparison& comparison) {
     text += fmt::format("; {} too noisy to tell: a change of {} is not ruled out", untold,
                         format_percent(limit));
   }
+  if (drifting > 0) {
+    text += fmt::format("; {} {}: the halves differ by no more than a steady drift makes them",
+                        drifting, drifting == 1 ? "drifts" : "drift");
+  }
   if (comparison.left_out > 0) {
     text += fmt::format("; {} kernels and scopes with less than {} of the time were left out",
                         comparison.left_out, format_percent(comparison.options.min_share));
@@ -194,11 +231,16 @@ std::string alike_text(const Comparison& comparison) {
   return text + ".";
 }
 
+// As programs like it: without spaces.
+std::string_view verdict_name(Verdict verdict) {
+  return verdict == Verdict::Untold ? "too_noisy" : to_string(verdict);
+}
+
 base::Json entry_json(const Entry& entry) {
   base::Json json = base::Json::object();
   set_key(json, entry.key);
   json.set("metric", to_string(entry.metric));
-  json.set("verdict", to_string(entry.verdict));
+  json.set("verdict", verdict_name(entry.verdict));
   json.set("a", entry.a).set("b", entry.b);
   set_change(json, entry.change);
   json.set("repeats_a", uint64_t{entry.repeats_a}).set("repeats_b", uint64_t{entry.repeats_b});
@@ -213,9 +255,10 @@ base::Json entries_json(const std::vector<Entry>& entries) {
 }
 
 base::Json side_json(const std::string& label, size_t repeats,
-                     const std::vector<std::string>& devices) {
+                     const std::vector<std::string>& devices, bool records_gpu_work) {
   base::Json side = base::Json::object();
   side.set("label", label).set("repeats", uint64_t{repeats}).set("devices", json_texts(devices));
+  side.set("records_gpu_work", records_gpu_work);
   return side;
 }
 
@@ -256,7 +299,8 @@ void write_findings(Page& page, const Comparison& comparison, size_t top) {
 }
 
 void write_comparison(Page& page, const Comparison& comparison, size_t top) {
-  const bool is_alike = !comparison.has_difference() && least_told_total(comparison) == nullptr;
+  const bool is_alike = !comparison.has_difference() && least_told_total(comparison) == nullptr &&
+                        missing_work_text(comparison).empty();
   page.heading("Comparison", result_text(comparison), is_alike ? Tone::Good : Tone::Warning);
   const bool is_of_one_session = !comparison.parts.empty();
   page.field("A", side_text(comparison.label_a, comparison.repeats_a, is_of_one_session,
@@ -292,8 +336,10 @@ std::string diff_json(const Comparison& comparison) {
   json.set("has_difference", comparison.has_difference());
   json.set("proof", to_string(comparison.proof));
   if (!comparison.parts.empty()) json.set("parts", comparison.parts);
-  json.set("a", side_json(comparison.label_a, comparison.repeats_a, comparison.devices_a));
-  json.set("b", side_json(comparison.label_b, comparison.repeats_b, comparison.devices_b));
+  json.set("a", side_json(comparison.label_a, comparison.repeats_a, comparison.devices_a,
+                          comparison.records_gpu_work_a));
+  json.set("b", side_json(comparison.label_b, comparison.repeats_b, comparison.devices_b,
+                          comparison.records_gpu_work_b));
   json.set("warnings", json_texts(comparison.warnings));
   json.set("min_change", comparison.options.min_change);
   json.set("min_share", comparison.options.min_share);

@@ -12,6 +12,7 @@ namespace gpufl::report {
 namespace {
 
 using analysis::compare::Comparison;
+using analysis::compare::Metric;
 using analysis::compare::testing::GroupBuilder;
 
 bool has(const std::string& text, std::string_view part) {
@@ -53,8 +54,7 @@ analysis::compare::Group noisy(std::string label, int64_t start_wall_ns) {
   builder.kernel("k", 9'000);
   for (size_t i = 0; i < 10; i += 2) {
     for (auto& [key, item] : builder.get().repeats[i].items) {
-      for (const auto metric : {analysis::compare::Metric::Median, analysis::compare::Metric::Busy,
-                                analysis::compare::Metric::Total}) {
+      for (const auto metric : {Metric::Median, Metric::Busy, Metric::Total}) {
         if (item[metric]) *item[metric] *= 2;
       }
     }
@@ -68,7 +68,7 @@ TEST(DiffTextTest, DoesNotCallNoiseNoDifference) {
   EXPECT_TRUE(has(text, "Comparison: too noisy to tell: GPU busy time between -")) << text;
   EXPECT_TRUE(has(text, "alike; 1 too noisy to tell: a change of 10.0%")) << text;
   EXPECT_FALSE(comparison.has_difference());
-  EXPECT_TRUE(has(diff_json(comparison), "\"too noisy to tell\""));
+  EXPECT_TRUE(has(diff_json(comparison), "\"too_noisy\""));
 }
 
 TEST(DiffTextTest, SaysThatOnlyTheTimeOfTheSessionIsNoisy) {
@@ -77,12 +77,99 @@ TEST(DiffTextTest, SaysThatOnlyTheTimeOfTheSessionIsNoisy) {
   for (GroupBuilder* side : {&a, &b}) {
     side->kernel("k", 9'000);
     for (size_t i = 0; i < 10; i += 2) {
-      *side->get().repeats[i].items[{}][analysis::compare::Metric::Time] *= 2;
+      *side->get().repeats[i].items[{}][Metric::Time] *= 2;
     }
   }
   const std::string text = diff_text(compare(a.get(), b.get()));
   EXPECT_TRUE(has(text, "Comparison: GPU time alike; session time too noisy to tell: between -"))
       << text;
+}
+
+// Kernels of the same busy time that overlap more or less.
+TEST(DiffTextTest, DoesNotCallKernelTimeAlikeWhereItIsNoisy) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10, 500);
+  for (GroupBuilder* side : {&a, &b}) {
+    side->kernel("k", 9'000);
+    for (size_t i = 0; i < 10; i += 2) {
+      *side->get().repeats[i].items[{}][Metric::Total] *= 2;
+      *side->get().repeats[i].items[{}][Metric::Time] *= 8;
+    }
+  }
+  const std::string text = diff_text(compare(a.get(), b.get()));
+  EXPECT_TRUE(
+      has(text, "Comparison: GPU busy time alike; kernel time too noisy to tell: between -"))
+      << text;
+}
+
+TEST(DiffTextTest, SaysNothingOfTheGpuWhereItDidNothing) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10, 500);
+  for (GroupBuilder* side : {&a, &b}) {
+    for (size_t i = 0; i < 10; ++i) {
+      side->get().repeats[i].items[{}][Metric::Time] = i % 2 == 0 ? 1e6 : 2e6;
+    }
+  }
+  const std::string text = diff_text(compare(a.get(), b.get()));
+  EXPECT_TRUE(has(text, "Comparison: too noisy to tell: session time between -")) << text;
+  EXPECT_TRUE(has(text, "1 figure was compared")) << text;
+}
+
+TEST(DiffTextTest, WorkThatWasNotRecordedHasNotVanished) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10, 500);
+  a.kernel("k", 9'000).scope("step", 1e5);
+  b.scope("step", 1e5);
+  for (auto& repeat : b.get().repeats) {
+    repeat.items[{}][Metric::Time] = 1.8e6;
+    repeat.without_gpu_work = {"the engine Monitor records no GPU work"};
+  }
+  const Comparison comparison = compare(a.get(), b.get());
+  TextOptions wide;
+  wide.width = 140;
+  const std::string text = diff_text(comparison, wide);
+  EXPECT_TRUE(has(text, "Comparison: no difference; GPU work not recorded in B, so not compared\n"))
+      << text;
+  EXPECT_TRUE(has(text, "! GPU work of 10 of 10 repeats of B was not recorded: the engine Monitor"))
+      << text;
+  EXPECT_FALSE(has(text, "vanished")) << text;
+  EXPECT_FALSE(has(text, "left out")) << text;
+  const auto json = base::Json::parse(diff_json(comparison));
+  EXPECT_TRUE((*json)["a"]["records_gpu_work"].as_bool());
+  EXPECT_FALSE((*json)["b"]["records_gpu_work"].as_bool());
+}
+
+// The others are enough for a proof.
+TEST(DiffTextTest, RepeatsWithoutGpuWorkDoNotCountAsZero) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 6, 500);
+  GroupBuilder monitored("B", 4, 6'500);
+  a.kernel("k", 9'000);
+  b.kernel("k", 9'000);
+  for (auto& repeat : monitored.get().repeats) {
+    repeat.without_gpu_work = {"the engine Monitor records no GPU work"};
+    b.get().repeats.push_back(repeat);
+  }
+  const std::string text = diff_text(compare(a.get(), b.get()));
+  EXPECT_TRUE(has(text, "Comparison: no difference\n")) << text;
+  EXPECT_TRUE(has(text, "! GPU work of 4 of 10 repeats of B was not recorded")) << text;
+}
+
+TEST(DiffTextTest, SaysThatTheHalvesOfASessionDrift) {
+  GroupBuilder a("first half", 10);
+  GroupBuilder b("second half", 10, 100'000);
+  double value = 1e6;
+  for (GroupBuilder* side : {&a, &b}) {
+    side->kernel("k", 9'000);
+    side->get().is_of_one_session = true;
+    side->get().parts = "Cut.";
+    for (auto& repeat : side->get().repeats) {
+      repeat.items[{}][Metric::Busy] = value;
+      value += 20'000;
+    }
+  }
+  const std::string text = diff_text(compare(a.get(), b.get()));
+  EXPECT_TRUE(has(text, "Comparison: drifts: GPU busy time between +")) << text;
 }
 
 TEST(DiffTextTest, NoiseBelowWhatMattersIsNone) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <set>
 #include <utility>
@@ -21,22 +22,38 @@ double value_or_zero(const Repeat& repeat, const Key& key, Metric metric) {
   return item == nullptr ? 0 : (*item)[metric].value_or(0);
 }
 
-double mean_of(std::span<const Repeat> repeats, const Key& key, Metric metric) {
-  if (repeats.empty()) return 0;
-  double sum = 0;
-  for (const Repeat& repeat : repeats) sum += value_or_zero(repeat, key, metric);
-  return sum / static_cast<double>(repeats.size());
+// Whether a repeat without it has it zero times; else that is not known. Of all of it, only what is
+// of the GPU is asked so.
+bool is_told_of(const Repeat& repeat, const Key& key) {
+  return key.subject == Subject::Scope || repeat.records_gpu_work();
 }
 
-// How often it was there: a repeat without it has it zero times, which has no logarithm.
+double mean_of(std::span<const Repeat> repeats, const Key& key, Metric metric) {
+  double sum = 0;
+  size_t told = 0;
+  for (const Repeat& repeat : repeats) {
+    if (!is_told_of(repeat, key)) continue;
+    sum += value_or_zero(repeat, key, metric);
+    ++told;
+  }
+  return told == 0 ? 0 : sum / static_cast<double>(told);
+}
+
+// How often it was there: zero times has no logarithm.
 constexpr double kAbsent = 0.5;
 std::vector<double> counts_of(std::span<const Repeat> repeats, const Key& key) {
   std::vector<double> counts;
   counts.reserve(repeats.size());
   for (const Repeat& repeat : repeats) {
+    if (!is_told_of(repeat, key)) continue;
     counts.push_back(std::max(kAbsent, value_or_zero(repeat, key, Metric::Count)));
   }
   return counts;
+}
+
+bool records_gpu_work(const Group& group) {
+  return group.repeats.empty() || std::any_of(group.repeats.begin(), group.repeats.end(),
+                                              std::mem_fn(&Repeat::records_gpu_work));
 }
 
 // One metric of one thing on both sides, before it is judged.
@@ -64,6 +81,8 @@ class Comparer {
     comparison_.parts = a.parts;
     if (!a.repeats.empty()) comparison_.devices_a = a.repeats.front().devices;
     if (!b.repeats.empty()) comparison_.devices_b = b.repeats.front().devices;
+    comparison_.records_gpu_work_a = records_gpu_work(a);
+    comparison_.records_gpu_work_b = records_gpu_work(b);
     comparison_.warnings = warnings_of(a, b);
     if (std::min(a.repeats.size(), b.repeats.size()) >= kMinRepeats) {
       comparison_.proof = a.is_of_one_session ? Proof::Parts : Proof::Repeats;
@@ -110,13 +129,16 @@ class Comparer {
   double share_of(const Key& key) const {
     const Metric whole = key.subject == Subject::Scope ? Metric::Time : Metric::Total;
     double share = 0;
+    size_t told = 0;
     for (const Group* group : {&a_, &b_}) {
       for (const Repeat& repeat : group->repeats) {
+        if (!is_told_of(repeat, key)) continue;
+        ++told;
         const double all = value_or_zero(repeat, Key{}, whole);
         if (all > 0) share += value_or_zero(repeat, key, Metric::Total) / all;
       }
     }
-    return share / static_cast<double>(a_.repeats.size() + b_.repeats.size());
+    return told == 0 ? 0 : share / static_cast<double>(told);
   }
 
   void gather() {
@@ -124,11 +146,14 @@ class Comparer {
     const bool has_kernels = mean_of(a_.repeats, Key{}, Metric::Count) > 0 ||
                              mean_of(b_.repeats, Key{}, Metric::Count) > 0;
     if (has_kernels) add(Key{}, Metric::Count);
+    const bool has_gpu_work = comparison_.records_gpu_work_a && comparison_.records_gpu_work_b;
     std::set<Key> keys;
     for (const Group* group : {&a_, &b_}) {
       for (const Repeat& repeat : group->repeats) {
         for (const auto& [key, item] : repeat.items) {
-          if (key.subject == Subject::Scope || key.subject == Subject::Launch) keys.insert(key);
+          if (key.subject == Subject::Scope || (key.subject == Subject::Launch && has_gpu_work)) {
+            keys.insert(key);
+          }
         }
       }
     }
@@ -162,6 +187,8 @@ class Comparer {
     entry.impact_ns = impact_of(pair, entry);
     if (differs(pair, entry.change, rounding)) {
       entry.verdict = verdict_of(pair, entry);
+    } else if (is_beyond_noise(pair, entry.change)) {
+      entry.verdict = Verdict::Drifts;
     } else if (!is_told(pair, entry.change)) {
       entry.verdict = Verdict::Untold;
     }
@@ -185,11 +212,21 @@ class Comparer {
     return total * (count_b - count_a) / std::max(count_a, count_b);
   }
 
+  bool matters(const Pair& pair, const Change& change) const {
+    return !pair.is_constant() && std::abs(change.estimate) >= options_.min_change;
+  }
+
+  bool is_beyond_noise(const Pair& pair, const Change& change) const {
+    return comparison_.proof != Proof::None && matters(pair, change) &&
+           (change.is_increase() || change.is_decrease());
+  }
+
   bool differs(const Pair& pair, const Change& change, double rounding) const {
-    if (pair.is_constant() || std::abs(change.estimate) < options_.min_change) return false;
-    if (comparison_.proof == Proof::None) return differs_at_sight(pair, change, rounding);
-    if (!change.is_increase() && !change.is_decrease()) return false;
-    return comparison_.proof != Proof::Parts || exceeds_drift(pair, change);
+    if (comparison_.proof == Proof::None) {
+      return matters(pair, change) && differs_at_sight(pair, change, rounding);
+    }
+    return is_beyond_noise(pair, change) &&
+           (comparison_.proof != Proof::Parts || exceeds_drift(pair, change));
   }
 
   // Without a proof nothing is said to be the same either.
@@ -258,13 +295,14 @@ std::string_view to_string(Verdict verdict) {
     case Verdict::Appeared: return "appeared";
     case Verdict::Vanished: return "vanished";
     case Verdict::Untold: return "too noisy to tell";
+    case Verdict::Drifts: return "drifts";
     case Verdict::Same: break;
   }
   return "same";
 }
 
 bool is_difference(Verdict verdict) {
-  return verdict != Verdict::Same && verdict != Verdict::Untold;
+  return verdict != Verdict::Same && verdict != Verdict::Untold && verdict != Verdict::Drifts;
 }
 
 bool Comparison::has_difference() const {

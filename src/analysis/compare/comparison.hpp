@@ -31,6 +31,7 @@ struct CompareOptions {
 enum class Verdict : uint8_t {
   Same,    // and a change of kTellable, or of min_change where that is more, is ruled out
   Untold,  // no difference is proven, and such a change is not ruled out: too noisy
+  Drifts,  // the halves of a session differ, and by no more than a drift within them explains
   Slower,
   Faster,
   More,
@@ -63,6 +64,8 @@ struct Comparison {
   std::string label_a, label_b;
   size_t repeats_a = 0, repeats_b = 0;
   std::vector<std::string> devices_a, devices_b;
+  // Else nothing of it is compared.
+  bool records_gpu_work_a = true, records_gpu_work_b = true;
   Proof proof = Proof::None;
   std::string parts;  // where the sides are parts of one session: how it was cut
   CompareOptions options;

@@ -69,9 +69,15 @@ struct Repeat {
   std::vector<std::string> devices;  // "NVIDIA H200", sorted
   std::string engine, app;
   std::vector<std::string> losses;  // sentences: why figures are less than the whole truth
+  // Of each session whose GPU work was not recorded: why. What nobody recorded is no zero.
+  std::vector<std::string> without_gpu_work;
   std::map<Key, Item> items;
   std::vector<WarpFigures> warps;  // of launches whose inside was recorded
 
+  // Of any of its sessions.
+  bool records_gpu_work() const {
+    return without_gpu_work.empty() || without_gpu_work.size() < sessions;
+  }
   // Null: it has no such thing.
   const Item* find(const Key& key) const;
 };

@@ -113,6 +113,9 @@ void RepeatBuilder::add(const SessionData& session, std::optional<Interval> wind
   const Source source{session, options_for(window), kernel_names(session.tables),
                       scope_paths(session.tables, {})};
   add_facts(session.summary);
+  if (!records_gpu_work(session)) {
+    repeat_.without_gpu_work.push_back(missing_gpu_work(session.summary).reason);
+  }
   add_kernels(source);
   add_scopes(source);
   add_total(source);

@@ -25,6 +25,20 @@ void warn_of_losses(const Group& group, std::vector<std::string>& warnings) {
                                  group.repeats.size(), group.label, *example));
 }
 
+void warn_of_missing_work(const Group& group, std::vector<std::string>& warnings) {
+  size_t missing = 0, partly = 0;
+  const std::string* reason = nullptr;
+  for (const Repeat& repeat : group.repeats) {
+    if (repeat.without_gpu_work.empty()) continue;
+    if (missing++ == 0) reason = &repeat.without_gpu_work.front();
+    if (repeat.records_gpu_work()) ++partly;
+  }
+  if (missing == 0) return;
+  warnings.push_back(fmt::format("GPU work of {} of {} repeats of {} was not recorded{}: {}",
+                                 missing, group.repeats.size(), group.label,
+                                 partly == 0 ? "" : ", or not of all processes", *reason));
+}
+
 // Kernels are compared all the same.
 void warn_of_warp_losses(const Group& group, std::vector<std::string>& warnings) {
   const auto with_losses =
@@ -108,6 +122,7 @@ bool all_before(const Group& first, const Group& second) {
 std::vector<std::string> warnings_of(const Group& a, const Group& b) {
   std::vector<std::string> warnings;
   for (const Group* group : {&a, &b}) warn_of_losses(*group, warnings);
+  for (const Group* group : {&a, &b}) warn_of_missing_work(*group, warnings);
   for (const Group* group : {&a, &b}) warn_of_warp_losses(*group, warnings);
   for (const Group* group : {&a, &b}) warn_of_problems(*group, warnings);
   warn_of_copies(a, b, warnings);
