@@ -50,11 +50,6 @@ std::string obstacle(const TraceOptions& options) {
   if (client::resolve_options({}, capture::process_environment()).is_disabled) {
     return "GPUFL_DISABLED or another option turns recording off";
   }
-  const capture::EngineChoice choice =
-      capture::choose_engine(options.engine, {true, "", "", ""}, {});
-  if (choice.engine != options.engine) {
-    return fmt::format("--engine {}: {}", options.engine, choice.notes.front().detail);
-  }
   for (const char* variable : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
     const char* value = std::getenv(variable);
     if (options.replace || value == nullptr || *value == '\0') continue;
@@ -63,6 +58,16 @@ std::string obstacle(const TraceOptions& options) {
         value);
   }
   return "";
+}
+
+// The sessions fall to a lower engine by themselves, and say so in their logs; here it is said at
+// once.
+void tell_lower_engine(const TraceOptions& options) {
+  const capture::EngineChoice choice =
+      capture::choose_engine(options.engine, {true, "", "", ""}, {});
+  if (choice.engine == options.engine) return;
+  complain(kWho, fmt::format("--engine {}: {}, which is recorded", options.engine,
+                             choice.notes.front().detail));
 }
 
 // Shows how far the run is, and has its sessions put in order before a signal reaches them.
@@ -147,6 +152,7 @@ int trace(TraceOptions options) {
     return kExitCannotTell;
   }
 
+  if (!options.quiet) tell_lower_engine(options);
   RunWatch watch(folder, options.quiet);
   const Launch plan{
       options.command,

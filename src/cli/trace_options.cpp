@@ -81,7 +81,9 @@ void add_trace_options(Command command, TraceOptions& options) {
   command.add_option("-o,--output", options.output, "Folder in which the run's folder is made")
       .type_name("DIR")
       .default_text(options.output.string());
-  command.add_option("-e,--engine", options.engine, "How much to record: Trace, Monitor, ...")
+  command
+      .add_option("-e,--engine", options.engine,
+                  "How much to record: Monitor or Trace; those above fall to Trace")
       .type_name("ENGINE")
       .choices_in_any_case(engine_names())
       .show_default();
@@ -94,8 +96,8 @@ void add_trace_options(Command command, TraceOptions& options) {
   const Option delay = command.add_duration(
       "--delay", {}, "Begin to record this long after the start", store_in(options.delay_ns));
   command.add_duration("-d,--duration", {.least = "1ns"},
-                       "Record this long, counted from the start or the end of the delay; the "
-                       "program goes on",
+                       "End recording this long after the start, or after the end of the delay if "
+                       "there is one; the program goes on",
                        store_in(options.duration_ns));
   command.add_duration("--keep-last", {.least = "1s"},
                        "Keep only about the last DURATION of each session",

@@ -40,6 +40,17 @@ class Recorded(TraceTest):
         self.assertRegex(header, r"engine +Monitor")
         self.assertGreater(len(rows(self.session(), "device_metric")), 10)
 
+    def test_an_engine_that_this_version_has_not_falls_and_is_told(self):
+        ended = self.trace("cuda", "launch:5", options=["--engine", "PcSampling"])
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        told = "--engine PcSampling: the highest engine of this version is Trace"
+        self.assertIn(told, ended.stderr)
+        self.assertEqual(self.kernels(), 5)
+        (note,) = [
+            row for row in rows(self.session(), "capability") if row["asked"] == "PcSampling"
+        ]
+        self.assertEqual((note["got"], note["reason"]), ("Trace", "not_in_this_version"))
+
     def test_every_process_has_a_session_of_one_run(self):
         ended = self.trace("children:3", "cuda", "launch:20")
         self.assertEqual(ended.returncode, 0, ended.stderr)
@@ -270,9 +281,6 @@ class Refused(TraceTest):
         self.assert_refused(says="GPUFL_DISABLED or another", GPUFL_DISABLED="1")
         self.assert_refused(says="turns recording off", GPUFL_ENABLED="0")
         self.assert_refused(says="which is not there", GPUFL_INJECT_LIBRARY="/no/such/library.so")
-        self.assert_refused(
-            "--engine", "PcSampling", says="the highest engine of this version is Trace"
-        )
 
     def test_a_folder_that_cannot_be_made(self):
         ended = self.gpufl("trace", "--output", "/proc/gpufl", "--", "true")
