@@ -132,6 +132,9 @@ std::string describe(const VerifyResult& result) {
   }
   append_field(out, "verdict", to_string(result.verdict));
   for (const std::string& reason : result.reasons) append_field(out, "", reason);
+  if (result.verdict == Verdict::Complete && result.ledger) {
+    append_field(out, "", report::no_loss_text(*result.ledger));
+  }
   return out;
 }
 

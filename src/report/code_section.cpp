@@ -187,7 +187,7 @@ void write_launches(Page& page, const SessionReport& report, size_t top, Missing
   }
   // Where labels of a framework tell lines, stacks would tell how they came to be called.
   if (const auto& calls = report.overview.kernels->by_api_call; !calls) {
-    missing.add("call stacks", calls.unknown());
+    missing.add("call stacks (the lines above are those of PyTorch's labels)", calls.unknown());
   }
   if (lines->empty()) return;
   page.heading("LAUNCHES BY LINE");

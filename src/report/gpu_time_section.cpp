@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "analysis/kernel_groups.hpp"
 #include "report/text_sections.hpp"
 #include "report/units.hpp"
 
@@ -20,13 +20,11 @@ constexpr size_t kShownPauses = 3;
 
 std::string device_text(int64_t device) { return device < 0 ? "?" : std::to_string(device); }
 
-// Labels of kernels as the other parts of the report call them.
+// Kernels as the other parts of the report call them; those that were not chosen, too.
 class WorkLabels {
  public:
-  explicit WorkLabels(const SessionReport& report) : tables_(report.session.tables) {
-    if (!report.overview.kernels) return;
-    for (const auto& group : report.overview.kernels->by_name) labels_[group.key] = &group.label;
-  }
+  explicit WorkLabels(const analysis::Tables& tables)
+      : tables_(tables), names_(analysis::kernel_names(tables)) {}
 
   std::string of(WorkRow work) const {
     switch (work.kind) {
@@ -35,13 +33,12 @@ class WorkLabels {
       case analysis::WorkKind::Fill: return "fill";
       case analysis::WorkKind::Graph: return "graph";
     }
-    const auto found = labels_.find(tables_.config(tables_.kernels.config[work.row]).name);
-    return found != labels_.end() ? *found->second : tables_.kernel_name(work.row);
+    return names_.of(tables_.config(tables_.kernels.config[work.row]).name).short_name;
   }
 
  private:
   const analysis::Tables& tables_;
-  std::unordered_map<int64_t, const std::string*> labels_;
+  analysis::KernelNames names_;
 };
 
 // The whole of the recorded time, part by part.
@@ -71,7 +68,7 @@ void write_pauses(Page& page, const SessionReport& report) {
                     [](const Gap* a, const Gap* b) { return a->span.length() > b->span.length(); });
   pauses.resize(shown);
   if (pauses.empty()) return;
-  const WorkLabels labels(report);
+  const WorkLabels labels(report.session.tables);
   TextTable table{
       {{"longest pauses"}, {"gpu"}, {"at", false, 2}, {"after", true}, {"before", true, 1}}, {}, 3};
   for (const Gap* gap : pauses) {

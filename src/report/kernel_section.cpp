@@ -162,7 +162,7 @@ void write_kernels(Page& page, const SessionReport& report, size_t top, KernelSo
   table.drop_empty_columns();
   page.table(table);
   write_more(page, kernels->by_name.size(), table.rows.size());
-  if (has_several) {
+  if (has_several && page.shows(table, "grid")) {
     page.paragraph(2,
                    "Launch figures are of the configuration with the most time; +N: N other ones.",
                    Tone::Plain, 2);

@@ -104,10 +104,10 @@ void write_iterations(Page& page, const SessionReport& report, MissingFigures& m
   page.table(table);
   if (is_sequence) {
     page.paragraph(
-        2,
-        "No scope or range holds a step, so they are cut where the GPU waits longest, from "
-        "one such kernel to the next: what ran before the first and after the last is in "
-        "none of them.");
+        2, fmt::format("No scope or range{} holds a step, so they are cut where the GPU waits "
+                       "longest, from one such kernel to the next: what ran before the first and "
+                       "after the last is in none of them.",
+                       chosen_text(report.overview.options).empty() ? "" : " that was chosen"));
   }
   const auto steady = iterations->list.begin() + static_cast<ptrdiff_t>(iterations->warmups);
   if (iterations->warmups > 0) {

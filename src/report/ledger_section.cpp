@@ -38,6 +38,12 @@ std::string counts_text(const Counts& counts) {
 
 }  // namespace
 
+std::string no_loss_text(const format::Ledger& ledger) {
+  if (ledger.samples_missed == 0) return "no loss is known";
+  return fmt::format("no loss of GPU work is known; {} missed",
+                     analysis::words::plural(ledger.samples_missed, "sample"));
+}
+
 Verdict ledger_verdict(const SessionSummary& summary) {
   if (!summary.ledger) {
     if (summary.live) return {"not written yet: the session still runs", Tone::Plain};
@@ -59,7 +65,7 @@ Verdict ledger_verdict(const SessionSummary& summary) {
                 : "not proven: full lanes of warpscope may have lost records",
             Tone::Warning};
   }
-  return {"complete: no loss is known", Tone::Good};
+  return {"complete: " + no_loss_text(*summary.ledger), Tone::Good};
 }
 
 std::string overlaps_text(const format::Ledger& ledger) {

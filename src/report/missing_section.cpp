@@ -34,6 +34,18 @@ size_t rows_of(const TextOptions& options) {
   return options.top == 0 ? std::numeric_limits<size_t>::max() : options.top;
 }
 
+std::string chosen_text(const analysis::AnalysisOptions& options) {
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (!options.scope.empty()) add("scope " + options.scope);
+  if (options.device) add(fmt::format("GPU {}", *options.device));
+  if (options.window) {
+    add(fmt::format("from {} to {}", duration_text(options.window->start),
+                    duration_text(options.window->end)));
+  }
+  return text;
+}
+
 void write_more(Page& page, size_t all, size_t shown) {
   if (all > shown) page.paragraph(2, fmt::format("... {} more", format_count(all - shown)));
 }

@@ -44,6 +44,8 @@ class Page {
   virtual void paragraph(size_t indent, std::string_view text, Tone tone = Tone::Plain,
                          size_t hanging = 0) = 0;
   virtual void table(const TextTable& table) = 0;
+  // Whether table() has room for the column of that title.
+  virtual bool shows(const TextTable& table, std::string_view title) const;
   // A paragraph about a span of the session's time, which a page with a timeline leads to.
   virtual void moment(size_t indent, std::string_view text, int64_t /*start_ns*/,
                       int64_t /*end_ns*/, size_t hanging = 0) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 
 namespace gpufl::report {
 
@@ -219,7 +220,18 @@ void cut_column(std::vector<std::vector<std::string>>& rows, size_t column, size
 
 }  // namespace
 
-void TextPage::table(const TextTable& table) {
+bool Page::shows(const TextTable& table, std::string_view title) const {
+  return std::any_of(table.columns.begin(), table.columns.end(),
+                     [title](const TextColumn& column) { return column.title == title; });
+}
+
+bool TextPage::shows(const TextTable& table, std::string_view title) const {
+  const Layout layout = lay_out(table);
+  return std::any_of(layout.shown.begin(), layout.shown.end(),
+                     [&](size_t i) { return table.columns[i].title == title; });
+}
+
+TextPage::Layout TextPage::lay_out(const TextTable& table) const {
   std::vector<std::vector<std::string>> rows;
   rows.reserve(table.rows.size() + 1);
   rows.emplace_back();
@@ -251,7 +263,11 @@ void TextPage::table(const TextTable& table) {
   }
   flexible_width = std::min(flexible_width, std::max(left_for_flexible(), kMinCut));
   cut_column(rows, table.flexible, flexible_width);
+  return {std::move(rows), std::move(widths), std::move(shown)};
+}
 
+void TextPage::table(const TextTable& table) {
+  const auto [rows, widths, shown] = lay_out(table);
   for (const auto& row : rows) {
     std::string line(kIndent, ' ');
     for (const size_t i : shown) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "report/page.hpp"
 
@@ -31,8 +32,15 @@ class TextPage : public Page {
   void paragraph(size_t indent, std::string_view text, Tone tone = Tone::Plain,
                  size_t hanging = 0) override;
   void table(const TextTable& table) override;
+  bool shows(const TextTable& table, std::string_view title) const override;
 
  private:
+  struct Layout {
+    std::vector<std::vector<std::string>> rows;  // the titles first
+    std::vector<size_t> widths;
+    std::vector<size_t> shown;  // columns for which there is room
+  };
+  Layout lay_out(const TextTable& table) const;
   void append(std::string_view text, Tone tone);
 
   size_t width_;

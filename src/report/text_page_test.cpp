@@ -99,6 +99,10 @@ TEST(TextPageTest, NarrowTablesDropColumnsInOrder) {
   EXPECT_NE(wide.text().find("first"), std::string::npos);
   TextPage narrow(50, false);
   narrow.table(table);
+  EXPECT_TRUE(wide.shows(table, "first"));
+  EXPECT_FALSE(wide.shows(table, "third"));
+  EXPECT_FALSE(narrow.shows(table, "first"));
+  EXPECT_TRUE(narrow.shows(table, "second"));
   EXPECT_EQ(narrow.text().find("first"), std::string::npos);
   EXPECT_NE(narrow.text().find("second"), std::string::npos);
   TextPage narrower(36, false);

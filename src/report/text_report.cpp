@@ -26,6 +26,9 @@ void write_report(Page& page, const SessionReport& report, const TextOptions& op
   const analysis::SessionSummary& summary = report.session.summary;
   MissingFigures missing;
   write_title(page, summary);
+  if (const std::string chosen = chosen_text(report.overview.options); !chosen.empty()) {
+    page.paragraph(2, "only: " + chosen, Tone::Strong, 2);
+  }
   write_headline(page, report.insights);
   write_session(page, summary);
   write_devices(page, summary);

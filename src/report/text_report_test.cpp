@@ -317,6 +317,41 @@ TEST(TextReportTest, OnlyWhatTheOptionsChose) {
   EXPECT_NE(text.find("forward / fp32"), std::string::npos) << text;
   EXPECT_EQ(text.find("MEMORY TRANSFERS"), std::string::npos) << text;
   EXPECT_EQ(text.find("SYNCHRONIZATION"), std::string::npos) << text;
+  EXPECT_LT(text.find("only: scope forward*\n"), text.find("SESSION")) << text;
+  options = {.device = 0, .scope = "step", .window = analysis::Interval{0, kS}};
+  EXPECT_NE(TestReport(traced_session(), options)
+                .text()
+                .find("only: scope step, GPU 0, from 0 ns to 1.000 s\n"),
+            std::string::npos);
+  EXPECT_EQ(text_of(traced_session()).find("only: "), std::string::npos);
+}
+
+TEST(TextReportTest, WhatWasNotChosenHasItsNameAndMayHoldSteps) {
+  TestProgram program;
+  program.data.summary = small_session();
+  program.data.summary.header.engine = "Trace";
+  for (int64_t i = 0; i < 5; ++i) {
+    const int64_t begin = i * 100 * kMs;
+    const int64_t step = program.scope("step", begin, 90 * kMs);
+    const int64_t forward = program.scope("forward", begin, 20 * kMs, {.parent = step});
+    program.kernel("first", begin + kMs, 2 * kMs, {.scope = forward});
+    program.kernel("second", begin + 5 * kMs, 2 * kMs, {.scope = forward});
+    program.kernel("_ZN4nets6updateEPfi", begin + 30 * kMs, 5 * kMs, {.scope = step});
+  }
+  analysis::AnalysisOptions options;
+  options.scope = "forward";
+  const std::string text = TestReport(program.finish(), options).text();
+  EXPECT_EQ(text.find("_ZN4nets"), std::string::npos) << text;
+  EXPECT_NE(text.find("  update "), std::string::npos) << text;
+  EXPECT_NE(text.find("No scope or range that was chosen holds a step"), std::string::npos) << text;
+}
+
+TEST(TextReportTest, OtherConfigurationsAreExplainedWhereTheyAreShown) {
+  constexpr std::string_view kFootnote = "+N: N other ones";
+  EXPECT_NE(text_of(traced_session(), {.width = 140}).find(kFootnote), std::string::npos);
+  const std::string narrow = text_of(traced_session(), {.width = 60});
+  EXPECT_EQ(narrow.find(" +1"), std::string::npos) << narrow;
+  EXPECT_EQ(narrow.find(kFootnote), std::string::npos) << narrow;
 }
 
 TEST(TextReportTest, TheBriefFormSaysWhatIsLeftOut) {
@@ -357,7 +392,11 @@ TEST(TextReportTest, SaysHowTheSessionEnded) {
 TEST(TextReportTest, VerdictFollowsLedgerAndProblems) {
   SessionSummary summary = small_session();
   summary.ledger.emplace();
-  EXPECT_NE(text_of(summary).find("LEDGER: complete"), std::string::npos);
+  EXPECT_NE(text_of(summary).find("LEDGER: complete: no loss is known\n"), std::string::npos);
+  summary.ledger->samples_missed = 15;
+  EXPECT_NE(
+      text_of(summary).find("LEDGER: complete: no loss of GPU work is known; 15 samples missed\n"),
+      std::string::npos);
   summary.ledger->scopes_dropped = 1;
   EXPECT_NE(text_of(summary).find("LEDGER: incomplete: see what was dropped"), std::string::npos);
   summary.ledger->scopes_dropped = 0;

@@ -23,6 +23,8 @@ struct Verdict {
   std::string text;  // "word: what it means"
   Tone tone;
 };
+// "no loss is known", or what is, of a ledger that is complete: samples that were missed.
+std::string no_loss_text(const format::Ledger& ledger);
 // What the ledger comes to.
 Verdict ledger_verdict(const analysis::SessionSummary& summary);
 // "12 begin before the one before ..."; of a ledger that counts such kernels.
@@ -41,6 +43,8 @@ class MissingFigures {
 // Columns of the page, and rows of a list, that the options stand for.
 size_t width_of(const TextOptions& options);
 size_t rows_of(const TextOptions& options);
+// "scope forw*, GPU 0": what alone the report is of; empty: of everything.
+std::string chosen_text(const analysis::AnalysisOptions& options);
 // "... 12 more" where not all were shown.
 void write_more(Page& page, size_t all, size_t shown);
 // "python3 (pid 447)"; imported sessions may not know either.

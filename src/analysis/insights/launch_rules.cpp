@@ -85,8 +85,9 @@ void find_launch_bound(const SessionView& view, std::vector<Insight>& found) {
                                 words::time(idle), words::time(span),
                                 words::plural(bound.phases.size(), "phase"));
     insight.detail = fmt::format(
-        "The GPU ran out of work before {} launches: the host asks for {} in a second, and the GPU "
-        "was idle for {} of these phases",
+        "The GPU had to wait for {} pieces of work (kernels, copies, fills): the host asks for {} "
+        "in "
+        "a second, and the GPU was idle for {} of these phases",
         words::count(bound.launches),
         words::count(static_cast<uint64_t>(static_cast<double>(bound.launches) * 1e9 / span)),
         words::percent(idle / span));
@@ -95,7 +96,7 @@ void find_launch_bound(const SessionView& view, std::vector<Insight>& found) {
         "torch.compile with mode=\"reduce-overhead\"), or give each launch more to do: larger "
         "batches, fused kernels.";
     insight.estimate = fmt::format(
-        "The idle time of these phases less {} for each launch, which is left between nodes of a "
+        "The idle time of these phases less {} for each piece, which is left between nodes of a "
         "graph, and {} for each phase, which launching its graph takes.{}",
         words::time(view.thresholds.launch_bound.graph_node_gap_us * 1e3),
         words::time(view.thresholds.launch_bound.graph_launch_us * 1e3), recording_text(view));
@@ -106,7 +107,7 @@ void find_launch_bound(const SessionView& view, std::vector<Insight>& found) {
     for (const LaunchPhase& phase : bound.phases) {
       insight.evidence.push_back(
           at_work(view, phase.first, phase.first_stack, phase.span, device.device,
-                  fmt::format("{} launches, idle for {} of {}", words::count(phase.launches),
+                  fmt::format("{} pieces of work, idle for {} of {}", words::count(phase.launches),
                               words::time(static_cast<double>(phase.idle_ns)),
                               words::time(static_cast<double>(phase.span.length())))));
     }
