@@ -12,8 +12,8 @@
 
 // What a viewer shows of a slice besides its name and times, the same in every format. A sink has
 // integer(Arg, int64_t), id(Arg, uint64_t), real(Arg, double), text(Arg, string_view), and
-// path(Arg, uint32_t) and site(Arg, uint32_t) for what SessionTexts knows by number. Facts that the
-// log does not have are not mentioned.
+// name(Arg, uint32_t), path(Arg, uint32_t) and site(Arg, uint32_t) for what SessionTexts knows by
+// number. Facts that the log does not have are not mentioned.
 namespace gpufl::exporting {
 
 enum class Arg : uint8_t {
@@ -29,6 +29,10 @@ enum class Arg : uint8_t {
   Scope,
   LaunchedAt,
   CapturedAt,
+  Op,
+  Module,
+  Line,
+  ForwardOp,
   Graph,
   GraphNode,
   Nodes,
@@ -77,6 +81,10 @@ constexpr std::string_view to_string(Arg arg) {
                                                               "scope",
                                                               "launched_at",
                                                               "captured_at",
+                                                              "op",
+                                                              "module",
+                                                              "line",
+                                                              "forward_op",
                                                               "graph",
                                                               "graph_node",
                                                               "nodes",
@@ -139,12 +147,24 @@ void where_known(const Column& column, size_t row, int64_t unknown, Write write)
   if (!column.empty() && int64_t{column[row]} != unknown) write(column[row]);
 }
 
+// What a framework was doing at the call, as the columns of tables tell it.
+template <typename Sink>
+void labels(const SessionTexts& texts, const analysis::Work& work, size_t row, Sink& sink) {
+  if (texts.framework().is_empty()) return;
+  const analysis::FrameworkLabel label = texts.framework().at(work, row);
+  if (label.op != 0) sink.name(Arg::Op, label.op);
+  if (label.module != 0) sink.name(Arg::Module, label.module);
+  if (label.stack != 0) sink.site(Arg::Line, label.stack);
+  if (label.forward_op != 0) sink.name(Arg::ForwardOp, label.forward_op);
+}
+
 template <typename Sink>
 void work(const SessionTexts& texts, const analysis::Work& work, size_t row, Sink& sink) {
   where_known(work.correlation, row, 0, [&](int64_t v) { sink.integer(Arg::Correlation, v); });
   if (!work.caller.empty()) {
     const uint32_t scope = texts.tables().callers[work.caller[row]].scope;
     if (const uint32_t path = texts.scope_path(scope); path != 0) sink.path(Arg::Scope, path);
+    labels(texts, work, row, sink);
   }
   where_known(work.stack, row, 0, [&](uint32_t v) { sink.site(Arg::LaunchedAt, v); });
 }

@@ -42,13 +42,14 @@ class JsonArguments {
     key(arg);
     append_json_string(out_, value);
   }
+  void name(Arg arg, uint32_t name) { where_known(arg, texts_.name(name)); }
   void path(Arg arg, uint32_t path) { text(arg, texts_.path_text(path)); }
-  void site(Arg arg, uint32_t stack) {
-    const std::string where = texts_.site(stack);
-    if (!where.empty()) text(arg, where);
-  }
+  void site(Arg arg, uint32_t stack) { where_known(arg, texts_.site(stack)); }
 
  private:
+  void where_known(Arg arg, std::string_view value) {
+    if (!value.empty()) text(arg, value);
+  }
   void key(Arg arg) {
     if (out_.back() != '{') out_ += ',';
     out_ += '"';

@@ -101,6 +101,10 @@ uint64_t PerfettoSequence::intern(Ids& ids, uint32_t field, std::string_view tex
   return known->second;
 }
 
+uint64_t PerfettoSequence::intern_value(std::string_view text) {
+  return intern(values_, interned_data::kAnnotationTexts, text);
+}
+
 uint64_t PerfettoSequence::arg_id(Arg arg) {
   uint8_t& id = arg_ids_[static_cast<size_t>(arg)];
   if (id == 0) {
@@ -131,29 +135,35 @@ void PerfettoSequence::id(Arg arg, uint64_t value) {
 void PerfettoSequence::real(Arg arg, double value) {
   annotate(arg, [&](ProtoBuffer& to) { to.real(annotation::kDouble, value); });
 }
-void PerfettoSequence::text(Arg arg, std::string_view value) {
-  const uint64_t id = intern(values_, interned_data::kAnnotationTexts, value);
+void PerfettoSequence::text_id(Arg arg, uint64_t id) {
   annotate(arg, [&](ProtoBuffer& to) { to.varint(annotation::kTextId, id); });
 }
+void PerfettoSequence::text(Arg arg, std::string_view value) { text_id(arg, intern_value(value)); }
 
 void PerfettoSequence::path(Arg arg, uint32_t path) {
   if (path >= path_values_.size()) path_values_.resize(path + 1);
   uint64_t& id = path_values_[path];
-  if (id == 0) id = intern(values_, interned_data::kAnnotationTexts, texts_.path_text(path));
-  annotate(arg, [&](ProtoBuffer& to) { to.varint(annotation::kTextId, id); });
+  if (id == 0) id = intern_value(texts_.path_text(path));
+  text_id(arg, id);
+}
+
+template <typename TextOf>
+void PerfettoSequence::numbered(Arg arg, ValueIds& values, uint32_t number, TextOf text_of) {
+  const auto [known, is_new] = values.try_emplace(number);
+  if (is_new) {
+    const std::string& text = text_of(number);
+    if (!text.empty()) known->second = intern_value(text);
+  }
+  if (known->second != 0) text_id(arg, known->second);
+}
+
+void PerfettoSequence::name(Arg arg, uint32_t name) {
+  numbered(arg, name_values_, name,
+           [&](uint32_t id) -> const std::string& { return texts_.name(id); });
 }
 
 void PerfettoSequence::site(Arg arg, uint32_t stack) {
-  const auto [known, is_new] = site_values_.try_emplace(stack);
-  if (is_new) {
-    const std::string text = texts_.site(stack);
-    if (!text.empty()) {
-      known->second = intern(values_, interned_data::kAnnotationTexts, text);
-    }
-  }
-  const uint64_t id = known->second;
-  if (id == 0) return;
-  annotate(arg, [&](ProtoBuffer& to) { to.varint(annotation::kTextId, id); });
+  numbered(arg, site_values_, stack, [&](uint32_t id) { return texts_.site(id); });
 }
 
 void PerfettoSequence::begin_as(uint64_t type, std::string_view name, std::string_view category) {

@@ -57,6 +57,7 @@ class PerfettoSequence {
   void id(Arg arg, uint64_t value);
   void real(Arg arg, double value);
   void text(Arg arg, std::string_view value);
+  void name(Arg arg, uint32_t name);
   void path(Arg arg, uint32_t path);
   void site(Arg arg, uint32_t stack);
   void write(int64_t time);
@@ -66,12 +67,18 @@ class PerfettoSequence {
 
  private:
   using Ids = std::unordered_map<std::string, uint64_t>;
+  using ValueIds = std::unordered_map<uint32_t, uint64_t>;
 
   void begin_as(uint64_t type, std::string_view name, std::string_view category);
   // The text's number in this sequence; a new one is told by the next packet. `field`: the list of
   // InternedData that it is of.
   uint64_t intern(Ids& ids, uint32_t field, std::string_view text);
+  uint64_t intern_value(std::string_view text);
   uint64_t arg_id(Arg arg);
+  void text_id(Arg arg, uint64_t id);
+  // Of a number of the log, which may be any; an empty text is not mentioned.
+  template <typename TextOf>
+  void numbered(Arg arg, ValueIds& values, uint32_t number, TextOf text_of);
   template <typename Fill>
   void annotate(Arg arg, Fill fill);
   const std::string& kernel_fields(uint32_t config);
@@ -85,9 +92,9 @@ class PerfettoSequence {
   Ids names_, categories_, values_;
   std::array<uint8_t, kArgCount> arg_ids_{};  // 0: not told yet
   uint8_t arg_count_ = 0;
-  std::vector<std::string> kernel_fields_;              // by configuration, as they lie in a file
-  std::vector<uint64_t> path_values_;                   // by path; 0: not told yet
-  std::unordered_map<uint32_t, uint64_t> site_values_;  // by stack
+  std::vector<std::string> kernel_fields_;  // by configuration, as they lie in a file
+  std::vector<uint64_t> path_values_;       // by path; 0: not told yet
+  ValueIds name_values_, site_values_;      // by name, by stack; 0: no text
 };
 
 }  // namespace gpufl::exporting

@@ -62,6 +62,17 @@ void add_warps(TestSession& session) {
   session.data.tables.others.emplace(Kind::WarpSpan, rows);
 }
 
+// A module and in it an operator, open at the launch of the second kernel.
+void add_labels(TestSession& session) {
+  gpufl::analysis::Markers& markers = session.data.tables.markers;
+  constexpr int64_t kOperator = 1;  // that no pass runs backward
+  session.marker("Net.head", 9'550, 250, 4711, "torch.module");
+  session.marker("aten::add", 9'560, 200, 4711, "torch.op");
+  markers.category.back() = kOperator;
+  markers.stack.resize(markers.rows());
+  markers.stack.back() = 1;
+}
+
 SessionData first_session() {
   TestSession session;
   auto& header = session.data.summary.header;
@@ -120,6 +131,7 @@ SessionData first_session() {
   add_warps(session);
   session.marker("load", 5'000, 1'000, 4711, "data");
   session.marker("tick", 5'500, 0, 4711);
+  add_labels(session);
   session.counter("tokens", 100, 1);
   session.counter("tokens", 200, kLate);
   session.metric("gpu_utilization_pct", 0, 150, 97);

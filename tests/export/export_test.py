@@ -21,6 +21,12 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 HARD_NAME = "gemm<\"q\", 'x'>\n\x01 \u03c0 \ufffd"
 LATE = 2**53 + 1
 OFFSET = 1_000_000_003
+LABELS = {  # of add(float*)
+    "op": "aten::add",
+    "module": "Net.head",
+    "line": "train.py:90 in train_step()",
+    "launched_at": "train.py:7 in main()",
+}
 SECOND_PID = 4712  # both processes have 4711
 
 
@@ -211,6 +217,7 @@ class Exports(unittest.TestCase):
         self.assertNotEqual(added["track"].uuid, hard[0]["track"].uuid)
         self.assertEqual(added["track"].name, hard[0]["track"].name)
         self.assertEqual(added["track"].name, "stream 7")
+        self.assertEqual({name: added["args"].get(name) for name in LABELS}, LABELS)
         device = trace.tracks[added["track"].parent_uuid]
         self.assertEqual(device.name, 'GPU 0: NVIDIA "H200"')
         process = trace.tracks[device.parent_uuid].process
@@ -262,6 +269,10 @@ class Exports(unittest.TestCase):
         hard = slices[HARD_NAME]
         self.assertEqual((hard["ts"], hard["dur"]), (Decimal("10.007"), Decimal("5.001")))
         self.assertEqual(hard["args"]["registers"], 40)
+        self.assertEqual(hard["args"]["launched_at"], "train.py:90 in train_step()")
+        self.assertNotIn("op", hard["args"])
+        added = slices["add(float*)"]["args"]
+        self.assertEqual({name: added.get(name) for name in LABELS}, LABELS)
         self.assertEqual(slices["late"]["ts"] * 1000, LATE)
         multiply = slices["multiply"]
         self.assertEqual((multiply["ts"], multiply["dur"]), (Decimal("11.200"), Decimal("2.000")))
@@ -379,6 +390,8 @@ class Exports(unittest.TestCase):
         self.assertEqual((hard["start_ns"], hard["duration_ns"]), ("10007", "5001"))
         self.assertEqual((hard["grid_y"], hard["registers"], hard["occupancy"]), ("2", "40", "0.5625"))
         self.assertEqual(hard["cluster_x"], "")
+        added = next(k for k in kernels if k["name"] == "add(float*)")
+        self.assertEqual({name: added[name] for name in LABELS}, LABELS)
         self.assertEqual(hard["scope"], "step / train > forward")
         self.assertEqual(int(next(k for k in kernels if k["name"] == "late")["start_ns"]), LATE)
         self.assertEqual((kernels[-1]["rank"], kernels[-1]["offset_ns"]), ("1", str(OFFSET)))

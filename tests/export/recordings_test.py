@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every export of every recorded session, read by readers that are not ours: the same kernels, each as
-long as `gpufl cat` tells; joined with their calls where those are known, and only there. Of the page
-that `gpufl report --format html` writes: that it needs nothing from anywhere else and stays small.
+long as `gpufl cat` tells; joined with their calls where those are known, and only there; of timelines
+and tables also the same operators, modules and lines. Of the page that `gpufl report --format html`
+writes: that it needs nothing from anywhere else and stays small.
 
 usage: recordings_test.py GPUFL SESSION...
 """
@@ -20,6 +21,22 @@ from pathlib import Path
 import export_test  # first: it looks for Perfetto's definitions
 
 MOST_PAGE_BYTES = 5_000_000
+LABELS = ("name", "op", "module", "line", "forward_op", "launched_at")
+# What a recording is known to have, by its folder: kernels of a forward and of a backward pass.
+KNOWN_LABELS = {
+    "h200_torch": (
+        {
+            "op": "aten::embedding",
+            "module": "SmallGpt.embedding",
+            "line": "gpt_model.py:56 in SmallGpt.forward()",
+        },
+        {
+            "forward_op": "aten::layer_norm",
+            "module": "SmallGpt.blocks.0.attention_norm",
+            "line": "gpt_model.py:44 in Block.forward()",
+        },
+    )
+}
 
 
 def gather(pairs):
@@ -30,23 +47,50 @@ def gather(pairs):
     return {name: sorted(durations) for name, durations in found.items()}
 
 
-def of_perfetto(path):
+def label(name, arguments):
+    return (name, *(arguments.get(one) or "" for one in LABELS[1:]))
+
+
+def kernels_of_perfetto(path):
     trace = export_test.Perfetto(path.read_bytes())
-    kernels = [one for one in trace.slices if one["cat"] == "kernel"]
+    return [one for one in trace.slices if one["cat"] == "kernel"]
+
+
+def of_perfetto(path):
+    kernels = kernels_of_perfetto(path)
     return gather((one["name"], one["end"] - one["start"]) for one in kernels)
 
 
-def of_chrome(path):
+def labels_of_perfetto(path):
+    return Counter(label(one["name"], one["args"]) for one in kernels_of_perfetto(path))
+
+
+def kernels_of_chrome(path):
     events = json.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)["traceEvents"]
-    kernels = [one for one in events if one.get("cat") == "kernel"]
-    return gather((one["name"], Decimal(one["dur"]) * 1000) for one in kernels)
+    return [one for one in events if one.get("cat") == "kernel"]
+
+
+def of_chrome(path):
+    return gather((one["name"], Decimal(one["dur"]) * 1000) for one in kernels_of_chrome(path))
+
+
+def labels_of_chrome(path):
+    return Counter(label(one["name"], one["args"]) for one in kernels_of_chrome(path))
+
+
+def kernels_of_csv(path):
+    if not (path / "kernels.csv").exists():
+        return []
+    with open(path / "kernels.csv", newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file, strict=True))
 
 
 def of_csv(path):
-    if not (path / "kernels.csv").exists():
-        return {}
-    with open(path / "kernels.csv", newline="", encoding="utf-8") as file:
-        return gather((row["name"], row["duration_ns"]) for row in csv.DictReader(file, strict=True))
+    return gather((row["name"], row["duration_ns"]) for row in kernels_of_csv(path))
+
+
+def labels_of_csv(path):
+    return Counter(label(row["name"], row) for row in kernels_of_csv(path))
 
 
 def of_json(path):
@@ -140,6 +184,13 @@ class Session:
         paths = {form: self.export(form) for form in readers}
         for form, reader in readers.items():
             self.equal(form, reader(paths[form]), self.truth)
+        labels = labels_of_csv(paths["csv"])
+        for form, reader in {"perfetto": labels_of_perfetto, "chrome": labels_of_chrome}.items():
+            self.equal(f"labels of {form}", reader(paths[form]) - labels, Counter())
+            self.equal(f"labels missing in {form}", labels - reader(paths[form]), Counter())
+        for known in KNOWN_LABELS.get(Path(self.session).name, ()):
+            found = (dict(zip(LABELS, one, strict=True)) for one in labels)
+            self.equal(f"a kernel with {known}", any(known.items() <= one.items() for one in found), True)
         # Each flow has two ends: a call and the work that it asked for.
         for form, reader in {"perfetto": flows_of_perfetto, "chrome": flows_of_chrome}.items():
             self.equal(f"flows of {form}", Counter(reader(paths[form]).values()), Counter({2: self.known_calls}))
