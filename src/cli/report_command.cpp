@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -45,12 +46,25 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMaxListed = 10;
 
-// Session ids begin with the time of their start, whatever run's folder they lie in.
+// Oldest first, by their own word, for folders can be renamed. Those that cannot be read come
+// first: when they began is not known.
 std::vector<fs::path> sessions_by_age(const fs::path& path) {
-  std::vector<fs::path> sessions = format::find_sessions(path);
-  std::sort(sessions.begin(), sessions.end(), [](const fs::path& a, const fs::path& b) {
-    return std::pair(a.filename(), a) < std::pair(b.filename(), b);
+  struct Aged {
+    std::optional<int64_t> start_wall_ns;
+    fs::path dir;
+  };
+  std::vector<Aged> aged;
+  for (fs::path& dir : format::find_sessions(path)) {
+    const auto reader = format::SessionReader::open(dir);
+    aged.push_back(
+        {reader ? std::optional(reader->header().start_wall_ns) : std::nullopt, std::move(dir)});
+  }
+  std::sort(aged.begin(), aged.end(), [](const Aged& a, const Aged& b) {
+    return std::tuple(a.start_wall_ns, a.dir.filename(), a.dir) <
+           std::tuple(b.start_wall_ns, b.dir.filename(), b.dir);
   });
+  std::vector<fs::path> sessions;
+  for (Aged& one : aged) sessions.push_back(std::move(one.dir));
   return sessions;
 }
 
@@ -84,6 +98,16 @@ void leave_out_copies(std::vector<fs::path>& sessions, ReportOutcome& outcome) {
     return reader && copies.is_copy(reader->header(), session);
   });
   for (const std::string& note : copies.notes()) outcome.errors += error_line(note);
+}
+
+// Of those that are not reported: which could be newer than the one that is.
+void tell_unreadable(const std::vector<fs::path>& others, ReportOutcome& outcome) {
+  for (const fs::path& session : others) {
+    const auto reader = format::SessionReader::open(session);
+    if (reader) return;  // they come first
+    outcome.errors += error_line(fmt::format("{}: {}; it may be newer than what is reported",
+                                             session.string(), reader.status().message()));
+  }
 }
 
 // The newest session, with all others of its run where it has some. They are taken out of
@@ -288,6 +312,7 @@ ReportOutcome make_reports(const ReportRequest& request) {
   if (!request.all) {
     others = std::move(sessions);
     sessions = take_newest(others);
+    tell_unreadable(others, outcome);
   }
   leave_out_copies(sessions, outcome);
   const symbols::SymbolizeOptions on_the_fly = reading_options();

@@ -136,6 +136,28 @@ TEST_F(ReportCommandTest, OfSeveralTheNewestAndANoteOfTheOthers) {
   EXPECT_EQ(all.text.find("the newest"), std::string::npos);
 }
 
+TEST_F(ReportCommandTest, TheNewestIsTheOneThatBeganLast) {
+  for (const auto& [name, start_wall_ns] : {std::pair("b", 30), {"c", 10}, {"a", 20}}) {
+    const fs::path dir = root_ / (std::string("of_") + name) / name;
+    format::SessionHeader its = header(dir.parent_path(), name);
+    its.start_wall_ns = start_wall_ns;
+    format::LogOptions options;
+    options.session_dir = dir;
+    options.disk_floor_bytes = 0;
+    const auto log = format::LogWriter::create(options, its);
+    ASSERT_TRUE(log.is_ok()) << log.status().text();
+    ASSERT_TRUE((*log)->close(1000, {}).is_ok());
+  }
+  fs::create_directories(root_ / "z");
+  std::ofstream(root_ / "z" / "system.log") << "nothing of a log\n";
+  const ReportOutcome outcome = make_reports({.path = root_});
+  EXPECT_EQ(outcome.exit_code, kExitGood) << outcome.errors;
+  EXPECT_NE(outcome.text.find("GPUFlight report: app_of_b"), std::string::npos) << outcome.text;
+  EXPECT_LT(outcome.text.find((root_ / "of_a").string()),
+            outcome.text.find((root_ / "of_c").string()));
+  EXPECT_NE(outcome.errors.find("it may be newer than what is reported"), std::string::npos);
+}
+
 TEST_F(ReportCommandTest, OfARunAllSessionsInBrief) {
   record(root_ / "run_a", "20250101T000000Z-01");
   record(root_ / "run_a", "20250101T000000Z-02");

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/missing.hpp"
+#include "analysis/summary.hpp"
 #include "base/json.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
@@ -39,9 +41,15 @@ uint64_t bytes_below(const fs::path& dir) {
   return bytes;
 }
 
-uint64_t count_of(const std::map<std::string, uint64_t>& rows, const char* kind) {
-  const auto found = rows.find(kind);
-  return found == rows.end() ? 0 : found->second;
+// None where nobody recorded them, which is not zero: only such sessions are read once more.
+std::optional<uint64_t> kernels_of(const format::SessionReader& reader,
+                                   const std::map<std::string, uint64_t>& rows) {
+  const auto found = rows.find("kernel");
+  if (found != rows.end() && found->second > 0) return found->second;
+  if (reader.header().engine == "Monitor") return std::nullopt;
+  const auto summary = analysis::summarize(reader.dir());
+  if (!summary || !analysis::records_gpu_work(*summary)) return std::nullopt;
+  return 0;
 }
 
 // A file of the session is not there or not as long as it was written, or the manifest, which tells
@@ -89,7 +97,7 @@ bool read_end(const format::SessionReader& reader, ListedSession& session) {
     if (!parsed) return true;
     if (type == "ledger") {
       const format::Ledger ledger = format::Ledger::from_json(*parsed);
-      session.kernels = count_of(ledger.writer.rows, "kernel");
+      session.kernels = kernels_of(reader, ledger.writer.rows);
       session.state = state_of(ledger.completeness());
     } else {
       session.duration_ns = (*parsed)["time"].as_integer();
@@ -121,7 +129,7 @@ ListedSession look_at(const fs::path& dir) {
   const format::VerifyResult whole = format::verify_session(dir);
   if (!whole.live) session.state = !session.damage.empty() ? "damaged" : "killed";
   session.duration_ns = whole.last_ns;
-  session.kernels = count_of(whole.rows, "kernel");
+  session.kernels = kernels_of(*reader, whole.rows);
   return session;
 }
 
@@ -143,7 +151,7 @@ std::string describe(const std::vector<ListedSession>& sessions) {
         report::make_harmless(or_unknown(header.engine)),
         session.duration_ns ? report::format_duration(static_cast<double>(*session.duration_ns))
                             : "?",
-        session.kernels ? report::format_count(*session.kernels) : "?", session.state,
+        session.kernels ? report::format_count(*session.kernels) : "-", session.state,
         report::format_bytes(static_cast<double>(session.bytes)),
         report::make_harmless(session.dir.string()));
   }
@@ -157,7 +165,7 @@ Json to_json(const ListedSession& session) {
   if (!session.damage.empty()) out.set("damage", session.damage);
   out.set("session", session.header.to_json());
   if (session.duration_ns) out.set("duration_ns", *session.duration_ns);
-  if (session.kernels) out.set("kernels", *session.kernels);
+  out.set("kernels", session.kernels ? Json(*session.kernels) : Json());
   out.set("bytes", session.bytes);
   return out;
 }
@@ -204,6 +212,7 @@ void add_sessions_list_command(Command program) {
   command.add_option("folder", options->path, "A log folder, a run or a session").show_default();
   command.add_flag("--json", options->json, "Print a JSON array, one object per session");
   command.set_footer(
+      "KERNELS: - where they were not recorded (in JSON null).\n"
       "State: live, being written; complete, it has ended, and nothing is known to be missing "
       "(gpufl verify reads all of it and proves it); not proven, likewise, but nobody counted what "
       "should be there; losses, records were lost; damaged, a file is missing or cut off, or the "

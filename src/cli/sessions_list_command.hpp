@@ -11,7 +11,8 @@
 #include "format/session_header.hpp"
 
 // `gpufl sessions`: what is on disk. Of a session that has ended, its last window alone is read;
-// one that is being written or was killed is read whole. Main thread only.
+// one that is being written or was killed, and one
+// without a kernel, is read whole. Main thread only.
 namespace gpufl::cli {
 
 void add_sessions_list_command(Command program);
@@ -25,8 +26,8 @@ struct ListedSession {
   std::string why;     // it is unreadable
   std::string damage;  // which file is missing or cut off
   std::optional<int64_t> duration_ns;
-  std::optional<uint64_t> kernels;
-  uint64_t bytes = 0;  // on disk
+  std::optional<uint64_t> kernels;  // none: not recorded, or not known
+  uint64_t bytes = 0;               // on disk
 };
 
 // All sessions below `path`, newest first.

@@ -55,6 +55,20 @@ TEST(SessionsList, TellsNewestFirstWhatEachIs) {
   EXPECT_GT(sessions[1].bytes, 100U);
 }
 
+TEST(SessionsList, DoesNotCountKernelsThatNobodyRecorded) {
+  const TempDir temp;
+  for (const char* engine : {"Monitor", "Trace"}) {
+    format::SessionHeader header = format::testing::test_header();
+    header.engine = engine;
+    auto log =
+        format::LogWriter::create(format::testing::test_options(temp.path() / engine), header);
+    ASSERT_TRUE(log.is_ok()) << log.status().text();
+    ASSERT_TRUE((*log)->close(1000, {}).is_ok());
+  }
+  EXPECT_EQ(list_sessions(temp.path() / "Monitor").at(0).kernels, std::nullopt);
+  EXPECT_EQ(list_sessions(temp.path() / "Trace").at(0).kernels, 0U);
+}
+
 TEST(SessionsList, CountsWhatALiveSessionHasWrittenSoFar) {
   const TempDir temp;
   const auto log = write_some(temp.path() / "live", 1'000'000'000, false);
