@@ -9,6 +9,8 @@ namespace gpufl::analysis {
 
 namespace {
 
+constexpr std::string_view kGpuWork = "gpu_work";  // of traces that tell of the CPU alone
+
 const Capability* refusal(const SessionSummary& summary, std::string_view feature) {
   const auto& capabilities = summary.capabilities;
   const auto found =
@@ -106,7 +108,8 @@ bool records_gpu_work(const SessionSummary& summary) {
   const ActivityTotals& activity = summary.activity;
   if (activity.kernels + activity.copies + activity.fills != 0) return true;
   if (written_gpu_rows(summary) > 0 || has_damaged_gpu_log(summary)) return false;
-  return summary.header.engine != "Monitor" && find_event(summary) == nullptr;
+  return summary.header.engine != "Monitor" && find_event(summary) == nullptr &&
+         refusal(summary, kGpuWork) == nullptr;
 }
 
 bool records_gpu_work(const SessionData& session) {
@@ -121,6 +124,9 @@ Unknown missing_gpu_work(const SessionSummary& summary) {
     const std::string& name = (*event)["name"].as_string();
     return {"no GPU work was recorded: " + (text.empty() ? name : text),
             (*event)["hint"].as_string()};
+  }
+  if (const Capability* capability = refusal(summary, kGpuWork)) {
+    return {capability->detail, capability->hint};
   }
   const uint64_t written = written_gpu_rows(summary);
   if (written > 0 && unread_rows(summary).unread == 0) {
@@ -168,8 +174,12 @@ std::string engines_to_record_with(std::span<const std::string_view> engines) {
 
 Unknown missing_option(const SessionData& session, std::string_view what, std::string_view option) {
   if (!records_gpu_work(session)) return missing_gpu_work(session.summary);
-  if (const Capability* capability = refusal(session.summary, option)) return refused(*capability);
-  if (const std::string_view tool = imported_from(session.summary); !tool.empty()) {
+  const Capability* const capability = refusal(session.summary, option);
+  const std::string_view tool = imported_from(session.summary);
+  if (capability != nullptr) {
+    return tool.empty() ? refused(*capability) : Unknown{capability->detail, capability->hint};
+  }
+  if (!tool.empty()) {
     return {std::string(what) + " not in the trace", std::string(remedy_of(tool, option))};
   }
   return {std::string(what) + " not recorded", "record with " + as_option(option)};

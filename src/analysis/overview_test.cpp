@@ -80,6 +80,25 @@ TEST(Overview, OfASessionThatCouldNotTrace) {
   EXPECT_TRUE(analyze(session.finish()).kernels);
 }
 
+TEST(Overview, OfATraceThatTellsOfTheCpuAlone) {
+  TestSession session;
+  session.data.summary.header.engine = "Trace";
+  auto& capabilities = session.data.summary.capabilities;
+  capabilities.push_back({"recording", "gpufl", "torch_profiler", "imported", "", ""});
+  capabilities.push_back(
+      {"enable_memory_tracking", "on", "off", "not_imported", "only PyTorch's own", ""});
+  EXPECT_TRUE(analyze(session.data).kernels);
+  EXPECT_EQ(analyze(session.data).memory.unknown(), (Unknown{"only PyTorch's own", ""}));
+  capabilities.push_back({"gpu_work", "on", "off", "not_in_trace", "it has none", "profile it"});
+  const Overview overview = analyze(session.data);
+  const Unknown why{"it has none", "profile it"};
+  ASSERT_FALSE(overview.kernels);
+  EXPECT_EQ(overview.kernels.unknown(), why);
+  EXPECT_EQ(overview.transfers.copies.unknown(), why);
+  EXPECT_EQ(overview.memory.unknown(), why);
+  EXPECT_EQ(overview.latency.launch_ns.unknown(), why);
+}
+
 TEST(Overview, LossesAreCaveats) {
   TestSession session;
   session.data.summary.ledger.emplace();

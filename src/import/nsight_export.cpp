@@ -453,6 +453,7 @@ base::Result<std::vector<Trace>> NsightReader::read() {
     trace.wall_of_zero_ns = wall_of_zero_ns_;
     trace.host = environment_["Hostname"];
     trace.os = environment_["OsDescription"];
+    note_missing_gpu_work(trace, "record with nsys profile --trace=cuda,nvtx");
     if (trace.scopes.empty()) {
       trace.shortfalls.push_back({"scopes", "not_in_trace",
                                   "the trace has no NVTX ranges of the program",

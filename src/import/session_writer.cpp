@@ -37,11 +37,14 @@ void write_shortfalls(const Trace& trace, const std::string& file, format::LogWr
                       "what follows is missing: record or copy it again"},
                      log);
   }
-  write_capability({"launch_count", "imported",
-                    "the trace tells which kernels ran; how many were launched nobody counted", ""},
-                   log);
-  write_capability(
-      {"occupancy", "imported", "the trace does not tell the theoretical occupancy", ""}, log);
+  if (trace.has_gpu_activity()) {
+    write_capability(
+        {"launch_count", "imported",
+         "the trace tells which kernels ran; how many were launched nobody counted", ""},
+        log);
+    write_capability(
+        {"occupancy", "imported", "the trace does not tell the theoretical occupancy", ""}, log);
+  }
   for (const Shortfall& one : trace.shortfalls) write_capability(one, log);
   const auto count_without_bytes = [](const auto& rows) {
     return std::count_if(rows.begin(), rows.end(),
@@ -92,7 +95,7 @@ void write_events(const Trace& trace, const std::string& file, format::LogWriter
 
 Status close(const Trace& trace, int64_t end_ns, format::LogWriter& log) {
   format::Ledger ledger;
-  ledger.kernel_records = trace.kernels.size();
+  if (trace.has_gpu_activity()) ledger.kernel_records = trace.kernels.size();
   for (const Kernel& kernel : trace.kernels) {
     auto& records = ledger.by_device[trace.lanes[kernel.lane].device].kernel_records;
     records = records.value_or(0) + 1;

@@ -229,6 +229,27 @@ TEST(SessionWriter, SaysHowManyCopiesDoNotTellTheirBytes) {
   EXPECT_TRUE(detail.starts_with("1 copies and fills do not tell")) << detail;
 }
 
+TEST(SessionWriter, DoesNotCountTheKernelsOfATraceOfTheCpu) {
+  const std::string text = R"({"traceEvents":[{"ph":"X","cat":"cpu_op","name":"aten::mm",)"
+                           R"("pid":42,"tid":100,"ts":1006,"dur":10}]})";
+  const auto source = TextSource::of(text, 1 << 16);
+  auto trace = read_torch_trace(*source, {});
+  ASSERT_TRUE(trace.is_ok());
+  const format::testing::TempDir folder;
+  const auto done =
+      write_session(*trace, {folder.path(), "/data/cpu.json", "session-1", "run-1", "cpu", "0.1"});
+  ASSERT_TRUE(done.is_ok()) << done.status().text();
+  Collector found;
+  format::SessionReader::open(done->dir)->read(found);
+  std::vector<std::string> features;
+  for (const base::Json& line : found.objects[Kind::Capability]) {
+    features.push_back(line["feature"].as_string());
+  }
+  EXPECT_EQ(features, (std::vector<std::string>{"recording", "gpu_work", "scopes", "stacks"}));
+  ASSERT_EQ(found.objects[Kind::Ledger].size(), 1U);
+  EXPECT_EQ(found.objects[Kind::Ledger][0].find("kernel_records"), nullptr);
+}
+
 TEST(SessionWriter, ManyScopesThatOverlapAreQuick) {
   Trace trace;
   constexpr int64_t kScopes = 60'000;

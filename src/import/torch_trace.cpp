@@ -428,6 +428,12 @@ void TorchReader::take_header() {
 }
 
 void TorchReader::note_shortfalls() {
+  note_missing_gpu_work(trace_, "profile with ProfilerActivity.CPU and ProfilerActivity.CUDA");
+  if (trace_.not_imported.contains("[memory]")) {
+    trace_.shortfalls.push_back({"enable_memory_tracking", "not_imported",
+                                 "what the trace tells of PyTorch's allocator is not imported",
+                                 ""});
+  }
   if (trace_.scopes.empty()) {
     trace_.shortfalls.push_back(
         {"scopes", "not_in_trace", "the trace has no annotations of the program",

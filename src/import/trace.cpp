@@ -31,6 +31,13 @@ TimeSpan span_of(const Trace& trace) {
   return span;
 }
 
+void note_missing_gpu_work(Trace& trace, std::string hint) {
+  if (trace.has_gpu_activity()) return;
+  trace.shortfalls.push_back({"gpu_work", "not_in_trace",
+                              "the GPU's work is not in the trace: it has no CUDA activity",
+                              std::move(hint)});
+}
+
 void drop_far_times(Trace& trace) {
   const TimeSpan span = span_of(trace);
   if (span.begin > span.end || span.end - span.begin <= kLongestNs) return;

@@ -193,6 +193,11 @@ struct Trace {
     return kernels.empty() && copies.empty() && fills.empty() && graphs.empty() && waits.empty() &&
            calls.empty() && scopes.empty() && markers.empty();
   }
+  // Whether it tells anything of what the GPU did; a tool that watched only the CPU does not.
+  bool has_gpu_activity() const {
+    return !(kernels.empty() && copies.empty() && fills.empty() && graphs.empty() &&
+             waits.empty() && allocations.empty() && calls.empty());
+  }
 };
 
 // Calls `visit` with the rows of each kind.
@@ -215,6 +220,10 @@ struct TimeSpan {
   int64_t begin = INT64_MAX, end = INT64_MIN;
 };
 TimeSpan span_of(const Trace& trace);
+
+// Of a trace without GPU activity, a shortfall that says so: reports then call the GPU's work
+// unknown, not none. `hint` is what makes the tool record it.
+void note_missing_gpu_work(Trace& trace, std::string hint);
 
 // Leaves out, and counts, rows that would make it last longer than kLongestNs: those far away from
 // where most are.
