@@ -250,11 +250,14 @@ void VerifyPass::finish() {
   result_.verdict = reasons.empty() ? Verdict::Complete : Verdict::Losses;
   if (told == Completeness::NotProven) {
     if (reasons.empty()) result_.verdict = Verdict::NotProven;
-    reasons.emplace_back(
-        result_.ledger->lacks_launch_count()
-            ? "launches not counted: that every kernel has its record is not proven"
-            : "lanes of warpscope are full and have no count of what did not fit: that they hold "
-              "all of it is not proven");
+    if (result_.ledger->lacks_launch_count()) {
+      reasons.emplace_back("launches not counted: that every kernel has its record is not proven");
+    }
+    if (result_.ledger->uncounted.contains("full_warp_lanes")) {
+      reasons.emplace_back(
+          "lanes of warpscope are full and have no count of what did not fit: that they hold all "
+          "of it is not proven");
+    }
   }
 }
 

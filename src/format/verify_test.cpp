@@ -111,6 +111,17 @@ TEST(VerifyTest, NamesEveryLoss) {
                 "notes_dropped 1, scopes_forgotten 4, stacks_dropped 3"});
 }
 
+TEST(VerifyTest, NamesAllThatIsNotProven) {
+  Ledger ledger;
+  ledger.kernel_records = 5;
+  ledger.uncounted = {"full_warp_lanes"};
+  const VerifyResult result = verify_rows([](LogWriter&, Batch&) {}, ledger);
+  EXPECT_EQ(result.verdict, Verdict::NotProven);
+  ASSERT_EQ(result.reasons.size(), 2u);
+  EXPECT_TRUE(result.reasons[0].starts_with("launches not counted: "));
+  EXPECT_TRUE(result.reasons[1].starts_with("lanes of warpscope are full "));
+}
+
 class VerifyFilesTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -60,10 +60,13 @@ Verdict ledger_verdict(const SessionSummary& summary) {
     return {"incomplete: fewer rows can be read than were written", Tone::Warning};
   }
   if (told == format::Completeness::NotProven) {
-    return {summary.ledger->lacks_launch_count()
-                ? "not proven: no loss is known, but launches not counted"
-                : "not proven: full lanes of warpscope may have lost records",
-            Tone::Warning};
+    std::string why;
+    if (summary.ledger->lacks_launch_count()) why = "no loss is known, but launches not counted";
+    if (summary.ledger->uncounted.contains("full_warp_lanes")) {
+      why += why.empty() ? "" : ", and ";
+      why += "full lanes of warpscope may have lost records";
+    }
+    return {"not proven: " + why, Tone::Warning};
   }
   return {"complete: " + no_loss_text(*summary.ledger), Tone::Good};
 }
@@ -121,6 +124,15 @@ class LedgerRows {
  public:
   LedgerRows(Page& page, const format::Ledger* ledger) : page_(page), ledger_(ledger) {}
 
+  // What is told in any case: that it is zero says that nothing ran, not that nothing was lost.
+  void count(std::string_view label, std::optional<uint64_t> format::Ledger::* member) {
+    const std::optional<uint64_t> number = ledger_ != nullptr ? ledger_->*member : std::nullopt;
+    if (number) {
+      page_.field(label, format_count(*number));
+    } else {
+      add_unknown(label);
+    }
+  }
   // What is zero only where nothing was lost.
   void loss(std::string_view label, std::optional<uint64_t> count) {
     if (!count) {
@@ -187,8 +199,8 @@ void write_ledger(Page& page, const SessionSummary& summary) {
   using format::WriterCounts;
   const Ledger* ledger = summary.ledger ? &*summary.ledger : nullptr;
   LedgerRows rows(page, ledger);
-  rows.loss("launches seen", &Ledger::launches_seen);
-  rows.loss("kernel records", &Ledger::kernel_records);
+  rows.count("launches seen", &Ledger::launches_seen);
+  rows.count("kernel records", &Ledger::kernel_records);
   if (ledger != nullptr) write_launches(page, *ledger);
   rows.loss("dropped by the vendor", &Ledger::vendor_dropped);
   rows.loss("impossible times", &Ledger::impossible_times);

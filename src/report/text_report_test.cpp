@@ -380,6 +380,15 @@ TEST(TextReportTest, NothingIsZeroThatNobodyCounted) {
   EXPECT_NE(text.find("collector CPU time        unknown"), std::string::npos) << text;
 }
 
+TEST(TextReportTest, ThatNothingWasLaunchedIsTold) {
+  SessionSummary summary = small_session();
+  summary.ledger.emplace().launches_seen = 0;
+  summary.ledger->kernel_records = 0;
+  const std::string text = text_of(summary);
+  EXPECT_NE(text.find("\n  launches seen             0\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n  kernel records            0\n"), std::string::npos) << text;
+}
+
 TEST(TextReportTest, SaysHowTheSessionEnded) {
   SessionSummary summary = small_session();
   EXPECT_NE(text_of(summary).find("cleanly"), std::string::npos);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/insights/words.hpp"
 #include "analysis/warp/warp_figures.hpp"
 #include "report/text_sections.hpp"
 #include "report/units.hpp"
@@ -37,18 +38,25 @@ void write_limits(Page& page, const WarpFigures& warp, size_t top) {
                            format_signed_count(*launch.dropped),
                            format_signed_count(launch.offered.value_or(launch.records))));
   }
+  std::vector<std::string> problems = launch.problems;
   if (launch.full_lanes > 0) {
-    warn(page, fmt::format("{} lanes are full: they may have lost records.",
-                           format_signed_count(launch.full_lanes)));
+    const bool is_one = launch.full_lanes == 1;
+    warn(page,
+         fmt::format("{} {} full, and nothing counted what did not fit: {} may have lost "
+                     "records.",
+                     analysis::words::plural(static_cast<uint64_t>(launch.full_lanes), "lane"),
+                     is_one ? "is" : "are", is_one ? "it" : "they"));
+    // The decoder's sentence of the same.
+    std::erase_if(problems, [](const std::string& problem) {
+      return problem.find(" lanes are full,") != std::string::npos;
+    });
   }
   if (warp.unmatched > 0) {
     warn(page, fmt::format("{} records have no begin or no end, and are in no figure.",
                            format_count(warp.unmatched)));
   }
-  for (size_t i = 0; i < std::min(top, launch.problems.size()); ++i) {
-    warn(page, launch.problems[i]);
-  }
-  const uint64_t more = launch.problems.size() - std::min(top, launch.problems.size()) +
+  for (size_t i = 0; i < std::min(top, problems.size()); ++i) warn(page, problems[i]);
+  const uint64_t more = problems.size() - std::min(top, problems.size()) +
                         static_cast<uint64_t>(launch.problems_left_out);
   if (more > 0) warn(page, fmt::format("... {} more problems", format_count(more)));
   if (warp.joined && warp.joined->outside > 0) {

@@ -54,6 +54,32 @@ TEST(WarpSectionTest, LossesComeFirst) {
   EXPECT_LT(lost, text.find("limits it"));
 }
 
+TEST(WarpSectionTest, TellsOfFullLanesOnce) {
+  analysis::SessionData session = profiled({});
+  format::WarpLaunch& launch = session.tables.warp_launches[0];
+  launch.full_lanes = 1;
+  launch.problems = {"1 lanes are full, and nothing counted what did not fit: records may be lost",
+                     "2 begins have no end"};
+  const std::string one = text_of(session, {.width = 1000});
+  EXPECT_TRUE(has(one, "1 lane is full, and nothing counted what did not fit: it may have lost"));
+  EXPECT_FALSE(has(one, "lanes are full")) << one;
+  EXPECT_TRUE(has(one, "2 begins have no end"));
+  launch.full_lanes = 3;
+  EXPECT_TRUE(has(text_of(session, {.width = 1000}), "3 lanes are full, and nothing counted"));
+}
+
+TEST(WarpSectionTest, FullLanesAreNotHiddenByALackOfLaunchCounts) {
+  analysis::SessionData session = profiled({});
+  format::Ledger& ledger = session.summary.ledger.emplace();
+  ledger.uncounted.insert("full_warp_lanes");
+  EXPECT_TRUE(has(text_of(session, {.width = 1000}),
+                  "LEDGER: not proven: full lanes of warpscope may have lost records\n"));
+  ledger.kernel_records = 1;
+  EXPECT_TRUE(has(text_of(session, {.width = 1000}),
+                  "LEDGER: not proven: no loss is known, but launches not counted, and full lanes "
+                  "of warpscope may have lost records\n"));
+}
+
 TEST(WarpSectionTest, NamesTheGroupThatWasSlowedDown) {
   EXPECT_TRUE(has(text_of(profiled({.load_ns = 1'500})), "producer limits it"));
   EXPECT_TRUE(has(text_of(profiled({.load_ns = 400})), "consumer limits it"));
