@@ -185,6 +185,10 @@ std::string rank_text(const analysis::RunOverview& run, size_t index) {
 
 // How busy the GPUs of each rank were; the slowest, where they differ.
 void write_balance(Page& page, const analysis::RunOverview& run, size_t top) {
+  const bool is_any_told =
+      std::any_of(run.ranks.begin(), run.ranks.end(),
+                  [](const analysis::RankFigures& rank) { return rank.busy_ns.is_known(); });
+  if (!is_any_told) return;
   TextTable table{{{"rank", true},
                    {"host", true, 3},
                    {"busy"},
@@ -194,7 +198,6 @@ void write_balance(Page& page, const analysis::RunOverview& run, size_t top) {
                    {"iteration"}}};
   for (const analysis::RankFigures& rank : run.ranks) {
     if (table.rows.size() == top) break;
-    if (!rank.busy_ns) continue;
     int64_t recorded_ns = 0;
     for (const auto& device : rank.overview.devices) {
       if (device.busy_ns > 0) recorded_ns += device.recorded_ns;
@@ -203,14 +206,14 @@ void write_balance(Page& page, const analysis::RunOverview& run, size_t top) {
       return figure ? duration_text(*figure) : std::string("-");
     };
     table.rows.push_back(
-        {rank.rank ? std::to_string(*rank.rank) : "-", rank.host, known(rank.busy_ns),
-         recorded_ns > 0
+        {rank.rank ? std::to_string(*rank.rank) : "-", rank.host,
+         rank.busy_ns ? duration_text(*rank.busy_ns) : "unknown",
+         rank.busy_ns && recorded_ns > 0
              ? format_percent(static_cast<double>(*rank.busy_ns) / static_cast<double>(recorded_ns))
              : "-",
          known(rank.wait_ns), known(rank.communication_ns),
          rank.iteration_ns ? format_duration(*rank.iteration_ns) : "-"});
   }
-  if (table.rows.empty()) return;
   page.heading("BALANCE");
   page.table(table);
   write_more(page, run.ranks.size(), table.rows.size());

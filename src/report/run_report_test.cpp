@@ -5,10 +5,13 @@
 
 #include <vector>
 
+#include "analysis/test_tables.hpp"
+
 namespace gpufl::report {
 namespace {
 
 using analysis::SessionSummary;
+using analysis::testing::TestSession;
 
 SessionSummary process(int64_t pid, int64_t rank, uint64_t kernels) {
   SessionSummary session;
@@ -109,6 +112,24 @@ TEST(RunReport, ListsNoMoreThanAsked) {
   std::vector<SessionSummary> sessions(5, process(1, 0, 1));
   const std::string text = run_report(sessions, {.top = 2});
   EXPECT_NE(text.find("... 3 more"), std::string::npos) << text;
+}
+
+TEST(RunReport, BalanceHasARankWithoutGpuWorkToo) {
+  TestSession traced, monitored;
+  traced.kernel("gemm", 0, 1000);
+  traced.data.summary.header.rank = 0;
+  monitored.data.summary.header.rank = 1;
+  monitored.data.summary.header.engine = "Monitor";
+  analysis::RunData run;
+  run.sessions.push_back(traced.finish());
+  run.sessions.push_back(monitored.finish());
+  run.offset_ns = {0, 0};
+  const std::string text = run_report({run, analysis::analyze_run(run), {}}, {.top = 0});
+  const size_t balance = text.find("BALANCE");
+  ASSERT_NE(balance, std::string::npos) << text;
+  const std::string table = text.substr(balance, text.find("\n\n", balance) - balance);
+  EXPECT_NE(table.find("unknown"), std::string::npos) << text;
+  EXPECT_EQ(table.find(" more"), std::string::npos) << text;
 }
 
 }  // namespace
