@@ -107,9 +107,9 @@ std::string no_difference_text(const Comparison& comparison) {
 std::string missing_work_text(const Comparison& comparison) {
   if (comparison.records_gpu_work_a && comparison.records_gpu_work_b) return "";
   if (!comparison.records_gpu_work_a && !comparison.records_gpu_work_b) {
-    return "; GPU work not recorded";
+    return "; GPU work not known";
   }
-  return fmt::format("; GPU work not recorded in {}, so not compared",
+  return fmt::format("; GPU work of {} not known, so not compared",
                      comparison.records_gpu_work_a ? comparison.label_b : comparison.label_a);
 }
 

@@ -128,9 +128,9 @@ TEST(DiffTextTest, WorkThatWasNotRecordedHasNotVanished) {
   TextOptions wide;
   wide.width = 140;
   const std::string text = diff_text(comparison, wide);
-  EXPECT_TRUE(has(text, "Comparison: no difference; GPU work not recorded in B, so not compared\n"))
+  EXPECT_TRUE(has(text, "Comparison: no difference; GPU work of B not known, so not compared\n"))
       << text;
-  EXPECT_TRUE(has(text, "! GPU work of 10 of 10 repeats of B was not recorded: the engine Monitor"))
+  EXPECT_TRUE(has(text, "! GPU work of 10 of 10 repeats of B is not known: the engine Monitor"))
       << text;
   EXPECT_FALSE(has(text, "vanished")) << text;
   EXPECT_FALSE(has(text, "left out")) << text;
@@ -152,7 +152,7 @@ TEST(DiffTextTest, RepeatsWithoutGpuWorkDoNotCountAsZero) {
   }
   const std::string text = diff_text(compare(a.get(), b.get()));
   EXPECT_TRUE(has(text, "Comparison: no difference\n")) << text;
-  EXPECT_TRUE(has(text, "! GPU work of 4 of 10 repeats of B was not recorded")) << text;
+  EXPECT_TRUE(has(text, "! GPU work of 4 of 10 repeats of B is not known")) << text;
 }
 
 TEST(DiffTextTest, SaysThatTheHalvesOfASessionDrift) {

@@ -34,8 +34,8 @@ void warn_of_missing_work(const Group& group, std::vector<std::string>& warnings
     if (repeat.records_gpu_work()) ++partly;
   }
   if (missing == 0) return;
-  warnings.push_back(fmt::format("GPU work of {} of {} repeats of {} was not recorded{}: {}",
-                                 missing, group.repeats.size(), group.label,
+  warnings.push_back(fmt::format("GPU work of {} of {} repeats of {} is not known{}: {}", missing,
+                                 group.repeats.size(), group.label,
                                  partly == 0 ? "" : ", or not of all processes", *reason));
 }
 
