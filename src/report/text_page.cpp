@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <map>
 #include <numeric>
-#include <set>
 #include <utility>
+
+#include "report/cut_names.hpp"
 
 namespace gpufl::report {
 
@@ -63,19 +63,6 @@ bool is_wide(uint32_t value) {
   });
 }
 
-// Bytes of the longest beginning that needs at most `width` columns.
-size_t prefix_bytes(std::string_view text, size_t width) {
-  size_t bytes = 0;
-  while (bytes < text.size()) {
-    const CodePoint point = decode(text.substr(bytes));
-    const size_t needed = is_wide(point.value) ? 2 : 1;
-    if (needed > width) break;
-    width -= needed;
-    bytes += std::max<size_t>(point.bytes, 1);
-  }
-  return bytes;
-}
-
 std::string padded(std::string_view text, size_t width, bool is_left) {
   const std::string cell = fit(text, width);
   const std::string space(width - display_width(cell), ' ');
@@ -95,6 +82,18 @@ std::string_view color_of(Tone tone) {
 }
 
 }  // namespace
+
+size_t prefix_bytes(std::string_view text, size_t width) {
+  size_t bytes = 0;
+  while (bytes < text.size()) {
+    const CodePoint point = decode(text.substr(bytes));
+    const size_t needed = is_wide(point.value) ? 2 : 1;
+    if (needed > width) break;
+    width -= needed;
+    bytes += std::max<size_t>(point.bytes, 1);
+  }
+  return bytes;
+}
 
 size_t display_width(std::string_view text) {
   size_t width = 0;
@@ -126,21 +125,6 @@ std::string fit(std::string_view text, size_t width) {
   if (width <= kEllipsis.size()) return std::string(kEllipsis.substr(0, width));
   const size_t bytes = prefix_bytes(text, width - kEllipsis.size());
   return std::string(text.substr(0, bytes)).append(kEllipsis);
-}
-
-std::string fit_ends(std::string_view text, size_t width) {
-  const size_t all = display_width(text);
-  if (all <= width || width <= kEllipsis.size() + 1) return fit(text, width);
-  const size_t kept = width - kEllipsis.size();
-  const size_t tail = kept / 2;
-  // A wide character may lie across the cut: the tail is then a column shorter.
-  size_t from = prefix_bytes(text, all - tail);
-  if (display_width(text.substr(from)) > tail) {
-    from += std::max<size_t>(decode(text.substr(from)).bytes, 1);
-  }
-  return std::string(text.substr(0, prefix_bytes(text, kept - tail)))
-      .append(kEllipsis)
-      .append(text.substr(from));
 }
 
 void TextTable::drop_empty_columns() {
@@ -202,24 +186,6 @@ void TextPage::paragraph(size_t indent, std::string_view text, Tone tone, size_t
   }
 }
 
-namespace {
-
-// Cuts one column; what differs only behind the cut keeps its end, so that it still differs.
-void cut_column(std::vector<std::vector<std::string>>& rows, size_t column, size_t width) {
-  std::map<std::string, std::set<std::string_view>> wholes;  // by what is left of them
-  for (const auto& row : rows) wholes[fit(row[column], width)].insert(row[column]);
-  std::vector<std::string> cut;
-  cut.reserve(rows.size());
-  for (const auto& row : rows) {
-    std::string left = fit(row[column], width);
-    const bool is_one = wholes[left].size() == 1;
-    cut.push_back(is_one ? std::move(left) : fit_ends(row[column], width));
-  }
-  for (size_t i = 0; i < rows.size(); ++i) rows[i][column] = std::move(cut[i]);
-}
-
-}  // namespace
-
 bool Page::shows(const TextTable& table, std::string_view title) const {
   return std::any_of(table.columns.begin(), table.columns.end(),
                      [title](const TextColumn& column) { return column.title == title; });
@@ -262,7 +228,10 @@ TextPage::Layout TextPage::lay_out(const TextTable& table) const {
     shown.erase(next);
   }
   flexible_width = std::min(flexible_width, std::max(left_for_flexible(), kMinCut));
-  cut_column(rows, table.flexible, flexible_width);
+  std::vector<std::string> names;
+  for (const auto& row : rows) names.push_back(row[table.flexible]);
+  const std::vector<std::string> cut = cut_names(names, flexible_width);
+  for (size_t i = 0; i < rows.size(); ++i) rows[i][table.flexible] = cut[i];
   return {std::move(rows), std::move(widths), std::move(shown)};
 }
 

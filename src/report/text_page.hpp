@@ -18,8 +18,8 @@ size_t display_width(std::string_view text);
 std::string make_harmless(std::string_view text);
 // Cut to `width` columns, the last three of them "..." where something was cut.
 std::string fit(std::string_view text, size_t width);
-// Likewise, with the "..." in the middle.
-std::string fit_ends(std::string_view text, size_t width);
+// Bytes of the longest beginning that needs at most `width` columns.
+size_t prefix_bytes(std::string_view text, size_t width);
 
 class TextPage : public Page {
  public:

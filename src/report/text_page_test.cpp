@@ -60,16 +60,6 @@ TEST(TextPageTest, TablesAlignAndCutTheFirstColumn) {
             "  b         12,345  yy\n");
 }
 
-TEST(TextPageTest, CutsInTheMiddleByColumns) {
-  EXPECT_EQ(fit_ends("forward_pass", 12), "forward_pass");
-  EXPECT_EQ(fit_ends("forward_pass", 11), "forw...pass");
-  EXPECT_EQ(fit_ends("forward_pass", 4), "f...");
-  // Two columns each; where one does not fit, its place is left.
-  EXPECT_EQ(fit_ends("\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\xe5\xad\x97", 7),
-            "\xe6\xbc\xa2...\xe5\xad\x97");
-  EXPECT_EQ(fit_ends("\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2\xe5\xad\x97", 6), "\xe6\xbc\xa2...");
-}
-
 TEST(TextPageTest, NamesThatDifferBehindTheCutKeepTheirEnd) {
   TextPage page(24, false);
   page.table({{{"name"}, {"count"}},
