@@ -20,6 +20,7 @@
 #include "cli/sessions_command.hpp"
 #include "format/session_reader.hpp"
 #include "loaded_session.hpp"
+#include "report/cut_names.hpp"
 #include "session_frames.hpp"
 
 // What gpufl.analyzer, gpufl.report and gpufl.viz are made of. Everything that reads files or
@@ -199,6 +200,10 @@ nb::list timeline(const LoadedSession& session, size_t max_blocks) {
   return tracks;
 }
 
+std::vector<std::string> cut_names(const std::vector<std::string>& names, size_t width) {
+  return report::cut_names(names, width);
+}
+
 std::string diff(std::vector<fs::path> a, std::vector<fs::path> b, const std::string& format,
                  size_t top, size_t width) {
   if (format != "text" && format != "md" && format != "json") {
@@ -240,6 +245,8 @@ void bind_analysis(nb::module_& module) {
   module.def("load_session", &load_session, "folder"_a);
   module.def("find_sessions", &find_sessions, "path"_a);
   module.def("why_no_session", &cli::why_no_session, "path"_a);
+  module.def("cut_names", &cut_names, "names"_a, "width"_a,
+             "Each in at most `width` columns, so that those which differ still do.");
   module.def("diff_sessions", &diff, "a"_a, "b"_a, "format"_a, "top"_a, "width"_a);
   nb::list names;
   for (const std::string_view name : frame_names()) names.append(name);

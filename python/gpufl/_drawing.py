@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
+from gpufl import _core
 from gpufl._optional import optional
 
 if TYPE_CHECKING:
@@ -51,7 +53,8 @@ def add_legend(figure: Figure, entries: list[tuple[str, str]]) -> None:
     """Colours and what they stand for, below the axes."""
     from matplotlib.patches import Patch
 
-    handles = [Patch(facecolor=color, label=short_text(label, 44)) for color, label in entries]
+    labels = short_texts((label for _, label in entries), 44)
+    handles = [Patch(facecolor=color, label=label) for (color, _), label in zip(entries, labels)]
     if handles:
         figure.legend(handles=handles, loc="outside lower left", ncols=3, fontsize=8, frameon=False)
 
@@ -126,14 +129,21 @@ def duration_text(ns: float) -> str:
     return f"{ns * factor:.4g} {name}"
 
 
-def short_text(text: str, most: int = 56) -> str:
+def short_text(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def short_texts(texts: Iterable[str], most: int = 56) -> list[str]:
+    """Cut as the report cuts them: those that differ still do."""
+    return _core.cut_names(list(texts), most)
 
 
 def end_of_text(text: str, most: int = 90) -> str:
     return text if len(text) <= most else "…" + text[-most + 1 :]
 
 
-def color_of_text(text: str) -> str:
-    """The same colour for the same text in every picture."""
-    return COLORS[zlib.crc32(text.encode()) % len(COLORS)]
+def color_of_text(text: str, taken: Collection[str]) -> str:
+    """The same colour for the same text in every picture, unless it is taken."""
+    first = zlib.crc32(text.encode()) % len(COLORS)
+    colors = COLORS[first:] + COLORS[:first]
+    return next((color for color in colors if color not in taken), colors[0])

@@ -32,7 +32,7 @@ from gpufl._drawing import (
     new_figure,
     pyplot,
     series_figure,
-    short_text,
+    short_texts,
     time_unit,
 )
 from gpufl.analyzer import Diff, GpuFlightSession, find_sessions
@@ -58,6 +58,7 @@ Source = GpuFlightSession | str | os.PathLike[str]
 
 _MAX_BLOCKS = 6000  # of a timeline: more than a screen has columns
 _MAX_ROWS = 40
+_LEAST_EDGED = 1 / 200  # of a timeline: blocks of some pixels
 _LONGEST_CHANGE_PCT = 200.0
 
 _session: GpuFlightSession | None = None
@@ -155,10 +156,14 @@ def timeline(session: Source | None = None) -> Figure | None:
     for y, (_, row) in enumerate(tracks):
         # Where there are few, each is to be seen; where there are many, gaps are to be true.
         least = end_ns / 1000 if len(row) < 100 else 1
+        widths = [max(end - start, least) for start, end, _, _ in row]
         axes.broken_barh(
-            [(start * factor, max(end - start, least) * factor) for start, end, _, _ in row],
+            [(start * factor, width * factor) for (start, *_), width in zip(row, widths)],
             (y - 0.38, 0.76),
             facecolors=[color_of.get(label, REST_COLOR) for _, _, label, _ in row],
+            # Those of one colour that follow each other are told apart; thin ones would vanish.
+            edgecolors="white",
+            linewidths=[1.0 if width > end_ns * _LEAST_EDGED else 0.0 for width in widths],
         )
     axes.set_yticks(range(len(tracks)), [label for label, _ in tracks], fontsize=8)
     axes.set_ylim(len(tracks) - 0.4, -0.6)
@@ -179,7 +184,7 @@ def kernel_table(session: Source | None = None, top_n: int = 15) -> Figure | Non
     factor, unit = time_unit(max(totals))
     rows = range(len(groups))
     axes.barh(rows, [total * factor for total in totals], color=COLORS[0], height=0.62)
-    axes.set_yticks(rows, [short_text(group["label"]) for group in groups], fontsize=9)
+    axes.set_yticks(rows, short_texts(group["label"] for group in groups), fontsize=9)
     axes.invert_yaxis()
     axes.set_xlim(0, max(totals) * factor * 1.45)
     axes.set_xlabel(f"GPU time ({unit})")
@@ -240,12 +245,13 @@ def scope_flame(session: Source | None = None) -> Figure | None:
         return None
     factor, unit = time_unit(whole)
     depth = max(scope["depth"] for scope in scopes) + 1
+    colors = _scope_colors(scopes)
     figure, axes = new_figure("Time in scopes", 1.2 + 0.5 * depth)
     for scope, time, (start, width) in zip(scopes, times, _nested_spans(scopes, times)):
         start, width = start * factor, width * factor
         axes.barh(
             scope["depth"], width, left=start, height=0.92, edgecolor="white", linewidth=1,
-            color=color_of_text(scope["name"]),
+            color=colors[scope["name"]],
         )  # fmt: skip
         text = f"{scope['name']}  {duration_text(time)}"
         label_block(axes, text, start, width, scope["depth"], whole * factor)
@@ -254,6 +260,22 @@ def scope_flame(session: Source | None = None) -> Figure | None:
     axes.set_yticks([])
     axes.set_xlabel(f"time in scopes ({unit})")
     return figure
+
+
+def _scope_colors(scopes: list[dict[str, Any]]) -> dict[str, str]:
+    """By name; siblings, and what is around them, differ as far as there are colours."""
+    rows_of: dict[str, list[int]] = {}
+    for row, scope in enumerate(scopes):
+        rows_of.setdefault(scope["name"], []).append(row)
+    inside: dict[int | None, set[str]] = {}  # colours of a scope and of those in it, by its row
+    colors: dict[str, str] = {}
+    for name, rows in rows_of.items():
+        parents = {scopes[row]["parent"] for row in rows}
+        taken = {color for row in (*parents, *rows) for color in inside.get(row, ())}
+        colors[name] = color_of_text(name, taken)
+        for row in (*parents, *rows):
+            inside.setdefault(row, set()).add(colors[name])
+    return colors
 
 
 def _nested_spans(
@@ -303,7 +325,7 @@ def stall_bars(session: Source | None = None, top_n: int = 10) -> Figure | None:
         axes.barh(range(len(kernels)), widths, left=offsets, color=color, height=0.66)
         offsets = [offset + width for offset, width in zip(offsets, widths)]
         entries.append((color, reason.replace("_", " ")))
-    axes.set_yticks(range(len(kernels)), [short_text(kernel["label"]) for kernel in kernels])
+    axes.set_yticks(range(len(kernels)), short_texts(kernel["label"] for kernel in kernels))
     axes.invert_yaxis()
     axes.set_xlim(0, 100)
     axes.set_xlabel("share of samples (%)")
@@ -331,8 +353,7 @@ def compare(a: Source, b: Source, top_n: int = 15) -> Figure:
     ends = [min(change, _LONGEST_CHANGE_PCT) for change in changes]
     axes.barh(rows, ends, color=colors, height=0.62)
     axes.axvline(0, color=INK, linewidth=0.8)
-    names = _kernel_labels(sides)
-    axes.set_yticks(rows, [_compared_label(entry, names) for entry in entries], fontsize=8)
+    axes.set_yticks(rows, _compared_labels(entries, _kernel_labels(sides)), fontsize=8)
     axes.invert_yaxis()
     reach = 1.3 * max([abs(end) for end in ends] + [1])
     axes.set_xlim(-reach, reach)
@@ -352,13 +373,15 @@ def _kernel_labels(sessions: list[GpuFlightSession]) -> dict[str, str]:
     }
 
 
-def _compared_label(entry: dict[str, Any], names: dict[str, str]) -> str:
+def _compared_labels(entries: list[dict[str, Any]], names: dict[str, str]) -> list[str]:
     totals = {"time": "session time", "busy": "GPU busy time", "total": "kernel time"}
-    if entry["subject"] == "total":
-        return totals.get(entry["metric"], "kernels")
-    what = entry.get("kernel") or entry.get("scope") or entry["subject"]
-    detail = ", ".join(filter(None, (entry["metric"], entry.get("config"))))
-    return f"{short_text(names.get(what, what))}\n{detail}"
+    whats = [entry.get("kernel") or entry.get("scope") or entry["subject"] for entry in entries]
+    labels = []
+    for entry, what in zip(entries, short_texts(names.get(what, what) for what in whats)):
+        detail = ", ".join(filter(None, (entry["metric"], entry.get("config"))))
+        is_total = entry["subject"] == "total"
+        labels.append(totals.get(entry["metric"], "kernels") if is_total else f"{what}\n{detail}")
+    return labels
 
 
 def _known(figure: Any) -> Any:

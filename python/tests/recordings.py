@@ -8,6 +8,7 @@ from conftest import PROGRAM
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GPT = ROOT / "examples" / "sessions" / "h200_gpt"
+TORCH = ROOT / "examples" / "sessions" / "h200_torch"
 CALLS_UNSEEN = ROOT / "tests" / "replay" / "recordings" / "h200_calls_unseen"
 MONITOR = ROOT / "tests" / "replay" / "recordings" / "h200_monitor"
 GOLDEN = ROOT / "format" / "golden"

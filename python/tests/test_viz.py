@@ -3,7 +3,7 @@ import pathlib
 import shutil
 
 import pytest
-from recordings import COMPLETE, GPT, MONITOR
+from recordings import COMPLETE, GPT, MONITOR, TORCH
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -89,12 +89,44 @@ def test_kernel_table_has_the_figures_of_the_report():
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert len(labels) == len(groups)
     for label, group in zip(labels, groups):  # long ones are cut
-        assert group["label"].startswith(label.removesuffix("…")), label
+        assert group["label"].startswith(label.split("...")[0]), label
     for text, group in zip(texts(axes), groups):
         assert text.startswith(f"{group['share']:.1%}")
         assert f"{group['duration_ns']['count']:,} ×" in text
     widths = [bar.get_width() for bar in axes.patches]
     assert widths == pytest.approx([group["duration_ns"]["total"] / 1e6 for group in groups])
+
+
+def test_kernels_that_differ_have_labels_that_differ():
+    groups = GpuFlightSession(TORCH).figures["kernels"]["by_name"][:15]
+    beginnings = {group["label"][:50] for group in groups}
+    assert len(beginnings) < len(groups)  # else there is nothing to tell apart
+    (axes,) = viz.kernel_table(TORCH, top_n=15).axes
+    assert len({label.get_text() for label in axes.get_yticklabels()}) == len(groups)
+
+
+def test_blocks_that_follow_each_other_are_told_apart():
+    (axes,) = viz.timeline(TORCH).axes
+    kernels, steps = axes.collections[:2]
+    assert list(steps.get_linewidths()) == [1, 1, 1, 1, 1, 0]  # and one short wait
+    assert (steps.get_edgecolors() == 1).all()  # white
+    assert not any(kernels.get_linewidths())  # thin ones would be nothing but edge
+
+
+def test_siblings_have_colors_that_differ():
+    scopes = GpuFlightSession(TORCH).figures["scopes"]
+    bars = viz.scope_flame(TORCH).axes[0].patches
+    assert {scope["name"] for scope in scopes} == {"step", "forward", "backward", "update"}
+    assert len({bar.get_facecolor() for bar in bars}) == len(scopes) == 4
+
+
+def test_scopes_of_one_name_have_one_color_and_many_siblings_have_some():
+    names = ["step", "a", "b", "a", "a"]
+    parents = [None, 0, 0, 2, 3]
+    scopes = [{"name": name, "parent": parent} for name, parent in zip(names, parents)]
+    assert len(set(viz._scope_colors(scopes).values())) == 3
+    many = [{"name": f"step {i}", "parent": None} for i in range(100)]
+    assert len(set(viz._scope_colors(many).values())) == len(viz.COLORS)
 
 
 def test_timeline_has_a_row_for_each_stream_and_thread():
