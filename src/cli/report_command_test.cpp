@@ -137,7 +137,8 @@ TEST_F(ReportCommandTest, OfSeveralTheNewestAndANoteOfTheOthers) {
 }
 
 TEST_F(ReportCommandTest, TheNewestIsTheOneThatBeganLast) {
-  for (const auto& [name, start_wall_ns] : {std::pair("b", 30), {"c", 10}, {"a", 20}}) {
+  for (const auto& [name, start_wall_ns] :
+       {std::pair("b", 30), std::pair("c", 10), std::pair("a", 20)}) {
     const fs::path dir = root_ / (std::string("of_") + name) / name;
     format::SessionHeader its = header(dir.parent_path(), name);
     its.start_wall_ns = start_wall_ns;
