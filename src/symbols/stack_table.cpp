@@ -89,9 +89,9 @@ class Words {
   size_t count_ = 0;
 };
 
-// Places that a thread has been at lately, so that most frames are told by two words of them alone.
-// The program's own may have been made anew at the same address: their identity is looked at each
-// time. A library's code stays.
+// Places that a thread has been at lately, so that most frames are not looked up. Code may have been
+// freed and other code made at the same address, a library's too (what torch.fx writes): its
+// identity is looked at each time.
 class RecentPlaces {
  public:
   struct Place {
@@ -108,7 +108,7 @@ class RecentPlaces {
     const uint64_t hash = mix_hash(reinterpret_cast<uintptr_t>(code), instruction);
     Place& recent = places_[hash % std::size(places_)];
     if (recent.code == code && recent.instruction == instruction &&
-        (!recent.is_users || recent.identity == PythonPlaces::identity_of(python.layout, code))) {
+        recent.identity == PythonPlaces::identity_of(python.layout, code)) {
       return &recent;
     }
     if (!walk.is_code(code)) return nullptr;
