@@ -86,9 +86,10 @@ class KnownOperators {
 };
 constinit KnownOperators g_known_operators;
 
-void push(nvtxDomainHandle_t domain, const framework_ranges::Range& range,
+// True: this shared object's session has it; false: NVTX has. pop() is to be told.
+bool push(nvtxDomainHandle_t domain, const framework_ranges::Range& range,
           nvtxStringHandle_t registered = nullptr) {
-  if (framework_ranges::push(range)) return;
+  if (framework_ranges::push(range)) return true;
   nvtxEventAttributes_t attributes{};
   attributes.version = NVTX_VERSION;
   attributes.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
@@ -105,24 +106,30 @@ void push(nvtxDomainHandle_t domain, const framework_ranges::Range& range,
     attributes.payload.llValue = range.payload;
   }
   nvtxDomainRangePushEx(domain, &attributes);
+  return false;
+}
+
+void pop(nvtxDomainHandle_t domain, uint16_t number, bool is_recorded) {
+  if (is_recorded) {
+    framework_ranges::pop(number);
+  } else {
+    nvtxDomainRangePop(domain);
+  }
 }
 
 constinit uint16_t g_op_domain = 0, g_module_domain = 0;  // the recorder's numbers
 
 // `thread` is the one that makes nodes, or has made the node: PyTorch's number of it.
-void push_op(OpCategory category, const char* name, const KnownOperator* known, int64_t sequence,
+bool push_op(OpCategory category, const char* name, const KnownOperator* known, int64_t sequence,
              uint64_t thread) {
-  push(op_domain(),
-       {.domain = g_op_domain,
-        .category = static_cast<uint32_t>(category) | static_cast<uint32_t>(thread) << kThreadShift,
-        .kept_text = known != nullptr ? known->kept_text : 0,
-        .text = name,
-        .payload = sequence != kNoSequence ? sequence : framework_ranges::kNoPayload},
-       known != nullptr ? known->registered : nullptr);
-}
-
-void pop_op() {
-  if (!framework_ranges::pop(g_op_domain)) nvtxDomainRangePop(op_domain());
+  return push(
+      op_domain(),
+      {.domain = g_op_domain,
+       .category = static_cast<uint32_t>(category) | static_cast<uint32_t>(thread) << kThreadShift,
+       .kept_text = known != nullptr ? known->kept_text : 0,
+       .text = name,
+       .payload = sequence != kNoSequence ? sequence : framework_ranges::kNoPayload},
+      known != nullptr ? known->registered : nullptr);
 }
 
 // What is inside an operator is PyTorch's own business: operators that the program did not call.
@@ -142,11 +149,23 @@ __attribute__((tls_model("initial-exec"))) constinit thread_local ThreadState t_
 
 constinit std::atomic<bool> g_is_attached{false};
 
-Context g_open_context;       // a range, in which others are told
-Context g_operator_context;   // one that hides what is inside
-Context g_open_node_context;  // the same, of nodes of the backward pass
-Context g_node_context;
+// A range of ours, as the end callback is told of it.
+struct RangeContext : Context {
+  bool is_node;
+  bool hides_operators;  // those inside
+  bool is_recorded;      // see push()
+
+  RangeContext(bool node, bool hides, bool recorded)
+      : is_node(node), hides_operators(hides), is_recorded(recorded) {}
+};
+RangeContext g_ranges[] = {{false, false, false}, {false, false, true}, {false, true, false},
+                           {false, true, true},   {true, false, false}, {true, false, true},
+                           {true, true, false},   {true, true, true}};
 Context g_engine_context;  // no range of ours: the engine's own, around a node
+
+std::unique_ptr<Context> context_of(bool is_node, bool hides_operators, bool is_recorded) {
+  return std::unique_ptr<Context>(&g_ranges[is_node * 4 + hides_operators * 2 + is_recorded]);
+}
 
 std::unique_ptr<Context> begin_function(const RecordFunction& function);
 
@@ -159,11 +178,11 @@ void end(const RecordFunction& /*function*/, Context* context) {
   if (context == nullptr) return;
   ThreadState& state = t_state;
   if (context == &g_engine_context) {
-    state.passes.is_before_node = false;
+    state.passes.end_engine_range();
     return;
   }
-  const bool is_node = context == &g_node_context || context == &g_open_node_context;
-  if (context == &g_operator_context || context == &g_node_context) {
+  const RangeContext& range = *static_cast<RangeContext*>(context);
+  if (range.hides_operators) {
     state.is_in_operator = false;
     // Detached meanwhile: PyTorch may have emptied the list itself.
     if (state.is_muted && g_is_attached.load(std::memory_order_relaxed)) {
@@ -171,9 +190,12 @@ void end(const RecordFunction& /*function*/, Context* context) {
     }
     state.is_muted = false;
   }
-  // What the engine does next is for this node.
-  if (is_node && torch_passes::is_quiet()) hear_operators(begin_function, end);
-  pop_op();
+  if (range.is_node) {
+    if (!range.hides_operators) --state.passes.open_nodes;
+    // What the engine does next is for this node.
+    if (torch_passes::is_quiet()) hear_operators(begin_function, end);
+  }
+  pop(op_domain(), g_op_domain, range.is_recorded);
 }
 
 // Those without a namespace are functions written in Python, which call operators from lines of
@@ -184,7 +206,7 @@ std::unique_ptr<Context> begin_function(const RecordFunction& function) {
   if (state.is_in_operator) return nullptr;
   const char* name = g_torch.name(&function);
   if (std::strncmp(name, kEngine.data(), kEngine.size()) == 0) {
-    state.passes.is_before_node = true;
+    state.passes.begin_engine_range();
     return std::unique_ptr<Context>(&g_engine_context);
   }
   // A number that the next operator has as well has made no node.
@@ -192,13 +214,13 @@ std::unique_ptr<Context> begin_function(const RecordFunction& function) {
   const uint64_t thread = state.known_number();
   torch_passes::on_operator(state.passes, thread);
   const KnownOperator* known = g_known_operators.find(name);
-  push_op(OpCategory::Operator, name, known, sequence, thread);
+  const bool is_recorded = push_op(OpCategory::Operator, name, known, sequence, thread);
   if (known == nullptr) {
-    if (std::strstr(name, "::") == nullptr) return std::unique_ptr<Context>(&g_open_context);
+    if (std::strstr(name, "::") == nullptr) return context_of(false, false, is_recorded);
     g_known_operators.add(name);
   }
   hide_operators(state);
-  return std::unique_ptr<Context>(&g_operator_context);
+  return context_of(false, true, is_recorded);
 }
 
 // Nodes written in Python are called as their class, and PyTorch's own have a number at the end or
@@ -208,21 +230,23 @@ std::unique_ptr<Context> begin_backward(const RecordFunction& function) {
   state.passes.begin_node();
   if (state.is_in_operator) return nullptr;
   const char* name = g_torch.name(&function);
-  push_op(OpCategory::Backward, name, nullptr, sequence_of(function), forward_thread_of(function));
+  const bool is_recorded = push_op(OpCategory::Backward, name, nullptr, sequence_of(function),
+                                   forward_thread_of(function));
   const size_t length = std::strlen(name);
   const bool has_digit = length > 0 && name[length - 1] >= '0' && name[length - 1] <= '9';
   if (has_digit || std::strstr(name, "::") != nullptr) {
     hide_operators(state);
-    return std::unique_ptr<Context>(&g_node_context);
+    return context_of(true, true, is_recorded);
   }
+  ++state.passes.open_nodes;
   if (torch_passes::is_quiet()) hear_operators(begin_function, end);
-  return std::unique_ptr<Context>(&g_open_node_context);
+  return context_of(true, false, is_recorded);
 }
 
 std::unique_ptr<Context> begin_section(const RecordFunction& function) {
   if (t_state.is_in_operator) return nullptr;
-  push_op(OpCategory::Section, g_torch.name(&function), nullptr, kNoSequence, 0);
-  return std::unique_ptr<Context>(&g_open_context);
+  const char* name = g_torch.name(&function);
+  return context_of(false, false, push_op(OpCategory::Section, name, nullptr, kNoSequence, 0));
 }
 
 constinit std::array<uint64_t, 3> g_handles{};
@@ -241,7 +265,7 @@ void attach() {
   g_handles = {add_callback(kFunction, begin_function, end),
                add_callback(kBackwardFunction, begin_backward, end),
                add_callback(kUserScope, begin_section, end)};
-  torch_passes::attach(g_handles[0], begin_function);
+  torch_passes::attach(g_handles[0], begin_function, end);
 }
 
 void detach() {
@@ -251,22 +275,24 @@ void detach() {
   for (const uint64_t handle : g_handles) g_torch.remove_callback(handle);
 }
 
-bool begin_pass() { return g_is_attached && torch_passes::begin(t_state.passes); }
-
-void end_pass() { torch_passes::end(); }
-
-void push_module(const char* path) noexcept {
-  push(module_domain(), {.domain = g_module_domain, .category = 0, .kept_text = 0, .text = path});
+Pass::Pass(bool is_alone) {
+  if (g_is_attached) told_.emplace(t_state.passes, is_alone);
 }
 
-void pop_module() noexcept {
-  if (!framework_ranges::pop(g_module_domain)) nvtxDomainRangePop(module_domain());
-}
+Range::Range(Kind kind, const char* name) noexcept
+    : kind_(kind),
+      is_recorded_(
+          kind == Kind::Section
+              ? push_op(OpCategory::Section, name, nullptr, kNoSequence, 0)
+              : push(module_domain(),
+                     {.domain = g_module_domain, .category = 0, .kept_text = 0, .text = name})) {}
 
-void push_section(const char* name) noexcept {
-  push_op(OpCategory::Section, name, nullptr, kNoSequence, 0);
+Range::~Range() {
+  if (kind_ == Kind::Section) {
+    pop(op_domain(), g_op_domain, is_recorded_);
+  } else {
+    pop(module_domain(), g_module_domain, is_recorded_);
+  }
 }
-
-void pop_section() noexcept { pop_op(); }
 
 }  // namespace gpufl::python::torch_observer

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
+
+#include "torch_passes.hpp"
 
 // Hears of every operator that PyTorch runs, through its own RecordFunction callbacks, and tells it
 // as NVTX ranges: operators that the program called and nodes of the backward pass in the domain
@@ -26,15 +29,28 @@ void attach();
 // No more of them; those that are open end.
 void detach();
 
-// A backward pass that this thread begins, see torch_passes.hpp. True: end_pass() is to be called.
-bool begin_pass();
-void end_pass();
+// A backward pass that this thread runs, while it is there: see torch_passes.hpp.
+class Pass {
+ public:
+  explicit Pass(bool is_alone);
 
-// A call of a module on this thread, from push to pop.
-void push_module(const char* path) noexcept;
-void pop_module() noexcept;
-// A range in "torch.op" for what no RecordFunction tells of.
-void push_section(const char* name) noexcept;
-void pop_section() noexcept;
+ private:
+  std::optional<torch_passes::Pass> told_;  // none where nothing is attached
+};
+
+// A range on this thread, while it is there. A session may begin or end meanwhile: whoever was told
+// of its begin is told of its end.
+class Range {
+ public:
+  enum class Kind : bool { Module, Section };  // Section: for what no RecordFunction tells of
+  Range(Kind kind, const char* name) noexcept;
+  ~Range();
+  Range(const Range&) = delete;
+  Range& operator=(const Range&) = delete;
+
+ private:
+  const Kind kind_;
+  const bool is_recorded_;  // by this shared object's session; otherwise it is NVTX's
+};
 
 }  // namespace gpufl::python::torch_observer

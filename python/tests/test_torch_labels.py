@@ -1,92 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """gpufl.torch against the real PyTorch, on the CPU: `./dev python-test torch` runs it.
 
-Kernels are those of the stand-in CUPTI, which operators of this file launch; every program runs in
-an interpreter of its own, because NVTX looks for its tool once in a process."""
+Kernels are those of the stand-in CUPTI, which operators of torch_programs.py launch; every program
+runs in an interpreter of its own, because NVTX looks for its tool once in a process."""
 
-import os
 import pathlib
 
 import pytest
 from conftest import events, run_python
-from gpufl.analyzer import GpuFlightSession
+from torch_programs import PRELUDE, line_of, needs_standin, ops, run_labelled
 
 pytest.importorskip("torch")
-
-STANDIN = os.environ.get("STANDIN_CUPTI", "")
-HERE = str(pathlib.Path(__file__).parent)
-
-PRELUDE = f"""
-import os
-import sys
-sys.path.insert(0, {HERE!r})
-import threading
-import gpufl
-
-def session():
-    # Ranges need no engine, kernels the stand-in.
-    engine = "Trace" if "GPUFL_CUPTI_LIBRARY" in os.environ else "Monitor"
-    return gpufl.session(app_name="t", log_path="logs", backend=gpufl.BackendKind.Nvidia,
-                         profiling_engine=getattr(gpufl.ProfilingEngine, engine))
-
-if "GPUFL_CUPTI_LIBRARY" in os.environ:
-    # Before PyTorch brings a libcupti of its own.
-    from standin_cupti import launcher
-    session().__enter__()
-    launch = launcher(os.environ["GPUFL_CUPTI_LIBRARY"])
-import gpufl.torch
-import torch
-from torch import nn
-"""
-
-# An operator whose forward and backward pass each launch a kernel.
-OPERATOR = """
-@torch.library.custom_op("demo::scale", mutates_args=())
-def scale(x: torch.Tensor) -> torch.Tensor:
-    launch("scale_kernel")
-    return x * 2
-
-@torch.library.custom_op("demo::scale_back", mutates_args=())
-def scale_back(grad: torch.Tensor) -> torch.Tensor:
-    launch("scale_back_kernel")
-    return grad * 2
-
-scale.register_autograd(lambda ctx, grad: torch.ops.demo.scale_back(grad))
-scale, scale_back = torch.ops.demo.scale, torch.ops.demo.scale_back
-
-class Block(nn.Module):
-    def forward(self, x):
-        return scale(x)  # line: scale
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first = Block()
-        self.rest = nn.ModuleList([Block()])
-
-    def forward(self, x):
-        return self.rest[0](self.first(x)) + 1
-"""
-
-
-def run_labelled(code, operators=False):
-    """Runs a program in a file, whose lines are the program's own; its session."""
-    text = PRELUDE + (OPERATOR if operators else "") + code
-    path = pathlib.Path("program.py")
-    path.write_text(text, encoding="utf-8")
-    variables = {"GPUFL_CUPTI_LIBRARY": STANDIN} if operators else {}
-    printed = run_python(f"import runpy; runpy.run_path({str(path)!r})", **variables)
-    return GpuFlightSession("logs"), text.splitlines(), printed
-
-
-def line_of(text, mark):
-    (number,) = [i for i, line in enumerate(text, 1) if mark in line]
-    return f"program.py:{number} in "
-
-
-def ops(session):
-    markers = session.markers
-    return markers[markers["domain"] == "torch.op"].sort_values("start_ns", kind="stable")
 
 
 def test_operators_become_ranges():
@@ -353,101 +277,6 @@ with session():
     (ledger,) = events(pathlib.Path("logs"), "ledger")
     assert ledger["markers_unclosed"] == 0
     assert ledger["markers_unmatched"] == 0
-
-
-# Backward passes after the first are told in another way than it: see torch_passes.hpp.
-PASS = """
-class Twice(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x * 2
-    @staticmethod
-    def backward(ctx, grad):
-        return inside(grad.exp())
-inside = lambda grad: grad
-before = None
-def one_pass():
-    y = torch.ones(4, requires_grad=True).sin()
-    if before is not None:
-        y.register_hook(before)
-    (y.cos() + y.tan() + Twice.apply(y)).sum().backward()
-"""
-
-
-def test_every_backward_pass_tells_the_same():
-    session, _, printed = run_labelled(PASS + """
-with session():
-    gpufl.torch.attach()
-    for _ in range(4):
-        one_pass()
-    gpufl.torch.detach()
-    gpufl.torch.attach()
-    for _ in range(2):
-        torch.ones(1)
-        print(gpufl._core.torch_begin_pass())
-    torch.ones(1).erf()
-    gpufl._core.torch_end_pass()
-    torch.ones(1).erfc()
-""")
-    assert printed.split() == ["False", "True"], "the first is looked at"
-    names = list(ops(session)["name"])
-    names, after = names[: names.index("aten::erfc") - 1], names[names.index("aten::erfc") - 1 :]
-    assert after[1:] == ["aten::erfc"] and "aten::erf" not in names
-    names = names[:-2]  # the ones before the passes that were asked for
-    assert names == names[: len(names) // 4] * 4
-    assert names.count("aten::exp") == 4, "an operator of a node written in Python"
-    # Two of the engine's own, between nodes.
-    assert sum(name.startswith("aten::add") for name in names) == 4 * 4
-
-
-def test_hooks_before_nodes_are_heard_in_every_pass():
-    session, _, printed = run_labelled(PASS + """
-before = lambda grad: grad.erf()
-with session():
-    gpufl.torch.attach()
-    for _ in range(4):
-        one_pass()
-    torch.ones(1)
-    print(gpufl._core.torch_begin_pass())
-""")
-    assert printed.split() == ["False"]
-    assert list(ops(session)["name"]).count("aten::erf") == 4
-
-
-def test_other_threads_are_heard_while_one_runs_a_backward_pass():
-    session, _, printed = run_labelled(PASS + """
-from concurrent.futures import ThreadPoolExecutor
-def inside(grad):
-    pool.submit(lambda: torch.ones(1).erfc()).result()
-    return grad
-with session(), ThreadPoolExecutor(1) as pool:
-    gpufl.torch.attach()
-    for _ in range(4):
-        one_pass()
-    torch.ones(1)
-    print(gpufl._core.torch_begin_pass())
-""")
-    assert printed.split() == ["False"]
-    assert list(ops(session)["name"]).count("aten::erfc") == 4
-
-
-def test_a_pass_that_raises_ends():
-    session, _, _ = run_labelled(PASS + """
-def inside(grad):
-    raise ValueError
-with session():
-    gpufl.torch.attach()
-    for _ in range(3):
-        try:
-            one_pass()
-        except ValueError:
-            pass
-        torch.ones(1).erf()
-""")
-    assert list(ops(session)["name"]).count("aten::erf") == 3
-
-
-needs_standin = pytest.mark.skipif(not STANDIN, reason="STANDIN_CUPTI names no library")
 
 
 @needs_standin

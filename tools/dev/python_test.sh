@@ -98,7 +98,7 @@ python_test_torch() {
   configure release
   build_preset release --target gpufl_standin_cupti
   STANDIN_CUPTI=$root/build/release/standin/cupti/libcupti.so \
-    "$clean/bin/python" -m pytest -p no:cacheprovider python/tests/test_torch_labels.py \
+    "$clean/bin/python" -m pytest -p no:cacheprovider python/tests/test_torch_labels*.py \
     python/tests/test_training.py python/tests/test_notebook.py python/tests/test_examples.py "$@"
   # PyTorch brings Triton.
   (cd python/warpscope && PYTHONPATH=src "$root/$clean/bin/python" -m pytest -p no:cacheprovider tests/test_triton.py)

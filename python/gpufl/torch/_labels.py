@@ -52,11 +52,7 @@ class _GraphReplays:
             if self._is_removed:
                 replay(graph)
                 return
-            _core.torch_push_section("CUDAGraph.replay")
-            try:
-                replay(graph)
-            finally:
-                _core.torch_pop_section()
+            _core.torch_run_section(replay, "CUDAGraph.replay", graph)
 
         self._is_removed = False
         self._labelled_replay = self._graph.replay = labelled_replay

@@ -58,20 +58,13 @@ class ModuleRanges:
         is_compiling = torch.compiler.is_compiling
         path_of = ModulePaths().of
         threads = _Threads()
-        push, pop = _core.torch_push_module, _core.torch_pop_module
+        run_module = _core.torch_run_module
 
         def labelled_call(module: Any, *args: Any, **keywords: Any) -> Any:
             if is_compiling() or self._is_removed:
                 return call(module, *args, **keywords)
             calls = threads.calls
-            path = path_of(module, calls)
-            calls.append(path)
-            push(path)
-            try:
-                return call(module, *args, **keywords)
-            finally:
-                pop()
-                calls.pop()
+            return run_module(call, path_of(module, calls), calls, module, *args, **keywords)
 
         self._is_removed = False
         self._labelled_call = self._module.__call__ = labelled_call

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from .. import _core
@@ -20,15 +21,12 @@ class BackwardPasses:
         places = (torch.autograd, torch.autograd.graph)
         self._places = [place for place in places if getattr(place, _NAME, None) is run is not None]
         is_compiling = torch.compiler.is_compiling
-        begin, end = _core.torch_begin_pass, _core.torch_end_pass
+        run_pass, active_count = _core.torch_run_pass, threading.active_count
 
         def labelled_run(*args: Any, **keywords: Any) -> Any:
-            if is_compiling() or not begin():
+            if is_compiling():
                 return run(*args, **keywords)
-            try:
-                return run(*args, **keywords)
-            finally:
-                end()
+            return run_pass(run, active_count() == 1, *args, **keywords)
 
         self._labelled_run = labelled_run
         for place in self._places:

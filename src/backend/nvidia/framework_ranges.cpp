@@ -37,8 +37,8 @@ bool push(const Range& range) noexcept {
   });
 }
 
-bool pop(uint16_t domain) noexcept {
-  return nvtx_recorder::record(false, [&](MarkerRing& ring, uint32_t session) {
+void pop(uint16_t domain) noexcept {
+  nvtx_recorder::record(false, [&](MarkerRing& ring, uint32_t session) {
     ring.pop(session, domain);
     return true;
   });

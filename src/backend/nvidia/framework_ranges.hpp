@@ -27,6 +27,8 @@ struct Range {
 
 // False: no session of this shared object records, and another's may: NVTX leads there.
 bool push(const Range& range) noexcept;
-bool pop(uint16_t domain) noexcept;
+// Of a range that push() took; others are popped where they were pushed. Nothing where its session
+// is over.
+void pop(uint16_t domain) noexcept;
 
 }  // namespace gpufl::backend::framework_ranges
