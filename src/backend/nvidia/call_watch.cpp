@@ -6,6 +6,7 @@
 
 #include "backend/nvidia/cuda_start.hpp"
 #include "backend/nvidia/other_tool.hpp"
+#include "backend/nvidia/record_delivery.hpp"
 #include "base/clock.hpp"
 
 namespace gpufl::backend {
@@ -139,6 +140,7 @@ bool CallWatch::finalize() {
   if (!finalized_ && (is_in_call() || !has_seen_calls())) return false;
   if (finalize_wanted_.exchange(false)) {
     api.cuptiUnsubscribe(subscriber_);
+    RecordDelivery::on_finalize();
     api.cuptiFinalize();
   } else {
     // A callback has taken it on: it only has to come to its end.
@@ -236,6 +238,7 @@ void CUPTIAPI CallWatch::on_callback(void* watch, CUpti_CallbackDomain domain, C
 void CallWatch::finalize_on_return() {
   if (!finalize_wanted_.load(std::memory_order_relaxed)) return;
   if (!finalize_wanted_.exchange(false)) return;
+  RecordDelivery::on_finalize();
   api_.load()->cuptiFinalize();
   finalized_ = true;
 }

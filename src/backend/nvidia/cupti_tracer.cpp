@@ -391,7 +391,6 @@ void CuptiTracer::detach() {
   CallWatch& watch = CallWatch::instance();
   if (is_subscribed_) {
     notes_ = watch.counts();
-    if (!is_others_) RecordDelivery::on_finalize();
     if (is_others_) {
       watch.unsubscribe();
     } else if (!watch.finalize()) {

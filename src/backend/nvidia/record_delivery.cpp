@@ -18,7 +18,7 @@ ActivityBuffers& buffers() {
 
 // When CUPTI last gave us a buffer, or was refused one: until then the records were ours.
 std::atomic<int64_t> g_heard_ns{0};
-constinit bool g_is_registered = false;  // the last to register, to our knowledge
+std::atomic<bool> g_is_registered{false};  // the last to register, to our knowledge
 
 void CUPTIAPI on_buffer_requested(uint8_t** buffer, size_t* size, size_t* max_records) {
   *buffer = buffers().take_empty();
