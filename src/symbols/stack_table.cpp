@@ -89,8 +89,8 @@ class Words {
   size_t count_ = 0;
 };
 
-// Places that a thread has been at lately, so that most frames are not looked up. Code may have been
-// freed and other code made at the same address, a library's too (what torch.fx writes): its
+// Places that a thread has been at lately, so that most frames are not looked up. Code may have
+// been freed and other code made at the same address, a library's too (what torch.fx writes): its
 // identity is looked at each time.
 class RecentPlaces {
  public:
