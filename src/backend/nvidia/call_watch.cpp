@@ -220,6 +220,7 @@ void CallWatch::after_fork_in_child() {
   recording_ = 0;
   finalize_wanted_ = false;
   NoteRings::after_fork_in_child();
+  NoteRings::for_each([](NoteRing& ring) { ring.open_calls = 0; });
   GraphNodeRings::after_fork_in_child();
 }
 

@@ -41,16 +41,6 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
     launches = 0;
     is_instantiating = false;
   }
-  // Another thread's now, or the child's of fork(): nothing is under way.
-  bool claim(int64_t thread_id) {
-    if (!EventRing::claim(thread_id)) return false;
-    open_calls.store(0, std::memory_order_relaxed);
-    return true;
-  }
-  void after_fork(int64_t thread_id) {
-    EventRing::after_fork(thread_id);
-    open_calls.store(0, std::memory_order_relaxed);
-  }
   // Producer.
   void push(const CallNote& note) noexcept {
     if (CallNote* slot = claim_slot()) {
