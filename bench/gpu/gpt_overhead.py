@@ -95,9 +95,7 @@ def main():
     torch = gpt_turns.prepare_forks()
     report = torch_session.Report("gpt_overhead", arguments.json)
     report.note("torch", torch.__version__)
-    sets = gpt_turns.Sets(
-        MODES, arguments.sets, arguments.seconds, gpt_turns.RECORDED_STEPS
-    )
+    sets = gpt_turns.Sets(MODES, arguments.sets, arguments.seconds)
     measure_ratios(sets, report)
 
     import gpt_model

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of the small GPT under several modes, one against the other on a machine that others use too.
 
-A set is one warm process of each mode; its processes take turns of a few steps, on one core at a
-time: what else the machine does there, it does to all of them. A set says one ratio of two modes, the
-middle one of its turns. In one process modes could change only with a session, ten steps or more
-apart, and on a shared machine a core is not the same for so long. A turn of a recorder is longer than
-the time between two rounds of its collector, so that what it puts off falls into turns of its own.
+A set is one warm process of each mode; its processes take turns, step by step, on one core at a time:
+what else the machine does there, it does to all of them. A set says one ratio of two modes, the middle
+one of its turns. In one process modes could change only with a session, ten steps or more apart, and
+on a shared machine a core is not the same for so long.
+
+Between its turns a process is stopped with all its threads. So what a collector puts off falls into
+turns of its own, and its rounds, which are due every 50 ms, are due at every step.
 """
 
 import contextlib
@@ -15,6 +17,7 @@ import math
 import multiprocessing
 import os
 import random
+import signal
 import statistics
 import tempfile
 import time
@@ -25,7 +28,6 @@ import torch_session
 WARM_STEPS = 15  # of a process
 WARM_TURNS = 2  # of a set, not counted
 MIN_TURNS = 12  # in a set, however long it took to start
-RECORDED_STEPS = 4  # of a turn, where collectors have rounds of 50 ms
 MODEL_FILE = "gpt_model.py"
 QUANTILES = (0, 10, 25, 50, 75, 90, 100)
 
@@ -76,8 +78,8 @@ def prepare_forks():
     return torch
 
 
-def work(mode, steps, folder, connection):
-    """One process of a set: answers a core with the milliseconds of a step in a turn on it."""
+def work(mode, folder, connection):
+    """One process of a set: answers a core with the milliseconds of a step on it, and stops."""
     os.environ.update(mode.environment)
     import gpt_model
     import torch
@@ -92,10 +94,17 @@ def work(mode, steps, folder, connection):
     own_tasks = {int(task) for task in os.listdir("/proc/self/task")}
     with mode.during(folder):
         step_costs(torch, training, 1)
-        connection.send("ready")
-        while (core := connection.recv()) is not None:
+        answer = "ready"
+        while (core := stop_with(connection, answer)) is not None:
             pin(own_tasks, {core})
-            connection.send(statistics.fmean(step_costs(torch, training, steps)))
+            (answer,) = step_costs(torch, training, 1)
+
+
+def stop_with(connection, answer):
+    """Until the next turn, of which the core is returned; None: there is none."""
+    connection.send(answer)
+    os.kill(os.getpid(), signal.SIGSTOP)
+    return connection.recv()
 
 
 def pin(tasks, cores):
@@ -106,38 +115,48 @@ def pin(tasks, cores):
 
 
 class Worker:
-    def __init__(self, mode, steps, folder):
+    def __init__(self, mode, folder, stack):
         # A fork of a process that has torch in memory: quick to start, and all of a set lie at the
         # same addresses.
         context = multiprocessing.get_context("fork")
         self.mode = mode
         self.connection, other = context.Pipe()
-        self.process = context.Process(target=work, args=(mode, steps, folder, other))
+        self.process = context.Process(target=work, args=(mode, folder, other))
         self.process.start()
+        stack.callback(self.process.kill)  # one that is stopped would stay for ever
         other.close()
 
     def answer(self):
+        """When it has stopped."""
         try:
-            return self.connection.recv()
+            answer = self.connection.recv()
+            _, state = os.waitpid(self.process.pid, os.WUNTRACED)
         except EOFError:
+            state = 0
+        if not os.WIFSTOPPED(state):
             torch_session.cannot_run(f"the process '{self.mode.name}' is gone")
+        return answer
+
+    def go_on(self, core):
+        self.connection.send(core)
+        os.kill(self.process.pid, signal.SIGCONT)
 
     def take_turn(self, core):
-        self.connection.send(core)
+        self.go_on(core)
         return self.answer()
 
     def end(self):
         """Whether it ended well."""
-        self.connection.send(None)
+        self.go_on(None)
         self.process.join()
         return self.process.exitcode == 0
 
 
 class Sets:
     """Runs `count` sets of processes, one of each mode, in about so many seconds, or longer if they
-    must; a turn has so many `steps`."""
+    must."""
 
-    def __init__(self, modes, count, seconds, steps=1):
+    def __init__(self, modes, count, seconds):
         self.names = [mode.name for mode in modes]
         self.failed = 0  # processes that did not end well
         self.turns = []  # by set; of every turn the milliseconds of a step, by mode
@@ -148,13 +167,14 @@ class Sets:
         with tempfile.TemporaryDirectory(prefix="gpufl-gpt-") as folder:
             for number in range(1, count + 1):
                 start = time.monotonic()
-                workers = [Worker(mode, steps, folder) for mode in modes]
-                for worker in workers:
-                    worker.answer()
-                ready = time.monotonic()
-                turns = self.take_turns(workers, begin + seconds * number / count - ending_s)
-                measured = time.monotonic()
-                self.failed += sum(not worker.end() for worker in workers)
+                with contextlib.ExitStack() as stack:
+                    workers = [Worker(mode, folder, stack) for mode in modes]
+                    for worker in workers:
+                        worker.answer()
+                    ready = time.monotonic()
+                    turns = self.take_turns(workers, begin + seconds * number / count - ending_s)
+                    measured = time.monotonic()
+                    self.failed += sum(not worker.end() for worker in workers)
                 ending_s = time.monotonic() - measured
                 self.turns.append(turns)
                 print(

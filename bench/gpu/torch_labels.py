@@ -121,9 +121,7 @@ def main():
         torch_session.cannot_run(f"no package gpufl with pandas for this Python: {error}")
     report = torch_session.Report("torch_labels", arguments.json)
     report.note("torch", torch.__version__)
-    sets = gpt_turns.Sets(
-        MODES, arguments.sets, arguments.seconds, gpt_turns.RECORDED_STEPS
-    )
+    sets = gpt_turns.Sets(MODES, arguments.sets, arguments.seconds)
     measure_ratios(sets, report)
     report.value("processes that did not end well", sets.failed, "processes", ("<=", 0))
 
