@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <utility>
 
 #include "analysis/compare/test_groups.hpp"
 #include "base/json.hpp"
@@ -71,32 +73,30 @@ TEST(DiffTextTest, DoesNotCallNoiseNoDifference) {
   EXPECT_TRUE(has(diff_json(comparison), "\"too_noisy\""));
 }
 
-TEST(DiffTextTest, SaysThatOnlyTheTimeOfTheSessionIsNoisy) {
+// Of groups whose kernels are alike, but every other session has `times` as much of a metric.
+std::string text_of_noisy_sessions(std::initializer_list<std::pair<Metric, double>> times) {
   GroupBuilder a("A", 10);
   GroupBuilder b("B", 10, 500);
   for (GroupBuilder* side : {&a, &b}) {
     side->kernel("k", 9'000);
     for (size_t i = 0; i < 10; i += 2) {
-      *side->get().repeats[i].items[{}][Metric::Time] *= 2;
+      for (const auto& [metric, factor] : times) {
+        *side->get().repeats[i].items[{}][metric] *= factor;
+      }
     }
   }
-  const std::string text = diff_text(compare(a.get(), b.get()));
+  return diff_text(compare(a.get(), b.get()));
+}
+
+TEST(DiffTextTest, SaysThatOnlyTheTimeOfTheSessionIsNoisy) {
+  const std::string text = text_of_noisy_sessions({{Metric::Time, 2}});
   EXPECT_TRUE(has(text, "Comparison: GPU time alike; session time too noisy to tell: between -"))
       << text;
 }
 
 // Kernels of the same busy time that overlap more or less.
 TEST(DiffTextTest, DoesNotCallKernelTimeAlikeWhereItIsNoisy) {
-  GroupBuilder a("A", 10);
-  GroupBuilder b("B", 10, 500);
-  for (GroupBuilder* side : {&a, &b}) {
-    side->kernel("k", 9'000);
-    for (size_t i = 0; i < 10; i += 2) {
-      *side->get().repeats[i].items[{}][Metric::Total] *= 2;
-      *side->get().repeats[i].items[{}][Metric::Time] *= 8;
-    }
-  }
-  const std::string text = diff_text(compare(a.get(), b.get()));
+  const std::string text = text_of_noisy_sessions({{Metric::Total, 2}, {Metric::Time, 8}});
   EXPECT_TRUE(
       has(text, "Comparison: GPU busy time alike; kernel time too noisy to tell: between -"))
       << text;
