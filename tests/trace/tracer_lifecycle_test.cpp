@@ -30,19 +30,34 @@ class RecordingGate final : public CaptureGate {
   std::atomic<int64_t> started_ns{0}, stopped_ns{0};
 };
 
-// A call that returns when the test lets it.
-class Held {
+// A call of the program's, on a thread of its own, that returns when the test lets it.
+class HeldCall {
  public:
+  using Call = decltype(standin::CuptiStandinCallbacks::device_synchronize);
+  // It is under way once this returns.
+  explicit HeldCall(Call call) : program_([this, call] { call(wait, this); }) {
+    entered_.get_future().wait();
+  }
+  ~HeldCall() {
+    if (program_.joinable()) release();
+  }
+  HeldCall(const HeldCall&) = delete;
+  HeldCall& operator=(const HeldCall&) = delete;
+  // It has returned once this does.
+  void release() {
+    released_.set_value();
+    program_.join();
+  }
+
+ private:
   static void wait(void* held) {
-    auto& self = *static_cast<Held*>(held);
+    auto& self = *static_cast<HeldCall*>(held);
     self.entered_.set_value();
     self.released_.get_future().wait();
   }
-  void await_entered() { entered_.get_future().wait(); }
-  void release() { released_.set_value(); }
 
- private:
   std::promise<void> entered_, released_;
+  std::thread program_;
 };
 
 class Lifecycle : public TracerFixture {
@@ -57,9 +72,7 @@ class Lifecycle : public TracerFixture {
 TEST_F(Lifecycle, AWaitThatHangsIsPendingWithItsStackUntilItReturns) {
   CountingStacks stacks;
   ASSERT_TRUE(start({.stacks = &stacks}).available);
-  Held held;
-  std::thread program([&] { callbacks_->device_synchronize(Held::wait, &held); });
-  held.await_entered();
+  HeldCall held(callbacks_->device_synchronize);
   // The runtime's call and the driver's inside it are one.
   ASSERT_TRUE(drain_until([&] { return tracer_->status().pending_count == 1; }));
   const PendingCall call = tracer_->status().pending.at(0);
@@ -68,7 +81,6 @@ TEST_F(Lifecycle, AWaitThatHangsIsPendingWithItsStackUntilItReturns) {
   EXPECT_GE(call.time_ns, 0);
   EXPECT_NE(call.thread, gettid());
   held.release();
-  program.join();
   EXPECT_TRUE(drain_until([&] { return tracer_->status().pending_count == 0; }));
   EXPECT_EQ(stacks.taken, 1u);
   EXPECT_TRUE(finish().is_complete());
@@ -185,20 +197,11 @@ TEST_F(Lifecycle, ACallThatIsUnderWayFinalisesWhenItReturns) {
   for (int round = 0; round < 2; ++round) {
     standin_->reset(kCupti130);
     ASSERT_TRUE(start().available);
-    Held held;
-    std::thread program([&] {
-      if (round == 0) {
-        callbacks_->device_synchronize(Held::wait, &held);
-      } else {
-        callbacks_->load_module(Held::wait, &held);
-      }
-    });
-    held.await_entered();
+    HeldCall held(round == 0 ? callbacks_->device_synchronize : callbacks_->load_module);
     finish();
     EXPECT_EQ(events("detach_deferred").size(), size_t(round + 1));
     EXPECT_EQ(standin_->finalized(), 0u);
     held.release();
-    program.join();
     EXPECT_EQ(standin_->finalized(), 1u);
     EXPECT_FALSE(standin_->is_subscribed());
   }
@@ -206,13 +209,10 @@ TEST_F(Lifecycle, ACallThatIsUnderWayFinalisesWhenItReturns) {
 
 TEST_F(Lifecycle, ASessionThatStartsBeforeThatTakesCuptiBack) {
   ASSERT_TRUE(start().available);
-  Held held;
-  std::thread program([&] { callbacks_->device_synchronize(Held::wait, &held); });
-  held.await_entered();
+  HeldCall held(callbacks_->device_synchronize);
   finish();
   ASSERT_TRUE(start().available);
   held.release();
-  program.join();
   EXPECT_EQ(standin_->finalized(), 0u);
   standin_->launch({});
   const format::Ledger ledger = finish();
@@ -223,9 +223,7 @@ TEST_F(Lifecycle, ASessionThatStartsBeforeThatTakesCuptiBack) {
 
 TEST_F(Lifecycle, ACallOutlastsSessionsAndStillFinalisesItself) {
   ASSERT_TRUE(start().available);
-  Held held;
-  std::thread program([&] { callbacks_->device_synchronize(Held::wait, &held); });
-  held.await_entered();
+  HeldCall held(callbacks_->device_synchronize);
   finish();
   for (int session = 0; session < 2; ++session) {
     EXPECT_TRUE(start().available);
@@ -233,21 +231,17 @@ TEST_F(Lifecycle, ACallOutlastsSessionsAndStillFinalisesItself) {
     EXPECT_EQ(standin_->finalized(), 0u);
   }
   held.release();
-  program.join();
   standin_->launch({});
   EXPECT_EQ(standin_->finalized(), 1u);
 }
 
 // It began before the subscription.
 TEST_F(Lifecycle, ACallThatNobodySawBeginIsNotFinalisedIn) {
-  Held held;
-  std::thread program([&] { callbacks_->device_synchronize(Held::wait, &held); });
-  held.await_entered();
+  HeldCall held(callbacks_->device_synchronize);
   ASSERT_TRUE(start().available);
   finish();
   EXPECT_EQ(standin_->finalized(), 0u);
   held.release();
-  program.join();
   standin_->launch({});
   EXPECT_EQ(standin_->finalized(), 1u);
 }
