@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/string.h>
 
-#include <utility>
-
 #include "bindings.hpp"
+#include "torch_modules.hpp"
 #include "torch_observer.hpp"
 
 namespace nb = nanobind;
@@ -18,21 +17,6 @@ nb::object call(const nb::callable& run, const nb::args& args, const nb::kwargs&
   if (result == nullptr) nb::raise_python_error();
   return nb::steal(result);
 }
-
-// At the end of a list while it is there.
-class LastOf {
- public:
-  LastOf(nb::list list, const nb::str& item) : list_(std::move(list)) { list_.append(item); }
-  ~LastOf() {
-    const Py_ssize_t size = PyList_GET_SIZE(list_.ptr());
-    PyList_SetSlice(list_.ptr(), size - 1, size, nullptr);
-  }
-  LastOf(const LastOf&) = delete;
-  LastOf& operator=(const LastOf&) = delete;
-
- private:
-  nb::list list_;
-};
 
 }  // namespace
 
@@ -64,15 +48,10 @@ void bind_torch(nb::module_& module) {
         return call(run, args, keywords);
       },
       "run(*args, **keywords), in a range in torch.op.");
-  module.def(
-      "torch_run_module",
-      [](const nb::callable& run, const nb::str& path, nb::list callers, const nb::args& args,
-         const nb::kwargs& keywords) {
-        const torch_observer::Range range(torch_observer::Range::Kind::Module, path.c_str());
-        const LastOf last(std::move(callers), path);
-        return call(run, args, keywords);
-      },
-      "run(*args, **keywords), in a range of a module, with its path at the end of callers.");
+  module.def("torch_module_calls", &torch_modules::make_calls, nb::arg("call"),
+             nb::arg("paths_below"),
+             "run(args, keywords), which is call(*args, **keywords) in a range of the module that "
+             "is the first of args, and remove(), from which on it is call alone.");
 }
 
 }  // namespace gpufl::python

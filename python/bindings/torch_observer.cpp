@@ -279,13 +279,14 @@ Pass::Pass(bool is_alone) {
   if (g_is_attached) told_.emplace(t_state.passes, is_alone);
 }
 
-Range::Range(Kind kind, const char* name) noexcept
+Range::Range(Kind kind, const char* name, uint32_t kept_text) noexcept
     : kind_(kind),
-      is_recorded_(
-          kind == Kind::Section
-              ? push_op(OpCategory::Section, name, nullptr, kNoSequence, 0)
-              : push(module_domain(),
-                     {.domain = g_module_domain, .category = 0, .kept_text = 0, .text = name})) {}
+      is_recorded_(kind == Kind::Section
+                       ? push_op(OpCategory::Section, name, nullptr, kNoSequence, 0)
+                       : push(module_domain(), {.domain = g_module_domain,
+                                                .category = 0,
+                                                .kept_text = kept_text,
+                                                .text = name})) {}
 
 Range::~Range() {
   if (kind_ == Kind::Section) {

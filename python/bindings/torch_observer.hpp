@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -43,7 +44,8 @@ class Pass {
 class Range {
  public:
   enum class Kind : bool { Module, Section };  // Section: for what no RecordFunction tells of
-  Range(Kind kind, const char* name) noexcept;
+  // kept_text: the number of what framework_ranges keeps of the name; 0: it is looked up.
+  Range(Kind kind, const char* name, uint32_t kept_text = 0) noexcept;
   ~Range();
   Range(const Range&) = delete;
   Range& operator=(const Range&) = delete;

@@ -45,50 +45,6 @@ with session():
     assert by_name["aten::sin"] == by_name["SinBackward0"] == sin
 
 
-def test_modules_become_ranges_with_their_paths():
-    session, _, _ = run_labelled("""
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layers = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
-    def forward(self, x):
-        return nn.Tanh()(self.layers(x))
-with session():
-    gpufl.torch.attach()
-    Net()(torch.ones(1, 2))
-""")
-    markers = session.markers
-    modules = markers[markers["domain"] == "torch.module"].sort_values("start_ns", kind="stable")
-    assert list(modules["name"]) == [
-        "Net",
-        "Net.layers",
-        "Net.layers.0",
-        "Net.layers.1",
-        "Net.Tanh",
-    ]
-
-
-def test_a_module_that_raises_ends_its_range():
-    session, _, _ = run_labelled("""
-class Bad(nn.Module):
-    def forward(self, x):
-        raise ValueError
-with session():
-    gpufl.torch.attach()
-    try:
-        nn.Sequential(Bad())(torch.ones(1))
-    except ValueError:
-        pass
-    nn.Identity()(torch.ones(1))
-""")
-    markers = session.markers
-    modules = markers[markers["domain"] == "torch.module"]
-    assert set(modules["name"]) == {"Sequential", "Sequential.0", "Identity"}
-    (ledger,) = events(pathlib.Path("logs"), "ledger")
-    assert ledger["markers_unclosed"] == 0
-    assert ledger["markers_unmatched"] == 0
-
-
 def test_detached_nothing_is_told_and_attaching_again_works():
     session, _, _ = run_labelled("""
 with session():
@@ -177,23 +133,6 @@ assert nn.Module.__call__.__name__ == "_wrapped_call_impl"
     (ledger,) = events(pathlib.Path("logs"), "ledger")
     assert ledger["markers_unclosed"] == 0
     assert ledger["markers_unmatched"] == 0
-
-
-def test_compiled_models_are_compiled_as_without():
-    session, _, printed = run_labelled("""
-import torch._dynamo as dynamo
-model = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
-compiled = torch.compile(model, backend="aot_eager", fullgraph=True)
-with session():
-    gpufl.torch.attach()
-    for _ in range(3):
-        compiled(torch.ones(2, 4)).sum().backward()
-    print(dynamo.utils.counters["stats"]["unique_graphs"], dict(dynamo.utils.counters["graph_break"]))
-""")
-    assert printed.split() == ["1", "{}"]
-    names = set(session.markers["name"])
-    assert "CompiledFunctionBackward" in names
-    assert "OptimizedModule" in names
 
 
 def test_workers_of_a_data_loader_live_on():
