@@ -37,6 +37,7 @@ def measure_ratios(sets, report):
     both = ("bare CUPTI", "bare CUPTI again")
     report.ratio("A/A, bare CUPTI", sets.ratios(both[1], both[0]))
     report.ratio("Trace / bare CUPTI", sets.ratios("Trace", *both), ("<=", 1.03))
+    report.ratio("A/A, bare CUPTI, means of all turns", sets.mean_ratios(both[1], both[0]))
     report.ratio("Trace / bare CUPTI, means of all turns", sets.mean_ratios("Trace", *both))
     report.ratio(
         "Trace with stacks / Trace", sets.ratios("Trace with stacks", "Trace"), ("<=", 1.40)

@@ -164,6 +164,7 @@ class Sets:
         self.chance = random.Random(0)
         begin = time.monotonic()
         ending_s = 0.0  # of the set before
+        print(f"quantiles of a process's steps: {QUANTILES} %", flush=True)
         with tempfile.TemporaryDirectory(prefix="gpufl-gpt-") as folder:
             for number in range(1, count + 1):
                 start = time.monotonic()
@@ -214,12 +215,10 @@ class Sets:
         return self.ratios(subject, *baselines, middle=statistics.fmean)
 
     def report_steps(self, report):
-        report.note("quantiles of a process's steps, ms", QUANTILES)
+        report.note("turns", sum(len(turns) for turns in self.turns))
         for at, name in enumerate(self.names):
             middles = [statistics.median(t[at] for t in turns) for turns in self.turns]
             report.value(f"step, {name}", statistics.median(middles), "ms")
-            for number, turns in enumerate(self.turns, 1):
-                report.note(f"set {number} {name}", quantiles([t[at] for t in turns]))
 
 
 def quantiles(costs):

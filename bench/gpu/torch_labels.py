@@ -54,6 +54,7 @@ def measure_ratios(sets, report):
     report.ratio("A/A, Trace", sets.ratios(both[1], both[0]))
     labels = "Trace with labels"
     report.ratio("Trace with labels / Trace", sets.ratios(labels, *both), ("<=", 1.10))
+    report.ratio("A/A, Trace, means of all turns", sets.mean_ratios(both[1], both[0]))
     report.ratio("Trace with labels / Trace, means of all turns", sets.mean_ratios(labels, *both))
     report.ratio("Trace with labels / off", sets.ratios(labels, "off"))
 
