@@ -31,8 +31,41 @@ TEST(CallNoteTest, DurationsOfAnyLength) {
   for (const int64_t ns : {5 * kSecondNs, 3'600 * kSecondNs, 30 * 86'400 * kSecondNs}) {
     note.set_duration(ns);
     EXPECT_NEAR(static_cast<double>(note.duration_ns()), static_cast<double>(ns),
-                CallNote::kLongTickNs);
+                CallNote::kLongUnit);
   }
+}
+
+TEST(CallNoteTest, TicksArePlacedOnTheMonotonicClock) {
+  base::TickClock clock(true);
+  clock.mark({0, 1'000});
+  clock.mark({20'000'000'000, 10'000'001'000});  // two ticks a nanosecond
+  CallNote launch;
+  launch.kind = CallNoteKind::Launch;
+  launch.ticks = 4'000;
+  launch.set_duration(600);
+  launch.place(clock);
+  EXPECT_EQ(launch.time_ns, 3'000);
+  EXPECT_EQ(launch.duration_ns(), 300);
+
+  CallNote failed;
+  failed.ticks = 0;
+  failed.set_duration(10'000'000'000);  // more than 32 bits hold, in ticks and in nanoseconds
+  failed.place(clock);
+  EXPECT_NEAR(static_cast<double>(failed.duration_ns()), 5e9, CallNote::kLongUnit);
+
+  CallNote end;
+  end.kind = CallNoteKind::CallEnd;
+  end.ticks = 4'000;
+  end.event = 77;
+  end.place(clock);
+  EXPECT_EQ(end.time_ns, 3'000);
+  EXPECT_EQ(end.event, 77u);
+
+  CallNote external;
+  external.kind = CallNoteKind::External;
+  external.external = 4'000;
+  external.place(clock);
+  EXPECT_EQ(external.external, 4'000u);
 }
 
 TEST_F(CallNotes, ALaunchHasItsTimesWithoutARecord) {

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "base/ticks.hpp"
+
 // What callbacks note of the program's calls: when they began and ended, how they ended, their
 // stack; the ledger's proof per correlation id, independent of CUPTI's records; and, for a hang,
 // what has begun and not ended. Most are noted when they return, waits and copies at both ends.
@@ -29,6 +31,7 @@ inline constexpr uint32_t kNoStreamId = UINT32_MAX, kNoEventId = UINT32_MAX;
 struct CallNote {
   union {
     int64_t time_ns = 0;  // monotonic clock: when the call began; of CallEnd, when it returned
+    uint64_t ticks;       // the same as callbacks note it (base/ticks.hpp), until place()
     uint64_t external;    // External: the id
   };
   uint32_t correlation = 0;  // CUPTI's id: a runtime call and the driver call inside it share it
@@ -38,7 +41,7 @@ struct CallNote {
     uint32_t stream;     // CallEnd: CUPTI's id of the stream that was waited for
   };
   union {
-    uint32_t duration = 0;  // Launch, GraphLaunch and Call: see set_duration()
+    uint32_t duration = 0;  // Launch, GraphLaunch and Call: see set_duration(); ticks until place()
     uint32_t event;         // CallEnd: which event was waited for, the same for the same one
   };
   union {
@@ -48,14 +51,28 @@ struct CallNote {
   uint16_t function = 0;  // CUPTI's number of the outermost function
   CallNoteKind kind = CallNoteKind::Call;
   bool is_runtime : 1 = false;  // `function` is the runtime's, else the driver's
-  bool is_long : 1 = false;     // `duration` counts kLongTickNs
-  static constexpr int64_t kLongTickNs = int64_t{1} << 20;  // so that weeks fit
+  bool is_long : 1 = false;     // `duration` counts kLongUnit
+  static constexpr int64_t kLongUnit = int64_t{1} << 20;  // so that weeks fit
 
-  void set_duration(int64_t ns) {
-    is_long = ns > int64_t{UINT32_MAX};
-    duration = static_cast<uint32_t>(is_long ? ns / kLongTickNs : ns);
+  bool has_duration() const {
+    return kind == CallNoteKind::Launch || kind == CallNoteKind::GraphLaunch ||
+           kind == CallNoteKind::Call;
   }
-  int64_t duration_ns() const { return is_long ? duration * kLongTickNs : int64_t{duration}; }
+  void set_duration(int64_t ns_or_ticks) {
+    is_long = ns_or_ticks > int64_t{UINT32_MAX};
+    duration = static_cast<uint32_t>(is_long ? ns_or_ticks / kLongUnit : ns_or_ticks);
+  }
+  int64_t duration_ns() const { return is_long ? duration * kLongUnit : int64_t{duration}; }
+
+  // From ticks to the monotonic clock, once.
+  void place(const base::TickClock& clock) {
+    if (kind == CallNoteKind::External) return;
+    const uint64_t began = ticks;
+    time_ns = clock.monotonic_ns(began);
+    if (!has_duration()) return;
+    const auto ended = began + static_cast<uint64_t>(duration_ns());  // ticks still
+    set_duration(clock.monotonic_ns(ended) - time_ns);
+  }
 };
 static_assert(sizeof(CallNote) == 32, "two notes to a cache line");
 

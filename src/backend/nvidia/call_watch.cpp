@@ -38,6 +38,8 @@ Availability CallWatch::subscribe(const CuptiApi& api, const CudaDriver& driver,
   external_kinds_ = 0;
   finalize_wanted_ = false;
   finalized_ = false;
+  has_counter_ = base::has_steady_counter();
+  clock_.mark();
   driver_ = &driver;
   stacks_ = options.stacks;
   gate_ = options.gate;
@@ -108,12 +110,14 @@ void CallWatch::stop() {
   }
 }
 
-int64_t CallWatch::last_launch_ns() const {
-  int64_t last_ns = 0;
+int64_t CallWatch::last_launch_ns() {
+  uint64_t last = 0;
   NoteRings::for_each([&](NoteRing& ring) {
-    last_ns = std::max(last_ns, ring.last_launch_ns.load(std::memory_order_relaxed));
+    last = std::max(last, ring.last_launch_ticks.load(std::memory_order_relaxed));
   });
-  return last_ns;
+  if (last == 0) return 0;
+  clock_.mark();
+  return clock_.monotonic_ns(last);
 }
 
 void CallWatch::unsubscribe() {
@@ -185,6 +189,7 @@ void CallWatch::discard() {
 void CallWatch::gather() {
   NoteRings::for_each([](NoteRing& ring) { ring.mark = ring.published(); });
   GraphNodeRings::for_each([](GraphNodeRing& ring) { ring.mark = ring.published(); });
+  clock_.mark();
 }
 
 uint64_t CallWatch::portions() const {
@@ -253,7 +258,7 @@ void CallWatch::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& resou
   if (session == 0) return;
   ring->begin_session(current);
   CallNote note{};
-  note.time_ns = base::monotonic_ns();
+  note.ticks = now_ticks();
   note.kind = CallNoteKind::CudaInitialised;
   switch (id) {
     case CUPTI_CBID_RESOURCE_CU_INIT_FINISHED: ring->push(note); [[fallthrough]];

@@ -11,6 +11,7 @@
 #include "backend/nvidia/cupti_api.hpp"
 #include "backend/nvidia/graph_execs.hpp"
 #include "backend/nvidia/note_rings.hpp"
+#include "base/ticks.hpp"
 
 // Our subscription to CUPTI's callbacks: what they note (call_notes.hpp), and giving CUPTI up. A
 // callback takes no lock and, once its thread is known, allocates nothing, but where a graph is
@@ -45,8 +46,8 @@ class alignas(4096) CallWatch {
   void start() { recording_.store(session_, std::memory_order_release); }
   void stop();
   // When the last launch that was successful began, while notes were made. Monotonic clock; 0:
-  // never.
-  int64_t last_launch_ns() const;
+  // never. The collector's thread, or while it waits.
+  int64_t last_launch_ns();
   // Gives up the subscription alone.
   void unsubscribe();
   // Gives CUPTI up entirely (cuptiFinalize), so that the program runs at its old speed. CUPTI
@@ -63,7 +64,8 @@ class alignas(4096) CallWatch {
   uint64_t portions() const;
   template <typename Take>
   void take_portion(Take&& take) {
-    take_gathered<NoteRings>(kPortion, [&](const CallNote& note, NoteRing& ring) {
+    take_gathered<NoteRings>(kPortion, [&](CallNote note, NoteRing& ring) {
+      note.place(clock_);
       take(note, static_cast<uint32_t>(ring.thread_id()));
     });
   }
@@ -74,7 +76,10 @@ class alignas(4096) CallWatch {
   }
   template <typename Take>
   void take_graph_instances(Take&& take) {
-    for (const GraphInstance& instance : graph_instances_.take()) take(instance);
+    for (GraphInstance& instance : graph_instances_.take()) {
+      instance.time_ns = clock_.monotonic_ns(instance.ticks);
+      take(instance);
+    }
   }
   // Whether what the calling thread calls from now on is the recorder's own: see OwnCalls.
   void set_own_calls(bool are_own) noexcept;
@@ -122,6 +127,7 @@ class alignas(4096) CallWatch {
   [[gnu::cold]] void on_graph_changed(const CUpti_CallbackData& call);
   void finalize_on_return();
   [[gnu::cold]] bool is_captured(WatchedCall watched, const CUpti_CallbackData& call) const;
+  uint64_t now_ticks() const { return base::read_ticks(has_counter_); }
   uint32_t record_stack() const { return stacks_ != nullptr ? stacks_->record() : 0; }
 
   static constexpr uint64_t kPortion = 8'192;
@@ -148,6 +154,7 @@ class alignas(4096) CallWatch {
   // Callbacks use these while notes are made only; they are set while none are.
   bool tells_graphs_ = false;
   bool tells_external_ = false;
+  bool has_counter_ = false;  // what the ticks of notes are
   StackRecorder* stacks_ = nullptr;
   const CudaDriver* driver_ = nullptr;
   CaptureGate* gate_ = nullptr;
@@ -156,6 +163,7 @@ class alignas(4096) CallWatch {
 
   std::atomic<uint64_t> ringless_{0}, ringless_launches_{0}, ringless_graph_launches_{0};
   GraphInstances graph_instances_;
+  base::TickClock clock_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
 };
 

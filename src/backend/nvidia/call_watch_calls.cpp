@@ -121,7 +121,7 @@ void CallWatch::on_enter(NoteRing& ring, bool is_runtime, CUpti_CallbackId id,
   const bool is_outermost = open == nullptr;
   if (is_outermost) {
     open = &ring.push_open();
-    open->note.time_ns = base::monotonic_ns();
+    open->note.ticks = now_ticks();
     open->note.correlation = call.correlationId;
     open->note.context = call.contextUid;
     open->note.function = static_cast<uint16_t>(id);
@@ -171,7 +171,7 @@ void CallWatch::on_return(NoteRing& ring, WatchedCall watched, const CUpti_Callb
   const uint32_t kernels =
       open->is_one_kernel ? (is_outermost && !has_failed(call) ? 1 : 0) : launched(watched, call);
   if (kernels != 0) {
-    ring.last_launch_ns.store(open->note.time_ns, std::memory_order_relaxed);
+    ring.last_launch_ticks.store(open->note.ticks, std::memory_order_relaxed);
     open->launched += kernels;
     if (watched.role == CallRole::GraphLaunch) {
       const auto& parameters = *static_cast<const cuGraphLaunch_params*>(call.functionParams);
@@ -198,7 +198,7 @@ void CallWatch::close(NoteRing& ring, OpenCall& open, WatchedCall watched,
       open.launched != 0 || is_runtime_launch(open.role) || is_launch(open.role) || error != 0;
   if (!is_told) return;
   if (tells_external_ && open.launched != 0) note_external(ring, open.note.correlation);
-  open.note.set_duration(base::monotonic_ns() - open.note.time_ns);
+  open.note.set_duration(static_cast<int64_t>(now_ticks() - open.note.ticks));
   for (uint32_t i = 0; i < open.launched; ++i) ring.push(open.note);
   if (open.launched != 0 && error == 0) return;
   if (open.note.stack == 0) open.note.stack = record_stack();
@@ -240,7 +240,7 @@ CallNote CallWatch::end_note(const OpenCall& open, WatchedCall watched,
                              const CUpti_CallbackData& call) const {
   CallNote note = open.note;
   note.kind = CallNoteKind::CallEnd;
-  note.time_ns = base::monotonic_ns();
+  note.ticks = now_ticks();
   note.stream = kNoStreamId;
   note.event = kNoEventId;
   CUstream stream = nullptr;
@@ -307,10 +307,11 @@ void CallWatch::on_profiler(NoteRing& ring, CallNote note, bool starts) {
   note.kind = starts ? CallNoteKind::ProfilerStart : CallNoteKind::ProfilerStop;
   ring.push(note);
   if (gate_ == nullptr) return;
+  const int64_t now_ns = base::monotonic_ns();
   if (starts) {
-    gate_->on_profiler_start(note.time_ns);
+    gate_->on_profiler_start(now_ns);
   } else {
-    gate_->on_profiler_stop(note.time_ns);
+    gate_->on_profiler_stop(now_ns);
   }
 }
 

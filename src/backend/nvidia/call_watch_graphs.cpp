@@ -70,7 +70,7 @@ GraphInstance CallWatch::describe(NoteRing& ring, CUgraphExec exec, CUgraph grap
   const CuptiApi& api = *api_.load();
   const CudaGraphs& driver = driver_->graphs();
   GraphInstance instance;
-  instance.time_ns = base::monotonic_ns();
+  instance.ticks = now_ticks();
   instance.exec = graph_exec_key(exec);
   instance.kernels = driver.kernels(graph);
   if (!ring.is_instantiating) return instance;
@@ -98,7 +98,7 @@ void CallWatch::on_graph_changed(const CUpti_CallbackData& call) {
   if (has_failed(call)) return;
   const auto& parameters = *static_cast<const cuGraphNodeSetEnabled_params*>(call.functionParams);
   GraphInstance instance;
-  instance.time_ns = base::monotonic_ns();
+  instance.ticks = now_ticks();
   instance.exec = graph_exec_key(parameters.hGraphExec);
   try {
     graph_instances_.push(std::move(instance));

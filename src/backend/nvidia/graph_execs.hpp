@@ -23,7 +23,8 @@ inline uint32_t graph_exec_key(CUgraphExec exec) {
 }
 
 struct GraphInstance {
-  int64_t time_ns = 0;  // monotonic clock
+  uint64_t ticks = 0;   // base/ticks.hpp, as the callback noted it
+  int64_t time_ns = 0;  // monotonic clock, when it is taken
   uint32_t exec = 0;    // graph_exec_key()
   uint32_t graph = 0;   // the number that GPU records give it; 0: not known
   std::optional<uint32_t> kernels;

@@ -88,9 +88,9 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
 
   // The producer's own. What every call touches shares a cache line.
   static constexpr uint32_t kMaxOpen = 4;
-  alignas(64) std::atomic<int64_t> last_launch_ns{0};  // of a launch that was successful
-  std::atomic<uint32_t> open_calls{0};                 // whatever session saw them begin
-  uint32_t launches = 0;                               // in session()
+  alignas(64) std::atomic<uint64_t> last_launch_ticks{0};  // of a launch that was successful
+  std::atomic<uint32_t> open_calls{0};                     // whatever session saw them begin
+  uint32_t launches = 0;                                   // in session()
   uint8_t open_count = 0;
   uint8_t until_timed = 1;  // callbacks
   bool is_own = false;      // the recorder itself calls

@@ -127,6 +127,7 @@ class NvtxMarkerSource final : public MarkerSource {
   bool finished_ = false;
 
   // The collector's.
+  base::TickClock clock_;
   std::vector<ThreadRanges> threads_;  // by ring
   std::unordered_map<uint64_t, OpenRange> started_;
   std::vector<PendingEnd> pending_ends_;
@@ -151,6 +152,7 @@ Availability NvtxMarkerSource::start(int64_t session_start_ns) {
   lost_before_ = lost();
   unmatched_before_ = unmatched_pops();
   overflowed_before_ = nvtx_recorder::texts_overflowed();
+  clock_.mark();
   nvtx_recorder::start_recording(session_, stacks_);
   return offered;
 }
@@ -181,11 +183,13 @@ void NvtxMarkerSource::drain(int64_t now_ns, RowSink& sink) {
         ring->state() == MarkerRing::State::Exited;  // first: then the mark is final
     threads_[i].published = ring->published();
   }
+  clock_.mark();
   for (uint32_t i = 0; i < rings; ++i) {
     MarkerRing* ring = Rings::at(i);
     if (ring == nullptr) continue;
     ThreadRanges& thread = threads_[i];
-    ring->drain_until(thread.published, [&](const MarkerEvent& event) {
+    ring->drain_until(thread.published, [&](MarkerEvent event) {
+      event.time_ns = clock_.monotonic_ns(event.ticks);
       take(thread, ring->thread_id(), event, sink);
     });
     if (!thread.exited) continue;

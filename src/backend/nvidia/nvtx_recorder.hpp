@@ -7,10 +7,10 @@
 #include <string_view>
 
 #include "backend/backend.hpp"
-#include "base/clock.hpp"
 #include "base/event_ring.hpp"
 #include "base/interner.hpp"
 #include "base/thread_rings.hpp"
+#include "base/ticks.hpp"
 
 // Where the program's marks and ranges are recorded: process-wide, older and younger than any
 // session, for all copies of NVTX in the process. The callbacks of nvtx_injection.cpp and
@@ -22,7 +22,10 @@ enum class MarkerEventKind : uint8_t { Mark, Push, Pop, Start, End };
 enum class PayloadKind : uint8_t { None, Unsigned, Signed, Double, Float };
 
 struct MarkerEvent {
-  int64_t time_ns = 0;   // monotonic clock
+  union {
+    uint64_t ticks = 0;  // in a ring (base/ticks.hpp)
+    int64_t time_ns;     // monotonic clock, when it is taken
+  };
   uint64_t range = 0;    // Start and End; Push: the stack that it was made on, 0: not taken
   uint64_t payload = 0;  // its bits
   uint32_t text = 0;     // see text_of()
@@ -89,7 +92,8 @@ class MarkerRing : public base::EventRing<MarkerEvent, kMarkersPerThread, kMarke
     const uint32_t level = --levels.open;
     if (level < levels.muted_from) {
       --pushed_;
-      take({.domain = domain, .kind = MarkerEventKind::Pop}, 1);  // its push kept the room
+      // Its push kept the room.
+      take({.ticks = 0, .domain = domain, .kind = MarkerEventKind::Pop}, 1);
     } else if (level == levels.muted_from) {
       levels.muted_from = kNever;
     }
@@ -104,7 +108,7 @@ class MarkerRing : public base::EventRing<MarkerEvent, kMarkersPerThread, kMarke
   }
   void end(uint32_t session, RangeId id) noexcept {
     count_from(session);
-    take({.range = id.bits, .kind = MarkerEventKind::End}, pushed_ + 1);
+    take({.ticks = 0, .range = id.bits, .kind = MarkerEventKind::End}, pushed_ + 1);
   }
 
   // Since the process began.
@@ -124,18 +128,20 @@ class MarkerRing : public base::EventRing<MarkerEvent, kMarkersPerThread, kMarke
     if (!enter_session(session)) return;
     levels_.fill({});
     pushed_ = 0;
+    has_counter_ = base::has_steady_counter();
   }
   bool take(const MarkerEvent& event, uint64_t room) noexcept {
     MarkerEvent* slot = claim_slot(room);
     if (slot == nullptr) return false;
     *slot = event;
-    slot->time_ns = base::monotonic_ns();
+    slot->ticks = base::read_ticks(has_counter_);
     publish();
     return true;
   }
 
   // The producer's.
   uint32_t pushed_ = 0;  // recorded, and not popped
+  bool has_counter_ = false;
   uint32_t last_range_ = 0;
   std::atomic<uint64_t> muted_{0};
   std::atomic<uint64_t> unmatched_{0};
