@@ -4,11 +4,9 @@
 Kernels are those of the stand-in CUPTI, which operators of torch_programs.py launch; every program
 runs in an interpreter of its own, because NVTX looks for its tool once in a process."""
 
-import pathlib
-
 import pytest
-from conftest import events, run_python
-from torch_programs import PRELUDE, line_of, needs_standin, ops, run_labelled
+from conftest import run_python
+from torch_programs import PRELUDE, check_all_ended, line_of, needs_standin, ops, run_labelled
 
 pytest.importorskip("torch")
 
@@ -130,9 +128,7 @@ with session():
         thread.join()
 assert nn.Module.__call__.__name__ == "_wrapped_call_impl"
 """)
-    (ledger,) = events(pathlib.Path("logs"), "ledger")
-    assert ledger["markers_unclosed"] == 0
-    assert ledger["markers_unmatched"] == 0
+    check_all_ended()
 
 
 def test_workers_of_a_data_loader_live_on():
@@ -213,9 +209,7 @@ with session():
     names = set(session.markers["name"])
     assert {"demo::stop", "aten::tan"} <= names
     assert not {"aten::sin", "aten::cos"} & names
-    (ledger,) = events(pathlib.Path("logs"), "ledger")
-    assert ledger["markers_unclosed"] == 0
-    assert ledger["markers_unmatched"] == 0
+    check_all_ended()
 
 
 @needs_standin

@@ -1,20 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """gpufl.torch and calls of modules: what they are called, and that nothing of a call stays."""
 
-import pathlib
-
 import pytest
-from conftest import events
-from torch_programs import run_labelled
+from torch_programs import check_all_ended, run_labelled
 
 pytest.importorskip("torch")
 
 
 def modules(session):
     """The names of ranges of modules in the order in which they began; all of them have ended."""
-    (ledger,) = events(pathlib.Path("logs"), "ledger")
-    assert ledger["markers_unclosed"] == 0
-    assert ledger["markers_unmatched"] == 0
+    check_all_ended()
     markers = session.markers
     found = markers[markers["domain"] == "torch.module"]
     return list(found.sort_values("start_ns", kind="stable")["name"])

@@ -7,8 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import events
-from torch_programs import line_of, needs_standin, ops, run_labelled
+from torch_programs import check_all_ended, line_of, needs_standin, ops, run_labelled
 
 pytest.importorskip("torch")
 
@@ -45,6 +44,19 @@ def heard(session):
     return names.value_counts(), "aten::lgamma" not in set(names)
 
 
+def heard_in_four_passes(code, first=""):
+    """The same of four passes, with `code` before the session and `first` in it."""
+    session, _, _ = run_labelled(PASS + code + f"""
+with session():
+    gpufl.torch.attach()
+    {first}
+    for _ in range(4):
+        one_pass()
+    probe()
+""")
+    return heard(session)
+
+
 def test_every_backward_pass_tells_the_same():
     session, _, _ = run_labelled(PASS + """
 with session():
@@ -79,73 +91,49 @@ with session():
 
 
 def test_hooks_before_nodes_are_heard_in_every_pass():
-    session, _, _ = run_labelled(PASS + """
+    count, is_quiet = heard_in_four_passes("""
 before = lambda grad: grad.erf()
-with session():
-    gpufl.torch.attach()
-    for _ in range(4):
-        one_pass()
-    probe()
 """)
-    count, is_quiet = heard(session)
     assert count["aten::erf"] == 4
     assert not is_quiet
 
 
 def test_what_is_called_after_all_nodes_is_heard_in_every_pass():
-    session, _, _ = run_labelled(PASS + """
+    count, is_quiet = heard_in_four_passes("""
 def inside(grad):
     call_later(lambda: torch.ones(1).erf())
     return grad
-with session():
-    gpufl.torch.attach()
-    for _ in range(4):
-        one_pass()
-    probe()
 """)
-    count, is_quiet = heard(session)
     assert count["aten::erf"] == 4
     assert not is_quiet
 
 
 def test_what_is_called_after_a_pass_inside_of_another_is_heard():
-    session, _, _ = run_labelled(PASS + """
+    count, is_quiet = heard_in_four_passes("""
 def inside(grad):
     with torch.enable_grad():
         y = torch.ones(4, requires_grad=True).sin()
         y.register_hook(lambda _: call_later(lambda: torch.ones(1).erf()))
         y.sum().backward()
     return grad
-with session():
-    gpufl.torch.attach()
-    for _ in range(4):
-        one_pass()
-    probe()
 """)
-    count, is_quiet = heard(session)
     assert count["aten::erf"] == 4
     assert not is_quiet
 
 
 def test_a_node_is_heard_after_a_pass_inside_of_it():
-    session, _, _ = run_labelled(PASS + """
+    count, is_quiet = heard_in_four_passes("""
 def inside(grad):
     with torch.enable_grad():
         torch.ones(4, requires_grad=True).cosh().sum().backward()
     return grad.erf()
-with session():
-    gpufl.torch.attach()
-    for _ in range(4):
-        one_pass()
-    probe()
 """)
-    count, is_quiet = heard(session)
     assert count["aten::erf"] == count["CoshBackward0"] == 4
     assert is_quiet
 
 
 def test_other_threads_are_heard_while_one_runs_a_backward_pass():
-    session, _, _ = run_labelled(PASS + """
+    threads = """
 turn = threading.Barrier(2, timeout=60)
 def work():
     while True:
@@ -156,14 +144,8 @@ def inside(grad):
     turn.wait()
     turn.wait()
     return grad
-with session():
-    gpufl.torch.attach()
-    _thread.start_new_thread(work, ())
-    for _ in range(4):
-        one_pass()
-    probe()
-""")
-    count, is_quiet = heard(session)
+"""
+    count, is_quiet = heard_in_four_passes(threads, "_thread.start_new_thread(work, ())")
     assert count["aten::erfc"] == 4
     assert not is_quiet
 
@@ -290,9 +272,7 @@ with session():
 """)
     names = session.markers["name"].value_counts()
     assert names["Identity"] == int(printed) > 5
-    (ledger,) = events(pathlib.Path("logs"), "ledger")
-    assert ledger["markers_unclosed"] == 0
-    assert ledger["markers_unmatched"] == 0
+    check_all_ended()
 
 
 # A tool that NVTX loads: how many ranges are open, in all domains.

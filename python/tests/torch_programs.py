@@ -5,7 +5,7 @@ import os
 import pathlib
 
 import pytest
-from conftest import run_python
+from conftest import events, run_python
 from gpufl.analyzer import GpuFlightSession
 
 STANDIN = os.environ.get("STANDIN_CUPTI", "")
@@ -72,6 +72,13 @@ def run_labelled(code, operators=False):
     variables = {"GPUFL_CUPTI_LIBRARY": STANDIN} if operators else {}
     printed = run_python(f"import runpy; runpy.run_path({str(path)!r})", **variables)
     return GpuFlightSession("logs"), text.splitlines(), printed
+
+
+def check_all_ended():
+    """Of the ranges of the one session, each that began."""
+    (ledger,) = events(pathlib.Path("logs"), "ledger")
+    assert ledger["markers_unclosed"] == 0
+    assert ledger["markers_unmatched"] == 0
 
 
 def line_of(text, mark):
