@@ -111,6 +111,14 @@ CallbackList& list_at(size_t offset) {
   return *reinterpret_cast<CallbackList*>(callbacks + offset);
 }
 
+// At g_list_offset, which is known. PyTorch keeps it where it is for as long as the thread lives.
+CallbackList& this_threads_list() {
+  __attribute__((tls_model("initial-exec"))) static constinit thread_local CallbackList* t_list =
+      nullptr;
+  if (t_list == nullptr) t_list = &list_at(g_list_offset);
+  return *t_list;
+}
+
 // How far behind what this_threads_callbacks() returns; 0: it is not there, or holds another's too.
 // The cache has a list for each of PyTorch's ten kinds: it is several times as large as what is
 // read.
@@ -185,23 +193,23 @@ uint64_t forward_thread_of(const RecordFunction& function) {
 
 bool mute_operators(StartCallback start) noexcept {
   if (g_list_offset == 0) return false;
-  CallbackList& list = list_at(g_list_offset);
+  CallbackList& list = this_threads_list();
   if (!list.is_of(start, 1)) return false;
   list.size = 0;
   return true;
 }
 
 void unmute_operators(StartCallback start) noexcept {
-  CallbackList& list = list_at(g_list_offset);
+  CallbackList& list = this_threads_list();
   if (list.is_of(start, 0)) list.size = 1;
 }
 
 bool hears_alone(StartCallback start) noexcept {
-  return g_list_offset != 0 && list_at(g_list_offset).is_of(start, 1);
+  return g_list_offset != 0 && this_threads_list().is_of(start, 1);
 }
 
 void hear_operators(StartCallback start, EndCallback end) noexcept {
-  CallbackList& list = list_at(g_list_offset);
+  CallbackList& list = this_threads_list();
   if (!list.has_room_inside(0) || !list.is_operators_of(g_torch.this_thread())) return;
   list.start = start;
   list.end = end;

@@ -20,14 +20,17 @@ namespace {
 using namespace torch_layout;
 namespace framework_ranges = backend::framework_ranges;
 
-nvtxDomainHandle_t op_domain() {
-  static const nvtxDomainHandle_t domain = nvtxDomainCreateA("torch.op");
-  return domain;
-}
-nvtxDomainHandle_t module_domain() {
-  static const nvtxDomainHandle_t domain = nvtxDomainCreateA("torch.module");
-  return domain;
-}
+// As NVTX knows it and as the recorder does. Made once, by attach(), before any range.
+struct Domain {
+  nvtxDomainHandle_t handle = nullptr;
+  uint16_t number = 0;
+
+  void make(const char* name) {
+    if (handle == nullptr) handle = nvtxDomainCreateA(name);
+    number = framework_ranges::domain(name);
+  }
+};
+constinit Domain g_op_domain, g_module_domain;
 
 // An operator of the dispatcher, whose name has a namespace and stays where it is for as long as
 // the operator is there. One cache line.
@@ -66,7 +69,7 @@ class KnownOperators {
       const char* none = nullptr;
       if (!known.name.compare_exchange_strong(none, kClaimed, std::memory_order_relaxed)) continue;
       std::memcpy(known.text.data(), name, length);
-      known.registered = nvtxDomainRegisterStringA(op_domain(), name);
+      known.registered = nvtxDomainRegisterStringA(g_op_domain.handle, name);
       known.kept_text = framework_ranges::keep_text(name);
       known.name.store(name, std::memory_order_release);
       return;
@@ -87,7 +90,7 @@ class KnownOperators {
 constinit KnownOperators g_known_operators;
 
 // True: this shared object's session has it; false: NVTX has. pop() is to be told.
-bool push(nvtxDomainHandle_t domain, const framework_ranges::Range& range,
+bool push(const Domain& domain, const framework_ranges::Range& range,
           nvtxStringHandle_t registered = nullptr) {
   if (framework_ranges::push(range)) return true;
   nvtxEventAttributes_t attributes{};
@@ -105,26 +108,24 @@ bool push(nvtxDomainHandle_t domain, const framework_ranges::Range& range,
     attributes.payloadType = NVTX_PAYLOAD_TYPE_INT64;
     attributes.payload.llValue = range.payload;
   }
-  nvtxDomainRangePushEx(domain, &attributes);
+  nvtxDomainRangePushEx(domain.handle, &attributes);
   return false;
 }
 
-void pop(nvtxDomainHandle_t domain, uint16_t number, bool is_recorded) {
+void pop(const Domain& domain, bool is_recorded) {
   if (is_recorded) {
-    framework_ranges::pop(number);
+    framework_ranges::pop(domain.number);
   } else {
-    nvtxDomainRangePop(domain);
+    nvtxDomainRangePop(domain.handle);
   }
 }
-
-constinit uint16_t g_op_domain = 0, g_module_domain = 0;  // the recorder's numbers
 
 // `thread` is the one that makes nodes, or has made the node: PyTorch's number of it.
 bool push_op(OpCategory category, const char* name, const KnownOperator* known, int64_t sequence,
              uint64_t thread) {
   return push(
-      op_domain(),
-      {.domain = g_op_domain,
+      g_op_domain,
+      {.domain = g_op_domain.number,
        .category = static_cast<uint32_t>(category) | static_cast<uint32_t>(thread) << kThreadShift,
        .kept_text = known != nullptr ? known->kept_text : 0,
        .text = name,
@@ -195,7 +196,7 @@ void end(const RecordFunction& /*function*/, Context* context) {
     // What the engine does next is for this node.
     if (torch_passes::is_quiet()) hear_operators(begin_function, end);
   }
-  pop(op_domain(), g_op_domain, range.is_recorded);
+  pop(g_op_domain, range.is_recorded);
 }
 
 // Those without a namespace are functions written in Python, which call operators from lines of
@@ -205,7 +206,8 @@ std::unique_ptr<Context> begin_function(const RecordFunction& function) {
   ThreadState& state = t_state;
   if (state.is_in_operator) return nullptr;
   const char* name = g_torch.name(&function);
-  if (std::strncmp(name, kEngine.data(), kEngine.size()) == 0) {
+  const KnownOperator* known = g_known_operators.find(name);
+  if (known == nullptr && std::strncmp(name, kEngine.data(), kEngine.size()) == 0) {
     state.passes.begin_engine_range();
     return std::unique_ptr<Context>(&g_engine_context);
   }
@@ -213,7 +215,6 @@ std::unique_ptr<Context> begin_function(const RecordFunction& function) {
   const auto sequence = static_cast<int64_t>(g_torch.next_sequence_number());
   const uint64_t thread = state.known_number();
   torch_passes::on_operator(state.passes, thread);
-  const KnownOperator* known = g_known_operators.find(name);
   const bool is_recorded = push_op(OpCategory::Operator, name, known, sequence, thread);
   if (known == nullptr) {
     if (std::strstr(name, "::") == nullptr) return context_of(false, false, is_recorded);
@@ -257,10 +258,8 @@ std::string prepare(void (*run)(void*), void* argument) { return learn(run, argu
 
 void attach() {
   if (g_is_attached) return;
-  op_domain();
-  module_domain();
-  g_op_domain = framework_ranges::domain("torch.op");
-  g_module_domain = framework_ranges::domain("torch.module");
+  g_op_domain.make("torch.op");
+  g_module_domain.make("torch.module");
   g_is_attached = true;
   g_handles = {add_callback(kFunction, begin_function, end),
                add_callback(kBackwardFunction, begin_backward, end),
@@ -283,16 +282,16 @@ Range::Range(Kind kind, const char* name, uint32_t kept_text) noexcept
     : kind_(kind),
       is_recorded_(kind == Kind::Section
                        ? push_op(OpCategory::Section, name, nullptr, kNoSequence, 0)
-                       : push(module_domain(), {.domain = g_module_domain,
+                       : push(g_module_domain, {.domain = g_module_domain.number,
                                                 .category = 0,
                                                 .kept_text = kept_text,
                                                 .text = name})) {}
 
 Range::~Range() {
   if (kind_ == Kind::Section) {
-    pop(op_domain(), g_op_domain, is_recorded_);
+    pop(g_op_domain, is_recorded_);
   } else {
-    pop(module_domain(), g_module_domain, is_recorded_);
+    pop(g_module_domain, is_recorded_);
   }
 }
 
