@@ -36,7 +36,7 @@ from gpufl._drawing import (
     time_unit,
 )
 from gpufl.analyzer import Diff, GpuFlightSession, find_sessions
-from gpufl.analyzer._session import choose_session
+from gpufl.analyzer._session import checked_rows, choose_session
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -176,7 +176,7 @@ def timeline(session: Source | None = None) -> Figure | None:
 def kernel_table(session: Source | None = None, top_n: int = 15) -> Figure | None:
     """Kernels with the most GPU time: total, share, number of launches and mean duration."""
     kernels = _known(_chosen(session).figures["kernels"])
-    groups = (kernels or {}).get("by_name", [])[:top_n]
+    groups = (kernels or {}).get("by_name", [])[: checked_rows(top_n) or None]
     if not groups:
         return None
     figure, axes = new_figure("Kernels by GPU time", 1.2 + 0.34 * len(groups))
@@ -301,7 +301,7 @@ def _nested_spans(
 def stall_bars(session: Source | None = None, top_n: int = 10) -> Figure | None:
     """What the warps of each kernel waited for, as shares of its samples."""
     samples = _chosen(session).figures["samples"]
-    kernels = [kernel for kernel in samples if kernel["samples"]][:top_n]
+    kernels = [kernel for kernel in samples if kernel["samples"]][: checked_rows(top_n) or None]
     if not kernels:
         return None
     totals: dict[str, int] = {}
@@ -337,7 +337,7 @@ def compare(a: Source, b: Source, top_n: int = 15) -> Figure:
     """What differs from A to B: the totals, and the kernels and scopes that differ most."""
     sides = [_open(a), _open(b)]
     diff = Diff([sides[0].path], [sides[1].path], top_n).figures
-    entries = diff["totals"] + diff["findings"][:top_n]
+    entries = diff["totals"] + diff["findings"][: top_n or None]
     # What is on one side only has no change in percent.
     entries = [entry for entry in entries if entry["change"] is not None]
     title = "From A to B"

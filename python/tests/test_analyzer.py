@@ -263,6 +263,14 @@ def test_inspections_take_top_n(capsys):
         session.inspect_hotspots(sort="beauty")
 
 
+@pytest.mark.parametrize("ask", ["inspect_hotspots", "report", "diff"])
+def test_a_negative_number_of_rows_is_refused(ask):
+    session = GpuFlightSession(GPT)
+    arguments = [GPT] if ask == "diff" else []
+    with pytest.raises(ValueError, match="top_n is -1: how many rows to show, or 0 for all"):
+        getattr(session, ask)(*arguments, top_n=-1)
+
+
 def test_perf_metrics(capsys):
     GpuFlightSession(COMPLETE).inspect_perf_metrics()
     assert re.search(r"range_a +metric_a .* 6e\+07\n", capsys.readouterr().out)

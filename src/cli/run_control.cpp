@@ -55,7 +55,7 @@ std::vector<pid_t> RunControl::recording() {
         strangers_.insert(pid);
         continue;
       }
-      kernels_[pid] = 0;
+      kernels_[pid] = {};
     }
     found.push_back(pid);
   }
@@ -67,11 +67,15 @@ RunControl::Progress RunControl::ask() {
     const auto status = client::ask_process(pid, request("status"), kStatusPatience);
     // A session that has ended tells no count: the last one stays.
     if (!status || !(*status)["tracer"].is_object()) continue;
-    kernels_[pid] = static_cast<uint64_t>((*status)["tracer"]["kernels"].as_integer());
+    const base::Json& tracer = (*status)["tracer"];
+    if (tracer["detail"].is_string()) continue;  // why it does not record
+    kernels_[pid] = static_cast<uint64_t>(tracer["kernels"].as_integer());
   }
   Progress progress;
   progress.processes = kernels_.size();
-  for (const auto& [pid, kernels] : kernels_) progress.kernels += kernels;
+  for (const auto& [pid, kernels] : kernels_) {
+    if (kernels) progress.kernels = progress.kernels.value_or(0) + *kernels;
+  }
   return progress;
 }
 

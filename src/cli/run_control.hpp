@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -20,7 +21,8 @@ class RunControl {
 
   struct Progress {
     size_t processes = 0;  // that record or have recorded
-    uint64_t kernels = 0;  // of all of them, as far as they were asked in time
+    // Of all of them, as far as they were asked in time. None: nobody records the GPU's work.
+    std::optional<uint64_t> kernels;
   };
   Progress ask();
 
@@ -33,7 +35,7 @@ class RunControl {
 
   const std::filesystem::path folder_;
   std::set<pid_t> strangers_;  // listen, and are no part of the run
-  std::map<pid_t, uint64_t> kernels_;
+  std::map<pid_t, std::optional<uint64_t>> kernels_;
 };
 
 // Whether `number` would end the process: neither caught, ignored nor blocked there.

@@ -83,9 +83,12 @@ class RunWatch final : public LaunchObserver {
   void tick() override {
     const RunControl::Progress progress = control_.ask();
     const auto elapsed_ns = static_cast<double>(base::monotonic_ns() - start_ns_);
-    line_.show(fmt::format(
-        "gpufl: {}, {} processes, {} kernels", report::format_duration(elapsed_ns),
-        report::format_count(progress.processes), report::format_count(progress.kernels)));
+    const std::string recorded = progress.kernels
+                                     ? report::format_count(*progress.kernels) + " kernels"
+                                     : "no GPU work recorded";
+    line_.show(fmt::format("gpufl: {}, {} {}, {}", report::format_duration(elapsed_ns),
+                           report::format_count(progress.processes),
+                           progress.processes == 1 ? "process" : "processes", recorded));
   }
   void terminal_given() override { line_.remove(); }
 

@@ -26,10 +26,18 @@ class Terminal(TraceTest):
         screen = self.screen(PROGRAM, "cuda", "launch:25", "say:printed", f"await:{go}")
         screen.read_until(rb"printed\r\n")
         screen.read_until(SCROLL_ABOVE)
-        screen.read_until(rb"\x1b\[40;1H[^\r\n]*gpufl: [^\r\n]* 1 processes, 25 kernels")
+        screen.read_until(rb"\x1b\[40;1H[^\r\n]*gpufl: [^\r\n]* 1 process, 25 kernels")
         go.touch()
         screen.read_until(SCROLL_ALL)
         screen.read_until(rb"kernels +25 .*ledger +complete")
+        self.assertEqual(screen.wait(), 0)
+
+    def test_progress_without_gpu_work_counts_no_kernels(self):
+        go = self.folder / "go"
+        command = (PROGRAM, "cuda", "launch:25", f"await:{go}")
+        screen = self.screen(*command, options=("--engine", "Monitor"))
+        screen.read_until(rb"gpufl: [^\r\n]* 1 process, no GPU work recorded")
+        go.touch()
         self.assertEqual(screen.wait(), 0)
 
     def test_ctrl_c_comes_once_and_after_the_flush(self):

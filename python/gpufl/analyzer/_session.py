@@ -29,6 +29,13 @@ def page_width() -> int:
     return min(max(shutil.get_terminal_size().columns, 80), 140)
 
 
+def checked_rows(top_n: int) -> int:
+    """How many rows of a list are shown, as somebody asked for it; 0: all."""
+    if top_n < 0:
+        raise ValueError(f"top_n is {top_n}: how many rows to show, or 0 for all of them")
+    return top_n
+
+
 def find_sessions(log_dir: PathLike) -> list[dict[str, Any]]:
     """The sessions at or below a folder, oldest first: path, session_id, app_name and so on."""
     return _core.find_sessions(Path(log_dir))
@@ -80,7 +87,7 @@ class Diff:
 
     def __init__(self, a: list[Path], b: list[Path], top_n: int) -> None:
         self._sides = (a, b)
-        self._top_n = top_n
+        self._top_n = checked_rows(top_n)
         self._text = self._write("text")
 
     def _write(self, form: str) -> str:
@@ -188,7 +195,7 @@ class GpuFlightSession:
 
     def report(self, format: str = "text", top_n: int = 10, sort: str = "total") -> str:
         """The report of the session as "text", "md", "json" or "html"."""
-        return self._core.report(format, top_n, page_width(), sort)
+        return self._core.report(format, checked_rows(top_n), page_width(), sort)
 
     def insights(self) -> list[Insight]:
         """What somebody can act on, what saves most first."""
@@ -202,7 +209,7 @@ class GpuFlightSession:
     # --- Printed
 
     def _print(self, section: str, top_n: int = 10, sort: str = "total") -> None:
-        print(self._core.section(section, top_n, page_width(), sort), end="")
+        print(self._core.section(section, checked_rows(top_n), page_width(), sort), end="")
 
     def print_summary(self) -> None:
         """The session, its completeness, and what its GPUs were busy with."""
