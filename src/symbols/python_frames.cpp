@@ -14,13 +14,6 @@ namespace gpufl::symbols {
 
 namespace {
 
-template <typename T>
-T load(const char* object, uint16_t offset) {
-  T value;
-  std::memcpy(&value, object + offset, sizeof(value));
-  return value;
-}
-
 // Appends one character as UTF-8. False: it does not fit.
 bool append_utf8(uint32_t character, std::span<char> buffer, size_t& size) {
   char bytes[4];
@@ -87,12 +80,13 @@ struct Characters {
 
 Characters characters_of(const PythonLayout& layout, const char* object) {
   constexpr uint32_t kCompact = 0x20, kAscii = 0x40;
-  const auto state = load<uint32_t>(object, layout.text_state);
+  const auto state = load_field<uint32_t>(object, layout.text_state);
   // Strings of old C extensions are not compact.
   if ((state & kCompact) == 0) return {};
   const bool is_ascii = (state & kAscii) != 0;
   return {object + (is_ascii ? layout.ascii_data : layout.compact_data),
-          static_cast<size_t>(load<int64_t>(object, layout.text_length)), state >> 2 & 7, is_ascii};
+          static_cast<size_t>(load_field<int64_t>(object, layout.text_length)), state >> 2 & 7,
+          is_ascii};
 }
 
 // Cut at the buffer's size where it has to be converted.
@@ -107,13 +101,13 @@ std::string_view text_of(const Characters& characters, std::span<char> buffer) {
 }
 
 std::span<const uint8_t> line_table_of(const PythonLayout& layout, const char* code) {
-  const auto* bytes = load<const char*>(code, layout.code_line_table);
+  const auto* bytes = load_field<const char*>(code, layout.code_line_table);
   return {reinterpret_cast<const uint8_t*>(bytes + layout.bytes_data),
-          static_cast<size_t>(load<int64_t>(bytes, layout.bytes_size))};
+          static_cast<size_t>(load_field<int64_t>(bytes, layout.bytes_size))};
 }
 
 uint64_t fingerprint_of(const PythonLayout& layout, const char* code) {
-  const auto* name = load<const char*>(code, layout.code_name);
+  const auto* name = load_field<const char*>(code, layout.code_name);
   const Characters characters = characters_of(layout, name);
   const std::span<const uint8_t> table = line_table_of(layout, code);
   return fingerprint(characters.data, characters.bytes()) ^
@@ -122,15 +116,10 @@ uint64_t fingerprint_of(const PythonLayout& layout, const char* code) {
 
 }  // namespace
 
-uint64_t PythonPlaces::identity_of(const PythonLayout& layout, const char* code) noexcept {
-  const auto first_line = load<uint32_t>(code, layout.code_first_line);
-  if (layout.code_version != 0) {
-    // 0 where the interpreter has run out of numbers.
-    const auto version = load<uint32_t>(code, layout.code_version);
-    if (version != 0) return uint64_t{version} << 32 | first_line;
-  }
-  const uint64_t texts = mix_hash(load<uintptr_t>(code, layout.code_filename),
-                                  load<uintptr_t>(code, layout.code_name));
+uint64_t PythonPlaces::identity_by_texts(const PythonLayout& layout, const char* code,
+                                         uint32_t first_line) noexcept {
+  const uint64_t texts = mix_hash(load_field<uintptr_t>(code, layout.code_filename),
+                                  load_field<uintptr_t>(code, layout.code_name));
   return mix_hash(mix_hash(texts, fingerprint_of(layout, code)), first_line);
 }
 
@@ -157,9 +146,9 @@ uint32_t PythonPlaces::intern(const PythonLayout& layout, const char* code,
     return texts_.intern(text_of(characters_of(layout, at_address(object)), buffer));
   };
   const char* code = at_address(place.code);
-  const auto first_line = load<int32_t>(code, layout.code_first_line);
-  place.function_text = text(load<uintptr_t>(code, layout.code_name));
-  place.file_text = text(load<uintptr_t>(code, layout.code_filename));
+  const auto first_line = load_field<int32_t>(code, layout.code_first_line);
+  place.function_text = text(load_field<uintptr_t>(code, layout.code_name));
+  place.file_text = text(load_field<uintptr_t>(code, layout.code_filename));
   place.is_users = origin_of_python(texts_.text(place.file_text)) == Origin::User;
   const std::span<const uint8_t> table = line_table_of(layout, code);
   place.line = static_cast<int32_t>(layout.line_table_is_pairs
@@ -173,28 +162,6 @@ PythonPlaces::View PythonPlaces::get(uint32_t id) const noexcept {
   if (id >= places_.size()) return {};
   const Place& place = places_[id];
   return {texts_.text(place.function_text), texts_.text(place.file_text), place.line};
-}
-
-PythonWalk::PythonWalk(const PythonRuntime& runtime, const void* thread_state) : runtime_(runtime) {
-  const PythonLayout& layout = runtime.layout;
-  const auto* state = static_cast<const char*>(thread_state);
-  if (layout.thread_cframe != 0) cframe_ = load<const char*>(state, layout.thread_cframe);
-  if (layout.thread_frame != 0) {
-    frame_ = load<const char*>(state, layout.thread_frame);
-  } else if (cframe_ != nullptr) {
-    frame_ = load<const char*>(cframe_, layout.cframe_frame);
-  }
-}
-
-bool PythonWalk::is_shim(const char* frame) const {
-  return runtime_.layout.entry == PythonLayout::Entry::Shim &&
-         load<uint8_t>(frame, runtime_.layout.frame_entry) == kPythonOwnedByCStack;
-}
-
-void PythonWalk::skip_shims() {
-  while (frame_ != nullptr && is_shim(frame_)) {
-    frame_ = load<const char*>(frame_, runtime_.layout.frame_previous);
-  }
 }
 
 bool PythonWalk::next_run(uintptr_t& anchor) {
@@ -212,33 +179,24 @@ bool PythonWalk::next_run(uintptr_t& anchor) {
         anchor = reinterpret_cast<uintptr_t>(frame);
         break;
       }
-      frame = load<const char*>(frame, layout.frame_previous);
+      frame = load_field<const char*>(frame, layout.frame_previous);
     }
   } else if (cframe_ != nullptr) {
     anchor = reinterpret_cast<uintptr_t>(cframe_);
-    cframe_ = load<const char*>(cframe_, layout.cframe_previous);
+    cframe_ = load_field<const char*>(cframe_, layout.cframe_previous);
   }
   return true;
 }
 
 bool PythonWalk::is_code(const char* code) const {
   return code != nullptr &&
-         load<const void*>(code, runtime_.layout.object_type) == runtime_.code_type;
+         load_field<const void*>(code, runtime_.layout.object_type) == runtime_.code_type;
 }
 
 int64_t PythonWalk::offset_of(const char* code, uintptr_t instruction) const {
   if (runtime_.layout.instruction_is_index) return static_cast<int64_t>(instruction) * 2;
   return static_cast<int64_t>(
       instruction - reinterpret_cast<uintptr_t>(code + runtime_.layout.code_instructions));
-}
-
-void PythonWalk::leave_frame(const char*& code, uintptr_t& instruction) {
-  const PythonLayout& layout = runtime_.layout;
-  code = load<const char*>(frame_, layout.frame_code);
-  instruction = layout.instruction_is_index
-                    ? static_cast<uintptr_t>(load<int32_t>(frame_, layout.frame_instruction))
-                    : load<uintptr_t>(frame_, layout.frame_instruction);
-  frame_ = load<const char*>(frame_, layout.frame_previous);
 }
 
 bool PythonWalk::next_frame(const char*& code, int64_t& offset) {
@@ -252,9 +210,9 @@ bool PythonWalk::next_frame(const char*& code, int64_t& offset) {
     return false;
   }
   offset = offset_of(code, instruction);
-  is_run_over_ =
-      layout.entry == PythonLayout::Entry::EveryFrame ||
-      (layout.entry == PythonLayout::Entry::Flag && load<uint8_t>(frame, layout.frame_entry) != 0);
+  is_run_over_ = layout.entry == PythonLayout::Entry::EveryFrame ||
+                 (layout.entry == PythonLayout::Entry::Flag &&
+                  load_field<uint8_t>(frame, layout.frame_entry) != 0);
   return true;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include "base/interner.hpp"
@@ -14,6 +15,14 @@
 // touches no reference count. Any thread; once a frame has been seen, no lock and no allocation.
 namespace gpufl::symbols {
 
+// A field of an object of the interpreter.
+template <typename T>
+T load_field(const char* object, uint16_t offset) {
+  T value;
+  std::memcpy(&value, object + offset, sizeof(value));
+  return value;
+}
+
 // Places in Python code by (code object, instruction), from 1. Their names are copied at the first
 // sight. A code object that came to lie where a freed one was, as its names may have done too, is
 // told by the number that the interpreter gave it; before 3.12, which gives none, by its first line
@@ -25,7 +34,14 @@ class PythonPlaces {
       : ids_(log2_places), places_(size_t{1} << log2_places), texts_(texts) {}
 
   // Which of the code objects that lay at that address it is.
-  static uint64_t identity_of(const PythonLayout& layout, const char* code) noexcept;
+  static uint64_t identity_of(const PythonLayout& layout, const char* code) noexcept {
+    const auto first_line = load_field<uint32_t>(code, layout.code_first_line);
+    // 0 where the interpreter gives no numbers, or has run out of them.
+    const uint32_t version =
+        layout.code_version != 0 ? load_field<uint32_t>(code, layout.code_version) : 0;
+    return version != 0 ? uint64_t{version} << 32 | first_line
+                        : identity_by_texts(layout, code, first_line);
+  }
   // `code` is a code object. 0: no room.
   uint32_t intern(const PythonLayout& layout, const char* code, int64_t offset) noexcept;
 
@@ -47,6 +63,8 @@ class PythonPlaces {
     bool is_users;
   };
 
+  static uint64_t identity_by_texts(const PythonLayout& layout, const char* code,
+                                    uint32_t first_line) noexcept;
   static bool is_equal(const Place& a, const Place& b) {
     return a.code == b.code && a.offset == b.offset && a.identity == b.identity;
   }
@@ -62,7 +80,16 @@ class PythonPlaces {
 class PythonWalk {
  public:
   // The calling thread's state, of runtime.this_thread_state().
-  PythonWalk(const PythonRuntime& runtime, const void* thread_state);
+  PythonWalk(const PythonRuntime& runtime, const void* thread_state) : runtime_(runtime) {
+    const PythonLayout& layout = runtime.layout;
+    const auto* state = static_cast<const char*>(thread_state);
+    if (layout.thread_cframe != 0) cframe_ = load_field<const char*>(state, layout.thread_cframe);
+    if (layout.thread_frame != 0) {
+      frame_ = load_field<const char*>(state, layout.thread_frame);
+    } else if (cframe_ != nullptr) {
+      frame_ = load_field<const char*>(cframe_, layout.cframe_frame);
+    }
+  }
 
   // Goes to the next run. False: there is none. `anchor` lies in its C frame; UINTPTR_MAX: unknown.
   bool next_run(uintptr_t& anchor);
@@ -81,9 +108,24 @@ class PythonWalk {
   int64_t offset_of(const char* code, uintptr_t instruction) const;
 
  private:
-  void skip_shims();
-  void leave_frame(const char*& code, uintptr_t& instruction);
-  bool is_shim(const char* frame) const;
+  bool is_shim(const char* frame) const {
+    return runtime_.layout.entry == PythonLayout::Entry::Shim &&
+           load_field<uint8_t>(frame, runtime_.layout.frame_entry) == kPythonOwnedByCStack;
+  }
+  void skip_shims() {
+    while (frame_ != nullptr && is_shim(frame_)) {
+      frame_ = load_field<const char*>(frame_, runtime_.layout.frame_previous);
+    }
+  }
+  void leave_frame(const char*& code, uintptr_t& instruction) {
+    const PythonLayout& layout = runtime_.layout;
+    code = load_field<const char*>(frame_, layout.frame_code);
+    instruction =
+        layout.instruction_is_index
+            ? static_cast<uintptr_t>(load_field<int32_t>(frame_, layout.frame_instruction))
+            : load_field<uintptr_t>(frame_, layout.frame_instruction);
+    frame_ = load_field<const char*>(frame_, layout.frame_previous);
+  }
 
   const PythonRuntime& runtime_;
   const char* frame_ = nullptr;
