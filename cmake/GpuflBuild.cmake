@@ -50,11 +50,34 @@ endif()
 list(APPEND CMAKE_PREFIX_PATH ${PROJECT_SOURCE_DIR}/.deps/cuda)
 
 find_package(Threads REQUIRED)
-find_package(fmt REQUIRED)  # fmt::fmt-header-only: Debian has no static one, and portable needs it
+find_package(fmt REQUIRED)
 find_package(zstd REQUIRED)
 # Static in every build: what is linked or injected into people's programs brings no library along.
 add_library(gpufl_zstd INTERFACE)
 target_link_libraries(gpufl_zstd INTERFACE zstd::libzstd_static)
+# {fmt} likewise, of which Debian has no static library: gpufl_fmt is fmt 9's, made of its headers. As
+# headers alone each file would compile it for itself, which takes longer than the file.
+if(fmt_VERSION VERSION_LESS 10)
+  set(fmt_source ${PROJECT_BINARY_DIR}/fmt/format.cpp)
+  file(CONFIGURE OUTPUT ${fmt_source} CONTENT
+"#include <fmt/format-inl.h>
+FMT_BEGIN_NAMESPACE
+namespace detail {
+template FMT_API auto dragonbox::to_decimal(float) noexcept -> dragonbox::decimal_fp<float>;
+template FMT_API auto dragonbox::to_decimal(double) noexcept -> dragonbox::decimal_fp<double>;
+template FMT_API auto thousands_sep_impl(locale_ref) -> thousands_sep_result<char>;
+template FMT_API auto decimal_point_impl(locale_ref) -> char;
+}
+FMT_END_NAMESPACE
+")
+  add_library(gpufl_fmt STATIC ${fmt_source})
+  target_include_directories(
+    gpufl_fmt SYSTEM PUBLIC $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_link_libraries(gpufl_fmt PRIVATE gpufl_flags)
+else()
+  add_library(gpufl_fmt INTERFACE)
+  target_link_libraries(gpufl_fmt INTERFACE fmt::fmt-header-only)
+endif()
 if(GPUFL_TOOLS)
   find_package(CLI11 REQUIRED)
 endif()
