@@ -85,36 +85,40 @@ if(GPUFL_TESTS OR GPUFL_DEVICE_TESTS)
   find_package(GTest REQUIRED)
 endif()
 
-# With sanitizers nothing is optimised, and reading the standard library would be half of the time to
-# compile. The other builds read what a file includes and nothing else, so what it forgets shows there.
+# Where nothing is optimised, reading the standard library is half of the time to compile: in tests, and
+# with sanitizers everywhere. Rooms of other builds read what a file includes and nothing else, so what
+# it forgets shows there.
+set(precompiled_headers
+    <algorithm> <array> <atomic> <chrono> <cstdint> <cstring> <filesystem> <fstream> <functional>
+    <map> <memory> <mutex> <optional> <set> <span> <sstream> <string> <string_view> <thread> <tuple>
+    <unordered_map> <utility> <vector>)
+# So that ccache can tell when a precompiled header is the same.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  set(precompiled_options "SHELL:-Xclang -fno-pch-timestamp")
+else()
+  set(precompiled_options -fpch-preprocess)
+endif()
+set(empty_source ${PROJECT_BINARY_DIR}/precompiled/empty.cpp)
+file(CONFIGURE OUTPUT ${empty_source} CONTENT "")
 if(GPUFL_SANITIZE)
-  set(precompiled_headers
-      <algorithm> <array> <atomic> <chrono> <cstdint> <cstring> <filesystem> <fstream> <functional>
-      <map> <memory> <mutex> <optional> <set> <span> <sstream> <string> <string_view> <thread> <tuple>
-      <unordered_map> <utility> <vector>)
-  # So that ccache can tell when a precompiled header is the same.
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    target_compile_options(gpufl_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
-  else()
-    target_compile_options(gpufl_flags INTERFACE -fpch-preprocess)
-  endif()
-  set(empty_source ${PROJECT_BINARY_DIR}/precompiled/empty.cpp)
-  file(CONFIGURE OUTPUT ${empty_source} CONTENT "")
   add_library(gpufl_precompiled_room OBJECT ${empty_source})
   target_precompile_headers(gpufl_precompiled_room PRIVATE ${precompiled_headers})
+  target_compile_options(gpufl_precompiled_room PRIVATE ${precompiled_options})
   target_link_libraries(gpufl_precompiled_room PRIVATE gpufl_flags)
-  if(GPUFL_TESTS)
-    add_library(gpufl_precompiled_test OBJECT ${empty_source})
-    target_precompile_headers(gpufl_precompiled_test PRIVATE ${precompiled_headers} <gtest/gtest.h>)
-    target_link_libraries(gpufl_precompiled_test PRIVATE GTest::gtest gpufl_flags)
-    target_compile_options(gpufl_precompiled_test PRIVATE -fPIE) # as programs are
-  endif()
+endif()
+if(GPUFL_TESTS)
+  add_library(gpufl_precompiled_test OBJECT ${empty_source})
+  target_precompile_headers(gpufl_precompiled_test PRIVATE ${precompiled_headers} <gtest/gtest.h>)
+  target_compile_options(
+    gpufl_precompiled_test PRIVATE ${precompiled_options} -O0 -fPIE) # as programs are
+  target_link_libraries(gpufl_precompiled_test PRIVATE GTest::gtest gpufl_flags)
 endif()
 
 # gpufl_precompile(target room|test): lets it use the headers that are read once for all its kind.
 function(gpufl_precompile target kind)
-  if(GPUFL_SANITIZE)
+  if(TARGET gpufl_precompiled_${kind})
     target_precompile_headers(${target} REUSE_FROM gpufl_precompiled_${kind})
+    target_compile_options(${target} PRIVATE ${precompiled_options})
   endif()
 endfunction()
 
@@ -149,7 +153,8 @@ endfunction()
 
 # gpufl_test(name SOURCES ... [DEPS ...] [LABELS ...] [TIMEOUT seconds] [SERIAL]): one GoogleTest
 # program, <name>, and the ctest test of that name. SERIAL: it measures time, so nothing else may
-# run beside it. Tests labelled device need a GPU and are built with GPUFL_DEVICE_TESTS only.
+# run beside it. Tests labelled device need a GPU and are built with GPUFL_DEVICE_TESTS only. The
+# others' own sources are not optimised, whatever the rooms are that they test.
 function(gpufl_test name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "SERIAL" "TIMEOUT" "SOURCES;DEPS;LABELS")
   if(NOT ARG_LABELS)
@@ -171,7 +176,10 @@ function(gpufl_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest_main gpufl_flags)
-  gpufl_precompile(${name} test)
+  if(NOT "device" IN_LIST ARG_LABELS)
+    target_compile_options(${name} PRIVATE -O0)
+    gpufl_precompile(${name} test)
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
                                           RUN_SERIAL ${ARG_SERIAL})
