@@ -5,13 +5,6 @@
 
 namespace gpufl::symbols {
 
-bool StackStore::is_equal(uint32_t id, std::span<const uint64_t> words,
-                          uint64_t generation) const noexcept {
-  const Entry& entry = stacks_[id];
-  return entry.count == words.size() && entry.generation == generation &&
-         std::memcmp(&words_[entry.first], words.data(), words.size_bytes()) == 0;
-}
-
 uint32_t StackStore::add(uint64_t hash, std::span<const uint64_t> words,
                          uint64_t generation) noexcept {
   const auto drop = [&] {

@@ -27,6 +27,18 @@ class StackStore {
     return known != 0 ? known : add(hash, words, generation);
   }
 
+  // Whether these are the words of a stack that intern() gave.
+  bool is_equal(uint32_t id, std::span<const uint64_t> words, uint64_t generation) const noexcept {
+    const Entry& entry = stacks_[id];
+    if (entry.count != words.size() || entry.generation != generation) return false;
+    const uint64_t* const stored = &words_[entry.first];
+    // Mostly so few that a call of memcmp() would cost more.
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (stored[i] != words[i]) return false;
+    }
+    return true;
+  }
+
   struct Stack {
     std::span<const uint64_t> words;  // none: no such id
     uint64_t generation = 0;
@@ -52,7 +64,6 @@ class StackStore {
     if (i < words.size()) even = mix_hash(even, words[i]);
     return mix_hash(even, odd);
   }
-  bool is_equal(uint32_t id, std::span<const uint64_t> words, uint64_t generation) const noexcept;
   uint32_t add(uint64_t hash, std::span<const uint64_t> words, uint64_t generation) noexcept;
 
   IdTable ids_;

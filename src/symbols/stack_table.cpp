@@ -98,13 +98,15 @@ class RecentPlaces {
     const char* code = nullptr;
     uintptr_t instruction = 0;
     uint64_t identity = 0;
-    uint32_t id = 0;
-    bool is_users = false;
+    uint32_t id : 31 = 0;
+    uint32_t is_users : 1 = 0;
+    uint32_t last_stack = 0;  // which the place was the innermost of; 0: none
   };
+  static_assert(sizeof(Place) == 32);
 
   // Null: it is no code.
-  const Place* find(PythonPlaces& places, const PythonRuntime& python, const PythonWalk& walk,
-                    const char* code, uintptr_t instruction) noexcept {
+  Place* find(PythonPlaces& places, const PythonRuntime& python, const PythonWalk& walk,
+              const char* code, uintptr_t instruction) noexcept {
     const uint64_t hash = mix_hash(reinterpret_cast<uintptr_t>(code), instruction);
     Place& recent = places_[hash % std::size(places_)];
     if (recent.code == code && recent.instruction == instruction &&
@@ -113,13 +115,13 @@ class RecentPlaces {
     }
     if (!walk.is_code(code)) return nullptr;
     const uint32_t id = places.intern(python.layout, code, walk.offset_of(code, instruction));
-    recent = {code, instruction, PythonPlaces::identity_of(python.layout, code), id,
-              places.is_users(id)};
+    recent = {code, instruction,         PythonPlaces::identity_of(python.layout, code),
+              id,   places.is_users(id), 0};
     return &recent;
   }
 
  private:
-  Place places_[256];
+  alignas(64) Place places_[256];
 };
 // A pointer, because the thread-local memory of a library that is opened late is scarce.
 __attribute__((tls_model("initial-exec"))) constinit thread_local RecentPlaces* t_recent_places =
@@ -246,6 +248,7 @@ uint32_t StackTable::record_python_line() noexcept {
   if (recent == nullptr) return 0;
   PythonWalk walk(*python, state);
   Words words;
+  RecentPlaces::Place* innermost = nullptr;
   const char* code = nullptr;
   uintptr_t instruction = 0;
   while (walk.next_of_any(code, instruction)) {
@@ -253,13 +256,20 @@ uint32_t StackTable::record_python_line() noexcept {
       words.mark_cut();
       break;
     }
-    const RecentPlaces::Place* place = recent->find(all.places, *python, walk, code, instruction);
+    RecentPlaces::Place* place = recent->find(all.places, *python, walk, code, instruction);
     if (place == nullptr) break;
+    if (innermost == nullptr) innermost = place;
     words.add(kPythonWord | place->id);
     if (place->is_users) break;
   }
+  if (innermost == nullptr) return 0;
   const uint64_t generation = all.generation.load(std::memory_order_acquire);
-  return words.all().empty() ? 0 : all.stacks.intern(words.all(), generation);
+  // Most lines are reached in one way. The place may be another's by now: the words decide.
+  uint32_t& stack = innermost->last_stack;
+  if (stack == 0 || !all.stacks.is_equal(stack, words.all(), generation)) {
+    stack = all.stacks.intern(words.all(), generation);
+  }
+  return stack;
 }
 
 std::vector<StackFrame> StackTable::frames(uint32_t id) {
