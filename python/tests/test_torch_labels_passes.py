@@ -228,6 +228,8 @@ def interrupted_everywhere(function, run):
                     raise Interrupted
             return trace_inside
         return trace_inside
+    # CPython 3.12 looks at who wants instructions when tracing begins.
+    sys._getframe().f_trace_opcodes = True
     instruction = 0
     while True:
         instruction += 1
