@@ -24,6 +24,10 @@ bool read_has_steady_counter() {
 
 using Anchor = TickClock::Anchor;
 
+// Ticks are placed soon after they were read: what lies further ahead is of a counter that has
+// begun anew since.
+constexpr int64_t kFarthestNs = 1'000'000'000;
+
 double ns_per_tick(const Anchor& from, const Anchor& to) {
   return static_cast<double>(to.ns - from.ns) / static_cast<double>(to.ticks - from.ticks);
 }
@@ -58,8 +62,10 @@ void TickClock::mark() {
 }
 
 void TickClock::mark(Anchor both) {
-  // A line needs two different places.
-  if (count_ != 0 && (both.ticks <= anchor(0).ticks || both.ns <= anchor(0).ns)) return;
+  if (count_ != 0) {
+    if (both.ns <= anchor(0).ns) return;            // a line needs two different places
+    if (both.ticks <= anchor(0).ticks) count_ = 0;  // a counter that began anew, after a suspend
+  }
   anchors_[count_++ % kAnchors] = both;
 }
 
@@ -68,7 +74,9 @@ int64_t TickClock::monotonic_ns(uint64_t ticks) const {
   const size_t kept = std::min(count_, kAnchors);
   if (kept < 2) return kept == 0 ? 0 : anchor(0).ns;
   const Anchor &newest = anchor(0), &oldest = anchor(kept - 1);
-  if (ticks > newest.ticks) return place(newest, ns_per_tick(oldest, newest), ticks);
+  if (ticks > newest.ticks) {
+    return std::min(place(newest, ns_per_tick(oldest, newest), ticks), newest.ns + kFarthestNs);
+  }
   for (size_t age = 1; age < kept; ++age) {
     const Anchor& from = anchor(age);
     if (ticks >= from.ticks) return place(from, ns_per_tick(from, anchor(age - 1)), ticks);

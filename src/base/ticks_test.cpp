@@ -39,10 +39,21 @@ TEST(TickClock, PlacesWhatIsOlderThanItsMarksByTheirMeanRate) {
 TEST(TickClock, LeavesOutMarksThatMakeNoLine) {
   TickClock clock(true);
   clock.mark({1'000, 5'000});
-  clock.mark({1'000, 5'100});
   clock.mark({1'200, 5'000});
   clock.mark({3'000, 6'000});
   EXPECT_EQ(clock.monotonic_ns(2'000), 5'500);
+}
+
+TEST(TickClock, BeginsAnewWithACounterThatDoes) {
+  TickClock clock(true);
+  clock.mark({9'000'000'000'000, 5'000});
+  clock.mark({9'000'000'002'000, 6'000});
+  clock.mark({1'000, 7'000});
+  EXPECT_EQ(clock.monotonic_ns(1'000), 7'000);
+  clock.mark({3'000, 8'000});
+  EXPECT_EQ(clock.monotonic_ns(2'000), 7'500);
+  // Of the old counter: not far in the future, at least.
+  EXPECT_LE(clock.monotonic_ns(9'000'000'001'000), 1'000'008'000);
 }
 
 TEST(TickClock, WithoutACounterTicksAreTheMonotonicClock) {

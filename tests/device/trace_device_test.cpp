@@ -205,5 +205,23 @@ TEST_F(TraceDevice, StopsAndStartsAgainInOneProcessAtItsOldSpeed) {
   EXPECT_LT(best_after, first * 1.15) << program.output;
 }
 
+TEST_F(TraceDevice, SessionsOfAnIdleProgramLetGoOfItAtOnce) {
+  const Outcome program = run({beside("trace_program"), logs_.path().string(), "idle"});
+  ASSERT_EQ(program.exit_code, 0) << program.output;
+  const auto sessions = format::find_sessions(logs_.path());
+  ASSERT_EQ(sessions.size(), 3u);
+  for (const fs::path& session : sessions) {
+    for (const Json& event : rows(session, "event")) {
+      EXPECT_NE(event["name"].as_string(), "detach_deferred") << session;
+    }
+  }
+  expect_exact(sessions[2], 20'000);
+  double before = 0, after_rest = 0, after_wait = 0;
+  std::istringstream(program.output) >> before >> after_rest >> after_wait;
+  ASSERT_GT(before, 0);
+  EXPECT_LT(after_rest, before * 1.15) << program.output;
+  EXPECT_LT(after_wait, before * 1.15) << program.output;
+}
+
 }  // namespace
 }  // namespace gpufl::device_test

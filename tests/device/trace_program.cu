@@ -5,7 +5,7 @@
 #include <cuda.h>
 
 #include <chrono>
-#include <string_view>
+#include <thread>
 
 #include "tests/device/cuda_program.cuh"
 
@@ -154,11 +154,36 @@ void again(const char* folder) {
   }
 }
 
+// Two sessions in which the program calls nothing: it rests, then it waits for the GPU, since
+// before the session. And one that records. Prints what a launch costs before and after the two.
+void idle(const char* folder) {
+  nanoseconds_per_launch();
+  const double before = nanoseconds_per_launch();
+  start_session(folder);
+  gpufl::shutdown();
+  const double after_rest = nanoseconds_per_launch();
+  long long* took = nullptr;
+  REQUIRE_CUDA(cudaMalloc(&took, sizeof *took));
+  spin<<<1, 1>>>(1'500'000'000, took);
+  std::thread waiting(synchronize);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  start_session(folder);
+  gpufl::shutdown();
+  waiting.join();
+  std::printf("%.0f %.0f %.0f\n", before, after_rest, nanoseconds_per_launch());
+  start_session(folder);
+  nanoseconds_per_launch();
+  gpufl::shutdown();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 3 && std::string_view(argv[2]) == "again") {
-    again(argv[1]);
+  const std::map<std::string, void (*)(const char*)> own_sessions = {{"again", again},
+                                                                     {"idle", idle}};
+  const auto play = argc == 3 ? own_sessions.find(argv[2]) : own_sessions.end();
+  if (play != own_sessions.end()) {
+    play->second(argv[1]);
     return 0;
   }
   return run_scenario(argc, argv,

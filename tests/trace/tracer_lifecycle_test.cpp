@@ -246,6 +246,23 @@ TEST_F(Lifecycle, ACallThatNobodySawBeginIsNotFinalisedIn) {
   EXPECT_EQ(standin_->finalized(), 1u);
 }
 
+// Nobody else could subscribe until the program's next call.
+TEST_F(Lifecycle, AProgramThatCallsNothingIsLeftInACallOfOurOwn) {
+  void* const cuda = dlopen(GPUFL_STANDIN_CUDA, RTLD_NOW);
+  ASSERT_NE(cuda, nullptr) << dlerror();
+  auto* const on_question =
+      reinterpret_cast<void (*)(void (*)())>(dlsym(cuda, "cuda_standin_on_question"));
+  static const standin::CuptiStandinCallbacks* cupti = nullptr;
+  cupti = callbacks_;
+  ASSERT_TRUE(start().available);
+  on_question([] { cupti->load_module(nullptr, nullptr); });
+  finish();
+  on_question(nullptr);
+  EXPECT_EQ(standin_->finalized(), 1u);
+  EXPECT_FALSE(standin_->is_subscribed());
+  EXPECT_TRUE(events("detach_deferred").empty());
+}
+
 TEST_F(Lifecycle, SessionsOneAfterAnotherUnderLoad) {
   std::atomic<bool> done{false};
   std::vector<std::thread> program;

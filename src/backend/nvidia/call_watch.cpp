@@ -140,7 +140,8 @@ bool CallWatch::finalize() {
   };
   while (!finalized_ && waits()) std::this_thread::sleep_for(milliseconds(1));
   // A call that began before the subscription is seen by nobody: where none has been seen since,
-  // one that lasts may be under way.
+  // one that lasts may be under way. Then a call of our own returns: a question to the driver.
+  if (!finalized_ && !is_in_call() && !has_seen_calls()) (void)is_cuda_initialised();
   if (!finalized_ && (is_in_call() || !has_seen_calls())) return false;
   if (finalize_wanted_.exchange(false)) {
     api.cuptiUnsubscribe(subscriber_);

@@ -53,8 +53,8 @@ class alignas(4096) CallWatch {
   // Gives CUPTI up entirely (cuptiFinalize), so that the program runs at its old speed. CUPTI
   // allows that when an API call returns, or when none is under way. So: the next call to return
   // does it, on its own thread. When for a moment none returns and none that is watched is under
-  // way, this thread does it. When a call is under way and does not return, or none was seen since
-  // the subscription, it is left to the next call that returns, whenever it does: false.
+  // way, this thread does it, in a call of its own where none was seen since the subscription.
+  // When a call is under way and does not return, it is left to the next that does: false.
   bool finalize();
 
   // The collector's thread: gathers what has been noted by now; then takes what was gathered, as

@@ -18,6 +18,7 @@ namespace {
 struct Driver {
   std::recursive_mutex mutex;
   bool is_initialised = false;
+  void (*on_question)() = nullptr;
   std::map<uint64_t, std::vector<gpufl::standin::CudaGraphNode>> graphs;
 };
 
@@ -69,6 +70,7 @@ STANDIN_EXPORT CUresult cuInit(unsigned) {
 
 STANDIN_EXPORT CUresult cuDeviceGetCount(int* count) {
   const std::lock_guard lock(driver().mutex);
+  if (driver().on_question != nullptr) driver().on_question();
   *count = 1;
   return driver().is_initialised ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
@@ -76,6 +78,12 @@ STANDIN_EXPORT CUresult cuDeviceGetCount(int* count) {
 STANDIN_EXPORT CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {
   *status = CU_STREAM_CAPTURE_STATUS_NONE;
   return CUDA_SUCCESS;
+}
+
+// What a question to the driver does besides: what CUPTI would tell of it. Null: nothing.
+STANDIN_EXPORT void cuda_standin_on_question(void (*tell)()) {
+  const std::lock_guard lock(driver().mutex);
+  driver().on_question = tell;
 }
 
 // As in a process that has not touched CUDA.
