@@ -28,9 +28,10 @@ INTRODUCTION = """\
 What recording costs, as measured by the programs in bench/ on named machines. This page is made from
 bench/results/ by `tools/bench_results.py page`; change nothing here by hand.
 
-A ratio compares two ways of doing the same work that alternate in one process; the interval is the 95%
-interval of the middle of its pairs, and the bar is held against the end of it that is worse. `./dev
-bench` repeats the measurements here; figures of different machines or runs do not compare.
+A ratio compares two ways of doing the same work that alternate, in one process or as processes that take
+turns; the interval is the 95% interval of the middle of its pairs, and the bar is held against the end of
+it that is worse. `./dev bench` repeats the measurements here; figures of different machines or runs do not
+compare.
 """
 
 

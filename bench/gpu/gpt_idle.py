@@ -28,7 +28,9 @@ def modes(folder):
         return injected(folder, False)
 
     dormant = {
+        # As `gpufl trace` has them.
         "CUDA_INJECTION64_PATH": str(torch_session.INJECTION),
+        "NVTX_INJECTION64_PATH": str(torch_session.INJECTION),
         "GPUFL_LOG_PATH": folder,
         "GPUFL_PROFILING_ENGINE": "Trace",
         "GPUFL_DORMANT": "1",

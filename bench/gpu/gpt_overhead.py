@@ -52,12 +52,12 @@ class LongSessions:
     def __init__(self, torch, training, folder):
         self.torch, self.training, self.folder = torch, training, folder
         self.inexact = []
-        gpt_turns.step_costs(torch, training, WARM_STEPS)
+        gpt_turns.run_steps(torch, training, WARM_STEPS)
 
     def figures(self, stacks):
         logs = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
         with torch_session.Session(logs, stacks=stacks):
-            gpt_turns.step_costs(self.torch, self.training, LOG_STEPS)
+            gpt_turns.run_steps(self.torch, self.training, LOG_STEPS)
         figures, error = torch_session.read_figures(logs, gpt_turns.MODEL_FILE)
         if error is not None:
             self.inexact.append(error)

@@ -7,7 +7,8 @@ one of its turns. In one process modes could change only with a session, ten ste
 on a shared machine a core is not the same for so long.
 
 Between its turns a process is stopped with all its threads. So what a collector puts off falls into
-turns of its own, and its rounds, which are due every 50 ms, are due at every step.
+turns of its own, and its rounds, which are due every 50 ms, are due whenever a turn begins. A turn's
+time is from then until its step is done, so all of a round that the step could feel is in it.
 """
 
 import contextlib
@@ -32,15 +33,11 @@ MODEL_FILE = "gpt_model.py"
 QUANTILES = (0, 10, 25, 50, 75, 90, 100)
 
 
-def step_costs(torch, training, count):
-    """Milliseconds of each step, which is waited for."""
-    costs = []
+def run_steps(torch, training, count):
+    """Each of them is waited for."""
     for _ in range(count):
-        start = time.perf_counter()
         training.step()
         torch.cuda.synchronize()
-        costs.append((time.perf_counter() - start) * 1e3)
-    return costs
 
 
 def nothing(folder):
@@ -79,7 +76,7 @@ def prepare_forks():
 
 
 def work(mode, folder, connection):
-    """One process of a set: answers a core with the milliseconds of a step on it, and stops."""
+    """One process of a set: answers a core with the milliseconds of a turn on it, and stops."""
     os.environ.update(mode.environment)
     import gpt_model
     import torch
@@ -87,24 +84,23 @@ def work(mode, folder, connection):
     with torch.device("cuda"):  # which is quicker at random numbers
         training = gpt_model.Training()
     with mode.before(folder):
-        step_costs(torch, training, WARM_STEPS)
+        run_steps(torch, training, WARM_STEPS)
     # Python's collections would fall into the steps of some and not of others.
     gc.collect()
     gc.disable()
     own_tasks = {int(task) for task in os.listdir("/proc/self/task")}
     with mode.during(folder):
-        step_costs(torch, training, 1)
-        answer = "ready"
-        while (core := stop_with(connection, answer)) is not None:
+        run_steps(torch, training, 1)
+        connection.send("ready")
+        while True:
+            os.kill(os.getpid(), signal.SIGSTOP)
+            start = time.perf_counter()
+            core = connection.recv()
+            if core is None:
+                break
             pin(own_tasks, {core})
-            (answer,) = step_costs(torch, training, 1)
-
-
-def stop_with(connection, answer):
-    """Until the next turn, of which the core is returned; None: there is none."""
-    connection.send(answer)
-    os.kill(os.getpid(), signal.SIGSTOP)
-    return connection.recv()
+            run_steps(torch, training, 1)
+            connection.send((time.perf_counter() - start) * 1e3)
 
 
 def pin(tasks, cores):

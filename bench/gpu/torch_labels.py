@@ -64,14 +64,14 @@ class LongSessions:
 
     def __init__(self, torch, training, folder):
         self.torch, self.training, self.folder = torch, training, folder
-        gpt_turns.step_costs(torch, training, WARM_STEPS)
+        gpt_turns.run_steps(torch, training, WARM_STEPS)
 
     def recorded(self, labels):
         """A session, and the bytes of its log."""
         from gpufl.analyzer import GpuFlightSession
 
         with session(self.folder, labels) as started:
-            gpt_turns.step_costs(self.torch, self.training, LABELLED_STEPS)
+            gpt_turns.run_steps(self.torch, self.training, LABELLED_STEPS)
         size = sum(path.stat().st_size for path in started.log_dir.rglob("*") if path.is_file())
         return GpuFlightSession(started.log_dir), size
 
