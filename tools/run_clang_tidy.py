@@ -19,6 +19,11 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = re.compile(rb'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 INCLUDE_FOLDERS = [ROOT / "include", ROOT / "src", ROOT]
+# What makes a compiler, gcc or clang, use a precompiled header.
+PRECOMPILED = re.compile(
+    r" (?:-fpch-preprocess|-Winvalid-pch|-Xclang -fno-pch-timestamp"
+    r"|(?:-Xclang )?-include(?:-pch)? (?:-Xclang )?\S*/cmake_pch\.\S+)"
+)
 
 
 def reached_files(source):
@@ -53,6 +58,8 @@ def project_entries(build):
     for entry in json.loads((build / "compile_commands.json").read_text()):
         path = pathlib.Path(entry["file"])
         if path.is_relative_to(ROOT) and not path.is_relative_to(build.resolve()):
+            # Without what is precompiled it reads what is included, and what is forgotten shows.
+            entry["command"] = PRECOMPILED.sub("", entry["command"])
             entries.setdefault(entry["file"], entry)
     return [entries[name] for name in sorted(entries)]
 
@@ -79,7 +86,7 @@ def main():
         clean = cache / fingerprint(entry, common)
         if clean.exists():
             return None
-        command = [arguments.clang_tidy, "-p", arguments.build, "--quiet", entry["file"]]
+        command = [arguments.clang_tidy, "-p", database, "--quiet", entry["file"]]
         # The commands may be another compiler's, and .clang-tidy decides what is an error.
         command += ["--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Wno-error"]
         result = subprocess.run(command, capture_output=True, text=True)
@@ -88,6 +95,9 @@ def main():
         return result
 
     entries = project_entries(arguments.build)
+    database = arguments.build / "clang-tidy"
+    database.mkdir(exist_ok=True)
+    (database / "compile_commands.json").write_text(json.dumps(entries))
     if arguments.tests == "without":
         entries = [entry for entry in entries if not is_test(pathlib.Path(entry["file"]))]
     checked = failed = 0
