@@ -122,6 +122,7 @@ TEST(KernelGroups, WhatTheEngineDoesNotRecordIsUnknown) {
 
   TestSession traced;
   traced.data.summary.header.engine = "Trace";
+  traced.data.summary.ledger.emplace();
   EXPECT_TRUE(kernel_groups(traced.data, {}, GroupBy::Name)->empty());
   traced.kernel("a", 0, 1);
   const auto lines = kernel_groups(traced.finish(), {}, GroupBy::Line);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/insights/words.hpp"
 #include "format/engines.hpp"
 
 namespace gpufl::analysis {
@@ -104,10 +105,41 @@ UnreadRows unread_rows(const SessionSummary& summary) {
   return rows;
 }
 
+std::string lost_gpu_work(const SessionSummary& summary) {
+  if (summary.live) return {};
+  if (!summary.ledger) {
+    if (summary.header.engine.empty()) return {};  // nobody recorded it: made by hand or imported
+    return "the session has no end: " + std::string(format::kUnclosed);
+  }
+  static constexpr std::string_view kOfGpuWork[] = {
+      "launches_missing", "graph_kernels_missing", "vendor_dropped",
+      "impossible_times", "notes_dropped",         "rounds_lost",
+      "windows_deleted",  "tracings_refused",      format::Ledger::kTruncatedTrace};
+  // Of which kind the rows were that the writer dropped is not known.
+  const auto& dropped = summary.ledger->writer.dropped;
+  std::string lost;
+  for (const auto& [name, count] : summary.ledger->losses()) {
+    const bool may_be_gpu_work =
+        dropped.contains(name) ||
+        std::find(std::begin(kOfGpuWork), std::end(kOfGpuWork), name) != std::end(kOfGpuWork);
+    if (!may_be_gpu_work) continue;
+    lost += (lost.empty() ? "" : ", ") + name + " " + words::count(count);
+  }
+  const uint64_t owed = summary.ledger->launches_without_record();
+  if (lost.empty() && owed > 0) lost = "launches without record " + words::count(owed);
+  const UnreadRows rows = unread_rows(summary);
+  if (lost.empty() && rows.unread > 0) {
+    return words::count(rows.unread) + " of " + words::plural(rows.written, "written row") +
+           " cannot be read";
+  }
+  return lost.empty() ? lost : "records were lost: " + lost;
+}
+
 bool records_gpu_work(const SessionSummary& summary) {
   const ActivityTotals& activity = summary.activity;
   if (activity.kernels + activity.copies + activity.fills != 0) return true;
   if (written_gpu_rows(summary) > 0 || has_damaged_gpu_log(summary)) return false;
+  if (!lost_gpu_work(summary).empty()) return false;
   return summary.header.engine != "Monitor" && find_event(summary) == nullptr &&
          refusal(summary, kGpuWork) == nullptr;
 }
@@ -140,6 +172,12 @@ Unknown missing_gpu_work(const SessionSummary& summary) {
                      : std::string("the log of GPU work is damaged: its rows")) +
             " cannot be read",
         "`gpufl verify` tells what is damaged; copy the session again from where it was recorded"};
+  }
+  const std::string lost = lost_gpu_work(summary);
+  if (summary.header.engine != "Monitor" && !lost.empty()) {
+    return {"no GPU work is in the log, but there may have been some: " + lost,
+            summary.ledger ? "give the log more room: log_spool_mb, free disk space"
+                           : "have the program end by exit, not by _exit or a signal"};
   }
   if (const Capability* capability = refusal(summary, "profiling_engine")) {
     return refused(*capability);

@@ -15,11 +15,15 @@ namespace gpufl::analysis {
 
 // Whether GPU work would be in the log if there was any. It is not with the engine Monitor, nor
 // where tracing could not begin or its capture range was never entered, nor where it was written
-// and cannot be read, nor in a trace of another tool that tells of the CPU alone.
+// and cannot be read, nor in a trace of another tool that tells of the CPU alone, nor where
+// there is none and it may have been lost, as lost_gpu_work() says.
 bool records_gpu_work(const SessionData& session);
 bool records_gpu_work(const SessionSummary& summary);  // the same, where tables were not read
 // Why there is no GPU work at all; only where !records_gpu_work().
 Unknown missing_gpu_work(const SessionSummary& summary);
+// Why a session that has ended may have had more GPU work than its log: rows that were lost, or no
+// end. Empty: nothing says so.
+std::string lost_gpu_work(const SessionSummary& summary);
 // Rows that were written, as the ledger says, and were neither read nor deleted on purpose: their
 // part of the log is damaged. Both are 0 where there is no ledger.
 struct UnreadRows {

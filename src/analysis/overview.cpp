@@ -38,8 +38,8 @@ Figure<KernelFigures> kernel_figures(const SessionData& session, const AnalysisO
 std::vector<std::string> caveats_of(const SessionSummary& summary) {
   std::vector<std::string> caveats;
   if (!summary.ended) {
-    caveats.emplace_back(summary.live ? "the session is still being recorded"
-                                      : "the session has no end: its process was killed");
+    caveats.push_back(summary.live ? "the session is still being recorded"
+                                   : "the session has no end: " + std::string(format::kUnclosed));
   }
   if (summary.ledger) {
     const format::Ledger& ledger = *summary.ledger;

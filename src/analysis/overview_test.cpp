@@ -68,6 +68,7 @@ TEST(Overview, OfTheEngineMonitor) {
 TEST(Overview, OfASessionThatCouldNotTrace) {
   TestSession session;
   session.data.summary.header.engine = "Trace";
+  session.data.summary.ledger.emplace();
   EXPECT_TRUE(analyze(session.data).kernels);  // nothing ran
   base::Json event = base::Json::object();
   event.set("name", "trace_unavailable").set("text", "no permission").set("hint", "ask the admin");
@@ -83,6 +84,7 @@ TEST(Overview, OfASessionThatCouldNotTrace) {
 TEST(Overview, OfATraceThatTellsOfTheCpuAlone) {
   TestSession session;
   session.data.summary.header.engine = "Trace";
+  session.data.summary.ledger.emplace();
   auto& capabilities = session.data.summary.capabilities;
   capabilities.push_back({"recording", "gpufl", "torch_profiler", "imported", "", ""});
   capabilities.push_back(
@@ -99,6 +101,29 @@ TEST(Overview, OfATraceThatTellsOfTheCpuAlone) {
   EXPECT_EQ(overview.latency.launch_ns.unknown(), why);
 }
 
+TEST(Overview, WhatMayHaveBeenLostIsUnknown) {
+  TestSession session;
+  session.data.summary.header.engine = "Trace";
+  session.data.summary.ledger.emplace();
+  session.data.summary.ledger->scopes_dropped = 1;  // no GPU work
+  EXPECT_TRUE(analyze(session.data).kernels);
+  session.data.summary.ledger->writer.dropped["disk_floor"] = 17'100;
+  const Overview dropped = analyze(session.data);
+  ASSERT_FALSE(dropped.kernels);
+  EXPECT_EQ(dropped.kernels.unknown().reason,
+            "no GPU work is in the log, but there may have been some: records were lost: "
+            "disk_floor 17,100");
+  session.data.summary.ledger.reset();
+  const Overview unclosed = analyze(session.data);
+  ASSERT_FALSE(unclosed.kernels);
+  EXPECT_NE(unclosed.kernels.unknown().reason.find(format::kUnclosed), std::string::npos);
+  session.data.summary.live = true;
+  EXPECT_TRUE(analyze(session.data).kernels);
+  session.data.summary.live = false;
+  session.kernel("gemm", 0, 1);
+  EXPECT_TRUE(analyze(session.finish()).kernels);
+}
+
 TEST(Overview, LossesAreCaveats) {
   TestSession session;
   session.data.summary.ledger.emplace();
@@ -109,7 +134,7 @@ TEST(Overview, LossesAreCaveats) {
     return std::find(overview.caveats.begin(), overview.caveats.end(), text) !=
            overview.caveats.end();
   };
-  EXPECT_TRUE(has("the session has no end: its process was killed"));
+  EXPECT_TRUE(has("the session has no end: " + std::string(format::kUnclosed)));
   EXPECT_TRUE(has("3 kernel launches have no record"));
   EXPECT_TRUE(has("7 rows were dropped by the log"));
 }

@@ -41,7 +41,7 @@ struct SessionSummary {
   int64_t duration_ns = 0;               // to the `end` line, else to the newest time in the log
   bool ended = false;                    // has an `end` line
   bool live = false;                     // its process still records
-  std::optional<format::Ledger> ledger;  // absent: killed, or still running
+  std::optional<format::Ledger> ledger;  // absent: unclosed, or still running
   std::vector<Capability> capabilities;
   std::vector<base::Json> devices;               // `device` lines, by number
   base::Json host_facts;                         // the event of that name; null when there is none

@@ -127,7 +127,7 @@ ListedSession look_at(const fs::path& dir) {
     return session;
   }
   const format::VerifyResult whole = format::verify_session(dir);
-  if (!whole.live) session.state = !session.damage.empty() ? "damaged" : "killed";
+  if (!whole.live) session.state = !session.damage.empty() ? "damaged" : "unclosed";
   session.duration_ns = whole.last_ns;
   session.kernels = kernels_of(*reader, whole.rows);
   return session;
@@ -212,12 +212,11 @@ void add_sessions_list_command(Command program) {
   command.add_option("folder", options->path, "A log folder, a run or a session").show_default();
   command.add_flag("--json", options->json, "Print a JSON array, one object per session");
   command.set_footer(
-      "KERNELS: - where they were not recorded (in JSON null).\n"
+      "KERNELS: - where they were not recorded, or may all have been lost (in JSON null).\n"
       "State: live, being written; complete, it has ended, and nothing is known to be missing "
       "(gpufl verify reads all of it and proves it); not proven, likewise, but nobody counted what "
       "should be there; losses, records were lost; damaged, a file is missing or cut off, or the "
-      "manifest is; killed, "
-      "its process ended first.\n"
+      "manifest is; unclosed, its process ended first (killed, crashed, or left by _exit).\n"
       "Exit code: 0 listed; 2 there is no session, or one cannot be read.");
   command.set_action([options] { return list(options->path, options->json); });
 }

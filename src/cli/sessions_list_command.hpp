@@ -20,7 +20,7 @@ void add_sessions_list_command(Command program);
 struct ListedSession {
   std::filesystem::path dir;
   format::SessionHeader header;
-  // "live", "complete", "not proven", "losses" (as its ledger tells), "damaged", "killed",
+  // "live", "complete", "not proven", "losses" (as its ledger tells), "damaged", "unclosed",
   // "unreadable"
   std::string state;
   std::string why;     // it is unreadable

@@ -85,7 +85,7 @@ TEST(SessionsList, SaysThatASessionWithoutAnEndWasKilled) {
   log->abandon();
   const auto sessions = list_sessions(temp.path());
   ASSERT_EQ(sessions.size(), 1U);
-  EXPECT_EQ(sessions[0].state, "killed");
+  EXPECT_EQ(sessions[0].state, "unclosed");
   EXPECT_EQ(sessions[0].kernels, 2U);
 }
 

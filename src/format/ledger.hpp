@@ -29,6 +29,10 @@ struct WriterCounts {
   std::string paused;  // why batches are dropped now, else empty; not part of the ledger's line
 };
 
+// Why a session that nobody writes any more has no ledger and no end; "it" is the session.
+inline constexpr std::string_view kUnclosed =
+    "its process ended without closing it (killed, crashed, or left by _exit)";
+
 // What a ledger says of the recording as a whole.
 enum class Completeness : uint8_t {
   Complete,    // no loss is known, and launches were counted where kernels were recorded

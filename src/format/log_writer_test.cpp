@@ -291,7 +291,7 @@ TEST(LogWriterTest, LeavesWhatWasFlushedWhenKilled) {
   EXPECT_EQ(result.verdict, Verdict::Losses);
   EXPECT_FALSE(result.live);
   EXPECT_EQ(result.reasons,
-            (std::vector<std::string>{"it has no end: the process was killed or crashed"}));
+            (std::vector<std::string>{"it has no end: " + std::string(kUnclosed)}));
 }
 
 }  // namespace

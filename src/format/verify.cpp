@@ -235,7 +235,7 @@ void VerifyPass::finish() {
   if (result_.live) {
     reasons.push_back("it is still being written");
   } else {
-    if (!result_.ended) reasons.push_back("it has no end: the process was killed or crashed");
+    if (!result_.ended) reasons.push_back("it has no end: " + std::string(kUnclosed));
     if (result_.ended && !result_.ledger) reasons.push_back("it has no ledger");
   }
   const Completeness told =

@@ -72,10 +72,28 @@ std::string missing_work_text(const SessionSummary& session) {
   return why.reason;
 }
 
+// Why there may be more GPU work of a process than its log has; empty: it has all of it.
+std::string missing_part(const SessionSummary& session) {
+  return session.live ? "still being recorded" : analysis::lost_gpu_work(session);
+}
+
+// A figure of which only a lower bound is known, and where that is 0, nothing.
+std::string bound_text(std::string_view at_least, uint64_t count, const std::string& text) {
+  return count == 0 ? "unknown" : fmt::format("{} {}", at_least, text);
+}
+
+// Without an end only the newest time in the log is known.
+std::string lived_text(const SessionSummary& session) {
+  const std::string text = duration_text(session.duration_ns);
+  if (session.ended || session.header.engine.empty()) return text;
+  return bound_text(">=", static_cast<uint64_t>(session.duration_ns), text);
+}
+
 // What nobody recorded is no zero: which processes that is so of, and why.
-void write_untold(Page& page, Processes sessions, const std::map<std::string, size_t>& reasons) {
+void write_reasons(Page& page, std::string_view label, Processes sessions,
+                   const std::map<std::string, size_t>& reasons) {
   for (const auto& [reason, count] : reasons) {
-    page.field("GPU work not recorded",
+    page.field(label,
                sessions.size() == 1 ? reason
                                     : fmt::format("of {} of {} processes: {}", format_count(count),
                                                   format_count(sessions.size()), reason),
@@ -85,18 +103,19 @@ void write_untold(Page& page, Processes sessions, const std::map<std::string, si
 
 void write_totals(Page& page, Processes sessions) {
   ActivityTotals total;
-  std::map<std::string, size_t> verdicts, untold;
+  std::map<std::string, size_t> verdicts, untold, partly;
   size_t absent = 0, untraced = 0, told = 0;
   for (const auto& [session, activity] : sessions) {
     total.add(activity);
     ++verdicts[verdict_word(session)];
     absent += session.event_counts.count("no_session_left");
     untraced += session.ledger && session.ledger->tracings_refused.value_or(0) > 0 ? 1 : 0;
-    if (analysis::records_gpu_work(session)) {
-      ++told;
-    } else {
+    if (!analysis::records_gpu_work(session)) {
       ++untold[missing_work_text(session)];
+      continue;
     }
+    ++told;
+    if (std::string why = missing_part(session); !why.empty()) ++partly[std::move(why)];
   }
   page.field("processes", format_count(sessions.size()));
   if (absent > 0) {
@@ -108,14 +127,21 @@ void write_totals(Page& page, Processes sessions) {
                fmt::format("{}: what the GPU did is not known", format_count(untraced)),
                Tone::Warning);
   }
-  write_untold(page, sessions, untold);
+  write_reasons(page, "GPU work not recorded", sessions, untold);
+  write_reasons(page, "GPU work may be more", sessions, partly);
   if (told > 0) {
-    page.field("kernels", fmt::format("{} ({} of kernel time)", format_count(total.kernels),
-                                      duration_text(total.kernel_ns)));
-    page.field("copies", fmt::format("{} ({}, {})", format_count(total.copies),
-                                     bytes_of_copies(total), duration_text(total.copy_ns)));
-    page.field("waits",
-               fmt::format("{} ({})", format_count(total.waits), duration_text(total.wait_ns)));
+    const auto field = [&](std::string_view label, uint64_t count, const std::string& text) {
+      const bool is_all = untold.empty() && partly.empty();
+      page.field(label, is_all ? text : bound_text("at least", count, text));
+    };
+    field("kernels", total.kernels,
+          fmt::format("{} ({} of kernel time)", format_count(total.kernels),
+                      duration_text(total.kernel_ns)));
+    field("copies", total.copies,
+          fmt::format("{} ({}, {})", format_count(total.copies), bytes_of_copies(total),
+                      duration_text(total.copy_ns)));
+    field("waits", total.waits,
+          fmt::format("{} ({})", format_count(total.waits), duration_text(total.wait_ns)));
   }
   std::string ledger;
   for (const auto& [word, count] : verdicts) {
@@ -151,15 +177,17 @@ void write_processes(Page& page, Processes sessions, size_t top) {
     const auto& rank = session.header.rank;
     const std::string& process = session.header.process;
     const bool is_told = analysis::records_gpu_work(session);
-    const auto known = [&](std::string text) {
-      return is_told ? std::move(text) : std::string("unknown");
+    const bool is_all = is_told && missing_part(session).empty();
+    const auto known = [&](uint64_t count, const std::string& text) {
+      return is_all ? text : bound_text(">=", is_told ? count : 0, text);
     };
     table.rows.push_back({process.empty() ? "unknown" : process,
                           session.header.pid > 0 ? std::to_string(session.header.pid) : "-",
-                          rank ? std::to_string(*rank) : "-", duration_text(session.duration_ns),
-                          known(format_count(activity.kernels)),
-                          known(duration_text(activity.kernel_ns)),
-                          known(bytes_of_copies(activity)), known(duration_text(activity.wait_ns)),
+                          rank ? std::to_string(*rank) : "-", lived_text(session),
+                          known(activity.kernels, format_count(activity.kernels)),
+                          known(activity.kernels, duration_text(activity.kernel_ns)),
+                          known(activity.copies, bytes_of_copies(activity)),
+                          known(activity.waits, duration_text(activity.wait_ns)),
                           verdict_word(session)});
   }
   page.heading("PROCESSES");

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 #include "analysis/test_tables.hpp"
@@ -24,6 +25,7 @@ SessionSummary process(int64_t pid, int64_t rank, uint64_t kernels) {
   session.activity.kernel_ns = static_cast<int64_t>(kernels) * 1000;
   session.activity.copies = 1;
   session.activity.copy_bytes = 1 << 20;
+  session.ended = true;
   session.ledger.emplace();
   return session;
 }
@@ -79,13 +81,73 @@ TEST(RunReport, SaysOfWhichProcessesNothingIsKnown) {
   EXPECT_NE(text.find("unknown"), std::string::npos) << text;
 }
 
-TEST(RunReport, NoneIsAZeroWhereTheEngineWouldHaveSeenIt) {
+// A session of the engine Trace without a row of GPU work.
+SessionSummary without_rows() {
   SessionSummary session = process(101, 0, 0);
   session.activity = {};
   session.header.engine = "Trace";
-  const std::string text = run_report(std::vector{session});
+  return session;
+}
+
+TEST(RunReport, NoneIsAZeroWhereTheEngineWouldHaveSeenIt) {
+  const std::string text = run_report(std::vector{without_rows()});
   EXPECT_NE(text.find("0 (0 ns of kernel time)"), std::string::npos) << text;
   EXPECT_EQ(text.find("not recorded"), std::string::npos) << text;
+}
+
+TEST(RunReport, WhatMayHaveBeenLostIsNoZero) {
+  SessionSummary dropped = without_rows(), unclosed = without_rows();
+  dropped.ledger->writer.dropped["disk_floor"] = 17'100;
+  unclosed.ledger.reset();
+  for (const auto& [session, why] :
+       {std::pair(dropped, "disk_floor 17,100"), std::pair(unclosed, "left by _exit")}) {
+    const std::string text = run_report(std::vector{session}, {.width = 200});
+    EXPECT_NE(text.find("GPU work not recorded"), std::string::npos) << text;
+    EXPECT_NE(text.find(why), std::string::npos) << text;
+    EXPECT_EQ(text.find("\n  kernels "), std::string::npos) << text;
+    EXPECT_EQ(text.find("0 ns"), std::string::npos) << text;
+  }
+}
+
+TEST(RunReport, WhatIsLeftOfLostRowsIsALowerBound) {
+  SessionSummary dropped = process(101, 0, 7);
+  dropped.header.engine = "Trace";
+  dropped.ledger->writer.dropped["spool_full"] = 3;
+  const std::string text = run_report(std::vector{dropped, process(102, 1, 5)}, {.width = 200});
+  EXPECT_NE(text.find("GPU work may be more"), std::string::npos) << text;
+  EXPECT_NE(text.find("of 1 of 2 processes: records were lost: spool_full 3"), std::string::npos);
+  EXPECT_NE(text.find("at least 12 (12.00 us of kernel time)"), std::string::npos) << text;
+  EXPECT_NE(text.find(">= 7 "), std::string::npos) << text;
+  EXPECT_EQ(text.find(">= 5 "), std::string::npos) << text;
+  EXPECT_EQ(text.find(">= 2.000 s"), std::string::npos) << text;
+  // Nobody saw a wait, and rows of waits may be among those that were lost.
+  EXPECT_NE(text.find("waits                     unknown"), std::string::npos) << text;
+}
+
+TEST(RunReport, WhatIsStillRecordedIsALowerBound) {
+  SessionSummary session = process(101, 0, 7);
+  session.ledger.reset();
+  session.live = true;
+  const std::string text = run_report(std::vector{session});
+  EXPECT_NE(text.find("still being recorded"), std::string::npos) << text;
+  EXPECT_NE(text.find("at least 7 (7.000 us of kernel time)"), std::string::npos) << text;
+}
+
+// It may have gone on after the last time in its log, as one does that calls exec.
+TEST(RunReport, TheTimeOfAProcessWithoutAnEndIsALowerBound) {
+  SessionSummary unclosed = without_rows();
+  unclosed.ledger.reset();
+  unclosed.ended = false;
+  const std::string text = run_report(std::vector{unclosed, process(102, 1, 5)}, {.width = 200});
+  EXPECT_NE(text.find(">= 2.000 s"), std::string::npos) << text;
+}
+
+// Scopes and samples are no GPU work.
+TEST(RunReport, OtherLossesLeaveTheTotalsAsTheyAre) {
+  SessionSummary session = without_rows();
+  session.ledger->scopes_dropped = 3;
+  session.ledger->samples_missed = 2;
+  EXPECT_NE(run_report(std::vector{session}).find("0 (0 ns of kernel time)"), std::string::npos);
 }
 
 TEST(RunReport, SaysWhyTracingNeverBegan) {

@@ -112,7 +112,10 @@ void write_session(Page& page, const SessionSummary& summary) {
   } else if (summary.live) {
     page.field("ended", "not yet: still recording");
   } else {
-    page.field("ended", "without a last line: its process was killed or crashed", Tone::Warning);
+    page.field("ended",
+               fmt::format("no: {}; what was recorded until a quarter of a second before is there",
+                           format::kUnclosed),
+               Tone::Warning);
   }
   page.field("log", summary.dir.string());
 }

@@ -393,7 +393,7 @@ TEST(TextReportTest, SaysHowTheSessionEnded) {
   SessionSummary summary = small_session();
   EXPECT_NE(text_of(summary).find("cleanly"), std::string::npos);
   summary.ended = false;
-  EXPECT_NE(text_of(summary).find("killed or crashed"), std::string::npos);
+  EXPECT_NE(text_of(summary).find("without closing it"), std::string::npos);
   summary.live = true;
   EXPECT_NE(text_of(summary).find("still recording"), std::string::npos);
 }

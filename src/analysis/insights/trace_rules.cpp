@@ -151,10 +151,14 @@ void find_trace_losses(const SessionView& view, std::vector<Insight>& found) {
     if (summary.header.engine.empty()) return;  // nobody recorded it: made by hand or imported
     insight.severity = Severity::Medium;
     insight.title = "The session was cut off: its last moments may be missing";
-    insight.detail = "The log has no ledger, because the process was killed or crashed.";
+    insight.detail = fmt::format(
+        "The session has no ledger: {}. What was recorded until a quarter of a second before is "
+        "there.",
+        format::kUnclosed);
     insight.advice =
         "Figures are of what was written before. See what had not ended then: the report's list of "
-        "pending work.";
+        "pending work. Workers of Python's multiprocessing close their sessions when they are "
+        "started with spawn; with fork and forkserver they leave by _exit.";
     found.push_back(std::move(insight));
     return;
   }
