@@ -46,12 +46,24 @@ struct Status {
   Json fields;
 };
 
-// Of every process of this user that answers.
+std::vector<base::Result<Json>> ask_all(const std::vector<pid_t>& pids, const Json& asked,
+                                        std::chrono::milliseconds patience) {
+  std::vector<client::ControlQuestion> questions;
+  for (const pid_t pid : pids) questions.push_back({pid, asked});
+  return client::ask_processes(questions, patience);
+}
+
+// Of every process of this user that answers; those that do not are named.
 std::vector<Status> all_statuses() {
+  const std::vector<pid_t> pids = client::find_controlled_processes();
+  auto answers = ask_all(pids, request("status"), kLookPatience);
   std::vector<Status> all;
-  for (const pid_t pid : client::find_controlled_processes()) {
-    auto status = client::ask_process(pid, request("status"), kLookPatience);
-    if (status) all.push_back({pid, std::move(*status)});
+  for (size_t i = 0; i < pids.size(); ++i) {
+    if (answers[i]) {
+      all.push_back({pids[i], std::move(*answers[i])});
+    } else if (answers[i].status().code() == base::Code::Unavailable) {
+      complain(kWho, answers[i].status().message());
+    }
   }
   return all;
 }
@@ -115,10 +127,7 @@ std::string_view done(const std::string& action) {
   return "marked";
 }
 
-int ask(pid_t pid, const Options& options) {
-  Json asked = request(options.action);
-  if (options.action == "mark") asked.set("text", options.text);
-  const auto answer = client::ask_process(pid, asked, kPatience);
+int tell(pid_t pid, const base::Result<Json>& answer, const Options& options) {
   if (!answer) {
     complain(kWho, answer.status().message());
     return kExitCannotTell;
@@ -144,8 +153,13 @@ int control(const Options& options) {
     complain(kWho, why_not);
     return kExitCannotTell;
   }
+  Json asked = request(options.action);
+  if (options.action == "mark") asked.set("text", options.text);
+  const auto answers = ask_all(targets, asked, kPatience);
   int worst = kExitGood;
-  for (const pid_t pid : targets) worst = std::max(worst, ask(pid, options));
+  for (size_t i = 0; i < targets.size(); ++i) {
+    worst = std::max(worst, tell(targets[i], answers[i], options));
+  }
   return worst;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "client/control_socket.hpp"
 
@@ -17,9 +18,10 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
+// Both are for all processes together.
 constexpr auto kStatusPatience = 500ms;
-constexpr auto kSealPatience = 10s;    // a seal compresses what is left of the log
-constexpr auto kSignalPatience = 15s;  // for all processes together
+constexpr auto kSealPatience = 10s;  // a seal compresses what is left of the log
+constexpr auto kShortestPause = 1s, kLongestPause = 16s;
 
 base::Json request(std::string_view command) {
   base::Json object = base::Json::object();
@@ -42,35 +44,53 @@ bool signal_ends(pid_t pid, int number) {
   return was_read;
 }
 
+bool Silences::is_due(pid_t pid, time_point now) const {
+  const auto found = silences_.find(pid);
+  return found == silences_.end() || now >= found->second.until;
+}
+
+void Silences::add(pid_t pid, time_point now) {
+  Silence& silence = silences_[pid];
+  silence.pause =
+      std::clamp<time_point::duration>(silence.pause * 2, kShortestPause, kLongestPause);
+  silence.until = now + silence.pause;
+}
+
 // Strangers are asked once: a process that joins the run later is a new one.
-std::vector<pid_t> RunControl::recording() {
-  std::vector<pid_t> found;
+void RunControl::ask_statuses(Whom whom) {
+  const auto now = steady_clock::now();
+  std::vector<client::ControlQuestion> questions;
   for (const pid_t pid : client::find_controlled_processes()) {
-    if (strangers_.contains(pid)) continue;
-    if (!kernels_.contains(pid)) {
-      const auto status = client::ask_process(pid, request("status"), kStatusPatience);
-      if (!status) continue;
-      const std::filesystem::path session = (*status)["dir"].as_string();
-      if (session.parent_path() != folder_) {
-        strangers_.insert(pid);
-        continue;
-      }
-      kernels_[pid] = {};
+    const bool is_asked = whom == Whom::All || !kernels_.contains(pid);
+    if (is_asked && !strangers_.contains(pid) && silences_.is_due(pid, now)) {
+      questions.push_back({pid, request("status")});
     }
-    found.push_back(pid);
   }
-  return found;
+  const auto answers = client::ask_processes(questions, kStatusPatience);
+  for (size_t i = 0; i < questions.size(); ++i) {
+    const pid_t pid = questions[i].pid;
+    if (!answers[i]) {
+      silences_.add(pid, steady_clock::now());
+      continue;
+    }
+    silences_.end(pid);
+    const base::Json& status = *answers[i];
+    const std::filesystem::path session = status["dir"].as_string();
+    if (session.parent_path() != folder_) {
+      if (!kernels_.contains(pid)) strangers_.insert(pid);
+      continue;
+    }
+    std::optional<uint64_t>& kernels = kernels_[pid];
+    const base::Json& tracer = status["tracer"];
+    // A session that has ended tells no count: the last one stays. A detail is why it does not
+    // record.
+    if (!tracer.is_object() || tracer["detail"].is_string()) continue;
+    kernels = static_cast<uint64_t>(tracer["kernels"].as_integer());
+  }
 }
 
 RunControl::Progress RunControl::ask() {
-  for (const pid_t pid : recording()) {
-    const auto status = client::ask_process(pid, request("status"), kStatusPatience);
-    // A session that has ended tells no count: the last one stays.
-    if (!status || !(*status)["tracer"].is_object()) continue;
-    const base::Json& tracer = (*status)["tracer"];
-    if (tracer["detail"].is_string()) continue;  // why it does not record
-    kernels_[pid] = static_cast<uint64_t>(tracer["kernels"].as_integer());
-  }
+  ask_statuses(Whom::All);
   Progress progress;
   progress.processes = kernels_.size();
   for (const auto& [pid, kernels] : kernels_) {
@@ -80,15 +100,14 @@ RunControl::Progress RunControl::ask() {
 }
 
 void RunControl::prepare_for_signal(int number, pid_t group) {
-  const auto deadline = steady_clock::now() + kSignalPatience;
-  for (const pid_t pid : recording()) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady_clock::now());
-    if (left <= 0ms) return;
+  ask_statuses(Whom::Unknown);
+  std::vector<client::ControlQuestion> questions;
+  for (const pid_t pid : client::find_controlled_processes()) {
+    if (!kernels_.contains(pid)) continue;
     const bool ends = getpgid(pid) == group && signal_ends(pid, number);
-    (void)client::ask_process(pid, request(ends ? "end" : "flush"),
-                              std::min<std::chrono::milliseconds>(left, kSealPatience));
+    questions.push_back({pid, request(ends ? "end" : "flush")});
   }
+  (void)client::ask_processes(questions, kSealPatience);
 }
 
 }  // namespace gpufl::cli

@@ -3,16 +3,33 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
-#include <vector>
 
 // The processes of a run that record, asked over their control sockets. One thread; every call is
 // bounded in time, however the processes are.
 namespace gpufl::cli {
+
+// Who did not answer, and when to ask again: soon at first, because a process of the run may only
+// be slow, then ever later, because one that is stopped stays silent.
+class Silences {
+ public:
+  using time_point = std::chrono::steady_clock::time_point;
+  bool is_due(pid_t pid, time_point now) const;
+  void add(pid_t pid, time_point now);
+  void end(pid_t pid) { silences_.erase(pid); }
+
+ private:
+  struct Silence {
+    time_point::duration pause{0};
+    time_point until;
+  };
+  std::map<pid_t, Silence> silences_;
+};
 
 class RunControl {
  public:
@@ -31,11 +48,13 @@ class RunControl {
   void prepare_for_signal(int number, pid_t group);
 
  private:
-  std::vector<pid_t> recording();
+  enum class Whom { All, Unknown };  // of the run and those that may be; the latter alone
+  void ask_statuses(Whom whom);
 
   const std::filesystem::path folder_;
   std::set<pid_t> strangers_;  // listen, and are no part of the run
-  std::map<pid_t, std::optional<uint64_t>> kernels_;
+  Silences silences_;
+  std::map<pid_t, std::optional<uint64_t>> kernels_;  // of the run's processes
 };
 
 // Whether `number` would end the process: neither caught, ignored nor blocked there.

@@ -237,6 +237,53 @@ TEST_F(ControlServerTest, SaysWhyAProcessDoesNotAnswer) {
   EXPECT_NE(silent.status().message().find("does not record"), std::string::npos);
 }
 
+// Each of them answers only when all of them were asked, and one never does.
+TEST_F(ControlServerTest, AsksManyAtOnce) {
+  constexpr int kCount = 4;
+  std::vector<ControlQuestion> questions;
+  std::vector<int> listeners;
+  ASSERT_TRUE(ensure_private_folder(runtime_ / "gpufl"));
+  for (int i = 0; i <= kCount; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      pause();
+      _exit(0);
+    }
+    questions.push_back({child, request("status")});
+    listeners.push_back(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    control_path(runtime_ / "gpufl", child)
+        .string()
+        .copy(address.sun_path, sizeof address.sun_path - 1);
+    ASSERT_EQ(bind(listeners[i], reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    ASSERT_EQ(listen(listeners[i], 4), 0);
+  }
+  std::thread all([&] {
+    std::vector<int> asked;
+    for (int i = 0; i <= kCount; ++i) asked.push_back(accept(listeners[i], nullptr, nullptr));
+    for (int i = 0; i < kCount; ++i) {
+      const std::string reply = "{\"number\":" + std::to_string(i) + "}\n";
+      for (const char& byte : reply) (void)!::send(asked[i], &byte, 1, MSG_NOSIGNAL);
+    }
+    close(asked[kCount]);
+    for (int i = 0; i < kCount; ++i) close(asked[i]);
+  });
+  const auto answers = ask_processes(questions, kPatience);
+  all.join();
+  ASSERT_EQ(answers.size(), questions.size());
+  for (int i = 0; i < kCount; ++i) {
+    ASSERT_TRUE(answers[i]) << answers[i].status().message();
+    EXPECT_EQ((*answers[i])["number"].as_integer(), i);
+  }
+  EXPECT_EQ(answers[kCount].status().code(), base::Code::Unavailable);
+  for (int i = 0; i <= kCount; ++i) {
+    close(listeners[i]);
+    kill(questions[i].pid, SIGKILL);
+    waitpid(questions[i].pid, nullptr, 0);
+  }
+}
+
 TEST_F(ControlServerTest, ServesItsScheduleWithoutASocket) {
   const int64_t now_ns = base::monotonic_ns();
   ControlServer server;

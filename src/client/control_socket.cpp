@@ -34,7 +34,10 @@ class FileDescriptor {
     if (fd_ >= 0) ::close(fd_);
   }
   FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  FileDescriptor& operator=(FileDescriptor&&) = delete;
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
   int get() const { return fd_; }
 
  private:
@@ -80,52 +83,21 @@ std::optional<pid_t> pid_of(const fs::path& socket) {
 
 bool is_gone(pid_t pid) { return ::kill(pid, 0) != 0 && errno == ESRCH; }
 
-base::Result<FileDescriptor> connect_to(const fs::path& path) {
+// None: errno says why.
+std::optional<FileDescriptor> connect_to(const fs::path& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.native().size() >= sizeof address.sun_path) {
-    return base::Status(base::Code::InvalidArgument, path.string() + ": the path is too long");
+    errno = ENAMETOOLONG;
+    return std::nullopt;
   }
   std::memcpy(address.sun_path, path.c_str(), path.native().size() + 1);
   FileDescriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (fd.get() < 0 ||
       ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    // Full of others that wait (EAGAIN), or nobody there: what it means is the caller's.
-    return base::Status::from_errno(errno, path.string());
+    return std::nullopt;
   }
   return fd;
-}
-
-// False when `deadline` passed first.
-bool wait_for(int fd, short what, steady_clock::time_point deadline) {
-  const auto left = std::chrono::ceil<milliseconds>(deadline - steady_clock::now()).count();
-  pollfd waiting{fd, what, 0};
-  return left > 0 && ::poll(&waiting, 1, static_cast<int>(std::min<int64_t>(left, 60'000))) == 1;
-}
-
-bool send_all(int fd, std::string_view text, steady_clock::time_point deadline) {
-  while (!text.empty()) {
-    const ssize_t sent = ::send(fd, text.data(), text.size(), MSG_NOSIGNAL);
-    if (sent > 0) {
-      text.remove_prefix(static_cast<size_t>(sent));
-    } else if (!(sent < 0 && errno == EAGAIN && wait_for(fd, POLLOUT, deadline))) {
-      return false;
-    }
-  }
-  return true;
-}
-
-std::optional<std::string> receive_line(int fd, steady_clock::time_point deadline) {
-  std::string text;
-  char piece[4096];
-  while (text.size() < kMaxControlReply && wait_for(fd, POLLIN, deadline)) {
-    const ssize_t got = ::recv(fd, piece, sizeof piece, 0);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-    if (got <= 0) return std::nullopt;
-    text.append(piece, static_cast<size_t>(got));
-    if (const size_t end = text.find('\n'); end != std::string::npos) return text.substr(0, end);
-  }
-  return std::nullopt;
 }
 
 base::Status not_listening(pid_t pid) {
@@ -137,6 +109,87 @@ base::Status not_listening(pid_t pid) {
     return {base::Code::PermissionDenied, who + " belongs to another user"};
   }
   return {base::Code::NotFound, who + " does not record, or not so that it can be controlled"};
+}
+
+// A question to one process and its answer, as far as they have come.
+class Exchange {
+ public:
+  Exchange(const ControlQuestion& question, std::span<const fs::path> folders)
+      : pid_(question.pid), unsent_(question.request.dump() + "\n") {
+    bool is_full = false;
+    for (const fs::path& folder : folders) {
+      connection_ = connect_to(control_path(folder, pid_));
+      if (connection_) return;
+      is_full = is_full || errno == EAGAIN;  // of others that wait for it
+    }
+    failure_ = is_full ? unavailable(" gave no answer") : not_listening(pid_);
+  }
+
+  bool is_open() const { return connection_.has_value(); }
+  pollfd wanted() const {
+    return {connection_->get(), static_cast<short>(unsent_.empty() ? POLLIN : POLLOUT), 0};
+  }
+  // When there is what it wanted.
+  void go_on() {
+    if (unsent_.empty()) {
+      receive();
+    } else {
+      send();
+    }
+  }
+  // What never came is no answer. Call once.
+  base::Result<base::Json> take_answer() {
+    if (is_open()) return unavailable(" gave no answer");
+    if (!failure_) return failure_;
+    auto answer = base::Json::parse(answer_);
+    if (!answer) return answer.status();
+    if (!answer->is_object()) {
+      return base::Status(base::Code::Corrupt, who() + " answers nonsense");
+    }
+    return answer;
+  }
+
+ private:
+  std::string who() const { return "process " + std::to_string(pid_); }
+  base::Status unavailable(const char* why) const { return {base::Code::Unavailable, who() + why}; }
+  void fail(const char* why) {
+    failure_ = unavailable(why);
+    connection_.reset();
+  }
+
+  void send() {
+    const ssize_t sent = ::send(connection_->get(), unsent_.data(), unsent_.size(), MSG_NOSIGNAL);
+    if (sent > 0) {
+      unsent_.erase(0, static_cast<size_t>(sent));
+    } else if (errno != EAGAIN && errno != EINTR) {
+      fail(" does not listen any more");
+    }
+  }
+
+  void receive() {
+    char piece[4096];
+    const ssize_t got = ::recv(connection_->get(), piece, sizeof piece, 0);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (got <= 0) return fail(" gave no answer");
+    answer_.append(piece, static_cast<size_t>(got));
+    if (const size_t end = answer_.find('\n'); end != std::string::npos) {
+      answer_.resize(end);
+      connection_.reset();
+    } else if (answer_.size() >= kMaxControlReply) {
+      fail(" gave no answer");
+    }
+  }
+
+  pid_t pid_;
+  std::optional<FileDescriptor> connection_;  // until there is an answer, or there will be none
+  base::Status failure_;
+  std::string unsent_, answer_;
+};
+
+std::vector<fs::path> usable_folders() {
+  std::vector<fs::path> folders = control_folders();
+  std::erase_if(folders, [](const fs::path& folder) { return !check_private(folder); });
+  return folders;
 }
 
 }  // namespace
@@ -163,8 +216,7 @@ fs::path control_path(const fs::path& folder, pid_t pid) {
 
 std::vector<pid_t> find_controlled_processes() {
   std::vector<pid_t> found;
-  for (const fs::path& folder : control_folders()) {
-    if (!check_private(folder)) continue;
+  for (const fs::path& folder : usable_folders()) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder, error)) {
       const auto pid = pid_of(entry.path());
@@ -181,25 +233,42 @@ std::vector<pid_t> find_controlled_processes() {
   return found;
 }
 
-base::Result<base::Json> ask_process(pid_t pid, const base::Json& request, milliseconds patience) {
+std::vector<base::Result<base::Json>> ask_processes(std::span<const ControlQuestion> questions,
+                                                    milliseconds patience) {
   const auto deadline = steady_clock::now() + patience;
-  for (const fs::path& folder : control_folders()) {
-    if (!check_private(folder)) continue;
-    const auto connection = connect_to(control_path(folder, pid));
-    if (!connection) continue;
-    const int fd = connection->get();
-    const std::string who = "process " + std::to_string(pid);
-    if (!send_all(fd, request.dump() + "\n", deadline)) {
-      return base::Status(base::Code::Unavailable, who + " does not listen any more");
+  const std::vector<fs::path> folders = usable_folders();
+  std::vector<Exchange> exchanges;
+  exchanges.reserve(questions.size());
+  for (const ControlQuestion& question : questions) exchanges.emplace_back(question, folders);
+  std::vector<pollfd> waiting;
+  std::vector<Exchange*> whose;
+  while (true) {
+    waiting.clear();
+    whose.clear();
+    for (Exchange& exchange : exchanges) {
+      if (!exchange.is_open()) continue;
+      waiting.push_back(exchange.wanted());
+      whose.push_back(&exchange);
     }
-    const auto line = receive_line(fd, deadline);
-    if (!line) return base::Status(base::Code::Unavailable, who + " gave no answer");
-    auto answer = base::Json::parse(*line);
-    if (!answer) return answer.status();
-    if (!answer->is_object()) return base::Status(base::Code::Corrupt, who + " answers nonsense");
-    return answer;
+    const auto left = std::chrono::ceil<milliseconds>(deadline - steady_clock::now()).count();
+    if (waiting.empty() || left <= 0) break;
+    if (::poll(waiting.data(), waiting.size(), static_cast<int>(std::min<int64_t>(left, 60'000))) <
+        0) {
+      if (errno != EINTR) break;
+      continue;
+    }
+    for (size_t i = 0; i < waiting.size(); ++i) {
+      if (waiting[i].revents != 0) whose[i]->go_on();
+    }
   }
-  return not_listening(pid);
+  std::vector<base::Result<base::Json>> answers;
+  for (Exchange& exchange : exchanges) answers.push_back(exchange.take_answer());
+  return answers;
+}
+
+base::Result<base::Json> ask_process(pid_t pid, const base::Json& request, milliseconds patience) {
+  const ControlQuestion question{pid, request};
+  return std::move(ask_processes({&question, 1}, patience).front());
 }
 
 }  // namespace gpufl::client

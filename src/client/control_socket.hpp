@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,9 +36,16 @@ std::filesystem::path control_path(const std::filesystem::path& folder, pid_t pi
 // The processes of this user that listen, sorted. Sockets whose process is gone are removed.
 std::vector<pid_t> find_controlled_processes();
 
-// Asks the process and waits for its answer, which is an object. NotFound when it does not listen
+struct ControlQuestion {
+  pid_t pid;
+  base::Json request;
+};
+// Asks all of them at once and waits until every one has answered, for `patience` in all. An answer
+// for each question, in their order: an object. NotFound when it does not listen
 // (or is not there), PermissionDenied when it is another user's, Unavailable when no answer came
 // in time.
+std::vector<base::Result<base::Json>> ask_processes(std::span<const ControlQuestion> questions,
+                                                    std::chrono::milliseconds patience);
 base::Result<base::Json> ask_process(pid_t pid, const base::Json& request,
                                      std::chrono::milliseconds patience);
 
