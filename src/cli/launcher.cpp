@@ -24,28 +24,37 @@ constexpr int kForwarded[] = {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGTSTP, SIGUSR1
 
 bool is_for_group(int number) { return number != SIGUSR1 && number != SIGUSR2; }
 
+volatile std::sig_atomic_t code_to_leave_with = 0, late_signals = 0;
+
+// The first came too late for the program; who sends another means us.
+void leave_at_second(int) {
+  if (late_signals != 0) _exit(code_to_leave_with);
+  late_signals = 1;
+}
+
 // Signals as something to read, and what they were before, which the program gets. Those that our
 // own parent had us ignore stay ignored.
 class LauncherSignals {
  public:
   LauncherSignals() {
-    sigset_t taken;
-    sigemptyset(&taken);
+    sigemptyset(&taken_);
     for (const int number : kForwarded) {
       struct sigaction action = {};
       if (sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) {
-        sigaddset(&taken, number);
+        sigaddset(&taken_, number);
       }
     }
-    for (const int number : {SIGCHLD, SIGCONT}) sigaddset(&taken, number);
+    for (const int number : {SIGCHLD, SIGCONT}) sigaddset(&taken_, number);
     sigaction(SIGCHLD, nullptr, &child_before_);
     std::signal(SIGCHLD, SIG_DFL);  // ignored, our children would leave no exit code
     sigaction(SIGPIPE, nullptr, &pipe_before_);
     std::signal(SIGPIPE, SIG_IGN);  // who reads what we print does not decide over the program
-    sigprocmask(SIG_BLOCK, &taken, &mask_before_);
-    fd_ = signalfd(-1, &taken, SFD_NONBLOCK | SFD_CLOEXEC);
+    sigprocmask(SIG_BLOCK, &taken_, &mask_before_);
+    fd_ = signalfd(-1, &taken_, SFD_NONBLOCK | SFD_CLOEXEC);
   }
   ~LauncherSignals() {
+    while (take() != 0) {  // they were the program's
+    }
     ::close(fd_);
     sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
   }
@@ -57,6 +66,18 @@ class LauncherSignals {
     signalfd_siginfo info;
     return ::read(fd_, &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
   }
+  // The program has ended, and what is left to do is ours.
+  void leave_with(int exit_code) const {
+    code_to_leave_with = exit_code;
+    late_signals = 0;
+    for (const int number : kForwarded) {
+      struct sigaction action = {};
+      if (sigismember(&taken_, number) != 1 || number == SIGTSTP) continue;
+      action.sa_handler = leave_at_second;
+      action.sa_flags = SA_RESTART;
+      sigaction(number, &action, nullptr);
+    }
+  }
   // All as it was: for the program.
   void restore() const {
     sigaction(SIGCHLD, &child_before_, nullptr);
@@ -66,7 +87,7 @@ class LauncherSignals {
 
  private:
   struct sigaction child_before_ = {}, pipe_before_ = {};
-  sigset_t mask_before_;
+  sigset_t taken_, mask_before_;
   int fd_ = -1;
 };
 
@@ -218,7 +239,9 @@ base::Result<LaunchEnd> launch(const Launch& launch, LaunchObserver& observer) {
   const LauncherSignals signals;
   const auto pid = start(launch, signals);
   if (!pid) return pid.status();
-  return LaunchEnd{*pid, Supervisor(*pid, signals, observer).run(launch.pace)};
+  const LaunchEnd end{*pid, Supervisor(*pid, signals, observer).run(launch.pace)};
+  signals.leave_with(end.exit_code);
+  return end;
 }
 
 }  // namespace gpufl::cli

@@ -37,7 +37,9 @@ struct LaunchEnd {
   int exit_code = 0;  // the program's own, or 128 and the signal that ended it
 };
 
-// Returns when the program has ended. NotFound, or another code, when it could not be started.
+// Returns when the program has ended. Signals that came until then were its; of those that come
+// later the first is taken for one that was meant for it, and the next ends us with its exit code.
+// NotFound, or another code, when it could not be started.
 base::Result<LaunchEnd> launch(const Launch& launch, LaunchObserver& observer);
 
 }  // namespace gpufl::cli

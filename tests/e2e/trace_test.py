@@ -3,9 +3,12 @@
 
 import os
 import pathlib
+import resource
 import shutil
 import signal
+import socket
 import subprocess
+import time
 
 from monitor_process import GPUFL, PROGRAMS, environment, run, wait_until
 from traced_program import (
@@ -243,6 +246,59 @@ class Ends(TraceTest):
         self.assertEqual((code, out), (0, ""), errors)
         self.assertEqual(self.kernels(), 37)
         self.assertEqual(self.verdict(), 0)
+
+    def silent_strangers(self, count):
+        """Processes of nobody's run that listen, and never answer: as if they were stopped."""
+        self.control_folder.mkdir(mode=0o700, exist_ok=True)
+        for _ in range(count):
+            stranger = subprocess.Popen(["sleep", "600"])
+            self.addCleanup(stranger.wait)
+            self.addCleanup(stranger.kill)
+            listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self.addCleanup(listener.close)
+            listener.bind(str(self.control_folder / f"{stranger.pid}.sock"))
+            listener.listen(4)
+
+    def test_silent_processes_of_others_do_not_hold_up_a_signal(self):
+        process = self.start("cuda", "launch:30", "sleep:60000")
+        self.wait_for_kernels(30)
+        self.silent_strangers(60)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        code, _, errors = self.end_of(process)
+        # One after the other they would take half a minute.
+        self.assertLess(time.monotonic() - begin, 15)
+        self.assertEqual(code, 128 + signal.SIGTERM, errors)
+        self.assertEqual((self.kernels(), self.verdict()), (30, 0))
+
+    def test_a_list_names_who_does_not_answer(self):
+        self.start("cuda", "launch:1", "sleep:60000")
+        self.wait_for_process()
+        self.silent_strangers(1)
+        listed = self.gpufl("control", "list")
+        self.assertRegex(listed.stderr, r"process \d+ gave no answer")
+        self.assertEqual(len(listed.stdout.splitlines()), 1, listed.stdout)
+
+    def test_what_an_exit_without_an_end_has_left_is_no_zero(self):
+        for step, code in (("leave:3", 3), ("kill:6", 134)):
+            with self.subTest(step):
+                ended = self.trace("cuda", "launch:10", step)
+                self.assertEqual(ended.returncode, code, ended.stderr)
+                self.assertNotRegex(ended.stderr, r"(kernels|copies|waits) +0 ")
+                self.assertIn("crashed, or left by _exit)", " ".join(ended.stderr.split()))
+
+    def test_rows_that_found_no_room_are_no_zero(self):
+        limit = (4096, 4096)
+        ended = subprocess.run(
+            [GPUFL, "trace", "-o", self.output, "--", PROGRAM, "cuda", "launch:2000"],
+            env=environment(**self.variables),
+            capture_output=True,
+            text=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),
+        )
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertRegex(" ".join(ended.stderr.split()), r"records were lost: io_error \d")
+        self.assertNotRegex(ended.stderr, r"(kernels|copies|waits) +0 ")
 
     def test_a_killed_program_has_recorded_what_it_did(self):
         process = self.start("cuda", "launch:40", "sleep:60000")
