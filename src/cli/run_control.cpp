@@ -44,15 +44,14 @@ bool signal_ends(pid_t pid, int number) {
   return was_read;
 }
 
-bool Silences::is_due(pid_t pid, time_point now) const {
+bool Silences::is_due(pid_t pid, TimePoint now) const {
   const auto found = silences_.find(pid);
   return found == silences_.end() || now >= found->second.until;
 }
 
-void Silences::add(pid_t pid, time_point now) {
+void Silences::add(pid_t pid, TimePoint now) {
   Silence& silence = silences_[pid];
-  silence.pause =
-      std::clamp<time_point::duration>(silence.pause * 2, kShortestPause, kLongestPause);
+  silence.pause = std::clamp<TimePoint::duration>(silence.pause * 2, kShortestPause, kLongestPause);
   silence.until = now + silence.pause;
 }
 

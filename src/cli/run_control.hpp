@@ -18,15 +18,15 @@ namespace gpufl::cli {
 // be slow, then ever later, because one that is stopped stays silent.
 class Silences {
  public:
-  using time_point = std::chrono::steady_clock::time_point;
-  bool is_due(pid_t pid, time_point now) const;
-  void add(pid_t pid, time_point now);
+  using TimePoint = std::chrono::steady_clock::time_point;
+  bool is_due(pid_t pid, TimePoint now) const;
+  void add(pid_t pid, TimePoint now);
   void end(pid_t pid) { silences_.erase(pid); }
 
  private:
   struct Silence {
-    time_point::duration pause{0};
-    time_point until;
+    TimePoint::duration pause{0};
+    TimePoint until;
   };
   std::map<pid_t, Silence> silences_;
 };

@@ -9,7 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(Silences, OneThatIsSlowIsAskedAgainSoon) {
-  const Silences::time_point start;
+  const Silences::TimePoint start;
   Silences silences;
   EXPECT_TRUE(silences.is_due(7, start));
   silences.add(7, start);
@@ -19,7 +19,7 @@ TEST(Silences, OneThatIsSlowIsAskedAgainSoon) {
 }
 
 TEST(Silences, OneThatStaysSilentIsAskedEverLater) {
-  Silences::time_point now;
+  Silences::TimePoint now;
   Silences silences;
   for (const auto pause : {1s, 2s, 4s, 8s, 16s, 16s}) {
     silences.add(7, now);
@@ -30,7 +30,7 @@ TEST(Silences, OneThatStaysSilentIsAskedEverLater) {
 }
 
 TEST(Silences, AnAnswerEndsThem) {
-  const Silences::time_point start;
+  const Silences::TimePoint start;
   Silences silences;
   silences.add(7, start);
   silences.add(7, start);

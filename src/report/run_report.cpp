@@ -84,7 +84,7 @@ std::string bound_text(std::string_view at_least, uint64_t count, const std::str
 
 // Without an end only the newest time in the log is known.
 std::string lived_text(const SessionSummary& session) {
-  const std::string text = duration_text(session.duration_ns);
+  std::string text = duration_text(session.duration_ns);
   if (session.ended || session.header.engine.empty()) return text;
   return bound_text(">=", static_cast<uint64_t>(session.duration_ns), text);
 }
