@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/collector.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/own_threads.hpp"
 #include "capture/scope_recorder.hpp"
 
 namespace gpufl::capture {
@@ -20,6 +25,7 @@ constexpr int64_t kMillisecond_ns = 1'000'000;
 constexpr int64_t kFlushEvery_ns = 50 * kMillisecond_ns;
 constexpr int64_t kCountersEvery_ns = 100 * kMillisecond_ns;
 constexpr int64_t kRotationCheckEvery_ns = 1000 * kMillisecond_ns;
+constexpr int64_t kLookAtThreadsEvery_ns = 1000 * kMillisecond_ns;
 constexpr int64_t kClockEvery_ns = 10'000 * kMillisecond_ns;
 constexpr size_t kMaxWaitingEvents = 4096;
 
@@ -216,6 +222,7 @@ void Collector::run() {
     const bool flush_due = flush_now || session_now() - last_flush_ns_ >= kFlushEvery_ns;
     if (flush_due && !attempt([&] { flush_log(session_now()); })) whole = false;
     if (!whole) ++rounds_lost_;
+    if (!last) (void)attempt([&] { end_process_if_alone(); });
     std::optional<CollectorStatus> status;
     if (wants_status) (void)attempt([&] { status = make_status(); });
     lock.lock();
@@ -306,6 +313,22 @@ void Collector::flush_log(int64_t now_ns) {
 }
 
 // A sealed window may be deleted later, and with it what it says of scopes that are still open.
+// As the C library does when the last thread of a program ends, which it cannot know while ours
+// run. On a thread of its own, because what runs at exit waits for this one.
+void Collector::end_process_if_alone() {
+  const int64_t now_ns = session_now();
+  if (is_process_ending_ || now_ns - last_look_at_threads_ns_ < kLookAtThreadsEvery_ns) return;
+  last_look_at_threads_ns_ = now_ns;
+  if (!base::are_only_own_threads_left()) return;
+  std::thread([] {
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, nullptr);
+    std::exit(0);
+  }).detach();
+  is_process_ending_ = true;
+}
+
 void Collector::restate_after_rotation() {
   const int64_t now_ns = session_now();
   if (now_ns - last_rotation_check_ns_ < kRotationCheckEvery_ns) return;

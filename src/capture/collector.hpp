@@ -100,6 +100,7 @@ class Collector final : private backend::RowSink {
   void write_clock(int64_t now_ns);
   void flush_log(int64_t now_ns);
   void restate_after_rotation();
+  void end_process_if_alone();
 
   const CollectorParts parts_;
   std::optional<ScopeCollector> scopes_;  // none: another session has them
@@ -117,6 +118,8 @@ class Collector final : private backend::RowSink {
   int64_t last_counters_ns_ = 0;
   int64_t last_clock_ns_ = 0;
   int64_t last_rotation_check_ns_ = 0;
+  int64_t last_look_at_threads_ns_ = 0;
+  bool is_process_ending_ = false;  // and nobody but us is there
   uint64_t windows_sealed_ = 0;
   uint64_t rounds_lost_ = 0;
   uint64_t rounds_lost_told_ = 0;

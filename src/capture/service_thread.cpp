@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "base/clock.hpp"
+#include "base/own_threads.hpp"
 
 namespace gpufl::capture {
 
@@ -14,6 +15,7 @@ bool ServiceThread::start(const char* name, std::function<void()> body) {
   try {
     exit_ = std::make_shared<Exit>();
     thread_ = std::thread([exit = exit_, name, body = std::move(body)]() mutable {
+      const base::OwnThread own;
       pthread_setname_np(pthread_self(), name);
       try {
         body();

@@ -10,6 +10,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/own_threads.hpp"
 #include "format/session_files.hpp"
 
 namespace gpufl::format {
@@ -71,6 +72,7 @@ void LogArchive::start_thread() {
 }
 
 void LogArchive::run() {
+  const base::OwnThread own;
   std::unique_lock lock(mutex_);
   for (;;) {
     const auto waiting = std::find_if(entries_.begin(), entries_.end(), [](const Entry& entry) {

@@ -85,6 +85,17 @@ class Recorded(TraceTest):
                     self.assertEqual(self.verdict(), 0)
                     shutil.rmtree(self.output)
 
+    def test_a_program_ends_with_its_last_thread(self):
+        if IS_SANITIZED:
+            self.skipTest("the sanitizer has a thread of its own")
+        for program in ("joining_shared", "joining_static"):
+            with self.subTest(program):
+                folder = self.folder / program
+                ended = run(PROGRAMS / program, folder, "init", "work:own", "leave_main")
+                self.assertEqual((ended.returncode, ended.stdout), (0, "init true\n"))
+                (session,) = folder.glob("own/*/")
+                self.assertEqual(self.verdict(session), 0)
+
     def absence(self):
         """What the only session of the run, which the launcher wrote, says of it."""
         (event,) = events(self.session(), "no_session_left")

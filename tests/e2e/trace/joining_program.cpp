@@ -15,7 +15,9 @@
 //   shutdown     calls shutdown()
 //   race         init() and inject at the same time, on two threads
 //   fork         goes on in a child of fork(); the parent ends with its code
+//   leave_main   ends the main thread, while another goes on for a moment
 #include <dlfcn.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -99,6 +101,9 @@ void step(const std::string& name, const std::string& value, const std::string& 
     other.join();
   } else if (name == "fork") {
     go_on_in_child();
+  } else if (name == "leave_main") {
+    std::thread([] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }).detach();
+    pthread_exit(nullptr);
   } else {
     std::exit(97);
   }
