@@ -4,6 +4,8 @@
 #include "bindings.hpp"
 
 NB_MODULE(_core, module) {
+  // What lives as long as the program, a scope of a module or of a daemon thread, is no leak.
+  nanobind::set_leak_warnings(false);
   module.doc() = "What gpufl is made of. Use the package's own names.";
   module.attr("__version__") = GPUFL_VERSION;
   gpufl::python::bind_options(module);

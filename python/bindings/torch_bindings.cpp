@@ -44,7 +44,7 @@ void bind_torch(nb::module_& module) {
       "torch_run_section",
       [](const nb::callable& run, const char* name, const nb::args& args,
          const nb::kwargs& keywords) {
-        const torch_observer::Range range(torch_observer::Range::Kind::Section, name);
+        const torch_observer::Section section(name);
         return call(run, args, keywords);
       },
       "run(*args, **keywords), in a range in torch.op.");

@@ -35,8 +35,10 @@ struct Path {
   const char* text;  // of path
   uint32_t kept_text;
 
-  explicit Path(nb::str named)
-      : path(std::move(named)), text(path.c_str()), kept_text(keep_path(text)) {}
+  explicit Path(nb::str named) : path(std::move(named)), text(path.c_str()), kept_text(0) {
+    if (text == nullptr) nb::raise_python_error();  // no text that UTF-8 can hold
+    kept_text = keep_path(text);
+  }
 };
 
 // Modules and their paths. Another module may come to lie where one has died: a weak reference
@@ -74,31 +76,31 @@ class KnownModules {
   size_t next_look_ = kMinLook;
 };
 
-// The path of the innermost module that the thread is in; its own reference, null outside of all.
+// The modules that the thread is in: the outermost one, and the path of the innermost. Its own
+// references, null outside of all.
 struct ThreadModules {
-  PyObject* innermost = nullptr;
+  PyObject* outermost = nullptr;
+  PyObject* innermost_path = nullptr;
   uint32_t depth = 0;
+
+  // What leave() has to be given.
+  PyObject* enter(PyObject* module, const Path& path) {
+    if (depth++ == 0) Py_XSETREF(outermost, Py_NewRef(module));
+    return std::exchange(innermost_path, Py_NewRef(path.path.ptr()));
+  }
+  void leave(PyObject* around) {
+    PyObject* const left = std::exchange(innermost_path, around);
+    // Where stacks are switched inside of modules (greenlets), they end in another order.
+    const bool is_outside = --depth == 0;
+    PyObject* const path = is_outside ? std::exchange(innermost_path, nullptr) : nullptr;
+    PyObject* const module = is_outside ? std::exchange(outermost, nullptr) : nullptr;
+    // Last: what dies runs code.
+    Py_XDECREF(left);
+    Py_XDECREF(path);
+    Py_XDECREF(module);
+  }
 };
 __attribute__((tls_model("initial-exec"))) constinit thread_local ThreadModules t_modules;
-
-// In a module while it is there.
-class InModule {
- public:
-  explicit InModule(const Path& path)
-      : around_(std::exchange(t_modules.innermost, Py_NewRef(path.path.ptr()))) {
-    ++t_modules.depth;
-  }
-  ~InModule() {
-    Py_XDECREF(std::exchange(t_modules.innermost, around_));
-    // Where stacks are switched inside of modules (greenlets), they end in another order.
-    if (--t_modules.depth == 0) Py_CLEAR(t_modules.innermost);
-  }
-  InModule(const InModule&) = delete;
-  InModule& operator=(const InModule&) = delete;
-
- private:
-  PyObject* const around_;
-};
 
 class ModuleCalls {
  public:
@@ -107,43 +109,88 @@ class ModuleCalls {
 
   void remove() { is_removed_ = true; }
 
-  // Null: an exception is set.
-  PyObject* run(PyObject* args, PyObject* keywords) noexcept {
+  // Null: an exception is set. In the call nothing is alive that has a destructor: CPython ends
+  // daemon threads in the middle of it by pthread_exit(), which unwinds, without the GIL.
+  PyObject* run(PyObject* args, PyObject* keywords) {
     if (is_removed_ || PyTuple_GET_SIZE(args) == 0)
       return PyObject_Call(call_.ptr(), args, keywords);
     PyObject* const module = PyTuple_GET_ITEM(args, 0);
     const Path* path = known_.find(module);
-    if (path == nullptr && (path = learn(module)) == nullptr) return nullptr;
-    const torch_observer::Range range(torch_observer::Range::Kind::Module, path->text,
-                                      path->kept_text);
-    const InModule inside(*path);
-    return PyObject_Call(call_.ptr(), args, keywords);
+    if (path == nullptr && (path = learn(module)) == nullptr) {
+      // Has no name; or a signal's handler has raised.
+      return PyErr_Occurred() != nullptr ? nullptr : PyObject_Call(call_.ptr(), args, keywords);
+    }
+    const bool is_recorded = torch_observer::begin_module(path->text, path->kept_text);
+    PyObject* const around = t_modules.enter(module, *path);
+    PyObject* const result = PyObject_Call(call_.ptr(), args, keywords);
+    t_modules.leave(around);
+    torch_observer::end_module(is_recorded);
+    return result;
   }
 
  private:
-  // Null: an exception is set. Python code runs here, which may call modules.
+  // Null: there is no path, or an exception is set that is none of ours. Python code runs here,
+  // which may call modules.
   [[gnu::noinline]] const Path* learn(PyObject* module) noexcept {
+    const Path* path = attempt([&] { return look_for(module); });
+    // What cannot be asked for those inside of it has its class still.
+    if (path == nullptr && PyErr_Occurred() == nullptr) {
+      path = attempt([&] {
+        known_.add(module, Path(own_path(module)));
+        return known_.find(module);
+      });
+    }
+    return path;
+  }
+  template <typename Find>
+  static const Path* attempt(Find find) noexcept {
     try {
-      PyObject* const caller = t_modules.innermost;
-      const nb::list found(paths_below_(nb::handle(module), nb::handle(caller ? caller : Py_None)));
-      for (const nb::handle pair : found) {
-        const nb::object below = pair[0];
-        if (below.ptr() != module && known_.find(below.ptr()) != nullptr) continue;
-        known_.add(below, Path(nb::str(pair[1])));
-      }
-      known_.forget_dead();
-      if (const Path* path = known_.find(module)) return path;
-      PyErr_SetString(PyExc_RuntimeError, "paths_below() does not tell the module's own path");
+      return find();
     } catch (nb::python_error& error) {
-      error.restore();
-    } catch (const std::exception& error) {
-      PyErr_SetString(PyExc_RuntimeError, error.what());
+      // Whatever a program's own named_modules() does; but an interrupt is the program's.
+      if (!error.matches(PyExc_Exception)) error.restore();
+    } catch (const std::exception&) {
     }
     return nullptr;
+  }
+  const Path* look_for(PyObject* module) {
+    known_.forget_dead();
+    if (t_modules.depth == 0) {
+      add_below(module, own_path(module), true);
+      return known_.find(module);
+    }
+    // It may have come to lie below the outermost one since that was looked at, if it was.
+    if (looks_left_ != 0) {
+      --looks_left_;
+      const Path* root = known_.find(t_modules.outermost);
+      add_below(t_modules.outermost, root ? root->path : class_of(t_modules.outermost), false);
+    }
+    // Otherwise it was made on the way, or is held where PyTorch does not look.
+    if (known_.find(module) == nullptr) add_below(module, own_path(module), false);
+    return known_.find(module);
+  }
+  static nb::str class_of(PyObject* module) {
+    return nb::str(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(module))).attr("__name__"));
+  }
+  // Its class, behind whoever calls it.
+  static nb::str own_path(PyObject* module) {
+    if (t_modules.innermost_path == nullptr) return class_of(module);
+    return nb::str(nb::handle(t_modules.innermost_path) + nb::str(".") + class_of(module));
+  }
+  // The outermost one renames those that were met without it.
+  void add_below(PyObject* root, const nb::str& path, bool renames) {
+    const nb::object held = nb::borrow(root);
+    const nb::list found(paths_below_(held, path));
+    for (const nb::handle pair : found) {
+      const nb::object below = pair[0];
+      if (!renames && known_.find(below.ptr()) != nullptr) continue;
+      known_.add(below, Path(nb::str(pair[1])));
+    }
   }
 
   const nb::callable call_, paths_below_;
   KnownModules known_;
+  uint32_t looks_left_ = 256;  // at the outermost one: a program may make modules in every step
   bool is_removed_ = false;
 };
 

@@ -278,21 +278,17 @@ Pass::Pass(bool is_alone) {
   if (g_is_attached) told_.emplace(t_state.passes, is_alone);
 }
 
-Range::Range(Kind kind, const char* name, uint32_t kept_text) noexcept
-    : kind_(kind),
-      is_recorded_(kind == Kind::Section
-                       ? push_op(OpCategory::Section, name, nullptr, kNoSequence, 0)
-                       : push(g_module_domain, {.domain = g_module_domain.number,
-                                                .category = 0,
-                                                .kept_text = kept_text,
-                                                .text = name})) {}
+Section::Section(const char* name) noexcept
+    : is_recorded_(push_op(OpCategory::Section, name, nullptr, kNoSequence, 0)) {}
 
-Range::~Range() {
-  if (kind_ == Kind::Section) {
-    pop(g_op_domain, is_recorded_);
-  } else {
-    pop(g_module_domain, is_recorded_);
-  }
+Section::~Section() { pop(g_op_domain, is_recorded_); }
+
+bool begin_module(const char* path, uint32_t kept_text) noexcept {
+  return push(
+      g_module_domain,
+      {.domain = g_module_domain.number, .category = 0, .kept_text = kept_text, .text = path});
 }
+
+void end_module(bool is_recorded) noexcept { pop(g_module_domain, is_recorded); }
 
 }  // namespace gpufl::python::torch_observer

@@ -39,20 +39,23 @@ class Pass {
   std::optional<torch_passes::Pass> told_;  // none where nothing is attached
 };
 
-// A range on this thread, while it is there. A session may begin or end meanwhile: whoever was told
-// of its begin is told of its end.
-class Range {
+// Ranges on this thread. A session may begin or end meanwhile: whoever was told of a range's begin is
+// told of its end.
+//
+// Around what no RecordFunction tells of, while it is there.
+class Section {
  public:
-  enum class Kind : bool { Module, Section };  // Section: for what no RecordFunction tells of
-  // kept_text: the number of what framework_ranges keeps of the name; 0: it is looked up.
-  Range(Kind kind, const char* name, uint32_t kept_text = 0) noexcept;
-  ~Range();
-  Range(const Range&) = delete;
-  Range& operator=(const Range&) = delete;
+  explicit Section(const char* name) noexcept;
+  ~Section();
+  Section(const Section&) = delete;
+  Section& operator=(const Section&) = delete;
 
  private:
-  const Kind kind_;
   const bool is_recorded_;  // by this shared object's session; otherwise it is NVTX's
 };
+// A call of a module. kept_text: the number of what framework_ranges keeps of the path; 0: it is
+// looked up. What begin_module() returns is for end_module().
+bool begin_module(const char* path, uint32_t kept_text) noexcept;
+void end_module(bool is_recorded) noexcept;
 
 }  // namespace gpufl::python::torch_observer

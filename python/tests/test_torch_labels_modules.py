@@ -70,7 +70,7 @@ with session():
     names = {"module": 1, "args": 2, "keywords": 3}
     assert echo(**names) == ((), names)
     assert (raised(), raised(a=1)) == without
-    run, _ = gpufl._core.torch_module_calls(Echo.forward, lambda module, caller: [])
+    run, _ = gpufl._core.torch_module_calls(Echo.forward, lambda module, path: [])
     for wrong in ((), ([echo], {}), ((echo,), []), ((echo,), {}, 1)):
         try:
             run(*wrong)
@@ -95,7 +95,7 @@ class Value:
     pass
 modules = nn.Sequential(nn.Sequential(Returns(), Raises()))
 value, key, path = Value(), Value(), "".join(["a ", "path"])
-run, _ = gpufl._core.torch_module_calls(Returns.forward, lambda module, caller: [(module, path)])
+run, _ = gpufl._core.torch_module_calls(Returns.forward, lambda module, _: [(module, path)])
 def calls(times):
     returns, raises = modules[0]
     for _ in range(times):
@@ -139,18 +139,18 @@ def test_what_labelled_calls_is_freed_when_labels_are_removed():
     run_labelled("""
 import gc
 import weakref
-call = nn.Module.__call__
+call = nn.Module._call_impl
 counts = []
 def wrapped(*args, **keywords):
     return call(*args, **keywords)
 with session():
     for _ in range(5):
-        nn.Module.__call__ = wrapped
+        nn.Module._call_impl = wrapped
         gpufl.torch.attach()
         nn.Sequential(nn.Identity())(1)
-        ours = weakref.ref(nn.Module.__call__)
+        ours = weakref.ref(nn.Module._call_impl)
         gpufl.torch.detach()
-        assert nn.Module.__call__ is wrapped
+        assert nn.Module._call_impl is wrapped
         gc.collect()
         assert ours() is None
         counts.append((sys.getrefcount(wrapped), sys.getrefcount(call)))
@@ -191,21 +191,21 @@ class Counted(nn.Identity):
     pass
 with session():
     gpufl.torch.attach()
-    ours = nn.Module.__call__
+    ours = nn.Module._call_impl
     calls = 0
     def theirs(module, *args, **keywords):
         global calls
         calls += 1
         return ours(module, *args, **keywords)
-    nn.Module.__call__ = theirs
+    nn.Module._call_impl = theirs
     Counted()(1)
     gpufl.torch.detach()
-    assert nn.Module.__call__ is theirs
+    assert nn.Module._call_impl is theirs
     nn.Identity()(1)
     gpufl.torch.attach()
     Counted()(1)
     gpufl.torch.detach()
-    assert nn.Module.__call__ is theirs
+    assert nn.Module._call_impl is theirs
     assert calls == 3
 """)
     assert modules(session) == ["Counted"] * 2
@@ -229,12 +229,11 @@ with session():
     toggles(gpufl.torch.detach, gpufl.torch.attach)
     toggles(lambda: nn.Tanh()(torch.ones(1)))
 """)
-    # Attached inside, nobody knows who holds the module; the one around is still its caller.
-    inner = "Toggles.Inner"
+    inner = "Toggles.inner"
     assert modules(session) == ["Toggles", inner, "Toggles", "Toggles.Tanh", inner]
 
 
-def test_modules_that_are_called_where_paths_are_learnt():
+def test_whatever_named_modules_does_the_call_goes_on():
     session, _, _ = run_labelled("""
 class Curious(nn.Sequential):
     def named_modules(self, *args, **keywords):
@@ -246,17 +245,75 @@ class Broken(nn.Identity):
 class Hides(nn.Identity):
     def named_modules(self, *args, **keywords):
         return iter(())
+class Odd(nn.Identity):
+    def named_modules(self, *args, **keywords):
+        return [3]
+class Interrupted(nn.Identity):
+    def named_modules(self, *args, **keywords):
+        raise KeyboardInterrupt
 with session():
     gpufl.torch.attach()
     Curious(nn.Identity())(1)
-    assert Hides()(1) == 1
+    unspeakable = nn.Sequential()
+    unspeakable.add_module("\\udc80", nn.Identity())
+    for module in (Hides(), Broken(), Odd(), unspeakable):
+        assert module(1) == 1
     try:
-        Broken()(1)
-    except LookupError:
+        Interrupted()(1)
+        raise AssertionError
+    except KeyboardInterrupt:
         pass
     nn.ReLU()(torch.ones(1))
 """)
-    assert modules(session) == ["Tanh", "Curious", "Curious.0", "Hides", "ReLU"]
+    odd = ["Hides", "Broken", "Odd", "Sequential", "Sequential.Identity"]
+    assert modules(session) == ["Tanh", "Curious", "Curious.0", *odd, "ReLU"]
+
+
+def test_paths_are_those_of_the_outermost_module_whatever_was_called_first():
+    session, _, _ = run_labelled("""
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.Sequential(nn.Identity())
+        self.head, self.tail = nn.Identity(), nn.Identity()
+    def forward(self, x):
+        return self.tail(self.head(self.encoder(x)))
+class Parallel(nn.Module):
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+    def forward(self, x):
+        return self.module(x)
+with session():
+    gpufl.torch.attach()
+    net = Net()
+    net.encoder(1)
+    net(1)
+    net.head, net.tail = nn.Identity(), nn.Identity()
+    net(1)
+    Parallel(net)(1)
+""")
+    net = ["Net", "Net.encoder", "Net.encoder.0", "Net.head", "Net.tail"]
+    parallel = ["Parallel", *(name.replace("Net", "Parallel.module") for name in net)]
+    assert modules(session) == ["Sequential", "Sequential.0", *net, *net, *parallel]
+
+
+def test_pytorchs_profiler_tells_modules_as_without():
+    session, _, printed = run_labelled("""
+net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+def told():
+    with torch.profiler.profile(with_stack=True) as profile:
+        net(torch.ones(1, 2))
+    return sorted({event.name for event in profile.events() if "nn.Module" in event.name})
+with session():
+    gpufl.torch.attach()
+    print(told())
+    gpufl.torch.detach()
+    print(told())
+""")
+    expected = ["nn.Module: Linear_0", "nn.Module: ReLU_0", "nn.Module: Sequential_0"]
+    assert printed.splitlines() == [str(expected)] * 2
+    assert modules(session) == ["Sequential", "Sequential.0", "Sequential.1"]
 
 
 def test_threads_have_their_own_callers():
@@ -308,3 +365,24 @@ with session():
     assert printed.split() == ["2", "{}"]
     assert "CompiledFunctionBackward" in set(session.markers["name"])
     assert modules(session).count("OptimizedModule") == 6
+
+
+def test_attached_after_compiling_nothing_is_compiled_again():
+    run_labelled("""
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(4, 4)
+    def __call__(self, *args, **keywords):  # as layers of transformers have it
+        return super().__call__(*args, **keywords)
+    def forward(self, x):
+        return self.inner(x)
+compiled = torch.compile(nn.Sequential(Layer(), Layer()), backend="eager")
+compiled(torch.ones(2, 4))
+torch.compiler.set_stance("fail_on_recompile")
+with session():
+    gpufl.torch.attach()
+    compiled(torch.ones(2, 4))
+    gpufl.torch.detach()
+    compiled(torch.ones(2, 4))
+""")
