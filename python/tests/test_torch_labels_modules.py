@@ -302,7 +302,7 @@ def test_pytorchs_profiler_tells_modules_as_without():
     session, _, printed = run_labelled("""
 net = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
 def told():
-    with torch.profiler.profile(with_stack=True) as profile:
+    with torch.profiler.profile(with_stack=True, acc_events=True) as profile:
         net(torch.ones(1, 2))
     return sorted({event.name for event in profile.events() if "nn.Module" in event.name})
 with session():
