@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import atexit
+import dataclasses
 import os
 import pathlib
 import sys
@@ -71,23 +72,70 @@ def init(
     file. One that is passed wins over both, even with the value that is its default; fields of
     `options` do when they differ from their default. GPUFL_DISABLED=1 wins over everything.
     """
-    passed = dict(locals())
-    del passed["options"], passed["others"]
-    given = {name: value for name, value in passed.items() if value is not UNSET}
-    _take_legacy(others, given)
-    options = InitOptions() if options is None else options
+    keywords = dict(locals())
+    others = keywords.pop("others")
+    return start(asked({**keywords, **others}))
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """What a session is asked for: keywords of init() that hold what they should.
+
+    Where it can be, it is plain data: trainers copy and pickle their callbacks.
+    """
+
+    options: InitOptions | None
+    given: dict[str, Any]
+
+
+def asked(keywords: dict[str, Any]) -> Asked:
+    """The keywords of an init(), now or later: TypeError where one is none, or of another type."""
+    given = {name: value for name, value in keywords.items() if value is not UNSET}
+    options = given.pop("options", None)
+    if not isinstance(options, InitOptions | None):
+        raise TypeError("options must be gpufl.InitOptions")
+    _take_legacy(given)
+    InitOptions(**given)
     if "kernel_sample_rate_ms" in given:
         _deprecated("kernel_sample_rate_ms has no effect: every kernel is recorded")
+    return Asked(options, given)
+
+
+def start(asked: Asked) -> bool:
+    """Start recording as asked for, or join the session that runs. True when one runs now."""
+    options = InitOptions() if asked.options is None else asked.options
     if not _core.is_recording():
-        in_force = _core.options_in_force(options, given)
+        in_force = _core.options_in_force(options, asked.given)
         _upload.remember(in_force)
         if in_force.enabled and in_force.remote_upload:
             _upload_at_exit()
-    return _core.init(options, given)
+    return _core.init(options, asked.given)
 
 
-def _take_legacy(others: dict[str, Any], given: dict[str, Any]) -> None:
-    for name, value in others.items():
+def why_not_started() -> str | None:
+    """Why the last start() gave no session, as far as is known; None: gpufl is disabled."""
+    in_force = _upload.in_force()
+    if not in_force.enabled:
+        return None
+    folder = pathlib.Path(in_force.log_path or ".")
+    session = folder / f".gpufl-{os.getpid()}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        session.mkdir()
+        session.rmdir()
+    except OSError as error:
+        return f"there can be no logs in {folder}: {error.strerror}"
+    return "with enable_debug_output=True gpufl prints why"
+
+
+def warn(text: str) -> None:
+    """A RuntimeWarning at the line of the program that called this package."""
+    warnings.warn(text, RuntimeWarning, stacklevel=_levels_to_caller())
+
+
+def _take_legacy(given: dict[str, Any]) -> None:
+    """Refuses keywords that are no field's, but takes the old name of one."""
+    for name in [name for name in given if name not in InitOptions.__match_args__]:
         if name in _DROPPED:
             raise TypeError(
                 f"init() got an unexpected keyword argument '{name}': "
@@ -98,7 +146,7 @@ def _take_legacy(others: dict[str, Any], given: dict[str, Any]) -> None:
         if "continuous_system_sampling" in given:
             raise TypeError("sampling_auto_start is the old name of continuous_system_sampling")
         _deprecated("sampling_auto_start is called continuous_system_sampling now")
-        given["continuous_system_sampling"] = value
+        given["continuous_system_sampling"] = given.pop(name)
 
 
 def _deprecated(text: str) -> None:

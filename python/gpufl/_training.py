@@ -3,19 +3,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from . import torch as gpufl_torch
 from ._core import Scope
-from .torch import Steps
+from .torch._steps import PlannedSteps, StepPlan
 
 
 class TrainingSteps:
     """Steps, with labels while they are recorded and one named part of a step at a time."""
 
-    def __init__(self, first: int, last: int | None, labels: bool, options: dict[str, Any]) -> None:
+    def __init__(self, plan: StepPlan, labels: bool) -> None:
         self._labels = labels
-        self._steps = Steps(first, last, **options)
+        self._steps = PlannedSteps(plan)
         self._part: Scope | None = None
         self._attached = False
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._training import TrainingSteps, missing
+from .torch._steps import StepPlan
 
 if TYPE_CHECKING:
     from lightning.pytorch import Callback as _Callback
@@ -38,11 +39,12 @@ class GpuflCallback(_Callback or object):
         if _Callback is None:
             raise missing("Lightning", "lightning")
         super().__init__()
-        self._arguments = (first, last, labels, options)
+        self._plan = StepPlan.of(first, last, options)
+        self._labels = labels
         self._steps: TrainingSteps | None = None
 
     def on_train_start(self, *_: Any) -> None:
-        self._steps = TrainingSteps(*self._arguments)
+        self._steps = TrainingSteps(self._plan, self._labels)
 
     def on_train_batch_start(self, *_: Any) -> None:
         if self._steps is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._training import TrainingSteps, missing
+from .torch._steps import StepPlan
 
 if TYPE_CHECKING:
     from transformers import TrainerCallback as _Callback
@@ -35,12 +36,13 @@ class GpuflCallback(_Callback or object):
         if _Callback is None:
             raise missing("transformers", "transformers")
         super().__init__()
-        self._arguments = (first, last, labels, options)
+        self._plan = StepPlan.of(first, last, options)
+        self._labels = labels
         self._steps: TrainingSteps | None = None
 
     def on_train_begin(self, *_: Any, **__: Any) -> None:
         self._close()  # of a training that raised
-        self._steps = TrainingSteps(*self._arguments)
+        self._steps = TrainingSteps(self._plan, self._labels)
 
     def on_step_begin(self, *_: Any, **__: Any) -> None:
         if self._steps is not None:

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of a training loop, and the callbacks that record them."""
 
+import copy
+import pickle
 import subprocess
 import sys
+import warnings
 
 import gpufl
+import gpufl.lightning
+import gpufl.transformers
 import pytest
 from conftest import events, sessions
 from gpufl.analyzer import GpuFlightSession
@@ -63,7 +68,12 @@ def test_steps_inside_of_a_session_do_not_end_it(recording):
 
 def test_disabled_the_loop_runs(monkeypatch):
     monkeypatch.setenv("GPUFL_DISABLED", "1")
-    assert list(steps(range(3), first=1)) == [0, 1, 2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert list(steps(range(3), first=1)) == [0, 1, 2]
+        with Steps() as recorded:
+            recorded.begin()
+            assert not recorded.is_recording
 
 
 def test_impossible_steps():
@@ -71,6 +81,84 @@ def test_impossible_steps():
         Steps(5, 2)
     with pytest.raises(ValueError, match="no steps from -1"):
         Steps(-1)
+
+
+def callback(module, base):
+    """GpuflCallback of a framework that need not be there."""
+
+    def make(**keywords):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(module, "_Callback", base)
+            return module.GpuflCallback(**keywords)
+
+    return make
+
+
+RECORDERS = {
+    "Steps": Steps,
+    "steps": lambda **keywords: steps(range(9), **keywords),
+    "lightning": callback(gpufl.lightning, object),
+    "transformers": callback(gpufl.transformers, object),
+}
+
+
+@pytest.mark.parametrize("make", RECORDERS.values(), ids=RECORDERS)
+@pytest.mark.parametrize(
+    ("keywords", "error", "text"),
+    [
+        ({"app_nam": "x"}, TypeError, "unexpected keyword argument 'app_nam'"),
+        ({"enable_profiling": True}, TypeError, "use profiling_engine"),
+        ({"system_sample_rate_ms": "fast"}, TypeError, "system_sample_rate_ms must be an int"),
+        ({"options": 3}, TypeError, "options must be gpufl.InitOptions"),
+        ({"last": 2}, ValueError, "no steps from 5 to 2"),
+        ({"last": 7.5}, TypeError, "not 5 to 7.5"),
+    ],
+)
+def test_what_is_wrong_is_said_before_the_training(make, keywords, error, text):
+    with pytest.raises(error, match=text):
+        make(first=5, **keywords)
+
+
+@pytest.mark.parametrize("make", [RECORDERS["lightning"], RECORDERS["transformers"]])
+def test_callbacks_can_be_copied(make, logs):
+    original = make(first=0, last=0, labels=False, log_path=logs, **OPTIONS)
+    for copied in copy.deepcopy(original), pickle.loads(pickle.dumps(original)):
+        assert vars(copied) == vars(original)
+
+
+def test_an_old_name_is_said_once_and_where_it_is(logs):
+    with pytest.warns(DeprecationWarning, match="continuous_system_sampling now") as warned:
+        loop = steps(range(3), 1, 1, log_path=logs, sampling_auto_start=False, **OPTIONS)
+    assert warned[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert list(loop) == [0, 1, 2]
+    assert scopes(logs) == ["step"]
+
+
+def test_a_recording_that_cannot_start_is_told(tmp_path):
+    (tmp_path / "file").touch()
+    recorded = Steps(1, log_path=tmp_path / "file" / "logs", **OPTIONS)
+    recorded.begin()
+    recorded.end()
+    with pytest.warns(RuntimeWarning, match="not recorded: .*file/logs: Not a directory") as warned:
+        recorded.begin()
+    assert warned[0].filename == __file__
+    assert not recorded.is_recording
+    recorded.end()
+    recorded.close()
+    with pytest.warns(RuntimeWarning, match="not recorded"):
+        assert list(steps("ab", log_path=tmp_path / "file", **OPTIONS)) == ["a", "b"]
+
+
+def test_a_session_that_began_before_the_steps_is_its_owners(logs):
+    recorded = Steps(0, 0)
+    assert gpufl.init(log_path=logs, **OPTIONS)
+    recorded.begin()
+    recorded.end()
+    assert gpufl._core.is_recording()
+    gpufl.shutdown()
+    assert scopes(logs) == ["step"]
 
 
 def test_steps_without_a_loader(logs):

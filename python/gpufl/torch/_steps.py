@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+import operator
 import sys
-import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 from .. import _core
-from .._capture import init, pause, resume, shutdown
+from .._capture import Asked, asked, pause, resume, shutdown, start, warn, why_not_started
 from .._core import ProfilingEngine, Scope
 
 T = TypeVar("T")
+S = TypeVar("S", bound="PlannedSteps")
 
 
 def wait_for_gpu() -> None:
@@ -22,26 +24,37 @@ def wait_for_gpu() -> None:
         torch.cuda.synchronize()
 
 
-class Steps:
-    """Records the steps `first` to `last` of a loop, counted from 0; without `last`, to its end.
+@dataclasses.dataclass(frozen=True)
+class StepPlan:
+    """Which steps to record, and how: checked before a training begins, which may be long."""
 
-    begin() and end() are called around every step; the recorded ones are in a scope `step`. Where a
-    session runs, the GPU is recorded in these steps alone. Otherwise they are a session of their
-    own, which `options` configure as gpufl.init() takes them (Trace, unless they name an engine).
-    """
+    first: int
+    last: int | None
+    session: Asked
 
-    def __init__(self, first: int = 0, last: int | None = None, **options: Any) -> None:
+    @classmethod
+    def of(cls, first: int, last: int | None, options: dict[str, Any]) -> StepPlan:
+        try:
+            first = operator.index(first)
+            last = None if last is None else operator.index(last)
+        except TypeError:
+            raise TypeError(f"steps have numbers, not {first!r} to {last!r}") from None
         if first < 0 or (last is not None and last < first):
             raise ValueError(f"no steps from {first} to {last}")
-        self._first = first
-        self._last = last
-        self._options = {"profiling_engine": ProfilingEngine.Trace, **options}
+        return cls(first, last, asked({"profiling_engine": ProfilingEngine.Trace, **options}))
+
+
+class PlannedSteps:
+    """Steps, as a plan says."""
+
+    def __init__(self, plan: StepPlan) -> None:
+        self._plan = plan
         self._scope = Scope("step")
         self._next = 0
         self._is_recording = False
         self._is_in_step = False
         self._owns_session = not _core.is_recording()
-        self._can_pause = not self._owns_session and first > 0 and self._try_pause()
+        self._can_pause = not self._owns_session and plan.first > 0 and self._try_pause()
 
     @property
     def is_recording(self) -> bool:
@@ -50,7 +63,7 @@ class Steps:
 
     def begin(self) -> None:
         """A step begins."""
-        if self._next == self._first:
+        if self._next == self._plan.first:
             self._start()
         if self._is_recording:
             self._scope.__enter__()
@@ -59,7 +72,7 @@ class Steps:
     def end(self) -> None:
         """It ends."""
         self._leave_step()
-        if self._is_recording and self._next == self._last:
+        if self._is_recording and self._next == self._plan.last:
             self._stop()
         self._next += 1
 
@@ -69,7 +82,7 @@ class Steps:
         if self._is_recording:
             self._stop()
 
-    def __enter__(self) -> Steps:
+    def __enter__(self: S) -> S:
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -77,14 +90,19 @@ class Steps:
 
     def _start(self) -> None:
         wait_for_gpu()
+        self._is_recording = True
         if self._owns_session:
-            init(**self._options)
+            # One that has begun since is its owner's to end.
+            self._owns_session = not _core.is_recording()
+            self._is_recording = start(self._plan.session)
+            reason = None if self._is_recording else why_not_started()
+            if reason is not None:
+                warn(f"the steps are not recorded: {reason}")
         elif self._can_pause:
             try:
                 resume()
             except RuntimeError as error:
-                warnings.warn(f"the steps are not recorded: {error}", RuntimeWarning, stacklevel=2)
-        self._is_recording = True
+                warn(f"the steps are not recorded: {error}")
 
     def _stop(self) -> None:
         wait_for_gpu()
@@ -108,6 +126,19 @@ class Steps:
             self._scope.__exit__(None, None, None)
 
 
+class Steps(PlannedSteps):
+    """Records the steps `first` to `last` of a loop, counted from 0; without `last`, to its end.
+
+    begin() and end() are called around every step; the recorded ones are in a scope `step`. Where a
+    session runs, the GPU is recorded in these steps alone. Otherwise they are a session of their
+    own, which `options` configure as gpufl.init() takes them (Trace, unless they name an engine).
+    Where that cannot start, a RuntimeWarning says why, and the loop goes on.
+    """
+
+    def __init__(self, first: int = 0, last: int | None = None, **options: Any) -> None:
+        super().__init__(StepPlan.of(first, last, options))
+
+
 def steps(
     batches: Iterable[T], first: int = 0, last: int | None = None, **options: Any
 ) -> Iterator[T]:
@@ -116,9 +147,13 @@ def steps(
     The body of the loop is the scope `step`, and waiting for the next batch the scope `load`. The
     rest is as with Steps.
     """
+    return _recorded(batches, StepPlan.of(first, last, options))
+
+
+def _recorded(batches: Iterable[T], plan: StepPlan) -> Iterator[T]:
     load = Scope("load")
     end = object()
-    with Steps(first, last, **options) as recorded:
+    with PlannedSteps(plan) as recorded:
         source = iter(batches)
         while True:
             if recorded.is_recording:
