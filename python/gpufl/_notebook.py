@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from typing import Any
+from typing import Any, NoReturn
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, magics_class
@@ -13,7 +13,7 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from IPython.display import display
 
 from . import _core, torch
-from ._capture import session
+from ._capture import session, why_not_started
 from ._core import ProfilingEngine
 from .report import page_frame
 from .torch._steps import wait_for_gpu
@@ -33,12 +33,16 @@ class CellReport:
         return None if self.page is None else page_frame(self.page)
 
 
+# As reports take them.
+ORDERS = ("total", "count", "mean", "median", "p99", "max", "name")
+
+
 @magics_class
 class GpuflMagics(Magics):
     @magic_arguments()
     @argument("--engine", default="Trace", help="what to record: Trace or Monitor")
     @argument("--top", type=int, default=10, help="rows of each table (default: 10)")
-    @argument("--sort", default="total", help="kernels by total, count, mean, median, p99, max, name")
+    @argument("--sort", choices=ORDERS, default="total", help="order of the kernels")
     @argument("--text", action="store_true", help="text, also where a page could be shown")
     @argument("--stacks", action="store_true", help="take CPU stacks: lines without PyTorch too")
     @argument("--no-labels", action="store_true", help="without the labels of PyTorch")
@@ -52,6 +56,10 @@ class GpuflMagics(Magics):
         if engine is None:
             known = ", ".join(ProfilingEngine.__members__)
             raise UsageError(f"there is no engine {arguments.engine!r}, but {known}")
+        if arguments.top < 0:
+            raise UsageError(f"--top {arguments.top}: how many rows to show, or 0 for all of them")
+        if arguments.name and not arguments.name.isidentifier():
+            raise UsageError(f"--name {arguments.name}: not the name of a variable")
         if _core.is_recording():
             raise UsageError("a session is running already: end it with gpufl.shutdown()")
         with tempfile.TemporaryDirectory(prefix="gpufl-cell-") as folder:
@@ -61,23 +69,29 @@ class GpuflMagics(Magics):
                 "profiling_engine": engine,
                 "enable_stack_trace": arguments.stacks,
             }
-            recorded = self._record(cell, options, not arguments.no_labels)
+            recorded, ran = self._record(cell, options, not arguments.no_labels)
             if recorded is not None:
                 self._show(recorded, arguments)
+        error = ran.error_before_exec or ran.error_in_exec
+        if error is not None:
+            self._raise_shown(error)
 
-    def _record(self, cell: str, options: dict[str, Any], labels: bool) -> Any:
-        """The folder of the session; None: gpufl is disabled. What the cell raises is shown."""
+    def _record(self, cell: str, options: dict[str, Any], labels: bool) -> tuple[Any, Any]:
+        """The folder of the session (None: gpufl is disabled), and how the cell ran."""
         attached = False
         try:
             with session(**options) as recording:
+                reason = None if recording.active else why_not_started()
+                if reason is not None:
+                    raise UsageError(f"the cell was not run, for it cannot be recorded: {reason}")
                 if labels and "torch" in sys.modules and not torch.is_attached():
                     attached = torch.attach()
-                self.shell.run_cell(cell)
+                ran = self.shell.run_cell(cell)
                 wait_for_gpu()
         finally:
             if attached:
                 torch.detach()
-        return recording.log_dir
+        return recording.log_dir, ran
 
     def _show(self, folder: Any, arguments: Any) -> None:
         from .analyzer import GpuFlightSession
@@ -88,6 +102,27 @@ class GpuflMagics(Magics):
         if arguments.name:
             self.shell.user_ns[arguments.name] = recorded
         display(CellReport(text, page))
+
+    def _raise_shown(self, error: BaseException) -> NoReturn:
+        """So that the cell fails as it does without the magic, and its error is shown but once."""
+        shell = self.shell
+        before = vars(shell).get("showtraceback")
+        show = shell.showtraceback
+
+        def show_others(*arguments: Any, **keywords: Any) -> None:
+            if sys.exc_info()[1] is not error:
+                show(*arguments, **keywords)
+
+        def restore(*_: Any) -> None:
+            shell.events.unregister("post_run_cell", restore)
+            if before is None:
+                vars(shell).pop("showtraceback", None)
+            else:
+                shell.showtraceback = before
+
+        shell.showtraceback = show_others
+        shell.events.register("post_run_cell", restore)
+        raise error
 
 
 def load(shell: Any) -> None:

@@ -2,6 +2,7 @@
 """%%gpufl, in IPython's own shell."""
 
 import re
+import sys
 
 import gpufl
 import pytest
@@ -66,11 +67,80 @@ def test_the_session_can_be_kept(shell, shown, tmp_path):
     assert recorded.path.parent == tmp_path / "kept"
 
 
-def test_what_a_cell_raises_is_shown_with_the_report(shell, shown, capsys):
-    shell.run_cell_magic("gpufl", "", CELL + "\n1 / 0\n")
-    assert "ZeroDivisionError" in capsys.readouterr().out
-    assert "cell scope" in shown[0].text
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("1 / 0", ZeroDivisionError),
+        ("def (", SyntaxError),
+        ("%nonsense", UsageError),
+        ("raise SystemExit(3)", SystemExit),
+        pytest.param(
+            "raise ExceptionGroup('both', [ValueError('one'), ValueError('two')])",
+            Exception,
+            marks=pytest.mark.skipif(sys.version_info < (3, 11), reason="has no groups"),
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:To exit")
+def test_a_cell_that_raises_fails_as_without_the_magic(shell, shown, capsys, line, kind):
+    plain = shell.run_cell(line)
+    without = capsys.readouterr()
+    recorded = shell.run_cell("%%gpufl\n" + line)
+    captured = capsys.readouterr()
+    assert not recorded.success
+    assert isinstance(recorded.error_in_exec, kind)
+    assert type(recorded.error_in_exec) is type(plain.error_before_exec or plain.error_in_exec)
+    assert (captured.out, captured.err) == (without.out, without.err)
+    assert "SESSION" in shown[0].text
     assert not gpufl._core.is_recording()
+    assert "showtraceback" not in vars(shell)
+
+
+def test_what_comes_before_an_error_is_in_the_report(shell, shown, capsys):
+    assert not shell.run_cell("%%gpufl\n" + CELL + "\n1 / 0\n").success
+    assert capsys.readouterr().out.count("division by zero") == 1
+    assert "cell scope" in shown[0].text
+
+
+def test_other_errors_are_shown_after_one_that_is_caught(shell, shown, capsys):
+    code = """
+for magic in 1, 2:
+    try:
+        get_ipython().run_cell_magic("gpufl", "", "1 / 0")
+    except ZeroDivisionError:
+        pass
+[][0]
+"""
+    assert not shell.run_cell(code).success
+    assert "IndexError" in capsys.readouterr().out
+    assert "showtraceback" not in vars(shell)
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("--sort bogus", "invalid choice: 'bogus'"),
+        ("--top -1", "--top -1: how many rows"),
+        ("--top few", "invalid int value"),
+        ("--name my-session", "not the name of a variable"),
+        ("--output file/logs", "cannot be recorded: .*file/logs: Not a directory"),
+    ],
+)
+def test_what_is_wrong_is_said_before_the_cell_runs(shell, shown, tmp_path, line, text):
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match=text):
+        shell.run_cell_magic("gpufl", line, "value = 1")
+    assert "value" not in shell.user_ns
+    assert shown == []
+    assert not gpufl._core.is_recording()
+
+
+def test_every_order_is_one_of_reports(shell, shown):
+    from gpufl._notebook import ORDERS
+
+    for order in ORDERS:
+        shell.run_cell_magic("gpufl", f"--sort {order}", "pass")
+    assert len(shown) == len(ORDERS)
 
 
 def test_an_engine_that_is_none(shell, shown):
