@@ -64,14 +64,18 @@ class Net(nn.Module):
 """
 
 
-def run_labelled(code, operators=False):
-    """Runs a program in a file, whose lines are the program's own; its session."""
-    text = PRELUDE + (OPERATOR if operators else "") + code
+def run_program(code, **variables):
+    """Runs a program in a file, whose lines are the program's own; what it printed."""
     path = pathlib.Path("program.py")
-    path.write_text(text, encoding="utf-8")
-    variables = {"GPUFL_CUPTI_LIBRARY": STANDIN} if operators else {}
-    printed = run_python(f"import runpy; runpy.run_path({str(path)!r})", **variables)
-    return GpuFlightSession("logs"), text.splitlines(), printed
+    path.write_text(PRELUDE + code, encoding="utf-8")
+    return run_python(f"import runpy; runpy.run_path({str(path)!r})", **variables)
+
+
+def run_labelled(code, operators=False):
+    """run_program() of one with a session: that, the lines of the program, what it printed."""
+    code = (OPERATOR if operators else "") + code
+    printed = run_program(code, **({"GPUFL_CUPTI_LIBRARY": STANDIN} if operators else {}))
+    return GpuFlightSession("logs"), (PRELUDE + code).splitlines(), printed
 
 
 def check_all_ended():

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from .. import _core
@@ -11,6 +12,16 @@ from .. import _core
 def _paths_below(root: Any, path: str) -> list[tuple[Any, str]]:
     """A module and those inside of it, as attributes name them behind its own path."""
     return [(one, f"{path}.{name}" if name else path) for name, one in root.named_modules()]
+
+
+def _keep_from_compiling(torch: Any, code: Any) -> None:
+    """Dynamo compiles no frame of PyTorch's own where such is called by the interpreter. Of this one
+    neither: otherwise attach() would have models compiled again. Where it cannot be told, it does."""
+    with contextlib.suppress(AttributeError, TypeError):
+        frames = torch._C._dynamo.eval_frame
+        actions = frames._FrameAction
+        skipped = frames._FrameExecStrategy(actions.SKIP, actions.DEFAULT)
+        frames.set_code_exec_strategy(code, skipped)
 
 
 class ModuleRanges:
@@ -34,6 +45,7 @@ class ModuleRanges:
                 return call(*args, **keywords)
             return run(args, keywords)
 
+        _keep_from_compiling(torch, labelled_call.__code__)
         self._labelled_call = self._module._call_impl = labelled_call
 
     def remove(self) -> None:
