@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Trace costs a program that does nothing but launch an empty kernel. Windows of launches in
 // one process alternate between nothing, bare CUPTI (the same kinds of records, callbacks and
-// flushing, by a client that throws everything away), Trace and Trace with stacks. Beside each, pairs of
-// the same: what the comparison says when there is nothing to see. About 90 seconds.
+// flushing, by a client that throws everything away), Trace and Trace with stacks. Beside each,
+// pairs of the same: what the comparison says when there is nothing to see. About 90 seconds.
 
 #include <sched.h>
 

@@ -39,8 +39,8 @@ class Pass {
   std::optional<torch_passes::Pass> told_;  // none where nothing is attached
 };
 
-// Ranges on this thread. A session may begin or end meanwhile: whoever was told of a range's begin is
-// told of its end.
+// Ranges on this thread. A session may begin or end meanwhile: whoever was told of a range's begin
+// is told of its end.
 //
 // Around what no RecordFunction tells of, while it is there.
 class Section {

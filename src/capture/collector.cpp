@@ -312,7 +312,6 @@ void Collector::flush_log(int64_t now_ns) {
   last_flush_ns_ = now_ns;
 }
 
-// A sealed window may be deleted later, and with it what it says of scopes that are still open.
 // As the C library does when the last thread of a program ends, which it cannot know while ours
 // run. On a thread of its own, because what runs at exit waits for this one.
 void Collector::end_process_if_alone() {
@@ -329,6 +328,7 @@ void Collector::end_process_if_alone() {
   is_process_ending_ = true;
 }
 
+// A sealed window may be deleted later, and with it what it says of scopes that are still open.
 void Collector::restate_after_rotation() {
   const int64_t now_ns = session_now();
   if (now_ns - last_rotation_check_ns_ < kRotationCheckEvery_ns) return;
