@@ -87,6 +87,8 @@ def _open(
         sessions = sorted(found.values(), key=lambda session: session["session_id"])
         return GpuFlightSession(choose_session(sessions, path, log_prefix, session_id))
     # "./logs/*.log" of sessions that are folders in ./logs.
+    if path.suffix != ".log":
+        raise FileNotFoundError(f"{source}: no session is called so")
     while glob.has_magic(str(path)):
         path = path.parent
     return GpuFlightSession(path, log_prefix, session_id)

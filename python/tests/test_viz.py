@@ -75,8 +75,9 @@ def test_a_folder_may_be_called_like_a_pattern(tmp_path):
 def test_without_init():
     with pytest.raises(RuntimeError, match="viz.init"):
         viz.show()
-    with pytest.raises(FileNotFoundError):
-        viz.init("nothing/*.log")
+    for pattern in ("nothing/*.log", "nothing*"):
+        with pytest.raises(FileNotFoundError):
+            viz.init(pattern)
 
 
 def texts(axes):

@@ -123,6 +123,10 @@ TEST(KernelGroups, WhatTheEngineDoesNotRecordIsUnknown) {
   TestSession traced;
   traced.data.summary.header.engine = "Trace";
   traced.data.summary.ledger.emplace();
+  const auto never_on = kernel_groups(traced.data, {}, GroupBy::Name);
+  ASSERT_FALSE(never_on);
+  EXPECT_NE(never_on.unknown().reason.find("never turned on"), std::string::npos);
+  traced.data.summary.ledger->kernel_records = 0;
   EXPECT_TRUE(kernel_groups(traced.data, {}, GroupBy::Name)->empty());
   traced.kernel("a", 0, 1);
   const auto lines = kernel_groups(traced.finish(), {}, GroupBy::Line);

@@ -161,7 +161,7 @@ TEST(Waits, ByCall) {
 TEST(Waits, ThatCouldNotBeHadAreUnknown) {
   TestSession session;
   session.data.summary.header.engine = "Trace";
-  session.data.summary.ledger.emplace();
+  session.data.summary.ledger.emplace().kernel_records = 0;
   session.data.summary.capabilities.push_back(
       {"enable_synchronization", "true", "false", "cupti_error", "CUPTI said no", "try again"});
   const auto groups = waits(session.data, {});

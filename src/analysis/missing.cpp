@@ -135,10 +135,21 @@ std::string lost_gpu_work(const SessionSummary& summary) {
   return lost.empty() ? lost : "records were lost: " + lost;
 }
 
+namespace {
+
+// Dormant to the end, or over before the delay was: then nobody has counted records either.
+bool was_never_on(const SessionSummary& summary) {
+  return summary.ledger && !summary.ledger->kernel_records && !summary.live &&
+         !summary.header.engine.empty() && summary.header.engine != "Monitor";
+}
+
+}  // namespace
+
 bool records_gpu_work(const SessionSummary& summary) {
   const ActivityTotals& activity = summary.activity;
   if (activity.kernels + activity.copies + activity.fills != 0) return true;
   if (written_gpu_rows(summary) > 0 || has_damaged_gpu_log(summary)) return false;
+  if (was_never_on(summary)) return false;
   if (!lost_gpu_work(summary).empty()) return false;
   return summary.header.engine != "Monitor" && find_event(summary) == nullptr &&
          refusal(summary, kGpuWork) == nullptr;
@@ -181,6 +192,10 @@ Unknown missing_gpu_work(const SessionSummary& summary) {
   }
   if (const Capability* capability = refusal(summary, "profiling_engine")) {
     return refused(*capability);
+  }
+  if (was_never_on(summary)) {
+    return {"recording of the GPU was never turned on: dormant until told, or still in its delay",
+            "`gpufl control PID start` turns it on; or a shorter --delay"};
   }
   return {"the engine Monitor records no GPU work",
           "record with `gpufl trace`, or with the engine Trace"};

@@ -68,7 +68,7 @@ TEST(Overview, OfTheEngineMonitor) {
 TEST(Overview, OfASessionThatCouldNotTrace) {
   TestSession session;
   session.data.summary.header.engine = "Trace";
-  session.data.summary.ledger.emplace();
+  session.data.summary.ledger.emplace().kernel_records = 0;
   EXPECT_TRUE(analyze(session.data).kernels);  // nothing ran
   base::Json event = base::Json::object();
   event.set("name", "trace_unavailable").set("text", "no permission").set("hint", "ask the admin");
@@ -84,7 +84,7 @@ TEST(Overview, OfASessionThatCouldNotTrace) {
 TEST(Overview, OfATraceThatTellsOfTheCpuAlone) {
   TestSession session;
   session.data.summary.header.engine = "Trace";
-  session.data.summary.ledger.emplace();
+  session.data.summary.ledger.emplace().kernel_records = 0;
   auto& capabilities = session.data.summary.capabilities;
   capabilities.push_back({"recording", "gpufl", "torch_profiler", "imported", "", ""});
   capabilities.push_back(
@@ -104,7 +104,7 @@ TEST(Overview, OfATraceThatTellsOfTheCpuAlone) {
 TEST(Overview, WhatMayHaveBeenLostIsUnknown) {
   TestSession session;
   session.data.summary.header.engine = "Trace";
-  session.data.summary.ledger.emplace();
+  session.data.summary.ledger.emplace().kernel_records = 0;
   session.data.summary.ledger->scopes_dropped = 1;  // no GPU work
   EXPECT_TRUE(analyze(session.data).kernels);
   session.data.summary.ledger->writer.dropped["disk_floor"] = 17'100;
@@ -126,7 +126,7 @@ TEST(Overview, WhatMayHaveBeenLostIsUnknown) {
 
 TEST(Overview, LossesAreCaveats) {
   TestSession session;
-  session.data.summary.ledger.emplace();
+  session.data.summary.ledger.emplace().kernel_records = 0;
   session.data.summary.ledger->launches_missing = 3;
   session.data.summary.ledger->writer.dropped["disk_full"] = 7;
   const Overview overview = analyze(session.data);

@@ -91,7 +91,7 @@ TEST(Transfers, FillsAndNumbersOutsideTheTables) {
 TEST(Transfers, NoneAndNotRecordedAreNotTheSame) {
   TestSession session;
   session.data.summary.header.engine = "Trace";
-  session.data.summary.ledger.emplace();
+  session.data.summary.ledger.emplace().kernel_records = 0;
   EXPECT_EQ(transfers(session.data, {}).copies->all.duration_ns.count, 0u);
   session.data.summary.header.engine = "Monitor";
   EXPECT_FALSE(transfers(session.data, {}).copies);

@@ -63,7 +63,9 @@ TEST(SessionsList, DoesNotCountKernelsThatNobodyRecorded) {
     auto log =
         format::LogWriter::create(format::testing::test_options(temp.path() / engine), header);
     ASSERT_TRUE(log.is_ok()) << log.status().text();
-    ASSERT_TRUE((*log)->close(1000, {}).is_ok());
+    format::Ledger ledger;
+    ledger.kernel_records = 0;
+    ASSERT_TRUE((*log)->close(1000, ledger).is_ok());
   }
   EXPECT_EQ(list_sessions(temp.path() / "Monitor").at(0).kernels, std::nullopt);
   EXPECT_EQ(list_sessions(temp.path() / "Trace").at(0).kernels, 0U);

@@ -86,6 +86,7 @@ SessionSummary without_rows() {
   SessionSummary session = process(101, 0, 0);
   session.activity = {};
   session.header.engine = "Trace";
+  session.ledger->kernel_records = 0;
   return session;
 }
 

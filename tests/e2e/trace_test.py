@@ -205,6 +205,17 @@ class Times(TraceTest):
         first = min(row["api_start_ns"] for row in rows(self.session(), "kernel"))
         self.assertGreater(first, 800_000_000)
 
+    def test_what_was_never_turned_on_has_no_count(self):
+        for option in (["--dormant"], ["--delay", "1h"]):
+            ended = self.trace("cuda", "launch:9", options=option)
+            self.assertEqual(ended.returncode, 0)
+            self.assertRegex(ended.stderr, "GPU work not recorded +.*never turned on")
+            self.assertNotRegex(ended.stderr, "kernels +0")
+            report = run(GPUFL, "report", self.session()).stdout
+            self.assertIn("never turned on", report)
+            self.assertNotIn("No GPU did any work", report)
+            shutil.rmtree(self.output)
+
     def test_who_comes_after_the_duration_records_nothing(self):
         ended = self.trace("sleep:300", "cuda", "launch:9", options=["-d", "100ms"])
         self.assertEqual(ended.returncode, 0)
