@@ -7,7 +7,10 @@ from torch_programs import run_labelled
 pytest.importorskip("torch")
 
 NETS = """
+import warnings
 import torch._dynamo as dynamo
+
+warnings.simplefilter("ignore")  # PyTorch's own, of breaks
 
 class Net(nn.Module):
     def __init__(self):
