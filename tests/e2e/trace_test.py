@@ -202,7 +202,9 @@ class Times(TraceTest):
         go.touch()
         code, out, errors = self.end_of(process)
         self.assertEqual((code, out), (0, "libcupti is not mapped\n"), errors)
-        first = min(row["api_start_ns"] for row in rows(self.session(), "kernel"))
+        # The first records may come of calls that were under way, which nobody saw begin.
+        kernels = rows(self.session(), "kernel")
+        first = min(row["api_start_ns"] for row in kernels if "api_start_ns" in row)
         self.assertGreater(first, 800_000_000)
 
     def test_what_was_never_turned_on_has_no_count(self):
