@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/nvidia/call_watch.hpp"
 
+#include <signal.h>
+
 #include <chrono>
+#include <system_error>
 #include <thread>
 
 #include "backend/nvidia/cuda_start.hpp"
@@ -20,6 +23,20 @@ constexpr milliseconds kFinalizeWait{20};
 // And one that waits for the GPU, before it is left to finalise by itself.
 constexpr milliseconds kOpenCallWait{200};
 constexpr milliseconds kStopWait{200};
+
+// On a thread of its own: the driver's lock may be held by somebody who waits for the tracer's,
+// as while CUDA is initialised.
+void ask_driver() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's signals are not this thread's
+  try {
+    std::thread([] { (void)is_cuda_initialised(); }).detach();
+  } catch (const std::system_error&) {  // it is left to the program's next call
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
 }  // namespace
 
 CallWatch& CallWatch::instance() {
@@ -133,15 +150,13 @@ bool CallWatch::finalize() {
   finalize_wanted_ = true;
   api.cuptiEnableDomain(1, subscriber_, CUPTI_CB_DOMAIN_RUNTIME_API);
   api.cuptiEnableDomain(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API);
-  const auto began = Clock::now();
-  const auto waits = [&] {
-    const auto waited = Clock::now() - began;
-    return waited < kFinalizeWait || (is_in_call() && waited < kOpenCallWait);
-  };
-  while (!finalized_ && waits()) std::this_thread::sleep_for(milliseconds(1));
+  wait_for_finalize();
   // A call that began before the subscription is seen by nobody: where none has been seen since,
   // one that lasts may be under way. Then a call of our own returns: a question to the driver.
-  if (!finalized_ && !is_in_call() && !has_seen_calls()) (void)is_cuda_initialised();
+  if (!finalized_ && !is_in_call() && !has_seen_calls()) {
+    ask_driver();
+    wait_for_finalize();
+  }
   if (!finalized_ && (is_in_call() || !has_seen_calls())) return false;
   if (finalize_wanted_.exchange(false)) {
     api.cuptiUnsubscribe(subscriber_);
@@ -153,6 +168,15 @@ bool CallWatch::finalize() {
   }
   subscriber_ = nullptr;
   return true;
+}
+
+void CallWatch::wait_for_finalize() const {
+  const auto began = Clock::now();
+  const auto waits = [&] {
+    const auto waited = Clock::now() - began;
+    return waited < kFinalizeWait || (is_in_call() && waited < kOpenCallWait);
+  };
+  while (!finalized_ && waits()) std::this_thread::sleep_for(milliseconds(1));
 }
 
 // What finalize() left to a call: done by now, or taken back.

@@ -95,6 +95,7 @@ class alignas(4096) CallWatch {
                                    const void* data);
   CUptiResult enable_callbacks(const CuptiApi& api);
   std::string other_subscriber(const CuptiApi& api) const;
+  void wait_for_finalize() const;
   void end_late_finalize();
   bool is_in_call() const;      // some thread, as far as callbacks have seen calls begin
   bool has_seen_calls() const;  // since the subscription
