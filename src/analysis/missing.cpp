@@ -93,6 +93,12 @@ std::string_view remedy_of(std::string_view tool, std::string_view option) {
   return {};
 }
 
+// Dormant to the end, or over before the delay was: then nobody has counted records either.
+bool was_never_on(const SessionSummary& summary) {
+  return summary.ledger && !summary.ledger->kernel_records && !summary.live &&
+         !summary.header.engine.empty() && summary.header.engine != "Monitor";
+}
+
 }  // namespace
 
 UnreadRows unread_rows(const SessionSummary& summary) {
@@ -134,16 +140,6 @@ std::string lost_gpu_work(const SessionSummary& summary) {
   }
   return lost.empty() ? lost : "records were lost: " + lost;
 }
-
-namespace {
-
-// Dormant to the end, or over before the delay was: then nobody has counted records either.
-bool was_never_on(const SessionSummary& summary) {
-  return summary.ledger && !summary.ledger->kernel_records && !summary.live &&
-         !summary.header.engine.empty() && summary.header.engine != "Monitor";
-}
-
-}  // namespace
 
 bool records_gpu_work(const SessionSummary& summary) {
   const ActivityTotals& activity = summary.activity;

@@ -15,9 +15,8 @@ namespace gpufl::analysis {
 
 // Whether GPU work would be in the log if there was any. It is not with the engine Monitor, nor
 // where tracing could not begin, was never turned on or its capture range never entered, nor where
-// it was written
-// and cannot be read, nor in a trace of another tool that tells of the CPU alone, nor where
-// there is none and it may have been lost, as lost_gpu_work() says.
+// it was written and cannot be read, nor in a trace of another tool that tells of the CPU alone,
+// nor where there is none and it may have been lost, as lost_gpu_work() says.
 bool records_gpu_work(const SessionData& session);
 bool records_gpu_work(const SessionSummary& summary);  // the same, where tables were not read
 // Why there is no GPU work at all; only where !records_gpu_work().

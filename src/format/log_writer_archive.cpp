@@ -2,7 +2,6 @@
 #include "format/log_writer_archive.hpp"
 
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "base/own_threads.hpp"
+#include "base/signals_blocked.hpp"
 #include "format/session_files.hpp"
 
 namespace gpufl::format {
@@ -58,17 +58,13 @@ void LogArchive::add(const ClosedWindow& window) {
 }
 
 void LogArchive::start_thread() {
-  // The host's signals are for the host's threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const base::SignalsBlocked blocked;
   try {
     thread_ = std::thread([this] { run(); });
     pthread_setname_np(thread_.native_handle(), "gpufl-seal");
   } catch (const std::exception&) {
     // No thread to be had: the window stays raw for now, the next one tries again, or finish().
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void LogArchive::run() {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/nvidia/call_watch.hpp"
 
-#include <signal.h>
-
 #include <chrono>
 #include <system_error>
 #include <thread>
@@ -11,6 +9,7 @@
 #include "backend/nvidia/other_tool.hpp"
 #include "backend/nvidia/record_delivery.hpp"
 #include "base/clock.hpp"
+#include "base/signals_blocked.hpp"
 
 namespace gpufl::backend {
 namespace {
@@ -27,14 +26,11 @@ constexpr milliseconds kStopWait{200};
 // On a thread of its own: the driver's lock may be held by somebody who waits for the tracer's,
 // as while CUDA is initialised.
 void ask_driver() {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's signals are not this thread's
+  const base::SignalsBlocked blocked;
   try {
     std::thread([] { (void)is_cuda_initialised(); }).detach();
   } catch (const std::system_error&) {  // it is left to the program's next call
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 }  // namespace
@@ -55,7 +51,6 @@ Availability CallWatch::subscribe(const CuptiApi& api, const CudaDriver& driver,
   external_kinds_ = 0;
   finalize_wanted_ = false;
   finalized_ = false;
-  has_counter_ = base::has_steady_counter();
   clock_.mark();
   driver_ = &driver;
   stacks_ = options.stacks;

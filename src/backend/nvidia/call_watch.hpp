@@ -155,7 +155,7 @@ class alignas(4096) CallWatch {
   // Callbacks use these while notes are made only; they are set while none are.
   bool tells_graphs_ = false;
   bool tells_external_ = false;
-  bool has_counter_ = false;  // what the ticks of notes are
+  const bool has_counter_ = base::has_steady_counter();  // what the ticks of notes are
   StackRecorder* stacks_ = nullptr;
   const CudaDriver* driver_ = nullptr;
   CaptureGate* gate_ = nullptr;
