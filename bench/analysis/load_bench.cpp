@@ -21,8 +21,9 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/overview.hpp"
-#include "analysis/session_data.hpp"
+#include "analysis/overview/overview.hpp"
+#include "analysis/session/session_data.hpp"
+#include "analysis/tables/table_columns.hpp"
 #include "base/clock.hpp"
 #include "bench/analysis/kernel_session.hpp"
 #include "bench/one_core.hpp"
@@ -62,7 +63,7 @@ Outcome load(const char* folder) {
   for (const auto& device : overview.devices) outcome.busy_ns += device.busy_ns;
   outcome.figures_cpu_s = bench::cpu_s() - begin_s - outcome.load_cpu_s;
   outcome.wall_s = static_cast<double>(base::monotonic_ns() - wall_ns) * 1e-9;
-  outcome.table_bytes = static_cast<double>(session->tables.bytes());
+  outcome.table_bytes = static_cast<double>(memory_of(session->tables));
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   outcome.peak_bytes = static_cast<double>(usage.ru_maxrss) * 1024;

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "analysis/compare/repeat_builder.hpp"
-#include "analysis/kernel_groups.hpp"
-#include "analysis/table_dictionaries.hpp"
+#include "analysis/figures/kernel_groups.hpp"
+#include "analysis/tables/table_dictionaries.hpp"
 #include "base/json.hpp"
 #include "bench/log/kernel_rows.hpp"
 

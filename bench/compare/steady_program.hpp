@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/compare/group.hpp"
-#include "analysis/session_data.hpp"
+#include "analysis/session/session_data.hpp"
 #include "base/status.hpp"
 #include "bench/compare/random_noise.hpp"
 

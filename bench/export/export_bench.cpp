@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <string>
 
-#include "analysis/session_data.hpp"
+#include "analysis/session/session_data.hpp"
 #include "base/json.hpp"
 #include "bench/analysis/kernel_session.hpp"
 #include "bench/one_core.hpp"

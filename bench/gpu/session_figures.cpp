@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "analysis/inherited_lines.hpp"
-#include "analysis/session_data.hpp"
+#include "analysis/session/inherited_lines.hpp"
+#include "analysis/session/session_data.hpp"
 #include "format/session_reader.hpp"
 #include "format/verify.hpp"
 

@@ -16,7 +16,7 @@
 #include "cli/suggestion.hpp"
 #include "format/flat_row.hpp"
 #include "format/session_reader.hpp"
-#include "report/text_page.hpp"
+#include "text/display.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -82,7 +82,7 @@ std::optional<format::SessionReader> open_one(const std::string& path, int& exit
     complain("gpufl cat",
              fmt::format("{} holds {} sessions, name one of them:", path, sessions.size()));
     for (const auto& session : sessions) {
-      print_error(fmt::format("  {}\n", report::make_harmless(session.string())));
+      print_error(fmt::format("  {}\n", text::make_harmless(session.string())));
     }
     exit_code = kExitUsage;
     return {};

@@ -11,7 +11,7 @@
 #include "cli/session_cleanup.hpp"
 #include "cli/sessions_command.hpp"
 #include "format/session_files.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -22,7 +22,7 @@ constexpr const char* kCommand = "gpufl clean";
 
 void list(std::string_view what, const std::vector<fs::path>& sessions) {
   for (const fs::path& dir : sessions) {
-    print(std::string(what) + report::make_harmless(dir.string()) + "\n");
+    print(std::string(what) + text::make_harmless(dir.string()) + "\n");
   }
 }
 
@@ -46,8 +46,8 @@ int clean(const std::string& folder, bool dry_run) {
     }
   }
   const uint64_t count = done.deleted.size() + done.emptied.size();
-  print(report::format_count(count) + (count == 1 ? " session, " : " sessions, ") +
-        report::format_bytes(static_cast<double>(done.bytes)) +
+  print(text::count(count) + (count == 1 ? " session, " : " sessions, ") +
+        text::bytes(static_cast<double>(done.bytes)) +
         (dry_run ? " would be freed\n" : " freed\n"));
   return code;
 }

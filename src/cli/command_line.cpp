@@ -19,8 +19,8 @@
 
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
-#include "cli/quantity.hpp"
 #include "cli/suggestion.hpp"
+#include "text/quantity.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -262,13 +262,14 @@ Option Command::add_optionally_parsed(const std::string& names, const Take& take
 
 Option Command::add_duration(const std::string& names, const Bounds& bounds,
                              const std::string& help, const std::function<void(int64_t)>& store) {
-  return add_parsed(names, quantity<int64_t>(parse_duration_ns, bounds, store), help)
+  return add_parsed(names, quantity<int64_t>(text::parse_duration_ns, bounds, store), help)
       .type_name("DURATION");
 }
 
 Option Command::add_bytes(const std::string& names, const Bounds& bounds, const std::string& help,
                           const std::function<void(uint64_t)>& store) {
-  return add_parsed(names, quantity<uint64_t>(parse_bytes, bounds, store), help).type_name("SIZE");
+  return add_parsed(names, quantity<uint64_t>(text::parse_bytes, bounds, store), help)
+      .type_name("SIZE");
 }
 
 void Command::set_footer(const std::string& text) { app_->footer(text); }

@@ -7,20 +7,21 @@
 
 #include "report/text_page.hpp"
 #include "report/text_report.hpp"
-#include "report/units.hpp"
+#include "text/display.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::cli {
 namespace {
 
 using base::Json;
-using report::make_harmless;
+using text::make_harmless;
 
 std::string count_text(const Json& value) {
-  return report::format_count(static_cast<uint64_t>(std::max<int64_t>(value.as_integer(), 0)));
+  return text::count(static_cast<uint64_t>(std::max<int64_t>(value.as_integer(), 0)));
 }
 
 std::string duration_text(const Json& value) {
-  return report::format_duration(static_cast<double>(value.as_integer()));
+  return text::duration(static_cast<double>(value.as_integer()));
 }
 
 // "kernel 120, memcpy 3"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "analysis/session_data.hpp"
+#include "analysis/session/session_data.hpp"
 #include "cli/compare_options.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/sessions_command.hpp"

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "analysis/missing.hpp"
-#include "analysis/session_data.hpp"
+#include "analysis/figures/missing.hpp"
+#include "analysis/session/session_data.hpp"
 #include "base/clock.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
@@ -21,8 +21,8 @@
 #include "cli/symbolize_command.hpp"
 #include "export/export.hpp"
 #include "format/session_reader.hpp"
-#include "report/text_page.hpp"
-#include "report/units.hpp"
+#include "text/display.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -67,8 +67,8 @@ std::string why_not_one(const std::vector<fs::path>& sessions, const std::string
 std::string damage_of(const analysis::SessionSummary& summary) {
   const analysis::UnreadRows rows = analysis::unread_rows(summary);
   if (rows.unread > 0) {
-    return fmt::format("{} of {} rows cannot be read and are not in it",
-                       report::format_count(rows.unread), report::format_count(rows.written));
+    return fmt::format("{} of {} rows cannot be read and are not in it", text::count(rows.unread),
+                       text::count(rows.written));
   }
   return summary.has_faults ? "parts of its log cannot be read and are not in it" : "";
 }
@@ -77,10 +77,10 @@ void tell(const exporting::Written& written, const fs::path& output) {
   if (written.files.size() == 1 && written.files.front() == output) {
     return tell_written(output, written.bytes);
   }
-  std::string text = fmt::format("{} ({}):\n", report::make_harmless(output.string()),
-                                 report::format_bytes(static_cast<double>(written.bytes)));
+  std::string text = fmt::format("{} ({}):\n", text::make_harmless(output.string()),
+                                 text::bytes(static_cast<double>(written.bytes)));
   for (const fs::path& file : written.files) {
-    text += fmt::format("  {}\n", report::make_harmless(file.filename().string()));
+    text += fmt::format("  {}\n", text::make_harmless(file.filename().string()));
   }
   tell_written(output, text);
 }

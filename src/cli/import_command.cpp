@@ -17,8 +17,8 @@
 #include "cli/status_line.hpp"
 #include "import/import_files.hpp"
 #include "import/warpscope_dump.hpp"
-#include "report/text_page.hpp"
-#include "report/units.hpp"
+#include "text/display.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -36,8 +36,8 @@ uint64_t rows_of(const ImportedSession& session, const char* kind) {
 }
 
 std::string describe(const ImportedSession& session) {
-  using report::format_count;
-  std::string out = report::make_harmless(session.file.string()) + "\n";
+  using text::count;
+  std::string out = text::make_harmless(session.file.string()) + "\n";
   const auto line = std::back_inserter(out);
   std::string rows;
   for (const auto& [kind, name] :
@@ -48,24 +48,24 @@ std::string describe(const ImportedSession& session) {
         std::pair("warp_span", "ranges of warp groups")}) {
     const uint64_t count = rows_of(session, kind);
     if (count > 0)
-      rows += fmt::format("{}{} {}", rows.empty() ? "" : ", ", format_count(count), name);
+      rows += fmt::format("{}{} {}", rows.empty() ? "" : ", ", text::count(count), name);
   }
   fmt::format_to(line, "  {} over {}\n", rows,
-                 report::format_duration(static_cast<double>(session.duration_ns)));
+                 text::duration(static_cast<double>(session.duration_ns)));
   std::string left;
   for (const auto& [kind, count] : session.not_imported) {
-    left += fmt::format("{}{} {}", left.empty() ? "" : ", ", format_count(count),
-                        report::make_harmless(kind));
+    left += fmt::format("{}{} {}", left.empty() ? "" : ", ", text::count(count),
+                        text::make_harmless(kind));
   }
   if (!left.empty()) fmt::format_to(line, "  without a place in a session: {}\n", left);
   if (session.impossible_times > 0) {
     fmt::format_to(line, "  left out, with impossible times: {}\n",
-                   format_count(session.impossible_times));
+                   text::count(session.impossible_times));
   }
   if (!session.truncated.empty()) {
-    fmt::format_to(line, "  imported in part: {}\n", report::make_harmless(session.truncated));
+    fmt::format_to(line, "  imported in part: {}\n", text::make_harmless(session.truncated));
   }
-  fmt::format_to(line, "  {}\n", report::make_harmless(session.dir.string()));
+  fmt::format_to(line, "  {}\n", text::make_harmless(session.dir.string()));
   return out;
 }
 
@@ -94,7 +94,7 @@ class Progress {
     shown_ns_ = now;
     const uint64_t percent = total > 0 ? std::min<uint64_t>(100, done * 100 / total) : 0;
     line_.show(
-        fmt::format("importing {}: {}%", report::make_harmless(file.filename().string()), percent));
+        fmt::format("importing {}: {}%", text::make_harmless(file.filename().string()), percent));
   }
 
  private:
@@ -125,7 +125,7 @@ int import(importing::ImportOptions options, bool json) {
     print(list.dump() + '\n');
   } else if (!outcome.sessions.empty()) {
     const fs::path& next = outcome.run.empty() ? outcome.sessions.front().dir : outcome.run;
-    print(fmt::format("Next: gpufl report {}\n", report::make_harmless(next.string())));
+    print(fmt::format("Next: gpufl report {}\n", text::make_harmless(next.string())));
   }
   for (const std::string& warning : outcome.warnings) complain(kCommand, warning);
   for (const std::string& error : outcome.errors) complain(kCommand, error);

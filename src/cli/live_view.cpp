@@ -10,11 +10,11 @@
 
 #include <fmt/format.h>
 
-#include "analysis/throttle_reasons.hpp"
+#include "analysis/figures/throttle_reasons.hpp"
 #include "backend/metric_table.hpp"
-#include "cli/quantity.hpp"
-#include "report/text_page.hpp"
-#include "report/units.hpp"
+#include "text/display.hpp"
+#include "text/quantity.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -45,8 +45,8 @@ class Line {
   Line(size_t columns, bool has_color) : left_(columns), has_color_(has_color) {}
 
   Line& add(std::string_view text, Color color = Color::None) {
-    const std::string shown = report::fit(report::make_harmless(text), left_);
-    left_ -= std::min(left_, report::display_width(shown));
+    const std::string shown = text::fit(text::make_harmless(text), left_);
+    left_ -= std::min(left_, text::display_width(shown));
     const bool colored = has_color_ && color != Color::None && !shown.empty();
     text_ += colored ? fmt::format("{}{}\x1b[0m", code(color), shown) : shown;
     return *this;
@@ -72,7 +72,7 @@ class Readings {
   // In words, or "-" when unknown.
   std::string text(std::string_view name) const {
     const auto value = get(name);
-    return value ? report::format_metric(name, static_cast<double>(*value)) : "-";
+    return value ? text::metric_value(name, static_cast<double>(*value)) : "-";
   }
   std::optional<double> share(std::string_view part, std::string_view whole) const {
     const auto a = get(part), b = get(whole);
@@ -180,7 +180,7 @@ class Screen {
     line()
         .add("GPUFlight monitor", Color::Bold)
         .add(fmt::format("  {}  {}  every {}  {} samples", state_.name,
-                         clock_text(state_.elapsed_ns), duration_text(state_.interval_ns),
+                         clock_text(state_.elapsed_ns), text::typed_duration(state_.interval_ns),
                          board_.samples_taken))
         .add(board_.samples_missed == 0 ? "" : fmt::format("  {} missed", board_.samples_missed),
              Color::Yellow);
@@ -262,8 +262,7 @@ class Screen {
     for (size_t i = 0; i < std::min(room, board_.processes.size()); ++i) {
       const auto& process = board_.processes[i];
       const std::string memory =
-          process.memory_bytes ? report::format_bytes(static_cast<double>(*process.memory_bytes))
-                               : "-";
+          process.memory_bytes ? text::bytes(static_cast<double>(*process.memory_bytes)) : "-";
       line().add(fmt::format("{:>3}  {:>8}  {:>10}  {}", process.device, process.pid, memory,
                              process.name));
     }

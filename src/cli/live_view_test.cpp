@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/metric_table.hpp"
-#include "report/text_page.hpp"
+#include "text/display.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -90,8 +90,8 @@ TEST(LiveView, NeverLeavesTheScreen) {
       for (int gpus : {0, 1, 8}) {
         const auto lines = live_view(example(gpus), {columns, rows}, false);
         EXPECT_LE(lines.size(), rows) << columns << "x" << rows;
-        for (const auto& line : lines) EXPECT_LE(report::display_width(line), columns);
-        EXPECT_EQ(lines.back(), report::fit("q or Ctrl-C stops", columns));
+        for (const auto& line : lines) EXPECT_LE(text::display_width(line), columns);
+        EXPECT_EQ(lines.back(), text::fit("q or Ctrl-C stops", columns));
       }
     }
   }

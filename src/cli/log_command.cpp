@@ -12,7 +12,7 @@
 #include "cli/print.hpp"
 #include "cli/sessions_command.hpp"
 #include "format/session_reader.hpp"
-#include "report/text_page.hpp"
+#include "text/display.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -96,7 +96,7 @@ Json to_json(const format::SessionReader& session, const ContentCounter& counter
 }
 
 std::string describe(const format::SessionReader& session, const ContentCounter& counter) {
-  std::string out = fmt::format("{}{}\n", report::make_harmless(session.dir().string()),
+  std::string out = fmt::format("{}{}\n", text::make_harmless(session.dir().string()),
                                 session.is_live() ? " (being written)" : "");
   const auto line = std::back_inserter(out);
   fmt::format_to(line, "  {:<8} {:>6} {:<9} {:>12} {:>12} {:>10} {:>12} {:>14} {:>12}\n", "channel",

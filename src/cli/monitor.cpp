@@ -20,12 +20,12 @@
 #include "cli/live_view.hpp"
 #include "cli/print.hpp"
 #include "cli/prometheus.hpp"
-#include "cli/quantity.hpp"
 #include "cli/session_cleanup.hpp"
 #include "cli/stop_signals.hpp"
 #include "cli/terminal.hpp"
 #include "net/http_server.hpp"
-#include "report/units.hpp"
+#include "text/quantity.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -108,8 +108,7 @@ std::string dropped_text(const capture::MetricBoard& board) {
   for (const auto& [reason, count] : board.log.dropped) {
     reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", reason, count);
   }
-  return fmt::format(", {} row{} dropped ({})", report::format_count(rows), rows == 1 ? "" : "s",
-                     reasons);
+  return fmt::format(", {} row{} dropped ({})", text::count(rows), rows == 1 ? "" : "s", reasons);
 }
 
 View chosen_view(View asked) {
@@ -169,7 +168,7 @@ class Monitor {
     const std::string served =
         state_.metrics_url.empty() ? "" : fmt::format("; metrics on {}", state_.metrics_url);
     say(fmt::format("recording {} every {} into {}{}", recorded(session_->board().devices),
-                    duration_text(options_.interval_ns), state_.session_dir, served));
+                    text::typed_duration(options_.interval_ns), state_.session_dir, served));
     if (!state_.notice.empty()) say(state_.notice);
     if (options_.metrics && !options_.metrics->is_loopback()) {
       say(fmt::format("warning: {} is open to the network, without a key", state_.metrics_url));
@@ -244,9 +243,9 @@ class Monitor {
     const base::Status stopped = session_->stop();
     const capture::MetricBoard board = session_->board();
     say(fmt::format("stopped by {} after {}: {} sample{}, {} missed{}; session {}", why,
-                    report::format_duration(static_cast<double>(lasted_ns)),
-                    report::format_count(board.samples_taken), board.samples_taken == 1 ? "" : "s",
-                    report::format_count(board.samples_missed), dropped_text(board),
+                    text::duration(static_cast<double>(lasted_ns)),
+                    text::count(board.samples_taken), board.samples_taken == 1 ? "" : "s",
+                    text::count(board.samples_missed), dropped_text(board),
                     session_->dir().string()));
     if (stopped) return rows_dropped(board) == 0 ? kExitGood : kExitNo;
     say("the session did not end cleanly: " + stopped.message());

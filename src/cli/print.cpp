@@ -3,7 +3,7 @@
 
 #include <system_error>
 
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::cli {
 
@@ -16,8 +16,8 @@ void tell_written(const std::filesystem::path& output, std::string_view text) {
 }
 
 void tell_written(const std::filesystem::path& output, uint64_t bytes) {
-  tell_written(output, report::make_harmless(output.string()) + " (" +
-                           report::format_bytes(static_cast<double>(bytes)) + ")\n");
+  tell_written(output, text::make_harmless(output.string()) + " (" +
+                           text::bytes(static_cast<double>(bytes)) + ")\n");
 }
 
 }  // namespace gpufl::cli

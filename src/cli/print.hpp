@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/text_page.hpp"
+#include "text/display.hpp"
 
 // Text for the standard streams. Neither throws nor complains when the other end of a pipe has gone
 // (fmt::print would throw); run_command_line looks in the end whether stdout took everything.
@@ -25,7 +25,7 @@ inline void print_error(std::string_view text) {
 // One line "who: text" on stderr. What a log or a folder's name puts into it cannot steer the
 // terminal.
 inline void complain(std::string_view who, std::string_view text) {
-  print_error(std::string(who) + ": " + report::make_harmless(text) + "\n");
+  print_error(std::string(who) + ": " + text::make_harmless(text) + "\n");
 }
 
 // "FILE (1.500 MiB)": on stdout, unless what was written went there itself.

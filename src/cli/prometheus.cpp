@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <gpufl/version.hpp>
 
-#include "analysis/throttle_reasons.hpp"
-#include "report/text_page.hpp"
+#include "analysis/figures/throttle_reasons.hpp"
+#include "text/display.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -21,7 +21,7 @@ using backend::MetricValue;
 // Names come from other people's processes: what is not printable UTF-8 would fail the scrape.
 std::string label_value(std::string_view text) {
   std::string out;
-  for (char c : report::make_harmless(text)) {
+  for (char c : text::make_harmless(text)) {
     if (c == '\\' || c == '"') out += '\\';
     out += c;
   }

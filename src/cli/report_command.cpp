@@ -17,11 +17,10 @@
 #include <fmt/ranges.h>
 
 #include "analysis/insights/find_insights.hpp"
-#include "analysis/near_names.hpp"
-#include "analysis/overview.hpp"
-#include "analysis/run_overview.hpp"
-#include "analysis/session_copies.hpp"
-#include "analysis/session_data.hpp"
+#include "analysis/overview/overview.hpp"
+#include "analysis/overview/run_overview.hpp"
+#include "analysis/session/session_copies.hpp"
+#include "analysis/session/session_data.hpp"
 #include "base/clock.hpp"
 #include "cli/compare_options.hpp"
 #include "cli/exit_codes.hpp"
@@ -37,7 +36,9 @@
 #include "report/run_report.hpp"
 #include "report/text_page.hpp"
 #include "report/text_report.hpp"
-#include "report/units.hpp"
+#include "text/display.hpp"
+#include "text/near_names.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -69,7 +70,7 @@ std::vector<fs::path> sessions_by_age(const fs::path& path) {
 }
 
 std::string error_line(std::string_view message) {
-  return fmt::format("gpufl report: {}\n", report::make_harmless(message));
+  return fmt::format("gpufl report: {}\n", text::make_harmless(message));
 }
 
 void append_others(const std::vector<fs::path>& others, size_t reported, size_t width,
@@ -83,7 +84,7 @@ void append_others(const std::vector<fs::path>& others, size_t reported, size_t 
   const size_t listed = std::min(others.size(), kMaxListed);
   for (size_t i = 0; i < listed; ++i) {
     fmt::format_to(std::back_inserter(text), "  {}\n",
-                   report::make_harmless(others[others.size() - 1 - i].string()));
+                   text::make_harmless(others[others.size() - 1 - i].string()));
   }
   if (others.size() > listed) {
     fmt::format_to(std::back_inserter(text), "  ... {} older\n", others.size() - listed);
@@ -139,7 +140,7 @@ std::string scopes_of(const analysis::SessionData& session, const std::string& a
   for (const uint32_t name : session.tables.scopes.name) {
     names.push_back(session.tables.name(name));
   }
-  return analysis::nearest_listed(asked, std::move(names));
+  return text::nearest_listed(asked, std::move(names));
 }
 
 // "its GPUs are 0, 1".
@@ -279,7 +280,7 @@ void report_run(const ReportRequest& request, const fs::path& folder,
   const size_t listed = std::min(run->data.sessions.size(), kMaxListed);
   for (size_t i = 0; i < listed; ++i) {
     outcome.text +=
-        fmt::format("  {}\n", report::make_harmless(run->data.sessions[i].summary.dir.string()));
+        fmt::format("  {}\n", text::make_harmless(run->data.sessions[i].summary.dir.string()));
   }
   if (run->data.sessions.size() > listed) {
     outcome.text += fmt::format("  ... {} more\n", run->data.sessions.size() - listed);
@@ -346,9 +347,8 @@ class ReadProgress {
   void operator()(uint64_t done, uint64_t total) {
     constexpr int64_t kPatienceNs = 500'000'000;
     if (total == 0 || base::monotonic_ns() - begin_ns_ < kPatienceNs) return;
-    line_.show(fmt::format(
-        "gpufl: reading, {}",
-        report::format_percent(static_cast<double>(done) / static_cast<double>(total))));
+    line_.show(fmt::format("gpufl: reading, {}",
+                           text::percent(static_cast<double>(done) / static_cast<double>(total))));
   }
 
  private:

@@ -9,12 +9,12 @@
 #include <memory>
 #include <string>
 
-#include "analysis/metric_series.hpp"
+#include "analysis/summary/metric_series.hpp"
 #include "backend/metric_table.hpp"
 #include "base/json.hpp"
 #include "cli/exit_codes.hpp"
 #include "format/log_writer.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -279,7 +279,7 @@ TEST(MetricNamesTest, SayTheirUnitAndWhetherTheyGrow) {
     EXPECT_EQ(analysis::is_cumulative(metric.name), metric.type == backend::MetricType::Counter)
         << metric.name;
     const bool has_unit = !metric.unit.empty();
-    const bool is_stripped = report::metric_label(metric.name) != metric.name;
+    const bool is_stripped = text::metric_label(metric.name) != metric.name;
     EXPECT_EQ(is_stripped, has_unit || metric.name.ends_with("_count")) << metric.name;
   }
 }

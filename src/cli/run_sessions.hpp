@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/summary.hpp"
+#include "analysis/summary/summary.hpp"
 
 // The sessions of one run, summarised together. Reads each whole. One thread.
 namespace gpufl::cli {

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "analysis/missing.hpp"
-#include "analysis/summary.hpp"
+#include "analysis/figures/missing.hpp"
+#include "analysis/summary/summary.hpp"
 #include "base/json.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
@@ -20,8 +20,8 @@
 #include "format/seal.hpp"
 #include "format/session_reader.hpp"
 #include "format/verify.hpp"
-#include "report/text_page.hpp"
-#include "report/units.hpp"
+#include "text/display.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -145,15 +145,13 @@ std::string describe(const std::vector<ListedSession>& sessions) {
     const format::SessionHeader& header = session.header;
     // To the second: "2026-11-15 03:45:12".
     const std::string started =
-        header.start_wall_ns > 0 ? report::format_utc(header.start_wall_ns).substr(0, 19) : "?";
+        header.start_wall_ns > 0 ? text::utc(header.start_wall_ns).substr(0, 19) : "?";
     fmt::format_to(
-        line, fmt::runtime(kLine), started, report::make_harmless(or_unknown(header.app_name)),
-        report::make_harmless(or_unknown(header.engine)),
-        session.duration_ns ? report::format_duration(static_cast<double>(*session.duration_ns))
-                            : "?",
-        session.kernels ? report::format_count(*session.kernels) : "-", session.state,
-        report::format_bytes(static_cast<double>(session.bytes)),
-        report::make_harmless(session.dir.string()));
+        line, fmt::runtime(kLine), started, text::make_harmless(or_unknown(header.app_name)),
+        text::make_harmless(or_unknown(header.engine)),
+        session.duration_ns ? text::duration(static_cast<double>(*session.duration_ns)) : "?",
+        session.kernels ? text::count(*session.kernels) : "-", session.state,
+        text::bytes(static_cast<double>(session.bytes)), text::make_harmless(session.dir.string()));
   }
   return out;
 }

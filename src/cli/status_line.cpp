@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "cli/print.hpp"
-#include "report/text_page.hpp"
+#include "text/display.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -48,7 +48,7 @@ void StatusLine::show(std::string_view text) {
     out += "\n\x1b[1A" + at_cursor(fmt::format("\x1b[1;{}r", rows_ - 1));
   }
   out += at_cursor(
-      fmt::format("\x1b[{};1H\x1b[2m{}\x1b[0m\x1b[K", rows_, report::fit(text, window.ws_col)));
+      fmt::format("\x1b[{};1H\x1b[2m{}\x1b[0m\x1b[K", rows_, text::fit(text, window.ws_col)));
   print_error(out);
 }
 

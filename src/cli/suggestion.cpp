@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "analysis/near_names.hpp"
+#include "text/near_names.hpp"
 
 namespace gpufl::cli {
 
@@ -14,7 +14,7 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
   if (word.empty() || word.size() > kLongestWord) return best;
   size_t best_edits = std::max<size_t>(1, word.size() / 3) + 1;
   for (std::string_view candidate : candidates) {
-    const size_t distance = analysis::edits_between(word, candidate);
+    const size_t distance = text::edits_between(word, candidate);
     if (distance < best_edits) {
       best = candidate;
       best_edits = distance;

@@ -14,9 +14,9 @@
 #include "cli/print.hpp"
 #include "cli/sessions_command.hpp"
 #include "format/session_reader.hpp"
-#include "report/text_page.hpp"
-#include "report/units.hpp"
 #include "symbols/code_stack.hpp"
+#include "text/display.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -42,33 +42,32 @@ std::vector<const BinaryNote*> unnamed_binaries(const SymbolizeOutcome& outcome)
 }
 
 std::string describe(const fs::path& session, const SymbolizeOutcome& outcome) {
-  using report::format_count;
-  std::string out = report::make_harmless(session.string()) + "\n";
+  using text::count;
+  std::string out = text::make_harmless(session.string()) + "\n";
   const auto line = std::back_inserter(out);
   if (outcome.frames == 0) {
     fmt::format_to(line, "  no native frames: stacks were not recorded, or are Python's alone\n");
   } else {
     fmt::format_to(line, "  {} native frames in {} binaries: {} named, {} with a line\n",
-                   format_count(outcome.frames), format_count(outcome.symbols.binaries.size()),
-                   format_count(outcome.resolved), format_count(outcome.with_lines));
+                   text::count(outcome.frames), text::count(outcome.symbols.binaries.size()),
+                   text::count(outcome.resolved), text::count(outcome.with_lines));
   }
   const auto& sources = outcome.sources;
   if (!outcome.symbols.sources.empty() || sources.missing + sources.beyond > 0) {
     fmt::format_to(line, "  source text of {} places kept, {}",
-                   format_count(outcome.symbols.sources.size()),
-                   report::format_bytes(static_cast<double>(sources.bytes)));
+                   text::count(outcome.symbols.sources.size()),
+                   text::bytes(static_cast<double>(sources.bytes)));
     if (sources.missing > 0) {
-      fmt::format_to(line, "; {} files are not there", format_count(sources.missing));
+      fmt::format_to(line, "; {} files are not there", text::count(sources.missing));
     }
     if (sources.beyond > 0) {
-      fmt::format_to(line, "; {} files beyond the limit", format_count(sources.beyond));
+      fmt::format_to(line, "; {} files beyond the limit", text::count(sources.beyond));
     }
     out += '\n';
   }
   for (const BinaryNote* binary : unnamed_binaries(outcome)) {
-    fmt::format_to(line, "  {}: {} ({} frames without a name)\n",
-                   report::make_harmless(binary->path), report::make_harmless(binary->state),
-                   format_count(binary->frames));
+    fmt::format_to(line, "  {}: {} ({} frames without a name)\n", text::make_harmless(binary->path),
+                   text::make_harmless(binary->state), text::count(binary->frames));
   }
   return out;
 }

@@ -28,7 +28,7 @@
 #include "format/session_header.hpp"
 #include "format/session_reader.hpp"
 #include "report/run_report.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -83,11 +83,10 @@ class RunWatch final : public LaunchObserver {
   void tick() override {
     const RunControl::Progress progress = control_.ask();
     const auto elapsed_ns = static_cast<double>(base::monotonic_ns() - start_ns_);
-    const std::string recorded = progress.kernels
-                                     ? report::format_count(*progress.kernels) + " kernels"
-                                     : "no GPU work recorded";
-    line_.show(fmt::format("gpufl: {}, {} {}, {}", report::format_duration(elapsed_ns),
-                           report::format_count(progress.processes),
+    const std::string recorded =
+        progress.kernels ? text::count(*progress.kernels) + " kernels" : "no GPU work recorded";
+    line_.show(fmt::format("gpufl: {}, {} {}, {}", text::duration(elapsed_ns),
+                           text::count(progress.processes),
                            progress.processes == 1 ? "process" : "processes", recorded));
   }
   void terminal_given() override { line_.remove(); }
@@ -129,7 +128,7 @@ void print_summary(const fs::path& folder) {
   const auto live = std::count_if(run.sessions.begin(), run.sessions.end(),
                                   [](const auto& session) { return session.live; });
   if (live > 0) print_error(fmt::format("{} of its processes still record.\n", live));
-  print_error(fmt::format("\nIn {}\n", report::make_harmless(folder.string())));
+  print_error(fmt::format("\nIn {}\n", text::make_harmless(folder.string())));
 }
 
 int trace(TraceOptions options) {

@@ -12,8 +12,8 @@
 #include "cli/print.hpp"
 #include "cli/sessions_command.hpp"
 #include "format/verify.hpp"
-#include "report/text_page.hpp"
 #include "report/text_sections.hpp"
+#include "text/display.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -44,7 +44,7 @@ std::string counts_text(const std::map<std::string, uint64_t>& counts) {
 }
 
 void append_field(std::string& out, std::string_view name, std::string_view value) {
-  fmt::format_to(std::back_inserter(out), "  {:<12}{}\n", name, report::make_harmless(value));
+  fmt::format_to(std::back_inserter(out), "  {:<12}{}\n", name, text::make_harmless(value));
 }
 
 std::string known(const std::optional<uint64_t>& value) {
@@ -105,7 +105,7 @@ void append_problems(std::string& out, const VerifyResult& result) {
 }
 
 std::string describe(const VerifyResult& result) {
-  std::string out = report::make_harmless(result.dir.string()) + "\n";
+  std::string out = text::make_harmless(result.dir.string()) + "\n";
   if (result.header) {
     const format::SessionHeader& header = *result.header;
     append_field(out, "session", header.session_id);

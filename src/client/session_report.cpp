@@ -2,8 +2,8 @@
 #include "client/session_report.hpp"
 
 #include "analysis/insights/find_insights.hpp"
-#include "analysis/overview.hpp"
-#include "analysis/session_data.hpp"
+#include "analysis/overview/overview.hpp"
+#include "analysis/session/session_data.hpp"
 #include "format/session_reader.hpp"
 #include "report/text_report.hpp"
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/json.hpp"
-#include "export/arguments.hpp"
 #include "export/json_text.hpp"
-#include "export/run_axis.hpp"
-#include "export/session_tracks.hpp"
+#include "timeline/arguments.hpp"
+#include "timeline/run_axis.hpp"
+#include "timeline/session_tracks.hpp"
 
 namespace gpufl::exporting {
 namespace {
@@ -21,43 +21,43 @@ using base::append_json_string;
 // Members of an event's "args".
 class JsonArguments {
  public:
-  JsonArguments(const SessionTexts& texts, std::string& out) : texts_(texts), out_(out) {}
+  JsonArguments(const timeline::SessionTexts& texts, std::string& out) : texts_(texts), out_(out) {}
 
-  void integer(Arg arg, int64_t value) {
+  void integer(timeline::Arg arg, int64_t value) {
     key(arg);
     append_number(out_, value);
   }
   // A string: readers hold numbers as doubles, which lose the last digits of 64 bits.
-  void id(Arg arg, uint64_t value) {
+  void id(timeline::Arg arg, uint64_t value) {
     key(arg);
     out_ += '"';
     append_number(out_, value);
     out_ += '"';
   }
-  void real(Arg arg, double value) {
+  void real(timeline::Arg arg, double value) {
     key(arg);
     append_real(out_, value);
   }
-  void text(Arg arg, std::string_view value) {
+  void text(timeline::Arg arg, std::string_view value) {
     key(arg);
     append_json_string(out_, value);
   }
-  void name(Arg arg, uint32_t name) { where_known(arg, texts_.name(name)); }
-  void path(Arg arg, uint32_t path) { text(arg, texts_.path_text(path)); }
-  void site(Arg arg, uint32_t stack) { where_known(arg, texts_.site(stack)); }
+  void name(timeline::Arg arg, uint32_t name) { where_known(arg, texts_.name(name)); }
+  void path(timeline::Arg arg, uint32_t path) { text(arg, texts_.path_text(path)); }
+  void site(timeline::Arg arg, uint32_t stack) { where_known(arg, texts_.site(stack)); }
 
  private:
-  void where_known(Arg arg, std::string_view value) {
+  void where_known(timeline::Arg arg, std::string_view value) {
     if (!value.empty()) text(arg, value);
   }
-  void key(Arg arg) {
+  void key(timeline::Arg arg) {
     if (out_.back() != '{') out_ += ',';
     out_ += '"';
     out_ += to_string(arg);
     out_ += "\":";
   }
 
-  const SessionTexts& texts_;
+  const timeline::SessionTexts& texts_;
   std::string& out_;
 };
 
@@ -129,11 +129,11 @@ class SessionEvents {
 
   void write() {
     events_.metadata("process", pid_, 0, texts_.process(), pid_);
-    write_tracks(texts_, *this);
+    timeline::write_tracks(texts_, *this);
   }
 
   // Of write_tracks().
-  void write_thread(const ThreadTrack& thread) {
+  void write_thread(const timeline::ThreadTrack& thread) {
     const std::string name = thread.name();
     int64_t tid = thread.thread;
     for (size_t i = 0; i < thread.rows.size(); ++i) {
@@ -143,7 +143,7 @@ class SessionEvents {
     }
   }
 
-  void write_stream_row(int64_t on_device, const std::string& name, const SliceRow& row) {
+  void write_stream_row(int64_t on_device, const std::string& name, const timeline::SliceRow& row) {
     Device& owner = device(on_device);
     const int64_t tid = ++owner.last_tid;
     events_.metadata("thread", owner.pid, tid, name, tid);
@@ -151,7 +151,7 @@ class SessionEvents {
   }
 
   // A kernel is a process, below its device; each group of each block a thread.
-  void write_warp(const WarpTrack& warp) {
+  void write_warp(const timeline::WarpTrack& warp) {
     Device& kernel = kernels_[{warp.device, warp.kernel}];
     if (kernel.pid == 0) {
       kernel.pid = free_pid_++;
@@ -159,18 +159,18 @@ class SessionEvents {
                        texts_.device(warp.device) + ", " + warp.kernel + ", of " + texts_.process(),
                        kernel.pid);
     }
-    for (const SliceRow& row : warp.rows) {
+    for (const timeline::SliceRow& row : warp.rows) {
       const int64_t tid = ++kernel.last_tid;
       events_.metadata("thread", kernel.pid, tid, warp.sm_name() + ", " + warp.name, tid);
       write_row(row, kernel.pid, tid);
     }
   }
 
-  void write_counter(const CounterTrack& counter) {
+  void write_counter(const timeline::CounterTrack& counter) {
     int64_t pid = pid_;
     std::string name = counter.name;
-    if (counter.of == CounterTrack::Of::Device) pid = device(counter.device).pid;
-    if (counter.of == CounterTrack::Of::Host) name = "host: " + name;
+    if (counter.of == timeline::CounterTrack::Of::Device) pid = device(counter.device).pid;
+    if (counter.of == timeline::CounterTrack::Of::Host) name = "host: " + name;
     for (const uint32_t row : counter.rows) {
       std::string& event = events_.begin('C', pid, 0);
       append_time(event, "ts", counter.samples->time[row] + offset_ns_);
@@ -198,20 +198,20 @@ class SessionEvents {
     return its;
   }
 
-  void write_row(const SliceRow& row, int64_t pid, int64_t tid) {
-    walk(
+  void write_row(const timeline::SliceRow& row, int64_t pid, int64_t tid) {
+    timeline::walk(
         row,
-        [&](std::span<const Slice> group) {
+        [&](std::span<const timeline::Slice> group) {
           write_slice(group, pid, tid);
-          for (const Slice& slice : group) write_flow(slice, pid, tid);
+          for (const timeline::Slice& slice : group) write_flow(slice, pid, tid);
           progress_.add(group.size());
         },
-        [](const Slice&) {});
+        [](const timeline::Slice&) {});
   }
 
-  void write_slice(std::span<const Slice> group, int64_t pid, int64_t tid) {
-    const Slice& first = group.front();
-    const bool is_mark = is_instant(first.kind);
+  void write_slice(std::span<const timeline::Slice> group, int64_t pid, int64_t tid) {
+    const timeline::Slice& first = group.front();
+    const bool is_mark = timeline::is_instant(first.kind);
     std::string& event = events_.begin(is_mark ? 'i' : 'X', pid, tid);
     append_time(event, "ts", first.start + offset_ns_);
     if (is_mark) {
@@ -219,23 +219,23 @@ class SessionEvents {
     } else {
       append_time(event, "dur", first.end - first.start);
     }
-    append_text(event, "cat", category_of(first.kind));
-    if (first.kind == SliceKind::Kernel) {
+    append_text(event, "cat", timeline::category_of(first.kind));
+    if (first.kind == timeline::SliceKind::Kernel) {
       event += kernel_members(texts_.tables().kernels.config[first.row]);
     } else {
-      append_text(event, "name", slice_name(texts_, group));
+      append_text(event, "name", timeline::slice_name(texts_, group));
       event += ",\"args\":{";
     }
     append_place(event, first);
     JsonArguments arguments(texts_, event);
-    for (const Slice& slice : group) row_arguments(texts_, slice, arguments);
+    for (const timeline::Slice& slice : group) timeline::row_arguments(texts_, slice, arguments);
     event += '}';
     events_.write();
   }
 
   // Where work ran, and which call asked for it: viewers see that from tracks and arrows, readers
   // of the file from here.
-  void append_place(std::string& event, const Slice& slice) {
+  void append_place(std::string& event, const timeline::Slice& slice) {
     const analysis::Tables& tables = texts_.tables();
     const auto append = [&](std::string_view key, int64_t value) {
       event += event.back() == '{' ? "\"" : ",\"";
@@ -243,9 +243,9 @@ class SessionEvents {
       event += "\":";
       append_number(event, value);
     };
-    const analysis::Work* const work = work_of(tables, slice.kind);
+    const analysis::Work* const work = timeline::work_of(tables, slice.kind);
     if (work == nullptr) return;
-    if (is_call(slice.kind)) {
+    if (timeline::is_call(slice.kind)) {
       if (!work->correlation.empty() && work->correlation[slice.row] != 0) {
         append("correlation", work->correlation[slice.row]);
       }
@@ -267,15 +267,15 @@ class SessionEvents {
       append_text(members, "name", texts_.kernel(config));
       members += ",\"args\":{";
       JsonArguments arguments(texts_, members);
-      config_arguments(texts_.tables().config(config), arguments);
+      timeline::config_arguments(texts_.tables().config(config), arguments);
     }
     return members;
   }
 
-  void write_flow(const Slice& slice, int64_t pid, int64_t tid) {
-    const uint64_t flow = flow_of(texts_.tables(), slice.kind, slice.row);
+  void write_flow(const timeline::Slice& slice, int64_t pid, int64_t tid) {
+    const uint64_t flow = timeline::flow_of(texts_.tables(), slice.kind, slice.row);
     if (flow == 0) return;
-    const char phase = is_call(slice.kind) ? 's' : 'f';
+    const char phase = timeline::is_call(slice.kind) ? 's' : 'f';
     std::string& event = events_.begin(phase, pid, tid);
     append_time(event, "ts", slice.start + offset_ns_);
     event += ",\"cat\":\"flow\",\"name\":\"launch\",\"id\":";
@@ -284,7 +284,7 @@ class SessionEvents {
     events_.write();
   }
 
-  SessionTexts texts_;
+  timeline::SessionTexts texts_;
   int64_t offset_ns_, pid_;
   int64_t& free_pid_;
   int64_t free_tid_ = int64_t{1} << 30;  // above what Linux gives to threads
@@ -305,7 +305,7 @@ std::string document_members(const analysis::RunData& run) {
     sessions.push(base::Json::object()
                       .set("session_id", header.session_id)
                       .set("start_wall_ns", std::to_string(header.start_wall_ns))
-                      .set("offset_ns", std::to_string(offset_of(run, i))));
+                      .set("offset_ns", std::to_string(timeline::offset_of(run, i))));
   }
   base::Json other = base::Json::object();
   other.set("run_id", run.id).set("sessions", sessions);
@@ -317,14 +317,14 @@ std::string document_members(const analysis::RunData& run) {
 void write_chrome(const analysis::RunData& run, OutputFile& out, Progress& progress) {
   out.write("{" + document_members(run) + ",\"traceEvents\":[");
   EventWriter events(out);
-  const std::vector<int64_t> pids = distinct_pids(run);
+  const std::vector<int64_t> pids = timeline::distinct_pids(run);
   int64_t free_pid = pids.empty() ? 1 : *std::max_element(pids.begin(), pids.end()) + 1;
   uint64_t first_flow = 0;
   for (size_t i = 0; i < run.sessions.size(); ++i) {
-    SessionEvents(run.sessions[i], offset_of(run, i), pids[i], free_pid, first_flow, events,
-                  progress)
+    SessionEvents(run.sessions[i], timeline::offset_of(run, i), pids[i], free_pid, first_flow,
+                  events, progress)
         .write();
-    first_flow += flow_count(run.sessions[i].tables);
+    first_flow += timeline::flow_count(run.sessions[i].tables);
   }
   out.write("\n]}\n");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "analysis/session_data.hpp"
+#include "analysis/session/session_data.hpp"
 #include "export/output_file.hpp"
 #include "export/progress.hpp"
 

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "export/json_text.hpp"
-#include "export/run_axis.hpp"
-#include "export/session_texts.hpp"
 #include "export/table_columns.hpp"
+#include "timeline/run_axis.hpp"
+#include "timeline/session_texts.hpp"
 
 namespace gpufl::exporting {
 namespace {
@@ -71,12 +71,12 @@ base::Result<std::vector<OutputFile>> write_csv(const analysis::RunData& run,
   std::map<std::string, OutputFile> files;
   for (size_t i = 0; i < run.sessions.size(); ++i) {
     const analysis::SessionData& session = run.sessions[i];
-    const SessionTexts texts(session);
+    const timeline::SessionTexts texts(session);
     const format::SessionHeader& header = session.summary.header;
     std::string prefix;
-    append_csv_field(prefix, valid_utf8(header.session_id));
+    append_csv_field(prefix, timeline::valid_utf8(header.session_id));
     prefix += "," + (header.rank ? std::to_string(*header.rank) : "");
-    prefix += "," + std::to_string(offset_of(run, i));
+    prefix += "," + std::to_string(timeline::offset_of(run, i));
     for (const ExportTable& table : export_tables(texts)) {
       if (table.rows == 0) continue;
       auto file = files.find(table.name);

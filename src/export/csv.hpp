@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "analysis/session_data.hpp"
+#include "analysis/session/session_data.hpp"
 #include "export/output_file.hpp"
 #include "export/progress.hpp"
 

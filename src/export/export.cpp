@@ -11,9 +11,9 @@
 #include "export/output_file.hpp"
 #include "export/perfetto.hpp"
 #include "export/pprof.hpp"
-#include "export/run_axis.hpp"
 #include "export/speedscope.hpp"
 #include "export/table_columns.hpp"
+#include "timeline/run_axis.hpp"
 
 namespace gpufl::exporting {
 namespace {
@@ -45,7 +45,7 @@ uint64_t total_rows(const RunData& run, Target target) {
   uint64_t rows = 0;
   switch (target) {
     case Target::Perfetto:
-    case Target::Chrome: return timeline_rows(run);
+    case Target::Chrome: return timeline::timeline_rows(run);
     case Target::Speedscope:
     case Target::Pprof:
       for (const auto& session : run.sessions) {

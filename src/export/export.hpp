@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/session_data.hpp"
+#include "analysis/session/session_data.hpp"
 #include "base/status.hpp"
 #include "export/progress.hpp"
 

@@ -5,9 +5,9 @@
 
 #include "base/json.hpp"
 #include "export/json_text.hpp"
-#include "export/run_axis.hpp"
-#include "export/session_texts.hpp"
 #include "export/table_columns.hpp"
+#include "timeline/run_axis.hpp"
+#include "timeline/session_texts.hpp"
 
 namespace gpufl::exporting {
 namespace {
@@ -72,9 +72,10 @@ void write_json(const analysis::RunData& run, OutputFile& out, Progress& progres
   out.write("{\"format\":\"gpufl-export\",\"version\":1,\"run_id\":" + base::Json(run.id).dump() +
             ",\"sessions\":[");
   for (size_t i = 0; i < run.sessions.size(); ++i) {
-    const SessionTexts texts(run.sessions[i]);
+    const timeline::SessionTexts texts(run.sessions[i]);
     if (i != 0) out.write(",");
-    out.write("\n" + session_head(run.sessions[i].summary, offset_of(run, i)) + ",\"tables\":{");
+    out.write("\n" + session_head(run.sessions[i].summary, timeline::offset_of(run, i)) +
+              ",\"tables\":{");
     bool is_first = true;
     for (const ExportTable& table : export_tables(texts)) {
       if (table.rows == 0) continue;

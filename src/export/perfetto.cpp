@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "export/arguments.hpp"
 #include "export/perfetto_sequence.hpp"
-#include "export/run_axis.hpp"
-#include "export/session_tracks.hpp"
+#include "timeline/arguments.hpp"
+#include "timeline/run_axis.hpp"
+#include "timeline/session_tracks.hpp"
 
 namespace gpufl::exporting {
 namespace {
@@ -32,43 +32,44 @@ class SessionTracks {
 
   void write() {
     describe_process();
-    write_tracks(texts_, *this);
+    timeline::write_tracks(texts_, *this);
   }
 
   // Of write_tracks().
-  void write_thread(const ThreadTrack& thread) {
+  void write_thread(const timeline::ThreadTrack& thread) {
     const std::string beside = thread.name() + ", overlapping";
     for (size_t i = 0; i < thread.rows.size(); ++i) {
       const uint64_t track = i == 0 ? thread_track(thread) : new_track(process_, beside);
       PerfettoSequence sequence(trace_, track, texts_);
       write_row(sequence, thread.rows[i],
-                [&](std::span<const Slice> group) { begin_on_thread(sequence, group); });
+                [&](std::span<const timeline::Slice> group) { begin_on_thread(sequence, group); });
     }
   }
 
-  void write_stream_row(int64_t device, const std::string& name, const SliceRow& row) {
+  void write_stream_row(int64_t device, const std::string& name, const timeline::SliceRow& row) {
     PerfettoSequence sequence(trace_, new_track(device_track(device), name), texts_);
-    write_row(sequence, row,
-              [&](std::span<const Slice> group) { begin_on_stream(sequence, group.front()); });
+    write_row(sequence, row, [&](std::span<const timeline::Slice> group) {
+      begin_on_stream(sequence, group.front());
+    });
   }
 
   // Kernels, their multiprocessors and the groups of each block as tracks inside of tracks.
-  void write_warp(const WarpTrack& warp) {
+  void write_warp(const timeline::WarpTrack& warp) {
     uint64_t& kernel = kernels_[{warp.device, warp.kernel}];
     if (kernel == 0) kernel = new_track(device_track(warp.device), warp.kernel);
     uint64_t& sm = sms_[{kernel, warp.sm}];
     if (sm == 0) sm = new_track(kernel, warp.sm_name());
-    for (const SliceRow& row : warp.rows) {
+    for (const timeline::SliceRow& row : warp.rows) {
       PerfettoSequence sequence(trace_, new_track(sm, warp.name), texts_);
       write_row(sequence, row,
-                [&](std::span<const Slice> group) { begin_on_thread(sequence, group); });
+                [&](std::span<const timeline::Slice> group) { begin_on_thread(sequence, group); });
     }
   }
 
-  void write_counter(const CounterTrack& counter) {
+  void write_counter(const timeline::CounterTrack& counter) {
     uint64_t parent = process_;
-    if (counter.of == CounterTrack::Of::Device) parent = device_track(counter.device);
-    if (counter.of == CounterTrack::Of::Host) {
+    if (counter.of == timeline::CounterTrack::Of::Device) parent = device_track(counter.device);
+    if (counter.of == timeline::CounterTrack::Of::Host) {
       if (host_ == 0) host_ = new_track(process_, "host");
       parent = host_;
     }
@@ -106,14 +107,14 @@ class SessionTracks {
     ProtoBuffer process;
     process.varint(1, static_cast<uint64_t>(pid_));
     const std::string& command = texts_.session().summary.header.command;
-    if (!command.empty()) process.bytes(2, valid_utf8(command));
+    if (!command.empty()) process.bytes(2, timeline::valid_utf8(command));
     process.bytes(6, texts_.process());
     ProtoBuffer track = descriptor(process_, 0, {});
     track.message(kProcess, process);
     trace_.describe_track(track);
   }
 
-  uint64_t thread_track(const ThreadTrack& thread) {
+  uint64_t thread_track(const timeline::ThreadTrack& thread) {
     if (thread.thread <= 0) return new_track(process_, thread.name());
     const uint64_t uuid = trace_.new_uuid();
     ProtoBuffer fields;
@@ -132,47 +133,49 @@ class SessionTracks {
   }
 
   template <typename Begin>
-  void write_row(PerfettoSequence& sequence, const SliceRow& row, Begin begin) {
-    walk(
+  void write_row(PerfettoSequence& sequence, const timeline::SliceRow& row, Begin begin) {
+    timeline::walk(
         row,
-        [&](std::span<const Slice> group) {
+        [&](std::span<const timeline::Slice> group) {
           begin(group);
           sequence.write(on_axis(group.front().start));
           progress_.add(group.size());
         },
-        [&](const Slice& slice) { sequence.end_slice(on_axis(slice.end)); });
+        [&](const timeline::Slice& slice) { sequence.end_slice(on_axis(slice.end)); });
   }
 
-  void describe(PerfettoSequence& sequence, const Slice& slice) {
-    if (const uint64_t flow = flow_of(texts_.tables(), slice.kind, slice.row); flow != 0) {
+  void describe(PerfettoSequence& sequence, const timeline::Slice& slice) {
+    if (const uint64_t flow = timeline::flow_of(texts_.tables(), slice.kind, slice.row);
+        flow != 0) {
       sequence.flow(first_flow_ + flow);
     }
-    row_arguments(texts_, slice, sequence);
+    timeline::row_arguments(texts_, slice, sequence);
   }
 
-  void begin_on_thread(PerfettoSequence& sequence, std::span<const Slice> group) {
-    const Slice& first = group.front();
-    if (is_instant(first.kind)) {
-      sequence.begin_instant(slice_name(texts_, group), category_of(first.kind));
+  void begin_on_thread(PerfettoSequence& sequence, std::span<const timeline::Slice> group) {
+    const timeline::Slice& first = group.front();
+    if (timeline::is_instant(first.kind)) {
+      sequence.begin_instant(timeline::slice_name(texts_, group),
+                             timeline::category_of(first.kind));
     } else {
-      sequence.begin(slice_name(texts_, group), category_of(first.kind));
+      sequence.begin(timeline::slice_name(texts_, group), timeline::category_of(first.kind));
     }
-    for (const Slice& slice : group) describe(sequence, slice);
+    for (const timeline::Slice& slice : group) describe(sequence, slice);
   }
 
-  void begin_on_stream(PerfettoSequence& sequence, const Slice& slice) {
+  void begin_on_stream(PerfettoSequence& sequence, const timeline::Slice& slice) {
     const analysis::Tables& tables = texts_.tables();
-    if (slice.kind == SliceKind::Kernel) {
+    if (slice.kind == timeline::SliceKind::Kernel) {
       sequence.begin_kernel(tables.kernels.config[slice.row]);
     } else {
-      sequence.begin(slice_name(texts_, {&slice, 1}), category_of(slice.kind));
+      sequence.begin(timeline::slice_name(texts_, {&slice, 1}), timeline::category_of(slice.kind));
     }
     describe(sequence, slice);
   }
 
   int64_t on_axis(int64_t time) const { return time + offset_ns_; }
 
-  SessionTexts texts_;
+  timeline::SessionTexts texts_;
   int64_t offset_ns_, pid_;
   uint64_t first_flow_;
   PerfettoTrace& trace_;
@@ -187,15 +190,17 @@ class SessionTracks {
 }  // namespace
 
 void write_perfetto(const analysis::RunData& run, OutputFile& out, Progress& progress) {
-  const int64_t first_ns = first_time(run);
-  const AxisClocks clocks = axis_clocks(run);
+  const int64_t first_ns = timeline::first_time(run);
+  const timeline::AxisClocks clocks = timeline::axis_clocks(run);
   PerfettoTrace trace(out, first_ns, std::max<int64_t>(clocks.monotonic_ns + first_ns, 0),
                       std::max<int64_t>(clocks.wall_ns + first_ns, 0));
-  const std::vector<int64_t> pids = distinct_pids(run);
+  const std::vector<int64_t> pids = timeline::distinct_pids(run);
   uint64_t first_flow = 0;
   for (size_t i = 0; i < run.sessions.size(); ++i) {
-    SessionTracks(run.sessions[i], offset_of(run, i), pids[i], first_flow, trace, progress).write();
-    first_flow += flow_count(run.sessions[i].tables);
+    SessionTracks(run.sessions[i], timeline::offset_of(run, i), pids[i], first_flow, trace,
+                  progress)
+        .write();
+    first_flow += timeline::flow_count(run.sessions[i].tables);
   }
 }
 

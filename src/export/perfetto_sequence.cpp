@@ -67,7 +67,8 @@ void PerfettoTrace::packet(const ProtoBuffer& packet) {
   out_.write(framed.view());
 }
 
-PerfettoSequence::PerfettoSequence(PerfettoTrace& trace, uint64_t track, const SessionTexts& texts)
+PerfettoSequence::PerfettoSequence(PerfettoTrace& trace, uint64_t track,
+                                   const timeline::SessionTexts& texts)
     : out_(trace.out()),
       texts_(texts),
       sequence_(trace.new_sequence()),
@@ -105,7 +106,7 @@ uint64_t PerfettoSequence::intern_value(std::string_view text) {
   return intern(values_, interned_data::kAnnotationTexts, text);
 }
 
-uint64_t PerfettoSequence::arg_id(Arg arg) {
+uint64_t PerfettoSequence::arg_id(timeline::Arg arg) {
   uint8_t& id = arg_ids_[static_cast<size_t>(arg)];
   if (id == 0) {
     id = ++arg_count_;
@@ -118,29 +119,31 @@ uint64_t PerfettoSequence::arg_id(Arg arg) {
 }
 
 template <typename Fill>
-void PerfettoSequence::annotate(Arg arg, Fill fill) {
+void PerfettoSequence::annotate(timeline::Arg arg, Fill fill) {
   annotation_.clear();
   annotation_.varint(annotation::kName, arg_id(arg));
   fill(annotation_);
   event_.message(track_event::kAnnotation, annotation_);
 }
 
-void PerfettoSequence::integer(Arg arg, int64_t value) {
+void PerfettoSequence::integer(timeline::Arg arg, int64_t value) {
   annotate(arg,
            [&](ProtoBuffer& to) { to.varint(annotation::kInt, static_cast<uint64_t>(value)); });
 }
-void PerfettoSequence::id(Arg arg, uint64_t value) {
+void PerfettoSequence::id(timeline::Arg arg, uint64_t value) {
   annotate(arg, [&](ProtoBuffer& to) { to.varint(annotation::kUint, value); });
 }
-void PerfettoSequence::real(Arg arg, double value) {
+void PerfettoSequence::real(timeline::Arg arg, double value) {
   annotate(arg, [&](ProtoBuffer& to) { to.real(annotation::kDouble, value); });
 }
-void PerfettoSequence::text_id(Arg arg, uint64_t id) {
+void PerfettoSequence::text_id(timeline::Arg arg, uint64_t id) {
   annotate(arg, [&](ProtoBuffer& to) { to.varint(annotation::kTextId, id); });
 }
-void PerfettoSequence::text(Arg arg, std::string_view value) { text_id(arg, intern_value(value)); }
+void PerfettoSequence::text(timeline::Arg arg, std::string_view value) {
+  text_id(arg, intern_value(value));
+}
 
-void PerfettoSequence::path(Arg arg, uint32_t path) {
+void PerfettoSequence::path(timeline::Arg arg, uint32_t path) {
   if (path >= path_values_.size()) path_values_.resize(path + 1);
   uint64_t& id = path_values_[path];
   if (id == 0) id = intern_value(texts_.path_text(path));
@@ -148,7 +151,8 @@ void PerfettoSequence::path(Arg arg, uint32_t path) {
 }
 
 template <typename TextOf>
-void PerfettoSequence::numbered(Arg arg, ValueIds& values, uint32_t number, TextOf text_of) {
+void PerfettoSequence::numbered(timeline::Arg arg, ValueIds& values, uint32_t number,
+                                TextOf text_of) {
   const auto [known, is_new] = values.try_emplace(number);
   if (is_new) {
     const std::string& text = text_of(number);
@@ -157,12 +161,12 @@ void PerfettoSequence::numbered(Arg arg, ValueIds& values, uint32_t number, Text
   if (known->second != 0) text_id(arg, known->second);
 }
 
-void PerfettoSequence::name(Arg arg, uint32_t name) {
+void PerfettoSequence::name(timeline::Arg arg, uint32_t name) {
   numbered(arg, name_values_, name,
            [&](uint32_t id) -> const std::string& { return texts_.name(id); });
 }
 
-void PerfettoSequence::site(Arg arg, uint32_t stack) {
+void PerfettoSequence::site(timeline::Arg arg, uint32_t stack) {
   numbered(arg, site_values_, stack, [&](uint32_t id) { return texts_.site(id); });
 }
 
@@ -186,8 +190,8 @@ const std::string& PerfettoSequence::kernel_fields(uint32_t config) {
   if (config >= kernel_fields_.size()) kernel_fields_.resize(config + 1);
   std::string& fields = kernel_fields_[config];
   if (fields.empty()) {
-    begin(texts_.kernel(config), category_of(SliceKind::Kernel));
-    config_arguments(texts_.tables().config(config), *this);
+    begin(texts_.kernel(config), timeline::category_of(timeline::SliceKind::Kernel));
+    timeline::config_arguments(texts_.tables().config(config), *this);
     fields = event_.view();
   }
   return fields;

@@ -8,10 +8,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "export/arguments.hpp"
 #include "export/output_file.hpp"
 #include "export/proto_buffer.hpp"
-#include "export/session_texts.hpp"
+#include "timeline/arguments.hpp"
+#include "timeline/session_texts.hpp"
 
 // Perfetto's trace packets, with the field numbers of its published definitions. A trace has one
 // sequence of packets for each track, so that a packet need not say its track, tells its time as
@@ -46,20 +46,20 @@ class PerfettoTrace {
 // (arguments.hpp): they are added to the event that is being made.
 class PerfettoSequence {
  public:
-  PerfettoSequence(PerfettoTrace& trace, uint64_t track, const SessionTexts& texts);
+  PerfettoSequence(PerfettoTrace& trace, uint64_t track, const timeline::SessionTexts& texts);
 
   // One event: begin(), then what it has, then write().
   void begin(std::string_view name, std::string_view category);
   void begin_instant(std::string_view name, std::string_view category);
   void begin_kernel(uint32_t config);
   void flow(uint64_t id) { event_.fixed64(47, id); }
-  void integer(Arg arg, int64_t value);
-  void id(Arg arg, uint64_t value);
-  void real(Arg arg, double value);
-  void text(Arg arg, std::string_view value);
-  void name(Arg arg, uint32_t name);
-  void path(Arg arg, uint32_t path);
-  void site(Arg arg, uint32_t stack);
+  void integer(timeline::Arg arg, int64_t value);
+  void id(timeline::Arg arg, uint64_t value);
+  void real(timeline::Arg arg, double value);
+  void text(timeline::Arg arg, std::string_view value);
+  void name(timeline::Arg arg, uint32_t name);
+  void path(timeline::Arg arg, uint32_t path);
+  void site(timeline::Arg arg, uint32_t stack);
   void write(int64_t time);
 
   void end_slice(int64_t time);
@@ -74,23 +74,23 @@ class PerfettoSequence {
   // InternedData that it is of.
   uint64_t intern(Ids& ids, uint32_t field, std::string_view text);
   uint64_t intern_value(std::string_view text);
-  uint64_t arg_id(Arg arg);
-  void text_id(Arg arg, uint64_t id);
+  uint64_t arg_id(timeline::Arg arg);
+  void text_id(timeline::Arg arg, uint64_t id);
   // Of a number of the log, which may be any; an empty text is not mentioned.
   template <typename TextOf>
-  void numbered(Arg arg, ValueIds& values, uint32_t number, TextOf text_of);
+  void numbered(timeline::Arg arg, ValueIds& values, uint32_t number, TextOf text_of);
   template <typename Fill>
-  void annotate(Arg arg, Fill fill);
+  void annotate(timeline::Arg arg, Fill fill);
   const std::string& kernel_fields(uint32_t config);
 
   OutputFile& out_;
-  const SessionTexts& texts_;
+  const timeline::SessionTexts& texts_;
   uint32_t sequence_;
   int64_t last_ns_;
   ProtoBuffer event_, annotation_, entry_;
   ProtoBuffer interned_;  // for the next packet
   Ids names_, categories_, values_;
-  std::array<uint8_t, kArgCount> arg_ids_{};  // 0: not told yet
+  std::array<uint8_t, timeline::kArgCount> arg_ids_{};  // 0: not told yet
   uint8_t arg_count_ = 0;
   std::vector<std::string> kernel_fields_;  // by configuration, as they lie in a file
   std::vector<uint64_t> path_values_;       // by path; 0: not told yet

@@ -12,9 +12,9 @@
 
 #include "export/frame_texts.hpp"
 #include "export/proto_buffer.hpp"
-#include "export/run_axis.hpp"
-#include "export/session_texts.hpp"
 #include "export/stack_profile.hpp"
+#include "timeline/run_axis.hpp"
+#include "timeline/session_texts.hpp"
 
 namespace gpufl::exporting {
 namespace {
@@ -52,7 +52,7 @@ class ProfileBuilder {
     profile_.varint(profile::kDefaultSampleType, text("gpu_time"));
   }
 
-  void add(const SessionTexts& texts, Progress& progress) {
+  void add(const timeline::SessionTexts& texts, Progress& progress) {
     for (const StackSample& sample : stack_samples(texts)) {
       add_sample(texts, sample);
       progress.add(sample.count);
@@ -76,7 +76,7 @@ class ProfileBuilder {
     return known->second;
   }
 
-  void add_sample(const SessionTexts& texts, const StackSample& from) {
+  void add_sample(const timeline::SessionTexts& texts, const StackSample& from) {
     ProtoBuffer fields;
     const auto& stack = texts.session().code.frames(from.stack);
     for (const symbols::CodeFrame& frame : stack) {
@@ -109,8 +109,9 @@ class ProfileBuilder {
   }
 
   uint64_t location_of(const symbols::CodeFrame& frame) {
-    const uint64_t function = function_of(frame_name(frame), valid_utf8(frame.file));
-    const uint64_t mapping = frame.module.empty() ? 0 : mapping_of(valid_utf8(frame.module));
+    const uint64_t function = function_of(frame_name(frame), timeline::valid_utf8(frame.file));
+    const uint64_t mapping =
+        frame.module.empty() ? 0 : mapping_of(timeline::valid_utf8(frame.module));
     const auto [known, is_new] =
         locations_.try_emplace({function, static_cast<uint64_t>(frame.line), mapping, frame.offset},
                                locations_.size() + 1);
@@ -175,10 +176,11 @@ void write_pprof(const analysis::RunData& run, OutputFile& out, Progress& progre
   ProfileBuilder builder;
   int64_t duration_ns = 0;
   for (size_t i = 0; i < run.sessions.size(); ++i) {
-    builder.add(SessionTexts(run.sessions[i]), progress);
-    duration_ns = std::max(duration_ns, run.sessions[i].summary.duration_ns + offset_of(run, i));
+    builder.add(timeline::SessionTexts(run.sessions[i]), progress);
+    duration_ns =
+        std::max(duration_ns, run.sessions[i].summary.duration_ns + timeline::offset_of(run, i));
   }
-  builder.write(out, axis_clocks(run).wall_ns, duration_ns);
+  builder.write(out, timeline::axis_clocks(run).wall_ns, duration_ns);
 }
 
 }  // namespace gpufl::exporting

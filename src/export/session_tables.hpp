@@ -4,16 +4,15 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "analysis/wait_calls.hpp"
-#include "export/session_texts.hpp"
-#include "export/table_columns.hpp"
+#include "analysis/tables/wait_calls.hpp"
+#include "export/cell.hpp"
+#include "timeline/session_texts.hpp"
 
 // The tables of a session: which columns each has, what they are called, and what of a row is
 // unknown. The one place for it: files that are exported and Python's DataFrames are both made of
@@ -34,8 +33,6 @@
 // Columns refer to the SessionTexts, which must outlive the table.
 namespace gpufl::exporting {
 
-inline constexpr int64_t kUnknownCell = std::numeric_limits<int64_t>::min();
-
 namespace table_parts {
 
 using analysis::FrameworkLabel;
@@ -43,14 +40,14 @@ using analysis::LaunchConfig;
 using analysis::Tables;
 using analysis::Work;
 
-inline auto name_text(const SessionTexts& texts) {
+inline auto name_text(const timeline::SessionTexts& texts) {
   return
       [&texts](uint64_t id) -> const std::string& { return texts.name(static_cast<uint32_t>(id)); };
 }
-inline auto site_text(const SessionTexts& texts) {
+inline auto site_text(const timeline::SessionTexts& texts) {
   return [&texts](uint64_t stack) { return texts.site(static_cast<uint32_t>(stack)); };
 }
-inline auto path_text(const SessionTexts& texts) {
+inline auto path_text(const timeline::SessionTexts& texts) {
   return [&texts](uint64_t path) -> const std::string& {
     return texts.path_text(static_cast<uint32_t>(path));
   };
@@ -86,7 +83,7 @@ void add_place(Table& table, const Tables& tables, const Work& work) {
 }
 
 template <typename Table>
-void add_caller(Table& table, const SessionTexts& texts, const Work& work) {
+void add_caller(Table& table, const timeline::SessionTexts& texts, const Work& work) {
   const Tables& tables = texts.tables();
   table.number("correlation", CellType::Integer, work.correlation, 0);
   table.looked_up("thread", work.caller,
@@ -107,7 +104,7 @@ void add_call_times(Table& table, const Work& work) {
 
 // What all tables of work begin with.
 template <typename Table>
-void add_work(Table& table, const SessionTexts& texts, const Work& work) {
+void add_work(Table& table, const timeline::SessionTexts& texts, const Work& work) {
   add_times(table, work.start, work.duration);
   add_place(table, texts.tables(), work);
   add_caller(table, texts, work);
@@ -116,7 +113,7 @@ void add_work(Table& table, const SessionTexts& texts, const Work& work) {
 
 // What a framework was doing at the calls, found once for all columns.
 struct Labels {
-  Labels(const SessionTexts& texts, const Work& work) {
+  Labels(const timeline::SessionTexts& texts, const Work& work) {
     if (texts.framework().is_empty()) return;
     const size_t rows = work.rows();
     for (auto* column : {&op, &module, &stack, &forward_op, &forward_path}) column->reserve(rows);
@@ -137,7 +134,7 @@ struct Labels {
 };
 
 template <typename Table>
-void add_labels(Table& table, const SessionTexts& texts, const Work& work) {
+void add_labels(Table& table, const timeline::SessionTexts& texts, const Work& work) {
   const auto labels = std::make_shared<const Labels>(texts, work);
   table.keep(labels);
   // What has no name has the empty one, which is unknown.
@@ -187,14 +184,14 @@ void add_config(Table& table, const Tables& tables) {
     return tables.configs[index[row]].occupancy.value_or(std::numeric_limits<double>::quiet_NaN());
   });
   table.texts("occupancy_limit", index, [&tables](uint64_t config) {
-    return valid_utf8(tables.configs[config].occupancy_limit);
+    return timeline::valid_utf8(tables.configs[config].occupancy_limit);
   });
 }
 
 }  // namespace table_parts
 
 template <typename Table>
-void describe_kernels(Table& table, const SessionTexts& texts) {
+void describe_kernels(Table& table, const timeline::SessionTexts& texts) {
   const analysis::Kernels& rows = texts.tables().kernels;
   table_parts::add_work(table, texts, rows);
   table.texts("name", rows.config, [&texts](uint64_t config) -> const std::string& {
@@ -211,13 +208,13 @@ void describe_kernels(Table& table, const SessionTexts& texts) {
 }
 
 template <typename Table>
-void describe_copies(Table& table, const SessionTexts& texts) {
+void describe_copies(Table& table, const timeline::SessionTexts& texts) {
   const analysis::Copies& rows = texts.tables().copies;
   table_parts::add_work(table, texts, rows);
   table.number("bytes", CellType::Integer, rows.bytes, 0);
-  table.texts("direction", rows.direction, copy_direction);
-  table.texts("source_memory", rows.source_kind, memory_kind);
-  table.texts("target_memory", rows.target_kind, memory_kind);
+  table.texts("direction", rows.direction, timeline::copy_direction);
+  table.texts("source_memory", rows.source_kind, timeline::memory_kind);
+  table.texts("target_memory", rows.target_kind, timeline::memory_kind);
   table.number("peer_device", CellType::Integer, rows.peer_device, -1);
   table.number("async", CellType::Integer, rows.is_async, kUnknownCell);
   table.ids("graph_node", rows.graph_node, true);
@@ -225,18 +222,18 @@ void describe_copies(Table& table, const SessionTexts& texts) {
 }
 
 template <typename Table>
-void describe_fills(Table& table, const SessionTexts& texts) {
+void describe_fills(Table& table, const timeline::SessionTexts& texts) {
   const analysis::Fills& rows = texts.tables().fills;
   table_parts::add_work(table, texts, rows);
   table.number("bytes", CellType::Integer, rows.bytes, 0);
   table.number("value", CellType::Integer, rows.value, kUnknownCell);
-  table.texts("memory", rows.memory_kind, memory_kind);
+  table.texts("memory", rows.memory_kind, timeline::memory_kind);
   table.ids("graph_node", rows.graph_node, true);
   table_parts::add_labels(table, texts, rows);
 }
 
 template <typename Table>
-void describe_waits(Table& table, const SessionTexts& texts) {
+void describe_waits(Table& table, const timeline::SessionTexts& texts) {
   const analysis::Waits& rows = texts.tables().waits;
   table_parts::add_work(table, texts, rows);
   // The function that was called follows from the stack and the kind of wait.
@@ -256,7 +253,7 @@ void describe_waits(Table& table, const SessionTexts& texts) {
 }
 
 template <typename Table>
-void describe_graphs(Table& table, const SessionTexts& texts) {
+void describe_graphs(Table& table, const timeline::SessionTexts& texts) {
   const analysis::GraphLaunches& rows = texts.tables().graphs;
   table_parts::add_work(table, texts, rows);
   table.number("graph", CellType::Integer, rows.graph);
@@ -264,21 +261,21 @@ void describe_graphs(Table& table, const SessionTexts& texts) {
 }
 
 template <typename Table>
-void describe_allocations(Table& table, const SessionTexts& texts) {
+void describe_allocations(Table& table, const timeline::SessionTexts& texts) {
   const analysis::Allocations& rows = texts.tables().allocations;
   table.number("time_ns", CellType::Time, rows.start);
   table_parts::add_place(table, texts.tables(), rows);
   table_parts::add_caller(table, texts, rows);
   table_parts::add_call_times(table, rows);
-  table.texts("operation", rows.operation, allocation_operation);
-  table.texts("memory", rows.memory_kind, memory_kind);
+  table.texts("operation", rows.operation, timeline::allocation_operation);
+  table.texts("memory", rows.memory_kind, timeline::memory_kind);
   table.ids("address", rows.address, false);
   table.number("bytes", CellType::Integer, rows.bytes, kUnknownCell);
   table.number("async", CellType::Integer, rows.is_async, kUnknownCell);
 }
 
 template <typename Table>
-void describe_api_calls(Table& table, const SessionTexts& texts) {
+void describe_api_calls(Table& table, const timeline::SessionTexts& texts) {
   const analysis::ApiCalls& rows = texts.tables().api_calls;
   table_parts::add_times(table, rows.start, rows.duration);
   table_parts::add_place(table, texts.tables(), rows);
@@ -289,7 +286,7 @@ void describe_api_calls(Table& table, const SessionTexts& texts) {
 }
 
 template <typename Table>
-void describe_scopes(Table& table, const SessionTexts& texts) {
+void describe_scopes(Table& table, const timeline::SessionTexts& texts) {
   const analysis::Scopes& rows = texts.tables().scopes;
   table.number("id", CellType::Integer, rows.id);
   table.computed("parent", CellType::Integer, [&rows](size_t row) {
@@ -305,14 +302,14 @@ void describe_scopes(Table& table, const SessionTexts& texts) {
       table_parts::path_text(texts));
   table.number("repeat", CellType::Integer, rows.repeat, 0);
   table.number("warmup", CellType::Integer, rows.warmup, 0);
-  table.texts("ending", rows.ending, scope_ending);
+  table.texts("ending", rows.ending, timeline::scope_ending);
 }
 
 template <typename Table>
-void describe_markers(Table& table, const SessionTexts& texts) {
+void describe_markers(Table& table, const timeline::SessionTexts& texts) {
   const analysis::Markers& rows = texts.tables().markers;
   table_parts::add_times(table, rows.start, rows.duration);
-  table.texts("shape", rows.shape, marker_shape);
+  table.texts("shape", rows.shape, timeline::marker_shape);
   table.number("thread", CellType::Integer, rows.thread, 0);
   table.number("end_thread", CellType::Integer, rows.end_thread, 0);
   table.texts("name", rows.name, table_parts::name_text(texts));
@@ -323,7 +320,7 @@ void describe_markers(Table& table, const SessionTexts& texts) {
 }
 
 template <typename Table>
-void describe_counters(Table& table, const SessionTexts& texts) {
+void describe_counters(Table& table, const timeline::SessionTexts& texts) {
   const analysis::Samples& rows = texts.tables().counters;
   table.number("time_ns", CellType::Time, rows.time);
   table.texts("name", rows.metric, table_parts::name_text(texts));
@@ -331,7 +328,8 @@ void describe_counters(Table& table, const SessionTexts& texts) {
 }
 
 template <typename Table>
-void describe_metrics(Table& table, const SessionTexts& texts, const analysis::Samples& rows) {
+void describe_metrics(Table& table, const timeline::SessionTexts& texts,
+                      const analysis::Samples& rows) {
   table.number("time_ns", CellType::Time, rows.time);
   table.number("device", CellType::Integer, rows.device, -1);
   table.number("index", CellType::Integer, rows.index);
@@ -342,12 +340,12 @@ void describe_metrics(Table& table, const SessionTexts& texts, const analysis::S
 }
 
 template <typename Table>
-void describe_device_metrics(Table& table, const SessionTexts& texts) {
+void describe_device_metrics(Table& table, const timeline::SessionTexts& texts) {
   describe_metrics(table, texts, texts.tables().device_metrics);
 }
 
 template <typename Table>
-void describe_host_metrics(Table& table, const SessionTexts& texts) {
+void describe_host_metrics(Table& table, const timeline::SessionTexts& texts) {
   describe_metrics(table, texts, texts.tables().host_metrics);
 }
 

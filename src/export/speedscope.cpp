@@ -8,14 +8,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/saturating.hpp"
+#include "analysis/math/saturating.hpp"
 #include "base/json.hpp"
 #include "export/frame_texts.hpp"
 #include "export/json_text.hpp"
-#include "export/run_axis.hpp"
-#include "export/session_texts.hpp"
 #include "export/stack_profile.hpp"
-#include "export/timeline.hpp"
+#include "timeline/run_axis.hpp"
+#include "timeline/session_texts.hpp"
+#include "timeline/timeline.hpp"
 
 namespace gpufl::exporting {
 namespace {
@@ -32,7 +32,7 @@ class Frames {
     return known->second;
   }
   uint32_t add(const symbols::CodeFrame& frame) {
-    return add(frame_name(frame), valid_utf8(frame.file), frame.line);
+    return add(frame_name(frame), timeline::valid_utf8(frame.file), frame.line);
   }
   const std::string& text() const { return text_; }
 
@@ -154,8 +154,8 @@ class SessionProfiles {
 
   // Scopes alone: what else a thread did is for a timeline.
   void add_threads() {
-    const Timeline timeline = scope_timeline();
-    for (const ThreadTrack& thread : timeline.threads) {
+    const timeline::Timeline timeline = scope_timeline();
+    for (const timeline::ThreadTrack& thread : timeline.threads) {
       for (size_t i = 0; i < thread.rows.size(); ++i) {
         add_thread(
             "scopes of thread " + std::to_string(thread.thread) + (i == 0 ? "" : ", overlapping"),
@@ -164,16 +164,16 @@ class SessionProfiles {
     }
   }
 
-  Timeline scope_timeline() const {
+  timeline::Timeline scope_timeline() const {
     analysis::Tables scopes;
     scopes.scopes = texts_.tables().scopes;
-    return Timeline(scopes);
+    return timeline::Timeline(scopes);
   }
 
-  void add_thread(const std::string& name, const SliceRow& row) {
+  void add_thread(const std::string& name, const timeline::SliceRow& row) {
     int64_t end = 0;
     std::string events;
-    const auto event = [&](char type, int64_t time, const Slice& slice) {
+    const auto event = [&](char type, int64_t time, const timeline::Slice& slice) {
       const uint32_t path = texts_.scope_path(slice.row);
       events += events.empty() ? "{\"type\":\"" : ",{\"type\":\"";
       events += type;
@@ -183,13 +183,13 @@ class SessionProfiles {
       append_number(events, time + offset_ns_);
       events += '}';
     };
-    walk(
+    timeline::walk(
         row,
-        [&](std::span<const Slice> group) {
+        [&](std::span<const timeline::Slice> group) {
           event('O', group.front().start, group.front());
           progress_.add(1);
         },
-        [&](const Slice& slice) {
+        [&](const timeline::Slice& slice) {
           event('C', slice.end, slice);
           end = std::max(end, slice.end);
         });
@@ -203,7 +203,7 @@ class SessionProfiles {
     return known->second;
   }
 
-  SessionTexts texts_;
+  timeline::SessionTexts texts_;
   int64_t offset_ns_;
   std::string prefix_;
   Frames& frames_;
@@ -218,8 +218,8 @@ void write_speedscope(const analysis::RunData& run, OutputFile& out, Progress& p
   Frames frames;
   std::vector<std::string> profiles;
   for (size_t i = 0; i < run.sessions.size(); ++i) {
-    SessionProfiles(run.sessions[i], offset_of(run, i), run.sessions.size() > 1, frames, profiles,
-                    progress)
+    SessionProfiles(run.sessions[i], timeline::offset_of(run, i), run.sessions.size() > 1, frames,
+                    profiles, progress)
         .add();
   }
   std::string name;

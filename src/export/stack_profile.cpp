@@ -5,7 +5,7 @@
 #include <array>
 #include <unordered_map>
 
-#include "analysis/saturating.hpp"
+#include "analysis/math/saturating.hpp"
 
 namespace gpufl::exporting {
 namespace {
@@ -19,7 +19,7 @@ struct KeyHash {
 
 class Samples {
  public:
-  explicit Samples(const SessionTexts& texts) : texts_(texts) {}
+  explicit Samples(const timeline::SessionTexts& texts) : texts_(texts) {}
 
   StackSample& at(const analysis::Work& work, size_t row, uint32_t what) {
     const uint32_t stack = work.stack.empty() ? 0 : work.stack[row];
@@ -41,7 +41,7 @@ class Samples {
   std::vector<StackSample> samples;
 
  private:
-  const SessionTexts& texts_;
+  const timeline::SessionTexts& texts_;
   std::unordered_map<Key, size_t, KeyHash> index_;
 };
 
@@ -51,7 +51,7 @@ void add_time(int64_t& total, int64_t duration) {
 
 }  // namespace
 
-std::vector<StackSample> stack_samples(const SessionTexts& texts) {
+std::vector<StackSample> stack_samples(const timeline::SessionTexts& texts) {
   const analysis::Tables& tables = texts.tables();
   Samples gathered(texts);
   for (size_t row = 0; row < tables.kernels.rows(); ++row) {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "export/session_texts.hpp"
+#include "timeline/session_texts.hpp"
 
 // Time by where in the program it was asked for: what flame graphs are drawn from. Rows of the same
 // stack, scope and kernel are one sample. Memory follows those, not the rows. One thread.
@@ -21,6 +21,6 @@ struct StackSample {
 };
 
 // Kernels, then waits; the order is that of their first rows.
-std::vector<StackSample> stack_samples(const SessionTexts& texts);
+std::vector<StackSample> stack_samples(const timeline::SessionTexts& texts);
 
 }  // namespace gpufl::exporting

@@ -83,7 +83,7 @@ class TableBuilder {
 };
 
 // Kinds that have no table of their own: as the format describes them.
-ExportTable other(const SessionTexts& texts, const format::Batch& batch) {
+ExportTable other(const timeline::SessionTexts& texts, const format::Batch& batch) {
   TableBuilder table(std::string(batch.kind_spec().name), batch.rows());
   for (size_t i = 0; i < batch.kind_spec().columns.size(); ++i) {
     const format::ColumnSpec& spec = batch.kind_spec().columns[i];
@@ -115,7 +115,7 @@ std::string_view to_string(CellType type) {
   return kNames[static_cast<size_t>(type)];
 }
 
-std::vector<ExportTable> export_tables(const SessionTexts& texts) {
+std::vector<ExportTable> export_tables(const timeline::SessionTexts& texts) {
   const analysis::Tables& from = texts.tables();
   std::vector<ExportTable> tables;
   const auto add = [&](const char* name, size_t rows, auto describe) {

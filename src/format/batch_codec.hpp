@@ -8,14 +8,11 @@
 #include "base/status.hpp"
 #include "format/batch.hpp"
 #include "format/batch_view.hpp"
+#include "format/decode_stats.hpp"
 
 // A Batch as one NDJSON line, and back: SPEC.md, "Batches". No I/O. Stateless apart from scratch
 // memory, so one codec object per thread.
 namespace gpufl::format {
-
-struct DecodeStats {
-  uint64_t unknown_columns = 0;  // fields this version does not know: skipped
-};
 
 class BatchCodec {
  public:

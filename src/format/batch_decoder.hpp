@@ -8,8 +8,8 @@
 
 #include "base/status.hpp"
 #include "format/batch.hpp"
-#include "format/batch_codec.hpp"
 #include "format/codings.hpp"
+#include "format/decode_stats.hpp"
 #include "format/line_scanner.hpp"
 #include "format/tick_grid.hpp"
 

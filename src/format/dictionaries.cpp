@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "format/session_reader.hpp"
+#include "format/dictionaries.hpp"
 
 namespace gpufl::format {
 namespace {

@@ -7,7 +7,8 @@
 
 #include "base/json.hpp"
 #include "format/manifest.hpp"
-#include "format/session_reader.hpp"
+#include "format/problem.hpp"
+#include "format/window_file.hpp"
 
 // What a session's folder holds, before any window is read: the files and the manifest brought
 // together, with every state that a crash of the writer can leave (SPEC.md, "After a crash").

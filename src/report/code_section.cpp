@@ -8,11 +8,10 @@
 #include <fmt/format.h>
 
 #include "analysis/insights/loop_syncs.hpp"
-#include "analysis/insights/words.hpp"
-#include "analysis/selection.hpp"
-#include "analysis/wait_calls.hpp"
+#include "analysis/session/selection.hpp"
+#include "analysis/tables/wait_calls.hpp"
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 
@@ -77,9 +76,9 @@ void write_waits_by_call(Page& page, const std::vector<WaitGroup>& waits, double
     if (table.rows.size() == top) break;
     const analysis::Stats& blocked = wait.blocked_ns;
     const auto total_ns = static_cast<double>(blocked.total);
-    table.rows.push_back({wait.call, format_count(blocked.count),
-                          format_duration(total_ns) + share_text(total_ns, session_ns),
-                          format_duration(blocked.mean), duration_text(blocked.p99),
+    table.rows.push_back({wait.call, text::count(blocked.count),
+                          text::duration(total_ns) + share_text(total_ns, session_ns),
+                          text::duration(blocked.mean), duration_text(blocked.p99),
                           duration_text(blocked.max)});
   }
   page.table(table);
@@ -115,18 +114,18 @@ void write_waits_by_line(Page& page, const SessionReport& report,
     for (const uint32_t row : line.waits) longest_ns = std::max(longest_ns, waits.duration[row]);
     sites.push_back(line.site);
     table.rows.push_back(
-        {fmt::format("{} x {}", call_text(report.session, line), format_count(line.waits.size())),
+        {fmt::format("{} x {}", call_text(report.session, line), text::count(line.waits.size())),
          line.site->text,
          line.holds_stream ? "stream waits"
-                           : format_duration(blocked_ns) + share_text(blocked_ns, session_ns),
+                           : text::duration(blocked_ns) + share_text(blocked_ns, session_ns),
          duration_text(longest_ns)});
   }
   const size_t shown = table.rows.size();
   if (with_line < all.count) {
     const double rest_ns = all.total - with_line_ns;
-    table.rows.push_back({fmt::format("x {}", format_count(all.count - with_line)),
+    table.rows.push_back({fmt::format("x {}", text::count(all.count - with_line)),
                           "unknown: no stack",
-                          format_duration(rest_ns) + share_text(rest_ns, session_ns), "-"});
+                          text::duration(rest_ns) + share_text(rest_ns, session_ns), "-"});
   }
   table.min_flexible = 28;
   page.table(table);
@@ -161,9 +160,9 @@ void write_waits(Page& page, const SessionReport& report, size_t top, MissingFig
     all.total += static_cast<double>(wait.blocked_ns.total);
   }
   const auto session_ns = static_cast<double>(report.overview.recorded_ns);
-  page.heading("SYNCHRONIZATION", fmt::format("{}{} blocked in {}", format_duration(all.total),
-                                              share_text(all.total, session_ns),
-                                              analysis::words::plural(all.count, "wait")));
+  page.heading("SYNCHRONIZATION",
+               fmt::format("{}{} blocked in {}", text::duration(all.total),
+                           share_text(all.total, session_ns), text::plural(all.count, "wait")));
   const analysis::SessionView view(report.session, report.overview, {});
   const std::vector<SyncLine> lines = sync_lines(view);
   if (!lines.empty()) {
@@ -173,7 +172,7 @@ void write_waits(Page& page, const SessionReport& report, size_t top, MissingFig
   }
   if (stream_waits > 0) {
     page.field("stream waits", fmt::format("{}: a stream waits for an event, and the host goes on",
-                                           format_count(stream_waits)));
+                                           text::count(stream_waits)));
   }
   write_unresolved(page, report.session.summary.code);
 }
@@ -196,9 +195,9 @@ void write_launches(Page& page, const SessionReport& report, size_t top, Missing
     if (table.rows.size() == top) break;
     const analysis::Stats& stats = group.duration_ns;
     table.rows.push_back(
-        {format_count(stats.count), group.label,
-         fmt::format("{} ({})", duration_text(stats.total), format_percent(group.share)),
-         format_duration(stats.mean)});
+        {text::count(stats.count), group.label,
+         fmt::format("{} ({})", duration_text(stats.total), text::percent(group.share)),
+         text::duration(stats.mean)});
   }
   page.table(table);
   write_more(page, lines->size(), table.rows.size());

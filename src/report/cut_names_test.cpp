@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "report/text_page.hpp"
+#include "text/display.hpp"
 
 namespace gpufl::report {
 namespace {
@@ -72,8 +73,8 @@ TEST(CutNamesTest, AreNeverWiderThanAskedForNorCutACharacter) {
   }
   for (size_t width = 1; width < 40; ++width) {
     for (const std::string& cut : cut_names(names, width)) {
-      EXPECT_LE(display_width(cut), width) << cut;
-      EXPECT_EQ(make_harmless(cut), cut);
+      EXPECT_LE(text::display_width(cut), width) << cut;
+      EXPECT_EQ(text::make_harmless(cut), cut);
     }
   }
 }

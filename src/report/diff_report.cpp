@@ -10,14 +10,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "analysis/insights/words.hpp"
 #include "base/json.hpp"
 #include "report/diff_warps.hpp"
 #include "report/diff_words.hpp"
 #include "report/markdown_page.hpp"
 #include "report/text_page.hpp"
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 namespace {
@@ -91,14 +90,14 @@ std::string no_difference_text(const Comparison& comparison) {
   }
   std::string unsure;
   if (const size_t untold = count_of(comparison.alike, Verdict::Untold)) {
-    unsure = fmt::format("; {} of kernels and scopes too noisy to tell",
-                         analysis::words::plural(untold, "figure"));
+    unsure =
+        fmt::format("; {} of kernels and scopes too noisy to tell", text::plural(untold, "figure"));
   }
   if (const size_t drifting = count_of(comparison.alike, Verdict::Drifts)) {
-    unsure += unsure.empty() ? fmt::format("; {} of kernels and scopes {}",
-                                           analysis::words::plural(drifting, "figure"),
-                                           drifting == 1 ? "drifts" : "drift")
-                             : fmt::format(", {} {}", drifting, drifting == 1 ? "drifts" : "drift");
+    unsure += unsure.empty()
+                  ? fmt::format("; {} of kernels and scopes {}", text::plural(drifting, "figure"),
+                                drifting == 1 ? "drifts" : "drift")
+                  : fmt::format(", {} {}", drifting, drifting == 1 ? "drifts" : "drift");
   }
   return unsure.empty() ? "no difference" : "no difference in total" + unsure;
 }
@@ -149,24 +148,24 @@ std::string proof_text(const Comparison& comparison) {
         return fmt::format(
             "{} Too few parts to tell a difference from noise: {} a half are needed. What differs "
             "by {} or more, in all parts, is shown.",
-            comparison.parts, kMinRepeats, format_percent(kRunToRun));
+            comparison.parts, kMinRepeats, text::percent(kRunToRun));
       }
       return fmt::format(
           "Too few repeats to tell a difference from noise: {} a side are needed. What differs by "
           "{} or more, in all repeats, is shown; it may be what runs of the same program differ "
           "by.",
-          kMinRepeats, format_percent(kRunToRun));
+          kMinRepeats, text::percent(kRunToRun));
   }
   std::string text = fmt::format(
       "{} {} compared; where nothing differs, one comparison in {:.0f} would find "
       "anything. Intervals hold for all of them together.",
-      analysis::words::plural(comparison.compared, "figure"),
-      comparison.compared == 1 ? "was" : "were", 1 / analysis::compare::kCompareError);
+      text::plural(comparison.compared, "figure"), comparison.compared == 1 ? "was" : "were",
+      1 / analysis::compare::kCompareError);
   for (const Entry& entry : comparison.totals) {
     if (entry.metric != Metric::Busy) continue;
     const double least = std::max(entry.change.noise(), comparison.options.min_change);
     text += fmt::format(" GPU busy time: a difference from about {} on would be seen.",
-                        format_percent(least));
+                        text::percent(least));
   }
   if (comparison.proof == Proof::Parts) {
     text += " " + comparison.parts +
@@ -185,7 +184,7 @@ std::vector<std::string> total_row(const Entry& entry) {
 }
 
 std::string impact_text(double impact_ns) {
-  return fmt::format("{}{}", impact_ns < 0 ? "-" : "+", format_duration(std::abs(impact_ns)));
+  return fmt::format("{}{}", impact_ns < 0 ? "-" : "+", text::duration(std::abs(impact_ns)));
 }
 
 std::vector<std::string> finding_row(const Entry& entry) {
@@ -212,13 +211,12 @@ std::string alike_text(const Comparison& comparison) {
   const size_t untold = count_of(comparison.alike, Verdict::Untold);
   const size_t drifting = count_of(comparison.alike, Verdict::Drifts);
   const size_t alike = comparison.alike.size() - untold - drifting;
-  std::string text =
-      fmt::format("{} of kernels and scopes {} alike", analysis::words::plural(alike, "figure"),
-                  alike == 1 ? "is" : "are");
+  std::string text = fmt::format("{} of kernels and scopes {} alike", text::plural(alike, "figure"),
+                                 alike == 1 ? "is" : "are");
   if (untold > 0) {
     const double limit = std::max(analysis::compare::kTellable, comparison.options.min_change);
     text += fmt::format("; {} too noisy to tell: a change of {} is not ruled out", untold,
-                        format_percent(limit));
+                        text::percent(limit));
   }
   if (drifting > 0) {
     text += fmt::format("; {} {}: the halves differ by no more than a steady drift makes them",
@@ -226,7 +224,7 @@ std::string alike_text(const Comparison& comparison) {
   }
   if (comparison.left_out > 0) {
     text += fmt::format("; {} kernels and scopes with less than {} of the time were left out",
-                        comparison.left_out, format_percent(comparison.options.min_share));
+                        comparison.left_out, text::percent(comparison.options.min_share));
   }
   return text + ".";
 }

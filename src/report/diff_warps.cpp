@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 namespace {
@@ -18,7 +18,7 @@ std::string change_text(const WarpChange& change) {
   if (change.count_a == 0) return "new";
   if (change.count_b == 0) return "gone";
   const std::string size =
-      format_duration(change.change_ns() < 0 ? -change.change_ns() : change.change_ns());
+      text::duration(change.change_ns() < 0 ? -change.change_ns() : change.change_ns());
   return (change.change_ns() < 0 ? "-" : "+") + size;
 }
 
@@ -40,10 +40,10 @@ void write_warp_changes(Page& page, std::span<const WarpChange> changes, size_t 
   for (const WarpChange& change : changes) {
     if (!change.is_beyond_noise()) continue;
     if (++differ > most) continue;
-    table.rows.push_back({change.kernel, change.group, change.event, format_duration(change.mean_a),
-                          format_duration(change.mean_b), change_text(change),
-                          "+-" + format_duration(change.noise_ns), format_percent(change.path_a),
-                          format_percent(change.path_b)});
+    table.rows.push_back({change.kernel, change.group, change.event, text::duration(change.mean_a),
+                          text::duration(change.mean_b), change_text(change),
+                          "+-" + text::duration(change.noise_ns), text::percent(change.path_a),
+                          text::percent(change.path_b)});
   }
   page.heading("Inside kernels", fmt::format("{} of {} events differ by more than the noise",
                                              differ, changes.size()));

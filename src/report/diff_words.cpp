@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "analysis/kernel_name.hpp"
-#include "report/units.hpp"
+#include "analysis/code/kernel_name.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 
@@ -44,9 +44,9 @@ std::string figure_label(const Key& key, Metric metric) {
 }
 
 std::string compared_value(Metric metric, double value) {
-  if (metric != Metric::Count) return format_duration(value);
+  if (metric != Metric::Count) return text::duration(value);
   const double rounded = std::round(value);
-  return std::abs(value - rounded) < 1e-6 ? format_count(static_cast<uint64_t>(rounded))
+  return std::abs(value - rounded) < 1e-6 ? text::count(static_cast<uint64_t>(rounded))
                                           : fmt::format("{:.1f}", value);
 }
 

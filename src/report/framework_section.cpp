@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 namespace {
@@ -18,8 +18,8 @@ void write_groups(Page& page, const char* heading, const char* what,
   for (const analysis::KernelGroup& group : *groups) {
     if (table.rows.size() == top) break;
     const analysis::Stats& stats = group.duration_ns;
-    table.rows.push_back({group.label, format_count(stats.count), duration_text(stats.total),
-                          format_percent(group.share), format_duration(stats.mean),
+    table.rows.push_back({group.label, text::count(stats.count), duration_text(stats.total),
+                          text::percent(group.share), text::duration(stats.mean),
                           duration_text(stats.p99)});
   }
   page.table(table);

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/test_tables.hpp"
+#include "analysis/session/test_tables.hpp"
 #include "report/test_report.hpp"
 #include "report/text_page.hpp"
 #include "report/text_sections.hpp"

@@ -11,7 +11,8 @@
 #include "report/markdown_page.hpp"
 #include "report/text_page.hpp"
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/display.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 namespace {
@@ -73,7 +74,7 @@ std::vector<std::string> notes_of(const RuleResult& result, size_t top) {
   if (hidden > 0) notes.push_back(fmt::format("{} more (--top 0: all).", hidden));
   if (result.left_out > 0) {
     notes.push_back(fmt::format("{} matches with less than {} of the time were not judged.",
-                                result.left_out, format_percent(result.rule.min_share)));
+                                result.left_out, text::percent(result.rule.min_share)));
   }
   add_one_sided(notes, result.only_baseline, "baseline");
   add_one_sided(notes, result.only_candidate, "candidate");
@@ -122,7 +123,7 @@ base::Json rule_json(const RuleResult& result) {
 // Control characters are not allowed in XML, not even escaped.
 std::string xml_text(std::string_view text) {
   std::string escaped;
-  for (const char c : make_harmless(text)) {
+  for (const char c : text::make_harmless(text)) {
     switch (c) {
       case '&': escaped += "&amp;"; break;
       case '<': escaped += "&lt;"; break;

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "analysis/kernel_groups.hpp"
+#include "analysis/figures/kernel_groups.hpp"
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 namespace {
@@ -114,11 +114,10 @@ void write_gpu_time(Page& page, const SessionReport& report, MissingFigures& mis
     };
     table.rows.push_back(
         {device_text(device.device), duration_text(device.busy_ns),
-         format_percent(device.busy_share), of_kind(device.kernels, device.kernel_ns),
+         text::percent(device.busy_share), of_kind(device.kernels, device.kernel_ns),
          of_kind(device.copies, device.copy_ns), of_kind(device.fills, device.fill_ns),
          of_kind(device.graphs, device.graph_ns),
-         duration_text(device.idle.total_ns + device.idle.short_ns),
-         format_count(device.idle.count),
+         duration_text(device.idle.total_ns + device.idle.short_ns), text::count(device.idle.count),
          device.kernels == 0
              ? "-"
              : fmt::format("{:.2f}, at most {}", device.concurrency.mean, device.concurrency.max)});

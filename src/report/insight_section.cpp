@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 namespace {
@@ -19,8 +19,8 @@ constexpr size_t kShownEvidence = 2;
 
 std::string gain_text(const Insight& insight) {
   if (!insight.gain_ns) return {};
-  return fmt::format("{} ({})", format_duration(*insight.gain_ns),
-                     format_percent(insight.gain_share));
+  return fmt::format("{} ({})", text::duration(*insight.gain_ns),
+                     text::percent(insight.gain_share));
 }
 
 Tone tone_of(const Insight& insight) {
@@ -64,7 +64,7 @@ void write_evidence(Page& page, const Insight& insight) {
     }
   }
   if (insight.evidence.size() > shown) {
-    page.paragraph(7, fmt::format("... {} more", format_count(insight.evidence.size() - shown)));
+    page.paragraph(7, fmt::format("... {} more", text::count(insight.evidence.size() - shown)));
   }
 }
 
@@ -86,7 +86,7 @@ void write_insights(Page& page, std::span<const Insight> insights, size_t top) {
       std::count_if(insights.begin(), insights.end(),
                     [](const Insight& insight) { return insight.gain_ns.has_value(); }));
   page.heading("INSIGHTS", fmt::format("{}, {} of them with a gain; gains may overlap",
-                                       format_count(insights.size()), format_count(costly)));
+                                       text::count(insights.size()), text::count(costly)));
   size_t shown = 0;
   for (const Insight& insight : insights) {
     if (shown == top) break;

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/distribution.hpp"
-#include "analysis/figure.hpp"
-#include "analysis/series.hpp"
-#include "analysis/stats.hpp"
+#include "analysis/math/distribution.hpp"
+#include "analysis/math/figure.hpp"
+#include "analysis/math/series.hpp"
+#include "analysis/math/stats.hpp"
 #include "base/json.hpp"
 #include "report/session_report.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "analysis/run_work.hpp"
+#include "analysis/overview/run_work.hpp"
 #include "report/json_figures.hpp"
 
 namespace gpufl::report {

@@ -10,9 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "analysis/insights/words.hpp"
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 namespace {
@@ -125,8 +124,8 @@ void write_kernels(Page& page, const SessionReport& report, size_t top, KernelSo
   }
   if (kernels->by_name.empty()) return;
   page.heading("KERNELS", fmt::format("{} in {} of {}", duration_text(kernels->total_ns),
-                                      analysis::words::plural(kernels->count, "launch"),
-                                      analysis::words::plural(kernels->by_name.size(), "kernel")));
+                                      text::plural(kernels->count, "launch"),
+                                      text::plural(kernels->by_name.size(), "kernel")));
   TextTable table{{{"kernel", true},
                    {"count"},
                    {"total"},
@@ -149,10 +148,10 @@ void write_kernels(Page& page, const SessionReport& report, size_t top, KernelSo
     const MainConfig main = found != configs.end() ? found->second : MainConfig{};
     has_several |= main.count > 1;
     std::vector<std::string> row = {group->label,
-                                    format_count(stats.count),
+                                    text::count(stats.count),
                                     duration_text(stats.total),
-                                    format_percent(group->share),
-                                    format_duration(stats.mean),
+                                    text::percent(group->share),
+                                    text::duration(stats.mean),
                                     duration_text(stats.p99),
                                     duration_text(stats.max)};
     for (std::string& cell : config_cells(main)) row.push_back(std::move(cell));
@@ -176,8 +175,8 @@ void write_kernel_classes(Page& page, const SessionReport& report) {
   TextTable table{{{"class", true}, {"count"}, {"total"}, {"share"}, {"mean"}, {"p99", false, 1}}};
   for (const KernelGroup& group : kernels->by_class) {
     const Stats& stats = group.duration_ns;
-    table.rows.push_back({group.label, format_count(stats.count), duration_text(stats.total),
-                          format_percent(group.share), format_duration(stats.mean),
+    table.rows.push_back({group.label, text::count(stats.count), duration_text(stats.total),
+                          text::percent(group.share), text::duration(stats.mean),
                           duration_text(stats.p99)});
   }
   page.table(table);

@@ -5,9 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "analysis/insights/words.hpp"
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 namespace {
@@ -27,14 +26,9 @@ TextTable stats_table(std::string title) {
 }
 
 std::vector<std::string> stats_row(std::string label, const Stats& stats) {
-  return {std::move(label),
-          format_count(stats.count),
-          format_duration(stats.median),
-          format_duration(stats.mean),
-          duration_text(stats.p90),
-          duration_text(stats.p99),
-          duration_text(stats.min),
-          duration_text(stats.max)};
+  return {std::move(label),           text::count(stats.count), text::duration(stats.median),
+          text::duration(stats.mean), duration_text(stats.p90), duration_text(stats.p99),
+          duration_text(stats.min),   duration_text(stats.max)};
 }
 
 void write_api_calls(Page& page, const analysis::Figure<std::vector<analysis::ApiGroup>>& calls,
@@ -64,12 +58,12 @@ void write_api_calls(Page& page, const analysis::Figure<std::vector<analysis::Ap
     const Stats& stats = group.duration_ns;
     const auto if_timed = [&](const std::string& text) { return stats.count == 0 ? "-" : text; };
     table.rows.push_back(
-        {group.function, format_count(group.calls), is_each_timed ? "-" : format_count(stats.count),
-         if_timed(duration_text(stats.total)), if_timed(format_percent(group.share)),
-         if_timed(format_duration(stats.mean)), if_timed(format_duration(stats.median)),
+        {group.function, text::count(group.calls), is_each_timed ? "-" : text::count(stats.count),
+         if_timed(duration_text(stats.total)), if_timed(text::percent(group.share)),
+         if_timed(text::duration(stats.mean)), if_timed(text::duration(stats.median)),
          if_timed(duration_text(stats.p90)), if_timed(duration_text(stats.p99)),
          if_timed(duration_text(stats.min)), if_timed(duration_text(stats.max)),
-         group.failed == 0 ? "-" : format_count(group.failed)});
+         group.failed == 0 ? "-" : text::count(group.failed)});
   }
   if (table.rows.empty()) return;
   page.heading("API CALLS", "of the vendor's library, as far as they have rows");
@@ -93,8 +87,8 @@ void write_iterations(Page& page, const SessionReport& report, MissingFigures& m
   if (iterations->list.empty()) return;
   const bool is_sequence = iterations->source == analysis::IterationSource::KernelSequence;
   page.heading("ITERATIONS",
-               fmt::format("{}, {} of the time, {}{}", format_count(iterations->list.size()),
-                           format_percent(iterations->coverage),
+               fmt::format("{}, {} of the time, {}{}", text::count(iterations->list.size()),
+                           text::percent(iterations->coverage),
                            is_sequence ? "each begins with " : "", iterations->label));
   TextTable table = stats_table("of each");
   table.rows.push_back(stats_row("duration", iterations->duration_ns));
@@ -115,7 +109,7 @@ void write_iterations(Page& page, const SessionReport& report, MissingFigures& m
     for (auto it = iterations->list.begin(); it != steady; ++it) warmup_ns += it->span.length();
     page.field("warm-up",
                fmt::format("the first {}, {} in all, {} not in these figures",
-                           iterations->warmups == 1 ? "one" : format_count(iterations->warmups),
+                           iterations->warmups == 1 ? "one" : text::count(iterations->warmups),
                            duration_text(warmup_ns), iterations->warmups == 1 ? "is" : "are"));
   }
   const auto end = iterations->list.end() - (iterations->list.back().is_cut ? 1 : 0);
@@ -124,9 +118,8 @@ void write_iterations(Page& page, const SessionReport& report, MissingFigures& m
   });
   std::string work;
   if (iterations->kernel_ns) {
-    work =
-        fmt::format(": {}, {} of kernel time", analysis::words::plural(slowest->kernels, "kernel"),
-                    duration_text(slowest->kernel_ns));
+    work = fmt::format(": {}, {} of kernel time", text::plural(slowest->kernels, "kernel"),
+                       duration_text(slowest->kernel_ns));
   }
   page.field("slowest", fmt::format("number {}, at {}{}", slowest - iterations->list.begin() + 1,
                                     duration_text(slowest->span.start), work));
@@ -158,7 +151,7 @@ void write_latency(Page& page, const SessionReport& report, size_t top, MissingF
     if (!is_of_all(latency.launch_ns) || !is_of_all(latency.queue_ns)) {
       page.paragraph(2, fmt::format("Of {} that no graph launched; left out are those whose call "
                                     "has no known begin or end, or began after them.",
-                                    analysis::words::plural(latency.kernels, "kernel")));
+                                    text::plural(latency.kernels, "kernel")));
     }
   }
   write_api_calls(page, report.overview.api, top, missing);

@@ -6,10 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "analysis/insights/words.hpp"
-#include "analysis/missing.hpp"
+#include "analysis/figures/missing.hpp"
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 
@@ -27,11 +26,11 @@ uint64_t sum(const Counts& counts) {
 
 // "1,200 (kernel 1,000, scope 200)"
 std::string counts_text(const Counts& counts) {
-  std::string text = format_count(sum(counts));
+  std::string text = text::count(sum(counts));
   if (counts.empty()) return text;
   std::string parts;
   for (const auto& [name, count] : counts) {
-    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name, format_count(count));
+    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name, text::count(count));
   }
   return fmt::format("{} ({})", text, parts);
 }
@@ -41,7 +40,7 @@ std::string counts_text(const Counts& counts) {
 std::string no_loss_text(const format::Ledger& ledger) {
   if (ledger.samples_missed == 0) return "no loss is known";
   return fmt::format("no loss of GPU work is known; {} missed",
-                     analysis::words::plural(ledger.samples_missed, "sample"));
+                     text::plural(ledger.samples_missed, "sample"));
 }
 
 Verdict ledger_verdict(const SessionSummary& summary) {
@@ -75,8 +74,8 @@ std::string overlaps_text(const format::Ledger& ledger) {
   return fmt::format(
       "{} begin before the one before on their stream has ended, by at most {}: the vendor's "
       "clock, branches of a graph, or dependent launches",
-      format_count(ledger.kernels_overlapping.value_or(0)),
-      ledger.most_overlap_ns ? format_duration(static_cast<double>(*ledger.most_overlap_ns))
+      text::count(ledger.kernels_overlapping.value_or(0)),
+      ledger.most_overlap_ns ? text::duration(static_cast<double>(*ledger.most_overlap_ns))
                              : std::string(kUnknown));
 }
 
@@ -85,14 +84,14 @@ namespace {
 // What launched, and what came of it. Rows that would tell of nothing are left out.
 void write_launches(Page& page, const format::Ledger& ledger) {
   const auto field_if_any = [&](std::string_view name, const std::optional<uint64_t>& count) {
-    if (count.value_or(0) > 0) page.field(name, format_count(*count));
+    if (count.value_or(0) > 0) page.field(name, text::count(*count));
   };
   field_if_any("launches without record", ledger.launches_missing);
   field_if_any("still running at the end", ledger.launches_unfinished);
   field_if_any("outside the capture range", ledger.launches_outside_range);
   field_if_any("records of no launch seen", ledger.kernels_unclaimed);
   const auto text = [](const std::optional<uint64_t>& count) {
-    return count ? format_count(*count) : std::string(kUnknown);
+    return count ? text::count(*count) : std::string(kUnknown);
   };
   for (const auto& [number, device] : ledger.by_device) {
     page.field(number >= 0 ? fmt::format("  device {}", number) : "  device unknown",
@@ -101,8 +100,8 @@ void write_launches(Page& page, const format::Ledger& ledger) {
   }
   if (ledger.graph_launches.value_or(0) > 0) {
     page.field("graph launches", fmt::format("{} ({} kernel records, {} missing)",
-                                             format_count(*ledger.graph_launches),
-                                             format_count(ledger.graph_kernel_records.value_or(0)),
+                                             text::count(*ledger.graph_launches),
+                                             text::count(ledger.graph_kernel_records.value_or(0)),
                                              text(ledger.graph_kernels_missing)));
   }
   if (!ledger.uncounted.empty()) {
@@ -128,7 +127,7 @@ class LedgerRows {
   void count(std::string_view label, std::optional<uint64_t> format::Ledger::* member) {
     const std::optional<uint64_t> number = ledger_ != nullptr ? ledger_->*member : std::nullopt;
     if (number) {
-      page_.field(label, format_count(*number));
+      page_.field(label, text::count(*number));
     } else {
       add_unknown(label);
     }
@@ -140,7 +139,7 @@ class LedgerRows {
     } else if (*count == 0) {
       ++zeros_;
     } else {
-      page_.field(label, format_count(*count));
+      page_.field(label, text::count(*count));
     }
   }
   void loss(std::string_view label, std::string_view name, uint64_t format::Ledger::* member) {
@@ -171,8 +170,8 @@ class LedgerRows {
   }
   void finish() {
     if (zeros_ > 0) {
-      page_.field("zero", analysis::words::plural(zeros_, "other count") +
-                              " (gpufl cat SESSION ledger names them)");
+      page_.field("zero",
+                  text::plural(zeros_, "other count") + " (gpufl cat SESSION ledger names them)");
     }
     if (!unknown_.empty()) page_.field(kUnknown, unknown_);
   }
@@ -236,16 +235,16 @@ void write_ledger(Page& page, const SessionSummary& summary) {
   rows.writer_loss(
       "dictionary overflows", "dictionary_overflows",
       [](const WriterCounts& writer) { return writer.dictionary_overflows; },
-      [](const WriterCounts& writer) { return format_count(writer.dictionary_overflows); });
+      [](const WriterCounts& writer) { return text::count(writer.dictionary_overflows); });
   rows.writer("raw bytes", "raw_bytes", [](const WriterCounts& writer) {
-    return format_bytes(static_cast<double>(writer.raw_bytes));
+    return text::bytes(static_cast<double>(writer.raw_bytes));
   });
   rows.writer_loss(
       "windows deleted", "windows_deleted",
       [](const WriterCounts& writer) { return writer.windows_deleted; },
       [](const WriterCounts& writer) {
-        return fmt::format("{} ({} rows)", format_count(writer.windows_deleted),
-                           format_count(writer.rows_deleted));
+        return fmt::format("{} ({} rows)", text::count(writer.windows_deleted),
+                           text::count(writer.rows_deleted));
       });
   rows.finish();
 }
@@ -258,7 +257,7 @@ void write_activity(Page& page, const SessionSummary& summary) {
   for (const std::string_view kind : kActivity) {
     const auto found = summary.rows.find(std::string(kind));
     if (found == summary.rows.end() || found->second == 0) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kind, format_count(found->second));
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kind, text::count(found->second));
   }
   if (text.empty()) return;
   page.heading("GPU ACTIVITY");
@@ -274,7 +273,7 @@ void write_cost(Page& page, const SessionSummary& summary) {
   }
   const format::Ledger& ledger = *summary.ledger;
   const auto time_text = [&](double time_ns, std::string_view of_what) {
-    std::string text = format_duration(time_ns);
+    std::string text = text::duration(time_ns);
     if (summary.duration_ns > 0) {
       text += fmt::format(", {:.3f}% of {}",
                           time_ns * 100 / static_cast<double>(summary.duration_ns), of_what);
@@ -295,8 +294,8 @@ void write_cost(Page& page, const SessionSummary& summary) {
   }
   if (ledger.activity_buffers && ledger.activity_bytes) {
     page.field("buffers of the vendor",
-               fmt::format("{} ({})", format_count(*ledger.activity_buffers),
-                           format_bytes(static_cast<double>(*ledger.activity_bytes))));
+               fmt::format("{} ({})", text::count(*ledger.activity_buffers),
+                           text::bytes(static_cast<double>(*ledger.activity_bytes))));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "report/text_page.hpp"
+#include "text/display.hpp"
 
 namespace gpufl::report {
 namespace {
@@ -29,7 +30,7 @@ std::string cell(std::string_view text) {
 std::string escape_markdown(std::string_view text) {
   constexpr std::string_view kSpecial = "\\`*_[]<>|~&#";
   std::string out;
-  for (const char character : make_harmless(text)) {
+  for (const char character : text::make_harmless(text)) {
     if (kSpecial.find(character) != std::string_view::npos) out += '\\';
     out += character;
   }

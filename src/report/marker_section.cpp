@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 
@@ -32,12 +32,12 @@ void write_markers(Page& page, const analysis::SessionSummary& summary, size_t t
     const bool timed = ended || marker.open > 0;
     table.rows.push_back(
         {marker.name.empty() ? "(unnamed)" : marker.name, marker.domain,
-         format_count(marker.count()), of_range(timed, format_duration(marker.total_ns())),
+         text::count(marker.count()), of_range(timed, text::duration(marker.total_ns())),
          of_range(timed && summary.duration_ns > 0,
-                  format_percent(marker.total_ns() / static_cast<double>(summary.duration_ns))),
-         of_range(ended, format_duration(duration.mean())),
-         of_range(ended, format_duration(duration.min)),
-         of_range(ended, format_duration(duration.max))});
+                  text::percent(marker.total_ns() / static_cast<double>(summary.duration_ns))),
+         of_range(ended, text::duration(duration.mean())),
+         of_range(ended, text::duration(duration.min)),
+         of_range(ended, text::duration(duration.max))});
   }
   page.table(table);
   write_more(page, summary.markers.size(), table.rows.size());
@@ -46,7 +46,7 @@ void write_markers(Page& page, const analysis::SessionSummary& summary, size_t t
     if (marker.open == 0) continue;
     page.paragraph(2,
                    fmt::format("{}: {} still open (in count, total and share only)", marker.name,
-                               format_count(marker.open)),
+                               text::count(marker.open)),
                    Tone::Plain, 2);
   }
 }

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "analysis/throttle_reasons.hpp"
+#include "analysis/figures/throttle_reasons.hpp"
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 
@@ -47,7 +47,7 @@ std::vector<MetricGroup> group(SeriesList metrics, std::optional<int64_t> device
 }
 
 std::string label(const MetricGroup& group) {
-  std::string text(metric_label(group.first->metric));
+  std::string text(text::metric_label(group.first->metric));
   if (group.series > 1) text += fmt::format(" (all {})", group.series);
   return text;
 }
@@ -63,7 +63,7 @@ std::string bits_text(const MetricSeries& series) {
         has_name ? std::string(analysis::kThrottleReasons[bit].name) : fmt::format("bit {}", bit);
     const double share =
         static_cast<double>(series.bit_samples[bit]) / static_cast<double>(series.values.count);
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, format_percent(share));
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, text::percent(share));
   }
   return text.empty() ? "none" : text;
 }
@@ -86,24 +86,25 @@ void write_owner(Page& page, const SessionSummary& summary, SeriesList metrics,
   for (const MetricGroup& metric : group(metrics, device)) {
     const std::string& name = metric.first->metric;
     const Distribution& values = metric.values;
-    const std::string samples = format_count(values.count);
+    const std::string samples = text::count(values.count);
     if (!metric.first->bit_samples.empty()) {
       bits.push_back(metric.first);
     } else if (!analysis::is_cumulative(name)) {
-      gauges.rows.push_back({label(metric), format_metric(name, values.min),
-                             format_metric(name, values.mean()), format_metric(name, values.max),
-                             metric.series > 1 ? "-" : format_metric(name, metric.last), samples});
+      gauges.rows.push_back(
+          {label(metric), text::metric_value(name, values.min),
+           text::metric_value(name, values.mean()), text::metric_value(name, values.max),
+           metric.series > 1 ? "-" : text::metric_value(name, metric.last), samples});
     } else if (metric.last == 0 && metric.growth == 0) {
       zeros += fmt::format("{}{}", zeros.empty() ? "" : ", ", label(metric));
     } else {
-      counters.rows.push_back({label(metric), format_metric(name, metric.growth),
-                               format_metric(name, metric.last), samples});
+      counters.rows.push_back({label(metric), text::metric_value(name, metric.growth),
+                               text::metric_value(name, metric.last), samples});
     }
   }
   page.heading(owner(summary, device));
   if (!gauges.rows.empty()) page.table(gauges);
   for (const MetricSeries* series : bits) {
-    page.field(metric_label(series->metric), bits_text(*series));
+    page.field(text::metric_label(series->metric), bits_text(*series));
   }
   if (!counters.rows.empty()) page.table(counters);
   if (!zeros.empty()) page.field("zero throughout", zeros);
@@ -127,9 +128,9 @@ void write_counters(Page& page, std::span<const analysis::CounterTotal* const> c
   for (const analysis::CounterTotal* counter : counters) {
     if (table.rows.size() == top) break;
     const std::optional<double> rate = counter->per_second();
-    table.rows.push_back({counter->name, format_signed_count(counter->last),
-                          format_signed_count(counter->increase()),
-                          rate ? format_rate(*rate) : "unknown", format_count(counter->samples)});
+    table.rows.push_back({counter->name, text::signed_count(counter->last),
+                          text::signed_count(counter->increase()),
+                          rate ? text::rate(*rate) : "unknown", text::count(counter->samples)});
   }
   page.table(table);
   write_more(page, counters.size(), table.rows.size());

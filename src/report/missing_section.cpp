@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 
@@ -47,14 +47,14 @@ std::string chosen_text(const analysis::AnalysisOptions& options) {
 }
 
 void write_more(Page& page, size_t all, size_t shown) {
-  if (all > shown) page.paragraph(2, fmt::format("... {} more", format_count(all - shown)));
+  if (all > shown) page.paragraph(2, fmt::format("... {} more", text::count(all - shown)));
 }
 
 std::string duration_text(int64_t duration_ns) {
-  return format_duration(static_cast<double>(duration_ns));
+  return text::duration(static_cast<double>(duration_ns));
 }
 
-std::string bytes_text(int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
+std::string bytes_text(int64_t bytes) { return text::bytes(static_cast<double>(bytes)); }
 
 std::string copied_text(int64_t bytes, uint64_t sized, uint64_t copies) {
   if (sized == 0 && copies > 0) return "unknown";
@@ -62,7 +62,7 @@ std::string copied_text(int64_t bytes, uint64_t sized, uint64_t copies) {
 }
 
 std::string share_text(double part, double whole) {
-  return whole > 0 ? fmt::format(" ({})", format_percent(part / whole)) : std::string();
+  return whole > 0 ? fmt::format(" ({})", text::percent(part / whole)) : std::string();
 }
 
 }  // namespace gpufl::report

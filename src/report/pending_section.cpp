@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 
@@ -15,8 +15,8 @@ void write_pending(Page& page, const analysis::SessionSummary& summary, size_t t
       {{"call", true}, {"began at"}, {"ago"}, {"thread"}, {"gpu"}, {"correlation"}}, {}, 0};
   for (const analysis::PendingWork& work : summary.pending) {
     if (table.rows.size() >= top) break;
-    table.rows.push_back({work.function, format_duration(static_cast<double>(work.time_ns)),
-                          format_duration(static_cast<double>(summary.duration_ns - work.time_ns)),
+    table.rows.push_back({work.function, text::duration(static_cast<double>(work.time_ns)),
+                          text::duration(static_cast<double>(summary.duration_ns - work.time_ns)),
                           std::to_string(work.thread),
                           work.device < 0 ? "?" : std::to_string(work.device),
                           std::to_string(work.correlation)});

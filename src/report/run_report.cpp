@@ -7,14 +7,13 @@
 
 #include <fmt/format.h>
 
-#include "analysis/insights/words.hpp"
-#include "analysis/missing.hpp"
-#include "analysis/run_insights.hpp"
-#include "analysis/run_work.hpp"
+#include "analysis/figures/missing.hpp"
+#include "analysis/insights/run_insights.hpp"
+#include "analysis/overview/run_work.hpp"
 #include "report/markdown_page.hpp"
 #include "report/text_page.hpp"
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 namespace {
@@ -95,8 +94,8 @@ void write_reasons(Page& page, std::string_view label, Processes sessions,
   for (const auto& [reason, count] : reasons) {
     page.field(label,
                sessions.size() == 1 ? reason
-                                    : fmt::format("of {} of {} processes: {}", format_count(count),
-                                                  format_count(sessions.size()), reason),
+                                    : fmt::format("of {} of {} processes: {}", text::count(count),
+                                                  text::count(sessions.size()), reason),
                Tone::Warning);
   }
 }
@@ -117,14 +116,14 @@ void write_totals(Page& page, Processes sessions) {
     ++told;
     if (std::string why = missing_part(session); !why.empty()) ++partly[std::move(why)];
   }
-  page.field("processes", format_count(sessions.size()));
+  page.field("processes", text::count(sessions.size()));
   if (absent > 0) {
-    page.field("no session left", fmt::format("{}: nothing was recorded", format_count(absent)),
+    page.field("no session left", fmt::format("{}: nothing was recorded", text::count(absent)),
                Tone::Warning);
   }
   if (untraced > 0) {
     page.field("not traced",
-               fmt::format("{}: what the GPU did is not known", format_count(untraced)),
+               fmt::format("{}: what the GPU did is not known", text::count(untraced)),
                Tone::Warning);
   }
   write_reasons(page, "GPU work not recorded", sessions, untold);
@@ -135,18 +134,18 @@ void write_totals(Page& page, Processes sessions) {
       page.field(label, is_all ? text : bound_text("at least", count, text));
     };
     field("kernels", total.kernels,
-          fmt::format("{} ({} of kernel time)", format_count(total.kernels),
+          fmt::format("{} ({} of kernel time)", text::count(total.kernels),
                       duration_text(total.kernel_ns)));
     field("copies", total.copies,
-          fmt::format("{} ({}, {})", format_count(total.copies), bytes_of_copies(total),
+          fmt::format("{} ({}, {})", text::count(total.copies), bytes_of_copies(total),
                       duration_text(total.copy_ns)));
     field("waits", total.waits,
-          fmt::format("{} ({})", format_count(total.waits), duration_text(total.wait_ns)));
+          fmt::format("{} ({})", text::count(total.waits), duration_text(total.wait_ns)));
   }
   std::string ledger;
   for (const auto& [word, count] : verdicts) {
     ledger += fmt::format("{}{}", ledger.empty() ? "" : ", ", word);
-    if (sessions.size() > 1) ledger += fmt::format(" {}", format_count(count));
+    if (sessions.size() > 1) ledger += fmt::format(" {}", text::count(count));
   }
   const bool is_good = verdicts.size() == 1 && verdicts.count("complete") == 1;
   page.field("ledger", ledger, is_good ? Tone::Good : Tone::Warning);
@@ -184,7 +183,7 @@ void write_processes(Page& page, Processes sessions, size_t top) {
     table.rows.push_back({process.empty() ? "unknown" : process,
                           session.header.pid > 0 ? std::to_string(session.header.pid) : "-",
                           rank ? std::to_string(*rank) : "-", lived_text(session),
-                          known(activity.kernels, format_count(activity.kernels)),
+                          known(activity.kernels, text::count(activity.kernels)),
                           known(activity.kernels, duration_text(activity.kernel_ns)),
                           known(activity.copies, bytes_of_copies(activity)),
                           known(activity.waits, duration_text(activity.wait_ns)),
@@ -200,8 +199,8 @@ void write_head(Page& page, std::string_view id, Processes sessions, size_t left
   write_all_capabilities(page, sessions);
   write_totals(page, sessions);
   if (left_out > 0) {
-    page.field("left out", analysis::words::plural(left_out, "session") +
-                               " without the GPU or the scopes asked for");
+    page.field("left out",
+               text::plural(left_out, "session") + " without the GPU or the scopes asked for");
   }
   if (sessions.size() > 1) write_processes(page, sessions, top);
 }
@@ -237,10 +236,10 @@ void write_balance(Page& page, const analysis::RunOverview& run, size_t top) {
         {rank.rank ? std::to_string(*rank.rank) : "-", rank.host,
          rank.busy_ns ? duration_text(*rank.busy_ns) : "unknown",
          rank.busy_ns && recorded_ns > 0
-             ? format_percent(static_cast<double>(*rank.busy_ns) / static_cast<double>(recorded_ns))
+             ? text::percent(static_cast<double>(*rank.busy_ns) / static_cast<double>(recorded_ns))
              : "-",
          known(rank.wait_ns), known(rank.communication_ns),
-         rank.iteration_ns ? format_duration(*rank.iteration_ns) : "-"});
+         rank.iteration_ns ? text::duration(*rank.iteration_ns) : "-"});
   }
   page.heading("BALANCE");
   page.table(table);
@@ -249,9 +248,9 @@ void write_balance(Page& page, const analysis::RunOverview& run, size_t top) {
                              const analysis::Figure<analysis::Imbalance>& figure) {
     if (!figure || figure->share <= 0) return;
     page.field(label, fmt::format("{} has most: {}, {} more than the mean ({} of its time)",
-                                  rank_text(run, figure->slowest), format_duration(figure->max),
-                                  format_duration(figure->max - figure->mean),
-                                  format_percent(figure->share)));
+                                  rank_text(run, figure->slowest), text::duration(figure->max),
+                                  text::duration(figure->max - figure->mean),
+                                  text::percent(figure->share)));
   };
   imbalance("busy", run.busy);
   imbalance("compute", run.compute);
@@ -283,8 +282,8 @@ void write_groups(Page& page, std::string_view title, std::vector<TextColumn> co
 void write_run_kernels(Page& page, const analysis::RunOverview& run, size_t top) {
   write_groups(page, "KERNELS OF ALL RANKS", {{"kernel", true}, {"count"}, {"total"}, {"share"}},
                run_kernels(run), top, [](const analysis::RunKernel& kernel) {
-                 return std::vector{format_count(kernel.count), duration_text(kernel.total_ns),
-                                    format_percent(kernel.share)};
+                 return std::vector{text::count(kernel.count), duration_text(kernel.total_ns),
+                                    text::percent(kernel.share)};
                });
 }
 
@@ -295,8 +294,8 @@ void write_run_scopes(Page& page, const analysis::RunOverview& run, size_t top) 
                  const double mean_ns = scope.count == 0 ? 0
                                                          : static_cast<double>(scope.total_ns) /
                                                                static_cast<double>(scope.count);
-                 return std::vector{format_count(scope.count), duration_text(scope.total_ns),
-                                    scope.count == 0 ? "-" : format_duration(mean_ns),
+                 return std::vector{text::count(scope.count), duration_text(scope.total_ns),
+                                    scope.count == 0 ? "-" : text::duration(mean_ns),
                                     scope.gpu_ns > 0 ? duration_text(scope.gpu_ns) : "-"};
                });
 }
@@ -304,7 +303,7 @@ void write_run_scopes(Page& page, const analysis::RunOverview& run, size_t top) 
 void write_run_copies(Page& page, const analysis::RunOverview& run, size_t top) {
   write_groups(page, "COPIES OF ALL RANKS", {{"direction", true}, {"count"}, {"bytes"}, {"time"}},
                run_copies(run), top, [](const analysis::RunCopies& copies) {
-                 return std::vector{format_count(copies.count),
+                 return std::vector{text::count(copies.count),
                                     copied_text(copies.bytes, copies.sized, copies.count),
                                     duration_text(copies.total_ns)};
                });
@@ -313,7 +312,7 @@ void write_run_copies(Page& page, const analysis::RunOverview& run, size_t top) 
 void write_run_waits(Page& page, const analysis::RunOverview& run, size_t top) {
   write_groups(page, "WAITS OF ALL RANKS", {{"call", true}, {"count"}, {"blocked"}}, run_waits(run),
                top, [](const analysis::RunGroup& waits) {
-                 return std::vector{format_count(waits.count), duration_text(waits.total_ns)};
+                 return std::vector{text::count(waits.count), duration_text(waits.total_ns)};
                });
 }
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/insight.hpp"
-#include "analysis/run_overview.hpp"
-#include "analysis/summary.hpp"
+#include "analysis/insights/insight.hpp"
+#include "analysis/overview/run_overview.hpp"
+#include "analysis/summary/summary.hpp"
 #include "report/page.hpp"
 #include "report/session_report.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/test_tables.hpp"
+#include "analysis/session/test_tables.hpp"
 
 namespace gpufl::report {
 namespace {

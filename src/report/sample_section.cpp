@@ -8,7 +8,7 @@
 
 #include "analysis/insights/sampled_kernels.hpp"
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 namespace {
@@ -27,7 +27,7 @@ std::string stalls_text(const SampledKernel& kernel) {
   for (size_t i = 0; i < std::min(kShownStalls, stalls.size()); ++i) {
     text += fmt::format(
         "{}{} {}", text.empty() ? "" : ", ", stalls[i].second,
-        format_percent(static_cast<double>(stalls[i].first) / static_cast<double>(kernel.samples)));
+        text::percent(static_cast<double>(stalls[i].first) / static_cast<double>(kernel.samples)));
   }
   return text;
 }
@@ -36,8 +36,8 @@ void write_stalls(Page& page, const std::vector<SampledKernel>& kernels, size_t 
   TextTable table{{{"kernel", true}, {"samples"}, {"GPU time", false, 1}, {"stalled by", true}}};
   for (const SampledKernel& kernel : kernels) {
     if (kernel.samples == 0 || table.rows.size() == top) continue;
-    table.rows.push_back({kernel.label, format_count(kernel.samples),
-                          kernel.time_ns > 0 ? format_duration(kernel.time_ns) : "-",
+    table.rows.push_back({kernel.label, text::count(kernel.samples),
+                          kernel.time_ns > 0 ? text::duration(kernel.time_ns) : "-",
                           stalls_text(kernel)});
   }
   if (table.rows.empty()) return;
@@ -53,8 +53,8 @@ void write_divergence(Page& page, const std::vector<SampledKernel>& kernels, siz
     const auto warps = kernel.counter("smsp__sass_inst_executed");
     const auto threads = kernel.counter("smsp__sass_thread_inst_executed");
     if (!warps || !threads || table.rows.size() == top) continue;
-    table.rows.push_back({kernel.label, format_count(static_cast<uint64_t>(*warps)),
-                          format_percent(*threads / (*warps * kWarpThreads))});
+    table.rows.push_back({kernel.label, text::count(static_cast<uint64_t>(*warps)),
+                          text::percent(*threads / (*warps * kWarpThreads))});
   }
   if (table.rows.empty()) return;
   page.heading("DIVERGENCE");
@@ -67,7 +67,7 @@ void write_kernel_counters(Page& page, const std::vector<SampledKernel>& kernels
   for (const SampledKernel& kernel : kernels) {
     if (kernel.counters.empty() || shown++ == top) continue;
     for (const auto& [name, value] : kernel.counters) {
-      table.rows.push_back({kernel.label, name, format_signed_count(value)});
+      table.rows.push_back({kernel.label, name, text::signed_count(value)});
     }
   }
   if (table.rows.empty()) return;

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 
@@ -37,7 +37,7 @@ std::string note(const ScopeWork& scope) {
   std::string text;
   const auto part = [&](uint64_t count, std::string_view what) {
     if (count == 0) return;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", format_count(count), what);
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", text::count(count), what);
   };
   part(scope.open, "still open (in count, total and share only)");
   part(scope.cut, "ended by the end of its thread or session");
@@ -105,18 +105,18 @@ class ScopeRows {
   void add_scope(const ScopeWork& scope) {
     const Distribution& duration = scope.duration_ns;
     const auto known = [&](double ns) {
-      return duration.count > 0 ? format_duration(ns) : std::string("-");
+      return duration.count > 0 ? text::duration(ns) : std::string("-");
     };
     std::vector<std::string> row = {
         std::string(scope.depth * kIndent, ' ') + title(scope),
-        format_count(duration.count + scope.open + scope.lost),
-        time_in(scope) > 0 || duration.count > 0 ? format_duration(time_in(scope)) : "-",
-        session_ns_ > 0 ? format_percent(time_in(scope) / session_ns_) : "-",
+        text::count(duration.count + scope.open + scope.lost),
+        time_in(scope) > 0 || duration.count > 0 ? text::duration(time_in(scope)) : "-",
+        session_ns_ > 0 ? text::percent(time_in(scope) / session_ns_) : "-",
         known(duration.mean())};
     if (has_work_) {
       const analysis::ActivityTotals& total = scope.total;
       row.push_back(total.gpu_ns() > 0 ? duration_text(total.gpu_ns()) : "-");
-      row.push_back(total.kernels > 0 ? format_count(total.kernels) : "-");
+      row.push_back(total.kernels > 0 ? text::count(total.kernels) : "-");
       row.push_back(total.waits > 0 ? duration_text(total.wait_ns) : "-");
     } else {
       row.push_back(known(duration.min));
@@ -124,8 +124,8 @@ class ScopeRows {
     }
     if (has_iterations_) row.push_back(iteration_text(scope));
     if (has_energy_) {
-      row.push_back(scope.energy_joules ? format_metric("energy_mj", *scope.energy_joules * 1000)
-                                        : "-");
+      row.push_back(
+          scope.energy_joules ? text::metric_value("energy_mj", *scope.energy_joules * 1000) : "-");
     }
     if (const std::string text = note(scope); !text.empty()) {
       notes_.push_back(fmt::format("{}: {}", title(scope), text));
@@ -142,9 +142,9 @@ class ScopeRows {
     const Distribution& iteration = scope.iteration_ns;
     if (iteration.count == 0) return {};
     std::string text =
-        fmt::format("{} x {}", format_count(iteration.count), format_duration(iteration.mean()));
+        fmt::format("{} x {}", text::count(iteration.count), text::duration(iteration.mean()));
     if (scope.iteration_gpu_ns && *scope.iteration_gpu_ns > 0) {
-      text += fmt::format(", GPU {}", format_duration(*scope.iteration_gpu_ns));
+      text += fmt::format(", GPU {}", text::duration(*scope.iteration_gpu_ns));
     }
     return text;
   }
@@ -159,12 +159,12 @@ class ScopeRows {
     for (size_t i = 0; i < count; ++i) {
       auto& row = table_.rows.emplace_back(table_.columns.size());
       row[0] = indent + "- " + items[i].label;
-      row[kCount] = format_count(items[i].count);
+      row[kCount] = text::count(items[i].count);
       row[time_column] = duration_text(items[i].total_ns);
     }
     if (all > count) {
       auto& row = table_.rows.emplace_back(table_.columns.size());
-      row[0] = indent + fmt::format("- {} more {}", format_count(all - count),
+      row[0] = indent + fmt::format("- {} more {}", text::count(all - count),
                                     is_wait ? "calls that wait" : "kernels");
     }
   }
@@ -192,8 +192,8 @@ void write_rates(Page& page, const std::vector<ScopeWork>& scopes, size_t top) {
         continue;
       }
       if (++all > top) continue;
-      table.rows.push_back({scope.path, counter.name, format_signed_count(*counter.increase),
-                            format_rate(*counter.per_second)});
+      table.rows.push_back({scope.path, counter.name, text::signed_count(*counter.increase),
+                            text::rate(*counter.per_second)});
     }
   }
   if (!table.rows.empty()) page.table(table);

@@ -7,9 +7,9 @@
 #include <span>
 #include <string_view>
 
-#include "analysis/insight.hpp"
-#include "analysis/overview.hpp"
-#include "analysis/session_data.hpp"
+#include "analysis/insights/insight.hpp"
+#include "analysis/overview/overview.hpp"
+#include "analysis/session/session_data.hpp"
 
 // What every form of a session's report is made of. Views: the caller owns what they show.
 namespace gpufl::report {

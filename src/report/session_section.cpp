@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 
@@ -29,13 +29,13 @@ std::string machine_text(const Json& facts) {
   std::string text = fmt::format("{} cores", facts["core_count"].as_integer());
   if (const Json* model = facts.find("cpu_model")) text += fmt::format(" ({})", model->as_string());
   if (const Json* ram = facts.find("ram_total_bytes")) {
-    text += fmt::format(", {} memory", format_bytes(ram->as_number()));
+    text += fmt::format(", {} memory", text::bytes(ram->as_number()));
   }
   if (const Json* limit = facts.find("cgroup_cpu_limit_permille")) {
     text += fmt::format(", limited to {:.1f} cores", limit->as_number() / 1000);
   }
   if (const Json* limit = facts.find("cgroup_memory_limit_bytes")) {
-    text += fmt::format(", limited to {}", format_bytes(limit->as_number()));
+    text += fmt::format(", limited to {}", text::bytes(limit->as_number()));
   }
   return text;
 }
@@ -105,8 +105,8 @@ void write_session(Page& page, const SessionSummary& summary) {
   write_field(page, "machine", machine_text(summary.host_facts));
   page.field("engine", fmt::format("{}, backend {}, gpufl {}", header.engine, header.backend,
                                    header.gpufl_version));
-  page.field("started", format_utc(header.start_wall_ns));
-  page.field("duration", format_duration(static_cast<double>(summary.duration_ns)));
+  page.field("started", text::utc(header.start_wall_ns));
+  page.field("duration", text::duration(static_cast<double>(summary.duration_ns)));
   if (summary.ended) {
     page.field("ended", "cleanly");
   } else if (summary.live) {
@@ -145,7 +145,7 @@ void write_devices(Page& page, const SessionSummary& summary) {
     const Json* sm_count = device.find("sm_count");
     const bool has_compute = device.find("compute_major") != nullptr;
     table.rows.push_back({std::move(gpu), text_or_unknown(device["name"]),
-                          memory != nullptr ? format_bytes(memory->as_number()) : "unknown",
+                          memory != nullptr ? text::bytes(memory->as_number()) : "unknown",
                           sm_count != nullptr ? std::to_string(sm_count->as_integer()) : "unknown",
                           has_compute ? fmt::format("{}.{}", device["compute_major"].as_integer(),
                                                     device["compute_minor"].as_integer())
@@ -163,7 +163,7 @@ void write_events(Page& page, const SessionSummary& summary, size_t top) {
   std::string counts;
   uint64_t total = 0;
   for (const auto& [name, count] : summary.event_counts) {
-    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", name, format_count(count));
+    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", name, text::count(count));
     total += count;
   }
   if (total > std::min<uint64_t>(top, summary.events.size())) page.paragraph(2, counts);
@@ -171,7 +171,7 @@ void write_events(Page& page, const SessionSummary& summary, size_t top) {
   for (const Json& event : summary.events) {
     if (table.rows.size() == top) break;
     const Json* device = event.find("device");
-    table.rows.push_back({format_duration(event["time"].as_number()), event["name"].as_string(),
+    table.rows.push_back({text::duration(event["time"].as_number()), event["name"].as_string(),
                           device != nullptr ? std::to_string(device->as_integer()) : "-",
                           event_text(event)});
   }
@@ -181,7 +181,7 @@ void write_events(Page& page, const SessionSummary& summary, size_t top) {
 
 void write_problems(Page& page, const SessionSummary& summary, size_t top) {
   if (summary.problem_count == 0) return;
-  page.heading("PROBLEMS FOUND WHILE READING", format_count(summary.problem_count), Tone::Warning);
+  page.heading("PROBLEMS FOUND WHILE READING", text::count(summary.problem_count), Tone::Warning);
   size_t shown = 0;
   for (const format::Problem& problem : summary.problems) {
     if (shown == top) break;

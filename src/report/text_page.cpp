@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "report/cut_names.hpp"
+#include "text/display.hpp"
 
 namespace gpufl::report {
 
@@ -19,53 +20,9 @@ constexpr size_t kGap = 2;
 constexpr size_t kMinCut = 4;  // where nothing more can be dropped
 constexpr std::string_view kEllipsis = "...";
 
-struct CodePoint {
-  uint32_t value = 0;
-  size_t bytes = 0;  // 0: not UTF-8
-};
-
-CodePoint decode(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  const size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 0;
-  if (bytes == 0 || lead > 0xf4 || bytes > text.size()) return {};
-  uint32_t value = lead & (0x7fu >> bytes);
-  for (size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return {};
-    value = value << 6 | (byte(i) & 0x3fu);
-  }
-  constexpr std::array<uint32_t, 5> kSmallest = {0, 0, 0x80, 0x800, 0x10000};
-  const bool is_surrogate = value >= 0xd800 && value < 0xe000;
-  if (value < kSmallest[bytes] || value > 0x10ffff || is_surrogate) return {};
-  return {value, bytes};
-}
-
-bool is_control(uint32_t value) {
-  // C0, DEL and C1; marks that change the writing direction would reorder what follows them.
-  return value < 0x20 || (value >= 0x7f && value < 0xa0) || (value >= 0x200b && value < 0x2010) ||
-         (value >= 0x2028 && value < 0x202f) || (value >= 0x2060 && value < 0x2070) ||
-         value == 0xfeff;
-}
-
-bool is_wide(uint32_t value) {
-  struct Range {
-    uint32_t first, last;
-  };
-  constexpr std::array kWide = {
-      Range{0x1100, 0x115f},   Range{0x2e80, 0x303e}, Range{0x3041, 0xa4cf},
-      Range{0xac00, 0xd7a3},   Range{0xf900, 0xfaff}, Range{0xfe30, 0xfe6f},
-      Range{0xff00, 0xff60},   Range{0xffe0, 0xffe6}, Range{0x1f300, 0x1faff},
-      Range{0x20000, 0x3fffd},
-  };
-  return std::any_of(kWide.begin(), kWide.end(), [&](const Range& range) {
-    return value >= range.first && value <= range.last;
-  });
-}
-
 std::string padded(std::string_view text, size_t width, bool is_left) {
-  const std::string cell = fit(text, width);
-  const std::string space(width - display_width(cell), ' ');
+  const std::string cell = text::fit(text, width);
+  const std::string space(width - text::display_width(cell), ' ');
   return is_left ? cell + space : space + cell;
 }
 
@@ -82,50 +39,6 @@ std::string_view color_of(Tone tone) {
 }
 
 }  // namespace
-
-size_t prefix_bytes(std::string_view text, size_t width) {
-  size_t bytes = 0;
-  while (bytes < text.size()) {
-    const CodePoint point = decode(text.substr(bytes));
-    const size_t needed = is_wide(point.value) ? 2 : 1;
-    if (needed > width) break;
-    width -= needed;
-    bytes += std::max<size_t>(point.bytes, 1);
-  }
-  return bytes;
-}
-
-size_t display_width(std::string_view text) {
-  size_t width = 0;
-  while (!text.empty()) {
-    const CodePoint point = decode(text);
-    width += is_wide(point.value) ? 2 : 1;
-    text.remove_prefix(std::max<size_t>(point.bytes, 1));
-  }
-  return width;
-}
-
-std::string make_harmless(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const CodePoint point = decode(text);
-    if (point.bytes == 0 || is_control(point.value)) {
-      out += '?';
-    } else {
-      out += text.substr(0, point.bytes);
-    }
-    text.remove_prefix(std::max<size_t>(point.bytes, 1));
-  }
-  return out;
-}
-
-std::string fit(std::string_view text, size_t width) {
-  if (display_width(text) <= width) return std::string(text);
-  if (width <= kEllipsis.size()) return std::string(kEllipsis.substr(0, width));
-  const size_t bytes = prefix_bytes(text, width - kEllipsis.size());
-  return std::string(text.substr(0, bytes)).append(kEllipsis);
-}
 
 void TextTable::drop_empty_columns() {
   for (size_t i = columns.size(); i-- > 0;) {
@@ -154,7 +67,7 @@ void TextPage::heading(std::string_view title, std::string_view remark, Tone ton
   append(title, Tone::Strong);
   if (!remark.empty()) {
     text_ += ": ";
-    append(fit(make_harmless(remark), width_ - display_width(title) - 2), tone);
+    append(text::fit(text::make_harmless(remark), width_ - text::display_width(title) - 2), tone);
   }
   text_ += '\n';
 }
@@ -166,11 +79,11 @@ void TextPage::field(std::string_view label, std::string_view value, Tone tone) 
 }
 
 void TextPage::paragraph(size_t indent, std::string_view text, Tone tone, size_t hanging) {
-  const std::string harmless = make_harmless(text);
+  const std::string harmless = text::make_harmless(text);
   std::string_view left = harmless;
   for (bool is_first = true; is_first || !left.empty(); is_first = false) {
     const size_t margin = indent + (is_first ? 0 : hanging);
-    size_t bytes = prefix_bytes(left, width_ - margin);
+    size_t bytes = text::prefix_bytes(left, width_ - margin);
     if (bytes < left.size()) {
       // Never back over a label and into its padding: that would only waste the line.
       const size_t space = left.substr(0, bytes + 1).find_last_of(' ');
@@ -204,11 +117,12 @@ TextPage::Layout TextPage::lay_out(const TextTable& table) const {
   for (const TextColumn& column : table.columns) rows.front().push_back(column.title);
   for (const auto& row : table.rows) {
     auto& cells = rows.emplace_back();
-    for (const std::string& cell : row) cells.push_back(make_harmless(cell));
+    for (const std::string& cell : row) cells.push_back(text::make_harmless(cell));
   }
   std::vector<size_t> widths(table.columns.size(), 0);
   for (const auto& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
+    for (size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], text::display_width(row[i]));
   }
 
   std::vector<size_t> shown(table.columns.size());
@@ -244,7 +158,7 @@ void TextPage::table(const TextTable& table) {
       line += padded(row[i], widths[i], i == table.flexible || table.columns[i].is_left);
     }
     trim_right(line);
-    append(fit(line, width_), &row == &rows.front() ? Tone::Strong : Tone::Plain);
+    append(text::fit(line, width_), &row == &rows.front() ? Tone::Strong : Tone::Plain);
     text_ += '\n';
   }
 }

@@ -13,14 +13,6 @@
 // (which a terminal would obey) and broken UTF-8 become '?'. One thread.
 namespace gpufl::report {
 
-// Columns that a terminal needs for `text`; wide East Asian characters count two.
-size_t display_width(std::string_view text);
-std::string make_harmless(std::string_view text);
-// Cut to `width` columns, the last three of them "..." where something was cut.
-std::string fit(std::string_view text, size_t width);
-// Bytes of the longest beginning that needs at most `width` columns.
-size_t prefix_bytes(std::string_view text, size_t width);
-
 class TextPage : public Page {
  public:
   TextPage(size_t width, bool has_color) : width_(width), has_color_(has_color) {}

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "analysis/missing.hpp"
+#include "analysis/figures/missing.hpp"
 #include "report/markdown_page.hpp"
 #include "report/text_page.hpp"
 #include "report/text_sections.hpp"

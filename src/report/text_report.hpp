@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/summary.hpp"
+#include "analysis/summary/summary.hpp"
 #include "report/page.hpp"
 #include "report/session_report.hpp"
 

@@ -9,6 +9,7 @@
 #include "analysis/insights/test_program.hpp"
 #include "report/test_report.hpp"
 #include "report/text_page.hpp"
+#include "text/display.hpp"
 
 namespace gpufl::report {
 namespace {
@@ -220,7 +221,8 @@ SessionData crashed_session() {
 size_t widest_line(const std::string& text) {
   size_t widest = 0;
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) widest = std::max(widest, display_width(line));
+  for (std::string line; std::getline(lines, line);)
+    widest = std::max(widest, text::display_width(line));
   return widest;
 }
 

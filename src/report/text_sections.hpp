@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/figure.hpp"
-#include "analysis/stats.hpp"
-#include "analysis/summary.hpp"
+#include "analysis/math/figure.hpp"
+#include "analysis/math/stats.hpp"
+#include "analysis/summary/summary.hpp"
 #include "report/page.hpp"
 #include "report/session_report.hpp"
 

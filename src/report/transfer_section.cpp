@@ -4,9 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "analysis/insights/words.hpp"
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 namespace {
@@ -15,17 +14,17 @@ using analysis::TransferGroup;
 
 std::string overlap_text(const TransferGroup& group) {
   if (group.duration_ns.total <= 0) return "-";
-  return format_percent(static_cast<double>(group.overlapped_ns) /
-                        static_cast<double>(group.duration_ns.total));
+  return text::percent(static_cast<double>(group.overlapped_ns) /
+                       static_cast<double>(group.duration_ns.total));
 }
 
 std::vector<std::string> transfer_row(std::string label, const TransferGroup& group) {
   return {std::move(label),
-          format_count(group.duration_ns.count),
+          text::count(group.duration_ns.count),
           copied_text(group.bytes.total, group.bytes.count, group.duration_ns.count),
           duration_text(group.duration_ns.total),
-          group.bytes_per_second > 0 ? format_bytes(group.bytes_per_second) + "/s" : "-",
-          group.bytes.count > 0 ? format_bytes(group.bytes.mean) : "-",
+          group.bytes_per_second > 0 ? text::bytes(group.bytes_per_second) + "/s" : "-",
+          group.bytes.count > 0 ? text::bytes(group.bytes.mean) : "-",
           overlap_text(group)};
 }
 
@@ -42,7 +41,7 @@ void write_transfers(Page& page, const SessionReport& report, size_t top, Missin
     const TransferGroup& all = transfers.copies->all;
     remark = fmt::format("{} in {}, {}, {} of it while kernels ran",
                          copied_text(all.bytes.total, all.bytes.count, all.duration_ns.count),
-                         analysis::words::plural(all.duration_ns.count, "copy"),
+                         text::plural(all.duration_ns.count, "copy"),
                          duration_text(all.duration_ns.total), overlap_text(all));
   }
   page.heading("MEMORY TRANSFERS", remark);
@@ -90,7 +89,7 @@ void write_memory(Page& page, const SessionReport& report, MissingFigures& missi
     table.rows.push_back(
         {usage.device < 0 ? "?" : std::to_string(usage.device), std::string(to_string(usage.kind)),
          bytes_text(usage.peak_bytes), duration_text(usage.peak_ns), bytes_text(usage.end_bytes),
-         format_count(usage.allocations), format_count(usage.releases),
+         text::count(usage.allocations), text::count(usage.releases),
          bytes_text(usage.allocated_bytes), usage.call_ns ? duration_text(*usage.call_ns) : "-"});
   }
   page.table(table);
@@ -109,10 +108,10 @@ void write_communication(Page& page, const SessionReport& report) {
                    {"compute", false, 1}}};
   for (const analysis::Communication& device : *communication) {
     table.rows.push_back({device.device < 0 ? "?" : std::to_string(device.device),
-                          format_count(device.kernels), duration_text(device.communication_ns),
+                          text::count(device.kernels), duration_text(device.communication_ns),
                           duration_text(device.overlapped_ns),
-                          format_percent(device.overlap_share()),
-                          duration_text(device.exposed_ns()), duration_text(device.compute_ns)});
+                          text::percent(device.overlap_share()), duration_text(device.exposed_ns()),
+                          duration_text(device.compute_ns)});
   }
   page.table(table);
 }

@@ -5,10 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "analysis/insights/words.hpp"
 #include "analysis/warp/warp_figures.hpp"
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 namespace {
@@ -24,8 +23,7 @@ std::string title_of(const WarpFigures& warp) {
   const std::string kernel = warp.kernel.empty() ? "a kernel without a name" : warp.kernel;
   return fmt::format("{}, launch {}: {} blocks of {} groups, {} ranges in {}", kernel,
                      warp.launch.launch, warp.launch.blocks, warp.launch.groups,
-                     format_count(warp.spans),
-                     format_duration(static_cast<double>(warp.extent_ns)));
+                     text::count(warp.spans), text::duration(static_cast<double>(warp.extent_ns)));
 }
 
 // What makes the figures below less than the whole truth.
@@ -35,17 +33,16 @@ void write_limits(Page& page, const WarpFigures& warp, size_t top) {
     warn(page, "The log lost what is told once of this launch: shape, waits, flows.");
   if (launch.dropped.value_or(0) > 0) {
     warn(page, fmt::format("{} of {} records found no room and are missing.",
-                           format_signed_count(*launch.dropped),
-                           format_signed_count(launch.offered.value_or(launch.records))));
+                           text::signed_count(*launch.dropped),
+                           text::signed_count(launch.offered.value_or(launch.records))));
   }
   std::vector<std::string> problems = launch.problems;
   if (launch.full_lanes > 0) {
     const bool is_one = launch.full_lanes == 1;
-    warn(page,
-         fmt::format("{} {} full, and nothing counted what did not fit: {} may have lost "
-                     "records.",
-                     analysis::words::plural(static_cast<uint64_t>(launch.full_lanes), "lane"),
-                     is_one ? "is" : "are", is_one ? "it" : "they"));
+    warn(page, fmt::format("{} {} full, and nothing counted what did not fit: {} may have lost "
+                           "records.",
+                           text::plural(static_cast<uint64_t>(launch.full_lanes), "lane"),
+                           is_one ? "is" : "are", is_one ? "it" : "they"));
     // The decoder's sentence of the same.
     std::erase_if(problems, [](const std::string& problem) {
       return problem.find(" lanes are full,") != std::string::npos;
@@ -53,34 +50,34 @@ void write_limits(Page& page, const WarpFigures& warp, size_t top) {
   }
   if (warp.unmatched > 0) {
     warn(page, fmt::format("{} records have no begin or no end, and are in no figure.",
-                           format_count(warp.unmatched)));
+                           text::count(warp.unmatched)));
   }
   for (size_t i = 0; i < std::min(top, problems.size()); ++i) warn(page, problems[i]);
   const uint64_t more = problems.size() - std::min(top, problems.size()) +
                         static_cast<uint64_t>(launch.problems_left_out);
-  if (more > 0) warn(page, fmt::format("... {} more problems", format_count(more)));
+  if (more > 0) warn(page, fmt::format("... {} more problems", text::count(more)));
   if (warp.joined && warp.joined->outside > 0) {
     warn(page, fmt::format("{} ranges lie outside of the kernel's own times, by up to {}: beyond "
                            "the stated error of {}.",
-                           format_count(warp.joined->outside),
-                           format_duration(static_cast<double>(warp.joined->worst_ns)),
-                           format_duration(static_cast<double>(launch.error_ns.value_or(0)))));
+                           text::count(warp.joined->outside),
+                           text::duration(static_cast<double>(warp.joined->worst_ns)),
+                           text::duration(static_cast<double>(launch.error_ns.value_or(0)))));
   }
 }
 
 void write_clock(Page& page, const WarpFigures& warp) {
   const format::WarpLaunch& launch = warp.launch;
-  page.field("clock", fmt::format("{}, a tick is {}; {}", launch.clock,
-                                  format_duration(static_cast<double>(launch.tick_ps) / 1e3),
-                                  launch.error_ns
-                                      ? "on the session's clock within " +
-                                            format_duration(static_cast<double>(*launch.error_ns))
-                                      : std::string("not tied to the session's clock")));
+  page.field("clock",
+             fmt::format("{}, a tick is {}; {}", launch.clock,
+                         text::duration(static_cast<double>(launch.tick_ps) / 1e3),
+                         launch.error_ns ? "on the session's clock within " +
+                                               text::duration(static_cast<double>(*launch.error_ns))
+                                         : std::string("not tied to the session's clock")));
   if (launch.event_cost_ps) {
     page.field("cost of a record",
-               format_duration(static_cast<double>(*launch.event_cost_ps) / 1e3));
+               text::duration(static_cast<double>(*launch.event_cost_ps) / 1e3));
   }
-  page.field("error of one range", "+-" + format_duration(warp.span_error_ns));
+  page.field("error of one range", "+-" + text::duration(warp.span_error_ns));
 }
 
 void write_groups(Page& page, const WarpFigures& warp, size_t top) {
@@ -93,11 +90,11 @@ void write_groups(Page& page, const WarpFigures& warp, size_t top) {
                    {"most time in", true, 1}}};
   for (const WarpGroupFigures& group : warp.times.groups) {
     if (table.rows.size() == top) break;
-    table.rows.push_back({warp.group_name(group.group), format_count(group.lanes),
-                          format_percent(group.share(group.busy_ns)),
-                          format_percent(group.share(group.wait_ns)),
-                          format_percent(group.share(group.bubble_ns())),
-                          format_percent(warp.path.share(warp.path.group_ns(group.group))),
+    table.rows.push_back({warp.group_name(group.group), text::count(group.lanes),
+                          text::percent(group.share(group.busy_ns)),
+                          text::percent(group.share(group.wait_ns)),
+                          text::percent(group.share(group.bubble_ns())),
+                          text::percent(warp.path.share(warp.path.group_ns(group.group))),
                           group.events.empty() ? "-" : warp.event_name(group.events[0].event)});
   }
   page.table(table);
@@ -108,31 +105,31 @@ std::string bottleneck_text(const WarpFigures& warp) {
   const analysis::WarpBottleneck& bottleneck = *warp.bottleneck;
   const bool is_one = bottleneck.is_one();
   const std::string groups = warp.group_names(bottleneck.groups);
-  const std::string error = format_percent(bottleneck.error);
+  const std::string error = text::percent(bottleneck.error);
   if (!bottleneck.is_by_path) {
     return fmt::format(
         "{} {} of {} time. Which group waits for which is not known: the capture declares no flows "
         "between events that were recorded.",
         groups,
-        is_one ? fmt::format("is the busiest: it works for {}", format_percent(bottleneck.share))
+        is_one ? fmt::format("is the busiest: it works for {}", text::percent(bottleneck.share))
                : fmt::format("are the busiest, alike within {}: they work for up to {}", error,
-                             format_percent(bottleneck.share)),
+                             text::percent(bottleneck.share)),
         is_one ? "its" : "their");
   }
   if (bottleneck.groups.empty()) {
     return fmt::format(
         "What limits it is not known: most of the critical path, {}, is not recorded: no event is "
         "open.",
-        format_percent(bottleneck.share));
+        text::percent(bottleneck.share));
   }
   std::string text =
       fmt::format("{} {}: {} of the critical path is in {} events, {} in {}.", groups,
                   is_one ? "limits it" : "limit it together, alike within " + error,
-                  format_percent(bottleneck.share), is_one ? "its" : "their",
-                  format_percent(bottleneck.event_share), warp.event_name(bottleneck.event));
+                  text::percent(bottleneck.share), is_one ? "its" : "their",
+                  text::percent(bottleneck.event_share), warp.event_name(bottleneck.event));
   if (bottleneck.gain) {
     text += fmt::format(" Making {} faster saves at most {}.", is_one ? "it" : "one of them",
-                        format_percent(*bottleneck.gain));
+                        text::percent(*bottleneck.gain));
   }
   return text;
 }
@@ -142,8 +139,8 @@ void write_path(Page& page, const WarpFigures& warp, size_t top) {
   for (const analysis::PathPart& part : warp.path.parts) {
     if (table.rows.size() == top) break;
     table.rows.push_back({warp.group_name(part.group), warp.event_name(part.event),
-                          format_percent(warp.path.share(part.length_ns)),
-                          format_duration(static_cast<double>(part.length_ns))});
+                          text::percent(warp.path.share(part.length_ns)),
+                          text::duration(static_cast<double>(part.length_ns))});
   }
   page.table(table);
   write_more(page, warp.path.parts.size(), table.rows.size());
@@ -155,8 +152,8 @@ void write_overlaps(Page& page, const WarpFigures& warp, size_t top) {
     if (shown++ == top) break;
     page.field("overlap", fmt::format("{} and {} both work for {} of the time",
                                       warp.group_name(overlap.a), warp.group_name(overlap.b),
-                                      format_percent(static_cast<double>(overlap.both_ns) /
-                                                     static_cast<double>(overlap.extent_ns))));
+                                      text::percent(static_cast<double>(overlap.both_ns) /
+                                                    static_cast<double>(overlap.extent_ns))));
   }
   write_more(page, warp.times.overlaps.size(), std::min(shown, warp.times.overlaps.size()));
 }
@@ -171,12 +168,11 @@ void write_steady(Page& page, const WarpFigures& warp, size_t top) {
                    {"left out", false, 1}}};
   for (const analysis::SteadyState& state : warp.steady) {
     if (table.rows.size() == top) break;
-    table.rows.push_back({warp.group_name(state.group), warp.event_name(state.event),
-                          format_count(state.iteration_ns.count),
-                          format_duration(state.iteration_ns.mean),
-                          format_duration(state.iteration_ns.median),
-                          format_duration(static_cast<double>(state.iteration_ns.p99)),
-                          format_count(state.left_out)});
+    table.rows.push_back(
+        {warp.group_name(state.group), warp.event_name(state.event),
+         text::count(state.iteration_ns.count), text::duration(state.iteration_ns.mean),
+         text::duration(state.iteration_ns.median),
+         text::duration(static_cast<double>(state.iteration_ns.p99)), text::count(state.left_out)});
   }
   if (!table.rows.empty()) page.table(table);
 }
@@ -190,19 +186,19 @@ void write_balance(Page& page, const WarpFigures& warp, MissingFigures& missing)
   page.field("multiprocessors",
              fmt::format("{} with {} to {} blocks, at most {} at once; {}, the last of {} "
                          "blocks",
-                         format_count(balance.sms), balance.blocks_per_sm.min,
+                         text::count(balance.sms), balance.blocks_per_sm.min,
                          balance.blocks_per_sm.max, balance.resident,
                          balance.waves.size() == 1 ? std::string("1 wave")
                                                    : fmt::format("{} waves", balance.waves.size()),
-                         format_count(balance.waves.back().blocks)));
+                         text::count(balance.waves.back().blocks)));
   page.field("imbalance", fmt::format("{}: SM {} was used longest, {}; the mean is {}",
-                                      format_percent(balance.imbalance()), balance.last_sm,
-                                      format_duration(static_cast<double>(balance.covered_ns.max)),
-                                      format_duration(balance.covered_ns.mean)));
+                                      text::percent(balance.imbalance()), balance.last_sm,
+                                      text::duration(static_cast<double>(balance.covered_ns.max)),
+                                      text::duration(balance.covered_ns.mean)));
   page.field("blocks", fmt::format("mean {}, p99 {}, longest {} (block {})",
-                                   format_duration(balance.block_ns.mean),
-                                   format_duration(static_cast<double>(balance.block_ns.p99)),
-                                   format_duration(static_cast<double>(balance.block_ns.max)),
+                                   text::duration(balance.block_ns.mean),
+                                   text::duration(static_cast<double>(balance.block_ns.p99)),
+                                   text::duration(static_cast<double>(balance.block_ns.max)),
                                    balance.longest_block));
 }
 
@@ -222,9 +218,9 @@ void write_events(Page& page, const WarpFigures& warp, size_t top) {
       if (++all > top) continue;
       const analysis::Stats& stats = event.duration_ns;
       const bool has_ranges = stats.count > 0;
-      const auto time = [has_ranges](double ns) { return has_ranges ? format_duration(ns) : "-"; };
+      const auto time = [has_ranges](double ns) { return has_ranges ? text::duration(ns) : "-"; };
       table.rows.push_back({warp.group_name(group.group), warp.event_name(event.event),
-                            format_count(stats.count + event.instants),
+                            text::count(stats.count + event.instants),
                             time(static_cast<double>(stats.total)), time(stats.mean),
                             time(stats.median), time(static_cast<double>(stats.p99)),
                             time(static_cast<double>(stats.max)),

@@ -7,7 +7,7 @@
 #include <functional>
 #include <gpufl/gpufl.hpp>
 
-#include "analysis/summary.hpp"
+#include "analysis/summary/summary.hpp"
 #include "format/session_reader.hpp"
 
 namespace gpufl::snippets {

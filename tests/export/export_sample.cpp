@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "analysis/test_tables.hpp"
+#include "analysis/session/test_tables.hpp"
 #include "base/json.hpp"
 #include "export/export.hpp"
 #include "symbols/session_frames.hpp"

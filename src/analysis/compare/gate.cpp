@@ -8,10 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "analysis/code/kernel_name.hpp"
 #include "analysis/compare/comparison.hpp"
-#include "analysis/kernel_name.hpp"
-#include "analysis/near_names.hpp"
-#include "analysis/scope_work.hpp"
+#include "analysis/figures/scope_work.hpp"
+#include "text/glob.hpp"
+#include "text/near_names.hpp"
 
 namespace gpufl::analysis::compare {
 namespace {
@@ -21,10 +22,11 @@ constexpr size_t kMostRepeatsAdvised = 200;
 std::string percent(double fraction) { return fmt::format("{:.4g}%", fraction * 100); }
 
 bool scope_matches(const std::string& pattern, const std::string& path) {
-  if (matches_glob(pattern, path)) return true;
+  if (text::matches_glob(pattern, path)) return true;
   const size_t above = path.rfind(" > ");
   const std::string last = above == std::string::npos ? path : path.substr(above + 3);
-  return matches_glob(pattern, last) || matches_glob(pattern, last.substr(0, last.find(" / ")));
+  return text::matches_glob(pattern, last) ||
+         text::matches_glob(pattern, last.substr(0, last.find(" / ")));
 }
 
 bool rule_matches(const Rule& rule, const Key& key) {
@@ -35,8 +37,8 @@ bool rule_matches(const Rule& rule, const Key& key) {
     case Subject::Kernel:
     case Subject::Launch: break;
   }
-  return matches_glob(rule.pattern, key.kernel) ||
-         matches_glob(rule.pattern, short_kernel_name(key.kernel));
+  return text::matches_glob(rule.pattern, key.kernel) ||
+         text::matches_glob(rule.pattern, short_kernel_name(key.kernel));
 }
 
 // Things that the rule is about: how many repeats have them, and their mean share.
@@ -72,7 +74,7 @@ std::string names_in(const Group& group, const Rule& rule) {
       names.push_back(rule.subject == Subject::Scope ? key.scope : short_kernel_name(key.kernel));
     }
   }
-  return nearest_listed(rule.pattern, std::move(names));
+  return text::nearest_listed(rule.pattern, std::move(names));
 }
 
 std::string why_nothing_matches(const Group& baseline, const Group& candidate, const Rule& rule,

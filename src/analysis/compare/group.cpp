@@ -12,9 +12,9 @@
 
 #include "analysis/compare/change.hpp"
 #include "analysis/compare/repeat_builder.hpp"
-#include "analysis/iterations.hpp"
-#include "analysis/missing.hpp"
-#include "analysis/session_copies.hpp"
+#include "analysis/figures/iterations.hpp"
+#include "analysis/figures/missing.hpp"
+#include "analysis/session/session_copies.hpp"
 #include "format/session_reader.hpp"
 
 namespace gpufl::analysis::compare {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/compare/repeat.hpp"
-#include "analysis/session_data.hpp"
+#include "analysis/session/session_data.hpp"
 #include "base/status.hpp"
 
 // One side of a comparison: repeats of the same program. Plain data.

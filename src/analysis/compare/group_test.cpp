@@ -8,7 +8,7 @@
 
 #include "analysis/compare/change.hpp"
 #include "analysis/compare/comparison.hpp"
-#include "analysis/test_tables.hpp"
+#include "analysis/session/test_tables.hpp"
 #include "format/test_session.hpp"
 
 namespace gpufl::analysis::compare {

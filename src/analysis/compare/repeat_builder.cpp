@@ -8,13 +8,14 @@
 
 #include <fmt/format.h>
 
-#include "analysis/analysis_options.hpp"
-#include "analysis/busy.hpp"
-#include "analysis/iterations.hpp"
-#include "analysis/kernel_groups.hpp"
-#include "analysis/missing.hpp"
-#include "analysis/scope_work.hpp"
-#include "analysis/stats.hpp"
+#include "analysis/figures/busy.hpp"
+#include "analysis/figures/iterations.hpp"
+#include "analysis/figures/kernel_groups.hpp"
+#include "analysis/figures/missing.hpp"
+#include "analysis/figures/scope_work.hpp"
+#include "analysis/math/stats.hpp"
+#include "analysis/session/analysis_options.hpp"
+#include "analysis/session/scope_paths.hpp"
 #include "format/columns.hpp"
 
 namespace gpufl::analysis::compare {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "analysis/compare/repeat.hpp"
-#include "analysis/intervals.hpp"
-#include "analysis/session_data.hpp"
+#include "analysis/math/intervals.hpp"
+#include "analysis/session/session_data.hpp"
 
 // The figures of a repeat, from its sessions; every one of them is a figure of src/analysis. One
 // thread; while it builds, eight bytes for each kernel and scope.

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "analysis/insights/rules.hpp"
-#include "analysis/insights/words.hpp"
-#include "analysis/stats.hpp"
+#include "analysis/math/stats.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -107,14 +107,14 @@ void find_allocation_in_loop(const SessionView& view, std::vector<Insight>& foun
     Insight insight;
     set_gain(insight, idle, view.wall_ns, view.thresholds);
     const std::string place =
-        allocator.site->text.empty() ? allocator.scope : words::line_of(*allocator.site);
-    insight.title =
-        fmt::format("Allocation in a loop: {} × {}{} · {}", allocator.function,
-                    allocator.calls.size(), place.empty() ? "" : " @ " + place, words::time(took));
+        allocator.site->text.empty() ? allocator.scope : short_line(*allocator.site);
+    insight.title = fmt::format("Allocation in a loop: {} × {}{} · {}", allocator.function,
+                                allocator.calls.size(), place.empty() ? "" : " @ " + place,
+                                text::duration(took));
     insight.detail = fmt::format(
         "{} of {} with kernels launched between them took {}; meanwhile the GPU was idle for {}",
-        words::plural(allocator.calls.size(), "call"), allocator.function, words::time(took),
-        words::time(idle));
+        text::plural(allocator.calls.size(), "call"), allocator.function, text::duration(took),
+        text::duration(idle));
     insight.advice =
         "Allocate before the loop and use the memory again, or take it from a pool: "
         "cudaMallocAsync, PyTorch's caching allocator. cudaFree also waits for the whole GPU.";
@@ -125,7 +125,7 @@ void find_allocation_in_loop(const SessionView& view, std::vector<Insight>& foun
         [](const Interval& a, const Interval& b) { return a.length() < b.length(); });
     Evidence evidence = at_site(
         *allocator.site,
-        fmt::format("the longest took {}", words::time(static_cast<double>(longest->length()))));
+        fmt::format("the longest took {}", text::duration(static_cast<double>(longest->length()))));
     evidence.scope = allocator.scope;
     evidence.device = allocator.device;
     evidence.start_ns = allocator.calls.front().start;

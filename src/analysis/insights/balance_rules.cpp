@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/insights/rules.hpp"
-#include "analysis/insights/words.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -49,12 +49,12 @@ void find_exposed_communication(const SessionView& view, std::vector<Insight>& f
     Insight insight;
     set_gain(insight, gain, view.wall_ns, view.thresholds);
     insight.title = fmt::format("Communication exposed on GPU {} · {} of {} with nothing computed",
-                                exchange.device, words::time(exposed),
-                                words::time(static_cast<double>(exchange.communication_ns)));
+                                exchange.device, text::duration(exposed),
+                                text::duration(static_cast<double>(exchange.communication_ns)));
     insight.detail = fmt::format(
         "{} that exchange data, hidden behind others for {} of their time. Time in which they wait "
         "for other ranks is in it",
-        words::plural(exchange.kernels, "kernel"), words::percent(exchange.overlap_share()));
+        text::plural(exchange.kernels, "kernel"), text::percent(exchange.overlap_share()));
     insight.advice =
         "Exchange gradients bucket by bucket while the rest is still computed (DDP, FSDP with "
         "prefetching), use larger buckets, and keep the ranks' work alike: the slowest is waited "
@@ -62,7 +62,7 @@ void find_exposed_communication(const SessionView& view, std::vector<Insight>& f
     insight.estimate = fmt::format(
         "Communication with no other kernel beside it ({}), as far as there is computation with "
         "none beside it ({}).",
-        words::time(exposed), words::time(room));
+        text::duration(exposed), text::duration(room));
     insight.confidence = Confidence::Low;
     Evidence evidence;
     evidence.text = insight.detail;
@@ -88,9 +88,9 @@ void find_gpu_imbalance(const SessionView& view, std::vector<Insight>& found) {
   set_gain(insight, most->compute_ns - mean, view.wall_ns, view.thresholds);
   insight.title =
       fmt::format("Work of {} GPUs is uneven · GPU {} computes {} longer than the mean",
-                  times.size(), most->device, words::percent(most->compute_ns / mean - 1));
-  insight.detail = fmt::format("{} on GPU {}, {} on average", words::time(most->compute_ns),
-                               most->device, words::time(mean));
+                  times.size(), most->device, text::percent(most->compute_ns / mean - 1));
+  insight.detail = fmt::format("{} on GPU {}, {} on average", text::duration(most->compute_ns),
+                               most->device, text::duration(mean));
   insight.advice =
       "Spread the work evenly: batches of equal cost (tokens, not samples), equal shares of layers "
       "or experts. See also whether that GPU is slower: its clock and its temperature.";
@@ -98,7 +98,7 @@ void find_gpu_imbalance(const SessionView& view, std::vector<Insight>& found) {
   insight.confidence = Confidence::Low;
   for (const DeviceWork& work : times) {
     Evidence evidence;
-    evidence.text = fmt::format("{} of kernels that compute", words::time(work.compute_ns));
+    evidence.text = fmt::format("{} of kernels that compute", text::duration(work.compute_ns));
     evidence.device = work.device;
     insight.evidence.push_back(std::move(evidence));
   }
@@ -119,10 +119,10 @@ void find_rank_imbalance(const RunOverview& run, const Thresholds& thresholds,
            thresholds);
   insight.title =
       fmt::format("Work of {} ranks is uneven · {} computes {} longer than the mean",
-                  run.ranks.size(), name(slowest), words::percent(compute.max / compute.mean - 1));
-  insight.detail =
-      fmt::format("{} computes for {}, the mean is {}, the least {}", name(slowest),
-                  words::time(compute.max), words::time(compute.mean), words::time(compute.min));
+                  run.ranks.size(), name(slowest), text::percent(compute.max / compute.mean - 1));
+  insight.detail = fmt::format("{} computes for {}, the mean is {}, the least {}", name(slowest),
+                               text::duration(compute.max), text::duration(compute.mean),
+                               text::duration(compute.min));
   insight.advice =
       "All ranks wait for the slowest at every exchange. Spread the work evenly; where it is even, "
       "look for what is slow on that rank: its GPU's clock, its host, its data.";
@@ -133,8 +133,8 @@ void find_rank_imbalance(const RunOverview& run, const Thresholds& thresholds,
     evidence.text =
         fmt::format("{}{}: {} of kernels, {} of them exchange data", name(rank),
                     rank.host.empty() ? "" : " on " + rank.host,
-                    words::time(static_cast<double>(rank.kernel_ns.value_or(0))),
-                    words::time(static_cast<double>(rank.communication_ns.value_or(0))));
+                    text::duration(static_cast<double>(rank.kernel_ns.value_or(0))),
+                    text::duration(static_cast<double>(rank.communication_ns.value_or(0))));
     insight.evidence.push_back(std::move(evidence));
   }
   found.push_back(std::move(insight));

@@ -9,10 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "analysis/figures/throttle_reasons.hpp"
 #include "analysis/insights/rules.hpp"
-#include "analysis/insights/words.hpp"
-#include "analysis/stats.hpp"
-#include "analysis/throttle_reasons.hpp"
+#include "analysis/math/stats.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -161,8 +161,8 @@ void tell(const SessionView& view, int64_t device, const ClockHistory& history,
   Insight insight;
   set_gain(insight, loss.gain_ns, view.wall_ns, view.thresholds);
   insight.title = std::move(title);
-  insight.detail = fmt::format("{} of the GPU's busy time ({})", words::time(loss.affected_ns),
-                               words::percent(share));
+  insight.detail = fmt::format("{} of the GPU's busy time ({})", text::duration(loss.affected_ns),
+                               text::percent(share));
   if (loss.clock_weight > 0) {
     insight.detail += fmt::format(", at {:.0f} MHz of {} on average",
                                   loss.clock_sum / loss.clock_weight, history.max_mhz);
@@ -210,7 +210,7 @@ void find_power_cap(const SessionView& view, std::vector<Insight>& found) {
     }
     tell(view, device, history, loss,
          fmt::format("GPU {} held back by its power limit for {} of its busy time", device,
-                     words::percent(loss.affected_ns / history.busy_ns)),
+                     text::percent(loss.affected_ns / history.busy_ns)),
          "Raise the limit where that is allowed (nvidia-smi -pl), or use less power for the same: "
          "smaller types, less data moved. A GPU that is busy with matrix products reaches its "
          "limit as a rule.",

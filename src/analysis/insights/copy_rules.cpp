@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "analysis/figures/transfers.hpp"
 #include "analysis/insights/rules.hpp"
-#include "analysis/insights/words.hpp"
-#include "analysis/transfers.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -146,10 +146,11 @@ void add_places(const SessionView& view, const CopyGroup& group, int64_t device,
   constexpr size_t kMaxPlaces = 3;
   list.resize(std::min(list.size(), kMaxPlaces));
   for (const Place& place : list) {
-    Evidence evidence = at_site(view.site_of(copies, place.row),
-                                fmt::format("{}, {}, {}", words::plural(place.count, "copy"),
-                                            words::bytes(static_cast<double>(place.bytes)),
-                                            words::time(static_cast<double>(place.duration_ns))));
+    Evidence evidence =
+        at_site(view.site_of(copies, place.row),
+                fmt::format("{}, {}, {}", text::plural(place.count, "copy"),
+                            text::bytes(static_cast<double>(place.bytes)),
+                            text::duration(static_cast<double>(place.duration_ns))));
     evidence.scope = view.scope_of(copies, place.row);
     evidence.device = device;
     insight.evidence.push_back(std::move(evidence));
@@ -188,10 +189,10 @@ void find_pageable_copies(const SessionView& view, std::vector<Insight>& found) 
     set_gain(insight, gain, view.wall_ns, view.thresholds);
     insight.title = fmt::format("Pageable copies × {}, {} · {} at {:.1f} GB/s", group.rows.size(),
                                 direction_text(copies, group.rows.front()),
-                                words::bytes(static_cast<double>(group.bytes)), measured);
+                                text::bytes(static_cast<double>(group.bytes)), measured);
     insight.detail =
         fmt::format("{} of them while no kernel ran; pinned memory would reach {:.1f} GB/s ({})",
-                    words::time(exposed), bus.bytes_per_ns, bus.source);
+                    text::duration(exposed), bus.bytes_per_ns, bus.source);
     insight.advice =
         "Keep the host's side in pinned memory (cudaMallocHost, cudaHostRegister; PyTorch: "
         "pin_memory=True and non_blocking=True). Then the copy is faster and the host does not "
@@ -200,8 +201,8 @@ void find_pageable_copies(const SessionView& view, std::vector<Insight>& found) 
         "From each call to its end or its copy's, without the time in which kernels ran ({}), less "
         "what "
         "the same bytes take at {:.1f} GB/s and {} for each copy ({}).",
-        words::time(exposed), bus.bytes_per_ns, words::time(limits.fixed_us * 1e3),
-        words::time(needed));
+        text::duration(exposed), bus.bytes_per_ns, text::duration(limits.fixed_us * 1e3),
+        text::duration(needed));
     insight.confidence = bus.confidence;
     add_places(view, group, device, insight);
     found.push_back(std::move(insight));
@@ -253,12 +254,12 @@ void find_small_copies(const SessionView& view, std::vector<Insight>& found) {
     insight.title = fmt::format(
         "Small copies × {}, {} · {} on average", group.rows.size(),
         direction_text(copies, group.rows.front()),
-        words::bytes(static_cast<double>(group.bytes) / static_cast<double>(group.rows.size())));
+        text::bytes(static_cast<double>(group.bytes) / static_cast<double>(group.rows.size())));
     insight.detail = fmt::format(
         "{} copies under {} take {}; {} of them follow each other with no kernel between, in {}",
-        words::count(group.rows.size()), words::bytes(limits.max_kib * 1024),
-        words::time(static_cast<double>(group.duration_ns)), words::count(joined),
-        words::plural(runs, "run"));
+        text::count(group.rows.size()), text::bytes(limits.max_kib * 1024),
+        text::duration(static_cast<double>(group.duration_ns)), text::count(joined),
+        text::plural(runs, "run"));
     insight.advice =
         "Pack them into one buffer and copy that, or let a kernel read them from pinned memory.";
     insight.estimate =
@@ -288,18 +289,18 @@ void find_unoverlapped_copies(const SessionView& view, std::vector<Insight>& fou
     set_gain(insight, gain, view.wall_ns, view.thresholds);
     insight.title = fmt::format("Copies not overlapped × {}, {} · {} of {} with no kernel running",
                                 group.rows.size(), direction_text(copies, group.rows.front()),
-                                words::time(exposed), words::time(copying));
+                                text::duration(exposed), text::duration(copying));
     insight.detail =
         fmt::format("{} in {}; kernels ran during {} of the time",
-                    words::bytes(static_cast<double>(group.bytes)),
-                    words::plural(group.rows.size(), "copy"), words::percent(hidden / copying));
+                    text::bytes(static_cast<double>(group.bytes)),
+                    text::plural(group.rows.size(), "copy"), text::percent(hidden / copying));
     insight.advice =
         "Copy what the next step needs on a stream of its own while this step computes (double "
         "buffering; PyTorch: a prefetching loader with non_blocking=True).";
     insight.estimate = fmt::format(
         "Copies with no kernel beside them ({}), as far as there is kernel time with no copy "
         "beside it ({}).",
-        words::time(exposed), words::time(room));
+        text::duration(exposed), text::duration(room));
     insight.confidence = Confidence::Low;
     add_places(view, group, device, insight);
     found.push_back(std::move(insight));

@@ -3,11 +3,11 @@
 
 #include <vector>
 
-#include "analysis/insight.hpp"
+#include "analysis/insights/insight.hpp"
 #include "analysis/insights/thresholds.hpp"
-#include "analysis/overview.hpp"
-#include "analysis/run_overview.hpp"
-#include "analysis/session_data.hpp"
+#include "analysis/overview/overview.hpp"
+#include "analysis/overview/run_overview.hpp"
+#include "analysis/session/session_data.hpp"
 
 // What a session shows that somebody can act on: the rules of docs/reference/insights.md. Those
 // that save most come first, then the more severe. Gains of different insights may be of the same

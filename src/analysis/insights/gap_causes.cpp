@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "analysis/insights/loop_syncs.hpp"
-#include "analysis/wait_calls.hpp"
+#include "analysis/tables/wait_calls.hpp"
 
 namespace gpufl::analysis {
 

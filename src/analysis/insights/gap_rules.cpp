@@ -12,7 +12,7 @@
 #include "analysis/insights/launch_phases.hpp"
 #include "analysis/insights/loop_syncs.hpp"
 #include "analysis/insights/rules.hpp"
-#include "analysis/insights/words.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -82,10 +82,10 @@ Evidence evidence_of(const SessionView& view, int64_t device, const GapPlace& pl
                      const GapGroup& group, bool is_only) {
   const CodeSite& site = view.session.code.site(group.stack);
   const std::string_view where = site.text.empty() ? std::string_view("the longest") : site.text;
-  Evidence evidence =
-      at_site(site, is_only ? std::string(where)
-                            : fmt::format("{}, {}: {}", words::plural(group.count, "pause"),
-                                          words::time(static_cast<double>(group.total_ns)), where));
+  Evidence evidence = at_site(
+      site, is_only ? std::string(where)
+                    : fmt::format("{}, {}: {}", text::plural(group.count, "pause"),
+                                  text::duration(static_cast<double>(group.total_ns)), where));
   evidence.scope = place.scope;
   evidence.device = device;
   evidence.start_ns = group.longest.span.start;
@@ -101,14 +101,14 @@ std::string where_text(const SessionView& view, const GapParts& parts) {
   const auto& [place, group] = parts.front();
   std::string text;
   if (!place.line.empty()) {
-    text = fmt::format(" @ {}", words::line_of(view.session.code.site(group.stack)));
+    text = fmt::format(" @ {}", short_line(view.session.code.site(group.stack)));
   } else if (!place.scope.empty()) {
     text = fmt::format(" in {}", place.scope);
   } else if (parts.size() > 1) {
     text = " in no scope";
   }
   if (parts.size() > 1) {
-    text += fmt::format(" and {}", words::plural(parts.size() - 1, "other place"));
+    text += fmt::format(" and {}", text::plural(parts.size() - 1, "other place"));
   }
   return text;
 }
@@ -135,12 +135,12 @@ void tell(const SessionView& view, int64_t device, GapCause cause, GapParts part
                                     (has_call ? view.recording_ns_per_call() : 0));
   set_gain(insight, std::max(0.0, total - left), view.wall_ns, view.thresholds);
   insight.title = fmt::format("GPU {} idle × {}: {}{} · {} ({} of session)", device, count,
-                              to_string(cause), where_text(view, parts), words::time(total),
-                              words::percent(total / static_cast<double>(view.wall_ns)));
+                              to_string(cause), where_text(view, parts), text::duration(total),
+                              text::percent(total / static_cast<double>(view.wall_ns)));
   insight.detail = fmt::format(
       "{} of at least {}, {} in all, the longest {}; before the next work the host was: {}",
-      words::plural(count, "pause"), words::time(view.thresholds.idle_gaps.min_gap_us * 1e3),
-      words::time(total), words::time(static_cast<double>(longest_ns)), to_string(cause));
+      text::plural(count, "pause"), text::duration(view.thresholds.idle_gaps.min_gap_us * 1e3),
+      text::duration(total), text::duration(static_cast<double>(longest_ns)), to_string(cause));
   insight.advice = advice_for(cause);
   insight.estimate = fmt::format(
       "The time of these pauses, without what starting the work after them takes in any case.{}",

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "analysis/insights/rules.hpp"
-#include "analysis/insights/words.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -58,9 +58,9 @@ void find_memory_nearly_full(const SessionView& view, std::vector<Insight>& foun
     insight.severity = share >= limits.high_used_share ? Severity::High : Severity::Medium;
     insight.title =
         fmt::format("Memory of GPU {} nearly full · {} of {} ({})", device.device,
-                    words::bytes(used->values.max), words::bytes(capacity), words::percent(share));
+                    text::bytes(used->values.max), text::bytes(capacity), text::percent(share));
     insight.detail =
-        fmt::format("when it was fullest, {} was left", words::bytes(capacity - used->values.max));
+        fmt::format("when it was fullest, {} was left", text::bytes(capacity - used->values.max));
     insight.advice =
         "A little more and allocations fail, and allocators that keep memory have to give it back "
         "and ask again, which is slow. Use a smaller batch, recompute activations, or move "
@@ -85,8 +85,8 @@ void find_ecc_errors(const SessionView& view, std::vector<Insight>& found) {
     if (uncorrected <= 0 && !has_failed && !is_pending && !are_many) continue;
     Insight insight;
     std::vector<std::string> seen;
-    if (uncorrected > 0) seen.push_back(words::plural(uncorrected, "uncorrected error"));
-    if (are_many) seen.push_back(words::plural(corrected, "corrected error"));
+    if (uncorrected > 0) seen.push_back(text::plural(uncorrected, "uncorrected error"));
+    if (are_many) seen.push_back(text::plural(corrected, "corrected error"));
     if (has_failed) seen.emplace_back("a row could not be remapped");
     if (is_pending) seen.emplace_back("memory waits for a reset to be replaced");
     insight.severity = uncorrected > 0 || has_failed ? Severity::High

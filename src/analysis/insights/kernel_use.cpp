@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/insights/words.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -90,7 +90,7 @@ std::vector<KernelUse> kernel_uses(const SessionView& view) {
 
 Evidence at_kernel(const KernelUse& use) {
   Evidence evidence;
-  evidence.text = words::plural(use.longest.launches, "launch");
+  evidence.text = text::plural(use.longest.launches, "launch");
   if (use.longest.devices > 1) {
     evidence.text +=
         fmt::format(", on the one of {} GPUs that they take longest on", use.longest.devices);

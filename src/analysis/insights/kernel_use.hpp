@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/insight.hpp"
+#include "analysis/insights/insight.hpp"
 #include "analysis/insights/session_view.hpp"
 
 // What launches of one kernel with one configuration take of a session, and how they fill the GPU.

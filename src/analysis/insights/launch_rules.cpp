@@ -9,7 +9,7 @@
 #include "analysis/insights/gap_causes.hpp"
 #include "analysis/insights/launch_phases.hpp"
 #include "analysis/insights/rules.hpp"
-#include "analysis/insights/words.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -82,15 +82,15 @@ void find_launch_bound(const SessionView& view, std::vector<Insight>& found) {
     Insight insight;
     set_gain(insight, bound.gain_ns, view.wall_ns, view.thresholds);
     insight.title = fmt::format("Launch-bound on GPU {} · idle for {} of {} in {}", device.device,
-                                words::time(idle), words::time(span),
-                                words::plural(bound.phases.size(), "phase"));
+                                text::duration(idle), text::duration(span),
+                                text::plural(bound.phases.size(), "phase"));
     insight.detail = fmt::format(
         "The GPU had to wait for {} pieces of work (kernels, copies, fills): the host asks for {} "
         "in "
         "a second, and the GPU was idle for {} of these phases",
-        words::count(bound.launches),
-        words::count(static_cast<uint64_t>(static_cast<double>(bound.launches) * 1e9 / span)),
-        words::percent(idle / span));
+        text::count(bound.launches),
+        text::count(static_cast<uint64_t>(static_cast<double>(bound.launches) * 1e9 / span)),
+        text::percent(idle / span));
     insight.advice =
         "Capture the repeated work into a CUDA graph and replay it (PyTorch: torch.cuda.graph, "
         "torch.compile with mode=\"reduce-overhead\"), or give each launch more to do: larger "
@@ -98,8 +98,8 @@ void find_launch_bound(const SessionView& view, std::vector<Insight>& found) {
     insight.estimate = fmt::format(
         "The idle time of these phases less {} for each piece, which is left between nodes of a "
         "graph, and {} for each phase, which launching its graph takes.{}",
-        words::time(view.thresholds.launch_bound.graph_node_gap_us * 1e3),
-        words::time(view.thresholds.launch_bound.graph_launch_us * 1e3), recording_text(view));
+        text::duration(view.thresholds.launch_bound.graph_node_gap_us * 1e3),
+        text::duration(view.thresholds.launch_bound.graph_launch_us * 1e3), recording_text(view));
     insight.confidence = Confidence::Medium;
     std::sort(bound.phases.begin(), bound.phases.end(),
               [](const auto& a, const auto& b) { return a.idle_ns > b.idle_ns; });
@@ -107,9 +107,9 @@ void find_launch_bound(const SessionView& view, std::vector<Insight>& found) {
     for (const LaunchPhase& phase : bound.phases) {
       insight.evidence.push_back(
           at_work(view, phase.first, phase.first_stack, phase.span, device.device,
-                  fmt::format("{} pieces of work, idle for {} of {}", words::count(phase.launches),
-                              words::time(static_cast<double>(phase.idle_ns)),
-                              words::time(static_cast<double>(phase.span.length())))));
+                  fmt::format("{} pieces of work, idle for {} of {}", text::count(phase.launches),
+                              text::duration(static_cast<double>(phase.idle_ns)),
+                              text::duration(static_cast<double>(phase.span.length())))));
     }
     found.push_back(std::move(insight));
   }
@@ -133,14 +133,14 @@ void find_tiny_kernels(const SessionView& view, std::vector<Insight>& found) {
     Insight insight;
     set_gain(insight, gain, view.wall_ns, view.thresholds);
     insight.title = fmt::format("Tiny kernels × {} on GPU {} · {} of work, {} between", all.kernels,
-                                device.device, words::time(static_cast<double>(all.kernel_ns)),
-                                words::time(idle));
+                                device.device, text::duration(static_cast<double>(all.kernel_ns)),
+                                text::duration(idle));
     insight.detail = fmt::format(
         "{} of kernels under {}, {} in all; their mean is {}, the mean pause between them {}",
-        words::plural(runs.size(), "run"), words::time(limits.max_kernel_us * 1e3),
-        words::count(all.kernels),
-        words::time(static_cast<double>(all.kernel_ns) / static_cast<double>(all.kernels)),
-        words::time(idle / pauses));
+        text::plural(runs.size(), "run"), text::duration(limits.max_kernel_us * 1e3),
+        text::count(all.kernels),
+        text::duration(static_cast<double>(all.kernel_ns) / static_cast<double>(all.kernels)),
+        text::duration(idle / pauses));
     insight.advice =
         "Fuse them (torch.compile, a Triton kernel, one kernel for several tensors: foreach "
         "optimizers); where that is not possible, replay them as a CUDA graph.";
@@ -157,9 +157,9 @@ void find_tiny_kernels(const SessionView& view, std::vector<Insight>& found) {
       insight.evidence.push_back(
           at_work(view, first, SessionView::stack_of(view.tables.kernels, run.first_row), run.span,
                   device.device,
-                  fmt::format("{} kernels, {} of work in {}", words::count(run.kernels),
-                              words::time(static_cast<double>(run.kernel_ns)),
-                              words::time(static_cast<double>(run.span.length())))));
+                  fmt::format("{} kernels, {} of work in {}", text::count(run.kernels),
+                              text::duration(static_cast<double>(run.kernel_ns)),
+                              text::duration(static_cast<double>(run.span.length())))));
     }
     found.push_back(std::move(insight));
   }

@@ -8,8 +8,8 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/stats.hpp"
-#include "analysis/wait_calls.hpp"
+#include "analysis/math/stats.hpp"
+#include "analysis/tables/wait_calls.hpp"
 #include "symbols/code_stack.hpp"
 
 namespace gpufl::analysis {

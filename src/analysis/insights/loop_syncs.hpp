@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/insights/session_view.hpp"
-#include "analysis/stacks.hpp"
+#include "analysis/summary/stacks.hpp"
 
 // Lines of the program that wait for the GPU, and those that do so in a loop with work in it.
 namespace gpufl::analysis {

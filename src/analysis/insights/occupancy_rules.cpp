@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "analysis/figures/missing.hpp"
 #include "analysis/insights/kernel_use.hpp"
 #include "analysis/insights/rules.hpp"
 #include "analysis/insights/sampled_kernels.hpp"
-#include "analysis/insights/words.hpp"
-#include "analysis/missing.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -37,8 +37,8 @@ std::string limiter_text(const LaunchConfig& config) {
   }
   if (limit == "shared") {
     return fmt::format("shared memory ({} a block)",
-                       words::bytes(static_cast<double>(config.shared_static.value_or(0) +
-                                                        config.shared_dynamic.value_or(0))));
+                       text::bytes(static_cast<double>(config.shared_static.value_or(0) +
+                                                       config.shared_dynamic.value_or(0))));
   }
   if (limit == "blocks") return "blocks a multiprocessor (each has few threads)";
   return limit.empty() ? "an unknown limit" : limit;
@@ -85,7 +85,7 @@ void find_low_occupancy(const SessionView& view, std::vector<Insight>& found) {
                view.thresholds);
       insight.estimate = fmt::format(
           "The share of samples in which warps waited ({}), as far as occupancy is below {}.",
-          words::percent(*stalled), words::percent(limits.target_occupancy));
+          text::percent(*stalled), text::percent(limits.target_occupancy));
       insight.confidence = Confidence::Medium;
     } else {
       take_time(use, view, insight);
@@ -93,10 +93,10 @@ void find_low_occupancy(const SessionView& view, std::vector<Insight>& found) {
                          deeper_engine(view.session.summary, "PcSampling");
     }
     insight.title = fmt::format("Low occupancy of {} · {}, limited by {}", use.label,
-                                words::percent(*config.occupancy), limiter_text(config));
-    insight.detail = fmt::format("{} in {} ({} of session), {}", words::time(use.longest.time_ns),
-                                 words::plural(use.longest.launches, "launch"),
-                                 words::percent(use.share), shape_text(config));
+                                text::percent(*config.occupancy), limiter_text(config));
+    insight.detail = fmt::format(
+        "{} in {} ({} of session), {}", text::duration(use.longest.time_ns),
+        text::plural(use.longest.launches, "launch"), text::percent(use.share), shape_text(config));
     insight.advice = limiter_advice(config);
     insight.evidence.push_back(at_kernel(use));
     found.push_back(std::move(insight));
@@ -124,7 +124,7 @@ void find_register_spill(const SessionView& view, std::vector<Insight>& found) {
       insight.estimate = fmt::format(
           "The share of samples that waited for memory ({}), times the share of local memory in "
           "its traffic ({}).",
-          words::percent(*stalled), words::percent(of_local));
+          text::percent(*stalled), text::percent(of_local));
       insight.confidence = Confidence::Medium;
     } else {
       take_time(use, view, insight);
@@ -135,7 +135,7 @@ void find_register_spill(const SessionView& view, std::vector<Insight>& found) {
     insight.detail = fmt::format(
         "{} of session; {} registers a thread, {}. Local memory holds registers that were spilled, "
         "or arrays that are indexed at run time",
-        words::percent(use.share),
+        text::percent(use.share),
         config.registers ? std::to_string(*config.registers) : std::string("an unknown number of"),
         shape_text(config));
     insight.advice =
@@ -158,19 +158,19 @@ void find_tail_effect(const SessionView& view, std::vector<Insight>& found) {
     Insight insight;
     set_gain(insight, use.longest.time_ns * idle, view.wall_ns, view.thresholds);
     insight.title = fmt::format("Tail effect in {} · {:.2f} waves, the last {} full", use.label,
-                                waves, words::percent(waves - std::floor(waves)));
+                                waves, text::percent(waves - std::floor(waves)));
     insight.detail = fmt::format(
         "{} blocks where the GPU holds {} at once; {} in all ({} of session), {}",
-        words::count(static_cast<uint64_t>(use.config->blocks())),
-        words::count(static_cast<uint64_t>(*use.blocks_at_once)), words::time(use.longest.time_ns),
-        words::percent(use.share), shape_text(*use.config));
+        text::count(static_cast<uint64_t>(use.config->blocks())),
+        text::count(static_cast<uint64_t>(*use.blocks_at_once)),
+        text::duration(use.longest.time_ns), text::percent(use.share), shape_text(*use.config));
     insight.advice =
         "Choose a grid that is a whole number of waves: another block size, a persistent kernel "
         "with one block for each place, or a split along another dimension (split-K, stream-K).";
     insight.estimate = fmt::format(
         "The part of the places that the last wave leaves empty ({} of the kernel's time), if all "
         "blocks take equally long.",
-        words::percent(idle));
+        text::percent(idle));
     insight.confidence = Confidence::Low;
     insight.evidence.push_back(at_kernel(use));
     found.push_back(std::move(insight));
@@ -189,16 +189,17 @@ void find_partial_wave(const SessionView& view, std::vector<Insight>& found) {
     set_gain(insight, use.longest.time_ns * (1 - filled), view.wall_ns, view.thresholds);
     insight.title =
         fmt::format("Partial wave of {} · {} of {} multiprocessors used", use.label,
-                    words::count(static_cast<uint64_t>(use.config->blocks())), *use.sm_count);
-    insight.detail = fmt::format("{} in all ({} of session), {}", words::time(use.longest.time_ns),
-                                 words::percent(use.share), shape_text(*use.config));
+                    text::count(static_cast<uint64_t>(use.config->blocks())), *use.sm_count);
+    insight.detail =
+        fmt::format("{} in all ({} of session), {}", text::duration(use.longest.time_ns),
+                    text::percent(use.share), shape_text(*use.config));
     insight.advice =
         "Use more and smaller blocks, split the work along another dimension, batch several "
         "launches into one, or run independent ones side by side on streams.";
     insight.estimate = fmt::format(
         "The part of the multiprocessors without a block ({}), if the same work were spread over "
         "all of them.",
-        words::percent(1 - filled));
+        text::percent(1 - filled));
     insight.confidence = Confidence::Low;
     insight.evidence.push_back(at_kernel(use));
     found.push_back(std::move(insight));

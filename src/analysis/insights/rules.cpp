@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "analysis/insights/find_insights.hpp"
-#include "analysis/insights/words.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -126,9 +126,9 @@ std::string recording_text(const SessionView& view) {
   const std::string assumed =
       vendor_ns <= 0
           ? ""
-          : fmt::format(" and {} assumed for the vendor's library", words::time(vendor_ns));
+          : fmt::format(" and {} assumed for the vendor's library", text::duration(vendor_ns));
   return fmt::format(" What recording took, {} of each call as measured{}, is left out.",
-                     words::time(recording_ns - vendor_ns), assumed);
+                     text::duration(recording_ns - vendor_ns), assumed);
 }
 
 Evidence at_site(const CodeSite& site, std::string text) {

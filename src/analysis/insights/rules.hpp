@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/insight.hpp"
+#include "analysis/insights/insight.hpp"
 #include "analysis/insights/session_view.hpp"
-#include "analysis/run_overview.hpp"
+#include "analysis/overview/run_overview.hpp"
 
 // The rules that find insights, and what they are made with. A rule is a word, a category, a page
 // docs/reference/insights/<word>.md and a function that looks at a session, or at a run of several.

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/code/kernel_name.hpp"
 #include "analysis/insights/kernel_use.hpp"
-#include "analysis/kernel_name.hpp"
 #include "symbols/demangle.hpp"
 
 namespace gpufl::analysis {

@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "analysis/figures/missing.hpp"
 #include "analysis/insights/rules.hpp"
 #include "analysis/insights/sampled_kernels.hpp"
-#include "analysis/insights/words.hpp"
-#include "analysis/missing.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -47,7 +47,7 @@ void describe(const SampledKernel& kernel, const SessionView& view, Insight& ins
     insight.severity = std::min(Severity::Medium, severity_of(kernel.share, view.thresholds));
   }
   Evidence evidence;
-  evidence.text = fmt::format("takes {}", words::time(kernel.time_ns));
+  evidence.text = fmt::format("takes {}", text::duration(kernel.time_ns));
   evidence.kernel = kernel.name;
   if (kernel.device >= 0) evidence.device = kernel.device;
   insight.evidence.push_back(std::move(evidence));
@@ -66,7 +66,7 @@ void estimate(const SampledKernel& kernel, const SessionView& view, std::optiona
   set_gain(insight, kernel.time_ns * *waiting * wasted, view.wall_ns, view.thresholds);
   insight.estimate = fmt::format(
       "The share of samples spent on {} ({}), times the share of it that is needless ({}).", what,
-      words::percent(*waiting), words::percent(wasted));
+      text::percent(*waiting), text::percent(wasted));
   insight.confidence = Confidence::Medium;
 }
 
@@ -94,10 +94,10 @@ void find_warp_stalls(const SessionView& view, std::vector<Insight>& found) {
     if (share < limits.min_stall_share) continue;
     Insight insight;
     insight.title = fmt::format("Warps of {} stalled: {} in {} of samples", kernel.label,
-                                top->first, words::percent(share));
+                                top->first, text::percent(share));
     insight.detail =
-        fmt::format("{} samples; the kernel takes {} ({} of session)", words::count(kernel.samples),
-                    words::time(kernel.time_ns), words::percent(kernel.share));
+        fmt::format("{} samples; the kernel takes {} ({} of session)", text::count(kernel.samples),
+                    text::duration(kernel.time_ns), text::percent(kernel.share));
     insight.advice = stall_advice(top->first);
     insight.estimate =
         "None: other warps may hide a stall, so samples alone do not tell what ending it saves.";
@@ -126,8 +126,8 @@ void find_thread_divergence(const SessionView& view, std::vector<Insight>& found
     insight.detail = fmt::format(
         "{} thread instructions in {} warp instructions: {} of the lanes do something; the kernel "
         "takes {} of session",
-        words::count(static_cast<uint64_t>(*threads)), words::count(static_cast<uint64_t>(*warps)),
-        words::percent(active), words::percent(kernel.share));
+        text::count(static_cast<uint64_t>(*threads)), text::count(static_cast<uint64_t>(*warps)),
+        text::percent(active), text::percent(kernel.share));
     insight.advice =
         "Let threads of a warp take the same branch: sort or group the work by what it needs, make "
         "loop counts alike, use predication for short branches.";
@@ -151,8 +151,8 @@ void find_uncoalesced_access(const SessionView& view, std::vector<Insight>& foun
                                 kernel.label, *moved / *needed);
     insight.detail = fmt::format(
         "{} sectors of 32 bytes moved where {} would do; the kernel takes {} of session",
-        words::count(static_cast<uint64_t>(*moved)), words::count(static_cast<uint64_t>(*needed)),
-        words::percent(kernel.share));
+        text::count(static_cast<uint64_t>(*moved)), text::count(static_cast<uint64_t>(*needed)),
+        text::percent(kernel.share));
     insight.advice =
         "Let neighbouring threads read neighbouring addresses: another layout (a struct of "
         "arrays), "
@@ -177,8 +177,8 @@ void find_bank_conflicts(const SessionView& view, std::vector<Insight>& found) {
                                 kernel.label, *taken / *needed);
     insight.detail = fmt::format(
         "{} passes over shared memory where {} would do; the kernel takes {} of session",
-        words::count(static_cast<uint64_t>(*taken)), words::count(static_cast<uint64_t>(*needed)),
-        words::percent(kernel.share));
+        text::count(static_cast<uint64_t>(*taken)), text::count(static_cast<uint64_t>(*needed)),
+        text::percent(kernel.share));
     insight.advice =
         "Pad or swizzle arrays in shared memory, so that threads of a warp use different banks.";
     describe(kernel, view, insight);

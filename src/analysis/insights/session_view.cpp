@@ -6,8 +6,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "analysis/busy.hpp"
-#include "analysis/stats.hpp"
+#include "analysis/figures/busy.hpp"
+#include "analysis/math/stats.hpp"
+#include "analysis/session/scope_paths.hpp"
 
 namespace gpufl::analysis {
 

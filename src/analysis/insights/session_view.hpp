@@ -8,14 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/gaps.hpp"
+#include "analysis/figures/gaps.hpp"
+#include "analysis/figures/kernel_groups.hpp"
+#include "analysis/figures/scope_work.hpp"
 #include "analysis/insights/thresholds.hpp"
-#include "analysis/intervals.hpp"
-#include "analysis/kernel_groups.hpp"
-#include "analysis/overview.hpp"
-#include "analysis/scope_work.hpp"
-#include "analysis/selection.hpp"
-#include "analysis/session_data.hpp"
+#include "analysis/math/intervals.hpp"
+#include "analysis/overview/overview.hpp"
+#include "analysis/session/scope_paths.hpp"
+#include "analysis/session/selection.hpp"
+#include "analysis/session/session_data.hpp"
 
 // What rules look at: a session, its figures, and what several rules need of both, made when it is
 // first asked for. Only what the overview's options choose is in it. One thread.

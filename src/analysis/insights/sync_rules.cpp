@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "analysis/figures/latency.hpp"
 #include "analysis/insights/loop_syncs.hpp"
 #include "analysis/insights/rules.hpp"
-#include "analysis/insights/words.hpp"
-#include "analysis/latency.hpp"
-#include "analysis/stacks.hpp"
+#include "analysis/summary/stacks.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -40,7 +40,7 @@ std::string longest_text(const SessionView& view, const SyncLine& line) {
     longest_ns = std::max(longest_ns, view.tables.waits.duration[row]);
   }
   return fmt::format("the longest call took {}",
-                     words::brief_time(static_cast<double>(longest_ns)));
+                     text::brief_duration(static_cast<double>(longest_ns)));
 }
 
 void add_scope(const SessionView& view, const SyncLine& line, Evidence& evidence) {
@@ -61,15 +61,15 @@ Insight other_lines(const SessionView& view, const std::vector<SyncLine>& lines,
   const double blocked = static_cast<double>(blocked_ns);
   const double share = blocked / static_cast<double>(view.wall_ns);
   insight.title = fmt::format("Waits × {} at {} · {} ({} of session)", waits,
-                              words::plural(lines.size() - first, "more line"),
-                              words::brief_time(blocked), words::percent(share));
+                              text::plural(lines.size() - first, "more line"),
+                              text::brief_duration(blocked), text::percent(share));
   insight.detail =
       fmt::format("{} blocked across {} at lines that wait less than those told one by one",
-                  words::brief_time(blocked), words::plural(waits, "call"));
+                  text::brief_duration(blocked), text::plural(waits, "call"));
   const SyncLine& most = lines[first];
   insight.evidence.push_back(at_site(
-      *most.site, fmt::format("the most of these: {}, {}", words::plural(most.waits.size(), "wait"),
-                              words::brief_time(static_cast<double>(most.blocked_ns)))));
+      *most.site, fmt::format("the most of these: {}, {}", text::plural(most.waits.size(), "wait"),
+                              text::brief_duration(static_cast<double>(most.blocked_ns)))));
   add_scope(view, most, insight.evidence.back());
   return insight;
 }
@@ -99,18 +99,18 @@ void find_sync_attribution(const SessionView& view, std::vector<Insight>& found)
     Insight insight;
     finish_sync(insight, sync_severity(share, view.thresholds));
     const std::string what =
-        fmt::format("{} × {} @ {}", main_call(view, line), count, words::line_of(*line.site));
+        fmt::format("{} × {} @ {}", main_call(view, line), count, short_line(*line.site));
     if (line.holds_stream) {
       insight.title = what + " · holds up a stream, not the host";
       insight.detail = fmt::format(
           "{} at {}: work of the stream waits for an event, and the host "
           "goes on",
-          words::plural(count, "call"), line.site->text);
+          text::plural(count, "call"), line.site->text);
     } else {
-      insight.title = fmt::format("{} · {} ({} of session)", what, words::brief_time(blocked),
-                                  words::percent(share));
-      insight.detail = fmt::format("{} blocked across {} at {}", words::brief_time(blocked),
-                                   words::plural(count, "call"), line.site->text);
+      insight.title = fmt::format("{} · {} ({} of session)", what, text::brief_duration(blocked),
+                                  text::percent(share));
+      insight.detail = fmt::format("{} blocked across {} at {}", text::brief_duration(blocked),
+                                   text::plural(count, "call"), line.site->text);
     }
     insight.evidence.push_back(at_site(*line.site, longest_text(view, line)));
     add_scope(view, line, insight.evidence.back());
@@ -129,7 +129,7 @@ void find_in_loop_sync(const SessionView& view, std::vector<Insight>& found) {
     set_gain(insight, loop.gain_ns, view.wall_ns, view.thresholds);
     insight.severity = sync_severity(blocked / static_cast<double>(view.wall_ns), view.thresholds);
     insight.title = fmt::format("In-loop sync × {} — likely blocking GPU pipelining", count);
-    insight.detail = fmt::format("{} blocked across {} calls at {}", words::brief_time(blocked),
+    insight.detail = fmt::format("{} blocked across {} calls at {}", text::brief_duration(blocked),
                                  count, loop.line.site->text);
     insight.advice =
         "Move the sync outside the loop or capture the loop body into a CUDA graph (replay "
@@ -138,8 +138,9 @@ void find_in_loop_sync(const SessionView& view, std::vector<Insight>& found) {
         "Without the wait the loop takes as long as the busier of host and GPU: of {} the host "
         "was blocked for {}, and the GPU idle for {} until work came that was not queued, less {} "
         "for each of these pauses, which queued work has, too{}.{}",
-        words::brief_time(static_cast<double>(loop.span.length())), words::brief_time(blocked),
-        words::brief_time(static_cast<double>(loop.idle_ns)), words::time(loop.queued_pause_ns),
+        text::brief_duration(static_cast<double>(loop.span.length())),
+        text::brief_duration(blocked), text::brief_duration(static_cast<double>(loop.idle_ns)),
+        text::duration(loop.queued_pause_ns),
         loop.has_other_waits ? ", counting only what follows this wait, because other lines wait "
                                "in the same loop"
                              : "",

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "analysis/insights/find_insights.hpp"
-#include "analysis/overview.hpp"
-#include "analysis/test_tables.hpp"
+#include "analysis/overview/overview.hpp"
+#include "analysis/session/test_tables.hpp"
 #include "base/json.hpp"
 #include "symbols/session_frames.hpp"
 

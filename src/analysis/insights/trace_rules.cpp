@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "analysis/figures/missing.hpp"
 #include "analysis/insights/rules.hpp"
-#include "analysis/insights/words.hpp"
-#include "analysis/missing.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -57,7 +57,7 @@ struct Losses {
   double missing_share = 0;  // of launches
 
   void add(uint64_t count, std::string_view noun) {
-    if (count > 0) texts.push_back(words::plural(count, noun));
+    if (count > 0) texts.push_back(text::plural(count, noun));
   }
 };
 
@@ -87,7 +87,7 @@ Losses losses_of(const format::Ledger& ledger) {
       "overflowed name");
   for (const auto& [reason, count] : ledger.writer.dropped) {
     if (count > 0)
-      losses.texts.push_back(fmt::format("{} ({})", words::plural(count, "dropped row"), reason));
+      losses.texts.push_back(fmt::format("{} ({})", text::plural(count, "dropped row"), reason));
   }
   if (ledger.uncounted.contains(format::Ledger::kTruncatedTrace)) {
     losses.texts.emplace_back("the imported file ends early");
@@ -121,9 +121,9 @@ void find_failed_calls(const SessionView& view, std::vector<Insight>& found) {
     insight.severity = is_final(error) ? Severity::High : Severity::Medium;
     insight.title = fmt::format("{} failed{}: {}{}", function,
                                 failure.count > 1 ? fmt::format(" × {}", failure.count) : "", error,
-                                place.empty() ? "" : " @ " + words::line_of(site));
+                                place.empty() ? "" : " @ " + short_line(site));
     insight.detail = fmt::format("first after {} of the session",
-                                 words::time(static_cast<double>(calls.start[failure.row])));
+                                 text::duration(static_cast<double>(calls.start[failure.row])));
     insight.advice = is_final(error)
                          ? "After this error the process cannot use the GPU. Run it under "
                            "compute-sanitizer to find the access that is at fault."
@@ -132,7 +132,7 @@ void find_failed_calls(const SessionView& view, std::vector<Insight>& found) {
     insight.estimate = "None: it is about correct results, not about time.";
     insight.confidence = Confidence::High;
     Evidence evidence =
-        at_site(site, fmt::format("{} of {}", words::plural(failure.count, "failure"), function));
+        at_site(site, fmt::format("{} of {}", text::plural(failure.count, "failure"), function));
     evidence.scope = view.scope_of(calls, failure.row);
     evidence.start_ns = calls.start[failure.row];
     evidence.end_ns = calls.end(failure.row);
@@ -172,8 +172,8 @@ void find_trace_losses(const SessionView& view, std::vector<Insight>& found) {
   const bool is_damaged = summary.has_faults || rows.unread > 0;
   if (!is_incomplete && !is_damaged) return;
   if (rows.unread > 0) {
-    losses.texts.push_back(fmt::format("{} of {} cannot be read", words::count(rows.unread),
-                                       words::plural(rows.written, "written row")));
+    losses.texts.push_back(fmt::format("{} of {} cannot be read", text::count(rows.unread),
+                                       text::plural(rows.written, "written row")));
   } else if (is_damaged) {
     losses.texts.emplace_back("parts of the log cannot be read");
   }
@@ -186,7 +186,7 @@ void find_trace_losses(const SessionView& view, std::vector<Insight>& found) {
   if (losses.missing_share > 0) {
     insight.detail =
         fmt::format("{} of all launches left no record; counts and times are too low by as much",
-                    words::percent(losses.missing_share));
+                    text::percent(losses.missing_share));
   } else if (lacks_more_than_warps || is_damaged) {
     insight.detail = "counts and times may be too low";
   } else {

@@ -9,7 +9,7 @@
 
 #include "analysis/insights/kernel_use.hpp"
 #include "analysis/insights/rules.hpp"
-#include "analysis/insights/words.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -49,8 +49,8 @@ std::string label_of(const WarpFigures& capture) {
 
 void add_evidence(const WarpFigures& capture, Insight& insight) {
   Evidence evidence;
-  evidence.text =
-      fmt::format("its longest capture, {}", words::time(static_cast<double>(capture.extent_ns)));
+  evidence.text = fmt::format("its longest capture, {}",
+                              text::duration(static_cast<double>(capture.extent_ns)));
   evidence.kernel = capture.kernel;
   if (capture.launch.device >= 0) evidence.device = capture.launch.device;
   if (capture.launch.error_ns) {
@@ -82,19 +82,19 @@ void find_warp_group_bound(const SessionView& view, std::vector<Insight>& found)
     Insight insight;
     insight.title = fmt::format("{} is limited by its {} {}{} · {} of the critical path",
                                 label_of(capture), is_one ? "group" : "groups", groups,
-                                is_one ? "" : " together", words::percent(bottleneck.share));
+                                is_one ? "" : " together", text::percent(bottleneck.share));
     insight.detail = fmt::format(
         "{} of the critical path is {} {}; making {} faster saves at most {} of the kernel's time",
-        words::percent(bottleneck.event_share), is_one ? "its" : "their",
+        text::percent(bottleneck.event_share), is_one ? "its" : "their",
         capture.event_name(bottleneck.event), is_one ? "it" : "one of them",
-        words::percent(*bottleneck.gain));
+        text::percent(*bottleneck.gain));
     if (*bottleneck.gain > bottleneck.error) {
       set_gain(insight, kernel.time_ns * *bottleneck.gain, view.wall_ns, view.thresholds);
       insight.estimate =
           "The kernel's time, less what its records give if this group took no time: then others "
           "are the limit.";
     } else {
-      insight.detail += ", within the error of " + words::percent(bottleneck.error);
+      insight.detail += ", within the error of " + text::percent(bottleneck.error);
     }
     insight.advice =
         is_one ? fmt::format(
@@ -131,11 +131,11 @@ void find_warp_bubbles(const SessionView& view, std::vector<Insight>& found) {
     set_gain(insight, kernel.time_ns * std::min(of_path, capture.bubble_gain), view.wall_ns,
              view.thresholds);
     insight.title = fmt::format("Bubbles in {} · {} of the critical path", label_of(capture),
-                                words::percent(of_path));
+                                text::percent(of_path));
     const WarpGroupFigures& figures = capture.times.groups[group];
     insight.detail = fmt::format(
         "no event is open; most of it in group {}, which is in bubbles for {} of its time",
-        capture.group_name(group), words::percent(figures.share(figures.bubble_ns())));
+        capture.group_name(group), text::percent(figures.share(figures.bubble_ns())));
     insight.advice =
         "Put events around what the group does there: code that nobody records looks the same. "
         "What remains is issue latency and loop overhead: unroll, or overlap it with the next "

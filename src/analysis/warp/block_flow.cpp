@@ -5,7 +5,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "analysis/saturating.hpp"
+#include "analysis/math/saturating.hpp"
 
 namespace gpufl::analysis {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "analysis/saturating.hpp"
+#include "analysis/math/saturating.hpp"
 #include "analysis/warp/what_if.hpp"
 
 namespace gpufl::analysis {

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "analysis/saturating.hpp"
+#include "analysis/math/saturating.hpp"
 #include "analysis/warp/block_flow.hpp"
 
 namespace gpufl::analysis {

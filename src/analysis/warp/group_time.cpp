@@ -7,7 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "analysis/saturating.hpp"
+#include "analysis/math/saturating.hpp"
 
 namespace gpufl::analysis {
 namespace {

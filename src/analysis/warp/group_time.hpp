@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/stats.hpp"
+#include "analysis/math/stats.hpp"
 #include "analysis/warp/warp_capture.hpp"
 
 // How the groups of a profiled launch spend their time. Linear in the spans.

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "analysis/tables.hpp"
+#include "analysis/tables/tables.hpp"
 
 // Finds the kernel that a profiled launch is. The tables must outlive it; made once, in time linear
 // in the kernels.

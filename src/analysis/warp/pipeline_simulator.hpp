@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/test_tables.hpp"
+#include "analysis/session/test_tables.hpp"
 #include "format/warp_launch.hpp"
 
 // A kernel with one producer and several consumer groups, run on paper: every time in it follows

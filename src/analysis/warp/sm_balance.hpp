@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/figure.hpp"
-#include "analysis/stats.hpp"
+#include "analysis/math/figure.hpp"
+#include "analysis/math/stats.hpp"
 #include "analysis/warp/warp_capture.hpp"
 
 // How evenly the blocks of a launch use the multiprocessors, and in which waves they ran there: n

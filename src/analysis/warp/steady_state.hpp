@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/stats.hpp"
+#include "analysis/math/stats.hpp"
 #include "analysis/warp/warp_capture.hpp"
 
 // How long an iteration of a group's loop takes once the pipeline is full: from one start of the

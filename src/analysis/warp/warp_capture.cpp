@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/saturating.hpp"
-#include "analysis/selection.hpp"
+#include "analysis/math/saturating.hpp"
+#include "analysis/session/selection.hpp"
 
 namespace gpufl::analysis {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/intervals.hpp"
-#include "analysis/tables.hpp"
+#include "analysis/math/intervals.hpp"
+#include "analysis/tables/tables.hpp"
 #include "format/warp_launch.hpp"
 
 // One profiled launch with its spans, lane by lane: what every figure of the inside of a kernel is

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/kernel_name.hpp"
-#include "analysis/saturating.hpp"
-#include "analysis/selection.hpp"
+#include "analysis/code/kernel_name.hpp"
+#include "analysis/math/saturating.hpp"
+#include "analysis/session/selection.hpp"
 #include "analysis/warp/kernel_join.hpp"
 #include "analysis/warp/what_if.hpp"
 #include "symbols/demangle.hpp"

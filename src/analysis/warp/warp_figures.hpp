@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "analysis/analysis_options.hpp"
-#include "analysis/figure.hpp"
-#include "analysis/session_data.hpp"
+#include "analysis/math/figure.hpp"
+#include "analysis/session/analysis_options.hpp"
+#include "analysis/session/session_data.hpp"
 #include "analysis/warp/bottleneck.hpp"
 #include "analysis/warp/critical_path.hpp"
 #include "analysis/warp/group_time.hpp"

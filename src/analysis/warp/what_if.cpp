@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analysis/saturating.hpp"
+#include "analysis/math/saturating.hpp"
 #include "analysis/warp/block_flow.hpp"
 
 namespace gpufl::analysis {

@@ -9,7 +9,7 @@
 
 #include "report/html/svg_chart.hpp"
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 namespace {
@@ -63,12 +63,11 @@ std::string head_figures(const RunReport& report) {
   }
   add("Recorded", duration_text(duration_ns));
   const std::optional<Sums> sums = sums_of(report.overview);
-  add("GPU busy", !sums ? "unknown"
-                  : sums->recorded_ns == 0
-                      ? "never"
-                      : format_percent(static_cast<double>(sums->busy_ns) /
-                                       static_cast<double>(sums->recorded_ns)));
-  add("Kernels", sums ? format_count(sums->kernels) : "unknown");
+  add("GPU busy", !sums                    ? "unknown"
+                  : sums->recorded_ns == 0 ? "never"
+                                           : text::percent(static_cast<double>(sums->busy_ns) /
+                                                           static_cast<double>(sums->recorded_ns)));
+  add("Kernels", sums ? text::count(sums->kernels) : "unknown");
   if (sums) add("Kernel time", duration_text(sums->kernel_ns));
   const Verdict verdict = verdict_of(report.run);
   const std::string_view text = verdict.text;

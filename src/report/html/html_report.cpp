@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/run_insights.hpp"
+#include "analysis/insights/run_insights.hpp"
 #include "base/json.hpp"
 #include "report/html/head_figures.hpp"
 #include "report/html/html_page.hpp"
@@ -19,7 +19,8 @@
 #include "report/text_page.hpp"
 #include "report/text_report.hpp"
 #include "report/text_sections.hpp"
-#include "report/units.hpp"
+#include "text/display.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::embedded {
 extern const std::string_view kReportCss, kReportJs;
@@ -76,10 +77,10 @@ std::string picture_json(const Picture& picture) {
                                 std::max(picture.end_ns, picture.start_ns + 1));
   for (size_t i = 0; i < picture.texts.size(); ++i) {
     out += i == 0 ? "[" : ",\n[";
-    append_json_text(make_harmless(picture.texts[i].label), out);
+    append_json_text(text::make_harmless(picture.texts[i].label), out);
     if (!picture.texts[i].whole.empty() || picture.texts[i].is_wait) {
       out += ',';
-      append_json_text(make_harmless(picture.texts[i].whole), out);
+      append_json_text(text::make_harmless(picture.texts[i].whole), out);
     }
     if (picture.texts[i].is_wait) out += ",1";
     out += ']';
@@ -88,12 +89,12 @@ std::string picture_json(const Picture& picture) {
   for (size_t i = 0; i < picture.tracks.size(); ++i) {
     const PictureTrack& track = picture.tracks[i];
     out += i == 0 ? "\n{\"group\":" : ",\n{\"group\":";
-    append_json_text(make_harmless(track.group), out);
+    append_json_text(text::make_harmless(track.group), out);
     out += ",\"name\":";
-    append_json_text(make_harmless(track.name), out);
+    append_json_text(text::make_harmless(track.name), out);
     if (track.is_inside()) {
       out += ",\"inside\":";
-      append_json_text(make_harmless(track.kernel), out);
+      append_json_text(text::make_harmless(track.kernel), out);
     }
     out += ",\"rows\":[";
     for (size_t row = 0; row < track.rows.size(); ++row) {
@@ -115,7 +116,7 @@ std::string inside_note(const Picture& picture) {
       "see what its warps did: of many thread blocks the first and the one that took longest";
   if (picture.inside_merged_below_ns > 0) {
     note += ", neighbours within " +
-            format_duration(static_cast<double>(picture.inside_merged_below_ns)) + " as one block";
+            text::duration(static_cast<double>(picture.inside_merged_below_ns)) + " as one block";
   }
   return note + ".";
 }
@@ -139,10 +140,10 @@ void write_timeline(HtmlPage& page, const Picture& picture, bool is_part) {
     fmt::format_to(std::back_inserter(html),
                    "{} events are drawn; neighbours within {} are one block. "
                    "<code>gpufl export --to perfetto</code> has every single one.",
-                   format_count(picture.slices),
-                   format_duration(static_cast<double>(picture.merged_below_ns)));
+                   text::count(picture.slices),
+                   text::duration(static_cast<double>(picture.merged_below_ns)));
   } else {
-    fmt::format_to(std::back_inserter(html), "All {} events.", format_count(picture.slices));
+    fmt::format_to(std::back_inserter(html), "All {} events.", text::count(picture.slices));
   }
   html += inside_note(picture);
   if (is_part) html += " Streams show only the GPU and the scopes asked for, threads everything.";
@@ -270,7 +271,7 @@ std::string html_report(const RunReport& report,
     if (!is_alone) page.end_fold();
   }
   const format::SessionHeader& header = run.sessions.front().summary.header;
-  std::string remark = format_utc(header.start_wall_ns);
+  std::string remark = text::utc(header.start_wall_ns);
   if (!is_alone) remark += fmt::format(", {} processes", run.sessions.size());
   return document(header.app_name.empty() ? header.process : header.app_name, remark,
                   head_figures(report), page, page.finish());

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/insight.hpp"
+#include "analysis/insights/insight.hpp"
 #include "report/run_report.hpp"
 
 // A session or a run as one self-contained HTML file: the sections of the text report, a timeline

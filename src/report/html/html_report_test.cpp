@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/test_tables.hpp"
+#include "analysis/session/test_tables.hpp"
 #include "analysis/warp/pipeline_simulator.hpp"
 #include "base/json.hpp"
 

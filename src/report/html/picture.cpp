@@ -5,20 +5,20 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "analysis/kernel_groups.hpp"
-#include "analysis/selection.hpp"
-#include "export/arguments.hpp"
-#include "export/run_axis.hpp"
-#include "export/session_texts.hpp"
-#include "export/timeline.hpp"
+#include "analysis/figures/kernel_groups.hpp"
+#include "analysis/session/selection.hpp"
 #include "report/html/warp_lanes.hpp"
+#include "timeline/arguments.hpp"
+#include "timeline/run_axis.hpp"
+#include "timeline/session_texts.hpp"
+#include "timeline/timeline.hpp"
 
 namespace gpufl::report {
 namespace {
 
-using exporting::Slice;
-using exporting::SliceKind;
-using exporting::SliceRow;
+using timeline::Slice;
+using timeline::SliceKind;
+using timeline::SliceRow;
 
 // From which on it pays to merge: a picture of a thousand pixels does not show it when it is zoomed
 // in by as much as four thousand.
@@ -31,7 +31,7 @@ class PictureBuilder {
       : run_(run), options_(options), room_(kRoom * max_blocks) {
     for (size_t i = 0; i < run.sessions.size(); ++i) {
       span_ns_ =
-          std::max(span_ns_, exporting::offset_of(run, i) + run.sessions[i].summary.duration_ns);
+          std::max(span_ns_, timeline::offset_of(run, i) + run.sessions[i].summary.duration_ns);
     }
   }
 
@@ -43,8 +43,8 @@ class PictureBuilder {
  private:
   void add_session(size_t index) {
     const analysis::SessionData& session = run_.sessions[index];
-    const exporting::SessionTexts texts(session);
-    offset_ns_ = exporting::offset_of(run_, index);
+    const timeline::SessionTexts texts(session);
+    offset_ns_ = timeline::offset_of(run_, index);
     names_ = analysis::kernel_names(session.tables);
     by_config_.clear();
     waits_.clear();
@@ -55,7 +55,7 @@ class PictureBuilder {
     const std::string process = texts.process();
     const analysis::Selection selection(session.tables, options_);
     // Slices take as much memory as the session: those of streams are gone before threads have any.
-    for (const exporting::StreamTrack& stream : exporting::stream_tracks(session.tables)) {
+    for (const timeline::StreamTrack& stream : timeline::stream_tracks(session.tables)) {
       const std::string device = texts.device(stream.lane.device);
       const std::string group = is_alone ? device : process + ", " + device;
       const auto add_track = [&](const std::string& name, const std::vector<SliceRow>& rows) {
@@ -73,7 +73,7 @@ class PictureBuilder {
       add_track(texts.stream(stream.lane) + ", graphs", stream.graphs);
     }
     for (const WarpLanes& lanes : warp_lanes(texts, options_)) {
-      for (const exporting::WarpTrack& lane : lanes.tracks) {
+      for (const timeline::WarpTrack& lane : lanes.tracks) {
         const std::string device = texts.device(lane.device);
         PictureTrack track{(is_alone ? device : process + ", " + device) + ", " + lanes.title,
                            lane.sm_name() + ", " + lane.name,
@@ -83,7 +83,7 @@ class PictureBuilder {
         picture_.tracks.push_back(std::move(track));
       }
     }
-    for (const exporting::ThreadTrack& thread : exporting::thread_tracks(session.tables)) {
+    for (const timeline::ThreadTrack& thread : timeline::thread_tracks(session.tables)) {
       PictureTrack track{process, thread.name(), {}};
       for (const SliceRow& row : thread.rows) add_rows(row, texts, track);
       picture_.tracks.push_back(std::move(track));
@@ -94,16 +94,16 @@ class PictureBuilder {
   static SliceRow chosen_of(SliceRow row, const analysis::Tables& tables,
                             const analysis::Selection& selection) {
     std::erase_if(row, [&](const Slice& slice) {
-      return !selection.includes(*exporting::work_of(tables, slice.kind), slice.row);
+      return !selection.includes(*timeline::work_of(tables, slice.kind), slice.row);
     });
     return row;
   }
 
   // Slices that lie inside others go to rows of their own below them.
-  void add_rows(const SliceRow& row, const exporting::SessionTexts& texts, PictureTrack& track) {
+  void add_rows(const SliceRow& row, const timeline::SessionTexts& texts, PictureTrack& track) {
     const size_t first = track.rows.size();
     size_t depth = 0;
-    exporting::walk(
+    timeline::walk(
         row,
         [&](std::span<const Slice> group) {
           const Slice& slice = group.front();
@@ -125,7 +125,7 @@ class PictureBuilder {
           ++picture_.slices;
           picture_.start_ns = std::min(picture_.start_ns, start);
           picture_.end_ns = std::max(picture_.end_ns, end);
-          if (!exporting::is_instant(slice.kind)) ++depth;
+          if (!timeline::is_instant(slice.kind)) ++depth;
         },
         [&](const Slice&) { --depth; });
   }
@@ -150,7 +150,7 @@ class PictureBuilder {
     }
   }
 
-  uint32_t text_of(const Slice& slice, const exporting::SessionTexts& texts) {
+  uint32_t text_of(const Slice& slice, const timeline::SessionTexts& texts) {
     const analysis::Tables& tables = texts.tables();
     switch (slice.kind) {
       case SliceKind::Kernel: {
@@ -176,7 +176,7 @@ class PictureBuilder {
       case SliceKind::GraphCall: return text("graph launch call");
       case SliceKind::AllocationCall: return text("allocation call");
       case SliceKind::WarpSpan:
-      case SliceKind::WarpInstant: return warp_text(exporting::slice_name(texts, {&slice, 1}));
+      case SliceKind::WarpInstant: return warp_text(timeline::slice_name(texts, {&slice, 1}));
     }
     return text("?");
   }

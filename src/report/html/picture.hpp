@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/analysis_options.hpp"
-#include "analysis/session_data.hpp"
+#include "analysis/session/analysis_options.hpp"
+#include "analysis/session/session_data.hpp"
 
 // A run as rows of blocks for a picture of it: bounded in size whatever the run holds. Where there
 // are too many slices, neighbours that are short and close become one block that says how many it

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "analysis/test_tables.hpp"
+#include "analysis/session/test_tables.hpp"
 #include "analysis/warp/pipeline_simulator.hpp"
 
 namespace gpufl::report {

@@ -10,7 +10,8 @@
 #include <fmt/format.h>
 
 #include "report/text_page.hpp"
-#include "report/units.hpp"
+#include "text/display.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 namespace {
@@ -82,7 +83,7 @@ std::string path_of(const analysis::Series& series, const Scale& scale) {
 
 std::string html_text(std::string_view text) {
   std::string out;
-  for (const char c : make_harmless(text)) {
+  for (const char c : text::make_harmless(text)) {
     switch (c) {
       case '<': out += "&lt;"; break;
       case '>': out += "&gt;"; break;
@@ -121,7 +122,7 @@ std::string svg_chart(const Chart& chart) {
                    step == 0        ? "start"
                    : step == kSteps ? "end"
                                     : "middle",
-                   format_duration(time_ns));
+                   text::duration(time_ns));
   }
   for (size_t i = 0; i < chart.lines.size(); ++i) {
     fmt::format_to(out, R"(<path class="hue{}" d="{}"><title>{}</title></path>)", i % kHues,

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/series.hpp"
+#include "analysis/math/series.hpp"
 
 // Values over time as one line chart: an SVG element that needs no script and prints. Colours come
 // from the page's style sheet.

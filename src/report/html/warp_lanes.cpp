@@ -10,16 +10,16 @@
 
 #include <fmt/format.h>
 
-#include "analysis/selection.hpp"
+#include "analysis/session/selection.hpp"
 #include "analysis/warp/kernel_join.hpp"
-#include "report/units.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::report {
 namespace {
 
-using exporting::Slice;
-using exporting::SliceRow;
-using exporting::WarpTrack;
+using timeline::Slice;
+using timeline::SliceRow;
+using timeline::WarpTrack;
 
 std::unordered_set<int64_t> chosen_launches(const analysis::Tables& tables,
                                             const analysis::Selection& selection,
@@ -86,7 +86,7 @@ WarpLanes lanes_of_kernel(std::vector<WarpTrack>& tracks, size_t begin, size_t e
   lanes.title = chosen.size() == blocks.size()
                     ? tracks[begin].kernel
                     : fmt::format("{}: {} of {} blocks", tracks[begin].kernel, chosen.size(),
-                                  format_count(blocks.size()));
+                                  text::count(blocks.size()));
   for (const int64_t block : chosen) {
     for (const size_t i : blocks[block].tracks) {
       if (lanes.tracks.size() == kMaxWarpTracks) return lanes;
@@ -99,14 +99,14 @@ WarpLanes lanes_of_kernel(std::vector<WarpTrack>& tracks, size_t begin, size_t e
 
 }  // namespace
 
-std::vector<WarpLanes> warp_lanes(const exporting::SessionTexts& texts,
+std::vector<WarpLanes> warp_lanes(const timeline::SessionTexts& texts,
                                   const analysis::AnalysisOptions& options) {
   const analysis::Tables& tables = texts.tables();
-  std::vector<WarpTrack> tracks = exporting::warp_tracks(texts);
+  std::vector<WarpTrack> tracks = timeline::warp_tracks(texts);
   if (tracks.empty()) return {};
   // A wait that was over within a tick of the timer: there is nothing to draw.
   leave_out(tracks, [](const Slice& slice) {
-    return slice.kind == exporting::SliceKind::WarpSpan && slice.end == slice.start;
+    return slice.kind == timeline::SliceKind::WarpSpan && slice.end == slice.start;
   });
   const analysis::Selection selection(tables, options);
   if (!selection.is_all()) {

@@ -17,12 +17,12 @@ using analysis::testing::TestSession;
 std::vector<WarpLanes> lanes_of(TestSession& session,
                                 const analysis::AnalysisOptions& options = {}) {
   const analysis::SessionData data = session.finish();
-  return warp_lanes(exporting::SessionTexts(data), options);
+  return warp_lanes(timeline::SessionTexts(data), options);
 }
 
 std::vector<int64_t> blocks_of(const WarpLanes& lanes) {
   std::vector<int64_t> blocks;
-  for (const exporting::WarpTrack& track : lanes.tracks) {
+  for (const timeline::WarpTrack& track : lanes.tracks) {
     if (blocks.empty() || blocks.back() != track.block) blocks.push_back(track.block);
   }
   return blocks;
@@ -30,8 +30,8 @@ std::vector<int64_t> blocks_of(const WarpLanes& lanes) {
 
 size_t slices_of(const WarpLanes& lanes) {
   size_t count = 0;
-  for (const exporting::WarpTrack& track : lanes.tracks) {
-    for (const exporting::SliceRow& row : track.rows) count += row.size();
+  for (const timeline::WarpTrack& track : lanes.tracks) {
+    for (const timeline::SliceRow& row : track.rows) count += row.size();
   }
   return count;
 }
@@ -44,9 +44,9 @@ TEST(WarpLanesTest, SmallLaunchesAreWhole) {
   EXPECT_EQ(lanes[0].title, "inside gemm");
   EXPECT_EQ(blocks_of(lanes[0]), (std::vector<int64_t>{0, 1, 2}));
   EXPECT_EQ(lanes[0].tracks.size(), 6u);
-  for (const exporting::WarpTrack& track : lanes[0].tracks) {
-    for (const exporting::SliceRow& row : track.rows) {
-      for (const exporting::Slice& slice : row) EXPECT_LT(slice.start, slice.end);
+  for (const timeline::WarpTrack& track : lanes[0].tracks) {
+    for (const timeline::SliceRow& row : track.rows) {
+      for (const timeline::Slice& slice : row) EXPECT_LT(slice.start, slice.end);
     }
   }
 }
@@ -102,7 +102,7 @@ TEST(WarpLanesTest, OnlyLaunchesThatAreAskedFor) {
   session.kernel("gemm", 1'000'000, ends[0] - 1'000'000, {.scope = scope, .correlation = 9});
   session.kernel("gemm", 5'000'000, ends[1] - 5'000'000, {.correlation = 10});
   const analysis::SessionData data = session.finish();
-  const exporting::SessionTexts texts(data);
+  const timeline::SessionTexts texts(data);
   analysis::AnalysisOptions options;
   const size_t all = slices_of(warp_lanes(texts, options).at(0));
   options.scope = "step";

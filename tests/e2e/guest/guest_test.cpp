@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "analysis/summary.hpp"
+#include "analysis/summary/summary.hpp"
 #include "child_process.hpp"
 #include "format/session_reader.hpp"
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/code/code_map.hpp"
+
+namespace gpufl::analysis {
+namespace {
+
+void find_source(CodeSite& site, const symbols::SymbolFile& symbols) {
+  for (const symbols::SourceText& source : symbols.sources) {
+    const int64_t index = site.line - source.first_line;
+    if (source.path != site.file || index < 0 ||
+        index >= static_cast<int64_t>(source.lines.size())) {
+      continue;
+    }
+    site.source = source.lines[static_cast<size_t>(index)];
+    site.is_newer = source.is_newer;
+    return;
+  }
+}
+
+}  // namespace
+
+CodeMap::CodeMap(const symbols::SessionFrames& frames, const symbols::SymbolFile& symbols) {
+  stacks_.reserve(frames.stacks().size());
+  for (const auto& [id, frame_ids] : frames.stacks()) {
+    const uint32_t stack = stack_id(id);
+    if (stack == kNoStack) continue;
+    Entry& entry = stacks_[stack];
+    entry.frames = symbols::resolve_stack(frame_ids, frames, symbols);
+    entry.api_function = symbols::api_function(entry.frames);
+    const symbols::CodeFrame* user = symbols::user_frame(entry.frames);
+    if (user == nullptr) {
+      entry.site.text = symbols::kDriverInternal;
+      continue;
+    }
+    entry.site.text = symbols::site_text(*user);
+    entry.site.file = user->file;
+    entry.site.line = user->line;
+    find_source(entry.site, symbols);
+  }
+}
+
+const CodeMap::Entry& CodeMap::entry(uint32_t stack) const {
+  static const Entry kNone;
+  const auto found = stacks_.find(stack);
+  return found != stacks_.end() ? found->second : kNone;
+}
+
+const std::vector<symbols::CodeFrame>& CodeMap::frames(uint32_t stack) const {
+  return entry(stack).frames;
+}
+const CodeSite& CodeMap::site(uint32_t stack) const { return entry(stack).site; }
+const std::string& CodeMap::api_function(uint32_t stack) const { return entry(stack).api_function; }
+
+}  // namespace gpufl::analysis

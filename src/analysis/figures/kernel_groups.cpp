@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/figures/kernel_groups.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analysis/figures/missing.hpp"
+#include "analysis/math/saturating.hpp"
+#include "analysis/session/framework_ops.hpp"
+#include "analysis/session/inherited_lines.hpp"
+#include "analysis/session/scope_paths.hpp"
+#include "analysis/session/selection.hpp"
+
+namespace gpufl::analysis {
+
+namespace {
+
+// A column of kernels, which group each of its values is in, and what the groups are.
+struct Grouping {
+  const std::vector<uint32_t>* column = nullptr;
+  std::vector<uint32_t> group_of;  // by the column's value
+  std::vector<KernelGroup> groups;
+};
+
+KernelGroup named(std::string label, int64_t key) {
+  KernelGroup group;
+  group.full_name = label;
+  group.label = std::move(label);
+  group.key = key;
+  return group;
+}
+
+KernelGroup rest(std::string label) {
+  KernelGroup group = named(std::move(label), 0);
+  group.is_rest = true;
+  return group;
+}
+
+KernelGroup of_kernel(const KernelNames::Entry& entry, int64_t key) {
+  KernelGroup group = named(entry.short_name, key);
+  group.full_name = entry.full_name;
+  group.kernel_class = entry.kernel_class;
+  return group;
+}
+
+Grouping by_name(const Tables& tables, const KernelNames& names) {
+  Grouping grouping{&tables.kernels.config, {}, {}};
+  // Two mangled names can be the same to people only when they are the same to the linker as well,
+  // so the ids of names are groups.
+  std::vector<uint32_t> group_of_name(tables.names.size() + 1, kNoRow);
+  for (const LaunchConfig& config : tables.configs) {
+    uint32_t& group = group_of_name[std::min<size_t>(config.name, tables.names.size())];
+    if (group == kNoRow) {
+      group = static_cast<uint32_t>(grouping.groups.size());
+      grouping.groups.push_back(of_kernel(names.of(config.name), config.name));
+    }
+    grouping.group_of.push_back(group);
+  }
+  return grouping;
+}
+
+std::string shape(const std::array<int64_t, 3>& size) {
+  std::string text = std::to_string(size[0]);
+  for (size_t i = 1; i < 3 && (size[1] > 1 || size[2] > 1); ++i) {
+    if (i == 2 && size[2] <= 1) break;
+    text += "x" + std::to_string(size[i]);
+  }
+  return text;
+}
+
+Grouping by_config(const Tables& tables, const KernelNames& names) {
+  Grouping grouping{&tables.kernels.config, {}, {}};
+  for (uint32_t id = 0; id < tables.configs.size(); ++id) {
+    const LaunchConfig& config = tables.configs[id];
+    KernelGroup& group = grouping.groups.emplace_back(of_kernel(names.of(config.name), id));
+    if (config.blocks() > 0 && config.threads() > 0) {
+      group.label += " <<<" + shape(config.grid) + ", " + shape(config.block) + ">>>";
+    }
+    grouping.group_of.push_back(id);
+  }
+  return grouping;
+}
+
+Grouping by_class(const Tables& tables, const KernelNames& names) {
+  Grouping grouping{&tables.kernels.config, {}, {}};
+  for (size_t i = 0; i < kKernelClassCount; ++i) {
+    const auto kernel_class = static_cast<KernelClass>(i);
+    KernelGroup& group = grouping.groups.emplace_back(
+        named(std::string(to_string(kernel_class)), static_cast<int64_t>(i)));
+    group.kernel_class = kernel_class;
+  }
+  for (const LaunchConfig& config : tables.configs) {
+    grouping.group_of.push_back(static_cast<uint32_t>(names.of(config.name).kernel_class));
+  }
+  return grouping;
+}
+
+Grouping by_scope(const Tables& tables, const AnalysisOptions& options) {
+  Grouping grouping{&tables.kernels.caller, {}, {}};
+  const ScopePaths paths = scope_paths(tables, options);
+  for (uint32_t i = 0; i < paths.paths.size(); ++i) {
+    grouping.groups.push_back(named(paths.paths[i].text, i));
+  }
+  const auto none = static_cast<uint32_t>(grouping.groups.size());
+  grouping.groups.push_back(rest("(no scope)"));
+  for (const Caller& caller : tables.callers) {
+    const uint32_t path =
+        caller.scope < paths.of_scope.size() ? paths.of_scope[caller.scope] : kNoRow;
+    grouping.group_of.push_back(path == kNoRow ? none : path);
+  }
+  return grouping;
+}
+
+std::string device_label(int64_t device) {
+  return device < 0 ? "(unknown GPU)" : "GPU " + std::to_string(device);
+}
+
+Grouping by_stream(const Tables& tables) {
+  Grouping grouping{&tables.kernels.lane, {}, {}};
+  for (uint32_t i = 0; i < tables.lanes.size(); ++i) {
+    const Lane& lane = tables.lanes[i];
+    // Streams of several contexts may have the same number.
+    std::string label = device_label(lane.device) + ", stream " + std::to_string(lane.stream);
+    grouping.groups.push_back(lane.stream < 0 ? rest(device_label(lane.device)) : named(label, i));
+    grouping.group_of.push_back(i);
+  }
+  return grouping;
+}
+
+Grouping by_device(const Tables& tables) {
+  Grouping grouping{&tables.kernels.lane, {}, {}};
+  const DeviceIndex index(tables);
+  for (const int64_t device : index.devices) {
+    grouping.groups.push_back(named(device_label(device), device));
+    grouping.groups.back().is_rest = device < 0;
+  }
+  grouping.group_of = index.of_lane;
+  return grouping;
+}
+
+// Dictionaries hold a million values: a log with greater ids is broken, and its kernels are left
+// out.
+constexpr uint32_t kMaxStackId = 1u << 22;
+
+// By what `describe` tells of a stack, or of whatever else `stacks` number; an empty label:
+// nothing.
+template <class Describe>
+Grouping by_stack(const std::vector<uint32_t>& stacks, Describe describe,
+                  const char* none = "(no stack)") {
+  Grouping grouping{&stacks, {}, {rest(none)}};
+  uint32_t last = 0;
+  for (const uint32_t stack : stacks) {
+    if (stack <= kMaxStackId) last = std::max(last, stack);
+  }
+  grouping.group_of.resize(size_t{last} + 1, kNoRow);
+  std::map<std::pair<std::string, std::string>, uint32_t> known;
+  for (const uint32_t stack : stacks) {
+    if (stack > kMaxStackId) continue;
+    uint32_t& group = grouping.group_of[stack];
+    if (group != kNoRow) continue;
+    KernelGroup described = describe(stack);
+    if (described.label.empty()) {
+      group = 0;
+      continue;
+    }
+    const auto [place, is_new] = known.try_emplace({described.label, described.full_name},
+                                                   static_cast<uint32_t>(grouping.groups.size()));
+    if (is_new) grouping.groups.push_back(std::move(described));
+    group = place->second;
+  }
+  return grouping;
+}
+
+// The stack that tells each kernel's line, twice; one more where the line is another thread's.
+// Where launches have no stacks, a framework's labels may tell; empty: nothing does.
+std::vector<uint32_t> line_stacks(const SessionData& session) {
+  const Kernels& kernels = session.tables.kernels;
+  std::vector<uint32_t> stacks;
+  const auto fill = [&](auto line_at) {
+    stacks.resize(kernels.rows());
+    for (size_t row = 0; row < stacks.size(); ++row) {
+      const auto [stack, is_inherited] = line_at(row);
+      stacks[row] = std::min(stack, kMaxStackId / 2) * 2 + (is_inherited ? 1 : 0);
+    }
+  };
+  if (!kernels.stack.empty()) {
+    const InheritedLines lines(session);
+    fill([&](size_t row) {
+      const InheritedLine line = lines.at(kernels, row);
+      return std::pair(line.stack, line.inherited);
+    });
+  } else if (!session.tables.markers.stack.empty()) {
+    const FrameworkOps framework(session);
+    fill([&](size_t row) { return std::pair(framework.at(kernels, row).stack, false); });
+    if (std::all_of(stacks.begin(), stacks.end(), [](uint32_t stack) { return stack == 0; })) {
+      stacks.clear();
+    }
+  }
+  return stacks;
+}
+
+KernelGroup line_of(const CodeMap& code, uint32_t stack, bool is_inherited) {
+  const CodeSite& site = code.site(stack);
+  KernelGroup group = named(site.text, 0);
+  if (is_inherited) group.label += " (by another thread)";
+  if (!site.file.empty()) group.full_name = site.file + ":" + std::to_string(site.line);
+  return group;
+}
+
+std::vector<KernelGroup> finish(const SessionData& session, const AnalysisOptions& options,
+                                Grouping grouping) {
+  const Kernels& kernels = session.tables.kernels;
+  const Selection selection(session.tables, options);
+  std::vector<uint32_t> scratch;
+  const std::vector<Stats> stats =
+      group_stats(selection.keys(kernels, *grouping.column, scratch), grouping.group_of,
+                  kernels.duration, grouping.groups.size());
+  int64_t total_ns = 0;
+  for (const Stats& of_group : stats) total_ns = saturating_add(total_ns, of_group.total);
+  std::vector<KernelGroup> out;
+  for (size_t i = 0; i < stats.size(); ++i) {
+    if (stats[i].count == 0) continue;
+    KernelGroup& group = out.emplace_back(std::move(grouping.groups[i]));
+    group.duration_ns = stats[i];
+    group.share =
+        total_ns <= 0 ? 0 : static_cast<double>(stats[i].total) / static_cast<double>(total_ns);
+  }
+  std::stable_sort(out.begin(), out.end(), [](const KernelGroup& a, const KernelGroup& b) {
+    return a.duration_ns.total != b.duration_ns.total ? a.duration_ns.total > b.duration_ns.total
+                                                      : a.label < b.label;
+  });
+  return out;
+}
+
+Figure<std::vector<KernelGroup>> by_framework(const SessionData& session,
+                                              const AnalysisOptions& options, bool by_module) {
+  const FrameworkOps framework(session);
+  if (framework.is_empty()) {
+    return Unknown{"no framework told of its operators",
+                   "gpufl.torch.attach() makes PyTorch do so"};
+  }
+  const Kernels& kernels = session.tables.kernels;
+  std::vector<uint32_t> names(kernels.rows());
+  for (size_t row = 0; row < names.size(); ++row) {
+    const FrameworkLabel label = framework.at(kernels, row);
+    names[row] = by_module ? label.module : label.op;
+  }
+  const auto describe = [&](uint32_t name) {
+    return named(name == 0 ? "" : std::string(session.tables.name(name)), name);
+  };
+  return finish(session, options,
+                by_stack(names, describe, by_module ? "(no module)" : "(no operator)"));
+}
+
+}  // namespace
+
+Figure<std::vector<KernelGroup>> kernel_groups(const SessionData& session,
+                                               const AnalysisOptions& options, GroupBy by) {
+  return kernel_groups(session, options, by, kernel_names(session.tables));
+}
+
+Figure<std::vector<KernelGroup>> kernel_groups(const SessionData& session,
+                                               const AnalysisOptions& options, GroupBy by,
+                                               const KernelNames& names) {
+  const Tables& tables = session.tables;
+  if (!records_gpu_work(session)) return missing_gpu_work(session.summary);
+  const auto missing_stacks = [&] {
+    return missing_option(session, "call stacks of launches were", "enable_stack_trace");
+  };
+  switch (by) {
+    case GroupBy::Name: return finish(session, options, by_name(tables, names));
+    case GroupBy::Config: return finish(session, options, by_config(tables, names));
+    case GroupBy::Class: return finish(session, options, by_class(tables, names));
+    case GroupBy::Scope: return finish(session, options, by_scope(tables, options));
+    case GroupBy::Stream: return finish(session, options, by_stream(tables));
+    case GroupBy::Device: return finish(session, options, by_device(tables));
+    case GroupBy::Line: {
+      const std::vector<uint32_t> stacks = line_stacks(session);
+      if (stacks.empty()) return missing_stacks();
+      return finish(session, options, by_stack(stacks, [&](uint32_t stack) {
+                      return line_of(session.code, stack / 2, stack % 2 == 1);
+                    }));
+    }
+    case GroupBy::ApiCall:
+      if (tables.kernels.stack.empty()) return missing_stacks();
+      return finish(session, options, by_stack(tables.kernels.stack, [&](uint32_t stack) {
+                      return named(session.code.api_function(stack), 0);
+                    }));
+    case GroupBy::Op: return by_framework(session, options, false);
+    case GroupBy::Module: return by_framework(session, options, true);
+  }
+  return Unknown{"no such grouping", ""};
+}
+
+}  // namespace gpufl::analysis

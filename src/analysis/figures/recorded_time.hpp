@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "analysis/math/intervals.hpp"
+#include "analysis/session/analysis_options.hpp"
+#include "analysis/session/session_data.hpp"
+
+// Which part of a session's time its log knows the GPU's work of. Pure functions.
+namespace gpufl::analysis {
+
+// When no work is known, though the GPU may have done some: what lies between `recording_paused`
+// and `recording_resumed` events, what of the session's beginning was deleted to stay within the
+// log's limits, and windows of GPU work that are missing or damaged. Ends before the session and
+// after it are open.
+Intervals unrecorded_spans(const SessionData& session);
+// When work was recorded at all: the rest of the session, or of the options' window.
+Intervals recorded_spans(const SessionData& session, const AnalysisOptions& options);
+
+}  // namespace gpufl::analysis

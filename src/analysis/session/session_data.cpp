@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/session/session_data.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <map>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "analysis/session/session_copies.hpp"
+#include "analysis/tables/table_builder.hpp"
+#include "format/session_reader.hpp"
+
+namespace gpufl::analysis {
+namespace {
+
+namespace fs = std::filesystem;
+
+uint64_t bytes_of(const format::WindowFile& window) {
+  std::error_code error;
+  const auto bytes = fs::file_size(window.path, error);
+  return error ? 0 : bytes;
+}
+
+// Tells how far loading is, a few times a second, on the thread that made it.
+class Progress {
+ public:
+  explicit Progress(const LoadOptions& options) : report_(options.progress) {}
+
+  void expect(const format::SessionReader& session) {
+    if (!report_) return;
+    for (const format::WindowFile& window : session.windows()) total_ += bytes_of(window);
+  }
+  // Any thread.
+  void on_window_end(const format::WindowFile& window) {
+    if (!report_) return;
+    done_ += bytes_of(window);
+    if (std::this_thread::get_id() != caller_ || Clock::now() < next_) return;
+    next_ = Clock::now() + kInterval;
+    // A live file may have grown since.
+    report_(std::min(done_.load(), total_), total_);
+  }
+  void finish() {
+    if (report_) report_(total_, total_);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kInterval{200};
+
+  const std::function<void(uint64_t, uint64_t)>& report_;
+  const std::thread::id caller_ = std::this_thread::get_id();
+  uint64_t total_ = 0;
+  std::atomic<uint64_t> done_ = 0;
+  Clock::time_point next_;
+};
+
+// Everything that lines tell goes to both.
+struct LoadVisitor final : format::Visitor {
+  explicit LoadVisitor(Progress& its_progress) : progress(its_progress) {}
+
+  SummaryBuilder summary;
+  TableBuilder tables;
+  Progress& progress;
+
+  void on_batch(const format::Batch& batch, const format::Dictionaries& dictionaries) override {
+    summary.on_batch(batch, dictionaries);
+    tables.on_batch(batch, dictionaries);
+  }
+  void on_object(format::Kind kind, const base::Json& object) override {
+    summary.on_object(kind, object);
+    tables.on_object(kind, object);
+  }
+  void on_problem(const format::Problem& problem) override { summary.on_problem(problem); }
+  void on_window(const format::WindowFile& window) override { summary.on_window(window); }
+  void on_window_end(const format::WindowFile& window, uint64_t lines) override {
+    summary.on_window_end(window, lines);
+    progress.on_window_end(window);
+  }
+};
+
+unsigned threads_of(const LoadOptions& options) {
+  return options.threads != 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1U);
+}
+
+// When each session began, in nanoseconds of one clock. Sessions of one boot of one machine go by
+// its monotonic clock, which nobody sets; only machines are set against each other by the wall
+// clock.
+std::vector<int64_t> begins_of(const std::vector<SessionData>& sessions) {
+  std::map<std::string, int64_t> wall_at_boot_ns;
+  std::vector<int64_t> begins;
+  for (const SessionData& session : sessions) {
+    const format::SessionHeader& header = session.summary.header;
+    const int64_t boot_ns = saturating_subtract(header.start_wall_ns, header.start_monotonic_ns);
+    const int64_t its_boot_ns =
+        header.boot_id.empty() ? boot_ns
+                               : wall_at_boot_ns.try_emplace(header.boot_id, boot_ns).first->second;
+    begins.push_back(saturating_add(its_boot_ns, header.start_monotonic_ns));
+  }
+  return begins;
+}
+
+SessionData load_session(const format::SessionReader& reader, const LoadOptions& options,
+                         unsigned threads, Progress& progress) {
+  LoadVisitor visitor(progress);
+  visitor.tables.expect(reader.windows());
+  for (const format::Problem& problem : reader.open_problems()) visitor.on_problem(problem);
+  reader.read(visitor, {}, threads);
+  const symbols::SessionFrames& frames = visitor.summary.frames();
+  const symbols::SymbolFile symbols = [&] {
+    static std::mutex one_at_a_time;  // readers of debug information share state
+    const std::lock_guard lock(one_at_a_time);
+    return symbols::find_symbols(reader, frames, options.symbolize);
+  }();
+  SessionData data;
+  data.code = CodeMap(frames, symbols);
+  data.summary = visitor.summary.finish(symbols, data.code, reader);
+  data.tables = visitor.tables.finish(data.summary.duration_ns);
+  return data;
+}
+
+// Side by side, each on its share of the threads.
+std::vector<SessionData> load_sessions(const std::vector<format::SessionReader>& readers,
+                                       const LoadOptions& options, Progress& progress) {
+  std::vector<SessionData> sessions(readers.size());
+  const unsigned threads = threads_of(options);
+  const auto side_by_side = static_cast<unsigned>(std::min<size_t>(threads, readers.size()));
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t i = next++; i < readers.size(); i = next++) {
+      sessions[i] = load_session(readers[i], options, threads / side_by_side, progress);
+    }
+  };
+  std::vector<std::future<void>> others;
+  try {
+    while (others.size() + 1 < side_by_side) {
+      others.push_back(std::async(std::launch::async, work));
+    }
+  } catch (const std::system_error&) {
+    // With those that there are, or without.
+  }
+  work();
+  for (std::future<void>& other : others) other.get();
+  return sessions;
+}
+
+}  // namespace
+
+base::Result<SessionData> load(const fs::path& session_dir, const LoadOptions& options) {
+  const auto reader = format::SessionReader::open(session_dir);
+  if (!reader) return reader.status();
+  Progress progress(options);
+  progress.expect(*reader);
+  SessionData data = load_session(*reader, options, threads_of(options), progress);
+  progress.finish();
+  return data;
+}
+
+base::Result<RunData> load_run(const fs::path& path, const LoadOptions& options) {
+  RunData run;
+  Progress progress(options);
+  std::vector<format::SessionReader> readers;
+  SessionCopies copies;
+  for (const fs::path& session : format::find_sessions(path)) {
+    auto reader = format::SessionReader::open(session);
+    if (reader) {
+      if (copies.is_copy(reader->header(), session)) continue;
+      progress.expect(*reader);
+      readers.push_back(std::move(*reader));
+    } else {
+      run.problems.push_back(session.string() + ": " + reader.status().message());
+    }
+  }
+  run.copies = copies.notes();
+  run.sessions = load_sessions(readers, options, progress);
+  progress.finish();
+  if (run.sessions.empty()) {
+    return base::Status(base::Code::NotFound,
+                        run.problems.empty() ? path.string() + " is not a session or a run of them"
+                                             : run.problems.front());
+  }
+  std::sort(run.sessions.begin(), run.sessions.end(), [](const auto& a, const auto& b) {
+    const format::SessionHeader& left = a.summary.header;
+    const format::SessionHeader& right = b.summary.header;
+    return std::tie(left.rank, left.session_id) < std::tie(right.rank, right.session_id);
+  });
+  run.id = run.sessions.front().summary.header.run_id;
+  run.offset_ns = begins_of(run.sessions);
+  const int64_t first = *std::min_element(run.offset_ns.begin(), run.offset_ns.end());
+  for (int64_t& begin : run.offset_ns) begin = saturating_subtract(begin, first);
+  return run;
+}
+
+}  // namespace gpufl::analysis

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/summary/summary.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gpufl::analysis {
+namespace {
+
+using base::Json;
+using format::Batch;
+using format::Dict;
+using format::Kind;
+
+Json object(std::string_view text) {
+  auto parsed = Json::parse(text);
+  EXPECT_TRUE(parsed.is_ok()) << text;
+  return parsed.is_ok() ? *parsed : Json();
+}
+
+TEST(SummaryBuilderTest, GathersEveryKindOfLine) {
+  SummaryBuilder builder;
+  format::Dictionaries dictionaries;
+  dictionaries.define(Dict::Name, 1, "step");
+  dictionaries.define(Dict::Metric, 1, "power_mw");
+
+  builder.on_object(Kind::Capability, object(R"({"feature":"profiling_engine","asked":"Trace",
+      "got":"Monitor","reason":"not_built","detail":"d","hint":"h"})"));
+  builder.on_object(Kind::Device, object(R"({"device":1,"name":"B"})"));
+  builder.on_object(Kind::Device, object(R"({"device":0,"name":"A"})"));
+  Batch scopes(Kind::Scope);
+  scopes.push_row({1, 0, 7, 0, 1, 0, 100, 400, 0, 0, 0});
+  builder.on_batch(scopes, dictionaries);
+  Batch counters(Kind::Counter);
+  counters.push_row({300, 1, 5});
+  builder.on_batch(counters, dictionaries);
+  Batch metrics(Kind::DeviceMetric);
+  metrics.push_row({450, 0, 0, 1, 5});
+  metrics.push_row({460, 0, 0, 1, 7});
+  builder.on_batch(metrics, dictionaries);
+  builder.on_object(Kind::Event, object(R"({"time":470,"name":"xid","device":0,"code":79})"));
+
+  const SessionSummary summary = builder.finish();
+  EXPECT_EQ(summary.duration_ns, 500);
+  EXPECT_FALSE(summary.ended);
+  EXPECT_FALSE(summary.ledger.has_value());
+  ASSERT_EQ(summary.capabilities.size(), 1u);
+  EXPECT_FALSE(summary.capabilities[0].is_as_asked());
+  EXPECT_EQ(summary.capabilities[0].hint, "h");
+  ASSERT_EQ(summary.devices.size(), 2u);
+  EXPECT_EQ(summary.devices[0]["name"].as_string(), "A");
+  ASSERT_EQ(summary.scopes.size(), 1u);
+  ASSERT_EQ(summary.counters.size(), 1u);
+  ASSERT_EQ(summary.metrics.size(), 1u);
+  EXPECT_EQ(summary.rows.at("device_metric"), 2u);
+  EXPECT_EQ(summary.rows.at("scope"), 1u);
+  EXPECT_EQ(summary.rows.at("device"), 2u);
+  EXPECT_EQ(summary.rows.at("event"), 1u);
+  EXPECT_EQ(summary.event_counts.at("xid"), 1u);
+}
+
+TEST(SummaryBuilderTest, KnowsACleanEnd) {
+  SummaryBuilder builder;
+  format::Ledger ledger;
+  ledger.scopes_dropped = 3;
+  builder.on_object(Kind::Ledger, ledger.to_json());
+  builder.on_object(Kind::End, object(R"({"time":9000})"));
+  const SessionSummary summary = builder.finish();
+  EXPECT_TRUE(summary.ended);
+  EXPECT_EQ(summary.duration_ns, 9000);
+  ASSERT_TRUE(summary.ledger.has_value());
+  EXPECT_EQ(summary.ledger->scopes_dropped, 3u);
+  EXPECT_TRUE(summary.rows.empty());
+}
+
+TEST(SummaryBuilderTest, WhatFilesRepeatIsToldOnce) {
+  SummaryBuilder builder;
+  for (int i = 0; i < 3; ++i) {
+    builder.on_object(Kind::Device, object(R"({"device":0,"name":"A"})"));
+    builder.on_object(Kind::Capability, object(R"({"feature":"f","asked":"a","got":"b"})"));
+  }
+  builder.on_object(Kind::Capability, object(R"({"feature":"f","asked":"c","got":"b"})"));
+  const SessionSummary summary = builder.finish();
+  EXPECT_EQ(summary.devices.size(), 1u);
+  EXPECT_EQ(summary.capabilities.size(), 2u);
+}
+
+TEST(SummaryBuilderTest, ListsAreBoundedAndCountsAreNot) {
+  SummaryBuilder builder;
+  for (int i = 0; i < 1000; ++i) {
+    builder.on_problem({format::Problem::Kind::BadLine, "scope.log", 7, "text"});
+    builder.on_object(Kind::Event, object(R"({"time":1,"name":"mark"})"));
+  }
+  const SessionSummary summary = builder.finish();
+  EXPECT_EQ(summary.problems.size(), SessionSummary::kMaxProblems);
+  EXPECT_EQ(summary.problem_count, 1000u);
+  EXPECT_EQ(summary.events.size(), SessionSummary::kMaxEvents);
+  EXPECT_EQ(summary.event_counts.at("mark"), 1000u);
+}
+
+TEST(SummaryBuilderTest, ATimeAfterTheEndDoesNotMakeTheSessionLonger) {
+  SummaryBuilder builder;
+  Batch counters(Kind::Counter);
+  counters.push_row({1'000'000, 1, 5});
+  builder.on_batch(counters, format::Dictionaries());
+  builder.on_object(Kind::End, object(R"({"time":9000})"));
+  EXPECT_EQ(builder.finish().duration_ns, 9000);
+}
+
+TEST(SummaryBuilderTest, HostFactsAreNoEvent) {
+  SummaryBuilder builder;
+  builder.on_object(Kind::Event, object(R"({"time":0,"name":"host_facts","core_count":4})"));
+  const SessionSummary summary = builder.finish();
+  EXPECT_EQ(summary.host_facts["core_count"].as_integer(), 4);
+  EXPECT_TRUE(summary.events.empty());
+  EXPECT_TRUE(summary.event_counts.empty());
+}
+
+TEST(SummaryBuilderTest, WhatIsMerelyNewerIsNoFault) {
+  SummaryBuilder builder;
+  builder.on_problem({format::Problem::Kind::UnknownColumn, "scope.log", 0, "1 unknown column"});
+  builder.on_problem({format::Problem::Kind::UnknownKind, "scope.log", 0, "1 line"});
+  const SessionSummary newer = builder.finish();
+  EXPECT_EQ(newer.problem_count, 2u);
+  EXPECT_FALSE(newer.has_faults);
+  SummaryBuilder other;
+  other.on_problem({format::Problem::Kind::TornLine, "scope.log", 3, "torn"});
+  EXPECT_TRUE(other.finish().has_faults);
+}
+
+TEST(SummaryBuilderTest, ATimeThatOverflowsIsNotTheDuration) {
+  SummaryBuilder builder;
+  Batch scopes(Kind::Scope);
+  scopes.push_row({1, 0, 7, 0, 1, 0, INT64_MAX - 5, 400, 0, 0, 0});
+  scopes.push_row({2, 0, 7, 0, 1, 0, 100, 400, 0, 0, 0});
+  builder.on_batch(scopes, format::Dictionaries());
+  EXPECT_EQ(builder.finish().duration_ns, 500);
+}
+
+TEST(SummarizeTest, SaysWhenThereIsNoSession) {
+  const auto summary = summarize("/nonexistent/session");
+  ASSERT_FALSE(summary.is_ok());
+  EXPECT_EQ(summary.status().code(), base::Code::NotFound);
+}
+
+TEST(SummaryBuilderTest, SurvivesNumbersAtTheEndsOfTheRange) {
+  format::Dictionaries dictionaries;
+  dictionaries.define(Dict::Name, 1, "n");
+  for (const char* end : {R"({"time":-9223372036854775808})", R"({"time":9223372036854775807})"}) {
+    SummaryBuilder builder;
+    format::WindowFile deleted;
+    deleted.channel = format::Channel::Scope;
+    deleted.state = format::WindowFile::State::Deleted;
+    builder.on_window(deleted);
+    Batch counters(Kind::Counter);
+    counters.push_row({INT64_MIN, 1, INT64_MIN});
+    counters.push_row({INT64_MAX, 1, INT64_MAX});
+    builder.on_batch(counters, dictionaries);
+    Batch open(Kind::ScopeOpen);
+    for (const int64_t start_ns : {INT64_MIN, INT64_MAX}) {
+      open.push_row({start_ns, 0, 100, 0, 1, 0, start_ns, 0, 0});
+    }
+    builder.on_batch(open, dictionaries);
+    builder.on_object(Kind::End, object(end));
+    const SessionSummary summary = builder.finish();
+    EXPECT_GE(summary.duration_ns, 0);
+    ASSERT_EQ(summary.counters.size(), 1u);
+    EXPECT_EQ(summary.counters[0].increase(), INT64_MAX);
+    EXPECT_EQ(summary.counters[0].span_ns, INT64_MAX);
+    ASSERT_EQ(summary.scopes.size(), 1u);
+    EXPECT_GE(summary.scopes[0].open_ns, 9.2e18);
+  }
+}
+
+}  // namespace
+}  // namespace gpufl::analysis

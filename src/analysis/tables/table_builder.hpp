@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/tables/table_append.hpp"
+#include "analysis/tables/table_dictionaries.hpp"
+#include "analysis/tables/table_keys.hpp"
+#include "analysis/tables/table_scopes.hpp"
+#include "analysis/tables/tables.hpp"
+#include "format/session_reader.hpp"
+
+// Gathers tables from a session's lines, in any order. Survives any numbers: what no writer writes
+// becomes unknown. One thread.
+namespace gpufl::analysis {
+
+class TableBuilder : public format::Visitor {
+ public:
+  // How many rows will come, where the session's manifest tells: no more than a hint.
+  void expect(const std::vector<format::WindowFile>& windows);
+
+  void on_batch(const format::Batch& batch, const format::Dictionaries& dictionaries) override;
+  void on_object(format::Kind kind, const base::Json& line) override;
+
+  // Sorts the tables and links their rows to scopes. `end_ns`: until when open scopes have lasted.
+  // Call once.
+  Tables finish(int64_t end_ns);
+
+ private:
+  // Of one channel.
+  struct Forecast {
+    uint64_t expected = 0, seen = 0;
+  };
+  TableAppend append_to(const format::Batch& batch, size_t rows_before) const;
+  void add_work(const format::Batch& batch, Work& table);
+  void add_kernels(const format::Batch& batch);
+  void add_copies(const format::Batch& batch);
+  void add_fills(const format::Batch& batch);
+  void add_waits(const format::Batch& batch);
+  void add_allocations(const format::Batch& batch);
+  void add_graphs(const format::Batch& batch);
+  void add_api_calls(const format::Batch& batch);
+  void add_markers(const format::Batch& batch);
+  void add_other(const format::Batch& batch);
+
+  std::array<Forecast, format::kChannelCount> forecasts_;
+  Tables tables_;
+  TableDictionaries dictionaries_;
+  TableScopes scopes_;
+  TableKeys lanes_{{-1, -1, -1}};
+  TableKeys callers_{{0, 0, 0}};
+};
+
+}  // namespace gpufl::analysis

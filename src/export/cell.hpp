@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+
+// A cell of a session's tables: its type, and who takes its value.
+namespace gpufl::exporting {
+
+inline constexpr int64_t kUnknownCell = std::numeric_limits<int64_t>::min();
+
+// Takes the value of one cell; called once for it.
+class CellSink {
+ public:
+  virtual ~CellSink() = default;
+  virtual void unknown() = 0;
+  virtual void integer(int64_t value) = 0;
+  virtual void id(uint64_t value) = 0;
+  virtual void real(double value) = 0;
+  virtual void text(std::string_view value) = 0;
+};
+
+enum class CellType : uint8_t {
+  Time,      // nanoseconds since the session's start
+  Duration,  // nanoseconds
+  Integer,
+  Id,  // 64 bits without a sign
+  Real,
+  Text,
+};
+std::string_view to_string(CellType type);
+
+}  // namespace gpufl::exporting

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "timeline/session_texts.hpp"
+
+#include <algorithm>
+
+#include "analysis/figures/scope_work.hpp"
+#include "analysis/figures/transfers.hpp"
+#include "analysis/session/scope_paths.hpp"
+#include "analysis/tables/wait_calls.hpp"
+#include "base/json.hpp"
+#include "format/columns.hpp"
+#include "symbols/demangle.hpp"
+
+namespace gpufl::timeline {
+namespace {
+
+const std::string kUnknown = "?";
+
+std::vector<std::string> valid_texts(const std::vector<std::string>& texts) {
+  std::vector<std::string> valid;
+  valid.reserve(texts.size());
+  for (const std::string& text : texts) valid.push_back(valid_utf8(text));
+  return valid;
+}
+
+}  // namespace
+
+std::string valid_utf8(std::string_view text) {
+  const auto is_ascii = [](char c) { return (c & 0x80) == 0; };
+  if (std::all_of(text.begin(), text.end(), is_ascii)) return std::string(text);
+  std::string quoted;
+  base::append_json_string(quoted, text);
+  return base::Json::parse(quoted)->as_string();
+}
+
+SessionTexts::SessionTexts(const analysis::SessionData& session)
+    : session_(session),
+      framework_(session),
+      names_(valid_texts(session.tables.names)),
+      metrics_(valid_texts(session.tables.metrics)) {
+  std::unordered_map<uint32_t, std::string> demangled;
+  kernels_.reserve(tables().configs.size());
+  for (const analysis::LaunchConfig& config : tables().configs) {
+    const auto [known, is_new] = demangled.try_emplace(config.name);
+    if (is_new) known->second = symbols::demangle(name(config.name));
+    kernels_.push_back(known->second);
+  }
+  find_paths();
+}
+
+const std::string& SessionTexts::text_at(const std::vector<std::string>& texts, uint32_t id) {
+  return id < texts.size() ? texts[id] : kUnknown;
+}
+
+const std::string& SessionTexts::kernel(uint32_t config) const { return text_at(kernels_, config); }
+
+std::string SessionTexts::dictionary_text(format::Dict dict, uint32_t id) const {
+  if (id == 0) return {};
+  switch (dict) {
+    case format::Dict::Name: return symbols::demangle(name(id));
+    case format::Dict::Metric: return metric(id);
+    case format::Dict::Text: return valid_utf8(tables().text(id));
+    case format::Dict::Stack: return site(id);
+    default: return std::to_string(id);
+  }
+}
+
+std::string SessionTexts::scope_name(uint32_t name_id, uint32_t tag_id) const {
+  return tag_id == 0 ? name(name_id) : name(name_id) + " / " + name(tag_id);
+}
+
+std::string SessionTexts::scope(size_t scope_row) const {
+  const analysis::Scopes& scopes = tables().scopes;
+  return scope_name(scopes.name[scope_row], scopes.tag.empty() ? 0 : scopes.tag[scope_row]);
+}
+
+void SessionTexts::find_paths() {
+  // kNoRow, which is "none" there, becomes 0.
+  const analysis::ScopePaths found = analysis::scope_paths(tables(), {});
+  for (const analysis::ScopePaths::Path& path : found.paths) {
+    paths_.push_back({path.parent + 1, scope_name(path.name, path.tag), valid_utf8(path.text)});
+  }
+  for (const uint32_t path : found.of_scope) path_of_scope_.push_back(path + 1);
+}
+
+std::string SessionTexts::site(uint32_t stack) const {
+  return stack == 0 ? std::string() : valid_utf8(session_.code.site(stack).text);
+}
+
+std::string SessionTexts::call(uint32_t stack, std::string_view what) const {
+  std::string function;
+  if (stack != 0) function = valid_utf8(session_.code.api_function(stack));
+  return function.empty() ? std::string(what) : function;
+}
+
+std::string SessionTexts::wait(size_t wait_row) const {
+  const analysis::Waits& waits = tables().waits;
+  const std::string_view kind =
+      analysis::wait_call_name(waits.call.empty() ? 0 : waits.call[wait_row]);
+  return call(waits.stack.empty() ? 0 : waits.stack[wait_row], kind);
+}
+
+std::string SessionTexts::copy(size_t copy_row) const {
+  const analysis::Copies& copies = tables().copies;
+  if (copies.direction.empty()) return "copy";
+  const std::string_view direction = copy_direction(copies.direction[copy_row]);
+  return direction.empty() ? "copy" : "copy " + std::string(direction);
+}
+
+std::string SessionTexts::process() const {
+  const format::SessionHeader& header = session_.summary.header;
+  std::string text;
+  if (header.rank) text += "rank " + std::to_string(*header.rank) + ": ";
+  text += !header.app_name.empty()  ? header.app_name
+          : !header.process.empty() ? header.process
+                                    : "process";
+  std::string where;
+  if (header.pid > 0) where = "pid " + std::to_string(header.pid);
+  if (!header.host.empty()) where += (where.empty() ? "on " : " on ") + header.host;
+  if (!where.empty()) text += " (" + where + ")";
+  return valid_utf8(text);
+}
+
+std::string SessionTexts::device(int64_t device) const {
+  if (device < 0) return "GPU";
+  std::string text = "GPU " + std::to_string(device);
+  for (const base::Json& line : session_.summary.devices) {
+    if (line["device"].as_integer(-1) != device) continue;
+    if (!line["name"].as_string().empty()) text += ": " + line["name"].as_string();
+  }
+  return valid_utf8(text);
+}
+
+std::string SessionTexts::stream(const analysis::Lane& lane) const {
+  std::string text = lane.stream < 0 ? "all streams" : "stream " + std::to_string(lane.stream);
+  const bool is_shared =
+      std::any_of(tables().lanes.begin(), tables().lanes.end(), [&](const analysis::Lane& other) {
+        return other.device == lane.device && other.context >= 0 && other.context != lane.context;
+      });
+  if (is_shared && lane.context >= 0) text += " of context " + std::to_string(lane.context);
+  return text;
+}
+
+std::string_view copy_direction(int64_t direction) {
+  const bool is_known = direction > 0 && direction < int64_t{analysis::kCopyDirectionCount};
+  return is_known ? to_string(static_cast<analysis::CopyDirection>(direction)) : "";
+}
+
+std::string_view memory_kind(int64_t kind) {
+  const bool is_known = kind > 0 && kind < int64_t{analysis::kMemoryKindCount};
+  return is_known ? to_string(static_cast<analysis::MemoryKind>(kind)) : "";
+}
+
+std::string_view scope_ending(int64_t ending) {
+  if (ending == analysis::Scopes::kOpen) return "open";
+  switch (static_cast<format::ScopeEnding>(ending)) {
+    case format::ScopeEnding::Normal: return "normal";
+    case format::ScopeEnding::OutOfOrder: return "out of order";
+    case format::ScopeEnding::OtherThread: return "other thread";
+    case format::ScopeEnding::ThreadExit: return "thread exit";
+    case format::ScopeEnding::Shutdown: return "shutdown";
+    case format::ScopeEnding::Lost: return "lost";
+  }
+  return {};
+}
+
+std::string_view warp_ending(int64_t ending) {
+  switch (static_cast<format::WarpEnding>(ending)) {
+    case format::WarpEnding::Normal:
+    case format::WarpEnding::Instant: return {};
+    case format::WarpEnding::NoEnd: return "no end";
+    case format::WarpEnding::NoBegin: return "no begin";
+  }
+  return {};
+}
+
+std::string_view allocation_operation(int64_t operation) {
+  switch (static_cast<format::MemoryOperation>(operation)) {
+    case format::MemoryOperation::Allocate: return "allocate";
+    case format::MemoryOperation::Release: return "release";
+  }
+  return "?";
+}
+
+std::string_view marker_shape(int64_t shape) {
+  switch (static_cast<format::MarkerShape>(shape)) {
+    case format::MarkerShape::Mark: return "mark";
+    case format::MarkerShape::PushPop: return "push/pop";
+    case format::MarkerShape::StartEnd: return "start/end";
+  }
+  return {};
+}
+
+}  // namespace gpufl::timeline
