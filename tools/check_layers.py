@@ -2,35 +2,49 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks who includes whom: the table of ARCHITECTURE.md, as code.
 
-A room is a folder of src/, or include/ or apps/. Everything that the tables do not allow is an
-error. Unit tests (foo_test.cpp) may also use the rooms in TEST_ROOMS.
+A room is a folder of src/, a folder within one that the table names, include/, apps/ or
+python/bindings. Everything that the tables do not allow is an error. Unit tests (foo_test.cpp) may
+also use the rooms in TEST_ROOMS. No files of two names may include each other, not even by way of
+others: foo.hpp and foo.cpp are one name, tests do not count.
 """
 
 import re
 
 import source_tree
 
+# In the order in which they may include each other: a later one the earlier ones.
+ANALYSIS = [f"analysis/{stage}" for stage in (
+    "math", "tables", "code", "summary", "session", "figures", "warp", "overview", "insights", "compare",
+)]  # fmt: skip
+BELOW_ANALYSIS = {"base", "text", "format", "symbols"}
+
 ROOMS = {
     "include": set(),
     "base": set(),
+    "text": {"base"},
     "format": {"base"},
     "backend": {"base", "format"},
     "backend/nvidia": {"backend", "format", "base"},
     "backend/synthetic": {"backend", "format", "base"},
     "symbols": {"base", "format"},
     "capture": {"base", "format", "backend", "symbols", "include"},
-    "client": {"base", "format", "capture", "analysis", "report", "net", "include"},
-    "analysis": {"base", "format", "symbols"},
-    "report": {"base", "format", "analysis"},
-    "report/html": {"report", "base", "format", "analysis", "export"},
-    "export": {"base", "format", "symbols", "analysis"},
+    "client": {"base", "format", "capture", *ANALYSIS, "report", "net", "include"},
+    **{room: BELOW_ANALYSIS | set(ANALYSIS[:i]) for i, room in enumerate(ANALYSIS)},
+    "timeline": BELOW_ANALYSIS | set(ANALYSIS),
+    "report": BELOW_ANALYSIS | set(ANALYSIS),
+    "report/html": {"report", "timeline"} | BELOW_ANALYSIS | set(ANALYSIS),
+    "export": {"timeline"} | BELOW_ANALYSIS | set(ANALYSIS),
     "import": {"base", "format", "backend", "symbols", "capture", "include"},
     "net": {"base"},
     "cli": {
-        "base", "format", "backend", "backend/synthetic", "symbols", "capture", "client",
-        "analysis", "report", "report/html", "export", "import", "net", "include",
+        *BELOW_ANALYSIS, *ANALYSIS, "backend", "backend/synthetic", "capture", "client", "timeline",
+        "report", "report/html", "export", "import", "net", "include",
     },
     "apps": {"cli", "client"},
+    "bindings": {
+        "base", "format", "symbols", *ANALYSIS, "text", "timeline", "report", "report/html", "export", "capture",
+        "client", "cli", "include", "backend/nvidia",
+    },
 }  # fmt: skip
 TEST_ROOMS = {"backend/synthetic", "include"}
 # The one file that names vendors.
@@ -40,8 +54,8 @@ REGISTRY_ROOMS = {"backend/nvidia", "backend/synthetic"}
 # Third-party headers, by how their name begins. Anything else in <> has to be the standard
 # library's or the system's, and in include/ the standard library's.
 THIRD_PARTY = [
-    ("fmt/", {"format", "capture", "client", "analysis", "report", "report/html", "export",
-              "import", "net", "cli", "backend", "backend/nvidia", "backend/synthetic"}),
+    ("fmt/", {"text", "format", "capture", "client", *ANALYSIS, "report", "report/html", "export",
+              "import", "net", "cli", "backend", "backend/nvidia", "backend/synthetic", "bindings"}),
     ("boost/", {"net"}),
     ("zstd", {"format"}),
     ("zlib", {"export", "import"}),
@@ -55,7 +69,9 @@ THIRD_PARTY = [
     ("cuda", {"backend/nvidia"}),
     ("cupti", {"backend/nvidia"}),
     ("nvperf", {"backend/nvidia"}),
-    ("nvtx3/", {"backend/nvidia"}),
+    ("nvtx3/", {"backend/nvidia", "bindings"}),
+    ("nanobind/", {"bindings"}),
+    ("Python.h", {"bindings"}),
 ]  # fmt: skip
 TEST_THIRD_PARTY = ("gtest/", "gmock/")
 POSIX_HEADER = re.compile(r"^[a-z0-9_]+(/[a-z0-9_]+)*\.h$")
@@ -63,17 +79,24 @@ POSIX_HEADER = re.compile(r"^[a-z0-9_]+(/[a-z0-9_]+)*\.h$")
 GUARDED_HEADERS = {"sys/mman.h"}
 STANDARD_HEADER = re.compile(r"^[a-z0-9_]+$")
 
+# Still to be taken apart.
+KNOWN_CYCLES = {"capture/collector", "client/launch_request"}
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 MAX_APP_LINES = 40
 
 
 def room_of(path):
-    """The room that a path (relative to the repository, or to src/) belongs to, or None."""
-    parts = [part for part in path.parts if part != "src"]
-    if len(parts) < 2:
+    """The room that a path (relative to the repository, to src/ or to python/) belongs to, or None."""
+    folders = list(path.parts[:-1])
+    if folders[:1] in (["src"], ["python"]):
+        folders.pop(0)
+    if not folders:
         return None
-    inner = "/".join(parts[:2])
-    return inner if len(parts) > 2 and (inner in ROOMS or parts[0] == "backend") else parts[0]
+    whole = "/".join(folders)
+    # A folder of a vendor that the table does not know is an error, not a part of backend.
+    depths = range(len(folders), 1 if folders[0] in ("backend", "analysis") and len(folders) > 1 else 0, -1)
+    return next((room for n in depths if (room := "/".join(folders[:n])) in ROOMS), whole)
 
 
 def angle_error(room, is_test, header):
@@ -98,7 +121,7 @@ def quote_error(path, room, is_test, header):
         return f'writes "{header}" without its room'
     allowed = {room} | ROOMS[room]
     if is_test:
-        allowed |= TEST_ROOMS
+        allowed |= TEST_ROOMS | (set(ANALYSIS) if room in ANALYSIS else set())
     if str(path) == REGISTRY:
         allowed |= REGISTRY_ROOMS
     return None if target in allowed else f'may not include "{header}"'
@@ -127,13 +150,66 @@ def check_file(root, path):
     return errors
 
 
+def stem_of(path):
+    return str(path.with_suffix("")).removeprefix("src/").removeprefix("python/")
+
+
+def included_stems(root, path, stems):
+    for line in (root / path).read_text().splitlines():
+        found = INCLUDE.match(line)
+        if not found:
+            continue
+        kind, header = found.groups()
+        target = source_tree.pathlib.PurePosixPath(header if kind == '"' else f"include/{header}")
+        if stem_of(target) in stems:
+            yield stem_of(target)
+
+
+def cycles(graph):
+    """Groups of stems each of which reaches all others, as Tarjan finds them; sorted."""
+    order, low, open_stems, found = {}, {}, [], []
+
+    def visit(stem):
+        order[stem] = low[stem] = len(order)
+        open_stems.append(stem)
+        for target in sorted(graph[stem]):
+            if target not in order:
+                visit(target)
+                low[stem] = min(low[stem], low[target])
+            elif target in open_stems:
+                low[stem] = min(low[stem], order[target])
+        if low[stem] == order[stem]:
+            group = open_stems[open_stems.index(stem) :]
+            del open_stems[open_stems.index(stem) :]
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    for stem in sorted(graph):
+        if stem not in order:
+            visit(stem)
+    return sorted(found)
+
+
+def check_cycles(root, paths):
+    sources = [path for path in paths if not path.name.endswith("_test.cpp")]
+    stems = {stem_of(path) for path in sources}
+    graph = {stem: set() for stem in stems}
+    for path in sources:
+        graph[stem_of(path)] |= set(included_stems(root, path, stems)) - {stem_of(path)}
+    groups = [group for group in cycles(graph) if group[0] not in KNOWN_CYCLES]
+    return [f"these include each other: {', '.join(group)}" for group in groups]
+
+
 def main():
     root = source_tree.parse_root(__doc__)
-    errors = []
-    for path in source_tree.files(root):
-        if path.suffix in source_tree.CXX_SUFFIXES and path.parts[0] in ("include", "src", "apps"):
-            errors += check_file(root, path)
-    source_tree.finish(errors)
+    paths = [
+        path
+        for path in source_tree.files(root)
+        if path.suffix in source_tree.CXX_SUFFIXES
+        and (path.parts[0] in ("include", "src", "apps") or path.parts[:2] == ("python", "bindings"))
+    ]
+    errors = [error for path in paths for error in check_file(root, path)]
+    source_tree.finish(errors + check_cycles(root, paths))
 
 
 if __name__ == "__main__":

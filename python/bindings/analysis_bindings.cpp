@@ -15,13 +15,13 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
-#include "bindings.hpp"
+#include "bindings/bindings.hpp"
+#include "bindings/loaded_session.hpp"
+#include "bindings/session_frames.hpp"
 #include "cli/diff_command.hpp"
 #include "cli/sessions_command.hpp"
 #include "format/session_reader.hpp"
-#include "loaded_session.hpp"
 #include "report/cut_names.hpp"
-#include "session_frames.hpp"
 
 // What gpufl.analyzer, gpufl.report and gpufl.viz are made of. Everything that reads files or
 // computes does so with the interpreter's lock released.
@@ -102,10 +102,10 @@ nb::list frame_columns(nb::handle self, std::string_view table) {
 nb::dict header_of(const format::SessionHeader& header, const fs::path& folder) {
   nb::dict facts;
   facts["path"] = folder;
-  facts["session_id"] = exporting::valid_utf8(header.session_id);
-  facts["run_id"] = exporting::valid_utf8(header.run_id);
-  facts["app_name"] = exporting::valid_utf8(header.app_name);
-  facts["engine"] = exporting::valid_utf8(header.engine);
+  facts["session_id"] = timeline::valid_utf8(header.session_id);
+  facts["run_id"] = timeline::valid_utf8(header.run_id);
+  facts["app_name"] = timeline::valid_utf8(header.app_name);
+  facts["engine"] = timeline::valid_utf8(header.engine);
   facts["start_wall_ns"] = header.start_wall_ns;
   facts["rank"] = header.rank ? nb::cast(*header.rank) : nb::none();
   return facts;
@@ -154,7 +154,7 @@ report::TextOptions text_options(size_t top, size_t width, std::string_view sort
 template <typename Make>
 std::string unlocked_text(Make make) {
   const nb::gil_scoped_release unlocked;
-  return exporting::valid_utf8(make());
+  return timeline::valid_utf8(make());
 }
 
 std::string write_report(const LoadedSession& session, std::string_view format, size_t top,
@@ -189,13 +189,13 @@ nb::list timeline(const LoadedSession& session, size_t max_blocks) {
       nb::list row;
       for (const report::Block& block : blocks) {
         row.append(nb::make_tuple(block.start_ns, block.end_ns,
-                                  exporting::valid_utf8(picture.texts[block.text].label),
+                                  timeline::valid_utf8(picture.texts[block.text].label),
                                   block.count));
       }
       rows.append(row);
     }
-    tracks.append(nb::make_tuple(exporting::valid_utf8(track.group),
-                                 exporting::valid_utf8(track.name), rows));
+    tracks.append(
+        nb::make_tuple(timeline::valid_utf8(track.group), timeline::valid_utf8(track.name), rows));
   }
   return tracks;
 }
@@ -219,7 +219,7 @@ std::string diff(std::vector<fs::path> a, std::vector<fs::path> b, const std::st
   {
     const nb::gil_scoped_release unlocked;
     outcome = cli::make_diff(request);
-    outcome.text = exporting::valid_utf8(outcome.text);
+    outcome.text = timeline::valid_utf8(outcome.text);
   }
   if (!outcome.error.empty()) raise(PyExc_FileNotFoundError, outcome.error);
   return outcome.text;

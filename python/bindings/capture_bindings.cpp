@@ -9,11 +9,11 @@
 #include <gpufl/gpufl.hpp>
 #include <string>
 
-#include "bindings.hpp"
+#include "bindings/bindings.hpp"
+#include "bindings/option_values.hpp"
 #include "capture/identity.hpp"
 #include "cli/session_cleanup.hpp"
 #include "client/client.hpp"
-#include "option_values.hpp"
 
 namespace nb = nanobind;
 

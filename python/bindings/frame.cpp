@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "frame.hpp"
+#include "bindings/frame.hpp"
 
 #include <atomic>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "inspections.hpp"
+#include "bindings/inspections.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/missing.hpp"
+#include "analysis/figures/missing.hpp"
 #include "format/columns.hpp"
 #include "report/text_page.hpp"
 #include "report/text_sections.hpp"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "loaded_session.hpp"
+#include "bindings/loaded_session.hpp"
 
 #include <utility>
 
 #include "analysis/insights/find_insights.hpp"
+#include "bindings/inspections.hpp"
+#include "bindings/session_frames.hpp"
 #include "cli/symbolize_command.hpp"
-#include "inspections.hpp"
 #include "report/html/html_report.hpp"
 #include "report/json_report.hpp"
 #include "report/text_report.hpp"
-#include "session_frames.hpp"
 
 namespace gpufl::python {
 

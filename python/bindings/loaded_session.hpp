@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/run_overview.hpp"
+#include "analysis/overview/run_overview.hpp"
 #include "base/status.hpp"
-#include "export/session_texts.hpp"
-#include "frame.hpp"
+#include "bindings/frame.hpp"
 #include "report/html/picture.hpp"
 #include "report/run_report.hpp"
 #include "report/session_report.hpp"
+#include "timeline/session_texts.hpp"
 
 // What gpufl.analyzer.GpuFlightSession stands for: a session in memory with all that is told of it.
 // Figures are computed when they are first asked for. Any thread, several at once.
@@ -52,7 +52,7 @@ class LoadedSession {
   report::SessionReport report() const;
 
   analysis::RunData run_;
-  exporting::SessionTexts texts_;
+  timeline::SessionTexts texts_;
   mutable std::once_flag figures_once_;
   mutable Figures figures_;
 };

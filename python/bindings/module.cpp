@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gpufl/version.hpp>
 
-#include "bindings.hpp"
+#include "bindings/bindings.hpp"
 
 NB_MODULE(_core, module) {
   // What lives as long as the program, a scope of a module or of a daemon thread, is no leak.

@@ -5,10 +5,10 @@
 #include <string>
 #include <variant>
 
-#include "bindings.hpp"
+#include "bindings/bindings.hpp"
+#include "bindings/option_values.hpp"
 #include "capture/engine_ladder.hpp"
 #include "client/option_table.hpp"
-#include "option_values.hpp"
 
 namespace nb = nanobind;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sample_frames.hpp"
+#include "bindings/sample_frames.hpp"
 
 #include <cmath>
 #include <map>
@@ -11,10 +11,10 @@ namespace gpufl::python {
 namespace {
 
 using exporting::CellType;
-using exporting::SessionTexts;
 using format::Batch;
 using format::Dict;
 using format::Kind;
+using timeline::SessionTexts;
 
 constexpr int64_t kNoPayload = -1;
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bindings.hpp"
+#include "bindings/bindings.hpp"
 
 namespace nb = nanobind;
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session_frames.hpp"
+#include "bindings/session_frames.hpp"
 
 #include <array>
 
+#include "bindings/sample_frames.hpp"
 #include "export/session_tables.hpp"
-#include "sample_frames.hpp"
 
 namespace gpufl::python {
 namespace {
 
 using analysis::Tables;
-using exporting::SessionTexts;
+using timeline::SessionTexts;
 using Describe = void (*)(FrameBuilder&, const SessionTexts&);
 
 template <auto table, Describe describe>

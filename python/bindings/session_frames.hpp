@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "export/session_texts.hpp"
-#include "frame.hpp"
+#include "bindings/frame.hpp"
+#include "timeline/session_texts.hpp"
 
 // The tables of a session as DataFrames: docs/reference/python-dataframes.md. Columns are called as
 // `gpufl export --to csv` calls them, and are the same in every session. The session outlives them.
@@ -15,6 +15,6 @@ namespace gpufl::python {
 // Names that session_frame() knows.
 std::vector<std::string_view> frame_names();
 // No columns: there is no table of that name.
-Frame session_frame(const exporting::SessionTexts& texts, std::string_view table);
+Frame session_frame(const timeline::SessionTexts& texts, std::string_view table);
 
 }  // namespace gpufl::python

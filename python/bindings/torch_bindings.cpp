@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nanobind/stl/string.h>
 
-#include "bindings.hpp"
-#include "torch_modules.hpp"
-#include "torch_observer.hpp"
+#include "bindings/bindings.hpp"
+#include "bindings/torch_modules.hpp"
+#include "bindings/torch_observer.hpp"
 
 namespace nb = nanobind;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "torch_layout.hpp"
+#include "bindings/torch_layout.hpp"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "torch_modules.hpp"
+#include "bindings/torch_modules.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "backend/nvidia/framework_ranges.hpp"
-#include "torch_observer.hpp"
+#include "bindings/torch_observer.hpp"
 
 namespace nb = nanobind;
 

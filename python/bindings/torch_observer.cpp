@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "torch_observer.hpp"
+#include "bindings/torch_observer.hpp"
 
 #include <array>
 #include <atomic>
@@ -11,8 +11,8 @@
 #include <nvtx3/nvToolsExt.h>
 
 #include "backend/nvidia/framework_ranges.hpp"
-#include "torch_layout.hpp"
-#include "torch_passes.hpp"
+#include "bindings/torch_layout.hpp"
+#include "bindings/torch_passes.hpp"
 
 namespace gpufl::python::torch_observer {
 namespace {

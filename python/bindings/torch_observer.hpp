@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "torch_passes.hpp"
+#include "bindings/torch_passes.hpp"
 
 // Hears of every operator that PyTorch runs, through its own RecordFunction callbacks, and tells it
 // as NVTX ranges: operators that the program called and nodes of the backward pass in the domain

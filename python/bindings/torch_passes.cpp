@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "torch_passes.hpp"
+#include "bindings/torch_passes.hpp"
 
 namespace gpufl::python::torch_passes {
 namespace {

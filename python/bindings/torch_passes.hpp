@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "torch_layout.hpp"
+#include "bindings/torch_layout.hpp"
 
 // Backward passes in which PyTorch's engine tells nobody of operators: it puts a text together for
 // every node, for whoever hears of operators, before the node itself is told. So the callback for

@@ -77,6 +77,29 @@ class ChecksTest(unittest.TestCase):
         self.write("src/base/a.cpp", LICENCE + '#include "status.hpp"\n')
         self.assert_fails("layers", "without its room")
 
+    def test_layers_know_rooms_within_rooms(self):
+        self.write("src/analysis/tables/a.cpp", LICENCE + '#include "analysis/math/stats.hpp"\n')
+        self.assert_passes("layers")
+        self.write("src/analysis/math/a.cpp", LICENCE + '#include "analysis/tables/tables.hpp"\n')
+        self.assert_fails("layers", 'analysis/math may not include "analysis/tables/tables.hpp"')
+
+    def test_layers_refuse_a_folder_that_no_stage_has(self):
+        self.write("src/analysis/misc/a.cpp", LICENCE)
+        self.assert_fails("layers", "the room 'analysis/misc' is not in the table")
+
+    def test_layers_check_the_bindings(self):
+        self.write("python/bindings/a.cpp", LICENCE + '#include "bindings/b.hpp"\n#include "net/http.hpp"\n')
+        self.assert_fails("layers", 'python/bindings/a.cpp:3: bindings may not include "net/http.hpp"')
+
+    def test_layers_refuse_circles_of_files(self):
+        self.write("src/base/a.hpp", HEADER + '#include "base/b.hpp"\n')
+        self.write("src/base/b.hpp", HEADER)
+        self.write("src/base/b_test.cpp", LICENCE + '#include "base/a.hpp"\n')
+        self.assert_passes("layers")
+        self.write("src/base/b.cpp", LICENCE + '#include "base/c.hpp"\n')
+        self.write("src/base/c.hpp", HEADER + '#include "base/a.hpp"\n')
+        self.assert_fails("layers", "these include each other: base/a, base/b, base/c")
+
     def test_layers_refuse_unknown_rooms(self):
         self.write("src/misc/a.cpp", LICENCE)
         self.assert_fails("layers", "the room 'misc' is not in the table")
