@@ -4,15 +4,13 @@
 // flushing, by a client that throws everything away), Trace and Trace with stacks. Beside each,
 // pairs of the same: what the comparison says when there is nothing to see. About 90 seconds.
 
-#include <sched.h>
-
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <gpufl/gpufl.hpp>
 
 #include "bench/gpu/bare_cupti.hpp"
 #include "bench/gpu/cuda_work.cuh"
+#include "bench/gpu/launch_window.cuh"
 #include "bench/gpu/log_folder.hpp"
 #include "bench/gpu/session_figures.hpp"
 #include "bench/paired_ratio.hpp"
@@ -24,50 +22,8 @@ namespace bench = gpufl::bench;
 namespace fs = std::filesystem;
 
 constexpr int kRounds = 20;
-constexpr int kLaunches = 100'000;
-constexpr int kWarmLaunches = 1'000;     // CUPTI and the collector begin in them
-constexpr int kLaunchesPerSync = 1'000;  // bounds the queue in front of the GPU
 
-// Keeps the launching thread on one core while a window lasts; threads that are started between
-// windows are not bound by it.
-class OnOneCore {
- public:
-  OnOneCore() {
-    sched_getaffinity(0, sizeof before_, &before_);
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    int last = 0;
-    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-      if (CPU_ISSET(cpu, &before_)) last = cpu;
-    }
-    CPU_SET(last, &one);
-    sched_setaffinity(0, sizeof one, &one);
-  }
-  ~OnOneCore() { sched_setaffinity(0, sizeof before_, &before_); }
-  OnOneCore(const OnOneCore&) = delete;
-  OnOneCore& operator=(const OnOneCore&) = delete;
-
- private:
-  cpu_set_t before_;
-};
-
-void launch(int count) {
-  for (int i = 0; i < count; ++i) {
-    bench::empty_kernel<<<1, 1>>>();
-    if (i % kLaunchesPerSync == 0) GPUFL_CUDA(cudaDeviceSynchronize());
-  }
-  GPUFL_CUDA(cudaDeviceSynchronize());
-}
-
-// Nanoseconds a launch, over one window.
-double launch_window() {
-  using Clock = std::chrono::steady_clock;
-  const OnOneCore one_core;
-  launch(kWarmLaunches);
-  const Clock::time_point start = Clock::now();
-  launch(kLaunches);
-  return std::chrono::duration<double, std::nano>(Clock::now() - start).count() / kLaunches;
-}
+using bench::launch_window;
 
 double bare_window() {
   const bench::BareCupti cupti;
@@ -102,7 +58,7 @@ class Traced {
  private:
   void judge(const fs::path& logs) {
     const auto figures = bench::read_session(logs);
-    if (figures && figures->is_exact(kWarmLaunches + kLaunches)) return;
+    if (figures && figures->is_exact(bench::kWarmLaunches + bench::kLaunches)) return;
     if (inexact_++ != 0) return;  // the first is enough to be told of
     const std::string why =
         figures ? figures->losses + figures->ledger.to_json().dump() : figures.status().message();
@@ -183,7 +139,7 @@ void measure(bench::Report& report) {
 int main(int argc, char** argv) {
   bench::Report report("trace_overhead", argc, argv);
   report.note("gpu", bench::require_gpu());
-  report.note("launches", int64_t{kLaunches});
+  report.note("launches", int64_t{bench::kLaunches});
   launch_window();  // the context and the clocks warm up
   measure(report);
   return report.finish();
