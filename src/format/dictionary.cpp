@@ -19,6 +19,12 @@ constexpr Dict kDefinitionOrder[] = {Dict::Name,  Dict::Text,   Dict::Metric,
 
 constexpr size_t kDefinitionLineBytes = size_t{256} << 10;  // a longer line is split
 
+// So that the next push_back() cannot throw.
+template <typename Value>
+void make_room(std::vector<Value>& values) {
+  if (values.size() == values.capacity()) values.reserve(values.size() * 2 + 16);
+}
+
 }  // namespace
 
 std::span<const DictReferenceField> reference_fields(Dict dict) {
@@ -73,6 +79,9 @@ int64_t DictionaryTable::add(Dict dict, std::string_view value,
                              std::vector<DictReference> references) {
   Table& table = tables_[index(dict)];
   const int64_t id = static_cast<int64_t>(table.values.size()) + 1;
+  // Before the first change: out of memory the table is as it was.
+  make_room(table.values);
+  make_room(table.references);
   const auto [entry, inserted] = table.ids.try_emplace(std::string(value), id);
   if (!inserted) return entry->second;
   table.values.push_back(&entry->first);
@@ -112,12 +121,16 @@ size_t FileDefinitions::define_for(const Batch& batch, const DictionaryTable& ta
 
 void FileDefinitions::require(const DictionaryTable& table, Dict dict, int64_t id) {
   std::vector<uint8_t>& defined = defined_[static_cast<size_t>(dict)];
+  std::vector<int64_t>& missing = missing_[static_cast<size_t>(dict)];
   const auto at = static_cast<size_t>(id);
   if (at >= defined.size()) defined.resize(at + at / 2 + 16);
   if (defined[at]) return;
+  // What is taken for defined is what rollback() knows of, also out of memory.
+  make_room(missing);
+  make_room(uncommitted_);
   defined[at] = 1;
   uncommitted_.push_back({dict, id});
-  missing_[static_cast<size_t>(dict)].push_back(id);
+  missing.push_back(id);
   for (const DictReference& reference : table.references(dict, id)) {
     if (table.contains(reference.dict, reference.id)) {
       require(table, reference.dict, reference.id);
@@ -165,6 +178,7 @@ void FileDefinitions::rollback() {
     defined_[static_cast<size_t>(entry.dict)][static_cast<size_t>(entry.id)] = 0;
   }
   uncommitted_.clear();
+  for (auto& ids : missing_) ids.clear();
 }
 
 void FileDefinitions::clear() {

@@ -72,7 +72,7 @@ class DictionaryTable {
 };
 
 // What one file has defined so far. Definitions belong to the buffer they are written to: when the
-// buffer reaches the file, commit(); when it is dropped, rollback().
+// buffer reaches the file, commit(); when it is dropped, or define_for() has thrown, rollback().
 class FileDefinitions {
  public:
   // Appends `dict` lines for every id that `batch` refers to and the file lacks, referenced values
