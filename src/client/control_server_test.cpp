@@ -4,22 +4,27 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/eventually.hpp"
 #include "client/control_socket.hpp"
 
 namespace gpufl::client {
@@ -50,14 +55,10 @@ class Recorder : public Controlled {
     return calls_;
   }
   bool saw(const std::string& call) {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    while (std::chrono::steady_clock::now() < deadline) {
-      for (const std::string& one : calls()) {
-        if (one == call) return true;
-      }
-      std::this_thread::sleep_for(1ms);
-    }
-    return false;
+    return base::eventually([&] {
+      const std::vector<std::string> all = calls();
+      return std::find(all.begin(), all.end(), call) != all.end();
+    });
   }
 
  private:
@@ -70,6 +71,71 @@ class Recorder : public Controlled {
   std::mutex mutex_;
   std::vector<std::string> calls_;
 };
+
+// A child that does nothing until it is ended: with this object, or with this process.
+class IdleProcess {
+ public:
+  IdleProcess() : IdleProcess([] {}) {}
+  template <typename Function>
+  explicit IdleProcess(Function&& first) {
+    const pid_t parent = getpid();
+    pid_ = fork();
+    if (pid_ != 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(0);
+    first();
+    while (true) pause();
+  }
+  ~IdleProcess() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  IdleProcess(const IdleProcess&) = delete;
+  IdleProcess& operator=(const IdleProcess&) = delete;
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+sockaddr_un address_of(const fs::path& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.string().copy(address.sun_path, sizeof address.sun_path - 1);
+  return address;
+}
+
+// A socket that listens where a process of this number would, and whose calls end in time.
+class Listener {
+ public:
+  Listener(const fs::path& folder, pid_t pid)
+      : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    const sockaddr_un address = address_of(control_path(folder, pid));
+    const timeval patience{std::chrono::seconds(kPatience).count(), 0};
+    EXPECT_EQ(setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
+    EXPECT_EQ(bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(listen(fd_, 4), 0);
+  }
+  ~Listener() { close(fd_); }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  // The connection of who asks, when the question was read.
+  int accept_question() const {
+    const int fd = accept(fd_, nullptr, nullptr);
+    for (char byte = 0; byte != '\n';) {
+      if (recv(fd, &byte, 1, 0) != 1) break;
+    }
+    return fd;
+  }
+
+ private:
+  int fd_;
+};
+
+size_t open_descriptors() {
+  return static_cast<size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), {}));
+}
 
 class ControlServerTest : public testing::Test {
  protected:
@@ -93,13 +159,12 @@ class ControlServerTest : public testing::Test {
     EXPECT_TRUE(answer) << answer.status().text();
     return answer ? *answer : base::Json();
   }
-  int connect_raw() const {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    socket_path().string().copy(address.sun_path, sizeof address.sun_path - 1);
-    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    return fd;
+  int connect_raw(int flags = 0) const {
+    const sockaddr_un address = address_of(socket_path());
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
+    if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
+    close(fd);
+    return -1;
   }
 
   fs::path runtime_;
@@ -113,7 +178,9 @@ TEST_F(ControlServerTest, AProgramThatTakesAllDescriptorsIsNotKeptFromEnding) {
   close(first);
   ASSERT_TRUE(server.listen());
   ASSERT_TRUE(server.start(recorder_, {}));
+  const size_t before = open_descriptors();
   ask("status");  // it runs
+  ASSERT_TRUE(base::eventually([&] { return open_descriptors() == before; }));
   const std::string own = runtime_ / "own";
   for (int fd = first; fd < first + 8; ++fd) {
     const int file = open(own.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -177,6 +244,7 @@ TEST_F(ControlServerTest, SurvivesNonsense) {
   for (const std::string& text :
        {std::string("no json\n"), std::string("[]\n"), std::string(10'000, 'x'), std::string()}) {
     const int fd = connect_raw();
+    ASSERT_GE(fd, 0);
     EXPECT_EQ(send(fd, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
     if (!text.empty()) {
       char reply[256] = {};
@@ -187,6 +255,7 @@ TEST_F(ControlServerTest, SurvivesNonsense) {
   }
   // Somebody who says nothing does not lock others out for good.
   const int silent = connect_raw();
+  ASSERT_GE(silent, 0);
   EXPECT_TRUE(ask("status")["ok"].as_bool());
   close(silent);
 }
@@ -196,10 +265,8 @@ TEST_F(ControlServerTest, TakesTheStaleSocketOfItsNumberAndLeavesNone) {
   chmod((runtime_ / "gpufl").c_str(), 0700);
   {
     const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    socket_path().string().copy(address.sun_path, sizeof address.sun_path - 1);
-    ASSERT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    const sockaddr_un address = address_of(socket_path());
+    ASSERT_EQ(bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     close(fd);
   }
   ControlServer server;
@@ -239,49 +306,63 @@ TEST_F(ControlServerTest, SaysWhyAProcessDoesNotAnswer) {
 
 // Each of them answers only when all of them were asked, and one never does.
 TEST_F(ControlServerTest, AsksManyAtOnce) {
-  constexpr int kCount = 4;
+  constexpr size_t kCount = 4;
+  const std::array<IdleProcess, kCount + 1> processes;
   std::vector<ControlQuestion> questions;
-  std::vector<int> listeners;
+  std::vector<std::unique_ptr<Listener>> listeners;
   ASSERT_TRUE(ensure_private_folder(runtime_ / "gpufl"));
-  for (int i = 0; i <= kCount; ++i) {
-    const pid_t child = fork();
-    if (child == 0) {
-      pause();
-      _exit(0);
-    }
-    questions.push_back({child, request("status")});
-    listeners.push_back(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    control_path(runtime_ / "gpufl", child)
-        .string()
-        .copy(address.sun_path, sizeof address.sun_path - 1);
-    ASSERT_EQ(bind(listeners[i], reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    ASSERT_EQ(listen(listeners[i], 4), 0);
+  for (const IdleProcess& process : processes) {
+    questions.push_back({process.pid(), request("status")});
+    listeners.push_back(std::make_unique<Listener>(runtime_ / "gpufl", process.pid()));
   }
   std::thread all([&] {
     std::vector<int> asked;
-    for (int i = 0; i <= kCount; ++i) asked.push_back(accept(listeners[i], nullptr, nullptr));
-    for (int i = 0; i < kCount; ++i) {
+    for (const auto& listener : listeners) asked.push_back(listener->accept_question());
+    for (size_t i = 0; i < kCount; ++i) {
       const std::string reply = "{\"number\":" + std::to_string(i) + "}\n";
       for (const char& byte : reply) (void)!::send(asked[i], &byte, 1, MSG_NOSIGNAL);
     }
-    close(asked[kCount]);
-    for (int i = 0; i < kCount; ++i) close(asked[i]);
+    for (const int fd : asked) close(fd);
   });
   const auto answers = ask_processes(questions, kPatience);
   all.join();
   ASSERT_EQ(answers.size(), questions.size());
-  for (int i = 0; i < kCount; ++i) {
+  for (size_t i = 0; i < kCount; ++i) {
     ASSERT_TRUE(answers[i]) << answers[i].status().message();
-    EXPECT_EQ((*answers[i])["number"].as_integer(), i);
+    EXPECT_EQ((*answers[i])["number"].as_integer(), static_cast<int64_t>(i));
   }
   EXPECT_EQ(answers[kCount].status().code(), base::Code::Unavailable);
-  for (int i = 0; i <= kCount; ++i) {
-    close(listeners[i]);
-    kill(questions[i].pid, SIGKILL);
-    waitpid(questions[i].pid, nullptr, 0);
+}
+
+// The server closes while most of the question is still on its way.
+TEST_F(ControlServerTest, AnAnswerCountsHoweverMuchOfTheQuestionWasRead) {
+  ControlServer server;
+  ASSERT_TRUE(server.listen());
+  ASSERT_TRUE(server.start(recorder_, {}));
+  const std::string text(4 << 20, 'x');
+  const auto answer = ask_process(getpid(), request("mark").set("text", text), kPatience);
+  ASSERT_TRUE(answer) << answer.status().text();
+  EXPECT_EQ((*answer)["error"].as_string(), "too_long");
+}
+
+TEST_F(ControlServerTest, WhoFindsAFullQueueWaitsForRoom) {
+  ControlServer server;
+  ASSERT_TRUE(server.listen());
+  std::vector<int> crowd;
+  while (true) {
+    const int fd = connect_raw(SOCK_NONBLOCK);
+    if (fd < 0) break;
+    crowd.push_back(fd);
+    ASSERT_LT(crowd.size(), 1000u);
   }
+  const auto early = ask_process(getpid(), request("status"), 30ms);
+  EXPECT_EQ(early.status().code(), base::Code::Unavailable) << "it is there";
+  std::thread opening([&] {
+    for (const int fd : crowd) close(fd);
+    EXPECT_TRUE(server.start(recorder_, {}));
+  });
+  EXPECT_TRUE(ask("status")["ok"].as_bool());
+  opening.join();
 }
 
 TEST_F(ControlServerTest, ServesItsScheduleWithoutASocket) {
@@ -299,21 +380,16 @@ TEST_F(ControlServerTest, TheChildOfAForkHoldsNoSocket) {
   ASSERT_TRUE(server->start(recorder_, {}));
   int ready[2];
   ASSERT_EQ(pipe(ready), 0);
-  const pid_t child = fork();
-  if (child == 0) {
+  const IdleProcess child([&] {
     server->abandon();
     (void)!write(ready[1], "x", 1);
-    pause();
-    _exit(0);
-  }
+  });
   char byte = 0;
   ASSERT_EQ(read(ready[0], &byte, 1), 1);
   const fs::path path = socket_path();
   server->stop();
   EXPECT_FALSE(fs::exists(path));
   delete server;
-  kill(child, SIGKILL);
-  waitpid(child, nullptr, 0);
   close(ready[0]);
   close(ready[1]);
 }

@@ -26,6 +26,9 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr std::string_view kSocketSuffix = ".sock";
+// A socket does not say when there is room in its queue again.
+constexpr milliseconds kQueueRetry{10};
+constexpr milliseconds kLongestPause{60'000};
 
 class FileDescriptor {
  public:
@@ -114,18 +117,25 @@ base::Status not_listening(pid_t pid) {
 // A question to one process and its answer, as far as they have come.
 class Exchange {
  public:
+  // `folders` must outlive it.
   Exchange(const ControlQuestion& question, std::span<const fs::path> folders)
-      : pid_(question.pid), unsent_(question.request.dump() + "\n") {
-    bool is_full = false;
-    for (const fs::path& folder : folders) {
-      connection_ = connect_to(control_path(folder, pid_));
-      if (connection_) return;
-      is_full = is_full || errno == EAGAIN;  // of others that wait for it
-    }
-    failure_ = is_full ? unavailable(" gave no answer") : not_listening(pid_);
+      : pid_(question.pid), folders_(folders), unsent_(question.request.dump() + "\n") {
+    connect();
   }
 
-  bool is_open() const { return connection_.has_value(); }
+  // The process lives, but so many others wait for it that there is no room for us yet.
+  bool is_queueing() const { return is_queueing_; }
+  void connect() {
+    is_queueing_ = false;
+    for (const fs::path& folder : folders_) {
+      connection_ = connect_to(control_path(folder, pid_));
+      if (connection_) return;
+      if (errno == EAGAIN) is_queueing_ = true;
+    }
+    if (!is_queueing_) failure_ = not_listening(pid_);
+  }
+
+  bool is_connected() const { return connection_.has_value(); }
   pollfd wanted() const {
     return {connection_->get(), static_cast<short>(unsent_.empty() ? POLLIN : POLLOUT), 0};
   }
@@ -139,7 +149,7 @@ class Exchange {
   }
   // What never came is no answer. Call once.
   base::Result<base::Json> take_answer() {
-    if (is_open()) return unavailable(" gave no answer");
+    if (is_connected() || is_queueing()) fail();
     if (!failure_) return failure_;
     auto answer = base::Json::parse(answer_);
     if (!answer) return answer.status();
@@ -151,9 +161,8 @@ class Exchange {
 
  private:
   std::string who() const { return "process " + std::to_string(pid_); }
-  base::Status unavailable(const char* why) const { return {base::Code::Unavailable, who() + why}; }
-  void fail(const char* why) {
-    failure_ = unavailable(why);
+  void fail() {
+    failure_ = {base::Code::Unavailable, who() + " gave no answer"};
     connection_.reset();
   }
 
@@ -162,7 +171,9 @@ class Exchange {
     if (sent > 0) {
       unsent_.erase(0, static_cast<size_t>(sent));
     } else if (errno != EAGAIN && errno != EINTR) {
-      fail(" does not listen any more");
+      // It hears no more, but may have answered: it does not read a request that is too long to
+      // its end.
+      unsent_.clear();
     }
   }
 
@@ -170,17 +181,19 @@ class Exchange {
     char piece[4096];
     const ssize_t got = ::recv(connection_->get(), piece, sizeof piece, 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (got <= 0) return fail(" gave no answer");
+    if (got <= 0) return fail();
     answer_.append(piece, static_cast<size_t>(got));
     if (const size_t end = answer_.find('\n'); end != std::string::npos) {
       answer_.resize(end);
       connection_.reset();
     } else if (answer_.size() >= kMaxControlReply) {
-      fail(" gave no answer");
+      fail();
     }
   }
 
   pid_t pid_;
+  std::span<const fs::path> folders_;
+  bool is_queueing_ = false;
   std::optional<FileDescriptor> connection_;  // until there is an answer, or there will be none
   base::Status failure_;
   std::string unsent_, answer_;
@@ -245,15 +258,18 @@ std::vector<base::Result<base::Json>> ask_processes(std::span<const ControlQuest
   while (true) {
     waiting.clear();
     whose.clear();
+    bool is_queueing = false;
     for (Exchange& exchange : exchanges) {
-      if (!exchange.is_open()) continue;
+      if (exchange.is_queueing()) exchange.connect();
+      is_queueing = is_queueing || exchange.is_queueing();
+      if (!exchange.is_connected()) continue;
       waiting.push_back(exchange.wanted());
       whose.push_back(&exchange);
     }
-    const auto left = std::chrono::ceil<milliseconds>(deadline - steady_clock::now()).count();
-    if (waiting.empty() || left <= 0) break;
-    if (::poll(waiting.data(), waiting.size(), static_cast<int>(std::min<int64_t>(left, 60'000))) <
-        0) {
+    const auto left = std::chrono::ceil<milliseconds>(deadline - steady_clock::now());
+    if ((waiting.empty() && !is_queueing) || left.count() <= 0) break;
+    const milliseconds pause = std::min(left, is_queueing ? kQueueRetry : kLongestPause);
+    if (::poll(waiting.data(), waiting.size(), static_cast<int>(pause.count())) < 0) {
       if (errno != EINTR) break;
       continue;
     }
