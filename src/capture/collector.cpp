@@ -256,7 +256,7 @@ void Collector::collect(bool everything) {
   if (stack_log_) symbols::StackTable::instance().refresh();
   samples_.write(parts_.sampler.take());
   if (tracer_ != nullptr) tracer_->drain(now_ns, *this);
-  if (parts_.warps != nullptr) parts_.warps->write(tracer_ != nullptr, everything, *this);
+  if (parts_.warps != nullptr) parts_.warps->write(now_ns, tracer_ != nullptr, everything, *this);
   write_posted();
   if (everything || now_ns - last_counters_ns_ >= kCountersEvery_ns) {
     counters_.sample(now_ns);

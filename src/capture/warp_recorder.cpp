@@ -5,7 +5,6 @@
 #include <gpufl/warpscope.hpp>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "capture/warp_rows.hpp"
 
 namespace gpufl::capture {
@@ -131,9 +130,10 @@ KernelMatch WarpRecorder::find_by_launch(const WarpCapture& capture) const {
   return is_blind ? KernelMatch{} : kernels_.find(query(capture));
 }
 
-bool WarpRecorder::has_waited_enough(const WarpCapture& capture) const {
+bool WarpRecorder::has_waited_enough(const WarpCapture& capture, int64_t now_ns) const {
   const bool is_blind = capture.opened_ns == 0 && capture.correlation == 0;
-  return base::monotonic_ns() - capture.taken_ns > (is_blind ? kBlindPatienceNs : kPatienceNs);
+  const int64_t taken_ns = capture.taken_ns - session_start_ns_;
+  return now_ns - taken_ns > (is_blind ? kBlindPatienceNs : kPatienceNs);
 }
 
 // Whether the tracer has told of a launch that came after the capture's: then of that, too.
@@ -144,13 +144,13 @@ bool WarpRecorder::is_settled(const WarpCapture& capture) const {
          !clock_->awaits_records(capture.device);
 }
 
-void WarpRecorder::write(bool has_tracer, bool everything, backend::RowSink& sink) {
+void WarpRecorder::write(int64_t now_ns, bool has_tracer, bool everything, backend::RowSink& sink) {
   accept();
   size_t words = 0;
   for (auto next = accepted_.begin();
        next != accepted_.end() && (everything || words < kWordsPerRound);) {
     const auto at = next++;
-    const bool is_due = everything || !has_tracer || has_waited_enough(at->capture);
+    const bool is_due = everything || !has_tracer || has_waited_enough(at->capture, now_ns);
     if (!is_due && !is_settled(at->capture)) continue;
     // Out of the list first: one that there is no memory for is not tried again and again.
     std::list<Waiting> one;

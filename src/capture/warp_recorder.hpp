@@ -47,15 +47,15 @@ class WarpRecorder {
 
   // The collector's thread. Rows that a tracer submits: kernels are remembered.
   void on_rows(const format::Batch& rows);
-  // After a tracer's round. `has_tracer` false: no kernel will come. `everything`: nothing waits
-  // on.
-  void write(bool has_tracer, bool everything, backend::RowSink& sink);
+  // After a tracer's round, which began at `now_ns` of the session. `has_tracer` false: no kernel
+  // will come. `everything`: nothing waits on.
+  void write(int64_t now_ns, bool has_tracer, bool everything, backend::RowSink& sink);
 
  private:
   struct Waiting;
 
   void accept();
-  bool has_waited_enough(const WarpCapture& capture) const;
+  bool has_waited_enough(const WarpCapture& capture, int64_t now_ns) const;
   bool is_settled(const WarpCapture& capture) const;
   bool write_if_due(Waiting& waiting, bool is_due, backend::RowSink& sink);
   void give_room(size_t words);

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "backend/recording_sink.hpp"
-#include "base/clock.hpp"
 #include "capture/warp_words.hpp"
 #include "format/warp_launch.hpp"
 
@@ -91,7 +90,7 @@ class WarpRecorderTest : public testing::Test {
     return words;
   }
   void write(bool has_tracer = true, bool everything = false) {
-    recorder_.write(has_tracer, everything, sink_);
+    recorder_.write(kNowNs, has_tracer, everything, sink_);
   }
   format::WarpLaunch launch(size_t number = 0) {
     return format::read_warp_launch(sink_.lines[Kind::WarpLaunch].at(number));
@@ -99,8 +98,9 @@ class WarpRecorderTest : public testing::Test {
   size_t launches() { return sink_.lines[Kind::WarpLaunch].size(); }
   std::vector<RecordingSink::Row>& rows() { return sink_.rows[Kind::WarpSpan]; }
 
-  // Session time one second is a while ago: what waits for a kernel has waited long enough.
-  static inline const int64_t kStartNs = base::monotonic_ns() - 3600 * kSecondNs;
+  static constexpr int64_t kStartNs = 60 * kSecondNs;  // of the session, on the monotonic clock
+  // Of the session. What was taken after a second of it has waited long enough for a kernel.
+  static constexpr int64_t kNowNs = 3600 * kSecondNs;
   PlayedClock clock_;
   WarpRecorder recorder_{&clock_, kStartNs};
   RecordingSink sink_;
@@ -291,7 +291,7 @@ TEST_F(WarpRecorderTest, WithoutAClockItsKernelPlacesIt) {
 
 TEST_F(WarpRecorderTest, WaitsForItsKernelAndForTheClock) {
   WarpCapture taken = capture(pipeline(600'000).capture());
-  taken.taken_ns = base::monotonic_ns() + 60 * kSecondNs;  // however slow the machine is
+  taken.taken_ns = kStartNs + kNowNs;
   ASSERT_TRUE(recorder_.take(std::move(taken)));
   write();
   EXPECT_EQ(launches(), 0u);
@@ -308,7 +308,7 @@ TEST_F(WarpRecorderTest, WaitsForItsKernelAndForTheClock) {
 TEST_F(WarpRecorderTest, AnotherKernelOfItsTimeIsNotTakenForItsOwn) {
   for (const char* failure : {"", "no CUDA context is current on this thread"}) {
     WarpCapture taken = capture(pipeline(600'000).capture());
-    taken.taken_ns = base::monotonic_ns() + 60 * kSecondNs;
+    taken.taken_ns = kStartNs + kNowNs;
     taken.clock_failure = failure;
     ASSERT_TRUE(recorder_.take(std::move(taken)));
   }
@@ -326,7 +326,7 @@ TEST_F(WarpRecorderTest, AnotherKernelOfItsTimeIsNotTakenForItsOwn) {
 // One on another stream may run all the while, and be told of first.
 TEST_F(WarpRecorderTest, WaitsForALaunchThatCameAfterIt) {
   WarpCapture taken = capture(pipeline(600'000).capture());
-  taken.taken_ns = base::monotonic_ns() + 60 * kSecondNs;
+  taken.taken_ns = kStartNs + kNowNs;
   taken.is_followed = false;
   ASSERT_TRUE(recorder_.take(taken));
   add_kernel(500'000, 900'000, 43, 6);
@@ -348,7 +348,7 @@ TEST_F(WarpRecorderTest, WaitsForALaunchThatCameAfterIt) {
 TEST_F(WarpRecorderTest, NothingWaitsWithoutATracerOrAtTheEnd) {
   for (const bool has_tracer : {false, true}) {
     WarpCapture taken = capture(pipeline(600'000).capture());
-    taken.taken_ns = base::monotonic_ns() + 60 * kSecondNs;
+    taken.taken_ns = kStartNs + kNowNs;
     ASSERT_TRUE(recorder_.take(std::move(taken)));
     write(has_tracer, has_tracer);
   }
@@ -364,7 +364,7 @@ TEST_F(WarpRecorderTest, WhatWaitsIsBounded) {
   EXPECT_FALSE(of_words.take(capture(std::vector<uint64_t>(half + 1))));
   EXPECT_TRUE(of_words.take(capture({0})));
   WarpCapture taken = capture({0});
-  taken.taken_ns = base::monotonic_ns() + 60 * kSecondNs;
+  taken.taken_ns = kStartNs + kNowNs;
   for (size_t i = 0; i < WarpRecorder::kMaxWaiting; ++i) ASSERT_TRUE(recorder_.take(taken)) << i;
   EXPECT_FALSE(recorder_.take(taken));
   write(false);

@@ -93,7 +93,7 @@ void spoil(BadTime how, uint64_t called, const std::vector<Times>& old, uint64_t
     case BadTime::None: break;
     case BadTime::Zero: start = end = 0; break;
     case BadTime::Inverted: std::swap(start, end); break;
-    case BadTime::BeforeSession: start -= 3600 * kSecondNs; break;
+    case BadTime::BeforeSession: start = 1; break;  // when the clock began
     case BadTime::Future: end += 3600 * kSecondNs; break;
   }
 }
