@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/clock.hpp"
+#include "base/eventually.hpp"
 #include "capture/fake_log_writer.hpp"
 
 // Tracers that come and go under a collector that runs: with a backend made for it.
@@ -232,7 +233,7 @@ TEST_F(GpuRecordingTest, FromManyThreadsUntilItEnds) {
       }
     });
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_TRUE(base::eventually([&] { return vendor_.asked >= 5; }));
   const format::Ledger ledger = finish();
   done = true;
   for (std::thread& thread : threads) thread.join();

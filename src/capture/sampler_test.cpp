@@ -7,10 +7,12 @@
 #include <thread>
 
 #include "base/clock.hpp"
+#include "base/eventually.hpp"
 
 namespace gpufl::capture {
 namespace {
 
+using base::eventually;
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
@@ -38,14 +40,13 @@ class StubHealth final : public backend::HealthSource {
   std::atomic<bool> give_up{false};
 };
 
-template <typename Condition>
-bool eventually(Condition&& condition) {
-  const auto deadline = Clock::now() + 10s;
-  while (!condition()) {
-    if (Clock::now() > deadline) return false;
-    std::this_thread::sleep_for(1ms);
-  }
-  return true;
+// Until nothing was read for many times the interval of these tests.
+bool becomes_idle(const StubHealth& health) {
+  return eventually([&] {
+    const int before = health.fast_calls;
+    std::this_thread::sleep_for(60ms);
+    return health.fast_calls == before;
+  });
 }
 
 SamplerConfig every(int interval_ms) {
@@ -92,14 +93,12 @@ TEST(Sampler, DriverThatHangsIsLeftBehind) {
   health->slow_takes = 10min;
   SamplerConfig config = every(5);
   config.continuous = true;
-  const auto begin = Clock::now();
   {
     Sampler sampler(config, health);
     ASSERT_TRUE(sampler.start());
     ASSERT_TRUE(eventually([&] { return health->slow_calls == 1; }));
     EXPECT_FALSE(sampler.stop());
   }
-  EXPECT_LT(Clock::now() - begin, 9s);
   health->give_up = true;
   EXPECT_TRUE(eventually([&] { return health.use_count() == 1; }));
 }
@@ -160,15 +159,22 @@ TEST(Sampler, IdleUntilWanted) {
   std::this_thread::sleep_for(60ms);
   EXPECT_EQ(health->fast_calls, 0);
   EXPECT_EQ(health->slow_calls, 0);
-  wanted = true;
-  EXPECT_TRUE(eventually([&] { return health->fast_calls > 2 && health->slow_calls > 0; }));
-  wanted = false;
-  std::this_thread::sleep_for(200ms);
-  const int calls = health->fast_calls;
-  std::this_thread::sleep_for(60ms);
-  EXPECT_EQ(health->fast_calls, calls);
+  // Idle time is not missed time. However busy the machine is, no more ticks can be missed than
+  // there were in between.
+  Clock::duration active{0};
+  for (int round = 0; round < 2; ++round) {
+    const auto begin = Clock::now();
+    const int calls = health->fast_calls, slow_calls = health->slow_calls;
+    wanted = true;
+    EXPECT_TRUE(eventually(
+        [&] { return health->fast_calls > calls + 2 && health->slow_calls > slow_calls; }));
+    wanted = false;
+    EXPECT_TRUE(becomes_idle(*health));
+    active += Clock::now() - begin;
+    std::this_thread::sleep_for(300ms);
+  }
   EXPECT_TRUE(sampler.stop());
-  EXPECT_LT(sampler.samples_missed(), 5u);  // idle time is not missed time
+  EXPECT_LE(sampler.samples_missed(), static_cast<uint64_t>(active / 5ms));
 }
 
 TEST(Sampler, HoldsNest) {
@@ -180,10 +186,7 @@ TEST(Sampler, HoldsNest) {
   sampler.let_go();
   EXPECT_TRUE(eventually([&] { return health->fast_calls > 2; }));
   sampler.let_go();
-  std::this_thread::sleep_for(200ms);
-  const int calls = health->fast_calls;
-  std::this_thread::sleep_for(60ms);
-  EXPECT_EQ(health->fast_calls, calls);
+  EXPECT_TRUE(becomes_idle(*health));
 }
 
 TEST(Sampler, HostOnlyWithoutHealth) {

@@ -9,12 +9,14 @@
 #include <map>
 #include <thread>
 
+#include "base/eventually.hpp"
 #include "format/session_reader.hpp"
 #include "format/verify.hpp"
 
 namespace gpufl::capture {
 namespace {
 
+using base::eventually;
 using namespace std::chrono_literals;
 
 struct Lines : format::Visitor {
@@ -68,16 +70,6 @@ class SessionTest : public testing::Test {
   std::filesystem::path folder_;
 };
 
-template <typename Condition>
-bool eventually(Condition&& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + 10s;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(1ms);
-  }
-  return true;
-}
-
 TEST_F(SessionTest, SyntheticTraceIsCompleteAndVerified) {
   SessionConfig config = this->config("synthetic");
   config.engine = "Trace";
@@ -87,12 +79,15 @@ TEST_F(SessionTest, SyntheticTraceIsCompleteAndVerified) {
   ASSERT_TRUE(session);
   EXPECT_EQ(note(*session, "profiling_engine")->got, "Trace");
   EXPECT_EQ(note(*session, "health")->got, "synthetic");
-  GFL_SCOPE("work") { std::this_thread::sleep_for(150ms); }
-  EXPECT_TRUE(eventually([&] { return session->board().samples_taken >= 3; }));
-  const MetricBoard board = session->board();
-  EXPECT_EQ(board.devices.size(), 1u);
-  EXPECT_FALSE(board.device_values.empty());
-  EXPECT_FALSE(board.host_values.empty());
+  GFL_SCOPE("work") {
+    EXPECT_TRUE(eventually([&] { return session->status()["rows"]["kernel"].as_integer() > 0; }));
+  }
+  EXPECT_TRUE(eventually([&] {
+    const MetricBoard board = session->board();
+    return board.samples_taken >= 3 && !board.device_values.empty() && !board.host_values.empty() &&
+           !board.processes.empty();
+  }));
+  EXPECT_EQ(session->board().devices.size(), 1u);
   EXPECT_TRUE(session->stop());
   EXPECT_TRUE(session->stop());
 
@@ -214,6 +209,7 @@ TEST_F(SessionTest, DormantUntilResumedAndPausedAgain) {
     EXPECT_TRUE(
         eventually([&] { return session->status()["rows"]["kernel"].as_integer() > before; }));
     EXPECT_TRUE(session->pause());
+    session->flush();
     const base::Json paused = session->status();
     EXPECT_EQ(paused["state"].as_string(), "paused");
     session->flush();

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/eventually.hpp"
 #include "format/log_writer.hpp"
 #include "format/test_session.hpp"
 #include "format/verify.hpp"
@@ -31,6 +32,15 @@ uint64_t folder_bytes(const std::filesystem::path& dir) {
     if (!gone) bytes += size;
   }
   return bytes;
+}
+
+// "scope.3.log": closed, and not sealed yet.
+bool has_unsealed_window(const std::filesystem::path& dir) {
+  for (const auto& entry : std::filesystem::directory_iterator(dir)) {
+    const std::filesystem::path name = entry.path().filename();
+    if (name.extension() == ".log" && name.stem().has_extension()) return true;
+  }
+  return false;
 }
 
 std::vector<std::string> event_names(const Recorder& recorder) {
@@ -115,8 +125,7 @@ TEST(SpoolTest, DropNewGoesOnWhenSealingMadeRoom) {
     return !std::filesystem::exists(dir.path() / "scope.1.log") &&
            std::filesystem::exists(dir.path() / "scope.1.log.zst");
   };
-  for (int i = 0; i < 5000 && !raw_is_gone(); ++i) usleep(1000);
-  ASSERT_TRUE(raw_is_gone());
+  ASSERT_TRUE(base::eventually(raw_is_gone));
   writer->write(scope_rows(*writer, 900'000, 1, 1));
   EXPECT_TRUE(writer->flush(201 * kSecond).is_ok());
   EXPECT_TRUE(writer->close(202 * kSecond, Ledger()).is_ok());
@@ -169,7 +178,7 @@ TEST(SpoolTest, RotatesForEverWithinASmallSpool) {
   for (int64_t i = 1; i <= kSeconds; ++i) {
     writer->write(scope_rows(*writer, i, 1, i * kSecond));
     EXPECT_TRUE(writer->flush(i * kSecond).is_ok());
-    usleep(1000);  // the sealing thread's turn
+    ASSERT_TRUE(base::eventually([&] { return !has_unsealed_window(dir.path()); }));
   }
   EXPECT_TRUE(writer->close(kSeconds * kSecond, Ledger()).is_ok());
   EXPECT_LE(folder_bytes(dir.path()), options.spool_bytes * 3 / 2);
