@@ -151,19 +151,19 @@ function(gpufl_program name)
   add_dependencies(gpufl_programs program_${name})
 endfunction()
 
-# gpufl_test(name SOURCES ... [DEPS ...] [LABELS ...] [TIMEOUT seconds] [SERIAL]): one GoogleTest
-# program, <name>, and the ctest test of that name. SERIAL: it measures time, so nothing else may
-# run beside it. Tests labelled device need a GPU and are built with GPUFL_DEVICE_TESTS only. The
-# others' own sources are not optimised, whatever the rooms are that they test.
+# gpufl_test(name SOURCES ... [DEPS ...] [LABELS ...] [TIMEOUT seconds]): one GoogleTest program,
+# <name>, and the ctest test of that name. Tests labelled device need a GPU and are built with
+# GPUFL_DEVICE_TESTS only. The others' own sources are not optimised, whatever the rooms are that
+# they test.
 function(gpufl_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "SERIAL" "TIMEOUT" "SOURCES;DEPS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS")
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
   endif()
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 120)
+    set(ARG_TIMEOUT 300)
     if(GPUFL_SANITIZE)
-      set(ARG_TIMEOUT 400)
+      set(ARG_TIMEOUT 600)
     endif()
   endif()
   if("device" IN_LIST ARG_LABELS)
@@ -181,8 +181,7 @@ function(gpufl_test name)
     gpufl_precompile(${name} test)
   endif()
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
-                                          RUN_SERIAL ${ARG_SERIAL})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
 endfunction()
 
 # gpufl_header_test(name HEADERS ... [STANDARD 17] [DEFINITIONS ...] [INCLUDES ...]): compiles each

@@ -18,11 +18,13 @@ int main(int argc, char** argv) {
   for (int run = 0; run < kRuns; ++run) {
     const auto life = random_life();
     const KillOutcome outcome = kill_and_read(self.parent_path() / "parts" / "kill_victim", life);
-    for (const std::string& failure : outcome.failures) {
-      std::printf("run %d, killed after %lld ms: %s\n", run, static_cast<long long>(life.count()),
-                  failure.c_str());
+    for (const auto& broken : {outcome.failures, outcome.late}) {
+      for (const std::string& text : broken) {
+        std::printf("run %d, killed after %lld ms: %s\n", run, static_cast<long long>(life.count()),
+                    text.c_str());
+      }
     }
-    failed += !outcome.failures.empty();
+    failed += !outcome.failures.empty() || !outcome.late.empty();
     owed += outcome.scopes_owed;
     found += outcome.scopes_found;
     newest_age_ms = std::max(newest_age_ms, outcome.newest_age_ms);

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/clock.hpp"
+#include "base/eventually.hpp"
 #include "bench/kill/progress_page.hpp"
 #include "format/session_reader.hpp"
 #include "format/verify.hpp"
@@ -63,6 +64,25 @@ struct Found : format::Visitor {
   std::set<int64_t> kernels;  // correlation ids
 };
 
+std::string tag_of(int thread) { return "t" + std::to_string(thread); }
+
+// Of each thread the first scopes are there, up to some that came too late: none is missing in
+// between.
+void judge_gaps(const ProgressPage& page, Found& found, KillOutcome& outcome) {
+  for (int t = 0; t < ProgressPage::kThreads; ++t) {
+    const ProgressPage::Thread& thread = page.threads[t];
+    const auto noted = static_cast<size_t>(thread.ended.load(std::memory_order_acquire));
+    std::vector<int64_t>& ends = found.scope_ends[tag_of(t)];
+    std::sort(ends.begin(), ends.end());
+    for (size_t i = 0; i < std::min(ends.size(), noted); ++i) {
+      if (ends[i] <= thread.end_ns[i]) continue;
+      outcome.failures.push_back("scope " + std::to_string(i) + " of thread " + std::to_string(t) +
+                                 " is missing, and later ones are not");
+      break;
+    }
+  }
+}
+
 void judge_scopes(const ProgressPage& page, const Found& found, int64_t killed_ns,
                   KillOutcome& outcome) {
   int64_t newest_ns = 0;
@@ -72,7 +92,7 @@ void judge_scopes(const ProgressPage& page, const Found& found, int64_t killed_n
     uint64_t owed = 0;
     for (int64_t i = 0; i < ended; ++i) owed += thread.end_ns[i] <= killed_ns - kPromise_ns;
     uint64_t readable = 0;
-    const auto ends = found.scope_ends.find("t" + std::to_string(t));
+    const auto ends = found.scope_ends.find(tag_of(t));
     if (ends != found.scope_ends.end()) {
       for (const int64_t end_ns : ends->second) {
         readable += end_ns <= killed_ns - kPromise_ns;
@@ -84,17 +104,17 @@ void judge_scopes(const ProgressPage& page, const Found& found, int64_t killed_n
   }
   outcome.newest_age_ms = static_cast<double>(killed_ns - newest_ns) / 1e6;
   if (outcome.scopes_found < outcome.scopes_owed) {
-    outcome.failures.push_back(std::to_string(outcome.scopes_owed - outcome.scopes_found) +
-                               " scopes older than 250 ms are missing");
+    outcome.late.push_back(std::to_string(outcome.scopes_owed - outcome.scopes_found) +
+                           " scopes older than 250 ms are missing");
   }
 }
 
 void judge_rest(const Found& found, int64_t killed_ns, KillOutcome& outcome) {
   if (found.newest_counter_ns < killed_ns - kPromise_ns - kCounterPeriod_ns) {
-    outcome.failures.emplace_back("the newest counter sample is too old");
+    outcome.late.emplace_back("the newest counter sample is too old");
   }
   if (found.newest_kernel_ns < killed_ns - kPromise_ns - kKernelPeriod_ns) {
-    outcome.failures.emplace_back("the newest kernel is too old");
+    outcome.late.emplace_back("the newest kernel is too old");
   }
   // Synthetic kernels are numbered in the order in which they are made: with the newest there and
   // no number missing, all of them are.
@@ -132,13 +152,23 @@ pid_t start_victim(const std::string& victim, const std::string& logs, const std
   return child;
 }
 
-bool wait_for_first_scope(const ProgressPage& page) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (page.threads[0].ended.load(std::memory_order_acquire) == 0) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+base::Result<format::SessionReader> open_only_session(const std::filesystem::path& logs) {
+  const auto sessions = format::find_sessions(logs);
+  if (sessions.size() != 1) return base::Status(base::Code::NotFound, "there is not one session");
+  return format::SessionReader::open(sessions[0]);
+}
+
+bool has_something_of_each_kind(const std::filesystem::path& logs) {
+  const auto reader = open_only_session(logs);
+  if (!reader) return false;
+  Found found(reader->header().start_monotonic_ns);
+  reader->read(found);
+  bool has_scopes = true;
+  for (int t = 0; t < ProgressPage::kThreads; ++t) {
+    has_scopes = has_scopes && !found.scope_ends[tag_of(t)].empty();
   }
-  return true;
+  return has_scopes && !found.open_names.empty() && !found.kernels.empty() &&
+         found.newest_counter_ns != 0;
 }
 
 }  // namespace
@@ -149,7 +179,9 @@ KillOutcome kill_and_read(const std::string& victim, std::chrono::milliseconds l
   KillOutcome outcome;
   const ProgressPage* page = ProgressPage::map(folder / "progress");
   const pid_t child = start_victim(victim, folder / "logs", folder / "progress");
-  if (!wait_for_first_scope(*page)) outcome.failures.emplace_back("the program never began");
+  if (!base::eventually([&] { return has_something_of_each_kind(folder / "logs"); })) {
+    outcome.failures.emplace_back("the program never recorded");
+  }
   std::this_thread::sleep_for(life);
   const int64_t killed_ns = base::monotonic_ns();
   kill(child, SIGKILL);
@@ -157,16 +189,13 @@ KillOutcome kill_and_read(const std::string& victim, std::chrono::milliseconds l
   waitpid(child, &status, 0);
   if (!WIFSIGNALED(status)) outcome.failures.emplace_back("the program ended before it was killed");
 
-  const auto sessions = format::find_sessions(folder / "logs");
-  auto reader = sessions.size() == 1
-                    ? format::SessionReader::open(sessions[0])
-                    : base::Status(base::Code::NotFound, "there is not one session");
-  if (reader) {
+  if (const auto reader = open_only_session(folder / "logs"); reader) {
     Found found(reader->header().start_monotonic_ns);
     reader->read(found);
+    judge_gaps(*page, found, outcome);
     judge_scopes(*page, found, killed_ns, outcome);
     judge_rest(found, killed_ns, outcome);
-    judge_verdict(sessions[0], outcome);
+    judge_verdict(reader->dir(), outcome);
   } else {
     outcome.failures.push_back(reader.status().text());
   }

@@ -10,7 +10,8 @@
 namespace gpufl::bench {
 
 struct KillOutcome {
-  std::vector<std::string> failures;  // what was promised and is not so; empty: all good
+  std::vector<std::string> failures;  // what is wrong with the log, whenever the kill came
+  std::vector<std::string> late;      // what should have been on disk by then, and was not
   uint64_t scopes_owed = 0;           // ended more than 250 ms before the kill
   uint64_t scopes_found = 0;          // of those, in the log
   double newest_age_ms = 0;           // of the newest scope that is readable, at the kill
@@ -18,7 +19,7 @@ struct KillOutcome {
   std::vector<std::string> reasons;
 };
 
-// Starts `victim`, kills it `life` after its first scope, reads its log.
+// Starts `victim`, kills it `life` after something of each kind has come to its log, reads that.
 KillOutcome kill_and_read(const std::string& victim, std::chrono::milliseconds life);
 
 // Between 300 ms and two seconds, at random.

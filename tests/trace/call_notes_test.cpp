@@ -2,6 +2,8 @@
 // What callbacks tell of calls, where CUPTI's records of them are not asked for.
 #include "backend/nvidia/call_notes.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "backend/nvidia/cupti_api.hpp"

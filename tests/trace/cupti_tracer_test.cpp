@@ -231,11 +231,11 @@ TEST_F(Cupti, KernelsWaitForCallsThatArriveLater) {
   ASSERT_TRUE(start({.call_records = true}).available);
   standin_->hold_calls(true);
   for (int i = 0; i < 100; ++i) standin_->launch({});
-  usleep(60'000);  // a flush is due
+  pass_time(kFlushNs);
   drain();
   EXPECT_TRUE(rows(Kind::Kernel).empty());
   standin_->hold_calls(false);
-  usleep(60'000);
+  pass_time(kFlushNs);
   drain();
   ASSERT_EQ(rows(Kind::Kernel).size(), 100u);
   for (const auto& row : rows(Kind::Kernel)) EXPECT_EQ(row[kernel::kThread], gettid());
@@ -247,7 +247,7 @@ TEST_F(Cupti, AKernelWhoseCallNeverComesIsToldWithItsNoteAlone) {
   standin_->hold_calls(true);
   standin_->launch({});
   for (int i = 0; i < 6; ++i) {
-    usleep(55'000);
+    pass_time(kFlushNs);
     drain();
   }
   ASSERT_EQ(rows(Kind::Kernel).size(), 1u);
@@ -305,12 +305,14 @@ TEST_F(Cupti, StoppingGivesCuptiUpAndStartingAgainWorks) {
 TEST_F(Cupti, CallsThatReturnMeanwhileFinaliseOnTheirOwnThread) {
   ASSERT_TRUE(start().available);
   std::atomic<bool> done{false};
+  std::atomic<bool> launches{false};
   std::thread program([&] {
-    while (!done) standin_->launch({});
+    for (; !done; launches = true) standin_->launch({});
   });
-  usleep(20'000);
+  EXPECT_TRUE(base::eventually([&] { return launches.load(); }));
   finish();
-  EXPECT_EQ(standin_->finalized(), 1u);
+  // One that got no turn meanwhile does it later.
+  EXPECT_TRUE(base::eventually([&] { return standin_->finalized() == 1; }));
   EXPECT_FALSE(standin_->is_subscribed());
   done = true;
   program.join();
@@ -397,10 +399,7 @@ TEST_F(Cupti, ManyThreadsLaunchWhileTheCollectorDrains) {
       --running;
     });
   }
-  while (running > 0) {
-    drain();
-    usleep(2'000);
-  }
+  EXPECT_TRUE(drain_until([&] { return running == 0; }));
   for (std::thread& thread : threads) thread.join();
   const format::Ledger ledger = finish();
   EXPECT_EQ(ledger.launches_seen, uint64_t{kThreads} * kLaunches);

@@ -75,7 +75,7 @@ TEST_F(OtherTools, LaunchesBehindALongKernelAreNobodyElses) {
   }));
   // Who waits for records is not kept waiting.
   const uint32_t flushes = callbacks_->flushes();
-  usleep(60'000);
+  pass_time(kFlushNs);
   drain();
   EXPECT_EQ(callbacks_->flushes(), flushes + 1);
   const format::Ledger ledger = finish();
@@ -91,7 +91,7 @@ TEST_F(OtherTools, AnIdleProgramIsGivenBackWhole) {
   standin_->launch({});
   callbacks_->device_synchronize(nullptr, nullptr);
   ASSERT_TRUE(drain_until([&] { return rows(Kind::Kernel).size() == 1; }));
-  usleep(60'000);
+  pass_time(kFlushNs);
   drain();
   finish();
   EXPECT_EQ(events("callbacks_taken_over").size(), 0u);

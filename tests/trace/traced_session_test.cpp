@@ -2,7 +2,9 @@
 #include <dlfcn.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -15,7 +17,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/clock.hpp"
+#include "base/eventually.hpp"
 #include "capture/scope_recorder.hpp"
 #include "capture/session.hpp"
 #include "format/session_reader.hpp"
@@ -204,11 +206,12 @@ TEST_F(TracedSession, OnlyTheRangeIsRecorded) {
 struct Progress {
   static constexpr int64_t kMax = 100'000;
   std::atomic<int64_t> launched;
-  int64_t end_ns[kMax];  // of each kernel, at the latest; monotonic
   uint32_t correlation[kMax];
 };
 
-TEST_F(TracedSession, WhatEnded250MsBeforeAKillIsOnDisk) {
+// Nobody asks for it: what is launched comes to the disk by itself. How soon is judged by
+// kill_bench.
+TEST_F(TracedSession, WhatIsOnDiskOutlivesAKill) {
   auto* progress = static_cast<Progress*>(
       mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   ASSERT_NE(progress, MAP_FAILED);
@@ -216,40 +219,33 @@ TEST_F(TracedSession, WhatEnded250MsBeforeAKillIsOnDisk) {
   const pid_t child = fork();
   if (child != 0) scope_recorder::after_fork_in_parent();
   if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     scope_recorder::after_fork_in_child();
     const auto session = start();
     if (!session) _exit(1);
     for (int64_t i = 0; i < Progress::kMax; ++i) {
       GFL_SCOPE("step") { progress->correlation[i] = launch(); }
-      progress->end_ns[i] = base::monotonic_ns() + 1'000;
       progress->launched.store(i + 1, std::memory_order_release);
       std::this_thread::sleep_for(100us);
     }
-    _exit(2);
+    while (true) pause();
   }
-  const auto deadline = std::chrono::steady_clock::now() + 30s;
-  while (progress->launched < 3'000 && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(1ms);
-  }
-  const int64_t killed_ns = base::monotonic_ns();
+  EXPECT_TRUE(base::eventually([&] { return progress->launched >= 1'000; }));
+  const int64_t owed = progress->launched.load(std::memory_order_acquire);
+  const auto first_missing = [&](const Kernels& kernels) {
+    int64_t i = 0;
+    while (i < owed && kernels.scope_of(progress->correlation[i]) == "step") ++i;
+    return i;
+  };
+  EXPECT_TRUE(base::eventually([&] {
+    const auto sessions = format::find_sessions(folder_);
+    return sessions.size() == 1 && first_missing(read(sessions[0])) == owed;
+  }));
   kill(child, SIGKILL);
   int status = 0;
   waitpid(child, &status, 0);
-  ASSERT_TRUE(WIFSIGNALED(status)) << "the program ended by itself";
-
-  const auto sessions = format::find_sessions(folder_);
-  ASSERT_EQ(sessions.size(), 1u);
-  const Kernels kernels = read(sessions[0]);
-  int64_t owed = 0;
-  const int64_t launched = progress->launched.load(std::memory_order_acquire);
-  for (int64_t i = 0; i < launched; ++i) {
-    if (progress->end_ns[i] > killed_ns - 250'000'000) continue;
-    ++owed;
-    ASSERT_EQ(kernels.scope_of(progress->correlation[i]), "step")
-        << "launch " << i << ", " << (killed_ns - progress->end_ns[i]) / 1e6
-        << " ms before the kill";
-  }
-  EXPECT_GT(owed, 1'000);
+  EXPECT_TRUE(WIFSIGNALED(status)) << "the program ended by itself";
+  EXPECT_EQ(first_missing(read(format::find_sessions(folder_).at(0))), owed);
   munmap(progress, sizeof(Progress));
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -15,12 +14,14 @@
 #include "backend/nvidia/cupti_tracer.hpp"
 #include "backend/recording_sink.hpp"
 #include "base/clock.hpp"
+#include "base/eventually.hpp"
 #include "tests/standin/cupti/cupti_standin.hpp"
 #include "tests/standin/cupti/standin_callbacks.hpp"
 
 // A tracer over the stand-in libcupti, in the rounds that a collector would go.
 namespace gpufl::backend {
 
+constexpr int64_t kFlushNs = 60'000'000;  // in so long a flush falls due
 constexpr uint32_t kCupti120 = 18, kCupti129 = 28, kCupti130 = 130'001, kCupti131 = 130'101,
                    kCupti133 = 130'300;
 
@@ -51,21 +52,21 @@ class TracerFixture : public testing::Test {
     session_start_ns_ = base::monotonic_ns();
     return tracer_->start(session_start_ns_);
   }
+  // For the tracer, which is told the time of a round.
+  void pass_time(int64_t ns) { passed_ns_ += ns; }
   // A round of the collector.
   void drain() {
-    const int64_t now_ns = base::monotonic_ns() - session_start_ns_;
+    const int64_t now_ns = base::monotonic_ns() - session_start_ns_ + passed_ns_;
     tracer_->gather(now_ns);
     tracer_->drain(now_ns, sink_);
   }
-  // Rounds until `condition` holds; false when it does not within some seconds.
+  // Rounds until `condition` holds.
   template <typename Condition>
   bool drain_until(Condition condition) {
-    for (int i = 0; i < 1000; ++i) {
+    return base::eventually([&] {
       drain();
-      if (condition()) return true;
-      usleep(5'000);
-    }
-    return false;
+      return condition();
+    });
   }
   // As a session ends. The tracer is gone afterwards.
   format::Ledger finish() {
@@ -88,7 +89,7 @@ class TracerFixture : public testing::Test {
   const standin::CuptiStandin* standin_ = nullptr;
   const standin::CuptiStandinCallbacks* callbacks_ = nullptr;
   std::unique_ptr<Tracer> tracer_;
-  int64_t session_start_ns_ = 0;
+  int64_t session_start_ns_ = 0, passed_ns_ = 0;
   RecordingSink sink_;
 };
 
