@@ -35,24 +35,25 @@ test_main() {
 
   if [[ -n ${1:-} && $quick == no ]]; then
     stage release-build build_stage release
-    test_stage release --tests-regex "$1"
+    test_stage release-tests run_ctest release --tests-regex "$1"
     return
   fi
   stage sources lint_stage lint_sources
   stage release-build build_stage release -DGPUFL_BENCH=ON
-  test_stage release
+  test_stage release-tests run_ctest release
   [[ $quick == no ]] || return 0
+  fresh_clock_stage
   stage clang-tidy lint_stage lint_tidy without
   stage asan-build build_stage asan
-  test_stage asan
-  stage fuzz fuzz_stage
+  test_stage asan-tests run_ctest asan
+  stage fuzz fuzz_stage "$fuzz_seconds"
   stage tsan-build build_tsan
-  test_stage tsan --tests-regex "^($(
+  test_stage tsan-tests run_ctest tsan --tests-regex "^($(
     IFS='|'
     printf '%s' "${threaded_tests[*]}"
   ))\$"
   stage portable-build build_stage portable
-  test_stage portable
+  test_stage portable-tests run_ctest portable
   stage python-tests python_stage
   stage python-oldest python_stage --oldest
 }
@@ -94,13 +95,13 @@ show_failure() {
   say "----"
 }
 
-# test_stage <preset> [ctest arguments]: one stage whose tests count singly.
+# test_stage <name> <command...>: a stage whose command is, or runs, ctest: its tests count singly.
 test_stage() {
-  local preset=$1 name=$1-tests start=$SECONDS status line took left_out
+  local name=$1 start=$SECONDS status line took left_out
   shift
   printf '%-16s' "$name"
   set +e
-  run_ctest "$preset" "$@" >"$logs/$name.log" 2>&1
+  "$@" >"$logs/$name.log" 2>&1
   status=$?
   set -e
   took=$((SECONDS - start))
@@ -124,6 +125,18 @@ test_stage() {
   summary+=("$(printf '%-16s %4d s' "$name" "$took")")
 }
 
+# The release tests once more, as on a machine that booted a minute ago.
+fresh_clock_stage() {
+  local clock=(/usr/bin/python3 tools/fresh_clock.py) why
+  if why=$("${clock[@]}" true); then
+    test_stage fresh-clock "${clock[@]}" ctest --preset release --parallel "$jobs"
+  else
+    printf '%-16s%s\n' fresh-clock "skipped: $why"
+    skipped=$((skipped + 1))
+  fi
+}
+
+# run_ctest <preset> [ctest arguments]
 run_ctest() {
   local preset=$1 wrap=()
   shift
@@ -158,16 +171,16 @@ build_tsan() {
   build_preset tsan --target "${threaded_tests[@]}"
 }
 
-# Each fuzzer for its share of the time; a crash's input is left in build/asan/fuzzers.
+# fuzz_stage <seconds>: each fuzzer for its share of them; a crash's input is left in build/asan/fuzzers.
 fuzz_stage() {
   local fuzzers=() path share
   for path in build/asan/fuzzers/*; do
     [[ ! -f $path || ! -x $path ]] || fuzzers+=("$path")
   done
   [[ ${#fuzzers[@]} -gt 0 ]] || die "build/asan/fuzzers holds no fuzzer"
-  share=$(((fuzz_seconds + ${#fuzzers[@]} - 1) / ${#fuzzers[@]}))
+  share=$((($1 + ${#fuzzers[@]} - 1) / ${#fuzzers[@]}))
   for path in "${fuzzers[@]}"; do
-    "$path" "$path.corpus" -max_total_time="$share" -timeout=10 -rss_limit_mb=4096 \
+    "$path" "$path.corpus" -max_total_time="$share" -timeout=30 -rss_limit_mb=4096 \
       -artifact_prefix=build/asan/fuzzers/ -print_final_stats=1
   done
 }
