@@ -7,7 +7,7 @@ import socket
 import stat
 import subprocess
 
-from monitor_process import GPUFL, wait_until
+from monitor_process import GPUFL
 from traced_program import TraceTest, events, kill, main
 
 
@@ -22,7 +22,7 @@ class Control(TraceTest):
         pid = str(self.wait_for_process()["pid"])
         self.wait_for_kernels(10)
         self.assertEqual(self.control(pid, "stop"), f"process {pid}: paused\n")
-        self.assertEqual(self.statuses()[0]["state"], "paused")
+        self.wait_for_process("paused")
         first.touch()
         process.stdout.readline()
         self.assertEqual(self.control(pid, "start"), f"process {pid}: records\n")
@@ -171,8 +171,7 @@ class Socket(TraceTest):
                     connection.sendall(text)
                 except BrokenPipeError:
                     pass
-        wait_until(lambda: self.statuses(), "an answer")
-        self.assertEqual(self.statuses()[0]["state"], "recording")
+        self.wait_for_process("recording")
         go.touch()
         self.assertEqual(self.end_of(process)[0], 0)
         self.assertEqual(self.kernels(), 3)

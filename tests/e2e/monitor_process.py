@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts the monitor programs for the tests beside this file, and ends them whatever happens."""
 
+import json
 import os
 import pathlib
 import re
@@ -57,15 +58,15 @@ class MonitorTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.output = self.folder / "logs"
 
-    def start(self, *arguments, program=DAEMON, backend="synthetic"):
+    def start(self, *arguments, program=(DAEMON,), backend="synthetic", **variables):
         """Returns when it records; `.lines` are those of its stderr so far."""
         process = subprocess.Popen(
-            [str(program), *map(str, arguments), "--output", str(self.output)],
+            [*map(str, (*program, *arguments)), "--output", str(self.output)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=environment(GPUFL_BACKEND=backend),
+            env=environment(GPUFL_BACKEND=backend, **variables),
         )
         process.lines = _Lines()
         reader = threading.Thread(target=process.lines.fill, args=(process.stderr,))
@@ -103,6 +104,12 @@ class MonitorTest(unittest.TestCase):
             return found and int(found.group(1)) >= count
 
         wait_until(taken, f"{count} samples")
+
+    def rows(self, kind):
+        """Those that are on disk by now."""
+        printed = run(GPUFL, "cat", self.session(), kind)
+        self.assertEqual(printed.returncode, 0, printed.stderr)
+        return [json.loads(line) for line in printed.stdout.splitlines()]
 
     def session(self):
         found = [p for p in self.output.iterdir() if p.is_dir()]

@@ -65,9 +65,10 @@ class Terminal(MonitorTest):
         self.assert_put_back(screen)
 
     def test_no_color(self):
-        screen = self.start_screen("--duration", "500ms", NO_COLOR="1")
-        shown = screen.read_until(re.escape(LEAVE))
-        self.assertIn(b"GPU 0", shown)
+        screen = self.start_screen(NO_COLOR="1")
+        shown = screen.read_until(rb"GPU 0.*q or Ctrl-C stops") + screen.read_until(rb"gpu \[\|+")
+        screen.type(b"q")
+        shown += screen.read_until(re.escape(LEAVE))
         self.assertNotRegex(shown, rb"\x1b\[[0-9;]*m")
 
     def test_dumb_terminal_gets_no_screen(self):

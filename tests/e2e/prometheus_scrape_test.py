@@ -32,25 +32,36 @@ def free_port():
         return listener.getsockname()[1]
 
 
+def is_ready(prometheus):
+    try:
+        return bool(get(f"{prometheus}/-/ready"))
+    except (urllib.error.URLError, ConnectionError):
+        return False
+
+
 class Prometheus(MonitorTest):
     def start_prometheus(self, target):
         config = self.folder / "prometheus.yml"
         config.write_text(CONFIG.format(target=target))
-        address = f"127.0.0.1:{free_port()}"
         log = (self.folder / "prometheus.log").open("w")
         self.addCleanup(log.close)
-        process = subprocess.Popen(
-            ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={self.folder}/data",
-             f"--web.listen-address={address}"],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment(),
-        )  # fmt: skip
-
-        def end():
-            process.kill()
-            process.wait()
-
-        self.addCleanup(end)
-        return f"http://{address}"
+        while True:
+            address = f"127.0.0.1:{free_port()}"
+            process = subprocess.Popen(
+                ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={self.folder}/data",
+                 f"--web.listen-address={address}"],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment(),
+            )  # fmt: skip
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            wait_until(
+                lambda: process.poll() is not None or is_ready(f"http://{address}"), "Prometheus"
+            )
+            if process.poll() is None:
+                return f"http://{address}"
+            # The port may have been taken since.
+            said = (self.folder / "prometheus.log").read_text()
+            self.assertIn("address already in use", said)
 
     def query(self, prometheus, expression):
         url = f"{prometheus}/api/v1/query?" + urllib.parse.urlencode({"query": expression})

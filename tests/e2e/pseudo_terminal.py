@@ -58,6 +58,12 @@ class Screen:
         seen, self.output = self.output[: found.end()], self.output[found.end() :]
         return seen
 
+    def rest(self):
+        """What came since the last read_until(), when nothing more will."""
+        while select.select([self.master], [], [], 0)[0]:
+            self.output += os.read(self.master, 65536)
+        return self.output
+
     def type(self, keys):
         os.write(self.master, keys)
 

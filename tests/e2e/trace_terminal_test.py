@@ -90,7 +90,7 @@ class Terminal(TraceTest):
     def test_no_progress_where_nobody_looks(self):
         screen = self.screen(PROGRAM, "cuda", "sleep:1500", options=["--quiet"])
         self.assertEqual(screen.wait(), 0)
-        self.assertEqual(screen.output, b"")
+        self.assertEqual(screen.rest(), b"")
         ended = run(GPUFL, "trace", "-o", self.output, "--", PROGRAM, "sleep:1500", **self.variables)
         self.assertNotIn("\x1b", ended.stderr)
 

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "analysis/summary/summary.hpp"
@@ -27,7 +30,7 @@ struct Gather : format::Visitor {
     namespace column = format::scope_column;
     if (batch.kind() == format::Kind::HostMetric) {
       for (size_t i = 0; i < batch.rows(); ++i) {
-        host_times.push_back(batch.at(format::host_metric_column::kTime, i));
+        host_times.insert(batch.at(format::host_metric_column::kTime, i));
       }
     }
     if (batch.kind() != format::Kind::Scope) return;
@@ -42,7 +45,10 @@ struct Gather : format::Visitor {
     }
   }
   void on_object(format::Kind kind, const base::Json& line) override {
-    if (kind == format::Kind::Event) events.push_back(line["name"].as_string());
+    if (kind == format::Kind::Event) {
+      events.push_back(line["name"].as_string());
+      event_times.emplace(events.back(), line["time"].as_integer());  // its first
+    }
     if (kind == format::Kind::Ledger) ledger = format::Ledger::from_json(line);
     ended = ended || kind == format::Kind::End;
   }
@@ -61,8 +67,9 @@ struct Gather : format::Visitor {
 
   std::vector<ScopeRow> scopes;
   std::vector<std::pair<int64_t, int64_t>> spans;
-  std::vector<int64_t> host_times;
+  std::set<int64_t> host_times;  // one for each sample
   std::vector<std::string> events, problems;
+  std::map<std::string, int64_t> event_times;
   format::Ledger ledger;
   bool ended = false;
 };
@@ -291,11 +298,9 @@ TEST_F(GuestTest, SamplesInsideScopesOnly) {
   const Gather log = only_session();
   ASSERT_EQ(log.spans.size(), 1u);
   ASSERT_FALSE(log.host_times.empty());
-  constexpr int64_t kSlackNs = 50'000'000;
-  for (const int64_t time_ns : log.host_times) {
-    EXPECT_GE(time_ns, log.spans[0].first);
-    EXPECT_LE(time_ns, log.spans[0].second + kSlackNs);
-  }
+  EXPECT_GE(*log.host_times.begin(), log.spans[0].first);
+  const auto after = log.host_times.upper_bound(log.spans[0].second);
+  EXPECT_LE(std::distance(after, log.host_times.end()), 1) << "one was under way at its end";
 }
 
 TEST_F(GuestTest, SystemStartSamplesEvery100Ms) {
@@ -304,11 +309,11 @@ TEST_F(GuestTest, SystemStartSamplesEvery100Ms) {
   EXPECT_EQ(std::count(log.events.begin(), log.events.end(), "system_start"), 2);
   EXPECT_EQ(std::count(log.events.begin(), log.events.end(), "system_stop"), 2);
   EXPECT_EQ(std::count(log.events.begin(), log.events.end(), "system_stop_without_start"), 1);
-  // 450 ms: the ticks at 0, 100, 200, 300 and 400, some of which a busy machine may miss.
-  EXPECT_GE(log.ledger.samples_taken, 1u);
-  EXPECT_LE(log.ledger.samples_taken, 6u);
-  ASSERT_FALSE(log.host_times.empty());
-  EXPECT_GE(*std::min_element(log.host_times.begin(), log.host_times.end()), 200'000'000);
+  ASSERT_GE(log.host_times.size(), 2u);
+  EXPECT_GE(*log.host_times.begin(), 200'000'000);
+  // A busy machine may miss ticks, and be late for others; there are no more than these.
+  const int64_t lasted_ns = *log.host_times.rbegin() - log.event_times.at("system_start");
+  EXPECT_LE(log.host_times.size(), static_cast<size_t>(lasted_ns / 100'000'000 + 2));
 }
 
 TEST_F(GuestTest, DebugOutputNeverShowsTheKey) {

@@ -10,7 +10,7 @@
 //   work:NAME    a scope of that name, here and in a thread; 5 of the counter NAME
 //   early:NAME   2 of the counter NAME, through a Counter that is kept from then on
 //   late         3 more through that Counter
-//   system       samples system metrics for 100 ms
+//   system       samples system metrics until one has come to the log
 //   report       prints generateReport()
 //   shutdown     calls shutdown()
 //   race         init() and inject at the same time, on two threads
@@ -24,6 +24,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <gpufl/gpufl.hpp>
 #include <optional>
 #include <string>
@@ -69,6 +71,22 @@ void go_on_in_child() {
   std::exit(WEXITSTATUS(status));
 }
 
+// Until the log of a session in `folder` has one.
+void wait_for_sample(const std::string& folder) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (std::chrono::steady_clock::now() < deadline) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+      if (entry.path().filename() != "system.log") continue;
+      std::ifstream file(entry.path());
+      for (std::string line; std::getline(file, line);) {
+        if (line.find("\"host_metric\"") != std::string::npos) return;
+      }
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  std::exit(96);
+}
+
 void step(const std::string& name, const std::string& value, const std::string& folder) {
   if (name == "inject") {
     inject();
@@ -89,7 +107,7 @@ void step(const std::string& name, const std::string& value, const std::string& 
     kept->add(3);
   } else if (name == "system") {
     gpufl::systemStart("sampled");
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    wait_for_sample(folder);
     gpufl::systemStop("sampled");
   } else if (name == "report") {
     gpufl::generateReport();
