@@ -2,6 +2,7 @@
 #include "bench/kill/kill_run.hpp"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/wait.h>
 
@@ -145,6 +146,7 @@ void judge_verdict(const std::filesystem::path& session, KillOutcome& outcome) {
 pid_t start_victim(const std::string& victim, const std::string& logs, const std::string& page) {
   const pid_t child = fork();
   if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     setenv("GPUFL_BACKEND", "synthetic", 1);
     execl(victim.c_str(), victim.c_str(), logs.c_str(), page.c_str(), nullptr);
     _exit(127);

@@ -12,6 +12,7 @@
 
 #include "backend/backend.hpp"
 #include "backend/metric_table.hpp"
+#include "base/eventually.hpp"
 #include "base/json.hpp"
 #include "tests/device/programs.hpp"
 
@@ -126,12 +127,13 @@ TEST_F(MonitorDevice, LoadShowsInUtilisationMemoryAndPower) {
   const std::optional<int64_t> idle_power = read_fast(metric::kPower);
   ASSERT_TRUE(idle_memory && idle_power);
 
-  const Background load(program("gpu_load", {"20"}));
+  const Background load(program("gpu_load", {"60"}));
   ASSERT_EQ(load.first_line(), "ready") << "gpu_load is built with GPUFL_CUDA only";
-  std::this_thread::sleep_for(3s);  // NVML averages power and utilisation over a second
-  EXPECT_GT(read_fast(metric::kGpuUtil).value_or(0), 50);
   EXPECT_GT(read_fast(metric::kMemoryUsed).value_or(0), *idle_memory + (int64_t{1} << 30) - 1);
-  EXPECT_GT(read_fast(metric::kPower).value_or(0), *idle_power);
+  // NVML averages these over a second or so.
+  EXPECT_TRUE(base::eventually([&] { return read_fast(metric::kGpuUtil).value_or(0) > 50; }));
+  EXPECT_TRUE(
+      base::eventually([&] { return read_fast(metric::kPower).value_or(0) > *idle_power; }));
 }
 
 TEST_F(MonitorDevice, FastSampleFitsItsRate) {

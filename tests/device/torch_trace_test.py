@@ -110,7 +110,7 @@ class TorchTrace(device_tools.TracedTest):
                 time.sleep(0.05)
             self.assertEqual(started["tracer"]["state"], "recording", started)
             control("stop")
-            time.sleep(0.2)
+            control("flush")
             stopped = control("status")["rows"]["kernel"]
             time.sleep(0.3)
             self.assertEqual(control("status")["rows"]["kernel"], stopped)

@@ -303,7 +303,9 @@ class Ends(TraceTest):
         """Processes of nobody's run that listen, and never answer: as if they were stopped."""
         self.control_folder.mkdir(mode=0o700, exist_ok=True)
         for _ in range(count):
-            stranger = subprocess.Popen(["sleep", "600"])
+            stranger = subprocess.Popen(
+                ["sleep", "600"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
             self.addCleanup(stranger.wait)
             self.addCleanup(stranger.kill)
             listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
