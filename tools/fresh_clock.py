@@ -15,6 +15,7 @@ import time
 
 AGE_S = 60
 SKIPPED = 77
+ASK = "import time; print(time.monotonic())"
 
 
 def offsets():
@@ -42,12 +43,16 @@ def main(command):
     for more in [], ["--user", "--map-current-user"]:
         enter = ["unshare", *more, *options]
         try:
-            tried = subprocess.run([*enter, "true"], capture_output=True, text=True, check=False)
+            tried = subprocess.run(
+                [*enter, sys.executable, "-c", ASK], capture_output=True, text=True, check=False
+            )
         except OSError:
             break
-        if tried.returncode == 0:
-            os.execvp(enter[0], [*enter, *command])
         why = tried.stderr.strip()
+        if tried.returncode == 0:
+            if AGE_S <= float(tried.stdout) < 2 * AGE_S:
+                os.execvp(enter[0], [*enter, *command])
+            why = f"the clock shows {tried.stdout.strip()} s"
     print(f"no time namespace can be made here: {why}")
     return SKIPPED
 

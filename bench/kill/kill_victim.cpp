@@ -22,7 +22,8 @@ void work(int number, ProgressPage::Thread& progress) {
     }
     progress.end_ns[i] = gpufl::base::monotonic_ns();
     progress.ended.store(i + 1, std::memory_order_release);
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    // So slow that a collector that gets no turn for seconds still finds all of them.
+    std::this_thread::sleep_for(std::chrono::microseconds(500));
   }
 }
 

@@ -127,12 +127,14 @@ class Exchange {
   bool is_queueing() const { return is_queueing_; }
   void connect() {
     is_queueing_ = false;
+    bool is_full = false;
     for (const fs::path& folder : folders_) {
       connection_ = connect_to(control_path(folder, pid_));
       if (connection_) return;
-      if (errno == EAGAIN) is_queueing_ = true;
+      is_full = is_full || errno == EAGAIN;
     }
-    if (!is_queueing_) failure_ = not_listening(pid_);
+    is_queueing_ = is_full;
+    if (!is_full) failure_ = not_listening(pid_);
   }
 
   bool is_connected() const { return connection_.has_value(); }
