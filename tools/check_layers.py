@@ -24,7 +24,16 @@ ROOMS = {
     "text": {"base"},
     "format": {"base"},
     "backend": {"base", "format"},
-    "backend/nvidia": {"backend", "format", "base"},
+    "backend/tracing": {"backend", "format", "base"},
+    "backend/nvidia": {
+        "backend", "backend/nvidia/cuda", "backend/nvidia/cupti", "backend/nvidia/globaltimer",
+        "backend/nvidia/nvml", "backend/nvidia/nvtx", "base",
+    },
+    "backend/nvidia/cuda": {"backend/tracing", "base"},
+    "backend/nvidia/cupti": {"backend", "backend/tracing", "backend/nvidia/cuda", "format", "base"},
+    "backend/nvidia/globaltimer": {"backend", "backend/nvidia/cuda", "backend/nvidia/cupti", "base"},
+    "backend/nvidia/nvml": {"backend", "format", "base"},
+    "backend/nvidia/nvtx": {"backend", "backend/tracing", "format", "base"},
     "backend/synthetic": {"backend", "format", "base"},
     "symbols": {"base", "format"},
     "capture": {"base", "format", "backend", "symbols", "include"},
@@ -43,19 +52,19 @@ ROOMS = {
     "apps": {"cli", "client"},
     "bindings": {
         "base", "format", "symbols", *ANALYSIS, "text", "timeline", "report", "report/html", "export", "capture",
-        "client", "cli", "include", "backend/nvidia",
+        "client", "cli", "include", "backend/nvidia/nvtx",
     },
 }  # fmt: skip
 TEST_ROOMS = {"backend/synthetic", "include"}
 # The one file that names vendors.
 REGISTRY = "src/backend/registry.cpp"
-REGISTRY_ROOMS = {"backend/nvidia", "backend/synthetic"}
+REGISTRY_ROOMS = {"backend/nvidia", "backend/nvidia/cuda", "backend/nvidia/nvtx", "backend/synthetic"}
 
 # Third-party headers, by how their name begins. Anything else in <> has to be the standard
 # library's or the system's, and in include/ the standard library's.
 THIRD_PARTY = [
     ("fmt/", {"text", "format", "capture", "client", *ANALYSIS, "report", "report/html", "export",
-              "import", "net", "cli", "backend", "backend/nvidia", "backend/synthetic", "bindings"}),
+              "import", "net", "cli", "backend", "bindings"}),
     ("boost/", {"net"}),
     ("zstd", {"format"}),
     ("zlib", {"export", "import"}),
@@ -65,11 +74,10 @@ THIRD_PARTY = [
     ("libelf", {"symbols"}),
     ("gelf", {"symbols"}),
     ("libiberty/", {"symbols"}),
-    ("nvml", {"backend/nvidia"}),
-    ("cuda", {"backend/nvidia"}),
-    ("cupti", {"backend/nvidia"}),
-    ("nvperf", {"backend/nvidia"}),
-    ("nvtx3/", {"backend/nvidia", "bindings"}),
+    ("nvml", {"backend/nvidia/nvml"}),
+    ("cuda", {"backend/nvidia/cuda", "backend/nvidia/cupti", "backend/nvidia/globaltimer"}),
+    ("cupti", {"backend/nvidia/cupti"}),
+    ("nvtx3/", {"backend/nvidia/nvtx", "bindings"}),
     ("nanobind/", {"bindings"}),
     ("Python.h", {"bindings"}),
 ]  # fmt: skip

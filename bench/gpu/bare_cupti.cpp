@@ -8,10 +8,10 @@
 #include <thread>
 #include <vector>
 
-#include "backend/nvidia/activity_buffers.hpp"
-#include "backend/nvidia/activity_kinds.hpp"
-#include "backend/nvidia/call_roles.hpp"
-#include "backend/nvidia/cupti_api.hpp"
+#include "backend/nvidia/cupti/activity_buffers.hpp"
+#include "backend/nvidia/cupti/activity_kinds.hpp"
+#include "backend/nvidia/cupti/call_roles.hpp"
+#include "backend/nvidia/cupti/cupti_api.hpp"
 
 namespace gpufl::bench {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "backend/nvidia/nvtx_injection.hpp"
-#include "backend/nvidia/nvtx_marker_source.hpp"
+#include "backend/nvidia/nvtx/nvtx_injection.hpp"
+#include "backend/nvidia/nvtx/nvtx_marker_source.hpp"
 #include "base/clock.hpp"
 #include "bench/nvtx/annotated_work.hpp"
 #include "bench/paired_ratio.hpp"

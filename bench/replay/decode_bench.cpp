@@ -16,8 +16,8 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "backend/nvidia/activity_decoder.hpp"
-#include "backend/nvidia/cupti_api.hpp"
+#include "backend/nvidia/cupti/activity_decoder.hpp"
+#include "backend/nvidia/cupti/cupti_api.hpp"
 #include "base/clock.hpp"
 #include "bench/one_core.hpp"
 #include "bench/replay/log_sink.hpp"

@@ -17,8 +17,8 @@
 #include <thread>
 #include <vector>
 
-#include "backend/nvidia/activity_decoder.hpp"
-#include "backend/nvidia/cupti_api.hpp"
+#include "backend/nvidia/cupti/activity_decoder.hpp"
+#include "backend/nvidia/cupti/cupti_api.hpp"
 #include "bench/replay/log_sink.hpp"
 #include "bench/replay/record_stream.hpp"
 #include "bench/report.hpp"

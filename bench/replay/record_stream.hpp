@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "backend/nvidia/call_notes.hpp"
+#include "backend/tracing/call_notes.hpp"
 #include "bench/log/kernel_rows.hpp"
 
 // What CUPTI and its callbacks would have delivered for kernels like those of a recorded trace:

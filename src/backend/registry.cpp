@@ -7,10 +7,10 @@
 #include "backend/nvidia/nvidia_backend.hpp"
 #endif
 #ifdef GPUFL_HAS_CUPTI
-#include "backend/nvidia/cuda_start.hpp"
+#include "backend/nvidia/cuda/cuda_start.hpp"
 #endif
 #ifdef GPUFL_HAS_NVTX
-#include "backend/nvidia/nvtx_injection.hpp"
+#include "backend/nvidia/nvtx/nvtx_injection.hpp"
 #endif
 
 namespace gpufl::backend {

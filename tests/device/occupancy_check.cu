@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-#include "backend/nvidia/occupancy.hpp"
+#include "backend/nvidia/cuda/occupancy.hpp"
 
 namespace {
 

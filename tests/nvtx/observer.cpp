@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
-#include "backend/nvidia/nvtx_marker_source.hpp"
+#include "backend/nvidia/nvtx/nvtx_marker_source.hpp"
 #include "base/clock.hpp"
 
 namespace gpufl::backend {

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "backend/nvidia/cuda_errors.hpp"
+#include "backend/nvidia/cuda/cuda_errors.hpp"
 #include "tests/trace/decoder_fixture.hpp"
 
 namespace gpufl::backend {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What callbacks tell of calls, where CUPTI's records of them are not asked for.
-#include "backend/nvidia/call_notes.hpp"
+#include "backend/tracing/call_notes.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
 
-#include "backend/nvidia/cupti_api.hpp"
+#include "backend/nvidia/cupti/cupti_api.hpp"
 #include "tests/trace/tracer_fixture.hpp"
 
 namespace gpufl::backend {

@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/nvidia/activity_buffers.hpp"
+#include "backend/nvidia/cupti/activity_buffers.hpp"
 #include "tests/trace/tracer_fixture.hpp"
 
 namespace gpufl::backend {

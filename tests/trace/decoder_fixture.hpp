@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/nvidia/activity_decoder.hpp"
+#include "backend/nvidia/cupti/activity_decoder.hpp"
 #include "backend/recording_sink.hpp"
 #include "tests/trace/record_buffer.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <cuda.h>
 
-#include "backend/nvidia/cuda_graphs.hpp"
+#include "backend/nvidia/cuda/cuda_graphs.hpp"
 #include "base/clock.hpp"
 #include "tests/standin/cuda/cuda_standin.hpp"
 #include "tests/trace/tracer_fixture.hpp"

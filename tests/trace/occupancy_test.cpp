@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/nvidia/occupancy.hpp"
+#include "backend/nvidia/cuda/occupancy.hpp"
 
 #if __has_include(<cuda_occupancy.h>)
 #include <cuda_occupancy.h>

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "backend/nvidia/activity_decoder.hpp"
-#include "backend/nvidia/cupti_api.hpp"
+#include "backend/nvidia/cupti/activity_decoder.hpp"
+#include "backend/nvidia/cupti/cupti_api.hpp"
 
 // CUPTI's records as a test wants them, of the layout and size of CUPTI 13.0.
 namespace gpufl::backend {

@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/nvidia/cupti_tracer.hpp"
+#include "backend/nvidia/cupti/cupti_tracer.hpp"
 #include "backend/recording_sink.hpp"
 #include "base/clock.hpp"
 #include "base/eventually.hpp"

@@ -12,8 +12,8 @@
 #include <cupti.h>
 #include <gtest/gtest.h>
 
-#include "backend/nvidia/activity_buffers.hpp"
-#include "backend/nvidia/note_rings.hpp"
+#include "backend/nvidia/cupti/activity_buffers.hpp"
+#include "backend/nvidia/cupti/note_rings.hpp"
 #include "tests/trace/tracer_fixture.hpp"
 
 namespace gpufl::backend {

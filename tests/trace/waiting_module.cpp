@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/trace/waiting_module.hpp"
 
-#include "backend/nvidia/cuda_start.hpp"
-#include "backend/nvidia/cupti_tracer.hpp"
+#include "backend/nvidia/cuda/cuda_start.hpp"
+#include "backend/nvidia/cupti/cupti_tracer.hpp"
 
 namespace gpufl::backend {
 

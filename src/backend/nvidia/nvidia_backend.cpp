@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/nvidia/nvidia_backend.hpp"
 
-#include "backend/nvidia/nvml_api.hpp"
-#include "backend/nvidia/nvml_health.hpp"
+#include "backend/nvidia/nvml/nvml_api.hpp"
+#include "backend/nvidia/nvml/nvml_health.hpp"
 #ifdef GPUFL_HAS_NVTX
-#include "backend/nvidia/nvtx_marker_source.hpp"
+#include "backend/nvidia/nvtx/nvtx_marker_source.hpp"
 #endif
 #ifdef GPUFL_HAS_CUPTI
-#include "backend/nvidia/cupti_tracer.hpp"
-#include "backend/nvidia/globaltimer_clock.hpp"
-#include "backend/nvidia/nvml_device.hpp"
+#include "backend/nvidia/cupti/cupti_tracer.hpp"
+#include "backend/nvidia/globaltimer/globaltimer_clock.hpp"
+#include "backend/nvidia/nvml/nvml_device.hpp"
 #endif
 
 namespace gpufl::backend {

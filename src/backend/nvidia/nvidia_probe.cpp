@@ -9,8 +9,8 @@
 #include <fstream>
 #include <optional>
 
-#include "backend/nvidia/cuda_search.hpp"
-#include "backend/nvidia/cupti_library.hpp"
+#include "backend/nvidia/cuda/cuda_search.hpp"
+#include "backend/nvidia/cupti/cupti_library.hpp"
 #include "base/dynamic_library.hpp"
 
 namespace gpufl::backend {

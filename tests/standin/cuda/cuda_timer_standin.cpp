@@ -14,7 +14,7 @@
 #include <thread>
 
 // What reading %globaltimer asks of CUDA's driver. The kernel does what its text says
-// (src/backend/nvidia/globaltimer_ptx.hpp), on a thread.
+// (src/backend/nvidia/globaltimer/globaltimer_ptx.hpp), on a thread.
 namespace gpufl::standin {
 namespace {
 

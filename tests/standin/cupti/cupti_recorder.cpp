@@ -11,9 +11,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "backend/nvidia/activity_kinds.hpp"
-#include "backend/nvidia/call_roles.hpp"
-#include "backend/nvidia/cupti_api.hpp"
+#include "backend/nvidia/cupti/activity_kinds.hpp"
+#include "backend/nvidia/cupti/call_roles.hpp"
+#include "backend/nvidia/cupti/cupti_api.hpp"
 #include "base/clock.hpp"
 #include "tests/standin/cupti/recording.hpp"
 

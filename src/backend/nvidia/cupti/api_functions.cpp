@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/nvidia/cupti/api_functions.hpp"
+
+#include <algorithm>
+
+namespace gpufl::backend {
+
+// By name, so that functions which later versions add or renumber are told as well.
+ApiRole api_role(std::string_view name) {
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if (has("LaunchHostFunc") || has("Attribute") || has("Capture")) return ApiRole::Other;
+  for (const char* part : {"Launch", "emcpy", "emset", "Synchronize", "WaitEvent", "WaitValue"}) {
+    if (has(part)) return ApiRole::Activity;
+  }
+  for (const char* part : {"Malloc", "MemAlloc", "HostAlloc", "cudaFree", "cuMemFree", "MemCreate",
+                           "MemRelease", "MemHostRegister", "cudaHostRegister"}) {
+    if (has(part)) return ApiRole::Memory;
+  }
+  return ApiRole::Other;
+}
+
+bool is_question(std::string_view name) {
+  constexpr std::string_view kQuestions[] = {
+      "GetLastError",   "PeekAtLastError",   "GetError",         "cudaGetDevice_", "EventQuery",
+      "StreamQuery",    "IsCapturing",       "GetCapture",       "Occupancy",      "GetAttribute",
+      "StreamGetFlags", "StreamCaptureMode", "StreamGetPriority"};
+  return std::any_of(std::begin(kQuestions), std::end(kQuestions), [&](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  });
+}
+
+uint32_t wait_type(std::string_view name) {
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if (has("WaitEvent")) return CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT;
+  if (!has("Synchronize")) return 0;
+  if (has("Event")) return CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE;
+  if (has("Stream")) return CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE;
+  return CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE;
+}
+
+ApiFunctions::Entry& ApiFunctions::entry(bool is_driver, uint32_t function) {
+  if (function >= kMaxFunction) return beyond_;
+  std::vector<Entry>& entries = entries_[is_driver ? 1 : 0];
+  if (function >= entries.size()) entries.resize(std::max<size_t>(function + 1, 1024));
+  Entry& found = entries[function];
+  if (found.role == ApiRole::Unknown) {
+    const std::string text = name(is_driver, function);
+    found.role = api_role(text);
+    found.wait = wait_type(text);
+  }
+  return found;
+}
+
+int64_t ApiFunctions::name_id(bool is_driver, uint32_t function, RowSink& sink) {
+  Entry& found = entry(is_driver, function);
+  if (&found == &beyond_) return sink.intern(format::Dict::Name, name(is_driver, function));
+  if (found.name_id == 0)
+    found.name_id = sink.intern(format::Dict::Name, name(is_driver, function));
+  return found.name_id;
+}
+
+// "cudaLaunchKernel": without the version that CUPTI writes behind it ("_v7000").
+std::string ApiFunctions::name(bool is_driver, uint32_t function) const {
+  const char* text = nullptr;
+  const auto domain = is_driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API;
+  if (api_.cuptiGetCallbackName(domain, function, &text) != CUPTI_SUCCESS || text == nullptr) {
+    return (is_driver ? "driver function " : "runtime function ") + std::to_string(function);
+  }
+  std::string name = text;
+  if (is_driver) return name;
+  const size_t version = name.rfind("_v");
+  const bool is_version = version != std::string::npos && version + 2 < name.size() &&
+                          name.find_first_not_of("0123456789", version + 2) == std::string::npos;
+  return is_version ? name.substr(0, version) : name;
+}
+
+}  // namespace gpufl::backend

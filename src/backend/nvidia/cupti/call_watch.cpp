@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/nvidia/cupti/call_watch.hpp"
+
+#include <chrono>
+#include <system_error>
+#include <thread>
+
+#include "backend/nvidia/cuda/cuda_start.hpp"
+#include "backend/nvidia/cupti/other_tool.hpp"
+#include "backend/nvidia/cupti/record_delivery.hpp"
+#include "base/clock.hpp"
+#include "base/signals_blocked.hpp"
+
+namespace gpufl::backend {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+// How long a program that makes calls at all may take to return from one.
+constexpr milliseconds kFinalizeWait{20};
+// And one that waits for the GPU, before it is left to finalise by itself.
+constexpr milliseconds kOpenCallWait{200};
+constexpr milliseconds kStopWait{200};
+
+// On a thread of its own: the driver's lock may be held by somebody who waits for the tracer's,
+// as while CUDA is initialised.
+void ask_driver() {
+  const base::SignalsBlocked blocked;
+  try {
+    std::thread([] { (void)is_cuda_initialised(); }).detach();
+  } catch (const std::system_error&) {  // it is left to the program's next call
+  }
+}
+
+}  // namespace
+
+CallWatch& CallWatch::instance() {
+  static CallWatch* const watch = new CallWatch;
+  return *watch;
+}
+
+Availability CallWatch::subscribe(const CuptiApi& api, const CudaDriver& driver,
+                                  const TraceOptions& options) {
+  end_late_finalize();
+  // A table of our own, which callbacks that end late can go on using.
+  const CuptiApi* known = api_.load();
+  if (known == nullptr || known->cuptiFinalize != api.cuptiFinalize) api_ = new CuptiApi(api);
+  session_ = session_ + 1;
+  captures_ = 0;
+  external_kinds_ = 0;
+  finalize_wanted_ = false;
+  finalized_ = false;
+  clock_.mark();
+  driver_ = &driver;
+  stacks_ = options.stacks;
+  gate_ = options.gate;
+  on_driver_up_ = options.on_driver_up;
+  tells_graphs_ = options.graphs;
+  tells_external_ = options.external_correlation && !options.call_records;
+  watched_.look_up(api);
+  CUptiResult code = api.cuptiSubscribe(&subscriber_, on_callback, this);
+  if (code != CUPTI_SUCCESS) {
+    subscriber_ = nullptr;
+    Availability why = cupti_failure(api, code, "cuptiSubscribe(&subscriber, on_callback, this)");
+    if (code == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
+      const std::string other = other_subscriber(api);
+      if (!other.empty()) why.detail += "; held by " + other;
+    }
+    return why;
+  }
+  code = enable_callbacks(api);
+  if (code == CUPTI_SUCCESS) return {true, "", "", ""};
+  unsubscribe();
+  return cupti_failure(api, code, "cuptiEnableCallback(1, subscriber, domain, id)");
+}
+
+CUptiResult CallWatch::enable_callbacks(const CuptiApi& api) {
+  CUptiResult result = CUPTI_SUCCESS;
+  const auto enable = [&](CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+    if (result != CUPTI_SUCCESS) return;
+    const CUptiResult code = api.cuptiEnableCallback(1, subscriber_, domain, id);
+    // A version that knows a function by name alone has no calls of it either.
+    if (code != CUPTI_ERROR_INVALID_PARAMETER) result = code;
+  };
+  for (CUpti_CallbackId id = 1; id < WatchedCalls::kMaxFunctions; ++id) {
+    if (watched_.driver(id).role != CallRole::None) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
+    if (watched_.runtime(id).role != CallRole::None) enable(CUPTI_CB_DOMAIN_RUNTIME_API, id);
+  }
+  enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
+  enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+  enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+  if (stacks_ != nullptr) {
+    enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
+  }
+  if (stacks_ != nullptr || tells_graphs_) {
+    enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
+  }
+  return result;
+}
+
+std::string CallWatch::other_subscriber(const CuptiApi& api) const {
+  if (api.cuptiSubscribe_v2 != nullptr) {
+    char name[128] = "";
+    CuptiSubscriberParams parameters{sizeof parameters, "gpufl", name, sizeof name};
+    CUpti_SubscriberHandle subscriber = nullptr;
+    if (api.cuptiSubscribe_v2(&subscriber, on_callback, nullptr, &parameters) == CUPTI_SUCCESS) {
+      api.cuptiUnsubscribe(subscriber);  // it has just gone, too late for us
+      return "";
+    }
+    name[sizeof name - 1] = '\0';
+    if (*name != '\0') return name;
+  }
+  return other_tool_here(own_library_path());
+}
+
+void CallWatch::stop() {
+  recording_.store(0, std::memory_order_seq_cst);
+  const auto end = Clock::now() + kStopWait;
+  while (!NoteRings::wait_until_outside() && Clock::now() < end) {
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+}
+
+int64_t CallWatch::last_launch_ns() {
+  uint64_t last = 0;
+  NoteRings::for_each([&](NoteRing& ring) {
+    last = std::max(last, ring.last_launch_ticks.load(std::memory_order_relaxed));
+  });
+  if (last == 0) return 0;
+  clock_.mark();
+  return clock_.monotonic_ns(last);
+}
+
+void CallWatch::unsubscribe() {
+  if (subscriber_ == nullptr) return;
+  stop();
+  api_.load()->cuptiUnsubscribe(subscriber_);
+  subscriber_ = nullptr;
+}
+
+bool CallWatch::finalize() {
+  if (subscriber_ == nullptr) return true;
+  const CuptiApi& api = *api_.load();
+  finalize_wanted_ = true;
+  api.cuptiEnableDomain(1, subscriber_, CUPTI_CB_DOMAIN_RUNTIME_API);
+  api.cuptiEnableDomain(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API);
+  wait_for_finalize();
+  // A call that began before the subscription is seen by nobody: where none has been seen since,
+  // one that lasts may be under way. Then a call of our own returns: a question to the driver.
+  if (!finalized_ && !is_in_call() && !has_seen_calls()) {
+    ask_driver();
+    wait_for_finalize();
+  }
+  if (!finalized_ && (is_in_call() || !has_seen_calls())) return false;
+  if (finalize_wanted_.exchange(false)) {
+    api.cuptiUnsubscribe(subscriber_);
+    RecordDelivery::on_finalize();
+    api.cuptiFinalize();
+  } else {
+    // A callback has taken it on: it only has to come to its end.
+    while (!finalized_) std::this_thread::yield();
+  }
+  subscriber_ = nullptr;
+  return true;
+}
+
+void CallWatch::wait_for_finalize() const {
+  const auto began = Clock::now();
+  const auto waits = [&] {
+    const auto waited = Clock::now() - began;
+    return waited < kFinalizeWait || (is_in_call() && waited < kOpenCallWait);
+  };
+  while (!finalized_ && waits()) std::this_thread::sleep_for(milliseconds(1));
+}
+
+// What finalize() left to a call: done by now, or taken back.
+void CallWatch::end_late_finalize() {
+  if (subscriber_ == nullptr) return;
+  if (finalize_wanted_.exchange(false)) {
+    unsubscribe();
+  } else {
+    while (!finalized_) std::this_thread::yield();
+    subscriber_ = nullptr;
+  }
+}
+
+bool CallWatch::is_in_call() const {
+  bool is_in_call = false;
+  NoteRings::for_each([&](NoteRing& ring) {
+    is_in_call |= ring.state() == NoteRing::State::Claimed &&
+                  ring.open_calls.load(std::memory_order_acquire) != 0;
+  });
+  return is_in_call;
+}
+
+bool CallWatch::has_seen_calls() const {
+  bool has_seen = false;
+  NoteRings::for_each([&](NoteRing& ring) { has_seen |= ring.session() == session_; });
+  return has_seen;
+}
+
+void CallWatch::discard() {
+  NoteRings::start_anew();
+  GraphNodeRings::start_anew();
+  graph_instances_.take();
+}
+
+void CallWatch::gather() {
+  NoteRings::for_each([](NoteRing& ring) { ring.mark = ring.published(); });
+  GraphNodeRings::for_each([](GraphNodeRing& ring) { ring.mark = ring.published(); });
+  clock_.mark();
+}
+
+uint64_t CallWatch::portions() const {
+  uint64_t most = 1;
+  NoteRings::for_each([&](NoteRing& ring) { most = std::max(most, ring.mark - ring.taken()); });
+  return (most + kPortion - 1) / kPortion;
+}
+
+void CallWatch::set_own_calls(bool are_own) noexcept {
+  if (recording_.load(std::memory_order_relaxed) == 0 && are_own) return;
+  const uint32_t session = session_.load(std::memory_order_relaxed);
+  if (session == 0) return;
+  if (NoteRing* const ring = NoteRings::of_thread(session)) ring->is_own = are_own;
+}
+
+CallWatch::Counts CallWatch::counts() const {
+  Counts counts;
+  counts.dropped_notes = ringless_.load(std::memory_order_relaxed);
+  counts.dropped_launches = ringless_launches_.load(std::memory_order_relaxed);
+  counts.dropped_graph_launches = ringless_graph_launches_.load(std::memory_order_relaxed);
+  NoteRings::for_each([&](NoteRing& ring) {
+    counts.dropped_notes += ring.dropped();
+    counts.dropped_launches += ring.dropped_launches.load(std::memory_order_relaxed);
+    counts.dropped_graph_launches += ring.dropped_graph_launches.load(std::memory_order_relaxed);
+    counts.callback_ns +=
+        ring.timed_ns.load(std::memory_order_relaxed) * int64_t{InsideRing::kTimedEvery};
+  });
+  GraphNodeRings::for_each([&](GraphNodeRing& ring) { counts.dropped_notes += ring.dropped(); });
+  return counts;
+}
+
+void CallWatch::after_fork_in_child() {
+  recording_ = 0;
+  finalize_wanted_ = false;
+  NoteRings::after_fork_in_child();
+  NoteRings::for_each([](NoteRing& ring) { ring.open_calls = 0; });
+  GraphNodeRings::after_fork_in_child();
+}
+
+void CUPTIAPI CallWatch::on_callback(void* watch, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                     const void* data) {
+  if (watch == nullptr) return;
+  auto& self = *static_cast<CallWatch*>(watch);
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+    self.on_resource(id, *static_cast<const CUpti_ResourceData*>(data));
+  } else {
+    self.on_call(domain == CUPTI_CB_DOMAIN_RUNTIME_API, id,
+                 *static_cast<const CUpti_CallbackData*>(data));
+  }
+}
+
+void CallWatch::finalize_on_return() {
+  if (!finalize_wanted_.load(std::memory_order_relaxed)) return;
+  if (!finalize_wanted_.exchange(false)) return;
+  RecordDelivery::on_finalize();
+  api_.load()->cuptiFinalize();
+  finalized_ = true;
+}
+
+void CallWatch::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& resource) {
+  const uint32_t current = session_.load(std::memory_order_relaxed);
+  NoteRing* const ring = NoteRings::of_thread(current);
+  if (ring == nullptr) return;
+  const InsideRing inside(*ring);
+  const uint32_t session = recording_.load(std::memory_order_acquire);
+  if (session == 0) return;
+  ring->begin_session(current);
+  CallNote note{};
+  note.ticks = now_ticks();
+  note.kind = CallNoteKind::CudaInitialised;
+  switch (id) {
+    case CUPTI_CBID_RESOURCE_CU_INIT_FINISHED: ring->push(note); [[fallthrough]];
+    case CUPTI_CBID_RESOURCE_CONTEXT_CREATED:
+      if (on_driver_up_ != nullptr) on_driver_up_();
+      return;
+    case CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:
+      note.kind = CallNoteKind::ContextDestroyed;
+      api_.load()->cuptiGetContextId(resource.context, &note.context);
+      // What the context holds goes with it.
+      api_.load()->cuptiActivityFlushAll(0);
+      return ring->push(note);
+    case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
+    case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
+      return note_graph_node(id, *static_cast<const CUpti_GraphData*>(resource.resourceDescriptor),
+                             session);
+    default: return;
+  }
+}
+
+}  // namespace gpufl::backend

@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/nvidia/cupti/cupti_tracer.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "backend/nvidia/cuda/cuda_start.hpp"
+#include "backend/nvidia/cupti/activity_decoder.hpp"
+#include "backend/nvidia/cupti/call_watch.hpp"
+#include "backend/nvidia/cupti/cupti_library.hpp"
+#include "backend/nvidia/cupti/record_delivery.hpp"
+#include "backend/tracing/silence_watch.hpp"
+#include "base/clock.hpp"
+
+namespace gpufl::backend {
+namespace {
+
+// Flushed this often, a record is at most about two rounds old when it reaches the log.
+constexpr int64_t kFlushEveryNs = 50'000'000;
+// CUPTI tells GPU time by interpolation: a record may seem to end a little after it was read.
+constexpr int64_t kClockSlackNs = 10'000'000;
+constexpr int64_t kTellEveryNs = 10'000'000'000;
+constexpr int64_t kClockEveryNs = 10'000'000'000;
+constexpr size_t kPendingTold = 64;
+
+// Of the process. A child of fork() has neither the threads nor a CUDA that works: what its parent
+// has attached it must not touch, nor any lock of ours that may be held.
+struct Process {
+  std::atomic_flag is_tracing = ATOMIC_FLAG_INIT;
+  std::atomic<bool> is_attached{false};
+  std::atomic<bool> parent_was_attached{false};
+  std::atomic<uint32_t> forks{0};
+};
+constinit Process g_process;
+
+void after_fork_in_child() {
+  ++g_process.forks;
+  if (g_process.is_attached) g_process.parent_was_attached = true;
+  g_process.is_attached = false;
+  g_process.is_tracing.clear();
+  CallWatch::instance().after_fork_in_child();
+  cuda_start_after_fork_in_child();
+}
+
+void watch_forks() {
+  static const int watched = pthread_atfork(nullptr, nullptr, after_fork_in_child);
+  (void)watched;
+}
+
+// Never destroyed: callbacks use it. Made when CUDA is in use: it loads libcuda.
+const CudaDriver& driver() {
+  static const auto* const cuda = new CudaDriver;
+  return *cuda;
+}
+
+class CuptiTracer final : public Tracer, private CudaStartListener {
+ public:
+  CuptiTracer(std::shared_ptr<CuptiLibrary> cupti, const TraceOptions& options,
+              std::vector<std::string> uuids)
+      : options_(options), uuids_(std::move(uuids)), cupti_(std::move(cupti)) {
+    watch_forks();
+    forks_ = g_process.forks;
+  }
+  ~CuptiTracer() override {
+    if (is_forked()) return;
+    stop();
+    const std::lock_guard lock(mutex_);
+    detach();
+  }
+
+  Availability start(int64_t session_start_ns) override;
+  std::vector<Limitation> limitations() const override;
+  void stop() override;
+  void gather(int64_t now_ns) override;
+  void ask_next_time() override { asks_next_time_ = true; }
+  size_t gathered_bytes() const override;
+  void drain(int64_t now_ns, RowSink& sink) override;
+  void account(format::Ledger& ledger) const override;
+  TraceStatus status() const override;
+
+ private:
+  enum class State { Idle, Waiting, Running, Failed, Stopped, Detached };
+
+  bool is_forked() const { return g_process.forks != forks_; }
+  int64_t session_now() const { return base::monotonic_ns() - session_start_ns_; }
+  void on_cuda_start() override;
+  void attach_late(const char* when);
+  Availability attach();
+  Availability fail(const Availability& why);
+  void take_note(const CallNote& note, uint32_t thread, RowSink& sink);
+  void watch_silence();
+  void leave_to_others();
+  void watch_refusals(int64_t now_ns);
+  void write_clock(int64_t now_ns, RowSink& sink);
+  void detach();
+  void tell(std::string_view name, int64_t time_ns, std::string_view text,
+            std::string_view hint = "");
+  void tell(const Availability& why);
+  void tell_lacking(std::string_view feature, std::string_view asked, std::string_view got,
+                    const Availability& why);
+  void write_events(RowSink& sink);
+  void publish_status();
+  const CuptiApi& api() const { return cupti_->api(); }
+
+  TraceOptions options_;
+  std::vector<std::string> uuids_;
+  uint32_t forks_ = 0;
+
+  // stop() comes from the program's thread, the rounds from the collector's, CUDA's start from
+  // whoever starts it; CUPTI must not be given up under another's feet. Never held while CUDA's
+  // driver is asked whether it is there: it may be just starting us.
+  mutable std::mutex mutex_;
+  State state_ = State::Idle;
+  std::shared_ptr<CuptiLibrary> cupti_;
+  RecordDelivery records_;
+  bool is_subscribed_ = false;
+  bool is_others_ = false;  // another tool has CUPTI's records
+  Availability failure_;
+  std::vector<Limitation> limitations_;
+  std::optional<DeviceNumbers> devices_;
+  std::optional<ActivityDecoder> decoder_;
+  int64_t session_start_ns_ = 0;
+  CallWatch::Counts notes_before_, notes_;
+
+  // Of the rounds.
+  int64_t last_flush_ns_ = 0;
+  int64_t last_clock_ns_ = 0;
+  bool flushed_ = false;
+  bool asks_next_time_ = false;  // the collector's thread alone
+  bool gathered_last_ = false;
+  SilenceWatch silence_;
+  bool is_silent_ = false;
+  uint64_t refusals_told_ = 0;
+  int64_t refusals_told_ns_ = 0;
+  std::vector<base::Json> events_, capabilities_;
+
+  mutable std::mutex status_mutex_;
+  TraceStatus status_;
+};
+
+Availability CuptiTracer::start(int64_t session_start_ns) {
+  if (is_forked() || g_process.parent_was_attached) {
+    return {false, "forked",
+            "this process is the child of a fork() of one that uses CUDA: CUDA does not work here",
+            "start such processes by exec (multiprocessing: spawn or forkserver)"};
+  }
+  if (g_process.is_tracing.test_and_set()) {
+    return {false, "taken", "another session of this process records the GPU", ""};
+  }
+  // Asked before the lock is taken: see mutex_.
+  const bool is_initialised = is_cuda_initialised();
+  const bool waits = cupti_ == nullptr && should_wait_for_cuda();
+  Availability started{true, "", "", ""};
+  {
+    const std::lock_guard lock(mutex_);
+    session_start_ns_ = session_start_ns;
+    state_ = State::Waiting;
+    if (is_initialised) {
+      tell("cuda_initialised", 0, "before the session: what it did until now is not in it");
+    }
+    if (!waits) started = attach();
+    publish_status();
+  }
+  if (waits) listen_for_cuda_start(this);
+  return started;
+}
+
+void CuptiTracer::on_cuda_start() {
+  if (is_forked()) return;
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::Waiting) attach_late("while the session runs, which was told in time");
+}
+
+void CuptiTracer::attach_late(const char* when) {
+  tell("cuda_initialised", session_now(), when);
+  const Availability attached = attach();
+  if (!attached.available) tell(attached);
+  for (const Limitation& one : limitations_) {
+    tell("trace_limited", session_now(), one.why.detail, one.why.hint);
+    events_.back().set("feature", one.feature).set("reason", one.why.reason);
+    tell_lacking(one.feature, "on", "off", one.why);
+  }
+  publish_status();
+}
+
+Availability CuptiTracer::attach() {
+  Availability why;
+  if (cupti_ == nullptr) cupti_ = CuptiLibrary::open(why);
+  if (cupti_ == nullptr) return fail(why);
+  g_process.is_attached = true;
+  CallWatch& watch = CallWatch::instance();
+  watch.discard();
+  notes_before_ = watch.counts();
+  Availability watching = watch.subscribe(api(), driver(), options_);
+  is_subscribed_ = watching.available;
+  if (!is_subscribed_) {
+    limitations_.push_back({"launch_count", watching});
+    if (options_.stacks != nullptr) limitations_.push_back({"enable_stack_trace", watching});
+  }
+  // Without callbacks nobody else tells of calls.
+  options_.call_records |= !is_subscribed_;
+  is_others_ = !RecordDelivery::may_register(api(), is_subscribed_);
+  if (is_others_) return fail(watching);
+  Availability opened = records_.open(api(), options_, session_start_ns_, limitations_);
+  if (!opened.available) return fail(opened);
+  devices_.emplace(driver(), uuids_);
+  decoder_.emplace(api(), *devices_, records_.clock_origins(), options_);
+  // Notes begin after records have, so that every launch noted has a record.
+  if (is_subscribed_) watch.start();
+  state_ = State::Running;
+  return opened;
+}
+
+Availability CuptiTracer::fail(const Availability& why) {
+  detach();
+  state_ = State::Failed;
+  return failure_ = why;
+}
+
+void CuptiTracer::stop() {
+  if (is_forked()) return;
+  forget_cuda_start(this);
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::Waiting) {
+    tell("cuda_not_used", session_now(), "the program did not initialise CUDA in this session");
+    state_ = State::Stopped;
+  } else if (state_ == State::Running) {
+    // Notes end before records do, for the same reason that they began later.
+    if (is_subscribed_) CallWatch::instance().stop();
+    if (!records_.close(api(), CallWatch::instance().last_launch_ns())) leave_to_others();
+    state_ = State::Stopped;
+  }
+  publish_status();
+}
+
+void CuptiTracer::gather(int64_t now_ns) {
+  if (is_forked()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ != State::Waiting) {
+      if (state_ != State::Running && state_ != State::Stopped) return;
+      if (decoder_ == std::nullopt) return;
+      const bool is_due =
+          std::exchange(asks_next_time_, false) || now_ns - last_flush_ns_ >= kFlushEveryNs;
+      flushed_ = state_ == State::Running && is_due;
+      if (flushed_) {
+        last_flush_ns_ = now_ns;
+        records_.flush(api());
+      }
+      // Buffers before notes: so the note of a call that has returned is in hand with its records.
+      records_.gather();
+      if (is_subscribed_) CallWatch::instance().gather();
+      gathered_last_ = state_ == State::Stopped;
+      return;
+    }
+  }
+  if (!is_cuda_initialised()) return;
+  forget_cuda_start(this);
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::Waiting) {
+    attach_late("while the session runs, found late: its first calls are not in the log");
+  }
+}
+
+size_t CuptiTracer::gathered_bytes() const {
+  if (is_forked()) return 0;
+  const std::lock_guard lock(mutex_);
+  return records_.gathered_bytes();
+}
+
+void CuptiTracer::drain(int64_t now_ns, RowSink& sink) {
+  if (is_forked()) return;
+  const std::lock_guard lock(mutex_);
+  if (decoder_ && (state_ == State::Running || (state_ == State::Stopped && gathered_last_))) {
+    CallWatch& watch = CallWatch::instance();
+    if (is_subscribed_) {
+      watch.take_graph_nodes([&](const GraphNodeNote& note) { decoder_->note(note, sink); });
+      watch.take_graph_instances(
+          [&](const GraphInstance& instance) { decoder_->note(instance, sink); });
+    }
+    const int64_t latest_ns = std::max(now_ns, session_now()) + kClockSlackNs;
+    for (uint64_t left = is_subscribed_ ? watch.portions() : 1; left != 0; --left) {
+      if (is_subscribed_) {
+        watch.take_portion(
+            [&](const CallNote& note, uint32_t thread) { take_note(note, thread, sink); });
+      }
+      records_.decode(api(), left, latest_ns, *decoder_, sink);
+    }
+    if (state_ == State::Running) {
+      // Between flushes most of what is read waits for its call: nothing is gained by asking.
+      if (flushed_) decoder_->submit(true, now_ns, sink);
+      records_.refill();
+      watch_silence();
+      watch_refusals(now_ns);
+      write_clock(now_ns, sink);
+    } else {
+      decoder_->finish(sink);
+      detach();
+    }
+  } else if (state_ == State::Stopped && !decoder_) {
+    detach();
+  }
+  write_events(sink);
+  publish_status();
+}
+
+void CuptiTracer::take_note(const CallNote& note, uint32_t thread, RowSink& sink) {
+  const auto time_ns = [&] { return note.time_ns - session_start_ns_; };
+  switch (note.kind) {
+    case CallNoteKind::Launch:
+    case CallNoteKind::GraphLaunch: silence_.on_launch(note.time_ns); [[fallthrough]];
+    case CallNoteKind::Call:
+    case CallNoteKind::External:
+    case CallNoteKind::CallBegin:
+    case CallNoteKind::CallEnd:
+    case CallNoteKind::OwnCall: return decoder_->note(note, thread, sink);
+    case CallNoteKind::CudaInitialised:
+      return tell("cuda_initialised", time_ns(), "while the session runs");
+    case CallNoteKind::ContextDestroyed:
+      tell("context_destroyed", time_ns(), "by the program, or by a reset of its device");
+      events_.back().set("context", note.context);
+      return;
+    case CallNoteKind::ProfilerStart:
+      return tell("profiler_start", time_ns(), "the program called cudaProfilerStart");
+    case CallNoteKind::ProfilerStop:
+      return tell("profiler_stop", time_ns(), "the program called cudaProfilerStop");
+  }
+}
+
+void CuptiTracer::watch_silence() {
+  silence_.on_buffers(records_.delivered());
+  if (silence_.is_silent() == is_silent_) return;
+  is_silent_ = !is_silent_;
+  if (is_silent_) {
+    tell("records_overdue", session_now(),
+         "launches go on, but for a second CUPTI has handed over no record: a kernel runs for so "
+         "long, or another profiler of this process has taken the records, which the end of the "
+         "recording will tell",
+         "where no kernel runs for so long, let one profiler run at a time (torch.profiler, nsys)");
+  } else {
+    tell("records_returned", session_now(), "CUPTI's records come again");
+  }
+}
+
+void CuptiTracer::leave_to_others() {
+  is_others_ = true;
+  const Availability why{false, "callbacks_taken_over",
+                         "the program's last launches brought no records: another profiler of this "
+                         "process has taken them over, and CUPTI is left to it",
+                         "let one profiler run at a time (torch.profiler, nsys)"};
+  tell("callbacks_taken_over", session_now(), why.detail, why.hint);
+  tell_lacking("activity_records", "on", "in part", why);
+}
+
+void CuptiTracer::watch_refusals(int64_t now_ns) {
+  const uint64_t refusals = records_.refusals();
+  if (refusals == refusals_told_) return;
+  if (refusals_told_ != 0 && now_ns - refusals_told_ns_ < kTellEveryNs) return;
+  refusals_told_ = refusals;
+  refusals_told_ns_ = now_ns;
+  tell("out_of_buffers", now_ns,
+       "CUPTI asked for memory for its records " + std::to_string(refusals) +
+           " times when there was none, and dropped them",
+       "the collector cannot keep up: give it a core, or record less");
+}
+
+// GPU times are told in CUPTI's clock: by how much that can be off the session's.
+void CuptiTracer::write_clock(int64_t now_ns, RowSink& sink) {
+  if (last_clock_ns_ != 0 && now_ns - last_clock_ns_ < kClockEveryNs) return;
+  const base::ClockAnchor before = base::read_clock_anchor();
+  uint64_t cupti_ns = 0;
+  if (api().cuptiGetTimestamp(&cupti_ns) != CUPTI_SUCCESS) return;
+  const int64_t apart_ns = base::monotonic_ns() - before.monotonic_ns;
+  last_clock_ns_ = now_ns;
+  base::Json line = base::Json::object();
+  line.set("time", before.monotonic_ns + apart_ns / 2 - session_start_ns_)
+      .set("wall", std::to_string(before.wall_ns + apart_ns / 2))
+      .set("gpu", std::to_string(cupti_ns))
+      .set("error", before.error_ns + apart_ns - apart_ns / 2);
+  sink.write(format::Kind::Clock, line);
+}
+
+void CuptiTracer::detach() {
+  if (state_ == State::Idle || state_ == State::Failed || state_ == State::Detached) return;
+  state_ = State::Detached;
+  CallWatch& watch = CallWatch::instance();
+  if (is_subscribed_) {
+    notes_ = watch.counts();
+    if (is_others_) {
+      watch.unsubscribe();
+    } else if (!watch.finalize()) {
+      tell("detach_deferred", session_now(),
+           "a call of the program may be under way: CUPTI is given up when one returns");
+    }
+  }
+  if (cupti_ != nullptr) records_.release();
+  g_process.is_attached = false;
+  g_process.is_tracing.clear();
+}
+
+std::vector<Limitation> CuptiTracer::limitations() const {
+  if (is_forked()) return {};
+  const std::lock_guard lock(mutex_);
+  return limitations_;
+}
+
+void CuptiTracer::tell(std::string_view name, int64_t time_ns, std::string_view text,
+                       std::string_view hint) {
+  base::Json event = base::Json::object();
+  event.set("time", time_ns).set("name", name).set("text", text);
+  if (!hint.empty()) event.set("hint", hint);
+  events_.push_back(std::move(event));
+}
+
+void CuptiTracer::tell(const Availability& why) {
+  tell("trace_unavailable", session_now(), why.detail, why.hint);
+  events_.back().set("reason", why.reason);
+  tell_lacking("profiling_engine", "Trace", "Monitor", why);
+}
+
+// The session's own capability records were written when it began: these correct them.
+void CuptiTracer::tell_lacking(std::string_view feature, std::string_view asked,
+                               std::string_view got, const Availability& why) {
+  base::Json line = base::Json::object();
+  line.set("feature", feature).set("asked", asked).set("got", got);
+  line.set("reason", why.reason).set("detail", why.detail);
+  if (!why.hint.empty()) line.set("hint", why.hint);
+  capabilities_.push_back(std::move(line));
+}
+
+void CuptiTracer::write_events(RowSink& sink) {
+  for (const base::Json& event : std::exchange(events_, {})) {
+    sink.write(format::Kind::Event, event);
+  }
+  for (const base::Json& capability : std::exchange(capabilities_, {})) {
+    sink.write(format::Kind::Capability, capability);
+  }
+}
+
+void CuptiTracer::publish_status() {
+  TraceStatus status;
+  switch (state_) {
+    case State::Waiting: status.state = "waiting_for_cuda"; break;
+    case State::Running: status.state = is_silent_ ? "records_overdue" : "recording"; break;
+    case State::Failed:
+      status.state = failure_.reason;
+      status.detail = failure_.detail;
+      break;
+    default: status.state = "stopped";
+  }
+  if (decoder_) {
+    const ActivityCounts& counts = decoder_->counts();
+    status.launches = counts.launches + counts.graph_launches;
+    status.kernels = counts.kernels;
+    PendingList pending = decoder_->pending(kPendingTold);
+    status.pending_count = pending.count;
+    status.pending = std::move(pending.oldest);
+  }
+  status.dropped = records_.dropped();
+  const std::lock_guard lock(status_mutex_);
+  status_ = std::move(status);
+}
+
+TraceStatus CuptiTracer::status() const {
+  if (is_forked()) return {"forked", "", 0, 0, 0, 0, {}};
+  const std::lock_guard lock(status_mutex_);
+  return status_;
+}
+
+void CuptiTracer::account(format::Ledger& ledger) const {
+  if (is_forked()) return;
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::Idle) return;
+  ledger.tracings_refused = state_ == State::Failed ? 1 : 0;
+  if (state_ == State::Failed) return;
+  if (!decoder_) {  // CUDA was never used: there was nothing to record, and that is known
+    ledger.kernel_records = ledger.graph_kernel_records = ledger.impossible_times = 0;
+    ledger.launches_seen = ledger.graph_launches = ledger.launches_missing = 0;
+    ledger.graph_kernels_missing = 0;
+    ledger.vendor_dropped = 0;
+    return;
+  }
+  decoder_->account(is_subscribed_, ledger);
+  records_.account(ledger);
+  if (!is_subscribed_) return;
+  const bool is_over = state_ == State::Detached;
+  const CallWatch::Counts now = is_over ? notes_ : CallWatch::instance().counts();
+  ledger.callback_ns = static_cast<uint64_t>(now.callback_ns - notes_before_.callback_ns);
+  ledger.notes_dropped = now.dropped_notes - notes_before_.dropped_notes;
+  *ledger.launches_seen += now.dropped_launches - notes_before_.dropped_launches;
+  *ledger.graph_launches += now.dropped_graph_launches - notes_before_.dropped_graph_launches;
+}
+
+}  // namespace
+
+bool should_wait_for_cuda() {
+  return can_hear_cuda_start() && !holds_cupti() && !is_cuda_initialised();
+}
+
+std::unique_ptr<Tracer> make_cupti_tracer(std::shared_ptr<CuptiLibrary> cupti,
+                                          const TraceOptions& options,
+                                          std::vector<std::string> uuids) {
+  return std::make_unique<CuptiTracer>(std::move(cupti), options, std::move(uuids));
+}
+
+}  // namespace gpufl::backend
