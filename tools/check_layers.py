@@ -24,6 +24,7 @@ ROOMS = {
     "text": {"base"},
     "format": {"base"},
     "backend": {"base", "format"},
+    "backend/markers": {"backend", "format", "base"},
     "backend/tracing": {"backend", "format", "base"},
     "backend/nvidia": {
         "backend", "backend/nvidia/cuda", "backend/nvidia/cupti", "backend/nvidia/globaltimer",
@@ -33,10 +34,10 @@ ROOMS = {
     "backend/nvidia/cupti": {"backend", "backend/tracing", "backend/nvidia/cuda", "format", "base"},
     "backend/nvidia/globaltimer": {"backend", "backend/nvidia/cuda", "backend/nvidia/cupti", "base"},
     "backend/nvidia/nvml": {"backend", "format", "base"},
-    "backend/nvidia/nvtx": {"backend", "backend/tracing", "format", "base"},
+    "backend/nvidia/nvtx": {"backend", "backend/markers", "base"},
     "backend/synthetic": {"backend", "format", "base"},
     "symbols": {"base", "format"},
-    "capture": {"base", "format", "backend", "symbols", "include"},
+    "capture": {"base", "format", "backend", "backend/markers", "symbols", "include"},
     "client": {"base", "format", "capture", *ANALYSIS, "report", "net", "include"},
     **{room: BELOW_ANALYSIS | set(ANALYSIS[:i]) for i, room in enumerate(ANALYSIS)},
     "timeline": BELOW_ANALYSIS | set(ANALYSIS),
@@ -52,7 +53,7 @@ ROOMS = {
     "apps": {"cli", "client"},
     "bindings": {
         "base", "format", "symbols", *ANALYSIS, "text", "timeline", "report", "report/html", "export", "capture",
-        "client", "cli", "include", "backend/nvidia/nvtx",
+        "client", "cli", "include", "backend/markers",
     },
 }  # fmt: skip
 TEST_ROOMS = {"backend/synthetic", "include"}

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "backend/markers/marker_source.hpp"
 #include "backend/nvidia/nvtx/nvtx_injection.hpp"
-#include "backend/nvidia/nvtx/nvtx_marker_source.hpp"
 #include "base/clock.hpp"
 #include "bench/nvtx/annotated_work.hpp"
 #include "bench/paired_ratio.hpp"
@@ -48,7 +48,7 @@ void measure_dormant(Report& report, const AnnotatedWork& plain, const Annotated
 
 void measure_recorded(Report& report, const AnnotatedWork& plain, const AnnotatedWork& injected) {
   CountingSink sink;
-  const auto source = backend::make_nvtx_marker_source(nullptr);
+  const auto source = backend::make_marker_source(nullptr);
   const int64_t start_ns = base::monotonic_ns();
   if (!source->start(start_ns).available) std::abort();
   int64_t drain_ns = 0;

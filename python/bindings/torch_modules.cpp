@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "backend/nvidia/nvtx/framework_ranges.hpp"
+#include "backend/markers/framework_ranges.hpp"
 #include "bindings/torch_observer.hpp"
 
 namespace nb = nanobind;

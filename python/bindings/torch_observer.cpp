@@ -10,7 +10,7 @@
 
 #include <nvtx3/nvToolsExt.h>
 
-#include "backend/nvidia/nvtx/framework_ranges.hpp"
+#include "backend/markers/framework_ranges.hpp"
 #include "bindings/torch_layout.hpp"
 #include "bindings/torch_passes.hpp"
 

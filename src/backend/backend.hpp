@@ -215,8 +215,8 @@ class Tracer {
   virtual TraceStatus status() const = 0;
 };
 
-// Marks and ranges that the program gives through a vendor's annotation API (NVTX). start() and
-// stop() on any thread; drain() on the collector's, between gather() and drain() of the tracer, and
+// Marks and ranges that the program gives through vendors' annotation APIs. start() and stop() on
+// any thread; drain() on the collector's, between gather() and drain() of the tracer, and
 // once more after stop(): then what is still open ends at `now_ns`.
 class MarkerSource {
  public:
@@ -242,12 +242,9 @@ class Backend {
   }
   // Null: code in kernels has no clock that could be told. The backend's.
   virtual DeviceClock* device_clock() { return nullptr; }
-  // Null: none. `gate` is told of ranges and outlives the source; null: nobody is. `stacks` takes
-  // those of a framework's ranges and is never destroyed; null: none are taken.
-  virtual std::unique_ptr<MarkerSource> make_marker_source(CaptureGate* /*gate*/,
-                                                           StackRecorder* /*stacks*/) {
-    return nullptr;
-  }
+  // Has the vendor's annotation API, if it has one, bring the program's marks and ranges to the
+  // recorder of markers from now on; nothing is recorded there but for a MarkerSource.
+  virtual std::optional<Availability> offer_markers() { return std::nullopt; }
 };
 
 // registry.cpp: the one file that names vendors.

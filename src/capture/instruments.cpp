@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/instruments.hpp"
 
+#include <optional>
 #include <utility>
 
+#include "backend/markers/marker_source.hpp"
 #include "capture/engine_ladder.hpp"
 #include "capture/session_symbols.hpp"
 
@@ -61,10 +63,11 @@ void make_stacks(const SessionConfig& config, Instruments& out) {
 // They need no engine; who asked for none is not told that they cannot be had.
 void open_markers(const SessionConfig& config, int64_t start_ns, Instruments& out) {
   if (!out.backend) return;
+  const std::optional<Availability> offered = out.backend->offer_markers();
+  if (!offered) return;
   static constinit PythonStacks stacks;
-  auto markers = out.backend->make_marker_source(out.gate.get(), &stacks);
-  if (!markers) return;
-  Availability started = markers->start(start_ns);
+  auto markers = backend::make_marker_source(out.gate.get(), &stacks);
+  Availability started = offered->available ? markers->start(start_ns) : *offered;
   if (started.available) {
     out.markers = std::move(markers);
   } else if (config.engine != kMonitorEngine) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
-#include "backend/nvidia/nvtx/nvtx_marker_source.hpp"
+#include "backend/markers/marker_source.hpp"
 #include "base/clock.hpp"
 
 namespace gpufl::backend {
@@ -54,7 +54,7 @@ class PrintingSink : public RowSink {
 
 class Observer {
  public:
-  Observer() : start_ns_(base::monotonic_ns()), source_(make_nvtx_marker_source(nullptr)) {
+  Observer() : start_ns_(base::monotonic_ns()), source_(make_marker_source(nullptr)) {
     if (!source_->start(start_ns_).available) std::puts("not available");
   }
   ~Observer() {

@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/nvidia/cupti/activity_buffers.hpp"
-#include "backend/nvidia/cupti/note_rings.hpp"
+#include "backend/tracing/note_rings.hpp"
 #include "tests/trace/tracer_fixture.hpp"
 
 namespace gpufl::backend {

@@ -4,7 +4,7 @@
 #include "backend/nvidia/nvml/nvml_api.hpp"
 #include "backend/nvidia/nvml/nvml_health.hpp"
 #ifdef GPUFL_HAS_NVTX
-#include "backend/nvidia/nvtx/nvtx_marker_source.hpp"
+#include "backend/nvidia/nvtx/nvtx_injection.hpp"
 #endif
 #ifdef GPUFL_HAS_CUPTI
 #include "backend/nvidia/cupti/cupti_tracer.hpp"
@@ -68,10 +68,7 @@ class NvidiaBackend : public Backend {
 #endif
 
 #ifdef GPUFL_HAS_NVTX
-  std::unique_ptr<MarkerSource> make_marker_source(CaptureGate* gate,
-                                                   StackRecorder* stacks) override {
-    return make_nvtx_marker_source(gate, stacks);
-  }
+  std::optional<Availability> offer_markers() override { return offer_nvtx_injection(); }
 #endif
 
  private:

@@ -2,9 +2,24 @@
 #include "backend/nvidia/cuda/cuda_graphs.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 
 namespace gpufl::backend {
+namespace {
+
+constexpr std::string_view kKernel = "kernel", kGraph = "graph";
+
+std::string_view kind_name(CUgraphNodeType type) {
+  constexpr std::string_view kNames[] = {
+      kKernel,        "memcpy",      "memset",       "host",         kGraph,
+      "empty",        "wait_event",  "record_event", "semas_signal", "semas_wait",
+      "memory_alloc", "memory_free", "batch_mem_op", "conditional"};
+  const auto number = static_cast<size_t>(type);
+  return number < std::size(kNames) ? kNames[number] : "other";
+}
+
+}  // namespace
 
 CudaGraphs::CudaGraphs(const base::DynamicLibrary& driver) {
   driver.load("cuGraphGetNodes", get_nodes_);
@@ -103,15 +118,15 @@ bool CudaGraphs::list(CUgraph graph, int depth, int64_t parent, GraphTopology& o
     if (out.nodes.size() == kMaxNodesListed) break;
     CUgraphNodeType type{};
     if (get_type_(node, &type) != CUDA_SUCCESS) return false;
-    out.nodes.push_back({node, static_cast<uint32_t>(type), parent,
+    out.nodes.push_back({node, kind_name(type), parent,
                          type == CU_GRAPH_NODE_TYPE_KERNEL ? kernel_name(node) : ""});
   }
   const size_t end = out.nodes.size();
   list_edges(graph, handles, first, out);
   for (size_t i = first; i < end; ++i) {
     CUgraph child = nullptr;
-    if (out.nodes[i].kind != CU_GRAPH_NODE_TYPE_GRAPH) continue;
-    if (get_child_ == nullptr || get_child_(out.nodes[i].handle, &child) != CUDA_SUCCESS) continue;
+    if (out.nodes[i].kind != kGraph) continue;
+    if (get_child_ == nullptr || get_child_(handles[i - first], &child) != CUDA_SUCCESS) continue;
     list(child, depth + 1, static_cast<int64_t>(i), out);
   }
   return true;

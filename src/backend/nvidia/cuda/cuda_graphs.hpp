@@ -6,29 +6,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "backend/tracing/graph_execs.hpp"
 #include "base/dynamic_library.hpp"
 
 // What CUDA's driver knows of a graph that was just instantiated: how many kernels a launch of it
 // runs, and how its nodes depend on each other. Any thread that may call CUDA; a question to the
 // driver for every node. Nothing is changed. Graphs inside of graphs are walked through.
 namespace gpufl::backend {
-
-struct GraphTopology {
-  struct Node {
-    CUgraphNode handle;
-    uint32_t kind;     // CUgraphNodeType
-    int64_t parent;    // the node whose graph it is in, of `nodes`; -1: the graph itself
-    std::string name;  // of the kernel, as it is mangled; empty where the driver does not tell
-    uint64_t id = 0;   // that GPU records have; filled in by who knows it
-  };
-  std::vector<Node> nodes;
-  std::vector<std::pair<uint32_t, uint32_t>> edges;  // from, to; of `nodes`
-  // In all; where more than are listed, the first ones are.
-  uint64_t node_count = 0, edge_count = 0;
-};
 
 class CudaGraphs {
  public:

@@ -6,29 +6,11 @@
 #include <string_view>
 
 #include "backend/nvidia/cupti/cupti_api.hpp"
+#include "backend/tracing/call_role.hpp"
 
 // Which of CUDA's functions the callbacks watch, and as what. Told by name, so that variants which
 // other versions have, lack or renumber are told as well.
 namespace gpufl::backend {
-
-enum class CallRole : uint8_t {
-  None,    // not watched
-  Other,   // told only when it fails; and CUPTI is not given up in the middle of it
-  Launch,  // of one kernel, by the driver
-  MultiLaunch,
-  GraphLaunch,
-  RuntimeKernel,  // of one kernel, by the runtime
-  RuntimeLaunch,  // of a graph or many kernels: the driver's call inside it says what was launched
-  Begin,          // copies, fills and allocations that return at once, as a rule
-  Wait,           // waits for the GPU: its stack matters
-  StreamWait,     // makes a stream wait for an event
-  CaptureBegin,
-  CaptureEnd,
-  ProfilerStart,
-  ProfilerStop,
-  GraphInstantiate,
-  GraphChange,  // of which nodes of an instance are run
-};
 
 // Where a call says its stream or its event.
 enum class CallShape : uint8_t {

@@ -9,8 +9,8 @@
 #include "backend/nvidia/cuda/cuda_driver.hpp"
 #include "backend/nvidia/cupti/call_roles.hpp"
 #include "backend/nvidia/cupti/cupti_api.hpp"
-#include "backend/nvidia/cupti/graph_execs.hpp"
-#include "backend/nvidia/cupti/note_rings.hpp"
+#include "backend/tracing/graph_execs.hpp"
+#include "backend/tracing/note_rings.hpp"
 #include "base/ticks.hpp"
 
 // Our subscription to CUPTI's callbacks: what they note (call_notes.hpp), and giving CUPTI up. A

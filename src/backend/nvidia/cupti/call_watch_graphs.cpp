@@ -80,13 +80,14 @@ GraphInstance CallWatch::describe(NoteRing& ring, CUgraphExec exec, CUgraph grap
   }
   instance.topology = driver.topology(graph);
   if (!instance.topology) return instance;
-  std::unordered_map<CUgraphNode, uint64_t> clones(ring.cloned_nodes.begin(),
-                                                   ring.cloned_nodes.end());
+  const std::unordered_map<const void*, uint64_t> clones(ring.cloned_nodes.begin(),
+                                                         ring.cloned_nodes.end());
   for (GraphTopology::Node& node : instance.topology->nodes) {
     const auto clone = clones.find(node.handle);
     if (clone != clones.end()) {
       node.id = clone->second;
-    } else if (api.cuptiGetGraphNodeId(node.handle, &node.id) != CUPTI_SUCCESS) {
+    } else if (api.cuptiGetGraphNodeId(static_cast<CUgraphNode>(node.handle), &node.id) !=
+               CUPTI_SUCCESS) {
       node.id = 0;
     }
   }

@@ -11,8 +11,8 @@
 
 #include <nvtx3/nvToolsExt.h>
 
+#include "backend/markers/marker_source.hpp"
 #include "backend/nvidia/nvtx/nvtx_injection.hpp"
-#include "backend/nvidia/nvtx/nvtx_marker_source.hpp"
 #include "backend/recording_sink.hpp"
 #include "base/clock.hpp"
 #include "base/decimal.hpp"
@@ -94,7 +94,7 @@ class NvtxTest : public testing::Test {
   void begin() {
     source_.reset();
     sink_ = {};
-    source_ = make_nvtx_marker_source(&gate_, &stacks_);
+    source_ = make_marker_source(&gate_, &stacks_);
     start_ns_ = base::monotonic_ns();
     const Availability started = source_->start(start_ns_);
     ASSERT_TRUE(started.available) << started.reason;

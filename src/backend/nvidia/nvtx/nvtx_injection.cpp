@@ -13,22 +13,22 @@
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 
-#include "backend/nvidia/nvtx/nvtx_recorder.hpp"
+#include "backend/markers/marker_recorder.hpp"
 #include "base/utf8.hpp"
 
 namespace gpufl::backend {
 namespace {
 
-using nvtx_recorder::g_domains;
-using nvtx_recorder::g_kept_texts;
-using nvtx_recorder::g_messages;
-using nvtx_recorder::Label;
-using nvtx_recorder::MarkerEvent;
-using nvtx_recorder::MarkerEventKind;
-using nvtx_recorder::MarkerRing;
-using nvtx_recorder::PayloadKind;
-using nvtx_recorder::RangeId;
-using nvtx_recorder::record;
+using marker_recorder::g_domains;
+using marker_recorder::g_kept_texts;
+using marker_recorder::g_messages;
+using marker_recorder::Label;
+using marker_recorder::MarkerEvent;
+using marker_recorder::MarkerEventKind;
+using marker_recorder::MarkerRing;
+using marker_recorder::PayloadKind;
+using marker_recorder::RangeId;
+using marker_recorder::record;
 
 constexpr const char* kPathVariable = "NVTX_INJECTION64_PATH";
 constexpr const char* kEntryPoint = "InitializeInjectionNvtx2";
@@ -67,7 +67,7 @@ uint32_t message_of(const nvtxEventAttributes_t& attributes) {
     case NVTX_MESSAGE_TYPE_ASCII: return intern(g_messages, attributes.message.ascii);
     case NVTX_MESSAGE_TYPE_UNICODE: return intern(g_messages, attributes.message.unicode);
     case NVTX_MESSAGE_TYPE_REGISTERED:
-      return id_of(attributes.message.registered, g_kept_texts) | nvtx_recorder::kKeptText;
+      return id_of(attributes.message.registered, g_kept_texts) | marker_recorder::kKeptText;
     default: return base::Interner::kEmptyId;
   }
 }
@@ -96,7 +96,7 @@ MarkerEvent event_of(MarkerEventKind kind, nvtxDomainHandle_t domain,
   event.kind = kind;
   event.domain = domain_of(domain);
   if (attributes == nullptr) return event;
-  if (kind == MarkerEventKind::Push) event.range = nvtx_recorder::stack_for(event.domain);
+  if (kind == MarkerEventKind::Push) event.range = marker_recorder::stack_for(event.domain);
   event.text = message_of(*attributes);
   event.category = attributes->category;
   if (attributes->colorType == NVTX_COLOR_ARGB) event.color = attributes->color;
@@ -150,13 +150,13 @@ void NVTX_API end(nvtxRangeId_t id) {
 
 template <typename Char>
 void NVTX_API name_category(nvtxDomainHandle_t domain, uint32_t category, const Char* name) {
-  nvtx_recorder::add_label(Label::Kind::Category, domain_of(domain), category,
-                           intern(g_kept_texts, name));
+  marker_recorder::add_label(Label::Kind::Category, domain_of(domain), category,
+                             intern(g_kept_texts, name));
 }
 
 template <typename Char>
 void NVTX_API name_thread(uint32_t thread, const Char* name) {
-  nvtx_recorder::add_label(Label::Kind::Thread, 0, thread, intern(g_kept_texts, name));
+  marker_recorder::add_label(Label::Kind::Thread, 0, thread, intern(g_kept_texts, name));
 }
 
 template <typename Char>
@@ -168,7 +168,7 @@ nvtxStringHandle_t NVTX_API register_string(nvtxDomainHandle_t /*domain*/, const
 // left out below.
 template <typename Char>
 nvtxDomainHandle_t NVTX_API create_domain(const Char* name) {
-  return handle_of<nvtxDomainHandle_t>(nvtx_recorder::add_domain(intern(g_domains, name)));
+  return handle_of<nvtxDomainHandle_t>(marker_recorder::add_domain(intern(g_domains, name)));
 }
 
 // What NVTX hands out for one module: places of function pointers, by number. Those left alone

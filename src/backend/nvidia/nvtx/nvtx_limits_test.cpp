@@ -25,7 +25,7 @@ TEST_F(NvtxTest, AForkedChildRecordsNothing) {
   if (child == 0) {
     const bool dormant = nvtxRangePushA("child") == NVTX_NO_PUSH_POP_TRACKING;
     nvtxDomainCreateA("made in the child");
-    const auto own = make_nvtx_marker_source(nullptr);
+    const auto own = make_marker_source(nullptr);
     const bool started = own->start(base::monotonic_ns()).available;
     const bool records = nvtxRangePushA("child's own") == 0 && nvtxRangePop() == 0;
     _exit(dormant && started && records ? 0 : 1);
@@ -201,9 +201,9 @@ TEST_F(NvtxTest, NamesBeyondTheBoundAreCounted) {
 }
 
 // In a process of their own, in which NVTX has not been called yet.
-void exit_with_reason_of_start() {
-  const Availability started = make_nvtx_marker_source(nullptr)->start(base::monotonic_ns());
-  std::fputs((started.reason + ": " + started.detail).c_str(), stderr);
+void exit_with_reason_of_offer() {
+  const Availability offered = offer_nvtx_injection();
+  std::fputs((offered.reason + ": " + offered.detail).c_str(), stderr);
   std::exit(0);
 }
 
@@ -212,7 +212,7 @@ TEST(NvtxInjectionDeathTest, CodeInTheProgramItselfIsOutOfReach) {
   EXPECT_EXIT(
       {
         unsetenv("NVTX_INJECTION64_PATH");
-        exit_with_reason_of_start();
+        exit_with_reason_of_offer();
       },
       testing::ExitedWithCode(0), "nvtx_not_reachable: ");
 }
@@ -222,7 +222,7 @@ TEST(NvtxInjectionDeathTest, AnotherToolIsNamed) {
   EXPECT_EXIT(
       {
         setenv("NVTX_INJECTION64_PATH", "/opt/tool/libtool.so", 1);
-        exit_with_reason_of_start();
+        exit_with_reason_of_offer();
       },
       testing::ExitedWithCode(0), "nvtx_taken: .*/opt/tool/libtool.so");
 }

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "backend/nvidia/nvtx/framework_ranges.hpp"
+#include "backend/markers/framework_ranges.hpp"
 #include "backend/nvidia/nvtx/nvtx_fixture.hpp"
 
 namespace gpufl::backend {
@@ -299,7 +299,7 @@ TEST_F(NvtxTest, NothingIsTrackedWithoutASession) {
 }
 
 TEST_F(NvtxTest, OneSessionAtATime) {
-  const auto second = make_nvtx_marker_source(nullptr);
+  const auto second = make_marker_source(nullptr);
   EXPECT_EQ(second->start(base::monotonic_ns()).reason, "taken");
   second->drain(0, sink_);
   second->stop();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/nvidia/cupti/graph_execs.hpp"
+#include "backend/tracing/graph_execs.hpp"
 
-#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -14,14 +13,6 @@ using base::Json;
 // Long names are cut, and those beyond the bound left out: a line must stay small enough to read.
 constexpr size_t kMaxNameBytes = 512;
 constexpr size_t kMaxNamesBytes = size_t{1} << 20;
-
-std::string_view kind_name(uint32_t kind) {
-  constexpr std::string_view kNames[] = {
-      "kernel",       "memcpy",      "memset",       "host",         "graph",
-      "empty",        "wait_event",  "record_event", "semas_signal", "semas_wait",
-      "memory_alloc", "memory_free", "batch_mem_op", "conditional"};
-  return kind < std::size(kNames) ? kNames[kind] : "other";
-}
 
 // Each text once, by the place at which it was first needed.
 class TextList {
@@ -54,7 +45,7 @@ Json topology_line(const GraphInstance& instance, int64_t origin_ns) {
   TextList kind_names, kernel_names;
   for (const GraphTopology::Node& node : topology.nodes) {
     ids.push(std::to_string(node.id));  // 64 bits, of which some readers of JSON keep 53
-    kinds.push(kind_names.add(kind_name(node.kind)));
+    kinds.push(kind_names.add(node.kind));
     parents.push(node.parent);
     names.push(kernel_names.add(node.name));
   }

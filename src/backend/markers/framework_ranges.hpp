@@ -5,8 +5,8 @@
 #include <string_view>
 
 // Ranges of a framework whose adapter is in the shared object that the recorder is in: told to it
-// without NVTX's event attributes and its tables in between. They are the same ranges: pushed and
-// popped, in domains that NVTX may name as well. On the program's threads; once warm no lock, no
+// without a vendor's annotation API in between. They are the same ranges: pushed and popped, in
+// domains that such an API may name as well. On the program's threads; once warm no lock, no
 // allocation, no system call.
 namespace gpufl::backend::framework_ranges {
 
@@ -25,7 +25,7 @@ struct Range {
   int64_t payload = kNoPayload;
 };
 
-// False: no session of this shared object records, and another's may: NVTX leads there.
+// False: no session of this shared object records, and another's may: the vendor's API leads there.
 bool push(const Range& range) noexcept;
 // Of a range that push() took; others are popped where they were pushed. Nothing where its session
 // is over.

@@ -13,10 +13,10 @@
 #include "base/ticks.hpp"
 
 // Where the program's marks and ranges are recorded: process-wide, older and younger than any
-// session, for all copies of NVTX in the process. The callbacks of nvtx_injection.cpp and
-// framework_ranges.cpp produce, on the program's threads: once warm no lock, no allocation, no
-// system call. One session at a time consumes.
-namespace gpufl::backend::nvtx_recorder {
+// session, whatever API they come by and however many copies of it are in the process. A backend's
+// callbacks and framework_ranges.cpp produce, on the program's threads: once warm no lock, no
+// allocation, no system call. One session at a time consumes.
+namespace gpufl::backend::marker_recorder {
 
 enum class MarkerEventKind : uint8_t { Mark, Push, Pop, Start, End };
 enum class PayloadKind : uint8_t { None, Unsigned, Signed, Double, Float };
@@ -41,7 +41,7 @@ struct MarkerEvent {
 };
 static_assert(sizeof(MarkerEvent) == 40);
 
-// NVTX names a range that start and end by this: session, ring and number. Never 0.
+// What names a range from its start to its end: session, ring and number. Never 0.
 struct RangeId {
   uint64_t bits = 0;
 
@@ -218,4 +218,4 @@ void release();
 
 uint64_t texts_overflowed();
 
-}  // namespace gpufl::backend::nvtx_recorder
+}  // namespace gpufl::backend::marker_recorder

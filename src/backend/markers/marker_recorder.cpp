@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/nvidia/nvtx/nvtx_recorder.hpp"
+#include "backend/markers/marker_recorder.hpp"
 
 #include <pthread.h>
 
 #include <mutex>
 
-namespace gpufl::backend::nvtx_recorder {
+namespace gpufl::backend::marker_recorder {
 namespace {
 
 constexpr uint32_t kMaxLabels = 4096;
@@ -109,4 +109,4 @@ uint64_t texts_overflowed() {
          g_labels_overflowed.load(std::memory_order_relaxed);
 }
 
-}  // namespace gpufl::backend::nvtx_recorder
+}  // namespace gpufl::backend::marker_recorder

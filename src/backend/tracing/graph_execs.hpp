@@ -4,20 +4,36 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "backend/nvidia/cuda/cuda_graphs.hpp"
 #include "base/json.hpp"
 
-// What is known of graphs that can be launched (CUgraphExec), by a number made of their handle.
-// Handles are used again, so what was known of one holds from a time on. GraphInstance is what a
-// callback tells when a graph was instantiated or changed; GraphExecs, the collector's thread's,
-// remembers how many kernels each owes to a launch.
+// What is known of graphs that can be launched, by a number made of their handle. Handles are used
+// again, so what was known of one holds from a time on. GraphInstance is what a callback tells when
+// a graph was instantiated or changed; GraphExecs, the collector's thread's, remembers how many
+// kernels each owes to a launch.
 namespace gpufl::backend {
 
-inline uint32_t graph_exec_key(CUgraphExec exec) {
+// How the nodes of a graph depend on each other.
+struct GraphTopology {
+  struct Node {
+    void* handle;           // the vendor's
+    std::string_view kind;  // "kernel", "memcpy", ...; static
+    int64_t parent;         // the node whose graph it is in, of `nodes`; -1: the graph itself
+    std::string name;       // of the kernel, as it is mangled; empty where the vendor does not tell
+    uint64_t id = 0;        // that GPU records have; filled in by who knows it
+  };
+  std::vector<Node> nodes;
+  std::vector<std::pair<uint32_t, uint32_t>> edges;  // from, to; of `nodes`
+  // In all; where more than are listed, the first ones are.
+  uint64_t node_count = 0, edge_count = 0;
+};
+
+inline uint32_t graph_exec_key(const void* exec) {
   const auto bits = reinterpret_cast<uintptr_t>(exec) >> 4;
   return static_cast<uint32_t>(bits ^ (bits >> 32));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/nvidia/nvtx/nvtx_marker_source.hpp"
+#include "backend/markers/marker_source.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -8,20 +8,19 @@
 #include <utility>
 #include <vector>
 
-#include "backend/nvidia/nvtx/nvtx_injection.hpp"
-#include "backend/nvidia/nvtx/nvtx_recorder.hpp"
+#include "backend/markers/marker_recorder.hpp"
 #include "base/decimal.hpp"
 
 namespace gpufl::backend {
 namespace {
 
 using format::MarkerShape;
-using nvtx_recorder::Label;
-using nvtx_recorder::MarkerEvent;
-using nvtx_recorder::MarkerEventKind;
-using nvtx_recorder::MarkerRing;
-using nvtx_recorder::PayloadKind;
-using nvtx_recorder::Rings;
+using marker_recorder::Label;
+using marker_recorder::MarkerEvent;
+using marker_recorder::MarkerEventKind;
+using marker_recorder::MarkerRing;
+using marker_recorder::PayloadKind;
+using marker_recorder::Rings;
 
 constexpr size_t kMaxBatchRows = 4096;
 constexpr int64_t kAnnounceAfter_ns = 1'000'000'000;
@@ -55,18 +54,18 @@ struct Rows {
   format::Batch batch{format::Kind::Marker};
 };
 
-class NvtxMarkerSource final : public MarkerSource {
+class RecordedMarkers final : public MarkerSource {
  public:
-  NvtxMarkerSource(CaptureGate* gate, StackRecorder* stacks) : gate_(gate), stacks_(stacks) {}
-  ~NvtxMarkerSource() override {
+  RecordedMarkers(CaptureGate* gate, StackRecorder* stacks) : gate_(gate), stacks_(stacks) {}
+  ~RecordedMarkers() override {
     stop();
-    if (session_ != 0) nvtx_recorder::release();
+    if (session_ != 0) marker_recorder::release();
   }
 
   Availability start(int64_t session_start_ns) override;
   void stop() override {
     if (session_ == 0 || stopped_.exchange(true)) return;
-    nvtx_recorder::stop_recording();
+    marker_recorder::stop_recording();
   }
   void drain(int64_t now_ns, RowSink& sink) override;
   void account(format::Ledger& ledger) const override;
@@ -141,35 +140,33 @@ class NvtxMarkerSource final : public MarkerSource {
   uint64_t lost_before_ = 0, unmatched_before_ = 0, overflowed_before_ = 0;
 };
 
-Availability NvtxMarkerSource::start(int64_t session_start_ns) {
-  Availability offered = offer_nvtx_injection();
-  if (!offered.available) return offered;
-  session_ = nvtx_recorder::attach();
+Availability RecordedMarkers::start(int64_t session_start_ns) {
+  session_ = marker_recorder::attach();
   if (session_ == 0) {
     return {false, "taken", "another session of this process records the markers", ""};
   }
   session_start_ns_ = session_start_ns;
   lost_before_ = lost();
   unmatched_before_ = unmatched_pops();
-  overflowed_before_ = nvtx_recorder::texts_overflowed();
+  overflowed_before_ = marker_recorder::texts_overflowed();
   clock_.mark();
-  nvtx_recorder::start_recording(session_, stacks_);
-  return offered;
+  marker_recorder::start_recording(session_, stacks_);
+  return {true, "", "", ""};
 }
 
-uint64_t NvtxMarkerSource::lost() {
+uint64_t RecordedMarkers::lost() {
   uint64_t lost = Rings::ringless_drops();
   Rings::for_each([&](const MarkerRing& ring) { lost += ring.lost(); });
   return lost;
 }
 
-uint64_t NvtxMarkerSource::unmatched_pops() {
+uint64_t RecordedMarkers::unmatched_pops() {
   uint64_t pops = 0;
   Rings::for_each([&](const MarkerRing& ring) { pops += ring.unmatched_pops(); });
   return pops;
 }
 
-void NvtxMarkerSource::drain(int64_t now_ns, RowSink& sink) {
+void RecordedMarkers::drain(int64_t now_ns, RowSink& sink) {
   if (session_ == 0 || finished_) return;
   const bool last = stopped_.load();
   write_labels(now_ns, sink);
@@ -206,8 +203,8 @@ void NvtxMarkerSource::drain(int64_t now_ns, RowSink& sink) {
   for (Rows& rows : rows_) submit(rows, sink);
 }
 
-void NvtxMarkerSource::take(ThreadRanges& thread, int64_t thread_id, const MarkerEvent& event,
-                            RowSink& sink) {
+void RecordedMarkers::take(ThreadRanges& thread, int64_t thread_id, const MarkerEvent& event,
+                           RowSink& sink) {
   switch (event.kind) {
     case MarkerEventKind::Mark:
       write(MarkerShape::Mark, open(event, thread_id, sink), session_time(event.time_ns), thread_id,
@@ -226,8 +223,8 @@ void NvtxMarkerSource::take(ThreadRanges& thread, int64_t thread_id, const Marke
   }
 }
 
-NvtxMarkerSource::OpenRange NvtxMarkerSource::open(const MarkerEvent& event, int64_t thread,
-                                                   RowSink& sink) {
+RecordedMarkers::OpenRange RecordedMarkers::open(const MarkerEvent& event, int64_t thread,
+                                                 RowSink& sink) {
   if (gate_ != nullptr && event.kind != MarkerEventKind::Mark) {
     edges_.push_back({event.time_ns, event.text, true});
   }
@@ -235,7 +232,7 @@ NvtxMarkerSource::OpenRange NvtxMarkerSource::open(const MarkerEvent& event, int
   return {event, thread, scope.inherited ? 0 : scope.scope, false};
 }
 
-void NvtxMarkerSource::pop(ThreadRanges& thread, const MarkerEvent& event, RowSink& sink) {
+void RecordedMarkers::pop(ThreadRanges& thread, const MarkerEvent& event, RowSink& sink) {
   auto& pushed = thread.pushed;
   const auto found = std::find_if(pushed.rbegin(), pushed.rend(), [&](const OpenRange& range) {
     return range.event.domain == event.domain;
@@ -246,7 +243,7 @@ void NvtxMarkerSource::pop(ThreadRanges& thread, const MarkerEvent& event, RowSi
   pushed.erase(std::next(found).base());
 }
 
-bool NvtxMarkerSource::end(const PendingEnd& end, RowSink& sink) {
+bool RecordedMarkers::end(const PendingEnd& end, RowSink& sink) {
   const auto found = started_.find(end.range);
   if (found == started_.end()) return false;
   const OpenRange range = found->second;
@@ -256,7 +253,7 @@ bool NvtxMarkerSource::end(const PendingEnd& end, RowSink& sink) {
   return true;
 }
 
-void NvtxMarkerSource::end_pending(RowSink& sink) {
+void RecordedMarkers::end_pending(RowSink& sink) {
   std::erase_if(pending_ends_, [&](PendingEnd& pending) {
     if (end(pending, sink)) return true;
     if (--pending.rounds_left > 0) return false;
@@ -265,7 +262,7 @@ void NvtxMarkerSource::end_pending(RowSink& sink) {
   });
 }
 
-void NvtxMarkerSource::close(ThreadRanges& thread, int64_t end_ns, RowSink& sink) {
+void RecordedMarkers::close(ThreadRanges& thread, int64_t end_ns, RowSink& sink) {
   unclosed_ += thread.pushed.size();
   while (!thread.pushed.empty()) {
     const OpenRange range = thread.pushed.back();
@@ -275,7 +272,7 @@ void NvtxMarkerSource::close(ThreadRanges& thread, int64_t end_ns, RowSink& sink
   }
 }
 
-void NvtxMarkerSource::close_all(int64_t end_ns, RowSink& sink) {
+void RecordedMarkers::close_all(int64_t end_ns, RowSink& sink) {
   finished_ = true;
   for (ThreadRanges& thread : threads_) close(thread, end_ns, sink);
   unclosed_ += started_.size();
@@ -285,24 +282,24 @@ void NvtxMarkerSource::close_all(int64_t end_ns, RowSink& sink) {
   }
 }
 
-int64_t NvtxMarkerSource::name_id(uint32_t text, RowSink& sink) {
+int64_t RecordedMarkers::name_id(uint32_t text, RowSink& sink) {
   const auto [place, added] = name_ids_.try_emplace(text, 0);
-  if (added) place->second = sink.intern(format::Dict::Name, nvtx_recorder::text_of(text));
+  if (added) place->second = sink.intern(format::Dict::Name, marker_recorder::text_of(text));
   return place->second;
 }
 
-int64_t NvtxMarkerSource::domain_id(uint32_t domain, RowSink& sink) {
+int64_t RecordedMarkers::domain_id(uint32_t domain, RowSink& sink) {
   constexpr int64_t kNone = 0;  // as a dictionary id in any column
   if (domain == base::Interner::kEmptyId) return kNone;
   const auto [place, added] = domain_ids_.try_emplace(domain, kNone);
   if (added) {
-    place->second = sink.intern(format::Dict::Name, nvtx_recorder::g_domains.text(domain));
+    place->second = sink.intern(format::Dict::Name, marker_recorder::g_domains.text(domain));
   }
   return place->second;
 }
 
-void NvtxMarkerSource::write(MarkerShape shape, const OpenRange& range, int64_t end_ns,
-                             int64_t end_thread, RowSink& sink) {
+void RecordedMarkers::write(MarkerShape shape, const OpenRange& range, int64_t end_ns,
+                            int64_t end_thread, RowSink& sink) {
   const MarkerEvent& event = range.event;
   const int64_t start_ns = session_time(event.time_ns);
   const std::optional<base::Decimal> payload = payload_of(event);
@@ -318,7 +315,7 @@ void NvtxMarkerSource::write(MarkerShape shape, const OpenRange& range, int64_t 
   if (rows.batch.rows() >= kMaxBatchRows) submit(rows, sink);
 }
 
-void NvtxMarkerSource::submit(Rows& rows, RowSink& sink) {
+void RecordedMarkers::submit(Rows& rows, RowSink& sink) {
   namespace column = format::marker_column;
   if (rows.batch.empty()) return;
   if (!rows.has_range) {
@@ -334,69 +331,69 @@ void NvtxMarkerSource::submit(Rows& rows, RowSink& sink) {
   rows.batch.clear();
 }
 
-void NvtxMarkerSource::tell_gate() {
+void RecordedMarkers::tell_gate() {
   if (edges_.empty()) return;
   std::stable_sort(edges_.begin(), edges_.end(),
                    [](const Edge& a, const Edge& b) { return a.time_ns < b.time_ns; });
   for (const Edge& edge : edges_) {
-    gate_->on_range(nvtx_recorder::text_of(edge.text), edge.begins, edge.time_ns);
+    gate_->on_range(marker_recorder::text_of(edge.text), edge.begins, edge.time_ns);
   }
   edges_.clear();
 }
 
-void NvtxMarkerSource::announce(OpenRange& range, int64_t now_ns, RowSink& sink) {
+void RecordedMarkers::announce(OpenRange& range, int64_t now_ns, RowSink& sink) {
   const int64_t start_ns = session_time(range.event.time_ns);
   if (range.announced || now_ns - start_ns < kAnnounceAfter_ns) return;
   range.announced = true;
   base::Json line = base::Json::object();
   line.set("time", now_ns)
       .set("name", "marker_open")
-      .set("text", nvtx_recorder::text_of(range.event.text))
+      .set("text", marker_recorder::text_of(range.event.text))
       .set("start", start_ns)
       .set("thread", range.thread);
   if (range.event.domain != base::Interner::kEmptyId) {
-    line.set("domain", nvtx_recorder::g_domains.text(range.event.domain));
+    line.set("domain", marker_recorder::g_domains.text(range.event.domain));
   }
   sink.write(format::Kind::Event, line);
 }
 
-void NvtxMarkerSource::announce_open(int64_t now_ns, RowSink& sink) {
+void RecordedMarkers::announce_open(int64_t now_ns, RowSink& sink) {
   for (ThreadRanges& thread : threads_) {
     for (OpenRange& range : thread.pushed) announce(range, now_ns, sink);
   }
   for (auto& [id, range] : started_) announce(range, now_ns, sink);
 }
 
-void NvtxMarkerSource::write_labels(int64_t now_ns, RowSink& sink) {
-  for (const uint32_t count = nvtx_recorder::label_count(); labels_written_ < count;
+void RecordedMarkers::write_labels(int64_t now_ns, RowSink& sink) {
+  for (const uint32_t count = marker_recorder::label_count(); labels_written_ < count;
        ++labels_written_) {
-    const Label label = nvtx_recorder::label(labels_written_);
+    const Label label = marker_recorder::label(labels_written_);
     const bool category = label.kind == Label::Kind::Category;
     base::Json line = base::Json::object();
     line.set("time", now_ns)
         .set("name", category ? "marker_category" : "thread_name")
-        .set("text", nvtx_recorder::g_kept_texts.text(label.text))
+        .set("text", marker_recorder::g_kept_texts.text(label.text))
         .set(category ? "category" : "thread", label.number);
     if (label.domain != base::Interner::kEmptyId) {
-      line.set("domain", nvtx_recorder::g_domains.text(label.domain));
+      line.set("domain", marker_recorder::g_domains.text(label.domain));
     }
     sink.write(format::Kind::Event, line);
   }
 }
 
-void NvtxMarkerSource::account(format::Ledger& ledger) const {
+void RecordedMarkers::account(format::Ledger& ledger) const {
   if (session_ == 0) return;
   ledger.markers_dropped = ledger.markers_dropped.value_or(0) + lost() - lost_before_;
   ledger.markers_unclosed = ledger.markers_unclosed.value_or(0) + unclosed_;
   ledger.markers_unmatched =
       ledger.markers_unmatched.value_or(0) + unmatched_ends_ + unmatched_pops() - unmatched_before_;
-  ledger.names_overflowed += nvtx_recorder::texts_overflowed() - overflowed_before_;
+  ledger.names_overflowed += marker_recorder::texts_overflowed() - overflowed_before_;
 }
 
 }  // namespace
 
-std::unique_ptr<MarkerSource> make_nvtx_marker_source(CaptureGate* gate, StackRecorder* stacks) {
-  return std::make_unique<NvtxMarkerSource>(gate, stacks);
+std::unique_ptr<MarkerSource> make_marker_source(CaptureGate* gate, StackRecorder* stacks) {
+  return std::make_unique<RecordedMarkers>(gate, stacks);
 }
 
 }  // namespace gpufl::backend

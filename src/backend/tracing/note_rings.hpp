@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cuda.h>
-
 #include <atomic>
 #include <cstdint>
 #include <numeric>
 #include <utility>
 #include <vector>
 
-#include "backend/nvidia/cupti/call_roles.hpp"
 #include "backend/tracing/call_notes.hpp"
+#include "backend/tracing/call_role.hpp"
 #include "base/clock.hpp"
 #include "base/thread_rings.hpp"
 
@@ -94,11 +92,11 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
   uint8_t open_count = 0;
   uint8_t until_timed = 1;  // callbacks
   bool is_own = false;      // the recorder itself calls
-  // While it instantiates a graph whose topology is wanted: nodes of the graph, and the ids that
-  // GPU records give to those made of them.
+  // While it instantiates a graph whose topology is wanted: handles of its nodes, and the
+  // ids that GPU records give to those made of them.
   bool is_instantiating = false;
   OpenCall open[kMaxOpen];
-  std::vector<std::pair<CUgraphNode, uint64_t>> cloned_nodes;
+  std::vector<std::pair<const void*, uint64_t>> cloned_nodes;
 
   // Written by the producer, read by any thread.
   std::atomic<int64_t> timed_ns{0};  // in those callbacks that were timed
