@@ -75,21 +75,21 @@ int measure(const fs::path& folder, bench::Report& report) {
     bench::tell_scopes(round, scopes);
     const double begin = thread_cpu_s();
     const int64_t wall_begin = base::monotonic_ns();
-    for (const auto& [note, thread] : round.notes) decoder.note(note, thread, sink);
+    for (const auto& [note, thread] : round.notes) decoder.joiner().note(note, thread, sink);
     for (auto& buffer : round.buffers) {
       decoder.decode(reinterpret_cast<uint8_t*>(buffer.data()), buffer.size() * sizeof(uint64_t),
                      round.last_ns, sink);
     }
     const double decoded = thread_cpu_s();
-    decoder.submit(true, round.last_ns, sink);
+    decoder.joiner().submit(true, round.last_ns, sink);
     if (!(*log)->flush(round.last_ns)) return 2;
     cost.decode_s = std::min(cost.decode_s, decoded - begin);
     cost.all_s = std::min(cost.all_s, thread_cpu_s() - begin);
     cost.wall_s =
         std::min(cost.wall_s, static_cast<double>(base::monotonic_ns() - wall_begin) * 1e-9);
   }
-  decoder.finish(sink);
-  const backend::ActivityCounts& counts = decoder.counts();
+  decoder.joiner().finish(sink);
+  const backend::CallCounts& counts = decoder.account().counts();
   const format::WriterCounts written = (*log)->counts();
   const uint64_t kernels = uint64_t{kRounds} * kKernelsARound;
   if (counts.missing != 0 || counts.unclaimed != 0 || counts.impossible_times != 0 ||

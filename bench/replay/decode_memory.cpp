@@ -73,17 +73,17 @@ bool measure(const fs::path& folder, Figures& figures) {
   for (int i = 1; i <= kMillions * kRoundsAMillion; ++i) {
     stream.draw(kKernelsARound, round);
     bench::tell_scopes(round, scopes);
-    for (const auto& [note, thread] : round.notes) decoder.note(note, thread, sink);
+    for (const auto& [note, thread] : round.notes) decoder.joiner().note(note, thread, sink);
     for (auto& buffer : round.buffers) {
       decoder.decode(reinterpret_cast<uint8_t*>(buffer.data()), buffer.size() * sizeof(uint64_t),
                      round.last_ns, sink);
     }
-    decoder.submit(true, round.last_ns, sink);
+    decoder.joiner().submit(true, round.last_ns, sink);
     if (!(*log)->flush(round.last_ns)) return false;
     if (i % kRoundsAMillion == 0) figures.after_million_mb.push_back(resident_mb() - before_mb);
   }
   figures.windows_sealed = (*log)->counts().windows_sealed;
-  decoder.finish(sink);
+  decoder.joiner().finish(sink);
   return (*log)->close(round.last_ns, {}).is_ok();
 }
 

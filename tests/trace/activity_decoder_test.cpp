@@ -22,13 +22,13 @@ TEST_F(Decoder, OneKernelInTenThousandMissingIsFound) {
     if (id % 10'000 != 6'789) records_.kernel(id, kContext, kSecondNs);
     if (id % 5'000 == 0) decode();
   }
-  const ActivityCounts& counts = finish();
+  const CallCounts& counts = finish();
   EXPECT_EQ(counts.launches, 30'000u);
   EXPECT_EQ(counts.kernels, 29'997u);
   EXPECT_EQ(counts.missing, 3u);
   EXPECT_EQ(counts.unclaimed, 0u);
   format::Ledger ledger;
-  decoder_.account(true, ledger);
+  decoder_.account().fill_ledger(true, ledger);
   EXPECT_EQ(ledger.launches_missing, 3u);
   EXPECT_EQ(ledger.by_device.at(0).launches_missing, 3u);
   EXPECT_EQ(ledger.completeness(), format::Completeness::Incomplete);
@@ -41,7 +41,7 @@ TEST_F(Decoder, SurplusRecordsDoNotHideAMissingOne) {
   }
   records_.kernel(51, kContext, 2 * kSecondNs);     // a second one for the same call
   records_.kernel(1'000'000, kContext, kSecondNs);  // that nobody launched
-  const ActivityCounts& counts = finish();
+  const CallCounts& counts = finish();
   EXPECT_EQ(counts.kernels, 101u);
   EXPECT_EQ(counts.missing, 1u);
   EXPECT_EQ(counts.unclaimed, 2u);
@@ -59,13 +59,13 @@ TEST_F(Decoder, OnlyANotedLaunchCanShowThatKernelsLaunchKernels) {
     CallNote launch{};
     launch.kind = CallNoteKind::Launch;
     launch.correlation = 1;
-    for (uint32_t i = 0; i < launches; ++i) decoder.note(launch, kThread, sink_);
+    for (uint32_t i = 0; i < launches; ++i) decoder.joiner().note(launch, kThread, sink_);
     add_records();
     records_.decode(decoder, 3'600 * kSecondNs, sink_);
-    decoder.finish(sink_);
-    EXPECT_EQ(decoder.counts().unclaimed, 1u);
+    decoder.joiner().finish(sink_);
+    EXPECT_EQ(decoder.account().counts().unclaimed, 1u);
     format::Ledger ledger;
-    decoder.account(true, ledger);
+    decoder.account().fill_ledger(true, ledger);
     return ledger.uncounted.contains("device_side_launches");
   };
   const auto kernels = [&](int count) {
@@ -93,8 +93,8 @@ TEST_F(Decoder, NotesMayComeAfterTheRecords) {
   records_.call(7, kThread, kSecondNs);
   decode();
   note(CallNoteKind::Launch, 7);
-  EXPECT_EQ(decoder_.pending(10).count, 0u);
-  const ActivityCounts& counts = finish();
+  EXPECT_EQ(decoder_.account().pending(10).count, 0u);
+  const CallCounts& counts = finish();
   EXPECT_EQ(counts.missing, 0u);
   EXPECT_EQ(counts.unclaimed, 0u);
 }
@@ -102,23 +102,23 @@ TEST_F(Decoder, NotesMayComeAfterTheRecords) {
 // Its entry has to make room, but it is not called lost, and finds its call when it ends.
 TEST_F(Decoder, AKernelMayRunWhileManyCallsAreMade) {
   launch(5, kSecondNs);
-  constexpr uint32_t kLater = 3 * ApiCalls::kCapacity;
+  constexpr uint32_t kLater = 3 * CallTable::kCapacity;
   for (uint32_t id = 6; id < 6 + kLater; ++id) {
     launch(id, 2 * kSecondNs);
     records_.kernel(id, kContext, 2 * kSecondNs);
     if (id % 3'000 == 0) decode();
   }
   decode();
-  EXPECT_EQ(decoder_.counts().missing, 0u);
-  EXPECT_EQ(decoder_.pending(10).count, 1u);
+  EXPECT_EQ(decoder_.account().counts().missing, 0u);
+  EXPECT_EQ(decoder_.account().pending(10).count, 1u);
   records_.kernel(5, kContext, kSecondNs + 500, 60 * kSecondNs);
   decode();
-  EXPECT_EQ(decoder_.pending(10).count, 0u);
+  EXPECT_EQ(decoder_.account().pending(10).count, 0u);
   const auto& last = sink_.rows[Kind::Kernel].back();
   EXPECT_EQ(last[kernel::kCorrelation], 5);
   EXPECT_EQ(last[kernel::kApiStart], kSecondNs);
   EXPECT_EQ(last[kernel::kThread], kThread);
-  const ActivityCounts& counts = finish();
+  const CallCounts& counts = finish();
   EXPECT_EQ(counts.missing, 0u);
   EXPECT_EQ(counts.unclaimed, 0u);
 }
@@ -129,15 +129,15 @@ TEST_F(Decoder, ACallThatARowWaitsForIsKeptWhileManyCallsAreMade) {
   note(CallNoteKind::Launch, 5, kSecondNs);
   records_.kernel(5, kContext, kSecondNs + 500);
   decode();
-  launch(5 + ApiCalls::kCapacity, 2 * kSecondNs);
-  records_.kernel(5 + ApiCalls::kCapacity, kContext, 2 * kSecondNs);
+  launch(5 + CallTable::kCapacity, 2 * kSecondNs);
+  records_.kernel(5 + CallTable::kCapacity, kContext, 2 * kSecondNs);
   for (int i = 0; i < 8; ++i) decode();
   ASSERT_EQ(sink_.rows[Kind::Kernel].size(), 2u);
   const auto& last = sink_.rows[Kind::Kernel].back();
   EXPECT_EQ(last[kernel::kCorrelation], 5);
   EXPECT_EQ(last[kernel::kApiStart], kSecondNs);
   EXPECT_EQ(last[kernel::kThread], kThread);
-  const ActivityCounts& counts = finish();
+  const CallCounts& counts = finish();
   EXPECT_EQ(counts.missing, 0u);
   EXPECT_EQ(counts.unclaimed, 0u);
 }
@@ -154,9 +154,9 @@ TEST_F(Decoder, IdsWrap) {
     if (id % 3'000 == 0) decode();
   }
   decode();
-  EXPECT_EQ(decoder_.pending(10).count, 2u);
+  EXPECT_EQ(decoder_.account().pending(10).count, 2u);
   records_.kernel(first, kContext, kSecondNs, 60 * kSecondNs);
-  const ActivityCounts& counts = finish();
+  const CallCounts& counts = finish();
   EXPECT_EQ(counts.launches, launches + 1u);
   EXPECT_EQ(counts.missing, 1u);
   EXPECT_EQ(counts.unclaimed, 0u);
@@ -167,20 +167,20 @@ TEST_F(Decoder, IdsWrap) {
 // lost.
 TEST_F(Decoder, AnIdIsUsedAgain) {
   launch(9);
-  for (uint32_t id = 9 + ApiCalls::kCapacity; id < 40 + ApiCalls::kCapacity; ++id) {
+  for (uint32_t id = 9 + CallTable::kCapacity; id < 40 + CallTable::kCapacity; ++id) {
     launch(id);
     records_.kernel(id, kContext, kSecondNs);
   }
   decode();
-  EXPECT_EQ(decoder_.pending(10).count, 1u);
-  for (uint32_t id = 9 + (uint32_t{1} << 31); id != 9; id += ApiCalls::kCapacity) {
+  EXPECT_EQ(decoder_.account().pending(10).count, 1u);
+  for (uint32_t id = 9 + (uint32_t{1} << 31); id != 9; id += CallTable::kCapacity) {
     launch(id);
     records_.kernel(id, kContext, kSecondNs);
     decode();
   }
   launch(9);
   records_.kernel(9, kContext, kSecondNs);
-  const ActivityCounts& counts = finish();
+  const CallCounts& counts = finish();
   EXPECT_EQ(counts.missing, 1u);
   EXPECT_EQ(counts.unclaimed, 0u);
 }
@@ -195,7 +195,7 @@ TEST_F(Decoder, WhatDoesNotEndIsTold) {
   note(CallNoteKind::CallBegin, 3, kSecondNs + 20);
   decode(true, kSecondNs + 100'000'000);
   EXPECT_TRUE(sink_.rows[Kind::Pending].empty());
-  const PendingList list = decoder_.pending(1);
+  const PendingList list = decoder_.account().pending(1);
   EXPECT_EQ(list.count, 2u);
   ASSERT_EQ(list.oldest.size(), 1u);
   EXPECT_EQ(list.oldest[0].function, "cuLaunchKernel");
@@ -218,8 +218,8 @@ TEST_F(Decoder, WhatDoesNotEndIsTold) {
   records_.kernel(2, kContext, 2 * kSecondNs);
   records_.call(3, kThread, kSecondNs + 20);
   decode();
-  EXPECT_EQ(decoder_.pending(10).count, 0u);
-  EXPECT_TRUE(decoder_.pending(10).oldest.empty());
+  EXPECT_EQ(decoder_.account().pending(10).count, 0u);
+  EXPECT_TRUE(decoder_.account().pending(10).oldest.empty());
 }
 
 TEST_F(Decoder, AThousandThatHangAreToldOverSeveralRounds) {
@@ -254,7 +254,7 @@ TEST_F(Decoder, AGraphLaunchWithoutAnyRecordIsNamed) {
   note(CallNoteKind::GraphLaunch, 1);
   note(CallNoteKind::GraphLaunch, 2);
   for (uint64_t node = 1; node <= 3; ++node) records_.kernel(1, kContext, kSecondNs, 100, node);
-  const ActivityCounts& counts = finish();
+  const CallCounts& counts = finish();
   EXPECT_EQ(counts.graph_launches, 2u);
   EXPECT_EQ(counts.graph_kernels, 3u);
   EXPECT_EQ(counts.silent_graph_launches, 1u);
@@ -279,7 +279,7 @@ TEST_F(Decoder, NodesThatOverlapTheOneBeforeAreRowsAndCounted) {
   EXPECT_EQ(finish().impossible_times, 0u);
   EXPECT_EQ(sink_.rows[Kind::Kernel].size(), 6u);
   format::Ledger ledger;
-  decoder_.account(true, ledger);
+  decoder_.account().fill_ledger(true, ledger);
   EXPECT_EQ(ledger.kernels_overlapping, 2u);
   EXPECT_EQ(ledger.most_overlap_ns, 6'000u);
   EXPECT_TRUE(ledger.is_complete());
@@ -290,10 +290,10 @@ TEST_F(Decoder, KernelsThatRunAtTheEndAreNoBadTimes) {
   launch(2);
   records_.kernel_without_times(1, kContext);
   decode();
-  EXPECT_EQ(decoder_.counts().impossible_times, 1u);
-  decoder_.expect_unfinished();
+  EXPECT_EQ(decoder_.account().counts().impossible_times, 1u);
+  decoder_.account().expect_unfinished();
   records_.kernel_without_times(2, kContext);
-  const ActivityCounts& counts = finish();
+  const CallCounts& counts = finish();
   EXPECT_EQ(counts.impossible_times, 1u);
   EXPECT_EQ(counts.unfinished, 1u);
   EXPECT_EQ(counts.missing, 0u);
@@ -336,7 +336,7 @@ TEST_F(DecoderWithGate, CallsOutsideAreCountedOnly) {
   launch(3, 3 * kSecondNs);
   for (const uint32_t id : {1, 2, 3}) records_.kernel(id, kContext, 3 * kSecondNs);
   records_.call(4, kThread, kSecondNs, 1);  // failed
-  const ActivityCounts& counts = finish();
+  const CallCounts& counts = finish();
   EXPECT_EQ(counts.kernels, 3u);
   EXPECT_EQ(counts.missing, 0u);
   EXPECT_EQ(counts.outside, 2u);

@@ -23,7 +23,7 @@ class Kinds : public Decoder {
   std::vector<RecordingSink::Row>& rows(Kind kind) { return sink_.rows[kind]; }
   format::Ledger account() const {
     format::Ledger ledger;
-    decoder_.account(true, ledger);
+    decoder_.account().fill_ledger(true, ledger);
     return ledger;
   }
 };
@@ -133,10 +133,10 @@ TEST_F(Kinds, OverheadIsSummedByReason) {
   overhead(CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH, 20);
   overhead(7 << 16, 3);                                      // a buffer was asked for
   overhead(CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER, 4'000);  // of the program's own
-  const ActivityCounts& counts = finish();
-  EXPECT_EQ(counts.overhead_ns.at(CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH), 120u);
-  EXPECT_EQ(counts.overhead_ns.at(CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER), 4'000u);
-  EXPECT_EQ(counts.cupti_overhead_ns(), 123u);
+  finish();
+  EXPECT_EQ(decoder_.overhead_ns().at(CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH), 120u);
+  EXPECT_EQ(decoder_.overhead_ns().at(CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER), 4'000u);
+  EXPECT_EQ(decoder_.cupti_overhead_ns(), 123u);
 }
 
 TEST_F(Kinds, PartsOfAGpuAreNamed) {
@@ -226,15 +226,15 @@ TEST_F(Kinds, GraphLaunchesAreToldWhenTheNextBegins) {
   for (int i = 0; i < 30; ++i) decode();
   ASSERT_EQ(rows(Kind::Graph).size(), 3u);
   EXPECT_EQ(rows(Kind::Graph)[2][format::graph_column::kNodes], 2);
-  const ActivityCounts& counts = finish();
+  const CallCounts& counts = finish();
   EXPECT_EQ(counts.graph_kernels_missing, 0u);
   EXPECT_EQ(counts.missing, 0u);
   EXPECT_EQ(account().uncounted, (std::set<std::string, std::less<>>{"conditional_graph_nodes"}));
 }
 
 TEST_F(Kinds, NodesOfGraphsHaveTheStackOfTheirCapture) {
-  decoder_.note(GraphNodeNote{.node = 100, .original = 0, .stack = 55}, sink_);
-  decoder_.note(GraphNodeNote{.node = 200, .original = 100, .stack = 0}, sink_);
+  decoder_.account().note(GraphNodeNote{.node = 100, .original = 0, .stack = 55}, sink_);
+  decoder_.account().note(GraphNodeNote{.node = 200, .original = 100, .stack = 0}, sink_);
   note(CallNoteKind::GraphLaunch, 1, kSecondNs, 42);
   records_.call(1, kThread, kSecondNs);
   records_.kernel(1, kContext, kSecondNs, 10, 200);
@@ -253,7 +253,7 @@ TEST_F(Kinds, KernelsThatKernelsLaunchedAreCounted) {
   record.end = kSecondNs + 1;
   record.isDeviceLaunched = 1;
   records_.add(record);
-  const ActivityCounts& counts = finish();
+  const CallCounts& counts = finish();
   EXPECT_EQ(counts.device_launched, 1u);
   EXPECT_EQ(account().uncounted, (std::set<std::string, std::less<>>{"device_side_launches"}));
 }

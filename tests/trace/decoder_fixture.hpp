@@ -32,7 +32,7 @@ class Decoder : public testing::Test {
     note.function = kind == CallNoteKind::CallBegin ? CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize
                                                     : CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel;
     note.kind = kind;
-    decoder_.note(note, kThread, sink_);
+    decoder_.joiner().note(note, kThread, sink_);
   }
   void launch(uint32_t id, int64_t time_ns = kSecondNs) {
     note(CallNoteKind::Launch, id, time_ns);
@@ -40,12 +40,12 @@ class Decoder : public testing::Test {
   }
   void decode(bool flushed = true, int64_t now_ns = kSecondNs) {
     records_.decode(decoder_, 3'600 * kSecondNs, sink_);
-    decoder_.submit(flushed, now_ns, sink_);
+    decoder_.joiner().submit(flushed, now_ns, sink_);
   }
-  const ActivityCounts& finish() {
+  const CallCounts& finish() {
     records_.decode(decoder_, 3'600 * kSecondNs, sink_);
-    decoder_.finish(sink_);
-    return decoder_.counts();
+    decoder_.joiner().finish(sink_);
+    return decoder_.account().counts();
   }
 
   CudaDriver driver_;

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "backend/backend.hpp"
-#include "backend/tracing/api_calls.hpp"
+#include "backend/tracing/call_table.hpp"
 
-// Rows between CUPTI's records and the log's batches: what a record says, kept until the API call
-// behind it has come, and how both together fill a batch. The collector's thread only.
+// Rows between a vendor's records and the log's batches: what a record says, kept until the API
+// call behind it has come, and how both together fill a batch. The collector's thread only.
 namespace gpufl::backend {
 
 inline constexpr size_t kRowsPerBatch = 8192;
@@ -60,6 +60,10 @@ struct RowColumns {
   bool stack = false;  // and, of nodes of graphs, that of the call which made them
   bool queue_times = false;
   bool external = false;
+
+  static RowColumns of(const TraceOptions& options) {
+    return {options.stacks != nullptr, options.queue_times, options.external_correlation};
+  }
 };
 
 // Each appends one row; `call` is null when it never came.

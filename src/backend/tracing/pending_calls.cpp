@@ -9,7 +9,7 @@ const ApiCall* PendingCalls::waiting(uint32_t id) const {
 }
 
 void PendingCalls::add(uint32_t id) {
-  if (recent_.size() >= ApiCalls::kCapacity) recent_.pop_front();
+  if (recent_.size() >= CallTable::kCapacity) recent_.pop_front();
   recent_.push_back(id);
 }
 

@@ -5,7 +5,7 @@
 #include <deque>
 #include <vector>
 
-#include "backend/tracing/api_calls.hpp"
+#include "backend/tracing/call_table.hpp"
 
 // Calls that were noted and have not come to their end, oldest first: for a hang. Costs a push and
 // a pop a call; what is settled is passed over. The collector's thread only.
@@ -13,7 +13,7 @@ namespace gpufl::backend {
 
 class PendingCalls {
  public:
-  explicit PendingCalls(ApiCalls& calls) : calls_(calls) {}
+  explicit PendingCalls(CallTable& calls) : calls_(calls) {}
 
   void add(uint32_t id);
   // Appends calls that began before `before_ns` and wait still, each told once; `at_most` a time.
@@ -25,7 +25,7 @@ class PendingCalls {
   static constexpr size_t kMaxOverdue = 4096;
   const ApiCall* waiting(uint32_t id) const;
 
-  ApiCalls& calls_;
+  CallTable& calls_;
   std::vector<uint32_t> overdue_;  // told
   std::deque<uint32_t> recent_;
 };

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
+#include "backend/nvidia/cuda/cuda_errors.hpp"
+
 namespace gpufl::backend {
 
-// By name, so that functions which later versions add or renumber are told as well.
 ApiRole api_role(std::string_view name) {
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
   if (has("LaunchHostFunc") || has("Attribute") || has("Capture")) return ApiRole::Other;
@@ -38,29 +39,20 @@ uint32_t wait_type(std::string_view name) {
   return CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE;
 }
 
-ApiFunctions::Entry& ApiFunctions::entry(bool is_driver, uint32_t function) {
-  if (function >= kMaxFunction) return beyond_;
-  std::vector<Entry>& entries = entries_[is_driver ? 1 : 0];
-  if (function >= entries.size()) entries.resize(std::max<size_t>(function + 1, 1024));
-  Entry& found = entries[function];
-  if (found.role == ApiRole::Unknown) {
-    const std::string text = name(is_driver, function);
-    found.role = api_role(text);
-    found.wait = wait_type(text);
-  }
-  return found;
+CallFunction CudaFunctions::describe(bool is_driver, uint32_t function) const {
+  CallFunction described;
+  described.name = name(is_driver, function);
+  described.role = api_role(described.name);
+  described.wait = wait_type(described.name);
+  return described;
 }
 
-int64_t ApiFunctions::name_id(bool is_driver, uint32_t function, RowSink& sink) {
-  Entry& found = entry(is_driver, function);
-  if (&found == &beyond_) return sink.intern(format::Dict::Name, name(is_driver, function));
-  if (found.name_id == 0)
-    found.name_id = sink.intern(format::Dict::Name, name(is_driver, function));
-  return found.name_id;
+std::string CudaFunctions::error_name(bool is_driver, uint32_t result) const {
+  return cuda_error_name(is_driver, result);
 }
 
 // "cudaLaunchKernel": without the version that CUPTI writes behind it ("_v7000").
-std::string ApiFunctions::name(bool is_driver, uint32_t function) const {
+std::string CudaFunctions::name(bool is_driver, uint32_t function) const {
   const char* text = nullptr;
   const auto domain = is_driver ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API;
   if (api_.cuptiGetCallbackName(domain, function, &text) != CUPTI_SUCCESS || text == nullptr) {

@@ -279,9 +279,10 @@ void CuptiTracer::drain(int64_t now_ns, RowSink& sink) {
   if (decoder_ && (state_ == State::Running || (state_ == State::Stopped && gathered_last_))) {
     CallWatch& watch = CallWatch::instance();
     if (is_subscribed_) {
-      watch.take_graph_nodes([&](const GraphNodeNote& note) { decoder_->note(note, sink); });
+      watch.take_graph_nodes(
+          [&](const GraphNodeNote& note) { decoder_->account().note(note, sink); });
       watch.take_graph_instances(
-          [&](const GraphInstance& instance) { decoder_->note(instance, sink); });
+          [&](const GraphInstance& instance) { decoder_->account().note(instance, sink); });
     }
     const int64_t latest_ns = std::max(now_ns, session_now()) + kClockSlackNs;
     for (uint64_t left = is_subscribed_ ? watch.portions() : 1; left != 0; --left) {
@@ -293,13 +294,13 @@ void CuptiTracer::drain(int64_t now_ns, RowSink& sink) {
     }
     if (state_ == State::Running) {
       // Between flushes most of what is read waits for its call: nothing is gained by asking.
-      if (flushed_) decoder_->submit(true, now_ns, sink);
+      if (flushed_) decoder_->joiner().submit(true, now_ns, sink);
       records_.refill();
       watch_silence();
       watch_refusals(now_ns);
       write_clock(now_ns, sink);
     } else {
-      decoder_->finish(sink);
+      decoder_->joiner().finish(sink);
       detach();
     }
   } else if (state_ == State::Stopped && !decoder_) {
@@ -318,7 +319,7 @@ void CuptiTracer::take_note(const CallNote& note, uint32_t thread, RowSink& sink
     case CallNoteKind::External:
     case CallNoteKind::CallBegin:
     case CallNoteKind::CallEnd:
-    case CallNoteKind::OwnCall: return decoder_->note(note, thread, sink);
+    case CallNoteKind::OwnCall: return decoder_->joiner().note(note, thread, sink);
     case CallNoteKind::CudaInitialised:
       return tell("cuda_initialised", time_ns(), "while the session runs");
     case CallNoteKind::ContextDestroyed:
@@ -454,10 +455,11 @@ void CuptiTracer::publish_status() {
     default: status.state = "stopped";
   }
   if (decoder_) {
-    const ActivityCounts& counts = decoder_->counts();
+    const CallAccount& account = decoder_->account();
+    const CallCounts& counts = account.counts();
     status.launches = counts.launches + counts.graph_launches;
     status.kernels = counts.kernels;
-    PendingList pending = decoder_->pending(kPendingTold);
+    PendingList pending = account.pending(kPendingTold);
     status.pending_count = pending.count;
     status.pending = std::move(pending.oldest);
   }
@@ -485,7 +487,8 @@ void CuptiTracer::account(format::Ledger& ledger) const {
     ledger.vendor_dropped = 0;
     return;
   }
-  decoder_->account(is_subscribed_, ledger);
+  decoder_->account().fill_ledger(is_subscribed_, ledger);
+  ledger.cupti_overhead_ns = decoder_->cupti_overhead_ns();
   records_.account(ledger);
   if (!is_subscribed_) return;
   const bool is_over = state_ == State::Detached;

@@ -110,7 +110,7 @@ void RecordDelivery::decode(const CuptiApi& api, uint64_t portions, int64_t late
       uint8_t* data;
       ~Returning() { buffers().give_empty(data); }
     } const returning{buffer.data};
-    if (++taken_ > unforced_) decoder.expect_unfinished();
+    if (++taken_ > unforced_) decoder.account().expect_unfinished();
     decoder.decode(buffer.data, buffer.valid_bytes, latest_ns, sink);
   }
   size_t dropped = 0;

@@ -55,13 +55,13 @@ struct alignas(64) ApiCall {
 };
 static_assert(sizeof(ApiCall) == 64, "one cache line");
 
-class ApiCalls {
+class CallTable {
  public:
   static constexpr size_t kCapacity = size_t{1} << 16;
   // The GPU's queues hold some thousands of launches: so many cannot be waiting on it.
   static constexpr size_t kMaxAside = size_t{1} << 16;
 
-  ApiCalls() : calls_(map_calls()) {}
+  CallTable() : calls_(map_calls()) {}
   // The call, made when it is not known; null for an id of 0. evict(call) is called for those that
   // have to go for it.
   template <typename Evict>
@@ -119,7 +119,7 @@ class ApiCalls {
   std::unordered_map<uint32_t, Aside> aside_;
 };
 
-inline ApiCall* ApiCalls::find(uint32_t id) {
+inline ApiCall* CallTable::find(uint32_t id) {
   ApiCall& place = calls_[id & (kCapacity - 1)];
   if (place.id == id) return id != 0 ? &place : nullptr;
   if (aside_.empty()) return nullptr;
@@ -128,7 +128,7 @@ inline ApiCall* ApiCalls::find(uint32_t id) {
 }
 
 template <typename Evict>
-ApiCall* ApiCalls::claim(uint32_t id, Evict evict) {
+ApiCall* CallTable::claim(uint32_t id, Evict evict) {
   if (id == 0) return nullptr;
   if (ApiCall* known = find(id)) return known;
   ApiCall fresh;
@@ -147,7 +147,7 @@ ApiCall* ApiCalls::claim(uint32_t id, Evict evict) {
 }
 
 template <typename Evict>
-ApiCall* ApiCalls::claim_new(uint32_t id, Evict evict) {
+ApiCall* CallTable::claim_new(uint32_t id, Evict evict) {
   if (!aside_.empty()) {
     const auto other = aside_.find(id);
     if (other != aside_.end() && other->second.call.is_noted()) {
@@ -159,7 +159,7 @@ ApiCall* ApiCalls::claim_new(uint32_t id, Evict evict) {
 }
 
 template <typename Evict>
-ApiCall* ApiCalls::put_aside(const ApiCall& call, Evict evict) {
+ApiCall* CallTable::put_aside(const ApiCall& call, Evict evict) {
   if (aside_.size() >= kMaxAside) {
     // First those that owe nothing: as a rule their notes found no room.
     std::erase_if(aside_, [&](const auto& one) {

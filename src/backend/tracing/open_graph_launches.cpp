@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backend/tracing/graph_launches.hpp"
+#include "backend/tracing/open_graph_launches.hpp"
 
 namespace gpufl::backend {
 
-void GraphLaunches::Graph::add_to(Learnt& learnt) const {
+void OpenGraphLaunches::Graph::add_to(Learnt& learnt) const {
   constexpr uint64_t kMostOf = 10;  // all but one in so many
   if (told == Told::Varies) ++learnt.differing;
   if (told != Told::Nothing || kernels == launches * most_kernels) return;
@@ -14,7 +14,7 @@ void GraphLaunches::Graph::add_to(Learnt& learnt) const {
   }
 }
 
-GraphLaunches::Launch& GraphLaunches::open(uint32_t correlation, uint32_t graph) {
+OpenGraphLaunches::Launch& OpenGraphLaunches::open(uint32_t correlation, uint32_t graph) {
   if (last_ != nullptr && last_->row.correlation == correlation) return *last_;
   const auto [found, is_new] = launches_.try_emplace(correlation);
   last_ = &found->second;
@@ -32,14 +32,14 @@ GraphLaunches::Launch& GraphLaunches::open(uint32_t correlation, uint32_t graph)
   return *last_;
 }
 
-void GraphLaunches::add_kernel(uint32_t correlation, uint32_t graph) {
+void OpenGraphLaunches::add_kernel(uint32_t correlation, uint32_t graph) {
   if (correlation == 0) return;
   Launch& launch = open(correlation, graph);
   ++launch.kernels;
   launch.quiet = 0;
 }
 
-void GraphLaunches::add_node(const ActivityRow& row, uint32_t graph) {
+void OpenGraphLaunches::add_node(const ActivityRow& row, uint32_t graph) {
   if (row.correlation == 0) return;
   Launch& launch = open(row.correlation, graph);
   GraphRow& span = launch.row;
@@ -63,7 +63,7 @@ void GraphLaunches::add_node(const ActivityRow& row, uint32_t graph) {
   launch.quiet = 0;
 }
 
-bool GraphLaunches::is_complete(const Launch& launch) const {
+bool OpenGraphLaunches::is_complete(const Launch& launch) const {
   if (launch.quiet == 0) return false;
   if (launch.is_followed || launch.quiet >= kQuietFlushes) return true;
   const auto known = graphs_.find(launch.row.graph);
@@ -71,7 +71,7 @@ bool GraphLaunches::is_complete(const Launch& launch) const {
          launch.row.nodes >= known->second.most_nodes;
 }
 
-void GraphLaunches::learn(const Launch& launch, Told told) {
+void OpenGraphLaunches::learn(const Launch& launch, Told told) {
   Graph& known = graphs_[launch.row.graph];
   known.most_nodes = std::max(known.most_nodes, launch.row.nodes);
   known.told = std::max(known.told, told);
@@ -84,7 +84,7 @@ void GraphLaunches::learn(const Launch& launch, Told told) {
   if (launch.kernels == known.most_kernels) ++known.full_launches;
 }
 
-GraphLaunches::Learnt GraphLaunches::learnt() const {
+OpenGraphLaunches::Learnt OpenGraphLaunches::learnt() const {
   Learnt sum = forgotten_;
   for (const auto& [number, graph] : graphs_) graph.add_to(sum);
   return sum;

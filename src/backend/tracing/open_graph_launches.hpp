@@ -14,7 +14,7 @@
 // flush brought no more; failing that, after a quiet second. The collector's thread only.
 namespace gpufl::backend {
 
-class GraphLaunches {
+class OpenGraphLaunches {
  public:
   // A record of a kernel, whatever its times are.
   void add_kernel(uint32_t correlation, uint32_t graph);
@@ -68,7 +68,7 @@ class GraphLaunches {
 };
 
 template <typename Ask>
-void GraphLaunches::take_complete(bool all, Ask told, base::PageVector<GraphRow>& out) {
+void OpenGraphLaunches::take_complete(bool all, Ask told, base::PageVector<GraphRow>& out) {
   all |= launches_.size() > kMaxOpen;
   const size_t first = out.size();
   for (auto it = launches_.begin(); it != launches_.end();) {
