@@ -38,7 +38,7 @@ ROOMS = {
     "backend/synthetic": {"backend", "format", "base"},
     "symbols": {"base", "format"},
     "capture": {"base", "format", "backend", "backend/markers", "symbols", "include"},
-    "client": {"base", "format", "capture", *ANALYSIS, "report", "net", "include"},
+    "client": {"base", "format", "backend", "capture", *ANALYSIS, "report", "net", "include"},
     **{room: BELOW_ANALYSIS | set(ANALYSIS[:i]) for i, room in enumerate(ANALYSIS)},
     "timeline": BELOW_ANALYSIS | set(ANALYSIS),
     "report": BELOW_ANALYSIS | set(ANALYSIS),
@@ -59,7 +59,7 @@ ROOMS = {
 TEST_ROOMS = {"backend/synthetic", "include"}
 # The one file that names vendors.
 REGISTRY = "src/backend/registry.cpp"
-REGISTRY_ROOMS = {"backend/nvidia", "backend/nvidia/cuda", "backend/nvidia/nvtx", "backend/synthetic"}
+REGISTRY_ROOMS = {"backend/nvidia", "backend/synthetic"}
 
 # Third-party headers, by how their name begins. Anything else in <> has to be the standard
 # library's or the system's, and in include/ the standard library's.

@@ -185,7 +185,7 @@ struct PendingCall {
 };
 
 struct TraceStatus {
-  std::string state;   // "waiting_for_cuda", "recording", "stopped", or a reason of Availability
+  std::string state;   // "recording", "stopped", a reason of Availability, or the vendor's own word
   std::string detail;  // a sentence, where there is more to say
   uint64_t launches = 0, kernels = 0, dropped = 0;
   uint64_t pending_count = 0;
@@ -253,14 +253,5 @@ class Backend {
 // the backend returned, or what stood in the way.
 std::unique_ptr<Backend> make_backend(std::string_view name, Availability& why);
 std::vector<std::string_view> backend_names();
-// As NVTX declares it: NvtxGetExportTableFunc_t.
-using NvtxGetExportTable = const void* (*)(uint32_t table);
-// What NVTX calls, as InitializeInjectionNvtx2, in the library that it loads: once for each copy of
-// it in the process, which from then on tells us of marks and ranges. 0: this copy or this build
-// cannot.
-int nvtx_starts(NvtxGetExportTable get_export_table);
-// Called when the CUDA driver loads this library because CUDA is being initialised: a tracer that
-// waits for that begins.
-void cuda_starts();
 
 }  // namespace gpufl::backend

@@ -12,13 +12,21 @@
 namespace gpufl::backend {
 namespace {
 
-// The row that docs/reference/metrics.md has for a metric.
+// The row that docs/reference/metrics.md has for a metric, without where its values come from,
+// which tests/docs/docs_test.py compares with the code that reads them.
 std::string documented_row(const MetricSpec& spec) {
   std::ostringstream row;
   row << "| `" << spec.name << "` | " << (spec.unit.empty() ? "count" : spec.unit) << " | "
-      << to_string(spec.type) << " | " << (spec.index.empty() ? "" : "per ") << spec.index << " | `"
-      << spec.source << "` | " << spec.help << " |";
+      << to_string(spec.type) << " | " << (spec.index.empty() ? "" : "per ") << spec.index << " | "
+      << spec.help << " |";
   return row.str();
+}
+
+// "| name | unit | type | index | source | meaning |" without the source.
+std::string without_source(std::string row) {
+  size_t begin = 0;
+  for (int cell = 0; cell < 4; ++cell) begin = row.find(" | ", begin) + 2;
+  return row.erase(begin, row.find(" | ", begin) + 2 - begin);
 }
 
 TEST(MetricTable, TheDocumentHasTheSameRowsInTheSameOrder) {
@@ -29,7 +37,7 @@ TEST(MetricTable, TheDocumentHasTheSameRowsInTheSameOrder) {
   std::string heading;
   for (std::string line; std::getline(document, line);) {
     if (line.starts_with("## ")) heading = line.substr(3);
-    if (line.starts_with("| `")) documented[heading].push_back(line);
+    if (line.starts_with("| `")) documented[heading].push_back(without_source(line));
   }
   std::map<std::string, std::vector<std::string>> wanted;
   for (const MetricSpec& spec : metric_table()) {
@@ -56,7 +64,7 @@ TEST(MetricTable, NamesAreUniqueSnakeCaseAndEndInTheirUnit) {
     EXPECT_EQ(spec.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"),
               std::string_view::npos);
     EXPECT_EQ(find_metric(spec.scope, spec.name), &spec);
-    EXPECT_FALSE(spec.help.empty() || spec.source.empty()) << spec.name;
+    EXPECT_FALSE(spec.help.empty()) << spec.name;
     if (spec.unit.empty()) continue;
     ASSERT_TRUE(endings.contains(spec.unit)) << spec.name << " in " << spec.unit;
     EXPECT_TRUE(spec.name.ends_with(endings.at(spec.unit))) << spec.name;

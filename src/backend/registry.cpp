@@ -1,32 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/backend.hpp"
 #include "backend/diagnosis.hpp"
-#include "backend/nvidia/nvidia_probe.hpp"
+#include "backend/nvidia/nvidia_vendor.hpp"
 #include "backend/synthetic/synthetic_backend.hpp"
-#ifdef GPUFL_HAS_NVIDIA
-#include "backend/nvidia/nvidia_backend.hpp"
-#endif
-#ifdef GPUFL_HAS_CUPTI
-#include "backend/nvidia/cuda/cuda_start.hpp"
-#endif
-#ifdef GPUFL_HAS_NVTX
-#include "backend/nvidia/nvtx/nvtx_injection.hpp"
-#endif
+#include "backend/vendor.hpp"
 
 namespace gpufl::backend {
 namespace {
-
-std::unique_ptr<Backend> make_nvidia(Availability& why) {
-#ifdef GPUFL_HAS_NVIDIA
-  auto backend = make_nvidia_backend();
-  why = backend->health_available();
-  return backend;
-#else
-  why = {false, "not_built", "this build has no NVIDIA backend: nvml.h was not found",
-         "build with ./dev build, which fetches the header"};
-  return nullptr;
-#endif
-}
 
 std::unique_ptr<Backend> make_amd(Availability& why) {
   why = {false, "not_built", "this version has no AMD backend yet", ""};
@@ -39,31 +19,21 @@ std::unique_ptr<Backend> make_synthetic(Availability& why) {
   return backend;
 }
 
-struct Entry {
-  std::string_view name;
-  std::unique_ptr<Backend> (*make)(Availability&);
-  bool automatic;  // a candidate for "auto"
-};
+constexpr std::string_view kSyntheticVariables[] = {"GPUFL_SYNTHETIC_"};
 
-constexpr Entry kEntries[] = {
-    {"nvidia", make_nvidia, true},
-    {"amd", make_amd, true},
-    {"synthetic", make_synthetic, false},
-};
-
-// The first that works. When none does, the reason is that of the first: later entries matter
-// only where it is absent, and their words come after its own.
+// The first that works. When none does, the reason is that of the first: later ones matter only
+// where it is absent, and their words come after its own.
 std::unique_ptr<Backend> make_first_available(Availability& why) {
   Availability refusal;
-  for (const Entry& entry : kEntries) {
-    if (!entry.automatic) continue;
+  for (const Vendor& vendor : vendors()) {
+    if (!vendor.is_automatic) continue;
     Availability found;
-    auto backend = entry.make(found);
+    auto backend = vendor.make(found);
     if (backend && found.available) {
       why = std::move(found);
       return backend;
     }
-    const std::string words = std::string(entry.name) + ": " + found.detail;
+    const std::string words = std::string(vendor.name) + ": " + found.detail;
     if (refusal.reason.empty()) {
       refusal = {false, found.reason, words, found.hint};
     } else {
@@ -76,45 +46,68 @@ std::unique_ptr<Backend> make_first_available(Availability& why) {
 
 }  // namespace
 
+std::span<const Vendor> vendors() {
+  static const Vendor all[] = {
+      kNvidia,
+      {.name = "amd", .is_automatic = true, .make = make_amd},
+      {.name = "synthetic",
+       .is_automatic = false,
+       .make = make_synthetic,
+       .variables = kSyntheticVariables},
+  };
+  return all;
+}
+
 std::unique_ptr<Backend> make_backend(std::string_view name, Availability& why) {
   if (name == "none") {
     why = {false, "none", "no backend was asked for", ""};
     return nullptr;
   }
   if (name == "auto") return make_first_available(why);
-  for (const Entry& entry : kEntries) {
-    if (entry.name == name) return entry.make(why);
+  for (const Vendor& vendor : vendors()) {
+    if (vendor.name == name) return vendor.make(why);
   }
+  std::string hint = "use auto, none";
+  for (const std::string_view known : backend_names()) hint.append(", ").append(known);
   why = {false, "unknown_backend", "there is no backend \"" + std::string(name) + "\"",
-         "use auto, none, nvidia, amd or synthetic"};
+         std::move(hint)};
   return nullptr;
 }
 
 std::vector<std::string_view> backend_names() {
   std::vector<std::string_view> names;
-  for (const Entry& entry : kEntries) names.push_back(entry.name);
+  for (const Vendor& vendor : vendors()) names.push_back(vendor.name);
   return names;
 }
 
-int nvtx_starts([[maybe_unused]] NvtxGetExportTable get_export_table) {
-#ifdef GPUFL_HAS_NVTX
-  return start_nvtx_injection(get_export_table);
-#else
+void driver_starts() {
+  for (const Vendor& vendor : vendors()) {
+    if (vendor.driver_starts != nullptr) vendor.driver_starts();
+  }
+}
+
+int annotations_start(AnnotationTables tables) {
+  for (const Vendor& vendor : vendors()) {
+    if (vendor.annotations_start == nullptr) continue;
+    if (const int started = vendor.annotations_start(tables); started != 0) return started;
+  }
   return 0;
-#endif
 }
 
-void cuda_starts() {
-#ifdef GPUFL_HAS_CUPTI
-  nvidia_cuda_starts();
-#endif
-}
-
+// Of several vendors, engines have what the first has whose GPUs are here.
 Diagnosis diagnose(const std::string& root) {
   Diagnosis diagnosis;
-  const auto nvidia = make_nvidia(diagnosis.health);
-  diagnosis.trace = nvidia ? nvidia->trace_available() : diagnosis.health;
-  probe_nvidia(root, diagnosis.health, diagnosis.findings);
+  for (const Vendor& vendor : vendors()) {
+    if (!vendor.is_automatic) continue;
+    Availability health;
+    const auto backend = vendor.make(health);
+    const bool is_first = diagnosis.health.detail.empty();
+    if (is_first || (health.available && !diagnosis.health.available)) {
+      diagnosis.trace = backend ? backend->trace_available() : health;
+      diagnosis.health = health;
+    }
+    if (vendor.probe != nullptr) vendor.probe(root, health, diagnosis.findings);
+  }
   return diagnosis;
 }
 

@@ -4,27 +4,55 @@
 #include <algorithm>
 #include <limits>
 
+#include "backend/vendor.hpp"
+
 namespace gpufl::capture {
+
+namespace {
+
+constexpr std::string_view kScopeWord = "scope:";
+
+}  // namespace
+
+std::optional<RangeGate::Range> RangeGate::parse(std::string_view range) {
+  const auto name_after = [&](std::string_view word) {
+    return range.starts_with(word) ? range.substr(word.size()) : std::string_view();
+  };
+  if (const std::string_view name = name_after(kScopeWord); !name.empty()) {
+    return Range{Source::Scope, name};
+  }
+  for (const backend::Vendor& vendor : backend::vendors()) {
+    for (const backend::CaptureRangeWord& known : vendor.capture_ranges) {
+      if (known.kind == backend::CaptureRangeKind::Profiler) {
+        if (range == known.word) return Range{Source::Profiler, {}};
+      } else if (const std::string_view name = name_after(known.word); !name.empty()) {
+        return Range{Source::Marker, name};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::string RangeGate::refusal(std::string_view range) {
+  if (parse(range)) return {};
+  std::string words;
+  for (const backend::Vendor& vendor : backend::vendors()) {
+    for (const backend::CaptureRangeWord& known : vendor.capture_ranges) {
+      if (!words.empty()) words += ", ";
+      words += known.word;
+      if (known.kind == backend::CaptureRangeKind::Marker) words += "NAME";
+    }
+  }
+  words.append(" or ").append(kScopeWord).append("NAME");
+  return "'" + std::string(range) + "' is not " + words;
+}
 
 base::Result<std::unique_ptr<RangeGate>> RangeGate::make(std::string_view range,
                                                          int64_t session_start_ns) {
-  constexpr std::string_view kProfiler = "cudaProfilerApi", kRange = "nvtx:", kScope = "scope:";
-  Source source = Source::Profiler;
-  std::string_view name;
-  if (range.starts_with(kRange)) {
-    source = Source::Range;
-    name = range.substr(kRange.size());
-  } else if (range.starts_with(kScope)) {
-    source = Source::Scope;
-    name = range.substr(kScope.size());
-  }
-  if (source == Source::Profiler ? range != kProfiler : name.empty()) {
-    return base::Status(base::Code::InvalidArgument,
-                        "a capture range is cudaProfilerApi, "
-                        "nvtx:NAME or scope:NAME, not \"" +
-                            std::string(range) + "\"");
-  }
-  return std::unique_ptr<RangeGate>(new RangeGate(range, source, name, session_start_ns));
+  const std::optional<Range> parsed = parse(range);
+  if (!parsed) return base::Status(base::Code::InvalidArgument, refusal(range));
+  return std::unique_ptr<RangeGate>(
+      new RangeGate(range, parsed->source, parsed->name, session_start_ns));
 }
 
 std::string_view RangeGate::scope_name() const {
@@ -42,7 +70,7 @@ void RangeGate::note(int64_t monotonic_ns, bool begins) noexcept {
 }
 
 void RangeGate::on_range(std::string_view name, bool begins, int64_t monotonic_ns) noexcept {
-  if (source_ == Source::Range && name == name_) add({monotonic_ns - session_start_ns_, begins});
+  if (source_ == Source::Marker && name == name_) add({monotonic_ns - session_start_ns_, begins});
 }
 
 void RangeGate::on_scope(bool begins, int64_t time_ns) { add({time_ns, begins}); }

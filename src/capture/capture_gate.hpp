@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,9 @@ namespace gpufl::capture {
 
 class RangeGate final : public backend::CaptureGate {
  public:
-  // "cudaProfilerApi", "nvtx:NAME" or "scope:NAME".
+  // Why `range` is none; empty where it is one: "scope:NAME", or as a vendor calls its own
+  // (backend/vendor.hpp).
+  static std::string refusal(std::string_view range);
   static base::Result<std::unique_ptr<RangeGate>> make(std::string_view range,
                                                        int64_t session_start_ns);
 
@@ -43,7 +46,12 @@ class RangeGate final : public backend::CaptureGate {
   base::Json summary(int64_t time_ns) const;
 
  private:
-  enum class Source : uint8_t { Profiler, Range, Scope };
+  enum class Source : uint8_t { Profiler, Marker, Scope };
+  struct Range {
+    Source source;
+    std::string_view name;
+  };
+  static std::optional<Range> parse(std::string_view range);
   struct Turn {
     int64_t time_ns;
     bool begins;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/stack_log.hpp"
 
-#include <algorithm>
-#include <iterator>
 #include <string_view>
 
 #include "base/clock.hpp"
 #include "base/hash.hpp"
 #include "symbols/code_stack.hpp"
+#include "symbols/vendor_code.hpp"
 
 namespace gpufl::capture {
 
@@ -17,15 +16,8 @@ using symbols::StackFrame;
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-bool is_vendor_library(const StackFrame& frame) {
-  constexpr std::string_view kBeginnings[] = {"libcuda.so", "libcudart", "libcupti", "libnvidia-"};
-  const std::string_view name = file_name(frame.module);
-  return std::any_of(std::begin(kBeginnings), std::end(kBeginnings),
-                     [&](std::string_view beginning) { return name.starts_with(beginning); });
-}
-
 bool is_internal(const StackFrame& frame) {
-  return is_vendor_library(frame) || (frame.holds_gpufl && !frame.is_program);
+  return symbols::is_driver_library(frame.module) || (frame.holds_gpufl && !frame.is_program);
 }
 
 // How many of the innermost frames are our callback's where we are linked into the program: those
@@ -33,7 +25,8 @@ bool is_internal(const StackFrame& frame) {
 size_t callback_frames(const std::vector<StackFrame>& frames) {
   size_t count = 0;
   while (count < frames.size() && frames[count].holds_gpufl && frames[count].is_program) ++count;
-  const bool is_called_back = count < frames.size() && is_vendor_library(frames[count]);
+  const bool is_called_back =
+      count < frames.size() && symbols::is_driver_library(frames[count].module);
   return is_called_back ? count : 0;
 }
 

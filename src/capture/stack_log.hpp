@@ -55,8 +55,8 @@ class StackLog {
 };
 
 // What a reader is shown: frames of the vendor's libraries and of our own, which say nothing to
-// someone who reads a program, become one symbols::kDriverInternal for each run of them. A cudart
-// that is linked into the program cannot be told from it and stays.
+// someone who reads a program, become one symbols::kDriverInternal for each run of them. A
+// vendor's runtime that is linked into the program cannot be told from it and stays.
 std::vector<symbols::StackFrame> fold_driver_frames(std::vector<symbols::StackFrame> frames);
 
 }  // namespace gpufl::capture

@@ -5,19 +5,19 @@
 
 namespace gpufl::capture {
 
-void cuda_starts() noexcept {
+void driver_starts() noexcept {
   // Threads that the vendor's libraries start here inherit that.
   const SignalsBlocked blocked;
   try {
-    backend::cuda_starts();
+    backend::driver_starts();
   } catch (...) {
     // Out of memory: the program goes on, unrecorded.
   }
 }
 
-int nvtx_starts(NvtxGetExportTable get_export_table) noexcept {
+int annotations_start(AnnotationTables tables) noexcept {
   try {
-    return backend::nvtx_starts(get_export_table);
+    return backend::annotations_start(tables);
   } catch (...) {
     return 0;
   }

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "backend/backend.hpp"
+#include "backend/vendor_entry.hpp"
 
-// What vendors call in a library that they load into a program, passed on to their backend. Called
-// on the program's threads, inside the vendor's initialisation; nothing here throws.
+// backend/vendor_entry.hpp for whoever passes it on, without exceptions.
 namespace gpufl::capture {
 
-// CUDA is being initialised: a session that waits for it begins to record.
-void cuda_starts() noexcept;
-
-// backend::nvtx_starts.
-using backend::NvtxGetExportTable;
-int nvtx_starts(NvtxGetExportTable get_export_table) noexcept;
+void driver_starts() noexcept;
+using backend::AnnotationTables;
+int annotations_start(AnnotationTables tables) noexcept;
 
 }  // namespace gpufl::capture

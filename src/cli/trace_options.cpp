@@ -5,6 +5,7 @@
 #include <map>
 #include <string_view>
 
+#include "capture/capture_gate.hpp"
 #include "capture/engine_ladder.hpp"
 #include "client/launch_request.hpp"
 
@@ -14,13 +15,7 @@ namespace {
 constexpr int64_t kMillisecondNs = 1'000'000;
 constexpr int64_t kSecondNs = 1'000'000'000;
 
-std::string check_range(const std::string& text) {
-  if (text == "cudaProfilerApi") return "";
-  for (const std::string_view prefix : {"nvtx:", "scope:"}) {
-    if (text.starts_with(prefix) && text.size() > prefix.size()) return "";
-  }
-  return "'" + text + "' is not cudaProfilerApi, nvtx:NAME or scope:NAME";
-}
+std::string check_range(const std::string& text) { return capture::RangeGate::refusal(text); }
 
 std::vector<std::string> engine_names() {
   const auto names = capture::engine_names();

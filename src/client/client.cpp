@@ -71,8 +71,8 @@ constexpr joining::OwnerCalls kOwnerCalls = {
       const std::string folder = Client::instance().flushed_folder().string();
       return folder.size() <= capacity ? folder.copy(path, capacity) : 0;
     },
-    .cuda_starts = capture::cuda_starts,
-    .nvtx_starts = capture::nvtx_starts,
+    .driver_starts = capture::driver_starts,
+    .annotations_start = capture::annotations_start,
     .open_warpscope = [] { Client::instance().open_warpscope(); },
     .record_warpscope =
         [](const WarpscopeCall* call) {
@@ -149,8 +149,8 @@ bool Client::start(const ResolvedOptions& resolved, LaunchRequest request) {
   }
   if (request.schedule.resume_at_ns) request.dormant = *request.schedule.resume_at_ns > now_ns;
   capture::SessionConfig config = session_config(resolved, request, capture::process_environment());
-  // CUDA's own exit handlers take down what the end of a session needs, and the handler that was
-  // registered last runs first.
+  // A driver's own exit handlers take down what the end of a session needs, and the handler that
+  // was registered last runs first.
   config.trace.on_driver_up = [] { std::atexit([] { Client::instance().shutdown_at_exit(); }); };
   auto control = std::make_unique<ControlServer>();
   if (resolved.options.enable_control) {

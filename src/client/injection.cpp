@@ -32,28 +32,28 @@ bool start_session() noexcept {
 }  // namespace
 
 void start_injected_session() noexcept {
-  if (start_session()) tell_cuda_starts();
+  if (start_session()) pass_driver_start();
 }
 
-void tell_cuda_starts() noexcept {
+void pass_driver_start() noexcept {
   if (joining::SessionTable* owner = joining::joined(); owner != nullptr) {
-    owner->cuda_starts();
+    owner->driver_starts();
   } else {
-    capture::cuda_starts();
+    capture::driver_starts();
   }
 }
 
-int tell_nvtx_starts(capture::NvtxGetExportTable get_export_table) noexcept {
+int pass_annotations_start(backend::AnnotationTables tables) noexcept {
   try {
     Client::instance();  // sets up what copies of the library call in each other
   } catch (...) {
     return 0;
   }
-  return joining::nvtx_starts(get_export_table);
+  return joining::annotations_start(tables);
 }
 
-int start_injected_markers(capture::NvtxGetExportTable get_export_table) noexcept {
-  return start_session() ? tell_nvtx_starts(get_export_table) : 0;
+int start_injected_markers(backend::AnnotationTables tables) noexcept {
+  return start_session() ? pass_annotations_start(tables) : 0;
 }
 
 }  // namespace gpufl::client

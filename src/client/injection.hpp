@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <gpufl/export.hpp>  // IWYU pragma: export
+#include "backend/vendor_entry.hpp"  // IWYU pragma: export
 
-#include "capture/vendor_entry.hpp"
-
-// What a CUDA driver calls in a library that CUDA_INJECTION64_PATH names, on the thread that
-// initialises CUDA, inside that call; and NVTX in the one that NVTX_INJECTION64_PATH names, inside
-// the program's first call of NVTX. None of it throws.
+// What a vendor's driver or annotation API starts when it loads a library of ours into a program:
+// called by what backend/vendor_entry.hpp has each shared library define. None of it throws.
 namespace gpufl::client {
 
-// Starts this process's session, from the environment alone, or joins the one that runs; then
-// tell_cuda_starts(). Called in libgpufl_inject.
+// The driver has loaded libgpufl_inject: starts this process's session, from the environment alone,
+// or joins the one that runs; then pass_driver_start().
 void start_injected_session() noexcept;
 
-// Tells the session of this process, whichever copy of the library has it, that CUDA is being
-// initialised.
-void tell_cuda_starts() noexcept;
+// Lets the session of this process, whichever copy of the library has it, know that a driver is
+// being initialised.
+void pass_driver_start() noexcept;
 
-// Points a copy of NVTX to that session. 0: it cannot be.
-int tell_nvtx_starts(capture::NvtxGetExportTable get_export_table) noexcept;
+// Points a copy of the annotation API to that session. 0: it cannot be.
+int pass_annotations_start(backend::AnnotationTables tables) noexcept;
 
-// Marks and ranges before CUDA count too: the first call of NVTX starts the session as well. Called
-// in libgpufl_inject.
-int start_injected_markers(capture::NvtxGetExportTable get_export_table) noexcept;
+// Marks and ranges before the driver's start count too: the first of them starts the session as
+// well. Called in libgpufl_inject.
+int start_injected_markers(backend::AnnotationTables tables) noexcept;
 
 }  // namespace gpufl::client

@@ -16,13 +16,13 @@ namespace gpufl::client::joining {
 namespace {
 
 constexpr size_t kMaxCopies = 16;  // of the library in one process; what comes later is not seen
-constexpr size_t kMaxNvtx = 64;    // copies of NVTX that find this copy of the library; likewise
+constexpr size_t kMaxAnnotations = 64;  // copies of annotation APIs that find this copy; likewise
 constexpr std::string_view kNoteName{"GPUFL\0", 6};
 
 bool take_member(SessionTable* member);
 void let_member_go(SessionTable* member);
 void forget_owner();
-void pass_nvtx(SessionTable* owner);
+void pass_annotations(SessionTable* owner);
 
 }  // namespace
 
@@ -42,10 +42,10 @@ constinit SessionTable gpufl_session_v1 = {
     .system_start = nullptr,
     .system_stop = nullptr,
     .flushed_folder = nullptr,
-    .cuda_starts = nullptr,
-    .nvtx_starts = nullptr,
+    .driver_starts = nullptr,
+    .annotations_start = nullptr,
     .owner_ended = [] { forget_owner(); },
-    .pass_nvtx = [](SessionTable* owner) { pass_nvtx(owner); },
+    .pass_annotations = [](SessionTable* owner) { pass_annotations(owner); },
     .counters = {nullptr, nullptr},
     .open_warpscope = nullptr,
     .record_warpscope = nullptr,
@@ -80,8 +80,8 @@ Members& members() {
 }
 
 constinit std::atomic<SessionTable*> g_joined{nullptr};
-constinit std::atomic<capture::NvtxGetExportTable> g_nvtx[kMaxNvtx] = {};
-constinit std::atomic<size_t> g_nvtx_count{0};
+constinit std::atomic<capture::AnnotationTables> g_annotations[kMaxAnnotations] = {};
+constinit std::atomic<size_t> g_annotations_count{0};
 
 struct Copies {
   SessionTable* all[kMaxCopies] = {};
@@ -159,13 +159,12 @@ void let_member_go(SessionTable* member) {
   capture::counters::exclude(&member->counters);
 }
 
-void pass_nvtx(SessionTable* owner) {
-  const size_t count = std::min(g_nvtx_count.load(std::memory_order_acquire), kMaxNvtx);
-  for (const auto& nvtx : std::span(g_nvtx, count)) {
+void pass_annotations(SessionTable* owner) {
+  const size_t count =
+      std::min(g_annotations_count.load(std::memory_order_acquire), kMaxAnnotations);
+  for (const auto& kept : std::span(g_annotations, count)) {
     // Null: just being kept, and its thread sees the owner.
-    if (auto get_export_table = nvtx.load(std::memory_order_acquire)) {
-      owner->nvtx_starts(get_export_table);
-    }
+    if (auto tables = kept.load(std::memory_order_acquire)) owner->annotations_start(tables);
   }
 }
 
@@ -188,8 +187,8 @@ void set_up(const OwnerCalls& calls) {
   gpufl_session_v1.system_start = calls.system_start;
   gpufl_session_v1.system_stop = calls.system_stop;
   gpufl_session_v1.flushed_folder = calls.flushed_folder;
-  gpufl_session_v1.cuda_starts = calls.cuda_starts;
-  gpufl_session_v1.nvtx_starts = calls.nvtx_starts;
+  gpufl_session_v1.driver_starts = calls.driver_starts;
+  gpufl_session_v1.annotations_start = calls.annotations_start;
   gpufl_session_v1.open_warpscope = calls.open_warpscope;
   gpufl_session_v1.record_warpscope = calls.record_warpscope;
   gpufl_session_v1.counters = capture::counters::own_counters();
@@ -208,7 +207,7 @@ SessionTable* claim() {
     members().open = true;
   }
   for (SessionTable* copy : copies.list()) {
-    if (copy != &gpufl_session_v1) copy->pass_nvtx(&gpufl_session_v1);
+    if (copy != &gpufl_session_v1) copy->pass_annotations(&gpufl_session_v1);
   }
   return nullptr;
 }
@@ -249,13 +248,12 @@ void leave() {
   owner->leave(&gpufl_session_v1);
 }
 
-int nvtx_starts(capture::NvtxGetExportTable get_export_table) {
-  const size_t place = g_nvtx_count.fetch_add(1);
-  if (place < kMaxNvtx) g_nvtx[place].store(get_export_table);
+int annotations_start(capture::AnnotationTables tables) {
+  const size_t place = g_annotations_count.fetch_add(1);
+  if (place < kMaxAnnotations) g_annotations[place].store(tables);
   // After it was kept: an owner that is not seen here will see it there.
   SessionTable* const owner = find_owner(find_copies());
-  return owner != nullptr ? owner->nvtx_starts(get_export_table)
-                          : capture::nvtx_starts(get_export_table);
+  return owner != nullptr ? owner->annotations_start(tables) : capture::annotations_start(tables);
 }
 
 void after_fork_in_child() {

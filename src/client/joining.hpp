@@ -38,14 +38,15 @@ struct SessionTable {
   // Flushes the session and copies its folder's path, without a zero; 0 when it has none, or when
   // `capacity` is too small.
   size_t (*flushed_folder)(char* path, size_t capacity);
-  // The driver has just loaded an injected copy: CUDA begins.
-  void (*cuda_starts)();
-  // A copy of NVTX has found a copy of us: what it tells belongs to the session.
-  int (*nvtx_starts)(capture::NvtxGetExportTable get_export_table);
+  // A vendor's driver has just loaded an injected copy: it begins.
+  void (*driver_starts)();
+  // A copy of a vendor's annotation API has found a copy of us: its marks and ranges belong to the
+  // session.
+  int (*annotations_start)(capture::AnnotationTables tables);
 
   // The member's side, called by the owner: the second also before it is a member.
   void (*owner_ended)();
-  void (*pass_nvtx)(SessionTable* owner);
+  void (*pass_annotations)(SessionTable* owner);
   capture::counters::ForeignCounters counters;
 
   // The owner's side again, of copies whose `size` reaches here: a launch that warpscope profiles
@@ -59,8 +60,8 @@ struct OwnerCalls {
   void (*system_start)(const char* name, size_t name_size);
   void (*system_stop)(const char* name, size_t name_size);
   size_t (*flushed_folder)(char* path, size_t capacity);
-  void (*cuda_starts)();
-  int (*nvtx_starts)(capture::NvtxGetExportTable get_export_table);
+  void (*driver_starts)();
+  int (*annotations_start)(capture::AnnotationTables tables);
   void (*open_warpscope)();
   int32_t (*record_warpscope)(const WarpscopeCall* call);
 };
@@ -83,9 +84,9 @@ bool join(SessionTable* owner);
 SessionTable* joined();
 void leave();
 
-// Points a copy of NVTX to the copy of us that has the session; where none has, to this one, until
-// one has. What InitializeInjectionNvtx2 returns.
-int nvtx_starts(capture::NvtxGetExportTable get_export_table);
+// Points a copy of a vendor's annotation API to the copy of us that has the session; where none
+// has, to this one, until one has. What the vendor's API gets back.
+int annotations_start(capture::AnnotationTables tables);
 
 // In the child of a fork(): no copy has a session there.
 void after_fork_in_child();

@@ -12,6 +12,7 @@
 #include <set>
 #include <span>
 
+#include "backend/vendor.hpp"
 #include "base/json.hpp"
 #include "capture/engine_ladder.hpp"
 #include "client/launch_request.hpp"
@@ -241,8 +242,10 @@ class Resolver {
     constexpr std::string_view kOthers[] = {"GPUFL_DISABLED", "GPUFL_OVERRIDE", "GPUFL_RUN_ID",
                                             "GPUFL_INJECT_LIBRARY"};
     if (!name.starts_with("GPUFL_")) return;
-    for (const std::string_view prefix : {"GPUFL_SYNTHETIC_", "GPUFL_NVML_", "GPUFL_CUPTI_"}) {
-      if (name.starts_with(prefix)) return;
+    for (const backend::Vendor& vendor : backend::vendors()) {
+      for (const std::string_view prefix : vendor.variables) {
+        if (name.starts_with(prefix)) return;
+      }
     }
     if (std::find(std::begin(kOthers), std::end(kOthers), name) != std::end(kOthers)) return;
     const auto launch = launch_variables();

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdio>
 
+#include "symbols/vendor_code.hpp"
+
 namespace gpufl::symbols {
 namespace {
 
@@ -48,18 +50,14 @@ bool is_compilers_own(std::string_view path) {
 
 // Wherever it lies: wheels, conda and containers put these everywhere.
 bool is_runtime_library(std::string_view module) {
-  const std::string_view name = base_name(module);
-  return starts_with_any(name, {"libcuda.so",  "libcudart",     "libcupti",         "libcublas",
-                                "libcudnn",    "libcufft",      "libcufile",        "libcurand",
-                                "libcusolver", "libcusparse",   "libcutensor",      "libnccl",
-                                "libnv",       "libtorch",      "libc10",           "libshm.so",
-                                "libcaffe2",   "libstdc++",     "libc++",           "libc.so",
-                                "libc-2",      "libm.so",       "libm-2",           "libpthread",
-                                "libdl",       "librt",         "ld-linux",         "ld-2",
-                                "libgcc_s",    "libgomp",       "libomp",           "libiomp",
-                                "libtbb",      "libmkl",        "libpython",        "libgpufl",
-                                "libffi",      "linux-vdso",    "[vdso]",           "libtriton",
-                                "libxla",      "libtensorflow", "__triton_launcher"});
+  if (is_vendor_library(module)) return true;
+  return starts_with_any(
+      base_name(module),
+      {"libtorch",   "libc10",   "libshm.so", "libcaffe2", "libstdc++",     "libc++",
+       "libc.so",    "libc-2",   "libm.so",   "libm-2",    "libpthread",    "libdl",
+       "librt",      "ld-linux", "ld-2",      "libgcc_s",  "libgomp",       "libomp",
+       "libiomp",    "libtbb",   "libmkl",    "libpython", "libgpufl",      "libffi",
+       "linux-vdso", "[vdso]",   "libtriton", "libxla",    "libtensorflow", "__triton_launcher"});
 }
 
 // "python3.12": the interpreter may have everything linked into it.
@@ -69,32 +67,14 @@ bool is_interpreter(std::string_view module) {
 }
 
 bool is_system_path(std::string_view path) {
-  return starts_with_any(
-      path, {"/usr/lib", "/lib/", "/lib64/", "/usr/include/", "/usr/local/cuda", "/opt/nvidia/"});
+  return starts_with_any(path, {"/usr/lib", "/lib/", "/lib64/", "/usr/include/"}) ||
+         is_in_vendor_folder(path);
 }
 
 // Headers of compilers and toolkits, whose inlined functions are in everybody's binaries.
 bool is_library_source(std::string_view file) {
-  return is_system_path(file) || is_in_installed_package(file) ||
-         contains_any(file, {"/include/c++/", "/targets/x86_64-linux/include/",
-                             "/targets/sbsa-linux/include/", "/nvidia/cu13/include/",
-                             "/cuda_runtime/include/"});
-}
-
-// "cudaMalloc", "cuLaunchKernel", "__cudart123": the CUDA runtime is often linked statically.
-bool is_cuda_function(std::string_view name) {
-  const auto is_upper_at = [&](size_t at) {
-    return at < name.size() && name[at] >= 'A' && name[at] <= 'Z';
-  };
-  if (starts_with_any(name, {"__cuda", "__cudart", "libcudart_static_"})) return true;
-  if (name.starts_with("cuda")) return is_upper_at(4);
-  return name.starts_with("cu") && is_upper_at(2);
-}
-
-// What nvcc writes between a kernel<<<...>>>() and the runtime, with lines of its own headers.
-bool is_launch_glue(std::string_view function) {
-  return starts_with_any(function,
-                         {"__cudaLaunch", "__cudaPushCall", "__cudaPopCall", "__device_stub"});
+  return is_system_path(file) || is_in_installed_package(file) || is_vendor_header(file) ||
+         contains_any(file, {"/include/c++/"});
 }
 
 // "scale" of "void (anonymous namespace)::scale<float>(float*)".
@@ -108,9 +88,9 @@ std::string_view bare_name(std::string_view function) {
   return before == std::string_view::npos ? function : function.substr(before + 1);
 }
 
-// The function that nvcc makes of a kernel for the host: `kernel<<<...>>>()` calls it, and it calls
-// the stub, whose name holds the kernel's as linkers see it ("5scale"). Its line is the kernel's
-// own, where nobody launches anything.
+// The function that a compiler makes of a kernel for the host: `kernel<<<...>>>()` calls it, and it
+// calls the stub, whose name holds the kernel's as linkers see it ("5scale"). Its line is the
+// kernel's own, where nobody launches anything.
 bool is_kernel_on_host(std::string_view function, std::string_view stub) {
   const std::string_view name = bare_name(function);
   return stub.starts_with("__device_stub") && !name.empty() &&
@@ -161,7 +141,7 @@ Origin origin_of_native(std::string_view module, const CodeLocation& place) {
   }
   if (is_launch_glue(place.function)) return Origin::Library;
   if (place.file.empty()) {
-    return is_cuda_function(place.function) ? Origin::Library : Origin::User;
+    return is_vendor_function(place.function) ? Origin::Library : Origin::User;
   }
   return is_library_source(place.file) ? Origin::Library : Origin::User;
 }
@@ -222,7 +202,7 @@ std::string api_function(const std::vector<CodeFrame>& stack) {
   std::string function;
   for (const CodeFrame& frame : stack) {
     if (frame.origin == Origin::User || frame.is_python()) break;
-    const bool is_call = is_cuda_function(frame.function) && frame.function[0] != '_';
+    const bool is_call = is_vendor_function(frame.function) && frame.function[0] != '_';
     if (is_call) function = frame.function.substr(0, frame.function.find_first_of("(<"));
   }
   return function;

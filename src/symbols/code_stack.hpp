@@ -16,7 +16,7 @@ namespace gpufl::symbols {
 
 enum class Origin : uint8_t {
   User,      // the program's own
-  Library,   // CUDA's, the framework's, the language's: nothing that its user can edit
+  Library,   // the vendor's, the framework's, the language's: nothing that its user can edit
   Internal,  // start-up code, the driver, what no file is known of
 };
 

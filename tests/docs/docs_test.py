@@ -166,6 +166,22 @@ class TraceStatesTest(unittest.TestCase):
         self.assertEqual(set(self.documented("state", "meaning")), used)
 
 
+class MetricsTest(unittest.TestCase):
+    def test_values_come_from_where_the_page_says(self):
+        vendors = {"on NVIDIA": "src/backend/nvidia/nvml", "source": "src/capture"}
+        compared = 0
+        for header, *rows in tables("docs/reference/metrics.md"):
+            for column, folder in vendors.items():
+                if column not in header:
+                    continue
+                code = "".join(path.read_text() for path in sorted((ROOT / folder).glob("*.cpp")))
+                for row in rows:
+                    for name in quoted(row[header.index(column)]):
+                        self.assertIn(name, code, row)
+                        compared += 1
+        self.assertGreater(compared, 50)
+
+
 class ArchitectureTest(unittest.TestCase):
     # Words of a cell that name no room.
     FILLERS = {"the standard library": "", "POSIX": "", "the stages before it": ""}

@@ -79,8 +79,8 @@ class Observer {
 }  // namespace gpufl::backend
 
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
-    gpufl::backend::NvtxGetExportTable get_export_table) {
-  const int started = gpufl::backend::nvtx_starts(get_export_table);
+    gpufl::backend::AnnotationTables get_export_table) {
+  const int started = gpufl::backend::annotations_start(get_export_table);
   static gpufl::backend::Observer observer;
   return started;
 }

@@ -20,7 +20,7 @@ enum class ApiRole : uint8_t {
 };
 
 struct CallFunction {
-  std::string name;  // "cudaLaunchKernel", "hipLaunchKernel"
+  std::string name;  // as the program writes it
   ApiRole role = ApiRole::Other;
   uint32_t wait = 0;  // the log's number for the sort of waiting; 0: it is no wait
 };
@@ -51,7 +51,7 @@ class CallFunctions {
     uint32_t wait = 0;
     int64_t name_id = 0;
   };
-  static constexpr uint32_t kMaxFunction = 4096;  // CUDA 13.1 has some 800
+  static constexpr uint32_t kMaxFunction = 4096;  // far beyond what vendors have
   Entry& entry(bool is_driver, uint32_t function);
 
   const FunctionSource& source_;

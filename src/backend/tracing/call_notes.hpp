@@ -6,8 +6,9 @@
 #include "base/ticks.hpp"
 
 // What callbacks note of the program's calls: when they began and ended, how they ended, their
-// stack; the ledger's proof per correlation id, independent of CUPTI's records; and, for a hang,
-// what has begun and not ended. Most are noted when they return, waits and copies at both ends.
+// stack; the ledger's proof per correlation id, independent of the vendor's records; and, for a
+// hang, what has begun and not ended. Most are noted when they return, waits and copies at both
+// ends.
 namespace gpufl::backend {
 
 enum class CallNoteKind : uint8_t {
@@ -19,13 +20,13 @@ enum class CallNoteKind : uint8_t {
   External,     // the id that the program or a framework has pushed for the call that is noted next
   OwnCall,      // a call that the recorder made itself: no row tells of it
   // What the tracer keeps for itself: no call behind these.
-  CudaInitialised,
+  DriverInitialised,
   ContextDestroyed,
   ProfilerStart,
   ProfilerStop,
 };
 
-// Where there is none: in notes as in CUPTI's records.
+// Where there is none: in notes as in rows.
 inline constexpr uint32_t kNoStreamId = UINT32_MAX, kNoEventId = UINT32_MAX;
 
 struct CallNote {
@@ -34,11 +35,11 @@ struct CallNote {
     uint64_t ticks;       // the same as callbacks note it (base/ticks.hpp), until place()
     uint64_t external;    // External: the id
   };
-  uint32_t correlation = 0;  // CUPTI's id: a runtime call and the driver call inside it share it
-  uint32_t context = 0;      // CUPTI's context id (contextUid)
+  uint32_t correlation = 0;  // the vendor's id: a runtime call and the driver's inside it share it
+  uint32_t context = 0;      // the vendor's id
   union {
     uint32_t stack = 0;  // what StackRecorder::record() gave; 0: none
-    uint32_t stream;     // CallEnd: CUPTI's id of the stream that was waited for
+    uint32_t stream;     // CallEnd: the id of the stream that was waited for
   };
   union {
     uint32_t duration = 0;  // Launch, GraphLaunch and Call: see set_duration(); ticks until place()
@@ -48,7 +49,7 @@ struct CallNote {
     uint32_t graph = 0;  // GraphLaunch: graph_exec_key() of what was launched
     uint32_t result;     // Call: the error; 0: none
   };
-  uint16_t function = 0;  // CUPTI's number of the outermost function
+  uint16_t function = 0;  // the vendor's number of the outermost function
   CallNoteKind kind = CallNoteKind::Call;
   bool is_runtime : 1 = false;  // `function` is the runtime's, else the driver's
   bool is_long : 1 = false;     // `duration` counts kLongUnit

@@ -28,7 +28,7 @@ struct alignas(64) ApiCall {
   uint32_t result = 0;
   uint32_t launches = 0;  // noted by the callback: kernels, each of which must bring a record
   uint32_t kernels = 0;   // kernel records that came
-  uint16_t function = 0;  // CUPTI's number within the domain
+  uint16_t function = 0;  // the vendor's number within its API
   bool is_driver : 1 = false;
   bool is_told : 1 = false;    // its times are known
   bool has_scope : 1 = false;  // asked for

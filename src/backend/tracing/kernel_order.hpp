@@ -8,10 +8,10 @@
 #include "backend/tracing/kernel_times.hpp"
 #include "backend/tracing/pair_table.hpp"
 
-// Finds times that were left over from an earlier kernel, each possible by itself: CUPTI gives such
-// times when it runs for long with graphs. What a stream runs, it runs in order, and launches of a
-// graph do not overlap. Each question is answered yes, and remembered, or no. Records may come in
-// any order. The collector's thread only; bounded; some nanoseconds.
+// Finds times that were left over from an earlier kernel, each possible by itself: NVIDIA's
+// records had such times after running for long with graphs. What a stream runs, it runs in order,
+// and launches of a graph do not overlap. Each question is answered yes, and remembered, or no.
+// Records may come in any order. The collector's thread only; bounded; some nanoseconds.
 namespace gpufl::backend {
 
 class KernelOrder {
@@ -23,7 +23,7 @@ class KernelOrder {
   bool accept_node(uint32_t graph, uint32_t stream, const KernelTimes& times);
 
  private:
-  // How far times of one GPU may be off each other: CUPTI corrects its conversion of the GPU's
+  // How far times of one GPU may be off each other: a vendor corrects its conversion of the GPU's
   // clock while it runs, on an H200 by up to 7.6 us. What is off by less, KernelOverlaps counts.
   static constexpr int64_t kSlackNs = 10'000;
 

@@ -8,10 +8,10 @@
 #include "backend/tracing/activity_rows.hpp"
 #include "base/page_allocator.hpp"
 
-// Launches of graphs, put together from the records of their nodes: CUPTI's own record of a graph
-// launch would cost those of its kernels. A launch is complete when the next one of the same graph
-// has begun (they do not overlap), or when it has as many nodes as launches before it had, and a
-// flush brought no more; failing that, after a quiet second. The collector's thread only.
+// Launches of graphs, put together from the records of their nodes: a vendor's own record of a
+// graph launch may cost those of its kernels. A launch is complete when the next one of the same
+// graph has begun (they do not overlap), or when it has as many nodes as launches before it had,
+// and a flush brought no more; failing that, after a quiet second. The collector's thread only.
 namespace gpufl::backend {
 
 class OpenGraphLaunches {

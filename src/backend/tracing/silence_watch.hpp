@@ -3,9 +3,10 @@
 
 #include <cstdint>
 
-// Notices that launches go on and no buffer comes: a kernel runs for long, and CUPTI keeps back
-// what came after it, or another tool has registered for CUPTI's buffers, which takes every record
-// from us without a word. A buffer that comes after all takes it back. One thread.
+// Notices that launches go on and no buffer comes: a kernel runs for long, and the vendor
+// keeps back what came after it, or another tool has registered for the vendor's buffers, which may
+// take every record from us without a word. A buffer that comes after all takes it back. One
+// thread.
 namespace gpufl::backend {
 
 class SilenceWatch {

@@ -279,7 +279,7 @@ void CallWatch::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& resou
   ring->begin_session(current);
   CallNote note{};
   note.ticks = now_ticks();
-  note.kind = CallNoteKind::CudaInitialised;
+  note.kind = CallNoteKind::DriverInitialised;
   switch (id) {
     case CUPTI_CBID_RESOURCE_CU_INIT_FINISHED: ring->push(note); [[fallthrough]];
     case CUPTI_CBID_RESOURCE_CONTEXT_CREATED:

@@ -320,7 +320,7 @@ void CuptiTracer::take_note(const CallNote& note, uint32_t thread, RowSink& sink
     case CallNoteKind::CallBegin:
     case CallNoteKind::CallEnd:
     case CallNoteKind::OwnCall: return decoder_->joiner().note(note, thread, sink);
-    case CallNoteKind::CudaInitialised:
+    case CallNoteKind::DriverInitialised:
       return tell("cuda_initialised", time_ns(), "while the session runs");
     case CallNoteKind::ContextDestroyed:
       tell("context_destroyed", time_ns(), "by the program, or by a reset of its device");

@@ -272,9 +272,9 @@ bool is_callable(const char* path) {
 
 }  // namespace
 
-static_assert(std::is_same_v<NvtxGetExportTable, NvtxGetExportTableFunc_t>);
+static_assert(std::is_same_v<AnnotationTables, NvtxGetExportTableFunc_t>);
 
-int start_nvtx_injection(NvtxGetExportTable get_export_table) {
+int start_nvtx_injection(AnnotationTables get_export_table) {
   if (get_export_table == nullptr) return 0;
   const auto* callbacks =
       static_cast<const NvtxExportTableCallbacks*>(get_export_table(NVTX_ETID_CALLBACKS));

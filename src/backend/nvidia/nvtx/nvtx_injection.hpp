@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "backend/backend.hpp"
+#include "backend/vendor_entry.hpp"
 
 // Our side of NVTX's injection. Each copy of NVTX in a process (its headers are compiled into every
 // library that annotates) loads the library that NVTX_INJECTION64_PATH names at its first call and
@@ -12,7 +13,7 @@
 namespace gpufl::backend {
 
 // Points one copy of NVTX to us; 0 when it is not one that we understand. Repeating it is no error.
-int start_nvtx_injection(NvtxGetExportTable get_export_table);
+int start_nvtx_injection(AnnotationTables get_export_table);
 
 // Sees to it that copies of NVTX which have yet to make their first call find us: where nothing is
 // named, names the shared object that this code is in. Not available: another tool is named, or
