@@ -14,6 +14,7 @@
 #include "base/clock.hpp"
 #include "base/own_threads.hpp"
 #include "capture/scope_recorder.hpp"
+#include "format/clock_line.hpp"
 
 namespace gpufl::capture {
 
@@ -294,11 +295,9 @@ void Collector::tell_lost_rounds(int64_t now_ns) {
 
 void Collector::write_clock(int64_t now_ns) {
   const base::ClockAnchor anchor = base::read_clock_anchor();
-  base::Json line = base::Json::object();
-  line.set("time", anchor.monotonic_ns - parts_.session_start_ns)
-      .set("wall", std::to_string(anchor.wall_ns))
-      .set("error", anchor.error_ns);
-  parts_.log.write(format::Kind::Clock, line);
+  const format::ClockLine line{anchor.monotonic_ns - parts_.session_start_ns, anchor.wall_ns,
+                               std::nullopt, anchor.error_ns};
+  parts_.log.write(format::Kind::Clock, line.to_json());
   last_clock_ns_ = now_ns;
 }
 

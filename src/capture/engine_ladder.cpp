@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kTrace = "Trace";
 
-CapabilityNote unserved_feature(const std::string& feature) {
+format::Capability unserved_feature(const std::string& feature) {
   return {feature,
           "on",
           "off",
@@ -35,7 +35,7 @@ std::span<const std::string_view> engine_names() {
 EngineChoice choose_engine(std::string_view asked, const backend::Availability& trace,
                            const std::vector<std::string>& features) {
   EngineChoice choice;
-  CapabilityNote note{
+  format::Capability note{
       std::string(kEngineFeature), std::string(asked), std::string(asked), {}, {}, {}};
   const auto names = engine_names();
   if (std::find(names.begin(), names.end(), asked) == names.end()) {

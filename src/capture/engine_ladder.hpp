@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backend/backend.hpp"
-#include "capture/session.hpp"
+#include "format/capability.hpp"
 
 // Which engine runs when one is asked for, and which of the wanted features it serves. Pure.
 namespace gpufl::capture {
@@ -16,8 +16,9 @@ inline constexpr std::string_view kMonitorEngine = "Monitor";  // records nothin
 inline constexpr std::string_view kEngineFeature = "profiling_engine";  // in its note
 
 struct EngineChoice {
-  std::string engine;                 // the one that runs
-  std::vector<CapabilityNote> notes;  // first the engine's own; then one for each unserved feature
+  std::string engine;  // the one that runs
+  std::vector<format::Capability>
+      notes;  // first the engine's own; then one for each unserved feature
 };
 
 // Falls from `asked` to the next lower engine that exists here. `features` are the names of

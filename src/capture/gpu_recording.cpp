@@ -19,7 +19,7 @@ std::string first_state(const Instruments& instruments, const SessionConfig& con
   if (config.engine == kMonitorEngine) return "monitoring";
   if (instruments.tracer) return "recording";
   if (config.dormant) return "dormant";
-  for (const CapabilityNote& note : instruments.notes) {
+  for (const format::Capability& note : instruments.notes) {
     if (note.feature == kEngineFeature) return note.reason;
   }
   return "monitoring";
@@ -68,12 +68,12 @@ base::Status GpuRecording::resume() {
 
 void GpuRecording::tell(const OpenedTracer& opened) {
   const EngineChoice choice = choose_engine(asked_engine_, opened.why, {});
-  for (const CapabilityNote& note : choice.notes) {
-    if (note.asked != note.got) collector_.post(format::Kind::Capability, to_json(note));
+  for (const format::Capability& note : choice.notes) {
+    if (note.asked != note.got) collector_.post(format::Kind::Capability, note.to_json());
   }
   if (!opened.tracer) return;
-  for (const CapabilityNote& note : limitation_notes(*opened.tracer)) {
-    collector_.post(format::Kind::Capability, to_json(note));
+  for (const format::Capability& note : limitation_notes(*opened.tracer)) {
+    collector_.post(format::Kind::Capability, note.to_json());
   }
   collector_.post_event(event("recording_resumed"));
 }

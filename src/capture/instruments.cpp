@@ -14,8 +14,8 @@ namespace {
 
 using backend::Availability;
 
-CapabilityNote unavailable(std::string feature, std::string asked, std::string got,
-                           Availability why) {
+format::Capability unavailable(std::string feature, std::string asked, std::string got,
+                               Availability why) {
   return {std::move(feature),    std::move(asked),      std::move(got),
           std::move(why.reason), std::move(why.detail), std::move(why.hint)};
 }
@@ -96,8 +96,8 @@ OpenedTracer open_tracer(backend::Backend* backend, const backend::TraceOptions&
   return opened;
 }
 
-std::vector<CapabilityNote> limitation_notes(const backend::Tracer& tracer) {
-  std::vector<CapabilityNote> notes;
+std::vector<format::Capability> limitation_notes(const backend::Tracer& tracer) {
+  std::vector<format::Capability> notes;
   for (backend::Limitation& one : tracer.limitations()) {
     notes.push_back(unavailable(std::move(one.feature), "on", "off", std::move(one.why)));
   }
@@ -128,7 +128,8 @@ Instruments open_instruments(const SessionConfig& config, int64_t session_start_
   open_markers(config, session_start_ns, out);
   out.notes.insert(out.notes.end(), choice.notes.begin(), choice.notes.end());
   if (out.tracer) {
-    for (CapabilityNote& note : limitation_notes(*out.tracer)) out.notes.push_back(std::move(note));
+    for (format::Capability& note : limitation_notes(*out.tracer))
+      out.notes.push_back(std::move(note));
   }
   if (out.stacks && out.can_trace()) {
     if (auto note = symbols_note()) out.notes.push_back(std::move(*note));

@@ -8,8 +8,9 @@
 
 #include "backend/backend.hpp"
 #include "capture/capture_gate.hpp"
-#include "capture/session.hpp"
+#include "capture/session_config.hpp"
 #include "capture/stack_log.hpp"
+#include "format/capability.hpp"
 
 // What watches the hardware for a session, and what had to be given up for it. Opening asks
 // vendors' libraries and may take as long as they take. A tracing library is opened only for
@@ -24,7 +25,7 @@ struct OpenedTracer {
 OpenedTracer open_tracer(backend::Backend* backend, const backend::TraceOptions& options,
                          int64_t session_start_ns);
 // What the tracer had to leave out.
-std::vector<CapabilityNote> limitation_notes(const backend::Tracer& tracer);
+std::vector<format::Capability> limitation_notes(const backend::Tracer& tracer);
 
 struct Instruments {
   std::unique_ptr<backend::Backend> backend;  // null: none
@@ -36,7 +37,7 @@ struct Instruments {
   std::shared_ptr<backend::Tracer> tracer;         // started; null: none now
   std::vector<backend::DeviceFacts> devices;
   std::string engine;  // that runs, or will when recording is resumed
-  std::vector<CapabilityNote> notes;
+  std::vector<format::Capability> notes;
 
   std::string backend_name() const { return backend ? std::string(backend->name()) : "none"; }
   bool can_trace() const;

@@ -82,7 +82,8 @@ TEST_P(OutOfMemorySession, NeverEndsTheHost) {
   config.backend = "none";
   auto session = Session::start(config);
   ASSERT_TRUE(session);
-  for (const CapabilityNote& note : (*session)->capabilities()) EXPECT_NE(note.feature, "scopes");
+  for (const format::Capability& note : (*session)->capabilities())
+    EXPECT_NE(note.feature, "scopes");
   EXPECT_TRUE((*session)->stop());
   session->reset();
   std::filesystem::remove_all(folder);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "capture/metric_board.hpp"
 #include "capture/service_thread.hpp"
-#include "capture/session.hpp"
 
 // Reads GPU and host health at an interval: a thread for the host, one for what is quick to read of
 // the GPUs, another for what is slow, so that none waits for a slower one. Samples continuously, or

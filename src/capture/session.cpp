@@ -121,7 +121,7 @@ class RunningSession final : public Session {
   ~RunningSession() override { (void)stop(); }
 
   const std::filesystem::path& dir() const override { return dir_; }
-  const std::vector<CapabilityNote>& capabilities() const override { return notes_; }
+  const std::vector<format::Capability>& capabilities() const override { return notes_; }
   void system_start(std::string_view name) override;
   void system_stop(std::string_view name) override;
   MetricBoard board() const override;
@@ -131,18 +131,18 @@ class RunningSession final : public Session {
   base::Json status() const override;
   void mark(std::string_view text) override;
   void open_warpscope() override;
-  base::Status record_warpscope(WarpCapture capture) override;
+  base::Status record_warpscope(WarpscopeCapture capture) override;
   base::Status copy_from_device(const void* device_words, size_t count,
                                 std::vector<uint64_t>& words) override;
   base::Status stop() override;
   void abandon() override;
 
  private:
-  base::Result<int64_t> measure_after(WarpCapture& capture);
+  base::Result<int64_t> measure_after(WarpscopeCapture& capture);
 
   const std::filesystem::path dir_;
   const format::SessionHeader header_;
-  const std::vector<CapabilityNote> notes_;
+  const std::vector<format::Capability> notes_;
   std::unique_ptr<Running> running_;  // null after abandon()
 };
 
@@ -233,7 +233,7 @@ void RunningSession::open_warpscope() {
 
 // Readings that follow each other closely say little of how fast the GPU's clock runs: some are
 // left out, and the capture says so.
-base::Result<int64_t> RunningSession::measure_after(WarpCapture& capture) {
+base::Result<int64_t> RunningSession::measure_after(WarpscopeCapture& capture) {
   std::atomic<int64_t>& last_ns = running_->followed_ns;
   capture.is_followed = capture.taken_ns - last_ns.load() >= kRecordingAge_ns;
   auto device = running_->clock->measure(capture.is_followed ? 0 : kRecordingAge_ns);
@@ -242,7 +242,7 @@ base::Result<int64_t> RunningSession::measure_after(WarpCapture& capture) {
   return device;
 }
 
-base::Status RunningSession::record_warpscope(WarpCapture capture) {
+base::Status RunningSession::record_warpscope(WarpscopeCapture capture) {
   if (!running_) return {base::Code::Unavailable, "the session is its parent's"};
   const SignalsBlocked blocked;
   return guarded([&]() -> base::Status {
@@ -341,8 +341,8 @@ void RunningSession::abandon() {
 
 // The first lines of the log: what was asked for and not had, and which devices there are.
 void write_opening(const SessionConfig& config, Running& running) {
-  for (const CapabilityNote& note : running.instruments.notes) {
-    running.log->write(format::Kind::Capability, to_json(note));
+  for (const format::Capability& note : running.instruments.notes) {
+    running.log->write(format::Kind::Capability, note.to_json());
   }
   for (const backend::DeviceFacts& device : running.instruments.devices) {
     running.log->write(format::Kind::Device, device.to_json());
@@ -400,15 +400,6 @@ base::Result<std::unique_ptr<Session>> start_session(SessionConfig config) {
 }
 
 }  // namespace
-
-base::Json to_json(const CapabilityNote& note) {
-  base::Json line = base::Json::object();
-  line.set("feature", note.feature).set("asked", note.asked).set("got", note.got);
-  if (!note.reason.empty()) line.set("reason", note.reason);
-  if (!note.detail.empty()) line.set("detail", note.detail);
-  if (!note.hint.empty()) line.set("hint", note.hint);
-  return line;
-}
 
 base::Result<std::unique_ptr<Session>> Session::start(SessionConfig config) {
   const SignalsBlocked blocked;

@@ -42,10 +42,10 @@ base::Status write_in_time(const fs::path& session_dir, const SymbolLimits& limi
 
 }  // namespace
 
-std::optional<CapabilityNote> symbols_note() {
+std::optional<format::Capability> symbols_note() {
   const auto libdw = symbols::opened_libdw();
   if (libdw) return std::nullopt;
-  return CapabilityNote{
+  return format::Capability{
       "symbols",
       "on",
       "later",

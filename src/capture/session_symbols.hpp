@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/status.hpp"
-#include "capture/session.hpp"
+#include "format/capability.hpp"
 
 // Names for the native frames of a session that took stacks, found out when it has ended, by the
 // thread that ends it, with the libdw of this machine. What is not done in time, `gpufl symbolize`
@@ -21,7 +21,7 @@ struct SymbolLimits {
 };
 
 // When the session starts: says that names come later where there is no libdw.
-std::optional<CapabilityNote> symbols_note();
+std::optional<format::Capability> symbols_note();
 
 // After the log is closed. Unavailable without libdw; LimitReached for a log that is too large.
 base::Status write_symbols(const std::filesystem::path& session_dir, const SymbolLimits& limits);

@@ -60,8 +60,8 @@ class SessionTest : public testing::Test {
     if (reader) reader->read(lines);
     return lines;
   }
-  static const CapabilityNote* note(const Session& session, const std::string& feature) {
-    for (const CapabilityNote& note : session.capabilities()) {
+  static const format::Capability* note(const Session& session, const std::string& feature) {
+    for (const format::Capability& note : session.capabilities()) {
       if (note.feature == feature) return &note;
     }
     return nullptr;

@@ -66,7 +66,7 @@ struct WarpLocation {
 };
 
 struct WarpRecorder::Waiting {
-  WarpCapture capture;
+  WarpscopeCapture capture;
   std::optional<WarpExtent> extent;  // once it was decoded
 };
 
@@ -74,7 +74,7 @@ WarpRecorder::WarpRecorder(const backend::DeviceClock* clock, int64_t session_st
     : clock_(clock), session_start_ns_(session_start_ns) {}
 WarpRecorder::~WarpRecorder() = default;
 
-bool WarpRecorder::take(WarpCapture capture) {
+bool WarpRecorder::take(WarpscopeCapture capture) {
   expect();
   const std::lock_guard lock(mutex_);
   const size_t words = capture.words.size();
@@ -112,7 +112,7 @@ void WarpRecorder::on_rows(const format::Batch& rows) {
   kernels_.add(rows);
 }
 
-KernelQuery WarpRecorder::query(const WarpCapture& capture) const {
+KernelQuery WarpRecorder::query(const WarpscopeCapture& capture) const {
   KernelQuery query;
   query.device = capture.device;
   query.correlation = capture.correlation;
@@ -125,19 +125,19 @@ KernelQuery WarpRecorder::query(const WarpCapture& capture) const {
 }
 
 // By nothing but what is known of its launch.
-KernelMatch WarpRecorder::find_by_launch(const WarpCapture& capture) const {
+KernelMatch WarpRecorder::find_by_launch(const WarpscopeCapture& capture) const {
   const bool is_blind = capture.opened_ns == 0 && capture.correlation == 0;
   return is_blind ? KernelMatch{} : kernels_.find(query(capture));
 }
 
-bool WarpRecorder::has_waited_enough(const WarpCapture& capture, int64_t now_ns) const {
+bool WarpRecorder::has_waited_enough(const WarpscopeCapture& capture, int64_t now_ns) const {
   const bool is_blind = capture.opened_ns == 0 && capture.correlation == 0;
   const int64_t taken_ns = capture.taken_ns - session_start_ns_;
   return now_ns - taken_ns > (is_blind ? kBlindPatienceNs : kPatienceNs);
 }
 
 // Whether the tracer has told of a launch that came after the capture's: then of that, too.
-bool WarpRecorder::is_settled(const WarpCapture& capture) const {
+bool WarpRecorder::is_settled(const WarpscopeCapture& capture) const {
   if (clock_ == nullptr || !capture.clock_failure.empty()) return false;
   const auto followed = followed_ns_.find(capture.device);
   return followed != followed_ns_.end() && followed->second >= capture.taken_ns &&
@@ -180,7 +180,7 @@ void WarpRecorder::account(format::Ledger& ledger) const {
 
 // One that need not be written yet is, if its kernel is known.
 bool WarpRecorder::write_if_due(Waiting& waiting, bool is_due, backend::RowSink& sink) {
-  WarpCapture& capture = waiting.capture;
+  WarpscopeCapture& capture = waiting.capture;
   std::optional<ws::Trace> trace;
   const auto decode = [&] {
     trace = ws::decode_capture(capture.words.data(), capture.words.size());
@@ -217,7 +217,7 @@ bool WarpRecorder::write_if_due(Waiting& waiting, bool is_due, backend::RowSink&
 }
 
 // With time zero at `first` by the GPU's clock; nothing where that is not known.
-std::optional<WarpLocation> WarpRecorder::locate_at(const WarpCapture& capture, uint64_t first,
+std::optional<WarpLocation> WarpRecorder::locate_at(const WarpscopeCapture& capture, uint64_t first,
                                                     uint64_t length_ns) const {
   const auto placed = clock_->place(capture.device, first, first + length_ns);
   if (!placed) return std::nullopt;
@@ -239,7 +239,7 @@ std::optional<WarpLocation> WarpRecorder::locate_at(const WarpCapture& capture, 
 
 // `taken`: the clock when the capture was. The rest of it is one of those that it had since the
 // capture was opened. Where there are several, kernels tell: it ran in one of them.
-WarpLocation WarpRecorder::locate_by_low_half(const WarpCapture& capture, uint64_t taken,
+WarpLocation WarpRecorder::locate_by_low_half(const WarpscopeCapture& capture, uint64_t taken,
                                               uint32_t low_half, uint64_t length_ns) const {
   WarpLocation uncertain;
   uncertain.is_uncertain = true;
@@ -277,7 +277,7 @@ WarpLocation WarpRecorder::locate_by_low_half(const WarpCapture& capture, uint64
   return found ? *found : uncertain;
 }
 
-WarpLocation WarpRecorder::locate(const WarpCapture& capture, const WarpExtent& extent) const {
+WarpLocation WarpRecorder::locate(const WarpscopeCapture& capture, const WarpExtent& extent) const {
   if (clock_ != nullptr && capture.device >= 0 && extent.has_records) {
     if (extent.origin) {
       const auto location = locate_at(capture, *extent.origin, extent.length_ns);
@@ -290,7 +290,7 @@ WarpLocation WarpRecorder::locate(const WarpCapture& capture, const WarpExtent& 
   return {std::nullopt, find_by_launch(capture), false};
 }
 
-WarpPlace WarpRecorder::place(const WarpCapture& capture, const WarpExtent& extent,
+WarpPlace WarpRecorder::place(const WarpscopeCapture& capture, const WarpExtent& extent,
                               std::vector<std::string>& problems) const {
   WarpLocation location = locate(capture, extent);
   if (location.place && location.place->begin_ns < 0) {

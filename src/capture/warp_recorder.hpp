@@ -12,7 +12,7 @@
 
 #include "backend/backend.hpp"
 #include "capture/kernel_history.hpp"
-#include "capture/warp_capture.hpp"
+#include "capture/warpscope_capture.hpp"
 
 // Captures of warpscope on their way to the log: taken on the program's threads; decoded, placed on
 // the session's clock, joined with their kernel and written on the collector's. A capture waits
@@ -41,7 +41,7 @@ class WarpRecorder {
   // Any thread. A capture will come: kernels from now on are remembered for longer.
   void expect() { is_expected_.store(true, std::memory_order_relaxed); }
   // Any thread. False when others have all the room.
-  bool take(WarpCapture capture);
+  bool take(WarpscopeCapture capture);
   // Any thread. What captures that were written have lost.
   void account(format::Ledger& ledger) const;
 
@@ -55,18 +55,18 @@ class WarpRecorder {
   struct Waiting;
 
   void accept();
-  bool has_waited_enough(const WarpCapture& capture, int64_t now_ns) const;
-  bool is_settled(const WarpCapture& capture) const;
+  bool has_waited_enough(const WarpscopeCapture& capture, int64_t now_ns) const;
+  bool is_settled(const WarpscopeCapture& capture) const;
   bool write_if_due(Waiting& waiting, bool is_due, backend::RowSink& sink);
   void give_room(size_t words);
-  KernelQuery query(const WarpCapture& capture) const;
-  KernelMatch find_by_launch(const WarpCapture& capture) const;
-  WarpLocation locate(const WarpCapture& capture, const WarpExtent& extent) const;
-  std::optional<WarpLocation> locate_at(const WarpCapture& capture, uint64_t first,
+  KernelQuery query(const WarpscopeCapture& capture) const;
+  KernelMatch find_by_launch(const WarpscopeCapture& capture) const;
+  WarpLocation locate(const WarpscopeCapture& capture, const WarpExtent& extent) const;
+  std::optional<WarpLocation> locate_at(const WarpscopeCapture& capture, uint64_t first,
                                         uint64_t length_ns) const;
-  WarpLocation locate_by_low_half(const WarpCapture& capture, uint64_t taken, uint32_t low_half,
-                                  uint64_t length_ns) const;
-  WarpPlace place(const WarpCapture& capture, const WarpExtent& extent,
+  WarpLocation locate_by_low_half(const WarpscopeCapture& capture, uint64_t taken,
+                                  uint32_t low_half, uint64_t length_ns) const;
+  WarpPlace place(const WarpscopeCapture& capture, const WarpExtent& extent,
                   std::vector<std::string>& problems) const;
 
   const backend::DeviceClock* const clock_;

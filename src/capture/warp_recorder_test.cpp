@@ -62,8 +62,8 @@ class WarpRecorderTest : public testing::Test {
     recorder_.on_rows(rows);
   }
   // Taken a while ago, at a session time of one second.
-  static WarpCapture capture(std::vector<uint64_t> words) {
-    WarpCapture capture;
+  static WarpscopeCapture capture(std::vector<uint64_t> words) {
+    WarpscopeCapture capture;
     capture.words = std::move(words);
     capture.device = 0;
     capture.thread = 5;
@@ -157,7 +157,7 @@ TEST_F(WarpRecorderTest, LiesInItsKernelOnTheSessionsClock) {
 
 TEST_F(WarpRecorderTest, Version1AloneIsPlacedByItsLowHalf) {
   add_kernel(600'000, 10'000, 42);
-  WarpCapture taken = capture(pipeline(600'000).region());
+  WarpscopeCapture taken = capture(pipeline(600'000).region());
   taken.event_names = {{1, "copy"}};
   taken.kernel = "mine";
   ASSERT_TRUE(recorder_.take(std::move(taken)));
@@ -178,7 +178,7 @@ TEST_F(WarpRecorderTest, Version1AloneIsPlacedByItsLowHalf) {
 TEST_F(WarpRecorderTest, Version1AloneIsFoundHoweverLateItIsTaken) {
   add_kernel(600'000, 10'000, 42);
   add_kernel(600'000 + 3 * kLowHalfNs + 50'000, 10'000, 43);
-  WarpCapture taken = capture(pipeline(600'000).region());
+  WarpscopeCapture taken = capture(pipeline(600'000).region());
   taken.taken_ns = kStartNs + 5 * kLowHalfNs;
   for (const int64_t opened_ns : {kStartNs, int64_t{0}}) {
     taken.opened_ns = opened_ns;
@@ -196,7 +196,7 @@ TEST_F(WarpRecorderTest, Version1AloneIsFoundHoweverLateItIsTaken) {
 TEST_F(WarpRecorderTest, Version1AloneIsNotPlacedWhereSeveralTimesFit) {
   add_kernel(600'000, 10'000, 42);
   add_kernel(600'000 + kLowHalfNs, 10'000, 43);
-  WarpCapture taken = capture(pipeline(600'000).region());
+  WarpscopeCapture taken = capture(pipeline(600'000).region());
   taken.taken_ns = kStartNs + 2 * kLowHalfNs;
   ASSERT_TRUE(recorder_.take(taken));
   taken.correlation = 42;
@@ -219,7 +219,7 @@ TEST_F(WarpRecorderTest, Version1AloneIsNotPlacedWhereSeveralTimesFit) {
 // The error says that it may be anywhere in there.
 TEST_F(WarpRecorderTest, Version1AloneInALongKernelIsJoinedAndNoMore) {
   add_kernel(600'000, 2 * kLowHalfNs, 42);
-  WarpCapture taken = capture(pipeline(600'000).region());
+  WarpscopeCapture taken = capture(pipeline(600'000).region());
   taken.taken_ns = kStartNs + 2 * kLowHalfNs + 10'000'000;
   ASSERT_TRUE(recorder_.take(std::move(taken)));
   write();
@@ -253,7 +253,7 @@ TEST_F(WarpRecorderTest, WhichOfTwoIsNotGuessed) {
 TEST_F(WarpRecorderTest, AProgramThatKnowsTheLaunchSaysSo) {
   add_kernel(600'000, 10'000, 42);
   add_kernel(599'000, 20'000, 43);
-  WarpCapture taken = capture(pipeline(600'000).capture());
+  WarpscopeCapture taken = capture(pipeline(600'000).capture());
   taken.correlation = 43;
   ASSERT_TRUE(recorder_.take(std::move(taken)));
   write();
@@ -271,7 +271,7 @@ TEST_F(WarpRecorderTest, SpansOutsideOfAKernelAreNotItsOwn) {
 // Its kernel is known by thread and time of the call, and says where it can lie.
 TEST_F(WarpRecorderTest, WithoutAClockItsKernelPlacesIt) {
   add_kernel(600'000, 10'000, 42);
-  WarpCapture taken = capture(pipeline(600'000).capture());
+  WarpscopeCapture taken = capture(pipeline(600'000).capture());
   taken.device = 1;  // which nobody measured
   taken.clock_failure = "no CUDA context is current on this thread";
   format::Batch rows(Kind::Kernel);
@@ -290,7 +290,7 @@ TEST_F(WarpRecorderTest, WithoutAClockItsKernelPlacesIt) {
 }
 
 TEST_F(WarpRecorderTest, WaitsForItsKernelAndForTheClock) {
-  WarpCapture taken = capture(pipeline(600'000).capture());
+  WarpscopeCapture taken = capture(pipeline(600'000).capture());
   taken.taken_ns = kStartNs + kNowNs;
   ASSERT_TRUE(recorder_.take(std::move(taken)));
   write();
@@ -307,7 +307,7 @@ TEST_F(WarpRecorderTest, WaitsForItsKernelAndForTheClock) {
 
 TEST_F(WarpRecorderTest, AnotherKernelOfItsTimeIsNotTakenForItsOwn) {
   for (const char* failure : {"", "no CUDA context is current on this thread"}) {
-    WarpCapture taken = capture(pipeline(600'000).capture());
+    WarpscopeCapture taken = capture(pipeline(600'000).capture());
     taken.taken_ns = kStartNs + kNowNs;
     taken.clock_failure = failure;
     ASSERT_TRUE(recorder_.take(std::move(taken)));
@@ -325,7 +325,7 @@ TEST_F(WarpRecorderTest, AnotherKernelOfItsTimeIsNotTakenForItsOwn) {
 
 // One on another stream may run all the while, and be told of first.
 TEST_F(WarpRecorderTest, WaitsForALaunchThatCameAfterIt) {
-  WarpCapture taken = capture(pipeline(600'000).capture());
+  WarpscopeCapture taken = capture(pipeline(600'000).capture());
   taken.taken_ns = kStartNs + kNowNs;
   taken.is_followed = false;
   ASSERT_TRUE(recorder_.take(taken));
@@ -347,7 +347,7 @@ TEST_F(WarpRecorderTest, WaitsForALaunchThatCameAfterIt) {
 
 TEST_F(WarpRecorderTest, NothingWaitsWithoutATracerOrAtTheEnd) {
   for (const bool has_tracer : {false, true}) {
-    WarpCapture taken = capture(pipeline(600'000).capture());
+    WarpscopeCapture taken = capture(pipeline(600'000).capture());
     taken.taken_ns = kStartNs + kNowNs;
     ASSERT_TRUE(recorder_.take(std::move(taken)));
     write(has_tracer, has_tracer);
@@ -363,7 +363,7 @@ TEST_F(WarpRecorderTest, WhatWaitsIsBounded) {
   EXPECT_TRUE(of_words.take(capture(std::vector<uint64_t>(half))));
   EXPECT_FALSE(of_words.take(capture(std::vector<uint64_t>(half + 1))));
   EXPECT_TRUE(of_words.take(capture({0})));
-  WarpCapture taken = capture({0});
+  WarpscopeCapture taken = capture({0});
   taken.taken_ns = kStartNs + kNowNs;
   for (size_t i = 0; i < WarpRecorder::kMaxWaiting; ++i) ASSERT_TRUE(recorder_.take(taken)) << i;
   EXPECT_FALSE(recorder_.take(taken));

@@ -76,7 +76,7 @@ class MetricsEndpoint {
 
 std::string missing_features(const capture::Session& session) {
   std::string text;
-  for (const capture::CapabilityNote& note : session.capabilities()) {
+  for (const format::Capability& note : session.capabilities()) {
     if (note.asked == note.got) continue;
     text += text.empty() ? "" : "; ";
     text += fmt::format("{}: {}", note.feature, note.detail.empty() ? note.reason : note.detail);

@@ -6,6 +6,7 @@
 #include "base/clock.hpp"
 #include "capture/identity.hpp"
 #include "capture/session.hpp"
+#include "format/capability.hpp"
 #include "format/log_writer.hpp"
 
 namespace gpufl::cli {
@@ -51,8 +52,9 @@ base::Status record_absent_sessions(const std::filesystem::path& folder,
   std::string text = kText;
   if (!program.circumstance.empty()) text += "; " + program.circumstance;
   if (program.engine != header.engine) {
-    (*log)->write(format::Kind::Capability, capture::to_json({"profiling_engine", program.engine,
-                                                              header.engine, kEvent, text, kHint}));
+    const format::Capability engine{
+        "profiling_engine", program.engine, header.engine, kEvent, text, kHint, {}};
+    (*log)->write(format::Kind::Capability, engine.to_json());
   }
   const int64_t end_ns = base::monotonic_ns() - program.start_monotonic_ns;
   base::Json event = base::Json::object();

@@ -166,7 +166,7 @@ bool Client::start(const ResolvedOptions& resolved, LaunchRequest request) {
   session_ = std::move(*session);
   last_dir_ = session_->dir();
   say("session in " + last_dir_.string());
-  for (const capture::CapabilityNote& note : session_->capabilities()) {
+  for (const format::Capability& note : session_->capabilities()) {
     if (note.asked == note.got) continue;
     say(note.feature + ": asked for " + note.asked + ", got " + note.got + " (" + note.reason +
         "): " + note.detail + (note.hint.empty() ? "" : "; " + note.hint));
@@ -283,7 +283,7 @@ WarpscopeStatus Client::record_warpscope(const WarpscopeCall& call) {
     return static_cast<WarpscopeStatus>(owner->record_warpscope(&call));
   }
   if (!session_) return WarpscopeStatus::NoSession;
-  capture::WarpCapture capture;
+  capture::WarpscopeCapture capture;
   if (call.is_on_device != 0) {
     const base::Status copied = session_->copy_from_device(call.words, call.count, capture.words);
     if (!copied) {

@@ -2,6 +2,7 @@
 #include "client/launch_request.hpp"
 
 #include <charconv>
+#include <optional>
 
 namespace gpufl::client {
 namespace {

@@ -7,12 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "capture/identity.hpp"
 #include "client/control_server.hpp"
-#include "client/options.hpp"
 
 // What `gpufl trace` asks of every process it launches and a program cannot ask for itself, carried
 // by the environment; beside it go the variables of options. Pure.
 namespace gpufl::client {
+
+using capture::Environment;
 
 struct LaunchRequest {
   bool dormant = false;       // record nothing of the GPU until told to

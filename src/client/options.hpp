@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <gpufl/options.hpp>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "capture/identity.hpp"
+
 // From what the program asked for, the environment and a config file to the options in force. Pure
 // but for reading the config file; never throws.
 namespace gpufl::client {
 
-using Environment = std::function<std::optional<std::string>(const char* name)>;
+using capture::Environment;
 
 // Something in the environment, the file or the program that could not be used as it is.
 struct OptionWarning {

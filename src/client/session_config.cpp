@@ -36,13 +36,13 @@ base::Json to_event(const OptionWarning& warning) {
 }
 
 // Says which options ask for uploads, never their values: one of them is a key.
-std::optional<capture::CapabilityNote> upload_note(const InitOptions& options) {
+std::optional<format::Capability> upload_note(const InitOptions& options) {
   std::string asked_by;
   if (!options.backend_url.empty()) asked_by += "backend_url ";
   if (!options.api_key.empty()) asked_by += "api_key ";
   if (!options.api_path.empty()) asked_by += "api_path ";
   if (asked_by.empty()) return std::nullopt;
-  return capture::CapabilityNote{
+  return format::Capability{
       "upload",
       "on",
       "off",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "capture/session.hpp"
+#include "capture/session_config.hpp"
 #include "client/launch_request.hpp"
 #include "client/options.hpp"
 

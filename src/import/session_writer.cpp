@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/json.hpp"
+#include "format/capability.hpp"
 #include "format/log_writer.hpp"
 #include "import/session_rows.hpp"
 
@@ -19,19 +20,15 @@ using base::Status;
 using format::Kind;
 
 void write_capability(const Shortfall& one, format::LogWriter& log) {
-  Json line = Json::object();
-  line.set("feature", one.feature).set("asked", "on").set("got", "off").set("reason", one.reason);
-  line.set("detail", one.detail);
-  if (!one.hint.empty()) line.set("hint", one.hint);
-  log.write(Kind::Capability, line);
+  const format::Capability line{one.feature, "on", "off", one.reason, one.detail, one.hint, {}};
+  log.write(Kind::Capability, line.to_json());
 }
 
 // The lines that a report begins with: what this session is, and what it lacks.
 void write_shortfalls(const Trace& trace, const std::string& file, format::LogWriter& log) {
-  Json origin = Json::object();
-  origin.set("feature", "recording").set("asked", "gpufl").set("got", trace.source);
-  origin.set("reason", "imported").set("detail", "imported from " + file);
-  log.write(Kind::Capability, origin);
+  const format::Capability origin{
+      "recording", "gpufl", trace.source, "imported", "imported from " + file, {}, {}};
+  log.write(Kind::Capability, origin.to_json());
   if (!trace.truncated.empty()) {
     write_capability({"whole_trace", "truncated", trace.truncated,
                       "what follows is missing: record or copy it again"},

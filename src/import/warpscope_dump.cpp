@@ -10,6 +10,7 @@
 
 #include "base/json.hpp"
 #include "capture/warp_rows.hpp"
+#include "format/capability.hpp"
 #include "format/log_writer.hpp"
 
 namespace gpufl::importing {
@@ -76,15 +77,19 @@ base::Result<ws::Trace> decode(const std::string& file, const std::string& sourc
 
 void write_origin(const fs::path& file, format::LogWriter& log) {
   const std::string name = file.filename().string();
-  Json origin = Json::object();
-  origin.set("feature", "recording").set("asked", "gpufl").set("got", kWarpscopeSource);
-  origin.set("reason", "imported").set("detail", "imported from " + name);
-  log.write(Kind::Capability, origin);
-  Json clock = Json::object();
-  clock.set("feature", "session_clock").set("asked", "on").set("got", "off");
-  clock.set("reason", "not_in_trace");
-  clock.set("detail", "a dump does not tell when it was recorded: its first record is time 0");
-  log.write(Kind::Capability, clock);
+  const format::Capability origin{
+      "recording", "gpufl", std::string(kWarpscopeSource), "imported", "imported from " + name,
+      {},          {}};
+  log.write(Kind::Capability, origin.to_json());
+  const format::Capability clock{
+      "session_clock",
+      "on",
+      "off",
+      "not_in_trace",
+      "a dump does not tell when it was recorded: its first record is time 0",
+      {},
+      {}};
+  log.write(Kind::Capability, clock.to_json());
   Json event = Json::object();
   event.set("time", 0).set("name", "imported").set("text", name).set("source", kWarpscopeSource);
   log.write(Kind::Event, event);

@@ -129,8 +129,8 @@ class WarpscopeSession : public testing::Test {
     session_ = std::move(*session);
   }
   // A launch of one kernel with a span in each of two groups, and its capture. The truth is kept.
-  WarpCapture play(bool opens = true) {
-    WarpCapture capture;
+  WarpscopeCapture play(bool opens = true) {
+    WarpscopeCapture capture;
     if (opens) {
       session_->open_warpscope();
       capture.opened_ns = base::monotonic_ns();
@@ -246,7 +246,7 @@ TEST_F(WarpscopeSession, WithoutHavingBeenOpened) {
 TEST_F(WarpscopeSession, MonitorHasNoKernelsAndItsSpansATime) {
   config_.engine = "Monitor";
   start();
-  const WarpCapture capture = play();
+  const WarpscopeCapture capture = play();
   EXPECT_TRUE(session_->record_warpscope(capture));
   const Logged logged = finish();
   ASSERT_EQ(logged.launches.size(), 1u);
@@ -274,7 +274,7 @@ TEST_P(WarpscopeFailure, IsSaidAndTheKernelFoundAllTheSame) {
     cuda().fail(failure.function, 1);
   }
   start();
-  WarpCapture capture = play();
+  WarpscopeCapture capture = play();
   capture.device = 0;
   EXPECT_TRUE(session_->record_warpscope(std::move(capture)));
   const Logged logged = finish();
@@ -300,7 +300,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(WarpscopeSession, ABusyGpuIsNotWaitedForLong) {
   start();
   cuda().hold_kernels(true);
-  WarpCapture capture = play();
+  WarpscopeCapture capture = play();
   capture.device = 0;
   EXPECT_TRUE(session_->record_warpscope(std::move(capture)));
   // Another one does not pile up behind the first.
@@ -331,7 +331,7 @@ TEST_F(WarpscopeSession, WordsAreCopiedFromTheGpu) {
 
 TEST_F(WarpscopeSession, AnEndedSessionTakesNothing) {
   start();
-  WarpCapture capture = play();
+  WarpscopeCapture capture = play();
   finish();
   EXPECT_FALSE(session_->record_warpscope(std::move(capture)));
   session_->open_warpscope();

@@ -88,9 +88,7 @@ void SummaryBuilder::see_device(const Json& line) {
 }
 
 void SummaryBuilder::see_capability(const Json& line) {
-  Capability capability{line["feature"].as_string(), line["asked"].as_string(),
-                        line["got"].as_string(),     line["reason"].as_string(),
-                        line["detail"].as_string(),  line["hint"].as_string()};
+  Capability capability = Capability::from_json(line);
   auto& known = summary_.capabilities;
   if (std::find(known.begin(), known.end(), capability) == known.end()) {
     known.push_back(std::move(capability));

@@ -19,6 +19,7 @@
 #include "analysis/summary/stacks.hpp"
 #include "base/json.hpp"
 #include "base/status.hpp"
+#include "format/capability.hpp"
 #include "format/ledger.hpp"
 #include "format/session_header.hpp"
 #include "format/session_reader.hpp"
@@ -28,12 +29,7 @@
 // session once; memory is proportional to distinct names and open scopes, not to events.
 namespace gpufl::analysis {
 
-// Something that was asked for, and what the session did instead (or as asked).
-struct Capability {
-  std::string feature, asked, got, reason, detail, hint;
-  bool is_as_asked() const { return asked == got; }
-  bool operator==(const Capability&) const = default;
-};
+using format::Capability;
 
 struct SessionSummary {
   format::SessionHeader header;

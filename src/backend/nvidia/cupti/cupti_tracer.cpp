@@ -16,6 +16,8 @@
 #include "backend/nvidia/cupti/record_delivery.hpp"
 #include "backend/tracing/silence_watch.hpp"
 #include "base/clock.hpp"
+#include "format/capability.hpp"
+#include "format/clock_line.hpp"
 
 namespace gpufl::backend {
 namespace {
@@ -137,7 +139,8 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   bool is_silent_ = false;
   uint64_t refusals_told_ = 0;
   int64_t refusals_told_ns_ = 0;
-  std::vector<base::Json> events_, capabilities_;
+  std::vector<base::Json> events_;
+  std::vector<format::Capability> capabilities_;
 
   mutable std::mutex status_mutex_;
   TraceStatus status_;
@@ -378,12 +381,10 @@ void CuptiTracer::write_clock(int64_t now_ns, RowSink& sink) {
   if (api().cuptiGetTimestamp(&cupti_ns) != CUPTI_SUCCESS) return;
   const int64_t apart_ns = base::monotonic_ns() - before.monotonic_ns;
   last_clock_ns_ = now_ns;
-  base::Json line = base::Json::object();
-  line.set("time", before.monotonic_ns + apart_ns / 2 - session_start_ns_)
-      .set("wall", std::to_string(before.wall_ns + apart_ns / 2))
-      .set("gpu", std::to_string(cupti_ns))
-      .set("error", before.error_ns + apart_ns - apart_ns / 2);
-  sink.write(format::Kind::Clock, line);
+  const format::ClockLine line{before.monotonic_ns + apart_ns / 2 - session_start_ns_,
+                               before.wall_ns + apart_ns / 2, static_cast<int64_t>(cupti_ns),
+                               before.error_ns + apart_ns - apart_ns / 2};
+  sink.write(format::Kind::Clock, line.to_json());
 }
 
 void CuptiTracer::detach() {
@@ -427,19 +428,21 @@ void CuptiTracer::tell(const Availability& why) {
 // The session's own capability records were written when it began: these correct them.
 void CuptiTracer::tell_lacking(std::string_view feature, std::string_view asked,
                                std::string_view got, const Availability& why) {
-  base::Json line = base::Json::object();
-  line.set("feature", feature).set("asked", asked).set("got", got);
-  line.set("reason", why.reason).set("detail", why.detail);
-  if (!why.hint.empty()) line.set("hint", why.hint);
-  capabilities_.push_back(std::move(line));
+  capabilities_.push_back({std::string(feature),
+                           std::string(asked),
+                           std::string(got),
+                           why.reason,
+                           why.detail,
+                           why.hint,
+                           {}});
 }
 
 void CuptiTracer::write_events(RowSink& sink) {
   for (const base::Json& event : std::exchange(events_, {})) {
     sink.write(format::Kind::Event, event);
   }
-  for (const base::Json& capability : std::exchange(capabilities_, {})) {
-    sink.write(format::Kind::Capability, capability);
+  for (const format::Capability& capability : std::exchange(capabilities_, {})) {
+    sink.write(format::Kind::Capability, capability.to_json());
   }
 }
 

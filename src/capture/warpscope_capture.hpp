@@ -9,7 +9,7 @@
 // What a program hands over of a launch that warpscope profiled. Plain data.
 namespace gpufl::capture {
 
-struct WarpCapture {
+struct WarpscopeCapture {
   std::vector<uint64_t> words;
   std::map<uint32_t, std::string> event_names, group_names;  // win over those in the words
   std::string kernel;
