@@ -38,6 +38,9 @@ struct DeviceFacts {
   base::Json to_json() const;  // the fields of a `device` line, under their own names
 };
 
+// The first number that none of them has.
+int64_t number_after(const std::vector<DeviceFacts>& devices);
+
 // One reading. `metric` is a static string: a name of backend/metric_table.hpp.
 struct MetricValue {
   int64_t device = 0;
@@ -231,6 +234,9 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;  // "nvidia", "amd", "synthetic"
+  // The numbers below are those of other backends of the session. Called before the first source,
+  // tracer or clock is made.
+  void number_devices_from(int64_t first) { first_device_ = first; }
   // Opens the vendor's libraries when first called; cheap afterwards.
   virtual Availability health_available() = 0;
   virtual Availability trace_available() = 0;
@@ -245,13 +251,31 @@ class Backend {
   // Has the vendor's annotation API, if it has one, bring the program's marks and ranges to the
   // recorder of markers from now on; nothing is recorded there but for a MarkerSource.
   virtual std::optional<Availability> offer_markers() { return std::nullopt; }
+
+ protected:
+  int64_t first_device() const { return first_device_; }
+
+ private:
+  int64_t first_device_ = 0;
 };
 
+struct OpenedBackend {
+  std::unique_ptr<Backend> backend;
+  Availability health;
+};
+struct RefusedBackend {
+  std::string asked;
+  Availability why;
+};
+struct OpenedBackends {
+  std::vector<OpenedBackend> list;
+  std::vector<RefusedBackend> refused;
+};
 // registry.cpp: the one file that names vendors.
-// A vendor's name gives its backend, null only where this build has none; "auto" (never
-// synthetic) the first whose health is available, else null; "none" null. `why` is the health of
-// the backend returned, or what stood in the way.
-std::unique_ptr<Backend> make_backend(std::string_view name, Availability& why);
+// `names`: of vendors, with commas between them: their backends, refused only where this build has
+// none. "auto": those of all vendors (never synthetic) whose health is available; where there are
+// none, "auto" itself is refused, with every vendor's words. "none" is refused as well.
+OpenedBackends make_backends(std::string_view names);
 std::vector<std::string_view> backend_names();
 
 }  // namespace gpufl::backend

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <utility>
 
 #include "backend/backend.hpp"
@@ -34,6 +35,12 @@ base::Json DeviceFacts::to_json() const {
     if (number) json.set(key, *number);
   }
   return json;
+}
+
+int64_t number_after(const std::vector<DeviceFacts>& devices) {
+  int64_t after = 0;
+  for (const DeviceFacts& facts : devices) after = std::max(after, facts.device + 1);
+  return after;
 }
 
 }  // namespace gpufl::backend

@@ -19,29 +19,52 @@ std::unique_ptr<Backend> make_synthetic(Availability& why) {
   return backend;
 }
 
+constexpr std::string_view kAuto = "auto", kNone = "none";
 constexpr std::string_view kSyntheticVariables[] = {"GPUFL_SYNTHETIC_"};
 
-// The first that works. When none does, the reason is that of the first: later ones matter only
-// where it is absent, and their words come after its own.
-std::unique_ptr<Backend> make_first_available(Availability& why) {
+// When no vendor is here, the reason is that of the first: later ones matter only where it is
+// absent, and their words come after its own.
+OpenedBackends make_available() {
+  OpenedBackends backends;
   Availability refusal;
   for (const Vendor& vendor : vendors()) {
     if (!vendor.is_automatic) continue;
-    Availability found;
-    auto backend = vendor.make(found);
-    if (backend && found.available) {
-      why = std::move(found);
-      return backend;
+    Availability health;
+    auto backend = vendor.make(health);
+    if (backend && health.available) {
+      backends.list.push_back({std::move(backend), std::move(health)});
+      continue;
     }
-    const std::string words = std::string(vendor.name) + ": " + found.detail;
+    const std::string words = std::string(vendor.name) + ": " + health.detail;
     if (refusal.reason.empty()) {
-      refusal = {false, found.reason, words, found.hint};
+      refusal = {false, health.reason, words, health.hint};
     } else {
       refusal.detail += "; " + words;
     }
   }
-  why = std::move(refusal);
-  return nullptr;
+  if (backends.list.empty()) backends.refused.push_back({std::string(kAuto), std::move(refusal)});
+  return backends;
+}
+
+Availability unknown_backend(std::string_view name) {
+  std::string hint = "use auto, none";
+  for (const std::string_view known : backend_names()) hint.append(", ").append(known);
+  return {false, "unknown_backend", "there is no backend \"" + std::string(name) + "\"",
+          std::move(hint)};
+}
+
+void make_named(std::string_view name, OpenedBackends& out) {
+  Availability health = unknown_backend(name);
+  std::unique_ptr<Backend> backend;
+  for (const Vendor& vendor : vendors()) {
+    if (vendor.name == name) backend = vendor.make(health);
+  }
+  if (name == kNone) health = {false, "none", "no backend was asked for", ""};
+  if (backend) {
+    out.list.push_back({std::move(backend), std::move(health)});
+  } else {
+    out.refused.push_back({std::string(name), std::move(health)});
+  }
 }
 
 }  // namespace
@@ -58,20 +81,15 @@ std::span<const Vendor> vendors() {
   return all;
 }
 
-std::unique_ptr<Backend> make_backend(std::string_view name, Availability& why) {
-  if (name == "none") {
-    why = {false, "none", "no backend was asked for", ""};
-    return nullptr;
+OpenedBackends make_backends(std::string_view names) {
+  if (names == kAuto) return make_available();
+  OpenedBackends backends;
+  while (true) {
+    const size_t comma = names.find(',');
+    make_named(names.substr(0, comma), backends);
+    if (comma == std::string_view::npos) return backends;
+    names.remove_prefix(comma + 1);
   }
-  if (name == "auto") return make_first_available(why);
-  for (const Vendor& vendor : vendors()) {
-    if (vendor.name == name) return vendor.make(why);
-  }
-  std::string hint = "use auto, none";
-  for (const std::string_view known : backend_names()) hint.append(", ").append(known);
-  why = {false, "unknown_backend", "there is no backend \"" + std::string(name) + "\"",
-         std::move(hint)};
-  return nullptr;
 }
 
 std::vector<std::string_view> backend_names() {

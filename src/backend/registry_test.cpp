@@ -10,34 +10,41 @@ TEST(Registry, NamesItsBackends) {
   EXPECT_EQ(backend_names(), (std::vector<std::string_view>{"nvidia", "amd", "synthetic"}));
 }
 
-TEST(Registry, NoneIsNoBackendAndSaysSo) {
-  Availability why;
-  EXPECT_EQ(make_backend("none", why), nullptr);
-  EXPECT_FALSE(why.available);
-  EXPECT_EQ(why.reason, "none");
+// Why the only name is refused.
+Availability refusal(std::string_view name) {
+  const OpenedBackends backends = make_backends(name);
+  EXPECT_TRUE(backends.list.empty());
+  if (backends.refused.size() != 1) return {};
+  EXPECT_EQ(backends.refused[0].asked, name);
+  EXPECT_FALSE(backends.refused[0].why.available);
+  return backends.refused[0].why;
 }
 
+TEST(Registry, NoneIsNoBackendAndSaysSo) { EXPECT_EQ(refusal("none").reason, "none"); }
+
 TEST(Registry, AmdIsNotBuilt) {
-  Availability why;
-  EXPECT_EQ(make_backend("amd", why), nullptr);
-  EXPECT_EQ(why.reason, "not_built");
-  EXPECT_FALSE(why.detail.empty());
+  EXPECT_EQ(refusal("amd").reason, "not_built");
+  EXPECT_FALSE(refusal("amd").detail.empty());
 }
 
 TEST(Registry, AnUnknownNameIsRefusedByName) {
-  Availability why;
-  EXPECT_EQ(make_backend("voodoo", why), nullptr);
-  EXPECT_EQ(why.reason, "unknown_backend");
-  EXPECT_NE(why.detail.find("voodoo"), std::string::npos);
+  EXPECT_EQ(refusal("voodoo").reason, "unknown_backend");
+  EXPECT_NE(refusal("voodoo").detail.find("voodoo"), std::string::npos);
 }
 
 TEST(Registry, SyntheticIsAvailable) {
-  Availability why;
-  const auto backend = make_backend("synthetic", why);
-  ASSERT_NE(backend, nullptr);
-  EXPECT_EQ(backend->name(), "synthetic");
-  EXPECT_TRUE(why.available);
-  EXPECT_TRUE(backend->trace_available().available);
+  const OpenedBackends backends = make_backends("synthetic");
+  ASSERT_EQ(backends.list.size(), 1u);
+  EXPECT_EQ(backends.list[0].backend->name(), "synthetic");
+  EXPECT_TRUE(backends.list[0].health.available);
+  EXPECT_TRUE(backends.list[0].backend->trace_available().available);
+}
+
+TEST(Registry, SeveralNamesGiveSeveralBackends) {
+  const OpenedBackends backends = make_backends("synthetic,amd,synthetic");
+  EXPECT_EQ(backends.list.size(), 2u);
+  ASSERT_EQ(backends.refused.size(), 1u);
+  EXPECT_EQ(backends.refused[0].asked, "amd");
 }
 
 TEST(DeviceFacts, AbsentValuesAreAbsentInJson) {

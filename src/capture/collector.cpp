@@ -69,12 +69,12 @@ bool Collector::start() {
   return false;
 }
 
-void Collector::set_tracer(backend::Tracer* tracer) {
+void Collector::set_tracers(std::vector<NamedTracer> tracers) {
   std::unique_lock lock(mutex_);
-  next_tracer_ = tracer;
-  tracer_changes_ = true;
+  next_tracers_ = std::move(tracers);
+  tracers_change_ = true;
   cv_.notify_all();
-  cv_.wait(lock, [&] { return ended_ || !tracer_changes_; });
+  cv_.wait(lock, [&] { return ended_ || !tracers_change_; });
 }
 
 void Collector::post_event(const base::Json& fields) noexcept {
@@ -122,11 +122,20 @@ CollectorStatus Collector::make_status() const {
   CollectorStatus status;
   account(status.ledger);
   status.ledger.collector_cpu_ns = base::clock_ns(CLOCK_THREAD_CPUTIME_ID);
-  status.has_tracer = tracer_ != nullptr;
-  if (tracer_ == nullptr) return status;
-  tracer_->account(status.ledger);
-  status.trace = tracer_->status();
-  for (const backend::PendingCall& call : status.trace.pending) {
+  std::optional<format::Ledger> accounts;
+  for (const auto& [backend, tracer] : tracers_) {
+    format::Ledger account;
+    tracer->account(account);
+    format::add_account(account, accounts);
+    status.traces.push_back({backend, tracer->status()});
+    describe_pending(status.traces.back().status, status);
+  }
+  if (accounts) status.ledger.add(*accounts);
+  return status;
+}
+
+void Collector::describe_pending(const backend::TraceStatus& trace, CollectorStatus& status) const {
+  for (const backend::PendingCall& call : trace.pending) {
     const std::string_view name = scopes_ ? scopes_->name_of_open(call.scope) : std::string_view();
     if (!name.empty()) status.scope_names[call.scope] = name;
     const auto id = static_cast<size_t>(call.stack);
@@ -137,7 +146,6 @@ CollectorStatus Collector::make_status() const {
       frames.push_back(frame_text(frame));
     }
   }
-  return status;
 }
 
 void Collector::account(format::Ledger& ledger) const {
@@ -209,8 +217,8 @@ int64_t Collector::session_now() const { return base::monotonic_ns() - parts_.se
 void Collector::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    tracer_ = next_tracer_;
-    tracer_changes_ = false;
+    tracers_ = next_tracers_;
+    tracers_change_ = false;
     cv_.notify_all();
     const uint64_t asked = flushes_asked_;
     const bool last = stopping_;
@@ -236,7 +244,7 @@ void Collector::run() {
     if (last) break;
     cv_.notify_all();
     cv_.wait_for(lock, pause_.now(), [&] {
-      return stopping_ || flushes_asked_ != flushes_done_ || tracer_changes_ || status_asked_;
+      return stopping_ || flushes_asked_ != flushes_done_ || tracers_change_ || status_asked_;
     });
   }
   ended_ = true;
@@ -245,19 +253,22 @@ void Collector::run() {
 
 void Collector::collect(bool everything) {
   const int64_t now_ns = session_now();
-  if (everything && tracer_ != nullptr) tracer_->ask_next_time();
-  // What the tracer has in hand began before the scopes and ranges are read, so all of it finds
+  // What the tracers have in hand began before the scopes and ranges are read, so all of it finds
   // its own.
-  if (tracer_ != nullptr) tracer_->gather(now_ns);
+  size_t gathered_bytes = 0;
+  for (const NamedTracer& one : tracers_) {
+    if (everything) one.tracer->ask_next_time();
+    one.tracer->gather(now_ns);
+    gathered_bytes += one.tracer->gathered_bytes();
+  }
   const int64_t gathered_ns = session_now();
-  const size_t gathered_bytes = tracer_ != nullptr ? tracer_->gathered_bytes() : 0;
   const uint64_t fullest = scopes_ ? scopes_->drain() : 0;
   if (parts_.markers != nullptr) parts_.markers->drain(now_ns, *this);
   if (parts_.gate != nullptr) parts_.gate->settle(gathered_ns);
   if (stack_log_) symbols::StackTable::instance().refresh();
   samples_.write(parts_.sampler.take());
-  if (tracer_ != nullptr) tracer_->drain(now_ns, *this);
-  if (parts_.warps != nullptr) parts_.warps->write(now_ns, tracer_ != nullptr, everything, *this);
+  for (const NamedTracer& one : tracers_) one.tracer->drain(now_ns, *this);
+  if (parts_.warps != nullptr) parts_.warps->write(now_ns, !tracers_.empty(), everything, *this);
   write_posted();
   if (everything || now_ns - last_counters_ns_ >= kCountersEvery_ns) {
     counters_.sample(now_ns);

@@ -25,7 +25,7 @@
 #include "format/log_writer.hpp"
 
 // The one thread that writes a session's log: every 50 ms it takes what scopes, counters, sampler,
-// markers and tracer have produced and flushes, so that whatever is older than a quarter of a
+// markers and tracers have produced and flushes, so that whatever is older than a quarter of a
 // second survives the process. Borrows everything it is given.
 namespace gpufl::capture {
 
@@ -41,11 +41,20 @@ struct CollectorParts {
   WarpRecorder* warps = nullptr;  // null: none
 };
 
+// A tracer, and whose it is.
+struct NamedTracer {
+  std::string backend;
+  backend::Tracer* tracer;
+};
+struct NamedTraceStatus {
+  std::string backend;
+  backend::TraceStatus status;
+};
+
 // How it stands, as of a round.
 struct CollectorStatus {
-  format::Ledger ledger;       // what is counted so far, the tracer's account with it
-  backend::TraceStatus trace;  // of the tracer, where there is one
-  bool has_tracer = false;
+  format::Ledger ledger;                 // what is counted so far, the tracers' accounts with it
+  std::vector<NamedTraceStatus> traces;  // of each tracer
   std::map<int64_t, std::string> scope_names;          // of what is pending, while they are open
   std::map<int64_t, std::vector<std::string>> stacks;  // of what is pending
 };
@@ -55,9 +64,9 @@ class Collector final : private backend::RowSink {
   explicit Collector(const CollectorParts& parts);
 
   bool start();
-  // Any thread. From the next round on `tracer` is read, or none where it is null; returns when
-  // the one before is in use no more. One caller at a time.
-  void set_tracer(backend::Tracer* tracer);
+  // Any thread. From the next round on `tracers` are read; returns when those before are in use no
+  // more. One caller at a time.
+  void set_tracers(std::vector<NamedTracer> tracers);
   // Any thread. An `event` line with the time of the call; `fields` has at least "name". One that
   // finds no room is counted.
   void post_event(const base::Json& fields) noexcept;
@@ -89,6 +98,7 @@ class Collector final : private backend::RowSink {
   // One round. `everything`: also what is not yet due.
   void collect(bool everything);
   CollectorStatus make_status() const;
+  void describe_pending(const backend::TraceStatus& trace, CollectorStatus& status) const;
   // What is counted here, so far.
   void account(format::Ledger& ledger) const;
   // False when there was no memory for it: what `step` had in hand is lost.
@@ -110,7 +120,7 @@ class Collector final : private backend::RowSink {
   ServiceThread thread_;
 
   // The thread's own.
-  backend::Tracer* tracer_ = nullptr;
+  std::vector<NamedTracer> tracers_;
   std::vector<uint32_t> recorded_stacks_;  // what stack() was asked for, by what it answered
   RoundPause pause_;
   int64_t last_gathered_ns_ = 0;
@@ -129,8 +139,8 @@ class Collector final : private backend::RowSink {
   std::condition_variable cv_;
   bool stopping_ = false;
   bool ended_ = true;
-  backend::Tracer* next_tracer_ = nullptr;
-  bool tracer_changes_ = false;
+  std::vector<NamedTracer> next_tracers_;
+  bool tracers_change_ = false;
   uint64_t flushes_asked_ = 0;
   uint64_t flushes_done_ = 0;
   bool status_asked_ = false;

@@ -12,15 +12,6 @@ namespace {
 
 constexpr std::string_view kTrace = "Trace";
 
-format::Capability unserved_feature(const std::string& feature) {
-  return {feature,
-          "on",
-          "off",
-          "engine_too_low",
-          "the Monitor engine records health, scopes and counters only",
-          "choose the engine Trace or a higher one"};
-}
-
 }  // namespace
 
 std::span<const std::string_view> engine_names() {
@@ -32,11 +23,12 @@ std::span<const std::string_view> engine_names() {
   return kNames;
 }
 
-EngineChoice choose_engine(std::string_view asked, const backend::Availability& trace,
-                           const std::vector<std::string>& features) {
-  EngineChoice choice;
-  format::Capability note{
-      std::string(kEngineFeature), std::string(asked), std::string(asked), {}, {}, {}};
+format::Capability choose_engine(std::string_view asked, const backend::Availability& trace,
+                                 std::string_view backend) {
+  format::Capability note;
+  note.feature = "profiling_engine";
+  note.asked = note.got = asked;
+  note.backend = backend;
   const auto names = engine_names();
   if (std::find(names.begin(), names.end(), asked) == names.end()) {
     note.got = kMonitorEngine;
@@ -55,11 +47,19 @@ EngineChoice choose_engine(std::string_view asked, const backend::Availability& 
       note.hint = trace.hint;
     }
   }
-  choice.engine = note.got;
-  choice.notes.push_back(std::move(note));
-  if (choice.engine != kMonitorEngine) return choice;
-  for (const std::string& feature : features) choice.notes.push_back(unserved_feature(feature));
-  return choice;
+  return note;
+}
+
+std::vector<format::Capability> unserved_features(std::string_view engine,
+                                                  const std::vector<std::string>& features) {
+  std::vector<format::Capability> notes;
+  if (engine != kMonitorEngine) return notes;
+  for (const std::string& feature : features) {
+    notes.push_back({feature, "on", "off", "engine_too_low",
+                     "the Monitor engine records health, scopes and counters only",
+                     "choose the engine Trace or a higher one"});
+  }
+  return notes;
 }
 
 }  // namespace gpufl::capture

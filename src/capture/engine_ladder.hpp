@@ -13,18 +13,16 @@
 namespace gpufl::capture {
 
 inline constexpr std::string_view kMonitorEngine = "Monitor";  // records nothing of the GPU
-inline constexpr std::string_view kEngineFeature = "profiling_engine";  // in its note
 
-struct EngineChoice {
-  std::string engine;  // the one that runs
-  std::vector<format::Capability>
-      notes;  // first the engine's own; then one for each unserved feature
-};
+// Falls from `asked` to the next lower engine that exists here, which is the note's `got`.
+// `backend`: whose engine it is; empty: of none.
+format::Capability choose_engine(std::string_view asked, const backend::Availability& trace,
+                                 std::string_view backend = {});
 
-// Falls from `asked` to the next lower engine that exists here. `features` are the names of
-// options that the user turned on by hand.
-EngineChoice choose_engine(std::string_view asked, const backend::Availability& trace,
-                           const std::vector<std::string>& features);
+// `features` are the names of options that the user turned on by hand: those that `engine`, the
+// highest of the session's, does not serve.
+std::vector<format::Capability> unserved_features(std::string_view engine,
+                                                  const std::vector<std::string>& features);
 
 // Every engine's name, in the order of gpufl::ProfilingEngine.
 std::span<const std::string_view> engine_names();

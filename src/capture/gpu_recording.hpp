@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backend/backend.hpp"
 #include "base/status.hpp"
@@ -12,10 +13,10 @@
 #include "capture/instruments.hpp"
 #include "format/ledger.hpp"
 
-// The recording of the GPU within a session: one tracer after another, as it is paused and resumed,
-// and the sum of their accounts. resume(), pause() and stop() from any thread, one at a time, each
-// as long as the vendor takes; state() and tracer() wait for none of them. Borrows what it is
-// given.
+// The recording of the GPUs within a session: for each backend one tracer after another, as it is
+// paused and resumed, and the sum of their accounts. resume(), pause() and stop() from any thread,
+// one at a time, each as long as the vendors take; state() and traces() wait for none of them.
+// Borrows what it is given.
 namespace gpufl::capture {
 
 class GpuRecording {
@@ -27,25 +28,35 @@ class GpuRecording {
   GpuRecording(const GpuRecording&) = delete;
   GpuRecording& operator=(const GpuRecording&) = delete;
 
-  // As Session's.
+  // As Session's. resume() fails where it can be done on no backend.
   base::Status resume();
   base::Status pause();
-  // Nothing is recorded from now on. The collector's last round still has the tracer.
+  // Nothing is recorded from now on. The collector's last round still has the tracers.
   void stop();
   // After the collector's end: adds what all tracers counted.
   void account(format::Ledger& ledger);
 
-  // "dormant", "paused", "recording", what the tracer says instead, what stood in its way, "ended",
-  // or "monitoring" where nothing was asked for.
+  // "dormant", "paused", "recording", what a tracer says instead, what stood in its way, "ended",
+  // or "monitoring" where nothing was asked for. Of several backends that of the first which
+  // records.
   std::string state() const;
-  std::shared_ptr<backend::Tracer> tracer() const;  // null: none now
+  std::vector<NamedTraceStatus> traces() const;  // of the tracers that there are now
 
  private:
-  void set_state(std::string state, std::shared_ptr<backend::Tracer> tracer);
-  void add_account(const backend::Tracer& tracer);
-  void tell(const OpenedTracer& opened);
+  // What is recorded of one backend's GPUs.
+  struct Part {
+    backend::Backend* backend;
+    std::shared_ptr<backend::Tracer> tracer;  // null: none now
+    std::string state;
+    std::optional<format::Ledger> accounts;  // of the tracers that are gone
+    uint64_t refusals = 0;                   // tracers that could not begin
+  };
 
-  backend::Backend* const backend_;
+  bool has_tracer() const;
+  std::vector<NamedTracer> named_tracers() const;
+  OpenedTracer open(Part& part);
+  void note(const Part& part, const OpenedTracer& opened);
+
   const backend::TraceOptions options_;
   const std::string asked_engine_;
   Collector& collector_;
@@ -53,12 +64,12 @@ class GpuRecording {
 
   std::mutex operation_;  // held through resume(), pause(), stop(); guards what follows
   bool stopped_ = false;
-  std::optional<format::Ledger> accounts_;  // of the tracers that are gone
-  uint64_t refusals_ = 0;                   // tracers that could not begin
 
-  mutable std::mutex mutex_;  // for a moment only; guards what follows
-  std::shared_ptr<backend::Tracer> tracer_;
-  std::string state_;
+  // For a moment only; guards tracers and states of the parts, which those who hold operation_
+  // alone change.
+  mutable std::mutex mutex_;
+  std::vector<Part> parts_;
+  std::string state_without_backend_;
 };
 
 }  // namespace gpufl::capture

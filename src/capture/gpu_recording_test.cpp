@@ -74,8 +74,8 @@ class FakeTracer final : public backend::Tracer {
 
 class FakeBackend final : public backend::Backend {
  public:
-  explicit FakeBackend(Vendor& vendor) : vendor_(vendor) {}
-  std::string_view name() const override { return "fake"; }
+  FakeBackend(std::string name, Vendor& vendor) : name_(std::move(name)), vendor_(vendor) {}
+  std::string_view name() const override { return name_; }
   backend::Availability health_available() override { return {}; }
   backend::Availability trace_available() override {
     ++vendor_.asked;
@@ -90,6 +90,7 @@ class FakeBackend final : public backend::Backend {
   }
 
  private:
+  const std::string name_;
   Vendor& vendor_;
 };
 
@@ -97,19 +98,22 @@ class GpuRecordingTest : public testing::Test {
  protected:
   GpuRecordingTest() : sampler_({}, nullptr) {}
 
+  void add_backend(std::string name, Vendor& vendor) {
+    BackendInstruments one;
+    one.backend = std::make_unique<FakeBackend>(std::move(name), vendor);
+    if (!config_.dormant && config_.engine == "Trace") {
+      const OpenedTracer opened = open_tracer(*one.backend, {}, start_ns_);
+      one.tracer = opened.tracer;
+      one.refusal = opened.why.reason;
+    }
+    instruments_.backends.push_back(std::move(one));
+  }
   // What Session does, less the log.
   void start(bool dormant, const std::string& engine = "Trace") {
     config_.engine = engine;
     config_.dormant = dormant;
-    instruments_.backend = std::make_unique<FakeBackend>(vendor_);
-    if (!dormant && engine == "Trace") {
-      OpenedTracer opened = open_tracer(instruments_.backend.get(), {}, start_ns_);
-      instruments_.tracer = std::move(opened.tracer);
-      if (!instruments_.tracer) {
-        instruments_.notes.push_back({"profiling_engine", engine, "Monitor", opened.why.reason,
-                                      opened.why.detail, opened.why.hint});
-      }
-    }
+    add_backend("first", vendor_);
+    if (has_second_) add_backend("second", second_);
     collector_.emplace(CollectorParts{log_, sampler_, nullptr, nullptr, true, false, start_ns_, 0});
     recording_.emplace(instruments_, config_, *collector_, start_ns_);
     ASSERT_TRUE(collector_->start());
@@ -130,7 +134,8 @@ class GpuRecordingTest : public testing::Test {
   }
 
   const int64_t start_ns_ = base::monotonic_ns();
-  Vendor vendor_;
+  Vendor vendor_, second_;
+  bool has_second_ = false;
   FakeLogWriter log_;
   Sampler sampler_;
   SessionConfig config_;
@@ -207,6 +212,45 @@ TEST_F(GpuRecordingTest, WhatStandsInTheWayIsTheState) {
   EXPECT_FALSE(recording_->pause());
 }
 
+TEST_F(GpuRecordingTest, BackendsRecordBesideEachOtherAndAddUp) {
+  has_second_ = true;
+  start(false);
+  collector_->flush();
+  EXPECT_EQ(recording_->traces().size(), 2u);
+  EXPECT_TRUE(recording_->pause());
+  EXPECT_EQ(recording_->state(), "paused");
+  EXPECT_EQ(vendor_.tracers + second_.tracers, 0);
+  EXPECT_TRUE(recording_->resume());
+  EXPECT_EQ(vendor_.tracers + second_.tracers, 2);
+  const format::Ledger ledger = finish();
+  EXPECT_GE(*ledger.kernel_records, 2 * (2 + 1u));
+  EXPECT_EQ(ledger.launches_seen, ledger.kernel_records);
+  EXPECT_EQ(log_.rows(format::Kind::Sync).size(), *ledger.kernel_records);
+  EXPECT_TRUE(ledger.is_complete());
+}
+
+TEST_F(GpuRecordingTest, ABackendThatRefusesDoesNotStopAnother) {
+  has_second_ = true;
+  vendor_.refuses = true;
+  start(false);
+  EXPECT_EQ(recording_->state(), "waiting_for_cuda") << "the second's";
+  EXPECT_TRUE(recording_->pause());
+  EXPECT_TRUE(recording_->resume());
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.tracings_refused, 2u);
+  EXPECT_TRUE(ledger.kernel_records.has_value());
+  EXPECT_EQ(told(format::Kind::Capability, "backend"), std::vector<std::string>{"first"});
+}
+
+TEST_F(GpuRecordingTest, WhatOneBackendDoesNotCountIsUnknown) {
+  has_second_ = true;
+  second_.counts_launches = false;
+  start(false);
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.launches_seen, std::nullopt);
+  EXPECT_EQ(ledger.completeness(), format::Completeness::NotProven);
+}
+
 TEST_F(GpuRecordingTest, MonitorHasNothingToResume) {
   start(false, "Monitor");
   EXPECT_EQ(recording_->state(), "monitoring");
@@ -246,10 +290,10 @@ TEST_F(GpuRecordingTest, StatusKnowsWhatIsCountedSoFar) {
   collector_->flush();
   const auto status = collector_->status(std::chrono::seconds(10));
   ASSERT_TRUE(status);
-  EXPECT_TRUE(status->has_tracer);
+  EXPECT_TRUE(!status->traces.empty());
   EXPECT_GE(status->ledger.kernel_records.value_or(0), 1u);
   EXPECT_GT(status->ledger.collector_cpu_ns, 0);
-  EXPECT_EQ(status->trace.state, "waiting_for_cuda");
+  EXPECT_EQ(status->traces.at(0).status.state, "waiting_for_cuda");
   (void)finish();
   EXPECT_FALSE(collector_->status(std::chrono::milliseconds(1)));
 }

@@ -13,6 +13,7 @@ namespace gpufl::capture {
 namespace {
 
 using backend::Availability;
+using backend::HealthSource;
 
 format::Capability unavailable(std::string feature, std::string asked, std::string got,
                                Availability why) {
@@ -20,22 +21,68 @@ format::Capability unavailable(std::string feature, std::string asked, std::stri
           std::move(why.reason), std::move(why.detail), std::move(why.hint)};
 }
 
-void open_health(const SessionConfig& config, Availability why, Instruments& out) {
-  std::string got = "none";
-  if (out.backend && why.available) {
-    auto health = out.backend->make_health_source();
-    if (health) {
-      out.health = std::move(*health);
-      out.devices = out.health->devices();
-      got = out.backend_name();
-    } else {
-      why = {false, base::to_string(health.status().code()), health.status().message(), {}};
+// Those of several vendors as one. Each waits for those before it: vendors' drivers rarely hang.
+class CombinedHealth final : public backend::HealthSource {
+ public:
+  explicit CombinedHealth(std::vector<std::unique_ptr<HealthSource>> all) : all_(std::move(all)) {}
+
+  std::vector<backend::DeviceFacts> devices() override {
+    std::vector<backend::DeviceFacts> devices;
+    for (const auto& one : all_) {
+      for (backend::DeviceFacts& facts : one->devices()) devices.push_back(std::move(facts));
     }
+    return devices;
   }
-  // "auto" asks for what there is, and gets it.
-  const std::string asked = config.backend == "auto" && got != "none" ? got : config.backend;
-  if (asked == got) why = {};
-  out.notes.push_back(unavailable("health", asked, got, std::move(why)));
+  void sample_fast(std::vector<backend::MetricValue>& out) override {
+    for (const auto& one : all_) one->sample_fast(out);
+  }
+  void sample_slow(std::vector<backend::MetricValue>& out,
+                   std::vector<backend::ProcessUse>& processes,
+                   std::vector<backend::DeviceEvent>& events) override {
+    for (const auto& one : all_) one->sample_slow(out, processes, events);
+  }
+
+ private:
+  const std::vector<std::unique_ptr<HealthSource>> all_;
+};
+
+// Null where there is none, for the reason in `health`.
+std::unique_ptr<backend::HealthSource> open_health(backend::Backend& backend,
+                                                   Availability& health) {
+  if (!health.available) return nullptr;
+  auto source = backend.make_health_source();
+  if (source) return std::move(*source);
+  health = {false, base::to_string(source.status().code()), source.status().message(), {}};
+  return nullptr;
+}
+
+void open_backends(const std::string& names, Instruments& out) {
+  backend::OpenedBackends opened = backend::make_backends(names);
+  std::vector<std::unique_ptr<backend::HealthSource>> sources;
+  for (backend::OpenedBackend& one : opened.list) {
+    const std::string name(one.backend->name());
+    one.backend->number_devices_from(backend::number_after(out.devices));
+    auto source = open_health(*one.backend, one.health);
+    format::Capability note{"health", name, source ? name : "none"};
+    if (!source) note = unavailable("health", name, "none", std::move(one.health));
+    note.backend = name;
+    out.notes.push_back(std::move(note));
+    if (source) {
+      for (backend::DeviceFacts& facts : source->devices()) out.devices.push_back(std::move(facts));
+      sources.push_back(std::move(source));
+    }
+    out.backends.push_back({std::move(one.backend), nullptr, {}, {}});
+  }
+  for (backend::RefusedBackend& one : opened.refused) {
+    const bool is_as_asked = one.asked == "none";
+    out.notes.push_back(is_as_asked ? format::Capability{"health", "none", "none"}
+                                    : unavailable("health", one.asked, "none", std::move(one.why)));
+  }
+  if (sources.size() == 1) {
+    out.health = std::move(sources.front());
+  } else if (!sources.empty()) {
+    out.health = std::make_shared<CombinedHealth>(std::move(sources));
+  }
 }
 
 void make_gate(const SessionConfig& config, int64_t start_ns, Instruments& out) {
@@ -60,33 +107,76 @@ void make_stacks(const SessionConfig& config, Instruments& out) {
   }
 }
 
-// They need no engine; who asked for none is not told that they cannot be had.
+// They need no engine; who asked for none is not told that they cannot be had. All vendors' are
+// recorded in one place.
 void open_markers(const SessionConfig& config, int64_t start_ns, Instruments& out) {
-  if (!out.backend) return;
-  const std::optional<Availability> offered = out.backend->offer_markers();
-  if (!offered) return;
+  const auto refuse = [&](std::string_view backend, Availability why) {
+    if (config.engine == kMonitorEngine) return;
+    out.notes.push_back(unavailable("markers", "on", "off", std::move(why)));
+    out.notes.back().backend = backend;
+  };
+  std::string_view offered_by;
+  for (const BackendInstruments& one : out.backends) {
+    std::optional<Availability> offered = one.backend->offer_markers();
+    if (!offered) continue;
+    if (offered->available) {
+      offered_by = one.backend->name();
+    } else {
+      refuse(one.backend->name(), std::move(*offered));
+    }
+  }
+  if (offered_by.empty()) return;
   static constinit PythonStacks stacks;
   auto markers = backend::make_marker_source(out.gate.get(), &stacks);
-  Availability started = offered->available ? markers->start(start_ns) : *offered;
+  Availability started = markers->start(start_ns);
   if (started.available) {
     out.markers = std::move(markers);
-  } else if (config.engine != kMonitorEngine) {
-    out.notes.push_back(unavailable("markers", "on", "off", std::move(started)));
+  } else {
+    refuse(offered_by, std::move(started));
   }
+}
+
+// The engine of one backend; a dormant session finds out about its tracer when it is resumed.
+void open_engine(const SessionConfig& config, int64_t start_ns, BackendInstruments& one,
+                 Instruments& out) {
+  const std::string_view name = one.backend->name();
+  OpenedTracer opened{nullptr, {true, {}, {}, {}}};
+  if (config.engine != kMonitorEngine && !config.dormant) {
+    opened = open_tracer(*one.backend, out.trace_options, start_ns);
+    if (!opened.tracer) one.refusal = opened.why.reason;
+  }
+  format::Capability note = choose_engine(config.engine, opened.why, name);
+  one.engine = note.got;
+  one.tracer = std::move(opened.tracer);
+  out.notes.push_back(std::move(note));
+  if (!one.tracer) return;
+  for (format::Capability& left_out : limitation_notes(*one.tracer, name)) {
+    out.notes.push_back(std::move(left_out));
+  }
+}
+
+void open_engines(const SessionConfig& config, int64_t start_ns, Instruments& out) {
+  out.engine = kMonitorEngine;
+  for (BackendInstruments& one : out.backends) {
+    open_engine(config, start_ns, one, out);
+    if (out.engine == kMonitorEngine) out.engine = one.engine;
+  }
+  if (!out.backends.empty()) return;
+  const Availability unknown_yet{true, {}, {}, {}};
+  out.notes.push_back(choose_engine(config.engine, config.dormant ? unknown_yet : no_backend()));
+  out.engine = out.notes.back().got;
 }
 
 }  // namespace
 
-OpenedTracer open_tracer(backend::Backend* backend, const backend::TraceOptions& options,
+Availability no_backend() { return {false, "no_backend", "no GPU vendor's backend is in use", {}}; }
+
+OpenedTracer open_tracer(backend::Backend& backend, const backend::TraceOptions& options,
                          int64_t session_start_ns) {
   OpenedTracer opened;
-  if (backend == nullptr) {
-    opened.why = {false, "no_backend", "no GPU vendor's backend is in use", {}};
-    return opened;
-  }
-  opened.why = backend->trace_available();
+  opened.why = backend.trace_available();
   if (!opened.why.available) return opened;
-  auto tracer = backend->make_tracer(options);
+  auto tracer = backend.make_tracer(options);
   if (!tracer) {
     opened.why = {false, base::to_string(tracer.status().code()), tracer.status().message(), {}};
     return opened;
@@ -96,42 +186,52 @@ OpenedTracer open_tracer(backend::Backend* backend, const backend::TraceOptions&
   return opened;
 }
 
-std::vector<format::Capability> limitation_notes(const backend::Tracer& tracer) {
+std::vector<format::Capability> limitation_notes(const backend::Tracer& tracer,
+                                                 std::string_view backend) {
   std::vector<format::Capability> notes;
   for (backend::Limitation& one : tracer.limitations()) {
     notes.push_back(unavailable(std::move(one.feature), "on", "off", std::move(one.why)));
+    notes.back().backend = backend;
   }
   return notes;
 }
 
-bool Instruments::can_trace() const { return engine != kMonitorEngine; }
+std::string Instruments::backend_name() const {
+  for (const BackendInstruments& one : backends) {
+    if (one.engine == engine) return std::string(one.backend->name());
+  }
+  return "none";
+}
+
+std::vector<format::SessionBackend> Instruments::backend_list() const {
+  std::vector<format::SessionBackend> list;
+  for (const BackendInstruments& one : backends) {
+    list.push_back({std::string(one.backend->name()), one.engine});
+  }
+  return list;
+}
+
+backend::DeviceClock* Instruments::device_clock() const {
+  for (const BackendInstruments& one : backends) {
+    if (backend::DeviceClock* clock = one.backend->device_clock()) return clock;
+  }
+  return nullptr;
+}
 
 Instruments open_instruments(const SessionConfig& config, int64_t session_start_ns) {
   Instruments out;
-  Availability why;
-  out.backend = backend::make_backend(config.backend, why);
-  open_health(config, std::move(why), out);
-
+  open_backends(config.backend, out);
   out.trace_options = config.trace;
-  OpenedTracer opened{nullptr, {true, {}, {}, {}}};
   if (config.engine != kMonitorEngine) {
     make_gate(config, session_start_ns, out);
     make_stacks(config, out);
-    // A dormant session finds out when it is resumed.
-    if (!config.dormant) {
-      opened = open_tracer(out.backend.get(), out.trace_options, session_start_ns);
-      out.tracer = std::move(opened.tracer);
-    }
   }
-  EngineChoice choice = choose_engine(config.engine, opened.why, config.features);
-  out.engine = choice.engine;
+  open_engines(config, session_start_ns, out);
   open_markers(config, session_start_ns, out);
-  out.notes.insert(out.notes.end(), choice.notes.begin(), choice.notes.end());
-  if (out.tracer) {
-    for (format::Capability& note : limitation_notes(*out.tracer))
-      out.notes.push_back(std::move(note));
+  for (format::Capability& note : unserved_features(out.engine, config.features)) {
+    out.notes.push_back(std::move(note));
   }
-  if (out.stacks && out.can_trace()) {
+  if (out.stacks && out.engine != kMonitorEngine) {
     if (auto note = symbols_note()) out.notes.push_back(std::move(*note));
   }
   out.notes.insert(out.notes.end(), config.notes.begin(), config.notes.end());

@@ -79,7 +79,7 @@ struct Running {
         instruments(std::move(opened)),
         log(std::move(log_writer)),
         sampler(sampler_config(config, start_ns, scopes.session()), instruments.health),
-        clock(instruments.backend ? instruments.backend->device_clock() : nullptr),
+        clock(instruments.device_clock()),
         warps(clock, start_ns),
         collector({*log, sampler, instruments.markers.get(), instruments.gate.get(),
                    config.engine != kMonitorEngine || instruments.markers != nullptr,
@@ -264,13 +264,16 @@ base::Status RunningSession::record_warpscope(WarpscopeCapture capture) {
 
 base::Status RunningSession::copy_from_device(const void* device_words, size_t count,
                                               std::vector<uint64_t>& words) {
-  if (!running_ || !running_->instruments.backend) {
-    return {base::Code::Unavailable, "the session has no backend"};
-  }
+  base::Status copied{base::Code::Unavailable, "the session has no backend"};
+  if (!running_) return copied;
   return guarded([&] {
     words.resize(words.size() + count);
-    return running_->instruments.backend->copy_from_device(
-        device_words, words.data() + words.size() - count, count * sizeof(uint64_t));
+    for (const BackendInstruments& one : running_->instruments.backends) {
+      copied = one.backend->copy_from_device(device_words, words.data() + words.size() - count,
+                                             count * sizeof(uint64_t));
+      if (copied.code() != base::Code::Unsupported) break;
+    }
+    return copied;
   });
 }
 
@@ -374,6 +377,7 @@ base::Result<std::unique_ptr<Session>> start_session(SessionConfig config) {
   header.gpufl_version = GPUFL_VERSION;
   header.engine = instruments.engine;
   header.backend = instruments.backend_name();
+  header.backends = instruments.backend_list();
   header.start_wall_ns = anchor.wall_ns;
   header.start_monotonic_ns = start_ns;
   header.clock_error_ns = anchor.error_ns;

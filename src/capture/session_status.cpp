@@ -47,9 +47,10 @@ Json to_json(const backend::PendingCall& call, int64_t now_ns, const CollectorSt
   return item;
 }
 
-Json to_json(const backend::TraceStatus& trace, int64_t now_ns, const CollectorStatus& status) {
+Json to_json(const NamedTraceStatus& named, int64_t now_ns, const CollectorStatus& status) {
+  const backend::TraceStatus& trace = named.status;
   Json object = Json::object();
-  object.set("state", trace.state);
+  object.set("backend", named.backend).set("state", trace.state);
   if (!trace.detail.empty()) object.set("detail", trace.detail);
   object.set("launches", trace.launches).set("kernels", trace.kernels);
   object.set("dropped", trace.dropped).set("pending_count", trace.pending_count);
@@ -66,8 +67,7 @@ Json to_json(const backend::TraceStatus& trace, int64_t now_ns, const CollectorS
 Json session_status(const StatusParts& parts) {
   const auto told = parts.collector.status(kPatience);
   CollectorStatus status = told.value_or(CollectorStatus{});
-  const std::shared_ptr<backend::Tracer> tracer = parts.recording.tracer();
-  if (!told && tracer) status.trace = tracer->status();  // without names, but there
+  if (!told) status.traces = parts.recording.traces();  // without names, but there
   status.ledger.writer = parts.log.counts();
   const int64_t now_ns = base::monotonic_ns() - parts.session_start_ns;
 
@@ -82,7 +82,12 @@ Json session_status(const StatusParts& parts) {
   if (!status.ledger.writer.paused.empty()) out.set("log_paused", status.ledger.writer.paused);
   out.set("rows", to_json(status.ledger.writer.rows));
   out.set("losses", to_json(status.ledger.losses())).set("cost", cost(status.ledger));
-  if (tracer) out.set("tracer", to_json(status.trace, now_ns, status));
+  if (!status.traces.empty()) out.set("tracer", to_json(status.traces.front(), now_ns, status));
+  if (status.traces.size() > 1) {
+    Json tracers = Json::array();
+    for (const NamedTraceStatus& one : status.traces) tracers.push(to_json(one, now_ns, status));
+    out.set("tracers", std::move(tracers));
+  }
   return out;
 }
 

@@ -30,14 +30,20 @@ struct Machine {
 Machine look(const std::string& backend_name) {
   Machine machine;
   machine.host = capture::HostMetrics().facts();
-  const auto backend = backend::make_backend(backend_name, machine.gpus);
-  if (!backend || !machine.gpus.available) return machine;
-  machine.backend = backend->name();
-  auto health = backend->make_health_source();
-  if (health) {
-    machine.devices = (*health)->devices();
-  } else {
-    machine.gpus = {false, "unavailable", health.status().message(), ""};
+  const backend::OpenedBackends found = backend::make_backends(backend_name);
+  for (const backend::RefusedBackend& one : found.refused) machine.gpus = one.why;
+  for (const backend::OpenedBackend& one : found.list) {
+    machine.gpus = one.health;
+    if (!one.health.available) continue;
+    machine.backend.append(machine.backend.empty() ? "" : ", ").append(one.backend->name());
+    one.backend->number_devices_from(backend::number_after(machine.devices));
+    auto health = one.backend->make_health_source();
+    if (health) {
+      const auto devices = (*health)->devices();
+      machine.devices.insert(machine.devices.end(), devices.begin(), devices.end());
+    } else if (machine.devices.empty()) {
+      machine.gpus = {false, "unavailable", health.status().message(), ""};
+    }
   }
   return machine;
 }

@@ -63,11 +63,9 @@ std::string obstacle(const TraceOptions& options) {
 // The sessions fall to a lower engine by themselves, and say so in their logs; here it is said at
 // once.
 void tell_lower_engine(const TraceOptions& options) {
-  const capture::EngineChoice choice =
-      capture::choose_engine(options.engine, {true, "", "", ""}, {});
-  if (choice.engine == options.engine) return;
-  complain(kWho, fmt::format("--engine {}: {}, which is recorded", options.engine,
-                             choice.notes.front().detail));
+  const format::Capability choice = capture::choose_engine(options.engine, {true, "", "", ""});
+  if (choice.is_as_asked()) return;
+  complain(kWho, fmt::format("--engine {}: {}, which is recorded", options.engine, choice.detail));
 }
 
 // Shows how far the run is, and has its sessions put in order before a signal reaches them.

@@ -226,6 +226,14 @@ void Ledger::add_later(const Ledger& later) {
   }
 }
 
+void add_account(const Ledger& account, std::optional<Ledger>& accounts) {
+  if (accounts) {
+    accounts->add_later(account);
+  } else {
+    accounts = account;
+  }
+}
+
 Json Ledger::to_json() const {
   Json line = Json::object();
   for_each_optional(*this, [&](std::string_view name, const Count& value) {

@@ -120,4 +120,8 @@ struct Ledger {
   static Ledger from_json(const base::Json& line);
 };
 
+// Adds the account of a tracer to those of others, of the same backend before it or of another one:
+// what one of them does not know is unknown.
+void add_account(const Ledger& account, std::optional<Ledger>& accounts);
+
 }  // namespace gpufl::format

@@ -42,6 +42,29 @@ std::optional<int64_t> known(const Json& value) {
   return value.is_integer() ? std::optional(value.as_integer()) : std::nullopt;
 }
 
+Json backends_to_json(const std::vector<SessionBackend>& backends) {
+  Json list = Json::array();
+  for (const SessionBackend& one : backends) {
+    Json item = Json::object();
+    item.set("name", one.name.substr(0, kMaxTextBytes));
+    item.set("engine", one.engine.substr(0, kMaxTextBytes));
+    list.push(std::move(item));
+  }
+  return list;
+}
+
+std::vector<SessionBackend> backends_of(const Json& line) {
+  std::vector<SessionBackend> backends;
+  for (const Json& item : line["backends"].items()) {
+    backends.push_back({item["name"].as_string(), item["engine"].as_string()});
+  }
+  const std::string& only = line["backend"].as_string();
+  if (backends.empty() && !only.empty() && only != "none") {
+    backends.push_back({only, line["engine"].as_string()});
+  }
+  return backends;
+}
+
 }  // namespace
 
 Json SessionHeader::to_json() const {
@@ -53,6 +76,7 @@ Json SessionHeader::to_json() const {
   set_unless_empty(line, "gpufl_version", gpufl_version);
   set_unless_empty(line, "engine", engine);
   set_unless_empty(line, "backend", backend);
+  if (!backends.empty()) line.set("backends", backends_to_json(backends));
   line.set("start_wall_ns", time_text(start_wall_ns));
   line.set("start_monotonic_ns", time_text(start_monotonic_ns));
   line.set("clock_error_ns", clock_error_ns);
@@ -96,6 +120,7 @@ base::Result<SessionHeader> SessionHeader::from_json(const Json& line) {
   header.gpufl_version = line["gpufl_version"].as_string();
   header.engine = line["engine"].as_string();
   header.backend = line["backend"].as_string();
+  header.backends = backends_of(line);
   header.start_wall_ns = *wall;
   header.start_monotonic_ns = *monotonic;
   header.clock_error_ns = line["clock_error_ns"].as_integer();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/json.hpp"
 #include "base/status.hpp"
@@ -11,15 +12,23 @@
 // The first line of every file of a session: who recorded what, when, on which machine.
 namespace gpufl::format {
 
+// A backend of a session, and the engine that runs on it, after falling back.
+struct SessionBackend {
+  std::string name;  // "nvidia", "amd", "synthetic"
+  std::string engine;
+  bool operator==(const SessionBackend&) const = default;
+};
+
 struct SessionHeader {
   std::string session_id;
   std::string run_id;  // one for all processes of a launch
   std::string app_name;
   std::string gpufl_version;
-  std::string engine;              // the one that runs, after falling back
-  std::string backend;             // "nvidia", "amd", "synthetic", "none"
-  int64_t start_wall_ns = 0;       // on disk a string
-  int64_t start_monotonic_ns = 0;  // CLOCK_MONOTONIC at session time 0; on disk a string
+  std::string engine;                    // the highest that runs on any backend, after falling back
+  std::string backend;                   // the first on which it runs; "none"
+  std::vector<SessionBackend> backends;  // all, in the order of their devices
+  int64_t start_wall_ns = 0;             // on disk a string
+  int64_t start_monotonic_ns = 0;        // CLOCK_MONOTONIC at session time 0; on disk a string
   int64_t clock_error_ns = 0;
   int64_t pid = 0;
   std::string process;  // command name
@@ -32,6 +41,7 @@ struct SessionHeader {
 
   base::Json to_json() const;  // with "type" and "format"
   // Corrupt when the fields that readers rely on are missing; TooNew for a newer major format.
+  // Where the line lists no backends, as before there could be several, the only one is listed.
   static base::Result<SessionHeader> from_json(const base::Json& line);
 };
 

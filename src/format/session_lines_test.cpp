@@ -2,6 +2,7 @@
 // The lines that are no batches: session line, ledger, manifest entries, and the names of files.
 #include <gtest/gtest.h>
 
+#include "format/capability.hpp"
 #include "format/ledger.hpp"
 #include "format/manifest.hpp"
 #include "format/session_files.hpp"
@@ -18,15 +19,41 @@ Json parse(std::string_view text) { return Json::parse(text).value(); }
 
 TEST(SessionHeaderTest, ComesBackAsItWas) {
   SessionHeader header = testing::test_header();
+  header.backends = {{"nvidia", "Trace"}, {"amd", "Monitor"}};
   header.rank = 3;
   header.world_size = 8;
   header.command = "python \"train\".py\n";
   const auto back = SessionHeader::from_json(parse(header.to_json().dump()));
   ASSERT_TRUE(back.is_ok());
   EXPECT_EQ(back->to_json().dump(), header.to_json().dump());
+  EXPECT_EQ(back->backends, header.backends);
   EXPECT_EQ(back->start_wall_ns, header.start_wall_ns);
   EXPECT_EQ(back->rank, 3);
   EXPECT_EQ(back->local_rank, std::nullopt);
+}
+
+TEST(SessionHeaderTest, ALineWithoutAListHasTheOneBackend) {
+  const auto backends = [](const std::string& fields) {
+    const auto header = SessionHeader::from_json(
+        parse(R"({"type":"session","format":1,"session_id":"a","start_wall_ns":"1",)"
+              R"("start_monotonic_ns":"1")" +
+              fields + "}"));
+    EXPECT_TRUE(header.is_ok());
+    return header ? header->backends : std::vector<SessionBackend>();
+  };
+  EXPECT_EQ(backends(R"(,"engine":"Trace","backend":"nvidia")"),
+            (std::vector<SessionBackend>{{"nvidia", "Trace"}}));
+  EXPECT_TRUE(backends(R"(,"engine":"Monitor","backend":"none")").empty());
+  EXPECT_TRUE(backends("").empty());
+}
+
+TEST(CapabilityTest, ComesBackAsItWas) {
+  const Capability whole{"health", "auto", "none", "no_gpu", "there is none", "buy one", "nvidia"};
+  EXPECT_EQ(Capability::from_json(parse(whole.to_json().dump())), whole);
+  const Capability least{"health", "nvidia", "nvidia"};
+  EXPECT_EQ(least.to_json().dump(), R"({"feature":"health","asked":"nvidia","got":"nvidia"})");
+  EXPECT_TRUE(least.is_as_asked());
+  EXPECT_EQ(Capability::from_json(least.to_json()), least);
 }
 
 TEST(SessionHeaderTest, SaysAbsoluteTimesAsStrings) {

@@ -82,6 +82,11 @@ Json session_json(const analysis::SessionSummary& summary) {
   Json json = Json::object();
   json.set("id", header.session_id).set("run", header.run_id).set("app", header.app_name);
   json.set("engine", header.engine).set("backend", header.backend);
+  if (header.backends.size() > 1) {
+    json.set("backends", json_array(header.backends, [](const format::SessionBackend& one) {
+               return Json::object().set("name", one.name).set("engine", one.engine);
+             }));
+  }
   json.set("gpufl_version", header.gpufl_version);
   json.set("start_wall_ns", std::to_string(header.start_wall_ns));
   json.set("duration_ns", summary.duration_ns);
@@ -102,6 +107,7 @@ Json capabilities_json(const analysis::SessionSummary& summary) {
     json.set("got", capability.got).set("as_asked", capability.is_as_asked());
     json.set("reason", capability.reason).set("detail", capability.detail);
     json.set("hint", capability.hint);
+    if (!capability.backend.empty()) json.set("backend", capability.backend);
     return json;
   });
 }

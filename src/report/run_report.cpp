@@ -154,12 +154,14 @@ void write_totals(Page& page, Processes sessions) {
 // What was not possible in any of them, once each.
 void write_all_capabilities(Page& page, Processes sessions) {
   std::vector<analysis::Capability> notes;
+  bool has_several_backends = false;
   for (const auto& [session, activity] : sessions) {
+    has_several_backends |= session.header.backends.size() > 1;
     for (const analysis::Capability& note : session.capabilities) {
       if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
     }
   }
-  write_capabilities(page, notes);
+  write_capabilities(page, notes, has_several_backends);
 }
 
 void write_processes(Page& page, Processes sessions, size_t top) {

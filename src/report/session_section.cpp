@@ -63,15 +63,30 @@ std::string event_text(const Json& event) {
   return text.empty() ? fields : fmt::format("{} ({})", text, fields);
 }
 
+// "backend nvidia"; "backends nvidia (Trace), amd (Monitor)".
+std::string backends_text(const format::SessionHeader& header) {
+  if (header.backends.size() < 2) return "backend " + header.backend;
+  std::string text = "backends";
+  for (const format::SessionBackend& one : header.backends) {
+    text += fmt::format("{} {} ({})", text.ends_with(')') ? "," : "", one.name, one.engine);
+  }
+  return text;
+}
+
 }  // namespace
 
-void write_capabilities(Page& page, std::span<const analysis::Capability> notes) {
+void write_capabilities(Page& page, std::span<const analysis::Capability> notes,
+                        bool has_several_backends) {
   for (const analysis::Capability& note : notes) {
     if (note.is_as_asked()) continue;
-    page.paragraph(2,
-                   fmt::format("! {}: asked {}, got {}{}", note.feature, note.asked, note.got,
-                               note.reason.empty() ? "" : fmt::format(" ({})", note.reason)),
-                   Tone::Warning, 2);
+    const std::string whose = has_several_backends && !note.backend.empty()
+                                  ? fmt::format(" of {}", note.backend)
+                                  : std::string();
+    page.paragraph(
+        2,
+        fmt::format("! {}{}: asked {}, got {}{}", note.feature, whose, note.asked, note.got,
+                    note.reason.empty() ? "" : fmt::format(" ({})", note.reason)),
+        Tone::Warning, 2);
     if (!note.detail.empty()) page.paragraph(4, note.detail);
     if (!note.hint.empty()) page.paragraph(4, "-> " + note.hint, Tone::Plain, 3);
   }
@@ -90,7 +105,7 @@ void write_title(Page& page, const SessionSummary& summary) {
                           [](const auto& note) { return note.is_as_asked(); })) {
     page.heading("NOT AS ASKED");
   }
-  write_capabilities(page, notes);
+  write_capabilities(page, notes, summary.header.backends.size() > 1);
 }
 
 void write_session(Page& page, const SessionSummary& summary) {
@@ -103,7 +118,7 @@ void write_session(Page& page, const SessionSummary& summary) {
   write_field(page, "command", header.command);
   page.field("host", host_text(header));
   write_field(page, "machine", machine_text(summary.host_facts));
-  page.field("engine", fmt::format("{}, backend {}, gpufl {}", header.engine, header.backend,
+  page.field("engine", fmt::format("{}, {}, gpufl {}", header.engine, backends_text(header),
                                    header.gpufl_version));
   page.field("started", text::utc(header.start_wall_ns));
   page.field("duration", text::duration(static_cast<double>(summary.duration_ns)));

@@ -57,7 +57,8 @@ std::string copied_text(int64_t bytes, uint64_t sized, uint64_t copies);
 std::string share_text(double part, double whole);
 
 // Those that are not as asked; no heading.
-void write_capabilities(Page& page, std::span<const analysis::Capability> notes);
+void write_capabilities(Page& page, std::span<const analysis::Capability> notes,
+                        bool has_several_backends);
 
 // Of the log as a whole.
 void write_title(Page& page, const analysis::SessionSummary& summary);

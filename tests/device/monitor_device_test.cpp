@@ -25,10 +25,11 @@ namespace metric = backend::metric;
 class MonitorDevice : public testing::Test {
  protected:
   void SetUp() override {
-    backend::Availability why;
-    backend_ = backend::make_backend("nvidia", why);
-    ASSERT_NE(backend_, nullptr) << why.detail;
+    backend::OpenedBackends found = backend::make_backends("nvidia");
+    ASSERT_EQ(found.list.size(), 1u);
+    const backend::Availability& why = found.list[0].health;
     ASSERT_TRUE(why.available) << why.reason << ": " << why.detail;
+    backend_ = std::move(found.list[0].backend);
     auto source = backend_->make_health_source();
     ASSERT_TRUE(source.is_ok()) << source.status().message();
     health_ = std::move(source.value());

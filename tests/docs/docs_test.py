@@ -159,7 +159,7 @@ class TraceStatesTest(unittest.TestCase):
 
     def test_states(self):
         pattern = re.compile(
-            r'(?:status\.state = |set_state\(|return |kEnded = )(?:[^";]*\? )?"([a-z_]+)"(?: : "([a-z_]+)")?'
+            r'(?:\.state = |return |kEnded = )(?:[^";]*\? )?"([a-z_]+)"(?: : "([a-z_]+)")?'
         )
         used = {word for path in self.STATE_SOURCES for pair in pattern.findall(text(path)) for word in pair if word}
         self.assertGreater(len(used), 5)

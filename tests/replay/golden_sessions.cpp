@@ -60,6 +60,7 @@ format::SessionHeader header() {
   header.gpufl_version = "0.1.0";
   header.engine = "Trace";
   header.backend = "synthetic";
+  header.backends = {{"synthetic", "Trace"}, {"nvidia", "Monitor"}};
   header.start_wall_ns = 1'794'714'312'000'000'000;
   header.start_monotonic_ns = 86'400'000'000'000;
   header.clock_error_ns = 35;
@@ -183,7 +184,8 @@ std::unique_ptr<LogWriter> write_windows(const fs::path& dir, const fs::path& li
   std::unique_ptr<LogWriter> writer = std::move(*created);
   writer->write(Kind::Capability,
                 object(R"({"feature":"profiling_engine","asked":"PcSampling","got":"Trace",)"
-                       R"("reason":"not_built","hint":"use a newer gpufl"})"));
+                       R"("reason":"not_built","hint":"use a newer gpufl",)"
+                       R"("backend":"synthetic"})"));
   writer->write(Kind::Device, object(R"({"device":0,"vendor":"synthetic","name":"Synthetic GPU",)"
                                      R"("uuid":"GPU-0","sm_count":132})"));
   writer->write(Kind::Module,

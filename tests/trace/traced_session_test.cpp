@@ -20,6 +20,7 @@
 #include "base/eventually.hpp"
 #include "capture/scope_recorder.hpp"
 #include "capture/session.hpp"
+#include "format/capability.hpp"
 #include "format/session_reader.hpp"
 #include "format/verify.hpp"
 #include "tests/standin/cupti/cupti_standin.hpp"
@@ -104,6 +105,76 @@ class TracedSession : public testing::Test {
   std::filesystem::path folder_;
   SessionConfig config_;
 };
+
+struct BackendLines : format::Visitor {
+  void on_batch(const format::Batch& batch, const format::Dictionaries&) override {
+    if (batch.kind() != format::Kind::Kernel) return;
+    for (size_t i = 0; i < batch.rows(); ++i) {
+      ++kernels[batch.at(format::kernel_column::kDevice, i)];
+    }
+  }
+  void on_object(format::Kind kind, const base::Json& line) override {
+    if (kind == format::Kind::Device) {
+      vendors[line["device"].as_integer()] = line["vendor"].as_string();
+    }
+    if (kind != format::Kind::Capability) return;
+    const auto note = format::Capability::from_json(line);
+    if (note.feature == "profiling_engine") engines[note.backend] = note.got;
+  }
+  std::map<int64_t, uint64_t> kernels;  // by device
+  std::map<int64_t, std::string> vendors;
+  std::map<std::string, std::string> engines;
+};
+
+TEST_F(TracedSession, TwoVendorsRecordInOneSession) {
+  setenv("GPUFL_NVML_LIBRARY", GPUFL_STANDIN_NVML, 1);
+  config_.backend = "synthetic,nvidia";
+  const auto session = start();
+  unsetenv("GPUFL_NVML_LIBRARY");
+  ASSERT_TRUE(session);
+  for (int i = 0; i < 3; ++i) launch();
+  EXPECT_TRUE(session->stop());
+
+  const auto reader = format::SessionReader::open(session->dir());
+  ASSERT_TRUE(reader);
+  EXPECT_EQ(reader->header().engine, "Trace");
+  EXPECT_EQ(reader->header().backend, "synthetic");
+  EXPECT_EQ(reader->header().backends,
+            (std::vector<format::SessionBackend>{{"synthetic", "Trace"}, {"nvidia", "Trace"}}));
+  BackendLines lines;
+  reader->read(lines);
+  EXPECT_EQ(lines.vendors,
+            (std::map<int64_t, std::string>{{0, "synthetic"}, {1, "nvidia"}, {2, "nvidia"}}));
+  EXPECT_EQ(lines.engines,
+            (std::map<std::string, std::string>{{"synthetic", "Trace"}, {"nvidia", "Trace"}}));
+  EXPECT_EQ(lines.kernels[1], 3u) << "the stand-in's GPU 0";
+  EXPECT_EQ(lines.kernels[2], 0u);
+  const format::VerifyResult result = format::verify_session(session->dir());
+  EXPECT_EQ(result.verdict, format::Verdict::Complete) << result.to_json().dump();
+  EXPECT_EQ(result.ledger->kernel_records, lines.kernels[0] + 3);
+  EXPECT_EQ(result.ledger->launches_seen, result.ledger->kernel_records);
+}
+
+// Each falls down the ladder by itself.
+TEST_F(TracedSession, OneVendorTracesWhereAnotherCannot) {
+  setenv("GPUFL_CUPTI_LIBRARY", "/nonexistent/libcupti.so", 1);
+  config_.backend = "nvidia,synthetic";
+  const auto session = start();
+  ASSERT_TRUE(session);
+  EXPECT_TRUE(session->stop());
+  const auto reader = format::SessionReader::open(session->dir());
+  ASSERT_TRUE(reader);
+  EXPECT_EQ(reader->header().engine, "Trace");
+  EXPECT_EQ(reader->header().backend, "synthetic") << "the one that traces";
+  EXPECT_EQ(reader->header().backends,
+            (std::vector<format::SessionBackend>{{"nvidia", "Monitor"}, {"synthetic", "Trace"}}));
+  BackendLines lines;
+  reader->read(lines);
+  EXPECT_EQ(lines.engines,
+            (std::map<std::string, std::string>{{"nvidia", "Monitor"}, {"synthetic", "Trace"}}));
+  const format::VerifyResult result = format::verify_session(session->dir());
+  EXPECT_EQ(result.ledger->tracings_refused, 1u);
+}
 
 TEST_F(TracedSession, EveryScopeHasItsOwnKernels) {
   const auto session = start();

@@ -44,7 +44,9 @@ class NvidiaBackend : public Backend {
     if (!health_available().available) {
       return base::Status(base::Code::Unavailable, health_.detail);
     }
-    return make_nvml_health(nvml_);
+    NvmlHealthOptions options;
+    options.first_device = first_device();
+    return make_nvml_health(nvml_, options);
   }
 
   base::Result<std::unique_ptr<Tracer>> make_tracer(
@@ -54,7 +56,7 @@ class NvidiaBackend : public Backend {
 #ifdef GPUFL_HAS_CUPTI
     TraceOptions with_clock = options;
     with_clock.own_kernels = &globaltimer();
-    return make_cupti_tracer(cupti_, with_clock, device_uuids());
+    return make_cupti_tracer(cupti_, with_clock, session_devices());
 #else
     return base::Status(base::Code::Unsupported, why.detail);
 #endif
@@ -89,20 +91,21 @@ class NvidiaBackend : public Backend {
   }
 
 #ifdef GPUFL_HAS_CUPTI
-  // By number within the session; none where NVML is not there.
-  std::vector<std::string> device_uuids() {
-    std::vector<std::string> uuids;
-    if (!health_available().available) return uuids;
-    for (const NvmlDevice& device : find_devices(*nvml_)) {
+  // Without UUIDs where NVML is not there.
+  SessionDevices session_devices() {
+    SessionDevices devices;
+    devices.first = first_device();
+    if (!health_available().available) return devices;
+    for (const NvmlDevice& device : find_devices(*nvml_, 0)) {
       const auto number = static_cast<size_t>(device.facts.device);
-      if (uuids.size() <= number) uuids.resize(number + 1);
-      uuids[number] = device.facts.uuid;
+      if (devices.uuids.size() <= number) devices.uuids.resize(number + 1);
+      devices.uuids[number] = device.facts.uuid;
     }
-    return uuids;
+    return devices;
   }
 
   GlobaltimerClock& globaltimer() {
-    if (!globaltimer_) globaltimer_ = std::make_unique<GlobaltimerClock>(device_uuids());
+    if (!globaltimer_) globaltimer_ = std::make_unique<GlobaltimerClock>(session_devices());
     return *globaltimer_;
   }
 

@@ -27,13 +27,18 @@ class SyntheticBackend : public Backend {
   Availability health_available() override { return availability(); }
   Availability trace_available() override { return availability(); }
   base::Result<std::unique_ptr<HealthSource>> make_health_source() override {
-    return make_synthetic_health(options_);
+    return make_synthetic_health(numbered());
   }
   base::Result<std::unique_ptr<Tracer>> make_tracer(const TraceOptions& trace) override {
-    return make_synthetic_tracer(options_, trace);
+    return make_synthetic_tracer(numbered(), trace);
   }
 
  private:
+  SyntheticOptions numbered() const {
+    SyntheticOptions options = options_;
+    options.first_device = first_device();
+    return options;
+  }
   Availability availability() const {
     return {true, "",
             "synthetic: " + std::to_string(options_.devices) + " device(s), " +

@@ -15,6 +15,7 @@ struct SyntheticOptions {
   int64_t devices = 1;           // GPUFL_SYNTHETIC_DEVICES, 1 to 64
   int64_t kernels_per_s = 1000;  // GPUFL_SYNTHETIC_KERNELS_PER_S, 0 to 20 million, over all devices
   uint64_t seed = 1;             // GPUFL_SYNTHETIC_SEED
+  int64_t first_device = 0;      // its number within the session
 
   // A variable that is no number is as if it were not set; one out of range is clamped.
   static SyntheticOptions from_environment();

@@ -43,7 +43,7 @@ std::vector<DeviceFacts> SyntheticHealth::devices() {
   for (int64_t device = 0; device < options_.devices; ++device) {
     const std::string digits = std::to_string(100 + device).substr(1);
     DeviceFacts facts;
-    facts.device = device;
+    facts.device = options_.first_device + device;
     facts.vendor = "synthetic";
     facts.name = "Synthetic GPU";
     facts.uuid = "GPU-00000000-0000-0000-0000-0000000000" + digits;
@@ -91,7 +91,8 @@ void SyntheticHealth::sample_fast(std::vector<MetricValue>& out) {
         {metric::kPerformanceState, 0},
         {metric::kThrottleReasons, load > 95 ? 4 : 0},
     };
-    for (const auto& [name, value] : values) out.push_back({device, 0, name, value});
+    for (const auto& [name, value] : values)
+      out.push_back({options_.first_device + device, 0, name, value});
   }
 }
 
@@ -109,13 +110,16 @@ void SyntheticHealth::sample_slow(std::vector<MetricValue>& out, std::vector<Pro
         {metric::kEccCorrectedVolatile, steps / 500},
         {metric::kEccUncorrectedVolatile, 0},
     };
-    for (const auto& [name, value] : values) out.push_back({device, 0, name, value});
+    for (const auto& [name, value] : values)
+      out.push_back({options_.first_device + device, 0, name, value});
     for (int64_t link = 0; link < kNvlinkCount; ++link) {
-      out.push_back({device, link, metric::kNvlinkActive, 1});
-      out.push_back({device, link, metric::kNvlinkRx, steps * 1'000'000 * (link + 1)});
-      out.push_back({device, link, metric::kNvlinkTx, steps * 2'000'000 * (link + 1)});
+      out.push_back({options_.first_device + device, link, metric::kNvlinkActive, 1});
+      out.push_back({options_.first_device + device, link, metric::kNvlinkRx,
+                     steps * 1'000'000 * (link + 1)});
+      out.push_back({options_.first_device + device, link, metric::kNvlinkTx,
+                     steps * 2'000'000 * (link + 1)});
     }
-    processes.push_back({device, 4'000 + device, "synthetic", 10 * kGiB});
+    processes.push_back({options_.first_device + device, 4'000 + device, "synthetic", 10 * kGiB});
   }
   if (sample % kXidEvery == kXidEvery - 1) {
     events.push_back({0, "xid", 31, "synthetic memory page fault"});

@@ -167,7 +167,8 @@ void SyntheticTracer::drain(int64_t now_ns, RowSink& sink) {
     }
     const Slot slot{next_slot_ns_,
                     next_slot_ns_ + kLaunchLatencyNs,
-                    {next_lane_ / kStreamsPerDevice, kFirstStream + next_lane_ % kStreamsPerDevice},
+                    {options_.first_device + next_lane_ / kStreamsPerDevice,
+                     kFirstStream + next_lane_ % kStreamsPerDevice},
                     random_at(options_.seed, next_kernel_)};
     add_kernel(slot);
     add_companions(slot);

@@ -95,7 +95,7 @@ bool is_cuda_initialised() {
 }
 
 int64_t DeviceNumbers::of(uint32_t ordinal) {
-  if (ordinal >= kMaxDevices) return ordinal;
+  if (ordinal >= kMaxDevices) return devices_.first + ordinal;
   while (numbers_.size() <= ordinal) {
     numbers_.push_back(look_up(static_cast<uint32_t>(numbers_.size())));
   }
@@ -104,11 +104,12 @@ int64_t DeviceNumbers::of(uint32_t ordinal) {
 
 int64_t DeviceNumbers::look_up(uint32_t ordinal) const {
   const std::optional<std::string> uuid = driver_.device_uuid(ordinal);
-  if (!uuid) return ordinal;
-  const auto found = std::find_if(uuids_.begin(), uuids_.end(), [&](const std::string& one) {
+  if (!uuid) return devices_.first + ordinal;
+  const auto& uuids = devices_.uuids;
+  const auto found = std::find_if(uuids.begin(), uuids.end(), [&](const std::string& one) {
     return one.size() > kPrefixLength && one.compare(kPrefixLength, std::string::npos, *uuid) == 0;
   });
-  return found != uuids_.end() ? found - uuids_.begin() : ordinal;
+  return devices_.first + (found != uuids.end() ? found - uuids.begin() : int64_t{ordinal});
 }
 
 }  // namespace gpufl::backend

@@ -43,22 +43,27 @@ base::Status copy_from_current_gpu(const void* from, void* to, size_t bytes);
 // Whether this process has initialised CUDA. Loads nothing; may wait for a cuInit() under way.
 bool is_cuda_initialised();
 
+// NVIDIA's GPUs as a session numbers them.
+struct SessionDevices {
+  std::vector<std::string> uuids;  // with NVML's prefix; the first is of device `first`
+  int64_t first = 0;
+};
+
 // CUDA numbers the GPUs that it shows to this process (CUDA_VISIBLE_DEVICES), a session all of the
 // machine: this joins the two by UUID. The collector's thread only.
 class DeviceNumbers {
  public:
-  // `uuids` by number within the session, with NVML's prefix.
-  DeviceNumbers(const CudaDriver& driver, std::vector<std::string> uuids)
-      : driver_(driver), uuids_(std::move(uuids)) {}
+  DeviceNumbers(const CudaDriver& driver, SessionDevices devices)
+      : driver_(driver), devices_(std::move(devices)) {}
   const CudaDriver& driver() const { return driver_; }
-  // CUDA's own number where the session has no such GPU.
+  // As if CUDA showed all GPUs where the session has no such one.
   int64_t of(uint32_t ordinal);
 
  private:
   int64_t look_up(uint32_t ordinal) const;
 
   const CudaDriver& driver_;
-  std::vector<std::string> uuids_;
+  const SessionDevices devices_;
   std::vector<int64_t> numbers_;  // by ordinal
 };
 

@@ -63,8 +63,8 @@ const CudaDriver& driver() {
 class CuptiTracer final : public Tracer, private CudaStartListener {
  public:
   CuptiTracer(std::shared_ptr<CuptiLibrary> cupti, const TraceOptions& options,
-              std::vector<std::string> uuids)
-      : options_(options), uuids_(std::move(uuids)), cupti_(std::move(cupti)) {
+              SessionDevices devices)
+      : options_(options), session_devices_(std::move(devices)), cupti_(std::move(cupti)) {
     watch_forks();
     forks_ = g_process.forks;
   }
@@ -110,7 +110,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   const CuptiApi& api() const { return cupti_->api(); }
 
   TraceOptions options_;
-  std::vector<std::string> uuids_;
+  const SessionDevices session_devices_;
   uint32_t forks_ = 0;
 
   // stop() comes from the program's thread, the rounds from the collector's, CUDA's start from
@@ -211,7 +211,7 @@ Availability CuptiTracer::attach() {
   if (is_others_) return fail(watching);
   Availability opened = records_.open(api(), options_, session_start_ns_, limitations_);
   if (!opened.available) return fail(opened);
-  devices_.emplace(driver(), uuids_);
+  devices_.emplace(driver(), session_devices_);
   decoder_.emplace(api(), *devices_, records_.clock_origins(), options_);
   // Notes begin after records have, so that every launch noted has a record.
   if (is_subscribed_) watch.start();
@@ -428,13 +428,8 @@ void CuptiTracer::tell(const Availability& why) {
 // The session's own capability records were written when it began: these correct them.
 void CuptiTracer::tell_lacking(std::string_view feature, std::string_view asked,
                                std::string_view got, const Availability& why) {
-  capabilities_.push_back({std::string(feature),
-                           std::string(asked),
-                           std::string(got),
-                           why.reason,
-                           why.detail,
-                           why.hint,
-                           {}});
+  capabilities_.push_back({std::string(feature), std::string(asked), std::string(got), why.reason,
+                           why.detail, why.hint, "nvidia"});
 }
 
 void CuptiTracer::write_events(RowSink& sink) {
@@ -509,9 +504,8 @@ bool should_wait_for_cuda() {
 }
 
 std::unique_ptr<Tracer> make_cupti_tracer(std::shared_ptr<CuptiLibrary> cupti,
-                                          const TraceOptions& options,
-                                          std::vector<std::string> uuids) {
-  return std::make_unique<CuptiTracer>(std::move(cupti), options, std::move(uuids));
+                                          const TraceOptions& options, SessionDevices devices) {
+  return std::make_unique<CuptiTracer>(std::move(cupti), options, std::move(devices));
 }
 
 }  // namespace gpufl::backend

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "backend/backend.hpp"
+#include "backend/nvidia/cuda/cuda_driver.hpp"
 #include "backend/nvidia/cupti/cupti_api.hpp"
 
 // The Trace engine on NVIDIA: CUPTI's activity records, decoded on the collector's thread. One at a
@@ -20,9 +19,8 @@ namespace gpufl::backend {
 // when nobody could tell us (cuda_start.hpp).
 bool should_wait_for_cuda();
 
-// `cupti` null: opened when CUDA starts. `uuids`: of the session's devices, by number.
+// `cupti` null: opened when CUDA starts.
 std::unique_ptr<Tracer> make_cupti_tracer(std::shared_ptr<CuptiLibrary> cupti,
-                                          const TraceOptions& options,
-                                          std::vector<std::string> uuids);
+                                          const TraceOptions& options, SessionDevices devices);
 
 }  // namespace gpufl::backend

@@ -63,10 +63,10 @@ bool GlobaltimerClock::is_younger(int64_t device, int64_t max_age_ns) const {
 // Only ever called with a turn of the probe's.
 int64_t GlobaltimerClock::number_of(int ordinal) {
   const auto number = static_cast<uint32_t>(ordinal);
-  if (number >= kMaxOrdinal) return ordinal;
+  if (number >= kMaxOrdinal) return session_devices_.first + ordinal;
   if (number >= numbers_.size()) {
     const CudaDriver driver;
-    DeviceNumbers numbers(driver, uuids_);
+    DeviceNumbers numbers(driver, session_devices_);
     for (uint32_t i = static_cast<uint32_t>(numbers_.size()); i <= number; ++i) {
       numbers_.push_back(numbers.of(i));
     }

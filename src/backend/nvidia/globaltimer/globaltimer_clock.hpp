@@ -21,8 +21,7 @@ namespace gpufl::backend {
 
 class GlobaltimerClock final : public DeviceClock, public OwnKernelListener {
  public:
-  // `uuids`: of the session's devices, by number.
-  explicit GlobaltimerClock(std::vector<std::string> uuids) : uuids_(std::move(uuids)) {}
+  explicit GlobaltimerClock(SessionDevices devices) : session_devices_(std::move(devices)) {}
 
   base::Result<int64_t> measure(int64_t max_age_ns) override;
   bool awaits_records(int64_t device) const override;
@@ -41,7 +40,7 @@ class GlobaltimerClock final : public DeviceClock, public OwnKernelListener {
   bool is_younger(int64_t device, int64_t max_age_ns) const;
   int64_t number_of(int ordinal);
 
-  const std::vector<std::string> uuids_;
+  const SessionDevices session_devices_;
   std::vector<int64_t> numbers_;  // by CUDA's; the probe's turn guards it
   mutable std::mutex mutex_;      // for a moment only; guards what follows
   std::map<int64_t, Device> devices_;

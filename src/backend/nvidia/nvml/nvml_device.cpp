@@ -109,7 +109,7 @@ void find_instances(const NvmlApi& api, NvmlDevice& gpu, std::vector<NvmlDevice>
 
 }  // namespace
 
-std::vector<NvmlDevice> find_devices(const NvmlLibrary& nvml) {
+std::vector<NvmlDevice> find_devices(const NvmlLibrary& nvml, int64_t first_number) {
   const NvmlApi& api = nvml.api();
   unsigned count = 0;
   if (api.nvmlDeviceGetCount_v2(&count) != NVML_SUCCESS) return {};
@@ -118,7 +118,7 @@ std::vector<NvmlDevice> find_devices(const NvmlLibrary& nvml) {
   for (unsigned index = 0; index < count; ++index) {
     NvmlDevice gpu;
     gpu.nvml_index = index;
-    gpu.facts.device = index;
+    gpu.facts.device = first_number + index;
     const nvmlReturn_t code = api.nvmlDeviceGetHandleByIndex_v2(index, &gpu.handle);
     if (code == NVML_SUCCESS) {
       gpu.facts.name = device_name(api, gpu.handle);
@@ -132,7 +132,7 @@ std::vector<NvmlDevice> find_devices(const NvmlLibrary& nvml) {
     }
     devices.push_back(std::move(gpu));
   }
-  int64_t number = count;
+  int64_t number = first_number + count;
   for (NvmlDevice& instance : instances) {
     instance.facts.device = number++;
     devices.push_back(std::move(instance));

@@ -6,7 +6,7 @@
 #include "backend/backend.hpp"
 #include "backend/nvidia/nvml/nvml_api.hpp"
 
-// The devices of the machine as NVML shows them: its GPUs under NVML's own numbers, then the MIG
+// The devices of the machine as NVML shows them: its GPUs in NVML's own order, then the MIG
 // instances of each. Asked once, when a health source is made.
 namespace gpufl::backend {
 
@@ -21,7 +21,7 @@ struct NvmlDevice {
 };
 
 // GPUs that this process may not see are left out.
-std::vector<NvmlDevice> find_devices(const NvmlLibrary& nvml);
+std::vector<NvmlDevice> find_devices(const NvmlLibrary& nvml, int64_t first_number);
 
 // The GPU is gone until somebody resets it or the machine.
 inline bool is_lost(nvmlReturn_t code) {

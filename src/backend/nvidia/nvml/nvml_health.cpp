@@ -62,7 +62,9 @@ class NvmlHealth : public HealthSource {
 
 NvmlHealth::NvmlHealth(std::shared_ptr<NvmlLibrary> nvml, NvmlHealthOptions options)
     : nvml_(std::move(nvml)), api_(nvml_->api()), options_(options) {
-  for (NvmlDevice& device : find_devices(*nvml_)) watched_.emplace_back(std::move(device));
+  for (NvmlDevice& device : find_devices(*nvml_, options_.first_device)) {
+    watched_.emplace_back(std::move(device));
+  }
   if (call(api_.nvmlEventSetCreate, &event_set_) != NVML_SUCCESS) event_set_ = nullptr;
   for (const Watched& watched : watched_) {
     if (!watched.device.facts.parent) register_events(watched.handle);

@@ -10,6 +10,7 @@
 namespace gpufl::backend {
 
 struct NvmlHealthOptions {
+  int64_t first_device = 0;  // its number within the session
   // A lost GPU is tried again after this long, then after twice as long each time, up to 32 times.
   int64_t recovery_interval_ns = int64_t{10} * 1'000'000'000;
 };

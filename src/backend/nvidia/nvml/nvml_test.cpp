@@ -427,21 +427,39 @@ TEST_F(Nvml, ALibraryThatIsMissingOrNotNvml) {
 }
 
 TEST_F(Nvml, TheBackendAnswersForTheMachine) {
-  Availability why;
   use("gpus=3");
-  auto backend = make_backend("auto", why);
-  ASSERT_NE(backend, nullptr);
-  EXPECT_EQ(backend->name(), "nvidia");
-  EXPECT_EQ(why.detail, "3 GPU(s), driver 580.00.01, CUDA 13.0");
-  EXPECT_TRUE(backend->make_health_source().is_ok());
-  backend.reset();
-
+  {
+    const OpenedBackends found = make_backends("auto");
+    ASSERT_EQ(found.list.size(), 1u);
+    EXPECT_EQ(found.list[0].backend->name(), "nvidia");
+    EXPECT_EQ(found.list[0].health.detail, "3 GPU(s), driver 580.00.01, CUDA 13.0");
+    EXPECT_TRUE(found.list[0].backend->make_health_source().is_ok());
+  }
   use("gpus=0");
-  EXPECT_EQ(make_backend("auto", why), nullptr);
-  EXPECT_EQ(why.reason, "no_gpu");
-  backend = make_backend("nvidia", why);
-  ASSERT_NE(backend, nullptr);
-  EXPECT_EQ(backend->make_health_source().status().code(), base::Code::Unavailable);
+  const OpenedBackends none = make_backends("auto");
+  EXPECT_TRUE(none.list.empty());
+  ASSERT_EQ(none.refused.size(), 1u);
+  EXPECT_EQ(none.refused[0].why.reason, "no_gpu");
+  const OpenedBackends named = make_backends("nvidia");
+  ASSERT_EQ(named.list.size(), 1u);
+  EXPECT_EQ(named.list[0].backend->make_health_source().status().code(), base::Code::Unavailable);
+}
+
+TEST_F(Nvml, DevicesAreNumberedBehindThoseOfOthers) {
+  use("gpus=2");
+  const OpenedBackends found = make_backends("nvidia");
+  ASSERT_EQ(found.list.size(), 1u);
+  found.list[0].backend->number_devices_from(3);
+  auto health = found.list[0].backend->make_health_source();
+  ASSERT_TRUE(health.is_ok());
+  const std::vector<DeviceFacts> devices = (*health)->devices();
+  ASSERT_EQ(devices.size(), 2u);
+  EXPECT_EQ(devices[0].device, 3);
+  EXPECT_EQ(devices[1].device, 4);
+  std::vector<MetricValue> values;
+  (*health)->sample_fast(values);
+  ASSERT_FALSE(values.empty());
+  for (const MetricValue& value : values) EXPECT_GE(value.device, 3);
 }
 
 TEST_F(Nvml, StatusHasTheCallTheNameAndTheNumber) {
