@@ -18,7 +18,6 @@ constexpr size_t kIndent = 2;
 constexpr size_t kLabelWidth = 26;
 constexpr size_t kGap = 2;
 constexpr size_t kMinCut = 4;  // where nothing more can be dropped
-constexpr std::string_view kEllipsis = "...";
 
 std::string padded(std::string_view text, size_t width, bool is_left) {
   const std::string cell = text::fit(text, width);
