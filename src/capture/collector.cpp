@@ -217,7 +217,7 @@ int64_t Collector::session_now() const { return base::monotonic_ns() - parts_.se
 void Collector::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    tracers_ = next_tracers_;
+    if (tracers_change_) tracers_.swap(next_tracers_);  // allocates nothing
     tracers_change_ = false;
     cv_.notify_all();
     const uint64_t asked = flushes_asked_;

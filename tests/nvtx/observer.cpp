@@ -9,6 +9,7 @@
 
 #include "backend/backend.hpp"
 #include "backend/markers/marker_source.hpp"
+#include "backend/vendor_entry.hpp"
 #include "base/clock.hpp"
 
 namespace gpufl::backend {
