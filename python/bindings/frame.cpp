@@ -54,12 +54,12 @@ void FrameBuilder::view(std::string name, const std::vector<int64_t>& values, in
   });
 }
 
-void FrameBuilder::looked_up(std::string name, const std::vector<uint32_t>& index,
+void FrameBuilder::looked_up(ColumnHead head, const std::vector<uint32_t>& index,
                              std::vector<int64_t> values) {
   const bool is_known = std::any_of(values.begin(), values.end(),
                                     [](int64_t value) { return value != kUnknownCell; });
-  if (index.empty() || !is_known) return absent(std::move(name), Dtype::Int64);
-  computed(std::move(name), exporting::CellType::Integer,
+  if (index.empty() || !is_known) return absent(std::move(head.name), Dtype::Int64);
+  computed(std::move(head),
            [&index, values = std::move(values)](size_t row) { return values[index[row]]; });
 }
 
@@ -75,7 +75,7 @@ void FrameBuilder::absent(std::string name, Dtype dtype) {
       break;
     }
     case Dtype::Float64:
-      reals(std::move(name), [](size_t) { return std::numeric_limits<double>::quiet_NaN(); });
+      reals({std::move(name)}, [](size_t) { return std::numeric_limits<double>::quiet_NaN(); });
       break;
     case Dtype::Code8:
     case Dtype::Code16:

@@ -15,13 +15,14 @@
 #include <utility>
 #include <vector>
 
-#include "export/session_tables.hpp"
+#include "export/cell.hpp"
 
 // A table of a session as the columns of a DataFrame, without anything of Python, so that it is
 // made while other Python threads run. What the session holds in the same form is not copied: such
 // columns, and the functions that read others, refer to the session until finish() and after.
 namespace gpufl::python {
 
+using exporting::ColumnHead;
 using exporting::kUnknownCell;
 
 enum class Dtype : uint8_t { Int64, UInt64, Float64, Code8, Code16, Code32 };
@@ -50,83 +51,70 @@ class FrameBuilder {
   FrameBuilder(const FrameBuilder&) = delete;
   FrameBuilder& operator=(const FrameBuilder&) = delete;
 
-  // --- A Table of export/session_tables.hpp; the unit that a type tells is in the column's name.
+  // --- A Table of export/session_tables.hpp
+  static constexpr bool kIsResolved = true;
   template <typename Column>
-  void number(std::string name, exporting::CellType, const Column& values) {
+  void number(ColumnHead head, const Column& values) {
     if constexpr (std::is_same_v<Column, std::vector<int64_t>>) {
-      view(std::move(name), values);
+      view(std::move(head.name), values);
     } else {
-      whole(std::move(name), [&values](size_t row) { return static_cast<int64_t>(values[row]); });
+      add(std::move(head.name), Dtype::Int64, [this, &values](FrameColumn& column) {
+        fill<int64_t>(column.values, [&](size_t row) { return static_cast<int64_t>(values[row]); });
+      });
     }
   }
   template <typename Column>
-  void number(std::string name, exporting::CellType type, const Column& values, int64_t unknown) {
-    if (values.empty()) return absent(std::move(name), Dtype::Int64);
+  void number(ColumnHead head, const Column& values, int64_t unknown) {
+    if (values.empty()) return absent(std::move(head.name), Dtype::Int64);
     if constexpr (std::is_same_v<Column, std::vector<int64_t>>) {
-      view(std::move(name), values, unknown);
+      view(std::move(head.name), values, unknown);
     } else {
-      computed(std::move(name), type, [&values, unknown](size_t row) {
+      computed(std::move(head), [&values, unknown](size_t row) {
         const auto value = static_cast<int64_t>(values[row]);
         return value == unknown ? kUnknownCell : value;
       });
     }
   }
   template <typename Read>
-  void computed(std::string name, exporting::CellType, Read read) {
-    add(std::move(name), Dtype::Int64, [this, read](FrameColumn& column) {
+  void computed(ColumnHead head, Read read) {
+    add(std::move(head.name), Dtype::Int64, [this, read](FrameColumn& column) {
       read_maybe<int64_t>(column, [&](size_t row) {
         const int64_t value = read(row);
         return std::pair(value, value == kUnknownCell);
       });
     });
   }
-  void looked_up(std::string name, const std::vector<uint32_t>& index, std::vector<int64_t> values);
+  void looked_up(ColumnHead head, const std::vector<uint32_t>& index, std::vector<int64_t> values);
   template <typename Column>
-  void ids(std::string name, const Column& values, bool zero_is_unknown) {
-    if (values.empty()) return absent(std::move(name), Dtype::UInt64);
-    ids_by(
-        std::move(name), [&values](size_t row) { return static_cast<uint64_t>(values[row]); },
-        zero_is_unknown);
-  }
-  template <typename Read>
-  void reals(std::string name, Read read) {
-    add(std::move(name), Dtype::Float64, [this, read](FrameColumn& column) {
-      fill<double>(column.values, [&](size_t row) { return read(row); });
-    });
-  }
-  template <typename Column, typename Text>
-  void texts(std::string name, const Column& keys, Text text) {
-    if (keys.empty()) return absent(std::move(name), Dtype::Code8);
-    texts_by(
-        std::move(name), [&keys](size_t row) { return static_cast<uint64_t>(keys[row]); }, text);
-  }
-  // The text is asked for once for each key.
-  template <typename Key, typename Text>
-  void texts_by(std::string name, Key key, Text text) {
-    add(std::move(name), Dtype::Code8, [this, key, text](FrameColumn& column) {
-      make_codes(column, key, [&](uint64_t k) { return std::string(text(k)); });
-    });
-  }
-  void keep(std::shared_ptr<const void> memory) { kept_.push_back(std::move(memory)); }
-
-  // --- What a Table need not have
-  // Every row has one: read(row) -> int64_t.
-  template <typename Read>
-  void whole(std::string name, Read read) {
-    add(std::move(name), Dtype::Int64, [this, read](FrameColumn& column) {
-      fill<int64_t>(column.values, [&](size_t row) { return read(row); });
-    });
-  }
-  // read(row) -> uint64_t.
-  template <typename Read>
-  void ids_by(std::string name, Read read, bool zero_is_unknown) {
-    add(std::move(name), Dtype::UInt64, [this, read, zero_is_unknown](FrameColumn& column) {
+  void ids(ColumnHead head, const Column& values, bool zero_is_unknown) {
+    if (values.empty()) return absent(std::move(head.name), Dtype::UInt64);
+    add(std::move(head.name), Dtype::UInt64, [this, &values, zero_is_unknown](FrameColumn& column) {
       read_maybe<uint64_t>(column, [&](size_t row) {
-        const uint64_t value = read(row);
+        const auto value = static_cast<uint64_t>(values[row]);
         return std::pair(value, zero_is_unknown && value == 0);
       });
     });
   }
+  template <typename Read>
+  void reals(ColumnHead head, Read read) {
+    add(std::move(head.name), Dtype::Float64, [this, read](FrameColumn& column) {
+      fill<double>(column.values, [&](size_t row) { return read(row); });
+    });
+  }
+  template <typename Column, typename Text>
+  void texts(ColumnHead head, const Column& keys, Text text) {
+    if (keys.empty()) return absent(std::move(head.name), Dtype::Code8);
+    texts_by(
+        std::move(head), [&keys](size_t row) { return static_cast<uint64_t>(keys[row]); }, text);
+  }
+  // The text is asked for once for each key.
+  template <typename Key, typename Text>
+  void texts_by(ColumnHead head, Key key, Text text) {
+    add(std::move(head.name), Dtype::Code8, [this, key, text](FrameColumn& column) {
+      make_codes(column, key, [&](uint64_t k) { return std::string(text(k)); });
+    });
+  }
+  void keep(std::shared_ptr<const void> memory) { kept_.push_back(std::move(memory)); }
 
   // Fills the columns, as many at a time as the machine has processors. Call once.
   Frame finish();

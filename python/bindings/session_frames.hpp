@@ -15,6 +15,6 @@ namespace gpufl::python {
 // Names that session_frame() knows.
 std::vector<std::string_view> frame_names();
 // No columns: there is no table of that name.
-Frame session_frame(const timeline::SessionTexts& texts, std::string_view table);
+Frame session_frame(const timeline::SessionTexts& texts, std::string_view name);
 
 }  // namespace gpufl::python

@@ -31,7 +31,13 @@ EXPORTED = {
     "counters": "counters",
     "device_metrics": "device_metrics",
     "host_metrics": "host_metrics",
+    "process": "processes",
     "pc_sample": "pc_samples",
+    "sass_metric": "sass_metrics",
+    "range_metric": "perf",
+    "pm_sample": "pm_samples",
+    "warp_span": "warp_spans",
+    "pending": "pending",
 }
 
 
@@ -91,8 +97,10 @@ def test_values_are_those_of_the_csv_export(path, tmp_path):
             expected = list(csv.DictReader(lines))
         assert len(frame) == len(expected)
         for column in frame.columns:
-            if table == "pc_samples" and column == "scope":
+            if column == "scope" and "launched_at" not in expected[0]:
                 continue  # the file has the scope's number, we its path
+            if column == "value" and "exponent" in expected[0]:
+                continue  # the file has it in two parts
             kind = {"category": str, "float64": float}.get(str(frame[column].dtype), int)
             cells = [None if pd.isna(value) else kind(value) for value in frame[column]]
             texts = [kind(row[column]) if row[column] else None for row in expected]

@@ -3,9 +3,13 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
+#include <string>
 #include <string_view>
 
-// A cell of a session's tables: its type, and who takes its value.
+#include "format/words.hpp"
+
+// A cell of a session's tables: its type, what its column is, and who takes its value.
 namespace gpufl::exporting {
 
 inline constexpr int64_t kUnknownCell = std::numeric_limits<int64_t>::min();
@@ -30,5 +34,14 @@ enum class CellType : uint8_t {
   Text,
 };
 std::string_view to_string(CellType type);
+
+// What a column of a table is.
+struct ColumnHead {
+  std::string name;
+  CellType type = CellType::Integer;
+  std::string_view unit = {};                // of its numbers, for people; empty: none
+  std::string_view meaning = {};             // likewise: a part of a sentence
+  std::span<const format::Word> words = {};  // that a text can be; empty: any
+};
 
 }  // namespace gpufl::exporting

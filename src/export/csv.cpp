@@ -45,7 +45,7 @@ void write_rows(const ExportTable& table, const std::string& session, OutputFile
 
 std::string header_line(const ExportTable& table) {
   std::string line = "session,rank,offset_ns";
-  for (const TableColumn& column : table.columns) line += "," + column.name;
+  for (const TableColumn& column : table.columns) line += "," + column.head.name;
   return line + "\r\n";
 }
 
@@ -78,7 +78,6 @@ base::Result<std::vector<OutputFile>> write_csv(const analysis::RunData& run,
     prefix += "," + (header.rank ? std::to_string(*header.rank) : "");
     prefix += "," + std::to_string(timeline::offset_of(run, i));
     for (const ExportTable& table : export_tables(texts)) {
-      if (table.rows == 0) continue;
       auto file = files.find(table.name);
       if (file == files.end()) {
         auto opened = OutputFile::open(folder / (table.name + ".csv"), {false, overwrite});

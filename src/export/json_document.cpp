@@ -32,7 +32,9 @@ class JsonCells final : public CellSink {
 void write_table(const ExportTable& table, OutputFile& out, Progress& progress) {
   base::Json columns = base::Json::array();
   for (const TableColumn& column : table.columns) {
-    columns.push(base::Json::object().set("name", column.name).set("type", to_string(column.type)));
+    columns.push(base::Json::object()
+                     .set("name", column.head.name)
+                     .set("type", to_string(column.head.type)));
   }
   out.write(base::Json(table.name).dump() + ":{\"columns\":" + columns.dump() + ",\"rows\":[");
   std::string line;
@@ -78,7 +80,6 @@ void write_json(const analysis::RunData& run, OutputFile& out, Progress& progres
               ",\"tables\":{");
     bool is_first = true;
     for (const ExportTable& table : export_tables(texts)) {
-      if (table.rows == 0) continue;
       out.write(is_first ? "\n" : ",\n");
       is_first = false;
       write_table(table, out, progress);

@@ -4,31 +4,37 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "analysis/tables/wait_calls.hpp"
 #include "export/cell.hpp"
+#include "export/described_columns.hpp"
 #include "timeline/session_texts.hpp"
 
 // The tables of a session: which columns each has, what they are called, and what of a row is
-// unknown. The one place for it: files that are exported and Python's DataFrames are both made of
-// it, by a `Table` that takes the columns one after another:
+// unknown. Files that are exported, Python's DataFrames and the reference of these are all made of
+// it. Columns of the log follow from format/kinds.def (described_columns.hpp); those that people
+// see in another form are written here, and nowhere else. A `Table` takes the columns one after
+// another, each with its ColumnHead:
 //
-//   number(name, type, column)            whole numbers that every row has
-//   number(name, type, column, unknown)   where `unknown` stands for what a row lacks; a column
-//   that
-//                                         is empty lacks all
-//   computed(name, type, read)            read(row) -> int64_t, kUnknownCell: unknown
-//   looked_up(name, index, values)        values[index[row]], kUnknownCell: unknown
-//   ids(name, column, zero_is_unknown)    64 bits without a sign; the column may be empty
-//   reals(name, read)                     read(row) -> double, NaN: unknown
-//   texts(name, column, text)             text(column[row]), empty: unknown; the column may be
-//   empty texts_by(name, key, text)             text(key(row)), empty: unknown keep(memory) which
-//   columns refer to
+//   number(head, column)            whole numbers that every row has
+//   number(head, column, unknown)   where `unknown` stands for what a row lacks; a column that is
+//                                   empty lacks all
+//   computed(head, read)            read(row) -> int64_t, kUnknownCell: unknown
+//   looked_up(head, index, values)  values[index[row]], kUnknownCell: unknown
+//   ids(head, column, zero_is_unknown)  64 bits without a sign; the column may be empty
+//   reals(head, read)               read(row) -> double, NaN: unknown
+//   texts(head, column, text)       text(column[row]), empty: unknown; the column may be empty
+//   texts_by(head, key, text)       text(key(row)), empty: unknown
+//   keep(memory)                    which columns refer to
+//   kIsResolved                     of kinds without typed columns, whether ids of scopes are shown
+//                                   as paths and decimal fractions as one number, or as in the log
 //
 // Columns refer to the SessionTexts, which must outlive the table.
 namespace gpufl::exporting {
@@ -65,41 +71,52 @@ std::vector<int64_t> values_of(const List& list, Read read) {
 template <typename Table>
 void add_times(Table& table, const std::vector<int64_t>& start,
                const analysis::NarrowColumn& duration) {
-  table.number("start_ns", CellType::Time, start);
-  table.number("duration_ns", CellType::Duration, duration);
+  table.number({"start_ns", CellType::Time, "ns", "when it began, since the session's start"},
+               start);
+  table.number({"duration_ns", CellType::Duration, "ns", "how long it took"}, duration);
 }
 
 template <typename Table>
 void add_place(Table& table, const Tables& tables, const Work& work) {
-  const auto add = [&](std::string name, int64_t analysis::Lane::* member) {
-    table.looked_up(std::move(name), work.lane,
+  const auto add = [&](ColumnHead head, int64_t analysis::Lane::* member) {
+    table.looked_up(std::move(head), work.lane,
                     values_of(tables.lanes, [member](const analysis::Lane& lane) {
                       return lane.*member < 0 ? kUnknownCell : lane.*member;
                     }));
   };
-  add("device", &analysis::Lane::device);
-  add("context", &analysis::Lane::context);
-  add("stream", &analysis::Lane::stream);
+  add({"device", CellType::Integer, "", "number of the GPU"}, &analysis::Lane::device);
+  add({"context", CellType::Integer, "", "id of the context"}, &analysis::Lane::context);
+  add({"stream", CellType::Integer, "", "id of the stream"}, &analysis::Lane::stream);
 }
 
 template <typename Table>
 void add_caller(Table& table, const timeline::SessionTexts& texts, const Work& work) {
   const Tables& tables = texts.tables();
-  table.number("correlation", CellType::Integer, work.correlation, 0);
-  table.looked_up("thread", work.caller,
-                  values_of(tables.callers, [](const analysis::Caller& caller) {
-                    return caller.thread == 0 ? kUnknownCell : caller.thread;
-                  }));
-  table.texts("scope", work.caller, [&texts, &tables](uint64_t caller) -> const std::string& {
-    return texts.path_text(texts.scope_path(tables.callers[caller].scope));
-  });
-  table.texts("launched_at", work.stack, site_text(texts));
+  table.number({"correlation", CellType::Integer, "",
+                "number that the row shares with the API call behind it"},
+               work.correlation, 0);
+  table.looked_up(
+      {"thread", CellType::Integer, "", "thread that asked for it, as the system numbers it"},
+      work.caller, values_of(tables.callers, [](const analysis::Caller& caller) {
+        return caller.thread == 0 ? kUnknownCell : caller.thread;
+      }));
+  table.texts(
+      {"scope", CellType::Text, "", "path of the scopes around the call: `train > step / 3`"},
+      work.caller, [&texts, &tables](uint64_t caller) -> const std::string& {
+        return texts.path_text(texts.scope_path(tables.callers[caller].scope));
+      });
+  table.texts({"launched_at", CellType::Text, "", "line of the program: `train.py:90 in step()`"},
+              work.stack, site_text(texts));
 }
 
 template <typename Table>
 void add_call_times(Table& table, const Work& work) {
-  table.number("api_start_ns", CellType::Time, work.api_start, analysis::kNoTime);
-  table.number("api_duration_ns", CellType::Duration, work.api_duration, analysis::kNoDuration);
+  table.number({"api_start_ns", CellType::Time, "ns",
+                "when the API call behind it began; missing where nobody saw that"},
+               work.api_start, analysis::kNoTime);
+  table.number({"api_duration_ns", CellType::Duration, "ns",
+                "how long that call took; missing where nobody saw its end"},
+               work.api_duration, analysis::kNoDuration);
 }
 
 // What all tables of work begin with.
@@ -138,54 +155,74 @@ void add_labels(Table& table, const timeline::SessionTexts& texts, const Work& w
   const auto labels = std::make_shared<const Labels>(texts, work);
   table.keep(labels);
   // What has no name has the empty one, which is unknown.
-  table.texts("op", labels->op, name_text(texts));
-  table.texts("module", labels->module, name_text(texts));
-  table.texts("line", labels->stack, site_text(texts));
-  table.number("backward", CellType::Integer, labels->backward, Labels::kNoOp);
-  table.texts("forward_op", labels->forward_op, name_text(texts));
-  table.texts("forward_scope", labels->forward_path, path_text(texts));
+  table.texts({"op", CellType::Text, "",
+               "operator of PyTorch that the program called: `aten::linear`; of the backward pass "
+               "its node: `AddmmBackward0`"},
+              labels->op, name_text(texts));
+  table.texts({"module", CellType::Text, "",
+               "path of the module: `GPT.blocks.0.attention`; of the backward pass that of the "
+               "forward operator"},
+              labels->module, name_text(texts));
+  table.texts({"line", CellType::Text, "",
+               "line of the program that called the operator; of the backward pass the forward "
+               "operator"},
+              labels->stack, site_text(texts));
+  table.number({"backward", CellType::Integer, "0 or 1", "whether the backward pass asked for it"},
+               labels->backward, Labels::kNoOp);
+  table.texts({"forward_op", CellType::Text, "", "of the backward pass: the forward operator"},
+              labels->forward_op, name_text(texts));
+  table.texts({"forward_scope", CellType::Text, "",
+               "of the backward pass: path of the scopes around the forward operator"},
+              labels->forward_path, path_text(texts));
 }
 
 template <typename Table>
 void add_config(Table& table, const Tables& tables) {
   const std::vector<uint32_t>& index = tables.kernels.config;
-  const auto add = [&](std::string name, auto read) {
-    table.looked_up(std::move(name), index, values_of(tables.configs, read));
+  const auto add = [&](std::string name, std::string_view unit, std::string_view meaning,
+                       auto read) {
+    table.looked_up({std::move(name), CellType::Integer, unit, meaning}, index,
+                    values_of(tables.configs, read));
+  };
+  const auto add_axes = [&](std::string_view what, std::string_view unit, std::string_view meaning,
+                            auto read) {
+    for (size_t axis = 0; axis < 3; ++axis) {
+      add(std::string(what) + "_" + "xyz"[axis], unit, axis == 0 ? meaning : "",
+          [read, axis](const LaunchConfig& config) {
+            // No launch has a size of 0: it is what stands where nothing defines it.
+            const int64_t size = read(config)[axis];
+            return size == 0 ? kUnknownCell : size;
+          });
+    }
   };
   using Size = std::array<int64_t, 3>;
-  for (const auto& [what, size] :
-       std::initializer_list<std::pair<const char*, Size LaunchConfig::*>>{
-           {"grid_", &LaunchConfig::grid}, {"block_", &LaunchConfig::block}}) {
-    for (size_t axis = 0; axis < 3; ++axis) {
-      add(what + std::string(1, "xyz"[axis]), [size = size, axis](const LaunchConfig& config) {
-        // No launch has a size of 0: it is what stands where nothing defines the configuration.
-        const int64_t value = (config.*size)[axis];
-        return value == 0 ? kUnknownCell : value;
-      });
-    }
-  }
-  for (size_t axis = 0; axis < 3; ++axis) {
-    add("cluster_" + std::string(1, "xyz"[axis]), [axis](const LaunchConfig& config) {
-      return config.cluster ? (*config.cluster)[axis] : kUnknownCell;
-    });
-  }
-  using Fact = std::optional<int64_t> LaunchConfig::*;
-  for (const auto& [name, fact] : std::initializer_list<std::pair<const char*, Fact>>{
-           {"registers", &LaunchConfig::registers},
-           {"shared_static_bytes", &LaunchConfig::shared_static},
-           {"shared_dynamic_bytes", &LaunchConfig::shared_dynamic},
-           {"local_per_thread_bytes", &LaunchConfig::local_per_thread},
-           {"local_total_bytes", &LaunchConfig::local_total}}) {
-    add(name, [fact = fact](const LaunchConfig& config) {
-      return (config.*fact).value_or(kUnknownCell);
-    });
-  }
-  table.reals("occupancy", [&tables, &index](size_t row) {
+  add_axes("grid", "blocks", "size of the grid", [](const LaunchConfig& of) { return of.grid; });
+  add_axes("block", "threads", "size of a block", [](const LaunchConfig& of) { return of.block; });
+  add_axes("cluster", "blocks", "size of a cluster, where the launch has them",
+           [](const LaunchConfig& of) { return of.cluster.value_or(Size{}); });
+  const auto add_fact = [&](std::string name, std::string_view unit, std::string_view meaning,
+                            std::optional<int64_t> LaunchConfig::* fact) {
+    add(std::move(name), unit, meaning,
+        [fact](const LaunchConfig& config) { return (config.*fact).value_or(kUnknownCell); });
+  };
+  add_fact("registers", "registers", "of a thread", &LaunchConfig::registers);
+  add_fact("shared_static_bytes", "bytes", "shared memory of a block that the code asks for",
+           &LaunchConfig::shared_static);
+  add_fact("shared_dynamic_bytes", "bytes", "and that the launch asks for",
+           &LaunchConfig::shared_dynamic);
+  add_fact("local_per_thread_bytes", "bytes", "local memory of a thread",
+           &LaunchConfig::local_per_thread);
+  add_fact("local_total_bytes", "bytes", "local memory that the launch reserved",
+           &LaunchConfig::local_total);
+  table.reals({"occupancy", CellType::Real, "0 to 1", "theoretical occupancy"}, [&tables, &index](
+                                                                                    size_t row) {
     return tables.configs[index[row]].occupancy.value_or(std::numeric_limits<double>::quiet_NaN());
   });
-  table.texts("occupancy_limit", index, [&tables](uint64_t config) {
-    return timeline::valid_utf8(tables.configs[config].occupancy_limit);
-  });
+  table.texts({"occupancy_limit", CellType::Text, "",
+               "what limits it: `warps`, `registers`, `shared`, `blocks`"},
+              index, [&tables](uint64_t config) {
+                return timeline::valid_utf8(tables.configs[config].occupancy_limit);
+              });
 }
 
 }  // namespace table_parts
@@ -194,42 +231,21 @@ template <typename Table>
 void describe_kernels(Table& table, const timeline::SessionTexts& texts) {
   const analysis::Kernels& rows = texts.tables().kernels;
   table_parts::add_work(table, texts, rows);
-  table.texts("name", rows.config, [&texts](uint64_t config) -> const std::string& {
-    return texts.kernel(static_cast<uint32_t>(config));
-  });
+  table.texts({"name", CellType::Text, "", "demangled name"}, rows.config,
+              [&texts](uint64_t config) -> const std::string& {
+                return texts.kernel(static_cast<uint32_t>(config));
+              });
   table_parts::add_config(table, texts.tables());
-  table.number("queued_ns", CellType::Time, rows.queued, analysis::kNoTime);
-  table.number("submitted_ns", CellType::Time, rows.submitted, analysis::kNoTime);
-  table.number("graph", CellType::Integer, rows.graph, 0);
-  table.ids("graph_node", rows.graph_node, true);
-  table.ids("external", rows.external, true);
-  table.texts("captured_at", rows.node_stack, table_parts::site_text(texts));
+  add_described(table, texts, rows);
   table_parts::add_labels(table, texts, rows);
 }
 
-template <typename Table>
-void describe_copies(Table& table, const timeline::SessionTexts& texts) {
-  const analysis::Copies& rows = texts.tables().copies;
-  table_parts::add_work(table, texts, rows);
-  table.number("bytes", CellType::Integer, rows.bytes, 0);
-  table.texts("direction", rows.direction, timeline::copy_direction);
-  table.texts("source_memory", rows.source_kind, timeline::memory_kind);
-  table.texts("target_memory", rows.target_kind, timeline::memory_kind);
-  table.number("peer_device", CellType::Integer, rows.peer_device, -1);
-  table.number("async", CellType::Integer, rows.is_async, kUnknownCell);
-  table.ids("graph_node", rows.graph_node, true);
-  table_parts::add_labels(table, texts, rows);
-}
-
-template <typename Table>
-void describe_fills(Table& table, const timeline::SessionTexts& texts) {
-  const analysis::Fills& rows = texts.tables().fills;
-  table_parts::add_work(table, texts, rows);
-  table.number("bytes", CellType::Integer, rows.bytes, 0);
-  table.number("value", CellType::Integer, rows.value, kUnknownCell);
-  table.texts("memory", rows.memory_kind, timeline::memory_kind);
-  table.ids("graph_node", rows.graph_node, true);
-  table_parts::add_labels(table, texts, rows);
+// Copies and fills.
+template <auto rows, typename Table>
+void describe_transfers(Table& table, const timeline::SessionTexts& texts) {
+  table_parts::add_work(table, texts, texts.tables().*rows);
+  add_described(table, texts, texts.tables().*rows);
+  table_parts::add_labels(table, texts, texts.tables().*rows);
 }
 
 template <typename Table>
@@ -239,7 +255,7 @@ void describe_waits(Table& table, const timeline::SessionTexts& texts) {
   // The function that was called follows from the stack and the kind of wait.
   constexpr unsigned kCallBits = 8;
   table.texts_by(
-      "name",
+      {"name", CellType::Text, "", "function that waited"},
       [&rows](size_t row) {
         const uint64_t stack = rows.stack.empty() ? 0 : rows.stack[row];
         return stack << kCallBits | (rows.call.empty() ? 0 : rows.call[row]);
@@ -248,30 +264,24 @@ void describe_waits(Table& table, const timeline::SessionTexts& texts) {
         const auto call = static_cast<uint8_t>(key);
         return texts.call(static_cast<uint32_t>(key >> kCallBits), analysis::wait_call_name(call));
       });
-  table.number("event", CellType::Integer, rows.event_id, -1);
+  add_described(table, texts, rows);
   table_parts::add_labels(table, texts, rows);
 }
 
 template <typename Table>
 void describe_graphs(Table& table, const timeline::SessionTexts& texts) {
-  const analysis::GraphLaunches& rows = texts.tables().graphs;
-  table_parts::add_work(table, texts, rows);
-  table.number("graph", CellType::Integer, rows.graph);
-  table.number("nodes", CellType::Integer, rows.nodes, 0);
+  table_parts::add_work(table, texts, texts.tables().graphs);
+  add_described(table, texts, texts.tables().graphs);
 }
 
 template <typename Table>
 void describe_allocations(Table& table, const timeline::SessionTexts& texts) {
   const analysis::Allocations& rows = texts.tables().allocations;
-  table.number("time_ns", CellType::Time, rows.start);
+  table.number({"time_ns", CellType::Time, "ns", "when, since the session's start"}, rows.start);
   table_parts::add_place(table, texts.tables(), rows);
   table_parts::add_caller(table, texts, rows);
   table_parts::add_call_times(table, rows);
-  table.texts("operation", rows.operation, timeline::allocation_operation);
-  table.texts("memory", rows.memory_kind, timeline::memory_kind);
-  table.ids("address", rows.address, false);
-  table.number("bytes", CellType::Integer, rows.bytes, kUnknownCell);
-  table.number("async", CellType::Integer, rows.is_async, kUnknownCell);
+  add_described(table, texts, rows);
 }
 
 template <typename Table>
@@ -280,73 +290,73 @@ void describe_api_calls(Table& table, const timeline::SessionTexts& texts) {
   table_parts::add_times(table, rows.start, rows.duration);
   table_parts::add_place(table, texts.tables(), rows);
   table_parts::add_caller(table, texts, rows);
-  table.texts("name", rows.name, table_parts::name_text(texts));
-  table.number("result", CellType::Integer, rows.result, kUnknownCell);
-  table.texts("error", rows.error, table_parts::name_text(texts));
+  add_described(table, texts, rows);
 }
 
 template <typename Table>
 void describe_scopes(Table& table, const timeline::SessionTexts& texts) {
+  namespace column = format::scope_column;
   const analysis::Scopes& rows = texts.tables().scopes;
-  table.number("id", CellType::Integer, rows.id);
-  table.computed("parent", CellType::Integer, [&rows](size_t row) {
-    const uint32_t parent = rows.parent[row];
-    return parent < rows.id.size() ? rows.id[parent] : kUnknownCell;
-  });
-  table.number("thread", CellType::Integer, rows.thread, 0);
+  add_described(table, texts, rows, column::kId, column::kParent);
+  table.computed({"parent", CellType::Integer, "", "`id` of the scope around it"},
+                 [&rows](size_t row) {
+                   const uint32_t parent = rows.parent[row];
+                   return parent < rows.id.size() ? rows.id[parent] : kUnknownCell;
+                 });
+  add_described(table, texts, rows, column::kThread, column::kName);
   table_parts::add_times(table, rows.start, rows.duration);
-  table.texts("name", rows.name, table_parts::name_text(texts));
-  table.texts("tag", rows.tag, table_parts::name_text(texts));
+  add_described(table, texts, rows, column::kName, column::kStart);
   table.texts_by(
-      "path", [&texts](size_t row) { return texts.scope_path(static_cast<uint32_t>(row)); },
+      {"path", CellType::Text, "", "names and tags from the outermost scope to it"},
+      [&texts](size_t row) { return texts.scope_path(static_cast<uint32_t>(row)); },
       table_parts::path_text(texts));
-  table.number("repeat", CellType::Integer, rows.repeat, 0);
-  table.number("warmup", CellType::Integer, rows.warmup, 0);
-  table.texts("ending", rows.ending, timeline::scope_ending);
+  add_described(table, texts, rows, column::kRepeat, column::kEnding);
+  table.texts({"ending", CellType::Text, "",
+               "`normal`; `open`: it had not ended; `out of order`, `other thread`, `thread exit`, "
+               "`shutdown`, `lost`"},
+              rows.ending, timeline::scope_ending);
+  add_described(table, texts, rows, column::kEnding + 1);
 }
 
 template <typename Table>
 void describe_markers(Table& table, const timeline::SessionTexts& texts) {
+  namespace column = format::marker_column;
   const analysis::Markers& rows = texts.tables().markers;
   table_parts::add_times(table, rows.start, rows.duration);
-  table.texts("shape", rows.shape, timeline::marker_shape);
-  table.number("thread", CellType::Integer, rows.thread, 0);
-  table.number("end_thread", CellType::Integer, rows.end_thread, 0);
-  table.texts("name", rows.name, table_parts::name_text(texts));
-  table.texts("domain", rows.domain, table_parts::name_text(texts));
-  table.number("category", CellType::Integer, rows.category, 0);
-  table.number("color", CellType::Integer, rows.color, 0);
-  table.reals("payload", [&rows](size_t row) { return rows.payload[row]; });
+  add_described(table, texts, rows, column::kShape, column::kDomain);
+  add_described(table, texts, rows, column::kName, column::kCategory);
+  add_described(table, texts, rows, column::kDomain, column::kName);
+  add_described(table, texts, rows, column::kCategory, column::kPayload);
+  table.reals({"payload", CellType::Real, "", "number that the program gave"},
+              [&rows](size_t row) { return rows.payload[row]; });
+  add_described(table, texts, rows, column::kPayload);
 }
 
 template <typename Table>
 void describe_counters(Table& table, const timeline::SessionTexts& texts) {
   const analysis::Samples& rows = texts.tables().counters;
-  table.number("time_ns", CellType::Time, rows.time);
-  table.texts("name", rows.metric, table_parts::name_text(texts));
-  table.number("value", CellType::Integer, rows.value);
+  table.number({"time_ns", CellType::Time, "ns", "when, since the session's start"}, rows.time);
+  table.texts({"name", CellType::Text, "", "name of the counter"}, rows.metric,
+              table_parts::name_text(texts));
+  table.number({"value", CellType::Integer, "", "its value then"}, rows.value);
 }
 
-template <typename Table>
-void describe_metrics(Table& table, const timeline::SessionTexts& texts,
-                      const analysis::Samples& rows) {
-  table.number("time_ns", CellType::Time, rows.time);
-  table.number("device", CellType::Integer, rows.device, -1);
-  table.number("index", CellType::Integer, rows.index);
-  table.texts("metric", rows.metric, [&texts](uint64_t id) -> const std::string& {
-    return texts.metric(static_cast<uint32_t>(id));
-  });
-  table.number("value", CellType::Integer, rows.value);
-}
-
-template <typename Table>
-void describe_device_metrics(Table& table, const timeline::SessionTexts& texts) {
-  describe_metrics(table, texts, texts.tables().device_metrics);
-}
-
-template <typename Table>
-void describe_host_metrics(Table& table, const timeline::SessionTexts& texts) {
-  describe_metrics(table, texts, texts.tables().host_metrics);
+// Of GPUs or of the host.
+template <auto samples, typename Table>
+void describe_metrics(Table& table, const timeline::SessionTexts& texts) {
+  const analysis::Samples& rows = texts.tables().*samples;
+  table.number({"time_ns", CellType::Time, "ns", "when, since the session's start"}, rows.time);
+  table.number({"device", CellType::Integer, "", "number of the GPU; of the host always missing"},
+               rows.device, -1);
+  table.number({"index", CellType::Integer, "",
+                "which one, of what a device has several of: links, fans, processors"},
+               rows.index);
+  table.texts(
+      {"metric", CellType::Text, "", "name, which ends in its unit: docs/reference/metrics.md"},
+      rows.metric, [&texts](uint64_t id) -> const std::string& {
+        return texts.metric(static_cast<uint32_t>(id));
+      });
+  table.number({"value", CellType::Integer, "as the metric's name says", "the value"}, rows.value);
 }
 
 }  // namespace gpufl::exporting

@@ -17,8 +17,7 @@
 namespace gpufl::exporting {
 
 struct TableColumn {
-  std::string name;
-  CellType type;
+  ColumnHead head;
   std::function<void(size_t row, CellSink& cell)> read;
 };
 
@@ -29,8 +28,9 @@ struct ExportTable {
   std::vector<std::shared_ptr<const void>> kept;  // what columns refer to
 };
 
+// Those that have rows.
 std::vector<ExportTable> export_tables(const timeline::SessionTexts& texts);
-// Rows of all tables that export_tables() gives.
+// Rows of them.
 uint64_t table_rows(const analysis::Tables& tables);
 
 }  // namespace gpufl::exporting

@@ -50,11 +50,8 @@ bool is_time_field(Kind kind, std::string_view name) {
 
 }  // namespace
 
-std::string flat_name(const ColumnSpec& column) {
-  std::string name(column.name);
-  if (column.type == ColumnType::Duration && name.ends_with("dur")) name += "ation";
-  if (column.type == ColumnType::Time || column.type == ColumnType::Duration) name += "_ns";
-  return name;
+std::string_view flat_name(const ColumnSpec& column) {
+  return column.is_time() ? column.title : column.name;
 }
 
 const FlatRows::ConfigText& FlatRows::config(int64_t id, const Dictionaries& dictionaries) {
@@ -94,8 +91,9 @@ void FlatRows::append_value(const Batch& batch, size_t column, size_t row,
                             const Dictionaries& dictionaries, std::string& out) {
   const ColumnSpec& spec = batch.kind_spec().columns[column];
   const int64_t value = batch.column(column)[row];
-  const bool is_time = spec.type == ColumnType::Time || spec.type == ColumnType::Duration;
-  if ((spec.dict != Dict::None && value == 0) || (is_time && value < 0 && !spec.required)) return;
+  // Where there is none, the log's number says so.
+  const bool is_said = spec.absence == Absence::None && spec.dict == Dict::None;
+  if (spec.is_lacking(value) && !is_said) return;
   if (spec.dict == Dict::Config) {
     out += config(value, dictionaries).rest;
     return;

@@ -13,7 +13,8 @@
 
 // Rows as flat JSON objects, one line each, for tools that know nothing of the format: ids of
 // dictionaries replaced by what they stand for, launch configurations spread out, units in names
-// ("start" becomes "start_ns", "dur" "duration_ns"). One thread; of one session.
+// ("start" becomes "start_ns", "dur" "duration_ns"). What is unknown is left out. One thread; of
+// one session.
 namespace gpufl::format {
 
 // What a log alone does not tell: how functions are called, and where a stack leads.
@@ -49,6 +50,6 @@ class FlatRows {
 };
 
 // "start" of type Time becomes "start_ns", "dur" of type Duration "duration_ns".
-std::string flat_name(const ColumnSpec& column);
+std::string_view flat_name(const ColumnSpec& column);
 
 }  // namespace gpufl::format

@@ -87,7 +87,7 @@ Json group_json(const KernelGroup& group) {
 }
 
 Json named_json(const KernelGroup& group) {
-  return group_json(group).set("class", to_string(group.kernel_class));
+  return group_json(group).set("class", analysis::to_string(group.kernel_class));
 }
 
 // A size that nobody told is 0 on all axes.
@@ -123,8 +123,9 @@ Json transfer_json(const TransferGroup& group) {
 
 Json memory_transfer_json(const TransferGroup& group) {
   Json json = transfer_json(group);
-  json.set("direction", to_string(group.direction));
-  json.set("source", to_string(group.source)).set("target", to_string(group.target));
+  json.set("direction", analysis::to_string(group.direction));
+  json.set("source", analysis::to_string(group.source))
+      .set("target", analysis::to_string(group.target));
   return json;
 }
 
@@ -240,7 +241,7 @@ Json memory_json(const analysis::Overview& overview) {
   return json_figure(overview.memory, [](const std::vector<analysis::MemoryUsage>& memory) {
     return json_array(memory, [](const analysis::MemoryUsage& usage) {
       Json json = Json::object();
-      json.set("device", usage.device).set("kind", to_string(usage.kind));
+      json.set("device", usage.device).set("kind", analysis::to_string(usage.kind));
       json.set("allocations", usage.allocations).set("releases", usage.releases);
       json.set("unmatched_releases", usage.unmatched_releases);
       json.set("allocated_bytes", usage.allocated_bytes);

@@ -86,11 +86,12 @@ void write_memory(Page& page, const SessionReport& report, MissingFigures& missi
                   {},
                   1};
   for (const analysis::MemoryUsage& usage : *memory) {
-    table.rows.push_back(
-        {usage.device < 0 ? "?" : std::to_string(usage.device), std::string(to_string(usage.kind)),
-         bytes_text(usage.peak_bytes), duration_text(usage.peak_ns), bytes_text(usage.end_bytes),
-         text::count(usage.allocations), text::count(usage.releases),
-         bytes_text(usage.allocated_bytes), usage.call_ns ? duration_text(*usage.call_ns) : "-"});
+    table.rows.push_back({usage.device < 0 ? "?" : std::to_string(usage.device),
+                          std::string(analysis::to_string(usage.kind)),
+                          bytes_text(usage.peak_bytes), duration_text(usage.peak_ns),
+                          bytes_text(usage.end_bytes), text::count(usage.allocations),
+                          text::count(usage.releases), bytes_text(usage.allocated_bytes),
+                          usage.call_ns ? duration_text(*usage.call_ns) : "-"});
   }
   page.table(table);
 }

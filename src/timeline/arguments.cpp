@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "timeline/arguments.hpp"
 
+#include <iterator>
+#include <vector>
+
 namespace gpufl::timeline {
 namespace {
 
 uint32_t stack_of(const analysis::Work& work, size_t row) {
   return work.stack.empty() ? 0 : work.stack[row];
+}
+
+std::string_view operation(int64_t number) {
+  const std::string_view word = format::word_of(format::kMemoryOperationWords, number);
+  return word.empty() ? "?" : word;
 }
 
 std::string warp_event(const SessionTexts& texts, size_t row) {
@@ -15,6 +23,53 @@ std::string warp_event(const SessionTexts& texts, size_t row) {
 }
 
 }  // namespace
+
+std::string_view to_string(Arg arg) {
+  constexpr std::string_view kNames[] = {
+      "grid",
+      "block",
+      "cluster",
+      "registers",
+      "shared_static",
+      "shared_dynamic",
+      "local_per_thread",
+      "occupancy",
+      "correlation",
+      "scope",
+      "launched_at",
+      "op",
+      "module",
+      "line",
+      "forward_op",
+      "stream",
+      "result",
+      "error",
+      "domain",
+      "category",
+      "color",
+      "payload",
+      "repeat",
+      "warmup",
+      "ending",
+      "sm",
+      "group",
+      "stage",
+      "phase",
+      "launch",
+      "error_ns",
+  };
+  static_assert(std::size(kNames) == static_cast<size_t>(Arg::FirstColumn));
+  static const std::vector<std::string_view> all = [&] {
+    std::vector<std::string_view> names(std::begin(kNames), std::end(kNames));
+    for (size_t kind = 0; kind < format::kKindCount; ++kind) {
+      for (const auto& column : format::spec(static_cast<format::Kind>(kind)).columns) {
+        names.push_back(column.title);
+      }
+    }
+    return names;
+  }();
+  return all[static_cast<size_t>(arg)];
+}
 
 // The log tells hundredths of a percent.
 std::string occupancy_text(const analysis::LaunchConfig& config) {
@@ -67,7 +122,7 @@ std::string slice_name(const SessionTexts& texts, std::span<const Slice> group) 
     case SliceKind::GraphCall: return texts.call(stack_of(tables.graphs, row), "graph launch");
     case SliceKind::AllocationCall:
       return texts.call(stack_of(tables.allocations, row),
-                        allocation_operation(tables.allocations.operation[row]));
+                        operation(tables.allocations.operation[row]));
     case SliceKind::Wait: return texts.wait(row);
     case SliceKind::Kernel: return texts.kernel(tables.kernels.config[row]);
     case SliceKind::Copy: return texts.copy(row);

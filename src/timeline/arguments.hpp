@@ -7,6 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/tables/table_append.hpp"
+#include "analysis/tables/table_columns.hpp"
+#include "format/kind_columns.hpp"
 #include "timeline/session_texts.hpp"
 #include "timeline/timeline.hpp"
 
@@ -16,7 +19,7 @@
 // number. Facts that the log does not have are not mentioned.
 namespace gpufl::timeline {
 
-enum class Arg : uint8_t {
+enum class Arg : uint16_t {
   Grid,
   Block,
   Cluster,
@@ -28,30 +31,13 @@ enum class Arg : uint8_t {
   Correlation,
   Scope,
   LaunchedAt,
-  CapturedAt,
   Op,
   Module,
   Line,
   ForwardOp,
-  Graph,
-  GraphNode,
-  Nodes,
-  External,
-  Queued,
-  Submitted,
-  Bytes,
-  SourceMemory,
-  TargetMemory,
-  Memory,
-  PeerDevice,
-  IsAsync,
-  Value,
   Stream,
-  Event,
   Result,
   Error,
-  Operation,
-  Address,
   Domain,
   Category,
   Color,
@@ -65,60 +51,28 @@ enum class Arg : uint8_t {
   Phase,
   Launch,
   ErrorNs,
+  FirstColumn,  // of those that are columns of the log
 };
-inline constexpr size_t kArgCount = static_cast<size_t>(Arg::ErrorNs) + 1;
 
-constexpr std::string_view to_string(Arg arg) {
-  constexpr std::array<std::string_view, kArgCount> kNames = {"grid",
-                                                              "block",
-                                                              "cluster",
-                                                              "registers",
-                                                              "shared_static",
-                                                              "shared_dynamic",
-                                                              "local_per_thread",
-                                                              "occupancy",
-                                                              "correlation",
-                                                              "scope",
-                                                              "launched_at",
-                                                              "captured_at",
-                                                              "op",
-                                                              "module",
-                                                              "line",
-                                                              "forward_op",
-                                                              "graph",
-                                                              "graph_node",
-                                                              "nodes",
-                                                              "external",
-                                                              "queued_ns",
-                                                              "submitted_ns",
-                                                              "bytes",
-                                                              "source_memory",
-                                                              "target_memory",
-                                                              "memory",
-                                                              "peer_device",
-                                                              "async",
-                                                              "value",
-                                                              "stream",
-                                                              "event",
-                                                              "result",
-                                                              "error",
-                                                              "operation",
-                                                              "address",
-                                                              "domain",
-                                                              "category",
-                                                              "color",
-                                                              "payload",
-                                                              "repeat",
-                                                              "warmup",
-                                                              "ending",
-                                                              "sm",
-                                                              "group",
-                                                              "stage",
-                                                              "phase",
-                                                              "launch",
-                                                              "error_ns"};
-  return kNames[static_cast<size_t>(arg)];
+// How many columns kinds before this one have.
+constexpr size_t columns_before(format::Kind kind) {
+  constexpr size_t kCounts[] = {
+#define GPUFL_OBJECT(Id, ...) 0,
+#define GPUFL_KIND(Id, name, ...) format::name##_column::kCount,
+#include "format/kinds.def"
+  };
+  size_t before = 0;
+  for (size_t i = 0; i < static_cast<size_t>(kind); ++i) before += kCounts[i];
+  return before;
 }
+// A column that is told as kinds.def describes it.
+constexpr Arg column_arg(format::Kind kind, size_t column) {
+  return static_cast<Arg>(static_cast<size_t>(Arg::FirstColumn) + columns_before(kind) + column);
+}
+inline constexpr size_t kArgCount =
+    static_cast<size_t>(column_arg(static_cast<format::Kind>(format::kKindCount), 0));
+
+std::string_view to_string(Arg arg);
 
 inline std::string dimensions(const std::array<int64_t, 3>& of) {
   return std::to_string(of[0]) + "x" + std::to_string(of[1]) + "x" + std::to_string(of[2]);
@@ -169,58 +123,40 @@ void work(const SessionTexts& texts, const analysis::Work& work, size_t row, Sin
   where_known(work.stack, row, 0, [&](uint32_t v) { sink.site(Arg::LaunchedAt, v); });
 }
 
-template <typename Sink>
-void memory(Arg arg, const std::vector<uint8_t>& kinds, size_t row, Sink& sink) {
-  if (kinds.empty()) return;
-  if (const auto text = memory_kind(kinds[row]); !text.empty()) sink.text(arg, text);
+// A value of a column that follows from kinds.def.
+template <format::Kind kind, size_t column, typename Value, typename Sink>
+void described_value(Value value, Sink& sink) {
+  constexpr const format::ColumnSpec& kSpec = format::columns_of<kind>[column];
+  constexpr Arg kArg = column_arg(kind, column);
+  if (kSpec.may_lack() && value == analysis::narrowed<Value>(kSpec.absent)) return;
+  if constexpr (!kSpec.words.empty()) {
+    if (const auto word = format::word_of(kSpec.words, value); !word.empty()) sink.text(kArg, word);
+  } else if constexpr (kSpec.dict == format::Dict::Stack) {
+    sink.site(kArg, value);
+  } else if constexpr (kSpec.dict == format::Dict::Name) {
+    sink.name(kArg, value);
+  } else if constexpr (kSpec.type == format::ColumnType::Id64) {
+    sink.id(kArg, static_cast<uint64_t>(value));
+  } else {
+    static_assert(kSpec.dict == format::Dict::None);
+    sink.integer(kArg, value);
+  }
 }
 
-template <typename Sink>
-void kernel(const SessionTexts& texts, size_t row, Sink& sink) {
-  const analysis::Kernels& kernels = texts.tables().kernels;
-  work(texts, kernels, row, sink);
-  where_known(kernels.graph, row, 0, [&](int64_t v) { sink.integer(Arg::Graph, v); });
-  where_known(kernels.graph_node, row, 0,
-              [&](int64_t v) { sink.id(Arg::GraphNode, static_cast<uint64_t>(v)); });
-  where_known(kernels.external, row, 0,
-              [&](int64_t v) { sink.id(Arg::External, static_cast<uint64_t>(v)); });
-  where_known(kernels.node_stack, row, 0, [&](uint32_t v) { sink.site(Arg::CapturedAt, v); });
-  where_known(kernels.queued, row, analysis::kNoTime,
-              [&](int64_t v) { sink.integer(Arg::Queued, v); });
-  where_known(kernels.submitted, row, analysis::kNoTime,
-              [&](int64_t v) { sink.integer(Arg::Submitted, v); });
+// All of a row.
+template <typename Table, typename Sink>
+void described(const Table& table, size_t row, Sink& sink) {
+  analysis::each_described_column(table, [&](const auto& column, auto i) {
+    if constexpr (format::columns_of<Table::kKind>[i].shown != format::Shown::Nothing) {
+      if (!column.empty()) described_value<Table::kKind, i>(column[row], sink);
+    }
+  });
 }
 
-template <typename Sink>
-void copy(const SessionTexts& texts, size_t row, Sink& sink) {
-  const analysis::Copies& copies = texts.tables().copies;
-  work(texts, copies, row, sink);
-  where_known(copies.bytes, row, 0, [&](int64_t v) { sink.integer(Arg::Bytes, v); });
-  memory(Arg::SourceMemory, copies.source_kind, row, sink);
-  memory(Arg::TargetMemory, copies.target_kind, row, sink);
-  where_known(copies.peer_device, row, -1, [&](int64_t v) { sink.integer(Arg::PeerDevice, v); });
-  if (!copies.is_async.empty()) sink.integer(Arg::IsAsync, copies.is_async[row]);
-  where_known(copies.graph_node, row, 0,
-              [&](int64_t v) { sink.id(Arg::GraphNode, static_cast<uint64_t>(v)); });
-}
-
-template <typename Sink>
-void fill(const SessionTexts& texts, size_t row, Sink& sink) {
-  const analysis::Fills& fills = texts.tables().fills;
-  work(texts, fills, row, sink);
-  where_known(fills.bytes, row, 0, [&](int64_t v) { sink.integer(Arg::Bytes, v); });
-  if (!fills.value.empty()) sink.integer(Arg::Value, fills.value[row]);
-  memory(Arg::Memory, fills.memory_kind, row, sink);
-  where_known(fills.graph_node, row, 0,
-              [&](int64_t v) { sink.id(Arg::GraphNode, static_cast<uint64_t>(v)); });
-}
-
-template <typename Sink>
-void graph(const SessionTexts& texts, size_t row, Sink& sink) {
-  const analysis::GraphLaunches& graphs = texts.tables().graphs;
-  work(texts, graphs, row, sink);
-  sink.integer(Arg::Graph, graphs.graph[row]);
-  where_known(graphs.nodes, row, 0, [&](int64_t v) { sink.integer(Arg::Nodes, v); });
+template <typename Table, typename Sink>
+void work_on_gpu(const SessionTexts& texts, const Table& table, size_t row, Sink& sink) {
+  work(texts, table, row, sink);
+  described(table, row, sink);
 }
 
 template <typename Sink>
@@ -231,22 +167,13 @@ void wait(const SessionTexts& texts, size_t row, Sink& sink) {
     const analysis::Lane& lane = texts.tables().lanes[waits.lane[row]];
     if (lane.stream >= 0) sink.integer(Arg::Stream, lane.stream);
   }
-  where_known(waits.event_id, row, -1, [&](int64_t v) { sink.integer(Arg::Event, v); });
-}
-
-template <typename Sink>
-void allocation(const SessionTexts& texts, size_t row, Sink& sink) {
-  const analysis::Allocations& rows = texts.tables().allocations;
-  sink.text(Arg::Operation, allocation_operation(rows.operation[row]));
-  where_known(rows.bytes, row, 0, [&](int64_t v) { sink.integer(Arg::Bytes, v); });
-  if (!rows.address.empty()) sink.id(Arg::Address, rows.address[row]);
-  memory(Arg::Memory, rows.memory_kind, row, sink);
+  described(waits, row, sink);
 }
 
 template <typename Sink>
 void api_call(const SessionTexts& texts, size_t row, Sink& sink) {
   const analysis::ApiCalls& calls = texts.tables().api_calls;
-  where_known(calls.result, row, 0, [&](int64_t v) { sink.integer(Arg::Result, v); });
+  if (calls.has_failed(row)) sink.integer(Arg::Result, calls.result[row]);
   where_known(calls.error, row, 0, [&](uint32_t v) { sink.text(Arg::Error, texts.name(v)); });
   where_known(calls.stack, row, 0, [&](uint32_t v) { sink.site(Arg::LaunchedAt, v); });
 }
@@ -283,9 +210,12 @@ void warp_span(const SessionTexts& texts, size_t row, Sink& sink) {
     sink.integer(Arg::Stage, payload & 0xffff);
     sink.integer(Arg::Phase, payload >> 16);
   }
-  if (rows.has(column::kError)) sink.integer(Arg::ErrorNs, rows.at(column::kError, row));
-  if (const auto text = warp_ending(rows.at(column::kEnding, row)); !text.empty()) {
-    sink.text(Arg::Ending, text);
+  if (const int64_t error = rows.at(column::kError, row, -1); error >= 0) {
+    sink.integer(Arg::ErrorNs, error);
+  }
+  const auto ending = static_cast<format::WarpEnding>(rows.at(column::kEnding, row));
+  if (ending == format::WarpEnding::NoEnd || ending == format::WarpEnding::NoBegin) {
+    sink.text(Arg::Ending, format::word_of(format::kWarpEndingWords, static_cast<int64_t>(ending)));
   }
 }
 
@@ -294,17 +224,19 @@ void warp_span(const SessionTexts& texts, size_t row, Sink& sink) {
 // Those of one row; a kernel's configuration is not among them.
 template <typename Sink>
 void row_arguments(const SessionTexts& texts, const Slice& slice, Sink& sink) {
+  const analysis::Tables& tables = texts.tables();
   switch (slice.kind) {
     case SliceKind::Scope: return arguments::scope(texts, slice.row, sink);
     case SliceKind::Range:
     case SliceKind::Mark: return arguments::marker(texts, slice.row, sink);
     case SliceKind::ApiCall: return arguments::api_call(texts, slice.row, sink);
-    case SliceKind::AllocationCall: return arguments::allocation(texts, slice.row, sink);
+    case SliceKind::AllocationCall:
+      return arguments::described(tables.allocations, slice.row, sink);
     case SliceKind::Wait: return arguments::wait(texts, slice.row, sink);
-    case SliceKind::Kernel: return arguments::kernel(texts, slice.row, sink);
-    case SliceKind::Copy: return arguments::copy(texts, slice.row, sink);
-    case SliceKind::Fill: return arguments::fill(texts, slice.row, sink);
-    case SliceKind::Graph: return arguments::graph(texts, slice.row, sink);
+    case SliceKind::Kernel: return arguments::work_on_gpu(texts, tables.kernels, slice.row, sink);
+    case SliceKind::Copy: return arguments::work_on_gpu(texts, tables.copies, slice.row, sink);
+    case SliceKind::Fill: return arguments::work_on_gpu(texts, tables.fills, slice.row, sink);
+    case SliceKind::Graph: return arguments::work_on_gpu(texts, tables.graphs, slice.row, sink);
     case SliceKind::WarpSpan:
     case SliceKind::WarpInstant: return arguments::warp_span(texts, slice.row, sink);
     case SliceKind::KernelCall:

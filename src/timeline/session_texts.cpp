@@ -103,7 +103,8 @@ std::string SessionTexts::wait(size_t wait_row) const {
 std::string SessionTexts::copy(size_t copy_row) const {
   const analysis::Copies& copies = tables().copies;
   if (copies.direction.empty()) return "copy";
-  const std::string_view direction = copy_direction(copies.direction[copy_row]);
+  const std::string_view direction =
+      format::word_of(format::kCopyDirectionWords, copies.direction[copy_row]);
   return direction.empty() ? "copy" : "copy " + std::string(direction);
 }
 
@@ -141,54 +142,9 @@ std::string SessionTexts::stream(const analysis::Lane& lane) const {
   return text;
 }
 
-std::string_view copy_direction(int64_t direction) {
-  const bool is_known = direction > 0 && direction < int64_t{analysis::kCopyDirectionCount};
-  return is_known ? to_string(static_cast<analysis::CopyDirection>(direction)) : "";
-}
-
-std::string_view memory_kind(int64_t kind) {
-  const bool is_known = kind > 0 && kind < int64_t{analysis::kMemoryKindCount};
-  return is_known ? to_string(static_cast<analysis::MemoryKind>(kind)) : "";
-}
-
 std::string_view scope_ending(int64_t ending) {
-  if (ending == analysis::Scopes::kOpen) return "open";
-  switch (static_cast<format::ScopeEnding>(ending)) {
-    case format::ScopeEnding::Normal: return "normal";
-    case format::ScopeEnding::OutOfOrder: return "out of order";
-    case format::ScopeEnding::OtherThread: return "other thread";
-    case format::ScopeEnding::ThreadExit: return "thread exit";
-    case format::ScopeEnding::Shutdown: return "shutdown";
-    case format::ScopeEnding::Lost: return "lost";
-  }
-  return {};
-}
-
-std::string_view warp_ending(int64_t ending) {
-  switch (static_cast<format::WarpEnding>(ending)) {
-    case format::WarpEnding::Normal:
-    case format::WarpEnding::Instant: return {};
-    case format::WarpEnding::NoEnd: return "no end";
-    case format::WarpEnding::NoBegin: return "no begin";
-  }
-  return {};
-}
-
-std::string_view allocation_operation(int64_t operation) {
-  switch (static_cast<format::MemoryOperation>(operation)) {
-    case format::MemoryOperation::Allocate: return "allocate";
-    case format::MemoryOperation::Release: return "release";
-  }
-  return "?";
-}
-
-std::string_view marker_shape(int64_t shape) {
-  switch (static_cast<format::MarkerShape>(shape)) {
-    case format::MarkerShape::Mark: return "mark";
-    case format::MarkerShape::PushPop: return "push/pop";
-    case format::MarkerShape::StartEnd: return "start/end";
-  }
-  return {};
+  return ending == analysis::Scopes::kOpen ? "open"
+                                           : format::word_of(format::kScopeEndingWords, ending);
 }
 
 }  // namespace gpufl::timeline

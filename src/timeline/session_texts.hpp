@@ -75,12 +75,7 @@ class SessionTexts {
   std::vector<Path> paths_{1};
 };
 
-// Vendor's numbers as people read them; empty: unknown.
-std::string_view copy_direction(int64_t direction);
-std::string_view memory_kind(int64_t kind);
+// "normal", "open"; empty: nothing that is known.
 std::string_view scope_ending(int64_t ending);
-std::string_view warp_ending(int64_t ending);  // empty: as it should be
-std::string_view allocation_operation(int64_t operation);
-std::string_view marker_shape(int64_t shape);
 
 }  // namespace gpufl::timeline

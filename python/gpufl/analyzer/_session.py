@@ -127,8 +127,12 @@ class GpuFlightSession:
     counters = _Table("counters", "Values of the program's own counters.")
     device_metrics = _Table("device_metrics", "Samples of the GPUs: utilisation, power, memory.")
     host_metrics = _Table("host_metrics", "Samples of the host: CPU and memory.")
+    pending = _Table("pending", "API calls and launches that had not ended after some 200 ms.")
+    processes = _Table("processes", "Processes seen on the GPUs.")
     perf = _Table("perf", "Hardware counters by range (RangeProfiler).")
+    pm_samples = _Table("pm_samples", "Hardware counters sampled over time.")
     pc_samples = _Table("pc_samples", "Samples of program counters by stall (PcSampling, Deep).")
+    sass_metrics = _Table("sass_metrics", "Metrics by instruction (SassMetrics, Deep).")
     profile_samples = _Table(
         "profile_samples", "Samples by instruction: stalls (PcSampling) and metrics (SassMetrics)."
     )
@@ -157,6 +161,14 @@ class GpuFlightSession:
     def tables() -> tuple[str, ...]:
         """The names of all tables."""
         return (*_core.table_names, "ledger")
+
+    if not TYPE_CHECKING:  # names that are none stay errors there
+
+        def __getattr__(self, name: str) -> pandas.DataFrame:
+            """Any table that has no attribute of its own above."""
+            if name not in _core.table_names:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return self._frame(name)
 
     def _frame(self, table: str) -> pandas.DataFrame:
         if table not in self._frames:

@@ -160,8 +160,7 @@ Figure<std::vector<ApiGroup>> api_calls(const SessionData& session,
                                     : work.stack.empty()
                                         ? what
                                         : session.code.api_function(work.stack[row]);
-      const bool has_failed =
-          call != row_of.end() && !api.result.empty() && api.result[call->second] != 0;
+      const bool has_failed = call != row_of.end() && api.has_failed(call->second);
       if (call != row_of.end()) is_told[call->second] = true;
       calls.add(function.empty() ? what : function,
                 has_begin ? work.call_duration(row) : kNoDuration, has_failed);
@@ -176,8 +175,7 @@ Figure<std::vector<ApiGroup>> api_calls(const SessionData& session,
   add_table(tables.waits, "wait", false);
   for (size_t row = 0; row < api.rows(); ++row) {
     if (is_told[row] || !selection.includes(api, row)) continue;
-    const bool has_failed = !api.result.empty() && api.result[row] != 0;
-    calls.add(tables.name(api.name[row]), api.duration[row], has_failed);
+    calls.add(tables.name(api.name[row]), api.duration[row], api.has_failed(row));
   }
   if (!calls.tells_something()) return missing_call_times(session);
   return calls.finish();

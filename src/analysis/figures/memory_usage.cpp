@@ -88,7 +88,7 @@ Figure<std::vector<MemoryUsage>> memory_usage(const SessionData& session,
       }
       continue;
     }
-    const int64_t bytes = rows.bytes.empty() ? 0 : rows.bytes[row];
+    const int64_t bytes = rows.bytes.empty() ? 0 : std::max<int64_t>(rows.bytes[row], 0);
     if (block != live.end()) {
       // The release of what was there is not in the log.
       Gathering& former = groups.at(block->second.key);

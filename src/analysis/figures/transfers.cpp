@@ -17,16 +17,6 @@ namespace gpufl::analysis {
 
 namespace {
 
-constexpr std::array<std::string_view, kCopyDirectionCount> kDirections = {
-    "unknown direction", "host to device", "device to host",  "host to array",
-    "array to host",     "array to array", "array to device", "device to array",
-    "device to device",  "host to host",   "peer to peer",
-};
-constexpr std::array<std::string_view, kMemoryKindCount> kKinds = {
-    "unknown", "pageable", "pinned",        "device",
-    "array",   "managed",  "device static", "managed static",
-};
-
 constexpr int64_t kKib = 1024, kMib = 1024 * kKib;
 struct SizeClass {
   int64_t min_bytes, max_bytes;
@@ -160,7 +150,7 @@ Transfers copies_of(const Tables& tables, const Selection& selection) {
     const auto target = as_enum(copies.target_kind, row, MemoryKind::ManagedStatic);
     size_t size = bytes > 0 ? 0 : kSizeClasses.size();
     while (size + 1 < kSizeClasses.size() && bytes >= kSizeClasses[size].max_bytes) ++size;
-    const bool is_async = !copies.is_async.empty() && copies.is_async[row] != 0;
+    const bool is_async = is_set(copies.async, row);
     for (Gathering* gathering : {&all, &by_direction[direction],
                                  &by_memory[{direction, source, target}], &by_size[size]}) {
       gathering->add(copies.duration[row], bytes, overlapped[row], is_async);
@@ -210,10 +200,14 @@ TransferGroup fills_of(const Tables& tables, const Selection& selection) {
 }  // namespace
 
 std::string_view to_string(CopyDirection direction) {
-  return kDirections[static_cast<size_t>(direction)];
+  const auto word = format::word_of(format::kCopyDirectionWords, static_cast<int64_t>(direction));
+  return word.empty() ? "unknown direction" : word;
 }
 
-std::string_view to_string(MemoryKind kind) { return kKinds[static_cast<size_t>(kind)]; }
+std::string_view to_string(MemoryKind kind) {
+  const auto word = format::word_of(format::kMemoryKindWords, static_cast<int64_t>(kind));
+  return word.empty() ? "unknown" : word;
+}
 
 TransferFigures transfers(const SessionData& session, const AnalysisOptions& options) {
   if (!records_gpu_work(session)) {

@@ -16,34 +16,10 @@
 namespace gpufl::analysis {
 
 // Numbers of CUPTI, as the log has them.
-enum class CopyDirection : uint8_t {
-  Unknown = 0,
-  HostToDevice = 1,
-  DeviceToHost = 2,
-  HostToArray = 3,
-  ArrayToHost = 4,
-  ArrayToArray = 5,
-  ArrayToDevice = 6,
-  DeviceToArray = 7,
-  DeviceToDevice = 8,
-  HostToHost = 9,
-  PeerToPeer = 10,
-};
-inline constexpr size_t kCopyDirectionCount = static_cast<size_t>(CopyDirection::PeerToPeer) + 1;
+using format::CopyDirection;
+using format::MemoryKind;
 std::string_view to_string(CopyDirection direction);  // "host to device"
-
-enum class MemoryKind : uint8_t {
-  Unknown = 0,
-  Pageable = 1,
-  Pinned = 2,
-  Device = 3,
-  Array = 4,
-  Managed = 5,
-  DeviceStatic = 6,
-  ManagedStatic = 7,
-};
-inline constexpr size_t kMemoryKindCount = static_cast<size_t>(MemoryKind::ManagedStatic) + 1;
-std::string_view to_string(MemoryKind kind);  // "pageable"
+std::string_view to_string(MemoryKind kind);          // "pageable"
 
 struct TransferGroup {
   std::string label;  // "host to device"; "host to device, pageable to device"; "64 KiB to 1 MiB"

@@ -58,8 +58,7 @@ Allocators allocators(const SessionView& view) {
   const Allocations& rows = view.tables.allocations;
   for (size_t row = 0; row < rows.rows(); ++row) {
     const auto call = view.call_of(rows, row);
-    const bool is_async = !rows.is_async.empty() && rows.is_async[row] != 0;
-    if (!call || is_async || !view.selection.includes(rows, row)) continue;
+    if (!call || is_set(rows.async, row) || !view.selection.includes(rows, row)) continue;
     const bool is_release =
         rows.operation[row] == static_cast<uint8_t>(format::MemoryOperation::Release);
     add_call(view, rows, row, is_release ? "release" : "allocation", call->span, result);

@@ -105,10 +105,9 @@ void find_failed_calls(const SessionView& view, std::vector<Insight>& found) {
   const ApiCalls& calls = view.tables.api_calls;
   std::map<std::tuple<std::string, std::string, std::string>, Failure> failures;
   for (size_t row = 0; row < calls.rows(); ++row) {
-    const int64_t result = calls.result.empty() ? 0 : calls.result[row];
-    if (result == 0 || !view.selection.includes(calls, row)) continue;
+    if (!calls.has_failed(row) || !view.selection.includes(calls, row)) continue;
     std::string error = calls.error.empty() ? "" : view.tables.name(calls.error[row]);
-    if (error.empty()) error = fmt::format("error {}", result);
+    if (error.empty()) error = fmt::format("error {}", calls.result[row]);
     if (is_answer(error)) continue;
     Failure& failure =
         failures[{view.tables.name(calls.name[row]), error, view.site_of(calls, row).text}];

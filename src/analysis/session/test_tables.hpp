@@ -131,7 +131,7 @@ class TestSession {
     copies.source_kind.push_back(more.source_kind);
     copies.target_kind.push_back(more.target_kind);
     copies.peer_device.push_back(more.peer_device);
-    copies.is_async.push_back(more.is_async ? 1 : 0);
+    copies.async.push_back(more.is_async ? 1 : 0);
   }
 
   void fill(int64_t bytes, int64_t start, int64_t duration, const TestWork& work = {}) {
@@ -158,7 +158,7 @@ class TestSession {
     allocations.memory_kind.push_back(3);
     allocations.address.push_back(address);
     allocations.bytes.push_back(bytes);
-    allocations.is_async.push_back(0);
+    allocations.async.push_back(0);
   }
 
   void graph_launch(int64_t graph, int64_t nodes, int64_t start, int64_t duration,

@@ -17,15 +17,19 @@
 // every row of the table, or none at all. One thread.
 namespace gpufl::analysis {
 
-// The value in a smaller type; what does not fit, and no writer writes, becomes the type's largest
-// but one, so that those which stand for "none" stay what they are. Ids beyond stay unknown ones.
+// The value in a smaller type: -1 as the type's largest. What does not fit, and no writer writes,
+// becomes the largest but one, so that those which stand for "none" stay what they are. Ids beyond
+// stay unknown ones.
+template <typename T>
+inline constexpr T kTooLarge = std::numeric_limits<T>::max() - 1;
 template <typename T>
 constexpr T narrowed(int64_t value) {
   if constexpr (sizeof(T) == sizeof(int64_t)) {
     return static_cast<T>(value);
+  } else if (value == -1) {
+    return static_cast<T>(-1);
   } else {
-    constexpr T kTooLarge = std::numeric_limits<T>::max() - 1;
-    return std::in_range<T>(value) ? std::min(static_cast<T>(value), kTooLarge) : kTooLarge;
+    return std::in_range<T>(value) ? std::min(static_cast<T>(value), kTooLarge<T>) : kTooLarge<T>;
   }
 }
 
@@ -67,6 +71,15 @@ class TableAppend {
         column.begin() + static_cast<ptrdiff_t>(before), column.end(),
         [](int64_t time) { return time < 0; }, kNoTime);
   }
+  // One of those two, as the description of the column says.
+  template <typename Column>
+  void described(Column& column, size_t i) const {
+    const format::ColumnSpec& spec = batch_.kind_spec().columns[i];
+    if constexpr (std::is_same_v<Column, std::vector<int64_t>>) {
+      if (spec.type == format::ColumnType::Time && !spec.required) return times(column, i);
+    }
+    (*this)(column, i, spec.absent);
+  }
   // A column that every row has.
   template <typename Column>
   void always(Column& column, size_t i, int64_t absent = 0) const {
@@ -76,6 +89,10 @@ class TableAppend {
     } else {
       fill(column, rows_, absent);
     }
+  }
+  template <typename Column>
+  void always_described(Column& column, size_t i) const {
+    always(column, i, batch_.kind_spec().columns[i].absent);
   }
 
  private:

@@ -7,9 +7,11 @@
 #include <limits>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 #include "analysis/tables/table_append.hpp"
+#include "analysis/tables/table_columns.hpp"
 #include "analysis/tables/table_order.hpp"
 
 namespace gpufl::analysis {
@@ -37,14 +39,6 @@ void add_samples(const Batch& batch, Samples& samples, size_t time, size_t devic
   append.always(samples.value, value);
 }
 
-// What a row has that lacks a column which others have: the value that stands for nothing there.
-int64_t absent_value(Kind kind, size_t i) {
-  namespace column = format::warp_span_column;
-  const bool is_number_from_zero =
-      kind == Kind::WarpSpan && (i == column::kDevice || i == column::kSm || i == column::kPayload);
-  return is_number_from_zero ? -1 : 0;
-}
-
 }  // namespace
 
 void TableBuilder::expect(const std::vector<format::WindowFile>& windows) {
@@ -70,13 +64,13 @@ void TableBuilder::on_batch(const Batch& batch, const format::Dictionaries& /*di
   if (batch.empty()) return;
   forecasts_[static_cast<size_t>(batch.kind_spec().channel)].seen += batch.rows();
   switch (batch.kind()) {
-    case Kind::Kernel: add_kernels(batch); break;
-    case Kind::Memcpy: add_copies(batch); break;
-    case Kind::Memset: add_fills(batch); break;
-    case Kind::Sync: add_waits(batch); break;
-    case Kind::Memory: add_allocations(batch); break;
-    case Kind::Graph: add_graphs(batch); break;
-    case Kind::Api: add_api_calls(batch); break;
+    case Kind::Kernel: add_work(batch, tables_.kernels); break;
+    case Kind::Memcpy: add_work(batch, tables_.copies); break;
+    case Kind::Memset: add_work(batch, tables_.fills); break;
+    case Kind::Sync: add_work(batch, tables_.waits); break;
+    case Kind::Memory: add_work(batch, tables_.allocations); break;
+    case Kind::Graph: add_work(batch, tables_.graphs); break;
+    case Kind::Api: add_work(batch, tables_.api_calls); break;
     case Kind::Marker: add_markers(batch); break;
     case Kind::Scope: scopes_.add_ended(batch); break;
     case Kind::ScopeOpen: scopes_.add_open(batch); break;
@@ -107,10 +101,20 @@ void TableBuilder::on_object(Kind kind, const base::Json& line) {
   if (kind == Kind::WarpLaunch) tables_.warp_launches.push_back(format::read_warp_launch(line));
 }
 
-void TableBuilder::add_work(const Batch& batch, Work& table) {
-  const auto column = [&](std::string_view name) { return find_column(batch.kind_spec(), name); };
-  const size_t time = format::first_time(batch.kind_spec());
+template <typename Table>
+void TableBuilder::add_work(const Batch& batch, Table& table) {
   const TableAppend append = append_to(batch, table.rows());
+  add_what_all_work_has(batch, append, table);
+  if constexpr (std::is_same_v<Table, Kernels>) {
+    append.make_room(table.config);
+    dictionaries_.append_configs(batch.column(format::kernel_column::kConfig), table.config);
+  }
+  each_described_column(table, [&](auto& column, size_t i) { append.described(column, i); });
+}
+
+void TableBuilder::add_what_all_work_has(const Batch& batch, const TableAppend& append,
+                                         Work& table) {
+  const auto column = [&](std::string_view name) { return find_column(batch.kind_spec(), name); };
   append.always(table.duration, column("dur"));
   append.make_room(table.lane);
   append.make_room(table.caller);
@@ -120,102 +124,18 @@ void TableBuilder::add_work(const Batch& batch, Work& table) {
   append(table.api_duration, column("api_dur"), kNoDuration);
   append(table.correlation, column("correlation"));
   append(table.stack, column("stack"));
-  append.always(table.start, time, kNoTime);
-}
-
-void TableBuilder::add_kernels(const Batch& batch) {
-  namespace column = format::kernel_column;
-  Kernels& kernels = tables_.kernels;
-  const TableAppend append = append_to(batch, kernels.rows());
-  add_work(batch, kernels);
-  append.make_room(kernels.config);
-  dictionaries_.append_configs(batch.column(column::kConfig), kernels.config);
-  append.times(kernels.queued, column::kQueued);
-  append.times(kernels.submitted, column::kSubmitted);
-  append(kernels.graph, column::kGraph);
-  append(kernels.graph_node, column::kGraphNode);
-  append(kernels.external, column::kExternal);
-  append(kernels.node_stack, column::kNodeStack);
-}
-
-void TableBuilder::add_copies(const Batch& batch) {
-  namespace column = format::memcpy_column;
-  Copies& copies = tables_.copies;
-  const TableAppend append = append_to(batch, copies.rows());
-  add_work(batch, copies);
-  append(copies.bytes, column::kBytes);
-  append(copies.direction, column::kDirection);
-  append(copies.source_kind, column::kSourceKind);
-  append(copies.target_kind, column::kTargetKind);
-  append(copies.peer_device, column::kPeerDevice, -1);
-  append(copies.is_async, column::kAsync);
-  append(copies.graph_node, column::kGraphNode);
-}
-
-void TableBuilder::add_fills(const Batch& batch) {
-  namespace column = format::memset_column;
-  Fills& fills = tables_.fills;
-  const TableAppend append = append_to(batch, fills.rows());
-  add_work(batch, fills);
-  append(fills.bytes, column::kBytes);
-  append(fills.value, column::kValue);
-  append(fills.memory_kind, column::kMemoryKind);
-  append(fills.graph_node, column::kGraphNode);
-}
-
-void TableBuilder::add_waits(const Batch& batch) {
-  namespace column = format::sync_column;
-  Waits& waits = tables_.waits;
-  const TableAppend append = append_to(batch, waits.rows());
-  add_work(batch, waits);
-  append(waits.call, column::kCall);
-  append(waits.event_id, column::kEventId);
-}
-
-void TableBuilder::add_allocations(const Batch& batch) {
-  namespace column = format::memory_column;
-  Allocations& allocations = tables_.allocations;
-  const TableAppend append = append_to(batch, allocations.rows());
-  add_work(batch, allocations);
-  append(allocations.operation, column::kOperation);
-  append(allocations.memory_kind, column::kMemoryKind);
-  append(allocations.address, column::kAddress);
-  append(allocations.bytes, column::kBytes);
-  append(allocations.is_async, column::kAsync);
-}
-
-void TableBuilder::add_graphs(const Batch& batch) {
-  namespace column = format::graph_column;
-  GraphLaunches& graphs = tables_.graphs;
-  const TableAppend append = append_to(batch, graphs.rows());
-  add_work(batch, graphs);
-  append(graphs.graph, column::kGraph);
-  append(graphs.nodes, column::kNodes);
-}
-
-void TableBuilder::add_api_calls(const Batch& batch) {
-  namespace column = format::api_column;
-  ApiCalls& calls = tables_.api_calls;
-  const TableAppend append = append_to(batch, calls.rows());
-  add_work(batch, calls);
-  append(calls.name, column::kName);
-  append(calls.result, column::kResult);
-  append(calls.error, column::kError);
+  append.always(table.start, format::first_time(batch.kind_spec()), kNoTime);
 }
 
 void TableBuilder::add_markers(const Batch& batch) {
   namespace column = format::marker_column;
   Markers& markers = tables_.markers;
   const TableAppend append = append_to(batch, markers.rows());
+  each_described_column(markers, [&](auto& values, size_t i) {
+    // Whether stacks were taken at all shows in there being a column.
+    i == column::kStack ? append.described(values, i) : append.always_described(values, i);
+  });
   append.always(markers.duration, column::kDuration);
-  append.always(markers.shape, column::kShape);
-  append.always(markers.thread, column::kThread);
-  append.always(markers.end_thread, column::kEndThread);
-  append.always(markers.name, column::kName);
-  append.always(markers.domain, column::kDomain);
-  append.always(markers.category, column::kCategory);
-  append.always(markers.color, column::kColor);
-  append(markers.stack, column::kStack);
   append.always(markers.start, column::kStart, kNoTime);
   for (size_t row = 0; row < batch.rows(); ++row) {
     markers.payload.push_back(
@@ -230,7 +150,7 @@ void TableBuilder::add_other(const Batch& batch) {
   Batch& rows = tables_.others.try_emplace(batch.kind(), batch.kind()).first->second;
   const TableAppend append = append_to(batch, rows.rows());
   for (size_t i = 0; i < batch.kind_spec().columns.size(); ++i) {
-    append(rows.mutable_column(i), i, absent_value(batch.kind(), i));
+    append.described(rows.mutable_column(i), i);
   }
   rows.set_rows(rows.rows() + batch.rows());
 }

@@ -34,14 +34,9 @@ class TableBuilder : public format::Visitor {
     uint64_t expected = 0, seen = 0;
   };
   TableAppend append_to(const format::Batch& batch, size_t rows_before) const;
-  void add_work(const format::Batch& batch, Work& table);
-  void add_kernels(const format::Batch& batch);
-  void add_copies(const format::Batch& batch);
-  void add_fills(const format::Batch& batch);
-  void add_waits(const format::Batch& batch);
-  void add_allocations(const format::Batch& batch);
-  void add_graphs(const format::Batch& batch);
-  void add_api_calls(const format::Batch& batch);
+  template <typename Table>
+  void add_work(const format::Batch& batch, Table& table);
+  void add_what_all_work_has(const format::Batch& batch, const TableAppend& append, Work& table);
   void add_markers(const format::Batch& batch);
   void add_other(const format::Batch& batch);
 

@@ -242,7 +242,7 @@ TEST_F(TableBuilderTest, MarkersAndWhatHasNoTable) {
   const Batch& processes = tables.others.at(Kind::Process);
   ASSERT_EQ(processes.rows(), 3U);
   EXPECT_EQ(processes.column(process::kPid), (std::vector<int64_t>{7, 8, 9}));
-  EXPECT_EQ(processes.column(process::kMemoryBytes), (std::vector<int64_t>{0, 0, 100}));
+  EXPECT_EQ(processes.column(process::kMemoryBytes), (std::vector<int64_t>{-1, -1, 100}));
   EXPECT_FALSE(processes.has(process::kName));
 }
 

@@ -27,90 +27,70 @@ void each_work_column(Any& table, Visit&& visit) {
   visit(table.correlation);
   visit(table.stack);
 }
-template <Of<Kernels> Any, typename Visit>
-void each_column(Any& table, Visit&& visit) {
-  each_work_column(table, visit);
-  visit(table.config);
-  visit(table.queued);
-  visit(table.submitted);
-  visit(table.graph);
-  visit(table.graph_node);
-  visit(table.external);
-  visit(table.node_stack);
+
+namespace described {
+
+#define GPUFL_VISIT(Id, name) visit(table.name, std::integral_constant<size_t, column::k##Id>());
+#define GPUFL_VISIT_Byte(Id, name) GPUFL_VISIT(Id, name)
+#define GPUFL_VISIT_UInt32(Id, name) GPUFL_VISIT(Id, name)
+#define GPUFL_VISIT_Int64(Id, name) GPUFL_VISIT(Id, name)
+#define GPUFL_VISIT_UInt64(Id, name) GPUFL_VISIT(Id, name)
+#define GPUFL_VISIT_Narrow(Id, name) GPUFL_VISIT(Id, name)
+#define GPUFL_VISIT_Own(Id, name)
+#define GPUFL_VISIT_None(Id, name)
+
+#define GPUFL_KIND(Id, name, ...)                                                 \
+  template <std::derived_from<columns::Id> Any, typename Visit>                   \
+  void each_column([[maybe_unused]] Any& table, [[maybe_unused]] Visit&& visit) { \
+    namespace column = format::name##_column;
+#define GPUFL_COLUMN(Id, name, kept, ...) GPUFL_VISIT_##kept(Id, name)
+#define GPUFL_END_KIND(Id)           \
+  static_cast<void>(column::kCount); \
+  }
+#include "format/kinds.def"
+
+#undef GPUFL_VISIT
+#undef GPUFL_VISIT_Byte
+#undef GPUFL_VISIT_UInt32
+#undef GPUFL_VISIT_Int64
+#undef GPUFL_VISIT_UInt64
+#undef GPUFL_VISIT_Narrow
+#undef GPUFL_VISIT_Own
+#undef GPUFL_VISIT_None
+
+}  // namespace described
+
+// Tables that hold the rows of one kind.
+template <typename Any>
+concept OfOneKind = requires { std::remove_const_t<Any>::kKind; };
+
+// The columns of a table that follow from kinds.def: visit(column, i), where `i` is a constant, the
+// number of the column in its kind.
+template <OfOneKind Any, typename Visit>
+void each_described_column(Any& table, Visit&& visit) {
+  described::each_column(table, visit);
 }
-template <Of<Copies> Any, typename Visit>
+
+template <typename Any, typename Visit>
+  requires std::derived_from<std::remove_const_t<Any>, Work>
 void each_column(Any& table, Visit&& visit) {
   each_work_column(table, visit);
-  visit(table.bytes);
-  visit(table.direction);
-  visit(table.source_kind);
-  visit(table.target_kind);
-  visit(table.peer_device);
-  visit(table.is_async);
-  visit(table.graph_node);
-}
-template <Of<Fills> Any, typename Visit>
-void each_column(Any& table, Visit&& visit) {
-  each_work_column(table, visit);
-  visit(table.bytes);
-  visit(table.value);
-  visit(table.memory_kind);
-  visit(table.graph_node);
-}
-template <Of<Waits> Any, typename Visit>
-void each_column(Any& table, Visit&& visit) {
-  each_work_column(table, visit);
-  visit(table.call);
-  visit(table.event_id);
-}
-template <Of<Allocations> Any, typename Visit>
-void each_column(Any& table, Visit&& visit) {
-  each_work_column(table, visit);
-  visit(table.operation);
-  visit(table.memory_kind);
-  visit(table.address);
-  visit(table.bytes);
-  visit(table.is_async);
-}
-template <Of<GraphLaunches> Any, typename Visit>
-void each_column(Any& table, Visit&& visit) {
-  each_work_column(table, visit);
-  visit(table.graph);
-  visit(table.nodes);
-}
-template <Of<ApiCalls> Any, typename Visit>
-void each_column(Any& table, Visit&& visit) {
-  each_work_column(table, visit);
-  visit(table.name);
-  visit(table.result);
-  visit(table.error);
+  if constexpr (Of<Any, Kernels>) visit(table.config);
+  each_described_column(table, [&](auto& column, size_t) { visit(column); });
 }
 template <Of<Scopes> Any, typename Visit>
 void each_column(Any& table, Visit&& visit) {
   visit(table.start);
   visit(table.duration);
   visit(table.parent);
-  visit(table.name);
-  visit(table.tag);
-  visit(table.thread);
-  visit(table.repeat);
-  visit(table.warmup);
-  visit(table.ending);
-  visit(table.id);
+  each_described_column(table, [&](auto& column, size_t) { visit(column); });
 }
 template <Of<Markers> Any, typename Visit>
 void each_column(Any& table, Visit&& visit) {
   visit(table.start);
   visit(table.duration);
-  visit(table.shape);
-  visit(table.thread);
-  visit(table.end_thread);
-  visit(table.name);
-  visit(table.domain);
-  visit(table.category);
-  visit(table.color);
   visit(table.payload);
-  visit(table.stack);
+  each_described_column(table, [&](auto& column, size_t) { visit(column); });
 }
 template <Of<Samples> Any, typename Visit>
 void each_column(Any& table, Visit&& visit) {
@@ -137,8 +117,6 @@ void each_table(AnyTables& tables, Visit&& visit) {
   visit(tables.device_metrics);
   visit(tables.host_metrics);
 }
-// Those of work.
-
 // Bytes of all columns.
 size_t memory_of(const Tables& tables);
 

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "analysis/tables/table_append.hpp"
+#include "analysis/tables/table_columns.hpp"
+#include "format/kind_columns.hpp"
 #include "format/limits.hpp"
 
 namespace gpufl::analysis {
@@ -79,6 +81,9 @@ class IdBounds {
     id = unknown_;
     if (texts_.size() == unknown_) texts_.emplace_back(kUnknown);
   }
+  void apply(std::vector<uint32_t>& ids) {
+    for (uint32_t& id : ids) apply(id);
+  }
 
  private:
   std::vector<std::string>& texts_;
@@ -139,18 +144,21 @@ void TableDictionaries::append_configs(const std::vector<int64_t>& ids,
 }
 
 void TableDictionaries::finish(Tables& tables) {
-  IdBounds names(names_);
+  IdBounds names(names_), texts(texts_), metrics(metrics_);
   for (LaunchConfig& config : configs_) names.apply(config.name);
-  for (std::vector<uint32_t>* column :
-       {&tables.scopes.name, &tables.scopes.tag, &tables.markers.name, &tables.markers.domain,
-        &tables.api_calls.name, &tables.api_calls.error, &tables.counters.metric}) {
-    for (uint32_t& id : *column) names.apply(id);
-  }
-  IdBounds metrics(metrics_);
-  for (std::vector<uint32_t>* column :
-       {&tables.device_metrics.metric, &tables.host_metrics.metric}) {
-    for (uint32_t& id : *column) metrics.apply(id);
-  }
+  names.apply(tables.counters.metric);
+  metrics.apply(tables.device_metrics.metric);
+  metrics.apply(tables.host_metrics.metric);
+  each_table(tables, [&]<typename Table>(Table& table) {
+    if constexpr (OfOneKind<Table>) {
+      each_described_column(table, [&](auto& column, auto i) {
+        constexpr format::Dict kDict = format::columns_of<Table::kKind>[i].dict;
+        if constexpr (kDict == format::Dict::Name) names.apply(column);
+        if constexpr (kDict == format::Dict::Text) texts.apply(column);
+        if constexpr (kDict == format::Dict::Metric) metrics.apply(column);
+      });
+    }
+  });
   tables.names = std::move(names_);
   tables.texts = std::move(texts_);
   tables.metrics = std::move(metrics_);

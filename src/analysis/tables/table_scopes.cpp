@@ -9,50 +9,65 @@
 #include "analysis/tables/table_append.hpp"
 #include "analysis/tables/table_columns.hpp"
 #include "analysis/tables/table_order.hpp"
+#include "format/kind_columns.hpp"
 
 namespace gpufl::analysis {
+
+namespace {
+
+// An ending of -1 is stored as Scopes::kOpen.
+constexpr int64_t kOpenEnding = -1;
+static_assert(narrowed<uint8_t>(kOpenEnding) == Scopes::kOpen);
+
+// Where the columns of open scopes are among those of ended ones.
+constexpr auto kColumnsOfOpen = [] {
+  std::array<size_t, format::scope_open_column::kCount> columns{};
+  const auto& of_ended = format::columns_of<format::Kind::Scope>;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    while (of_ended[columns[i]].name != format::columns_of<format::Kind::ScopeOpen>[i].name) {
+      ++columns[i];
+    }
+  }
+  return columns;
+}();
+
+}  // namespace
 
 void TableScopes::add_ended(const format::Batch& rows) {
   namespace column = format::scope_column;
   const TableAppend append(rows, scopes_.rows());
+  each_described_column(scopes_,
+                        [&](auto& values, size_t i) { append.always_described(values, i); });
+  append.always_described(parent_ids_, column::kParent);
+  append.always(scopes_.duration, column::kDuration);
   append.always(scopes_.start, column::kStart, kNoTime);
-  append.always(scopes_.duration, column::kDuration, 0);
-  append.always(parent_ids_, column::kParent, 0);
-  append.always(scopes_.name, column::kName, 0);
-  append.always(scopes_.tag, column::kTag, 0);
-  append.always(scopes_.thread, column::kThread, 0);
-  append.always(scopes_.repeat, column::kRepeat, 0);
-  append.always(scopes_.warmup, column::kWarmup, 0);
-  append.always(scopes_.ending, column::kEnding, 0);
-  append.always(scopes_.id, column::kId, 0);
 }
 
 void TableScopes::add_open(const format::Batch& rows) {
-  namespace column = format::scope_open_column;
   for (size_t row = 0; row < rows.rows(); ++row) {
-    const auto at = [&](size_t i) { return rows.at(i, row); };
-    open_.try_emplace(
-        at(column::kId),
-        Open{at(column::kParent), at(column::kThread), at(column::kStart), at(column::kRepeat),
-             at(column::kWarmup), narrowed<uint32_t>(at(column::kName)),
-             narrowed<uint32_t>(at(column::kTag))});
+    const auto [open, is_new] = open_.try_emplace(rows.at(format::scope_open_column::kId, row));
+    if (!is_new) continue;
+    for (size_t i = 0; i < open->second.size(); ++i) {
+      open->second[i] = rows.at(i, row, rows.kind_spec().columns[i].absent);
+    }
   }
 }
 
 void TableScopes::add_still_open(int64_t end_ns) {
+  namespace column = format::scope_column;
   for (const int64_t id : scopes_.id) open_.erase(id);
+  format::Batch rows(format::Kind::Scope);
   for (const auto& [id, open] : open_) {
-    scopes_.start.push_back(open.start);
-    scopes_.duration.push_back(std::max<int64_t>(saturating_subtract(end_ns, open.start), 0));
-    parent_ids_.push_back(open.parent);
-    scopes_.name.push_back(open.name);
-    scopes_.tag.push_back(open.tag);
-    scopes_.thread.push_back(open.thread);
-    scopes_.repeat.push_back(narrowed<uint32_t>(open.repeat));
-    scopes_.warmup.push_back(narrowed<uint32_t>(open.warmup));
-    scopes_.ending.push_back(Scopes::kOpen);
-    scopes_.id.push_back(id);
+    for (size_t i = 0; i < open.size(); ++i) {
+      rows.mutable_column(kColumnsOfOpen[i]).push_back(open[i]);
+    }
+    const int64_t start = open[format::scope_open_column::kStart];
+    rows.mutable_column(column::kDuration)
+        .push_back(std::max<int64_t>(saturating_subtract(end_ns, start), 0));
+    rows.mutable_column(column::kEnding).push_back(kOpenEnding);
   }
+  rows.set_rows(open_.size());
+  add_ended(rows);
   open_.clear();
 }
 

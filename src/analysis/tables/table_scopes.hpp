@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -23,10 +24,7 @@ class TableScopes {
   uint32_t row_of(int64_t id) const;
 
  private:
-  struct Open {
-    int64_t parent = 0, thread = 0, start = 0, repeat = 0, warmup = 0;
-    uint32_t name = 0, tag = 0;
-  };
+  using Open = std::array<int64_t, format::scope_open_column::kCount>;  // a row
 
   void add_still_open(int64_t end_ns);
   void sort();

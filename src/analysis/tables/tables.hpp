@@ -16,15 +16,19 @@
 
 // The rows of one session as typed columns: what every figure, export and comparison is made from.
 // Filled by load() (session_data.hpp); constant afterwards, so any thread may read. Rows of each
-// table are in order of their start. Times are session times in nanoseconds. A column that no row
-// of the log had is empty, but for those marked "always"; rows that lacked it in a log where others
-// had it hold kNoTime, kNoDuration, 0 or kNoRow. Indices and ids of names and configurations are
-// within bounds, whatever the log holds. A kernel takes at most 64 bytes.
+// table are in order of their start. Times are session times in nanoseconds. Most columns follow
+// from format/kinds.def. A column that no row of the log had is empty, but for those marked
+// "always"; rows that lacked it in a log where others had it hold what kinds.def says stands for
+// that (in a column of bytes 255 is -1). Indices and ids of names and configurations are within
+// bounds, whatever the log holds. A kernel takes at most 64 bytes.
 namespace gpufl::analysis {
 
 inline constexpr uint32_t kNoRow = UINT32_MAX;
-inline constexpr int64_t kNoTime = INT64_MIN;
+using format::kNoTime;
 inline constexpr int64_t kNoDuration = -1;
+
+// A byte that the log does not tell; of columns whose -1 says so.
+inline constexpr uint8_t kNoByte = UINT8_MAX;
 
 // Where work ran. -1: the log does not say.
 struct Lane {
@@ -65,85 +69,76 @@ struct Work {
   }
 };
 
-struct Kernels : Work {
-  std::vector<uint32_t> config;            // index of Tables::configs; always
-  std::vector<int64_t> queued, submitted;  // by the driver
-  NarrowColumn graph;                      // launched graph; 0: none
-  std::vector<int64_t> graph_node;         // 0: none
-  std::vector<int64_t> external;           // id that a framework pushed; 0: none
-  std::vector<uint32_t> node_stack;        // where a graph's node was captured; 0: none
-};
+// What kinds.def says is kept, of each kind: columns::Kernel has `queued`, `graph`, ...
+namespace columns {
 
-struct Copies : Work {
-  NarrowColumn bytes;              // 0: unknown
-  std::vector<uint8_t> direction;  // format's `direction`
-  std::vector<uint8_t> source_kind, target_kind;
-  std::vector<int64_t> peer_device;  // -1: none
-  std::vector<uint8_t> is_async;
-  std::vector<int64_t> graph_node;
-};
+#define GPUFL_KEPT_Byte(name) std::vector<uint8_t> name;
+#define GPUFL_KEPT_UInt32(name) std::vector<uint32_t> name;
+#define GPUFL_KEPT_Int64(name) std::vector<int64_t> name;
+#define GPUFL_KEPT_UInt64(name) std::vector<uint64_t> name;
+#define GPUFL_KEPT_Narrow(name) NarrowColumn name;
+#define GPUFL_KEPT_Own(name)
+#define GPUFL_KEPT_None(name)
 
-struct Fills : Work {
-  NarrowColumn bytes;  // 0: unknown
-  NarrowColumn value;
-  std::vector<uint8_t> memory_kind;
-  std::vector<int64_t> graph_node;
-};
+#define GPUFL_KIND(Id, ...) \
+  struct Id {               \
+    static constexpr format::Kind kKind = format::Kind::Id;
+#define GPUFL_COLUMN(Id, name, kept, ...) GPUFL_KEPT_##kept(name)
+#define GPUFL_END_KIND(Id) \
+  }                        \
+  ;
+#include "format/kinds.def"
 
+#undef GPUFL_KEPT_Byte
+#undef GPUFL_KEPT_UInt32
+#undef GPUFL_KEPT_Int64
+#undef GPUFL_KEPT_UInt64
+#undef GPUFL_KEPT_Narrow
+#undef GPUFL_KEPT_Own
+#undef GPUFL_KEPT_None
+
+}  // namespace columns
+
+// Whether a row of such a column says yes.
+inline bool is_set(const std::vector<uint8_t>& flags, size_t row) {
+  return !flags.empty() && flags[row] != 0 && flags[row] != kNoByte;
+}
+
+struct Kernels : Work, columns::Kernel {
+  std::vector<uint32_t> config;  // index of Tables::configs; always
+};
+struct Copies : Work, columns::Memcpy {};
+struct Fills : Work, columns::Memset {};
 // Synchronisations: `start` and `duration` are how long the host was blocked.
-struct Waits : Work {
-  std::vector<uint8_t> call;  // format's `call`
-  std::vector<int64_t> event_id;
-};
-
+struct Waits : Work, columns::Sync {};
 // Allocations and releases; `duration` is 0, `api_duration` what the call took.
-struct Allocations : Work {
-  std::vector<uint8_t> operation;  // format::MemoryOperation
-  std::vector<uint8_t> memory_kind;
-  std::vector<uint64_t> address;
-  NarrowColumn bytes;
-  std::vector<uint8_t> is_async;
-};
-
-struct GraphLaunches : Work {
-  NarrowColumn graph;
-  NarrowColumn nodes;  // 0: unknown
-};
-
+struct Allocations : Work, columns::Memory {};
+struct GraphLaunches : Work, columns::Graph {};
 // API calls that have rows of their own: those that allocate, release or failed. `lane` tells the
 // context alone; api_start and api_duration are empty.
-struct ApiCalls : Work {
-  std::vector<uint32_t> name;   // of Tables::names
-  std::vector<int64_t> result;  // 0: success
-  std::vector<uint32_t> error;  // of Tables::names; 0: none
+struct ApiCalls : Work, columns::Api {
+  bool has_failed(size_t row) const {
+    return !result.empty() && result[row] != 0 && result[row] != kUnknownResult;
+  }
+  static constexpr int64_t kUnknownResult = -1;
 };
 
 // Ended and open ones; a parent is always there unless the log lost it, and its row comes before
-// its children's. All columns, always; those of markers and samples too.
-struct Scopes {
+// its children's. All columns, always; those of markers, but for their stacks, and samples too.
+struct Scopes : columns::Scope {
   std::vector<int64_t> start;
-  NarrowColumn duration;         // of open ones until the log's end
-  std::vector<uint32_t> parent;  // row; kNoRow: none
-  std::vector<uint32_t> name, tag;
-  std::vector<int64_t> thread;
-  std::vector<uint32_t> repeat, warmup;  // 0: not a benchmark scope
-  std::vector<uint8_t> ending;           // format::ScopeEnding, or kOpen
-  std::vector<int64_t> id;               // the log's
-  static constexpr uint8_t kOpen = 255;
+  NarrowColumn duration;                 // of open ones until the log's end
+  std::vector<uint32_t> parent;          // row; kNoRow: none
+  static constexpr uint8_t kOpen = 255;  // an `ending` that the log does not have
 
   size_t rows() const { return start.size(); }
   int64_t end(size_t row) const { return saturating_add(start[row], duration[row]); }
 };
 
-struct Markers {
+struct Markers : columns::Marker {
   std::vector<int64_t> start;
-  NarrowColumn duration;  // 0: a mark
-  std::vector<uint8_t> shape;
-  std::vector<int64_t> thread, end_thread;
-  std::vector<uint32_t> name, domain;
-  std::vector<int64_t> category, color;
+  NarrowColumn duration;        // 0: a mark
   std::vector<double> payload;  // NaN: none
-  std::vector<uint32_t> stack;  // who began it: id for CodeMap; 0: none. Not always
 
   size_t rows() const { return start.size(); }
 };

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "page.hpp"
+
+// What the code says of itself, for pages of the documentation.
+namespace gpufl::docs {
+
+// The kinds that come in batches and their columns, for format/SPEC.md.
+std::vector<Part> kinds();
+// The tables of a session in Python, for docs/reference/python-dataframes.md.
+std::vector<Part> frames();
+
+}  // namespace gpufl::docs
