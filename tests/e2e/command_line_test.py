@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line itself: help, version, wrong use; and docs/reference/cli.md says what --help says.
 
-`command_line_test.py --update` writes the help texts into the page.
+`./dev docs` writes the help texts into the page, by `command_line_test.py --update`.
 """
 
 import pathlib
@@ -39,9 +39,9 @@ class CommandLine(unittest.TestCase):
         documented = {m["command"]: m["text"] for m in BLOCK.finditer(PAGE.read_text())}
         expected = ["gpufl --help", *(f"gpufl {c} --help" for c in commands()),
                     "gpufl-monitor --help"]  # fmt: skip
-        self.assertEqual(list(documented), expected)
+        self.assertCountEqual(list(documented), expected)
         for command, text in documented.items():
-            self.assertEqual(text, help_of(command), f"{command}; run command_line_test.py --update")
+            self.assertEqual(text, help_of(command), f"{command}; run ./dev docs")
 
     def test_without_arguments_it_prints_its_help(self):
         ended = run(GPUFL)
@@ -98,10 +98,16 @@ class CommandLine(unittest.TestCase):
                 self.assert_usage(command, "--no-such-option", says="--no-such-option")
 
 
+def block(command):
+    return f"```text\n$ {command}\n{help_of(command)}```\n"
+
+
 def update():
-    text = BLOCK.sub(
-        lambda m: f"```text\n$ {m['command']}\n{help_of(m['command'])}```\n", PAGE.read_text()
-    )
+    text = BLOCK.sub(lambda m: block(m["command"]), PAGE.read_text())
+    for command in commands():
+        if f"\n## gpufl {command}\n" not in text:
+            section = f"## gpufl {command}\n\n{block(f'gpufl {command} --help')}\n"
+            text = text.replace("## gpufl-monitor\n", section + "## gpufl-monitor\n")
     PAGE.write_text(text)
 
 

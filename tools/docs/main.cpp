@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes what pages of the documentation say about kinds and columns, from the code:
+// Writes what pages of the documentation say about kinds, columns and metrics, from the code:
 // `./dev docs`. With --check it writes nothing and says which pages differ.
 #include <cstdio>
 #include <string_view>
@@ -19,6 +19,7 @@ std::vector<Page> made_pages(const std::filesystem::path& root) {
   };
   make("format/SPEC.md", kinds(), "### ", "## Codings");
   make("docs/reference/python-dataframes.md", frames(), "## ", "## ledger");
+  make("docs/reference/prometheus.md", prometheus(), "## ", "## Queries to begin with");
   return pages;
 }
 

@@ -12,5 +12,7 @@ namespace gpufl::docs {
 std::vector<Part> kinds();
 // The tables of a session in Python, for docs/reference/python-dataframes.md.
 std::vector<Part> frames();
+// The metrics as Prometheus gets them, for docs/reference/prometheus.md.
+std::vector<Part> prometheus();
 
 }  // namespace gpufl::docs
