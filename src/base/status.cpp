@@ -18,6 +18,7 @@ const char* to_string(Code code) {
     case Code::TooNew: return "TooNew";
     case Code::LimitReached: return "LimitReached";
     case Code::IoError: return "IoError";
+    case Code::Cancelled: return "Cancelled";
     case Code::Internal: return "Internal";
   }
   return "unknown";

@@ -21,6 +21,7 @@ enum class Code : unsigned char {
   TooNew,            // data is of a newer major format
   LimitReached,      // a stated bound (memory, disk, size) stops it
   IoError,           // the operating system refused
+  Cancelled,         // the caller asked to stop
   Internal,          // our own mistake
 };
 

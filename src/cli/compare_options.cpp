@@ -41,8 +41,9 @@ std::string group_label(const std::vector<fs::path>& paths) {
 }
 
 base::Result<analysis::compare::Group> read_group(const std::vector<fs::path>& paths) {
-  analysis::compare::Group group = analysis::compare::load_group(group_label(paths), paths);
-  if (!group.repeats.empty()) return group;
+  auto loaded = analysis::compare::load_group(group_label(paths), paths);
+  if (!loaded || !loaded->repeats.empty()) return loaded;
+  const analysis::compare::Group& group = *loaded;
   const std::string why = paths.size() == 1 && group.problems.size() <= 1 &&
                                   format::find_sessions(paths.front()).empty()
                               ? why_no_session(paths.front())

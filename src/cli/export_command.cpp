@@ -104,7 +104,10 @@ int run_export(const Options& options) {
     const symbols::SymbolizeOptions on_the_fly = reading_options();
     analysis::LoadOptions how;
     how.symbolize = &on_the_fly;
-    how.progress = [&](uint64_t done, uint64_t total) { progress.show("reading", done, total); };
+    how.progress = [&](uint64_t done, uint64_t total) {
+      progress.show("reading", done, total);
+      return true;
+    };
     const auto run = analysis::load_run(options.path, how);
     if (!run) {
       complain(kCommand, run.status().message());
@@ -124,6 +127,7 @@ int run_export(const Options& options) {
     written = exporting::write_export(
         *run, target, {output, options.overwrite, [&](uint64_t done, uint64_t total) {
                          progress.show("writing", done, total);
+                         return true;
                        }});
   }
   if (!written) {

@@ -344,11 +344,12 @@ namespace {
 // Says how far reading is, where it takes long enough to wonder.
 class ReadProgress {
  public:
-  void operator()(uint64_t done, uint64_t total) {
+  bool operator()(uint64_t done, uint64_t total) {
     constexpr int64_t kPatienceNs = 500'000'000;
-    if (total == 0 || base::monotonic_ns() - begin_ns_ < kPatienceNs) return;
+    if (total == 0 || base::monotonic_ns() - begin_ns_ < kPatienceNs) return true;
     line_.show(fmt::format("gpufl: reading, {}",
                            text::percent(static_cast<double>(done) / static_cast<double>(total))));
+    return true;
   }
 
  private:

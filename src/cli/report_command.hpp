@@ -26,7 +26,7 @@ struct ReportRequest {
   std::string scope = {};  // only work of scopes that it matches; empty: all
   std::optional<int64_t> device = std::nullopt;
   analysis::Thresholds thresholds = {};
-  std::function<void(uint64_t done, uint64_t total)> progress = {};  // bytes of one session
+  std::function<bool(uint64_t done, uint64_t total)> progress = {};  // bytes of one session
 };
 
 struct ReportOutcome {

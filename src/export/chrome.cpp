@@ -202,6 +202,7 @@ class SessionEvents {
     timeline::walk(
         row,
         [&](std::span<const timeline::Slice> group) {
+          if (progress_.is_stopped()) return;
           write_slice(group, pid, tid);
           for (const timeline::Slice& slice : group) write_flow(slice, pid, tid);
           progress_.add(group.size());

@@ -31,7 +31,7 @@ void write_rows(const ExportTable& table, const std::string& session, OutputFile
                 Progress& progress) {
   std::string line;
   CsvCells cells(line);
-  for (size_t row = 0; row < table.rows; ++row) {
+  for (size_t row = 0; row < table.rows && !progress.is_stopped(); ++row) {
     line = session;
     for (const TableColumn& column : table.columns) {
       line += ',';

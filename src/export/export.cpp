@@ -61,12 +61,17 @@ uint64_t total_rows(const RunData& run, Target target) {
   return rows;
 }
 
+base::Status stopped(const ExportOptions& options) {
+  return {base::Code::Cancelled, options.output.string() + ": writing it was stopped"};
+}
+
 base::Result<Written> write_file(const RunData& run, const TargetSpec& target,
                                  const ExportOptions& options, Progress& progress) {
   const bool compress = target.target == Target::Pprof || options.output.extension() == ".gz";
   auto file = OutputFile::open(options.output, {compress, options.overwrite});
   if (!file) return file.status();
   target.write(run, *file, progress);
+  if (progress.is_stopped()) return stopped(options);
   if (const base::Status committed = file->commit(); !committed) return committed;
   return Written{{options.output}, file->bytes()};
 }
@@ -93,6 +98,7 @@ base::Result<Written> write_folder(const RunData& run, const ExportOptions& opti
   if (error) return base::Status::from_errno(error.value(), options.output.string());
   auto written = [&]() -> base::Result<Written> {
     auto files = write_csv(run, options.output, options.overwrite, progress);
+    if (progress.is_stopped()) return stopped(options);
     return files ? commit_all(*files) : base::Result<Written>(files.status());
   }();
   if (!written && is_new) fs::remove_all(options.output, error);

@@ -28,7 +28,7 @@ struct ExportOptions {
   // A name that ends in .gz is compressed; "-" is standard output. For CSV a folder.
   std::filesystem::path output;
   bool overwrite = false;
-  ProgressCallback progress;  // rows so far and in all
+  ProgressCallback progress;  // rows so far and in all; false: stop, and leave no file behind
 };
 
 struct Written {
@@ -37,7 +37,7 @@ struct Written {
 };
 
 // InvalidArgument when a file is there already, or the run holds nothing that the target could
-// show; else as the operating system says.
+// show; Cancelled; else as the operating system says.
 base::Result<Written> write_export(const analysis::RunData& run, Target target,
                                    const ExportOptions& options);
 

@@ -129,6 +129,23 @@ TEST(Export, OfNothingIsRefusedAndLeavesNoFile) {
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
+TEST(Export, StopsWhereItsCallerSaysSoAndLeavesNoFile) {
+  const TempDir folder;
+  const RunData run = small_run();
+  for (const std::string& word : target_words()) {
+    size_t calls = 0;
+    const auto stop = [&](uint64_t, uint64_t) {
+      ++calls;
+      return false;
+    };
+    const auto written = write_export(run, *target_of(word), {folder.path() / "x", false, stop});
+    ASSERT_FALSE(written) << word;
+    EXPECT_EQ(written.status().code(), base::Code::Cancelled) << word;
+    EXPECT_EQ(calls, 1U) << word;
+    EXPECT_TRUE(fs::is_empty(folder.path())) << word;
+  }
+}
+
 TEST(Export, AFullDiskIsToldAndLeavesNoFile) {
   const TempDir folder;
   TestSession session;

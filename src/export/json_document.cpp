@@ -39,7 +39,7 @@ void write_table(const ExportTable& table, OutputFile& out, Progress& progress) 
   out.write(base::Json(table.name).dump() + ":{\"columns\":" + columns.dump() + ",\"rows\":[");
   std::string line;
   JsonCells cells(line);
-  for (size_t row = 0; row < table.rows; ++row) {
+  for (size_t row = 0; row < table.rows && !progress.is_stopped(); ++row) {
     line = row == 0 ? "\n[" : ",\n[";
     for (size_t i = 0; i < table.columns.size(); ++i) {
       if (i != 0) line += ',';

@@ -137,6 +137,7 @@ class SessionTracks {
     timeline::walk(
         row,
         [&](std::span<const timeline::Slice> group) {
+          if (progress_.is_stopped()) return;
           begin(group);
           sequence.write(on_axis(group.front().start));
           progress_.add(group.size());

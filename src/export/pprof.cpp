@@ -54,6 +54,7 @@ class ProfileBuilder {
 
   void add(const timeline::SessionTexts& texts, Progress& progress) {
     for (const StackSample& sample : stack_samples(texts)) {
+      if (progress.is_stopped()) return;
       add_sample(texts, sample);
       progress.add(sample.count);
     }

@@ -186,6 +186,7 @@ class SessionProfiles {
     timeline::walk(
         row,
         [&](std::span<const timeline::Slice> group) {
+          if (progress_.is_stopped()) return;
           event('O', group.front().start, group.front());
           progress_.add(1);
         },

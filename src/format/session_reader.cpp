@@ -109,8 +109,9 @@ Pass::Outcome Pass::read_file(const WindowFile& window, const fs::path& path) {
   visitor_.line = 0;
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return Outcome::NotThere;
-  const UnsealOutcome outcome =
-      read_window(path, [this](std::string_view text) { return on_line(text); }, kMaxLineBytes);
+  const UnsealOutcome outcome = read_window(
+      path, [this](std::string_view text) { return !visitor_.is_done && on_line(text); },
+      kMaxLineBytes);
   if (other_window_) return Outcome::OtherWindow;
   tell_batches();
   visitor_.line = lines_;
@@ -329,7 +330,10 @@ base::Result<SessionReader> SessionReader::open(const fs::path& session_dir) {
 void SessionReader::read(Visitor& visitor, const std::vector<Kind>& wanted,
                          unsigned threads) const {
   Pass pass(visitor, header_, wanted, threads);
-  for (const WindowFile& window : windows_) pass.read(dir_, window);
+  for (const WindowFile& window : windows_) {
+    if (visitor.is_done) return;
+    pass.read(dir_, window);
+  }
 }
 
 std::vector<fs::path> find_sessions(const fs::path& path) {

@@ -22,7 +22,8 @@ namespace gpufl::format {
 // that need them, lines that later windows repeat only once.
 struct Visitor {
   virtual ~Visitor() = default;
-  uint64_t line = 0;  // set before each call: 1-based, within the window that on_window named
+  uint64_t line = 0;     // set before each call: 1-based, within the window that on_window named
+  bool is_done = false;  // set by the visitor: nothing more is read
   virtual void on_batch(const Batch& /*batch*/, const Dictionaries& /*dictionaries*/) {}
   virtual void on_object(Kind /*kind*/, const base::Json& /*line*/) {}
   virtual void on_problem(const Problem& /*problem*/) {}

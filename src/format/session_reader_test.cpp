@@ -109,6 +109,19 @@ TEST_F(SessionReaderTest, DecodesOnlyWhatIsWanted) {
   EXPECT_TRUE(scopes.objects.empty());
 }
 
+TEST_F(SessionReaderTest, StopsWhereItsVisitorIsDone) {
+  struct FirstWindow final : Visitor {
+    void on_batch(const Batch& batch, const Dictionaries&) override { rows += batch.rows(); }
+    void on_window_end(const WindowFile&, uint64_t) override { is_done = rows > 0; }
+    size_t rows = 0;
+  };
+  const auto reader = SessionReader::open(dir());
+  ASSERT_TRUE(reader.is_ok());
+  FirstWindow visitor;
+  reader->read(visitor, {Kind::Scope});
+  EXPECT_EQ(visitor.rows, 4U);
+}
+
 TEST_F(SessionReaderTest, CountsNothingTwiceWhenBothFormsAreThere) {
   unseal(2);
   EXPECT_EQ(read_all(dir()).scope_ids, ids({1, 2, 3}));

@@ -140,7 +140,8 @@ base::Result<Cut> cut_of(const SessionData& session) {
 
 }  // namespace
 
-Group load_group(std::string label, std::span<const fs::path> paths, const LoadOptions& options) {
+base::Result<Group> load_group(std::string label, std::span<const fs::path> paths,
+                               const LoadOptions& options) {
   Group group;
   group.label = std::move(label);
   std::optional<RepeatBuilder> builder;
@@ -153,6 +154,7 @@ Group load_group(std::string label, std::span<const fs::path> paths, const LoadO
   const std::vector<Found> all = find_all(paths, group);
   for (const Found& found : all) {
     const auto session = load(found.dir, options);
+    if (!session && session.status().code() == base::Code::Cancelled) return session.status();
     if (!session) {
       group.problems.push_back(
           fmt::format("{}: {}", found.dir.string(), session.status().message()));

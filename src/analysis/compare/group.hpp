@@ -26,9 +26,10 @@ struct Group {
 
 // Every session at or below these paths. Sessions of one launch are one repeat: those that lie in
 // their run's folder, or that have the same run and were recorded at the same time. One is in
-// memory at a time.
-Group load_group(std::string label, std::span<const std::filesystem::path> paths,
-                 const LoadOptions& options = {});
+// memory at a time. Fails where loading is stopped, and nowhere else: what cannot be read is among
+// its problems.
+base::Result<Group> load_group(std::string label, std::span<const std::filesystem::path> paths,
+                               const LoadOptions& options = {});
 
 // The two halves of a session, each cut into at most kPartsOfHalf repeats: between iterations where
 // it has any, however few, because times in between hold different parts of them; else into equal

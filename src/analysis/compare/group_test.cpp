@@ -36,7 +36,7 @@ TEST(LoadGroupTest, EverySessionOfAFolderIsARepeat) {
   write_session(dir.path(), "s2", "r2", 2'000'000);
   write_session(dir.path(), "s1", "r1", 1'000'000);
   const fs::path paths[] = {dir.path(), dir.path() / "s1"};  // one of them twice
-  const Group group = load_group("A", paths);
+  const Group group = *load_group("A", paths);
   ASSERT_EQ(group.repeats.size(), 2u);
   EXPECT_EQ(group.repeats[0].name, "s1");
   EXPECT_EQ(group.repeats[1].name, "s2");
@@ -50,7 +50,7 @@ TEST(LoadGroupTest, CopiesOfASessionAreOneRepeat) {
   fs::copy(dir.path() / "run" / "s1", dir.path() / "run" / "s1-copy", fs::copy_options::recursive);
   fs::copy(dir.path() / "run", dir.path() / "other", fs::copy_options::recursive);
   const fs::path paths[] = {dir.path()};
-  const Group group = load_group("A", paths);
+  const Group group = *load_group("A", paths);
   ASSERT_EQ(group.repeats.size(), 1u);
   EXPECT_EQ(group.repeats[0].sessions, 1u);
   EXPECT_EQ((*group.repeats[0].find({Subject::Scope, "scope_1", "", ""}))[Metric::Count], 3);
@@ -68,7 +68,7 @@ TEST(LoadGroupTest, SessionsOfALaunchAreOneRepeat) {
   write_session(dir.path() / "b", "b1", "job", 20'000'500);
   write_session(dir.path() / "b", "b2", "job", 30'000'000);
   const fs::path paths[] = {dir.path()};
-  const Group group = load_group("A", paths);
+  const Group group = *load_group("A", paths);
   ASSERT_EQ(group.repeats.size(), 3u);
   EXPECT_EQ(group.repeats[0].sessions, 2u);
   EXPECT_EQ(group.repeats[1].sessions, 2u);
@@ -79,7 +79,7 @@ TEST(LoadGroupTest, SaysWhatItCannotRead) {
   TempDir dir;
   write_session(dir.path(), "good", "r1", 1'000'000);
   const fs::path paths[] = {dir.path(), dir.path() / "nothing"};
-  const Group group = load_group("A", paths);
+  const Group group = *load_group("A", paths);
   EXPECT_EQ(group.repeats.size(), 1u);
   ASSERT_EQ(group.problems.size(), 1u);
   EXPECT_NE(group.problems[0].find("there is no session in it"), std::string::npos);

@@ -9,7 +9,6 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
-#include <tuple>
 #include <utility>
 
 #include "analysis/session/session_copies.hpp"
@@ -27,7 +26,8 @@ uint64_t bytes_of(const format::WindowFile& window) {
   return error ? 0 : bytes;
 }
 
-// Tells how far loading is, a few times a second, on the thread that made it.
+// Tells how far loading is, a few times a second, on the thread that made it, and asks whether to
+// go on.
 class Progress {
  public:
   explicit Progress(const LoadOptions& options) : report_(options.progress) {}
@@ -43,20 +43,27 @@ class Progress {
     if (std::this_thread::get_id() != caller_ || Clock::now() < next_) return;
     next_ = Clock::now() + kInterval;
     // A live file may have grown since.
-    report_(std::min(done_.load(), total_), total_);
+    tell(std::min(done_.load(), total_));
   }
   void finish() {
-    if (report_) report_(total_, total_);
+    if (report_ && !is_stopped_) tell(total_);
   }
+  // Any thread.
+  bool is_stopped() const { return is_stopped_; }
 
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds kInterval{200};
 
-  const std::function<void(uint64_t, uint64_t)>& report_;
+  void tell(uint64_t done) {
+    if (!report_(done, total_)) is_stopped_ = true;
+  }
+
+  const std::function<bool(uint64_t, uint64_t)>& report_;
   const std::thread::id caller_ = std::this_thread::get_id();
   uint64_t total_ = 0;
   std::atomic<uint64_t> done_ = 0;
+  std::atomic<bool> is_stopped_ = false;
   Clock::time_point next_;
 };
 
@@ -81,6 +88,7 @@ struct LoadVisitor final : format::Visitor {
   void on_window_end(const format::WindowFile& window, uint64_t lines) override {
     summary.on_window_end(window, lines);
     progress.on_window_end(window);
+    is_done = progress.is_stopped();
   }
 };
 
@@ -132,7 +140,7 @@ std::vector<SessionData> load_sessions(const std::vector<format::SessionReader>&
   const auto side_by_side = static_cast<unsigned>(std::min<size_t>(threads, readers.size()));
   std::atomic<size_t> next = 0;
   const auto work = [&] {
-    for (size_t i = next++; i < readers.size(); i = next++) {
+    for (size_t i = next++; i < readers.size() && !progress.is_stopped(); i = next++) {
       sessions[i] = load_session(readers[i], options, threads / side_by_side, progress);
     }
   };
@@ -149,6 +157,10 @@ std::vector<SessionData> load_sessions(const std::vector<format::SessionReader>&
   return sessions;
 }
 
+base::Status stopped(const fs::path& path) {
+  return {base::Code::Cancelled, path.string() + ": reading it was stopped"};
+}
+
 }  // namespace
 
 base::Result<SessionData> load(const fs::path& session_dir, const LoadOptions& options) {
@@ -158,6 +170,7 @@ base::Result<SessionData> load(const fs::path& session_dir, const LoadOptions& o
   progress.expect(*reader);
   SessionData data = load_session(*reader, options, threads_of(options), progress);
   progress.finish();
+  if (progress.is_stopped()) return stopped(session_dir);
   return data;
 }
 
@@ -179,15 +192,14 @@ base::Result<RunData> load_run(const fs::path& path, const LoadOptions& options)
   run.copies = copies.notes();
   run.sessions = load_sessions(readers, options, progress);
   progress.finish();
+  if (progress.is_stopped()) return stopped(path);
   if (run.sessions.empty()) {
     return base::Status(base::Code::NotFound,
                         run.problems.empty() ? path.string() + " is not a session or a run of them"
                                              : run.problems.front());
   }
   std::sort(run.sessions.begin(), run.sessions.end(), [](const auto& a, const auto& b) {
-    const format::SessionHeader& left = a.summary.header;
-    const format::SessionHeader& right = b.summary.header;
-    return std::tie(left.rank, left.session_id) < std::tie(right.rank, right.session_id);
+    return place_in_run(a.summary.header) < place_in_run(b.summary.header);
   });
   run.id = run.sessions.front().summary.header.run_id;
   run.offset_ns = begins_of(run.sessions);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "analysis/code/code_map.hpp"
@@ -27,17 +28,23 @@ struct LoadOptions {
   // modules and offsets.
   const symbols::SymbolizeOptions* symbolize = nullptr;
   // Bytes of files read so far and of all; called from the calling thread, a few times a second.
-  std::function<void(uint64_t done, uint64_t total)> progress = nullptr;
+  // False: loading stops after the window that is being read, and fails with Cancelled.
+  std::function<bool(uint64_t done, uint64_t total)> progress = nullptr;
 };
 
 // Fails as SessionReader::open does.
 base::Result<SessionData> load(const std::filesystem::path& session_dir,
                                const LoadOptions& options = {});
 
+// By which the sessions of a run are ordered: by rank, then by id, which begins with their time.
+inline auto place_in_run(const format::SessionHeader& header) {
+  return std::tie(header.rank, header.session_id);
+}
+
 // All sessions of one launch, on one time axis.
 struct RunData {
   std::string id;
-  std::vector<SessionData> sessions;  // by rank, then by id
+  std::vector<SessionData> sessions;  // by place_in_run()
   std::vector<int64_t> offset_ns;     // session time 0 of each after that of the earliest
   std::vector<std::string> problems;  // sessions that could not be read, and why
   std::vector<std::string> copies;    // sentences: those that are there twice, and count once

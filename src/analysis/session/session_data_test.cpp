@@ -334,12 +334,28 @@ TEST(SessionData, AMissingWindowIsNoIdleTime) {
 TEST(SessionData, ProgressReachesTheEnd) {
   std::vector<std::pair<uint64_t, uint64_t>> told;
   LoadOptions options;
-  options.progress = [&](uint64_t done, uint64_t total) { told.emplace_back(done, total); };
+  options.progress = [&](uint64_t done, uint64_t total) {
+    told.emplace_back(done, total);
+    return true;
+  };
   ASSERT_TRUE(load(sealed_session(), options).is_ok());
   ASSERT_FALSE(told.empty());
   EXPECT_GT(told.back().second, 0U);
   EXPECT_EQ(told.back().first, told.back().second);
   for (size_t i = 1; i < told.size(); ++i) EXPECT_GE(told[i].first, told[i - 1].first);
+}
+
+TEST(SessionData, StopsWhenItsCallerSaysSo) {
+  for (const unsigned threads : {1U, 4U}) {
+    size_t calls = 0;
+    const auto data = load(sealed_session(), {.threads = threads, .progress = [&](auto, auto) {
+                                                ++calls;
+                                                return false;
+                                              }});
+    ASSERT_FALSE(data.is_ok());
+    EXPECT_EQ(data.status().code(), base::Code::Cancelled);
+    EXPECT_EQ(calls, 1U);
+  }
 }
 
 void write_rank(const fs::path& dir, const std::string& id, int64_t rank, const std::string& boot,
@@ -371,6 +387,7 @@ TEST(RunData, RanksOnOneTimeAxis) {
     const auto run = load_run(dir.path(), {.threads = threads, .progress = [&](auto now, auto all) {
                                              done = now;
                                              total = all;
+                                             return true;
                                            }});
     ASSERT_TRUE(run.is_ok()) << run.status().text();
     EXPECT_EQ(run->id, "run-7");
