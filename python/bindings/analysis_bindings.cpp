@@ -21,7 +21,7 @@
 #include "cli/diff_command.hpp"
 #include "cli/sessions_command.hpp"
 #include "format/session_reader.hpp"
-#include "report/cut_names.hpp"
+#include "text/cut_names.hpp"
 
 // What gpufl.analyzer, gpufl.report and gpufl.viz are made of. Everything that reads files or
 // computes does so with the interpreter's lock released.
@@ -201,7 +201,7 @@ nb::list timeline(const LoadedSession& session, size_t max_blocks) {
 }
 
 std::vector<std::string> cut_names(const std::vector<std::string>& names, size_t width) {
-  return report::cut_names(names, width);
+  return text::cut_names(names, width);
 }
 
 std::string diff(std::vector<fs::path> a, std::vector<fs::path> b, const std::string& format,

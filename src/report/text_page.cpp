@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-#include "report/cut_names.hpp"
+#include "text/cut_names.hpp"
 #include "text/display.hpp"
 
 namespace gpufl::report {
@@ -143,7 +143,7 @@ TextPage::Layout TextPage::lay_out(const TextTable& table) const {
   flexible_width = std::min(flexible_width, std::max(left_for_flexible(), kMinCut));
   std::vector<std::string> names;
   for (const auto& row : rows) names.push_back(row[table.flexible]);
-  const std::vector<std::string> cut = cut_names(names, flexible_width);
+  const std::vector<std::string> cut = text::cut_names(names, flexible_width);
   for (size_t i = 0; i < rows.size(); ++i) rows[i][table.flexible] = cut[i];
   return {std::move(rows), std::move(widths), std::move(shown)};
 }

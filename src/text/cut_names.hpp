@@ -9,7 +9,7 @@
 
 // Names cut so that those which differ still do, as far as there is room: a table of names that
 // look alike says nothing. Pure functions; time grows with the names' bytes.
-namespace gpufl::report {
+namespace gpufl::text {
 
 // Cut to `width` columns with "..." in the middle.
 std::string fit_ends(std::string_view text, size_t width);
@@ -18,4 +18,4 @@ std::string fit_ends(std::string_view text, size_t width);
 // with one beginning, that part of it goes which leaves the most of them distinct.
 std::vector<std::string> cut_names(std::span<const std::string> names, size_t width);
 
-}  // namespace gpufl::report
+}  // namespace gpufl::text

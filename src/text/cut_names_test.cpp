@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/cut_names.hpp"
+#include "text/cut_names.hpp"
 
 #include <gtest/gtest.h>
 
-#include "report/text_page.hpp"
 #include "text/display.hpp"
 
-namespace gpufl::report {
+namespace gpufl::text {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -73,8 +72,8 @@ TEST(CutNamesTest, AreNeverWiderThanAskedForNorCutACharacter) {
   }
   for (size_t width = 1; width < 40; ++width) {
     for (const std::string& cut : cut_names(names, width)) {
-      EXPECT_LE(text::display_width(cut), width) << cut;
-      EXPECT_EQ(text::make_harmless(cut), cut);
+      EXPECT_LE(display_width(cut), width) << cut;
+      EXPECT_EQ(make_harmless(cut), cut);
     }
   }
 }
@@ -86,4 +85,4 @@ TEST(CutNamesTest, OfTheSameNameAreTheSame) {
 }
 
 }  // namespace
-}  // namespace gpufl::report
+}  // namespace gpufl::text

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/cut_names.hpp"
+#include "text/cut_names.hpp"
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,7 @@
 
 #include "text/display.hpp"
 
-namespace gpufl::report {
+namespace gpufl::text {
 namespace {
 
 constexpr std::string_view kEllipsis = "...";
@@ -43,24 +43,22 @@ std::string joined(std::string_view head, std::string_view tail) {
 }
 
 std::string_view head_of(std::string_view text, size_t width) {
-  return text.substr(0, text::prefix_bytes(text, width));
+  return text.substr(0, prefix_bytes(text, width));
 }
 
 // The beginning, and what begins where the names differ. `rest`: columns of the longest such rest.
 std::string keep_difference(std::string_view name, size_t at, size_t rest, size_t width) {
   const size_t kept = width - kEllipsis.size();
   const size_t head = std::max(kept / 3, kept - std::min(kept, rest));
-  if (text::display_width(name.substr(0, at)) <= head + kEllipsis.size())
-    return text::fit(name, width);
-  return joined(head_of(name, head), text::fit(name.substr(at), kept - head));
+  if (display_width(name.substr(0, at)) <= head + kEllipsis.size()) return fit(name, width);
+  return joined(head_of(name, head), fit(name.substr(at), kept - head));
 }
 
 // The beginning, some of what begins where the names differ, and the end.
 std::string keep_difference_and_end(std::string_view name, size_t at, size_t width) {
   const size_t kept = width - kEllipsis.size();
   const size_t head = kept / 4;
-  if (text::display_width(name.substr(0, at)) <= head + kEllipsis.size())
-    return fit_ends(name, width);
+  if (display_width(name.substr(0, at)) <= head + kEllipsis.size()) return fit_ends(name, width);
   return joined(head_of(name, head), fit_ends(name.substr(at), kept - head));
 }
 
@@ -78,8 +76,7 @@ Cuts cut_alike(const std::set<std::string_view>& names, size_t width) {
   Cuts ends, difference, both;
   const size_t at = first_difference(names);
   size_t rest = 0;
-  for (const std::string_view name : names)
-    rest = std::max(rest, text::display_width(name.substr(at)));
+  for (const std::string_view name : names) rest = std::max(rest, display_width(name.substr(at)));
   for (const std::string_view name : names) ends[name] = fit_ends(name, width);
   if (width < kTooNarrow) return ends;
   for (const std::string_view name : names) {
@@ -96,20 +93,19 @@ Cuts cut_alike(const std::set<std::string_view>& names, size_t width) {
 }  // namespace
 
 std::string fit_ends(std::string_view text, size_t width) {
-  const size_t all = text::display_width(text);
-  if (all <= width || width <= kEllipsis.size() + 1) return text::fit(text, width);
+  const size_t all = display_width(text);
+  if (all <= width || width <= kEllipsis.size() + 1) return fit(text, width);
   const size_t kept = width - kEllipsis.size();
   const size_t tail = kept / 2;
   // A wide character may lie across the cut: the tail is then a column shorter.
-  size_t from = text::prefix_bytes(text, all - tail);
-  if (text::display_width(text.substr(from)) > tail)
-    from += text::prefix_bytes(text.substr(from), 2);
+  size_t from = prefix_bytes(text, all - tail);
+  if (display_width(text.substr(from)) > tail) from += prefix_bytes(text.substr(from), 2);
   return joined(head_of(text, kept - tail), text.substr(from));
 }
 
 std::vector<std::string> cut_names(std::span<const std::string> names, size_t width) {
   std::map<std::string, std::set<std::string_view>> by_beginning;
-  for (const std::string& name : names) by_beginning[text::fit(name, width)].insert(name);
+  for (const std::string& name : names) by_beginning[fit(name, width)].insert(name);
   Cuts cuts;
   for (const auto& [beginning, alike] : by_beginning) {
     if (alike.size() == 1) {
@@ -124,4 +120,4 @@ std::vector<std::string> cut_names(std::span<const std::string> names, size_t wi
   return cut;
 }
 
-}  // namespace gpufl::report
+}  // namespace gpufl::text
