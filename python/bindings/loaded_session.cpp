@@ -60,7 +60,8 @@ std::string LoadedSession::html_report(const report::TextOptions& options) const
   const Figures& made = figures();
   report::HtmlOptions html;
   html.text = options;
-  return report::html_report({run_, made.overview, made.run_insights}, {made.insights}, html);
+  const std::vector<std::vector<analysis::Insight>> insights = {made.insights};
+  return report::html_report({run_, made.overview, made.run_insights, 0, insights}, html);
 }
 
 report::Picture LoadedSession::picture(size_t max_blocks) const {

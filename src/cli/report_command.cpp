@@ -297,7 +297,7 @@ void report_page(const ReportRequest& request, const fs::path& folder,
   report::HtmlOptions options;
   options.text = request.text;
   outcome.text =
-      report::html_report({run->data, run->overview, of_run, run->left_out}, insights, options);
+      report::html_report({run->data, run->overview, of_run, run->left_out, insights}, options);
 }
 
 }  // namespace

@@ -236,10 +236,9 @@ std::string document(std::string_view title, std::string_view remark, std::strin
 
 }  // namespace
 
-std::string html_report(const RunReport& report,
-                        const std::vector<std::vector<analysis::Insight>>& insights,
-                        const HtmlOptions& options) {
+std::string html_report(const RunReport& report, const HtmlOptions& options) {
   const RunData& run = report.run;
+  const std::span<const std::vector<analysis::Insight>> insights = report.of_sessions;
   HtmlPage page;
   // All sessions of a run are analyzed with the same.
   const analysis::AnalysisOptions& asked = report.overview.ranks.front().overview.options;

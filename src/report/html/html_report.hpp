@@ -3,9 +3,7 @@
 
 #include <cstddef>
 #include <string>
-#include <vector>
 
-#include "analysis/insights/insight.hpp"
 #include "report/run_report.hpp"
 
 // A session or a run as one self-contained HTML file: the sections of the text report, a timeline
@@ -18,9 +16,7 @@ struct HtmlOptions {
   size_t max_blocks = 100'000;  // of the timeline
 };
 
-// `insights`: of each session of the run.
-std::string html_report(const RunReport& report,
-                        const std::vector<std::vector<analysis::Insight>>& insights,
-                        const HtmlOptions& options = {});
+// With the insights of each session of the run.
+std::string html_report(const RunReport& report, const HtmlOptions& options = {});
 
 }  // namespace gpufl::report

@@ -17,7 +17,8 @@ std::string report_of(TestSession& session, const HtmlOptions& options = {}) {
   run.sessions.push_back(session.finish());
   run.offset_ns.push_back(0);
   const analysis::RunOverview overview = analysis::analyze_run(run);
-  return html_report({run, overview, {}}, {{}}, options);
+  const std::vector<std::vector<analysis::Insight>> none(1);
+  return html_report({run, overview, {}, 0, none}, options);
 }
 
 // What the page's script reads.
@@ -94,7 +95,8 @@ TEST(HtmlReportTest, ARunOfSeveralProcesses) {
     run.sessions.push_back(session.finish());
     run.offset_ns.push_back(rank * 1000);
   }
-  const std::string html = html_report({run, analysis::analyze_run(run), {}}, {{}, {}});
+  const std::vector<std::vector<analysis::Insight>> none(2);
+  const std::string html = html_report({run, analysis::analyze_run(run), {}, 0, none});
   EXPECT_NE(html.find("<summary>rank 1: train (pid 41)"), std::string::npos);
   const base::Json picture = picture_of(html);
   ASSERT_EQ(picture["tracks"].items().size(), 2u);
@@ -133,7 +135,8 @@ TEST(HtmlReportTest, WhatCostsMostComesFirstAndInsightsLeadToTheirTime) {
   analysis::RunData run;
   run.sessions.push_back(session.finish());
   run.offset_ns.push_back(1'000);
-  const std::string html = html_report({run, analysis::analyze_run(run), {}}, {{insight}});
+  const std::vector<std::vector<analysis::Insight>> insights = {{insight}};
+  const std::string html = html_report({run, analysis::analyze_run(run), {}, 0, insights});
   const size_t title = html.find("Waits for nothing");
   ASSERT_NE(title, std::string::npos);
   EXPECT_LT(title, html.find("<canvas"));
