@@ -15,6 +15,7 @@
 #include "base/hash.hpp"
 #include "base/status.hpp"
 #include "format/session_header.hpp"
+#include "import/file_type.hpp"
 #include "import/nsight_export.hpp"
 #include "import/session_writer.hpp"
 #include "import/text_source.hpp"
@@ -28,27 +29,6 @@ namespace fs = std::filesystem;
 using base::Code;
 using base::Status;
 
-enum class FileType : uint8_t { Json, Sqlite, NsightReport, Unknown };
-
-FileType type_of(const fs::path& path) {
-  constexpr std::string_view kSqlite = "SQLite format 3";
-  char head[64] = {};
-  std::ifstream file(path, std::ios::binary);
-  file.read(head, sizeof head);
-  const std::string_view text(head, static_cast<size_t>(file.gcount()));
-  if (text.starts_with(kSqlite)) return FileType::Sqlite;
-  if (text.starts_with("\x1f\x8b")) return FileType::Json;
-  const size_t first = text.find_first_not_of(" \t\r\n");
-  const std::string extension = path.extension().string();
-  if (first != std::string_view::npos && text[first] == '{') return FileType::Json;
-  if (extension == ".nsys-rep" || extension == ".qdrep" || extension == ".qdstrm") {
-    return FileType::NsightReport;
-  }
-  // Told as what they are meant to be, so that the reader says what is wrong with them.
-  if (extension == ".json" || extension == ".gz") return FileType::Json;
-  return FileType::Unknown;
-}
-
 base::Result<std::vector<Trace>> read_traces(const fs::path& file, const ByteProgress& progress) {
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
@@ -59,7 +39,7 @@ base::Result<std::vector<Trace>> read_traces(const fs::path& file, const BytePro
   if (!fs::is_regular_file(status)) {
     return Status(Code::InvalidArgument, "this is no regular file: save the trace as one first");
   }
-  switch (type_of(file)) {
+  switch (file_type(file)) {
     case FileType::Sqlite: return read_nsight_export(file, progress);
     case FileType::NsightReport:
       return Status(Code::Unsupported,
