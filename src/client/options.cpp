@@ -15,6 +15,7 @@
 #include "backend/vendor.hpp"
 #include "base/json.hpp"
 #include "capture/engine_ladder.hpp"
+#include "capture/identity.hpp"
 #include "client/launch_request.hpp"
 #include "client/option_table.hpp"
 
@@ -369,6 +370,12 @@ ResolvedOptions resolve_options(const InitOptions& program, const Environment& e
                                 const InitOptions& defaults, const FieldNames& named) {
   return Resolver(program, env, defaults, named).resolve(variable_names);
 }
+
+ResolvedOptions options_in_force(const InitOptions& program, const FieldNames& named) {
+  return resolve_options(program, capture::process_environment(), {}, {}, named);
+}
+
+std::span<const std::string_view> engine_names() { return capture::engine_names(); }
 
 std::string_view to_string(ProfilingEngine engine) {
   return word(capture::engine_names(), static_cast<size_t>(engine));

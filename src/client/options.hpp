@@ -3,6 +3,7 @@
 
 #include <gpufl/options.hpp>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,11 @@ ResolvedOptions resolve_options(const InitOptions& program, const Environment& e
                                 const std::vector<std::string>& variable_names = {},
                                 const InitOptions& defaults = {}, const FieldNames& named = {});
 
+// The same with the variables of this process, in which none is looked for that means nothing.
+ResolvedOptions options_in_force(const InitOptions& program, const FieldNames& named);
+
+// Every engine's name, in the order of ProfilingEngine.
+std::span<const std::string_view> engine_names();
 std::string_view to_string(ProfilingEngine engine);
 std::string_view to_string(BackendKind backend);
 
