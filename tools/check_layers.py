@@ -46,14 +46,15 @@ ROOMS = {
     "export": {"timeline"} | BELOW_ANALYSIS | set(ANALYSIS),
     "import": {"base", "format", "backend", "symbols", "capture", "include"},
     "net": {"base"},
+    "workbench": BELOW_ANALYSIS | {*ANALYSIS, "timeline", "report", "report/html", "export", "import"},
     "cli": {
         *BELOW_ANALYSIS, *ANALYSIS, "backend", "backend/synthetic", "capture", "client", "timeline",
-        "report", "report/html", "export", "import", "net", "include",
+        "report", "report/html", "export", "import", "workbench", "net", "include",
     },
     "apps": {"cli", "client"},
     "bindings": {
-        "base", "format", "symbols", *ANALYSIS, "text", "timeline", "report", "report/html", "export", "capture",
-        "client", "cli", "include", "backend/markers",
+        "include", "client", "backend/markers", "base", "format", *ANALYSIS, "text", "timeline", "export",
+        "workbench",
     },
 }  # fmt: skip
 TEST_ROOMS = {"backend/synthetic", "include"}
@@ -65,7 +66,7 @@ REGISTRY_ROOMS = {"backend/nvidia", "backend/synthetic"}
 # library's or the system's, and in include/ the standard library's.
 THIRD_PARTY = [
     ("fmt/", {"text", "format", "capture", "client", *ANALYSIS, "report", "report/html", "export",
-              "import", "net", "cli", "backend", "bindings"}),
+              "import", "workbench", "net", "cli", "backend", "bindings"}),
     ("boost/", {"net"}),
     ("zstd", {"format"}),
     ("zlib", {"export", "import"}),

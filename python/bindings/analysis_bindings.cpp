@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,10 +17,10 @@
 #include "bindings/bindings.hpp"
 #include "bindings/loaded_session.hpp"
 #include "bindings/session_frames.hpp"
-#include "cli/diff_command.hpp"
-#include "cli/sessions_command.hpp"
-#include "format/session_reader.hpp"
 #include "text/cut_names.hpp"
+#include "workbench/compare.hpp"
+#include "workbench/find_sessions.hpp"
+#include "workbench/report.hpp"
 
 // What gpufl.analyzer, gpufl.report and gpufl.viz are made of. Everything that reads files or
 // computes does so with the interpreter's lock released.
@@ -39,6 +38,7 @@ using nb::literals::operator""_a;
 
 [[noreturn]] void raise(const base::Status& status) {
   switch (status.code()) {
+    case base::Code::Cancelled: throw nb::python_error();  // what go_on() met
     case base::Code::NotFound: raise(PyExc_FileNotFoundError, status.message());
     case base::Code::PermissionDenied: raise(PyExc_PermissionError, status.message());
     case base::Code::IoError: raise(PyExc_OSError, status.message());
@@ -47,6 +47,12 @@ using nb::literals::operator""_a;
     case base::Code::TooNew: raise(PyExc_ValueError, status.message());
     default: raise(PyExc_RuntimeError, status.message());
   }
+}
+
+// Lets Python's signals reach it while a session is read: an interrupt stops the reading.
+bool go_on(workbench::Stage /*stage*/, uint64_t /*done*/, uint64_t /*total*/) {
+  const nb::gil_scoped_acquire locked;
+  return PyErr_CheckSignals() == 0;
 }
 
 // Read-only for Python: what a column shows may be the session's own memory.
@@ -113,31 +119,27 @@ nb::dict header_of(const format::SessionHeader& header, const fs::path& folder) 
 
 // Oldest first, whatever run's folder they lie in. Folders that cannot be read are left out.
 nb::list find_sessions(const fs::path& path) {
-  std::vector<format::SessionReader> readers;
+  std::vector<workbench::FoundSession> found;
   {
     const nb::gil_scoped_release unlocked;
-    for (const fs::path& folder : format::find_sessions(path)) {
-      auto reader = format::SessionReader::open(folder);
-      if (reader) readers.push_back(std::move(*reader));
-    }
-    std::sort(readers.begin(), readers.end(), [](const auto& a, const auto& b) {
-      return a.header().session_id < b.header().session_id;
-    });
+    found = workbench::find_sessions(path);
   }
   nb::list sessions;
-  for (const format::SessionReader& reader : readers) {
-    sessions.append(header_of(reader.header(), reader.dir()));
+  for (const workbench::FoundSession& session : found) {
+    if (session.is_readable()) sessions.append(header_of(session.header, session.dir));
   }
   return sessions;
 }
 
+std::string why_no_session(const fs::path& path) { return workbench::no_session(path).message(); }
+
 std::unique_ptr<LoadedSession> load_session(const fs::path& folder) {
-  base::Result<std::unique_ptr<LoadedSession>> session = [&] {
+  auto session = [&] {
     const nb::gil_scoped_release unlocked;
-    return LoadedSession::load(folder);
+    return workbench::HeldSession::load(folder, {workbench::system_libdw(), go_on});
   }();
   if (!session) raise(session.status());
-  return std::move(*session);
+  return std::make_unique<LoadedSession>(std::move(*session));
 }
 
 report::TextOptions text_options(size_t top, size_t width, std::string_view sort) {
@@ -160,19 +162,20 @@ std::string unlocked_text(Make make) {
 std::string write_report(const LoadedSession& session, std::string_view format, size_t top,
                          size_t width, std::string_view sort) {
   const report::TextOptions options = text_options(top, width, sort);
-  if (format == "text") return unlocked_text([&] { return session.text_report(options); });
-  if (format == "md") return unlocked_text([&] { return session.markdown_report(options); });
-  if (format == "json") return unlocked_text([&] { return session.json_report(); });
-  if (format == "html") return unlocked_text([&] { return session.html_report(options); });
-  raise(PyExc_ValueError, "no format '" + std::string(format) + "': text, md, json or html");
+  const auto named = workbench::format_named(format, workbench::kReportFormats);
+  if (!named) raise(named.status());
+  return unlocked_text([&] { return session->report(*named, options); });
 }
 
-std::string inspect(const LoadedSession& session, std::string_view section, size_t top,
-                    size_t width, std::string_view sort) {
+std::string write_section(const LoadedSession& session, std::string_view name, size_t top,
+                          size_t width, std::string_view sort) {
   const report::TextOptions options = text_options(top, width, sort);
-  std::string text = unlocked_text([&] { return session.section(section, options); });
-  if (text.empty()) raise(PyExc_KeyError, "no section '" + std::string(section) + "'");
-  return text;
+  const auto text = [&] {
+    const nb::gil_scoped_release unlocked;
+    return session->section(name, options);
+  }();
+  if (!text) raise(PyExc_KeyError, text.status().message());
+  return timeline::valid_utf8(*text);
 }
 
 // Group, name, rows of (start_ns, end_ns, label, count) of each track.
@@ -180,7 +183,7 @@ nb::list timeline(const LoadedSession& session, size_t max_blocks) {
   report::Picture picture;
   {
     const nb::gil_scoped_release unlocked;
-    picture = session.picture(max_blocks);
+    picture = session->picture(max_blocks);
   }
   nb::list tracks;
   for (const report::PictureTrack& track : picture.tracks) {
@@ -206,23 +209,21 @@ std::vector<std::string> cut_names(const std::vector<std::string>& names, size_t
 
 std::string diff(std::vector<fs::path> a, std::vector<fs::path> b, const std::string& format,
                  size_t top, size_t width) {
-  if (format != "text" && format != "md" && format != "json") {
-    raise(PyExc_ValueError, "no format '" + format + "': text, md or json");
-  }
-  cli::DiffRequest request;
+  const auto named = workbench::format_named(format, workbench::kDiffFormats);
+  if (!named) raise(named.status());
+  workbench::DiffRequest request;
   request.a = std::move(a);
   request.b = std::move(b);
-  request.format = format;
-  request.text.top = top;
-  request.text.width = width;
-  cli::DiffOutcome outcome;
-  {
+  request.progress = go_on;
+  report::TextOptions text;
+  text.top = top;
+  text.width = width;
+  const auto comparison = [&] {
     const nb::gil_scoped_release unlocked;
-    outcome = cli::make_diff(request);
-    outcome.text = timeline::valid_utf8(outcome.text);
-  }
-  if (!outcome.error.empty()) raise(PyExc_FileNotFoundError, outcome.error);
-  return outcome.text;
+    return workbench::diff(request);
+  }();
+  if (!comparison) raise(comparison.status());
+  return unlocked_text([&] { return workbench::write_diff(*comparison, *named, text); });
 }
 
 }  // namespace
@@ -235,16 +236,17 @@ void bind_analysis(nb::module_& module) {
                    "list[str] | None]]"),
            "Name, values, what is missing (or None) and categories (or None) of each column.")
       .def("report", &write_report, "format"_a, "top"_a, "width"_a, "sort"_a)
-      .def("section", &inspect, "name"_a, "top"_a, "width"_a, "sort"_a)
+      .def("section", &write_section, "name"_a, "top"_a, "width"_a, "sort"_a)
       .def("timeline", &timeline, "max_blocks"_a,
            nb::sig("def timeline(self, max_blocks: int) -> list[tuple[str, str, "
                    "list[list[tuple[int, int, str, int]]]]]"))
       .def_prop_ro("header", [](const LoadedSession& session) {
-        return header_of(session.summary().header, session.summary().dir);
+        const analysis::SessionSummary& summary = session->session().summary;
+        return header_of(summary.header, summary.dir);
       });
   module.def("load_session", &load_session, "folder"_a);
   module.def("find_sessions", &find_sessions, "path"_a);
-  module.def("why_no_session", &cli::why_no_session, "path"_a);
+  module.def("why_no_session", &why_no_session, "path"_a);
   module.def("cut_names", &cut_names, "names"_a, "width"_a,
              "Each in at most `width` columns, so that those which differ still do.");
   module.def("diff_sessions", &diff, "a"_a, "b"_a, "format"_a, "top"_a, "width"_a);

@@ -11,9 +11,8 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/option_values.hpp"
-#include "capture/identity.hpp"
-#include "cli/session_cleanup.hpp"
 #include "client/client.hpp"
+#include "workbench/cleanup.hpp"
 
 namespace nb = nanobind;
 
@@ -23,6 +22,7 @@ namespace gpufl::python {
 namespace {
 
 using client::Client;
+using workbench::Cleanup;
 using Unlocked = nb::call_guard<nb::gil_scoped_release>;
 
 bool start(const InitOptions& options, const nb::dict& given) {
@@ -33,8 +33,7 @@ bool start(const InitOptions& options, const nb::dict& given) {
 
 InitOptions options_in_force(const InitOptions& options, const nb::dict& given) {
   const AskedOptions asked = asked_options(options, given);
-  client::ResolvedOptions resolved =
-      client::resolve_options(asked.values, capture::process_environment(), {}, {}, asked.named);
+  client::ResolvedOptions resolved = client::options_in_force(asked.values, asked.named);
   if (resolved.is_disabled) resolved.options.enabled = false;
   return resolved.options;
 }
@@ -69,19 +68,19 @@ void bind_counters(nb::module_& module) {
 }
 
 void bind_cleanup(nb::module_& module) {
-  nb::class_<cli::Cleanup>(module, "Cleanup", "What clean_logs() did, or would do.")
-      .def_ro("deleted", &cli::Cleanup::deleted)
-      .def_ro("emptied", &cli::Cleanup::emptied)
-      .def_ro("kept", &cli::Cleanup::kept)
-      .def_ro("bytes", &cli::Cleanup::bytes)
-      .def("__repr__", [](const cli::Cleanup& cleanup) {
+  nb::class_<Cleanup>(module, "Cleanup", "What clean_logs() did, or would do.")
+      .def_ro("deleted", &Cleanup::deleted)
+      .def_ro("emptied", &Cleanup::emptied)
+      .def_ro("kept", &Cleanup::kept)
+      .def_ro("bytes", &Cleanup::bytes)
+      .def("__repr__", [](const Cleanup& cleanup) {
         return "<Cleanup: deleted " + std::to_string(cleanup.deleted.size()) + ", emptied " +
                std::to_string(cleanup.emptied.size()) + ", kept " +
                std::to_string(cleanup.kept.size()) + ", " + std::to_string(cleanup.bytes) +
                " bytes>";
       });
-  module.def("clean_logs", &cli::delete_sessions, nb::arg("log_path"), nb::arg("dry_run") = false,
-             Unlocked(),
+  module.def("clean_logs", &workbench::delete_sessions, nb::arg("log_path"),
+             nb::arg("dry_run") = false, Unlocked(),
              "Delete the sessions below a folder, but none that is being written and no file that "
              "is not a session's own.");
 }

@@ -7,7 +7,6 @@
 
 #include "bindings/bindings.hpp"
 #include "bindings/option_values.hpp"
-#include "capture/engine_ladder.hpp"
 #include "client/option_table.hpp"
 
 namespace nb = nanobind;
@@ -101,7 +100,7 @@ void bind_enumerations(nb::module_& module) {
   nb::enum_<ProfilingEngine> engine(module, "ProfilingEngine",
                                     "How much is recorded: a ladder, each level adds to the last.");
   int number = 0;
-  for (const std::string_view name : capture::engine_names()) {
+  for (const std::string_view name : client::engine_names()) {
     engine.value(std::string(name).c_str(), static_cast<ProfilingEngine>(number++));
   }
 }

@@ -2,115 +2,72 @@
 #include "cli/cat_command.hpp"
 
 #include <cstdio>
-#include <map>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "cli/exit_codes.hpp"
+#include "cli/libdw.hpp"
 #include "cli/print.hpp"
-#include "cli/sessions_command.hpp"
-#include "cli/stack_texts.hpp"
 #include "cli/suggestion.hpp"
-#include "format/flat_row.hpp"
-#include "format/session_reader.hpp"
 #include "text/display.hpp"
+#include "workbench/find_sessions.hpp"
+#include "workbench/log_contents.hpp"
+#include "workbench/rows.hpp"
 
 namespace gpufl::cli {
 namespace {
 
-using base::Json;
+namespace fs = std::filesystem;
 using format::Kind;
 
-constexpr size_t kBufferBytes = size_t{256} << 10;
+constexpr const char* kCommand = "gpufl cat";
 
-class KindCounter final : public format::Visitor {
- public:
-  void on_batch(const format::Batch& batch, const format::Dictionaries&) override {
-    rows_[batch.kind_spec().name] += batch.rows();
-  }
-  void on_object(Kind kind, const Json&) override { rows_[format::spec(kind).name] += 1; }
-
-  const std::map<std::string_view, uint64_t>& rows() const { return rows_; }
-
- private:
-  std::map<std::string_view, uint64_t> rows_;
-};
-
-class RowPrinter final : public format::Visitor {
- public:
-  explicit RowPrinter(format::FlatTexts& texts) : rows_(&texts) {}
-  void on_batch(const format::Batch& batch, const format::Dictionaries& dictionaries) override {
-    if (closed_) return;
-    rows_.append(batch, dictionaries, buffer_);
-    if (buffer_.size() >= kBufferBytes) flush();
-  }
-  void on_object(Kind kind, const Json& line) override {
-    // Every file begins with the session line; it is one session.
-    if (closed_ || (kind == Kind::Session && session_seen_)) return;
-    session_seen_ |= kind == Kind::Session;
-    rows_.append(kind, line, buffer_);
-  }
-  void on_problem(const format::Problem& problem) override { problems_ += !is_growth(problem); }
-  void flush() {
-    // Whoever reads may have seen enough (head, a pager): then there is nothing left to do.
-    closed_ |= !print(buffer_);
-    closed_ |= std::fflush(stdout) != 0;
-    buffer_.clear();
-  }
-  uint64_t problems() const { return problems_; }
-
- private:
-  format::FlatRows rows_;
-  std::string buffer_;
-  bool closed_ = false;
-  bool session_seen_ = false;
-  uint64_t problems_ = 0;
-};
-
-// The one session that is meant, or why there is none.
-std::optional<format::SessionReader> open_one(const std::string& path, int& exit_code) {
-  const auto sessions = format::find_sessions(path);
-  if (sessions.empty()) {
-    complain("gpufl cat", why_no_session(path));
+// The folder of the one session that is meant; none: it was said why.
+std::optional<fs::path> the_one(const std::string& path, int& exit_code) {
+  const auto sessions = workbench::session_folders(path);
+  if (!sessions) {
+    complain(kCommand, sessions.status().message());
     exit_code = kExitCannotTell;
     return {};
   }
-  if (sessions.size() > 1) {
-    complain("gpufl cat",
-             fmt::format("{} holds {} sessions, name one of them:", path, sessions.size()));
-    for (const auto& session : sessions) {
-      print_error(fmt::format("  {}\n", text::make_harmless(session.string())));
-    }
-    exit_code = kExitUsage;
-    return {};
+  if (sessions->size() == 1) return sessions->front();
+  complain(kCommand,
+           fmt::format("{} holds {} sessions, name one of them:", path, sessions->size()));
+  for (const fs::path& session : *sessions) {
+    print_error(fmt::format("  {}\n", text::make_harmless(session.string())));
   }
-  auto session = format::SessionReader::open(sessions.front());
-  if (!session) {
-    complain("gpufl cat", session.status().message());
-    exit_code = kExitCannotTell;
-    return {};
-  }
-  return std::move(session.value());
+  exit_code = kExitUsage;
+  return {};
 }
 
-int list_kinds(const format::SessionReader& session) {
-  KindCounter counter;
-  session.read(counter);
-  for (const auto& [kind, rows] : counter.rows()) print(fmt::format("{:<15} {:>12}\n", kind, rows));
+int list_kinds(const fs::path& session) {
+  const auto contents = workbench::read_contents(session);
+  if (!contents) {
+    complain(kCommand, contents.status().message());
+    return kExitCannotTell;
+  }
+  for (const auto& [kind, rows] : contents->kinds)
+    print(fmt::format("{:<15} {:>12}\n", kind, rows));
   return kExitGood;
 }
 
-int print_rows(const format::SessionReader& session, Kind kind, StackTextOptions options) {
-  StackTexts texts(session, kind, options);
-  RowPrinter printer(texts);
-  session.read(printer, {kind});
-  printer.flush();
-  if (printer.problems() > 0) {
-    complain("gpufl cat", fmt::format("problems while reading: {}, see gpufl verify {}",
-                                      printer.problems(), session.dir().string()));
+int print_rows(const workbench::RowsRequest& request) {
+  // Whoever reads may have seen enough (head, a pager): then there is nothing left to do.
+  const auto problems = workbench::read_rows(
+      request, [](std::string_view lines) { return print(lines) && std::fflush(stdout) == 0; });
+  if (!problems) {
+    complain(kCommand, problems.status().message());
+    return kExitCannotTell;
+  }
+  if (*problems > 0) {
+    complain(kCommand, fmt::format("problems while reading: {}, see gpufl verify {}", *problems,
+                                   request.session.string()));
   }
   return kExitGood;
 }
@@ -124,7 +81,7 @@ std::string all_kinds() {
   return names;
 }
 
-int cat(const std::string& path, const std::string& kind_name, StackTextOptions options) {
+int cat(const std::string& path, const std::string& kind_name, workbench::RowsRequest request) {
   const format::KindSpec* kind = format::find_kind(kind_name);
   if (kind == nullptr && !kind_name.empty()) {
     std::vector<std::string_view> kinds;
@@ -132,15 +89,19 @@ int cat(const std::string& path, const std::string& kind_name, StackTextOptions 
       kinds.push_back(format::spec(static_cast<Kind>(i)).name);
     }
     const std::string_view meant = nearest(kind_name, kinds);
-    complain("gpufl cat", fmt::format("there is no kind \"{}\"; {}the kinds are: {}", kind_name,
-                                      meant.empty() ? "" : fmt::format("did you mean {}? ", meant),
-                                      all_kinds()));
+    complain(kCommand, fmt::format("there is no kind \"{}\"; {}the kinds are: {}", kind_name,
+                                   meant.empty() ? "" : fmt::format("did you mean {}? ", meant),
+                                   all_kinds()));
     return kExitUsage;
   }
   int exit_code = kExitGood;
-  const auto session = open_one(path, exit_code);
+  const auto session = the_one(path, exit_code);
   if (!session) return exit_code;
-  return kind != nullptr ? print_rows(*session, kind->kind, options) : list_kinds(*session);
+  if (kind == nullptr) return list_kinds(*session);
+  request.session = *session;
+  request.kind = kind->kind;
+  request.libdw = libdw();
+  return print_rows(request);
 }
 
 }  // namespace
@@ -148,7 +109,7 @@ int cat(const std::string& path, const std::string& kind_name, StackTextOptions 
 void add_cat_command(Command program) {
   struct Options {
     std::string session, kind;
-    StackTextOptions texts;
+    workbench::RowsRequest rows;
   };
   auto options = std::make_shared<Options>();
   Command command =
@@ -158,16 +119,16 @@ void add_cat_command(Command program) {
                   "A session, or a folder with one session in it (with several, cat names them)")
       .required();
   command.add_option("kind", options->kind, "kernel, scope, device_metric, ...; none: list kinds");
-  command.add_flag("--stacks", options->texts.whole_stacks,
+  command.add_flag("--stacks", options->rows.whole_stacks,
                    "Print every frame of a stack, innermost first, not only the program's line");
-  command.add_flag("--mangled", options->texts.mangled_names,
+  command.add_flag("--mangled", options->rows.mangled_names,
                    "Print names of kernels as the compiler wrote them");
   command.set_footer(
       "Times are nanoseconds since the start of the session. Dictionaries are resolved, "
       "launch configurations spread out, 64-bit ids are strings; \"at\" is the line of the program "
       "that a stack leads to.\nKinds: " +
       all_kinds());
-  command.set_action([options] { return cat(options->session, options->kind, options->texts); });
+  command.set_action([options] { return cat(options->session, options->kind, options->rows); });
 }
 
 }  // namespace gpufl::cli

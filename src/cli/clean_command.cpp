@@ -8,10 +8,10 @@
 
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
-#include "cli/session_cleanup.hpp"
-#include "cli/sessions_command.hpp"
 #include "format/session_files.hpp"
 #include "text/units.hpp"
+#include "workbench/cleanup.hpp"
+#include "workbench/find_sessions.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -27,9 +27,9 @@ void list(std::string_view what, const std::vector<fs::path>& sessions) {
 }
 
 int clean(const std::string& folder, bool dry_run) {
-  const Cleanup done = delete_sessions(folder, dry_run);
+  const workbench::Cleanup done = workbench::delete_sessions(folder, dry_run);
   if (done.deleted.empty() && done.emptied.empty() && done.kept.empty()) {
-    complain(kCommand, why_no_session(folder));
+    complain(kCommand, workbench::no_session(folder).message());
     return kExitCannotTell;
   }
   list(dry_run ? "would delete " : "deleted ", done.deleted);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/compare_options.hpp"
 
-#include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "analysis/compare/gate_rules.hpp"
-#include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
-#include "cli/sessions_command.hpp"
 #include "cli/terminal.hpp"
 #include "export/output_file.hpp"
 #include "format/session_scan.hpp"
@@ -36,21 +35,6 @@ base::Status write_whole(const fs::path& path, std::string_view text) {
 
 }  // namespace
 
-std::string group_label(const std::vector<fs::path>& paths) {
-  return paths.size() == 1 ? paths.front().string() : std::to_string(paths.size()) + " paths";
-}
-
-base::Result<analysis::compare::Group> read_group(const std::vector<fs::path>& paths) {
-  auto loaded = analysis::compare::load_group(group_label(paths), paths);
-  if (!loaded || !loaded->repeats.empty()) return loaded;
-  const analysis::compare::Group& group = *loaded;
-  const std::string why = paths.size() == 1 && group.problems.size() <= 1 &&
-                                  format::find_sessions(paths.front()).empty()
-                              ? why_no_session(paths.front())
-                              : group.problems.front();
-  return base::Status(base::Code::NotFound, why);
-}
-
 Option add_share(Command command, const std::string& name, double& share,
                  const std::string& default_text, const std::string& help) {
   const auto take = [&share](const std::string& text) -> base::Status {
@@ -62,17 +46,26 @@ Option add_share(Command command, const std::string& name, double& share,
   return command.add_parsed(name, take, help).type_name("SHARE").default_text(default_text);
 }
 
-void add_output_options(Command command, const std::string& top_help,
-                        const std::vector<std::string>& formats, Output& output) {
-  command.add_option("--top", output.text.top, top_help).count().show_default();
-  std::string listed = formats.front();
-  for (size_t i = 1; i < formats.size(); ++i) {
-    listed += (i + 1 < formats.size() ? ", " : " or ") + formats[i];
-  }
-  command.add_option("--format", output.format, listed)
-      .choices(formats)
+Option add_format(Command command, std::span<const workbench::Format> formats,
+                  workbench::Format& format) {
+  std::vector<std::string> words;
+  for (const workbench::Format one : formats) words.emplace_back(to_string(one));
+  const auto take = [formats, &format](const std::string& word) -> base::Status {
+    const auto named = workbench::format_named(word, formats);
+    if (!named) return named.status();
+    format = *named;
+    return {};
+  };
+  return command.add_parsed("--format", take, workbench::listed(formats))
+      .choices(words)
       .type_name("FORMAT")
-      .show_default();
+      .default_text(words.front());
+}
+
+void add_output_options(Command command, const std::string& top_help,
+                        std::span<const workbench::Format> formats, Output& output) {
+  command.add_option("--top", output.text.top, top_help).count().show_default();
+  add_format(command, formats, output.format);
   command
       .add_option("-o,--output", output.file,
                   "Write to this file instead of stdout; one that is there is replaced")
@@ -82,15 +75,6 @@ void add_output_options(Command command, const std::string& top_help,
 void fit_to_output(Output& output) {
   output.text.width = page_width();
   output.text.has_color = output.file.empty() && terminal_has_color();
-}
-
-int deliver_answer(std::string_view who, const std::string& text, const std::string& error,
-                   int exit_code, const Output& output) {
-  if (!error.empty()) {
-    complain(who, error);
-    return exit_code;
-  }
-  return deliver(who, text, output.file) ? exit_code : kExitCannotTell;
 }
 
 bool deliver(std::string_view who, const std::string& text, const std::string& file) {

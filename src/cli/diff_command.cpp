@@ -2,59 +2,27 @@
 #include "cli/diff_command.hpp"
 
 #include <memory>
-#include <utility>
+#include <string>
+#include <vector>
 
-#include "analysis/session/session_data.hpp"
 #include "cli/compare_options.hpp"
 #include "cli/exit_codes.hpp"
-#include "cli/sessions_command.hpp"
-#include "format/session_reader.hpp"
-#include "report/diff_report.hpp"
+#include "cli/print.hpp"
+#include "cli/progress_line.hpp"
+#include "workbench/compare.hpp"
 
 namespace gpufl::cli {
 namespace {
 
-namespace fs = std::filesystem;
-using analysis::compare::Group;
+constexpr const char* kCommand = "gpufl diff";
 
 struct Options {
   std::string first, second;  // A and B, each one path
   std::vector<std::string> a, b;
   std::string halves;
   Output output;
-  DiffRequest request;
+  workbench::DiffRequest request;
 };
-
-std::string written(const analysis::compare::Comparison& comparison, const DiffRequest& request) {
-  if (request.format == "json") return report::diff_json(comparison);
-  if (request.format == "md") return report::diff_markdown(comparison, request.text.top);
-  return report::diff_text(comparison, request.text);
-}
-
-base::Result<std::pair<Group, Group>> read_halves(const fs::path& path) {
-  const std::vector<fs::path> sessions = format::find_sessions(path);
-  if (sessions.empty()) return base::Status(base::Code::NotFound, why_no_session(path));
-  if (sessions.size() > 1) {
-    return base::Status(base::Code::InvalidArgument,
-                        path.string() + ": there are several sessions in it; name one of them");
-  }
-  const auto session = analysis::load(sessions.front());
-  if (!session) return session.status();
-  auto halves = analysis::compare::halves_of(*session);
-  if (!halves) {
-    return base::Status(halves.status().code(), path.string() + ": " + halves.status().message());
-  }
-  return halves;
-}
-
-base::Result<std::pair<Group, Group>> read_sides(const DiffRequest& request) {
-  if (request.halves_of) return read_halves(*request.halves_of);
-  auto a = read_group(request.a);
-  if (!a) return a.status();
-  auto b = read_group(request.b);
-  if (!b) return b.status();
-  return std::pair(std::move(*a), std::move(*b));
-}
 
 // Which of the ways to name the sides was taken.
 base::Status take_paths(Options& options) {
@@ -65,7 +33,7 @@ base::Status take_paths(Options& options) {
       options.first.empty() != options.second.empty()) {
     return base::Status(base::Code::InvalidArgument, "takes A and B, or --a and --b, or --halves");
   }
-  DiffRequest& request = options.request;
+  workbench::DiffRequest& request = options.request;
   if (has_lists) {
     request.a.assign(options.a.begin(), options.a.end());
     request.b.assign(options.b.begin(), options.b.end());
@@ -78,17 +46,26 @@ base::Status take_paths(Options& options) {
   return {};
 }
 
-}  // namespace
-
-DiffOutcome make_diff(const DiffRequest& request) {
-  const auto sides = read_sides(request);
-  if (!sides) return {"", sides.status().message()};
-  return {written(compare(sides->first, sides->second, request.compare), request), ""};
+int run_diff(Options& options) {
+  Output& output = options.output;
+  fit_to_output(output);
+  const auto comparison = with_progress([&](const workbench::Progress& progress) {
+    options.request.progress = progress;
+    return workbench::diff(options.request);
+  });
+  if (!comparison) {
+    complain(kCommand, comparison.status().message());
+    return kExitCannotTell;
+  }
+  const std::string text = workbench::write_diff(*comparison, output.format, output.text);
+  return deliver(kCommand, text, output.file) ? kExitGood : kExitCannotTell;
 }
+
+}  // namespace
 
 void add_diff_command(Command program) {
   auto options = std::make_shared<Options>();
-  DiffRequest& request = options->request;
+  workbench::DiffRequest& request = options->request;
   options->output.text.top = 30;
   Command command = program.add_command(
       "diff", "Say what differs between sessions, or between groups of repeats");
@@ -106,7 +83,7 @@ void add_diff_command(Command program) {
   add_share(
       command, "--min-share", request.compare.min_share, "0.5%",
       "Kernels with less of the GPU's time, and scopes with less of the session's, do not matter");
-  add_output_options(command, "Findings to show; 0: all", {"text", "md", "json"}, options->output);
+  add_output_options(command, "Findings to show; 0: all", workbench::kDiffFormats, options->output);
   command.set_footer(
       "With at least 5 repeats a side, a difference is told from noise; with fewer, it is shown "
       "and "
@@ -114,12 +91,7 @@ void add_diff_command(Command program) {
       "read.");
   command.set_action([options]() -> base::Result<int> {
     if (const base::Status status = take_paths(*options); !status) return status;
-    fit_to_output(options->output);
-    options->request.format = options->output.format;
-    options->request.text = options->output.text;
-    const DiffOutcome outcome = make_diff(options->request);
-    const int exit_code = outcome.error.empty() ? kExitGood : kExitCannotTell;
-    return deliver_answer("gpufl diff", outcome.text, outcome.error, exit_code, options->output);
+    return run_diff(*options);
   });
 }
 

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/gate_command.hpp"
 
-#include <fstream>
-#include <iterator>
 #include <memory>
-#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "analysis/compare/gate_rules.hpp"
 #include "cli/compare_options.hpp"
 #include "cli/exit_codes.hpp"
-#include "report/gate_report.hpp"
+#include "cli/print.hpp"
+#include "cli/progress_line.hpp"
+#include "workbench/compare.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -18,21 +20,16 @@ using analysis::compare::Outcome;
 using analysis::compare::Rule;
 using analysis::compare::Subject;
 
+constexpr const char* kCommand = "gpufl gate";
+
 struct Options {
   std::vector<std::string> baseline, candidate;
   std::string kernel, scope, metric, rules;
   Output output;
   bool total = false;
   Rule rule;
-  GateRequest request;
+  workbench::GateRequest request;
 };
-
-std::string written(const analysis::compare::GateResult& result, const GateRequest& request) {
-  if (request.format == "json") return report::gate_json(result);
-  if (request.format == "md") return report::gate_markdown(result, request.text.top);
-  if (request.format == "junit") return report::gate_junit(result);
-  return report::gate_text(result, request.text);
-}
 
 int exit_code_of(Outcome outcome) {
   switch (outcome) {
@@ -43,18 +40,13 @@ int exit_code_of(Outcome outcome) {
   return kExitCannotTell;
 }
 
-base::Result<std::vector<Rule>> rules_of_file(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) return base::Status(base::Code::NotFound, "--rules: " + file + ": it cannot be read");
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  auto rules = analysis::compare::parse_rules(text, file);
-  if (rules) return rules;
-  return base::Status(rules.status().code(), "--rules: " + rules.status().message());
-}
-
 // Those of the file, or the one that the command line itself states.
 base::Result<std::vector<Rule>> rules_of(const Options& options) {
-  if (!options.rules.empty()) return rules_of_file(options.rules);
+  if (!options.rules.empty()) {
+    auto rules = workbench::load_rules(options.rules);
+    if (rules) return rules;
+    return base::Status(rules.status().code(), "--rules: " + rules.status().message());
+  }
   Rule rule = options.rule;
   rule.subject = !options.kernel.empty()  ? Subject::Kernel
                  : !options.scope.empty() ? Subject::Scope
@@ -66,16 +58,22 @@ base::Result<std::vector<Rule>> rules_of(const Options& options) {
   return std::vector{rule};
 }
 
-}  // namespace
-
-GateOutcome make_gate(const GateRequest& request) {
-  const auto baseline = read_group(request.baseline);
-  if (!baseline) return {"", baseline.status().message(), kExitCannotTell};
-  const auto candidate = read_group(request.candidate);
-  if (!candidate) return {"", candidate.status().message(), kExitCannotTell};
-  const auto result = run_gate(*baseline, *candidate, request.rules);
-  return {written(result, request), "", exit_code_of(result.outcome)};
+int run_gate(Options& options) {
+  Output& output = options.output;
+  fit_to_output(output);
+  const auto result = with_progress([&](const workbench::Progress& progress) {
+    options.request.progress = progress;
+    return workbench::gate(options.request);
+  });
+  if (!result) {
+    complain(kCommand, result.status().message());
+    return kExitCannotTell;
+  }
+  const std::string text = workbench::write_gate(*result, output.format, output.text);
+  return deliver(kCommand, text, output.file) ? exit_code_of(result->outcome) : kExitCannotTell;
 }
+
+}  // namespace
 
 void add_gate_command(Command program) {
   auto options = std::make_shared<Options>();
@@ -120,24 +118,19 @@ void add_gate_command(Command program) {
   kernel.excludes(total);
   scope.excludes(total);
   for (Option one : {kernel, scope, total, metric, limit, share, noisy}) rules.excludes(one);
-  add_output_options(command, "Matches of a rule to show; 0: all", {"text", "md", "json", "junit"},
+  add_output_options(command, "Matches of a rule to show; 0: all", workbench::kGateFormats,
                      options->output);
   command.set_footer(
       "Exit code: 0 pass; 1 a regression; 2 it cannot be told (too few repeats, too noisy, no such "
       "kernel, an incomplete trace): the output says why.");
   command.set_action([options]() -> base::Result<int> {
-    GateRequest& request = options->request;
+    workbench::GateRequest& request = options->request;
     request.baseline.assign(options->baseline.begin(), options->baseline.end());
     request.candidate.assign(options->candidate.begin(), options->candidate.end());
     auto rules = rules_of(*options);
     if (!rules) return rules.status();
     request.rules = std::move(*rules);
-    fit_to_output(options->output);
-    request.format = options->output.format;
-    request.text = options->output.text;
-    const GateOutcome outcome = make_gate(request);
-    return deliver_answer("gpufl gate", outcome.text, outcome.error, outcome.exit_code,
-                          options->output);
+    return run_gate(*options);
   });
 }
 

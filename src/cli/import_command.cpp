@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/import_command.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <gpufl/version.hpp>
 #include <memory>
@@ -10,11 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "base/clock.hpp"
 #include "base/json.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
-#include "cli/status_line.hpp"
+#include "cli/progress_line.hpp"
 #include "import/import_files.hpp"
 #include "import/warpscope_dump.hpp"
 #include "text/display.hpp"
@@ -83,31 +81,12 @@ Json to_json(const ImportedSession& session) {
   return out;
 }
 
-// A line on the terminal, a few times a second.
-class Progress {
- public:
-  explicit Progress(bool is_wanted) : line_(is_wanted) {}
-  void show(const fs::path& file, uint64_t done, uint64_t total) {
-    constexpr int64_t kEveryNs = 200'000'000;
-    const int64_t now = base::monotonic_ns();
-    if (!line_.is_usable() || now - shown_ns_ < kEveryNs) return;
-    shown_ns_ = now;
-    const uint64_t percent = total > 0 ? std::min<uint64_t>(100, done * 100 / total) : 0;
-    line_.show(
-        fmt::format("importing {}: {}%", text::make_harmless(file.filename().string()), percent));
-  }
-
- private:
-  StatusLine line_;
-  int64_t shown_ns_ = 0;
-};
-
 int import(importing::ImportOptions options, bool json) {
   ImportOutcome outcome;
   {
-    Progress progress(!json);
+    ProgressLine progress(!json);
     options.progress = [&](const fs::path& file, uint64_t done, uint64_t total) {
-      progress.show(file, done, total);
+      progress.show("importing " + file.filename().string(), done, total);
     };
     outcome = importing::import_files(options);
   }

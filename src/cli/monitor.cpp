@@ -20,12 +20,12 @@
 #include "cli/live_view.hpp"
 #include "cli/print.hpp"
 #include "cli/prometheus.hpp"
-#include "cli/session_cleanup.hpp"
 #include "cli/stop_signals.hpp"
 #include "cli/terminal.hpp"
 #include "net/http_server.hpp"
 #include "text/quantity.hpp"
 #include "text/units.hpp"
+#include "workbench/cleanup.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -143,8 +143,8 @@ class Monitor {
       if (!status) return status;
     }
     if (options_.keep_sessions_bytes) {
-      const Cleanup done =
-          delete_old_sessions(options_.output, options_.name, *options_.keep_sessions_bytes);
+      const workbench::Cleanup done = workbench::delete_old_sessions(options_.output, options_.name,
+                                                                     *options_.keep_sessions_bytes);
       if (!done.deleted.empty()) say(fmt::format("deleted {} old sessions", done.deleted.size()));
       for (const auto& dir : done.emptied) {
         say(fmt::format("deleted the old session in {}, but not what else is in it", dir.string()));

@@ -9,6 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/summary/metric_series.hpp"
+#include "text/units.hpp"
+
 namespace gpufl::cli {
 namespace {
 
@@ -181,6 +184,17 @@ TEST(Prometheus, ThePageListsExactlyWhatIsServed) {
     if (line.starts_with("# TYPE ")) served.insert(line.substr(7, line.find(' ', 7) - 7));
   }
   EXPECT_EQ(documented_families(), served);
+}
+
+// analysis and report know metrics by their names alone; the backends' table is what they must fit.
+TEST(MetricNamesTest, SayTheirUnitAndWhetherTheyGrow) {
+  for (const backend::MetricSpec& metric : backend::metric_table()) {
+    EXPECT_EQ(analysis::is_cumulative(metric.name), metric.type == backend::MetricType::Counter)
+        << metric.name;
+    const bool has_unit = !metric.unit.empty();
+    const bool is_stripped = text::metric_label(metric.name) != metric.name;
+    EXPECT_EQ(is_stripped, has_unit || metric.name.ends_with("_count")) << metric.name;
+  }
 }
 
 }  // namespace

@@ -5,18 +5,16 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "cli/exit_codes.hpp"
+#include "cli/libdw.hpp"
 #include "cli/print.hpp"
-#include "cli/sessions_command.hpp"
-#include "format/session_reader.hpp"
-#include "symbols/code_stack.hpp"
 #include "text/display.hpp"
 #include "text/units.hpp"
+#include "workbench/symbolize.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -25,21 +23,7 @@ namespace fs = std::filesystem;
 using symbols::BinaryNote;
 using symbols::SymbolizeOutcome;
 
-bool is_own(const BinaryNote& binary) {
-  return symbols::origin_of_native(binary.path, {}) == symbols::Origin::User;
-}
-
-// The program's own first, then by what is missing.
-std::vector<const BinaryNote*> unnamed_binaries(const SymbolizeOutcome& outcome) {
-  std::vector<const BinaryNote*> found;
-  for (const BinaryNote& binary : outcome.symbols.binaries) {
-    if (binary.resolved == 0) found.push_back(&binary);
-  }
-  std::sort(found.begin(), found.end(), [](const BinaryNote* a, const BinaryNote* b) {
-    return std::tuple(is_own(*a), a->frames, b->path) > std::tuple(is_own(*b), b->frames, a->path);
-  });
-  return found;
-}
+constexpr const char* kCommand = "gpufl symbolize";
 
 std::string describe(const fs::path& session, const SymbolizeOutcome& outcome) {
   using text::count;
@@ -65,38 +49,29 @@ std::string describe(const fs::path& session, const SymbolizeOutcome& outcome) {
     }
     out += '\n';
   }
-  for (const BinaryNote* binary : unnamed_binaries(outcome)) {
+  for (const BinaryNote* binary : workbench::unnamed_binaries(outcome)) {
     fmt::format_to(line, "  {}: {} ({} frames without a name)\n", text::make_harmless(binary->path),
                    text::make_harmless(binary->state), text::count(binary->frames));
   }
   return out;
 }
 
-bool is_program_named(const SymbolizeOutcome& outcome) {
-  return std::none_of(
-      outcome.symbols.binaries.begin(), outcome.symbols.binaries.end(),
-      [](const BinaryNote& binary) { return is_own(binary) && binary.resolved < binary.frames; });
-}
-
 int symbolize(const std::vector<std::string>& paths, const symbols::SymbolizeOptions& options) {
   int worst = kExitGood;
   for (const std::string& path : paths) {
-    const auto sessions = format::find_sessions(path);
-    if (sessions.empty()) {
-      complain("gpufl symbolize", why_no_session(path));
-      worst = kExitCannotTell;
-    }
-    for (const fs::path& session : sessions) {
-      const auto outcome = symbols::symbolize_session(session, options);
-      if (!outcome) {
-        complain("gpufl symbolize",
-                 fmt::format("{}: {}", session.string(), outcome.status().message()));
-        worst = kExitCannotTell;
-        continue;
-      }
-      print(describe(session, *outcome));
-      if (!is_program_named(*outcome)) worst = std::max(worst, kExitNo);
-    }
+    const base::Status status = workbench::symbolize(
+        path, options, [&](const fs::path& session, const base::Result<SymbolizeOutcome>& outcome) {
+          if (!outcome) {
+            complain(kCommand, session.string() + ": " + outcome.status().message());
+            worst = kExitCannotTell;
+            return;
+          }
+          print(describe(session, *outcome));
+          if (!workbench::is_program_named(*outcome)) worst = std::max(worst, kExitNo);
+        });
+    if (status) continue;
+    complain(kCommand, status.message());
+    worst = kExitCannotTell;
   }
   return worst;
 }
@@ -141,7 +116,8 @@ void add_symbolize_command(Command program) {
       "Exit code: 0 all frames of the program's own binaries have names; 1 some have none; 2 there "
       "is no session, or one cannot be read or written.");
   command.set_action([options] {
-    symbols::SymbolizeOptions how = symbolize_options();
+    symbols::SymbolizeOptions how;
+    how.libdw = libdw();
     how.debug_dirs.assign(options->debug_dirs.begin(), options->debug_dirs.end());
     how.sources.roots.assign(options->source_roots.begin(), options->source_roots.end());
     how.sources.excluded_roots.assign(options->excluded_roots.begin(),

@@ -5,10 +5,10 @@
 
 #include "base/json.hpp"
 #include "cli/exit_codes.hpp"
-#include "cli/report_command.hpp"
 #include "cli/test_command.hpp"
 #include "format/test_session.hpp"
 #include "symbols/libdw_api.hpp"
+#include "symbols/symbol_file.hpp"
 #include "symbols/test_fixture.hpp"
 
 namespace gpufl::cli {
@@ -97,10 +97,9 @@ TEST_F(SymbolizeCommandTest, NoSessionCannotBeNamed) {
 
 TEST_F(SymbolizeCommandTest, ReportNamesTheLineByItself) {
   record(kFixtures / "dwarf5");
-  const ReportOutcome outcome = make_reports({.path = session_});
-  EXPECT_NE(outcome.text.find("StreamSynchronize x 1  " + site()), std::string::npos)
-      << outcome.text;
-  EXPECT_NE(outcome.text.find("LAUNCHES BY LINE"), std::string::npos);
+  const Outcome outcome = run_typed("report " + session_.string());
+  EXPECT_NE(outcome.out.find("StreamSynchronize x 1  " + site()), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("LAUNCHES BY LINE"), std::string::npos);
   EXPECT_FALSE(fs::exists(session_ / symbols::kSymbolFileName));
 }
 

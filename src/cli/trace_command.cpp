@@ -16,12 +16,11 @@
 #include "cli/exit_codes.hpp"
 #include "cli/inject_library.hpp"
 #include "cli/launcher.hpp"
+#include "cli/libdw.hpp"
 #include "cli/print.hpp"
 #include "cli/run_control.hpp"
 #include "cli/run_record.hpp"
-#include "cli/run_sessions.hpp"
 #include "cli/status_line.hpp"
-#include "cli/symbolize_command.hpp"
 #include "cli/terminal.hpp"
 #include "cli/trace_options.hpp"
 #include "client/options.hpp"
@@ -29,6 +28,8 @@
 #include "format/session_reader.hpp"
 #include "report/run_report.hpp"
 #include "text/units.hpp"
+#include "workbench/summarize_run.hpp"
+#include "workbench/symbolize.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -107,16 +108,18 @@ std::string circumstance_of(const TraceOptions& options, const fs::path& folder,
   return "";
 }
 
-void symbolize(const std::vector<fs::path>& sessions) {
-  for (const fs::path& session : sessions) {
-    if (auto outcome = symbols::symbolize_session(session, symbolize_options()); !outcome) {
-      complain(kWho, session.string() + ": " + outcome.status().message());
-    }
-  }
+void symbolize(const fs::path& folder) {
+  symbols::SymbolizeOptions options;
+  options.libdw = libdw();
+  const base::Status status =
+      workbench::symbolize(folder, options, [](const fs::path& session, const auto& outcome) {
+        if (!outcome) complain(kWho, session.string() + ": " + outcome.status().message());
+      });
+  if (!status) complain(kWho, status.message());
 }
 
 void print_summary(const fs::path& folder) {
-  const RunSessions run = summarize_run(folder);
+  const workbench::RunSummary run = workbench::summarize_run(folder);
   for (const std::string& problem : run.problems) complain(kWho, problem);
   if (run.sessions.empty()) return;
   report::TextOptions text;
@@ -180,7 +183,7 @@ int trace(TraceOptions options) {
       complain(kWho, status.message());
     }
   }
-  if (options.stacks && !options.no_symbols) symbolize(format::find_sessions(folder));
+  if (options.stacks && !options.no_symbols) symbolize(folder);
   if (!options.quiet) print_summary(folder);
   return end->exit_code;
 }

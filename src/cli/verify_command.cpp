@@ -14,6 +14,7 @@
 #include "format/verify.hpp"
 #include "report/text_sections.hpp"
 #include "text/display.hpp"
+#include "workbench/find_sessions.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -139,14 +140,14 @@ std::string describe(const VerifyResult& result) {
 }
 
 int verify(const std::string& path, bool json) {
-  const auto sessions = format::find_sessions(path);
-  if (sessions.empty()) {
-    complain("gpufl verify", why_no_session(path));
+  const auto sessions = workbench::session_folders(path);
+  if (!sessions) {
+    complain("gpufl verify", sessions.status().message());
     return kExitCannotTell;
   }
   int worst = kExitGood;
   base::Json list = base::Json::array();
-  for (const auto& session : sessions) {
+  for (const auto& session : *sessions) {
     const VerifyResult result = format::verify_session(session);
     worst = std::max(worst, exit_code_of(result.verdict));
     if (json) {

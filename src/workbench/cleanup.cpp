@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/session_cleanup.hpp"
+#include "workbench/cleanup.hpp"
 
-#include <algorithm>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "format/manifest.hpp"
 #include "format/session_files.hpp"
 #include "format/session_reader.hpp"
 #include "symbols/symbol_file.hpp"
+#include "workbench/find_sessions.hpp"
 
-namespace gpufl::cli {
+namespace gpufl::workbench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -59,27 +60,14 @@ bool lies_within(const fs::path& folder, const fs::path& dir) {
 }
 
 // Nothing when it is not ours to delete. `name`: of the sessions that are; none: of any.
-std::optional<EndedSession> ended_session(const fs::path& folder, const fs::path& dir,
+std::optional<EndedSession> ended_session(const fs::path& folder, const FoundSession& found,
                                           std::optional<std::string_view> name) {
-  if (!lies_within(folder, dir) || format::is_locked(dir)) return std::nullopt;
-  EndedSession session = list_files(dir);
-  const auto reader = format::SessionReader::open(dir);
-  session.is_dead =
-      !reader && reader.status().code() == base::Code::Corrupt && session.bytes <= kDeadStartBytes;
-  const bool is_of_that_name = reader && (!name || reader->header().app_name == *name);
+  if (!lies_within(folder, found.dir) || format::is_locked(found.dir)) return std::nullopt;
+  EndedSession session = list_files(found.dir);
+  session.is_dead = found.status.code() == base::Code::Corrupt && session.bytes <= kDeadStartBytes;
+  const bool is_of_that_name = found.is_readable() && (!name || found.header.app_name == *name);
   if (!is_of_that_name && !session.is_dead) return std::nullopt;
   return session;
-}
-
-// Oldest first: session ids begin with their time.
-std::vector<EndedSession> ended_sessions(const fs::path& folder, std::string_view name) {
-  std::vector<EndedSession> sessions;
-  for (const fs::path& dir : format::find_sessions(folder)) {
-    if (auto session = ended_session(folder, dir, name)) sessions.push_back(std::move(*session));
-  }
-  std::sort(sessions.begin(), sessions.end(),
-            [](const auto& a, const auto& b) { return a.dir.filename() < b.dir.filename(); });
-  return sessions;
 }
 
 // False when not all of its files could be deleted.
@@ -106,7 +94,8 @@ bool has_other_files(const EndedSession& session) {
 Cleanup delete_sessions(const fs::path& folder, bool dry_run) {
   Cleanup done;
   for (const fs::path& dir : format::find_sessions(folder)) {
-    const auto session = ended_session(folder, dir, std::nullopt);
+    const auto session =
+        ended_session(folder, describe(dir, format::SessionReader::open(dir)), std::nullopt);
     if (session && dry_run) {
       (has_other_files(*session) ? done.emptied : done.deleted).push_back(dir);
       done.bytes += session->bytes;
@@ -119,9 +108,14 @@ Cleanup delete_sessions(const fs::path& folder, bool dry_run) {
 
 Cleanup delete_old_sessions(const fs::path& folder, std::string_view name, uint64_t keep_bytes) {
   Cleanup done;
-  const std::vector<EndedSession> sessions = ended_sessions(folder, name);
+  std::vector<EndedSession> sessions;
   uint64_t total = 0;
-  for (const EndedSession& session : sessions) total += session.bytes;
+  for (const FoundSession& found : find_sessions(folder)) {
+    auto session = ended_session(folder, found, name);
+    if (!session) continue;
+    total += session->bytes;
+    sessions.push_back(std::move(*session));
+  }
   for (const EndedSession& session : sessions) {
     if (total <= keep_bytes && !session.is_dead) continue;
     if (delete_session(session, done)) total -= session.bytes;
@@ -129,4 +123,4 @@ Cleanup delete_old_sessions(const fs::path& folder, std::string_view name, uint6
   return done;
 }
 
-}  // namespace gpufl::cli
+}  // namespace gpufl::workbench

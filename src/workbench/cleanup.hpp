@@ -9,7 +9,7 @@
 // Deletes recorded sessions: for `gpufl clean`, and to make room for the next session of a service
 // that is started again and again. Only called when a user has asked for it. Never leaves `folder`
 // through a link, and deletes no file that is not one of a session's own.
-namespace gpufl::cli {
+namespace gpufl::workbench {
 
 struct Cleanup {
   std::vector<std::filesystem::path> deleted;
@@ -31,4 +31,4 @@ Cleanup delete_sessions(const std::filesystem::path& folder, bool dry_run);
 Cleanup delete_old_sessions(const std::filesystem::path& folder, std::string_view name,
                             uint64_t keep_bytes);
 
-}  // namespace gpufl::cli
+}  // namespace gpufl::workbench

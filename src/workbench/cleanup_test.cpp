@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/session_cleanup.hpp"
+#include "workbench/cleanup.hpp"
 
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 
 #include "format/log_writer.hpp"
 
-namespace gpufl::cli {
+namespace gpufl::workbench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -150,4 +150,4 @@ TEST_F(SessionCleanupTest, CleanDeletesSessionsOfAnyNameButNotLiveOnes) {
 }
 
 }  // namespace
-}  // namespace gpufl::cli
+}  // namespace gpufl::workbench

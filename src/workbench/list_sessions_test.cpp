@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/sessions_list_command.hpp"
+#include "workbench/list_sessions.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "format/test_session.hpp"
 #include "format/verify.hpp"
 
-namespace gpufl::cli {
+namespace gpufl::workbench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -41,21 +41,21 @@ std::unique_ptr<format::LogWriter> write_some(const fs::path& dir, int64_t start
   return std::move(*log);
 }
 
-TEST(SessionsList, TellsNewestFirstWhatEachIs) {
+TEST(ListSessionsTest, TellsNewestFirstWhatEachIs) {
   const TempDir temp;
   write_some(temp.path() / "old", 1'000'000'000, true);
   write_some(temp.path() / "run" / "new", 2'000'000'000, true);
   const auto sessions = list_sessions(temp.path());
   ASSERT_EQ(sessions.size(), 2U);
-  EXPECT_EQ(sessions[0].header.app_name, "new");
-  EXPECT_EQ(sessions[1].header.app_name, "old");
+  EXPECT_EQ(sessions[0].found.header.app_name, "new");
+  EXPECT_EQ(sessions[1].found.header.app_name, "old");
   EXPECT_EQ(sessions[1].state, "complete");
   EXPECT_EQ(sessions[1].duration_ns, 1000);
   EXPECT_EQ(sessions[1].kernels, 2U);
   EXPECT_GT(sessions[1].bytes, 100U);
 }
 
-TEST(SessionsList, DoesNotCountKernelsThatNobodyRecorded) {
+TEST(ListSessionsTest, DoesNotCountKernelsThatNobodyRecorded) {
   const TempDir temp;
   for (const char* engine : {"Monitor", "Trace"}) {
     format::SessionHeader header = format::testing::test_header();
@@ -71,7 +71,7 @@ TEST(SessionsList, DoesNotCountKernelsThatNobodyRecorded) {
   EXPECT_EQ(list_sessions(temp.path() / "Trace").at(0).kernels, 0U);
 }
 
-TEST(SessionsList, CountsWhatALiveSessionHasWrittenSoFar) {
+TEST(ListSessionsTest, CountsWhatALiveSessionHasWrittenSoFar) {
   const TempDir temp;
   const auto log = write_some(temp.path() / "live", 1'000'000'000, false);
   const auto sessions = list_sessions(temp.path());
@@ -81,7 +81,7 @@ TEST(SessionsList, CountsWhatALiveSessionHasWrittenSoFar) {
   EXPECT_EQ(sessions[0].duration_ns, 360);
 }
 
-TEST(SessionsList, SaysThatASessionWithoutAnEndWasKilled) {
+TEST(ListSessionsTest, SaysThatASessionWithoutAnEndWasKilled) {
   const TempDir temp;
   const auto log = write_some(temp.path() / "dead", 1'000'000'000, false);
   log->abandon();
@@ -91,7 +91,7 @@ TEST(SessionsList, SaysThatASessionWithoutAnEndWasKilled) {
   EXPECT_EQ(sessions[0].kernels, 2U);
 }
 
-TEST(SessionsList, TellsOfFilesThatAreMissingOrCutOff) {
+TEST(ListSessionsTest, TellsOfFilesThatAreMissingOrCutOff) {
   const TempDir temp;
   for (const char* name : {"cut", "missing", "whole"}) {
     write_some(temp.path() / name, 1'000'000'000, true);
@@ -103,7 +103,7 @@ TEST(SessionsList, TellsOfFilesThatAreMissingOrCutOff) {
   fs::remove(device_file("missing"));
   std::map<std::string, ListedSession> sessions;
   for (ListedSession& session : list_sessions(temp.path())) {
-    sessions[session.header.app_name] = std::move(session);
+    sessions[session.found.header.app_name] = std::move(session);
   }
   EXPECT_EQ(sessions["cut"].state, "damaged");
   EXPECT_EQ(sessions["cut"].damage, "window 1 of device is damaged");
@@ -112,7 +112,7 @@ TEST(SessionsList, TellsOfFilesThatAreMissingOrCutOff) {
   EXPECT_EQ(sessions["whole"].state, "complete");
 }
 
-TEST(SessionsList, TellsOfAManifestThatIsMissingOrDamaged) {
+TEST(ListSessionsTest, TellsOfAManifestThatIsMissingOrDamaged) {
   const TempDir temp;
   for (const char* name : {"bad", "empty", "missing"}) {
     write_some(temp.path() / name, 1'000'000'000, true);
@@ -121,15 +121,15 @@ TEST(SessionsList, TellsOfAManifestThatIsMissingOrDamaged) {
   fs::resize_file(temp.path() / "empty" / format::kManifestName, 0);
   fs::remove(temp.path() / "missing" / format::kManifestName);
   for (const ListedSession& session : list_sessions(temp.path())) {
-    EXPECT_EQ(session.state, "damaged") << session.dir;
-    EXPECT_FALSE(session.damage.empty()) << session.dir;
+    EXPECT_EQ(session.state, "damaged") << session.found.dir;
+    EXPECT_FALSE(session.damage.empty()) << session.found.dir;
     EXPECT_EQ(session.kernels, 2U) << "it can be read all the same";
   }
   EXPECT_EQ(list_sessions(temp.path() / "missing").at(0).damage,
             "manifest.ndjson: there is no manifest");
 }
 
-TEST(SessionsList, TellsOfALedgerWithLosses) {
+TEST(ListSessionsTest, TellsOfALedgerWithLosses) {
   const TempDir temp;
   auto log = write_some(temp.path() / "lossy", 1'000'000'000, false);
   format::Ledger ledger;
@@ -138,7 +138,7 @@ TEST(SessionsList, TellsOfALedgerWithLosses) {
   EXPECT_EQ(list_sessions(temp.path()).at(0).state, "losses");
 }
 
-TEST(SessionsList, SaysWhatVerifySays) {
+TEST(ListSessionsTest, SaysWhatVerifySays) {
   const TempDir temp;
   auto log = write_some(temp.path() / "uncounted", 1'000'000'000, false);
   format::Ledger ledger;
@@ -146,21 +146,22 @@ TEST(SessionsList, SaysWhatVerifySays) {
   ASSERT_TRUE(log->close(1000, ledger).is_ok());
   write_some(temp.path() / "whole", 1'000'000'000, true);
   for (const ListedSession& session : list_sessions(temp.path())) {
-    EXPECT_EQ(session.state, to_string(format::verify_session(session.dir).verdict)) << session.dir;
+    EXPECT_EQ(session.state, to_string(format::verify_session(session.found.dir).verdict))
+        << session.found.dir;
   }
   EXPECT_EQ(list_sessions(temp.path() / "uncounted").at(0).state, "not proven");
 }
 
-TEST(SessionsList, ListsWhatCannotBeReadAndWhy) {
+TEST(ListSessionsTest, ListsWhatCannotBeReadAndWhy) {
   const TempDir temp;
   fs::create_directories(temp.path() / "broken");
   format::testing::write_text(temp.path() / "broken" / "system.log", "nothing of a log\n");
   const auto sessions = list_sessions(temp.path());
   ASSERT_EQ(sessions.size(), 1U);
   EXPECT_EQ(sessions[0].state, "unreadable");
-  EXPECT_FALSE(sessions[0].why.empty());
+  EXPECT_FALSE(sessions[0].found.status.message().empty());
   EXPECT_FALSE(sessions[0].kernels.has_value());
 }
 
 }  // namespace
-}  // namespace gpufl::cli
+}  // namespace gpufl::workbench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bindings/inspections.hpp"
+#include "workbench/sections.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 #include "report/text_page.hpp"
 #include "report/text_sections.hpp"
 
-namespace gpufl::python {
+namespace gpufl::workbench {
 namespace {
 
 using analysis::SessionSummary;
@@ -151,33 +151,37 @@ void write_insights(Page& page, const SessionReport& report, const TextOptions& 
   page.heading("INSIGHTS", "none: nothing was found that is worth acting on");
 }
 
-struct Inspection {
+struct Section {
   std::string_view name;
   void (*write)(Page&, const SessionReport&, const TextOptions&);
 };
 
-constexpr std::array kInspections = {
-    Inspection{"summary", write_summary},
-    Inspection{"scopes", write_scopes},
-    Inspection{"hotspots", write_hotspots},
-    Inspection{"stalls", write_stalls},
-    Inspection{"profile_samples", write_profile_samples},
-    Inspection{"perf_metrics", write_perf_metrics},
-    Inspection{"syncs", write_syncs},
-    Inspection{"insights", write_insights},
+constexpr std::array kSections = {
+    Section{"summary", write_summary},
+    Section{"scopes", write_scopes},
+    Section{"hotspots", write_hotspots},
+    Section{"stalls", write_stalls},
+    Section{"profile_samples", write_profile_samples},
+    Section{"perf_metrics", write_perf_metrics},
+    Section{"syncs", write_syncs},
+    Section{"insights", write_insights},
 };
 
 }  // namespace
 
-std::string inspect(const SessionReport& report, std::string_view name,
-                    const TextOptions& options) {
-  for (const Inspection& inspection : kInspections) {
-    if (inspection.name != name) continue;
-    report::TextPage page(report::width_of(options), options.has_color);
-    inspection.write(page, report, options);
-    return page.text();
+base::Result<std::string> write_section(const SessionReport& report, std::string_view name,
+                                        const TextOptions& options) {
+  std::string names;
+  for (const Section& section : kSections) {
+    if (section.name == name) {
+      report::TextPage page(report::width_of(options), options.has_color);
+      section.write(page, report, options);
+      return page.text();
+    }
+    names += (names.empty() ? "" : ", ") + std::string(section.name);
   }
-  return {};
+  return base::Status(base::Code::NotFound,
+                      fmt::format("no section '{}'; there are {}", name, names));
 }
 
-}  // namespace gpufl::python
+}  // namespace gpufl::workbench
