@@ -18,7 +18,6 @@ namespace gpufl::report {
 namespace {
 
 using analysis::CodeSite;
-using analysis::CodeSummary;
 using analysis::KernelGroup;
 using analysis::SyncLine;
 using analysis::WaitGroup;
@@ -53,14 +52,14 @@ std::string_view reason_text(std::string_view state) {
   return "its addresses are not in it";
 }
 
-void write_unresolved(Page& page, const CodeSummary& code) {
-  for (const auto& binary : code.unresolved) {
+void write_unresolved(Page& page, const analysis::CodeMap& code) {
+  for (const auto& binary : code.unresolved()) {
     page.paragraph(2,
                    fmt::format("! {}: no names: {} ({})", binary.path, reason_text(binary.state),
                                binary.state),
                    Tone::Warning, 4);
   }
-  if (!code.unresolved.empty()) {
+  if (!code.unresolved().empty()) {
     page.paragraph(
         4, "-> gpufl symbolize SESSION --debug-dir DIR, where DIR holds the files that ran.",
         Tone::Plain, 3);
@@ -174,7 +173,7 @@ void write_waits(Page& page, const SessionReport& report, size_t top, MissingFig
     page.field("stream waits", fmt::format("{}: a stream waits for an event, and the host goes on",
                                            text::count(stream_waits)));
   }
-  write_unresolved(page, report.session.summary.code);
+  write_unresolved(page, report.session.code);
 }
 
 void write_launches(Page& page, const SessionReport& report, size_t top, MissingFigures& missing) {
@@ -202,7 +201,7 @@ void write_launches(Page& page, const SessionReport& report, size_t top, Missing
   page.table(table);
   write_more(page, lines->size(), table.rows.size());
   const auto& waits = report.overview.waits;
-  if (!waits || waits->empty()) write_unresolved(page, report.session.summary.code);
+  if (!waits || waits->empty()) write_unresolved(page, report.session.code);
 }
 
 }  // namespace gpufl::report

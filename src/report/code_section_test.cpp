@@ -45,8 +45,9 @@ SessionData session_with_stacks() {
   program.wait(1, 77'449 * kMs, 500 * kUs, {.stack = model});
   program.wait(3, 77'449 * kMs + 600 * kUs, 500);
   SessionData session = program.finish();
-  session.code = program.code();
-  session.summary.code.unresolved = {{"/home/me/train", "ab12", "build_id_mismatch", "", "", 4, 0}};
+  symbols::SymbolFile symbols;
+  symbols.binaries = {{"/home/me/train", "ab12", "build_id_mismatch", "", "", 4, 0}};
+  session.code = program.code(symbols);
   return session;
 }
 
@@ -118,8 +119,9 @@ TEST(CodeSectionTest, ATerminalIsNotMadeToObeyALog) {
   program.wait(3, 0, kMs, {.stack = line});
   program.kernel("c", 0, kMs, {.stack = line});
   SessionData session = program.finish();
-  session.code = program.code();
-  session.summary.code.unresolved = {{"f\x1b", "", "no_symbols", "", "", 1, 0}};
+  symbols::SymbolFile symbols;
+  symbols.binaries = {{"f\x1b", "", "no_symbols", "", "", 1, 0}};
+  session.code = program.code(symbols);
   const std::string text = section(TestReport(std::move(session)), 100, 30);
   EXPECT_NE(text.find("a?:1 in b?"), std::string::npos) << text;
   EXPECT_EQ(text.find('\x1b'), std::string::npos);

@@ -146,6 +146,10 @@ Origin origin_of_native(std::string_view module, const CodeLocation& place) {
   return is_library_source(place.file) ? Origin::Library : Origin::User;
 }
 
+bool is_of_program(const BinaryNote& binary) {
+  return origin_of_native(binary.path, {}) == Origin::User;
+}
+
 std::vector<CodeFrame> resolve_stack(const std::vector<int64_t>& frame_ids,
                                      const SessionFrames& frames, const SymbolFile& symbols) {
   std::vector<CodeFrame> stack;

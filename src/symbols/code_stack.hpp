@@ -48,5 +48,7 @@ std::string site_text(const CodeFrame& frame);
 // Whose a file is, by where it lies: a source file or a module.
 Origin origin_of_python(std::string_view file);
 Origin origin_of_native(std::string_view module, const CodeLocation& place);
+// Whether a binary is the program's own.
+bool is_of_program(const BinaryNote& binary);
 
 }  // namespace gpufl::symbols

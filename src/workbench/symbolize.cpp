@@ -8,15 +8,8 @@
 #include "workbench/find_sessions.hpp"
 
 namespace gpufl::workbench {
-namespace {
 
 using symbols::BinaryNote;
-
-bool is_own(const BinaryNote& binary) {
-  return symbols::origin_of_native(binary.path, {}) == symbols::Origin::User;
-}
-
-}  // namespace
 
 base::Status symbolize(const std::filesystem::path& path, const symbols::SymbolizeOptions& options,
                        const OnSymbolized& on_symbolized) {
@@ -34,15 +27,17 @@ std::vector<const BinaryNote*> unnamed_binaries(const symbols::SymbolizeOutcome&
     if (binary.resolved == 0) found.push_back(&binary);
   }
   std::sort(found.begin(), found.end(), [](const BinaryNote* a, const BinaryNote* b) {
-    return std::tuple(is_own(*a), a->frames, b->path) > std::tuple(is_own(*b), b->frames, a->path);
+    return std::tuple(is_of_program(*a), a->frames, b->path) >
+           std::tuple(is_of_program(*b), b->frames, a->path);
   });
   return found;
 }
 
 bool is_program_named(const symbols::SymbolizeOutcome& outcome) {
-  return std::none_of(
-      outcome.symbols.binaries.begin(), outcome.symbols.binaries.end(),
-      [](const BinaryNote& binary) { return is_own(binary) && binary.resolved < binary.frames; });
+  return std::none_of(outcome.symbols.binaries.begin(), outcome.symbols.binaries.end(),
+                      [](const BinaryNote& binary) {
+                        return is_of_program(binary) && binary.resolved < binary.frames;
+                      });
 }
 
 }  // namespace gpufl::workbench

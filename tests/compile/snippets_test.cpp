@@ -7,14 +7,15 @@
 #include <functional>
 #include <gpufl/gpufl.hpp>
 
-#include "analysis/summary/summary.hpp"
+#include "analysis/overview/overview.hpp"
+#include "analysis/session/session_data.hpp"
 #include "format/session_reader.hpp"
 
 namespace gpufl::snippets {
 namespace {
 
 // Runs `body` in a session; what its log says.
-analysis::SessionSummary record(const std::function<void()>& body) {
+analysis::SessionData record(const std::function<void()>& body) {
   char pattern[] = "/tmp/gpufl_snippets_XXXXXX";
   const std::filesystem::path folder = mkdtemp(pattern);
   InitOptions options;
@@ -26,78 +27,84 @@ analysis::SessionSummary record(const std::function<void()>& body) {
   shutdown();
   const auto sessions = format::find_sessions(folder);
   EXPECT_EQ(sessions.size(), 1u);
-  auto summary = analysis::summarize(sessions.at(0));
-  EXPECT_TRUE(summary);
+  auto session = analysis::load(sessions.at(0));
+  EXPECT_TRUE(session);
   std::filesystem::remove_all(folder);
-  return *summary;
+  return std::move(*session);
 }
 
-// "name / tag xN { children }" of every scope, in order of appearance.
-std::string shape(const std::vector<analysis::ScopeNode>& scopes) {
+// "name/tag*N{children}" of every scope, in order of appearance.
+std::string shape(const analysis::SessionData& session) {
   std::string text;
-  for (const analysis::ScopeNode& scope : scopes) {
-    if (!text.empty()) text += " ";
+  uint32_t depth = 0;
+  for (const analysis::ScopeWork& scope : analysis::analyze(session).scopes) {
+    for (; depth > scope.depth; --depth) text += '}';
+    if (depth < scope.depth) {
+      text += '{';
+    } else if (!text.empty()) {
+      text += ' ';
+    }
+    depth = scope.depth;
     text += scope.name + (scope.tag.empty() ? "" : "/" + scope.tag);
     if (scope.duration_ns.count != 1) text += "*" + std::to_string(scope.duration_ns.count);
-    if (!scope.children.empty()) text += "{" + shape(scope.children) + "}";
   }
-  return text;
+  return text + std::string(depth, '}');
 }
 
 TEST(Snippets, NestedScopes) {
-  EXPECT_EQ(shape(record(train_two_batches).scopes),
+  EXPECT_EQ(shape(record(train_two_batches)),
             "batch*2{forward_pass*2 loss*2 backward_pass*2 optimizer_step*2}");
 }
 
 TEST(Snippets, ObjectScopes) {
-  EXPECT_EQ(shape(record(object_scope).scopes),
+  EXPECT_EQ(shape(record(object_scope)),
             "data_loading data_loading/batch_42{data_loading{data_loading/batch_43}}");
 }
 
 TEST(Snippets, LambdaScopes) {
   int value = 0;
-  EXPECT_EQ(shape(record([&] { value = lambda_scope(); }).scopes), "inference inference/tagged");
+  EXPECT_EQ(shape(record([&] { value = lambda_scope(); })), "inference inference/tagged");
   EXPECT_EQ(value, 42);
 }
 
 TEST(Snippets, BenchmarkLoop) {
   int iterations = 0;
-  const auto summary = record([&] { benchmark_loop(iterations); });
+  const auto session = record([&] { benchmark_loop(iterations); });
   EXPECT_EQ(iterations, 13);
   // The warm-up is a scope of its own, closed before the measured one opens.
-  EXPECT_EQ(shape(summary.scopes), "matmul_warmup matmul");
+  EXPECT_EQ(shape(session), "matmul_warmup matmul");
 }
 
 TEST(Snippets, BenchmarkWithoutRepeatIsAnEmptyScope) {
   int iterations = 0;
-  EXPECT_EQ(shape(record([&] { benchmark_without_repeat(iterations); }).scopes), "never");
+  EXPECT_EQ(shape(record([&] { benchmark_without_repeat(iterations); })), "never");
   EXPECT_EQ(iterations, 0);
 }
 
 TEST(Snippets, BenchmarkInsideALambda) {
   int iterations = 0;
-  EXPECT_EQ(shape(record([&] { benchmark_inside_lambda(iterations); }).scopes), "from a lambda");
+  EXPECT_EQ(shape(record([&] { benchmark_inside_lambda(iterations); })), "from a lambda");
   EXPECT_EQ(iterations, 2);
 }
 
 TEST(Snippets, BestPractices) {
-  EXPECT_EQ(shape(record(best_practices).scopes),
+  EXPECT_EQ(shape(record(best_practices)),
             "data_preprocessing forward_pass backward_pass checkpoint_save");
 }
 
-TEST(Snippets, ReferenceScopes) { EXPECT_EQ(shape(record(reference_scopes).scopes), "name*3"); }
+TEST(Snippets, ReferenceScopes) { EXPECT_EQ(shape(record(reference_scopes)), "name*3"); }
 
 TEST(Snippets, SystemPhase) {
-  const auto summary = record(system_phase);
+  const analysis::SessionSummary summary = record(system_phase).summary;
   EXPECT_EQ(summary.event_counts.at("system_start"), 2u);
   EXPECT_EQ(summary.event_counts.at("system_stop"), 2u);
 }
 
 TEST(Snippets, ControlFlowMeansWhatItMeansWithoutScopes) {
   int steps = 0;
-  const auto summary = record([&] { control_flow(steps); });
+  const auto session = record([&] { control_flow(steps); });
   EXPECT_EQ(steps, 6);
-  EXPECT_EQ(shape(summary.scopes), "then iteration*4 a{b/tag} case returning");
+  EXPECT_EQ(shape(session), "then iteration*4 a{b/tag} case returning");
 }
 
 TEST(Snippets, MonitorKeepsTypes) {
@@ -107,7 +114,7 @@ TEST(Snippets, MonitorKeepsTypes) {
 }
 
 TEST(Snippets, Counters) {
-  const auto summary = record(counters);
+  const analysis::SessionSummary summary = record(counters).summary;
   ASSERT_EQ(summary.counters.size(), 2u);
   for (const auto& counter : summary.counters) {
     EXPECT_EQ(counter.last - counter.first, counter.name == "tokens" ? 523 : 1) << counter.name;

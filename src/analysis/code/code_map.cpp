@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/code/code_map.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace gpufl::analysis {
 namespace {
 
@@ -37,6 +40,10 @@ CodeMap::CodeMap(const symbols::SessionFrames& frames, const symbols::SymbolFile
     entry.site.line = user->line;
     find_source(entry.site, symbols);
   }
+  std::copy_if(symbols.binaries.begin(), symbols.binaries.end(), std::back_inserter(unresolved_),
+               [](const symbols::BinaryNote& binary) {
+                 return binary.resolved == 0 && symbols::is_of_program(binary);
+               });
 }
 
 const CodeMap::Entry& CodeMap::entry(uint32_t stack) const {

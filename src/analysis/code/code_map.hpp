@@ -27,6 +27,8 @@ class CodeMap {
   // "cudaMemcpy"; empty: no symbol tells.
   const std::string& api_function(uint32_t stack) const;
   bool empty() const { return stacks_.empty(); }
+  // The program's own binaries that tell nothing, and why.
+  const std::vector<symbols::BinaryNote>& unresolved() const { return unresolved_; }
 
  private:
   struct Entry {
@@ -37,6 +39,7 @@ class CodeMap {
   const Entry& entry(uint32_t stack) const;
 
   std::unordered_map<uint32_t, Entry> stacks_;
+  std::vector<symbols::BinaryNote> unresolved_;
 };
 
 }  // namespace gpufl::analysis

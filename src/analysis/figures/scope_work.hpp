@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "analysis/figures/scope_counters.hpp"
+#include "analysis/figures/scope_figures.hpp"
 #include "analysis/math/figure.hpp"
 #include "analysis/math/stats.hpp"
 #include "analysis/session/analysis_options.hpp"
 #include "analysis/session/kernel_names.hpp"
 #include "analysis/session/session_data.hpp"
 #include "analysis/summary/activity.hpp"
-#include "analysis/summary/scope_tree.hpp"
 
 // What happened inside of scopes: the work that was launched in them, wherever it ran later. All
 // scopes with the same path of names and tags are one. Pure functions; time grows with rows times

@@ -215,5 +215,38 @@ TEST(ScopeWork, DurationsHavePercentiles) {
   EXPECT_EQ(stats.max, 100);
 }
 
+TEST(ScopeFiguresTest, IterationsAreOfScopesThatTellThem) {
+  using format::ScopeEnding;
+  ScopeFigures figures;
+  figures.add_ended(500, 1000, ScopeEnding::Normal, 10, 3);
+  figures.add_ended(2000, 6000, ScopeEnding::Normal, 20, 3);
+  figures.add_ended(9000, 77, ScopeEnding::Normal, 0, 0);
+  figures.add_ended(100, 50, ScopeEnding::Shutdown, 10, 3);  // nobody knows how many of them
+  EXPECT_EQ(figures.iteration_ns.count, 30u);
+  EXPECT_DOUBLE_EQ(figures.iteration_ns.mean(), 7000.0 / 30);
+  EXPECT_EQ(figures.iteration_ns.min, 100);
+  EXPECT_EQ(figures.iteration_ns.max, 300);
+  EXPECT_EQ(figures.warmup, 6u);
+  EXPECT_EQ(figures.duration_ns.count, 4u);
+  EXPECT_EQ(figures.first_start_ns, 100);
+}
+
+TEST(ScopeFiguresTest, CountsEndingsThatSayLess) {
+  using format::ScopeEnding;
+  ScopeFigures figures;
+  figures.add_ended(0, 10, ScopeEnding::Normal, 0, 0);
+  figures.add_ended(0, 30, ScopeEnding::Shutdown, 0, 0);
+  figures.add_ended(0, 20, ScopeEnding::ThreadExit, 0, 0);
+  figures.add_ended(0, 999, ScopeEnding::Lost, 0, 0);
+  figures.add_open(100, 300);
+  figures.add_open(INT64_MAX, -5);
+  EXPECT_EQ(figures.duration_ns.count, 3u);
+  EXPECT_EQ(figures.duration_ns.total, 60);
+  EXPECT_EQ(figures.cut, 2u);
+  EXPECT_EQ(figures.lost, 1u);
+  EXPECT_EQ(figures.open, 2u);
+  EXPECT_EQ(figures.open_ns, 300);
+}
+
 }  // namespace
 }  // namespace gpufl::analysis

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/code/code_site.hpp"
 #include "analysis/insights/session_view.hpp"
-#include "analysis/summary/stacks.hpp"
 
 // Lines of the program that wait for the GPU, and those that do so in a loop with work in it.
 namespace gpufl::analysis {

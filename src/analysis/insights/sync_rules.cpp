@@ -10,7 +10,6 @@
 #include "analysis/figures/latency.hpp"
 #include "analysis/insights/loop_syncs.hpp"
 #include "analysis/insights/rules.hpp"
-#include "analysis/summary/stacks.hpp"
 #include "text/units.hpp"
 
 namespace gpufl::analysis {

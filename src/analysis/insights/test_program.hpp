@@ -37,7 +37,7 @@ class TestProgram : public TestSession {
     return static_cast<uint32_t>(id);
   }
 
-  CodeMap code() const { return {frames_, {}}; }
+  CodeMap code(const symbols::SymbolFile& symbols = {}) const { return {frames_, symbols}; }
 
   // What a `device` line says of the GPU.
   void device_fact(int64_t device, std::string_view name, base::Json value) {

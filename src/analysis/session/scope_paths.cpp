@@ -6,7 +6,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/summary/scope_tree.hpp"
 #include "text/glob.hpp"
 
 namespace gpufl::analysis {

@@ -11,6 +11,8 @@
 // All scopes with the same names and tags around them are one path. Pure functions.
 namespace gpufl::analysis {
 
+inline constexpr uint32_t kMaxScopeDepth = 200;  // a deeper one has the path of its parent
+
 // Which path each row of Tables::scopes has. What scope_work, kernel groups and iterations number
 // paths by.
 struct ScopePaths {

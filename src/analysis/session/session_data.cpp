@@ -67,12 +67,13 @@ class Progress {
   Clock::time_point next_;
 };
 
-// Everything that lines tell goes to both.
+// Everything that lines tell goes to all of them.
 struct LoadVisitor final : format::Visitor {
   explicit LoadVisitor(Progress& its_progress) : progress(its_progress) {}
 
   SummaryBuilder summary;
   TableBuilder tables;
+  symbols::SessionFrames frames;
   Progress& progress;
 
   void on_batch(const format::Batch& batch, const format::Dictionaries& dictionaries) override {
@@ -82,6 +83,7 @@ struct LoadVisitor final : format::Visitor {
   void on_object(format::Kind kind, const base::Json& object) override {
     summary.on_object(kind, object);
     tables.on_object(kind, object);
+    if (kind == format::Kind::Dict) frames.add(object);
   }
   void on_problem(const format::Problem& problem) override { summary.on_problem(problem); }
   void on_window(const format::WindowFile& window) override { summary.on_window(window); }
@@ -119,15 +121,14 @@ SessionData load_session(const format::SessionReader& reader, const LoadOptions&
   visitor.tables.expect(reader.windows());
   for (const format::Problem& problem : reader.open_problems()) visitor.on_problem(problem);
   reader.read(visitor, {}, threads);
-  const symbols::SessionFrames& frames = visitor.summary.frames();
   const symbols::SymbolFile symbols = [&] {
     static std::mutex one_at_a_time;  // readers of debug information share state
     const std::lock_guard lock(one_at_a_time);
-    return symbols::find_symbols(reader, frames, options.symbolize);
+    return symbols::find_symbols(reader, visitor.frames, options.symbolize);
   }();
   SessionData data;
-  data.code = CodeMap(frames, symbols);
-  data.summary = visitor.summary.finish(symbols, data.code, reader);
+  data.code = CodeMap(visitor.frames, symbols);
+  data.summary = visitor.summary.finish(reader);
   data.tables = visitor.tables.finish(data.summary.duration_ns);
   return data;
 }

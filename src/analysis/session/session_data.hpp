@@ -11,6 +11,7 @@
 #include "analysis/summary/summary.hpp"
 #include "analysis/tables/tables.hpp"
 #include "base/status.hpp"
+#include "symbols/symbolize_session.hpp"
 
 // A session or a run in memory: the tables, and what summarize() tells of the same log. Loading
 // reads every file once, its lines decoded in parallel; memory is proportional to the rows.

@@ -28,16 +28,6 @@ void describe(std::ostream& out, const Distribution& values) {
   out << values.count << '/' << values.total << '/' << values.min << '/' << values.max << ' ';
 }
 
-void describe(std::ostream& out, const ScopeNode& node) {
-  out << node.depth << ' ' << node.name << '/' << node.tag << ' ' << node.warmup << ' ' << node.cut
-      << ' ' << node.lost << ' ' << node.open << ' ' << node.open_ns << ' ' << node.first_start_ns
-      << ' ' << node.is_unknown << ' ' << node.deeper << ' ';
-  describe(out, node.duration_ns);
-  describe(out, node.iteration_ns);
-  out << '\n';
-  for (const ScopeNode& child : node.children) describe(out, child);
-}
-
 // Everything that a summary tells, in a form to compare.
 std::string describe(const SessionSummary& summary) {
   std::ostringstream out;
@@ -62,7 +52,6 @@ std::string describe(const SessionSummary& summary) {
   out << activity.kernels << ' ' << activity.kernel_ns << ' ' << activity.copies << ' '
       << activity.copy_bytes << ' ' << activity.fills << ' ' << activity.wait_ns << '\n';
   for (const auto& work : summary.pending) out << work.function << work.time_ns << '\n';
-  for (const auto& node : summary.scopes) describe(out, node);
   for (const auto& marker : summary.markers) {
     out << marker.name << marker.domain << marker.marks << ' ' << marker.open_ns << ' ';
     describe(out, marker.duration_ns);
@@ -74,15 +63,6 @@ std::string describe(const SessionSummary& summary) {
     out << series.device.value_or(-1) << series.metric << series.index << ' ' << series.last << ' ';
     describe(out, series.values);
   }
-  for (const auto& wait : summary.code.waits) {
-    out << wait.site.text << wait.call << ' ';
-    describe(out, wait.blocked_ns);
-  }
-  for (const auto& launch : summary.code.launches) {
-    out << launch.site.text << ' ';
-    describe(out, launch.gpu_ns);
-  }
-  out << summary.code.stacks << ' ' << summary.code.unresolved.size();
   return out.str();
 }
 

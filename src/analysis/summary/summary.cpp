@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "analysis/code/code_map.hpp"
-
 namespace gpufl::analysis {
 
 namespace {
@@ -45,14 +43,10 @@ void SummaryBuilder::on_batch(const format::Batch& batch,
   pending_.add(batch, dictionaries);
   summary_.activity.add(batch);
   switch (batch.kind()) {
-    case Kind::Scope: scopes_.add_ended(batch, dictionaries); break;
-    case Kind::ScopeOpen: scopes_.add_open(batch, dictionaries); break;
     case Kind::Marker: markers_.add(batch, dictionaries); break;
     case Kind::Counter: counters_.add(batch, dictionaries); break;
     case Kind::DeviceMetric: metrics_.add_device(batch, dictionaries); break;
     case Kind::HostMetric: metrics_.add_host(batch, dictionaries); break;
-    case Kind::Sync: stacks_.add_waits(batch); break;
-    case Kind::Kernel: stacks_.add_kernels(batch); break;
     default: break;
   }
 }
@@ -63,7 +57,6 @@ void SummaryBuilder::on_object(Kind kind, const Json& line) {
     case Kind::Device: see_device(line); break;
     case Kind::Capability: see_capability(line); break;
     case Kind::Event: see_event(line); break;
-    case Kind::Dict: stacks_.define(line); break;
     case Kind::Ledger: summary_.ledger = format::Ledger::from_json(line); break;
     case Kind::End:
       summary_.ended = true;
@@ -117,7 +110,6 @@ void SummaryBuilder::on_problem(const format::Problem& problem) {
 
 void SummaryBuilder::on_window(const format::WindowFile& window) {
   using State = format::WindowFile::State;
-  scopes_.end_window();
   lost_windows_.on_window(window);
   is_cut_ |= window.channel == format::Channel::Scope &&
              (window.state == State::Deleted || window.state == State::Missing);
@@ -127,41 +119,32 @@ void SummaryBuilder::on_window_end(const format::WindowFile& window, uint64_t /*
   lost_windows_.on_window_end(window);
 }
 
-SessionSummary SummaryBuilder::finish(const symbols::SymbolFile& symbols) {
-  return finish(symbols, CodeMap(frames(), symbols));
-}
-
-SessionSummary SummaryBuilder::finish(const symbols::SymbolFile& symbols, const CodeMap& code) {
+SessionSummary SummaryBuilder::finish() {
   // A time after the end is a fault of its row, not a longer session.
   if (end_ns_) summary_.duration_ns = std::max<int64_t>(*end_ns_, 0);
   summary_.lost_windows = lost_windows_.finish(summary_.duration_ns);
-  summary_.scopes = scopes_.finish(summary_.duration_ns);
   summary_.markers = markers_.finish(summary_.duration_ns);
   summary_.counters = counters_.finish(summary_.duration_ns, is_cut_);
   summary_.metrics = metrics_.finish();
   summary_.pending = pending_.finish();
-  summary_.code = stacks_.finish(symbols, code);
   return std::move(summary_);
 }
 
-SessionSummary SummaryBuilder::finish(const symbols::SymbolFile& symbols, const CodeMap& code,
-                                      const format::SessionReader& reader) {
-  SessionSummary summary = finish(symbols, code);
+SessionSummary SummaryBuilder::finish(const format::SessionReader& reader) {
+  SessionSummary summary = finish();
   summary.header = reader.header();
   summary.dir = reader.dir();
   summary.live = reader.is_live();
   return summary;
 }
 
-base::Result<SessionSummary> summarize(const std::filesystem::path& session_dir,
-                                       const symbols::SymbolizeOptions* symbolize) {
+base::Result<SessionSummary> summarize(const std::filesystem::path& session_dir) {
   const auto reader = format::SessionReader::open(session_dir);
   if (!reader) return reader.status();
   SummaryBuilder builder;
   for (const format::Problem& problem : reader->open_problems()) builder.on_problem(problem);
   reader->read(builder);
-  const symbols::SymbolFile symbols = symbols::find_symbols(*reader, builder.frames(), symbolize);
-  return builder.finish(symbols, CodeMap(builder.frames(), symbols), *reader);
+  return builder.finish(*reader);
 }
 
 }  // namespace gpufl::analysis

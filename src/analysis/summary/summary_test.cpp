@@ -48,7 +48,6 @@ TEST(SummaryBuilderTest, GathersEveryKindOfLine) {
   EXPECT_EQ(summary.capabilities[0].hint, "h");
   ASSERT_EQ(summary.devices.size(), 2u);
   EXPECT_EQ(summary.devices[0]["name"].as_string(), "A");
-  ASSERT_EQ(summary.scopes.size(), 1u);
   ASSERT_EQ(summary.counters.size(), 1u);
   ASSERT_EQ(summary.metrics.size(), 1u);
   EXPECT_EQ(summary.rows.at("device_metric"), 2u);
@@ -155,19 +154,12 @@ TEST(SummaryBuilderTest, SurvivesNumbersAtTheEndsOfTheRange) {
     counters.push_row({INT64_MIN, 1, INT64_MIN});
     counters.push_row({INT64_MAX, 1, INT64_MAX});
     builder.on_batch(counters, dictionaries);
-    Batch open(Kind::ScopeOpen);
-    for (const int64_t start_ns : {INT64_MIN, INT64_MAX}) {
-      open.push_row({start_ns, 0, 100, 0, 1, 0, start_ns, 0, 0});
-    }
-    builder.on_batch(open, dictionaries);
     builder.on_object(Kind::End, object(end));
     const SessionSummary summary = builder.finish();
     EXPECT_GE(summary.duration_ns, 0);
     ASSERT_EQ(summary.counters.size(), 1u);
     EXPECT_EQ(summary.counters[0].increase(), INT64_MAX);
     EXPECT_EQ(summary.counters[0].span_ns, INT64_MAX);
-    ASSERT_EQ(summary.scopes.size(), 1u);
-    EXPECT_GE(summary.scopes[0].open_ns, 9.2e18);
   }
 }
 
