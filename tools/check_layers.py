@@ -23,6 +23,7 @@ ROOMS = {
     "base": set(),
     "text": {"base"},
     "format": {"base"},
+    "format/warp": {"base", "format"},
     "backend": {"base", "format"},
     "backend/markers": {"backend", "format", "base"},
     "backend/tracing": {"backend", "format", "base"},
@@ -37,18 +38,18 @@ ROOMS = {
     "backend/nvidia/nvtx": {"backend", "backend/markers", "base"},
     "backend/synthetic": {"backend", "format", "base"},
     "symbols": {"base", "format"},
-    "capture": {"base", "format", "backend", "backend/markers", "symbols", "include"},
+    "capture": {"base", "format", "format/warp", "backend", "backend/markers", "symbols", "include"},
     "client": {"base", "format", "backend", "capture", *ANALYSIS, "report", "net", "include"},
     **{room: BELOW_ANALYSIS | set(ANALYSIS[:i]) for i, room in enumerate(ANALYSIS)},
     "timeline": BELOW_ANALYSIS | set(ANALYSIS),
     "report": BELOW_ANALYSIS | set(ANALYSIS),
     "report/html": {"report", "timeline"} | BELOW_ANALYSIS | set(ANALYSIS),
     "export": {"timeline"} | BELOW_ANALYSIS | set(ANALYSIS),
-    "import": {"base", "format", "backend", "symbols", "capture", "include"},
+    "import": {"base", "format", "format/warp"},
     "net": {"base"},
     "workbench": BELOW_ANALYSIS | {*ANALYSIS, "timeline", "report", "report/html", "export", "import"},
     "cli": {
-        *BELOW_ANALYSIS, *ANALYSIS, "backend", "backend/synthetic", "capture", "client", "timeline",
+        *BELOW_ANALYSIS, *ANALYSIS, "format/warp", "backend", "backend/synthetic", "capture", "client", "timeline",
         "report", "report/html", "export", "import", "workbench", "net", "include",
     },
     "apps": {"cli", "client"},
@@ -58,6 +59,8 @@ ROOMS = {
     },
 }  # fmt: skip
 TEST_ROOMS = {"backend/synthetic", "include"}
+# Rooms that may include warpscope's reader, which needs nothing else, but not gpufl's headers.
+WARPSCOPE_ROOMS = {"format/warp", "import"}
 # The one file that names vendors.
 REGISTRY = "src/backend/registry.cpp"
 REGISTRY_ROOMS = {"backend/nvidia", "backend/synthetic"}
@@ -107,6 +110,8 @@ def room_of(path):
 
 
 def angle_error(room, is_test, header):
+    if header.startswith(("warpscope/", "warpscope_host.hpp")) and room in WARPSCOPE_ROOMS:
+        return None
     if header.startswith(("gpufl/", "warpscope/", "warpscope_host.hpp")):
         allowed = room == "include" or "include" in ROOMS[room] or (is_test and "include" in TEST_ROOMS)
         return None if allowed else "may not include the public headers"

@@ -10,7 +10,7 @@
 
 #include "base/json.hpp"
 #include "base/status.hpp"
-#include "format/batch.hpp"
+#include "format/batch_sink.hpp"
 #include "format/ledger.hpp"
 
 // What capture asks of a vendor, in small pieces. A backend offers any subset; one that is not
@@ -83,11 +83,8 @@ struct ScopeRef {
 };
 
 // Where a tracer puts its rows: implemented by the collector, called on its thread.
-class RowSink {
+class RowSink : public format::BatchSink {
  public:
-  virtual ~RowSink() = default;
-  virtual int64_t intern(format::Dict dict, std::string_view value) = 0;
-  virtual void submit(const format::Batch& rows) = 0;
   // An object line: `event`, `clock`, `module`. `time` is the caller's.
   virtual void write(format::Kind kind, const base::Json& line) = 0;
   // The scope of a call by `thread` (system thread id) that began at `time_ns` (session time). Ask

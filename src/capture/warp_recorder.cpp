@@ -5,7 +5,7 @@
 #include <gpufl/warpscope.hpp>
 #include <utility>
 
-#include "capture/warp_rows.hpp"
+#include "format/warp/warp_rows.hpp"
 
 namespace gpufl::capture {
 namespace {
@@ -60,7 +60,7 @@ struct WarpExtent {
 
 // Where that is in the session.
 struct WarpLocation {
-  std::optional<WarpPlace> place;
+  std::optional<format::WarpPlace> place;
   KernelMatch match;
   bool is_uncertain = false;  // the low half alone does not say when it was
 };
@@ -194,7 +194,7 @@ bool WarpRecorder::write_if_due(Waiting& waiting, bool is_due, backend::RowSink&
     } else {
       extent.low_half = low_half(capture.words, *trace);
     }
-    extent.length_ns = last_time(*trace);
+    extent.length_ns = format::last_time(*trace);
   }
   if (!is_due) {
     const WarpLocation location = locate(capture, *waiting.extent);
@@ -205,7 +205,7 @@ bool WarpRecorder::write_if_due(Waiting& waiting, bool is_due, backend::RowSink&
   for (auto& [id, name] : capture.group_names) trace->names.groups[id] = std::move(name);
   if (!capture.kernel.empty()) trace->names.kernel = std::move(capture.kernel);
   std::vector<std::string> problems;
-  const WarpPlace where = place(capture, *waiting.extent, problems);
+  const format::WarpPlace where = place(capture, *waiting.extent, problems);
   format::WarpLaunch launch = describe_launch(*trace, where);
   launch.launch = capture.launch;
   launch.problems.insert(launch.problems.begin(), problems.begin(), problems.end());
@@ -221,7 +221,7 @@ std::optional<WarpLocation> WarpRecorder::locate_at(const WarpscopeCapture& capt
                                                     uint64_t length_ns) const {
   const auto placed = clock_->place(capture.device, first, first + length_ns);
   if (!placed) return std::nullopt;
-  WarpPlace place;
+  format::WarpPlace place;
   place.device = capture.device;
   place.begin_ns = placed->begin_ns - session_start_ns_;
   place.error_ns = placed->error_ns;
@@ -290,8 +290,8 @@ WarpLocation WarpRecorder::locate(const WarpscopeCapture& capture, const WarpExt
   return {std::nullopt, find_by_launch(capture), false};
 }
 
-WarpPlace WarpRecorder::place(const WarpscopeCapture& capture, const WarpExtent& extent,
-                              std::vector<std::string>& problems) const {
+format::WarpPlace WarpRecorder::place(const WarpscopeCapture& capture, const WarpExtent& extent,
+                                      std::vector<std::string>& problems) const {
   WarpLocation location = locate(capture, extent);
   if (location.place && location.place->begin_ns < 0) {
     problems.push_back("it ran before the session began");
@@ -303,7 +303,7 @@ WarpPlace WarpRecorder::place(const WarpscopeCapture& capture, const WarpExtent&
         "ran is not certain");
   }
   const bool is_placed = location.place.has_value();
-  WarpPlace place = location.place.value_or(WarpPlace{});
+  format::WarpPlace place = location.place.value_or(format::WarpPlace{});
   place.device = capture.device;
   const KernelMatch& match = location.match;
   if (match.kernel) {

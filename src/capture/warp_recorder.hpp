@@ -21,11 +21,13 @@
 namespace ws {
 struct Trace;
 }
+namespace gpufl::format {
+struct WarpPlace;
+}
 namespace gpufl::capture {
 
 struct WarpExtent;
 struct WarpLocation;
-struct WarpPlace;
 
 class WarpRecorder {
  public:
@@ -66,8 +68,8 @@ class WarpRecorder {
                                         uint64_t length_ns) const;
   WarpLocation locate_by_low_half(const WarpscopeCapture& capture, uint64_t taken,
                                   uint32_t low_half, uint64_t length_ns) const;
-  WarpPlace place(const WarpscopeCapture& capture, const WarpExtent& extent,
-                  std::vector<std::string>& problems) const;
+  format::WarpPlace place(const WarpscopeCapture& capture, const WarpExtent& extent,
+                          std::vector<std::string>& problems) const;
 
   const backend::DeviceClock* const clock_;
   const int64_t session_start_ns_;

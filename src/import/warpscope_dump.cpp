@@ -9,9 +9,9 @@
 #include <system_error>
 
 #include "base/json.hpp"
-#include "capture/warp_rows.hpp"
 #include "format/capability.hpp"
 #include "format/log_writer.hpp"
+#include "format/warp/warp_rows.hpp"
 
 namespace gpufl::importing {
 namespace {
@@ -26,7 +26,7 @@ using format::Kind;
 constexpr int64_t kTimerTickNs = 32;
 
 // The log as what rows of a capture are handed to.
-class LogSink final : public backend::RowSink {
+class LogSink final : public format::BatchSink {
  public:
   explicit LogSink(format::LogWriter& log) : log_(log) {}
   int64_t intern(format::Dict dict, std::string_view value) override {
@@ -36,9 +36,6 @@ class LogSink final : public backend::RowSink {
     log_.write(rows);
     if (Status flushed = log_.flush(0); !flushed && status_) status_ = flushed;
   }
-  void write(Kind kind, const Json& line) override { log_.write(kind, line); }
-  backend::ScopeRef scope_at(int64_t, int64_t) override { return {}; }
-  int64_t stack(uint32_t) override { return 0; }
   const Status& status() const { return status_; }
 
  private:
@@ -95,17 +92,17 @@ void write_origin(const fs::path& file, format::LogWriter& log) {
   log.write(Kind::Event, event);
 }
 
-Status write_rows(const ws::Trace& trace, const capture::WarpPlace& place, format::LogWriter& log) {
+Status write_rows(const ws::Trace& trace, const format::WarpPlace& place, format::LogWriter& log) {
   constexpr int64_t kLaunch = 1;
-  format::WarpLaunch launch = capture::describe_launch(trace, place);
+  format::WarpLaunch launch = format::describe_launch(trace, place);
   launch.launch = kLaunch;
   log.write(Kind::WarpLaunch, format::to_json(launch), format::Channel::Device);
   LogSink sink(log);
-  capture::write_warp_rows(trace, place, kLaunch, sink);
+  format::write_warp_rows(trace, place, kLaunch, sink);
   if (!sink.status()) return sink.status();
   format::Ledger ledger;
   ledger.unknown.insert("collector_cpu_ns");
-  capture::account_for(launch, ledger);
+  format::account_for(launch, ledger);
   return log.close(launch.duration_ns, ledger);
 }
 
@@ -131,7 +128,7 @@ base::Result<WrittenSession> import_dump(const std::string& source, const Sessio
                                          int64_t wall_ns) {
   const auto trace = within_memory([&] { return decode(place.file.string(), source); });
   if (!trace) return trace.status();
-  capture::WarpPlace where;
+  format::WarpPlace where;
   where.tick_ns = kTimerTickNs;
   format::SessionHeader header;
   header.session_id = place.session_id;
@@ -155,7 +152,7 @@ base::Result<WrittenSession> import_dump(const std::string& source, const Sessio
     fs::remove_all(options.session_dir, ignored);
     return written;
   }
-  return WrittenSession{options.session_dir, where.at(capture::last_time(*trace)),
+  return WrittenSession{options.session_dir, where.at(format::last_time(*trace)),
                         (*log)->counts().rows};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/warp_rows.hpp"
+#include "format/warp/warp_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,14 +7,13 @@
 #include <tuple>
 #include <vector>
 
-namespace gpufl::capture {
+namespace gpufl::format {
 namespace {
 
 constexpr size_t kRowsPerBatch = 8192;
 constexpr int64_t kPicosecondsInNs = 1000;
 
-using format::WarpEnding;
-namespace column = format::warp_span_column;
+namespace column = warp_span_column;
 
 struct WarpRow {
   uint32_t block, group, event;
@@ -71,7 +70,7 @@ std::vector<WarpRow> sorted_others(const ws::Trace& trace) {
 
 class RowWriter {
  public:
-  RowWriter(const ws::Trace& trace, const WarpPlace& place, int64_t launch, backend::RowSink& sink)
+  RowWriter(const ws::Trace& trace, const WarpPlace& place, int64_t launch, BatchSink& sink)
       : trace_(trace),
         place_(place),
         launch_(launch),
@@ -112,17 +111,17 @@ class RowWriter {
   int64_t name_id(std::map<uint32_t, int64_t>& ids, uint32_t id,
                   std::string (ws::Names::*name)(uint32_t) const) {
     const auto [known, is_new] = ids.try_emplace(id, 0);
-    if (is_new) known->second = sink_.intern(format::Dict::Name, (trace_.names.*name)(id));
+    if (is_new) known->second = sink_.intern(Dict::Name, (trace_.names.*name)(id));
     return known->second;
   }
 
   const ws::Trace& trace_;
   const WarpPlace& place_;
   const int64_t launch_;
-  backend::RowSink& sink_;
+  BatchSink& sink_;
   const bool has_payloads_;
   std::map<uint32_t, int64_t> events_, groups_;  // ids of names
-  format::Batch batch_{format::Kind::WarpSpan};
+  Batch batch_{Kind::WarpSpan};
 };
 
 // How finely the capture's clock counts.
@@ -142,8 +141,8 @@ uint64_t last_time(const ws::Trace& trace) {
   return std::min(last_ns, WarpPlace::kMaxLengthNs);
 }
 
-format::WarpLaunch describe_launch(const ws::Trace& trace, const WarpPlace& place) {
-  format::WarpLaunch launch;
+WarpLaunch describe_launch(const ws::Trace& trace, const WarpPlace& place) {
+  WarpLaunch launch;
   launch.time_ns = place.begin_ns;
   launch.duration_ns = place.at(last_time(trace)) - place.begin_ns;
   launch.kernel = trace.names.kernel;
@@ -153,7 +152,7 @@ format::WarpLaunch describe_launch(const ws::Trace& trace, const WarpPlace& plac
   launch.blocks = trace.num_blocks;
   launch.groups = trace.num_groups;
   for (const auto& [number, name] : trace.names.groups) {
-    if (number >= format::WarpLaunch::kMaxNames) break;
+    if (number >= WarpLaunch::kMaxNames) break;
     launch.group_names.resize(number + 1);
     launch.group_names[number] = name;
   }
@@ -185,15 +184,15 @@ format::WarpLaunch describe_launch(const ws::Trace& trace, const WarpPlace& plac
   return launch;
 }
 
-void account_for(const format::WarpLaunch& launch, format::Ledger& ledger) {
-  format::Ledger of_launch;
+void account_for(const WarpLaunch& launch, Ledger& ledger) {
+  Ledger of_launch;
   if (launch.dropped) of_launch.warp_records_dropped = static_cast<uint64_t>(*launch.dropped);
   if (launch.full_lanes > 0) of_launch.uncounted.insert("full_warp_lanes");
   ledger.add(of_launch);
 }
 
 void write_warp_rows(const ws::Trace& trace, const WarpPlace& place, int64_t launch,
-                     backend::RowSink& sink) {
+                     BatchSink& sink) {
   RowWriter writer(trace, place, launch, sink);
   const std::vector<WarpRow> others = sorted_others(trace);
   auto other = others.begin();
@@ -206,4 +205,4 @@ void write_warp_rows(const ws::Trace& trace, const WarpPlace& place, int64_t lau
   writer.submit();
 }
 
-}  // namespace gpufl::capture
+}  // namespace gpufl::format

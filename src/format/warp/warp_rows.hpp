@@ -8,13 +8,13 @@
 #include <optional>
 #include <string>
 
-#include "backend/backend.hpp"
+#include "format/batch_sink.hpp"
 #include "format/ledger.hpp"
 #include "format/warp_launch.hpp"
 
-// A decoded warpscope capture as lines of the log: its `warp_launch` and its `warp_span` rows. The
-// collector's thread only; writes in batches, whatever the capture's size.
-namespace gpufl::capture {
+// A decoded warpscope capture as lines of the log: its `warp_launch` and its `warp_span` rows.
+// Writes in batches, whatever the capture's size.
+namespace gpufl::format {
 
 // Where a capture lies on the session's clock, and in which kernel.
 struct WarpPlace {
@@ -24,7 +24,7 @@ struct WarpPlace {
   int64_t tick_ns = 0;              // 0: unknown
   int64_t device = -1;
   int64_t correlation = 0;  // 0: in no kernel that is known
-  std::string join;         // as format::WarpLaunch has it
+  std::string join;         // as WarpLaunch has it
 
   int64_t at(uint64_t time_ns) const {
     const uint64_t within = std::min(time_ns, kMaxLengthNs);
@@ -38,13 +38,13 @@ struct WarpPlace {
 uint64_t last_time(const ws::Trace& trace);
 
 // What `place` and `trace` say of the launch; what the caller knows besides is left to it.
-format::WarpLaunch describe_launch(const ws::Trace& trace, const WarpPlace& place);
+WarpLaunch describe_launch(const ws::Trace& trace, const WarpPlace& place);
 
 // Adds what the launch lost.
-void account_for(const format::WarpLaunch& launch, format::Ledger& ledger);
+void account_for(const WarpLaunch& launch, Ledger& ledger);
 
 // Rows come lane by lane, each lane's by their start.
 void write_warp_rows(const ws::Trace& trace, const WarpPlace& place, int64_t launch,
-                     backend::RowSink& sink);
+                     BatchSink& sink);
 
-}  // namespace gpufl::capture
+}  // namespace gpufl::format
