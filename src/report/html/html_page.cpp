@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <string>
 
 #include <fmt/format.h>
@@ -76,12 +75,13 @@ void HtmlPage::heading(std::string_view written, std::string_view remark, Tone t
   text_ += "<h2";
   if (!in_fold_) {
     headings_.push_back({fmt::format("s{}", headings_.size() + 1), title});
-    fmt::format_to(std::back_inserter(text_), " id=\"{}\"", headings_.back().id);
+    text_ += fmt::format(" id=\"{}\"", headings_.back().id);
   }
-  fmt::format_to(std::back_inserter(text_), ">{}", html_text(title));
+  text_ += fmt::format(">{}", html_text(title));
   if (!remark.empty()) {
-    fmt::format_to(std::back_inserter(text_), ": <span{}>{}</span>",
-                   tone == Tone::Plain ? " class=\"remark\"" : class_of(tone), html_text(remark));
+    text_ +=
+        fmt::format(": <span{}>{}</span>",
+                    tone == Tone::Plain ? " class=\"remark\"" : class_of(tone), html_text(remark));
   }
   text_ += "</h2>\n";
 }
@@ -89,40 +89,38 @@ void HtmlPage::heading(std::string_view written, std::string_view remark, Tone t
 void HtmlPage::field(std::string_view label, std::string_view value, Tone tone) {
   if (!in_fields_) text_ += "<dl>\n";
   in_fields_ = true;
-  fmt::format_to(std::back_inserter(text_), "<dt>{}</dt><dd{}>{}</dd>\n", html_text(label),
-                 class_of(tone), html_text(value));
+  text_ +=
+      fmt::format("<dt>{}</dt><dd{}>{}</dd>\n", html_text(label), class_of(tone), html_text(value));
 }
 
 void HtmlPage::paragraph(size_t indent, std::string_view text, Tone tone, size_t /*hanging*/) {
   close_fields();
-  fmt::format_to(std::back_inserter(text_), "<p{}{}>{}</p>\n", class_of(tone), margin_of(indent),
-                 html_text(text));
+  text_ += fmt::format("<p{}{}>{}</p>\n", class_of(tone), margin_of(indent), html_text(text));
 }
 
 void HtmlPage::moment(size_t indent, std::string_view text, int64_t start_ns, int64_t end_ns,
                       size_t /*hanging*/) {
   close_fields();
-  fmt::format_to(std::back_inserter(text_),
-                 "<p{}><a class=\"moment\" href=\"#timeline\" data-from=\"{}\" data-to=\"{}\">{}"
-                 "</a></p>\n",
-                 margin_of(indent), start_ns + offset_ns_, end_ns + offset_ns_, html_text(text));
+  text_ += fmt::format(
+      "<p{}><a class=\"moment\" href=\"#timeline\" data-from=\"{}\" data-to=\"{}\">{}"
+      "</a></p>\n",
+      margin_of(indent), start_ns + offset_ns_, end_ns + offset_ns_, html_text(text));
 }
 
 void HtmlPage::table(const TextTable& table) {
   close_fields();
-  const auto out = std::back_inserter(text_);
-  fmt::format_to(out, "<div class=\"table\"><table{}><thead><tr>",
-                 is_tree(table) ? "" : " class=\"sortable\"");
+  text_ += fmt::format("<div class=\"table\"><table{}><thead><tr>",
+                       is_tree(table) ? "" : " class=\"sortable\"");
   for (size_t i = 0; i < table.columns.size(); ++i) {
-    fmt::format_to(out, "<th{}>{}</th>", cell_class(table, i), html_text(table.columns[i].title));
+    text_ += fmt::format("<th{}>{}</th>", cell_class(table, i), html_text(table.columns[i].title));
   }
   text_ += "</tr></thead><tbody>\n";
   for (const auto& row : table.rows) {
     text_ += "<tr>";
     for (size_t i = 0; i < row.size() && i < table.columns.size(); ++i) {
       const std::string text = html_text(row[i]);
-      fmt::format_to(out, "<td{}{}>{}</td>", cell_class(table, i),
-                     i == table.flexible ? fmt::format(" title=\"{}\"", text) : "", text);
+      text_ += fmt::format("<td{}{}>{}</td>", cell_class(table, i),
+                           i == table.flexible ? fmt::format(" title=\"{}\"", text) : "", text);
     }
     text_ += "</tr>\n";
   }
@@ -137,7 +135,7 @@ void HtmlPage::element(std::string_view html) {
 void HtmlPage::begin_fold(std::string_view title) {
   close_fields();
   in_fold_ = true;
-  fmt::format_to(std::back_inserter(text_), "<details><summary>{}</summary>\n", html_text(title));
+  text_ += fmt::format("<details><summary>{}</summary>\n", html_text(title));
 }
 
 void HtmlPage::end_fold() {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <map>
 #include <span>
 #include <string_view>
@@ -45,9 +44,9 @@ void append_json_text(std::string_view text, std::string& out) {
 
 template <typename Value>
 void append_list(std::string_view name, const BlockRow& row, Value value, std::string& out) {
-  fmt::format_to(std::back_inserter(out), ",\"{}\":[", name);
+  out += fmt::format(",\"{}\":[", name);
   for (size_t i = 0; i < row.size(); ++i) {
-    fmt::format_to(std::back_inserter(out), "{}{}", i == 0 ? "" : ",", value(row[i]));
+    out += fmt::format("{}{}", i == 0 ? "" : ",", value(row[i]));
   }
   out += ']';
 }
@@ -57,7 +56,7 @@ void append_row(const BlockRow& row, std::string& out) {
   out += "{\"s\":[";
   int64_t before = 0;
   for (size_t i = 0; i < row.size(); ++i) {
-    fmt::format_to(std::back_inserter(out), "{}{}", i == 0 ? "" : ",", row[i].start_ns - before);
+    out += fmt::format("{}{}", i == 0 ? "" : ",", row[i].start_ns - before);
     before = row[i].start_ns;
   }
   out += ']';
@@ -137,13 +136,12 @@ void write_timeline(HtmlPage& page, const Picture& picture, bool is_part) {
       R"(<div id="tip" hidden></div><p class="note">Drag to move, Ctrl and wheel to zoom, double )"
       R"(click to zoom to one, arrow keys, + and -. )";
   if (picture.merged_below_ns > 0) {
-    fmt::format_to(std::back_inserter(html),
-                   "{} events are drawn; neighbours within {} are one block. "
-                   "<code>gpufl export --to perfetto</code> has every single one.",
-                   text::count(picture.slices),
-                   text::duration(static_cast<double>(picture.merged_below_ns)));
+    html += fmt::format(
+        "{} events are drawn; neighbours within {} are one block. "
+        "<code>gpufl export --to perfetto</code> has every single one.",
+        text::count(picture.slices), text::duration(static_cast<double>(picture.merged_below_ns)));
   } else {
-    fmt::format_to(std::back_inserter(html), "All {} events.", text::count(picture.slices));
+    html += fmt::format("All {} events.", text::count(picture.slices));
   }
   html += inside_note(picture);
   if (is_part) html += " Streams show only the GPU and the scopes asked for, threads everything.";
@@ -221,8 +219,7 @@ std::string document(std::string_view title, std::string_view remark, std::strin
                      const HtmlPage& page, std::string_view body) {
   std::string nav;
   for (const HtmlPage::Anchor& anchor : page.headings()) {
-    fmt::format_to(std::back_inserter(nav), "<a href=\"#{}\">{}</a>", anchor.id,
-                   html_text(anchor.title));
+    nav += fmt::format("<a href=\"#{}\">{}</a>", anchor.id, html_text(anchor.title));
   }
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"

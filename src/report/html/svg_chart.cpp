@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
 #include <vector>
 
 #include <fmt/format.h>
@@ -72,9 +71,8 @@ std::string path_of(const analysis::Series& series, const Scale& scale) {
     const bool is_next = i > 0 && are_joined(i - 1);
     const double middle =
         static_cast<double>(points[i].time_ns) + static_cast<double>(series.step_ns) / 2;
-    fmt::format_to(std::back_inserter(path), "{}{:.1f} {:.1f}{}", is_next ? 'L' : 'M',
-                   scale.x(middle), scale.y(points[i].mean),
-                   !is_next && !are_joined(i) ? "h0" : "");
+    path += fmt::format("{}{:.1f} {:.1f}{}", is_next ? 'L' : 'M', scale.x(middle),
+                        scale.y(points[i].mean), !is_next && !are_joined(i) ? "h0" : "");
   }
   return path;
 }
@@ -108,32 +106,30 @@ std::string svg_chart(const Chart& chart) {
       R"(<figure class="chart"><figcaption>{} <span class="unit">{}</span></figcaption>)"
       R"(<svg viewBox="0 0 {} {}" role="img" aria-label="{} over time">)",
       html_text(chart.title), html_text(chart.unit), kWidth, kHeight, html_text(chart.title));
-  const auto out = std::back_inserter(svg);
   for (int step = 0; step <= kSteps; ++step) {
     const double value = scale.top * step / kSteps;
     const double y = scale.y(value / chart.scale);
-    fmt::format_to(out,
-                   R"(<line class="grid" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>)"
-                   R"(<text x="{}" y="{:.1f}" text-anchor="end">{:g}</text>)",
-                   kLeft, kWidth - kRight, y, y, kLeft - 6, y + 4, value);
+    svg += fmt::format(R"(<line class="grid" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>)"
+                       R"(<text x="{}" y="{:.1f}" text-anchor="end">{:g}</text>)",
+                       kLeft, kWidth - kRight, y, y, kLeft - 6, y + 4, value);
     const double time_ns = static_cast<double>(chart.end_ns - chart.start_ns) * step / kSteps;
-    fmt::format_to(out, R"(<text x="{:.1f}" y="{}" text-anchor="{}">{}</text>)",
-                   scale.x(static_cast<double>(chart.start_ns) + time_ns), kHeight - 6,
-                   step == 0        ? "start"
-                   : step == kSteps ? "end"
-                                    : "middle",
-                   text::duration(time_ns));
+    svg += fmt::format(R"(<text x="{:.1f}" y="{}" text-anchor="{}">{}</text>)",
+                       scale.x(static_cast<double>(chart.start_ns) + time_ns), kHeight - 6,
+                       step == 0        ? "start"
+                       : step == kSteps ? "end"
+                                        : "middle",
+                       text::duration(time_ns));
   }
   for (size_t i = 0; i < chart.lines.size(); ++i) {
-    fmt::format_to(out, R"(<path class="hue{}" d="{}"><title>{}</title></path>)", i % kHues,
-                   path_of(chart.lines[i].series, scale), html_text(chart.lines[i].name));
+    svg += fmt::format(R"(<path class="hue{}" d="{}"><title>{}</title></path>)", i % kHues,
+                       path_of(chart.lines[i].series, scale), html_text(chart.lines[i].name));
   }
   svg += "</svg>";
   if (chart.lines.size() > 1) {
     svg += R"(<p class="legend">)";
     for (size_t i = 0; i < chart.lines.size(); ++i) {
-      fmt::format_to(out, R"(<span class="hue{}">{}</span> )", i % kHues,
-                     html_text(chart.lines[i].name));
+      svg += fmt::format(R"(<span class="hue{}">{}</span> )", i % kHues,
+                         html_text(chart.lines[i].name));
     }
     svg += "</p>";
   }
