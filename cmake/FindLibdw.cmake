@@ -1,8 +1,10 @@
 # elfutils' libdw and libelf: Libdw::headers for everybody who reads ELF and DWARF through the table
 # of src/symbols/libdw_api.hpp, Libdw::Libdw for the programs that link it (static where the build
-# is portable). Debian's libdw-dev, Fedora's elfutils-devel.
+# is portable, empty with GPUFL_REDISTRIBUTABLE). Debian's libdw-dev, Fedora's elfutils-devel.
 find_path(LIBDW_INCLUDE_DIR elfutils/libdw.h)
-if(GPUFL_PORTABLE)
+if(GPUFL_REDISTRIBUTABLE)
+  set(libdw_names)
+elseif(GPUFL_PORTABLE)
   # zlib is libelf's; of libdw nothing is used that would need lzma or bzip2.
   set(libdw_names libdw.a libelf.a libz.a)
 else()

@@ -67,7 +67,11 @@ class KnownModules {
     Path path;
 
     bool is_of(PyObject* module) const {
-      return reinterpret_cast<PyWeakReference*>(reference.ptr())->wr_object == module;
+      // What replaces it is in the stable ABI since 3.13 only.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+      return PyWeakref_GetObject(reference.ptr()) == module;
+#pragma GCC diagnostic pop
     }
   };
   static constexpr size_t kMinLook = 256;
@@ -85,7 +89,7 @@ struct ThreadModules {
 
   // What leave() has to be given.
   PyObject* enter(PyObject* module, const Path& path) {
-    if (depth++ == 0) Py_XSETREF(outermost, Py_NewRef(module));
+    if (depth++ == 0) outermost = Py_NewRef(module);
     return std::exchange(innermost_path, Py_NewRef(path.path.ptr()));
   }
   void leave(PyObject* around) {
@@ -112,9 +116,8 @@ class ModuleCalls {
   // Null: an exception is set. In the call nothing is alive that has a destructor: CPython ends
   // daemon threads in the middle of it by pthread_exit(), which unwinds, without the GIL.
   PyObject* run(PyObject* args, PyObject* keywords) {
-    if (is_removed_ || PyTuple_GET_SIZE(args) == 0)
-      return PyObject_Call(call_.ptr(), args, keywords);
-    PyObject* const module = PyTuple_GET_ITEM(args, 0);
+    if (is_removed_ || PyTuple_Size(args) == 0) return PyObject_Call(call_.ptr(), args, keywords);
+    PyObject* const module = PyTuple_GetItem(args, 0);
     const Path* path = known_.find(module);
     if (path == nullptr && (path = learn(module)) == nullptr) {
       // Has no name; or a signal's handler has raised.

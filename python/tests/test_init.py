@@ -6,12 +6,11 @@ import inspect
 import json
 import os
 import pathlib
-import subprocess
 import sys
 
 import gpufl
 import pytest
-from conftest import PROGRAM, events, run_python, sessions
+from conftest import events, run_python, sessions
 
 QUIET = {"backend": gpufl.BackendKind.None_}
 
@@ -380,24 +379,3 @@ def test_what_cuda_and_nvtx_call_is_there():
     library = ctypes.CDLL(gpufl._core.__file__)
     assert library.InitializeInjection
     assert library.InitializeInjectionNvtx2
-
-
-def run_gpufl(*arguments):
-    return subprocess.run(arguments, capture_output=True, text=True, check=False)
-
-
-def test_the_command_comes_with_the_package(logs):
-    gpufl.init(log_path=logs, **QUIET)
-    gpufl.shutdown()
-    script = pathlib.Path(sys.executable).parent / "gpufl"
-    for command in ([script], [sys.executable, "-m", "gpufl"]):
-        done = run_gpufl(*command, "--version")
-        assert (done.returncode, done.stdout) == (0, f"gpufl {gpufl.__version__}\n")
-    assert run_gpufl(script, "verify", logs).returncode == 0
-    assert run_gpufl(script, "no-such-command").returncode == 64
-
-
-def test_the_command_injects_the_library_of_the_package():
-    # Nothing here initialises CUDA: what matters is that the library is found.
-    done = run_gpufl(PROGRAM, "trace", "--output", "traced", "--", "true")
-    assert "libgpufl_inject" not in done.stderr

@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/libdw.hpp"
 
+#include <string>
+
+#include "cli/print.hpp"
 #include "symbols/libdw_api.hpp"
 
 namespace gpufl::cli {
 
-const symbols::LibdwApi* libdw() { return &symbols::linked_libdw(); }
+const symbols::LibdwApi* libdw() {
+  const auto found = symbols::program_libdw();
+  return found ? *found : nullptr;
+}
+
+void complain_of_no_libdw(std::string_view who, const symbols::SymbolizeOutcome& outcome) {
+  const auto found = symbols::program_libdw();
+  if (found || outcome.resolved == outcome.frames) return;
+  complain(who, "no binary was read, because there is no libdw here (" + found.status().message() +
+                    "); install it (Debian: libdw1)");
+}
 
 }  // namespace gpufl::cli

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
+
 #include "symbols/symbolize_session.hpp"
 
 // How this program reads debug information.
 namespace gpufl::cli {
 
-// What the build gives it; null: nothing.
+// The libdw that the build links, or where it links none the machine's; null: there is none.
 const symbols::LibdwApi* libdw();
+
+// Says what to do when native frames have no name because this machine has no libdw.
+void complain_of_no_libdw(std::string_view who, const symbols::SymbolizeOutcome& outcome);
 
 }  // namespace gpufl::cli

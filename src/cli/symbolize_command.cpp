@@ -67,6 +67,7 @@ int symbolize(const std::vector<std::string>& paths, const symbols::SymbolizeOpt
             return;
           }
           print(describe(session, *outcome));
+          complain_of_no_libdw(kCommand, *outcome);
           if (!workbench::is_program_named(*outcome)) worst = std::max(worst, kExitNo);
         });
     if (status) continue;

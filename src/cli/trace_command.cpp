@@ -113,7 +113,11 @@ void symbolize(const fs::path& folder) {
   options.libdw = libdw();
   const base::Status status =
       workbench::symbolize(folder, options, [](const fs::path& session, const auto& outcome) {
-        if (!outcome) complain(kWho, session.string() + ": " + outcome.status().message());
+        if (outcome) {
+          complain_of_no_libdw(kWho, *outcome);
+        } else {
+          complain(kWho, session.string() + ": " + outcome.status().message());
+        }
       });
   if (!status) complain(kWho, status.message());
 }

@@ -7,8 +7,9 @@
 
 #include "base/status.hpp"
 
-// elfutils' libdw and libelf as one typed table. The licence is why: programs of ours link the
-// library, while what is linked or injected into other people's programs opens theirs at run time.
+// elfutils' libdw and libelf as one typed table. The licence is why: what is linked or injected
+// into other people's programs opens theirs at run time, and so does all that a wheel holds, while
+// programs that are built where they run link the library.
 // Everything that reads ELF and DWARF goes through a table and does not know which it is. Filled
 // once, constant afterwards; libdw's own handles are for one thread each.
 namespace gpufl::symbols {
@@ -61,8 +62,11 @@ struct LibdwApi {
 #undef GPUFL_DECLARE
 };
 
-// What programs that link elfutils use: in the target gpufl_symbols_libdw alone.
+// These two are in the target gpufl_symbols_libdw alone; the first only without
+// GPUFL_REDISTRIBUTABLE.
 const LibdwApi& linked_libdw();
+// What our own programs use: linked_libdw(), or opened_libdw() in a build that links none.
+base::Result<const LibdwApi*> program_libdw();
 
 // libdw.so.1, opened at the first call. Unavailable when this machine has none, or one without a
 // function that is needed (before 0.171).

@@ -15,4 +15,6 @@ const LibdwApi& linked_libdw() {
   return api;
 }
 
+base::Result<const LibdwApi*> program_libdw() { return &linked_libdw(); }
+
 }  // namespace gpufl::symbols
