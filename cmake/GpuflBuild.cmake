@@ -45,6 +45,13 @@ if(GPUFL_PORTABLE)
   # old strings drag in its random_device, which wants 2.36. Stripped, because it travels.
   target_link_options(gpufl_flags INTERFACE -static-libstdc++ -Wl,--gc-sections -s)
 endif()
+if(GPUFL_REDISTRIBUTABLE)
+  # tools/check_wheel.py reads what was linked.
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/maps)
+  target_link_options(
+    gpufl_flags INTERFACE LINKER:-Map=${PROJECT_BINARY_DIR}/maps/$<TARGET_PROPERTY:NAME>.map)
+endif()
+
 # Where `./dev setup` puts NVIDIA's headers and compiler; a system toolkit is found before it.
 list(APPEND CMAKE_PREFIX_PATH ${PROJECT_SOURCE_DIR}/.deps/cuda)
 

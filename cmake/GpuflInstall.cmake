@@ -27,6 +27,27 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gpufl-config.cmake
         DESTINATION ${gpufl_package_dir})
 
 install(FILES LICENSE THIRD_PARTY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(GPUFL_REDISTRIBUTABLE)
+  # What we owe to others whose parts are inside.
+  find_package(Python 3.10 REQUIRED COMPONENTS Interpreter)
+  set(third_party ${PROJECT_BINARY_DIR}/third_party)
+  if(GPUFL_PYTHON)
+    set(of_python --python)
+  endif()
+  execute_process(
+    COMMAND ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/third_party.py
+            --version ${PROJECT_VERSION} --output ${third_party} ${of_python}
+            COMMAND_ERROR_IS_FATAL ANY)
+  install(FILES ${third_party}/THIRD_PARTY_NOTICES.txt ${third_party}/gpufl.cdx.json
+          DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  # Of a wheel, where its own metadata is.
+  if(SKBUILD)
+    install(FILES ${third_party}/THIRD_PARTY_NOTICES.txt
+            DESTINATION ${SKBUILD_METADATA_DIR}/licenses COMPONENT python)
+    install(FILES ${third_party}/gpufl.cdx.json DESTINATION ${SKBUILD_METADATA_DIR}/sboms
+            COMPONENT python)
+  endif()
+endif()
 get_property(programs GLOBAL PROPERTY GPUFL_PROGRAMS)
 if(programs)
   file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})

@@ -7,7 +7,6 @@ readonly portable=build/portable
 # What has to travel to the GPU machine besides the sources: bin, lib and benchmarks of the folder.
 readonly carried_archive=build/portable.tar.gz
 readonly carried_limit_mib=64
-readonly carried_python=3.12
 
 gpu_test_main() {
   case ${1:-} in
@@ -52,20 +51,17 @@ unpack_carried() {
   carried_sum >"$portable/carried_sum"
 }
 
-# The Python package, for the CPython of the GPU machine.
+# The Python package, for any CPython since 3.12 that the GPU machine has.
 carry_package() {
-  local interpreter tag wheel site_packages=$portable/lib/site-packages
-  interpreter=$(compgen -G "$HOME/.pyenv/versions/$carried_python.*/bin/python" | tail -n 1) || true
-  if [[ -z $interpreter ]]; then
-    say "No CPython $carried_python here: tests of the Python package will not run on the GPU machine."
+  local interpreter wheel site_packages=$portable/lib/site-packages
+  # shellcheck source=tools/dev/wheel.sh
+  source tools/dev/wheel.sh
+  need python
+  if ! interpreter=$(wheel_interpreter abi3); then
+    say "No $(wheel_versions abi3) here: tests of the Python package will not run on the GPU machine."
     return
   fi
-  # shellcheck source=tools/dev/python_test.sh
-  source tools/dev/python_test.sh
-  need python
-  tag=$("$interpreter" -c 'import sys; print(sys.implementation.cache_tag)')
-  python_environment "$interpreter" ".deps/$tag" python
-  wheel=$(build_wheel ".deps/$tag" "$tag")
+  wheel=$(build_wheel abi3 "$interpreter")
   rm -rf "$site_packages"
   "$interpreter" -m zipfile -e "$wheel" "$site_packages"
   # These travel in $portable already.

@@ -1,25 +1,27 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# `./dev python-test`: the wheel, and its tests where nothing but the wheel is. Sourced by ./dev.
+# `./dev python-test`: tests of the wheels where nothing else is installed. Sourced by ./dev.
 
-readonly wheel_platform=manylinux_2_34_x86_64
-readonly system_python=/usr/bin/python3
+# shellcheck source=tools/dev/wheel.sh
+source tools/dev/wheel.sh
 
 python_test_main() {
   if [[ ${1:-} == --help ]]; then
-    say "usage: ./dev python-test [--others | --python INTERPRETER] [--oldest] [--bench | torch | pytest arguments]"
-    say "Builds the wheel into build/wheels, unless that of the same sources is there; checks that it runs on"
-    say "any Linux since glibc 2.34; and runs python/tests in a virtual environment that has the wheel and"
-    say "what tests need; then, unless there are pytest arguments, the tests of python/warpscope."
+    say "usage: ./dev python-test [--others | --python INTERPRETER] [--wheel FILE] [--oldest]"
+    say "                         [--bench | torch | pytest arguments]"
+    say "Builds the wheel for an interpreter as './dev wheel' does, unless that of the same sources is there,"
+    say "and runs python/tests in a virtual environment that has the wheel and what tests need; then, unless"
+    say "there are pytest arguments, the tests of python/warpscope with its wheel."
     say "INTERPRETER: /usr/bin/python3, unless another is named, such as ~/.pyenv/versions/3.13.0/bin/python"
     say "--others: once for each supported CPython in ~/.pyenv/versions, but that of /usr/bin/python3."
+    say "--wheel: tests this one, and builds none."
     say "--oldest: with the oldest numpy, pandas, pyarrow and matplotlib that are supported (CPython 3.10, 3.11)."
     say "torch: with PyTorch, Lightning and transformers (gigabytes, kept in build), the tests and examples"
     say "that need them."
     say "--bench: runs bench/python there instead; figures go to build/bench."
     return
   fi
-  local interpreter=$system_python
+  local interpreter=$system_python wheel=""
   if [[ ${1:-} == --others ]]; then
     shift
     python_test_others "$@"
@@ -30,10 +32,14 @@ python_test_main() {
     interpreter=$2
     shift 2
   fi
+  if [[ ${1:-} == --wheel ]]; then
+    [[ -f ${2:-} ]] || misuse "--wheel needs a wheel"
+    wheel=$2
+    shift 2
+  fi
   need build python
-  local tag tools clean wheel pinned=python_test
+  local tag clean pinned=python_test
   tag=$(cache_tag "$interpreter")
-  tools=.deps/$tag
   clean=build/python-$tag
   if [[ ${1:-} == --oldest ]]; then
     pinned=python_oldest
@@ -45,13 +51,12 @@ python_test_main() {
   else
     rm -rf "$clean"
   fi
-  python_environment "$interpreter" "$tools" python
-  wheel=$(build_wheel "$tools" "$tag")
+  [[ -n $wheel ]] || wheel=$(wheel_of "$interpreter")
   [[ -d $clean ]] || "$interpreter" -m venv "$clean"
   "$clean/bin/pip" install --quiet --disable-pip-version-check --requirement "tools/requirements/$pinned.txt"
   "$clean/bin/pip" install --quiet --disable-pip-version-check --no-deps --force-reinstall "$wheel"
   case ${1:-} in
-    --bench) python_bench "$clean" ;;
+    --bench) python_bench "$clean" "$wheel" ;;
     torch)
       shift
       python_test_torch "$clean" "$@"
@@ -59,7 +64,7 @@ python_test_main() {
     *)
       "$clean/bin/python" -m pytest -p no:cacheprovider "$@"
       if [[ $# -eq 0 ]]; then
-        "$clean/bin/pip" install --quiet --disable-pip-version-check ./python/warpscope
+        "$clean/bin/pip" install --quiet --disable-pip-version-check "$(build_warpscope_wheel)"
         (cd python/warpscope && "$root/$clean/bin/python" -m pytest -p no:cacheprovider)
       fi
       ;;
@@ -76,6 +81,7 @@ python_test_others() {
   done
 }
 
+# python_bench <environment> <wheel>
 python_bench() {
   local session missed=0
   mkdir -p build/bench
@@ -85,6 +91,7 @@ python_bench() {
   session=$(mktemp -d)
   build/release/bin/kernel_session "$session/five_million" 5000000
   "$1/bin/python" bench/python/python_bench.py --json build/bench/python_bench.json || missed=1
+  "$1/bin/python" bench/python/install_bench.py "$2" --json build/bench/install_bench.json || missed=1
   "$1/bin/python" bench/python/dataframe_bench.py "$session/five_million" \
     --json build/bench/dataframe_bench.json || missed=1
   rm -rf "$session"
@@ -102,56 +109,4 @@ python_test_torch() {
     python/tests/test_training.py python/tests/test_notebook.py python/tests/test_examples.py "$@"
   # PyTorch brings Triton.
   (cd python/warpscope && PYTHONPATH=src "$root/$clean/bin/python" -m pytest -p no:cacheprovider tests/test_triton.py)
-}
-
-cache_tag() { "$1" -c 'import sys; print(sys.implementation.cache_tag)'; }
-
-# python_environment <interpreter> <folder> <set>: a virtual environment with tools/requirements/<set>.txt
-python_environment() {
-  local pinned=tools/requirements/$3.txt
-  if cmp -s "$pinned" "$2/installed.txt"; then return; fi
-  say "Installing the Python wheels of $pinned ..."
-  "$1" -m venv "$2"
-  "$2/bin/pip" install --quiet --disable-pip-version-check --requirement "$pinned"
-  cp "$pinned" "$2/installed.txt"
-}
-
-# build_wheel <tools> <tag>: the path of the wheel, on stdout; anything else only when it fails. One that
-# is there of the same sources, tools and compiler is taken.
-build_wheel() {
-  local log=build/wheel-$2.log made=build/wheels/$2 inputs
-  # Not the name that Python was built with, by which the cache would know nothing.
-  export CXX=${CXX:-c++}
-  export PATH=$root/$1/bin:$PATH
-  inputs=$(wheel_inputs) || die "the wheel's sources could not be read"
-  if [[ -f $made/inputs && $(<"$made/inputs") == "$inputs" ]]; then
-    printf '%s' "$made"/*.whl
-    return
-  fi
-  mkdir -p build
-  rm -rf "$made"
-  use_compiler_cache
-  if ! {
-    python -m pip wheel --no-build-isolation --no-deps --disable-pip-version-check \
-      --wheel-dir "$made/built" . &&
-      auditwheel repair --plat "$wheel_platform" --only-plat --wheel-dir "$made" "$made"/built/*.whl
-  } >"$log" 2>&1; then
-    cat "$log" >&2
-    die "the wheel could not be made"
-  fi
-  rm -rf "$made/built"
-  # Sources that changed meanwhile may be in it or not.
-  if [[ $(wheel_inputs) == "$inputs" ]]; then printf '%s\n' "$inputs" >"$made/inputs"; fi
-  printf '%s' "$made"/*.whl
-}
-
-# A sum of all that a wheel is made of: files but those that it cannot depend on, interpreter, compiler.
-wheel_inputs() {
-  {
-    python -VV && "$CXX" --version &&
-      git ls-files -z --cached --others --exclude-standard -- . \
-        ':!bench' ':!docs' ':!examples' ':!python/tests' ':!python/warpscope' ':!tests' |
-      while read -r -d '' path; do [[ ! -f $path ]] || printf '%s\0' "$path"; done |
-        xargs -0 sha256sum
-  } | sha256sum
 }
