@@ -32,6 +32,7 @@ lint_sources() {
   /usr/bin/python3 tools/check_text.py
   /usr/bin/python3 tools/check_layers.py
   /usr/bin/python3 tools/check_sizes.py
+  /usr/bin/python3 tools/check_version.py
   # tools/dev/ is read as part of the file that sources it.
   mapfile -t scripts < <(git ls-files --cached --others --exclude-standard -- \
     dev .ci/run '*.sh' ':!tools/dev')
