@@ -61,7 +61,7 @@ void add_arguments(analysis::SessionData& session) {
     config.shared_static = static_cast<int64_t>(i % 3) * 1024;
     config.shared_dynamic = static_cast<int64_t>(i % 5) * 8192;
     config.occupancy = static_cast<double>(1 + i % 16) / 16;
-    config.occupancy_limit = i % 2 == 0 ? "registers" : "shared";
+    config.occupancy_bound = i % 2 == 0 ? "registers" : "shared_memory";
   }
 }
 

@@ -13,27 +13,27 @@ base::Json DeviceFacts::to_json() const {
   const std::pair<std::string_view, const std::string&> texts[] = {
       {"vendor", vendor},   {"name", name},     {"uuid", uuid},
       {"pci_bus", pci_bus}, {"driver", driver}, {"runtime", runtime},
+      {"architecture", architecture},
   };
   for (const auto& [key, text] : texts) {
     if (!text.empty()) json.set(key, text);
   }
   const std::pair<std::string_view, const std::optional<int64_t>&> numbers[] = {
-      {"sm_count", sm_count},
+      {"compute_units", compute_units},
       {"memory_bytes", memory_bytes},
-      {"compute_major", compute_major},
-      {"compute_minor", compute_minor},
       {"power_limit_mw", power_limit_mw},
-      {"max_sm_clock_mhz", max_sm_clock_mhz},
+      {"max_compute_clock_mhz", max_compute_clock_mhz},
       {"max_memory_clock_mhz", max_memory_clock_mhz},
       {"pcie_generation_max", pcie_generation_max},
       {"pcie_width_max", pcie_width_max},
-      {"nvlink_count", nvlink_count},
+      {"link_count", link_count},
       {"slowdown_temperature_c", slowdown_temperature_c},
       {"shutdown_temperature_c", shutdown_temperature_c},
   };
   for (const auto& [key, number] : numbers) {
     if (number) json.set(key, *number);
   }
+  for (const auto& [key, number] : own) json.set(key, number);
   return json;
 }
 

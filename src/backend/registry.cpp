@@ -81,6 +81,13 @@ std::span<const Vendor> vendors() {
   return all;
 }
 
+VendorWords vendor_words(std::string_view name) {
+  for (const Vendor& vendor : vendors()) {
+    if (vendor.name == name) return vendor.words;
+  }
+  return {};
+}
+
 OpenedBackends make_backends(std::string_view names) {
   if (names == kAuto) return make_available();
   OpenedBackends backends;

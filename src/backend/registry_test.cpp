@@ -51,8 +51,8 @@ TEST(DeviceFacts, AbsentValuesAreAbsentInJson) {
   DeviceFacts facts;
   facts.device = 3;
   facts.name = "GPU";
-  facts.sm_count = 0;
-  EXPECT_EQ(facts.to_json().dump(), R"({"device":3,"name":"GPU","sm_count":0})");
+  facts.compute_units = 0;
+  EXPECT_EQ(facts.to_json().dump(), R"({"device":3,"name":"GPU","compute_units":0})");
 }
 
 }  // namespace

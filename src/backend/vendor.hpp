@@ -28,6 +28,12 @@ struct CaptureRangeWord {
   CaptureRangeKind kind;
 };
 
+// What its users call what all vendors have.
+struct VendorWords {
+  std::string_view compute_units = "compute units", compute_clock = "compute units",
+                   links = "links", runtime = "runtime";
+};
+
 struct Vendor {
   std::string_view name;  // its backend's
   bool is_automatic;      // "auto" looks for it
@@ -40,8 +46,11 @@ struct Vendor {
   std::span<const std::string_view> variables = {};  // how those begin that its backend reads
   bool (*driver_starts)() = nullptr;  // whether somebody waited for that; null: nobody can
   int (*annotations_start)(AnnotationTables tables) = nullptr;  // null: it has none
+  VendorWords words = {};
 };
 
 std::span<const Vendor> vendors();
+// By a vendor's name, as in DeviceFacts; of an unknown one the words that fit all.
+VendorWords vendor_words(std::string_view name);
 
 }  // namespace gpufl::backend

@@ -24,6 +24,7 @@ Json cost(const format::Ledger& ledger) {
   Json object = Json::object();
   object.set("collector_cpu_ns", ledger.collector_cpu_ns);
   if (ledger.callback_ns) object.set("callback_ns", *ledger.callback_ns);
+  if (ledger.vendor_overhead_ns) object.set("vendor_overhead_ns", *ledger.vendor_overhead_ns);
   if (ledger.cupti_overhead_ns) object.set("cupti_overhead_ns", *ledger.cupti_overhead_ns);
   object.set("raw_bytes", ledger.writer.raw_bytes);
   return object;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "backend/backend.hpp"
+#include "backend/vendor.hpp"
 #include "capture/host_metrics.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
@@ -59,6 +60,10 @@ class Pieces {
     if (value) add(fmt::format(text, *value));
     return *this;
   }
+  Pieces& add(const std::optional<int64_t>& count, std::string_view things) {
+    if (count) add(fmt::format("{} {}", *count, things));
+    return *this;
+  }
   Pieces& add(const std::string& text) {
     text_ += (text_.empty() ? "" : ", ") + text;
     return *this;
@@ -80,18 +85,17 @@ std::string describe(const DeviceFacts& facts) {
     append_field(out, "memory",
                  fmt::format("{:.1f} GiB", static_cast<double>(*facts.memory_bytes) / kGiB));
   }
+  const backend::VendorWords words = backend::vendor_words(facts.vendor);
   Pieces compute;
-  compute.add("{} SMs", facts.sm_count);
-  if (facts.compute_major && facts.compute_minor) {
-    compute.add(
-        fmt::format("compute capability {}.{}", *facts.compute_major, *facts.compute_minor));
-  }
+  compute.add(facts.compute_units, words.compute_units);
+  if (!facts.architecture.empty()) compute.add(facts.architecture);
   append_field(out, "compute", compute.text());
+  Pieces clocks;
+  if (facts.max_compute_clock_mhz) {
+    clocks.add(fmt::format("{} up to {} MHz", words.compute_clock, *facts.max_compute_clock_mhz));
+  }
   append_field(out, "clocks",
-               Pieces()
-                   .add("SM up to {} MHz", facts.max_sm_clock_mhz)
-                   .add("memory up to {} MHz", facts.max_memory_clock_mhz)
-                   .text());
+               clocks.add("memory up to {} MHz", facts.max_memory_clock_mhz).text());
   if (facts.power_limit_mw) {
     append_field(out, "power", fmt::format("limit {} W", *facts.power_limit_mw / 1000));
   }
@@ -104,11 +108,11 @@ std::string describe(const DeviceFacts& facts) {
                Pieces()
                    .add("PCIe generation {}", facts.pcie_generation_max)
                    .add("{} lanes", facts.pcie_width_max)
-                   .add("{} NVLinks", facts.nvlink_count)
+                   .add(facts.link_count, words.links)
                    .text());
   Pieces versions;
   if (!facts.driver.empty()) versions.add(facts.driver);
-  if (!facts.runtime.empty()) versions.add("up to CUDA " + facts.runtime);
+  if (!facts.runtime.empty()) versions.add(fmt::format("up to {} {}", words.runtime, facts.runtime));
   append_field(out, "driver", versions.text());
   return out;
 }

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/figures/throttle_reasons.hpp"
+#include "analysis/figures/clock_limits.hpp"
 #include "backend/metric_table.hpp"
 #include "text/display.hpp"
 #include "text/quantity.hpp"
@@ -115,9 +115,9 @@ void add_bar(Line& line, Bar bar, std::optional<double> share) {
 }
 
 std::string throttle_text(const Readings& gpu) {
-  const auto bits = static_cast<uint64_t>(gpu.get(metric::kThrottleReasons).value_or(0));
+  const auto bits = static_cast<uint64_t>(gpu.get(metric::kClockLimits).value_or(0));
   std::string names;
-  for (const analysis::ThrottleReason& reason : analysis::kThrottleReasons) {
+  for (const analysis::ClockLimit& reason : analysis::kClockLimits) {
     if (!reason.is_slowdown || (bits & reason.bit) == 0) continue;
     names += names.empty() ? "" : ", ";
     names += reason.name;
@@ -230,7 +230,7 @@ class Screen {
             util ? std::optional(static_cast<double>(*util) / 100) : std::nullopt);
     first.add(fmt::format("  {}  {} of {}  sm {}", now.text(metric::kTemperature),
                           now.text(metric::kPower), now.text(metric::kPowerLimit),
-                          now.text(metric::kSmClock)));
+                          now.text(metric::kComputeClock)));
     Line& second = line().add("       mem ");
     add_bar(second, Bar::Full, now.share(metric::kMemoryUsed, metric::kMemoryTotal));
     second.add(fmt::format("  {} of {}  mem {}", now.text(metric::kMemoryUsed),

@@ -31,7 +31,7 @@ LiveViewState example(int gpus) {
     board.device_values.push_back({i, 0, metric::kMemoryTotal, int64_t{80} << 30});
     board.device_values.push_back({i, 0, metric::kTemperature, 61});
     board.device_values.push_back({i, 0, metric::kPower, 312'500});
-    board.device_values.push_back({i, 0, metric::kThrottleReasons, 0x21});
+    board.device_values.push_back({i, 0, metric::kClockLimits, 0x21});
   }
   board.host_values = {{0, 0, metric::kCpuUtil, 340}, {0, 0, metric::kLoad1, 1500}};
   board.processes = {{0, 4242, "train\x07", int64_t{5} << 30}, {0, 43, "other", std::nullopt}};

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <gpufl/version.hpp>
 
-#include "analysis/figures/throttle_reasons.hpp"
+#include "analysis/figures/clock_limits.hpp"
 #include "text/display.hpp"
 
 namespace gpufl::cli {
@@ -80,8 +80,8 @@ std::unordered_map<std::string_view, std::vector<const MetricValue*>> by_metric(
 
 void write_value(Exposition& out, const PrometheusMetric& row, const std::string& labels,
                  int64_t value) {
-  if (row.family == kThrottleFamily) {
-    for (const analysis::ThrottleReason& reason : analysis::kThrottleReasons) {
+  if (row.metric == backend::metric::kClockLimits) {
+    for (const analysis::ClockLimit& reason : analysis::kClockLimits) {
       out.add(joined(labels, fmt::format(R"(reason="{}")", reason.name)),
               (static_cast<uint64_t>(value) & reason.bit) != 0 ? 1 : 0);
     }

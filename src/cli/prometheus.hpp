@@ -26,7 +26,8 @@ struct PrometheusMetric {
 
 std::span<const PrometheusMetric> prometheus_table();
 
-// One series per reason and GPU, from the bits of throttle_reasons_bits.
+// One series per reason and GPU, from the bits of clock_limits_bits.
+inline constexpr std::string_view kClockLimitFamily = "gpufl_gpu_clock_limit";
 inline constexpr std::string_view kThrottleFamily = "gpufl_gpu_throttle_reason";
 
 struct PrometheusOptions {

@@ -221,7 +221,7 @@ void add_config(Table& table, const Tables& tables) {
   table.texts({"occupancy_limit", CellType::Text, "",
                "what limits it: `warps`, `registers`, `shared`, `blocks`"},
               index, [&tables](uint64_t config) {
-                return timeline::valid_utf8(tables.configs[config].occupancy_limit);
+                return timeline::valid_utf8(tables.configs[config].occupancy_limit());
               });
 }
 

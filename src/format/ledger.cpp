@@ -60,6 +60,7 @@ void for_each_sum(L& ledger, Visit visit) {
   visit("activity_buffers", ledger.activity_buffers);
   visit("activity_bytes", ledger.activity_bytes);
   visit("callback_ns", ledger.callback_ns);
+  visit("vendor_overhead_ns", ledger.vendor_overhead_ns);
   visit("cupti_overhead_ns", ledger.cupti_overhead_ns);
 }
 
@@ -258,6 +259,7 @@ Ledger Ledger::from_json(const Json& line) {
   Ledger ledger;
   for_each_optional(ledger,
                     [&](std::string_view name, Count& value) { value = known(line[name]); });
+  if (!ledger.vendor_overhead_ns) ledger.vendor_overhead_ns = ledger.cupti_overhead_ns;
   ledger.by_device = devices_from_json(line["by_device"]);
   for (const Json& name : line["uncounted"].items()) {
     if (name.is_string()) ledger.uncounted.insert(name.as_string());

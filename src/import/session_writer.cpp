@@ -8,6 +8,7 @@
 
 #include "base/json.hpp"
 #include "format/capability.hpp"
+#include "format/former_names.hpp"
 #include "format/log_writer.hpp"
 #include "import/session_rows.hpp"
 
@@ -70,7 +71,7 @@ void write_devices(const Trace& trace, format::LogWriter& log) {
     Json line = Json::object();
     line.set("device", number);
     for (const auto& [key, value] : facts->members()) line.set(key, value);
-    log.write(Kind::Device, line);
+    log.write(Kind::Device, format::with_names_for_all(line));
   }
 }
 
@@ -98,7 +99,7 @@ Status close(const Trace& trace, int64_t end_ns, format::LogWriter& log) {
     records = records.value_or(0) + 1;
   }
   ledger.impossible_times = trace.impossible_times;
-  ledger.cupti_overhead_ns = trace.overhead_ns;
+  ledger.vendor_overhead_ns = ledger.cupti_overhead_ns = trace.overhead_ns;
   ledger.unknown.insert("collector_cpu_ns");
   if (!trace.truncated.empty()) ledger.uncounted.insert(format::Ledger::kTruncatedTrace);
   if (Status closed = log.close(end_ns, ledger); !closed) return closed;

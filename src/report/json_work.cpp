@@ -95,6 +95,8 @@ Json size_json(const std::array<int64_t, 3>& size) {
   return size[0] == 0 ? Json() : json_array(size);
 }
 
+Json text_or_null(std::string_view text) { return text.empty() ? Json() : Json(text); }
+
 Json config_json(const LaunchConfig& config) {
   Json json = Json::object();
   json.set("grid", size_json(config.grid)).set("block", size_json(config.block));
@@ -105,7 +107,8 @@ Json config_json(const LaunchConfig& config) {
   json.set("local_per_thread", json_optional(config.local_per_thread));
   json.set("local_total", json_optional(config.local_total));
   json.set("occupancy", json_optional(config.occupancy));
-  json.set("occupancy_limit", config.occupancy_limit.empty() ? Json() : config.occupancy_limit);
+  json.set("occupancy_limit", text_or_null(config.occupancy_limit()));
+  json.set("occupancy_bound", text_or_null(config.occupancy_bound));
   return json;
 }
 

@@ -67,7 +67,7 @@ std::vector<std::string> config_cells(const MainConfig& main) {
           shared_text(config),
           text_or_dash(config.occupancy,
                        [](double share) { return fmt::format("{:.0f}%", share * 100); }),
-          config.occupancy_limit.empty() ? "-" : config.occupancy_limit};
+          config.occupancy_bound.empty() ? "-" : std::string(config.occupancy_limit())};
 }
 
 // What stands before "." in a sort's comparison.

@@ -288,9 +288,9 @@ void write_cost(Page& page, const SessionSummary& summary) {
     page.field("in callbacks",
                time_text(static_cast<double>(*ledger.callback_ns), "the session's time"));
   }
-  if (ledger.cupti_overhead_ns) {
+  if (ledger.vendor_overhead_ns) {
     page.field("the vendor's own overhead",
-               time_text(static_cast<double>(*ledger.cupti_overhead_ns), "the session's time"));
+               time_text(static_cast<double>(*ledger.vendor_overhead_ns), "the session's time"));
   }
   if (ledger.activity_buffers && ledger.activity_bytes) {
     page.field("buffers of the vendor",

@@ -6,7 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "analysis/figures/throttle_reasons.hpp"
+#include "analysis/figures/clock_limits.hpp"
+#include "format/former_names.hpp"
 #include "report/text_sections.hpp"
 #include "text/units.hpp"
 
@@ -58,9 +59,9 @@ std::string bits_text(const MetricSeries& series) {
   for (size_t bit = 0; bit < series.bit_samples.size(); ++bit) {
     if (series.bit_samples[bit] == 0) continue;
     const bool has_name =
-        series.metric == "throttle_reasons_bits" && bit < analysis::kThrottleReasons.size();
+        format::name_for_all(format::kFormerMetrics, series.metric) == "clock_limits_bits" && bit < analysis::kClockLimits.size();
     const std::string name =
-        has_name ? std::string(analysis::kThrottleReasons[bit].name) : fmt::format("bit {}", bit);
+        has_name ? std::string(analysis::kClockLimits[bit].name) : fmt::format("bit {}", bit);
     const double share =
         static_cast<double>(series.bit_samples[bit]) / static_cast<double>(series.values.count);
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, text::percent(share));

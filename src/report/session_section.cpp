@@ -73,6 +73,16 @@ std::string backends_text(const format::SessionHeader& header) {
   return text;
 }
 
+// What code has to be compiled for: "9.0" of a GPU that has a compute capability.
+std::string compute_text(const Json& device) {
+  if (device.find("compute_major") != nullptr) {
+    return fmt::format("{}.{}", device["compute_major"].as_integer(),
+                       device["compute_minor"].as_integer());
+  }
+  const std::string& architecture = device["architecture"].as_string();
+  return architecture.empty() ? "unknown" : architecture;
+}
+
 }  // namespace
 
 void write_capabilities(Page& page, std::span<const analysis::Capability> notes,
@@ -157,14 +167,11 @@ void write_devices(Page& page, const SessionSummary& summary) {
       gpu += fmt::format(" (MIG of {})", parent->as_integer());
     }
     const Json* memory = device.find("memory_bytes");
-    const Json* sm_count = device.find("sm_count");
-    const bool has_compute = device.find("compute_major") != nullptr;
+    const Json* units = device.find("compute_units");
     table.rows.push_back({std::move(gpu), text_or_unknown(device["name"]),
                           memory != nullptr ? text::bytes(memory->as_number()) : "unknown",
-                          sm_count != nullptr ? std::to_string(sm_count->as_integer()) : "unknown",
-                          has_compute ? fmt::format("{}.{}", device["compute_major"].as_integer(),
-                                                    device["compute_minor"].as_integer())
-                                      : "unknown",
+                          units != nullptr ? std::to_string(units->as_integer()) : "unknown",
+                          compute_text(device),
                           text_or_unknown(device["driver"]), text_or_unknown(device["pci_bus"]),
                           text_or_unknown(device["uuid"])});
   }

@@ -147,7 +147,7 @@ analysis::LaunchConfig launch(std::array<int64_t, 3> grid, std::array<int64_t, 3
   config.shared_static = 0;
   config.shared_dynamic = 49152;
   config.occupancy = occupancy;
-  config.occupancy_limit = std::move(limit);
+  config.occupancy_bound = std::move(limit);
   return config;
 }
 

@@ -69,11 +69,11 @@ TEST_F(MonitorDevice, FactsAreComplete) {
     EXPECT_NE(facts.driver, "");
     if (facts.parent) continue;  // a MIG instance knows less
     EXPECT_NE(facts.pci_bus, "");
-    EXPECT_GT(facts.sm_count.value_or(0), 0);
+    EXPECT_GT(facts.compute_units.value_or(0), 0);
     EXPECT_GT(facts.memory_bytes.value_or(0), int64_t{1} << 30);
-    EXPECT_GE(facts.compute_major.value_or(0), 5);
+    EXPECT_TRUE(facts.architecture.starts_with("sm_")) << facts.architecture;
     EXPECT_GT(facts.power_limit_mw.value_or(0), 10'000);
-    EXPECT_GT(facts.max_sm_clock_mhz.value_or(0), 300);
+    EXPECT_GT(facts.max_compute_clock_mhz.value_or(0), 300);
   }
 }
 
@@ -102,7 +102,7 @@ TEST_F(MonitorDevice, SamplesArePlausible) {
     within(metric::kMemoryUtil, 0, 100);
     within(metric::kTemperature, 10, 110);
     within(metric::kPower, 1'000, 2'000'000);
-    within(metric::kSmClock, 100, facts.max_sm_clock_mhz.value_or(0));
+    within(metric::kComputeClock, 100, facts.max_compute_clock_mhz.value_or(0));
     within(metric::kMemoryTotal, *facts.memory_bytes, *facts.memory_bytes);
     within(metric::kMemoryUsed, 0, *facts.memory_bytes);
   }

@@ -60,7 +60,7 @@ class Info(unittest.TestCase):
                 "GPU 2: Stand-in GPU MIG 1g.10gb (instance of GPU 1)",
             ],
         )
-        self.assertIn("132 SMs, compute capability 9.0", ended.stdout)
+        self.assertIn("132 SMs, sm_90", ended.stdout)
 
     def test_json(self):
         ended = run(GPUFL, "info", "--json", **machine("gpus=8"))

@@ -93,7 +93,7 @@ SessionData first_session() {
   config.shared_static = 1024;
   config.shared_dynamic = 0;
   config.occupancy = 0.5625;
-  config.occupancy_limit = "registers";
+  config.occupancy_bound = "registers";
   const uint32_t hard = session.config(kHardName, config);
   session.kernel(hard, 10'007, 5'001,
                  {.thread = 4711,

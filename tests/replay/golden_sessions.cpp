@@ -187,7 +187,7 @@ std::unique_ptr<LogWriter> write_windows(const fs::path& dir, const fs::path& li
                        R"("reason":"not_built","hint":"use a newer gpufl",)"
                        R"("backend":"synthetic"})"));
   writer->write(Kind::Device, object(R"({"device":0,"vendor":"synthetic","name":"Synthetic GPU",)"
-                                     R"("uuid":"GPU-0","sm_count":132})"));
+                                     R"("uuid":"GPU-0","compute_units":132})"));
   writer->write(Kind::Module,
                 object(R"({"time":9,"id":"18446744073709551615","device":0,"name":"a.cubin"})"),
                 Channel::Code);

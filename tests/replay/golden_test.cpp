@@ -114,7 +114,7 @@ TEST_P(GoldenTest, ReadsAsStored) {
 
 INSTANTIATE_TEST_SUITE_P(Sessions, GoldenTest,
                          ::testing::Values("complete", "crashed", "corrupt", "newer_minor",
-                                           "newer_major"),
+                                           "newer_major", "former_names"),
                          [](const auto& info) { return std::string(info.param); });
 
 // Sessions and runs of real GPUs: what was recorded once must always read the same.

@@ -32,24 +32,24 @@ TEST(Occupancy, KnownValues) {
     Multiprocessor sm;
     BlockNeeds needs;
     int32_t blocks, hundredths;
-    const char* limit;
+    const char* bound;
   };
   constexpr Case kCases[] = {
-      {kVolta, {256, 32, 0}, 8, 10'000, "warps"},
+      {kVolta, {256, 32, 0}, 8, 10'000, "waves"},
       {kVolta, {256, 64, 0}, 4, 5'000, "registers"},
-      {kVolta, {128, 32, 49'152}, 2, 1'250, "shared"},
-      {kVolta, {32, 32, 0}, 32, 5'000, "blocks"},
-      {kTuring, {1024, 64, 0}, 1, 10'000, "warps"},
-      {kA100, {1024, 32, 0}, 2, 10'000, "warps"},
+      {kVolta, {128, 32, 49'152}, 2, 1'250, "shared_memory"},
+      {kVolta, {32, 32, 0}, 32, 5'000, "groups"},
+      {kTuring, {1024, 64, 0}, 1, 10'000, "waves"},
+      {kA100, {1024, 32, 0}, 2, 10'000, "waves"},
       {kA100, {128, 255, 0}, 2, 1'250, "registers"},
-      {kA10, {512, 40, 0}, 3, 10'000, "warps"},
-      {kA10, {32, 16, 0}, 16, 3'333, "blocks"},
-      {kAda, {64, 32, 8'192}, 11, 4'583, "shared"},
+      {kA10, {512, 40, 0}, 3, 10'000, "waves"},
+      {kA10, {32, 16, 0}, 16, 3'333, "groups"},
+      {kAda, {64, 32, 8'192}, 11, 4'583, "shared_memory"},
       {kHopper, {384, 168, 200'000}, 1, 1'875, "registers"},
-      {kHopper, {128, 32, 100'000}, 2, 1'250, "shared"},
-      {kHopper, {33, 8, 0}, 32, 10'000, "warps"},
+      {kHopper, {128, 32, 100'000}, 2, 1'250, "shared_memory"},
+      {kHopper, {33, 8, 0}, 32, 10'000, "waves"},
       {kBlackwell, {256, 128, 0}, 2, 2'500, "registers"},
-      {kGeForce50, {1, 1, 0}, 24, 5'000, "blocks"},
+      {kGeForce50, {1, 1, 0}, 24, 5'000, "groups"},
   };
   for (const Case& one : kCases) {
     const Occupancy result = occupancy(one.sm, one.needs);
@@ -58,7 +58,7 @@ TEST(Occupancy, KnownValues) {
                              std::to_string(one.needs.threads);
     EXPECT_EQ(result.blocks, one.blocks) << what;
     EXPECT_EQ(result.hundredths, one.hundredths) << what;
-    EXPECT_EQ(result.limit, one.limit) << what;
+    EXPECT_EQ(result.bound, one.bound) << what;
   }
 }
 

@@ -9,9 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "analysis/figures/throttle_reasons.hpp"
+#include "analysis/figures/clock_limits.hpp"
 #include "analysis/insights/rules.hpp"
 #include "analysis/math/stats.hpp"
+#include "format/former_names.hpp"
 #include "text/units.hpp"
 
 namespace gpufl::analysis {
@@ -21,7 +22,7 @@ constexpr uint64_t kGpuIdle = 0x001, kPowerCap = 0x004;
 
 constexpr uint64_t slowdown_bits() {
   uint64_t bits = 0;
-  for (const ThrottleReason& reason : kThrottleReasons) bits |= reason.is_slowdown ? reason.bit : 0;
+  for (const ClockLimit& reason : kClockLimits) bits |= reason.is_slowdown ? reason.bit : 0;
   return bits;
 }
 
@@ -45,10 +46,12 @@ struct ClockHistory {
 };
 
 std::map<int64_t, Readings> readings_of(const SessionView& view, std::string_view metric) {
+  const std::string_view former = format::former_name(format::kFormerMetrics, metric);
+  const auto is_wanted = [&](std::string_view name) { return name == metric || name == former; };
   std::map<int64_t, Readings> result;
   const Samples& samples = view.tables.device_metrics;
   for (size_t row = 0; row < samples.rows(); ++row) {
-    if (view.tables.metric(samples.metric[row]) != metric ||
+    if (!is_wanted(view.tables.metric(samples.metric[row])) ||
         !view.selection.has_window(samples.time[row]) ||
         !view.selection.has_device(samples.device[row])) {
       continue;
@@ -89,8 +92,8 @@ double busy_in(const SessionView& view, const DeviceBusy* device, const ClockSpa
 }
 
 std::map<int64_t, ClockHistory> clock_histories(const SessionView& view) {
-  const auto reasons = readings_of(view, "throttle_reasons_bits");
-  const auto clocks = readings_of(view, "sm_clock_mhz");
+  const auto reasons = readings_of(view, "clock_limits_bits");
+  const auto clocks = readings_of(view, "compute_clock_mhz");
   std::map<int64_t, ClockHistory> histories;
   for (const auto& [device, readings] : reasons) {
     ClockHistory& history = histories[device];
@@ -102,7 +105,7 @@ std::map<int64_t, ClockHistory> clock_histories(const SessionView& view) {
     for (const Reading& clock : of_clock) {
       history.max_mhz = std::max(history.max_mhz, clock.value);
     }
-    history.max_mhz = view.fact(device, "max_sm_clock_mhz").value_or(history.max_mhz);
+    history.max_mhz = view.fact(device, "max_compute_clock_mhz").value_or(history.max_mhz);
     const std::vector<Interval> times = held_times(readings);
     for (size_t i = 0; i < times.size(); ++i) {
       ClockSpan span;
@@ -148,7 +151,7 @@ ClockLoss clock_loss(const ClockHistory& history, Affects affects) {
 
 std::string reason_names(uint64_t bits) {
   std::vector<std::string_view> names;
-  for (const ThrottleReason& reason : kThrottleReasons) {
+  for (const ClockLimit& reason : kClockLimits) {
     if ((bits & reason.bit) != 0) names.push_back(reason.name);
   }
   return fmt::format("{}", fmt::join(names, ", "));

@@ -16,15 +16,15 @@ LaunchConfig config_of(int64_t blocks, int64_t blocks_per_sm) {
   config.block = {256, 1, 1};
   config.registers = 255;
   config.occupancy = 0.125;
-  config.occupancy_limit = "registers";
-  config.occupancy_limits = {{"registers", blocks_per_sm}, {"warps", 8}};
+  config.occupancy_bound = "registers";
+  config.occupancy_bounds = {{"registers", blocks_per_sm}, {"waves", 8}};
   return config;
 }
 
 // One kernel of 100 ms in a session of `wall_ms`, on a GPU with 132 multiprocessors.
 std::vector<Insight> one_kernel(TestProgram& program, LaunchConfig config, int64_t wall_ms = 200,
                                 std::string_view name = "custom") {
-  program.device_fact(0, "sm_count", 132);
+  program.device_fact(0, "compute_units", 132);
   program.kernel(program.config(name, std::move(config)), 0, 100 * kMs);
   program.data.summary.duration_ns = wall_ms * kMs;
   return program.insights();
@@ -131,7 +131,7 @@ TEST(TailEffect, NotForWholeWavesManyWavesOrUnknownGpus) {
   }
   TestProgram unknown;
   LaunchConfig config = config_of(290, 2);
-  config.occupancy_limits.clear();
+  config.occupancy_bounds.clear();
   EXPECT_TRUE(of_rule(one_kernel(unknown, std::move(config)), "tail_effect").empty());
 }
 
@@ -155,7 +155,7 @@ TEST(PartialWave, OfSeveralGpusTheLongestCounts) {
   TestProgram program;
   const uint32_t config = program.config("custom", config_of(66, 2));
   for (int64_t device = 0; device < 8; ++device) {
-    program.device_fact(device, "sm_count", int64_t{132});
+    program.device_fact(device, "compute_units", int64_t{132});
     program.kernel(config, 0, (device == 5 ? 100 : 90) * kMs, {.device = device});
   }
   const auto found = of_rule(program.insights(), "partial_wave");

@@ -12,13 +12,13 @@
 namespace gpufl::analysis {
 namespace {
 
-std::optional<int64_t> blocks_at_once(const LaunchConfig& config, std::optional<int64_t> sm_count) {
-  if (!sm_count || *sm_count <= 0 || config.occupancy_limits.empty()) return std::nullopt;
+std::optional<int64_t> blocks_at_once(const LaunchConfig& config, std::optional<int64_t> compute_units) {
+  if (!compute_units || *compute_units <= 0 || config.occupancy_bounds.empty()) return std::nullopt;
   const auto least =
-      std::min_element(config.occupancy_limits.begin(), config.occupancy_limits.end(),
+      std::min_element(config.occupancy_bounds.begin(), config.occupancy_bounds.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
   if (least->second <= 0) return std::nullopt;
-  return saturating_multiply(*sm_count, least->second);
+  return saturating_multiply(*compute_units, least->second);
 }
 
 // `key_of` gives the number, below `keys`, that a row counts for.
@@ -78,8 +78,8 @@ std::vector<KernelUse> kernel_uses(const SessionView& view) {
     use.label = view.kernel_names().of(use.config->name).short_name;
     use.longest = times[id];
     use.share = use.longest.time_ns / static_cast<double>(view.wall_ns);
-    use.sm_count = view.fact(use.longest.device, "sm_count");
-    use.blocks_at_once = blocks_at_once(*use.config, use.sm_count);
+    use.compute_units = view.fact(use.longest.device, "compute_units");
+    use.blocks_at_once = blocks_at_once(*use.config, use.compute_units);
     uses.push_back(std::move(use));
   }
   std::stable_sort(uses.begin(), uses.end(), [](const KernelUse& a, const KernelUse& b) {

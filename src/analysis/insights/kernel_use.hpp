@@ -37,7 +37,7 @@ struct KernelUse {
   LongestTime longest;
   double share = 0;  // of the session's time
   // Blocks that the GPU holds at once; none: the session does not tell.
-  std::optional<int64_t> sm_count, blocks_at_once;
+  std::optional<int64_t> compute_units, blocks_at_once;
 };
 // Most time first; empty where the overview has no groups by configuration.
 std::vector<KernelUse> kernel_uses(const SessionView& view);

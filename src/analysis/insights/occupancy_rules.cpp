@@ -31,26 +31,26 @@ bool needs_few_warps(KernelClass kernel_class) {
 }
 
 std::string limiter_text(const LaunchConfig& config) {
-  const std::string& limit = config.occupancy_limit;
-  if (limit == "registers" && config.registers) {
+  const std::string& bound = config.occupancy_bound;
+  if (bound == "registers" && config.registers) {
     return fmt::format("registers ({} a thread)", *config.registers);
   }
-  if (limit == "shared") {
+  if (bound == "shared_memory") {
     return fmt::format("shared memory ({} a block)",
                        text::bytes(static_cast<double>(config.shared_static.value_or(0) +
                                                        config.shared_dynamic.value_or(0))));
   }
-  if (limit == "blocks") return "blocks a multiprocessor (each has few threads)";
-  return limit.empty() ? "an unknown limit" : limit;
+  if (bound == "groups") return "blocks a multiprocessor (each has few threads)";
+  return bound.empty() ? "an unknown limit" : std::string(config.occupancy_limit());
 }
 
 std::string_view limiter_advice(const LaunchConfig& config) {
-  const std::string& limit = config.occupancy_limit;
-  if (limit == "registers") {
+  const std::string& bound = config.occupancy_bound;
+  if (bound == "registers") {
     return "Let the compiler use fewer registers (__launch_bounds__, -maxrregcount), or do less in "
            "one thread.";
   }
-  if (limit == "shared") return "Use less shared memory in a block, or smaller tiles.";
+  if (bound == "shared_memory") return "Use less shared memory in a block, or smaller tiles.";
   return "Use larger blocks.";
 }
 
@@ -180,16 +180,16 @@ void find_tail_effect(const SessionView& view, std::vector<Insight>& found) {
 void find_partial_wave(const SessionView& view, std::vector<Insight>& found) {
   const auto& limits = view.thresholds.partial_wave;
   for (const KernelUse& use : kernel_uses(view)) {
-    if (!use.sm_count || *use.sm_count <= 0 || use.share < limits.min_share) continue;
+    if (!use.compute_units || *use.compute_units <= 0 || use.share < limits.min_share) continue;
     if (use.group->kernel_class == KernelClass::Communication) continue;
     const double filled =
-        static_cast<double>(use.config->blocks()) / static_cast<double>(*use.sm_count);
+        static_cast<double>(use.config->blocks()) / static_cast<double>(*use.compute_units);
     if (filled > limits.max_filled_share) continue;
     Insight insight;
     set_gain(insight, use.longest.time_ns * (1 - filled), view.wall_ns, view.thresholds);
     insight.title =
         fmt::format("Partial wave of {} · {} of {} multiprocessors used", use.label,
-                    text::count(static_cast<uint64_t>(use.config->blocks())), *use.sm_count);
+                    text::count(static_cast<uint64_t>(use.config->blocks())), *use.compute_units);
     insight.detail =
         fmt::format("{} in all ({} of session), {}", text::duration(use.longest.time_ns),
                     text::percent(use.share), shape_text(*use.config));

@@ -223,8 +223,8 @@ TEST(SessionData, LiveAndSealedWindowsMakeTheSameTables) {
   EXPECT_FALSE(config.cluster.has_value());
   EXPECT_FALSE(config.shared_static.has_value());
   EXPECT_DOUBLE_EQ(config.occupancy.value(), 0.5);
-  EXPECT_EQ(config.occupancy_limit, "registers");
-  EXPECT_EQ(config.occupancy_limits.at("warps"), 16);
+  EXPECT_EQ(config.occupancy_bound, "registers");
+  EXPECT_EQ(config.occupancy_bounds.at("waves"), 16);
 }
 
 TEST(SessionData, AKernelTakesAtMost64Bytes) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "format/former_names.hpp"
+
 namespace gpufl::analysis {
 
 namespace {
@@ -13,7 +15,8 @@ constexpr size_t kBitCount = 64;
 
 bool is_cumulative(std::string_view metric) {
   return metric.ends_with("_count") || metric == "energy_mj" ||
-         (metric.starts_with("nvlink_") && metric.ends_with("_bytes"));
+         (format::name_for_all(format::kFormerMetrics, metric).starts_with("link_") &&
+          metric.ends_with("_bytes"));
 }
 
 void MetricSeries::add(int64_t time_ns, int64_t value) {

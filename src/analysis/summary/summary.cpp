@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "format/former_names.hpp"
+
 namespace gpufl::analysis {
 
 namespace {
@@ -68,7 +70,8 @@ void SummaryBuilder::on_object(Kind kind, const Json& line) {
 }
 
 // Every file can be read alone, so what belongs to the session may be told more than once.
-void SummaryBuilder::see_device(const Json& line) {
+void SummaryBuilder::see_device(const Json& device_line) {
+  const Json line = format::with_names_for_all(device_line);
   const int64_t number = line["device"].as_integer();
   const auto place = std::lower_bound(
       summary_.devices.begin(), summary_.devices.end(), number,

@@ -57,9 +57,14 @@ LaunchConfig parse_config(const Json& value) {
   if (value["occupancy"].is_number()) {
     config.occupancy = value["occupancy"].as_number() * kOccupancyUnit;
   }
-  config.occupancy_limit = value["occupancy_limit"].as_string();
-  for (const auto& [limit, blocks] : value["occupancy_limits"].members()) {
-    if (blocks.is_integer()) config.occupancy_limits.emplace(limit, blocks.as_integer());
+  const bool is_former = value.find("occupancy_bound") == nullptr;
+  const auto bound = [](std::string_view word) {
+    return std::string(format::name_for_all(format::kFormerOccupancyBounds, word));
+  };
+  config.occupancy_bound = bound(value[is_former ? "occupancy_limit" : "occupancy_bound"].as_string());
+  for (const auto& [word, blocks] :
+       value[is_former ? "occupancy_limits" : "occupancy_bounds"].members()) {
+    if (blocks.is_integer()) config.occupancy_bounds.emplace(bound(word), blocks.as_integer());
   }
   return config;
 }

@@ -12,6 +12,7 @@
 #include "analysis/math/narrow_column.hpp"
 #include "analysis/math/saturating.hpp"
 #include "format/batch.hpp"
+#include "format/former_names.hpp"
 #include "format/warp_launch.hpp"
 
 // The rows of one session as typed columns: what every figure, export and comparison is made from.
@@ -160,11 +161,15 @@ struct LaunchConfig {
   std::optional<int64_t> registers, shared_static, shared_dynamic, local_per_thread, local_total;
   std::string cache;
   std::optional<double> occupancy;  // theoretical, 0 to 1
-  std::string occupancy_limit;      // "warps", "registers", "shared", "blocks"; empty: unknown
-  std::map<std::string, int64_t> occupancy_limits;
+  std::string occupancy_bound;  // "waves", "registers", "shared_memory", "groups"; empty: unknown
+  std::map<std::string, int64_t> occupancy_bounds;
 
   int64_t blocks() const { return product(grid); }
   int64_t threads() const { return product(block); }
+  // The bound in CUDA's words, which reports show.
+  std::string_view occupancy_limit() const {
+    return format::former_name(format::kFormerOccupancyBounds, occupancy_bound);
+  }
 
  private:
   static int64_t product(const std::array<int64_t, 3>& size) {

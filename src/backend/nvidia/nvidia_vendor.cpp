@@ -46,6 +46,7 @@ constexpr Vendor kNvidia = {
 #ifdef GPUFL_HAS_NVTX
     .annotations_start = start_nvtx_injection,
 #endif
+    .words = {.compute_units = "SMs", .compute_clock = "SM", .links = "NVLinks", .runtime = "CUDA"},
 };
 
 }  // namespace gpufl::backend

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kGiB = int64_t{1} << 30;
 constexpr int64_t kMemoryBytes = 80 * kGiB;
-constexpr int64_t kNvlinkCount = 4;
+constexpr int64_t kLinkCount = 4;
 constexpr uint64_t kXidEvery = 1000;  // slow samples
 
 // 0 to 100 and back over 40 samples, shifted per device: a load that a reader can recognise.
@@ -50,16 +50,15 @@ std::vector<DeviceFacts> SyntheticHealth::devices() {
     facts.pci_bus = "00000000:" + digits + ":00.0";
     facts.driver = "1.0";
     facts.runtime = "1.0";
-    facts.sm_count = 100;
+    facts.compute_units = 100;
     facts.memory_bytes = kMemoryBytes;
-    facts.compute_major = 9;
-    facts.compute_minor = 0;
+    facts.architecture = "sm_90";
     facts.power_limit_mw = 700'000;
-    facts.max_sm_clock_mhz = 1980;
+    facts.max_compute_clock_mhz = 1980;
     facts.max_memory_clock_mhz = 2600;
     facts.pcie_generation_max = 5;
     facts.pcie_width_max = 16;
-    facts.nvlink_count = kNvlinkCount;
+    facts.link_count = kLinkCount;
     facts.slowdown_temperature_c = 87;
     facts.shutdown_temperature_c = 92;
     all.push_back(std::move(facts));
@@ -84,12 +83,12 @@ void SyntheticHealth::sample_fast(std::vector<MetricValue>& out) {
         {metric::kPower, power},
         {metric::kPowerInstant, power + noise(device, sample + 1, 2'000)},
         {metric::kPowerLimit, 700'000},
-        {metric::kSmClock, load > 95 ? 1755 : 1980},
+        {metric::kComputeClock, load > 95 ? 1755 : 1980},
         {metric::kMemoryClock, 2600},
         {metric::kGraphicsClock, load > 95 ? 1755 : 1980},
         {metric::kVideoClock, 1545},
         {metric::kPerformanceState, 0},
-        {metric::kThrottleReasons, load > 95 ? 4 : 0},
+        {metric::kClockLimits, load > 95 ? 4 : 0},
     };
     for (const auto& [name, value] : values)
       out.push_back({options_.first_device + device, 0, name, value});
@@ -112,11 +111,11 @@ void SyntheticHealth::sample_slow(std::vector<MetricValue>& out, std::vector<Pro
     };
     for (const auto& [name, value] : values)
       out.push_back({options_.first_device + device, 0, name, value});
-    for (int64_t link = 0; link < kNvlinkCount; ++link) {
-      out.push_back({options_.first_device + device, link, metric::kNvlinkActive, 1});
-      out.push_back({options_.first_device + device, link, metric::kNvlinkRx,
+    for (int64_t link = 0; link < kLinkCount; ++link) {
+      out.push_back({options_.first_device + device, link, metric::kLinkActive, 1});
+      out.push_back({options_.first_device + device, link, metric::kLinkRx,
                      steps * 1'000'000 * (link + 1)});
-      out.push_back({options_.first_device + device, link, metric::kNvlinkTx,
+      out.push_back({options_.first_device + device, link, metric::kLinkTx,
                      steps * 2'000'000 * (link + 1)});
     }
     processes.push_back({options_.first_device + device, 4'000 + device, "synthetic", 10 * kGiB});

@@ -11,6 +11,7 @@
 
 #include "analysis/insights/run_insights.hpp"
 #include "base/json.hpp"
+#include "format/former_names.hpp"
 #include "report/html/head_figures.hpp"
 #include "report/html/html_page.hpp"
 #include "report/html/picture.hpp"
@@ -158,7 +159,7 @@ constexpr std::array kMetricCharts = {
     MetricChart{"memory_used_bytes", "GPU memory used", "GiB", 1.0 / (1 << 30), 0},
     MetricChart{"gpu_util_pct", "GPU utilisation (driver)", "%", 1, 100},
     MetricChart{"power_mw", "Power", "W", 1e-3, 0},
-    MetricChart{"sm_clock_mhz", "SM clock", "MHz", 1, 0},
+    MetricChart{"compute_clock_mhz", "SM clock", "MHz", 1, 0},
     MetricChart{"temperature_c", "Temperature", "°C", 1, 0},
 };
 
@@ -198,7 +199,7 @@ void write_charts(HtmlPage& page, const RunData& run, const analysis::RunOvervie
         std::string(kind.title), std::string(kind.unit), {}, kind.scale, kind.ceiling, 0, 0};
     for (size_t i = 0; i < overview.ranks.size(); ++i) {
       for (const analysis::MetricFigures& metric : overview.ranks[i].overview.metrics) {
-        if (metric.metric == kind.metric && metric.device && metric.index == 0) {
+        if (format::name_for_all(format::kFormerMetrics, metric.metric) == kind.metric && metric.device && metric.index == 0) {
           chart.lines.push_back({line_name(i, *metric.device), shifted(metric.series, i)});
         }
       }

@@ -60,15 +60,15 @@ Occupancy occupancy(const Multiprocessor& sm, const BlockNeeds& needs) {
   const int32_t shared = round_up(needs.shared_bytes + sm.shared_reserved_bytes, shared_unit(sm));
   result.by_shared = shared > 0 ? sm.shared_bytes / shared : Occupancy::kUnlimited;
 
-  const std::pair<int32_t, std::string_view> limits[] = {{result.by_warps, "warps"},
+  const std::pair<int32_t, std::string_view> bounds[] = {{result.by_warps, "waves"},
                                                          {result.by_registers, "registers"},
-                                                         {result.by_shared, "shared"},
-                                                         {result.by_blocks, "blocks"}};
+                                                         {result.by_shared, "shared_memory"},
+                                                         {result.by_blocks, "groups"}};
   const auto* const least =
-      std::min_element(std::begin(limits), std::end(limits),
+      std::min_element(std::begin(bounds), std::end(bounds),
                        [](const auto& a, const auto& b) { return a.first < b.first; });
   result.blocks = least->first;
-  result.limit = least->second;
+  result.bound = least->second;
   if (all_warps > 0) result.hundredths = result.blocks * warps * 10'000 / all_warps;
   return result;
 }

@@ -30,7 +30,9 @@ struct Occupancy {
   int32_t by_warps = 0, by_registers = 0, by_shared = 0, by_blocks = 0;
   int32_t blocks = 0;      // that fit: the least of these
   int32_t hundredths = 0;  // of a percent: warps of these blocks, of all that there is room for
-  std::string_view limit;  // "warps", "registers", "shared" or "blocks": the first that is least
+  // "waves", "registers", "shared_memory" or "groups", the words for all vendors: the first that is
+  // least.
+  std::string_view bound;
 };
 
 struct BlockNeeds {

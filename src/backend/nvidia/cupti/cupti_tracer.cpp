@@ -486,7 +486,7 @@ void CuptiTracer::account(format::Ledger& ledger) const {
     return;
   }
   decoder_->account().fill_ledger(is_subscribed_, ledger);
-  ledger.cupti_overhead_ns = decoder_->cupti_overhead_ns();
+  ledger.vendor_overhead_ns = ledger.cupti_overhead_ns = decoder_->cupti_overhead_ns();
   records_.account(ledger);
   if (!is_subscribed_) return;
   const bool is_over = state_ == State::Detached;

@@ -19,17 +19,17 @@ base::Json list(const Integers& values, size_t first) {
 void append_occupancy(const Multiprocessor& sm, const BlockNeeds& needs, base::Json& config) {
   const Occupancy result = occupancy(sm, needs);
   config.set("occupancy", int64_t{result.hundredths});
-  config.set("occupancy_limit", result.limit);
-  base::Json limits = base::Json::object();
-  limits.set("warps", int64_t{result.by_warps});
+  config.set("occupancy_bound", result.bound);
+  base::Json bounds = base::Json::object();
+  bounds.set("waves", int64_t{result.by_warps});
   if (result.by_registers != Occupancy::kUnlimited) {
-    limits.set("registers", int64_t{result.by_registers});
+    bounds.set("registers", int64_t{result.by_registers});
   }
   if (result.by_shared != Occupancy::kUnlimited) {
-    limits.set("shared", int64_t{result.by_shared});
+    bounds.set("shared_memory", int64_t{result.by_shared});
   }
-  limits.set("blocks", int64_t{result.by_blocks});
-  config.set("occupancy_limits", std::move(limits));
+  bounds.set("groups", int64_t{result.by_blocks});
+  config.set("occupancy_bounds", std::move(bounds));
 }
 
 // CUfunc_cache.

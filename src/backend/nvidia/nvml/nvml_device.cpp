@@ -3,6 +3,8 @@
 
 #include <climits>
 
+#include <fmt/format.h>
+
 namespace gpufl::backend {
 namespace {
 
@@ -39,6 +41,20 @@ std::string device_uuid(const NvmlApi& api, nvmlDevice_t handle) {
   return api.nvmlDeviceGetUUID(handle, text, sizeof text) == NVML_SUCCESS ? text : "";
 }
 
+// Names of before there were names for all vendors (format/former_names.hpp).
+void add_former_names(NvmlDevice& device) {
+  DeviceFacts& facts = device.facts;
+  const auto add = [&](std::string_view name, const std::optional<int64_t>& number) {
+    if (number) facts.own.emplace_back(name, *number);
+  };
+  add("sm_count", facts.compute_units);
+  add("max_sm_clock_mhz", facts.max_compute_clock_mhz);
+  add("nvlink_count", facts.link_count);
+  if (!device.compute_capability) return;
+  add("compute_major", device.compute_capability->first);
+  add("compute_minor", device.compute_capability->second);
+}
+
 void read_gpu_facts(const NvmlApi& api, NvmlDevice& device) {
   DeviceFacts& facts = device.facts;
   const nvmlDevice_t handle = device.handle;
@@ -50,14 +66,14 @@ void read_gpu_facts(const NvmlApi& api, NvmlDevice& device) {
   }
   int major = 0, minor = 0;
   if (call(api.nvmlDeviceGetCudaComputeCapability, handle, &major, &minor) == NVML_SUCCESS) {
-    facts.compute_major = major;
-    facts.compute_minor = minor;
+    facts.architecture = fmt::format("sm_{}{}", major, minor);
+    device.compute_capability = {major, minor};
     const auto cores = ask(api.nvmlDeviceGetNumGpuCores, handle);
     const auto per_sm = cores_per_sm(major, minor);
-    if (cores && per_sm) facts.sm_count = *cores / *per_sm;
+    if (cores && per_sm) facts.compute_units = *cores / *per_sm;
   }
   facts.power_limit_mw = ask(api.nvmlDeviceGetEnforcedPowerLimit, handle);
-  facts.max_sm_clock_mhz = ask(api.nvmlDeviceGetMaxClockInfo, handle, NVML_CLOCK_SM);
+  facts.max_compute_clock_mhz = ask(api.nvmlDeviceGetMaxClockInfo, handle, NVML_CLOCK_SM);
   facts.max_memory_clock_mhz = ask(api.nvmlDeviceGetMaxClockInfo, handle, NVML_CLOCK_MEM);
   facts.pcie_generation_max = ask(api.nvmlDeviceGetMaxPcieLinkGeneration, handle);
   facts.pcie_width_max = ask(api.nvmlDeviceGetMaxPcieLinkWidth, handle);
@@ -73,7 +89,8 @@ void read_gpu_facts(const NvmlApi& api, NvmlDevice& device) {
       device.links.push_back(link);
     }
   }
-  if (!device.links.empty()) facts.nvlink_count = static_cast<int64_t>(device.links.size());
+  if (!device.links.empty()) facts.link_count = static_cast<int64_t>(device.links.size());
+  add_former_names(device);
 }
 
 // The instances of one GPU. Slots of the table of instances may be empty.
@@ -96,13 +113,14 @@ void find_instances(const NvmlApi& api, NvmlDevice& gpu, std::vector<NvmlDevice>
     instance.facts.name = device_name(api, instance.handle);
     instance.facts.uuid = device_uuid(api, instance.handle);
     instance.facts.pci_bus = gpu.facts.pci_bus;
-    instance.facts.compute_major = gpu.facts.compute_major;
-    instance.facts.compute_minor = gpu.facts.compute_minor;
+    instance.facts.architecture = gpu.facts.architecture;
     nvmlDeviceAttributes_t attributes{};
     if (call(api.nvmlDeviceGetAttributes_v2, instance.handle, &attributes) == NVML_SUCCESS) {
-      instance.facts.sm_count = attributes.multiprocessorCount;
+      instance.facts.compute_units = attributes.multiprocessorCount;
       instance.facts.memory_bytes = static_cast<int64_t>(attributes.memorySizeMB << 20);
     }
+    instance.compute_capability = gpu.compute_capability;
+    add_former_names(instance);
     instances.push_back(std::move(instance));
   }
 }

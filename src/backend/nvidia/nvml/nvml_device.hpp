@@ -17,6 +17,7 @@ struct NvmlDevice {
   nvmlReturn_t lost = NVML_SUCCESS;  // the code, for a GPU that is lost from the beginning
   bool has_instances = false;        // MIG mode is on: the instances have the processes
   unsigned fan_count = 0;
+  std::optional<std::pair<int, int>> compute_capability;
   std::vector<unsigned> links;  // NVLinks that the device has, up or down
 };
 

@@ -80,14 +80,20 @@ nvmlReturn_t read_performance_state(const NvmlApi& api, nvmlDevice_t handle,
   return code;
 }
 
-nvmlReturn_t read_throttle_reasons(const NvmlApi& api, nvmlDevice_t handle,
-                                   MetricEmitter& emitter) {
+// NVML's bits have the numbers of clock_limits_bits; those that it may come to have beyond them go
+// where vendors have bits of their own.
+uint64_t clock_limits(uint64_t reasons) {
+  constexpr uint64_t kShared = 0x1ff;
+  return (reasons & kShared) | (reasons & ~kShared) << 32;
+}
+
+nvmlReturn_t read_clock_limits(const NvmlApi& api, nvmlDevice_t handle, MetricEmitter& emitter) {
   auto* function = api.nvmlDeviceGetCurrentClocksEventReasons != nullptr
                        ? api.nvmlDeviceGetCurrentClocksEventReasons
                        : api.nvmlDeviceGetCurrentClocksThrottleReasons;
   unsigned long long bits = 0;
   const nvmlReturn_t code = call(function, handle, &bits);
-  if (code == NVML_SUCCESS) emitter.add(metric::kThrottleReasons, bits);
+  if (code == NVML_SUCCESS) emitter.add(metric::kClockLimits, clock_limits(bits));
   return code;
 }
 
@@ -143,12 +149,12 @@ std::vector<ReadFunction> fast_functions() {
       read_temperature,
       read_number<&NvmlApi::nvmlDeviceGetPowerUsage, metric::kPower>,
       read_number<&NvmlApi::nvmlDeviceGetEnforcedPowerLimit, metric::kPowerLimit>,
-      read_clock<NVML_CLOCK_SM, metric::kSmClock>,
+      read_clock<NVML_CLOCK_SM, metric::kComputeClock>,
       read_clock<NVML_CLOCK_MEM, metric::kMemoryClock>,
       read_clock<NVML_CLOCK_GRAPHICS, metric::kGraphicsClock>,
       read_clock<NVML_CLOCK_VIDEO, metric::kVideoClock>,
       read_performance_state,
-      read_throttle_reasons,
+      read_clock_limits,
   };
 }
 
@@ -275,13 +281,13 @@ SlowReader::SlowReader(const NvmlDevice& device)
   fields_.add(NVML_FI_DEV_RETIRED_PENDING, metric::kRetiredPagesPending);
   for (const unsigned number : device.links) {
     FieldQuery counters;
-    counters.add(NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX, metric::kNvlinkRx, number,
+    counters.add(NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX, metric::kLinkRx, number,
                  kNvlinkUnitBytes);
-    counters.add(NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX, metric::kNvlinkTx, number,
+    counters.add(NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX, metric::kLinkTx, number,
                  kNvlinkUnitBytes);
-    counters.add(NVML_FI_DEV_NVLINK_ERROR_DL_REPLAY, metric::kNvlinkReplays, number);
-    counters.add(NVML_FI_DEV_NVLINK_ERROR_DL_RECOVERY, metric::kNvlinkRecoveries, number);
-    counters.add(NVML_FI_DEV_NVLINK_ERROR_DL_CRC, metric::kNvlinkCrcErrors, number);
+    counters.add(NVML_FI_DEV_NVLINK_ERROR_DL_REPLAY, metric::kLinkReplays, number);
+    counters.add(NVML_FI_DEV_NVLINK_ERROR_DL_RECOVERY, metric::kLinkRecoveries, number);
+    counters.add(NVML_FI_DEV_NVLINK_ERROR_DL_CRC, metric::kLinkCrcErrors, number);
     links_.push_back({number, std::move(counters)});
   }
 }
@@ -302,7 +308,7 @@ nvmlReturn_t SlowReader::read_links(const NvmlApi& api, nvmlDevice_t handle,
     if (is_lost(code)) return code;
     if (code != NVML_SUCCESS) continue;
     const bool active = state == NVML_FEATURE_ENABLED;
-    emitter.add_signed(metric::kNvlinkActive, active ? 1 : 0, link.number);
+    emitter.add_signed(metric::kLinkActive, active ? 1 : 0, link.number);
     // A link that is down refuses its counters; that must not count as unsupported for ever.
     if (!active) continue;
     const nvmlReturn_t counted = link.counters.read(api, handle, emitter);

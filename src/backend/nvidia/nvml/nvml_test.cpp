@@ -87,11 +87,12 @@ TEST_F(Nvml, FactsOfEightGpus) {
   EXPECT_EQ(devices[7].to_json().dump(),
             R"({"device":7,"vendor":"nvidia","name":"Stand-in GPU",)"
             R"("uuid":"GPU-00000000-0000-0000-0000-000000000007","pci_bus":"00000000:17:00.0",)"
-            R"("driver":"580.00.01","runtime":"13.0","sm_count":132,"memory_bytes":85899345920,)"
-            R"("compute_major":9,"compute_minor":0,"power_limit_mw":700000,)"
-            R"("max_sm_clock_mhz":1980,"max_memory_clock_mhz":2619,"pcie_generation_max":5,)"
-            R"("pcie_width_max":16,"nvlink_count":4,"slowdown_temperature_c":87,)"
-            R"("shutdown_temperature_c":92})");
+            R"("driver":"580.00.01","runtime":"13.0","architecture":"sm_90",)"
+            R"("compute_units":132,"memory_bytes":85899345920,"power_limit_mw":700000,)"
+            R"("max_compute_clock_mhz":1980,"max_memory_clock_mhz":2619,"pcie_generation_max":5,)"
+            R"("pcie_width_max":16,"link_count":4,"slowdown_temperature_c":87,)"
+            R"("shutdown_temperature_c":92,"sm_count":132,"max_sm_clock_mhz":1980,)"
+            R"("nvlink_count":4,"compute_major":9,"compute_minor":0})");
 }
 
 TEST_F(Nvml, FastFieldsOfEveryGpu) {
@@ -108,12 +109,12 @@ TEST_F(Nvml, FastFieldsOfEveryGpu) {
     EXPECT_EQ(value(metric::kPower, gpu), 100'000 + 1'000 * gpu);
     EXPECT_EQ(value(metric::kPowerInstant, gpu), 100'500 + 1'000 * gpu);
     EXPECT_EQ(value(metric::kPowerLimit, gpu), 700'000);
-    EXPECT_EQ(value(metric::kSmClock, gpu), 1980);
+    EXPECT_EQ(value(metric::kComputeClock, gpu), 1980);
     EXPECT_EQ(value(metric::kMemoryClock, gpu), 2619);
     EXPECT_EQ(value(metric::kGraphicsClock, gpu), 1965);
     EXPECT_EQ(value(metric::kVideoClock, gpu), 1545);
     EXPECT_EQ(value(metric::kPerformanceState, gpu), 2);
-    EXPECT_EQ(value(metric::kThrottleReasons, gpu), 0x24);
+    EXPECT_EQ(value(metric::kClockLimits, gpu), 0x24);
     EXPECT_EQ(count(gpu), 16u);
   }
 }
@@ -138,14 +139,14 @@ TEST_F(Nvml, SlowFields) {
   EXPECT_EQ(value(metric::kFanSpeed, 1, 1), 31);
   EXPECT_EQ(value(metric::kEncoderUtil, 1), 11);
   EXPECT_EQ(value(metric::kDecoderUtil, 1), 12);
-  EXPECT_EQ(value(metric::kNvlinkActive, 1, 1), 1);
-  EXPECT_EQ(value(metric::kNvlinkRx, 1, 1), 200 * 1024);
-  EXPECT_EQ(value(metric::kNvlinkTx, 1, 1), 200 * 1024);
-  EXPECT_EQ(value(metric::kNvlinkReplays, 1, 1), 1);
-  EXPECT_EQ(value(metric::kNvlinkRecoveries, 1, 1), 1);
-  EXPECT_EQ(value(metric::kNvlinkCrcErrors, 1, 1), 1);
-  EXPECT_EQ(value(metric::kNvlinkActive, 1, 2), 0);
-  EXPECT_EQ(value(metric::kNvlinkRx, 1, 2), std::nullopt);
+  EXPECT_EQ(value(metric::kLinkActive, 1, 1), 1);
+  EXPECT_EQ(value(metric::kLinkRx, 1, 1), 200 * 1024);
+  EXPECT_EQ(value(metric::kLinkTx, 1, 1), 200 * 1024);
+  EXPECT_EQ(value(metric::kLinkReplays, 1, 1), 1);
+  EXPECT_EQ(value(metric::kLinkRecoveries, 1, 1), 1);
+  EXPECT_EQ(value(metric::kLinkCrcErrors, 1, 1), 1);
+  EXPECT_EQ(value(metric::kLinkActive, 1, 2), 0);
+  EXPECT_EQ(value(metric::kLinkRx, 1, 2), std::nullopt);
   // The stand-in has no page retirement, as GPUs since Ampere.
   EXPECT_EQ(value(metric::kRetiredPagesSingleBit, 1), std::nullopt);
   const auto first = value(metric::kEnergy, 1);
@@ -205,7 +206,7 @@ TEST_F(Nvml, APermissionThatIsDeniedIsNotAskedForAgain) {
   start("gpus=1 fail=nvmlDeviceGetClockInfo:4");
   sample_fast();
   sample_fast();
-  EXPECT_EQ(value(metric::kSmClock), std::nullopt);
+  EXPECT_EQ(value(metric::kComputeClock), std::nullopt);
   EXPECT_EQ(value(metric::kGpuUtil), 10);
   EXPECT_EQ(calls("nvmlDeviceGetClockInfo"), 4u);
 }
@@ -224,8 +225,8 @@ TEST_F(Nvml, NvmlsNotAvailableIsAbsent) {
   sample_slow();
   EXPECT_EQ(value(metric::kEnergy), std::nullopt);
   EXPECT_EQ(value(metric::kPcieRx), std::nullopt);
-  EXPECT_EQ(value(metric::kNvlinkTx), std::nullopt);
-  EXPECT_EQ(value(metric::kNvlinkRx), 100 * 1024);
+  EXPECT_EQ(value(metric::kLinkTx), std::nullopt);
+  EXPECT_EQ(value(metric::kLinkRx), 100 * 1024);
 }
 
 TEST_F(Nvml, AFailureIsLeftOutOnce) {
@@ -247,7 +248,7 @@ TEST_F(Nvml, MigInstancesAreDevicesWithAParent) {
   for (size_t i = 2; i < 5; ++i) {
     EXPECT_EQ(devices[i].device, static_cast<int64_t>(i));
     EXPECT_EQ(devices[i].parent, 1);
-    EXPECT_EQ(devices[i].sm_count, 16);
+    EXPECT_EQ(devices[i].compute_units, 16);
     EXPECT_EQ(devices[i].memory_bytes, 10 * kGiB);
     EXPECT_EQ(devices[i].name, "Stand-in GPU MIG 1g.10gb");
     EXPECT_EQ(devices[i].pci_bus, devices[1].pci_bus);
@@ -341,7 +342,7 @@ TEST_F(Nvml, XidsWithoutATextKeepTheirNumber) { EXPECT_EQ(xid_text(4711), "Xid 4
 TEST_F(Nvml, AnOldDriverHasFewerFields) {
   start("gpus=1", GPUFL_STANDIN_NVML_OLD);
   sample_fast();
-  EXPECT_EQ(value(metric::kThrottleReasons), 0x4);           // by the function's old name
+  EXPECT_EQ(value(metric::kClockLimits), 0x4);           // by the function's old name
   EXPECT_EQ(value(metric::kMemoryUsed), kGiB + 512 * kMiB);  // the old one counts the reserve
   EXPECT_EQ(value(metric::kGpuUtil), 10);
   sample_slow();
