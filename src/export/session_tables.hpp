@@ -258,7 +258,7 @@ void describe_waits(Table& table, const timeline::SessionTexts& texts) {
       {"name", CellType::Text, "", "function that waited"},
       [&rows](size_t row) {
         const uint64_t stack = rows.stack.empty() ? 0 : rows.stack[row];
-        return stack << kCallBits | (rows.call.empty() ? 0 : rows.call[row]);
+        return stack << kCallBits | (rows.wait_kind.empty() ? 0 : rows.wait_kind[row]);
       },
       [&texts](uint64_t key) {
         const auto call = static_cast<uint8_t>(key);

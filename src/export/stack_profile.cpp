@@ -62,7 +62,7 @@ std::vector<StackSample> stack_samples(const timeline::SessionTexts& texts) {
   }
   gathered.forget_keys();
   for (uint32_t row = 0; row < tables.waits.rows(); ++row) {
-    const uint32_t call = tables.waits.call.empty() ? 0 : tables.waits.call[row];
+    const uint32_t call = tables.waits.wait_kind.empty() ? 0 : tables.waits.wait_kind[row];
     StackSample& sample = gathered.at(tables.waits, row, call);
     if (sample.wait == 0) sample.wait = row + 1;
     add_time(sample.blocked_ns, tables.waits.duration[row]);

@@ -54,7 +54,7 @@ bool BatchDecoder::read_line() {
       if (count != 2) return scanner_.fail("span is not two numbers");
     } else {
       const auto found = std::find_if(kind.columns.begin(), kind.columns.end(),
-                                      [&](const ColumnSpec& spec) { return spec.name == key; });
+                                      [&](const ColumnSpec& spec) { return spec.is_called(key); });
       if (found == kind.columns.end()) {
         ++stats_->unknown_columns;
         if (!scanner_.skip_value()) return false;

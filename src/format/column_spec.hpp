@@ -61,6 +61,7 @@ inline constexpr int64_t kNoTime = std::numeric_limits<int64_t>::min();
 
 struct ColumnSpec {
   std::string_view name;
+  std::string_view former_name;  // in logs of before; empty: it never had another
   ColumnType type = ColumnType::Integer;
   Coding coding = Coding::Plain;
   Dict dict = Dict::None;
@@ -73,6 +74,9 @@ struct ColumnSpec {
   std::string_view unit;        // of its numbers; empty: none
   std::string_view meaning;     // a part of a sentence, for people
 
+  constexpr bool is_called(std::string_view key) const {
+    return key == name || (!former_name.empty() && key == former_name);
+  }
   constexpr bool is_time() const {
     return type == ColumnType::Time || type == ColumnType::Duration;
   }

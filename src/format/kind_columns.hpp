@@ -49,6 +49,12 @@ struct Column {
     column.spec.title = title;
     return column;
   }
+  // Logs of before call it so; numbers and meaning are the same.
+  constexpr Column formerly(std::string_view name) const {
+    Column column = *this;
+    column.spec.former_name = name;
+    return column;
+  }
   constexpr Column hidden() const { return shown(Shown::Nothing); }
   constexpr Column code_name() const { return shown(Shown::CodeName); }
   constexpr Column scaled() const { return shown(Shown::Scaled); }

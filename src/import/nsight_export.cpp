@@ -91,7 +91,7 @@ class NsightReader {
   const uint64_t file_bytes_;
   std::map<int64_t, Trace> traces_;  // by process
   std::unordered_map<int64_t, std::string> strings_;
-  std::map<int64_t, int8_t> memory_kinds_;  // theirs to CUPTI's
+  std::map<int64_t, int8_t> memory_kinds_;  // theirs to the log's
   std::map<std::pair<int64_t, int64_t>, int64_t> device_of_context_;
   std::map<std::pair<int64_t, int64_t>, std::string> domains_;  // by process and number
   std::map<std::string, std::string> environment_;

@@ -139,7 +139,7 @@ TEST_F(NsightExportTest, ReadsWorkAndCalls) {
   EXPECT_EQ(launch.cluster, (Launch::Size{2, 1, 1}));
   EXPECT_EQ(launch.local_total, kUnknown);  // this version has no such column
   ASSERT_EQ(trace.copies.size(), 1U);
-  EXPECT_EQ(trace.copies[0].source_kind, 1);  // pageable, by CUPTI's numbers
+  EXPECT_EQ(trace.copies[0].source_kind, 1);  // pageable, by the log's numbers
   EXPECT_EQ(trace.copies[0].target_kind, 3);
   EXPECT_EQ(trace.copies[0].correlation, kUnknown);
   ASSERT_EQ(trace.calls.size(), 3U);

@@ -196,9 +196,9 @@ Status SessionRows::write_copies() {
     Row row;
     row.put(column::kStart, copy.start - origin_).put(column::kDuration, copy.duration);
     row.put(column::kBytes, or_zero(copy.bytes));
-    row.put_known(column::kDirection, copy.direction);
-    row.put_known(column::kSourceKind, copy.source_kind);
-    row.put_known(column::kTargetKind, copy.target_kind);
+    row.put_known(column::kRoute, copy.direction);
+    row.put_known(column::kSourceMemory, copy.source_kind);
+    row.put_known(column::kTargetMemory, copy.target_kind);
     row.put_known(column::kPeerDevice, copy.peer_device);
     row.put_known(column::kGraphNode, copy.graph_node);
     if (const Call* call = put_work(row, columns, copy)) {
@@ -219,7 +219,7 @@ Status SessionRows::write_fills() {
     row.put(column::kStart, fill.start - origin_).put(column::kDuration, fill.duration);
     row.put(column::kBytes, or_zero(fill.bytes));
     row.put_known(column::kValue, fill.value);
-    row.put_known(column::kMemoryKind, fill.memory_kind);
+    row.put_known(column::kMemory, fill.memory_kind);
     row.put_known(column::kGraphNode, fill.graph_node);
     put_work(row, columns, fill);
     if (Status added = rows_.add(Kind::Memset, row, fill.start - origin_); !added) return added;
@@ -248,7 +248,7 @@ Status SessionRows::write_waits() {
   for (const Wait& wait : trace_.waits) {
     Row row;
     row.put(column::kStart, wait.start - origin_).put(column::kDuration, wait.duration);
-    row.put_known(column::kCall, wait.call);
+    row.put_known(column::kWaitKind, wait.call);
     row.put_known(column::kEventId, wait.event_id);
     if (wait.made_of == kUnknown) {
       put_work(row, columns, wait);
@@ -268,7 +268,7 @@ Status SessionRows::write_allocations() {
   for (const Allocation& one : trace_.allocations) {
     Row row;
     row.put(column::kTime, one.start - origin_).put(column::kOperation, one.operation);
-    row.put_known(column::kMemoryKind, one.memory_kind);
+    row.put_known(column::kMemory, one.memory_kind);
     row.put_known(column::kAddress, one.address);
     row.put_known(column::kBytes, one.bytes);
     put_work(row, columns, one);

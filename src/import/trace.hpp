@@ -108,7 +108,7 @@ struct Kernel : Work {
   int64_t external = kUnknown;
   int64_t graph = kUnknown, graph_node = kUnknown;
 };
-// Directions and memory kinds are CUPTI's numbers.
+// Directions, memory kinds and waits are the log's numbers (format/kinds.def).
 struct Copy : Work {
   int64_t bytes = kUnknown;
   int64_t graph_node = kUnknown;

@@ -92,7 +92,7 @@ std::string call_text(const analysis::SessionData& session, const SyncLine& line
       !function.empty()) {
     return function;
   }
-  return std::string(analysis::wait_call_name(waits.call.empty() ? 0 : waits.call[row]));
+  return std::string(analysis::wait_call_name(waits.wait_kind.empty() ? 0 : waits.wait_kind[row]));
 }
 
 void write_waits_by_line(Page& page, const SessionReport& report,

@@ -96,15 +96,15 @@ std::string SessionTexts::call(uint32_t stack, std::string_view what) const {
 std::string SessionTexts::wait(size_t wait_row) const {
   const analysis::Waits& waits = tables().waits;
   const std::string_view kind =
-      analysis::wait_call_name(waits.call.empty() ? 0 : waits.call[wait_row]);
+      analysis::wait_call_name(waits.wait_kind.empty() ? 0 : waits.wait_kind[wait_row]);
   return call(waits.stack.empty() ? 0 : waits.stack[wait_row], kind);
 }
 
 std::string SessionTexts::copy(size_t copy_row) const {
   const analysis::Copies& copies = tables().copies;
-  if (copies.direction.empty()) return "copy";
+  if (copies.route.empty()) return "copy";
   const std::string_view direction =
-      format::word_of(format::kCopyDirectionWords, copies.direction[copy_row]);
+      format::word_of(format::kCopyDirectionWords, copies.route[copy_row]);
   return direction.empty() ? "copy" : "copy " + std::string(direction);
 }
 

@@ -166,9 +166,9 @@ TEST_F(TraceDevice, CopiesTellTheirDirectionSizeAndMemory) {
   for (const Json& copy : copies) {
     const auto found = expected.find(copy["bytes"].as_integer());
     ASSERT_NE(found, expected.end()) << copy.dump();
-    EXPECT_EQ(copy["direction"].as_integer(), found->second.direction) << copy.dump();
-    EXPECT_EQ(copy["source_kind"].as_integer(), found->second.source) << copy.dump();
-    EXPECT_EQ(copy["target_kind"].as_integer(), found->second.target) << copy.dump();
+    EXPECT_EQ(copy["route"].as_integer(), found->second.direction) << copy.dump();
+    EXPECT_EQ(copy["source_memory"].as_integer(), found->second.source) << copy.dump();
+    EXPECT_EQ(copy["target_memory"].as_integer(), found->second.target) << copy.dump();
     EXPECT_GT(copy["api_duration_ns"].as_integer(), 0) << copy.dump();
   }
 }

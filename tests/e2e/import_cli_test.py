@@ -134,8 +134,8 @@ class ImportTest(unittest.TestCase):
                 "api_start_ns", "api_duration_ns", "thread", "bytes")  # fmt: skip
         for kind, columns in (
             ("kernel", (*work, "name", "grid", "block", "registers", "shared_static")),
-            ("memcpy", (*work, "direction", "source_kind", "target_kind")),
-            ("memset", (*work, "memory_kind")),
+            ("memcpy", (*work, "route", "source_memory", "target_memory")),
+            ("memset", (*work, "memory")),
             ("api", ("start_ns", "duration_ns", "name")),
             ("sync", ("start_ns", "duration_ns", "call")),
             ("scope", ("start_ns", "duration_ns", "name")),

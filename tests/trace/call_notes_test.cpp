@@ -105,7 +105,7 @@ TEST_F(CallNotes, WaitsTellWhatTheyWaitForAndForHowLong) {
                            CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT};
   const int64_t streams[] = {-1, 21, 22, 22};
   for (size_t i = 0; i < waits.size(); ++i) {
-    EXPECT_EQ(waits[i][wait::kCall], types[i]) << i;
+    EXPECT_EQ(waits[i][wait::kWaitKind], types[i]) << i;
     EXPECT_EQ(waits[i][wait::kStream], streams[i]) << i;
     EXPECT_EQ(waits[i][wait::kDevice], 0) << i;
     EXPECT_EQ(waits[i][wait::kThread], gettid()) << i;

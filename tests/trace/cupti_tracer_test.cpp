@@ -107,21 +107,21 @@ TEST_F(Cupti, CopiesFillsAndWaits) {
   namespace copy = format::memcpy_column;
   ASSERT_EQ(rows(Kind::Memcpy).size(), 2u);
   for (const auto& row : rows(Kind::Memcpy)) {
-    const bool is_peer = row[copy::kDirection] == 10;
+    const bool is_peer = row[copy::kRoute] == 10;
     EXPECT_EQ(row[copy::kBytes], is_peer ? 777 : 12'345);
     EXPECT_EQ(row[copy::kDevice], is_peer ? 1 : 0);
     EXPECT_EQ(row[copy::kPeerDevice], is_peer ? 0 : RecordingSink::kAbsent);
     EXPECT_EQ(row[copy::kDuration], 500);
     EXPECT_EQ(row[copy::kAsync], 1);
-    EXPECT_EQ(row[copy::kSourceKind], 2);
-    EXPECT_EQ(row[copy::kTargetKind], 3);
+    EXPECT_EQ(row[copy::kSourceMemory], 2);
+    EXPECT_EQ(row[copy::kTargetMemory], 3);
     EXPECT_EQ(row[copy::kThread], gettid());
   }
   namespace fill = format::memset_column;
   ASSERT_EQ(rows(Kind::Memset).size(), 1u);
   EXPECT_EQ(rows(Kind::Memset)[0][fill::kBytes], 4096);
   EXPECT_EQ(rows(Kind::Memset)[0][fill::kValue], 0xFF);
-  EXPECT_EQ(rows(Kind::Memset)[0][fill::kMemoryKind], 3);
+  EXPECT_EQ(rows(Kind::Memset)[0][fill::kMemory], 3);
   namespace wait = format::sync_column;
   ASSERT_EQ(rows(Kind::Sync).size(), 2u);
   for (const auto& row : rows(Kind::Sync)) {

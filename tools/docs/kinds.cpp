@@ -63,7 +63,9 @@ std::string absence_text(const ColumnSpec& column) {
 std::string meaning(const ColumnSpec& column) {
   std::string text(column.meaning);
   if (!column.words.empty()) text += ": " + words_text(column);
-  return text + absence_text(column);
+  text += absence_text(column);
+  if (!column.former_name.empty()) text += "; formerly " + quoted(column.former_name);
+  return text;
 }
 
 std::string columns(const format::KindSpec& kind) {

@@ -191,7 +191,7 @@ Figure<std::vector<WaitGroup>> waits(const SessionData& session, const AnalysisO
   std::map<std::string_view, std::vector<int64_t>> by_call;
   for (size_t row = 0; row < waits.rows(); ++row) {
     if (!selection.includes(waits, row) || !holds_host(waits, row)) continue;
-    const uint8_t call = waits.call.empty() ? 0 : waits.call[row];
+    const uint8_t call = waits.wait_kind.empty() ? 0 : waits.wait_kind[row];
     by_call[wait_call_name(call)].push_back(waits.duration[row]);
   }
   std::vector<WaitGroup> groups;

@@ -65,7 +65,7 @@ Figure<std::vector<MemoryUsage>> memory_usage(const SessionData& session,
     if (!selection.includes(rows, row)) continue;
     const bool is_release =
         rows.operation[row] == static_cast<uint8_t>(format::MemoryOperation::Release);
-    const uint8_t kind = rows.memory_kind.empty() ? 0 : rows.memory_kind[row];
+    const uint8_t kind = rows.memory.empty() ? 0 : rows.memory[row];
     Key key{tables.lanes[rows.lane[row]].device,
             kind <= static_cast<uint8_t>(MemoryKind::ManagedStatic) ? static_cast<MemoryKind>(kind)
                                                                     : MemoryKind::Unknown};

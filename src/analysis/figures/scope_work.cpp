@@ -89,7 +89,7 @@ class WorkSweep {
       if (!holds_host(waits, row)) return;
       ++own_[path].waits;
       own_[path].wait_ns = saturating_add(own_[path].wait_ns, waits.duration[row]);
-      const uint8_t call = waits.call.empty() ? 0 : waits.call[row];
+      const uint8_t call = waits.wait_kind.empty() ? 0 : waits.wait_kind[row];
       add_item(gathered_[path].waits, call, 1, waits.duration[row]);
     });
   }

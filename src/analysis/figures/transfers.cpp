@@ -145,9 +145,9 @@ Transfers copies_of(const Tables& tables, const Selection& selection) {
   for (size_t row = 0; row < copies.rows(); ++row) {
     if (!selection.includes(copies, row)) continue;
     const int64_t bytes = copies.bytes[row];
-    const auto direction = as_enum(copies.direction, row, CopyDirection::PeerToPeer);
-    const auto source = as_enum(copies.source_kind, row, MemoryKind::ManagedStatic);
-    const auto target = as_enum(copies.target_kind, row, MemoryKind::ManagedStatic);
+    const auto direction = as_enum(copies.route, row, CopyDirection::PeerToPeer);
+    const auto source = as_enum(copies.source_memory, row, MemoryKind::ManagedStatic);
+    const auto target = as_enum(copies.target_memory, row, MemoryKind::ManagedStatic);
     size_t size = bytes > 0 ? 0 : kSizeClasses.size();
     while (size + 1 < kSizeClasses.size() && bytes >= kSizeClasses[size].max_bytes) ++size;
     const bool is_async = is_set(copies.async, row);

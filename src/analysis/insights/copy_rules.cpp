@@ -17,19 +17,19 @@ namespace gpufl::analysis {
 namespace {
 
 bool crosses_the_bus(const Copies& copies, size_t row) {
-  if (copies.direction.empty()) return false;
-  const auto direction = static_cast<CopyDirection>(copies.direction[row]);
+  if (copies.route.empty()) return false;
+  const auto direction = static_cast<CopyDirection>(copies.route[row]);
   return direction == CopyDirection::HostToDevice || direction == CopyDirection::DeviceToHost;
 }
 
 bool has_kind(const Copies& copies, size_t row, MemoryKind kind) {
   const auto wanted = static_cast<uint8_t>(kind);
-  return (!copies.source_kind.empty() && copies.source_kind[row] == wanted) ||
-         (!copies.target_kind.empty() && copies.target_kind[row] == wanted);
+  return (!copies.source_memory.empty() && copies.source_memory[row] == wanted) ||
+         (!copies.target_memory.empty() && copies.target_memory[row] == wanted);
 }
 
 std::string_view direction_text(const Copies& copies, size_t row) {
-  return to_string(static_cast<CopyDirection>(copies.direction[row]));
+  return to_string(static_cast<CopyDirection>(copies.route[row]));
 }
 
 // What the bus does for pinned memory.
@@ -49,7 +49,7 @@ Bandwidth bus_bandwidth(const SessionView& view, int64_t device, uint8_t directi
   const Copies& copies = view.tables.copies;
   std::vector<double> measured;
   for (size_t row = 0; row < copies.rows(); ++row) {
-    if (crosses_the_bus(copies, row) && copies.direction[row] == direction &&
+    if (crosses_the_bus(copies, row) && copies.route[row] == direction &&
         has_kind(copies, row, MemoryKind::Pinned) && !has_kind(copies, row, MemoryKind::Pageable) &&
         copies.bytes[row] >= kLargeEnough && copies.duration[row] > 0) {
       measured.push_back(static_cast<double>(copies.bytes[row]) /
@@ -91,7 +91,7 @@ CopyGroups gather(const SessionView& view, Wanted wanted, Span span_of) {
         copies.bytes[row] == 0 || !wanted(row)) {
       continue;
     }
-    CopyGroup& group = groups[{view.device_of(copies, row), copies.direction[row]}];
+    CopyGroup& group = groups[{view.device_of(copies, row), copies.route[row]}];
     group.rows.push_back(static_cast<uint32_t>(row));
     group.bytes += copies.bytes[row];
     group.duration_ns += copies.duration[row];

@@ -25,7 +25,7 @@ std::string_view main_call(const SessionView& view, const SyncLine& line) {
   const Waits& waits = view.tables.waits;
   std::map<uint8_t, int64_t> blocked;
   for (const uint32_t row : line.waits) {
-    blocked[waits.call.empty() ? 0 : waits.call[row]] += waits.duration[row];
+    blocked[waits.wait_kind.empty() ? 0 : waits.wait_kind[row]] += waits.duration[row];
   }
   const auto most =
       std::max_element(blocked.begin(), blocked.end(),

@@ -50,7 +50,7 @@ struct TestKernel {
 };
 
 struct TestCopy {
-  uint8_t source_kind = 1, target_kind = 3;  // CUPTI's: pageable host memory, device memory
+  uint8_t source_kind = 1, target_kind = 3;  // pageable host memory, device memory
   bool is_async = true;
   int64_t peer_device = -1;
 };
@@ -127,9 +127,9 @@ class TestSession {
     Copies& copies = data.tables.copies;
     add(copies, start, duration, work);
     copies.bytes.push_back(bytes);
-    copies.direction.push_back(direction);
-    copies.source_kind.push_back(more.source_kind);
-    copies.target_kind.push_back(more.target_kind);
+    copies.route.push_back(direction);
+    copies.source_memory.push_back(more.source_kind);
+    copies.target_memory.push_back(more.target_kind);
     copies.peer_device.push_back(more.peer_device);
     copies.async.push_back(more.is_async ? 1 : 0);
   }
@@ -139,14 +139,14 @@ class TestSession {
     add(fills, start, duration, work);
     fills.bytes.push_back(bytes);
     fills.value.push_back(0);
-    fills.memory_kind.push_back(3);
+    fills.memory.push_back(3);
   }
 
   // `call`: format's; 1 event, 2 stream waits for event, 3 stream, 4 context.
   void wait(uint8_t call, int64_t start, int64_t duration, const TestWork& work = {}) {
     Waits& waits = data.tables.waits;
     add(waits, start, duration, work);
-    waits.call.push_back(call);
+    waits.wait_kind.push_back(call);
     waits.event_id.push_back(0);
   }
 
@@ -155,7 +155,7 @@ class TestSession {
     Allocations& allocations = data.tables.allocations;
     add(allocations, time, 0, work);
     allocations.operation.push_back(static_cast<uint8_t>(operation));
-    allocations.memory_kind.push_back(3);
+    allocations.memory.push_back(3);
     allocations.address.push_back(address);
     allocations.bytes.push_back(bytes);
     allocations.async.push_back(0);

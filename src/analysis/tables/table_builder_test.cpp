@@ -134,7 +134,7 @@ TEST_F(TableBuilderTest, AbsurdIdsBecomeUnknown) {
   add(rows_with(Kind::Memcpy, {{format::memcpy_column::kStart, {1}},
                                {format::memcpy_column::kDuration, {1}},
                                {format::memcpy_column::kBytes, {kAbsurd}},
-                               {format::memcpy_column::kDirection, {kAbsurd}}}));
+                               {format::memcpy_column::kRoute, {kAbsurd}}}));
   const Tables tables = finish();
   ASSERT_EQ(tables.kernels.rows(), 7U);
   EXPECT_EQ(tables.kernel_name(0), "gemm");
@@ -149,7 +149,7 @@ TEST_F(TableBuilderTest, AbsurdIdsBecomeUnknown) {
   EXPECT_EQ(tables.metric(tables.device_metrics.metric[0]), "?");
   EXPECT_LT(tables.device_metrics.metric[0], tables.metrics.size());
   EXPECT_EQ(tables.copies.bytes[0], kAbsurd);
-  EXPECT_GT(tables.copies.direction[0], 100);
+  EXPECT_GT(tables.copies.route[0], 100);
 }
 
 TEST_F(TableBuilderTest, ADefinitionMayComeAfterItsUse) {

@@ -29,10 +29,11 @@ constexpr uint32_t kIdsPerKernel = 3;  // correlation ids of a kernel and its co
 constexpr size_t kRowsPerBatch = 4096;
 constexpr uint64_t kMaxKernelsPerDrain = uint64_t{1} << 20;
 constexpr size_t kConfigCount = 32;
-// CUPTI's numbers.
-constexpr int64_t kHostToDevice = 1, kDeviceToHost = 2;
-constexpr int64_t kPinned = 2, kDeviceMemory = 3;
-constexpr int64_t kStreamSynchronize = 3;
+constexpr auto kHostToDevice = static_cast<int64_t>(format::CopyDirection::HostToDevice);
+constexpr auto kDeviceToHost = static_cast<int64_t>(format::CopyDirection::DeviceToHost);
+constexpr auto kPinned = static_cast<int64_t>(format::MemoryKind::Pinned);
+constexpr auto kDeviceMemory = static_cast<int64_t>(format::MemoryKind::Device);
+constexpr auto kStreamSynchronize = static_cast<int64_t>(format::WaitKind::StreamSynchronize);
 
 constexpr std::string_view kNames[] = {
     "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_64x3_tn",
@@ -246,9 +247,9 @@ void SyntheticTracer::add_companions(const Slot& slot) {
     const bool upload = (next_kernel_ / kKernelsPerCopy) % 2 == 0;
     add_transfer(copies_, slot);
     copies_.mutable_column(column::kBytes).push_back(4096 * (1 + scaled(slot.random << 4, 1024)));
-    copies_.mutable_column(column::kDirection).push_back(upload ? kHostToDevice : kDeviceToHost);
-    copies_.mutable_column(column::kSourceKind).push_back(upload ? kPinned : kDeviceMemory);
-    copies_.mutable_column(column::kTargetKind).push_back(upload ? kDeviceMemory : kPinned);
+    copies_.mutable_column(column::kRoute).push_back(upload ? kHostToDevice : kDeviceToHost);
+    copies_.mutable_column(column::kSourceMemory).push_back(upload ? kPinned : kDeviceMemory);
+    copies_.mutable_column(column::kTargetMemory).push_back(upload ? kDeviceMemory : kPinned);
     copies_.mutable_column(column::kAsync).push_back(1);
   }
   if (trace_.synchronization && next_kernel_ % kKernelsPerSync == kKernelsPerSync / 2) {
@@ -260,7 +261,7 @@ void SyntheticTracer::add_companions(const Slot& slot) {
     syncs_.mutable_column(column::kStream).push_back(slot.place.stream);
     syncs_.mutable_column(column::kCorrelation).push_back(correlation(3));
     syncs_.mutable_column(column::kThread).push_back(thread_);
-    syncs_.mutable_column(column::kCall).push_back(kStreamSynchronize);
+    syncs_.mutable_column(column::kWaitKind).push_back(kStreamSynchronize);
     syncs_.mutable_column(column::kApiStart).push_back(slot.begin_ns + period_ns_ / 2);
     syncs_.mutable_column(column::kApiDuration).push_back(period_ns_ / 4);
     syncs_.set_rows(syncs_.rows() + 1);

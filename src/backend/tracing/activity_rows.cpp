@@ -78,9 +78,9 @@ void append_row(format::Batch& batch, const CopyRow& row, const ApiCall* call,
   namespace column = format::memcpy_column;
   append_activity(batch, kCopyColumns, row, call, columns);
   put(batch, column::kBytes, row.bytes);
-  put(batch, column::kDirection, row.direction);
-  put(batch, column::kSourceKind, row.source_kind);
-  put(batch, column::kTargetKind, row.target_kind);
+  put(batch, column::kRoute, row.route);
+  put(batch, column::kSourceMemory, row.source_memory);
+  put(batch, column::kTargetMemory, row.target_memory);
   if (row.peer != kUnknown) put(batch, column::kPeerDevice, row.peer);
   put(batch, column::kAsync, row.async);
   put(batch, column::kGraphNode, static_cast<int64_t>(row.graph_node));
@@ -93,7 +93,7 @@ void append_row(format::Batch& batch, const FillRow& row, const ApiCall* call,
   append_activity(batch, kFillColumns, row, call, columns);
   put(batch, column::kBytes, row.bytes);
   put(batch, column::kValue, row.value);
-  put(batch, column::kMemoryKind, row.memory_kind);
+  put(batch, column::kMemory, row.memory);
   put(batch, column::kGraphNode, static_cast<int64_t>(row.graph_node));
   if (columns.stack) put(batch, column::kNodeStack, row.node_stack);
 }
@@ -102,7 +102,7 @@ void append_row(format::Batch& batch, const WaitRow& row, const ApiCall* call,
                 const RowColumns& columns) {
   namespace column = format::sync_column;
   append_activity(batch, kWaitColumns, row, call, columns);
-  put(batch, column::kCall, row.call);
+  put(batch, column::kWaitKind, row.wait_kind);
   put(batch, column::kEventId, row.event);
 }
 
@@ -111,7 +111,7 @@ void append_row(format::Batch& batch, const MemoryRow& row, const ApiCall* call,
   namespace column = format::memory_column;
   append_activity(batch, kMemoryColumns, row, call, columns);
   put(batch, column::kOperation, row.operation);
-  put(batch, column::kMemoryKind, row.memory_kind);
+  put(batch, column::kMemory, row.memory);
   put(batch, column::kAddress, static_cast<int64_t>(row.address));
   put(batch, column::kBytes, row.bytes);
   put(batch, column::kAsync, row.async ? 1 : 0);

@@ -33,21 +33,21 @@ struct CopyRow : ActivityRow {
   uint64_t graph_node;
   int64_t peer;  // kUnknown: none
   uint32_t node_stack;
-  uint8_t direction, source_kind, target_kind, async;
+  uint8_t route, source_memory, target_memory, async;  // by the log's numbers (format/kinds.def)
 };
 struct FillRow : ActivityRow {
   int64_t bytes;
   uint64_t graph_node;
-  uint32_t value, memory_kind, node_stack;
+  uint32_t value, memory, node_stack;
 };
 struct WaitRow : ActivityRow {
   int64_t event;  // kUnknown: none
-  uint32_t call;
+  uint32_t wait_kind;
 };
 struct MemoryRow : ActivityRow {
   uint64_t address, pool;
   int64_t bytes, pool_bytes;
-  uint32_t operation, memory_kind;
+  uint32_t operation, memory;
   bool async;
 };
 struct GraphRow : ActivityRow {

@@ -78,7 +78,7 @@ TEST_F(RowJoinerTest, TheEndOfAWaitIsItsRow) {
   const RecordingSink::Row& row = rows(Kind::Sync)[0];
   EXPECT_EQ(row[sync::kStart], kSecondNs);
   EXPECT_EQ(row[sync::kDuration], 400);
-  EXPECT_EQ(row[sync::kCall], 7);
+  EXPECT_EQ(row[sync::kWaitKind], 7);
   EXPECT_EQ(row[sync::kEventId], kUnknown);
   EXPECT_EQ(rows(Kind::Api).size(), 1u) << "the allocation";
 }

@@ -4,9 +4,42 @@
 #include <cstring>
 
 #include "backend/nvidia/cuda/own_kernel.hpp"
+#include "format/columns.hpp"
 
 namespace gpufl::backend {
 namespace {
+
+// The log's numbers for these are its own, and CUPTI's are the same: none has to be looked up.
+template <typename Ours>
+constexpr bool is_same(Ours ours, int cupti) {
+  return static_cast<int>(ours) == cupti;
+}
+using format::CopyDirection, format::MemoryKind, format::WaitKind;
+static_assert(is_same(CopyDirection::HostToDevice, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD));
+static_assert(is_same(CopyDirection::DeviceToHost, CUPTI_ACTIVITY_MEMCPY_KIND_DTOH));
+static_assert(is_same(CopyDirection::HostToArray, CUPTI_ACTIVITY_MEMCPY_KIND_HTOA));
+static_assert(is_same(CopyDirection::ArrayToHost, CUPTI_ACTIVITY_MEMCPY_KIND_ATOH));
+static_assert(is_same(CopyDirection::ArrayToArray, CUPTI_ACTIVITY_MEMCPY_KIND_ATOA));
+static_assert(is_same(CopyDirection::ArrayToDevice, CUPTI_ACTIVITY_MEMCPY_KIND_ATOD));
+static_assert(is_same(CopyDirection::DeviceToArray, CUPTI_ACTIVITY_MEMCPY_KIND_DTOA));
+static_assert(is_same(CopyDirection::DeviceToDevice, CUPTI_ACTIVITY_MEMCPY_KIND_DTOD));
+static_assert(is_same(CopyDirection::HostToHost, CUPTI_ACTIVITY_MEMCPY_KIND_HTOH));
+static_assert(is_same(CopyDirection::PeerToPeer, CUPTI_ACTIVITY_MEMCPY_KIND_PTOP));
+static_assert(is_same(MemoryKind::Pageable, CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE));
+static_assert(is_same(MemoryKind::Pinned, CUPTI_ACTIVITY_MEMORY_KIND_PINNED));
+static_assert(is_same(MemoryKind::Device, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE));
+static_assert(is_same(MemoryKind::Array, CUPTI_ACTIVITY_MEMORY_KIND_ARRAY));
+static_assert(is_same(MemoryKind::Managed, CUPTI_ACTIVITY_MEMORY_KIND_MANAGED));
+static_assert(is_same(MemoryKind::DeviceStatic, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC));
+static_assert(is_same(MemoryKind::ManagedStatic, CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC));
+static_assert(is_same(WaitKind::EventSynchronize,
+                      CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE));
+static_assert(is_same(WaitKind::StreamWaitEvent,
+                      CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT));
+static_assert(is_same(WaitKind::StreamSynchronize,
+                      CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE));
+static_assert(is_same(WaitKind::ContextSynchronize,
+                      CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE));
 
 // Others are the driver's, and of every program: loading, compiling, a full queue.
 bool is_cupti_overhead(uint32_t kind) {

@@ -2,8 +2,7 @@
 #include "backend/nvidia/nvml/nvml_device.hpp"
 
 #include <climits>
-
-#include <fmt/format.h>
+#include <string>
 
 namespace gpufl::backend {
 namespace {
@@ -66,7 +65,7 @@ void read_gpu_facts(const NvmlApi& api, NvmlDevice& device) {
   }
   int major = 0, minor = 0;
   if (call(api.nvmlDeviceGetCudaComputeCapability, handle, &major, &minor) == NVML_SUCCESS) {
-    facts.architecture = fmt::format("sm_{}{}", major, minor);
+    facts.architecture = "sm_" + std::to_string(major) + std::to_string(minor);
     device.compute_capability = {major, minor};
     const auto cores = ask(api.nvmlDeviceGetNumGpuCores, handle);
     const auto per_sm = cores_per_sm(major, minor);

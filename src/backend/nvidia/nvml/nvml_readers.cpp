@@ -82,8 +82,8 @@ nvmlReturn_t read_performance_state(const NvmlApi& api, nvmlDevice_t handle,
 
 // NVML's bits have the numbers of clock_limits_bits; those that it may come to have beyond them go
 // where vendors have bits of their own.
-uint64_t clock_limits(uint64_t reasons) {
-  constexpr uint64_t kShared = 0x1ff;
+unsigned long long clock_limits(unsigned long long reasons) {
+  constexpr unsigned long long kShared = 0x1ff;
   return (reasons & kShared) | (reasons & ~kShared) << 32;
 }
 
