@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/session/scope_paths.hpp"
 #include "analysis/session/test_tables.hpp"
 
 namespace gpufl::analysis {
