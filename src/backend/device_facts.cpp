@@ -11,8 +11,12 @@ base::Json DeviceFacts::to_json() const {
   json.set("device", device);
   if (parent) json.set("parent", *parent);
   const std::pair<std::string_view, const std::string&> texts[] = {
-      {"vendor", vendor},   {"name", name},     {"uuid", uuid},
-      {"pci_bus", pci_bus}, {"driver", driver}, {"runtime", runtime},
+      {"vendor", vendor},
+      {"name", name},
+      {"uuid", uuid},
+      {"pci_bus", pci_bus},
+      {"driver", driver},
+      {"runtime", runtime},
       {"architecture", architecture},
   };
   for (const auto& [key, text] : texts) {

@@ -94,8 +94,7 @@ std::string describe(const DeviceFacts& facts) {
   if (facts.max_compute_clock_mhz) {
     clocks.add(fmt::format("{} up to {} MHz", words.compute_clock, *facts.max_compute_clock_mhz));
   }
-  append_field(out, "clocks",
-               clocks.add("memory up to {} MHz", facts.max_memory_clock_mhz).text());
+  append_field(out, "clocks", clocks.add("memory up to {} MHz", facts.max_memory_clock_mhz).text());
   if (facts.power_limit_mw) {
     append_field(out, "power", fmt::format("limit {} W", *facts.power_limit_mw / 1000));
   }
@@ -112,7 +111,8 @@ std::string describe(const DeviceFacts& facts) {
                    .text());
   Pieces versions;
   if (!facts.driver.empty()) versions.add(facts.driver);
-  if (!facts.runtime.empty()) versions.add(fmt::format("up to {} {}", words.runtime, facts.runtime));
+  if (!facts.runtime.empty())
+    versions.add(fmt::format("up to {} {}", words.runtime, facts.runtime));
   append_field(out, "driver", versions.text());
   return out;
 }

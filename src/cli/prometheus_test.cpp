@@ -33,10 +33,10 @@ capture::MetricBoard example_board() {
   mig.uuid = "MIG-1";
   board.devices.push_back(mig);
   board.device_values = {
-      {0, 0, metric::kGpuUtil, 54},           {3, 0, metric::kGpuUtil, 7},
-      {0, 0, metric::kPower, 312'345},        {0, 0, metric::kComputeClock, 1980},
-      {0, 0, metric::kEnergy, 123'456'789},   {0, 2, metric::kLinkRx, 9'007'199'254'740'993},
-      {0, 0, metric::kClockLimits, 0x44}, {0, 0, metric::kEccUncorrectedVolatile, 2},
+      {0, 0, metric::kGpuUtil, 54},         {3, 0, metric::kGpuUtil, 7},
+      {0, 0, metric::kPower, 312'345},      {0, 0, metric::kComputeClock, 1980},
+      {0, 0, metric::kEnergy, 123'456'789}, {0, 2, metric::kLinkRx, 9'007'199'254'740'993},
+      {0, 0, metric::kClockLimits, 0x44},   {0, 0, metric::kEccUncorrectedVolatile, 2},
   };
   board.host_values = {{0, 0, metric::kCpuUtil, 250}, {0, 5, metric::kCpuCoreUtil, 1000}};
   board.processes = {{0, 42, "evil\n\x1b\"p\"\xff", 1 << 20}, {0, 43, "unknown", std::nullopt}};

@@ -75,10 +75,10 @@ struct Ledger {
   std::optional<uint64_t> warp_records_dropped;  // found no room in captures of warpscope
   std::optional<uint64_t> activity_buffers;      // taken from the vendor, and what was in them
   std::optional<uint64_t> activity_bytes;
-  std::optional<uint64_t> callback_ns;        // in callbacks, on the program's threads
+  std::optional<uint64_t> callback_ns;         // in callbacks, on the program's threads
   std::optional<uint64_t> vendor_overhead_ns;  // what the vendor's own overhead records sum up to
   std::optional<uint64_t> cupti_overhead_ns;   // the same of NVIDIA's, under its former name
-  std::map<int64_t, DeviceLedger> by_device;  // by number within the session; -1: not known which
+  std::map<int64_t, DeviceLedger> by_device;   // by number within the session; -1: not known which
   // Names of what the session had and nobody can count: "device_side_launches". One of them is a
   // loss besides: an imported trace that ends early.
   std::set<std::string, std::less<>> uncounted;

@@ -59,7 +59,8 @@ std::string bits_text(const MetricSeries& series) {
   for (size_t bit = 0; bit < series.bit_samples.size(); ++bit) {
     if (series.bit_samples[bit] == 0) continue;
     const bool has_name =
-        format::name_for_all(format::kFormerMetrics, series.metric) == "clock_limits_bits" && bit < analysis::kClockLimits.size();
+        format::name_for_all(format::kFormerMetrics, series.metric) == "clock_limits_bits" &&
+        bit < analysis::kClockLimits.size();
     const std::string name =
         has_name ? std::string(analysis::kClockLimits[bit].name) : fmt::format("bit {}", bit);
     const double share =

@@ -171,9 +171,8 @@ void write_devices(Page& page, const SessionSummary& summary) {
     table.rows.push_back({std::move(gpu), text_or_unknown(device["name"]),
                           memory != nullptr ? text::bytes(memory->as_number()) : "unknown",
                           units != nullptr ? std::to_string(units->as_integer()) : "unknown",
-                          compute_text(device),
-                          text_or_unknown(device["driver"]), text_or_unknown(device["pci_bus"]),
-                          text_or_unknown(device["uuid"])});
+                          compute_text(device), text_or_unknown(device["driver"]),
+                          text_or_unknown(device["pci_bus"]), text_or_unknown(device["uuid"])});
   }
   table.drop_empty_columns();
   page.table(table);

@@ -80,7 +80,8 @@ std::string occupancy_text(const analysis::LaunchConfig& config) {
     text += std::to_string(rest % 10 == 0 ? rest / 10 : rest);
   }
   text += '%';
-  if (!config.occupancy_bound.empty()) text.append(", limited by ").append(config.occupancy_limit());
+  if (!config.occupancy_bound.empty())
+    text.append(", limited by ").append(config.occupancy_limit());
   return valid_utf8(text);
 }
 

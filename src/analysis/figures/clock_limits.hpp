@@ -17,14 +17,10 @@ struct ClockLimit {
 
 // The index is the bit's number.
 inline constexpr std::array kClockLimits = {
-    ClockLimit{0x001, "gpu_idle", false},
-    ClockLimit{0x002, "applications_clocks", false},
-    ClockLimit{0x004, "sw_power_cap", true},
-    ClockLimit{0x008, "hw_slowdown", true},
-    ClockLimit{0x010, "sync_boost", false},
-    ClockLimit{0x020, "sw_thermal", true},
-    ClockLimit{0x040, "hw_thermal", true},
-    ClockLimit{0x080, "hw_power_brake", true},
+    ClockLimit{0x001, "gpu_idle", false},       ClockLimit{0x002, "applications_clocks", false},
+    ClockLimit{0x004, "sw_power_cap", true},    ClockLimit{0x008, "hw_slowdown", true},
+    ClockLimit{0x010, "sync_boost", false},     ClockLimit{0x020, "sw_thermal", true},
+    ClockLimit{0x040, "hw_thermal", true},      ClockLimit{0x080, "hw_power_brake", true},
     ClockLimit{0x100, "display_clocks", false},
 };
 

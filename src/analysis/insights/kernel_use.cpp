@@ -12,7 +12,8 @@
 namespace gpufl::analysis {
 namespace {
 
-std::optional<int64_t> blocks_at_once(const LaunchConfig& config, std::optional<int64_t> compute_units) {
+std::optional<int64_t> blocks_at_once(const LaunchConfig& config,
+                                      std::optional<int64_t> compute_units) {
   if (!compute_units || *compute_units <= 0 || config.occupancy_bounds.empty()) return std::nullopt;
   const auto least =
       std::min_element(config.occupancy_bounds.begin(), config.occupancy_bounds.end(),

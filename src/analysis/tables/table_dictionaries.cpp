@@ -61,7 +61,8 @@ LaunchConfig parse_config(const Json& value) {
   const auto bound = [](std::string_view word) {
     return std::string(format::name_for_all(format::kFormerOccupancyBounds, word));
   };
-  config.occupancy_bound = bound(value[is_former ? "occupancy_limit" : "occupancy_bound"].as_string());
+  config.occupancy_bound =
+      bound(value[is_former ? "occupancy_limit" : "occupancy_bound"].as_string());
   for (const auto& [word, blocks] :
        value[is_former ? "occupancy_limits" : "occupancy_bounds"].members()) {
     if (blocks.is_integer()) config.occupancy_bounds.emplace(bound(word), blocks.as_integer());

@@ -15,7 +15,8 @@ using format::WaitKind;
 
 // Whether the call blocks the host.
 inline bool holds_host(const Waits& waits, size_t row) {
-  return waits.wait_kind.empty() || waits.wait_kind[row] != static_cast<uint8_t>(WaitKind::StreamWaitEvent);
+  return waits.wait_kind.empty() ||
+         waits.wait_kind[row] != static_cast<uint8_t>(WaitKind::StreamWaitEvent);
 }
 
 inline std::string_view wait_call_name(int64_t call) {

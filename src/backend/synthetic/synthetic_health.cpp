@@ -113,10 +113,10 @@ void SyntheticHealth::sample_slow(std::vector<MetricValue>& out, std::vector<Pro
       out.push_back({options_.first_device + device, 0, name, value});
     for (int64_t link = 0; link < kLinkCount; ++link) {
       out.push_back({options_.first_device + device, link, metric::kLinkActive, 1});
-      out.push_back({options_.first_device + device, link, metric::kLinkRx,
-                     steps * 1'000'000 * (link + 1)});
-      out.push_back({options_.first_device + device, link, metric::kLinkTx,
-                     steps * 2'000'000 * (link + 1)});
+      out.push_back(
+          {options_.first_device + device, link, metric::kLinkRx, steps * 1'000'000 * (link + 1)});
+      out.push_back(
+          {options_.first_device + device, link, metric::kLinkTx, steps * 2'000'000 * (link + 1)});
     }
     processes.push_back({options_.first_device + device, 4'000 + device, "synthetic", 10 * kGiB});
   }

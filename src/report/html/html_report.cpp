@@ -199,7 +199,8 @@ void write_charts(HtmlPage& page, const RunData& run, const analysis::RunOvervie
         std::string(kind.title), std::string(kind.unit), {}, kind.scale, kind.ceiling, 0, 0};
     for (size_t i = 0; i < overview.ranks.size(); ++i) {
       for (const analysis::MetricFigures& metric : overview.ranks[i].overview.metrics) {
-        if (format::name_for_all(format::kFormerMetrics, metric.metric) == kind.metric && metric.device && metric.index == 0) {
+        if (format::name_for_all(format::kFormerMetrics, metric.metric) == kind.metric &&
+            metric.device && metric.index == 0) {
           chart.lines.push_back({line_name(i, *metric.device), shifted(metric.series, i)});
         }
       }

@@ -281,10 +281,8 @@ SlowReader::SlowReader(const NvmlDevice& device)
   fields_.add(NVML_FI_DEV_RETIRED_PENDING, metric::kRetiredPagesPending);
   for (const unsigned number : device.links) {
     FieldQuery counters;
-    counters.add(NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX, metric::kLinkRx, number,
-                 kNvlinkUnitBytes);
-    counters.add(NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX, metric::kLinkTx, number,
-                 kNvlinkUnitBytes);
+    counters.add(NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX, metric::kLinkRx, number, kNvlinkUnitBytes);
+    counters.add(NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX, metric::kLinkTx, number, kNvlinkUnitBytes);
     counters.add(NVML_FI_DEV_NVLINK_ERROR_DL_REPLAY, metric::kLinkReplays, number);
     counters.add(NVML_FI_DEV_NVLINK_ERROR_DL_RECOVERY, metric::kLinkRecoveries, number);
     counters.add(NVML_FI_DEV_NVLINK_ERROR_DL_CRC, metric::kLinkCrcErrors, number);

@@ -342,7 +342,7 @@ TEST_F(Nvml, XidsWithoutATextKeepTheirNumber) { EXPECT_EQ(xid_text(4711), "Xid 4
 TEST_F(Nvml, AnOldDriverHasFewerFields) {
   start("gpus=1", GPUFL_STANDIN_NVML_OLD);
   sample_fast();
-  EXPECT_EQ(value(metric::kClockLimits), 0x4);           // by the function's old name
+  EXPECT_EQ(value(metric::kClockLimits), 0x4);               // by the function's old name
   EXPECT_EQ(value(metric::kMemoryUsed), kGiB + 512 * kMiB);  // the old one counts the reserve
   EXPECT_EQ(value(metric::kGpuUtil), 10);
   sample_slow();
