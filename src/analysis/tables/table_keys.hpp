@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "format/batch.hpp"
@@ -18,22 +17,25 @@ class TableKeys {
   using Columns = std::array<size_t, 3>;  // of the batch; format::kNoColumn: it has none
 
   // `absent` is what columns hold that the batch lacks.
-  explicit TableKeys(Key absent) : absent_(absent) {}
+  explicit TableKeys(Key absent);
 
-  // Appends the index of each row's key. A comparison a row, a look-up where the key changes.
+  // Appends the index of each row's key. A comparison a row, a look-up where the key changes,
+  // however often that is.
   void append(const format::Batch& batch, const Columns& columns, std::vector<uint32_t>& out);
   // In order of first appearance.
   const std::vector<Key>& keys() const { return keys_; }
 
  private:
-  struct Hash {
-    size_t operator()(const Key& key) const;
-  };
   uint32_t index_of(const Key& key);
+  size_t first_slot(const Key& key) const;
+  void grow();
 
   Key absent_;
   std::vector<Key> keys_;
-  std::unordered_map<Key, uint32_t, Hash> indices_;
+  // Indices of keys, by their hash, in the first slot that is free from first_slot() on: a power of
+  // two of them, at least half of which are empty.
+  std::vector<uint32_t> slots_;
+  int shift_ = 0;  // of a hash to a slot
 };
 
 }  // namespace gpufl::analysis
