@@ -121,6 +121,36 @@ TEST(BatchCodec, EveryKindAndEveryCharacterOfColumnComesBack) {
   }
 }
 
+std::string encoded_threads(const std::vector<int64_t>& threads) {
+  Batch batch(Kind::Sync);
+  batch.mutable_column(sync_column::kStart).assign(threads.size(), 5);
+  batch.mutable_column(sync_column::kDuration).assign(threads.size(), 1);
+  batch.mutable_column(sync_column::kThread) = threads;
+  batch.set_rows(threads.size());
+  expect_round_trip(batch);
+  BatchCodec codec;
+  std::string text;
+  codec.encode(batch, text);
+  return text;
+}
+
+TEST(BatchCodec, ShortRunsOfFewValuesAreAPalette) {
+  std::vector<int64_t> long_runs, turns, short_texts, distinct;
+  for (int64_t row = 0; row < 200; ++row) {
+    long_runs.push_back(70'001 + row / 50);
+    turns.push_back(70'001 + row % 3);
+    short_texts.push_back(row % 3);
+    distinct.push_back(70'001 + row);
+  }
+  const auto has = [](const std::string& text, const char* coding) {
+    return text.find(coding) != std::string::npos;
+  };
+  EXPECT_TRUE(has(encoded_threads(long_runs), R"("as":"runs")"));
+  EXPECT_TRUE(has(encoded_threads(turns), R"("as":"palette")"));
+  EXPECT_TRUE(has(encoded_threads(short_texts), R"("thread":[0,1,2,)"));
+  EXPECT_TRUE(has(encoded_threads(distinct), R"("thread":[70001,70002,)"));
+}
+
 Batch make_kernels(size_t rows, uint64_t seed, bool gpu_bound) {
   std::mt19937_64 random(seed);
   Batch batch(Kind::Kernel);

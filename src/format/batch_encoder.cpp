@@ -19,6 +19,27 @@ void append_id64(std::string& out, int64_t value) {
   out.push_back('"');
 }
 
+// Of the number as text.
+size_t digits_of(int64_t value) {
+  size_t digits = value < 0 ? 2 : 1;
+  while (value /= 10) ++digits;
+  return digits;
+}
+
+// Whether places in the palette are so much shorter than the values that they pay for the list of
+// them.
+bool is_shorter(const Palette& palette) {
+  size_t gained = 0;
+  size_t paid = sizeof R"({"as":"palette","ids":[],"x":})";
+  for (size_t i = 0; i < palette.ids().size(); ++i) {
+    const size_t digits = digits_of(palette.ids()[i]);
+    const size_t of_place = digits_of(static_cast<int64_t>(i));
+    gained += palette.counts()[i] * (digits - std::min(digits, of_place));
+    paid += digits + 1;
+  }
+  return gained > paid;
+}
+
 }  // namespace
 
 bool all_equal(std::span<const int64_t> values) {
@@ -114,7 +135,10 @@ void BatchEncoder::append_simple(size_t i, Coding coding) {
     if (i == group_column_) return append_palette(spec, group_);
     if (palette_.build(values)) return append_palette(spec, palette_);
   }
-  if (coding == Coding::Runs && append_runs(values)) return;
+  if (coding == Coding::Runs) {
+    if (append_runs(values)) return;
+    if (palette_.build(values) && is_shorter(palette_)) return append_palette(spec, palette_);
+  }
   if (coding == Coding::Delta) {
     deltas_.resize(rows_);
     // The first row repeats the second's step, so that even steps make one scalar.

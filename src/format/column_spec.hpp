@@ -31,7 +31,7 @@ enum class ColumnType : uint8_t {
 enum class Coding : uint8_t {
   Plain,     // values as they are
   Delta,     // each minus the one before
-  Runs,      // values with run lengths
+  Runs,      // values with run lengths; where those are short, a palette
   Palette,   // few distinct values; residuals go by the first palette of a kind
   Residual,  // minus a reference per entry of that palette
   GpuTime,   // stamps of the GPU's tick grid

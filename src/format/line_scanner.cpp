@@ -41,6 +41,23 @@ inline BlockMasks classify(const char* block) {
   return masks;
 }
 
+// Every value of the block is one digit.
+constexpr uint64_t kSingleDigits = 0x5555555555555555;
+inline void read_single_digits(const char* block, uint64_t* out) {
+  const __m128i none = _mm_setzero_si128();
+  for (int i = 0; i < 4; ++i, out += 8) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + 16 * i));
+    const __m128i digits = _mm_and_si128(bytes, _mm_set1_epi16(0x0F));
+    const __m128i low = _mm_unpacklo_epi16(digits, none);
+    const __m128i high = _mm_unpackhi_epi16(digits, none);
+    auto* const values = reinterpret_cast<__m128i*>(out);
+    _mm_storeu_si128(values, _mm_unpacklo_epi32(low, none));
+    _mm_storeu_si128(values + 1, _mm_unpackhi_epi32(low, none));
+    _mm_storeu_si128(values + 2, _mm_unpacklo_epi32(high, none));
+    _mm_storeu_si128(values + 3, _mm_unpackhi_epi32(high, none));
+  }
+}
+
 // The value of `length` digits (1 to 8) that end right before `end`. Reads eight bytes.
 inline uint64_t short_value(const char* end, unsigned length) {
   uint64_t word;
@@ -184,6 +201,14 @@ size_t LineScanner::read_short_values(uint64_t* out, size_t limit) {
   const char* at = at_;
   while (static_cast<size_t>(end_ - at) >= kBlock && at - begin_ >= 8) {
     const BlockMasks masks = classify(at);
+    constexpr size_t kValues = kBlock / 2;
+    if (masks.digits == kSingleDigits && masks.commas == ~kSingleDigits &&
+        limit - count >= kValues) {
+      read_single_digits(at, out + count);
+      count += kValues;
+      at += kBlock;
+      continue;
+    }
     const uint64_t foreign = ~(masks.digits | masks.commas);
     uint64_t commas = foreign == 0 ? masks.commas : masks.commas & ((foreign & -foreign) - 1);
     if (commas == 0) break;

@@ -76,6 +76,21 @@ TEST(IntegerText, ExtremesAreExact) {
   EXPECT_EQ(text, "[9999,10000,99999999,100000000,18446744073709551615]");
 }
 
+TEST(LineScanner, ReadsNoMoreValuesThanThereIsRoomFor) {
+  for (const char* const value : {"7", "42"}) {
+    std::string text = "[";
+    for (int i = 1; i < 100; ++i) text.append(value).append(",");
+    text.append(value).append("]");
+    std::string error;
+    EXPECT_EQ(read_unsigned(text, 100, &error).size(), 100u);
+    EXPECT_EQ(error, "");
+    for (const size_t limit : {0, 1, 31, 32, 33, 64, 99}) {
+      read_unsigned(text, limit, &error);
+      EXPECT_NE(error, "") << limit;
+    }
+  }
+}
+
 TEST(LineScanner, RefusesWhatIsNoListOfNumbers) {
   // Each mistake alone, and behind a hundred good values, where whole blocks are read at once.
   const char* const mistakes[] = {",]",
@@ -97,23 +112,26 @@ TEST(LineScanner, RefusesWhatIsNoListOfNumbers) {
                                   "18446744073709551616]",
                                   "99999999999999999999999]",
                                   "null]"};
-  std::string good;
+  std::string good, of_one_digit;
   for (int i = 0; i < 100; ++i) good += std::to_string(i * 37) + ",";
+  for (int i = 0; i < 100; ++i) of_one_digit += std::to_string(i % 10) + ",";
   for (const std::string mistake : mistakes) {
     std::string error;
     if (mistake != "]") {
       read_unsigned("[" + mistake, 1000, &error);
       EXPECT_NE(error, "") << mistake;
     }
-    for (const std::string& after : {std::string(), std::string(100, ' ')}) {
-      read_unsigned("[" + good + mistake + after, 1000, &error);
-      EXPECT_NE(error, "") << mistake;
-    }
-    // In the midst of good values.
-    if (mistake.back() == ']' && mistake.size() > 1) {
-      read_unsigned("[" + good + mistake.substr(0, mistake.size() - 1) + "," + good + "1]", 1000,
-                    &error);
-      EXPECT_NE(error, "") << mistake;
+    for (const std::string& before : {good, of_one_digit}) {
+      for (const std::string& after : {std::string(), std::string(100, ' ')}) {
+        read_unsigned("[" + before + mistake + after, 1000, &error);
+        EXPECT_NE(error, "") << mistake;
+      }
+      // In the midst of good values.
+      if (mistake.back() == ']' && mistake.size() > 1) {
+        read_unsigned("[" + before + mistake.substr(0, mistake.size() - 1) + "," + before + "1]",
+                      1000, &error);
+        EXPECT_NE(error, "") << mistake;
+      }
     }
   }
 }
