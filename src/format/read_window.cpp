@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "base/page_allocator.hpp"
 #include "format/seal.hpp"
@@ -148,10 +149,40 @@ base::Status read_raw(File& file, std::string_view start, LineSplitter& splitter
   }
 }
 
+struct FreeContext {
+  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+};
+using Context = std::unique_ptr<ZSTD_DCtx, FreeContext>;
+
+// The decompressor of one window. A thread keeps it for the next one, because making it costs more
+// than reading a small window; unless it has grown large.
+class Decompressor {
+ public:
+  Decompressor() : context_(std::move(kept())) {
+    if (context_ == nullptr) context_.reset(ZSTD_createDCtx());
+  }
+  ~Decompressor() {
+    constexpr size_t kMaxKeptBytes = size_t{4} << 20;
+    if (context_ == nullptr || ZSTD_sizeof_DCtx(context_.get()) > kMaxKeptBytes) return;
+    ZSTD_DCtx_reset(context_.get(), ZSTD_reset_session_only);
+    kept() = std::move(context_);
+  }
+  Decompressor(const Decompressor&) = delete;
+  Decompressor& operator=(const Decompressor&) = delete;
+
+  ZSTD_DCtx* get() const { return context_.get(); }  // null when there is no memory
+
+ private:
+  static Context& kept() {
+    thread_local Context context;
+    return context;
+  }
+  Context context_;
+};
+
 base::Status read_compressed(File& file, char* chunk, size_t chunk_size, LineSplitter& splitter) {
-  const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(),
-                                                                     &ZSTD_freeDCtx);
-  if (context == nullptr) return kNoMemory;
+  const Decompressor context;
+  if (context.get() == nullptr) return kNoMemory;
   uint64_t offset = 0;  // of the chunk in the file
   bool inside_frame = false;
   for (; chunk_size != 0; offset += chunk_size, chunk_size = file.read(chunk, kReadBytes)) {

@@ -289,6 +289,28 @@ TEST_F(SealTest, ReadsFramesOfAnotherMaker) {
   EXPECT_EQ(result.lines.back(), "line 199999");
 }
 
+// A thread's decompressor is used again, and is not to remember.
+TEST_F(SealTest, AWindowReadsTheSameAfterOneThatWasLeft) {
+  std::string text;
+  for (int i = 0; i < 50'000; ++i) text += "line " + std::to_string(i) + "\n";
+  std::string bytes(ZSTD_compressBound(text.size()), '\0');
+  bytes.resize(ZSTD_compress(bytes.data(), bytes.size(), text.data(), text.size(), 3));
+  const auto whole = write("whole.zst", bytes);
+  const auto cut = write("cut.zst", bytes.substr(0, bytes.size() / 2));
+
+  size_t inner_lines = 0;
+  const UnsealOutcome left = read_window(whole, [&](std::string_view) {
+    inner_lines = read(whole).lines.size();  // while the outer one is open
+    return false;
+  });
+  EXPECT_TRUE(left.status.is_ok());
+  EXPECT_EQ(inner_lines, 50'000U);
+  EXPECT_EQ(read(cut).outcome.status.code(), base::Code::Corrupt);
+  const Read again = read(whole);
+  EXPECT_TRUE(again.outcome.status.is_ok());
+  EXPECT_EQ(again.lines.size(), 50'000U);
+}
+
 TEST_F(SealTest, AFileOfOtherBytesIsText) {
   const Read result = read(write("noise", std::string("\x01\x02\x03\xff\x00\n", 6)));
   EXPECT_EQ(result.lines.size(), 1U);
