@@ -3,19 +3,21 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 
 namespace gpufl::analysis {
 namespace {
 
-void find_source(CodeSite& site, const symbols::SymbolFile& symbols) {
-  for (const symbols::SourceText& source : symbols.sources) {
-    const int64_t index = site.line - source.first_line;
-    if (source.path != site.file || index < 0 ||
-        index >= static_cast<int64_t>(source.lines.size())) {
-      continue;
-    }
-    site.source = source.lines[static_cast<size_t>(index)];
-    site.is_newer = source.is_newer;
+using SourcesByPath = std::unordered_map<std::string_view, std::vector<const symbols::SourceText*>>;
+
+void find_source(CodeSite& site, const SourcesByPath& sources) {
+  const auto of_file = sources.find(site.file);
+  if (of_file == sources.end()) return;
+  for (const symbols::SourceText* source : of_file->second) {
+    const int64_t index = site.line - source->first_line;
+    if (index < 0 || index >= static_cast<int64_t>(source->lines.size())) continue;
+    site.source = source->lines[static_cast<size_t>(index)];
+    site.is_newer = source->is_newer;
     return;
   }
 }
@@ -23,6 +25,10 @@ void find_source(CodeSite& site, const symbols::SymbolFile& symbols) {
 }  // namespace
 
 CodeMap::CodeMap(const symbols::SessionFrames& frames, const symbols::SymbolFile& symbols) {
+  SourcesByPath sources;
+  for (const symbols::SourceText& source : symbols.sources) {
+    sources[source.path].push_back(&source);
+  }
   stacks_.reserve(frames.stacks().size());
   for (const auto& [id, frame_ids] : frames.stacks()) {
     const uint32_t stack = stack_id(id);
@@ -38,7 +44,7 @@ CodeMap::CodeMap(const symbols::SessionFrames& frames, const symbols::SymbolFile
     entry.site.text = symbols::site_text(*user);
     entry.site.file = user->file;
     entry.site.line = user->line;
-    find_source(entry.site, symbols);
+    find_source(entry.site, sources);
   }
   std::copy_if(symbols.binaries.begin(), symbols.binaries.end(), std::back_inserter(unresolved_),
                [](const symbols::BinaryNote& binary) {

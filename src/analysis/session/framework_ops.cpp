@@ -33,54 +33,66 @@ FrameworkOps::FrameworkOps(const SessionData& session) : tables_(session.tables)
     if (!is_op && domain != kModuleDomain) continue;
     const int64_t end = saturating_add(markers.start[row], markers.duration[row]);
     if (stack_of(row) != 0) python_threads_.insert(markers.thread[row]);
-    (is_op ? ops_ : modules_)[markers.thread[row]].push_back(
-        {markers.start[row], end, row, kNone, kNoRow});
+    (is_op ? ops_ : modules_)[markers.thread[row]].list.push_back(
+        {markers.start[row], end, row, kNone, kNone, kNoRow});
   }
   if (is_empty()) return;
   const Scopes& scopes = tables_.scopes;
   for (uint32_t row = 0; row < scopes.rows(); ++row) {
-    scopes_[scopes.thread[row]].push_back({scopes.start[row], scopes.end(row), row, kNone, kNoRow});
+    scopes_[scopes.thread[row]].list.push_back(
+        {scopes.start[row], scopes.end(row), row, kNone, kNone, kNoRow});
   }
-  nest(ops_);
-  nest(modules_);
-  nest(scopes_);
+  for (RangesOfThread* const threads : {&ops_, &modules_, &scopes_}) {
+    for (auto& [thread, ranges] : *threads) ranges.nest();
+  }
   find_makers();
   lead_back();
 }
 
-void FrameworkOps::nest(RangesOfThread& threads) {
-  for (auto& [thread, ranges] : threads) {
-    std::stable_sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) {
-      return a.start != b.start ? a.start < b.start : a.end > b.end;
-    });
-    std::vector<uint32_t> open;
-    for (uint32_t i = 0; i < ranges.size(); ++i) {
-      while (!open.empty() && ranges[open.back()].end <= ranges[i].start) open.pop_back();
-      if (!open.empty()) ranges[i].outer = open.back();
-      open.push_back(i);
+void FrameworkOps::Ranges::nest() {
+  std::stable_sort(list.begin(), list.end(), [](const Range& a, const Range& b) {
+    return a.start != b.start ? a.start < b.start : a.end > b.end;
+  });
+  std::vector<uint32_t> open;  // and below the last one, some that have ended
+  const auto innermost = [&] { return open.empty() ? kNone : open.back(); };
+  const auto close_before = [&](int64_t time_ns) {
+    while (!open.empty() && list[open.back()].end < time_ns) {
+      const int64_t end = list[open.back()].end;
+      while (!open.empty() && list[open.back()].end <= end) open.pop_back();
+      changes.push_back({end + 1, innermost()});
     }
+  };
+  for (uint32_t i = 0; i < list.size(); ++i) {
+    Range& range = list[i];
+    close_before(range.start);
+    while (!open.empty() && list[open.back()].end <= range.start) open.pop_back();
+    range.outer = innermost();
+    if (range.end >= range.start) open.push_back(i);
+    changes.push_back({range.start, innermost()});
   }
+  close_before(INT64_MAX);
 }
 
-uint32_t FrameworkOps::latest_at(const Ranges& ranges, int64_t time_ns) {
+uint32_t FrameworkOps::Ranges::latest_at(int64_t time_ns) const {
   const auto later =
-      std::upper_bound(ranges.begin(), ranges.end(), time_ns,
+      std::upper_bound(list.begin(), list.end(), time_ns,
                        [](int64_t time, const Range& range) { return time < range.start; });
-  return later == ranges.begin() ? kNone : static_cast<uint32_t>(later - ranges.begin() - 1);
+  return later == list.begin() ? kNone : static_cast<uint32_t>(later - list.begin() - 1);
 }
 
-uint32_t FrameworkOps::open_at(const Ranges& ranges, uint32_t latest, int64_t time_ns) {
-  uint32_t index = latest;
-  while (index != kNone && ranges[index].end < time_ns) index = ranges[index].outer;
-  return index;
+uint32_t FrameworkOps::Ranges::innermost_at(int64_t time_ns) const {
+  const auto later =
+      std::upper_bound(changes.begin(), changes.end(), time_ns,
+                       [](int64_t time, const Change& change) { return time < change.time_ns; });
+  return later == changes.begin() ? kNone : std::prev(later)->innermost;
 }
 
 const FrameworkOps::Range* FrameworkOps::find(const RangesOfThread& threads, int64_t thread,
                                               int64_t time_ns) {
   const auto found = threads.find(thread);
   if (found == threads.end()) return nullptr;
-  const uint32_t index = open_at(found->second, latest_at(found->second, time_ns), time_ns);
-  return index != kNone ? &found->second[index] : nullptr;
+  const uint32_t index = found->second.innermost_at(time_ns);
+  return index != kNone ? &found->second.list[index] : nullptr;
 }
 
 // An operator tells the number of the next node that its thread would make: the nodes up to the
@@ -88,7 +100,7 @@ const FrameworkOps::Range* FrameworkOps::find(const RangesOfThread& threads, int
 void FrameworkOps::find_makers() {
   const Markers& markers = tables_.markers;
   for (const auto& [thread, ranges] : ops_) {
-    for (const Range& range : ranges) {
+    for (const Range& range : ranges.list) {
       const double number = markers.payload[range.row];
       const int64_t category = markers.category[range.row];
       if (kind_of(category) != kOperator || !(number >= 0 && number < 0x1p53)) continue;
@@ -133,11 +145,14 @@ uint32_t FrameworkOps::maker_of(uint32_t backward_row) const {
 void FrameworkOps::lead_back() {
   for (auto& [thread, ranges] : ops_) {
     uint32_t forward = kNoRow;
-    for (Range& range : ranges) {
-      const bool is_numbered_node = kind_of(tables_.markers.category[range.row]) == kBackward &&
-                                    !std::isnan(tables_.markers.payload[range.row]);
-      if (is_numbered_node) forward = maker_of(range.row);
+    for (uint32_t i = 0; i < ranges.list.size(); ++i) {
+      Range& range = ranges.list[i];
+      const bool is_node = kind_of(tables_.markers.category[range.row]) == kBackward;
+      const bool is_numbered = !std::isnan(tables_.markers.payload[range.row]);
+      if (is_node && is_numbered) forward = maker_of(range.row);
       range.forward = forward;
+      const uint32_t node_around = range.outer != kNone ? ranges.list[range.outer].node : kNone;
+      range.node = is_node ? i : node_around;
     }
   }
 }
@@ -166,22 +181,20 @@ FrameworkLabel FrameworkOps::at(const Work& work, size_t row) const {
   const auto found = ops_.find(thread);
   if (found == ops_.end()) return label;
   const Ranges& ranges = found->second;
-  const uint32_t latest = latest_at(ranges, time_ns);
-  const uint32_t innermost = open_at(ranges, latest, time_ns);
-  uint32_t node = innermost;
-  while (node != kNone && kind_of(markers.category[ranges[node].row]) != kBackward) {
-    node = ranges[node].outer;
-  }
+  const uint32_t innermost = ranges.innermost_at(time_ns);
+  uint32_t node = kNone;
   if (innermost != kNone) {
-    const uint32_t op = ranges[innermost].row;
+    node = ranges.list[innermost].node;
+    const uint32_t op = ranges.list[innermost].row;
     label.op = markers.name[op];
     if (stack_of(op) != 0) label.stack = stack_of(op);
   }
   // A thread that runs no Python is the engine's own.
-  if (node == kNone && python_threads_.count(thread) == 0) node = latest;
+  if (node == kNone && python_threads_.count(thread) == 0) node = ranges.latest_at(time_ns);
   if (node == kNone) return label;
-  const uint32_t forward = ranges[node].forward;
-  label.is_backward = forward != kNoRow || kind_of(markers.category[ranges[node].row]) == kBackward;
+  const uint32_t forward = ranges.list[node].forward;
+  label.is_backward =
+      forward != kNoRow || kind_of(markers.category[ranges.list[node].row]) == kBackward;
   if (forward != kNoRow) take_from_forward(forward, label);
   return label;
 }

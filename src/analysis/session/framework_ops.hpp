@@ -37,14 +37,28 @@ class FrameworkOps {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
-  // Ranges of one thread, which nest, in order of their start.
   struct Range {
     int64_t start, end;
     uint32_t row;
-    uint32_t outer;    // index; kNone: none
+    uint32_t outer;    // index of the one around it; kNone: none
+    uint32_t node;     // of it and those around it, the innermost node of a backward pass; kNone
     uint32_t forward;  // operator behind the latest node of a backward pass up to here; kNoRow
   };
-  using Ranges = std::vector<Range>;
+  // From a time on, until that of the next one.
+  struct Change {
+    int64_t time_ns;
+    uint32_t
+        innermost;  // index of the range that began last of those that are open; kNone: none is
+  };
+  // Of one thread. Most ranges nest; those that overlap cost no more.
+  struct Ranges {
+    std::vector<Range> list;  // in order of their start, an outer one before those inside of it
+    std::vector<Change> changes;
+
+    void nest();
+    uint32_t latest_at(int64_t time_ns) const;  // index of the one that began last; kNone: none has
+    uint32_t innermost_at(int64_t time_ns) const;
+  };
   using RangesOfThread = std::unordered_map<int64_t, Ranges>;
   // A forward operator that made nodes.
   struct Maker {
@@ -52,11 +66,6 @@ class FrameworkOps {
     uint32_t row;
   };
 
-  static void nest(RangesOfThread& threads);
-  // Index of the range that began last; kNone: none has.
-  static uint32_t latest_at(const Ranges& ranges, int64_t time_ns);
-  // Of the innermost that is still open.
-  static uint32_t open_at(const Ranges& ranges, uint32_t latest, int64_t time_ns);
   static const Range* find(const RangesOfThread& threads, int64_t thread, int64_t time_ns);
   void find_makers();
   void lead_back();

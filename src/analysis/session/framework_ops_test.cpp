@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "analysis/session/test_tables.hpp"
 
@@ -80,6 +83,33 @@ TEST_F(FrameworkOpsTest, RangesThatBeginTogetherNest) {
   range("torch.op", "section", 100, 200, kMain, 10, kSection, kNoNode);
   EXPECT_EQ(label(120), "aten::mul @11");
   EXPECT_EQ(label(180), "section @10");
+}
+
+// Recorders that look at the clock in different places make ranges that nest by a hair, or not at
+// all. The one that began last of those that are open is the one.
+TEST_F(FrameworkOpsTest, OfRangesThatOverlapTheLatestIsInnermost) {
+  struct Op {
+    int64_t start, end;
+  };
+  std::vector<Op> ops;
+  std::mt19937 random(3);
+  for (int i = 0; i < 60; ++i) {
+    const auto start = static_cast<int64_t>(random() % 100);
+    ops.push_back({start, start + 1 + static_cast<int64_t>(random() % 40)});
+  }
+  std::stable_sort(ops.begin(), ops.end(), [](const Op& a, const Op& b) {
+    return a.start != b.start ? a.start < b.start : a.end > b.end;
+  });
+  for (size_t i = 0; i < ops.size(); ++i) {
+    op(std::to_string(i), ops[i].start, ops[i].end, kNoNode, 1);
+  }
+  for (int64_t time = 0; time < 150; ++time) {
+    std::string expected = "-";
+    for (size_t i = 0; i < ops.size(); ++i) {
+      if (ops[i].start <= time && time <= ops[i].end) expected = std::to_string(i) + " @1";
+    }
+    EXPECT_EQ(label(time), expected) << time;
+  }
 }
 
 TEST_F(FrameworkOpsTest, TheBackwardPassIsLedBackToItsForwardOperator) {

@@ -2,6 +2,7 @@
 #include "analysis/session/inherited_lines.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 namespace gpufl::analysis {
@@ -17,9 +18,10 @@ InheritedLines::InheritedLines(const SessionData& session) : session_(session) {
   const Tables& tables = session.tables;
   const Work* const all[] = {&tables.kernels,     &tables.copies, &tables.fills,    &tables.waits,
                              &tables.allocations, &tables.graphs, &tables.api_calls};
+  std::unordered_set<uint32_t> seen = {kNoStack};
   for (const Work* work : all) {
     for (const uint32_t stack : work->stack) {
-      if (stack == kNoStack || reaching_.count(stack) != 0) continue;
+      if (!seen.insert(stack).second) continue;
       if (symbols::user_frame(session.code.frames(stack)) != nullptr) reaching_.insert(stack);
     }
   }
@@ -41,6 +43,7 @@ InheritedLines::InheritedLines(const SessionData& session) : session_(session) {
     caller.times = std::move(times);
     caller.stacks = std::move(stacks);
   }
+  find_changes();
 }
 
 int64_t InheritedLines::thread_of(const Work& work, size_t row) const {
@@ -62,20 +65,43 @@ void InheritedLines::add(const Work& work) {
 
 // Between its first and its last call a thread is taken to have lines of the program on its stack.
 // When that is true of none, the one that began before is: it may wait until the end.
-const InheritedLines::Caller* InheritedLines::only_caller(int64_t time_ns) const {
-  const Caller* among = nullptr;
-  const Caller* before = nullptr;
-  size_t within = 0, begun = 0;
-  for (const Caller& caller : callers_) {
-    if (caller.times.front() > time_ns) continue;
-    before = &caller;
-    ++begun;
-    if (caller.last_ns < time_ns) continue;
-    among = &caller;
-    ++within;
+void InheritedLines::find_changes() {
+  struct Edge {
+    int64_t time_ns;
+    size_t caller;
+    bool begins;
+  };
+  std::vector<Edge> edges;
+  for (size_t i = 0; i < callers_.size(); ++i) {
+    edges.push_back({callers_[i].times.front(), i, true});
+    if (callers_[i].last_ns < INT64_MAX) edges.push_back({callers_[i].last_ns + 1, i, false});
   }
-  if (within > 0) return within == 1 ? among : nullptr;
-  return begun == 1 ? before : nullptr;
+  std::sort(edges.begin(), edges.end(),
+            [](const Edge& a, const Edge& b) { return a.time_ns < b.time_ns; });
+  size_t begun = 0, within = 0;
+  size_t sum = 0;  // of the numbers of those within: of one alone, its number
+  for (size_t i = 0; i < edges.size(); ++i) {
+    const Edge& edge = edges[i];
+    if (edge.begins) {
+      ++begun;
+      ++within;
+      sum += edge.caller;
+    } else {
+      --within;
+      sum -= edge.caller;
+    }
+    if (i + 1 < edges.size() && edges[i + 1].time_ns == edge.time_ns) continue;
+    const size_t last_one = begun == 1 ? edges.front().caller : kNobody;
+    changes_.push_back({edge.time_ns, within == 1 ? sum : within == 0 ? last_one : kNobody});
+  }
+}
+
+const InheritedLines::Caller* InheritedLines::only_caller(int64_t time_ns) const {
+  const auto later =
+      std::upper_bound(changes_.begin(), changes_.end(), time_ns,
+                       [](int64_t time, const Change& change) { return time < change.time_ns; });
+  const size_t only = later == changes_.begin() ? kNobody : std::prev(later)->only;
+  return only == kNobody ? nullptr : &callers_[only];
 }
 
 InheritedLine InheritedLines::at(const Work& work, size_t row) const {

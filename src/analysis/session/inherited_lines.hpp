@@ -38,13 +38,22 @@ class InheritedLines {
     std::vector<uint32_t> stacks;
   };
 
+  static constexpr size_t kNobody = SIZE_MAX;
+  // From a time on, until that of the next one.
+  struct Change {
+    int64_t time_ns;
+    size_t only;  // the only one of callers_; kNobody: there is none, or more than one
+  };
+
   void add(const Work& work);
+  void find_changes();
   int64_t thread_of(const Work& work, size_t row) const;
   const Caller* only_caller(int64_t time_ns) const;
 
   const SessionData& session_;
   std::unordered_set<uint32_t> reaching_;  // stacks
   std::vector<Caller> callers_;
+  std::vector<Change> changes_;
   std::unordered_map<int64_t, size_t> caller_of_thread_;
 };
 
