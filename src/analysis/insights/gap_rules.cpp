@@ -3,6 +3,7 @@
 #include <compare>
 #include <map>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -72,9 +73,9 @@ Confidence confidence_in(GapCause cause) {
 }
 
 // Lines that in_loop_sync tells of.
-std::vector<std::string> told_lines(const SessionView& view) {
-  std::vector<std::string> lines;
-  for (const LoopSync& loop : loop_syncs(view)) lines.push_back(loop.line.site->text);
+std::unordered_set<std::string> told_lines(const SessionView& view) {
+  std::unordered_set<std::string> lines;
+  for (const LoopSync& loop : find_loop_syncs(view)) lines.insert(loop.line.site->text);
   return lines;
 }
 
@@ -157,7 +158,7 @@ void tell(const SessionView& view, int64_t device, GapCause cause, GapParts part
 void find_idle_gaps(const SessionView& view, std::vector<Insight>& found) {
   const auto& limits = view.thresholds.idle_gaps;
   const GapExplainer explainer(view);
-  const std::vector<std::string> told = told_lines(view);
+  const std::unordered_set<std::string> told = told_lines(view);
   for (const DeviceBusy& device : view.overview.devices) {
     const bool is_told_elsewhere =
         is_launch_bound(view, launch_phases(view, explainer, device.device));
@@ -167,10 +168,7 @@ void find_idle_gaps(const SessionView& view, std::vector<Insight>& found) {
       const ExplainedGap explained = explainer.explain(gap);
       if (explained.cause == GapCause::LaunchBound && is_told_elsewhere) continue;
       const CodeSite& site = view.session.code.site(explained.stack);
-      if (explained.cause == GapCause::Wait &&
-          std::find(told.begin(), told.end(), site.text) != told.end()) {
-        continue;
-      }
+      if (explained.cause == GapCause::Wait && told.count(site.text) != 0) continue;
       const std::string& scope = view.scope_of(view.work(gap.after.kind), gap.after.row);
       GapGroup& group = causes[explained.cause][{site.text, site.text.empty() ? scope : ""}];
       group.stack = explained.stack;

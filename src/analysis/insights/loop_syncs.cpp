@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "analysis/math/stats.hpp"
@@ -16,10 +17,80 @@ namespace gpufl::analysis {
 namespace {
 
 // What makes two sites the same line.
-std::tuple<std::string_view, int64_t, std::string_view> line_key(const CodeSite& site) {
+using LineKey = std::tuple<std::string_view, int64_t, std::string_view>;
+LineKey line_key(const CodeSite& site) {
   if (site.line > 0) return {site.file, site.line, {}};
   return {site.file, 0, site.text};
 }
+
+// Numbers the lines of waits. Most waits have a stack that another has had.
+class LineNumbers {
+ public:
+  explicit LineNumbers(const SessionView& view) : view_(view) {}
+
+  uint32_t of(size_t wait) {
+    const auto [known, is_new] =
+        of_stack_.try_emplace(SessionView::stack_of(view_.tables.waits, wait));
+    if (is_new) known->second = of(view_.site_of(view_.tables.waits, wait));
+    return known->second;
+  }
+  uint32_t of(const CodeSite& site) {
+    return lines_.try_emplace(line_key(site), static_cast<uint32_t>(lines_.size())).first->second;
+  }
+
+ private:
+  const SessionView& view_;
+  std::unordered_map<uint32_t, uint32_t> of_stack_;
+  std::map<LineKey, uint32_t> lines_;
+};
+
+// How long waits, which are added in order of their start, block the host in any span of time.
+class BlockedTime {
+ public:
+  void add(int64_t start, int64_t duration) {
+    starts_.push_back(start);
+    sums_.push_back(sums_.back() + static_cast<uint64_t>(duration));
+  }
+  // Of those that begin in it.
+  uint64_t in(Interval span) const { return before(span.end) - before(span.start); }
+
+ private:
+  uint64_t before(int64_t time_ns) const {
+    const auto first = std::lower_bound(starts_.begin(), starts_.end(), time_ns);
+    return sums_[static_cast<size_t>(first - starts_.begin())];
+  }
+
+  std::vector<int64_t> starts_;
+  std::vector<uint64_t> sums_ = {0};  // of those before each
+};
+
+// Of each thread, and of each of its lines.
+class BlockedThreads {
+ public:
+  explicit BlockedThreads(const SessionView& view) : lines_(view) {
+    const Waits& waits = view.tables.waits;
+    for (size_t row = 0; row < waits.rows(); ++row) {
+      if (!holds_host(waits, row)) continue;
+      Thread& thread = threads_[view.thread_of(waits, row)];
+      thread.all.add(waits.start[row], waits.duration[row]);
+      thread.lines[lines_.of(row)].add(waits.start[row], waits.duration[row]);
+    }
+  }
+
+  // How long a thread is blocked in a span by waits of other lines than this one.
+  int64_t blocked_elsewhere(int64_t thread, const CodeSite& site, Interval span) {
+    Thread& of_thread = threads_[thread];
+    return static_cast<int64_t>(of_thread.all.in(span) - of_thread.lines[lines_.of(site)].in(span));
+  }
+
+ private:
+  struct Thread {
+    BlockedTime all;
+    std::unordered_map<uint32_t, BlockedTime> lines;
+  };
+  LineNumbers lines_;
+  std::unordered_map<int64_t, Thread> threads_;
+};
 
 double median_launches_between(const SessionView& view, const SyncLine& line) {
   const std::vector<int64_t>& launches = view.launches();
@@ -32,20 +103,6 @@ double median_launches_between(const SessionView& view, const SyncLine& line) {
                      launches_before(view.tables.waits.start[line.waits[i]]));
   }
   return stats_of(std::span(counts)).median;
-}
-
-// How long the loop's thread is blocked in the loop by waits of other lines.
-int64_t blocked_elsewhere(const SessionView& view, const LoopSync& loop, int64_t thread) {
-  const Waits& waits = view.tables.waits;
-  int64_t blocked_ns = 0;
-  const auto first = std::lower_bound(waits.start.begin(), waits.start.end(), loop.span.start);
-  for (auto row = static_cast<size_t>(first - waits.start.begin());
-       row < waits.rows() && waits.start[row] < loop.span.end; ++row) {
-    if (view.thread_of(waits, row) != thread || !holds_host(waits, row)) continue;
-    if (line_key(view.site_of(waits, row)) == line_key(*loop.line.site)) continue;
-    blocked_ns += waits.duration[row];
-  }
-  return blocked_ns;
 }
 
 // The first pause that ends after `time_ns`: its number.
@@ -72,11 +129,12 @@ int64_t latest_return(const GapList& gaps, const Waits& waits, const std::vector
 // Without the wait the host runs ahead, so that each turn of the loop takes what the busier of the
 // two takes: the host without its wait, or the GPU with no pauses but its own. Turn by turn,
 // because a long pause of another reason in one of them is nothing that other turns could use.
-void estimate(const SessionView& view, LoopSync& loop) {
+void estimate(const SessionView& view, BlockedThreads& blocked, LoopSync& loop) {
   const Waits& waits = view.tables.waits;
   const std::vector<uint32_t>& rows = loop.line.waits;
   const GapList& gaps = view.idle(loop.device).gaps();
-  const int64_t elsewhere = blocked_elsewhere(view, loop, view.thread_of(waits, rows.front()));
+  const int64_t elsewhere =
+      blocked.blocked_elsewhere(view.thread_of(waits, rows.front()), *loop.line.site, loop.span);
   loop.has_other_waits = elsewhere * 20 > loop.line.blocked_ns;
   loop.queued_pause_ns = view.queued_pause_ns(loop.device);
   const double left = loop.queued_pause_ns + view.recording_ns_per_call();
@@ -101,29 +159,32 @@ void estimate(const SessionView& view, LoopSync& loop) {
 }  // namespace
 
 std::vector<SyncLine> sync_lines(const SessionView& view) {
-  using Key = decltype(line_key({}));
-  std::map<std::pair<Key, bool>, SyncLine> lines;  // by line, and whether it holds a stream
+  LineNumbers numbers(view);
+  std::vector<SyncLine> lines;
+  std::unordered_map<uint64_t, size_t> places;  // by line, and whether it holds a stream
   const Waits& waits = view.tables.waits;
   for (size_t row = 0; row < waits.rows(); ++row) {
     if (!view.selection.includes(waits, row)) continue;
     const CodeSite& site = view.site_of(waits, row);
     if (site.text.empty()) continue;
     const bool holds_stream = !holds_host(waits, row);
-    SyncLine& line = lines[{line_key(site), holds_stream}];
+    const auto [place, is_new] =
+        places.try_emplace(uint64_t{numbers.of(row)} << 1 | (holds_stream ? 1 : 0), lines.size());
+    if (is_new) lines.emplace_back().holds_stream = holds_stream;
+    SyncLine& line = lines[place->second];
     line.site = &site;
     line.waits.push_back(static_cast<uint32_t>(row));
-    line.holds_stream = holds_stream;
     if (!holds_stream) line.blocked_ns += waits.duration[row];
   }
-  std::vector<SyncLine> result;
-  for (auto& [key, line] : lines) result.push_back(std::move(line));
-  std::stable_sort(result.begin(), result.end(), [](const SyncLine& a, const SyncLine& b) {
-    return a.blocked_ns > b.blocked_ns;
+  std::sort(lines.begin(), lines.end(), [](const SyncLine& a, const SyncLine& b) {
+    if (a.blocked_ns != b.blocked_ns) return a.blocked_ns > b.blocked_ns;
+    return std::pair(line_key(*a.site), a.holds_stream) <
+           std::pair(line_key(*b.site), b.holds_stream);
   });
-  return result;
+  return lines;
 }
 
-std::vector<LoopSync> loop_syncs(const SessionView& view) {
+std::vector<LoopSync> find_loop_syncs(const SessionView& view) {
   const auto& limits = view.thresholds.in_loop_sync;
   const Waits& waits = view.tables.waits;
   std::vector<LoopSync> loops;
@@ -138,9 +199,16 @@ std::vector<LoopSync> loop_syncs(const SessionView& view) {
     loop.device = view.device_or_busiest(waits, line.waits.front());
     loop.span = {waits.start[line.waits.front()], waits.end(line.waits.back())};
     loop.line = std::move(line);
-    estimate(view, loop);
     loops.push_back(std::move(loop));
   }
+  return loops;
+}
+
+std::vector<LoopSync> estimated_loop_syncs(const SessionView& view) {
+  std::vector<LoopSync> loops = find_loop_syncs(view);
+  if (loops.empty()) return loops;
+  BlockedThreads blocked(view);
+  for (LoopSync& loop : loops) estimate(view, blocked, loop);
   return loops;
 }
 

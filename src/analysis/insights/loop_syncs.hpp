@@ -25,6 +25,7 @@ struct LoopSync {
   int64_t device = -1;  // that it waits for
   Interval span;        // from its first wait's start to its last one's end
   double median_launches = 0;
+  // Of estimated_loop_syncs() alone:
   int64_t idle_ns = 0;           // of the GPU, that the wait may be to blame for
   double queued_pause_ns = 0;    // what is left of each pause of it, see SessionView
   bool has_other_waits = false;  // of the same thread in that span, that block it, too
@@ -32,6 +33,8 @@ struct LoopSync {
 };
 // Lines with at least in_loop_sync.min_syncs waits and, by their median, in_loop_sync.min_kernels
 // launches between two of them.
-std::vector<LoopSync> loop_syncs(const SessionView& view);
+std::vector<LoopSync> find_loop_syncs(const SessionView& view);
+// The same, with what they cost.
+std::vector<LoopSync> estimated_loop_syncs(const SessionView& view);
 
 }  // namespace gpufl::analysis

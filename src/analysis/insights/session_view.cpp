@@ -98,6 +98,12 @@ bool SessionView::was_queued(const Gap& gap) const {
 }
 
 double SessionView::queued_pause_ns(int64_t device) const {
+  const auto known = queued_pauses_ns_.find(device);
+  if (known != queued_pauses_ns_.end()) return known->second;
+  return queued_pauses_ns_.emplace(device, find_queued_pause_ns(device)).first->second;
+}
+
+double SessionView::find_queued_pause_ns(int64_t device) const {
   constexpr size_t kEnough = 10;
   const GapList& gaps = idle(device).gaps();
   size_t pieces = 0;

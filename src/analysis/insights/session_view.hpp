@@ -107,10 +107,13 @@ class SessionView {
   std::optional<int64_t> fact(int64_t device, std::string_view name) const;
 
  private:
+  double find_queued_pause_ns(int64_t device) const;
+
   ScopePaths scope_paths_;
   mutable std::optional<KernelNames> names_;
   mutable std::map<int64_t, DeviceIdle> idle_;
   mutable bool has_idle_ = false;
+  mutable std::map<int64_t, double> queued_pauses_ns_;
   mutable std::map<int64_t, Intervals> kernel_spans_;
   mutable std::optional<std::vector<int64_t>> launches_;
 };

@@ -121,7 +121,7 @@ void find_sync_attribution(const SessionView& view, std::vector<Insight>& found)
 }
 
 void find_in_loop_sync(const SessionView& view, std::vector<Insight>& found) {
-  for (const LoopSync& loop : loop_syncs(view)) {
+  for (const LoopSync& loop : estimated_loop_syncs(view)) {
     const double blocked = static_cast<double>(loop.line.blocked_ns);
     const uint64_t count = loop.line.waits.size();
     Insight insight;
