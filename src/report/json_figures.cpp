@@ -8,6 +8,7 @@
 namespace gpufl::report {
 
 using base::Json;
+using base::JsonWriter;
 
 Json to_json(const analysis::Stats& stats) {
   Json json = Json::object();
@@ -132,8 +133,8 @@ Json ledger_json(const analysis::SessionSummary& summary) {
   return json;
 }
 
-Json markers_json(const analysis::SessionSummary& summary) {
-  return json_array(summary.markers, [](const analysis::MarkerTotal& marker) {
+void write_markers(JsonWriter& out, const analysis::SessionSummary& summary) {
+  write_list(out, "markers", summary.markers, [](const analysis::MarkerTotal& marker) {
     Json json = Json::object();
     json.set("name", marker.name).set("domain", marker.domain).set("marks", marker.marks);
     json.set("range_ns", to_json(marker.duration_ns));

@@ -10,6 +10,7 @@
 #include "analysis/math/series.hpp"
 #include "analysis/math/stats.hpp"
 #include "base/json.hpp"
+#include "base/json_writer.hpp"
 #include "report/session_report.hpp"
 
 // The parts of a JSON report. Called by json_report.cpp and each other only; pure functions.
@@ -47,24 +48,61 @@ base::Json json_optional(const std::optional<T>& value) {
   return value ? base::Json(*value) : base::Json();
 }
 
-// Parts of the document.
+// A list that may be long, as a member of the object that is open: no more than one entry of it is
+// held as a Json.
+template <typename List, typename Make>
+void write_list(base::JsonWriter& json, std::string_view key, const List& list, Make make) {
+  json.begin_array(key);
+  for (const auto& entry : list) json.push(make(entry));
+  json.end();
+}
+template <typename List>
+void write_list(base::JsonWriter& json, std::string_view key, const List& list) {
+  write_list(json, key, list, [](const auto& entry) { return base::Json(entry); });
+}
+// The same of one that may be unknown.
+template <typename List, typename Make>
+void write_list_figure(base::JsonWriter& json, std::string_view key,
+                       const analysis::Figure<List>& figure, Make make) {
+  if (figure) {
+    write_list(json, key, *figure, make);
+  } else {
+    json.set(key, to_json(figure.unknown()));
+  }
+}
+// An object whose members `write` writes, or why there is none.
+template <typename T, typename Write>
+void write_figure(base::JsonWriter& json, std::string_view key, const analysis::Figure<T>& figure,
+                  Write write) {
+  if (!figure) {
+    json.set(key, to_json(figure.unknown()));
+    return;
+  }
+  json.begin_object(key);
+  write(*figure);
+  json.end();
+}
+
+// Parts of the document that are small,
 base::Json session_json(const analysis::SessionSummary& summary);
 base::Json capabilities_json(const analysis::SessionSummary& summary);
 base::Json ledger_json(const analysis::SessionSummary& summary);
-base::Json markers_json(const analysis::SessionSummary& summary);
 base::Json gpu_time_json(const analysis::Overview& overview);
-base::Json kernels_json(const SessionReport& report);
 base::Json transfers_json(const analysis::TransferFigures& transfers);
-base::Json waits_json(const SessionReport& report);
-base::Json scopes_json(const analysis::Overview& overview);
-base::Json iterations_json(const analysis::Figure<analysis::Iterations>& iterations);
 base::Json latency_json(const analysis::LaunchLatency& latency);
-base::Json api_calls_json(const analysis::Overview& overview);
 base::Json memory_json(const analysis::Overview& overview);
 base::Json communication_json(const analysis::Overview& overview);
-base::Json metrics_json(const analysis::Overview& overview);
-base::Json counters_json(const analysis::Overview& overview);
-base::Json samples_json(const SessionReport& report);
-base::Json warps_json(const analysis::Overview& overview);
+// and those that grow with the session, each written as one member.
+void write_markers(base::JsonWriter& json, const analysis::SessionSummary& summary);
+void write_kernels(base::JsonWriter& json, const SessionReport& report);
+void write_waits(base::JsonWriter& json, const SessionReport& report);
+void write_scopes(base::JsonWriter& json, const SessionReport& report);
+void write_iterations(base::JsonWriter& json,
+                      const analysis::Figure<analysis::Iterations>& iterations);
+void write_api_calls(base::JsonWriter& json, const analysis::Overview& overview);
+void write_metrics(base::JsonWriter& json, const analysis::Overview& overview);
+void write_counters(base::JsonWriter& json, const analysis::Overview& overview);
+void write_samples(base::JsonWriter& json, const SessionReport& report);
+void write_warps(base::JsonWriter& json, const analysis::Overview& overview);
 
 }  // namespace gpufl::report

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdint>
 
 #include "report/json_figures.hpp"
@@ -9,6 +10,7 @@ namespace {
 using analysis::ScopeItem;
 using analysis::ScopeWork;
 using base::Json;
+using base::JsonWriter;
 
 Json work_json(const analysis::ActivityTotals& work) {
   Json json = Json::object();
@@ -27,7 +29,19 @@ Json item_json(const ScopeItem& item) {
   return json.set("label", item.label).set("count", item.count).set("total_ns", item.total_ns);
 }
 
-Json scope_json(const ScopeWork& scope, const analysis::Overview& overview) {
+Json counter_json(const analysis::ScopeCounter& counter, const analysis::Tables& tables) {
+  Json json = Json::object();
+  json.set("name", tables.name(counter.name));
+  if (!counter.growth) {
+    const Json unknown = to_json(analysis::unsampled_growth());
+    return json.set("increase", unknown).set("per_second", unknown);
+  }
+  return json.set("increase", counter.growth->increase)
+      .set("per_second", counter.growth->per_second);
+}
+
+Json scope_json(const ScopeWork& scope, const SessionReport& report) {
+  const analysis::Overview& overview = report.overview;
   Json json = Json::object();
   json.set("path", scope.path).set("name", scope.name).set("tag", scope.tag);
   json.set("depth", scope.depth);
@@ -52,45 +66,44 @@ Json scope_json(const ScopeWork& scope, const analysis::Overview& overview) {
   set_work("waits", json_array(scope.waits, item_json));
   json.set("mean_launch_ns", json_figure(scope.mean_launch_ns));
   json.set("energy_joules", json_figure(scope.energy_joules));
-  json.set("counters", json_array(scope.counters, [](const analysis::ScopeCounter& counter) {
-             Json entry = Json::object();
-             entry.set("name", counter.name).set("increase", json_figure(counter.increase));
-             return entry.set("per_second", json_figure(counter.per_second));
+  const analysis::ScopeCounters& counters = scope.counters;
+  json.set("counters", json_array(counters.list, [&](const analysis::ScopeCounter& counter) {
+             return counter_json(counter, report.session.tables);
            }));
+  const auto is_known = [](const analysis::ScopeCounter& counter) { return counter.growth; };
+  const auto known = std::count_if(counters.list.begin(), counters.list.end(), is_known);
+  const uint64_t listed = counters.list.size() - static_cast<uint64_t>(known);
+  if (counters.unknown > listed) json.set("unlisted_counters", counters.unknown - listed);
   return json;
 }
 
 }  // namespace
 
-Json scopes_json(const analysis::Overview& overview) {
-  return json_array(overview.scopes,
-                    [&](const ScopeWork& scope) { return scope_json(scope, overview); });
+void write_scopes(JsonWriter& out, const SessionReport& report) {
+  write_list(out, "scopes", report.overview.scopes,
+             [&](const ScopeWork& scope) { return scope_json(scope, report); });
 }
 
-Json iterations_json(const analysis::Figure<analysis::Iterations>& iterations) {
-  return json_figure(iterations, [](const analysis::Iterations& found) {
-    Json json = Json::object();
-    json.set("source", to_string(found.source)).set("label", found.label);
-    json.set("coverage", found.coverage).set("warmups", found.warmups);
-    json.set("duration_ns", to_json(found.duration_ns));
-    json.set("kernel_ns", json_figure(found.kernel_ns,
-                                      [](const analysis::Stats& stats) { return to_json(stats); }));
-    json.set("list", json_array(found.list, [&](const analysis::Iteration& iteration) {
-               Json entry = Json::object();
-               entry.set("start_ns", iteration.span.start).set("end_ns", iteration.span.end);
-               entry.set("is_warmup", iteration.is_warmup).set("is_cut", iteration.is_cut);
-               const auto known = [&](int64_t value) {
-                 return found.kernel_ns ? Json(value) : Json();
-               };
-               return entry.set("kernels", known(iteration.kernels))
-                   .set("kernel_ns", known(iteration.kernel_ns));
-             }));
-    return json;
+void write_iterations(JsonWriter& out, const analysis::Figure<analysis::Iterations>& iterations) {
+  write_figure(out, "iterations", iterations, [&](const analysis::Iterations& found) {
+    out.set("source", to_string(found.source)).set("label", found.label);
+    out.set("coverage", found.coverage).set("warmups", found.warmups);
+    out.set("duration_ns", to_json(found.duration_ns));
+    out.set("kernel_ns", json_figure(found.kernel_ns,
+                                     [](const analysis::Stats& stats) { return to_json(stats); }));
+    write_list(out, "list", found.list, [&](const analysis::Iteration& iteration) {
+      Json entry = Json::object();
+      entry.set("start_ns", iteration.span.start).set("end_ns", iteration.span.end);
+      entry.set("is_warmup", iteration.is_warmup).set("is_cut", iteration.is_cut);
+      const auto known = [&](int64_t value) { return found.kernel_ns ? Json(value) : Json(); };
+      return entry.set("kernels", known(iteration.kernels))
+          .set("kernel_ns", known(iteration.kernel_ns));
+    });
   });
 }
 
-Json metrics_json(const analysis::Overview& overview) {
-  return json_array(overview.metrics, [](const analysis::MetricFigures& metric) {
+void write_metrics(JsonWriter& out, const analysis::Overview& overview) {
+  write_list(out, "metrics", overview.metrics, [](const analysis::MetricFigures& metric) {
     Json json = Json::object();
     json.set("device", json_optional(metric.device)).set("metric", metric.metric);
     json.set("index", metric.index).set("values", to_json(metric.values));
@@ -102,8 +115,8 @@ Json metrics_json(const analysis::Overview& overview) {
   });
 }
 
-Json counters_json(const analysis::Overview& overview) {
-  return json_array(overview.counters, [](const analysis::CounterFigures& counter) {
+void write_counters(JsonWriter& out, const analysis::Overview& overview) {
+  write_list(out, "counters", overview.counters, [](const analysis::CounterFigures& counter) {
     Json json = Json::object();
     json.set("name", counter.name).set("samples", counter.samples);
     json.set("first", counter.first).set("last", counter.last);

@@ -104,8 +104,8 @@ Json warp_json(const WarpFigures& warp) {
 
 }  // namespace
 
-Json warps_json(const analysis::Overview& overview) {
-  return json_array(overview.warps, warp_json);
+void write_warps(base::JsonWriter& out, const analysis::Overview& overview) {
+  write_list(out, "warps", overview.warps, warp_json);
 }
 
 }  // namespace gpufl::report

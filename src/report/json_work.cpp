@@ -14,6 +14,7 @@ using analysis::KernelGroup;
 using analysis::LaunchConfig;
 using analysis::TransferGroup;
 using base::Json;
+using base::JsonWriter;
 
 std::string_view word(analysis::WorkKind kind) {
   switch (kind) {
@@ -155,36 +156,32 @@ Json gpu_time_json(const analysis::Overview& overview) {
   return json;
 }
 
-Json kernels_json(const SessionReport& report) {
-  return json_figure(report.overview.kernels, [&](const analysis::KernelFigures& kernels) {
-    const analysis::Tables& tables = report.session.tables;
-    Json json = Json::object();
-    json.set("count", kernels.count).set("total_ns", kernels.total_ns);
-    json.set("by_name", json_array(kernels.by_name, named_json));
-    json.set("by_config", json_array(kernels.by_config, [&](const KernelGroup& group) {
-               return named_json(group).set(
-                   "config", config_json(tables.config(static_cast<uint32_t>(group.key))));
-             }));
-    json.set("by_class", json_array(kernels.by_class, group_json));
-    json.set("by_scope", json_array(kernels.by_scope, group_json));
-    json.set("by_stream", json_array(kernels.by_stream, [&](const KernelGroup& group) {
-               const analysis::Lane& lane = tables.lanes[static_cast<size_t>(group.key)];
-               Json entry = group_json(group);
-               return entry.set("device", lane.device).set("stream", std::to_string(lane.stream));
-             }));
-    json.set("by_device", json_array(kernels.by_device, [](const KernelGroup& group) {
-               return group_json(group).set("device", group.key);
-             }));
-    const auto groups = [](const std::vector<KernelGroup>& list) {
-      return json_array(list, group_json);
-    };
-    json.set("by_line", json_figure(kernels.by_line, groups));
-    json.set("by_api_call", json_figure(kernels.by_api_call, groups));
-    // Of frameworks that told of themselves alone: most programs have none.
-    if (kernels.by_op) json.set("by_op", groups(*kernels.by_op));
-    if (kernels.by_module) json.set("by_module", groups(*kernels.by_module));
-    return json;
-  });
+void write_kernels(JsonWriter& out, const SessionReport& report) {
+  write_figure(
+      out, "kernels", report.overview.kernels, [&](const analysis::KernelFigures& kernels) {
+        const analysis::Tables& tables = report.session.tables;
+        out.set("count", kernels.count).set("total_ns", kernels.total_ns);
+        write_list(out, "by_name", kernels.by_name, named_json);
+        write_list(out, "by_config", kernels.by_config, [&](const KernelGroup& group) {
+          return named_json(group).set(
+              "config", config_json(tables.config(static_cast<uint32_t>(group.key))));
+        });
+        write_list(out, "by_class", kernels.by_class, group_json);
+        write_list(out, "by_scope", kernels.by_scope, group_json);
+        write_list(out, "by_stream", kernels.by_stream, [&](const KernelGroup& group) {
+          const analysis::Lane& lane = tables.lanes[static_cast<size_t>(group.key)];
+          Json entry = group_json(group);
+          return entry.set("device", lane.device).set("stream", std::to_string(lane.stream));
+        });
+        write_list(out, "by_device", kernels.by_device, [](const KernelGroup& group) {
+          return group_json(group).set("device", group.key);
+        });
+        write_list_figure(out, "by_line", kernels.by_line, group_json);
+        write_list_figure(out, "by_api_call", kernels.by_api_call, group_json);
+        // Of frameworks that told of themselves alone: most programs have none.
+        if (kernels.by_op) write_list(out, "by_op", *kernels.by_op, group_json);
+        if (kernels.by_module) write_list(out, "by_module", *kernels.by_module, group_json);
+      });
 }
 
 Json transfers_json(const analysis::TransferFigures& transfers) {
@@ -201,21 +198,19 @@ Json transfers_json(const analysis::TransferFigures& transfers) {
   return json;
 }
 
-Json waits_json(const SessionReport& report) {
-  return json_figure(report.overview.waits, [&](const std::vector<analysis::WaitGroup>& waits) {
-    Json json = Json::object();
-    json.set("by_call", json_array(waits, [](const analysis::WaitGroup& wait) {
-               Json entry = Json::object();
-               return entry.set("call", wait.call).set("blocked_ns", to_json(wait.blocked_ns));
-             }));
+void write_waits(JsonWriter& out, const SessionReport& report) {
+  write_figure(out, "waits", report.overview.waits, [&](const auto& waits) {
+    write_list(out, "by_call", waits, [](const analysis::WaitGroup& wait) {
+      Json entry = Json::object();
+      return entry.set("call", wait.call).set("blocked_ns", to_json(wait.blocked_ns));
+    });
     const analysis::SessionView view(report.session, report.overview, {});
-    json.set("by_line", json_array(sync_lines(view), [](const analysis::SyncLine& line) {
-               Json entry = Json::object();
-               entry.set("label", line.site->text).set("file", line.site->file);
-               entry.set("line", line.site->line).set("count", uint64_t{line.waits.size()});
-               return entry.set("blocked_ns", line.blocked_ns);
-             }));
-    return json;
+    write_list(out, "by_line", sync_lines(view), [](const analysis::SyncLine& line) {
+      Json entry = Json::object();
+      entry.set("label", line.site->text).set("file", line.site->file);
+      entry.set("line", line.site->line).set("count", uint64_t{line.waits.size()});
+      return entry.set("blocked_ns", line.blocked_ns);
+    });
   });
 }
 
@@ -229,14 +224,12 @@ Json latency_json(const analysis::LaunchLatency& latency) {
   return json;
 }
 
-Json api_calls_json(const analysis::Overview& overview) {
-  return json_figure(overview.api, [](const std::vector<analysis::ApiGroup>& calls) {
-    return json_array(calls, [](const analysis::ApiGroup& call) {
-      Json json = Json::object();
-      json.set("function", call.function).set("calls", call.calls);
-      json.set("share", call.share).set("failed", call.failed);
-      return json.set("duration_ns", to_json(call.duration_ns));
-    });
+void write_api_calls(JsonWriter& out, const analysis::Overview& overview) {
+  write_list_figure(out, "api_calls", overview.api, [](const analysis::ApiGroup& call) {
+    Json json = Json::object();
+    json.set("function", call.function).set("calls", call.calls);
+    json.set("share", call.share).set("failed", call.failed);
+    return json.set("duration_ns", to_json(call.duration_ns));
   });
 }
 
@@ -270,9 +263,9 @@ Json communication_json(const analysis::Overview& overview) {
   });
 }
 
-Json samples_json(const SessionReport& report) {
+void write_samples(JsonWriter& out, const SessionReport& report) {
   const analysis::SessionView view(report.session, report.overview, {});
-  return json_array(sampled_kernels(view), [](const analysis::SampledKernel& kernel) {
+  write_list(out, "samples", sampled_kernels(view), [](const analysis::SampledKernel& kernel) {
     Json stalls = Json::object();
     for (const auto& [reason, samples] : kernel.stalls) stalls.set(reason, samples);
     Json counters = Json::object();

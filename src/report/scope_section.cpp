@@ -177,32 +177,30 @@ class ScopeRows {
   std::vector<std::string> notes_;
 };
 
-void write_rates(Page& page, const std::vector<ScopeWork>& scopes, size_t top) {
+void write_rates(Page& page, const SessionReport& report, size_t top) {
+  constexpr size_t kMaxPaths = 120;  // bytes of them
   TextTable table{{{"counters by scope", true}, {"counter", true}, {"increase"}, {"per second"}}};
   size_t all = 0;
-  const analysis::Unknown* unknown = nullptr;
   std::string untold;  // paths
-  for (const ScopeWork& scope : scopes) {
-    for (const analysis::ScopeCounter& counter : scope.counters) {
-      if (!counter.increase) {
-        unknown = &counter.increase.unknown();
-        if (!untold.ends_with(scope.path)) {
-          untold.append(untold.empty() ? "" : ", ").append(scope.path);
-        }
-        continue;
-      }
-      if (++all > top) continue;
-      table.rows.push_back({scope.path, counter.name, text::signed_count(*counter.increase),
-                            text::rate(*counter.per_second)});
+  for (const ScopeWork& scope : report.overview.scopes) {
+    for (const analysis::ScopeCounter& counter : scope.counters.list) {
+      if (!counter.growth || ++all > top) continue;
+      table.rows.push_back({scope.path, report.session.tables.name(counter.name),
+                            text::signed_count(counter.growth->increase),
+                            text::rate(counter.growth->per_second)});
+    }
+    if (scope.counters.unknown > 0 && untold.size() <= kMaxPaths) {
+      untold.append(untold.empty() ? "" : ", ").append(scope.path);
     }
   }
   if (!table.rows.empty()) page.table(table);
   write_more(page, all, table.rows.size());
-  if (unknown == nullptr) return;
-  constexpr size_t kMaxPaths = 120;
+  if (untold.empty()) return;
   if (untold.size() > kMaxPaths) untold.replace(kMaxPaths - 3, std::string::npos, "...");
-  page.paragraph(2, fmt::format("Counters of {} are unknown: {}.", untold, unknown->reason),
-                 Tone::Plain, 2);
+  page.paragraph(
+      2,
+      fmt::format("Counters of {} are unknown: {}.", untold, analysis::unsampled_growth().reason),
+      Tone::Plain, 2);
 }
 
 }  // namespace
@@ -215,7 +213,7 @@ void write_scopes(Page& page, const SessionReport& report, size_t top) {
   page.table(rows.table());
   write_more(page, scopes.size(), rows.shown());
   for (const std::string& text : rows.notes()) page.paragraph(2, text, Tone::Plain, 2);
-  write_rates(page, scopes, top);
+  write_rates(page, report, top);
 }
 
 }  // namespace gpufl::report

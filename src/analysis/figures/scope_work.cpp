@@ -211,8 +211,11 @@ std::vector<ScopeWork> scope_work(const SessionData& session, const AnalysisOpti
   const std::vector<int64_t> busy = sweep.busy_times();
   add_scope_figures(tables.scopes, paths, Selection(tables, options), out);
   const EnergyMeter energy(tables);
-  const CounterCurves counters(tables);
   std::vector<Gathering>& gathered = sweep.gathered();
+  std::vector<const Intervals*> spans;
+  for (const Gathering& gathering : gathered) spans.push_back(&gathering.spans);
+  const CounterCurves counters(tables);
+  const std::vector<std::vector<uint32_t>> sampled = counters.sampled_in(spans);
 
   // Backwards, so that what is inside of a path is whole when it is added to it.
   for (size_t i = out.size(); i-- > 0;) {
@@ -241,7 +244,7 @@ std::vector<ScopeWork> scope_work(const SessionData& session, const AnalysisOpti
             : Figure<double>(latency.sum_ns / static_cast<double>(latency.count));
     scope.iteration_gpu_ns = iteration_gpu_ns(scope, session);
     scope.energy_joules = energy.joules(gathering.spans);
-    scope.counters = counters.increases(tables, gathering.spans);
+    scope.counters = counters.increases(gathering.spans, sampled[i], options.top);
 
     if (path.parent != kNoRow) {
       out[path.parent].total.add(scope.total);

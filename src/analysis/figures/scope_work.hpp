@@ -45,7 +45,7 @@ struct ScopeWork : ScopeFigures {
   Figure<double> mean_launch_ns;    // mean launch latency of `total`
   Figure<double> iteration_gpu_ns;  // benchmark scopes: GPU time of `total` by iteration
   Figure<double> energy_joules;     // all GPUs, while such a scope was open
-  std::vector<ScopeCounter> counters;  // those that grew, or may have grown
+  ScopeCounters counters;           // those that grew, or may have grown; options.top unknown ones
 };
 
 // In order of a walk through the tree: every path is followed by those inside of it, these by their
