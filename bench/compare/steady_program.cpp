@@ -32,7 +32,7 @@ std::vector<double> run_factors(const Tables& tables, const Noise& noise, const 
                                 RandomNoise& random) {
   double run = noise.run * random.heavy_tailed();
   if (random.uniform() < noise.disturbed_runs) run += random.uniform(0.02, 0.08);
-  const analysis::KernelNames names = kernel_names(tables);
+  const analysis::KernelNames names(tables);
   std::vector<double> factors;
   for (const analysis::LaunchConfig& config : tables.configs) {
     double factor = std::exp(run + noise.kernel * random.heavy_tailed());

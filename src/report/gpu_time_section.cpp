@@ -23,8 +23,8 @@ std::string device_text(int64_t device) { return device < 0 ? "?" : std::to_stri
 // Kernels as the other parts of the report call them; those that were not chosen, too.
 class WorkLabels {
  public:
-  explicit WorkLabels(const analysis::Tables& tables)
-      : tables_(tables), names_(analysis::kernel_names(tables)) {}
+  explicit WorkLabels(const analysis::SessionData& session)
+      : tables_(session.tables), names_(session.kernel_names()) {}
 
   std::string of(WorkRow work) const {
     switch (work.kind) {
@@ -38,7 +38,7 @@ class WorkLabels {
 
  private:
   const analysis::Tables& tables_;
-  analysis::KernelNames names_;
+  const analysis::KernelNames& names_;
 };
 
 // The whole of the recorded time, part by part.
@@ -68,7 +68,7 @@ void write_pauses(Page& page, const SessionReport& report) {
                     [](const Gap* a, const Gap* b) { return a->span.length() > b->span.length(); });
   pauses.resize(shown);
   if (pauses.empty()) return;
-  const WorkLabels labels(report.session.tables);
+  const WorkLabels labels(report.session);
   TextTable table{
       {{"longest pauses"}, {"gpu"}, {"at", false, 2}, {"after", true}, {"before", true, 1}}, {}, 3};
   for (const Gap* gap : pauses) {

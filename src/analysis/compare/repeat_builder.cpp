@@ -102,7 +102,6 @@ std::vector<std::string> known_losses(const SessionSummary& summary) {
 struct RepeatBuilder::Source {
   const SessionData& session;
   AnalysisOptions options;
-  KernelNames names;
   ScopePaths paths;
 
   bool includes(int64_t start_ns) const {
@@ -111,8 +110,7 @@ struct RepeatBuilder::Source {
 };
 
 void RepeatBuilder::add(const SessionData& session, std::optional<Interval> window) {
-  const Source source{session, options_for(window), kernel_names(session.tables),
-                      scope_paths(session.tables, {})};
+  const Source source{session, options_for(window), scope_paths(session.tables, {})};
   add_facts(session.summary);
   if (!records_gpu_work(session)) {
     repeat_.without_gpu_work.push_back(missing_gpu_work(session.summary).reason);
@@ -162,7 +160,7 @@ void RepeatBuilder::add_kernels(const Source& source) {
     const auto path = static_cast<uint32_t>(where >> 32);
     const LaunchConfig& config = tables.config(static_cast<uint32_t>(where));
     Key key{Subject::Launch, path == kNoRow ? "" : source.paths.paths[path].text,
-            source.names.of(config.name).full_name, config_text(config)};
+            source.session.kernel_names().of(config.name).full_name, config_text(config)};
     const Key by_name{Subject::Kernel, "", key.kernel, ""};
     for (std::vector<int64_t>* gathered : {&durations_[by_name], &durations_[std::move(key)]}) {
       gathered->insert(gathered->end(), durations.begin(), durations.end());
@@ -185,7 +183,7 @@ void RepeatBuilder::add_scopes(const Source& source) {
     durations_[{Subject::Scope, source.paths.paths[path].text, "", ""}].push_back(
         scopes.duration[row] / iterations);
   }
-  for (const ScopeWork& work : scope_work(source.session, source.options, source.names)) {
+  for (const ScopeWork& work : scope_work(source.session, source.options)) {
     if (work.busy_ns > 0) {
       busy_[{Subject::Scope, work.path, "", ""}] += static_cast<double>(work.busy_ns);
     }

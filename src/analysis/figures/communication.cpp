@@ -10,14 +10,14 @@
 namespace gpufl::analysis {
 
 Figure<std::vector<Communication>> communication(const SessionData& session,
-                                                 const AnalysisOptions& options,
-                                                 const KernelNames& names) {
+                                                 const AnalysisOptions& options) {
   if (!records_gpu_work(session)) return missing_gpu_work(session.summary);
   const Tables& tables = session.tables;
   std::vector<bool> communicates;  // by configuration
   bool is_any = false;
   for (const LaunchConfig& config : tables.configs) {
-    communicates.push_back(names.of(config.name).kernel_class == KernelClass::Communication);
+    communicates.push_back(session.kernel_names().of(config.name).kernel_class ==
+                           KernelClass::Communication);
     is_any = is_any || communicates.back();
   }
   std::vector<Communication> out;

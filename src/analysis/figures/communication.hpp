@@ -29,7 +29,6 @@ struct Communication {
 
 // Devices that ran such kernels; empty: none did. Unknown where no kernels were recorded.
 Figure<std::vector<Communication>> communication(const SessionData& session,
-                                                 const AnalysisOptions& options,
-                                                 const KernelNames& names);
+                                                 const AnalysisOptions& options);
 
 }  // namespace gpufl::analysis

@@ -257,21 +257,16 @@ Figure<std::vector<KernelGroup>> by_framework(const SessionData& session,
 
 Figure<std::vector<KernelGroup>> kernel_groups(const SessionData& session,
                                                const AnalysisOptions& options, GroupBy by) {
-  return kernel_groups(session, options, by, kernel_names(session.tables));
-}
-
-Figure<std::vector<KernelGroup>> kernel_groups(const SessionData& session,
-                                               const AnalysisOptions& options, GroupBy by,
-                                               const KernelNames& names) {
   const Tables& tables = session.tables;
   if (!records_gpu_work(session)) return missing_gpu_work(session.summary);
   const auto missing_stacks = [&] {
     return missing_option(session, "call stacks of launches were", "enable_stack_trace");
   };
   switch (by) {
-    case GroupBy::Name: return finish(session, options, by_name(tables, names));
-    case GroupBy::Config: return finish(session, options, by_config(tables, names));
-    case GroupBy::Class: return finish(session, options, by_class(tables, names));
+    case GroupBy::Name: return finish(session, options, by_name(tables, session.kernel_names()));
+    case GroupBy::Config:
+      return finish(session, options, by_config(tables, session.kernel_names()));
+    case GroupBy::Class: return finish(session, options, by_class(tables, session.kernel_names()));
     case GroupBy::Scope: return finish(session, options, by_scope(tables, options));
     case GroupBy::Stream: return finish(session, options, by_stream(tables));
     case GroupBy::Device: return finish(session, options, by_device(tables));

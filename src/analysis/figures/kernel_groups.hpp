@@ -9,7 +9,6 @@
 #include "analysis/math/figure.hpp"
 #include "analysis/math/stats.hpp"
 #include "analysis/session/analysis_options.hpp"
-#include "analysis/session/kernel_names.hpp"
 #include "analysis/session/session_data.hpp"
 
 // Kernels put together by what they have in common, with exact figures of their durations. Pure
@@ -50,9 +49,5 @@ struct KernelGroup {
 // of its operators.
 Figure<std::vector<KernelGroup>> kernel_groups(const SessionData& session,
                                                const AnalysisOptions& options, GroupBy by);
-// With the names made before, for those who ask for more than one grouping.
-Figure<std::vector<KernelGroup>> kernel_groups(const SessionData& session,
-                                               const AnalysisOptions& options, GroupBy by,
-                                               const KernelNames& names);
 
 }  // namespace gpufl::analysis

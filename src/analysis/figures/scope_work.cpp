@@ -197,8 +197,7 @@ Figure<double> iteration_gpu_ns(const ScopeWork& scope, const SessionData& sessi
 
 }  // namespace
 
-std::vector<ScopeWork> scope_work(const SessionData& session, const AnalysisOptions& options,
-                                  const KernelNames& names) {
+std::vector<ScopeWork> scope_work(const SessionData& session, const AnalysisOptions& options) {
   const Tables& tables = session.tables;
   const ScopePaths paths = scope_paths(tables, options);
   std::vector<ScopeWork> out(paths.paths.size());
@@ -231,8 +230,9 @@ std::vector<ScopeWork> scope_work(const SessionData& session, const AnalysisOpti
     scope.own = sweep.own()[i];
     scope.total.add(scope.own);
     scope.busy_ns = busy[i];
-    scope.kernels = top_items(gathering.kernels, options.top,
-                              [&](uint32_t name) { return names.of(name).short_name; });
+    scope.kernels = top_items(gathering.kernels, options.top, [&](uint32_t name) {
+      return session.kernel_names().of(name).short_name;
+    });
     scope.kernel_names = gathering.kernels.size();
     scope.waits = top_items(gathering.waits, options.top,
                             [](uint32_t call) { return std::string(wait_call_name(call)); });

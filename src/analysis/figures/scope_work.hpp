@@ -10,7 +10,6 @@
 #include "analysis/math/figure.hpp"
 #include "analysis/math/stats.hpp"
 #include "analysis/session/analysis_options.hpp"
-#include "analysis/session/kernel_names.hpp"
 #include "analysis/session/session_data.hpp"
 #include "analysis/summary/activity.hpp"
 
@@ -51,7 +50,6 @@ struct ScopeWork : ScopeFigures {
 // In order of a walk through the tree: every path is followed by those inside of it, these by their
 // first start. Options' scope leaves out paths that neither match nor lie around or inside a match.
 // Where the session records no GPU work, what is told of it is no figure: see Overview::kernels.
-std::vector<ScopeWork> scope_work(const SessionData& session, const AnalysisOptions& options,
-                                  const KernelNames& names);
+std::vector<ScopeWork> scope_work(const SessionData& session, const AnalysisOptions& options);
 
 }  // namespace gpufl::analysis

@@ -12,7 +12,7 @@ namespace {
 using testing::TestSession;
 
 std::vector<ScopeWork> work_of(const SessionData& data, const AnalysisOptions& options = {}) {
-  return scope_work(data, options, kernel_names(data.tables));
+  return scope_work(data, options);
 }
 
 TEST(ScopeWork, NoScopes) {
@@ -206,7 +206,7 @@ TEST(ScopeWork, DurationsHavePercentiles) {
   session.scope("step", 200'000, 900, {.ending = Scopes::kOpen});
   session.scope("step", 300'000, 900, {.ending = static_cast<uint8_t>(format::ScopeEnding::Lost)});
   const SessionData data = session.finish();
-  const auto scopes = scope_work(data, {}, kernel_names(data.tables));
+  const auto scopes = scope_work(data, {});
   ASSERT_EQ(scopes.size(), 1u);
   const Stats& stats = scopes[0].duration_stats_ns;
   EXPECT_EQ(stats.count, scopes[0].duration_ns.count);

@@ -105,7 +105,7 @@ TEST(Communication, IsExposedWhereNothingElseRuns) {
   session.kernel("gemm", 190, 20);
   session.kernel("gemm", 0, 10, {.device = 1});
   const SessionData data = session.finish();
-  const auto figures = communication(data, {}, kernel_names(data.tables));
+  const auto figures = communication(data, {});
   ASSERT_TRUE(figures);
   ASSERT_EQ(figures->size(), 1u);
   const Communication& device = (*figures)[0];

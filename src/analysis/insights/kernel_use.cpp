@@ -76,7 +76,7 @@ std::vector<KernelUse> kernel_uses(const SessionView& view) {
     KernelUse use;
     use.group = &group;
     use.config = &view.tables.config(id);
-    use.label = view.kernel_names().of(use.config->name).short_name;
+    use.label = view.session.kernel_names().of(use.config->name).short_name;
     use.longest = times[id];
     use.share = use.longest.time_ns / static_cast<double>(view.wall_ns);
     use.compute_units = view.fact(use.longest.device, "compute_units");

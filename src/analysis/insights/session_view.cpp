@@ -63,13 +63,10 @@ const Work& SessionView::work(WorkKind kind) const {
   return tables.kernels;
 }
 
-const KernelNames& SessionView::kernel_names() const {
-  if (!names_) names_ = analysis::kernel_names(tables);
-  return *names_;
-}
-
 const std::string& SessionView::kernel_label(size_t kernel_row) const {
-  return kernel_names().of(tables.config(tables.kernels.config[kernel_row]).name).short_name;
+  return session.kernel_names()
+      .of(tables.config(tables.kernels.config[kernel_row]).name)
+      .short_name;
 }
 
 const std::string& SessionView::scope_of(const Work& work, size_t row) const {

@@ -81,7 +81,6 @@ class SessionView {
   }
   // The kernel's short name.
   const std::string& kernel_label(size_t kernel_row) const;
-  const KernelNames& kernel_names() const;
   // "train > step"; empty: launched in none.
   const std::string& scope_of(const Work& work, size_t row) const;
 
@@ -110,7 +109,6 @@ class SessionView {
   double find_queued_pause_ns(int64_t device) const;
 
   ScopePaths scope_paths_;
-  mutable std::optional<KernelNames> names_;
   mutable std::map<int64_t, DeviceIdle> idle_;
   mutable bool has_idle_ = false;
   mutable std::map<int64_t, double> queued_pauses_ns_;

@@ -13,10 +13,9 @@ namespace gpufl::analysis {
 
 namespace {
 
-Figure<KernelFigures> kernel_figures(const SessionData& session, const AnalysisOptions& options,
-                                     const KernelNames& names) {
+Figure<KernelFigures> kernel_figures(const SessionData& session, const AnalysisOptions& options) {
   if (!records_gpu_work(session)) return missing_gpu_work(session.summary);
-  const auto groups = [&](GroupBy by) { return kernel_groups(session, options, by, names); };
+  const auto groups = [&](GroupBy by) { return kernel_groups(session, options, by); };
   KernelFigures figures;
   figures.by_name = *groups(GroupBy::Name);
   for (const KernelGroup& group : figures.by_name) {
@@ -90,17 +89,16 @@ const DeviceBusy* Overview::device(int64_t number) const {
 }
 
 Overview analyze(const SessionData& session, const AnalysisOptions& options) {
-  const KernelNames names = kernel_names(session.tables);
   const Intervals recorded = recorded_spans(session, options);
   Overview overview;
   overview.options = options;
   overview.recorded_ns = total_length(recorded);
   overview.devices = busy_times(session, options);
-  overview.kernels = kernel_figures(session, options, names);
+  overview.kernels = kernel_figures(session, options);
   overview.caveats = caveats_of(session.summary);
   if (options.depth == Depth::Summary) return overview;
 
-  overview.scopes = scope_work(session, options, names);
+  overview.scopes = scope_work(session, options);
   overview.latency = launch_latency(session, options);
   if (const uint64_t count = launched_too_late(session, options)) {
     overview.caveats.push_back(text::plural(count, "kernel") +
@@ -110,7 +108,7 @@ Overview analyze(const SessionData& session, const AnalysisOptions& options) {
   overview.api = api_calls(session, options);
   overview.waits = waits(session, options);
   overview.transfers = transfers(session, options);
-  overview.communication = communication(session, options, names);
+  overview.communication = communication(session, options);
   overview.memory = memory_usage(session, options);
   overview.metrics = system_metrics(session, options);
   overview.counters = counter_figures(session, options);

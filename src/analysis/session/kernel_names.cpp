@@ -2,6 +2,8 @@
 #include "analysis/session/kernel_names.hpp"
 
 #include <map>
+#include <mutex>
+#include <optional>
 #include <string_view>
 
 #include "analysis/code/kernel_name.hpp"
@@ -9,31 +11,42 @@
 
 namespace gpufl::analysis {
 
-KernelNames kernel_names(const Tables& tables) {
-  KernelNames names;
-  std::map<std::string, std::vector<uint32_t>> alike;  // ids by short name
-  names.entries.resize(tables.names.size());
+KernelNames::KernelNames(const Tables& tables)
+    : entries_{{"?", "?", KernelClass::Other}, {}}, places_(tables.names.size(), kNoKernel) {
+  std::map<std::string, std::vector<uint32_t>> alike;  // places by short name
   for (const LaunchConfig& config : tables.configs) {
-    if (config.name >= names.entries.size()) continue;
-    KernelNames::Entry& entry = names.entries[config.name];
-    if (!entry.full_name.empty()) continue;
+    if (config.name >= places_.size() || places_[config.name] != kNoKernel) continue;
+    places_[config.name] = static_cast<uint32_t>(entries_.size());
+    Entry& entry = entries_.emplace_back();
     entry.full_name = symbols::demangle(tables.name(config.name));
     entry.short_name = short_kernel_name(entry.full_name);
     entry.kernel_class = classify_kernel(entry.full_name);
     if (entry.full_name.empty()) {
       entry.short_name = kernel_label({});
     } else {
-      alike[entry.short_name].push_back(config.name);
+      alike[entry.short_name].push_back(places_[config.name]);
     }
   }
-  for (const auto& [short_name, ids] : alike) {
+  for (const auto& [short_name, places] : alike) {
     std::vector<std::string_view> whole;
-    for (const uint32_t id : ids) whole.push_back(names.entries[id].full_name);
-    const std::vector<std::string> labels =
-        ids.size() == 1 ? std::vector{kernel_label(short_name)} : kernel_labels(short_name, whole);
-    for (size_t i = 0; i < ids.size(); ++i) names.entries[ids[i]].short_name = labels[i];
+    for (const uint32_t place : places) whole.push_back(entries_[place].full_name);
+    const std::vector<std::string> labels = places.size() == 1
+                                                ? std::vector{kernel_label(short_name)}
+                                                : kernel_labels(short_name, whole);
+    for (size_t i = 0; i < places.size(); ++i) entries_[places[i]].short_name = labels[i];
   }
-  return names;
+}
+
+struct SharedKernelNames::Made {
+  std::once_flag once;
+  std::optional<KernelNames> names;
+};
+
+SharedKernelNames::SharedKernelNames() : made_(std::make_shared<Made>()) {}
+
+const KernelNames& SharedKernelNames::of(const Tables& tables) const {
+  std::call_once(made_->once, [&] { made_->names.emplace(tables); });
+  return *made_->names;
 }
 
 }  // namespace gpufl::analysis

@@ -2,25 +2,45 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "analysis/code/kernel_class.hpp"
 #include "analysis/tables/tables.hpp"
 
-// What the kernels of a session are called. Pure functions.
+// What the kernels of a session are called. Any thread.
 namespace gpufl::analysis {
 
-// Labels of dictionary names, by id of Tables::names: made once, as demangling is not free.
-struct KernelNames {
+// Of dictionary names, by id of Tables::names.
+class KernelNames {
+ public:
   struct Entry {
     std::string full_name, short_name;
     KernelClass kernel_class = KernelClass::Other;
   };
-  std::vector<Entry> entries;  // empty for names that are no kernel's
-  const Entry& of(uint32_t name) const { return name < entries.size() ? entries[name] : none; }
-  Entry none{"?", "?", KernelClass::Other};
+  explicit KernelNames(const Tables& tables);
+  // Of a name that is no kernel's all is empty, of one that is not in the session "?".
+  const Entry& of(uint32_t name) const {
+    return entries_[name < places_.size() ? places_[name] : 0];
+  }
+
+ private:
+  static constexpr uint32_t kUnknown = 0, kNoKernel = 1;
+  std::vector<Entry> entries_;
+  std::vector<uint32_t> places_;  // in entries_, by id
 };
-KernelNames kernel_names(const Tables& tables);
+
+// Made when they are first asked for, once for all who ask: demangling is not free. Copies share
+// them, so whoever changes a copy's tables gets new ones with SharedKernelNames().
+class SharedKernelNames {
+ public:
+  SharedKernelNames();
+  const KernelNames& of(const Tables& tables) const;
+
+ private:
+  struct Made;
+  std::shared_ptr<Made> made_;
+};
 
 }  // namespace gpufl::analysis

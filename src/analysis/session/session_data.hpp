@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/code/code_map.hpp"
+#include "analysis/session/kernel_names.hpp"
 #include "analysis/summary/summary.hpp"
 #include "analysis/tables/tables.hpp"
 #include "base/status.hpp"
@@ -21,6 +22,9 @@ struct SessionData {
   SessionSummary summary;
   Tables tables;
   CodeMap code;
+  SharedKernelNames shared_names{};
+
+  const KernelNames& kernel_names() const { return shared_names.of(tables); }
 };
 
 struct LoadOptions {

@@ -45,7 +45,7 @@ class PictureBuilder {
     const analysis::SessionData& session = run_.sessions[index];
     const timeline::SessionTexts texts(session);
     offset_ns_ = timeline::offset_of(run_, index);
-    names_ = analysis::kernel_names(session.tables);
+    names_ = &session.kernel_names();
     by_config_.clear();
     waits_.clear();
     for (const format::WarpLaunch& launch : session.tables.warp_launches) {
@@ -157,7 +157,7 @@ class PictureBuilder {
         const uint32_t config = tables.kernels.config[slice.row];
         const auto [found, is_new] = by_config_.try_emplace(config, 0);
         if (is_new) {
-          const auto& name = names_.of(tables.config(config).name);
+          const auto& name = names_->of(tables.config(config).name);
           found->second = text(name.short_name, name.full_name);
         }
         return found->second;
@@ -204,7 +204,7 @@ class PictureBuilder {
   int64_t span_ns_ = 0;  // of the run, before anything of it was drawn
   Picture picture_;
   int64_t offset_ns_ = 0;
-  analysis::KernelNames names_;
+  const analysis::KernelNames* names_ = nullptr;      // of one session
   std::unordered_map<uint32_t, uint32_t> by_config_;  // texts of kernels, of one session
   std::unordered_set<std::string> waits_;             // events of warps, of one session
   std::unordered_map<std::string, uint32_t> ids_;     // of texts
