@@ -2,6 +2,7 @@
 #include "timeline/session_texts.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include "analysis/figures/scope_work.hpp"
 #include "analysis/figures/transfers.hpp"
@@ -76,11 +77,11 @@ std::string SessionTexts::scope(size_t scope_row) const {
 
 void SessionTexts::find_paths() {
   // kNoRow, which is "none" there, becomes 0.
-  const analysis::ScopePaths found = analysis::scope_paths(tables(), {});
-  for (const analysis::ScopePaths::Path& path : found.paths) {
+  const std::shared_ptr<const analysis::ScopePaths> found = session_.scope_paths({});
+  for (const analysis::ScopePaths::Path& path : found->paths) {
     paths_.push_back({path.parent + 1, scope_name(path.name, path.tag), valid_utf8(path.text)});
   }
-  for (const uint32_t path : found.of_scope) path_of_scope_.push_back(path + 1);
+  for (const uint32_t path : found->of_scope) path_of_scope_.push_back(path + 1);
 }
 
 std::string SessionTexts::site(uint32_t stack) const {

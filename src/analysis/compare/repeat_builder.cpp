@@ -2,6 +2,7 @@
 #include "analysis/compare/repeat_builder.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -12,10 +13,11 @@
 #include "analysis/figures/iterations.hpp"
 #include "analysis/figures/kernel_groups.hpp"
 #include "analysis/figures/missing.hpp"
-#include "analysis/figures/scope_work.hpp"
+#include "analysis/figures/scope_busy.hpp"
 #include "analysis/math/stats.hpp"
 #include "analysis/session/analysis_options.hpp"
 #include "analysis/session/scope_paths.hpp"
+#include "analysis/session/selection.hpp"
 #include "format/columns.hpp"
 
 namespace gpufl::analysis::compare {
@@ -102,15 +104,14 @@ std::vector<std::string> known_losses(const SessionSummary& summary) {
 struct RepeatBuilder::Source {
   const SessionData& session;
   AnalysisOptions options;
-  ScopePaths paths;
-
-  bool includes(int64_t start_ns) const {
-    return !options.window || (start_ns >= options.window->start && start_ns < options.window->end);
-  }
+  Selection selection;
+  const ScopePaths& paths;
 };
 
 void RepeatBuilder::add(const SessionData& session, std::optional<Interval> window) {
-  const Source source{session, options_for(window), scope_paths(session.tables, {})};
+  const AnalysisOptions options = options_for(window);
+  const std::shared_ptr<const ScopePaths> paths = session.scope_paths(options);
+  const Source source{session, options, {session.tables, options}, *paths};
   add_facts(session.summary);
   if (!records_gpu_work(session)) {
     repeat_.without_gpu_work.push_back(missing_gpu_work(session.summary).reason);
@@ -149,8 +150,8 @@ void RepeatBuilder::add_facts(const SessionSummary& summary) {
 void RepeatBuilder::add_kernels(const Source& source) {
   const Tables& tables = source.session.tables;
   std::unordered_map<uint64_t, std::vector<int64_t>> launches;  // by path and configuration
-  for (size_t row = 0; row < tables.kernels.rows(); ++row) {
-    if (!source.includes(tables.kernels.start[row])) continue;
+  const RowRange rows = source.selection.rows(tables.kernels);
+  for (size_t row = rows.begin; row < rows.end; ++row) {
     const uint32_t scope = tables.callers[tables.kernels.caller[row]].scope;
     const uint32_t path = scope == kNoRow ? kNoRow : source.paths.of_scope[scope];
     launches[uint64_t{path} << 32 | tables.kernels.config[row]].push_back(
@@ -173,20 +174,20 @@ void RepeatBuilder::add_kernels(const Source& source) {
 void RepeatBuilder::add_scopes(const Source& source) {
   const Scopes& scopes = source.session.tables.scopes;
   if (scopes.rows() == 0) return;
-  for (size_t row = 0; row < scopes.rows(); ++row) {
+  const RowRange rows = source.selection.rows(scopes);
+  for (size_t row = rows.begin; row < rows.end; ++row) {
     const uint32_t path = source.paths.of_scope[row];
-    if (path == kNoRow || !has_duration(scopes.ending[row]) ||
-        !source.includes(scopes.start[row])) {
-      continue;
-    }
+    if (path == kNoRow || !has_duration(scopes.ending[row])) continue;
     const int64_t iterations = std::max<int64_t>(1, scopes.repeat[row]);
     durations_[{Subject::Scope, source.paths.paths[path].text, "", ""}].push_back(
         scopes.duration[row] / iterations);
   }
-  for (const ScopeWork& work : scope_work(source.session, source.options)) {
-    if (work.busy_ns > 0) {
-      busy_[{Subject::Scope, work.path, "", ""}] += static_cast<double>(work.busy_ns);
-    }
+  const std::vector<int64_t> busy =
+      scope_busy_times(source.session.tables, source.selection, source.paths);
+  for (size_t path = 0; path < busy.size(); ++path) {
+    if (busy[path] == 0) continue;
+    const std::string& text = source.paths.paths[path].text;
+    busy_[{Subject::Scope, text, "", ""}] += static_cast<double>(busy[path]);
   }
 }
 

@@ -149,7 +149,8 @@ std::vector<DeviceBusy> busy_times(const SessionData& session, const AnalysisOpt
   for (const int64_t device : index.devices) {
     sweeps.emplace_back(options, span, unrecorded).busy.device = device;
   }
-  visit_in_order(work_tables(tables), [&](WorkRow row, const Work& work) {
+  const WorkTables all = work_tables(tables);
+  visit_in_order(all, selection.reaching_rows(all), [&](WorkRow row, const Work& work) {
     if (!selection.has_device(work, row.row)) return;
     DeviceSweep& sweep = sweeps[index.of(work, row.row)];
     const Interval span_of_row = selection.span(work, row.row);
@@ -193,13 +194,13 @@ Intervals busy_intervals(const SessionData& session, int64_t device, const Analy
   AnalysisOptions of_device = options;
   of_device.device = device;
   const Selection selection(session.tables, of_device);
-  std::array<const Work*, 4> tables = work_tables(session.tables);
+  WorkTables tables = work_tables(session.tables);
   const std::array<bool, 4> wanted = {kinds.kernels, kinds.copies, kinds.fills, kinds.graphs};
   for (size_t i = 0; i < tables.size(); ++i) {
     if (!wanted[i]) tables[i] = nullptr;
   }
   Intervals busy;
-  visit_in_order(tables, [&](WorkRow row, const Work& work) {
+  visit_in_order(tables, selection.reaching_rows(tables), [&](WorkRow row, const Work& work) {
     if (!selection.concerns(work, row.row)) return;
     const Interval span = selection.span(work, row.row);
     add_in_order(busy, span.start, span.end);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -73,9 +74,11 @@ std::optional<Candidate> choose(std::vector<Candidate> candidates) {
   return best;
 }
 
-std::optional<Candidate> from_scopes(const Tables& tables, const AnalysisOptions& options,
+std::optional<Candidate> from_scopes(const SessionData& session, const AnalysisOptions& options,
                                      const Selection& selection) {
-  const ScopePaths paths = scope_paths(tables, options);
+  const Tables& tables = session.tables;
+  const std::shared_ptr<const ScopePaths> held = session.scope_paths(options);
+  const ScopePaths& paths = *held;
   // Tags number steps ("step / 17"), so paths that differ in tags alone are one family.
   std::vector<uint32_t> family_of(paths.paths.size());
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> families;  // by family around it, and name
@@ -86,11 +89,10 @@ std::optional<Candidate> from_scopes(const Tables& tables, const AnalysisOptions
   }
   std::map<std::pair<uint32_t, int64_t>, Candidate> candidates;  // by family and thread
   const Scopes& scopes = tables.scopes;
-  for (size_t row = 0; row < scopes.rows(); ++row) {
+  const RowRange rows = selection.rows(scopes);
+  for (size_t row = rows.begin; row < rows.end; ++row) {
     const uint32_t path = paths.of_scope[row];
-    if (path == kNoRow || !paths.is_chosen[path] || !selection.has_window(scopes.start[row])) {
-      continue;
-    }
+    if (path == kNoRow || !paths.is_chosen[path]) continue;
     if (scopes.ending[row] == Scopes::kOpen) continue;
     const uint32_t family = family_of[path];
     Candidate& candidate = candidates[{family, scopes.thread[row]}];
@@ -115,8 +117,9 @@ std::optional<Candidate> from_markers(const Tables& tables, const Selection& sel
   std::map<std::pair<uint32_t, int64_t>, Candidate> candidates;  // by name and thread
   // Ranges are in order of their start, so how many are open around one tells its depth.
   std::unordered_map<int64_t, std::vector<int64_t>> open_ends;  // by thread
-  for (size_t row = 0; row < markers.rows(); ++row) {
-    if (markers.duration[row] <= 0 || !selection.has_window(markers.start[row])) continue;
+  const RowRange rows = selection.rows(markers);
+  for (size_t row = rows.begin; row < rows.end; ++row) {
+    if (markers.duration[row] <= 0) continue;
     if (tables.name(markers.domain[row]).starts_with(kFrameworkDomains)) continue;
     const Interval span{markers.start[row],
                         saturating_add(markers.start[row], markers.duration[row])};
@@ -139,16 +142,17 @@ std::optional<Candidate> from_markers(const Tables& tables, const Selection& sel
 std::vector<uint32_t> main_stream(const Kernels& kernels, const Selection& selection,
                                   size_t lane_count) {
   std::vector<size_t> counts(lane_count);
-  for (size_t row = 0; row < kernels.rows(); ++row) {
+  const RowRange all = selection.rows(kernels);
+  for (size_t row = all.begin; row < all.end; ++row) {
     if (selection.includes(kernels, row)) ++counts[kernels.lane[row]];
   }
   const auto most = std::max_element(counts.begin(), counts.end());
   std::vector<uint32_t> rows;
   if (most == counts.end()) return rows;
   rows.reserve(*most);
-  for (uint32_t row = 0; row < kernels.rows(); ++row) {
+  for (size_t row = all.begin; row < all.end; ++row) {
     const bool is_there = kernels.lane[row] == static_cast<uint32_t>(most - counts.begin());
-    if (is_there && selection.includes(kernels, row)) rows.push_back(row);
+    if (is_there && selection.includes(kernels, row)) rows.push_back(static_cast<uint32_t>(row));
   }
   return rows;
 }
@@ -233,7 +237,8 @@ std::optional<Candidate> from_kernels(const Tables& tables, const Selection& sel
 bool has_most_work(const Tables& tables, const Selection& selection, const Iterations& found) {
   const Kernels& kernels = tables.kernels;
   int64_t all_ns = 0;
-  for (size_t row = 0; row < kernels.rows(); ++row) {
+  const RowRange rows = selection.rows(kernels);
+  for (size_t row = rows.begin; row < rows.end; ++row) {
     if (selection.includes(kernels, row)) all_ns = saturating_add(all_ns, kernels.duration[row]);
   }
   int64_t its_ns = 0;
@@ -283,7 +288,8 @@ Iterations finish(const SessionData& session, const AnalysisOptions& options,
 
   const Kernels& kernels = session.tables.kernels;
   const bool is_of_calls = source != IterationSource::KernelSequence;
-  for (size_t row = 0; row < kernels.rows(); ++row) {
+  const RowRange rows = selection.rows(kernels);
+  for (size_t row = rows.begin; row < rows.end; ++row) {
     if (!selection.includes(kernels, row)) continue;
     const int64_t time_ns = is_of_calls ? kernels.asked_at(row) : kernels.start[row];
     const auto after = std::upper_bound(
@@ -344,7 +350,7 @@ Figure<Iterations> find_iterations(const SessionData& session, const AnalysisOpt
     }
     return found;
   };
-  if (auto found = accept(IterationSource::Scopes, from_scopes(tables, options, selection))) {
+  if (auto found = accept(IterationSource::Scopes, from_scopes(session, options, selection))) {
     return std::move(*found);
   }
   if (auto found = accept(IterationSource::Markers, from_markers(tables, selection))) {

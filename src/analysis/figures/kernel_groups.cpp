@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "analysis/figures/missing.hpp"
@@ -96,9 +97,11 @@ Grouping by_class(const Tables& tables, const KernelNames& names) {
   return grouping;
 }
 
-Grouping by_scope(const Tables& tables, const AnalysisOptions& options) {
+Grouping by_scope(const SessionData& session, const AnalysisOptions& options) {
+  const Tables& tables = session.tables;
   Grouping grouping{&tables.kernels.caller, {}, {}};
-  const ScopePaths paths = scope_paths(tables, options);
+  const std::shared_ptr<const ScopePaths> held = session.scope_paths(options);
+  const ScopePaths& paths = *held;
   for (uint32_t i = 0; i < paths.paths.size(); ++i) {
     grouping.groups.push_back(named(paths.paths[i].text, i));
   }
@@ -267,7 +270,7 @@ Figure<std::vector<KernelGroup>> kernel_groups(const SessionData& session,
     case GroupBy::Config:
       return finish(session, options, by_config(tables, session.kernel_names()));
     case GroupBy::Class: return finish(session, options, by_class(tables, session.kernel_names()));
-    case GroupBy::Scope: return finish(session, options, by_scope(tables, options));
+    case GroupBy::Scope: return finish(session, options, by_scope(session, options));
     case GroupBy::Stream: return finish(session, options, by_stream(tables));
     case GroupBy::Device: return finish(session, options, by_device(tables));
     case GroupBy::Line: {

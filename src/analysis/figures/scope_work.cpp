@@ -2,16 +2,17 @@
 #include "analysis/figures/scope_work.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 
 #include "analysis/figures/energy.hpp"
 #include "analysis/figures/latency.hpp"
 #include "analysis/figures/missing.hpp"
+#include "analysis/figures/scope_busy.hpp"
 #include "analysis/math/saturating.hpp"
 #include "analysis/session/scope_paths.hpp"
 #include "analysis/session/selection.hpp"
-#include "analysis/session/work_rows.hpp"
 
 namespace gpufl::analysis {
 
@@ -45,13 +46,9 @@ class WorkSweep {
       : tables_(session.tables),
         selection_(tables_, options),
         paths_(paths),
+        path_of_caller_(paths_of_callers(tables_, paths)),
         own_(paths.paths.size()),
-        gathered_(paths.paths.size()) {
-    for (const Caller& caller : tables_.callers) {
-      path_of_caller_.push_back(caller.scope < paths.of_scope.size() ? paths.of_scope[caller.scope]
-                                                                     : kNoRow);
-    }
-  }
+        gathered_(paths.paths.size()) {}
 
   void add_kernels() {
     const Kernels& kernels = tables_.kernels;
@@ -96,37 +93,13 @@ class WorkSweep {
 
   void add_spans() {
     const Scopes& scopes = tables_.scopes;
-    for (size_t row = 0; row < scopes.rows(); ++row) {
+    const RowRange rows = selection_.reaching_rows(scopes);
+    for (size_t row = rows.begin; row < rows.end; ++row) {
       const uint32_t path = paths_.of_scope[row];
       if (path == kNoRow) continue;
       add_in_order(gathered_[path].spans, std::max(scopes.start[row], selection_.window().start),
                    std::min(scopes.end(row), selection_.window().end));
     }
-  }
-
-  // Of every path and device, in one walk through the rows in order of time.
-  std::vector<int64_t> busy_times() const {
-    struct Edge {
-      int64_t end = Selection::kAlways.start, total = 0;
-    };
-    const DeviceIndex index(tables_);
-    const size_t devices = index.devices.size();
-    std::vector<Edge> edges(paths_.paths.size() * devices);
-    visit_in_order(work_tables(tables_), [&](WorkRow row, const Work& work) {
-      uint32_t path = path_of_caller_[work.caller[row.row]];
-      if (path == kNoRow || !selection_.concerns(work, row.row)) return;
-      const Interval span = selection_.span(work, row.row);
-      const uint32_t device = index.of(work, row.row);
-      for (; path != kNoRow; path = paths_.paths[path].parent) {
-        Edge& edge = edges[path * devices + device];
-        if (span.end <= edge.end) continue;
-        edge.total += std::max<int64_t>(span.end - std::max(span.start, edge.end), 0);
-        edge.end = span.end;
-      }
-    });
-    std::vector<int64_t> busy(paths_.paths.size());
-    for (size_t i = 0; i < edges.size(); ++i) busy[i / devices] += edges[i].total;
-    return busy;
   }
 
   const std::vector<ActivityTotals>& own() const { return own_; }
@@ -135,7 +108,8 @@ class WorkSweep {
  private:
   template <class Add>
   void for_each_row(const Work& work, Add add) {
-    for (size_t row = 0; row < work.rows(); ++row) {
+    const RowRange rows = selection_.rows(work);
+    for (size_t row = rows.begin; row < rows.end; ++row) {
       const uint32_t path = path_of_caller_[work.caller[row]];
       if (path != kNoRow && selection_.includes(work, row)) add(row, path);
     }
@@ -167,9 +141,10 @@ std::vector<ScopeItem> top_items(const Items& items, size_t top, Label label) {
 void add_scope_figures(const Scopes& scopes, const ScopePaths& paths, const Selection& selection,
                        std::vector<ScopeWork>& out) {
   std::vector<uint32_t> ended(scopes.rows(), kNoRow);  // path of those whose end is known
-  for (size_t row = 0; row < scopes.rows(); ++row) {
+  const RowRange rows = selection.rows(scopes);
+  for (size_t row = rows.begin; row < rows.end; ++row) {
     const uint32_t path = paths.of_scope[row];
-    if (path == kNoRow || !selection.has_window(scopes.start[row])) continue;
+    if (path == kNoRow) continue;
     if (scopes.ending[row] == Scopes::kOpen) {
       out[path].add_open(scopes.start[row], scopes.duration[row]);
     } else {
@@ -199,7 +174,8 @@ Figure<double> iteration_gpu_ns(const ScopeWork& scope, const SessionData& sessi
 
 std::vector<ScopeWork> scope_work(const SessionData& session, const AnalysisOptions& options) {
   const Tables& tables = session.tables;
-  const ScopePaths paths = scope_paths(tables, options);
+  const std::shared_ptr<const ScopePaths> held = session.scope_paths(options);
+  const ScopePaths& paths = *held;
   std::vector<ScopeWork> out(paths.paths.size());
   if (out.empty()) return out;
 
@@ -207,8 +183,9 @@ std::vector<ScopeWork> scope_work(const SessionData& session, const AnalysisOpti
   sweep.add_kernels();
   sweep.add_others();
   sweep.add_spans();
-  const std::vector<int64_t> busy = sweep.busy_times();
-  add_scope_figures(tables.scopes, paths, Selection(tables, options), out);
+  const Selection selection(tables, options);
+  const std::vector<int64_t> busy = scope_busy_times(tables, selection, paths);
+  add_scope_figures(tables.scopes, paths, selection, out);
   const EnergyMeter energy(tables);
   std::vector<Gathering>& gathered = sweep.gathered();
   std::vector<const Intervals*> spans;

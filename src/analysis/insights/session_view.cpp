@@ -42,7 +42,7 @@ SessionView::SessionView(const SessionData& session_in, const Overview& overview
       thresholds(thresholds_in),
       wall_ns(std::max<int64_t>(1, overview_in.recorded_ns)),
       selection(session_in.tables, overview_in.options),
-      scope_paths_(analysis::scope_paths(session_in.tables, overview_in.options)) {}
+      scope_paths_(session_in.scope_paths(overview_in.options)) {}
 
 std::optional<HostCall> SessionView::call_of(const Work& work, size_t row) const {
   const int64_t start = work.call_start(row);
@@ -72,9 +72,9 @@ const std::string& SessionView::kernel_label(size_t kernel_row) const {
 const std::string& SessionView::scope_of(const Work& work, size_t row) const {
   static const std::string kNone;
   const uint32_t scope = tables.callers[work.caller[row]].scope;
-  if (scope == kNoRow || scope >= scope_paths_.of_scope.size()) return kNone;
-  const uint32_t path = scope_paths_.of_scope[scope];
-  return path == UINT32_MAX ? kNone : scope_paths_.paths[path].text;
+  if (scope == kNoRow || scope >= scope_paths_->of_scope.size()) return kNone;
+  const uint32_t path = scope_paths_->of_scope[scope];
+  return path == UINT32_MAX ? kNone : scope_paths_->paths[path].text;
 }
 
 const DeviceIdle& SessionView::idle(int64_t device) const {

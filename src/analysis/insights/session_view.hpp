@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -108,7 +109,7 @@ class SessionView {
  private:
   double find_queued_pause_ns(int64_t device) const;
 
-  ScopePaths scope_paths_;
+  std::shared_ptr<const ScopePaths> scope_paths_;
   mutable std::map<int64_t, DeviceIdle> idle_;
   mutable bool has_idle_ = false;
   mutable std::map<int64_t, double> queued_pauses_ns_;

@@ -2,8 +2,6 @@
 #include "analysis/session/kernel_names.hpp"
 
 #include <map>
-#include <mutex>
-#include <optional>
 #include <string_view>
 
 #include "analysis/code/kernel_name.hpp"
@@ -35,18 +33,6 @@ KernelNames::KernelNames(const Tables& tables)
                                                 : kernel_labels(short_name, whole);
     for (size_t i = 0; i < places.size(); ++i) entries_[places[i]].short_name = labels[i];
   }
-}
-
-struct SharedKernelNames::Made {
-  std::once_flag once;
-  std::optional<KernelNames> names;
-};
-
-SharedKernelNames::SharedKernelNames() : made_(std::make_shared<Made>()) {}
-
-const KernelNames& SharedKernelNames::of(const Tables& tables) const {
-  std::call_once(made_->once, [&] { made_->names.emplace(tables); });
-  return *made_->names;
 }
 
 }  // namespace gpufl::analysis

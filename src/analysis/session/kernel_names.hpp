@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,18 +28,6 @@ class KernelNames {
   static constexpr uint32_t kUnknown = 0, kNoKernel = 1;
   std::vector<Entry> entries_;
   std::vector<uint32_t> places_;  // in entries_, by id
-};
-
-// Made when they are first asked for, once for all who ask: demangling is not free. Copies share
-// them, so whoever changes a copy's tables gets new ones with SharedKernelNames().
-class SharedKernelNames {
- public:
-  SharedKernelNames();
-  const KernelNames& of(const Tables& tables) const;
-
- private:
-  struct Made;
-  std::shared_ptr<Made> made_;
 };
 
 }  // namespace gpufl::analysis

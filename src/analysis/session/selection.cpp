@@ -38,6 +38,14 @@ std::span<const uint32_t> Selection::keys(const Work& work, const std::vector<ui
   return scratch;
 }
 
+std::array<RowRange, 4> Selection::reaching_rows(const WorkTables& tables) const {
+  std::array<RowRange, 4> rows;
+  for (size_t i = 0; i < tables.size(); ++i) {
+    if (tables[i] != nullptr) rows[i] = reaching_rows(*tables[i]);
+  }
+  return rows;
+}
+
 DeviceIndex::DeviceIndex(const Tables& tables) {
   for (const Lane& lane : tables.lanes) devices.push_back(lane.device);
   std::sort(devices.begin(), devices.end());

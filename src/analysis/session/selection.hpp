@@ -2,12 +2,15 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "analysis/math/saturating.hpp"
 #include "analysis/session/analysis_options.hpp"
+#include "analysis/session/work_rows.hpp"
 #include "analysis/tables/tables.hpp"
 
 // Which rows the options ask for, as look-ups that cost nothing a row. The tables must outlive a
@@ -37,6 +40,13 @@ class Selection {
   Interval window() const { return window_; }
   // The row's time within the window; empty where it has none there.
   Interval span(const Work& work, size_t row) const;
+  // All rows that begin in the window: of others includes() is false. Of work, scopes or markers.
+  template <class Table>
+  RowRange rows(const Table& table) const;
+  // All rows that have time in the window, and some others: of those left out span() is empty.
+  template <class Table>
+  RowRange reaching_rows(const Table& table) const;
+  std::array<RowRange, 4> reaching_rows(const WorkTables& tables) const;
   // Keys of rows for group_stats: those of `column`, and kNoRow for rows that are not included. The
   // column itself where every row is.
   std::span<const uint32_t> keys(const Work& work, const std::vector<uint32_t>& column,
@@ -68,6 +78,28 @@ struct DeviceIndex {
 
 inline Interval Selection::span(const Work& work, size_t row) const {
   return {std::max(work.start[row], window_.start), std::min(work.end(row), window_.end)};
+}
+
+template <class Table>
+RowRange Selection::rows(const Table& table) const {
+  const auto first_from = [&](int64_t time_ns) {
+    return static_cast<size_t>(std::lower_bound(table.start.begin(), table.start.end(), time_ns) -
+                               table.start.begin());
+  };
+  return {first_from(window_.start), first_from(window_.end)};
+}
+
+template <class Table>
+RowRange Selection::reaching_rows(const Table& table) const {
+  RowRange found = rows(table);
+  int64_t longest_ns = 0;  // of those that begin before the window
+  for (size_t row = 0; row < found.begin; ++row) {
+    longest_ns = std::max(longest_ns, int64_t{table.duration[row]});
+  }
+  const int64_t earliest_ns = saturating_subtract(window_.start, longest_ns);
+  const auto first = std::lower_bound(table.start.begin(), table.start.end(), earliest_ns);
+  found.begin = static_cast<size_t>(first - table.start.begin());
+  return found;
 }
 
 }  // namespace gpufl::analysis

@@ -16,6 +16,18 @@
 #include "format/session_reader.hpp"
 
 namespace gpufl::analysis {
+
+const KernelNames& SessionData::kernel_names() const {
+  return made_names.get([&] { return KernelNames(tables); });
+}
+
+std::shared_ptr<const ScopePaths> SessionData::scope_paths(const AnalysisOptions& options) const {
+  const auto make = [&] {
+    return std::make_shared<const ScopePaths>(analysis::scope_paths(tables, options));
+  };
+  return options.scope.empty() ? made_paths.get(make) : make();
+}
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -3,12 +3,16 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "analysis/code/code_map.hpp"
+#include "analysis/session/analysis_options.hpp"
 #include "analysis/session/kernel_names.hpp"
+#include "analysis/session/made_once.hpp"
+#include "analysis/session/scope_paths.hpp"
 #include "analysis/summary/summary.hpp"
 #include "analysis/tables/tables.hpp"
 #include "base/status.hpp"
@@ -22,9 +26,13 @@ struct SessionData {
   SessionSummary summary;
   Tables tables;
   CodeMap code;
-  SharedKernelNames shared_names{};
+  MadeOnce<KernelNames> made_names{};
+  MadeOnce<std::shared_ptr<const ScopePaths>> made_paths{};
 
-  const KernelNames& kernel_names() const { return shared_names.of(tables); }
+  // Made once, of the tables as they are then.
+  const KernelNames& kernel_names() const;
+  // As scope_paths() of the tables; of options that ask for all scopes, made once.
+  std::shared_ptr<const ScopePaths> scope_paths(const AnalysisOptions& options) const;
 };
 
 struct LoadOptions {
