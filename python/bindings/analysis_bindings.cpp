@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -178,6 +179,11 @@ std::string write_section(const LoadedSession& session, std::string_view name, s
   return timeline::valid_utf8(*text);
 }
 
+std::string ledger_text(const LoadedSession& session) {
+  const std::optional<format::Ledger>& ledger = session->session().summary.ledger;
+  return ledger ? timeline::valid_utf8(ledger->to_json().dump()) : "null";
+}
+
 // Group, name, rows of (start_ns, end_ns, label, count) of each track.
 nb::list timeline(const LoadedSession& session, size_t max_blocks) {
   report::Picture picture;
@@ -240,10 +246,12 @@ void bind_analysis(nb::module_& module) {
       .def("timeline", &timeline, "max_blocks"_a,
            nb::sig("def timeline(self, max_blocks: int) -> list[tuple[str, str, "
                    "list[list[tuple[int, int, str, int]]]]]"))
-      .def_prop_ro("header", [](const LoadedSession& session) {
-        const analysis::SessionSummary& summary = session->session().summary;
-        return header_of(summary.header, summary.dir);
-      });
+      .def_prop_ro("header",
+                   [](const LoadedSession& session) {
+                     const analysis::SessionSummary& summary = session->session().summary;
+                     return header_of(summary.header, summary.dir);
+                   })
+      .def_prop_ro("ledger", &ledger_text, "Its numbers as JSON; null where it has none.");
   module.def("load_session", &load_session, "folder"_a);
   module.def("find_sessions", &find_sessions, "path"_a);
   module.def("why_no_session", &why_no_session, "path"_a);

@@ -187,7 +187,7 @@ class GpuFlightSession:
         return self._frames["ledger"]
 
     def _ledger_columns(self) -> tuple[list[str], list[int | None]]:
-        rows = list(_flatten(self.figures["ledger"]["numbers"] or {}))
+        rows = list(_flatten(json.loads(self._core.ledger) or {}))
         return [name for name, _ in rows], [value for _, value in rows]
 
     def arrow(self, table: str) -> pyarrow.Table:
