@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <random>
 #include <string>
 
 #include "base/json.hpp"
@@ -61,10 +62,43 @@ class Dictionaries {
   std::map<int64_t, int64_t> names_, configs_;
 };
 
+// There are as many steps as without lanes: a lane's has the kernels of its turns in `lanes` steps.
+int64_t scope_of_lane(int64_t step, int64_t lane, int64_t lanes) {
+  return step - (step - 1) % lanes + lane;
+}
+int64_t thread_of_lane(int64_t thread, int64_t lane) { return thread + 1'000 * lane; }
+
+class Dealer {
+ public:
+  explicit Dealer(const Lanes& lanes) : lanes_(lanes) {}
+
+  void deal(Batch& kernels) {
+    namespace column = format::kernel_column;
+    for (size_t row = 0; row < kernels.rows(); ++row) {
+      const int64_t lane = next_lane();
+      const auto at = [&](size_t i) -> int64_t& { return kernels.mutable_column(i)[row]; };
+      for (const size_t i : {column::kDevice, column::kContext, column::kStream}) at(i) += lane;
+      at(column::kThread) = thread_of_lane(at(column::kThread), lane);
+      at(column::kScope) = scope_of_lane(at(column::kScope), lane, lanes_.count);
+    }
+  }
+
+ private:
+  int64_t next_lane() {
+    const uint64_t turn = lanes_.is_random ? random_() : turn_++;
+    return static_cast<int64_t>(turn % static_cast<uint64_t>(lanes_.count));
+  }
+
+  Lanes lanes_;
+  uint64_t turn_ = 0;
+  std::mt19937_64 random_;
+};
+
 // A scope's row comes when the next one has begun.
 class Steps {
  public:
-  explicit Steps(format::LogWriter& log) : log_(log), name_(log.intern(Dict::Name, "step")) {}
+  Steps(format::LogWriter& log, int64_t lanes)
+      : log_(log), lanes_(lanes), name_(log.intern(Dict::Name, "step")) {}
 
   void follow(const Batch& kernels) {
     namespace column = format::kernel_column;
@@ -88,17 +122,21 @@ class Steps {
 
  private:
   void add(Batch& rows, int64_t end_ns) const {
-    rows.push_row({id_, 0, thread_, 0, name_, 0, start_ns_, end_ns - start_ns_, 0, 0, 0});
+    const int64_t lane = (id_ - 1) % lanes_;
+    rows.push_row({id_, 0, thread_of_lane(thread_, lane), 0, name_, 0, start_ns_,
+                   end_ns - start_ns_, 0, 0, 0});
   }
 
   format::LogWriter& log_;
+  int64_t lanes_;
   int64_t name_;
   int64_t id_ = 0, thread_ = 0, start_ns_ = 0;
 };
 
 }  // namespace
 
-base::Status write_kernel_session(const std::filesystem::path& folder, size_t kernels) {
+base::Status write_kernel_session(const std::filesystem::path& folder, size_t kernels,
+                                  const Lanes& lanes) {
   namespace column = format::kernel_column;
   auto source = KernelRows::load(GPUFL_BENCH_TRACE);
   if (!source) return source.status();
@@ -108,13 +146,15 @@ base::Status write_kernel_session(const std::filesystem::path& folder, size_t ke
   auto log = format::LogWriter::create(options, header_of_session());
   if (!log) return log.status();
   const Dictionaries dictionaries(*source, **log);
-  Steps steps(**log);
+  Steps steps(**log, lanes.count);
+  Dealer dealer(lanes);
   int64_t end_ns = 0;
   for (size_t left = kernels; left != 0;) {
     Batch rows = source->draw(std::min(left, kRowsPerBatch));
     left -= rows.rows();
     dictionaries.apply(rows);
     steps.follow(rows);
+    dealer.deal(rows);
     end_ns = rows.column(column::kStart).back() + rows.column(column::kDuration).back();
     (*log)->write(rows);
     if (auto status = (*log)->flush(end_ns); !status) return status;

@@ -10,6 +10,14 @@
 // draws them, in scopes of one step each. Memory stays that of one batch.
 namespace gpufl::bench {
 
-base::Status write_kernel_session(const std::filesystem::path& folder, size_t kernels);
+// Over how many lanes kernels are dealt, each a device with its own context, stream, threads and
+// steps, so that all of these columns alternate.
+struct Lanes {
+  int64_t count = 1;
+  bool is_random = false;  // which lane is next; else they take turns
+};
+
+base::Status write_kernel_session(const std::filesystem::path& folder, size_t kernels,
+                                  const Lanes& lanes = {});
 
 }  // namespace gpufl::bench

@@ -9,11 +9,12 @@ source tools/dev/test.sh
 
 declare -rA soak_parts=(
   [busy]="the release tests, three times, beside four busy processes"
+  [shapes]="whether sessions cost in proportion to their size, whatever their shape"
   [fuzz]="every fuzzer for its share of --minutes"
   [pythons]="the Python tests on the other CPythons in ~/.pyenv"
   [bench]="every benchmark against its bar"
 )
-readonly soak_order=(busy fuzz pythons bench)
+readonly soak_order=(busy shapes fuzz pythons bench)
 soak_minutes=20
 soak_folder=
 soak_failures=0
@@ -112,6 +113,14 @@ soak_busy() {
   [[ $failed -eq 0 ]] || die "$failed of 3 rounds failed"
 }
 
+soak_shapes() {
+  progress "building"
+  configure release -DGPUFL_BENCH=ON
+  build_preset release --target shapes_bench
+  mkdir -p "$soak_folder/figures"
+  build/release/benchmarks/shapes_bench --full --json "$soak_folder/figures/shapes_bench.json"
+}
+
 soak_fuzz() {
   progress "building"
   build_stage asan
@@ -124,7 +133,7 @@ soak_pythons() { python_stage --others; }
 soak_bench() {
   local status=0
   ./dev bench || status=1
-  mkdir "$soak_folder/figures"
+  mkdir -p "$soak_folder/figures"
   cp build/bench/*.json "$soak_folder/figures"
   return "$status"
 }
