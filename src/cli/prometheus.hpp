@@ -13,7 +13,8 @@
 // absent values absent. Pure; any thread. docs/reference/prometheus.md is the table for users.
 namespace gpufl::cli {
 
-// How one metric of the log appears. Rows of one `family` stand together.
+// How one metric of the log appears; of clock_limits_bits with one series per reason and GPU. Rows
+// of one `family` stand together.
 struct PrometheusMetric {
   backend::MetricScope scope;
   std::string_view metric;  // a name of backend/metric_table.hpp
@@ -25,10 +26,6 @@ struct PrometheusMetric {
 };
 
 std::span<const PrometheusMetric> prometheus_table();
-
-// One series per reason and GPU, from the bits of clock_limits_bits.
-inline constexpr std::string_view kClockLimitFamily = "gpufl_gpu_clock_limit";
-inline constexpr std::string_view kThrottleFamily = "gpufl_gpu_throttle_reason";
 
 struct PrometheusOptions {
   bool processes = false;  // one series per process and GPU: as many as there are processes

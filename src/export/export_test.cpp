@@ -261,6 +261,7 @@ TEST(Export, ProgressReachesTheEnd) {
                       EXPECT_GT(done, last);
                       last = done;
                       all = total;
+                      return true;
                     }});
   ASSERT_TRUE(written);
   EXPECT_GT(calls, 50U);

@@ -158,7 +158,7 @@ TEST_F(SessionWriterTest, MakesStacksOfPythonFunctions) {
 TEST_F(SessionWriterTest, MakesWaitsOfCallsThatWait) {
   ASSERT_EQ(rows(Kind::Sync).size(), 1U);
   const auto& wait = rows(Kind::Sync)[0];
-  EXPECT_EQ(wait.at("call"), 4);
+  EXPECT_EQ(wait.at("wait_kind"), 4);
   EXPECT_EQ(wait.at("dur"), 20000);
   EXPECT_EQ(wait.at("api_start"), wait.at("start"));
   EXPECT_EQ(wait.count("device"), 0U);
@@ -214,7 +214,7 @@ TEST(SessionWriter, WaitsOfStreamsAreWaitsWhateverTheirIdsAre) {
   std::map<int64_t, Collector::Row> waits;
   for (const auto& row : found.rows[Kind::Sync]) waits[row.at("start")] = row;
   ASSERT_EQ(waits.size(), 2U);
-  EXPECT_EQ(waits.at(0).at("call"), 2);
+  EXPECT_EQ(waits.at(0).at("wait_kind"), 2);
   EXPECT_EQ(waits.at(0).at("thread"), 4);
   EXPECT_EQ(waits.at(80'000).count("thread"), 0U);
 }

@@ -85,7 +85,7 @@ SessionSummary full_summary() {
       "ram_total_bytes":1623497637888,"cgroup_cpu_limit_permille":16000})");
   summary.devices = {
       object(R"({"device":0,"name":"NVIDIA H200","uuid":"GPU-6a1b","pci_bus":"00000000:1B:00.0",
-                 "driver":"570.86.15","sm_count":132,"memory_bytes":150754820096,
+                 "driver":"570.86.15","compute_units":132,"memory_bytes":150754820096,
                  "compute_major":9,"compute_minor":0})"),
       object(R"({"device":1,"parent":0,"name":"MIG 1g.18gb"})")};
 
@@ -166,7 +166,7 @@ SessionData traced_session() {
   ledger.callback_ns = 400 * kUs;
   ledger.writer.rows = {{"kernel", 200}, {"memcpy", 50}, {"sync", 50}, {"scope", 151}};
   summary.rows = ledger.writer.rows;
-  summary.devices = {object(R"({"device":0,"name":"NVIDIA H200","sm_count":132})")};
+  summary.devices = {object(R"({"device":0,"name":"NVIDIA H200","compute_units":132})")};
 
   const uint32_t gemm =
       program.config("_Z4gemmPfS_S_i", launch({132, 1, 1}, {256, 1, 1}, 168, 0.25, "registers"));

@@ -34,7 +34,7 @@ Family begin(const PrometheusMetric& metric) {
   Family family{
       metric.family, to_string(spec.type), metric.help.empty() ? spec.help : metric.help, {}, {}};
   if (!spec.index.empty()) family.labels = quoted(spec.index);
-  if (metric.family == cli::kThrottleFamily) family.labels = quoted("reason");
+  if (metric.metric == backend::metric::kClockLimits) family.labels = quoted("reason");
   return family;
 }
 

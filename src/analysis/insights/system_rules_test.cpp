@@ -10,7 +10,7 @@ namespace {
 
 // A second of work, sampled every 10 ms; the first `affected` samples have these reasons and clock.
 std::vector<Insight> sampled(TestProgram& program, int affected, int64_t reasons, int64_t clock) {
-  program.device_fact(0, "max_sm_clock_mhz", 2'000);
+  program.device_fact(0, "max_compute_clock_mhz", 2'000);
   program.kernel("step", 0, kS);
   for (int i = 0; i <= 100; ++i) {
     program.metric("throttle_reasons_bits", 0, i * 10 * kMs, i < affected ? reasons : 0);
@@ -32,7 +32,7 @@ TEST(Throttling, BusyTimeAtALowerClock) {
 
 TEST(Throttling, NotForAnIdleGpuNorForAMoment) {
   TestProgram idle;
-  idle.device_fact(0, "max_sm_clock_mhz", 2'000);
+  idle.device_fact(0, "max_compute_clock_mhz", 2'000);
   for (int i = 0; i <= 100; ++i) {
     idle.metric("throttle_reasons_bits", 0, i * 10 * kMs, 0x41);
     idle.metric("sm_clock_mhz", 0, i * 10 * kMs, 345);
@@ -50,7 +50,7 @@ TEST(Throttling, NotForAnIdleGpuNorForAMoment) {
 
 TEST(Throttling, APauseOfSamplingIsNotThrottledTime) {
   TestProgram program;
-  program.device_fact(0, "max_sm_clock_mhz", 2'000);
+  program.device_fact(0, "max_compute_clock_mhz", 2'000);
   program.kernel("step", 0, 10 * kS);
   for (int i = 0; i <= 10; ++i) {
     for (const int64_t from : {int64_t{0}, 9 * kS}) {
