@@ -90,11 +90,22 @@ Cut rate(Places places, const PartHashes& hashes, size_t size) {
   return cut;
 }
 
+// For each symbol, whether it comes often enough to be part of a run that does. Symbols are ids of
+// names: small numbers.
+std::vector<bool> frequent_symbols(const std::vector<uint32_t>& sequence) {
+  if (sequence.empty()) return {};
+  std::vector<uint32_t> counts(size_t{*std::max_element(sequence.begin(), sequence.end())} + 1);
+  for (const uint32_t symbol : sequence) ++counts[symbol];
+  std::vector<bool> is_frequent(counts.size());
+  for (size_t i = 0; i < counts.size(); ++i) is_frequent[i] = counts[i] >= kMinIterations;
+  return is_frequent;
+}
+
 // Where each run of `length` symbols stands, for runs that come at least kMinIterations times; one
 // for each number of times, the one that reaches furthest: runs that come equally often cut the
 // sequence into the same parts.
 std::vector<Places> anchors(const std::vector<uint32_t>& sequence, const PartHashes& hashes,
-                            size_t length) {
+                            const std::vector<bool>& is_frequent, size_t length) {
   if (sequence.size() < length) return {};
   struct Seen {
     size_t count = 0, first = 0, last = 0;
@@ -105,6 +116,7 @@ std::vector<Places> anchors(const std::vector<uint32_t>& sequence, const PartHas
   };
   const size_t end = sequence.size() - length + 1;
   for (size_t i = 0; i < end; ++i) {
+    if (!is_frequent[sequence[i]]) continue;  // most of a session of many kernels, once each
     Seen& entry = seen[hash_at(i)];
     if (entry.count++ == 0) entry.first = i;
     entry.last = i;
@@ -130,6 +142,7 @@ std::vector<Places> anchors(const std::vector<uint32_t>& sequence, const PartHas
   }
   if (out.empty()) return out;
   for (size_t i = 0; i < end; ++i) {
+    if (!is_frequent[sequence[i]]) continue;
     const auto found = candidates.find(hash_at(i));
     if (found != candidates.end()) out[found->second].push_back(static_cast<uint32_t>(i));
   }
@@ -143,10 +156,11 @@ std::vector<Repeat> find_repeats(const std::vector<uint32_t>& sequence) {
   constexpr double kMinExplained = 0.5;
   constexpr double kNearlyAsMuch = 0.9;
   const PartHashes hashes(sequence);
+  const std::vector<bool> is_frequent = frequent_symbols(sequence);
   std::vector<Cut> cuts;
   for (const size_t length : {1, 4, 16}) {
     if (length > 1 && sequence.size() > kMaxLong) break;
-    for (Places& places : anchors(sequence, hashes, length)) {
+    for (Places& places : anchors(sequence, hashes, is_frequent, length)) {
       Cut cut = rate(std::move(places), hashes, sequence.size());
       if (cut.explained != 0) cuts.push_back(std::move(cut));
     }
