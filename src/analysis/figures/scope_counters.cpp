@@ -57,6 +57,19 @@ CounterCurves::CounterCurves(const Tables& tables) : tables_(tables) {
            std::pair(std::string_view(tables.name(b.name)), b.name);
   });
   for (Curve& curve : curves_) curve.see_growth();
+  find_alike();
+}
+
+void CounterCurves::find_alike() {
+  for (auto i = static_cast<uint32_t>(curves_.size()); i-- > 0;) {
+    Curve& curve = curves_[i];
+    curve.alike_until = i + 1;
+    if (i + 1 == curves_.size() || !curve.is_plain) continue;
+    const Curve& after = curves_[i + 1];
+    const bool is_alike = after.is_plain && after.growing.start == curve.growing.start &&
+                          after.growing.end == curve.growing.end;
+    if (is_alike) curve.alike_until = after.alike_until;
+  }
 }
 
 void CounterCurves::Curve::see_growth() {
@@ -161,16 +174,21 @@ ScopeCounters CounterCurves::increases(const Intervals& spans, const std::vector
                                        size_t most_unknown) const {
   ScopeCounters out;
   const auto length_ns = static_cast<double>(total_length(spans));
-  const auto add_unknown = [&](uint32_t name) {
-    if (out.unknown++ < most_unknown) out.list.push_back({name, std::nullopt});
+  const auto add_unknown = [&](uint32_t first, uint32_t end) {
+    for (uint32_t i = first; i < end && out.unknown + (i - first) < most_unknown; ++i) {
+      out.list.push_back({curves_[i].name, std::nullopt});
+    }
+    out.unknown += end - first;
   };
   auto next = sampled.begin();
-  for (uint32_t i = 0; i < curves_.size(); ++i) {
+  for (uint32_t i = 0, end = 0; i < curves_.size(); i = end) {
     const Curve& curve = curves_[i];
     const bool is_sampled = next != sampled.end() && *next == i;
     if (is_sampled) ++next;
+    end = i + 1;
     if (curve.is_plain && !is_sampled) {
-      if (curve.may_grow_in(spans)) add_unknown(curve.name);
+      end = next == sampled.end() ? curve.alike_until : std::min(curve.alike_until, *next);
+      if (curve.may_grow_in(spans)) add_unknown(i, end);
       continue;
     }
     const Bounds increase = increase_in(curve, spans);
@@ -178,7 +196,7 @@ ScopeCounters CounterCurves::increases(const Intervals& spans, const std::vector
     const double least = static_cast<double>(increase.least);
     const double most = static_cast<double>(increase.most);
     if (most - least > kMaxDoubt * most) {
-      add_unknown(curve.name);
+      add_unknown(i, end);
       continue;
     }
     const int64_t middle = increase.least + (increase.most - increase.least) / 2;

@@ -60,6 +60,9 @@ class CounterCurves {
     // It grows from one sample to the next between these times, and nowhere else.
     bool is_plain = true;
     Interval growing;
+    // Curves up to this one are as plain and grow between the same times: samples of all counters
+    // are taken at once, so that most do.
+    uint32_t alike_until = 0;
 
     void see_growth();
     bool may_grow_in(const Intervals& spans) const;  // of a plain one
@@ -70,6 +73,8 @@ class CounterCurves {
   static Bounds at(const Curve& curve, int64_t time_ns);
   static void add(const Curve& curve, Interval span, Bounds& increase);
   static Bounds increase_in(const Curve& curve, const Intervals& spans);
+
+  void find_alike();
 
   const Tables& tables_;
   std::vector<Curve> curves_;  // by their names' text
