@@ -87,7 +87,7 @@ void ShapeLog::wait(int64_t start_ns, int64_t duration_ns, const RowPlace& place
   put(column::kThread, place.thread);
   put(column::kScope, place.scope);
   put(column::kStack, place.stack);
-  put(column::kCall, kStreamSynchronize);
+  put(column::kWaitKind, kStreamSynchronize);
   note(start_ns + duration_ns, rows);
 }
 
