@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -35,8 +35,8 @@ struct MainConfig {
   size_t count = 0;
 };
 
-std::map<int64_t, MainConfig> main_configs(const SessionReport& report) {
-  std::map<int64_t, MainConfig> found;
+std::unordered_map<int64_t, MainConfig> main_configs(const SessionReport& report) {
+  std::unordered_map<int64_t, MainConfig> found;
   for (const KernelGroup& group : report.overview.kernels->by_config) {
     const LaunchConfig& config = report.session.tables.config(static_cast<uint32_t>(group.key));
     MainConfig& entry = found[config.name];

@@ -66,19 +66,21 @@ std::vector<LongestTime> times_by_name(const SessionView& view) {
                        [&](uint32_t config) { return view.tables.config(config).name; });
 }
 
-std::vector<KernelUse> kernel_uses(const SessionView& view) {
+std::vector<KernelUse> kernel_uses(const SessionView& view, double min_share) {
   std::vector<KernelUse> uses;
   if (!view.overview.kernels) return uses;
   const std::vector<LongestTime> times = times_by_config(view);
   for (const KernelGroup& group : view.overview.kernels->by_config) {
     if (group.is_rest) continue;
     const auto id = static_cast<uint32_t>(group.key);
+    const double share = times[id].time_ns / static_cast<double>(view.wall_ns);
+    if (share < min_share) continue;
     KernelUse use;
     use.group = &group;
     use.config = &view.tables.config(id);
     use.label = view.session.kernel_names().of(use.config->name).short_name;
     use.longest = times[id];
-    use.share = use.longest.time_ns / static_cast<double>(view.wall_ns);
+    use.share = share;
     use.compute_units = view.fact(use.longest.device, "compute_units");
     use.blocks_at_once = blocks_at_once(*use.config, use.compute_units);
     uses.push_back(std::move(use));

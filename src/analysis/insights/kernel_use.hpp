@@ -39,8 +39,9 @@ struct KernelUse {
   // Blocks that the GPU holds at once; none: the session does not tell.
   std::optional<int64_t> compute_units, blocks_at_once;
 };
-// Most time first; empty where the overview has no groups by configuration.
-std::vector<KernelUse> kernel_uses(const SessionView& view);
+// Those that take at least this share of the session's time, most time first; empty where the
+// overview has no groups by configuration.
+std::vector<KernelUse> kernel_uses(const SessionView& view, double min_share);
 
 // Where and how often it ran.
 Evidence at_kernel(const KernelUse& use);

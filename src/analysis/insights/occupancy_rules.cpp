@@ -63,10 +63,9 @@ void take_time(const KernelUse& use, const SessionView& view, Insight& insight) 
 void find_low_occupancy(const SessionView& view, std::vector<Insight>& found) {
   const auto& limits = view.thresholds.low_occupancy;
   const std::vector<SampledKernel> sampled = sampled_kernels(view);
-  for (const KernelUse& use : kernel_uses(view)) {
+  for (const KernelUse& use : kernel_uses(view, limits.min_share)) {
     const LaunchConfig& config = *use.config;
     if (!config.occupancy || *config.occupancy > limits.max_occupancy) continue;
-    if (use.share < limits.min_share) continue;
     // With blocks for one wave or less no other occupancy could be used.
     if (use.blocks_at_once && config.blocks() <= *use.blocks_at_once) continue;
     const SampledKernel* samples = find_sampled(sampled, use);
@@ -106,10 +105,10 @@ void find_low_occupancy(const SessionView& view, std::vector<Insight>& found) {
 void find_register_spill(const SessionView& view, std::vector<Insight>& found) {
   const auto& limits = view.thresholds.register_spill;
   const std::vector<SampledKernel> sampled = sampled_kernels(view);
-  for (const KernelUse& use : kernel_uses(view)) {
+  for (const KernelUse& use : kernel_uses(view, limits.min_share)) {
     const LaunchConfig& config = *use.config;
     const auto local = static_cast<double>(config.local_per_thread.value_or(0));
-    if (local <= 0 || local < limits.min_bytes || use.share < limits.min_share) continue;
+    if (local <= 0 || local < limits.min_bytes) continue;
     Insight insight;
     const SampledKernel* samples = find_sampled(sampled, use);
     const auto local_sectors =
@@ -148,8 +147,8 @@ void find_register_spill(const SessionView& view, std::vector<Insight>& found) {
 
 void find_tail_effect(const SessionView& view, std::vector<Insight>& found) {
   const auto& limits = view.thresholds.tail_effect;
-  for (const KernelUse& use : kernel_uses(view)) {
-    if (!use.blocks_at_once || use.share < limits.min_share) continue;
+  for (const KernelUse& use : kernel_uses(view, limits.min_share)) {
+    if (!use.blocks_at_once) continue;
     const double waves =
         static_cast<double>(use.config->blocks()) / static_cast<double>(*use.blocks_at_once);
     if (waves <= 1) continue;
@@ -179,8 +178,8 @@ void find_tail_effect(const SessionView& view, std::vector<Insight>& found) {
 
 void find_partial_wave(const SessionView& view, std::vector<Insight>& found) {
   const auto& limits = view.thresholds.partial_wave;
-  for (const KernelUse& use : kernel_uses(view)) {
-    if (!use.compute_units || *use.compute_units <= 0 || use.share < limits.min_share) continue;
+  for (const KernelUse& use : kernel_uses(view, limits.min_share)) {
+    if (!use.compute_units || *use.compute_units <= 0) continue;
     if (use.group->kernel_class == KernelClass::Communication) continue;
     const double filled =
         static_cast<double>(use.config->blocks()) / static_cast<double>(*use.compute_units);

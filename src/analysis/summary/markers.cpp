@@ -23,7 +23,7 @@ void MarkerTable::add(const format::Batch& rows, const format::Dictionaries& dic
     const int64_t duration_ns = rows.at(column::kDuration, row);
     total.duration_ns.add(static_cast<double>(duration_ns));
     if (duration_ns >= kAnnounced_ns) {
-      long_ranges_.emplace(rows.at(column::kStart, row), rows.at(column::kThread, row));
+      long_ranges_.emplace_back(rows.at(column::kStart, row), rows.at(column::kThread, row));
     }
   }
 }
@@ -40,8 +40,11 @@ bool MarkerTable::take_event(const base::Json& line) {
 
 std::vector<MarkerTotal> MarkerTable::finish(int64_t end_ns) const {
   std::map<Key, MarkerTotal> totals = totals_;
+  std::vector<Place> ended;
+  if (!announced_.empty()) ended = long_ranges_;
+  std::sort(ended.begin(), ended.end());
   for (const auto& [place, key] : announced_) {
-    if (long_ranges_.contains(place)) continue;
+    if (std::binary_search(ended.begin(), ended.end(), place)) continue;
     MarkerTotal& total = totals[key];
     ++total.open;
     total.open_ns +=

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,7 +44,7 @@ class MarkerTable {
   NameTable& names_;
   std::map<Key, MarkerTotal> totals_;
   std::map<Place, Key> announced_;                 // ranges that were open when the log was written
-  std::set<Place> long_ranges_;                    // that ended
+  std::vector<Place> long_ranges_;                 // that ended
   std::vector<uint32_t> row_names_, row_domains_;  // scratch
 };
 
