@@ -81,11 +81,12 @@ std::span<const Vendor> vendors() {
   return all;
 }
 
-VendorWords vendor_words(std::string_view name) {
+std::vector<std::string_view> injection_variables() {
+  std::vector<std::string_view> all;
   for (const Vendor& vendor : vendors()) {
-    if (vendor.name == name) return vendor.words;
+    all.insert(all.end(), vendor.injection_variables.begin(), vendor.injection_variables.end());
   }
-  return {};
+  return all;
 }
 
 OpenedBackends make_backends(std::string_view names) {

@@ -28,12 +28,6 @@ struct CaptureRangeWord {
   CaptureRangeKind kind;
 };
 
-// What its users call what all vendors have.
-struct VendorWords {
-  std::string_view compute_units = "compute units", compute_clock = "compute units",
-                   links = "links", runtime = "runtime";
-};
-
 struct Vendor {
   std::string_view name;  // its backend's
   bool is_automatic;      // "auto" looks for it
@@ -44,13 +38,13 @@ struct Vendor {
                 std::vector<Finding>& findings) = nullptr;
   std::span<const CaptureRangeWord> capture_ranges = {};
   std::span<const std::string_view> variables = {};  // how those begin that its backend reads
+  // Those that make its libraries load ours into a program.
+  std::span<const std::string_view> injection_variables = {};
   bool (*driver_starts)() = nullptr;  // whether somebody waited for that; null: nobody can
   int (*annotations_start)(AnnotationTables tables) = nullptr;  // null: it has none
-  VendorWords words = {};
 };
 
 std::span<const Vendor> vendors();
-// By a vendor's name, as in DeviceFacts; of an unknown one the words that fit all.
-VendorWords vendor_words(std::string_view name);
+std::vector<std::string_view> injection_variables();  // of all vendors
 
 }  // namespace gpufl::backend

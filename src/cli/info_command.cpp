@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include "backend/backend.hpp"
-#include "backend/vendor.hpp"
 #include "capture/host_metrics.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
+#include "format/vendor_words.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -85,14 +85,14 @@ std::string describe(const DeviceFacts& facts) {
     append_field(out, "memory",
                  fmt::format("{:.1f} GiB", static_cast<double>(*facts.memory_bytes) / kGiB));
   }
-  const backend::VendorWords words = backend::vendor_words(facts.vendor);
+  const format::VendorWords words = format::words_of_vendor(facts.vendor);
   Pieces compute;
   compute.add(facts.compute_units, words.compute_units);
   if (!facts.architecture.empty()) compute.add(facts.architecture);
   append_field(out, "compute", compute.text());
   Pieces clocks;
   if (facts.max_compute_clock_mhz) {
-    clocks.add(fmt::format("{} up to {} MHz", words.compute_clock, *facts.max_compute_clock_mhz));
+    clocks.add(fmt::format("{} up to {} MHz", words.compute_unit, *facts.max_compute_clock_mhz));
   }
   append_field(out, "clocks", clocks.add("memory up to {} MHz", facts.max_memory_clock_mhz).text());
   if (facts.power_limit_mw) {

@@ -107,7 +107,7 @@ void add_report_command(Command program) {
   command.add_flag("--all", request.all, "Report every session of the folder, oldest first");
   command
       .add_option("--top", request.text.top,
-                  "Rows of a list or scopes of the tree; 0: all. JSON is always whole")
+                  "Rows of a list or scopes of the tree; 0: all. JSON always has all")
       .count()
       .show_default();
   command

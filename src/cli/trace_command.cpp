@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/vendor.hpp"
 #include "base/clock.hpp"
 #include "capture/engine_ladder.hpp"
 #include "capture/identity.hpp"
@@ -51,8 +52,8 @@ std::string obstacle(const TraceOptions& options) {
   if (client::resolve_options({}, capture::process_environment()).is_disabled) {
     return "GPUFL_DISABLED or another option turns recording off";
   }
-  for (const char* variable : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
-    const char* value = std::getenv(variable);
+  for (const std::string_view variable : backend::injection_variables()) {
+    const char* value = std::getenv(std::string(variable).c_str());
     if (options.replace || value == nullptr || *value == '\0') continue;
     return fmt::format(
         "{} names {}: another tool is to be loaded there. Unset it, or use --replace", variable,

@@ -5,6 +5,7 @@
 #include <map>
 #include <string_view>
 
+#include "backend/vendor.hpp"
 #include "capture/capture_gate.hpp"
 #include "capture/engine_ladder.hpp"
 #include "client/launch_request.hpp"
@@ -29,7 +30,9 @@ std::vector<std::string> TraceOptions::environment(const std::vector<std::string
                                                    const std::string& run_id,
                                                    int64_t monotonic_ns) const {
   std::map<std::string, std::string, std::less<>> ours;
-  ours["CUDA_INJECTION64_PATH"] = ours["NVTX_INJECTION64_PATH"] = library.string();
+  for (const std::string_view variable : backend::injection_variables()) {
+    ours[std::string(variable)] = library.string();
+  }
   ours["GPUFL_RUN_ID"] = run_id;
   ours["GPUFL_LOG_PATH"] = output.string();
   ours["GPUFL_PROFILING_ENGINE"] = engine;

@@ -95,15 +95,26 @@ void add_numbers(Table& table, const Column& column, const ColumnSpec& spec) {
   }
 }
 
+template <typename Table, typename Column>
+void add_words(Table& table, const Column& column, const ColumnSpec& spec) {
+  const auto word = [&spec](uint64_t number) {
+    return word_text<Column>(spec, static_cast<int64_t>(number));
+  };
+  if (column.empty() && spec.absence == format::Absence::Default) {
+    table.texts_by(
+        head_of(spec), [&spec](size_t) { return static_cast<uint64_t>(spec.absent); }, word);
+  } else {
+    table.texts(head_of(spec), column, word);
+  }
+}
+
 // One column, which may be empty; a number as it is.
 template <typename Table, typename Column>
 void add_column(Table& table, const SessionTexts& texts, const Column& column,
                 const ColumnSpec& spec) {
   if (spec.shown == Shown::Nothing) return;
   if (!spec.words.empty()) {
-    table.texts(head_of(spec), column, [&spec](uint64_t number) {
-      return word_text<Column>(spec, static_cast<int64_t>(number));
-    });
+    add_words(table, column, spec);
   } else if (spec.type == format::ColumnType::DictId) {
     add_entries(table, texts, column, spec);
   } else if (spec.type == format::ColumnType::Id64) {

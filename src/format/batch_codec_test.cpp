@@ -270,6 +270,25 @@ void expect_refused(const std::string& line) {
   EXPECT_NE(status.message().find("byte "), std::string::npos) << status.text();
 }
 
+TEST(BatchCodec, FormerNamesAreReadAndGiveWay) {
+  const auto decoded = [](const std::string& columns) {
+    Batch batch(Kind::Memcpy);
+    DecodeStats stats;
+    BatchCodec codec;
+    const std::string line = R"({"type":"memcpy","n":2,"start":[1,2],"dur":[1,1],"bytes":[8,8],)";
+    EXPECT_TRUE(codec.decode(line + columns + "}", batch, &stats)) << columns;
+    EXPECT_EQ(stats.unknown_columns, 0u);
+    return std::pair(batch.at(memcpy_column::kRoute, 0), batch.at(memcpy_column::kRoute, 1));
+  };
+  EXPECT_EQ(decoded(R"("direction":[8,9])"), std::pair(int64_t{8}, int64_t{9}));
+  EXPECT_EQ(decoded(R"("direction":[8,8],"route":[1,2])"), std::pair(int64_t{1}, int64_t{2}));
+  EXPECT_EQ(decoded(R"("route":[1,2],"direction":[8,8])"), std::pair(int64_t{1}, int64_t{2}));
+  Batch batch(Kind::Memcpy);
+  EXPECT_FALSE(BatchCodec().decode(
+      R"({"type":"memcpy","n":1,"start":[1],"dur":[1],"bytes":[8],"direction":1,"direction":1})",
+      batch));
+}
+
 TEST(BatchCodec, RefusesWhatIsNoBatch) {
   for (const char* line : {
            "",

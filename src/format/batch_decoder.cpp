@@ -14,7 +14,7 @@ base::Status BatchDecoder::decode(std::string_view line, Batch& out, DecodeStats
   columns_.resize(out.kind_spec().columns.size());
   for (ColumnText& column : columns_) {
     column.value = {};
-    column.decoded = false;
+    column.decoded = column.is_former = false;
   }
   if (read_line() && decode_columns()) {
     out.set_rows(rows_);
@@ -58,7 +58,8 @@ bool BatchDecoder::read_line() {
       if (found == kind.columns.end()) {
         ++stats_->unknown_columns;
         if (!scanner_.skip_value()) return false;
-      } else if (!read_column(columns_[static_cast<size_t>(found - kind.columns.begin())])) {
+      } else if (!read_named(columns_[static_cast<size_t>(found - kind.columns.begin())],
+                             found->name != key)) {
         return false;
       }
     }
@@ -78,6 +79,15 @@ bool BatchDecoder::read_text(Text& text) {
     case '"': text.form = Text::Form::String; return scanner_.read_string(text.string);
     default: text.form = Text::Form::Integer; return scanner_.read_integer(text.integer);
   }
+}
+
+// Of a column that is there under its former name, too, that one does not count.
+bool BatchDecoder::read_named(ColumnText& column, bool is_former) {
+  const bool is_there = column.value.form != Text::Form::Absent;
+  if (is_there && is_former && !column.is_former) return scanner_.skip_value();
+  if (is_there && !is_former && column.is_former) column.value = {};
+  column.is_former = is_former;
+  return read_column(column);
 }
 
 bool BatchDecoder::read_column(ColumnText& column) {

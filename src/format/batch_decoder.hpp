@@ -60,10 +60,12 @@ class BatchDecoder {
     std::vector<uint64_t> palette_index;  // of a decoded palette, one per row
     size_t palette_size = 0;
     bool decoded = false;
+    bool is_former = false;  // under its former name
   };
 
   bool read_line();
   bool read_text(Text& text);
+  bool read_named(ColumnText& column, bool is_former);
   bool read_column(ColumnText& column);
   bool decode_columns();
   bool decode_simple(size_t i);

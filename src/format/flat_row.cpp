@@ -98,7 +98,7 @@ void FlatRows::append_value(const Batch& batch, size_t column, size_t row,
     out += config(value, dictionaries).rest;
     return;
   }
-  if (spec.dict == Dict::Stack && texts_ != nullptr) return texts_->append_stack(value, out);
+  if (spec.dict == Dict::Stack && texts_ != nullptr) return texts_->append_stack(spec, value, out);
   append_key(flat_name(spec), out);
   if (spec.dict == Dict::Stack) {
     append_stack(value, dictionaries, out);

@@ -22,7 +22,7 @@ struct FlatTexts {
   virtual ~FlatTexts() = default;
   virtual std::string function(std::string_view name) const = 0;
   // Appends members that tell the stack, each with a comma behind it.
-  virtual void append_stack(int64_t id, std::string& out) = 0;
+  virtual void append_stack(const ColumnSpec& column, int64_t id, std::string& out) = 0;
 };
 
 class FlatRows {

@@ -39,6 +39,9 @@ TEST(FormerNames, TwoNumbersAreNotTheNameOfAnAmdGpu) {
       parsed(R"({"vendor":"AMD","sm_count":304,"compute_major":9,"compute_minor":4})"));
   EXPECT_EQ(line["compute_units"].as_integer(), 304);
   EXPECT_EQ(line.find("architecture"), nullptr);
+  const base::Json ours =
+      with_names_for_all(parsed(R"({"vendor":"amd","compute_major":9,"compute_minor":4})"));
+  EXPECT_EQ(ours.find("architecture"), nullptr);
 }
 
 }  // namespace

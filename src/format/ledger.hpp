@@ -60,7 +60,7 @@ struct Ledger {
   std::optional<uint64_t> graph_launches;         // not among launches_seen
   std::optional<uint64_t> graph_kernels_missing;  // their records never came
   std::optional<uint64_t> graph_kernel_records;   // among kernel_records
-  std::optional<uint64_t> vendor_dropped;         // records CUPTI says it dropped
+  std::optional<uint64_t> vendor_dropped;         // records the vendor's library says it dropped
   std::optional<uint64_t> impossible_times;       // zero, inverted, outside the session, left over
   // Kernels that begin before the one before on their stream has ended, or run at its time where
   // the order of the two is not known; and the most by which one does. Nothing is lost by them.

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "format/columns.hpp"
 #include "import/api_names.hpp"
 #include "import/sqlite_file.hpp"
 
@@ -256,7 +257,9 @@ Status NsightReader::read_waits() {
     const auto known = device_of_context_.find({pid, row.integer(4)});
     const int64_t device = known == device_of_context_.end() ? row.integer(3) : known->second;
     if (!read_work(row, device, false, trace, wait)) return;
-    wait.call = static_cast<int8_t>(row.integer(7));
+    constexpr auto kLast = static_cast<int64_t>(format::WaitKind::ContextSynchronize);
+    const int64_t kind = row.integer(7);
+    wait.call = static_cast<int8_t>(kind > 0 && kind <= kLast ? kind : kUnknown);
     wait.event_id = unless_invalid(row.integer(8));
     trace.waits.push_back(wait);
   });
@@ -391,7 +394,7 @@ Status NsightReader::read_devices() {
                                             "totalMemory", "computeMajor", "computeMinor"};
   Status status = file_.scan("TARGET_INFO_GPU", columns, [&](const Row& row) {
     Json facts = Json::object();
-    facts.set("vendor", "NVIDIA");
+    facts.set("vendor", "nvidia");
     const auto set_text = [&](std::string_view key, std::string_view value) {
       if (!value.empty()) facts.set(key, value);
     };

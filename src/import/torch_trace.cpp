@@ -418,7 +418,7 @@ void TorchReader::take_header() {
   for (const Json& device : header_["deviceProperties"].items()) {
     if (!device["id"].is_integer()) continue;
     Json line = Json::object();
-    line.set("vendor", is_hip_ ? "AMD" : "NVIDIA");
+    line.set("vendor", is_hip_ ? "amd" : "nvidia");
     for (const auto& [theirs, ours] : kFacts) {
       if (const Json* value = device.find(theirs)) line.set(ours, *value);
     }

@@ -123,7 +123,7 @@ struct Fill : Work {
 struct Wait : Work {
   int64_t event_id = kUnknown;
   int64_t made_of = kUnknown;  // number of the call, where that alone tells of it
-  int8_t call = kUnknown;      // CUpti_ActivitySynchronizationType
+  int8_t call = kUnknown;      // format::WaitKind
 };
 struct Allocation : Work {  // `duration` has no meaning
   int64_t bytes = kUnknown, address = kUnknown;

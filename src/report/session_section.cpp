@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "format/vendor_words.hpp"
 #include "report/text_sections.hpp"
 #include "text/units.hpp"
 
@@ -68,6 +69,7 @@ std::string backends_text(const format::SessionHeader& header) {
   if (header.backends.size() < 2) return "backend " + header.backend;
   std::string text = "backends";
   for (const format::SessionBackend& one : header.backends) {
+    if (one.name.empty()) continue;
     text += fmt::format("{} {} ({})", text.ends_with(')') ? "," : "", one.name, one.engine);
   }
   return text;
@@ -75,7 +77,7 @@ std::string backends_text(const format::SessionHeader& header) {
 
 // What code has to be compiled for: "9.0" of a GPU that has a compute capability.
 std::string compute_text(const Json& device) {
-  if (device.find("compute_major") != nullptr) {
+  if (device["compute_major"].is_integer() && device["compute_minor"].is_integer()) {
     return fmt::format("{}.{}", device["compute_major"].as_integer(),
                        device["compute_minor"].as_integer());
   }
@@ -148,10 +150,11 @@ void write_session(Page& page, const SessionSummary& summary) {
 void write_devices(Page& page, const SessionSummary& summary) {
   if (summary.devices.empty()) return;
   page.heading("DEVICES");
+  const auto words = format::words_of_vendor(summary.devices.front()["vendor"].as_string());
   TextTable table{{{"gpu", true},
                    {"name", true},
                    {"memory"},
-                   {"SMs"},
+                   {std::string(words.compute_units)},
                    {"compute", false, 1},
                    {"driver", true, 2},
                    {"pci bus", true, 3},
@@ -168,11 +171,12 @@ void write_devices(Page& page, const SessionSummary& summary) {
     }
     const Json* memory = device.find("memory_bytes");
     const Json* units = device.find("compute_units");
-    table.rows.push_back({std::move(gpu), text_or_unknown(device["name"]),
-                          memory != nullptr ? text::bytes(memory->as_number()) : "unknown",
-                          units != nullptr ? std::to_string(units->as_integer()) : "unknown",
-                          compute_text(device), text_or_unknown(device["driver"]),
-                          text_or_unknown(device["pci_bus"]), text_or_unknown(device["uuid"])});
+    table.rows.push_back(
+        {std::move(gpu), text_or_unknown(device["name"]),
+         memory != nullptr ? text::bytes(memory->as_number()) : "unknown",
+         units != nullptr && units->is_integer() ? std::to_string(units->as_integer()) : "unknown",
+         compute_text(device), text_or_unknown(device["driver"]),
+         text_or_unknown(device["pci_bus"]), text_or_unknown(device["uuid"])});
   }
   table.drop_empty_columns();
   page.table(table);

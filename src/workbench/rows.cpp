@@ -2,6 +2,7 @@
 #include "workbench/rows.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <unordered_map>
 
@@ -36,24 +37,25 @@ class RowTexts final : public format::FlatTexts {
   std::string function(std::string_view name) const override {
     return request_.mangled_names ? std::string(name) : symbols::demangle(name);
   }
-  void append_stack(int64_t id, std::string& out) override {
-    const auto [entry, is_new] = members_.try_emplace(id);
-    if (is_new) entry->second = members_of(id);
+  void append_stack(const format::ColumnSpec& column, int64_t id, std::string& out) override {
+    const bool is_captured = column.name == "node_stack";
+    const auto [entry, is_new] = members_[is_captured].try_emplace(id);
+    if (is_new) entry->second = members_of(id, is_captured ? "captured_" : "");
     out += entry->second;
   }
 
  private:
-  std::string members_of(int64_t id) const {
+  std::string members_of(int64_t id, const std::string& prefix) const {
+    std::string out = '"' + prefix + R"(at":)";
     const auto found = frames_.stacks().find(id);
-    if (found == frames_.stacks().end()) return R"("at":"?",)";
+    if (found == frames_.stacks().end()) return out + R"("?",)";
     const auto stack = symbols::resolve_stack(found->second, frames_, symbols_);
     const symbols::CodeFrame* user = symbols::user_frame(stack);
-    std::string out = R"("at":)";
     base::append_json_string(
         out, user != nullptr ? symbols::site_text(*user) : std::string(symbols::kDriverInternal));
     out += ',';
     if (!request_.whole_stacks) return out;
-    out += R"("stack":[)";
+    out += '"' + prefix + R"(stack":[)";
     for (const symbols::CodeFrame& frame : stack) {
       base::append_json_string(out, symbols::frame_text(frame));
       out += ',';
@@ -65,7 +67,8 @@ class RowTexts final : public format::FlatTexts {
   const RowsRequest& request_;
   symbols::SessionFrames frames_;
   symbols::SymbolFile symbols_;
-  std::unordered_map<int64_t, std::string> members_;  // of a row with that stack
+  // Of a row with that stack, or whose node of a graph was captured with it.
+  std::array<std::unordered_map<int64_t, std::string>, 2> members_;
 };
 
 class RowWriter final : public format::Visitor {

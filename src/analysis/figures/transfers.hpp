@@ -15,7 +15,6 @@
 // in the rows.
 namespace gpufl::analysis {
 
-// Numbers of CUPTI, as the log has them.
 using format::CopyDirection;
 using format::MemoryKind;
 std::string_view to_string(CopyDirection direction);  // "host to device"

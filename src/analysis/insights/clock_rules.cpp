@@ -13,6 +13,7 @@
 #include "analysis/insights/rules.hpp"
 #include "analysis/math/stats.hpp"
 #include "format/former_names.hpp"
+#include "format/vendor_words.hpp"
 #include "text/units.hpp"
 
 namespace gpufl::analysis {
@@ -171,9 +172,10 @@ void tell(const SessionView& view, int64_t device, const ClockHistory& history,
                                   loss.clock_sum / loss.clock_weight, history.max_mhz);
   }
   insight.advice = advice;
-  insight.estimate =
+  insight.estimate = fmt::format(
       "Busy time at the clock that was sampled, against the highest clock: what work that is "
-      "limited by the SMs would save. Work that is limited by memory saves less.";
+      "limited by the {} would save. Work that is limited by memory saves less.",
+      format::words_of_vendor(view.vendor(device)).compute_units);
   insight.confidence = history.knows_work ? Confidence::Medium : Confidence::Low;
   Evidence evidence;
   evidence.text = insight.detail;

@@ -169,6 +169,13 @@ const std::vector<int64_t>& SessionView::launches() const {
   return *launches_;
 }
 
+std::string_view SessionView::vendor(int64_t device) const {
+  for (const base::Json& line : session.summary.devices) {
+    if (line["device"].as_integer(-1) == device) return line["vendor"].as_string();
+  }
+  return {};
+}
+
 std::optional<int64_t> SessionView::fact(int64_t device, std::string_view name) const {
   for (const base::Json& line : session.summary.devices) {
     if (line["device"].as_integer(-1) != device) continue;

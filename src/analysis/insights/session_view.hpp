@@ -105,6 +105,7 @@ class SessionView {
   const std::vector<int64_t>& launches() const;
   // What a `device` line says; none: nothing.
   std::optional<int64_t> fact(int64_t device, std::string_view name) const;
+  std::string_view vendor(int64_t device) const;  // empty: unknown
 
  private:
   double find_queued_pause_ns(int64_t device) const;

@@ -39,6 +39,18 @@ void add_samples(const Batch& batch, Samples& samples, size_t time, size_t devic
   append.always(samples.value, value);
 }
 
+// Logs of before say 0 where there is no pool, and of a pool that is empty.
+format::Batch with_pool_sizes(const format::Batch& batch) {
+  namespace column = format::memory_column;
+  format::Batch rows = batch;
+  if (!rows.has(column::kPoolBytes)) return rows;
+  std::vector<int64_t>& sizes = rows.mutable_column(column::kPoolBytes);
+  for (size_t row = 0; row < rows.rows(); ++row) {
+    if (sizes[row] == 0 && rows.at(column::kPool, row) == 0) sizes[row] = -1;
+  }
+  return rows;
+}
+
 }  // namespace
 
 void TableBuilder::expect(const std::vector<format::WindowFile>& windows) {
@@ -68,7 +80,7 @@ void TableBuilder::on_batch(const Batch& batch, const format::Dictionaries& /*di
     case Kind::Memcpy: add_work(batch, tables_.copies); break;
     case Kind::Memset: add_work(batch, tables_.fills); break;
     case Kind::Sync: add_work(batch, tables_.waits); break;
-    case Kind::Memory: add_work(batch, tables_.allocations); break;
+    case Kind::Memory: add_work(with_pool_sizes(batch), tables_.allocations); break;
     case Kind::Graph: add_work(batch, tables_.graphs); break;
     case Kind::Api: add_work(batch, tables_.api_calls); break;
     case Kind::Marker: add_markers(batch); break;

@@ -30,6 +30,8 @@ std::unique_ptr<Backend> make(Availability& why) {
 constexpr CaptureRangeWord kCaptureRanges[] = {{"cudaProfilerApi", CaptureRangeKind::Profiler},
                                                {"nvtx:", CaptureRangeKind::Marker}};
 constexpr std::string_view kVariables[] = {"GPUFL_NVML_", "GPUFL_CUPTI_"};
+constexpr std::string_view kInjectionVariables[] = {"CUDA_INJECTION64_PATH",
+                                                    "NVTX_INJECTION64_PATH"};
 
 }  // namespace
 
@@ -40,13 +42,13 @@ constexpr Vendor kNvidia = {
     .probe = probe_nvidia,
     .capture_ranges = kCaptureRanges,
     .variables = kVariables,
+    .injection_variables = kInjectionVariables,
 #ifdef GPUFL_HAS_CUPTI
     .driver_starts = nvidia_cuda_starts,
 #endif
 #ifdef GPUFL_HAS_NVTX
     .annotations_start = start_nvtx_injection,
 #endif
-    .words = {.compute_units = "SMs", .compute_clock = "SM", .links = "NVLinks", .runtime = "CUDA"},
 };
 
 }  // namespace gpufl::backend

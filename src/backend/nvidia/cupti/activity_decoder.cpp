@@ -41,6 +41,17 @@ static_assert(is_same(WaitKind::StreamSynchronize,
 static_assert(is_same(WaitKind::ContextSynchronize,
                       CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE));
 
+// Unknown where CUPTI has come to have a number that is none of the log's.
+template <auto kLast, typename Number>
+constexpr Number known(Number number) {
+  return number <= static_cast<Number>(kLast) ? number : Number{0};
+}
+uint8_t route_of(uint8_t kind) { return known<CopyDirection::PeerToPeer>(kind); }
+template <typename Number>
+Number memory_of(Number kind) {
+  return known<MemoryKind::ManagedStatic>(kind);
+}
+
 // Others are the driver's, and of every program: loading, compiling, a full queue.
 bool is_cupti_overhead(uint32_t kind) {
   constexpr uint32_t kBufferRequest = 7 << 16, kUnifiedMemory = 8 << 16;
@@ -171,8 +182,8 @@ void ActivityDecoder::decode_copy(const MemcpyRecord& record, RowSink& sink) {
   const ActivityRow row = activity(record);
   if (!account_.add_transfer(row, record.graphNodeId, record.graphId, sink)) return;
   joiner_.add(CopyRow{row, static_cast<int64_t>(record.bytes), record.graphNodeId, kUnknown,
-                      account_.node_stack(record.graphNodeId), record.copyKind, record.srcKind,
-                      record.dstKind,
+                      account_.node_stack(record.graphNodeId), route_of(record.copyKind),
+                      memory_of(record.srcKind), memory_of(record.dstKind),
                       static_cast<uint8_t>(record.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC)});
 }
 
@@ -182,8 +193,9 @@ void ActivityDecoder::decode_peer_copy(const PeerMemcpyRecord& record, RowSink& 
   const uint32_t peer =
       record.deviceId == record.srcDeviceId ? record.dstDeviceId : record.srcDeviceId;
   joiner_.add(CopyRow{row, static_cast<int64_t>(record.bytes), record.graphNodeId,
-                      devices_.of(peer), account_.node_stack(record.graphNodeId), record.copyKind,
-                      record.srcKind, record.dstKind,
+                      devices_.of(peer), account_.node_stack(record.graphNodeId),
+                      route_of(record.copyKind), memory_of(record.srcKind),
+                      memory_of(record.dstKind),
                       static_cast<uint8_t>(record.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC)});
 }
 
@@ -191,7 +203,7 @@ void ActivityDecoder::decode_fill(const MemsetRecord& record, RowSink& sink) {
   const ActivityRow row = activity(record);
   if (!account_.add_transfer(row, record.graphNodeId, record.graphId, sink)) return;
   joiner_.add(FillRow{row, static_cast<int64_t>(record.bytes), record.graphNodeId, record.value,
-                      record.memoryKind, account_.node_stack(record.graphNodeId)});
+                      memory_of(record.memoryKind), account_.node_stack(record.graphNodeId)});
 }
 
 void ActivityDecoder::decode_wait(const SyncRecord& record) {
@@ -206,7 +218,7 @@ void ActivityDecoder::decode_wait(const SyncRecord& record) {
   if (!account_.is_possible(row.start, row.duration)) return;
   joiner_.add(WaitRow{row,
                       record.cudaEventId == kNoEventId ? kUnknown : int64_t{record.cudaEventId},
-                      static_cast<uint32_t>(record.type)});
+                      known<WaitKind::ContextSynchronize>(static_cast<uint32_t>(record.type))});
 }
 
 void ActivityDecoder::decode_call(const ApiRecord& record, RowSink& sink) {
@@ -230,9 +242,9 @@ void ActivityDecoder::decode_memory(const MemoryRecord& record) {
                         record.address,
                         pool.address,
                         static_cast<int64_t>(record.bytes),
-                        has_size ? static_cast<int64_t>(pool.utilizedSize) : 0,
+                        has_size ? static_cast<int64_t>(pool.utilizedSize) : kUnknown,
                         static_cast<uint32_t>(record.memoryOperationType),
-                        static_cast<uint32_t>(record.memoryKind),
+                        memory_of(static_cast<uint32_t>(record.memoryKind)),
                         record.isAsync != 0});
 }
 
