@@ -12,8 +12,10 @@ struct VendorWords {
 };
 
 // By the `vendor` of a `device` line; where it says none, it is of the time when all were NVIDIA's.
+// Synthetic GPUs are like those.
 constexpr VendorWords words_of_vendor(std::string_view vendor) {
-  const bool is_nvidia = vendor.empty() || vendor == "nvidia" || vendor == "NVIDIA";
+  const bool is_nvidia =
+      vendor.empty() || vendor == "nvidia" || vendor == "NVIDIA" || vendor == "synthetic";
   return is_nvidia ? VendorWords{"SMs", "SM", "NVLinks", "CUDA"} : VendorWords{};
 }
 
