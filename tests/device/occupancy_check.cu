@@ -63,7 +63,7 @@ void compare(const Multiprocessor& sm, const void* kernel, Tally& tally) {
       ++tally.different;
       std::printf("threads %d registers %d static %zu dynamic %d: CUDA says %d, we %d (%.*s)\n",
                   threads, attributes.numRegs, attributes.sharedSizeBytes, shared, expected,
-                  ours.blocks, static_cast<int>(ours.limit.size()), ours.limit.data());
+                  ours.blocks, static_cast<int>(ours.bound.size()), ours.bound.data());
     }
   }
 }
