@@ -78,9 +78,8 @@ void add_times(Table& table, const std::vector<int64_t>& start,
 
 template <typename Table>
 void add_place(Table& table, const Tables& tables, const Work& work) {
-  const auto add = [&](ColumnHead head, int64_t analysis::Lane::* member) {
-    table.looked_up(std::move(head), work.lane,
-                    values_of(tables.lanes, [member](const analysis::Lane& lane) {
+  const auto add = [&](const ColumnHead& head, int64_t analysis::Lane::* member) {
+    table.looked_up(head, work.lane, values_of(tables.lanes, [member](const analysis::Lane& lane) {
                       return lane.*member < 0 ? kUnknownCell : lane.*member;
                     }));
   };

@@ -56,7 +56,7 @@ class CellColumns {
     });
   }
   template <typename Column, typename TextOf>
-  void texts(ColumnHead head, const Column& column, TextOf text_of) {
+  void texts(ColumnHead head, const Column& column, const TextOf& text_of) {
     add(std::move(head), [&column, text_of](size_t row, CellSink& cell) {
       column.empty() ? cell.unknown() : write_text(text_of(column[row]), cell);
     });

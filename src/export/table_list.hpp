@@ -54,10 +54,10 @@ void describe_warp_spans(Table& table, const SessionTexts& texts, Kind kind) {
   namespace column = format::warp_span_column;
   constexpr int64_t kStageMask = 0xffff;
   constexpr int kPhaseShift = 16;
-  constexpr int64_t kNoPayload = format::columns_of<Kind::WarpSpan>[column::kPayload].absent;
+  constexpr int64_t kNoPayload = format::kColumnsOf<Kind::WarpSpan>[column::kPayload].absent;
   const format::Batch& rows = rows_of(texts.tables(), kind);
-  const auto add = [&](ColumnHead head, auto part) {
-    table.computed(std::move(head), [&rows, part](size_t row) {
+  const auto add = [&](const ColumnHead& head, auto part) {
+    table.computed(head, [&rows, part](size_t row) {
       const int64_t payload = rows.at(column::kPayload, row, kNoPayload);
       return payload == kNoPayload ? kUnknownCell : part(payload);
     });

@@ -103,9 +103,9 @@ constexpr ColumnSpec named(Column column, std::string_view name, std::string_vie
 
 }  // namespace described
 
-// The columns of a kind: columns_of<Kind::Kernel>.
+// The columns of a kind: kColumnsOf<Kind::Kernel>.
 template <Kind kind>
-inline constexpr std::array<ColumnSpec, 0> columns_of{};
+inline constexpr std::array<ColumnSpec, 0> kColumnsOf{};
 
 namespace described {
 
@@ -119,7 +119,7 @@ namespace described {
 
 #define GPUFL_KIND(Id, name, ...) \
   template <>                     \
-  inline constexpr auto columns_of<Kind::Id> = described::k##Id##Columns;
+  inline constexpr auto kColumnsOf<Kind::Id> = described::k##Id##Columns;
 #include "format/kinds.def"
 
 }  // namespace gpufl::format

@@ -12,7 +12,7 @@ namespace {
 constexpr std::array<KindSpec, kKindCount> kKinds = {{
 #define GPUFL_OBJECT(Id, name, channel) {Kind::Id, #name, Channel::channel, {}, {}, {}, {}},
 #define GPUFL_KIND(Id, name, channel, file, frame, sentence) \
-  {Kind::Id, #name, Channel::channel, columns_of<Kind::Id>, file, frame, sentence},
+  {Kind::Id, #name, Channel::channel, kColumnsOf<Kind::Id>, file, frame, sentence},
 #include "format/kinds.def"
 }};
 

@@ -126,7 +126,7 @@ void work(const SessionTexts& texts, const analysis::Work& work, size_t row, Sin
 // A value of a column that follows from kinds.def.
 template <format::Kind kind, size_t column, typename Value, typename Sink>
 void described_value(Value value, Sink& sink) {
-  constexpr const format::ColumnSpec& kSpec = format::columns_of<kind>[column];
+  constexpr const format::ColumnSpec& kSpec = format::kColumnsOf<kind>[column];
   constexpr Arg kArg = column_arg(kind, column);
   if (kSpec.may_lack() && value == analysis::narrowed<Value>(kSpec.absent)) return;
   if constexpr (!kSpec.words.empty()) {
@@ -147,7 +147,7 @@ void described_value(Value value, Sink& sink) {
 template <typename Table, typename Sink>
 void described(const Table& table, size_t row, Sink& sink) {
   analysis::each_described_column(table, [&](const auto& column, auto i) {
-    if constexpr (format::columns_of<Table::kKind>[i].shown != format::Shown::Nothing) {
+    if constexpr (format::kColumnsOf<Table::kKind>[i].shown != format::Shown::Nothing) {
       if (!column.empty()) described_value<Table::kKind, i>(column[row], sink);
     }
   });

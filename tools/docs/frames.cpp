@@ -38,11 +38,11 @@ class Headings {
     add(head, "float64");
   }
   template <typename Column, typename Text>
-  void texts(const ColumnHead& head, const Column&, Text) {
+  void texts(const ColumnHead& head, const Column&, const Text&) {
     add(head, "category");
   }
   template <typename Key, typename Text>
-  void texts_by(const ColumnHead& head, Key, Text) {
+  void texts_by(const ColumnHead& head, const Key&, const Text&) {
     add(head, "category");
   }
   void keep(const std::shared_ptr<const void>&) {}

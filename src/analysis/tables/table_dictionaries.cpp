@@ -158,7 +158,7 @@ void TableDictionaries::finish(Tables& tables) {
   each_table(tables, [&]<typename Table>(Table& table) {
     if constexpr (OfOneKind<Table>) {
       each_described_column(table, [&](auto& column, auto i) {
-        constexpr format::Dict kDict = format::columns_of<Table::kKind>[i].dict;
+        constexpr format::Dict kDict = format::kColumnsOf<Table::kKind>[i].dict;
         if constexpr (kDict == format::Dict::Name) names.apply(column);
         if constexpr (kDict == format::Dict::Text) texts.apply(column);
         if constexpr (kDict == format::Dict::Metric) metrics.apply(column);

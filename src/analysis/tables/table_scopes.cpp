@@ -22,9 +22,9 @@ static_assert(narrowed<uint8_t>(kOpenEnding) == Scopes::kOpen);
 // Where the columns of open scopes are among those of ended ones.
 constexpr auto kColumnsOfOpen = [] {
   std::array<size_t, format::scope_open_column::kCount> columns{};
-  const auto& of_ended = format::columns_of<format::Kind::Scope>;
+  const auto& of_ended = format::kColumnsOf<format::Kind::Scope>;
   for (size_t i = 0; i < columns.size(); ++i) {
-    while (of_ended[columns[i]].name != format::columns_of<format::Kind::ScopeOpen>[i].name) {
+    while (of_ended[columns[i]].name != format::kColumnsOf<format::Kind::ScopeOpen>[i].name) {
       ++columns[i];
     }
   }
