@@ -6,7 +6,7 @@
 //
 //   GPUFL_OTHER_BUILD=FOLDER trace_versions [--json FILE]
 //
-// FOLDER: a portable build with lib/libgpufl_inject.so. About 30 seconds.
+// FOLDER: a portable build with lib/libgpufl_inject.so. About five minutes.
 #include <stdlib.h>
 
 #include <array>
@@ -27,7 +27,7 @@ namespace {
 namespace bench = gpufl::bench;
 namespace fs = std::filesystem;
 
-constexpr int kPairs = 40;
+constexpr int kPairs = 160;
 constexpr const char* kWindows = "--windows";  // a process that measures
 
 // A process recorded by one build, with its session.
