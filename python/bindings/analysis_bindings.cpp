@@ -56,29 +56,31 @@ bool go_on(workbench::Stage /*stage*/, uint64_t /*done*/, uint64_t /*total*/) {
   return PyErr_CheckSignals() == 0;
 }
 
-// Read-only for Python: what a column shows may be the session's own memory.
+template <typename Memory>
+nb::capsule owned(Memory memory) {
+  return nb::capsule(new Memory(std::move(memory)),
+                     [](void* kept) noexcept { delete static_cast<Memory*>(kept); });
+}
+
+// Read-only for Python: what a column shows may be the session's own memory, or the frame's.
 template <typename T>
-nb::object to_numpy(const FrameArray& array, size_t rows, nb::handle session) {
-  nb::object owner = nb::borrow(session);
-  if (array.memory != nullptr) {
-    using Memory = std::shared_ptr<const void>;
-    owner = nb::capsule(new Memory(array.memory),
-                        [](void* memory) noexcept { delete static_cast<Memory*>(memory); });
-  }
+nb::object to_numpy(const FrameArray& array, size_t rows, nb::handle shared_owner) {
+  nb::object owner = nb::borrow(shared_owner);
+  if (array.memory != nullptr) owner = owned(array.memory);
   static constexpr T kNone{};
   const void* data = array.data != nullptr ? array.data : &kNone;
   return nb::cast(
       nb::ndarray<nb::numpy, const T, nb::ndim<1>>(static_cast<const T*>(data), {rows}, owner));
 }
 
-nb::object values_of(const FrameColumn& column, size_t rows, nb::handle session) {
+nb::object values_of(const FrameColumn& column, size_t rows, nb::handle owner) {
   switch (column.dtype) {
-    case Dtype::Int64: return to_numpy<int64_t>(column.values, rows, session);
-    case Dtype::UInt64: return to_numpy<uint64_t>(column.values, rows, session);
-    case Dtype::Float64: return to_numpy<double>(column.values, rows, session);
-    case Dtype::Code8: return to_numpy<int8_t>(column.values, rows, session);
-    case Dtype::Code16: return to_numpy<int16_t>(column.values, rows, session);
-    case Dtype::Code32: return to_numpy<int32_t>(column.values, rows, session);
+    case Dtype::Int64: return to_numpy<int64_t>(column.values, rows, owner);
+    case Dtype::UInt64: return to_numpy<uint64_t>(column.values, rows, owner);
+    case Dtype::Float64: return to_numpy<double>(column.values, rows, owner);
+    case Dtype::Code8: return to_numpy<int8_t>(column.values, rows, owner);
+    case Dtype::Code16: return to_numpy<int16_t>(column.values, rows, owner);
+    case Dtype::Code32: return to_numpy<int32_t>(column.values, rows, owner);
   }
   return nb::none();
 }
@@ -96,11 +98,12 @@ nb::list frame_columns(nb::handle self, std::string_view table) {
   }
   if (frame.columns.empty()) raise(PyExc_KeyError, "no table '" + std::string(table) + "'");
   nb::list columns;
+  const nb::tuple owner = nb::make_tuple(self, owned(std::move(frame.kept)));
   for (const FrameColumn& column : frame.columns) {
     const bool has_missing = column.missing.data != nullptr;
     columns.append(
-        nb::make_tuple(column.name, values_of(column, frame.rows, self),
-                       has_missing ? to_numpy<bool>(column.missing, frame.rows, self) : nb::none(),
+        nb::make_tuple(column.name, values_of(column, frame.rows, owner),
+                       has_missing ? to_numpy<bool>(column.missing, frame.rows, owner) : nb::none(),
                        is_code(column.dtype) ? nb::cast(column.categories) : nb::none()));
   }
   return columns;

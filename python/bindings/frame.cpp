@@ -111,6 +111,7 @@ Frame FrameBuilder::finish() {
     work();
   }
   if (failure) std::rethrow_exception(failure);
+  frame_.kept = std::move(kept_);
   return std::move(frame_);
 }
 

@@ -29,7 +29,7 @@ enum class Dtype : uint8_t { Int64, UInt64, Float64, Code8, Code16, Code32 };
 
 struct FrameArray {
   const void* data = nullptr;
-  std::shared_ptr<const void> memory;  // null: the session's own
+  std::shared_ptr<const void> memory;  // null: the session's own, or what the frame keeps
 };
 
 struct FrameColumn {
@@ -43,6 +43,7 @@ struct FrameColumn {
 struct Frame {
   size_t rows = 0;
   std::vector<FrameColumn> columns;
+  std::vector<std::shared_ptr<const void>> kept;  // what columns without memory may show
 };
 
 class FrameBuilder {

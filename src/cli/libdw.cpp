@@ -13,11 +13,12 @@ const symbols::LibdwApi* libdw() {
   return found ? *found : nullptr;
 }
 
-void complain_of_no_libdw(std::string_view who, const symbols::SymbolizeOutcome& outcome) {
+bool complain_of_no_libdw(std::string_view who, const symbols::SymbolizeOutcome& outcome) {
   const auto found = symbols::program_libdw();
-  if (found || outcome.resolved == outcome.frames) return;
+  if (found || outcome.resolved == outcome.frames) return false;
   complain(who, "no binary was read, because there is no libdw here (" + found.status().message() +
                     "); install it (Debian: libdw1)");
+  return true;
 }
 
 }  // namespace gpufl::cli

@@ -11,7 +11,7 @@ namespace gpufl::cli {
 // The libdw that the build links, or where it links none the machine's; null: there is none.
 const symbols::LibdwApi* libdw();
 
-// Says what to do when native frames have no name because this machine has no libdw.
-void complain_of_no_libdw(std::string_view who, const symbols::SymbolizeOutcome& outcome);
+// Whether native frames have no name because this machine has no libdw; then it says what to do.
+bool complain_of_no_libdw(std::string_view who, const symbols::SymbolizeOutcome& outcome);
 
 }  // namespace gpufl::cli

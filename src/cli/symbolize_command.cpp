@@ -67,8 +67,10 @@ int symbolize(const std::vector<std::string>& paths, const symbols::SymbolizeOpt
             return;
           }
           print(describe(session, *outcome));
-          complain_of_no_libdw(kCommand, *outcome);
-          if (!workbench::is_program_named(*outcome)) worst = std::max(worst, kExitNo);
+          const bool is_unread = complain_of_no_libdw(kCommand, *outcome);
+          if (is_unread || !workbench::is_program_named(*outcome)) {
+            worst = std::max(worst, kExitNo);
+          }
         });
     if (status) continue;
     complain(kCommand, status.message());
