@@ -216,7 +216,7 @@ def main():
     paths = [
         path
         for path in source_tree.files(root)
-        if path.suffix in source_tree.CXX_SUFFIXES
+        if path.suffix in source_tree.CXX_SUFFIXES | {".def", ".inc"}
         and (path.parts[0] in ("include", "src", "apps") or path.parts[:2] == ("python", "bindings"))
     ]
     errors = [error for path in paths for error in check_file(root, path)]

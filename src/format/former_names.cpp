@@ -3,16 +3,9 @@
 
 #include <string>
 
+#include "format/vendor_words.hpp"
+
 namespace gpufl::format {
-namespace {
-
-// Of other vendors' GPUs, which imports know, the two numbers are not all of an architecture's
-// name.
-bool has_compute_capability(std::string_view vendor) {
-  return vendor.empty() || vendor == "nvidia" || vendor == "NVIDIA" || vendor == "synthetic";
-}
-
-}  // namespace
 
 base::Json with_names_for_all(const base::Json& device) {
   base::Json line = device;
@@ -21,8 +14,9 @@ base::Json with_names_for_all(const base::Json& device) {
     if (value != nullptr && device.find(name) == nullptr) line.set(name, *value);
   }
   const base::Json &major = device["compute_major"], &minor = device["compute_minor"];
-  if (has_compute_capability(device["vendor"].as_string()) && major.is_integer() &&
-      minor.is_integer() && device.find("architecture") == nullptr) {
+  // Of other vendors' GPUs, which imports know, the two numbers are not all of its name.
+  if (is_like_nvidia(device["vendor"].as_string()) && major.is_integer() && minor.is_integer() &&
+      device.find("architecture") == nullptr) {
     line.set("architecture",
              "sm_" + std::to_string(major.as_integer()) + std::to_string(minor.as_integer()));
   }

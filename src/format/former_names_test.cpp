@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "format/vendor_words.hpp"
+
 namespace gpufl::format {
 namespace {
 
@@ -42,6 +44,12 @@ TEST(FormerNames, TwoNumbersAreNotTheNameOfAnAmdGpu) {
   const base::Json ours =
       with_names_for_all(parsed(R"({"vendor":"amd","compute_major":9,"compute_minor":4})"));
   EXPECT_EQ(ours.find("architecture"), nullptr);
+}
+
+TEST(VendorWords, AreNvidiasWhereGpusAreAndFitAllElsewhere) {
+  EXPECT_EQ(words_of_vendor("nvidia").compute_units, "SMs");
+  EXPECT_EQ(words_of_vendor("").compute_units, "SMs") << "of before vendors were told apart";
+  EXPECT_EQ(words_of_vendor("amd").compute_units, "compute units");
 }
 
 }  // namespace

@@ -13,10 +13,12 @@ struct VendorWords {
 
 // By the `vendor` of a `device` line; where it says none, it is of the time when all were NVIDIA's.
 // Synthetic GPUs are like those.
+constexpr bool is_like_nvidia(std::string_view vendor) {
+  return vendor.empty() || vendor == "nvidia" || vendor == "NVIDIA" || vendor == "synthetic";
+}
+
 constexpr VendorWords words_of_vendor(std::string_view vendor) {
-  const bool is_nvidia =
-      vendor.empty() || vendor == "nvidia" || vendor == "NVIDIA" || vendor == "synthetic";
-  return is_nvidia ? VendorWords{"SMs", "SM", "NVLinks", "CUDA"} : VendorWords{};
+  return is_like_nvidia(vendor) ? VendorWords{"SMs", "SM", "NVLinks", "CUDA"} : VendorWords{};
 }
 
 }  // namespace gpufl::format
