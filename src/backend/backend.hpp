@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -79,6 +80,16 @@ class HealthSource {
                            std::vector<DeviceEvent>& events) = 0;
 };
 
+// Code of a GPU that ran: a `module` line, and its image as a file of the session.
+struct CodeImage {
+  uint64_t id = 0;           // the vendor's checksum, by which rows name it
+  std::string_view bytes;    // as the driver loaded it; empty: `missing` says why
+  std::string_view missing;  // "not_found"
+  std::string_view found;    // "callback", "fat_binary", "cache"
+  std::string_view path;     // of the file that it was found in, if any
+  int64_t functions = -1;    // kernels and device functions in it; -1: unknown
+};
+
 // The scope that a call was made in.
 struct ScopeRef {
   int64_t scope = 0;       // 0: none
@@ -95,6 +106,8 @@ class RowSink : public format::BatchSink {
   virtual ScopeRef scope_at(int64_t thread, int64_t time_ns) = 0;
   // The log's id of a stack that StackRecorder::record() gave; 0 for 0.
   virtual int64_t stack(uint32_t recorded) = 0;
+  // Keeps an image, once for each `id`, within the session's bound. Copies it.
+  virtual void keep_code(int64_t /*time_ns*/, const CodeImage& /*image*/) {}
 };
 
 // Takes CPU stacks. record() is called on the program's threads, inside a vendor's callback: once
@@ -153,6 +166,18 @@ class DeviceClock {
   virtual std::optional<uint64_t> stamp_at(int64_t device, int64_t monotonic_ns) const = 0;
 };
 
+// PC sampling beside the records: for a window the GPU is asked at regular intervals which
+// instruction each scheduler is at, then it is left alone for a pause.
+struct PcSamplingOptions {
+  int period_exponent =
+      0;  // a sample every 2^n cycles of a multiprocessor, 5 to 31; 0: our default
+  int64_t window_ns = 10'000'000;
+  int64_t pause_ns = 990'000'000;
+  // Not zero while a scope is open that wants all that can be had: windows follow one another
+  // without a pause. Null: there are none. Any thread.
+  const std::atomic<int32_t>* deep_scopes = nullptr;
+};
+
 // What a tracer records beyond kernels and copies. What it points to outlives the tracer.
 struct TraceOptions {
   bool synchronization = true;       // waits of the host for the GPU
@@ -162,9 +187,11 @@ struct TraceOptions {
   bool queue_times = false;          // when a kernel was queued and submitted
   bool call_records = false;         // calls and waits from the vendor's records, which costs
                                      // the program more than our own notes of them
-  StackRecorder* stacks = nullptr;   // null: none
-  CaptureGate* gate = nullptr;       // null: everything is wanted
-  OwnKernelListener* own_kernels = nullptr;  // set by the backend; null: nobody
+  bool code = false;                 // images of the code that ran (RowSink::keep_code)
+  std::optional<PcSamplingOptions> pc_sampling;  // none: no samples are taken
+  StackRecorder* stacks = nullptr;               // null: none
+  CaptureGate* gate = nullptr;                   // null: everything is wanted
+  OwnKernelListener* own_kernels = nullptr;      // set by the backend; null: nobody
   // Called on a thread of the program's when the vendor's driver has come up, possibly more than
   // once: an exit handler that is registered then runs before the driver's own.
   void (*on_driver_up)() = nullptr;
@@ -187,12 +214,23 @@ struct PendingCall {
   int64_t stack = 0;  // the log's id
 };
 
+// How PC sampling stands.
+struct SamplingStatus {
+  std::string state;  // "sampling", "ended", or a reason of Availability why there is none
+  uint64_t windows = 0, windows_skipped = 0;
+  // Launches of several threads overlap in time. While sampling is enabled, these are made one
+  // after another, and the program is slower until the tracer is gone: take some windows, then stop
+  // it.
+  bool threads_overlap = false;
+};
+
 struct TraceStatus {
   std::string state;   // "recording", "stopped", a reason of Availability, or the vendor's own word
   std::string detail;  // a sentence, where there is more to say
   uint64_t launches = 0, kernels = 0, dropped = 0;
   uint64_t pending_count = 0;
-  std::vector<PendingCall> pending;  // the oldest of them, at most 64
+  std::vector<PendingCall> pending;        // the oldest of them, at most 64
+  std::optional<SamplingStatus> sampling;  // none: no samples were asked for
 };
 
 // GPU activity. A round of the collector's thread, every few tens of milliseconds, has three steps:
@@ -240,6 +278,10 @@ class Backend {
   // Opens the vendor's libraries when first called; cheap afterwards.
   virtual Availability health_available() = 0;
   virtual Availability trace_available() = 0;
+  // Whether PC sampling can be had beside tracing, as far as that is known before it begins.
+  virtual Availability sampling_available() {
+    return {false, "not_supported", "this backend takes no samples of the program counter", ""};
+  }
   virtual base::Result<std::unique_ptr<HealthSource>> make_health_source() = 0;
   virtual base::Result<std::unique_ptr<Tracer>> make_tracer(const TraceOptions& options) = 0;
   // From the memory of the GPU that is current on the calling thread; waits for the copy.

@@ -44,6 +44,9 @@ class RecordingSink : public RowSink {
     return scopes ? scopes(thread, time_ns) : ScopeRef{};
   }
   int64_t stack(uint32_t recorded) override { return recorded; }
+  void keep_code(int64_t /*time_ns*/, const CodeImage& image) override {
+    code[image.id] = image.missing.empty() ? std::string(image.bytes) : "";
+  }
 
   const std::string& value(format::Dict dict, int64_t id) {
     return dictionaries[dict].at(static_cast<size_t>(id - 1));
@@ -57,6 +60,7 @@ class RecordingSink : public RowSink {
   std::map<format::Dict, std::vector<std::string>> dictionaries;
   std::map<format::Kind, std::vector<Row>> rows;
   std::map<format::Kind, std::vector<base::Json>> lines;
+  std::map<uint64_t, std::string> code;  // images by id; empty: missing
   size_t largest_batch = 0;
   std::function<ScopeRef(int64_t thread, int64_t time_ns)> scopes;  // none: no scope is open
 

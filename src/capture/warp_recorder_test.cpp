@@ -429,7 +429,7 @@ TEST_F(WarpRecorderTest, TheLedgerTellsWhatCapturesLost) {
   EXPECT_TRUE(uncounted.uncounted.contains("full_warp_lanes"));
   uncounted.warp_records_dropped.reset();
   EXPECT_EQ(uncounted.completeness(), format::Completeness::NotProven);
-  EXPECT_EQ(uncounted.completeness_without_warps(), format::Completeness::Complete);
+  EXPECT_EQ(uncounted.completeness_of_trace(), format::Completeness::Complete);
 }
 
 TEST_F(WarpRecorderTest, AnEmptyCaptureIsALineWithoutRows) {

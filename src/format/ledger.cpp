@@ -64,6 +64,24 @@ void for_each_sum(L& ledger, Visit visit) {
   visit("cupti_overhead_ns", ledger.cupti_overhead_ns);
 }
 
+// Likewise, of what only some engines count: one that does not has nothing to add.
+template <typename L, typename Visit>
+void for_each_engine_sum(L& ledger, Visit visit) {
+  visit("phases", ledger.phases);
+  visit("attached_ns", ledger.attached_ns);
+  visit("sampling_windows", ledger.sampling_windows);
+  visit("sampling_windows_skipped", ledger.sampling_windows_skipped);
+  visit("pc_samples", ledger.pc_samples);
+  visit("pc_samples_dropped", ledger.pc_samples_dropped);
+  visit("pc_samples_unlocated", ledger.pc_samples_unlocated);
+  visit("sampling_buffers_full", ledger.sampling_buffers_full);
+  visit("launches_held", ledger.launches_held);
+  visit("launches_held_ns", ledger.launches_held_ns);
+  visit("modules_kept", ledger.modules_kept);
+  visit("modules_over_cap", ledger.modules_over_cap);
+  visit("modules_not_found", ledger.modules_not_found);
+}
+
 // Of several parts the largest counts.
 template <typename L, typename Visit>
 void for_each_maximum(L& ledger, Visit visit) {
@@ -73,7 +91,9 @@ void for_each_maximum(L& ledger, Visit visit) {
 template <typename L, typename Visit>
 void for_each_optional(L& ledger, Visit visit) {
   for_each_sum(ledger, visit);
+  for_each_engine_sum(ledger, visit);
   for_each_maximum(ledger, visit);
+  visit("longest_hold_ns", ledger.longest_hold_ns);
 }
 
 template <typename L, typename Visit>
@@ -149,8 +169,8 @@ void for_each_pair(T& total, const T& part, ForEach for_each,
   for_each(total, [&](std::string_view, Count& count) { combine(count, *of_part[i++]); });
 }
 
-constexpr auto kCounts = [](auto& ledger, auto visit) { for_each_optional(ledger, visit); };
 constexpr auto kSums = [](auto& ledger, auto visit) { for_each_sum(ledger, visit); };
+constexpr auto kEngineSums = [](auto& ledger, auto visit) { for_each_engine_sum(ledger, visit); };
 constexpr auto kMaxima = [](auto& ledger, auto visit) { for_each_maximum(ledger, visit); };
 constexpr auto kDeviceCounts = [](auto& device, auto visit) {
   for_each_optional_of_device(device, visit);
@@ -178,6 +198,9 @@ std::map<std::string, uint64_t> Ledger::losses() const {
   losses["tracings_refused"] = tracings_refused.value_or(0);
   losses["markers_dropped"] = markers_dropped.value_or(0);
   losses["stacks_dropped"] = stacks_dropped.value_or(0);
+  losses["pc_samples_dropped"] = pc_samples_dropped.value_or(0);
+  losses["sampling_buffers_full"] = sampling_buffers_full.value_or(0);
+  losses["modules_over_cap"] = modules_over_cap.value_or(0);
   losses["warp_records_dropped"] = warp_records_dropped.value_or(0);
   losses[kTruncatedTrace] = uncounted.contains(kTruncatedTrace) ? 1 : 0;
   std::erase_if(losses, [](const auto& loss) { return loss.second == 0; });
@@ -200,16 +223,21 @@ Completeness Ledger::completeness() const {
   return is_unproven ? Completeness::NotProven : Completeness::Complete;
 }
 
-Completeness Ledger::completeness_without_warps() const {
+Completeness Ledger::completeness_of_trace() const {
   Ledger rest = *this;
   rest.warp_records_dropped.reset();
+  rest.pc_samples_dropped.reset();
+  rest.sampling_buffers_full.reset();
+  rest.modules_over_cap.reset();
   rest.uncounted.erase(kFullWarpLanes);
   return rest.completeness();
 }
 
 void Ledger::add(const Ledger& part) {
   for_each_pair(*this, part, kSums, add_known);
+  for_each_pair(*this, part, kEngineSums, add_known);
   for_each_pair(*this, part, kMaxima, keep_larger);
+  keep_larger(longest_hold_ns, part.longest_hold_ns);
   for (const auto& [number, device] : part.by_device) {
     for_each_pair(by_device[number], device, kDeviceCounts, add_known);
   }
@@ -219,8 +247,10 @@ void Ledger::add(const Ledger& part) {
 void Ledger::add_later(const Ledger& later) {
   const Ledger before = *this;
   add(later);
-  for_each_pair(*this, before, kCounts, forget_if_unknown);
-  for_each_pair(*this, later, kCounts, forget_if_unknown);
+  for (const Ledger* part : {&before, &later}) {
+    for_each_pair(*this, *part, kSums, forget_if_unknown);
+    for_each_pair(*this, *part, kMaxima, forget_if_unknown);
+  }
   for (auto& [number, device] : by_device) {
     forget_if_unknown(device.launches, launches_seen);
     forget_if_unknown(device.launches_missing, launches_missing);

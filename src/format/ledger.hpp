@@ -78,7 +78,25 @@ struct Ledger {
   std::optional<uint64_t> callback_ns;         // in callbacks, on the program's threads
   std::optional<uint64_t> vendor_overhead_ns;  // what the vendor's own overhead records sum up to
   std::optional<uint64_t> cupti_overhead_ns;   // the same of NVIDIA's, under its former name
-  std::map<int64_t, DeviceLedger> by_device;   // by number within the session; -1: not known which
+  // Phases in which the GPUs were traced, and how long they took together. Absent: not counted.
+  std::optional<uint64_t> phases;
+  std::optional<uint64_t> attached_ns;
+  // PC sampling: windows taken and given up, samples (those without a row and dropped ones
+  // included), buffers that were found full, and launches that the gate held up.
+  std::optional<uint64_t> sampling_windows;
+  std::optional<uint64_t> sampling_windows_skipped;
+  std::optional<uint64_t> pc_samples;
+  std::optional<uint64_t> pc_samples_dropped;     // by the hardware
+  std::optional<uint64_t> pc_samples_unlocated;   // of code that the vendor shows nobody
+  std::optional<uint64_t> sampling_buffers_full;  // windows that brought nothing for this reason
+  std::optional<uint64_t> launches_held;
+  std::optional<uint64_t> launches_held_ns;
+  std::optional<uint64_t> longest_hold_ns;
+  // Code of the GPU: modules kept, and those of sampled kernels that were not.
+  std::optional<uint64_t> modules_kept;
+  std::optional<uint64_t> modules_over_cap;   // no room
+  std::optional<uint64_t> modules_not_found;  // their image was found nowhere
+  std::map<int64_t, DeviceLedger> by_device;  // by number within the session; -1: not known which
   // Names of what the session had and nobody can count: "device_side_launches". One of them is a
   // loss besides: an imported trace that ends early.
   std::set<std::string, std::less<>> uncounted;
@@ -106,9 +124,9 @@ struct Ledger {
   uint64_t launches_without_record() const;
   Completeness completeness() const;
   bool is_complete() const { return completeness() == Completeness::Complete; }
-  // The same of all but the insides of kernels: what captures of warpscope lost takes nothing from
-  // any other record.
-  Completeness completeness_without_warps() const;
+  // The same of all but the insides of kernels: what captures of warpscope or samples lost takes
+  // nothing from any other record.
+  Completeness completeness_of_trace() const;
   // Kernels were recorded, and nobody counted launches.
   bool lacks_launch_count() const { return kernel_records && !launches_seen; }
 

@@ -90,6 +90,7 @@ Json SessionHeader::to_json() const {
   set_if_known(line, "rank", rank);
   set_if_known(line, "world_size", world_size);
   set_if_known(line, "local_rank", local_rank);
+  set_if_known(line, "overhead_budget_ppm", overhead_budget_ppm);
   return line;
 }
 
@@ -134,6 +135,7 @@ base::Result<SessionHeader> SessionHeader::from_json(const Json& line) {
   header.rank = known(line["rank"]);
   header.world_size = known(line["world_size"]);
   header.local_rank = known(line["local_rank"]);
+  header.overhead_budget_ppm = known(line["overhead_budget_ppm"]);
   return header;
 }
 

@@ -38,6 +38,7 @@ struct SessionHeader {
   std::string container;  // id or runtime where one is seen
   std::string os;         // kernel release
   std::optional<int64_t> rank, world_size, local_rank;
+  std::optional<int64_t> overhead_budget_ppm;  // by how much the program may be slowed down
 
   base::Json to_json() const;  // with "type" and "format"
   // Corrupt when the fields that readers rely on are missing; TooNew for a newer major format.

@@ -128,6 +128,7 @@ class GpuFlightSession:
     device_metrics = _Table("device_metrics", "Samples of the GPUs: utilisation, power, memory.")
     host_metrics = _Table("host_metrics", "Samples of the host: CPU and memory.")
     pending = _Table("pending", "API calls and launches that had not ended after some 200 ms.")
+    coverage = _Table("coverage", "Phases in which an engine was attached, and sampling windows.")
     processes = _Table("processes", "Processes seen on the GPUs.")
     perf = _Table("perf", "Hardware counters by range (RangeProfiler).")
     pm_samples = _Table("pm_samples", "Hardware counters sampled over time.")

@@ -91,7 +91,7 @@ std::vector<std::string> known_losses(const SessionSummary& summary) {
     losses.emplace_back("it was cut off, its last moments may be lost");
   } else if (summary.ledger->uncounted.contains(format::Ledger::kTruncatedTrace)) {
     losses.emplace_back("the file that it was imported from ends early");
-  } else if (summary.ledger->completeness_without_warps() == format::Completeness::Incomplete) {
+  } else if (summary.ledger->completeness_of_trace() == format::Completeness::Incomplete) {
     losses.emplace_back("its ledger says that records are missing");
   }
   if (summary.has_faults || unread_rows(summary).unread > 0) {

@@ -166,7 +166,7 @@ void find_trace_losses(const SessionView& view, std::vector<Insight>& found) {
     return told == format::Completeness::Incomplete;
   };
   const bool is_incomplete = is_lossy(summary.ledger->completeness());
-  const bool lacks_more_than_warps = is_lossy(summary.ledger->completeness_without_warps());
+  const bool lacks_more_than_warps = is_lossy(summary.ledger->completeness_of_trace());
   const UnreadRows rows = unread_rows(summary);
   const bool is_damaged = summary.has_faults || rows.unread > 0;
   if (!is_incomplete && !is_damaged) return;
