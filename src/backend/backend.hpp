@@ -188,10 +188,10 @@ struct TraceOptions {
   bool call_records = false;         // calls and waits from the vendor's records, which costs
                                      // the program more than our own notes of them
   bool code = false;                 // images of the code that ran (RowSink::keep_code)
-  std::optional<PcSamplingOptions> pc_sampling;  // none: no samples are taken
-  StackRecorder* stacks = nullptr;               // null: none
-  CaptureGate* gate = nullptr;                   // null: everything is wanted
-  OwnKernelListener* own_kernels = nullptr;      // set by the backend; null: nobody
+  std::optional<PcSamplingOptions> pc_sampling{};  // none: no samples are taken
+  StackRecorder* stacks = nullptr;                 // null: none
+  CaptureGate* gate = nullptr;                     // null: everything is wanted
+  OwnKernelListener* own_kernels = nullptr;        // set by the backend; null: nobody
   // Called on a thread of the program's when the vendor's driver has come up, possibly more than
   // once: an exit handler that is registered then runs before the driver's own.
   void (*on_driver_up)() = nullptr;
@@ -229,8 +229,8 @@ struct TraceStatus {
   std::string detail;  // a sentence, where there is more to say
   uint64_t launches = 0, kernels = 0, dropped = 0;
   uint64_t pending_count = 0;
-  std::vector<PendingCall> pending;        // the oldest of them, at most 64
-  std::optional<SamplingStatus> sampling;  // none: no samples were asked for
+  std::vector<PendingCall> pending;          // the oldest of them, at most 64
+  std::optional<SamplingStatus> sampling{};  // none: no samples were asked for
 };
 
 // GPU activity. A round of the collector's thread, every few tens of milliseconds, has three steps:
