@@ -28,6 +28,18 @@ struct OpenCall {
   bool is_one_kernel = false;  // known from itself: what the driver does inside tells nothing new
 };
 
+// Launches of a thread that are under way, for the gate (launch_gate.hpp). The thread writes, any
+// thread reads.
+struct LaunchesInside {
+  // What an earlier session saw begin may have ended unseen.
+  void begin_session(uint32_t now) noexcept {
+    count.store(0, std::memory_order_relaxed);
+    session.store(now, std::memory_order_release);
+  }
+  std::atomic<uint32_t> count{0};
+  std::atomic<uint32_t> session{0};
+};
+
 class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThread> {
  public:
   using EventRing::EventRing;
@@ -88,7 +100,8 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
   static constexpr uint32_t kMaxOpen = 4;
   alignas(64) std::atomic<uint64_t> last_launch_ticks{0};  // of a launch that was successful
   std::atomic<uint32_t> open_calls{0};                     // whatever session saw them begin
-  uint32_t launches = 0;                                   // in session()
+  LaunchesInside launches_inside;
+  uint32_t launches = 0;  // in session()
   uint8_t open_count = 0;
   uint8_t until_timed = 1;  // callbacks
   bool is_own = false;      // the recorder itself calls

@@ -17,7 +17,8 @@ CudaDriver::CudaDriver()
         auto library = base::DynamicLibrary::open({"libcuda.so.1"});
         return library ? std::move(*library) : base::DynamicLibrary();
       }()),
-      graphs_(library_) {
+      graphs_(library_),
+      contexts_(library_) {
   library_.load("cuStreamIsCapturing", stream_is_capturing_);
   library_.load("cuDeviceGet", device_get_);
   library_.load("cuDeviceGetAttribute", device_get_attribute_);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/nvidia/cuda/cuda_contexts.hpp"
 #include "backend/nvidia/cuda/cuda_graphs.hpp"
 #include "base/dynamic_library.hpp"
 #include "base/status.hpp"
@@ -27,10 +28,12 @@ class CudaDriver {
   std::optional<std::string> device_uuid(uint32_t ordinal) const;
   std::optional<int> device_attribute(uint32_t ordinal, CUdevice_attribute attribute) const;
   const CudaGraphs& graphs() const { return graphs_; }
+  const CudaContexts& contexts() const { return contexts_; }
 
  private:
   base::DynamicLibrary library_;
   CudaGraphs graphs_;
+  CudaContexts contexts_;
   CUresult (*stream_is_capturing_)(CUstream, CUstreamCaptureStatus*) = nullptr;
   CUresult (*device_get_)(CUdevice*, int) = nullptr;
   CUresult (*device_get_attribute_)(int*, CUdevice_attribute, CUdevice) = nullptr;

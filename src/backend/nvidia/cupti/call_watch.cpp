@@ -7,6 +7,7 @@
 
 #include "backend/nvidia/cuda/cuda_start.hpp"
 #include "backend/nvidia/cupti/other_tool.hpp"
+#include "backend/nvidia/cupti/pc_sampler.hpp"
 #include "backend/nvidia/cupti/record_delivery.hpp"
 #include "base/clock.hpp"
 #include "base/signals_blocked.hpp"
@@ -48,6 +49,8 @@ Availability CallWatch::subscribe(const CuptiApi& api, const CudaDriver& driver,
   if (known == nullptr || known->cuptiFinalize != api.cuptiFinalize) api_ = new CuptiApi(api);
   session_ = session_ + 1;
   captures_ = 0;
+  graphs_launched_ = false;
+  launch_gate_.begin_counts();
   external_kinds_ = 0;
   finalize_wanted_ = false;
   finalized_ = false;
@@ -244,6 +247,7 @@ CallWatch::Counts CallWatch::counts() const {
 void CallWatch::after_fork_in_child() {
   recording_ = 0;
   finalize_wanted_ = false;
+  launch_gate_.after_fork_in_child();
   NoteRings::after_fork_in_child();
   NoteRings::for_each([](NoteRing& ring) { ring.open_calls = 0; });
   GraphNodeRings::after_fork_in_child();
@@ -269,7 +273,26 @@ void CallWatch::finalize_on_return() {
   finalized_ = true;
 }
 
+void CallWatch::set_sampler(PcSampler* sampler) {
+  const std::lock_guard lock(sampler_mutex_);
+  sampler_ = sampler;
+}
+
+void CallWatch::on_context(CUpti_CallbackId id, CUcontext context) {
+  const std::lock_guard lock(sampler_mutex_);
+  if (sampler_ == nullptr) return;
+  if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+    sampler_->on_context_created(context);
+  } else {
+    sampler_->on_context_destroyed(context);
+  }
+}
+
 void CallWatch::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& resource) {
+  if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED ||
+      id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
+    on_context(id, resource.context);
+  }
   const uint32_t current = session_.load(std::memory_order_relaxed);
   NoteRing* const ring = NoteRings::of_thread(current);
   if (ring == nullptr) return;

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 
 #include "backend/backend.hpp"
 #include "backend/nvidia/cuda/cuda_driver.hpp"
 #include "backend/nvidia/cupti/call_roles.hpp"
 #include "backend/nvidia/cupti/cupti_api.hpp"
 #include "backend/tracing/graph_execs.hpp"
+#include "backend/tracing/launch_gate.hpp"
 #include "backend/tracing/note_rings.hpp"
 #include "base/ticks.hpp"
 
@@ -24,6 +26,8 @@ inline CUresult result_of(const CUpti_CallbackData& call) {
   return *static_cast<const CUresult*>(call.functionReturnValue);
 }
 inline bool has_failed(const CUpti_CallbackData& call) { return result_of(call) != CUDA_SUCCESS; }
+
+class PcSampler;
 
 class alignas(4096) CallWatch {
  public:
@@ -45,6 +49,16 @@ class alignas(4096) CallWatch {
   // outlasts stop(), which returns when no callback uses what `options` pointed to.
   void start() { recording_.store(session_, std::memory_order_release); }
   void stop();
+  // The gate that launches pass, of the subscription that there is.
+  LaunchGate& launch_gate() { return launch_gate_; }
+  uint32_t session() const { return session_.load(std::memory_order_relaxed); }
+  // In this subscription.
+  bool has_launched_graphs() const { return graphs_launched_.load(std::memory_order_relaxed); }
+  // Some stream records into a graph now.
+  bool is_capturing() const { return captures_.load(std::memory_order_relaxed) != 0; }
+  // Told of contexts that come and go, from now on; null: nobody, and callbacks are done with the
+  // one before.
+  void set_sampler(PcSampler* sampler);
   // When the last launch that was successful began, while notes were made. Monotonic clock; 0:
   // never. The collector's thread, or while it waits.
   int64_t last_launch_ns();
@@ -105,7 +119,7 @@ class alignas(4096) CallWatch {
   void on_call(bool is_runtime, CUpti_CallbackId id, const CUpti_CallbackData& call);
   [[gnu::cold]] void on_call_without_ring(bool is_runtime, CUpti_CallbackId id,
                                           const CUpti_CallbackData& call);
-  void on_enter(NoteRing& ring, bool is_runtime, CUpti_CallbackId id,
+  void on_enter(NoteRing& ring, bool is_runtime, CUpti_CallbackId id, CallRole role,
                 const CUpti_CallbackData& call);
   [[gnu::cold]] void note_own_call(NoteRing& ring, OpenCall& open);
   [[gnu::noinline]] void on_outermost(NoteRing& ring, OpenCall& open);
@@ -121,6 +135,7 @@ class alignas(4096) CallWatch {
                     const CUpti_CallbackData& call) const;
   [[gnu::cold]] void on_profiler(NoteRing& ring, CallNote note, bool starts);
   void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& resource);
+  [[gnu::cold]] void on_context(CUpti_CallbackId id, CUcontext context);
   void note_graph_node(CUpti_CallbackId id, const CUpti_GraphData& graph, uint32_t session);
   void note_cloned_node(CUgraphNode original, uint64_t clone, uint32_t session);
   [[gnu::cold]] void on_instantiated(NoteRing& ring, const CUpti_CallbackData& call);
@@ -150,6 +165,7 @@ class alignas(4096) CallWatch {
   std::atomic<const CuptiApi*> api_{nullptr};  // never freed
   std::atomic<uint32_t> captures_{0};          // streams that record into a graph now
   std::atomic<uint32_t> external_kinds_{0};    // sorts of external ids that were met, as bits
+  std::atomic<bool> graphs_launched_{false};
   std::atomic<bool> finalize_wanted_{false};
   std::atomic<bool> finalized_{false};
   // Callbacks use these while notes are made only; they are set while none are.
@@ -158,12 +174,15 @@ class alignas(4096) CallWatch {
   const bool has_counter_ = base::has_steady_counter();  // what the ticks of notes are
   StackRecorder* stacks_ = nullptr;
   const CudaDriver* driver_ = nullptr;
+  LaunchGate launch_gate_;
   CaptureGate* gate_ = nullptr;
   void (*on_driver_up_)() = nullptr;
   WatchedCalls watched_;
 
   std::atomic<uint64_t> ringless_{0}, ringless_launches_{0}, ringless_graph_launches_{0};
   GraphInstances graph_instances_;
+  std::mutex sampler_mutex_;
+  PcSampler* sampler_ = nullptr;
   base::TickClock clock_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
 };

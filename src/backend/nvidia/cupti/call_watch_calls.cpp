@@ -10,6 +10,7 @@ namespace {
 constexpr uint64_t kOutermost = uint64_t{0x6770'7566} << 32;
 constexpr uint64_t kInside = uint64_t{0x6770'7567} << 32;  // of another call that was seen
 constexpr uint64_t kPassedOver = 0;
+constexpr uint64_t kGated = uint64_t{1} << 63;  // beside one of them: the gate counts it
 constexpr uint64_t kSessionBits = 0xffff'ffff;
 // So many launches of a thread, and later one in so many, are asked for external ids of every sort.
 constexpr uint32_t kLookEvery = 64;
@@ -62,6 +63,11 @@ bool is_runtime_launch(CallRole role) {
   return role == CallRole::RuntimeKernel || role == CallRole::RuntimeLaunch;
 }
 
+// A capture that begins while somebody works behind the gate would be disturbed.
+bool waits_at_gate(CallRole role) {
+  return is_launch(role) || is_runtime_launch(role) || role == CallRole::CaptureBegin;
+}
+
 bool is_told_at_both_ends(CallRole role) {
   return role == CallRole::Begin || role == CallRole::Wait || role == CallRole::StreamWait;
 }
@@ -82,41 +88,54 @@ void CallWatch::on_call(bool is_runtime, CUpti_CallbackId id, const CUpti_Callba
     *call.correlationData = kPassedOver;
     return;
   }
+  const WatchedCall watched = is_runtime ? watched_.runtime(id) : watched_.driver(id);
+  const bool begins = call.callbackSite == CUPTI_API_ENTER;
+  // Before the ring is entered: whoever ends the notes does not wait for those whom the gate holds.
+  const bool is_gated = begins && waits_at_gate(watched.role) && !ring->is_own;
+  if (is_gated) launch_gate_.enter(ring->launches_inside, current);
   const InsideRing inside(*ring);
   const uint32_t session = recording_.load(std::memory_order_acquire);
   if (ring->session() != current) [[unlikely]]
     ring->begin_session(current);
-  if (call.callbackSite == CUPTI_API_ENTER) {
+  if (begins) {
     ring->begin_call();
-    *call.correlationData = kOutermost | session;
-    if (session != 0) on_enter(*ring, is_runtime, id, call);
+    *call.correlationData = kOutermost | session | (is_gated ? kGated : 0);
+    if (session != 0) on_enter(*ring, is_runtime, id, watched.role, call);
     return;
   }
   const uint64_t seen = *call.correlationData;
-  const uint64_t how = seen & ~kSessionBits;
+  const uint64_t how = seen & ~kSessionBits & ~kGated;
   const bool was_seen = how == kOutermost || how == kInside;
-  if (was_seen) ring->end_call();
+  if (was_seen) {
+    if ((seen & kGated) != 0) launch_gate_.leave(ring->launches_inside);
+    ring->end_call();
+  }
   if (session == 0) [[unlikely]]
     return finalize_on_return();
   if (!was_seen || (seen & kSessionBits) != session || ring->is_own) [[unlikely]]
     return;
-  on_return(*ring, is_runtime ? watched_.runtime(id) : watched_.driver(id), call,
-            how == kOutermost);
+  on_return(*ring, watched, call, how == kOutermost);
 }
 
 void CallWatch::on_call_without_ring(bool is_runtime, CUpti_CallbackId id,
                                      const CUpti_CallbackData& call) {
   const uint32_t session = recording_.load(std::memory_order_acquire);
+  const WatchedCall watched = is_runtime ? watched_.runtime(id) : watched_.driver(id);
+  const bool is_gated = waits_at_gate(watched.role);
   if (call.callbackSite == CUPTI_API_ENTER) {
+    if (is_gated) launch_gate_.enter_without_ring();
     *call.correlationData = kOutermost | session;
-  } else if (session != 0 && *call.correlationData == (kOutermost | session)) {
-    on_return_without_ring(is_runtime ? WatchedCall{} : watched_.driver(id), call);
+    return;
+  }
+  const uint64_t seen = *call.correlationData;
+  if (is_gated && (seen & ~kSessionBits) == kOutermost) launch_gate_.leave_without_ring();
+  if (session != 0 && seen == (kOutermost | session)) {
+    on_return_without_ring(is_runtime ? WatchedCall{} : watched, call);
   }
 }
 
-void CallWatch::on_enter(NoteRing& ring, bool is_runtime, CUpti_CallbackId id,
+void CallWatch::on_enter(NoteRing& ring, bool is_runtime, CUpti_CallbackId id, CallRole role,
                          const CUpti_CallbackData& call) {
-  const CallRole role = (is_runtime ? watched_.runtime(id) : watched_.driver(id)).role;
   OpenCall* open = ring.find_open(call.correlationId);
   const bool is_outermost = open == nullptr;
   if (is_outermost) {
@@ -175,6 +194,7 @@ void CallWatch::on_return(NoteRing& ring, WatchedCall watched, const CUpti_Callb
     open->launched += kernels;
     if (watched.role == CallRole::GraphLaunch) {
       const auto& parameters = *static_cast<const cuGraphLaunch_params*>(call.functionParams);
+      graphs_launched_.store(true, std::memory_order_relaxed);
       open->note.kind = CallNoteKind::GraphLaunch;
       open->note.graph = graph_exec_key(parameters.hGraph);
     } else {

@@ -12,6 +12,12 @@ constexpr const char* kInstallHint =
 
 constexpr const char* kDriverHint = "CUPTI could not start CUDA's driver: see gpufl doctor";
 
+// By number: headers of CUDA 12.0 lack their names.
+constexpr auto kConfidentialComputing = static_cast<CUptiResult>(41);
+constexpr auto kMiningDevice = static_cast<CUptiResult>(42);
+constexpr auto kSharedMigInstance = static_cast<CUptiResult>(43);
+constexpr auto kWslDevice = static_cast<CUptiResult>(45);
+
 struct ErrorSpec {
   CUptiResult code;
   base::Code status;
@@ -26,8 +32,9 @@ constexpr ErrorSpec kErrors[] = {
     {CUPTI_ERROR_OUT_OF_MEMORY, base::Code::LimitReached, "out_of_memory", ""},
     {CUPTI_ERROR_NOT_COMPATIBLE, base::Code::Unavailable, "another_tool",
      "end the other profiler (other_tools in gpufl doctor names candidates)"},
-    {CUPTI_ERROR_HARDWARE_BUSY, base::Code::Unavailable, "another_tool",
-     "end the other profiler (other_tools in gpufl doctor names candidates)"},
+    {CUPTI_ERROR_HARDWARE_BUSY, base::Code::Unavailable, "counters_held",
+     "end the other profiler (other_tools in gpufl doctor names candidates), or have DCGM let the "
+     "counters go: dcgmi profile --pause"},
     {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, base::Code::Unavailable, "another_subscriber",
      "another profiler of this process (torch.profiler, nsys, an injected tool) holds CUPTI's "
      "callbacks: end it before the session starts (torch.profiler keeps them unless "
@@ -39,6 +46,12 @@ constexpr ErrorSpec kErrors[] = {
     {CUPTI_ERROR_NOT_SUPPORTED, base::Code::Unsupported, "unsupported_gpu", ""},
     {CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, base::Code::Unsupported, "unsupported_gpu",
      "CUPTI does not trace this virtual GPU"},
+    {kConfidentialComputing, base::Code::Unsupported, "confidential_computing",
+     "the GPU's counters are closed while confidential computing is on"},
+    {kSharedMigInstance, base::Code::Unsupported, "shared_mig_instance",
+     "counters need a compute instance that has its whole GPU instance (nvidia-smi mig -lci)"},
+    {kMiningDevice, base::Code::Unsupported, "unsupported_gpu", ""},
+    {kWslDevice, base::Code::Unsupported, "unsupported_gpu", "CUPTI does not sample under WSL"},
     {CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED, base::Code::Unsupported, "unsupported_gpu", ""},
     {CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED, base::Code::Unavailable, "another_tool",
      "the process already uses CUPTI's old profiler: end that first"},
@@ -52,6 +65,12 @@ const ErrorSpec* find_error(CUptiResult code) {
 }
 
 }  // namespace
+
+bool CuptiApi::can_sample() const {
+#define GPUFL_CUPTI_IS_THERE(name) name != nullptr&&
+  return GPUFL_CUPTI_SAMPLING(GPUFL_CUPTI_IS_THERE) true;
+#undef GPUFL_CUPTI_IS_THERE
+}
 
 std::string cupti_name(const CuptiApi& api, CUptiResult code) {
   const char* name = nullptr;
@@ -97,6 +116,9 @@ std::shared_ptr<CuptiLibrary> CuptiLibrary::open(Availability& why) {
            "use the CUPTI of CUDA 12.0 or newer"};
     return nullptr;
   }
+#define GPUFL_CUPTI_LOAD_IF_THERE(name) cupti->library_.load(#name, cupti->api_.name);
+  GPUFL_CUPTI_SAMPLING(GPUFL_CUPTI_LOAD_IF_THERE)
+#undef GPUFL_CUPTI_LOAD_IF_THERE
   cupti->library_.load("cuptiActivityEnableRuntimeApi", cupti->api_.cuptiActivityEnableRuntimeApi);
   cupti->library_.load("cuptiActivityEnableDriverApi", cupti->api_.cuptiActivityEnableDriverApi);
   cupti->library_.load("cuptiGetGraphExecId", cupti->api_.cuptiGetGraphExecId);

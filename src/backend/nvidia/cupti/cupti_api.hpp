@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cupti.h>
+#include <cupti_pcsampling.h>
 
 #include <memory>
 
@@ -39,6 +40,17 @@ namespace gpufl::backend {
   X(cuptiActivityPushExternalCorrelationId) \
   X(cuptiActivityPopExternalCorrelationId)
 
+// PC sampling: all of them, or it cannot be had.
+#define GPUFL_CUPTI_SAMPLING(X)        \
+  X(cuptiPCSamplingEnable)             \
+  X(cuptiPCSamplingDisable)            \
+  X(cuptiPCSamplingStart)              \
+  X(cuptiPCSamplingStop)               \
+  X(cuptiPCSamplingGetData)            \
+  X(cuptiPCSamplingGetNumStallReasons) \
+  X(cuptiPCSamplingGetStallReasons)    \
+  X(cuptiPCSamplingSetConfigurationAttribute)
+
 // NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses): the names are NVIDIA's.
 #if CUPTI_API_VERSION >= 130000
 using CuptiSubscriberParams = CUpti_SubscriberParams;
@@ -54,6 +66,7 @@ struct CuptiSubscriberParams {
 struct CuptiApi {
 #define GPUFL_CUPTI_MEMBER(name) decltype(::name)* name = nullptr;
   GPUFL_CUPTI_REQUIRED(GPUFL_CUPTI_MEMBER)
+  GPUFL_CUPTI_SAMPLING(GPUFL_CUPTI_MEMBER)
 #undef GPUFL_CUPTI_MEMBER
   // What not every version has, spelled out for headers that lack it.
   CUptiResult(CUPTIAPI* cuptiActivityEnableRuntimeApi)(CUpti_CallbackId,
@@ -62,6 +75,8 @@ struct CuptiApi {
   CUptiResult(CUPTIAPI* cuptiGetGraphExecId)(CUgraphExec, uint32_t*) = nullptr;              // 12.3
   CUptiResult(CUPTIAPI* cuptiSubscribe_v2)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*,
                                            CuptiSubscriberParams*) = nullptr;  // 13.0
+
+  bool can_sample() const;  // has what PC sampling needs
 };
 // NOLINTEND(readability-identifier-naming,bugprone-macro-parentheses)
 

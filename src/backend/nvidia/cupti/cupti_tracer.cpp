@@ -7,13 +7,17 @@
 #include <atomic>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "backend/nvidia/cuda/cuda_start.hpp"
 #include "backend/nvidia/cupti/activity_decoder.hpp"
 #include "backend/nvidia/cupti/call_watch.hpp"
 #include "backend/nvidia/cupti/cupti_library.hpp"
+#include "backend/nvidia/cupti/pc_sampler.hpp"
+#include "backend/nvidia/cupti/quiet_gpu.hpp"
 #include "backend/nvidia/cupti/record_delivery.hpp"
+#include "backend/tracing/launch_overlap.hpp"
 #include "backend/tracing/silence_watch.hpp"
 #include "base/clock.hpp"
 #include "format/capability.hpp"
@@ -29,6 +33,9 @@ constexpr int64_t kClockSlackNs = 10'000'000;
 constexpr int64_t kTellEveryNs = 10'000'000'000;
 constexpr int64_t kClockEveryNs = 10'000'000'000;
 constexpr size_t kPendingTold = 64;
+// Calls that were under way when we subscribed, and which nobody counts, have returned by then.
+constexpr std::chrono::milliseconds kUnseenCalls{20};
+constexpr std::chrono::microseconds kAttachPatience{50'000};
 
 // Of the process. A child of fork() has neither the threads nor a CUDA that works: what its parent
 // has attached it must not touch, nor any lock of ours that may be held.
@@ -91,11 +98,16 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   bool is_forked() const { return g_process.forks != forks_; }
   int64_t session_now() const { return base::monotonic_ns() - session_start_ns_; }
   void on_cuda_start() override;
-  void attach_late(const char* when);
-  Availability attach();
+  void attach_late(const char* when, bool has_contexts);
+  // `has_contexts`: the program has used CUDA for a while.
+  Availability attach(bool has_contexts);
+  void start_sampler();
+  Availability open_records(bool has_contexts);
   Availability fail(const Availability& why);
   void take_note(const CallNote& note, uint32_t thread, RowSink& sink);
   void watch_silence();
+  void watch_sampling();
+  RecordDelivery::Running quieten(std::optional<QuietGpu>& quiet) const;
   void leave_to_others();
   void watch_refusals(int64_t now_ns);
   void write_clock(int64_t now_ns, RowSink& sink);
@@ -128,6 +140,8 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   std::optional<ActivityDecoder> decoder_;
   int64_t session_start_ns_ = 0;
   CallWatch::Counts notes_before_, notes_;
+  LaunchGate::Counts held_;
+  std::unique_ptr<PcSampler> sampler_;  // null: no samples are taken
 
   // Of the rounds.
   int64_t last_flush_ns_ = 0;
@@ -135,6 +149,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   bool flushed_ = false;
   bool asks_next_time_ = false;  // the collector's thread alone
   bool gathered_last_ = false;
+  LaunchOverlap overlap_;
   SilenceWatch silence_;
   bool is_silent_ = false;
   uint64_t refusals_told_ = 0;
@@ -166,7 +181,7 @@ Availability CuptiTracer::start(int64_t session_start_ns) {
     if (is_initialised) {
       tell("cuda_initialised", 0, "before the session: what it did until now is not in it");
     }
-    if (!waits) started = attach();
+    if (!waits) started = attach(is_initialised);
     publish_status();
   }
   if (waits) listen_for_cuda_start(this);
@@ -176,12 +191,14 @@ Availability CuptiTracer::start(int64_t session_start_ns) {
 void CuptiTracer::on_cuda_start() {
   if (is_forked()) return;
   const std::lock_guard lock(mutex_);
-  if (state_ == State::Waiting) attach_late("while the session runs, which was told in time");
+  if (state_ == State::Waiting) {
+    attach_late("while the session runs, which was told in time", false);
+  }
 }
 
-void CuptiTracer::attach_late(const char* when) {
+void CuptiTracer::attach_late(const char* when, bool has_contexts) {
   tell("cuda_initialised", session_now(), when);
-  const Availability attached = attach();
+  const Availability attached = attach(has_contexts);
   if (!attached.available) tell(attached);
   for (const Limitation& one : limitations_) {
     tell("trace_limited", session_now(), one.why.detail, one.why.hint);
@@ -191,7 +208,7 @@ void CuptiTracer::attach_late(const char* when) {
   publish_status();
 }
 
-Availability CuptiTracer::attach() {
+Availability CuptiTracer::attach(bool has_contexts) {
   Availability why;
   if (cupti_ == nullptr) cupti_ = CuptiLibrary::open(why);
   if (cupti_ == nullptr) return fail(why);
@@ -209,13 +226,53 @@ Availability CuptiTracer::attach() {
   options_.call_records |= !is_subscribed_;
   is_others_ = !RecordDelivery::may_register(api(), is_subscribed_);
   if (is_others_) return fail(watching);
-  Availability opened = records_.open(api(), options_, session_start_ns_, limitations_);
+  if (options_.pc_sampling) start_sampler();
+  Availability opened = open_records(has_contexts);
   if (!opened.available) return fail(opened);
   devices_.emplace(driver(), session_devices_);
   decoder_.emplace(api(), *devices_, records_.clock_origins(), options_);
   // Notes begin after records have, so that every launch noted has a record.
   if (is_subscribed_) watch.start();
   state_ = State::Running;
+  return opened;
+}
+
+void CuptiTracer::start_sampler() {
+  Availability why{false, "launch_count_missing",
+                   "without CUPTI's callbacks launches cannot be held while windows open", ""};
+  CallWatch& watch = CallWatch::instance();
+  if (!api().can_sample()) {
+    why = {false, "cupti_too_old", cupti_->description() + " has no PC sampling",
+           "use the CUPTI of CUDA 12.0 or newer"};
+  } else if (is_subscribed_) {
+    sampler_ = PcSampler::start(api(), driver(), watch.launch_gate(), watch.session(),
+                                *options_.pc_sampling, session_start_ns_);
+    if (sampler_ != nullptr) return watch.set_sampler(sampler_.get());
+    why = {false, "no_thread", "the system has no thread for PC sampling", ""};
+  }
+  tell_lacking("profiling_engine", "PcSampling", "Trace", why);
+}
+
+// Sampling of contexts that are in use begins behind the same gate as records do: PcSampler says
+// why.
+Availability CuptiTracer::open_records(bool has_contexts) {
+  const auto open = [&] { return records_.open(api(), options_, session_start_ns_, limitations_); };
+  if (sampler_ == nullptr || !has_contexts) return open();
+  LaunchGate& gate = CallWatch::instance().launch_gate();
+  std::this_thread::sleep_for(kUnseenCalls);
+  const bool is_shut = gate.shut(CallWatch::instance().session(), kAttachPatience);
+  Availability opened = open();
+  if (is_shut && opened.available) {
+    sampler_->attach();
+  } else {
+    gate.open();
+    if (opened.available) {
+      tell_lacking("profiling_engine", "PcSampling", "Trace",
+                   {false, "launch_hangs",
+                    "a launch of the program did not return while PC sampling was to begin",
+                    "begin to record before the program launches, or somewhat later"});
+    }
+  }
   return opened;
 }
 
@@ -233,12 +290,25 @@ void CuptiTracer::stop() {
     tell("cuda_not_used", session_now(), "the program did not initialise CUDA in this session");
     state_ = State::Stopped;
   } else if (state_ == State::Running) {
+    if (sampler_ != nullptr) {
+      CallWatch::instance().set_sampler(nullptr);
+      sampler_->end();
+    }
     // Notes end before records do, for the same reason that they began later.
     if (is_subscribed_) CallWatch::instance().stop();
-    if (!records_.close(api(), CallWatch::instance().last_launch_ns())) leave_to_others();
+    std::optional<QuietGpu> quiet;
+    const RecordDelivery::Running running = quieten(quiet);
+    if (!records_.close(api(), CallWatch::instance().last_launch_ns(), running)) leave_to_others();
     state_ = State::Stopped;
   }
   publish_status();
+}
+
+RecordDelivery::Running CuptiTracer::quieten(std::optional<QuietGpu>& quiet) const {
+  CallWatch& watch = CallWatch::instance();
+  if (!is_subscribed_ || !watch.has_launched_graphs()) return RecordDelivery::Running::Forced;
+  quiet.emplace(watch.launch_gate(), watch.session(), driver().contexts());
+  return quiet->is_quiet() ? RecordDelivery::Running::None : RecordDelivery::Running::Left;
 }
 
 void CuptiTracer::gather(int64_t now_ns) {
@@ -248,6 +318,7 @@ void CuptiTracer::gather(int64_t now_ns) {
     if (state_ != State::Waiting) {
       if (state_ != State::Running && state_ != State::Stopped) return;
       if (decoder_ == std::nullopt) return;
+      if (sampler_ != nullptr) sampler_->watch();
       const bool is_due =
           std::exchange(asks_next_time_, false) || now_ns - last_flush_ns_ >= kFlushEveryNs;
       flushed_ = state_ == State::Running && is_due;
@@ -266,7 +337,7 @@ void CuptiTracer::gather(int64_t now_ns) {
   forget_cuda_start(this);
   const std::lock_guard lock(mutex_);
   if (state_ == State::Waiting) {
-    attach_late("while the session runs, found late: its first calls are not in the log");
+    attach_late("while the session runs, found late: its first calls are not in the log", true);
   }
 }
 
@@ -295,6 +366,9 @@ void CuptiTracer::drain(int64_t now_ns, RowSink& sink) {
       }
       records_.decode(api(), left, latest_ns, *decoder_, sink);
     }
+    if (sampler_ != nullptr) watch_sampling();
+    if (sampler_ != nullptr) sampler_->drain(*devices_, sink);
+    overlap_.end_round();
     if (state_ == State::Running) {
       // Between flushes most of what is read waits for its call: nothing is gained by asking.
       if (flushed_) decoder_->joiner().submit(true, now_ns, sink);
@@ -317,7 +391,10 @@ void CuptiTracer::take_note(const CallNote& note, uint32_t thread, RowSink& sink
   const auto time_ns = [&] { return note.time_ns - session_start_ns_; };
   switch (note.kind) {
     case CallNoteKind::Launch:
-    case CallNoteKind::GraphLaunch: silence_.on_launch(note.time_ns); [[fallthrough]];
+    case CallNoteKind::GraphLaunch:
+      silence_.on_launch(note.time_ns);
+      if (sampler_ != nullptr) overlap_.add(thread, note.time_ns);
+      [[fallthrough]];
     case CallNoteKind::Call:
     case CallNoteKind::External:
     case CallNoteKind::CallBegin:
@@ -333,6 +410,14 @@ void CuptiTracer::take_note(const CallNote& note, uint32_t thread, RowSink& sink
       return tell("profiler_start", time_ns(), "the program called cudaProfilerStart");
     case CallNoteKind::ProfilerStop:
       return tell("profiler_stop", time_ns(), "the program called cudaProfilerStop");
+  }
+}
+
+void CuptiTracer::watch_sampling() {
+  for (const Availability& why : sampler_->take_failures()) {
+    tell("sampling_ended", session_now(), why.detail, why.hint);
+    events_.back().set("reason", why.reason);
+    tell_lacking("profiling_engine", "PcSampling", "Trace", why);
   }
 }
 
@@ -391,8 +476,13 @@ void CuptiTracer::detach() {
   if (state_ == State::Idle || state_ == State::Failed || state_ == State::Detached) return;
   state_ = State::Detached;
   CallWatch& watch = CallWatch::instance();
+  if (sampler_ != nullptr) {
+    watch.set_sampler(nullptr);
+    sampler_->end();
+  }
   if (is_subscribed_) {
     notes_ = watch.counts();
+    held_ = watch.launch_gate().counts();
     if (is_others_) {
       watch.unsubscribe();
     } else if (!watch.finalize()) {
@@ -462,6 +552,10 @@ void CuptiTracer::publish_status() {
     status.pending = std::move(pending.oldest);
   }
   status.dropped = records_.dropped();
+  if (sampler_ != nullptr) {
+    status.sampling = sampler_->status();
+    status.sampling->threads_overlap = overlap_.is_seen();
+  }
   const std::lock_guard lock(status_mutex_);
   status_ = std::move(status);
 }
@@ -491,6 +585,11 @@ void CuptiTracer::account(format::Ledger& ledger) const {
   if (!is_subscribed_) return;
   const bool is_over = state_ == State::Detached;
   const CallWatch::Counts now = is_over ? notes_ : CallWatch::instance().counts();
+  const LaunchGate::Counts held = is_over ? held_ : CallWatch::instance().launch_gate().counts();
+  ledger.launches_held = held.held;
+  ledger.launches_held_ns = held.held_ns;
+  ledger.longest_hold_ns = held.longest_ns;
+  if (sampler_ != nullptr) sampler_->account(ledger);
   ledger.callback_ns = static_cast<uint64_t>(now.callback_ns - notes_before_.callback_ns);
   ledger.notes_dropped = now.dropped_notes - notes_before_.dropped_notes;
   *ledger.launches_seen += now.dropped_launches - notes_before_.dropped_launches;

@@ -123,19 +123,20 @@ void RecordDelivery::decode(const CuptiApi& api, uint64_t portions, int64_t late
 
 void RecordDelivery::refill() { buffers().refill(); }
 
-bool RecordDelivery::close(const CuptiApi& api, int64_t last_launch_ns) {
+bool RecordDelivery::close(const CuptiApi& api, int64_t last_launch_ns, Running running) {
+  const uint32_t flags = running == Running::Forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0;
   // First what is complete; then, forced, also kernels that still run: these come without times.
   api.cuptiActivityFlushAll(0);
   unforced_ = delivered();
-  api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-  // Force brings whatever there is: a launch whose kernel has not come now has told another tool.
-  if (last_launch_ns > std::max(g_heard_ns.load(), opened_ns_)) {
+  if (flags != 0) api.cuptiActivityFlushAll(flags);
+  // All that there is has come: a launch whose kernel has not has told another tool.
+  if (running != Running::Left && last_launch_ns > std::max(g_heard_ns.load(), opened_ns_)) {
     kinds_.disable_uncommon(api);
     g_is_registered = false;
     return false;
   }
   kinds_.disable(api);
-  api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  api.cuptiActivityFlushAll(flags);
   return true;
 }
 

@@ -36,10 +36,16 @@ class RecordDelivery {
   void decode(const CuptiApi& api, uint64_t portions, int64_t latest_ns, ActivityDecoder& decoder,
               RowSink& sink);
   void refill();  // after decode()
+  // Kernels that still run when recording ends.
+  enum class Running : uint8_t {
+    None,    // there are none
+    Forced,  // their records come without times
+    Left,    // theirs do not come: see QuietGpu
+  };
   // Nothing is recorded from here on; the last gather() and decode() get the rest. False: another
   // tool has taken the records, and they are left to it. `last_launch_ns` (monotonic clock): when
   // the program last launched something.
-  bool close(const CuptiApi& api, int64_t last_launch_ns);
+  bool close(const CuptiApi& api, int64_t last_launch_ns, Running running);
   void release();  // the memory that CUPTI does not hold
 
   uint64_t delivered() const;  // buffers, since the process began

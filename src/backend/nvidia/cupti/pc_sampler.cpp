@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/nvidia/cupti/pc_sampler.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "backend/nvidia/cupti/pc_sampling_context.hpp"
+#include "base/clock.hpp"
+#include "base/own_threads.hpp"
+#include "base/signals_blocked.hpp"
+
+namespace gpufl::backend {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+constexpr int kDefaultPeriodExponent = 16;
+// How long the program's launches are waited for when a window is to open or close.
+constexpr microseconds kWindowPatience{5'000};
+constexpr microseconds kAttachPatience{50'000};
+constexpr milliseconds kRetryEvery{2};
+// A call of CUPTI's that takes longer does not come back.
+constexpr int64_t kHangNs = 2'000'000'000;
+constexpr nanoseconds kDeepWindow{100'000'000};
+// Free memory of the GPU, beside the hardware's buffer, below which nothing is attached.
+constexpr uint64_t kMemoryMargin = uint64_t{64} << 20;
+constexpr size_t kMaxRows = 1'000'000;  // waiting for the collector
+constexpr std::string_view kEngine = "PcSampling";
+
+struct WindowRows {
+  int64_t begin_ns = 0, end_ns = 0;  // monotonic clock
+  int64_t cost_ns = 0;
+  uint32_t device = 0;  // CUDA's number
+  CUcontext context = nullptr;
+  bool is_deep = false;
+  SampledNames names;
+  SampleWindow samples;
+};
+
+}  // namespace
+
+// All that the thread uses: it may outlive the sampler.
+class PcSampler::Worker {
+ public:
+  Worker(const CuptiApi& api, const CudaDriver& driver, LaunchGate& gate, uint32_t gate_session,
+         const PcSamplingOptions& options, int64_t session_start_ns)
+      : api_(api),
+        contexts_of_(driver.contexts()),
+        gate_(gate),
+        gate_session_(gate_session),
+        options_(options),
+        session_start_ns_(session_start_ns) {}
+
+  void run();
+  void attach();
+  void on_context_created(CUcontext context) noexcept;
+  void on_context_destroyed(CUcontext context) noexcept;
+  void end();
+  void watch();
+  void drain(DeviceNumbers& devices, RowSink& sink);
+  void account(format::Ledger& ledger) const;
+  std::vector<Availability> take_failures();
+  SamplingStatus status() const;
+
+ private:
+  struct Attached {
+    std::unique_ptr<PcSamplingContext> sampling;
+    uint32_t device = 0;
+    bool is_held = false;  // a primary context that we must release
+  };
+
+  // The thread's.
+  bool wait_for_work();
+  void take_new_contexts();
+  void attach_context(CUcontext context, bool is_held);
+  void take_window(bool is_deep);
+  bool shut_for_stop();
+  void detach_all();
+  // A call of CUPTI's, watched. False where it failed, or was given up meanwhile.
+  template <typename Call>
+  bool make(const char* name, Call&& call);
+  bool is_over() const;
+  void fail(Availability why);
+  void fail_locked(Availability why);
+  void put(WindowRows window);
+
+  const CuptiApi& api_;
+  const CudaContexts& contexts_of_;
+  LaunchGate& gate_;
+  const uint32_t gate_session_;
+  const PcSamplingOptions options_;
+  const int64_t session_start_ns_;
+
+  std::vector<Attached> attached_;  // the thread's
+  int64_t next_window_ns_ = 0;
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable cv_;
+  std::vector<CUcontext> created_;
+  std::vector<CUcontext> destroyed_;
+  bool attach_wanted_ = false;
+  bool end_wanted_ = false;
+  bool has_ended_ = false;
+  bool has_failed_ = false;     // for good
+  const char* call_ = nullptr;  // of CUPTI's, under way
+  int64_t call_began_ns_ = 0;
+  std::vector<Availability> failures_;
+  std::string state_ = "sampling";
+  std::vector<WindowRows> windows_;
+  size_t rows_ = 0;
+  uint64_t taken_ = 0, skipped_ = 0, full_ = 0;
+  uint64_t total_ = 0, dropped_ = 0, unlocated_ = 0;
+};
+
+template <typename Call>
+bool PcSampler::Worker::make(const char* name, Call&& call) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (has_failed_) return false;
+    call_ = name;
+    call_began_ns_ = base::monotonic_ns();
+  }
+  Availability made = call();
+  const std::lock_guard lock(mutex_);
+  call_ = nullptr;
+  if (has_failed_) return false;
+  if (!made.available) fail_locked(std::move(made));
+  return !has_failed_;
+}
+
+void PcSampler::Worker::fail_locked(Availability why) {
+  if (std::exchange(has_failed_, true)) return;
+  state_ = why.reason;
+  failures_.push_back(std::move(why));
+}
+
+void PcSampler::Worker::fail(Availability why) {
+  const std::lock_guard lock(mutex_);
+  fail_locked(std::move(why));
+}
+
+bool PcSampler::Worker::is_over() const {
+  const std::lock_guard lock(mutex_);
+  return has_failed_ || end_wanted_;
+}
+
+void PcSampler::Worker::run() {
+  while (wait_for_work()) {
+    take_new_contexts();
+    const bool is_deep = options_.deep_scopes != nullptr && options_.deep_scopes->load() != 0;
+    if (!attached_.empty() && !is_over()) take_window(is_deep);
+  }
+  detach_all();
+  const std::lock_guard lock(mutex_);
+  has_ended_ = true;
+  if (state_ == "sampling") state_ = "ended";
+  cv_.notify_all();
+}
+
+// False: nothing is left to do but to end.
+bool PcSampler::Worker::wait_for_work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (end_wanted_ || has_failed_) return false;
+    if (attach_wanted_ || !created_.empty() || !destroyed_.empty()) return true;
+    const int64_t now_ns = base::monotonic_ns();
+    const bool is_deep = options_.deep_scopes != nullptr && options_.deep_scopes->load() != 0;
+    if (!attached_.empty() && (is_deep || now_ns >= next_window_ns_)) return true;
+    // Nobody wakes us when a deep scope begins.
+    const int64_t until_ns = attached_.empty() ? now_ns + 100'000'000 : next_window_ns_;
+    cv_.wait_for(lock, nanoseconds(std::min<int64_t>(until_ns - now_ns, 20'000'000)));
+  }
+}
+
+void PcSampler::Worker::take_new_contexts() {
+  std::vector<CUcontext> created;
+  std::vector<CUcontext> destroyed;
+  bool attaches = false;
+  {
+    const std::lock_guard lock(mutex_);
+    created.swap(created_);
+    destroyed.swap(destroyed_);
+    attaches = attach_wanted_;
+  }
+  std::erase_if(attached_, [&](const Attached& one) {
+    return std::find(destroyed.begin(), destroyed.end(), one.sampling->context()) !=
+           destroyed.end();
+  });
+  if (!attaches && created.empty()) return;
+  // Of attach() it is shut already; of a new context it is closed, with launches of others inside.
+  if (!attaches && !gate_.shut(gate_session_, kAttachPatience)) {
+    const std::lock_guard lock(mutex_);
+    created_.insert(created_.end(), created.begin(), created.end());
+    gate_.open();
+    return;
+  }
+  if (attaches) {
+    for (CUcontext context : contexts_of_.hold_primary()) attach_context(context, true);
+  }
+  for (CUcontext context : created) attach_context(context, false);
+  gate_.open();
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(attach_wanted_, false)) cv_.notify_all();
+}
+
+void PcSampler::Worker::attach_context(CUcontext context, bool is_held) {
+  const auto is_same = [&](const Attached& one) { return one.sampling->context() == context; };
+  if (std::any_of(attached_.begin(), attached_.end(), is_same)) {
+    if (is_held) contexts_of_.release_primary(context);
+    return;
+  }
+  Attached attached{std::make_unique<PcSamplingContext>(api_, context),
+                    contexts_of_.device_of(context).value_or(0), is_held};
+  const std::optional<uint64_t> free_bytes = contexts_of_.free_memory(context);
+  if (free_bytes && *free_bytes < PcSamplingContext::kHardwareBufferBytes + kMemoryMargin) {
+    if (is_held) contexts_of_.release_primary(context);
+    return fail({false, "no_device_memory",
+                 "PC sampling needs 96 MB of the GPU's memory, and " +
+                     std::to_string(*free_bytes >> 20) + " MB are free",
+                 "leave the GPU more memory, or choose the engine Trace"});
+  }
+  const int period =
+      options_.period_exponent != 0 ? options_.period_exponent : kDefaultPeriodExponent;
+  if (make("cuptiPCSamplingEnable", [&] { return attached.sampling->enable(period); })) {
+    attached_.push_back(std::move(attached));
+  } else if (is_held) {
+    contexts_of_.release_primary(context);
+  }
+}
+
+void PcSampler::Worker::take_window(bool is_deep) {
+  const LaunchGate::Counts before = gate_.counts();
+  const nanoseconds length = is_deep ? std::max(kDeepWindow, nanoseconds(options_.window_ns))
+                                     : nanoseconds(options_.window_ns);
+  next_window_ns_ = base::monotonic_ns() + length.count() + options_.pause_ns;
+  if (!gate_.shut(gate_session_, kWindowPatience)) {
+    const std::lock_guard lock(mutex_);
+    ++skipped_;
+    return;
+  }
+  bool is_open = true;
+  for (Attached& one : attached_) {
+    is_open = is_open && make("cuptiPCSamplingStart", [&] { return one.sampling->open_window(); });
+  }
+  const int64_t begin_ns = base::monotonic_ns();
+  gate_.open();
+  if (!is_open) return;
+  {
+    std::unique_lock lock(mutex_);
+    cv_.wait_for(lock, length, [&] { return end_wanted_ || has_failed_ || !destroyed_.empty(); });
+  }
+  if (!shut_for_stop()) return;
+  const int64_t end_ns = base::monotonic_ns();
+  std::vector<WindowRows> windows;
+  for (Attached& one : attached_) {
+    WindowRows window{begin_ns, end_ns, 0, one.device, one.sampling->context(), is_deep, {}, {}};
+    if (!make("cuptiPCSamplingStop",
+              [&] { return one.sampling->close_window(window.names, window.samples); })) {
+      break;
+    }
+    windows.push_back(std::move(window));
+  }
+  gate_.open();
+  const auto held_ns = static_cast<int64_t>(gate_.counts().held_ns - before.held_ns);
+  for (WindowRows& window : windows) {
+    window.cost_ns = held_ns / static_cast<int64_t>(windows.size());
+    put(std::move(window));
+  }
+}
+
+// A window that is open has to be closed, however long launches take.
+bool PcSampler::Worker::shut_for_stop() {
+  const int64_t began_ns = base::monotonic_ns();
+  while (!gate_.shut(gate_session_, kWindowPatience)) {
+    if (base::monotonic_ns() - began_ns > kHangNs) {
+      fail({false, "launch_hangs",
+            "a launch of the program has not returned for two seconds: a window of PC sampling "
+            "could not be closed, and sampling has ended",
+            "see the calls that are pending in the report"});
+      return false;
+    }
+    std::this_thread::sleep_for(kRetryEvery);
+  }
+  return true;
+}
+
+void PcSampler::Worker::put(WindowRows window) {
+  const std::lock_guard lock(mutex_);
+  const SampleWindow& samples = window.samples;
+  ++taken_;
+  if (samples.is_buffer_full) ++full_;
+  total_ += samples.total;
+  dropped_ += samples.dropped;
+  unlocated_ += samples.unlocated;
+  if (rows_ + samples.samples.size() > kMaxRows) {
+    for (const PcSample& sample : samples.samples) dropped_ += sample.samples;
+    window.samples.samples.clear();
+  }
+  rows_ += window.samples.samples.size();
+  windows_.push_back(std::move(window));
+}
+
+void PcSampler::Worker::detach_all() {
+  if (!attached_.empty() && shut_for_stop()) {
+    for (Attached& one : attached_) {
+      make("cuptiPCSamplingDisable", [&] { return one.sampling->disable(); });
+    }
+    gate_.open();
+  }
+  for (const Attached& one : attached_) {
+    if (one.is_held) contexts_of_.release_primary(one.sampling->context());
+  }
+  attached_.clear();
+}
+
+void PcSampler::Worker::attach() {
+  std::unique_lock lock(mutex_);
+  attach_wanted_ = true;
+  cv_.notify_all();
+  cv_.wait_for(lock, nanoseconds(kHangNs), [&] { return !attach_wanted_ || has_ended_; });
+  if (std::exchange(attach_wanted_, false)) {
+    lock.unlock();
+    watch();
+    gate_.open();
+  }
+}
+
+void PcSampler::Worker::on_context_created(CUcontext context) noexcept {
+  gate_.close();
+  const std::lock_guard lock(mutex_);
+  if (has_failed_ || end_wanted_) return gate_.open();
+  created_.push_back(context);
+  cv_.notify_all();
+}
+
+void PcSampler::Worker::on_context_destroyed(CUcontext context) noexcept {
+  const std::lock_guard lock(mutex_);
+  destroyed_.push_back(context);
+  cv_.notify_all();
+}
+
+void PcSampler::Worker::end() {
+  std::unique_lock lock(mutex_);
+  end_wanted_ = true;
+  cv_.notify_all();
+  // Twice as long as a call may take: one that is under way, and the one that gives up.
+  if (!cv_.wait_for(lock, nanoseconds(2 * kHangNs), [&] { return has_ended_; })) {
+    lock.unlock();
+    watch();
+  }
+}
+
+void PcSampler::Worker::watch() {
+  {
+    const std::lock_guard lock(mutex_);
+    const bool hangs = call_ != nullptr && base::monotonic_ns() - call_began_ns_ > kHangNs;
+    const bool is_held_up = gate_.is_shut() && gate_.shut_since_ns() != 0 &&
+                            base::monotonic_ns() - gate_.shut_since_ns() > kHangNs;
+    if (!hangs && !is_held_up) return;
+    fail_locked(
+        {false, "sampling_hangs",
+         std::string(call_ != nullptr ? call_ : "attaching") +
+             " has not returned for two seconds: PC sampling has ended, and tracing goes on",
+         "choose the engine Trace for this program"});
+    cv_.notify_all();
+  }
+  gate_.open();
+}
+
+void PcSampler::Worker::drain(DeviceNumbers& devices, RowSink& sink) {
+  std::vector<WindowRows> windows;
+  {
+    const std::lock_guard lock(mutex_);
+    windows.swap(windows_);
+    rows_ = 0;
+  }
+  if (windows.empty()) return;
+  format::Batch rows(format::Kind::PcSample);
+  format::Batch coverage(format::Kind::Coverage);
+  const int64_t engine = sink.intern(format::Dict::Name, kEngine);
+  for (const WindowRows& window : windows) {
+    const int64_t device = devices.of(window.device);
+    uint32_t context = 0;
+    api_.cuptiGetContextId(window.context, &context);
+    const SampleWindow& samples = window.samples;
+    const auto reason =
+        window.is_deep ? format::CoverageReason::DeepScope : format::CoverageReason::Schedule;
+    coverage.push_row(
+        {window.begin_ns - session_start_ns_, window.end_ns - window.begin_ns, engine,
+         static_cast<int64_t>(format::CoverageShape::Window), static_cast<int64_t>(reason),
+         static_cast<int64_t>(format::CoverageEnd::Schedule), window.cost_ns,
+         static_cast<int64_t>(format::CostMeasure::Calls), device,
+         static_cast<int64_t>(samples.total), static_cast<int64_t>(samples.dropped), int64_t{-1}});
+    for (const PcSample& sample : samples.samples) {
+      rows.push_row({window.end_ns - session_start_ns_, device, static_cast<int64_t>(context),
+                     static_cast<int64_t>(sample.module),
+                     sink.intern(format::Dict::Name, window.names.at(sample.function)),
+                     static_cast<int64_t>(sample.pc),
+                     sink.intern(format::Dict::Metric, window.names.at(sample.stall)),
+                     static_cast<int64_t>(sample.samples), int64_t{0}, int64_t{0}});
+    }
+  }
+  if (!rows.empty()) sink.submit(rows);
+  sink.submit(coverage);
+}
+
+void PcSampler::Worker::account(format::Ledger& ledger) const {
+  const std::lock_guard lock(mutex_);
+  ledger.sampling_windows = taken_;
+  ledger.sampling_windows_skipped = skipped_;
+  ledger.pc_samples = total_;
+  ledger.pc_samples_dropped = dropped_;
+  ledger.pc_samples_unlocated = unlocated_;
+  ledger.sampling_buffers_full = full_;
+}
+
+std::vector<Availability> PcSampler::Worker::take_failures() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(failures_, {});
+}
+
+SamplingStatus PcSampler::Worker::status() const {
+  const std::lock_guard lock(mutex_);
+  return {state_, taken_, skipped_, false};
+}
+
+std::unique_ptr<PcSampler> PcSampler::start(const CuptiApi& api, const CudaDriver& driver,
+                                            LaunchGate& gate, uint32_t gate_session,
+                                            const PcSamplingOptions& options,
+                                            int64_t session_start_ns) {
+  auto worker =
+      std::make_shared<Worker>(api, driver, gate, gate_session, options, session_start_ns);
+  const base::SignalsBlocked blocked;
+  try {
+    std::thread([worker] {
+      const base::OwnThread own;
+      pthread_setname_np(pthread_self(), "gpufl-sampling");
+      worker->run();
+    }).detach();
+  } catch (const std::system_error&) {
+    return nullptr;
+  }
+  return std::unique_ptr<PcSampler>(new PcSampler(std::move(worker)));
+}
+
+PcSampler::~PcSampler() { end(); }
+void PcSampler::attach() { worker_->attach(); }
+void PcSampler::on_context_created(CUcontext context) noexcept {
+  worker_->on_context_created(context);
+}
+void PcSampler::on_context_destroyed(CUcontext context) noexcept {
+  worker_->on_context_destroyed(context);
+}
+void PcSampler::end() { worker_->end(); }
+void PcSampler::watch() { worker_->watch(); }
+void PcSampler::drain(DeviceNumbers& devices, RowSink& sink) { worker_->drain(devices, sink); }
+void PcSampler::account(format::Ledger& ledger) const { worker_->account(ledger); }
+std::vector<Availability> PcSampler::take_failures() { return worker_->take_failures(); }
+SamplingStatus PcSampler::status() const { return worker_->status(); }
+
+}  // namespace gpufl::backend

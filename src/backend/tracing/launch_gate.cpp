@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/tracing/launch_gate.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+
+namespace gpufl::backend {
+
+void LaunchGate::wait(LaunchesInside& inside) noexcept {
+  const int64_t began_ns = base::monotonic_ns();
+  do {
+    inside.count.store(0, std::memory_order_release);
+    shut_.wait(1, std::memory_order_acquire);
+    inside.count.store(1, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  } while (is_shut());
+  add_hold(began_ns);
+}
+
+void LaunchGate::enter_without_ring() noexcept {
+  ringless_inside_.fetch_add(1, std::memory_order_seq_cst);
+  if (!is_shut()) return;
+  const int64_t began_ns = base::monotonic_ns();
+  do {
+    ringless_inside_.fetch_sub(1, std::memory_order_release);
+    shut_.wait(1, std::memory_order_acquire);
+    ringless_inside_.fetch_add(1, std::memory_order_seq_cst);
+  } while (is_shut());
+  add_hold(began_ns);
+}
+
+void LaunchGate::add_hold(int64_t began_ns) noexcept {
+  const auto held_ns = static_cast<uint64_t>(base::monotonic_ns() - began_ns);
+  held_.fetch_add(1, std::memory_order_relaxed);
+  held_ns_.fetch_add(held_ns, std::memory_order_relaxed);
+  uint64_t longest = longest_ns_.load(std::memory_order_relaxed);
+  while (held_ns > longest && !longest_ns_.compare_exchange_weak(longest, held_ns)) {
+  }
+}
+
+void LaunchGate::close() noexcept {
+  if (shut_.exchange(1, std::memory_order_seq_cst) != 0) return;
+  since_ns_.store(base::monotonic_ns(), std::memory_order_release);
+}
+
+bool LaunchGate::shut(uint32_t session, std::chrono::microseconds patience) {
+  using Clock = std::chrono::steady_clock;
+  close();
+  if (base::fence_all_threads()) {
+    const auto end = Clock::now() + patience;
+    while (is_launch_under_way(session)) {
+      if (Clock::now() >= end) {
+        open();
+        return false;
+      }
+      sched_yield();
+    }
+    return true;
+  }
+  open();
+  return false;
+}
+
+bool LaunchGate::is_launch_under_way(uint32_t session) const {
+  bool is_under_way = ringless_inside_.load(std::memory_order_acquire) != 0;
+  NoteRings::for_each([&](NoteRing& ring) {
+    is_under_way |= ring.state() == NoteRing::State::Claimed &&
+                    ring.launches_inside.session.load(std::memory_order_relaxed) == session &&
+                    ring.launches_inside.count.load(std::memory_order_acquire) != 0;
+  });
+  return is_under_way;
+}
+
+void LaunchGate::open() noexcept {
+  since_ns_.store(0, std::memory_order_release);
+  shut_.store(0, std::memory_order_release);
+  shut_.notify_all();
+}
+
+LaunchGate::Counts LaunchGate::counts() const {
+  return {held_.load(std::memory_order_relaxed), held_ns_.load(std::memory_order_relaxed),
+          longest_ns_.load(std::memory_order_relaxed)};
+}
+
+void LaunchGate::begin_counts() noexcept {
+  for (auto* count : {&held_, &held_ns_, &longest_ns_}) count->store(0, std::memory_order_relaxed);
+}
+
+void LaunchGate::after_fork_in_child() noexcept {
+  shut_.store(0, std::memory_order_relaxed);
+  since_ns_.store(0, std::memory_order_relaxed);
+  ringless_inside_.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace gpufl::backend

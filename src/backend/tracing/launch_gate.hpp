@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "backend/tracing/note_rings.hpp"
+
+// Holds the program's threads at the entry of a launch while somebody works who can bear no launch
+// under way: PC sampling when a window opens or closes, and the end of a recording beside graphs.
+// The only place where the recorder makes the program wait; ARCHITECTURE.md has the bounds.
+//
+// A launch pays two stores to its thread's own cache line and a load. The one who shuts the gate
+// pays for the order between the two: every thread of the process is made to pass a fence.
+namespace gpufl::backend {
+
+class LaunchGate {
+ public:
+  // Since begin_counts().
+  struct Counts {
+    uint64_t held = 0;  // launches that waited
+    uint64_t held_ns = 0, longest_ns = 0;
+  };
+
+  // The program's threads. A launch inside another passes.
+  void enter(LaunchesInside& inside, uint32_t session) noexcept {
+    if (inside.session.load(std::memory_order_relaxed) != session) [[unlikely]]
+      inside.begin_session(session);
+    const uint32_t before = inside.count.load(std::memory_order_relaxed);
+    inside.count.store(before + 1, std::memory_order_relaxed);
+    // shut() sees the count, or the load below sees that it is shut.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (shut_.load(std::memory_order_acquire) != 0 && before == 0) [[unlikely]]
+      wait(inside);
+  }
+  void leave(LaunchesInside& inside) noexcept {
+    const uint32_t count = inside.count.load(std::memory_order_relaxed);
+    if (count != 0) inside.count.store(count - 1, std::memory_order_release);
+  }
+  // Of threads without a ring.
+  void enter_without_ring() noexcept;
+  void leave_without_ring() noexcept { ringless_inside_.fetch_sub(1, std::memory_order_release); }
+
+  // Makes launches that begin from now on wait, without waiting for those under way. Any thread.
+  void close() noexcept;
+  // The same, and waits until no launch of `session` is under way: false, and open again, where one
+  // is still after `patience`, or where the system has no fence for us. One caller at a time.
+  bool shut(uint32_t session, std::chrono::microseconds patience);
+  void open() noexcept;
+  bool is_shut() const { return shut_.load(std::memory_order_acquire) != 0; }
+  // Monotonic clock; 0: it is open.
+  int64_t shut_since_ns() const { return since_ns_.load(std::memory_order_acquire); }
+
+  Counts counts() const;
+  void begin_counts() noexcept;
+  void after_fork_in_child() noexcept;
+
+ private:
+  [[gnu::cold, gnu::noinline]] void wait(LaunchesInside& inside) noexcept;
+  void add_hold(int64_t began_ns) noexcept;
+  bool is_launch_under_way(uint32_t session) const;
+
+  std::atomic<int> shut_{0};
+  std::atomic<int64_t> since_ns_{0};
+  std::atomic<uint32_t> ringless_inside_{0};
+  std::atomic<uint64_t> held_{0}, held_ns_{0}, longest_ns_{0};
+};
+
+}  // namespace gpufl::backend

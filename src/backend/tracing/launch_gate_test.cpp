@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backend/tracing/launch_gate.hpp"
+
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace gpufl::backend {
+namespace {
+
+using std::chrono::microseconds;
+
+constexpr uint32_t kSession = 7;
+constexpr microseconds kPatience{5'000'000};
+
+LaunchesInside& of_this_thread() { return NoteRings::of_thread(kSession)->launches_inside; }
+
+TEST(LaunchGate, NobodyIsHeldWhileItIsOpen) {
+  LaunchGate gate;
+  gate.enter(of_this_thread(), kSession);
+  gate.leave(of_this_thread());
+  EXPECT_EQ(gate.counts().held, 0u);
+}
+
+TEST(LaunchGate, DoesNotShutWhileALaunchIsUnderWay) {
+  LaunchGate gate;
+  gate.enter(of_this_thread(), kSession);
+  EXPECT_FALSE(gate.shut(kSession, microseconds(1'000)));
+  EXPECT_FALSE(gate.is_shut());
+  gate.leave(of_this_thread());
+  EXPECT_TRUE(gate.shut(kSession, microseconds(1'000)));
+  gate.open();
+}
+
+TEST(LaunchGate, WhatAnEarlierSessionSawBeginDoesNotCount) {
+  LaunchGate gate;
+  gate.enter(of_this_thread(), kSession);
+  EXPECT_TRUE(gate.shut(kSession + 1, microseconds(1'000)));
+  gate.open();
+  gate.leave(of_this_thread());
+}
+
+TEST(LaunchGate, ALaunchInsideAnotherPasses) {
+  LaunchGate gate;
+  gate.enter(of_this_thread(), kSession);
+  gate.close();
+  gate.enter(of_this_thread(), kSession);
+  gate.leave(of_this_thread());
+  gate.leave(of_this_thread());
+  gate.open();
+  EXPECT_EQ(gate.counts().held, 0u);
+}
+
+TEST(LaunchGate, HoldsLaunchesUntilItOpensAndCountsThem) {
+  LaunchGate gate;
+  ASSERT_TRUE(gate.shut(kSession, kPatience));
+  std::atomic<bool> has_launched{false};
+  std::thread program([&] {
+    gate.enter(of_this_thread(), kSession);
+    has_launched = true;
+    gate.leave(of_this_thread());
+    gate.enter_without_ring();
+    gate.leave_without_ring();
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(has_launched);
+  gate.open();
+  program.join();
+  EXPECT_TRUE(has_launched);
+  EXPECT_GE(gate.counts().held, 1u);
+  EXPECT_GE(gate.counts().held_ns, gate.counts().longest_ns);
+}
+
+// The promise itself: between shut() and open() no thread is inside a launch.
+TEST(LaunchGate, NoLaunchIsUnderWayBehindItWithSixteenThreads) {
+  LaunchGate gate;
+  std::atomic<bool> ends{false};
+  std::atomic<int> launching{0};
+  std::atomic<uint64_t> launches{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 16; ++i) {
+    threads.emplace_back([&] {
+      while (!ends) {
+        gate.enter(of_this_thread(), kSession);
+        launching.fetch_add(1);
+        launches.fetch_add(1);
+        launching.fetch_sub(1);
+        gate.leave(of_this_thread());
+      }
+    });
+  }
+  int shut = 0;
+  for (int i = 0; i < 300; ++i) {
+    if (!gate.shut(kSession, kPatience)) continue;
+    ++shut;
+    const uint64_t before = launches;
+    EXPECT_EQ(launching, 0);
+    std::this_thread::yield();
+    EXPECT_EQ(launches, before);
+    gate.open();
+  }
+  ends = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(shut, 250);
+  EXPECT_GT(gate.counts().held, 0u);
+}
+
+}  // namespace
+}  // namespace gpufl::backend
