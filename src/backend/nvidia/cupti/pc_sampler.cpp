@@ -102,6 +102,7 @@ class PcSampler::Worker {
 
   std::vector<Attached> attached_;  // the thread's
   int64_t next_window_ns_ = 0;
+  int64_t not_before_ns_ = 0;
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable cv_;
@@ -174,7 +175,8 @@ bool PcSampler::Worker::wait_for_work() {
     if (attach_wanted_ || !created_.empty() || !destroyed_.empty()) return true;
     const int64_t now_ns = base::monotonic_ns();
     const bool is_deep = options_.deep_scopes != nullptr && options_.deep_scopes->load() != 0;
-    if (!attached_.empty() && (is_deep || now_ns >= next_window_ns_)) return true;
+    const bool is_due = is_deep ? now_ns >= not_before_ns_ : now_ns >= next_window_ns_;
+    if (!attached_.empty() && is_due) return true;
     // Nobody wakes us when a deep scope begins.
     const int64_t until_ns = attached_.empty() ? now_ns + 100'000'000 : next_window_ns_;
     cv_.wait_for(lock, nanoseconds(std::min<int64_t>(until_ns - now_ns, 20'000'000)));
@@ -243,6 +245,9 @@ void PcSampler::Worker::take_window(bool is_deep) {
                                      : nanoseconds(options_.window_ns);
   next_window_ns_ = base::monotonic_ns() + length.count() + options_.pause_ns;
   if (!gate_.shut(gate_session_, kWindowPatience)) {
+    // Others were held for as long: not soon again.
+    not_before_ns_ = base::monotonic_ns() + 10 * nanoseconds(kWindowPatience).count();
+    next_window_ns_ = std::max(next_window_ns_, not_before_ns_);
     const std::lock_guard lock(mutex_);
     ++skipped_;
     return;
@@ -277,18 +282,23 @@ void PcSampler::Worker::take_window(bool is_deep) {
   }
 }
 
-// A window that is open has to be closed, however long launches take.
+// A window that is open has to be closed, however long a launch takes: one that loads code may take
+// seconds. Only who wants to end does not wait for ever.
 bool PcSampler::Worker::shut_for_stop() {
-  const int64_t began_ns = base::monotonic_ns();
+  int64_t ending_since_ns = 0;
   while (!gate_.shut(gate_session_, kWindowPatience)) {
-    if (base::monotonic_ns() - began_ns > kHangNs) {
-      fail({false, "launch_hangs",
-            "a launch of the program has not returned for two seconds: a window of PC sampling "
-            "could not be closed, and sampling has ended",
-            "see the calls that are pending in the report"});
+    const int64_t now_ns = base::monotonic_ns();
+    std::unique_lock lock(mutex_);
+    if (has_failed_) return false;
+    if (end_wanted_ && ending_since_ns == 0) ending_since_ns = now_ns;
+    if (end_wanted_ && now_ns - ending_since_ns > kHangNs) {
+      fail_locked({false, "launch_hangs",
+                   "a launch of the program has not returned for two seconds: PC sampling could "
+                   "not be ended behind it",
+                   "see the calls that are pending in the report"});
       return false;
     }
-    std::this_thread::sleep_for(kRetryEvery);
+    cv_.wait_for(lock, kRetryEvery);
   }
   return true;
 }

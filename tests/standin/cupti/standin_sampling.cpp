@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/standin/cupti/standin_sampling.hpp"
+
+#include <cupti_pcsampling.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+
+#include "tests/standin/cupti/standin_library.hpp"
+
+namespace gpufl::standin {
+namespace {
+
+// By the number that the device has for them.
+constexpr const char* kReasons[] = {
+    "smsp__pcsamp_sample_count", "smsp__pcsamp_samples_data_dropped",
+    "smsp__pcsamp_warps_issue_stalled_wait", "smsp__pcsamp_warps_issue_stalled_wait_not_issued",
+    "smsp__pcsamp_warps_issue_stalled_long_scoreboard"};
+
+struct Context {
+  bool is_configured = false, is_started = false;
+  CUpti_PCSamplingData* buffer = nullptr;
+  std::vector<uint32_t> reasons;
+};
+
+struct Sampling {
+  std::mutex mutex;
+  std::condition_variable cv;
+  std::map<CUcontext, Context> contexts;
+  std::vector<SampledPc> samples;
+  std::deque<std::string> names;  // of functions, which CUPTI never frees
+  uint32_t unlocated = 0, windows = 0, period = 0, disturbed = 0, launching = 0;
+  bool is_full = false;
+  std::string hanging;
+};
+
+Sampling& sampling() {
+  static auto* const one = new Sampling;
+  return *one;
+}
+
+// Begins a call that cannot be made while a launch is under way: it hangs until that returns.
+std::unique_lock<std::mutex> begin_call(const char* function) {
+  Sampling& state = sampling();
+  std::unique_lock lock(state.mutex);
+  if (state.launching != 0) ++state.disturbed;
+  state.cv.wait(lock, [&] { return state.launching == 0 && state.hanging != function; });
+  return lock;
+}
+
+#define STANDIN_SAMPLING_CALL(function)    \
+  {                                        \
+    STANDIN_MAY_FAIL(function);            \
+  }                                        \
+  const auto call = begin_call(#function); \
+  const auto found = sampling().contexts.find(parameters->ctx)
+
+uint32_t reason_number(const char* name) {
+  const auto* const found = std::find_if(std::begin(kReasons), std::end(kReasons),
+                                         [&](const char* one) { return !std::strcmp(one, name); });
+  return static_cast<uint32_t>(found - std::begin(kReasons));
+}
+
+// What a window leaves in the buffer that was configured.
+void fill(Sampling& state, Context& context) {
+  CUpti_PCSamplingData& data = *context.buffer;
+  data.hardwareBufferFull = state.is_full ? 1 : 0;
+  if (state.is_full) return;
+  data.nonUsrKernelsTotalSamples += state.unlocated;
+  data.totalSamples += state.unlocated;
+  for (const SampledPc& sample : state.samples) {
+    data.totalSamples += sample.samples;
+    if (data.totalNumPcs == data.collectNumPcs) continue;
+    CUpti_PCSamplingPCData& pc = data.pPcData[data.totalNumPcs++];
+    pc.cubinCrc = sample.module;
+    pc.pcOffset = sample.pc;
+    state.names.emplace_back(sample.function);
+    pc.functionName = state.names.back().data();
+    pc.stallReasonCount = 1;
+    pc.stallReason[0] = {reason_number(sample.stall), sample.samples};
+  }
+}
+
+void reset() {
+  const std::lock_guard lock(sampling().mutex);
+  Sampling& state = sampling();
+  state.contexts.clear();
+  state.samples.clear();
+  state.unlocated = state.windows = state.period = state.disturbed = 0;
+  state.is_full = false;
+  state.hanging.clear();
+}
+
+void set_samples(const SampledPc* samples, uint32_t count) {
+  const std::lock_guard lock(sampling().mutex);
+  sampling().samples.assign(samples, samples + count);
+}
+
+void set_unlocated(uint32_t samples) {
+  const std::lock_guard lock(sampling().mutex);
+  sampling().unlocated = samples;
+}
+
+void fill_buffer(bool is_full) {
+  const std::lock_guard lock(sampling().mutex);
+  sampling().is_full = is_full;
+}
+
+void hang(const char* function) {
+  const std::lock_guard lock(sampling().mutex);
+  sampling().hanging = function != nullptr ? function : "";
+  sampling().cv.notify_all();
+}
+
+template <uint32_t Sampling::* kCount>
+uint32_t count() {
+  const std::lock_guard lock(sampling().mutex);
+  return sampling().*kCount;
+}
+
+uint32_t enabled() {
+  const std::lock_guard lock(sampling().mutex);
+  return static_cast<uint32_t>(sampling().contexts.size());
+}
+
+void launch(void (*inside)(void*), void* data) {
+  PlayedCall played(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 1, nullptr,
+                    0);
+  played.enter();
+  {
+    const std::lock_guard lock(sampling().mutex);
+    ++sampling().launching;
+  }
+  if (inside != nullptr) inside(data);
+  {
+    const std::lock_guard lock(sampling().mutex);
+    --sampling().launching;
+    sampling().cv.notify_all();
+  }
+  played.exit([](Library&, uint64_t) {});
+}
+
+constexpr CuptiStandinSampling kSampling = {reset,
+                                            set_samples,
+                                            set_unlocated,
+                                            fill_buffer,
+                                            hang,
+                                            count<&Sampling::windows>,
+                                            enabled,
+                                            count<&Sampling::period>,
+                                            count<&Sampling::disturbed>,
+                                            launch};
+
+}  // namespace
+}  // namespace gpufl::standin
+
+using namespace gpufl::standin;
+
+#define STANDIN_EXPORT extern "C" __attribute__((visibility("default")))
+
+STANDIN_EXPORT const CuptiStandinSampling* cupti_standin_sampling() { return &kSampling; }
+
+STANDIN_EXPORT CUptiResult cuptiPCSamplingEnable(CUpti_PCSamplingEnableParams* parameters) {
+  STANDIN_SAMPLING_CALL(cuptiPCSamplingEnable);
+  if (found != sampling().contexts.end()) return CUPTI_ERROR_INVALID_OPERATION;
+  sampling().contexts[parameters->ctx] = {};
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult cuptiPCSamplingDisable(CUpti_PCSamplingDisableParams* parameters) {
+  STANDIN_SAMPLING_CALL(cuptiPCSamplingDisable);
+  if (found == sampling().contexts.end()) return CUPTI_ERROR_INVALID_OPERATION;
+  sampling().contexts.erase(found);
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult
+cuptiPCSamplingGetNumStallReasons(CUpti_PCSamplingGetNumStallReasonsParams* parameters) {
+  STANDIN_SAMPLING_CALL(cuptiPCSamplingGetNumStallReasons);
+  if (found == sampling().contexts.end()) return CUPTI_ERROR_INVALID_OPERATION;
+  *parameters->numStallReasons = std::size(kReasons);
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult
+cuptiPCSamplingGetStallReasons(CUpti_PCSamplingGetStallReasonsParams* parameters) {
+  STANDIN_SAMPLING_CALL(cuptiPCSamplingGetStallReasons);
+  if (found == sampling().contexts.end()) return CUPTI_ERROR_INVALID_OPERATION;
+  // In no order, as the device's.
+  for (size_t i = 0; i < parameters->numStallReasons && i < std::size(kReasons); ++i) {
+    const size_t number = std::size(kReasons) - 1 - i;
+    parameters->stallReasonIndex[i] = static_cast<uint32_t>(number);
+    std::strncpy(parameters->stallReasons[i], kReasons[number], CUPTI_STALL_REASON_STRING_SIZE - 1);
+  }
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult
+cuptiPCSamplingSetConfigurationAttribute(CUpti_PCSamplingConfigurationInfoParams* parameters) {
+  STANDIN_SAMPLING_CALL(cuptiPCSamplingSetConfigurationAttribute);
+  if (found == sampling().contexts.end()) return CUPTI_ERROR_INVALID_OPERATION;
+  for (size_t i = 0; i < parameters->numAttributes; ++i) {
+    const CUpti_PCSamplingConfigurationInfo& one = parameters->pPCSamplingConfigurationInfo[i];
+    switch (one.attributeType) {
+      case CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD:
+        sampling().period = one.attributeData.samplingPeriodData.samplingPeriod;
+        break;
+      case CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER:
+        found->second.buffer = static_cast<CUpti_PCSamplingData*>(
+            one.attributeData.samplingDataBufferData.samplingDataBuffer);
+        break;
+      case CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL:
+        found->second.is_configured =
+            one.attributeData.enableStartStopControlData.enableStartStopControl != 0;
+        break;
+      default: break;
+    }
+  }
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult cuptiPCSamplingStart(CUpti_PCSamplingStartParams* parameters) {
+  STANDIN_SAMPLING_CALL(cuptiPCSamplingStart);
+  if (found == sampling().contexts.end() || !found->second.is_configured) {
+    return CUPTI_ERROR_INVALID_OPERATION;
+  }
+  found->second.is_started = true;
+  ++sampling().windows;
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult cuptiPCSamplingStop(CUpti_PCSamplingStopParams* parameters) {
+  STANDIN_SAMPLING_CALL(cuptiPCSamplingStop);
+  if (found == sampling().contexts.end() || !found->second.is_started) {
+    return CUPTI_ERROR_INVALID_OPERATION;
+  }
+  found->second.is_started = false;
+  fill(sampling(), found->second);
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult cuptiPCSamplingGetData(CUpti_PCSamplingGetDataParams* parameters) {
+  STANDIN_SAMPLING_CALL(cuptiPCSamplingGetData);
+  if (found == sampling().contexts.end()) return CUPTI_ERROR_INVALID_OPERATION;
+  auto& out = *static_cast<CUpti_PCSamplingData*>(parameters->pcSamplingData);
+  CUpti_PCSamplingData& filled = *found->second.buffer;
+  if (filled.hardwareBufferFull != 0) return CUPTI_ERROR_OUT_OF_MEMORY;
+  out.totalSamples = filled.totalSamples;
+  out.droppedSamples = filled.droppedSamples;
+  out.nonUsrKernelsTotalSamples = filled.nonUsrKernelsTotalSamples;
+  out.totalNumPcs = filled.totalNumPcs;
+  out.remainingNumPcs = 0;
+  for (size_t i = 0; i < out.totalNumPcs; ++i) {
+    const CUpti_PCSamplingPCData& from = filled.pPcData[i];
+    CUpti_PCSamplingPCData& to = out.pPcData[i];
+    CUpti_PCSamplingStallReason* const reasons = to.stallReason;
+    to = from;
+    to.stallReason = reasons;
+    std::copy(from.stallReason, from.stallReason + from.stallReasonCount, reasons);
+  }
+  filled.totalSamples = filled.droppedSamples = filled.nonUsrKernelsTotalSamples = 0;
+  filled.totalNumPcs = 0;
+  return CUPTI_SUCCESS;
+}

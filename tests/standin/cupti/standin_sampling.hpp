@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+// How a test plays PC sampling: what the library's function cupti_standin_sampling() returns. As on
+// the H200 (CUPTI 13.0) its calls are refused out of order, a call that begins or ends something
+// hangs while a launch is under way, samples are there when a window has closed, and a buffer of
+// the hardware's that is full brings nothing. Any thread.
+namespace gpufl::standin {
+
+struct SampledPc {
+  const char* function = "kernel";
+  uint64_t module = 0xc0de, pc = 0x10;
+  const char* stall = "smsp__pcsamp_warps_issue_stalled_wait";
+  uint32_t samples = 1;
+};
+
+struct CuptiStandinSampling {
+  void (*reset)();
+  void (*set_samples)(const SampledPc* samples, uint32_t count);  // of every window from now on
+  void (*set_unlocated)(uint32_t samples);                        // likewise
+  void (*fill_buffer)(bool is_full);
+  // From now on the call named does not return until hang(nullptr).
+  void (*hang)(const char* function);
+  uint32_t (*windows)();    // that were opened
+  uint32_t (*enabled)();    // contexts
+  uint32_t (*period)();     // exponent, as configured last
+  uint32_t (*disturbed)();  // calls that were made while a launch was under way
+  // A launch that does not return before `inside(data)` does.
+  void (*launch)(void (*inside)(void* data), void* data);
+};
+
+using CuptiStandinSamplingFunction = const CuptiStandinSampling*();
+
+}  // namespace gpufl::standin

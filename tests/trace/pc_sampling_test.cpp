@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// PC sampling of the real tracer over the stand-in libcupti.
+
+#include <atomic>
+#include <future>
+#include <thread>
+#include <vector>
+
+#include <cupti.h>
+#include <gtest/gtest.h>
+
+#include "tests/standin/cupti/standin_sampling.hpp"
+#include "tests/trace/tracer_fixture.hpp"
+
+namespace gpufl::backend {
+namespace {
+
+using format::Kind;
+using standin::SampledPc;
+namespace sample_column = format::pc_sample_column;
+namespace coverage_column = format::coverage_column;
+
+constexpr PcSamplingOptions kQuick{
+    .period_exponent = 12, .window_ns = 100'000, .pause_ns = 100'000};
+
+class PcSampling : public TracerFixture {
+ protected:
+  void SetUp() override {
+    TracerFixture::SetUp();
+    void* handle = dlopen(GPUFL_STANDIN_CUPTI, RTLD_NOW);
+    sampling_ = reinterpret_cast<standin::CuptiStandinSamplingFunction*>(
+        dlsym(handle, "cupti_standin_sampling"))();
+    sampling_->reset();
+    for (const char* function : {"cuptiPCSamplingEnable", "cuptiPCSamplingStart"}) {
+      standin_->fail(function, 0);
+    }
+  }
+  void TearDown() override {
+    sampling_->hang(nullptr);
+    tracer_.reset();
+  }
+
+  void begin(const PcSamplingOptions& options = kQuick) {
+    ASSERT_TRUE(start({.pc_sampling = options}).available);
+    callbacks_->resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+  }
+  bool drain_until_windows(uint64_t count) {
+    return drain_until([&] { return tracer_->status().sampling->windows >= count; });
+  }
+  // What the session says of PC sampling that it asked for and does not have.
+  std::string lacking() {
+    for (const base::Json& line : sink_.lines[Kind::Capability]) {
+      if (line["asked"].as_string() == "PcSampling") return line["reason"].as_string();
+    }
+    return "";
+  }
+
+  const standin::CuptiStandinSampling* sampling_ = nullptr;
+};
+
+TEST_F(PcSampling, SamplesCarryFunctionModulePcAndTheDevicesOwnStallReason) {
+  const SampledPc samples[] = {
+      {"gemm", 0xfeed, 0x40, "smsp__pcsamp_warps_issue_stalled_long_scoreboard", 7},
+      {"gemm", 0xfeed, 0x50, "smsp__pcsamp_sample_count", 9}};
+  sampling_->set_samples(samples, 2);
+  sampling_->set_unlocated(3);
+  begin();
+  ASSERT_TRUE(drain_until([&] { return !rows(Kind::PcSample).empty(); }));
+  EXPECT_EQ(sampling_->period(), 12u);
+  const auto row = rows(Kind::PcSample).front();
+  EXPECT_EQ(sink_.value(format::Dict::Name, row[sample_column::kFunction]), "gemm");
+  EXPECT_EQ(row[sample_column::kModule], 0xfeed);
+  EXPECT_EQ(row[sample_column::kPc], 0x40);
+  EXPECT_EQ(sink_.value(format::Dict::Metric, row[sample_column::kStall]),
+            "smsp__pcsamp_warps_issue_stalled_long_scoreboard");
+  EXPECT_EQ(row[sample_column::kSamples], 7);
+
+  const format::Ledger ledger = finish();
+  const uint64_t windows = *ledger.sampling_windows;
+  EXPECT_EQ(rows(Kind::PcSample).size(), windows);  // the count of samples is no stall reason
+  EXPECT_EQ(ledger.pc_samples, windows * 19);
+  EXPECT_EQ(ledger.pc_samples_unlocated, windows * 3);
+  ASSERT_EQ(rows(Kind::Coverage).size(), windows);
+  const auto window = rows(Kind::Coverage).front();
+  EXPECT_EQ(sink_.value(format::Dict::Name, window[coverage_column::kEngine]), "PcSampling");
+  EXPECT_EQ(window[coverage_column::kShape], static_cast<int64_t>(format::CoverageShape::Window));
+  EXPECT_EQ(window[coverage_column::kSamples], 19);
+  EXPECT_GT(window[coverage_column::kDuration], 0);
+  EXPECT_EQ(sampling_->enabled(), 0u);  // nothing is left behind
+}
+
+TEST_F(PcSampling, AWindowIsSkippedWhileALaunchIsUnderWayAndNoCallIsMadeBehindIt) {
+  std::atomic<int32_t> deep_scopes{0};
+  PcSamplingOptions seldom{.window_ns = 100'000, .pause_ns = 3'600'000'000'000};
+  seldom.deep_scopes = &deep_scopes;
+  begin(seldom);
+  ASSERT_TRUE(drain_until_windows(1));
+  std::promise<void> entered;
+  std::promise<void> released;
+  std::thread program([&] {
+    std::pair both(&entered, &released);
+    sampling_->launch(
+        [](void* data) {
+          auto& [in, out] =
+              *static_cast<std::pair<std::promise<void>*, std::promise<void>*>*>(data);
+          in->set_value();
+          out->get_future().wait();
+        },
+        &both);
+  });
+  entered.get_future().wait();
+  deep_scopes = 1;
+  EXPECT_TRUE(drain_until([&] { return tracer_->status().sampling->windows_skipped >= 2; }));
+  released.set_value();
+  program.join();
+  const uint64_t windows = tracer_->status().sampling->windows;
+  EXPECT_TRUE(drain_until_windows(windows + 1));
+  EXPECT_EQ(sampling_->disturbed(), 0u);
+  EXPECT_GE(*finish().sampling_windows_skipped, 2u);
+}
+
+TEST_F(PcSampling, ACallThatDoesNotComeBackEndsSamplingAndHoldsNobody) {
+  begin();
+  ASSERT_TRUE(drain_until_windows(1));
+  sampling_->hang("cuptiPCSamplingStart");
+  ASSERT_TRUE(drain_until([&] { return tracer_->status().sampling->state == "sampling_hangs"; }));
+  standin_->launch({});  // the gate is open, or this would not return
+  drain();
+  EXPECT_EQ(lacking(), "sampling_hangs");
+  EXPECT_EQ(events("sampling_ended").size(), 1u);
+  sampling_->hang(nullptr);
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.kernel_records, 1u);
+  EXPECT_EQ(ledger.launches_missing, 0u);
+}
+
+TEST_F(PcSampling, AFullBufferIsCountedAndBringsNothing) {
+  const SampledPc sample;
+  sampling_->set_samples(&sample, 1);
+  sampling_->fill_buffer(true);
+  begin();
+  ASSERT_TRUE(drain_until_windows(2));
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.sampling_buffers_full, ledger.sampling_windows);
+  EXPECT_EQ(ledger.pc_samples, 0u);
+  EXPECT_TRUE(rows(Kind::PcSample).empty());
+  EXPECT_EQ(ledger.completeness(), format::Completeness::Incomplete);
+  EXPECT_EQ(ledger.completeness_of_trace(), format::Completeness::Complete);
+}
+
+TEST_F(PcSampling, WithoutPermissionTracingGoesOnAndTheSessionSaysWhatToDo) {
+  standin_->fail("cuptiPCSamplingEnable", CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
+  begin();
+  standin_->launch({});
+  ASSERT_TRUE(drain_until([&] { return lacking() == "permission_denied"; }));
+  standin_->launch({});
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.kernel_records, 2u);
+  EXPECT_EQ(ledger.sampling_windows, 0u);
+}
+
+TEST_F(PcSampling, CountersThatAnotherToolHoldsAreNamed) {
+  standin_->fail("cuptiPCSamplingEnable", CUPTI_ERROR_HARDWARE_BUSY);
+  begin();
+  ASSERT_TRUE(drain_until([&] { return lacking() == "counters_held"; }));
+}
+
+TEST_F(PcSampling, NoCallIsEverMadeWhileSixteenThreadsLaunch) {
+  begin();
+  std::atomic<bool> ends{false};
+  std::vector<std::thread> program;
+  for (int i = 0; i < 16; ++i) {
+    program.emplace_back([&] {
+      while (!ends) sampling_->launch(nullptr, nullptr);
+    });
+  }
+  EXPECT_TRUE(drain_until_windows(50));
+  EXPECT_TRUE(tracer_->status().sampling->windows >= 50);
+  tracer_->stop();
+  ends = true;
+  for (std::thread& thread : program) thread.join();
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(sampling_->disturbed(), 0u);
+  EXPECT_GT(*ledger.launches_held, 0u);
+  EXPECT_GE(*ledger.launches_held_ns, *ledger.longest_hold_ns);
+}
+
+TEST_F(PcSampling, ADeepScopeTakesOneWindowAfterAnother) {
+  std::atomic<int32_t> deep_scopes{0};
+  PcSamplingOptions seldom{.window_ns = 100'000, .pause_ns = 3'600'000'000'000};
+  seldom.deep_scopes = &deep_scopes;
+  begin(seldom);
+  ASSERT_TRUE(drain_until_windows(1));
+  deep_scopes = 1;
+  ASSERT_TRUE(drain_until_windows(3));
+  deep_scopes = 0;
+  EXPECT_EQ(rows(Kind::Coverage).back()[coverage_column::kWhy],
+            static_cast<int64_t>(format::CoverageReason::DeepScope));
+}
+
+TEST_F(PcSampling, AContextThatGoesIsForgotten) {
+  begin();
+  ASSERT_TRUE(drain_until_windows(1));
+  callbacks_->resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+  const uint64_t windows = tracer_->status().sampling->windows;
+  drain();
+  EXPECT_LE(tracer_->status().sampling->windows, windows + 1);
+  EXPECT_EQ(lacking(), "");
+}
+
+// Records of graphs that still run must not be forced out of CUPTI: quiet_gpu.hpp.
+TEST_F(PcSampling, ARecordingThatSawGraphsForcesNothingOut) {
+  ASSERT_TRUE(start({}).available);
+  standin_->launch({.graph_kernels = 2});
+  standin_->launch({.runs_on = true});
+  drain();
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.kernel_records, 2u);
+  EXPECT_EQ(standin_->finalized(), 1u);
+}
+
+}  // namespace
+}  // namespace gpufl::backend
