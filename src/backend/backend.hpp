@@ -254,6 +254,11 @@ class Tracer {
   virtual void account(format::Ledger& ledger) const = 0;
   // As of the last round. Any thread.
   virtual TraceStatus status() const = 0;
+  // False: not now, ask again in some milliseconds (a stream captures into a graph). Any thread.
+  virtual bool may_detach() const { return true; }
+  // Why it must not be stopped before the session's end, if that is so: what the program does now
+  // would not survive it. Any thread.
+  virtual std::optional<Availability> cannot_detach() const { return std::nullopt; }
 };
 
 // Marks and ranges that the program gives through vendors' annotation APIs. start() and stop() on

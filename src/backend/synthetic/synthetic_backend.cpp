@@ -26,6 +26,7 @@ class SyntheticBackend : public Backend {
   std::string_view name() const override { return "synthetic"; }
   Availability health_available() override { return availability(); }
   Availability trace_available() override { return availability(); }
+  Availability sampling_available() override { return availability(); }
   base::Result<std::unique_ptr<HealthSource>> make_health_source() override {
     return make_synthetic_health(numbered());
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <tuple>
@@ -163,6 +164,56 @@ TEST(SyntheticTracer, DrainIsBoundedAndCountsWhatItSkips) {
   EXPECT_EQ(*ledger.launches_seen, sink.kernels + *ledger.vendor_dropped);
   EXPECT_NEAR(static_cast<double>(*ledger.launches_seen), 4'040'000, 5'000);
   EXPECT_FALSE(ledger.is_complete());
+}
+
+RecordingSink sampled(int steps, const PcSamplingOptions& sampling, format::Ledger& ledger) {
+  RecordingSink sink;
+  TraceOptions options;
+  options.pc_sampling = sampling;
+  const auto tracer = make_synthetic_tracer({.devices = 2, .kernels_per_s = 100}, options);
+  EXPECT_TRUE(tracer->start(base::monotonic_ns()).available);
+  for (int i = 1; i <= steps; ++i) tracer->drain(i * 3 * kSecondNs / steps, sink);
+  tracer->account(ledger);
+  EXPECT_EQ(tracer->status().sampling->windows, *ledger.sampling_windows);
+  return sink;
+}
+
+TEST(SyntheticTracer, SamplesInWindows) {
+  namespace coverage = format::coverage_column;
+  namespace sample = format::pc_sample_column;
+  format::Ledger ledger, again;
+  RecordingSink sink = sampled(60, {}, ledger);
+  // One a second, the first at once; a row for each device.
+  EXPECT_EQ(ledger.sampling_windows, 3u);
+  const auto& windows = sink.rows[format::Kind::Coverage];
+  ASSERT_EQ(windows.size(), 6u);
+  int64_t samples = 0;
+  for (const auto& row : windows) {
+    EXPECT_EQ(row[coverage::kShape], static_cast<int64_t>(format::CoverageShape::Window));
+    EXPECT_EQ(row[coverage::kDuration], 10'000'000);
+    EXPECT_EQ(sink.value(format::Dict::Name, row[coverage::kEngine]), "PcSampling");
+    EXPECT_GT(row[coverage::kSamples], 1000);
+    samples += row[coverage::kSamples];
+  }
+  EXPECT_EQ(ledger.pc_samples, static_cast<uint64_t>(samples));
+  int64_t all = 0;
+  for (const auto& row : sink.rows[format::Kind::PcSample]) {
+    const std::string& stall = sink.value(format::Dict::Metric, row[sample::kStall]);
+    if (!stall.ends_with("_not_issued")) all += row[sample::kSamples];
+  }
+  EXPECT_EQ(all, samples) << "those that issued nothing are among the others";
+  EXPECT_EQ(sink.column(format::Kind::PcSample, sample::kPc),
+            sampled(2, {}, again).column(format::Kind::PcSample, sample::kPc));
+}
+
+TEST(SyntheticTracer, ADeepScopeHasNoPauses) {
+  const std::atomic<int32_t> open{1};
+  PcSamplingOptions options;
+  options.deep_scopes = &open;
+  options.window_ns = kSecondNs / 10;
+  format::Ledger ledger;
+  sampled(10, options, ledger);
+  EXPECT_GE(*ledger.sampling_windows, 28u);
 }
 
 TEST(SyntheticTracer, RateZeroIsNoRows) {

@@ -5,9 +5,12 @@
 #include <array>
 #include <atomic>
 #include <limits>
+#include <optional>
+#include <span>
 
 #include "backend/synthetic/random.hpp"
 #include "backend/synthetic/synthetic_backend.hpp"
+#include "backend/synthetic/synthetic_samples.hpp"
 #include "base/clock.hpp"
 
 // Kernel k lives in slot k: slots begin 1/rate apart and go round the lanes (two streams a device),
@@ -29,6 +32,7 @@ constexpr uint32_t kIdsPerKernel = 3;  // correlation ids of a kernel and its co
 constexpr size_t kRowsPerBatch = 4096;
 constexpr uint64_t kMaxKernelsPerDrain = uint64_t{1} << 20;
 constexpr size_t kConfigCount = 32;
+constexpr size_t kSampledNames = 4;  // of kNames: those that samples are found in
 constexpr auto kHostToDevice = static_cast<int64_t>(format::CopyDirection::HostToDevice);
 constexpr auto kDeviceToHost = static_cast<int64_t>(format::CopyDirection::DeviceToHost);
 constexpr auto kPinned = static_cast<int64_t>(format::MemoryKind::Pinned);
@@ -62,7 +66,11 @@ base::Json extent(int64_t x) {
 class SyntheticTracer : public Tracer {
  public:
   SyntheticTracer(const SyntheticOptions& options, const TraceOptions& trace)
-      : options_(options), trace_(trace), lanes_(options.devices * kStreamsPerDevice) {}
+      : options_(options), trace_(trace), lanes_(options.devices * kStreamsPerDevice) {
+    if (trace.pc_sampling) {
+      samples_.emplace(options, *trace.pc_sampling, std::span(kNames).first(kSampledNames));
+    }
+  }
 
   Availability start(int64_t session_start_ns) override;
   void stop() override;
@@ -117,12 +125,14 @@ class SyntheticTracer : public Tracer {
   format::Batch copies_{format::Kind::Memcpy};
   format::Batch memsets_{format::Kind::Memset};
   format::Batch syncs_{format::Kind::Sync};
+  std::optional<SyntheticSamples> samples_;  // none: not asked for
 };
 
 Availability SyntheticTracer::start(int64_t session_start_ns) {
   session_start_ns_ = session_start_ns;
   thread_ = gettid();
   next_slot_ns_ = base::monotonic_ns() - session_start_ns;
+  if (samples_) samples_->start(next_slot_ns_);
   if (options_.kernels_per_s > 0) {
     period_ns_ = kSecondNs / options_.kernels_per_s;
     period_fraction_ = kSecondNs % options_.kernels_per_s;
@@ -179,6 +189,7 @@ void SyntheticTracer::drain(int64_t now_ns, RowSink& sink) {
     }
   }
   for (format::Batch* batch : {&kernels_, &copies_, &memsets_, &syncs_}) submit(sink, *batch, 1);
+  if (samples_) samples_->drain(until_ns, sink);
 }
 
 // Launches that come faster than they can be taken are lost, as they would be in a vendor's full
@@ -282,11 +293,15 @@ void SyntheticTracer::account(format::Ledger& ledger) const {
   ledger.impossible_times = 0;
   ledger.kernels_overlapping = ledger.most_overlap_ns = 0;
   ledger.graph_kernels_missing = 0;
+  if (samples_) samples_->account(ledger);
 }
 
 TraceStatus SyntheticTracer::status() const {
   const bool stopped = end_ns_.load() != std::numeric_limits<int64_t>::max();
-  return {stopped ? "stopped" : "recording", "", 0, 0, 0, 0, {}};
+  TraceStatus status;
+  status.state = stopped ? "stopped" : "recording";
+  if (samples_) status.sampling = samples_->status(stopped);
+  return status;
 }
 
 }  // namespace
