@@ -17,11 +17,12 @@
 // least 16,384 deep; not in signal handlers.
 namespace gpufl {
 
-// How often a benchmark scope's body runs. The counts are stored with the scope, so that reports
-// can show figures per iteration.
+// How often a benchmark scope's body runs: the counts are stored with the scope, so that reports
+// can show figures per iteration. And whether all that can be had is wanted of it.
 struct ScopeMeta {
   uint32_t repeat = 0;  // 0: not a benchmark
   uint32_t warmup = 0;
+  bool deep = false;  // while it is open the GPU is recorded whatever overhead_budget says
 
   constexpr ScopeMeta& setRepeat(uint32_t n) {
     repeat = n;
@@ -29,6 +30,10 @@ struct ScopeMeta {
   }
   constexpr ScopeMeta& setWarmup(uint32_t n) {
     warmup = n;
+    return *this;
+  }
+  constexpr ScopeMeta& setDeep(bool on = true) {
+    deep = on;
     return *this;
   }
 };

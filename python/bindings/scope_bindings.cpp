@@ -58,10 +58,10 @@ uint32_t count_of(int64_t value, const char* name) {
 
 class Scope {
  public:
-  Scope(nb::str name, nb::str tag, std::optional<int64_t> repeat, int64_t warmup)
+  Scope(nb::str name, nb::str tag, std::optional<int64_t> repeat, int64_t warmup, bool deep)
       : name_(std::move(name)), tag_(std::move(tag)), is_benchmark_(repeat.has_value()) {
     if (!is_benchmark_ && warmup != 0) throw nb::value_error("warmup needs repeat");
-    meta_ = {count_of(repeat.value_or(0), "repeat"), count_of(warmup, "warmup")};
+    meta_ = {count_of(repeat.value_or(0), "repeat"), count_of(warmup, "warmup"), deep};
   }
 
   // One object may be entered again inside itself, and on several threads: each exit ends the
@@ -158,9 +158,9 @@ void bind_scope(nb::module_& module) {
   nb::class_<Scope>(module, "Scope",
                     "A named phase of the program: a context manager, a decorator, and with repeat "
                     "the loop of a benchmark.")
-      .def(nb::init<nb::str, nb::str, std::optional<int64_t>, int64_t>(), nb::arg("name"),
+      .def(nb::init<nb::str, nb::str, std::optional<int64_t>, int64_t, bool>(), nb::arg("name"),
            nb::arg("tag") = "", nb::kw_only(), nb::arg("repeat") = nb::none(),
-           nb::arg("warmup") = 0)
+           nb::arg("warmup") = 0, nb::arg("deep") = false)
       .def("__enter__",
            [](nb::handle_t<Scope> self) {
              nb::inst_ptr<Scope>(self)->enter();

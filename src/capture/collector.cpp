@@ -29,6 +29,7 @@ constexpr int64_t kRotationCheckEvery_ns = 1000 * kMillisecond_ns;
 constexpr int64_t kLookAtThreadsEvery_ns = 1000 * kMillisecond_ns;
 constexpr int64_t kClockEvery_ns = 10'000 * kMillisecond_ns;
 constexpr size_t kMaxWaitingEvents = 4096;
+constexpr size_t kMaxWaitingSteps = 4096;
 
 // Python: "file.py:12 in function"; native: "libx.so+0x1234".
 std::string frame_text(const symbols::StackFrame& frame) {
@@ -49,6 +50,8 @@ Collector::Collector(const CollectorParts& parts)
   if (parts.scope_session == 0) return;
   scopes_.emplace(parts.log, parts.scope_session, parts.session_start_ns, parts.attributes);
   if (parts.gate != nullptr) scopes_->watch_for(*parts.gate);
+  if (parts.deep_scopes != nullptr) scopes_->count_deep(*parts.deep_scopes);
+  if (parts.keeps_steps) scopes_->keep_steps(new_steps_, kMaxWaitingSteps);
 }
 
 template <typename Step>
@@ -93,6 +96,16 @@ void Collector::post(format::Kind kind, base::Json line) noexcept {
       !attempt([&] { posted_.emplace_back(kind, std::move(line)); })) {
     ++events_dropped_;
   }
+}
+
+void Collector::post_phase(const Phase& phase) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!attempt([&] { posted_phases_.push_back(phase); })) ++events_dropped_;
+}
+
+std::vector<Step> Collector::take_steps() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(steps_, {});
 }
 
 void Collector::drop_event() noexcept {
@@ -184,7 +197,28 @@ int64_t Collector::intern(format::Dict dict, std::string_view value) {
   return parts_.log.intern(dict, value);
 }
 
+// A range inside a scope of ours is a part of that.
+void Collector::note_ranges(const format::Batch& markers) {
+  namespace column = format::marker_column;
+  for (size_t row = 0; row < markers.rows() && new_steps_.size() < kMaxWaitingSteps; ++row) {
+    const int64_t begin_ns = markers.at(column::kStart, row);
+    const int64_t duration_ns = markers.at(column::kDuration, row);
+    if (duration_ns <= 0 || markers.at(column::kScope, row) != 0) continue;
+    new_steps_.push_back({markers.at(column::kName, row), begin_ns, begin_ns + duration_ns});
+  }
+}
+
+void Collector::hand_over_steps() {
+  const std::lock_guard lock(mutex_);
+  for (const Step& step : new_steps_) {
+    if (steps_.size() == kMaxWaitingSteps) break;
+    steps_.push_back(step);
+  }
+  new_steps_.clear();
+}
+
 void Collector::submit(const format::Batch& rows) {
+  if (parts_.keeps_steps && rows.kind() == format::Kind::Marker) note_ranges(rows);
   if (parts_.warps != nullptr) parts_.warps->on_rows(rows);
   parts_.log.write(rows);
 }
@@ -268,6 +302,7 @@ void Collector::collect(bool everything) {
   if (stack_log_) symbols::StackTable::instance().refresh();
   samples_.write(parts_.sampler.take());
   for (const NamedTracer& one : tracers_) one.tracer->drain(now_ns, *this);
+  if (parts_.keeps_steps) hand_over_steps();
   if (parts_.warps != nullptr) parts_.warps->write(now_ns, !tracers_.empty(), everything, *this);
   write_posted();
   if (everything || now_ns - last_counters_ns_ >= kCountersEvery_ns) {
@@ -290,10 +325,13 @@ void Collector::collect_last() {
 
 void Collector::write_posted() {
   std::vector<std::pair<format::Kind, base::Json>> posted;
+  std::vector<Phase> phases;
   {
     const std::lock_guard lock(mutex_);
     posted.swap(posted_);
+    phases.swap(posted_phases_);
   }
+  for (const Phase& phase : phases) write_phase(phase, parts_.log);
   for (const auto& [kind, line] : posted) parts_.log.write(kind, line);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -15,12 +16,14 @@
 #include "base/json.hpp"
 #include "capture/capture_gate.hpp"
 #include "capture/counter_collector.hpp"
+#include "capture/phase.hpp"
 #include "capture/round_pause.hpp"
 #include "capture/sample_writer.hpp"
 #include "capture/sampler.hpp"
 #include "capture/scope_collector.hpp"
 #include "capture/service_thread.hpp"
 #include "capture/stack_log.hpp"
+#include "capture/step_cost.hpp"
 #include "capture/warp_recorder.hpp"
 #include "format/log_writer.hpp"
 
@@ -37,8 +40,10 @@ struct CollectorParts {
   bool attributes;                 // calls will ask for their scopes
   bool takes_stacks;
   int64_t session_start_ns;
-  uint32_t scope_session;         // 0: another session has the scopes
-  WarpRecorder* warps = nullptr;  // null: none
+  uint32_t scope_session;                       // 0: another session has the scopes
+  WarpRecorder* warps = nullptr;                // null: none
+  std::atomic<int32_t>* deep_scopes = nullptr;  // set to how many are open; null: nobody asks
+  bool keeps_steps = false;                     // for take_steps()
 };
 
 // A tracer, and whose it is.
@@ -72,6 +77,10 @@ class Collector final : private backend::RowSink {
   void post_event(const base::Json& fields) noexcept;
   // Likewise any other object line, as it is.
   void post(format::Kind kind, base::Json line) noexcept;
+  // Likewise the row of a phase.
+  void post_phase(const Phase& phase) noexcept;
+  // Any thread. Scopes and ranges of the program that ended since the last call.
+  std::vector<Step> take_steps();
   // Any thread. Counts an event that its sender had no room for.
   void drop_event() noexcept;
   // Any thread. Returns when everything recorded before the call is in the log's files.
@@ -106,6 +115,8 @@ class Collector final : private backend::RowSink {
   static bool attempt(Step&& step);
   void collect_last();
   void write_posted();
+  void note_ranges(const format::Batch& markers);
+  void hand_over_steps();
   void tell_lost_rounds(int64_t now_ns);
   void write_clock(int64_t now_ns);
   void flush_log(int64_t now_ns);
@@ -121,6 +132,7 @@ class Collector final : private backend::RowSink {
 
   // The thread's own.
   std::vector<NamedTracer> tracers_;
+  std::vector<Step> new_steps_;
   std::vector<uint32_t> recorded_stacks_;  // what stack() was asked for, by what it answered
   RoundPause pause_;
   int64_t last_gathered_ns_ = 0;
@@ -147,6 +159,8 @@ class Collector final : private backend::RowSink {
   uint64_t statuses_made_ = 0;
   CollectorStatus status_;
   std::vector<std::pair<format::Kind, base::Json>> posted_;
+  std::vector<Phase> posted_phases_;
+  std::vector<Step> steps_;
   uint64_t events_dropped_ = 0;
 };
 

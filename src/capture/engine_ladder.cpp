@@ -10,7 +10,19 @@ namespace gpufl::capture {
 
 namespace {
 
-constexpr std::string_view kTrace = "Trace";
+// What this version has of an engine. Those that are not here fall to one that costs less: only
+// Deep takes samples besides what is missing.
+std::string_view engine_of_this_version(std::string_view asked) {
+  if (format::has_engine(asked)) return asked;
+  return asked == "Deep" ? kSamplingEngine : kTraceEngine;
+}
+
+void fall(format::Capability& note, std::string_view got, const backend::Availability& why) {
+  note.got = got;
+  note.reason = why.reason;
+  note.detail = why.detail;
+  note.hint = why.hint;
+}
 
 }  // namespace
 
@@ -23,7 +35,11 @@ std::span<const std::string_view> engine_names() {
   return kNames;
 }
 
-format::Capability choose_engine(std::string_view asked, const backend::Availability& trace,
+bool takes_samples(std::string_view asked) {
+  return engine_of_this_version(asked) == kSamplingEngine;
+}
+
+format::Capability choose_engine(std::string_view asked, const EngineSupport& support,
                                  std::string_view backend) {
   format::Capability note;
   note.feature = "profiling_engine";
@@ -35,17 +51,18 @@ format::Capability choose_engine(std::string_view asked, const backend::Availabi
     note.reason = "unknown_engine";
     note.detail = "there is no engine of that name";
   } else if (asked != kMonitorEngine) {
-    if (!format::has_engine(asked)) {
-      note.got = kTrace;
-      note.reason = "not_in_this_version";
-      note.detail = "the highest engine of this version is Trace";
+    const std::string_view here = engine_of_this_version(asked);
+    if (here != asked) {
+      fall(note, here,
+           {false,
+            "not_in_this_version",
+            "this version does not have that engine; what it has of it is " + std::string(here),
+            {}});
     }
-    if (!trace.available) {
-      note.got = kMonitorEngine;
-      note.reason = trace.reason;
-      note.detail = trace.detail;
-      note.hint = trace.hint;
+    if (here == kSamplingEngine && !support.sampling.available) {
+      fall(note, kTraceEngine, support.sampling);
     }
+    if (!support.trace.available) fall(note, kMonitorEngine, support.trace);
   }
   return note;
 }
@@ -53,8 +70,15 @@ format::Capability choose_engine(std::string_view asked, const backend::Availabi
 std::vector<format::Capability> unserved_features(std::string_view engine,
                                                   const std::vector<std::string>& features) {
   std::vector<format::Capability> notes;
-  if (engine != kMonitorEngine) return notes;
   for (const std::string& feature : features) {
+    if (feature.starts_with("pc_sampling_")) {
+      if (engine == kSamplingEngine) continue;
+      notes.push_back({feature, "on", "off", "engine_too_low",
+                       "the engine " + std::string(engine) + " takes no samples",
+                       "choose the engine PcSampling"});
+      continue;
+    }
+    if (engine != kMonitorEngine) continue;
     notes.push_back({feature, "on", "off", "engine_too_low",
                      "the Monitor engine records health, scopes and counters only",
                      "choose the engine Trace or a higher one"});

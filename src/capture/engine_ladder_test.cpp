@@ -6,8 +6,11 @@
 namespace gpufl::capture {
 namespace {
 
-const backend::Availability kTraceable{true, {}, {}, {}};
-const backend::Availability kNotTraceable{false, "library_not_found", "no libcupti", "install it"};
+const EngineSupport kTraceable = everything_supported();
+const EngineSupport kNotTraceable{{false, "library_not_found", "no libcupti", "install it"},
+                                  {false, "library_not_found", "no libcupti", "install it"}};
+const EngineSupport kNotSampled{{true, {}, {}, {}},
+                                {false, "permission_denied", "not this user", "ask for it"}};
 
 TEST(EngineLadder, WhatIsThereRuns) {
   const format::Capability monitor = choose_engine("Monitor", kNotTraceable);
@@ -15,16 +18,32 @@ TEST(EngineLadder, WhatIsThereRuns) {
   EXPECT_EQ(monitor.asked, monitor.got);
   EXPECT_EQ(monitor.reason, "");
   EXPECT_EQ(choose_engine("Trace", kTraceable).got, "Trace");
+  EXPECT_EQ(choose_engine("Trace", kNotSampled).got, "Trace");
+  EXPECT_EQ(choose_engine("Trace", kNotSampled).reason, "");
+  EXPECT_EQ(choose_engine("PcSampling", kTraceable).got, "PcSampling");
 }
 
-TEST(EngineLadder, FallsToTheNextLowerOne) {
-  for (const char* asked : {"PcSampling", "SassMetrics", "RangeProfiler", "Deep", "PmSampling",
-                            "RangeProfilerKernelReplay"}) {
+TEST(EngineLadder, WhatIsNotHereFallsToWhatCostsLess) {
+  for (const char* asked :
+       {"SassMetrics", "RangeProfiler", "PmSampling", "RangeProfilerKernelReplay"}) {
     const format::Capability choice = choose_engine(asked, kTraceable);
     EXPECT_EQ(choice.got, "Trace") << asked;
     EXPECT_EQ(choice.asked, asked);
-    EXPECT_EQ(choice.got, "Trace");
     EXPECT_EQ(choice.reason, "not_in_this_version");
+    EXPECT_FALSE(takes_samples(asked));
+  }
+  EXPECT_EQ(choose_engine("Deep", kTraceable).got, "PcSampling");
+  EXPECT_EQ(choose_engine("Deep", kTraceable).reason, "not_in_this_version");
+  EXPECT_TRUE(takes_samples("Deep"));
+}
+
+TEST(EngineLadder, WithoutSamplesFallsToTraceAndSaysWhy) {
+  for (const char* asked : {"PcSampling", "Deep"}) {
+    const format::Capability choice = choose_engine(asked, kNotSampled);
+    EXPECT_EQ(choice.got, "Trace") << asked;
+    EXPECT_EQ(choice.reason, "permission_denied");
+    EXPECT_EQ(choice.detail, "not this user");
+    EXPECT_EQ(choice.hint, "ask for it");
   }
 }
 
@@ -57,6 +76,8 @@ TEST(EngineLadder, FeaturesAskedForByHandAreNoted) {
   EXPECT_EQ(notes[0].reason, "engine_too_low");
   // Trace records them; what it cannot, its tracer says.
   EXPECT_TRUE(unserved_features("Trace", {"enable_memory_tracking"}).empty());
+  EXPECT_EQ(unserved_features("Trace", {"pc_sampling_period"}).size(), 1u);
+  EXPECT_TRUE(unserved_features("PcSampling", {"pc_sampling_period"}).empty());
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ class GpuRecordingTest : public testing::Test {
     if (!config_.dormant && config_.engine == "Trace") {
       const OpenedTracer opened = open_tracer(*one.backend, {}, start_ns_);
       one.tracer = opened.tracer;
-      one.refusal = opened.why.reason;
+      one.refusal = opened.support.trace.reason;
     }
     instruments_.backends.push_back(std::move(one));
   }
@@ -122,7 +122,7 @@ class GpuRecordingTest : public testing::Test {
     format::Ledger ledger;
     recording_->stop();
     collector_->stop(ledger);
-    recording_->account(ledger);
+    recording_->account(ledger, log_);
     return ledger;
   }
   std::vector<std::string> told(format::Kind kind, const char* field) const {

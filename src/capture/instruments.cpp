@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/instruments.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "backend/markers/marker_source.hpp"
+#include "base/clock.hpp"
 #include "capture/engine_ladder.hpp"
 #include "capture/session_symbols.hpp"
 
@@ -71,7 +73,7 @@ void open_backends(const std::string& names, Instruments& out) {
       for (backend::DeviceFacts& facts : source->devices()) out.devices.push_back(std::move(facts));
       sources.push_back(std::move(source));
     }
-    out.backends.push_back({std::move(one.backend), nullptr, {}, {}});
+    out.backends.push_back({std::move(one.backend), nullptr, false, {}, {}});
   }
   for (backend::RefusedBackend& one : opened.refused) {
     const bool is_as_asked = one.asked == "none";
@@ -140,13 +142,14 @@ void open_markers(const SessionConfig& config, int64_t start_ns, Instruments& ou
 void open_engine(const SessionConfig& config, int64_t start_ns, BackendInstruments& one,
                  Instruments& out) {
   const std::string_view name = one.backend->name();
-  OpenedTracer opened{nullptr, {true, {}, {}, {}}};
+  OpenedTracer opened{nullptr, false, everything_supported()};
   if (config.engine != kMonitorEngine && !config.dormant) {
     opened = open_tracer(*one.backend, out.trace_options, start_ns);
-    if (!opened.tracer) one.refusal = opened.why.reason;
+    if (!opened.tracer) one.refusal = opened.support.trace.reason;
   }
-  format::Capability note = choose_engine(config.engine, opened.why, name);
+  format::Capability note = choose_engine(config.engine, opened.support, name);
   one.engine = note.got;
+  one.takes_samples = opened.takes_samples;
   one.tracer = std::move(opened.tracer);
   out.notes.push_back(std::move(note));
   if (!one.tracer) return;
@@ -155,15 +158,24 @@ void open_engine(const SessionConfig& config, int64_t start_ns, BackendInstrumen
   }
 }
 
+size_t rank(std::string_view engine) {
+  const auto names = engine_names();
+  return static_cast<size_t>(std::find(names.begin(), names.end(), engine) - names.begin());
+}
+
 void open_engines(const SessionConfig& config, int64_t start_ns, Instruments& out) {
   out.engine = kMonitorEngine;
+  const int64_t began_ns = base::monotonic_ns();
   for (BackendInstruments& one : out.backends) {
     open_engine(config, start_ns, one, out);
-    if (out.engine == kMonitorEngine) out.engine = one.engine;
+    if (rank(one.engine) > rank(out.engine)) out.engine = one.engine;
   }
+  out.attached_ns = base::monotonic_ns() - start_ns;
+  out.attaching_ns = out.attached_ns + start_ns - began_ns;
   if (!out.backends.empty()) return;
-  const Availability unknown_yet{true, {}, {}, {}};
-  out.notes.push_back(choose_engine(config.engine, config.dormant ? unknown_yet : no_backend()));
+  EngineSupport support = everything_supported();
+  if (!config.dormant) support.trace = no_backend();
+  out.notes.push_back(choose_engine(config.engine, support));
   out.engine = out.notes.back().got;
 }
 
@@ -173,16 +185,24 @@ Availability no_backend() { return {false, "no_backend", "no GPU vendor's backen
 
 OpenedTracer open_tracer(backend::Backend& backend, const backend::TraceOptions& options,
                          int64_t session_start_ns) {
-  OpenedTracer opened;
-  opened.why = backend.trace_available();
-  if (!opened.why.available) return opened;
-  auto tracer = backend.make_tracer(options);
+  OpenedTracer opened{nullptr, false, everything_supported()};
+  Availability& trace = opened.support.trace;
+  trace = backend.trace_available();
+  if (!trace.available) return opened;
+  backend::TraceOptions possible = options;
+  if (options.pc_sampling) {
+    opened.support.sampling = backend.sampling_available();
+    if (!opened.support.sampling.available) possible.pc_sampling.reset();
+  }
+  auto tracer = backend.make_tracer(possible);
   if (!tracer) {
-    opened.why = {false, base::to_string(tracer.status().code()), tracer.status().message(), {}};
+    trace = {false, base::to_string(tracer.status().code()), tracer.status().message(), {}};
     return opened;
   }
-  opened.why = (*tracer)->start(session_start_ns);
-  if (opened.why.available) opened.tracer = std::move(*tracer);
+  trace = (*tracer)->start(session_start_ns);
+  if (!trace.available) return opened;
+  opened.tracer = std::move(*tracer);
+  opened.takes_samples = possible.pc_sampling.has_value();
   return opened;
 }
 
@@ -222,6 +242,9 @@ Instruments open_instruments(const SessionConfig& config, int64_t session_start_
   Instruments out;
   open_backends(config.backend, out);
   out.trace_options = config.trace;
+  if (out.trace_options.pc_sampling) {
+    out.trace_options.pc_sampling->deep_scopes = out.deep_scopes.get();
+  }
   if (config.engine != kMonitorEngine) {
     make_gate(config, session_start_ns, out);
     make_stacks(config, out);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "backend/backend.hpp"
 #include "capture/capture_gate.hpp"
+#include "capture/engine_ladder.hpp"
 #include "capture/session_config.hpp"
 #include "capture/stack_log.hpp"
 #include "format/capability.hpp"
@@ -19,10 +21,12 @@
 namespace gpufl::capture {
 
 struct OpenedTracer {
-  std::shared_ptr<backend::Tracer> tracer;  // started; null: see why
-  backend::Availability why;
+  std::shared_ptr<backend::Tracer> tracer;  // started; null: see support
+  bool takes_samples = false;
+  EngineSupport support;
 };
 backend::Availability no_backend();  // why nothing is traced where there is none
+// Without samples where they cannot be had.
 OpenedTracer open_tracer(backend::Backend& backend, const backend::TraceOptions& options,
                          int64_t session_start_ns);
 // What the tracer of a backend had to leave out.
@@ -33,6 +37,7 @@ std::vector<format::Capability> limitation_notes(const backend::Tracer& tracer,
 struct BackendInstruments {
   std::unique_ptr<backend::Backend> backend;
   std::shared_ptr<backend::Tracer> tracer;  // started; null: none now
+  bool takes_samples = false;               // the tracer does
   std::string refusal;                      // a word: why there is none though it was asked for
   std::string engine;                       // that runs, or will when recording is resumed
 };
@@ -45,6 +50,10 @@ struct Instruments {
   backend::TraceOptions trace_options;             // with pointers to the two above
   std::unique_ptr<backend::MarkerSource> markers;  // started; null: none
   std::vector<backend::DeviceFacts> devices;
+  int64_t attaching_ns = 0;  // how long the tracers took to start
+  int64_t attached_ns = 0;   // when they had, session time
+  // Scopes that are open and want all that can be had. Counted by the collector.
+  std::unique_ptr<std::atomic<int32_t>> deep_scopes = std::make_unique<std::atomic<int32_t>>(0);
   std::string engine;  // the highest of the backends', or will be when recording is resumed
   std::vector<format::Capability> notes;
 

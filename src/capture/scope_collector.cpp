@@ -53,6 +53,11 @@ void ScopeCollector::watch_for(RangeGate& gate) {
   gate_ = &gate;
 }
 
+void ScopeCollector::keep_steps(std::vector<Step>& steps, size_t most) {
+  steps_ = &steps;
+  most_steps_ = most;
+}
+
 int64_t ScopeCollector::name_id(uint32_t name) {
   return log_id(log_, scope_recorder::names(), name, name_ids_);
 }
@@ -142,8 +147,11 @@ void ScopeCollector::begin(ThreadScopes& thread, const ScopeEvent& event) {
   const int64_t parent = thread.innermost();
   const int64_t start_ns = session_time(event.time_ns);
   const auto depth = static_cast<int64_t>(thread.open.size());
-  thread.open.push_back({event.token, next_id_++, parent, depth, start_ns, event.name, event.tag,
-                         event.repeat, event.warmup, false});
+  const bool is_deep = (event.tag & ScopeEvent::kDeep) != 0;
+  thread.open.push_back({event.token, next_id_++, parent, depth, start_ns, event.name,
+                         event.tag & ~ScopeEvent::kDeep, event.repeat, event.warmup, is_deep,
+                         false});
+  if (deep_ != nullptr && is_deep) deep_->fetch_add(1, std::memory_order_relaxed);
   if (thread.history != nullptr) {
     history_->change(*thread.history, start_ns, parent, thread.innermost());
   }
@@ -202,6 +210,11 @@ void ScopeCollector::close_all(ThreadScopes& thread, int64_t end_ns, ScopeEnding
 void ScopeCollector::write_row(const ThreadScopes& thread, const OpenScope& scope, int64_t end_ns,
                                ScopeEnding ending) {
   if (gate_ != nullptr && scope.name == gate_name_) gate_->on_scope(false, end_ns);
+  if (deep_ != nullptr && scope.is_deep) deep_->fetch_sub(1, std::memory_order_relaxed);
+  const bool is_step = scope.parent == 0 && ending == ScopeEnding::Normal;
+  if (steps_ != nullptr && is_step && steps_->size() < most_steps_) {
+    steps_->push_back({name_id(scope.name), scope.start_ns, end_ns});
+  }
   rows_.push_row({scope.id, scope.parent, thread.thread_id, scope.depth, name_id(scope.name),
                   tag_id(scope.tag), scope.start_ns, std::max<int64_t>(0, end_ns - scope.start_ns),
                   scope.repeat, scope.warmup, static_cast<int64_t>(ending)});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "capture/capture_gate.hpp"
 #include "capture/scope_history.hpp"
 #include "capture/scope_ring.hpp"
+#include "capture/step_cost.hpp"
 #include "format/batch.hpp"
 #include "format/log_writer.hpp"
 
@@ -23,6 +25,11 @@ class ScopeCollector {
                  bool keeps_history);
   // `gate` is told of scopes that have its scope_name(), and outlives this.
   void watch_for(RangeGate& gate);
+
+  // `count` is set to how many scopes are open that are marked deep.
+  void count_deep(std::atomic<int32_t>& count) { deep_ = &count; }
+  // Outermost scopes that end are appended, while there are fewer than `most`.
+  void keep_steps(std::vector<Step>& steps, size_t most);
 
   // Takes what the threads have recorded and writes the scopes that ended. Returns how full the
   // fullest ring was, in events of a ring of ScopeRing::kEvents.
@@ -54,6 +61,7 @@ class ScopeCollector {
     int64_t depth;
     int64_t start_ns;  // session time
     uint32_t name, tag, repeat, warmup;
+    bool is_deep;
     bool announced;
   };
   // The end of a scope by a thread that did not open it.
@@ -95,7 +103,10 @@ class ScopeCollector {
   const int64_t session_start_ns_;
   std::optional<ScopeHistory> history_;
   RangeGate* gate_ = nullptr;
-  uint32_t gate_name_ = 0;             // the recorder's id of the name it waits for
+  uint32_t gate_name_ = 0;  // the recorder's id of the name it waits for
+  std::atomic<int32_t>* deep_ = nullptr;
+  std::vector<Step>* steps_ = nullptr;
+  size_t most_steps_ = 0;
   std::vector<ThreadScopes> threads_;  // by ring
   uint64_t ringless_before_;
   uint64_t names_overflowed_before_;

@@ -52,6 +52,50 @@ ScopeEnding ending(const std::vector<int64_t>& row) {
   return static_cast<ScopeEnding>(row[column::kEnding]);
 }
 
+TEST_F(ScopeCollectorTest, CountsScopesThatAreMarkedDeep) {
+  std::atomic<int32_t> deep{0};
+  collector_->count_deep(deep);
+  const auto now = [&] {
+    collector_->drain();
+    return deep.load();
+  };
+  auto outer = std::make_unique<ScopedMonitor>("outer", "tag", ScopeMeta{}.setDeep());
+  ScopedMonitor shallow("shallow", ScopeMeta{}.setDeep(false));
+  auto inner = std::make_unique<ScopedMonitor>("inner", ScopeMeta{}.setDeep().setRepeat(3));
+  EXPECT_EQ(now(), 2);
+  outer.reset();  // out of order
+  EXPECT_EQ(now(), 1);
+  std::thread([&] { inner.reset(); }).join();  // on another thread
+  EXPECT_EQ(now(), 0);
+  {
+    ScopedMonitor brief("brief", ScopeMeta{}.setDeep());
+  }
+  EXPECT_EQ(now(), 0);
+  std::thread([] { new ScopedMonitor("lost", ScopeMeta{}.setDeep()); }).join();  // its thread ends
+  EXPECT_EQ(now(), 0);
+  ScopedMonitor last("last", ScopeMeta{}.setDeep());
+  EXPECT_EQ(now(), 1);
+  collector_->finish(0);  // the session ends
+  EXPECT_EQ(deep, 0);
+  const auto rows = log_.rows(format::Kind::Scope);
+  EXPECT_EQ(log_.text(format::Dict::Name, rows[0][column::kTag]), "tag");
+}
+
+TEST_F(ScopeCollectorTest, OutermostScopesAreSteps) {
+  std::vector<Step> steps;
+  collector_->keep_steps(steps, 3);
+  for (int i = 0; i < 5; ++i) {
+    ScopedMonitor step("step");
+    ScopedMonitor inner("inner");
+  }
+  collector_->drain();
+  ASSERT_EQ(steps.size(), 3u) << "no more than are wanted";
+  for (const Step& step : steps) {
+    EXPECT_EQ(log_.text(format::Dict::Name, step.name), "step");
+    EXPECT_LE(step.begin_ns, step.end_ns);
+  }
+}
+
 TEST_F(ScopeCollectorTest, NestsByThread) {
   {
     ScopedMonitor outer("outer");

@@ -25,6 +25,7 @@ constinit base::Interner g_tags{kMaxTags, kMaxTextBytes};
 constinit std::atomic<bool> g_attached{false};
 constinit std::atomic<uint32_t> g_last_session{0};
 constinit std::atomic<const ForeignRecorder*> g_foreign{nullptr};
+constinit std::atomic<ForeignBegin> g_foreign_deep{nullptr};
 // As active_session: scopes are another copy's. No session's number, and never in a token.
 constexpr uint32_t kForeign = 0x10000;
 
@@ -58,8 +59,12 @@ void release() {
   g_attached.store(false, std::memory_order_release);
 }
 
-void forward_to(const ForeignRecorder* other) {
-  if (other != nullptr) g_foreign.store(other, std::memory_order_release);
+void forward_to(const ForeignRecorder* other, ForeignBegin begin_deep) {
+  if (other != nullptr) {
+    g_foreign_deep.store(begin_deep != nullptr ? begin_deep : other->begin_scope,
+                         std::memory_order_release);
+    g_foreign.store(other, std::memory_order_release);
+  }
   uint32_t expected = other != nullptr ? 0 : kForeign;
   active_session.compare_exchange_strong(expected, other != nullptr ? kForeign : 0,
                                          std::memory_order_acq_rel);
@@ -106,6 +111,7 @@ void after_fork_in_child() {
 
 namespace gpufl::detail {
 
+using capture::ScopeEvent;
 using capture::ScopeRing;
 using capture::ScopeToken;
 
@@ -114,8 +120,10 @@ uint64_t begin_scope(std::string_view name, std::string_view tag, ScopeMeta meta
   uint32_t session = active_session.load(std::memory_order_relaxed);
   if (session == 0) return 0;
   if (session == recorder::kForeign) {
-    return recorder::g_foreign.load(std::memory_order_acquire)
-        ->begin_scope(name.data(), name.size(), tag.data(), tag.size(), meta.repeat, meta.warmup);
+    const auto* foreign = recorder::g_foreign.load(std::memory_order_acquire);
+    const auto begin =
+        meta.deep ? recorder::g_foreign_deep.load(std::memory_order_acquire) : foreign->begin_scope;
+    return begin(name.data(), name.size(), tag.data(), tag.size(), meta.repeat, meta.warmup);
   }
   ScopeRing* ring = recorder::Rings::of_thread(session);
   if (ring == nullptr) return 0;
@@ -124,7 +132,7 @@ uint64_t begin_scope(std::string_view name, std::string_view tag, ScopeMeta meta
   uint64_t scope = 0;
   if (session != 0 && session != recorder::kForeign) {
     const uint32_t name_id = recorder::g_names.intern(name);
-    const uint32_t tag_id = recorder::g_tags.intern(tag);
+    const uint32_t tag_id = recorder::g_tags.intern(tag) | (meta.deep ? ScopeEvent::kDeep : 0);
     scope = ring->begin(session, name_id, tag_id, meta.repeat, meta.warmup).bits;
   }
   ring->leave();

@@ -37,14 +37,16 @@ uint64_t ringless_drops();
 
 // Another copy of the library in this process, which has the session: plain C, because copies may
 // come from different compilers.
+using ForeignBegin = uint64_t (*)(const char* name, size_t name_size, const char* tag,
+                                  size_t tag_size, uint32_t repeat, uint32_t warmup);
 struct ForeignRecorder {
-  uint64_t (*begin_scope)(const char* name, size_t name_size, const char* tag, size_t tag_size,
-                          uint32_t repeat, uint32_t warmup);
+  ForeignBegin begin_scope;
   void (*end_scope)(uint64_t scope);
 };
 // From here on scopes are recorded there, as long as no session of this copy records; null: no
-// more. `other` stays for good.
-void forward_to(const ForeignRecorder* other);
+// more. `other` stays for good. `begin_deep` begins one that is marked deep; null: that copy knows
+// no such scopes.
+void forward_to(const ForeignRecorder* other, ForeignBegin begin_deep = nullptr);
 
 // Around fork(): `before` and `parent` on the forking thread, `child` in the child, where the
 // rings of threads that are not there become free.

@@ -25,6 +25,7 @@ struct ScopeToken {
 
 struct ScopeEvent {
   static constexpr uint32_t kEnd = UINT32_MAX;  // as `name`: the scope ends
+  static constexpr uint32_t kDeep = 1u << 31;   // in `tag`: the scope is marked deep
 
   int64_t time_ns;  // monotonic clock
   ScopeToken token;

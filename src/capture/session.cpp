@@ -2,10 +2,12 @@
 #include "capture/session.hpp"
 
 #include <atomic>
+#include <cmath>
 #include <gpufl/version.hpp>
 #include <map>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -15,6 +17,7 @@
 #include "capture/host_metrics.hpp"
 #include "capture/identity.hpp"
 #include "capture/instruments.hpp"
+#include "capture/phase_pacer.hpp"
 #include "capture/sampler.hpp"
 #include "capture/scope_recorder.hpp"
 #include "capture/service_thread.hpp"
@@ -83,8 +86,15 @@ struct Running {
         warps(clock, start_ns),
         collector({*log, sampler, instruments.markers.get(), instruments.gate.get(),
                    config.engine != kMonitorEngine || instruments.markers != nullptr,
-                   instruments.stacks != nullptr, start_ns, scopes.session(), &warps}),
+                   instruments.stacks != nullptr, start_ns, scopes.session(), &warps,
+                   instruments.deep_scopes.get(), config.overhead_budget > 0}),
         recording(instruments, config, collector, start_ns) {
+    const bool takes_samples = instruments.engine == kSamplingEngine;
+    if (config.engine != kMonitorEngine &&
+        PhasePacer::is_needed(config.overhead_budget, takes_samples)) {
+      pacer.emplace(PhasePacer::Parts{recording, collector, *instruments.deep_scopes,
+                                      config.overhead_budget, takes_samples, config.dormant});
+    }
     if (scopes.session() != 0) return;
     instruments.notes.push_back(
         {"scopes", "on", "off", "taken", "another session of this process records the scopes", {}});
@@ -103,6 +113,7 @@ struct Running {
   WarpRecorder warps;
   Collector collector;
   GpuRecording recording;
+  std::optional<PhasePacer> pacer;  // none: recorded all the time
 
   std::mutex mutex;  // guards what follows
   std::map<std::string, uint64_t, std::less<>> system_starts;
@@ -280,13 +291,15 @@ base::Status RunningSession::copy_from_device(const void* device_words, size_t c
 base::Status RunningSession::resume() {
   if (!running_) return {base::Code::Unavailable, "session_ended: the session is its parent's"};
   const SignalsBlocked blocked;  // a vendor's library starts threads
-  return guarded([&] { return running_->recording.resume(); });
+  return guarded(
+      [&] { return running_->pacer ? running_->pacer->resume() : running_->recording.resume(); });
 }
 
 base::Status RunningSession::pause() {
   if (!running_) return {base::Code::Unavailable, "session_ended: the session is its parent's"};
   const SignalsBlocked blocked;
-  return guarded([&] { return running_->recording.pause(); });
+  return guarded(
+      [&] { return running_->pacer ? running_->pacer->pause() : running_->recording.pause(); });
 }
 
 base::Json RunningSession::status() const {
@@ -306,6 +319,7 @@ base::Status RunningSession::stop() {
   const std::lock_guard lock(running.mutex);
   if (running.stopped) return running.stop_status;
   running.stopped = true;
+  if (running.pacer) running.pacer->stop();
   // Before the scopes: what is recorded to the last finds the scope that it belongs to.
   running.recording.stop();
   if (running.instruments.markers) running.instruments.markers->stop();
@@ -321,7 +335,7 @@ base::Status RunningSession::stop() {
   ledger.samplers_stuck = running.sampler.stuck();
   ledger.collector_cpu_ns += running.sampler.cpu_ns();
   running.stop_status = guarded([&] {
-    running.recording.account(ledger);
+    running.recording.account(ledger, *running.log);
     return running.log->close(running.now(), ledger);
   });
   running.scopes.release();
@@ -381,6 +395,9 @@ base::Result<std::unique_ptr<Session>> start_session(SessionConfig config) {
   header.start_wall_ns = anchor.wall_ns;
   header.start_monotonic_ns = start_ns;
   header.clock_error_ns = anchor.error_ns;
+  if (config.overhead_budget > 0 && instruments.engine != kMonitorEngine) {
+    header.overhead_budget_ppm = std::llround(config.overhead_budget * 1e6);
+  }
   config.log.session_dir = config.log_root;
   if (!config.run_id.empty()) {
     header.run_id = config.run_id;
@@ -396,7 +413,8 @@ base::Result<std::unique_ptr<Session>> start_session(SessionConfig config) {
   auto session = std::make_unique<RunningSession>(config.log.session_dir, header, std::move(owned));
   write_opening(config, running);
   const bool sampling = config.continuous_sampling || config.sample_interval_ms > 0;
-  if (!running.collector.start() || (sampling && !running.sampler.start())) {
+  if (!running.collector.start() || (sampling && !running.sampler.start()) ||
+      (running.pacer && !running.pacer->start())) {
     return base::Status(base::Code::Unavailable, "no thread could be started");
   }
   running.scopes.start_recording();

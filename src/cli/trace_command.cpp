@@ -65,7 +65,8 @@ std::string obstacle(const TraceOptions& options) {
 // The sessions fall to a lower engine by themselves, and say so in their logs; here it is said at
 // once.
 void tell_lower_engine(const TraceOptions& options) {
-  const format::Capability choice = capture::choose_engine(options.engine, {true, "", "", ""});
+  const format::Capability choice =
+      capture::choose_engine(options.engine, capture::everything_supported());
   if (choice.is_as_asked()) return;
   complain(kWho, fmt::format("--engine {}: {}, which is recorded", options.engine, choice.detail));
 }

@@ -36,7 +36,8 @@ constinit SessionTable gpufl_session_v1 = {
     .leave = [](SessionTable* member) { let_member_go(member); },
     .scopes = {[](const char* name, size_t name_size, const char* tag, size_t tag_size,
                   uint32_t repeat, uint32_t warmup) {
-                 return detail::begin_scope({name, name_size}, {tag, tag_size}, {repeat, warmup});
+                 return detail::begin_scope({name, name_size}, {tag, tag_size},
+                                            {repeat, warmup, false});
                },
                [](uint64_t scope) { detail::end_scope(scope); }},
     .system_start = nullptr,
@@ -49,6 +50,11 @@ constinit SessionTable gpufl_session_v1 = {
     .counters = {nullptr, nullptr},
     .open_warpscope = nullptr,
     .record_warpscope = nullptr,
+    .begin_deep_scope =
+        [](const char* name, size_t name_size, const char* tag, size_t tag_size, uint32_t repeat,
+           uint32_t warmup) {
+          return detail::begin_scope({name, name_size}, {tag, tag_size}, {repeat, warmup, true});
+        },
 };
 
 // Name size, value size, type; name; value: the table's address, counted from the value's own, so
@@ -235,7 +241,8 @@ void release() {
 bool join(SessionTable* owner) {
   if (!owner->join(&gpufl_session_v1)) return false;
   g_joined.store(owner, std::memory_order_release);
-  capture::scope_recorder::forward_to(&owner->scopes);
+  capture::scope_recorder::forward_to(
+      &owner->scopes, takes_deep_scopes(*owner) ? owner->begin_deep_scope : nullptr);
   return true;
 }
 

@@ -53,6 +53,8 @@ struct SessionTable {
   // is about to be made; its capture is there. The second returns a WarpscopeStatus.
   void (*open_warpscope)();
   int32_t (*record_warpscope)(const WarpscopeCall* call);
+  // Likewise: as scopes.begin_scope, of a scope that is marked deep.
+  capture::scope_recorder::ForeignBegin begin_deep_scope;
 };
 
 // What the owner's side calls in the copy that has the session.
@@ -68,6 +70,9 @@ struct OwnerCalls {
 // Whether that copy knows of warpscope.
 inline bool takes_warpscope(const SessionTable& table) {
   return table.size >= offsetof(SessionTable, record_warpscope) + sizeof(table.record_warpscope);
+}
+inline bool takes_deep_scopes(const SessionTable& table) {
+  return table.size >= offsetof(SessionTable, begin_deep_scope) + sizeof(table.begin_deep_scope);
 }
 // Before the first claim(); once.
 void set_up(const OwnerCalls& calls);

@@ -15,10 +15,10 @@ struct Engine {
 
 // In the order of gpufl::ProfilingEngine; each level adds to those before it.
 inline constexpr std::array kEngines = {
-    Engine{"Monitor", true}, Engine{"Trace", true},
-    Engine{"PcSampling"},    Engine{"SassMetrics"},
-    Engine{"RangeProfiler"}, Engine{"Deep"},
-    Engine{"PmSampling"},    Engine{"RangeProfilerKernelReplay"},
+    Engine{"Monitor", true},    Engine{"Trace", true},
+    Engine{"PcSampling", true}, Engine{"SassMetrics"},
+    Engine{"RangeProfiler"},    Engine{"Deep"},
+    Engine{"PmSampling"},       Engine{"RangeProfilerKernelReplay"},
 };
 
 constexpr bool has_engine(std::string_view name) {

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/phase_pacer.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "capture/engine_ladder.hpp"
+#include "format/capability.hpp"
+
+namespace gpufl::capture {
+
+namespace {
+
+using format::CoverageEnd;
+using format::CoverageReason;
+using namespace std::chrono_literals;
+
+constexpr auto kPace = 20ms;
+constexpr int64_t kCountEvery_ns = 100'000'000;
+constexpr auto kCollectorPatience = 100ms;
+constexpr int64_t kRetry_ns = 10'000'000'000;
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g%%", share * 100);
+  return text;
+}
+
+}  // namespace
+
+PhasePacer::PhasePacer(const Parts& parts) : parts_(parts), is_paused_(parts.begins_paused) {
+  if (parts.budget > 0) budget_.emplace(parts.budget);
+  if (const auto phase = parts.recording.phase()) steps_.begin_phase(0, phase->begin_ns);
+}
+
+bool PhasePacer::start() {
+  return thread_.start("gpufl-phases", [this] { run(); });
+}
+
+void PhasePacer::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(stopping_, true)) return;
+    cv_.notify_all();
+  }
+  thread_.join();
+  take_steps();
+}
+
+void PhasePacer::run() {
+  while (true) {
+    look();
+    std::unique_lock lock(mutex_);
+    if (cv_.wait_for(lock, kPace, [&] { return stopping_; })) return;
+  }
+}
+
+void PhasePacer::look() {
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return;
+  take_steps();
+  if (is_paused_) return;
+  const int64_t now_ns = parts_.recording.session_now();
+  if (const auto phase = parts_.recording.phase()) {
+    look_attached(*phase, now_ns);
+  } else {
+    look_detached(now_ns);
+  }
+}
+
+void PhasePacer::take_steps() {
+  for (const Step& step : parts_.collector.take_steps()) steps_.add(step);
+  if (budget_) parts_.recording.set_slowdown(steps_.slowdown());
+}
+
+void PhasePacer::look_attached(const Phase& phase, int64_t now_ns) {
+  if (parts_.deep_scopes.load(std::memory_order_relaxed) > 0) return begin_deep(phase, now_ns);
+  if (awaits_speed_) {
+    if (now_ns >= speed_back_ns_) detach(CoverageEnd::Schedule);
+  } else if (is_deep_ && budget_) {
+    detach(CoverageEnd::DeepScope);
+  } else if (budget_) {
+    if (!is_phase_over(phase, now_ns)) return;
+    if (const auto why = parts_.recording.cannot_detach()) return give_up_budget(*why);
+    detach(CoverageEnd::Budget);
+  } else if (parts_.takes_samples && is_turn_over(now_ns) && detach(CoverageEnd::Schedule)) {
+    wants_attached_ = true;
+    const bool samples = !samples_;
+    next_turn_ns_ = now_ns + (samples ? 0 : kBetweenTurns_ns);
+    (void)attach(CoverageReason::Schedule, samples);
+  }
+}
+
+void PhasePacer::begin_deep(const Phase& phase, int64_t now_ns) {
+  if (parts_.takes_samples && !samples_) {
+    if (!detach(CoverageEnd::Schedule)) return;
+    wants_attached_ = true;
+    is_deep_ = static_cast<bool>(attach(CoverageReason::DeepScope, true));
+  } else if (budget_ && !std::exchange(is_deep_, true)) {
+    before_deep_ = {now_ns - phase.begin_ns, cost_so_far(phase, now_ns)};
+  }
+}
+
+void PhasePacer::look_detached(int64_t now_ns) {
+  const bool is_deep = parts_.deep_scopes.load(std::memory_order_relaxed) > 0;
+  if (is_deep && budget_) {
+    if (now_ns < next_turn_ns_) return;
+    is_deep_ = static_cast<bool>(attach(CoverageReason::DeepScope, true));
+    if (!is_deep_) next_turn_ns_ = now_ns + kRetry_ns;
+  } else if (budget_ && now_ns >= budget_->next_begin_ns()) {
+    (void)attach(CoverageReason::Budget, true);
+  } else if (!budget_ && wants_attached_ && now_ns >= next_turn_ns_) {
+    if (!attach(CoverageReason::Schedule, true)) next_turn_ns_ = now_ns + kRetry_ns;
+  }
+}
+
+bool PhasePacer::is_phase_over(const Phase& phase, int64_t now_ns) {
+  const int64_t attached_ns = now_ns - phase.begin_ns;
+  // Attaching for samples is dear: it was for nothing if there is no window at all.
+  const bool awaits_window = phase.engine == kSamplingEngine && windows() == 0;
+  if (awaits_window && attached_ns < OverheadBudget::kFirst_ns) return false;
+  return budget_->is_over(now_ns, attached_ns, cost_so_far(phase, now_ns));
+}
+
+// With samples, or between two turns of them.
+bool PhasePacer::is_turn_over(int64_t now_ns) const {
+  if (!samples_) return now_ns >= next_turn_ns_;
+  return overlaps() && windows() >= kWindowsInTurn;
+}
+
+PhaseCost PhasePacer::cost_so_far(const Phase& phase, int64_t now_ns) {
+  PhaseCost cost = phase.cost;
+  const int64_t attached_ns = now_ns - phase.begin_ns;
+  if (const auto slowdown = steps_.slowdown()) {
+    cost.running_ns = step_cost_ns(*slowdown, attached_ns);
+    return cost;
+  }
+  if (now_ns - counted_at_ns_ >= kCountEvery_ns) {
+    const auto status = parts_.collector.status(kCollectorPatience);
+    if (status) counted_ns_ = counted_cost_ns(status->ledger, attached_ns);
+    counted_at_ns_ = now_ns;
+  }
+  cost.running_ns = counted_ns_;
+  return cost;
+}
+
+base::Status PhasePacer::attach(CoverageReason why, bool samples) {
+  const int64_t asked_ns = parts_.recording.session_now();
+  const base::Status attached = parts_.recording.resume({why, samples});
+  const int64_t now_ns = parts_.recording.session_now();
+  if (!attached) {
+    if (budget_) budget_->fail(now_ns, now_ns - asked_ns);
+    return attached;
+  }
+  samples_ = samples;
+  counted_ns_ = counted_at_ns_ = 0;
+  if (const auto phase = parts_.recording.phase()) steps_.begin_phase(asked_ns, phase->begin_ns);
+  return attached;
+}
+
+bool PhasePacer::detach(CoverageEnd ending) {
+  const bool ends_slow = samples_ && budget_ && overlaps();
+  if (!parts_.recording.pause(ending, false)) return false;
+  const auto phase = parts_.recording.last_phase();
+  if (!phase) return true;
+  steps_.end_phase(phase->end_ns, parts_.recording.session_now());
+  if (!ends_slow || !attach(CoverageReason::Schedule, false)) {
+    settle(*phase);
+    return true;
+  }
+  awaits_speed_ = phase;
+  speed_back_ns_ = parts_.recording.session_now() + kSpeedBack_ns;
+  return true;
+}
+
+// The budget pays for what has ended, but not for deep scopes.
+void PhasePacer::settle(const Phase& ended) {
+  const bool was_deep = std::exchange(is_deep_, false);
+  const auto before_deep = std::exchange(before_deep_, std::nullopt);
+  Phase phase = ended;
+  if (auto main = std::exchange(awaits_speed_, std::nullopt)) {
+    main->cost.switching_ns += ended.cost.total_ns();
+    phase = *main;
+  }
+  if (!budget_) return;
+  const int64_t now_ns = parts_.recording.session_now();
+  if (before_deep) {
+    budget_->spend(now_ns, before_deep->attached_ns, before_deep->cost);
+  } else if (was_deep || phase.why == CoverageReason::DeepScope) {
+    budget_->rest(now_ns);
+  } else {
+    budget_->spend(now_ns, phase.attached_ns(), phase.cost);
+  }
+}
+
+bool PhasePacer::overlaps() const {
+  for (const NamedTraceStatus& one : parts_.recording.traces()) {
+    if (one.status.sampling && one.status.sampling->threads_overlap) return true;
+  }
+  return false;
+}
+
+uint64_t PhasePacer::windows() const {
+  uint64_t windows = 0;
+  for (const NamedTraceStatus& one : parts_.recording.traces()) {
+    if (!one.status.sampling) continue;
+    windows += one.status.sampling->windows + one.status.sampling->windows_skipped;
+  }
+  return windows;
+}
+
+void PhasePacer::give_up_budget(const backend::Availability& why) {
+  const format::Capability note{
+      "overhead_budget", percent(parts_.budget), "none", why.reason, why.detail, why.hint};
+  parts_.collector.post(format::Kind::Capability, note.to_json());
+  parts_.recording.set_slowdown(std::nullopt);
+  budget_.reset();
+}
+
+base::Status PhasePacer::resume() {
+  const std::lock_guard lock(mutex_);
+  is_paused_ = false;
+  if (parts_.recording.phase()) return base::Status::ok();
+  return attach(CoverageReason::Request, true);
+}
+
+base::Status PhasePacer::pause() {
+  const std::lock_guard lock(mutex_);
+  const bool was_attached = parts_.recording.phase().has_value();
+  if (base::Status paused = parts_.recording.pause(CoverageEnd::Request); !paused) return paused;
+  is_paused_ = true;
+  wants_attached_ = false;
+  const auto phase = parts_.recording.last_phase();
+  if (!was_attached || !phase) return base::Status::ok();
+  steps_.end_phase(phase->end_ns, parts_.recording.session_now());
+  settle(*phase);
+  return base::Status::ok();
+}
+
+}  // namespace gpufl::capture

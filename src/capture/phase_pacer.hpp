@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+
+#include "backend/backend.hpp"
+#include "base/status.hpp"
+#include "capture/gpu_recording.hpp"
+#include "capture/overhead_budget.hpp"
+#include "capture/service_thread.hpp"
+#include "capture/step_cost.hpp"
+
+// Attaches and detaches the recording of the GPUs while the program runs, on a thread of its own:
+// - within an overhead budget, in phases that the budget pays for;
+// - without one, where PC sampling makes launches of several threads wait for each other, for some
+//   windows every few minutes, with records alone in between.
+// A deep scope is recorded whatever the budget says. What is asked for by hand goes first: nothing
+// is attached between pause() and resume(). Borrows what it is given.
+namespace gpufl::capture {
+
+class PhasePacer {
+ public:
+  // Windows of an attachment that makes launches wait for each other, and how long until the next.
+  static constexpr uint64_t kWindowsInTurn = 10;
+  static constexpr int64_t kBetweenTurns_ns = 300'000'000'000;
+  // Such an attachment leaves launches slow until records alone were attached for a moment.
+  static constexpr int64_t kSpeedBack_ns = 100'000'000;
+
+  struct Parts {
+    GpuRecording& recording;
+    Collector& collector;
+    const std::atomic<int32_t>& deep_scopes;
+    double budget;       // a share; 0: none
+    bool takes_samples;  // the engine that was asked for does
+    bool begins_paused;  // a dormant session
+  };
+  // Whether a session like that needs one at all.
+  static bool is_needed(double budget, bool takes_samples) { return budget > 0 || takes_samples; }
+
+  explicit PhasePacer(const Parts& parts);
+  ~PhasePacer() { stop(); }
+  PhasePacer(const PhasePacer&) = delete;
+  PhasePacer& operator=(const PhasePacer&) = delete;
+
+  // False when the system has no thread for us.
+  bool start();
+  void stop();
+  // By hand, as Session's. Any thread.
+  base::Status resume();
+  base::Status pause();
+  // What the thread does every few tens of milliseconds: sees how things stand, and acts.
+  void look();
+
+ private:
+  void run();
+  void take_steps();
+  void look_attached(const Phase& phase, int64_t now_ns);
+  void look_detached(int64_t now_ns);
+  void begin_deep(const Phase& phase, int64_t now_ns);
+  bool is_phase_over(const Phase& phase, int64_t now_ns);
+  bool is_turn_over(int64_t now_ns) const;
+  base::Status attach(format::CoverageReason why, bool samples);
+  // False: not now.
+  bool detach(format::CoverageEnd ending);
+  void settle(const Phase& phase);
+  bool overlaps() const;
+  uint64_t windows() const;
+  PhaseCost cost_so_far(const Phase& phase, int64_t now_ns);
+  void give_up_budget(const backend::Availability& why);
+
+  const Parts parts_;
+  ServiceThread thread_;
+  std::mutex mutex_;  // held through a look; guards what follows
+  std::condition_variable cv_;
+  bool stopping_ = false;
+  bool is_paused_;
+  std::optional<OverheadBudget> budget_;
+  StepCost steps_;
+  bool samples_ = true;          // what is attached does, where the engine does
+  bool wants_attached_ = false;  // without a budget: what was detached here is attached again
+  int64_t next_turn_ns_ = 0;     // of sampling, or of another attempt
+
+  // A phase that became one of a deep scope on its way: what it had cost until then.
+  struct BeforeDeep {
+    int64_t attached_ns;
+    PhaseCost cost;
+  };
+  bool is_deep_ = false;
+  std::optional<BeforeDeep> before_deep_;
+  // A phase with samples that ends with one of records alone, and until when that lasts.
+  std::optional<Phase> awaits_speed_;
+  int64_t speed_back_ns_ = 0;
+  // What the tracers have counted, as of a while ago.
+  int64_t counted_ns_ = 0, counted_at_ns_ = 0;
+};
+
+}  // namespace gpufl::capture

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/phase_pacer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "base/eventually.hpp"
+#include "capture/fake_log_writer.hpp"
+
+// A pacer whose looks are taken one by one, at times that the test sets, over a backend that is
+// made for it.
+namespace gpufl::capture {
+namespace {
+
+using format::CoverageEnd;
+using format::CoverageReason;
+
+constexpr int64_t kMillisecond = 1'000'000;
+constexpr int64_t kSecond = 1000 * kMillisecond;
+
+std::atomic<int64_t> g_now{0};
+int64_t test_clock() { return g_now; }
+
+struct Vendor {
+  std::atomic<int> tracers{0};
+  std::atomic<bool> refuses{false}, is_busy{false}, must_stay{false}, overlaps{false};
+  std::atomic<bool> samples_available{true};
+  std::atomic<uint64_t> windows{0};
+  std::atomic<uint64_t> launches_per_s{0};
+};
+
+class PacedTracer final : public backend::Tracer {
+ public:
+  PacedTracer(Vendor& vendor, bool samples) : vendor_(vendor), samples_(samples) {
+    ++vendor_.tracers;
+  }
+  ~PacedTracer() override { --vendor_.tracers; }
+  backend::Availability start(int64_t) override {
+    g_now += 10 * kMillisecond;
+    began_ns_ = g_now;
+    if (vendor_.refuses) return {false, "taken", "another tool has it", ""};
+    return {true, "", "", ""};
+  }
+  void stop() override {
+    end_ns_ = g_now.load();
+    g_now += 20 * kMillisecond;
+  }
+  void drain(int64_t, backend::RowSink&) override {}
+  void account(format::Ledger& ledger) const override {
+    const int64_t end_ns = end_ns_ != 0 ? end_ns_.load() : g_now.load();
+    const int64_t ms = (end_ns - began_ns_) / kMillisecond;
+    ledger.launches_seen = ledger.kernel_records =
+        vendor_.launches_per_s * static_cast<uint64_t>(ms) / 1000;
+  }
+  backend::TraceStatus status() const override {
+    backend::TraceStatus status;
+    status.state = "recording";
+    if (samples_) {
+      status.sampling.emplace();
+      status.sampling->windows = vendor_.windows;
+      status.sampling->threads_overlap = vendor_.overlaps;
+    }
+    return status;
+  }
+  bool may_detach() const override { return !vendor_.is_busy; }
+  std::optional<backend::Availability> cannot_detach() const override {
+    if (!vendor_.must_stay) return std::nullopt;
+    return backend::Availability{false, "cupti_too_old", "graphs were captured",
+                                 "take a newer one"};
+  }
+
+ private:
+  Vendor& vendor_;
+  const bool samples_;
+  int64_t began_ns_ = 0;
+  std::atomic<int64_t> end_ns_{0};
+};
+
+class PacedBackend final : public backend::Backend {
+ public:
+  explicit PacedBackend(Vendor& vendor) : vendor_(vendor) {}
+  std::string_view name() const override { return "paced"; }
+  backend::Availability health_available() override { return {}; }
+  backend::Availability trace_available() override { return {true, "", "", ""}; }
+  backend::Availability sampling_available() override {
+    return {vendor_.samples_available, "permission_denied", "", ""};
+  }
+  base::Result<std::unique_ptr<backend::HealthSource>> make_health_source() override {
+    return base::Status(base::Code::Unsupported, "none");
+  }
+  base::Result<std::unique_ptr<backend::Tracer>> make_tracer(
+      const backend::TraceOptions& options) override {
+    return std::unique_ptr<backend::Tracer>(
+        std::make_unique<PacedTracer>(vendor_, options.pc_sampling.has_value()));
+  }
+
+ private:
+  Vendor& vendor_;
+};
+
+class PhasePacerTest : public testing::Test {
+ protected:
+  PhasePacerTest() : sampler_({}, nullptr) { g_now = 0; }
+  ~PhasePacerTest() override {
+    pacer_.reset();
+    if (!is_finished_) (void)finish();
+  }
+
+  // What Session does, less the log.
+  void start(const std::string& engine, double budget, bool dormant = false) {
+    config_.engine = engine;
+    config_.overhead_budget = budget;
+    config_.dormant = dormant;
+    if (takes_samples(engine)) instruments_.trace_options.pc_sampling.emplace();
+    BackendInstruments one;
+    one.backend = std::make_unique<PacedBackend>(vendor_);
+    if (!dormant) {
+      const OpenedTracer opened = open_tracer(*one.backend, instruments_.trace_options, 0);
+      one.tracer = opened.tracer;
+      one.takes_samples = opened.takes_samples;
+      one.refusal = opened.support.trace.reason;
+    }
+    instruments_.attached_ns = instruments_.attaching_ns = g_now;
+    instruments_.backends.push_back(std::move(one));
+    collector_.emplace(
+        CollectorParts{log_, sampler_, nullptr, nullptr, false, false, base::monotonic_ns(), 0});
+    recording_.emplace(instruments_, config_, *collector_, 0, test_clock);
+    ASSERT_TRUE(collector_->start());
+    pacer_.emplace(PhasePacer::Parts{*recording_, *collector_, *instruments_.deep_scopes, budget,
+                                     takes_samples(engine), dormant});
+  }
+  void pass(int64_t duration_ns) {
+    for (const int64_t end_ns = g_now + duration_ns; g_now < end_ns;) {
+      g_now += 20 * kMillisecond;
+      pacer_->look();
+    }
+  }
+  bool is_attached() const { return recording_->phase().has_value(); }
+  // Looks until something is attached or not; how long that took.
+  int64_t pass_until(bool attached) {
+    const int64_t begin_ns = g_now;
+    while (is_attached() != attached && g_now - begin_ns < 3600 * kSecond) pass(20 * kMillisecond);
+    EXPECT_EQ(is_attached(), attached);
+    return g_now - begin_ns;
+  }
+  format::Ledger finish() {
+    is_finished_ = true;
+    format::Ledger ledger;
+    recording_->stop();
+    collector_->stop(ledger);
+    recording_->account(ledger, log_);
+    return ledger;
+  }
+  struct Row {
+    std::string engine;
+    CoverageReason why;
+    CoverageEnd ending;
+    int64_t begin_ns, duration_ns, cost_ns, launches;
+    format::CostMeasure measure;
+  };
+  std::vector<Row> rows() const {
+    namespace column = format::coverage_column;
+    std::vector<Row> all;
+    for (const auto& row : log_.rows(format::Kind::Coverage)) {
+      all.push_back({log_.text(format::Dict::Name, row[column::kEngine]),
+                     static_cast<CoverageReason>(row[column::kWhy]),
+                     static_cast<CoverageEnd>(row[column::kEnding]), row[column::kStart],
+                     row[column::kDuration], row[column::kCost], row[column::kLaunches],
+                     static_cast<format::CostMeasure>(row[column::kMeasure])});
+    }
+    return all;
+  }
+
+  Vendor vendor_;
+  FakeLogWriter log_;
+  Sampler sampler_;
+  SessionConfig config_;
+  Instruments instruments_;
+  std::optional<Collector> collector_;
+  std::optional<GpuRecording> recording_;
+  std::optional<PhasePacer> pacer_;
+  bool is_finished_ = false;
+};
+
+TEST_F(PhasePacerTest, AlternatesWithinTheBudget) {
+  vendor_.launches_per_s = 40'000;  // 5 µs each: a fifth of the time
+  start("Trace", 0.02);
+  pass(120 * kSecond);
+  const format::Ledger ledger = finish();
+  const auto all = rows();
+  ASSERT_GT(all.size(), 5u);
+  EXPECT_EQ(ledger.phases, all.size());
+  int64_t attached_ns = 0, cost_ns = 0;
+  for (const Row& row : all) {
+    EXPECT_EQ(row.engine, "Trace");
+    EXPECT_EQ(row.why, CoverageReason::Budget);
+    EXPECT_EQ(row.ending, &row == &all.back() ? row.ending : CoverageEnd::Budget);
+    EXPECT_EQ(row.measure, format::CostMeasure::Calls);
+    EXPECT_EQ(row.launches, row.duration_ns / kMillisecond * 40);
+    EXPECT_NEAR(static_cast<double>(row.cost_ns),
+                static_cast<double>(row.duration_ns) * 0.2 + 30 * kMillisecond, kMillisecond);
+    attached_ns += row.duration_ns;
+    cost_ns += row.cost_ns;
+  }
+  EXPECT_EQ(ledger.attached_ns, static_cast<uint64_t>(attached_ns));
+  EXPECT_LE(static_cast<double>(cost_ns) / static_cast<double>(g_now.load()), 0.021);
+  EXPECT_GE(static_cast<double>(cost_ns) / static_cast<double>(g_now.load()), 0.016);
+  EXPECT_EQ(all.front().begin_ns, 10 * kMillisecond);
+}
+
+TEST_F(PhasePacerTest, TheLastPhaseEndsWithTheSession) {
+  start("Trace", 0.02);
+  pass(100 * kMillisecond);
+  (void)finish();
+  ASSERT_EQ(rows().size(), 1u);
+  EXPECT_EQ(rows()[0].ending, CoverageEnd::Session);
+  EXPECT_EQ(rows()[0].why, CoverageReason::Budget);
+  EXPECT_EQ(rows()[0].duration_ns, 100 * kMillisecond);
+}
+
+TEST_F(PhasePacerTest, APauseByHandWins) {
+  start("Trace", 0.1);
+  pass_until(false);
+  pass_until(true);
+  ASSERT_TRUE(pacer_->pause());
+  EXPECT_EQ(recording_->state(), "paused");
+  pass(600 * kSecond);
+  EXPECT_FALSE(is_attached());
+  instruments_.deep_scopes->store(1);
+  pass(kSecond);
+  EXPECT_FALSE(is_attached()) << "not for a deep scope either";
+  instruments_.deep_scopes->store(0);
+  ASSERT_TRUE(pacer_->resume());
+  EXPECT_TRUE(is_attached());
+  pass_until(false);
+  pass_until(true);
+  (void)finish();
+  const auto all = rows();
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(all[1].ending, CoverageEnd::Request);
+  EXPECT_EQ(all[2].why, CoverageReason::Request);
+  EXPECT_EQ(all[2].ending, CoverageEnd::Budget);
+  EXPECT_EQ(all[3].why, CoverageReason::Budget);
+}
+
+TEST_F(PhasePacerTest, APauseBetweenPhasesIsOne) {
+  vendor_.launches_per_s = 40'000;
+  start("Trace", 0.02);
+  pass_until(false);
+  ASSERT_TRUE(pacer_->pause());
+  ASSERT_TRUE(pacer_->pause());
+  pass(600 * kSecond);
+  EXPECT_EQ(vendor_.tracers, 0);
+  (void)finish();
+  EXPECT_EQ(rows().size(), 1u);
+}
+
+TEST_F(PhasePacerTest, DormantUntilResumed) {
+  start("Trace", 0.1, true);
+  pass(60 * kSecond);
+  EXPECT_FALSE(is_attached());
+  ASSERT_TRUE(pacer_->resume());
+  pass_until(false);
+  pass_until(true);
+  (void)finish();
+  EXPECT_EQ(rows()[0].why, CoverageReason::Request);
+  EXPECT_EQ(rows()[1].why, CoverageReason::Budget);
+}
+
+TEST_F(PhasePacerTest, ADeepScopeLiftsTheBudget) {
+  vendor_.launches_per_s = 100'000;  // half of the time
+  start("Trace", 0.01);
+  pass_until(false);
+  const int64_t rest_ns = pass_until(true);
+  pass_until(false);
+  instruments_.deep_scopes->store(1);
+  pass(20 * kMillisecond);
+  EXPECT_TRUE(is_attached()) << "at once";
+  pass(30 * kSecond);
+  EXPECT_TRUE(is_attached()) << "and as long as it takes";
+  instruments_.deep_scopes->store(0);
+  pass(40 * kMillisecond);
+  EXPECT_FALSE(is_attached());
+  EXPECT_LE(pass_until(true), rest_ns + kSecond) << "what it cost is not paid back";
+  (void)finish();
+  ASSERT_EQ(rows().size(), 4u);
+  EXPECT_EQ(rows()[2].why, CoverageReason::DeepScope);
+  EXPECT_EQ(rows()[2].ending, CoverageEnd::DeepScope);
+  EXPECT_GE(rows()[2].duration_ns, 30 * kSecond);
+}
+
+TEST_F(PhasePacerTest, ADeepScopeKeepsAPhaseGoing) {
+  vendor_.launches_per_s = 100'000;
+  start("Trace", 0.02);
+  pass(100 * kMillisecond);
+  instruments_.deep_scopes->store(2);
+  pass(30 * kSecond);
+  EXPECT_TRUE(is_attached());
+  instruments_.deep_scopes->store(1);
+  pass(kSecond);
+  EXPECT_TRUE(is_attached());
+  instruments_.deep_scopes->store(0);
+  pass(40 * kMillisecond);
+  EXPECT_FALSE(is_attached());
+  EXPECT_LT(pass_until(true), 60 * kSecond) << "the budget pays for the first tenth of a second";
+  (void)finish();
+  EXPECT_EQ(rows()[0].why, CoverageReason::Budget);
+  EXPECT_EQ(rows()[0].ending, CoverageEnd::DeepScope);
+}
+
+TEST_F(PhasePacerTest, ATracerThatCannotStopNowIsAskedAgain) {
+  start("Trace", 0.02);
+  vendor_.is_busy = true;
+  pass(20 * kSecond);
+  EXPECT_TRUE(is_attached());
+  vendor_.is_busy = false;
+  pass(20 * kMillisecond);
+  EXPECT_FALSE(is_attached());
+}
+
+TEST_F(PhasePacerTest, ATracerThatMustStayEndsTheBudgetAndSaysSo) {
+  vendor_.must_stay = true;
+  start("Trace", 0.015);
+  pass(60 * kSecond);
+  EXPECT_TRUE(is_attached());
+  (void)finish();
+  int told = 0;
+  for (const auto& [kind, line] : log_.objects) {
+    if (kind != format::Kind::Capability || line["feature"].as_string() != "overhead_budget")
+      continue;
+    ++told;
+    EXPECT_EQ(line["asked"].as_string(), "1.5%");
+    EXPECT_EQ(line["got"].as_string(), "none");
+    EXPECT_EQ(line["reason"].as_string(), "cupti_too_old");
+  }
+  EXPECT_EQ(told, 1);
+  ASSERT_EQ(rows().size(), 1u);
+}
+
+TEST_F(PhasePacerTest, WhatCannotBeAttachedIsTriedAgainLater) {
+  start("Trace", 0.1);
+  pass_until(false);
+  vendor_.refuses = true;
+  pass(25 * kSecond);
+  EXPECT_FALSE(is_attached());
+  EXPECT_EQ(recording_->state(), "taken");
+  vendor_.refuses = false;
+  EXPECT_GT(pass_until(true), kSecond);
+}
+
+TEST_F(PhasePacerTest, SamplingPhasesWaitForAWindow) {
+  vendor_.launches_per_s = 200'000;
+  start("PcSampling", 0.02);
+  pass(1500 * kMillisecond);
+  EXPECT_TRUE(is_attached()) << "more than the first phase may cost, but no window yet";
+  vendor_.windows = 1;
+  pass(20 * kMillisecond);
+  EXPECT_FALSE(is_attached());
+  (void)finish();
+  EXPECT_EQ(rows()[0].engine, "PcSampling");
+}
+
+TEST_F(PhasePacerTest, OverlappingLaunchesGetTheirSpeedBack) {
+  vendor_.windows = 3;
+  vendor_.overlaps = true;
+  start("PcSampling", 0.05);
+  pass(2500 * kMillisecond);
+  EXPECT_FALSE(is_attached());
+  (void)finish();
+  ASSERT_EQ(rows().size(), 2u);
+  EXPECT_EQ(rows()[0].engine, "PcSampling");
+  EXPECT_EQ(rows()[1].engine, "Trace");
+  EXPECT_EQ(rows()[1].why, CoverageReason::Schedule);
+  EXPECT_EQ(rows()[1].ending, CoverageEnd::Schedule);
+  EXPECT_LT(rows()[1].duration_ns, kSecond);
+}
+
+TEST_F(PhasePacerTest, WithoutABudgetOverlappingLaunchesAreSampledNowAndThen) {
+  start("PcSampling", 0);
+  pass(30 * kSecond);
+  EXPECT_EQ(recording_->phase()->engine, "PcSampling") << "one thread launches: all the time";
+  vendor_.overlaps = true;
+  vendor_.windows = 9;
+  pass(kSecond);
+  EXPECT_EQ(recording_->phase()->engine, "PcSampling");
+  vendor_.windows = 10;
+  pass(20 * kMillisecond);
+  EXPECT_EQ(recording_->phase()->engine, "Trace");
+  vendor_.windows = 0;
+  pass(290 * kSecond);
+  EXPECT_EQ(recording_->phase()->engine, "Trace");
+  pass(20 * kSecond);
+  EXPECT_EQ(recording_->phase()->engine, "PcSampling");
+  (void)finish();
+  ASSERT_EQ(rows().size(), 3u);
+  EXPECT_EQ(rows()[0].why, CoverageReason::Session);
+  EXPECT_EQ(rows()[0].ending, CoverageEnd::Schedule);
+  EXPECT_EQ(rows()[1].why, CoverageReason::Schedule);
+  EXPECT_EQ(rows()[2].why, CoverageReason::Schedule);
+}
+
+TEST_F(PhasePacerTest, ADeepScopeIsSampledBetweenTurnsToo) {
+  start("PcSampling", 0);
+  vendor_.overlaps = true;
+  vendor_.windows = 10;
+  pass(40 * kMillisecond);
+  ASSERT_EQ(recording_->phase()->engine, "Trace");
+  instruments_.deep_scopes->store(1);
+  pass(20 * kMillisecond);
+  EXPECT_EQ(recording_->phase()->engine, "PcSampling");
+  EXPECT_EQ(recording_->phase()->why, CoverageReason::DeepScope);
+  pass(kSecond);
+  EXPECT_EQ(recording_->phase()->engine, "PcSampling");
+  instruments_.deep_scopes->store(0);
+  pass(20 * kMillisecond);
+  EXPECT_EQ(recording_->phase()->engine, "Trace");
+}
+
+TEST_F(PhasePacerTest, EndsWhileItsThreadRuns) {
+  start("Trace", 0.5);
+  ASSERT_TRUE(pacer_->start());
+  EXPECT_TRUE(base::eventually([&] {
+    g_now += 100 * kMillisecond;
+    return vendor_.tracers == 0;
+  }));
+  (void)pacer_->pause();
+  (void)pacer_->resume();
+  pacer_->stop();
+  pacer_->stop();
+  EXPECT_TRUE(is_attached());
+}
+
+}  // namespace
+}  // namespace gpufl::capture
