@@ -56,6 +56,14 @@ struct InitOptions {
   // Engine
   BackendKind backend = BackendKind::Auto;
   ProfilingEngine profiling_engine = ProfilingEngine::Monitor;
+  // By how many percent the program may be slowed down, 0.1 to 50: the GPUs are then recorded in
+  // phases, with everything detached in between. 0: no budget, recorded all the time.
+  double overhead_budget = 0;
+  // Of PcSampling: a sample every 2^n cycles, n from 5 to 31 (0: the default), in windows of so
+  // many milliseconds, with pauses between them.
+  int pc_sampling_period = 0;
+  int pc_sampling_window_ms = 10;
+  int pc_sampling_pause_ms = 990;
 
   // Advanced
   std::string config_file = "";      // JSON, applied below the environment

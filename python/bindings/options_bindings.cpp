@@ -16,6 +16,7 @@ namespace {
 
 using client::IntField;
 using client::OptionField;
+using client::PercentField;
 
 [[noreturn]] void refuse(const OptionField& field, const char* wanted) {
   throw nb::type_error((std::string(field.name) + " must be " + wanted).c_str());
@@ -42,6 +43,9 @@ struct SetFromPython {
   void operator()(const IntField& integer) const {
     if (!nb::try_cast(value, options.*integer.member, false)) refuse(field, "an int of 32 bits");
   }
+  void operator()(const PercentField& percent) const {
+    if (!nb::try_cast(value, options.*percent.member)) refuse(field, "a float");
+  }
   void operator()(BackendKind InitOptions::* member) const {
     if (!nb::try_cast(value, options.*member, false)) refuse(field, "a gpufl.BackendKind");
   }
@@ -57,7 +61,7 @@ void set_field(InitOptions& options, const OptionField& field, nb::handle value)
 nb::object get_field(const InitOptions& options, const OptionField& field) {
   return std::visit(
       [&](const auto& member) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(member)>, IntField>) {
+        if constexpr (std::is_class_v<std::decay_t<decltype(member)>>) {
           return nb::cast(options.*member.member);
         } else {
           return nb::cast(options.*member);
@@ -75,6 +79,7 @@ struct PythonType {
   }
   const char* operator()(bool InitOptions::*) const { return "bool"; }
   const char* operator()(const IntField&) const { return "int"; }
+  const char* operator()(const PercentField&) const { return "float"; }
   const char* operator()(BackendKind InitOptions::*) const { return "BackendKind"; }
   const char* operator()(ProfilingEngine InitOptions::*) const { return "ProfilingEngine"; }
 };

@@ -9,6 +9,7 @@
 #include "capture/capture_gate.hpp"
 #include "capture/engine_ladder.hpp"
 #include "client/launch_request.hpp"
+#include "client/options.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -17,6 +18,10 @@ constexpr int64_t kMillisecondNs = 1'000'000;
 constexpr int64_t kSecondNs = 1'000'000'000;
 
 std::string check_range(const std::string& text) { return capture::RangeGate::refusal(text); }
+
+std::string check_budget(const std::string& text) {
+  return client::refusal_of("overhead_budget", text);
+}
 
 std::vector<std::string> engine_names() {
   const auto names = capture::engine_names();
@@ -40,6 +45,7 @@ std::vector<std::string> TraceOptions::environment(const std::vector<std::string
   // Of a program that has options of its own for its own sessions.
   ours["GPUFL_OVERRIDE"] = "1";
   if (!name.empty()) ours["GPUFL_APP_NAME"] = name;
+  if (!budget.empty()) ours["GPUFL_OVERHEAD_BUDGET"] = budget;
   if (stacks) ours["GPUFL_ENABLE_STACK_TRACE"] = "1";
   if (memory) ours["GPUFL_ENABLE_MEMORY_TRACKING"] = "1";
   if (graphs) ours["GPUFL_ENABLE_CUDA_GRAPHS_TRACKING"] = "1";
@@ -80,11 +86,18 @@ void add_trace_options(Command command, TraceOptions& options) {
       .type_name("DIR")
       .default_text(options.output.string());
   command
-      .add_option("-e,--engine", options.engine,
-                  "How much to record: Monitor or Trace; those above fall to Trace")
+      .add_option(
+          "-e,--engine", options.engine,
+          "How much to record: Monitor, Trace or PcSampling; those above fall to one of them")
       .type_name("ENGINE")
       .choices_in_any_case(engine_names())
       .show_default();
+  command
+      .add_option("--budget", options.budget,
+                  "Slow the program down by at most this much, 0.1% to 50%: record in phases, "
+                  "detached in between [default: record all the time]")
+      .type_name("PERCENT")
+      .check(check_budget);
   command.add_flag("--stacks", options.stacks, "Record the CPU stack of every launch and wait");
   command.add_flag("--memory", options.memory, "Record allocations of GPU memory");
   command.add_flag("--graphs", options.graphs, "Record launches of CUDA graphs as a whole, too");

@@ -17,6 +17,7 @@ struct TraceOptions {
   std::string name;  // empty: each program's own
   std::filesystem::path output = "gpufl-logs";
   std::string engine = "Trace";
+  std::string budget;  // a percentage; empty: none
   bool stacks = false, memory = false, graphs = false;
   std::optional<int64_t> interval_ns;  // none: health is not sampled
   std::optional<int64_t> delay_ns, duration_ns;

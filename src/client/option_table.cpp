@@ -32,6 +32,10 @@ constexpr OptionField kFields[] = {
     {"continuous_system_sampling", &Options::continuous_system_sampling},
     {"backend", &Options::backend},
     {"profiling_engine", &Options::profiling_engine},
+    {"overhead_budget", PercentField{&Options::overhead_budget, 0.1, 50, true}},
+    {"pc_sampling_period", IntField{&Options::pc_sampling_period, 5, 31, true}},
+    {"pc_sampling_window_ms", IntField{&Options::pc_sampling_window_ms, 1, 1000}},
+    {"pc_sampling_pause_ms", IntField{&Options::pc_sampling_pause_ms, 0, kHourMs}},
     {"config_file", &Options::config_file},
     {"flush_logs_always", &Options::flush_logs_always},
     {"enable_debug_output", &Options::enable_debug_output},
@@ -49,7 +53,7 @@ template <typename Visit>
 auto with_member(const FieldMember& member, Visit&& visit) {
   return std::visit(
       [&](const auto& m) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(m)>, IntField>) {
+        if constexpr (std::is_class_v<std::decay_t<decltype(m)>>) {
           return visit(m.member);
         } else {
           return visit(m);

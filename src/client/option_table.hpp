@@ -11,13 +11,22 @@
 // GPUFL_ its variable. Constant; any thread.
 namespace gpufl::client {
 
-struct IntField {
-  int InitOptions::* member;
-  int min, max;
-};
+template <typename T>
+struct RangeField {
+  T InitOptions::* member;
+  T min, max;
+  bool takes_zero = false;  // though it is below `min`: the option is off, or at its default
 
-using FieldMember = std::variant<std::string InitOptions::*, bool InitOptions::*, IntField,
-                                 BackendKind InitOptions::*, ProfilingEngine InitOptions::*>;
+  bool allows(T value) const {
+    return (value >= min && value <= max) || (takes_zero && value == 0);
+  }
+};
+using IntField = RangeField<int>;
+using PercentField = RangeField<double>;
+
+using FieldMember =
+    std::variant<std::string InitOptions::*, bool InitOptions::*, IntField, PercentField,
+                 BackendKind InitOptions::*, ProfilingEngine InitOptions::*>;
 
 struct OptionField {
   std::string_view name;

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <set>
 #include <span>
@@ -72,6 +74,27 @@ std::optional<int64_t> parse_int(std::string_view text) {
   return value;
 }
 
+constexpr const char* kPercentWords = "a percentage, as 2 or 1.5%";
+
+// "2", "2%", "1.5 %".
+std::optional<double> parse_percent(std::string_view text) {
+  if (text.ends_with('%')) text.remove_suffix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  double value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
+  if (!std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+// As people type it: "0.1".
+template <typename T>
+std::string number(T value) {
+  char text[32];
+  const auto [end, error] = std::to_chars(text, text + sizeof text, value);
+  return error == std::errc() ? std::string(text, end) : "a number";
+}
+
 // At most `max_bytes` of a regular file; nothing when it cannot be read.
 std::optional<std::string> file_text(const std::string& path, size_t max_bytes) {
   // Not blocking: a pipe that nobody writes to is refused, not waited for.
@@ -89,6 +112,8 @@ std::optional<std::string> file_text(const std::string& path, size_t max_bytes) 
 // Why a value was not taken: a warning's name and what would be right.
 struct Refusal {
   std::string name, text;
+
+  std::string sentence() const { return name == "out_of_range" ? text : "must be " + text; }
 };
 using Outcome = std::optional<Refusal>;
 
@@ -99,14 +124,25 @@ struct Layer {
   bool is_synthetic = false;
 };
 
-Outcome set_int(const IntField& field, int64_t value, Layer& layer) {
-  if (value < field.min || value > field.max) {
-    return Refusal{"out_of_range", std::to_string(value) + " is not within " +
-                                       std::to_string(field.min) + " and " +
-                                       std::to_string(field.max)};
-  }
-  layer.values.*field.member = static_cast<int>(value);
+// "32 is not within 5 and 31".
+template <typename T, typename Value>
+std::string out_of_range(const RangeField<T>& field, Value value) {
+  return number(value) + (field.takes_zero ? " is neither 0 nor within " : " is not within ") +
+         number(field.min) + " and " + number(field.max);
+}
+
+template <typename T, typename Value>
+Outcome set_number(const RangeField<T>& field, Value value, Layer& layer) {
+  const bool fits = value >= std::numeric_limits<T>::lowest() &&
+                    value <= std::numeric_limits<T>::max() && field.allows(static_cast<T>(value));
+  if (!fits) return Refusal{"out_of_range", out_of_range(field, value)};
+  layer.values.*field.member = static_cast<T>(value);
   return std::nullopt;
+}
+
+Outcome set_percent(const PercentField& field, std::string_view text, Layer& layer) {
+  const auto value = parse_percent(text);
+  return value ? set_number(field, *value, layer) : Refusal{"bad_value", kPercentWords};
 }
 
 Outcome set_engine(ProfilingEngine InitOptions::* member, std::string_view text, Layer& layer) {
@@ -142,8 +178,9 @@ struct SetFromText {
   }
   Outcome operator()(const IntField& field) const {
     const auto value = parse_int(text);
-    return value ? set_int(field, *value, layer) : Refusal{"bad_value", "a whole number"};
+    return value ? set_number(field, *value, layer) : Refusal{"bad_value", "a whole number"};
   }
+  Outcome operator()(const PercentField& field) const { return set_percent(field, text, layer); }
   Outcome operator()(BackendKind InitOptions::* member) const {
     return set_backend(member, text, layer);
   }
@@ -169,7 +206,12 @@ struct SetFromJson {
   }
   Outcome operator()(const IntField& field) const {
     if (!value.is_integer()) return Refusal{"wrong_type", "a whole number"};
-    return set_int(field, value.as_integer(), layer);
+    return set_number(field, value.as_integer(), layer);
+  }
+  Outcome operator()(const PercentField& field) const {
+    if (value.is_string()) return set_percent(field, value.as_string(), layer);
+    if (!value.is_number()) return Refusal{"wrong_type", kPercentWords};
+    return set_number(field, value.as_number(), layer);
   }
   Outcome operator()(BackendKind InitOptions::* member) const {
     if (!value.is_string()) return Refusal{"wrong_type", listed(kBackends)};
@@ -232,7 +274,7 @@ class Resolver {
       const auto text = env_(variable.c_str());
       if (!text) continue;
       if (const Outcome refused = std::visit(SetFromText{*text, environment_}, field.member)) {
-        warn(refused->name, "environment", variable, 0, "must be " + refused->text);
+        warn(refused->name, "environment", variable, 0, refused->sentence());
       } else {
         environment_.fields.insert(field.name);
       }
@@ -282,7 +324,7 @@ class Resolver {
     } else if (field->name == "config_file") {
       warn("no_effect", path, key, value.line(), "a config file cannot name another");
     } else if (const Outcome refused = std::visit(SetFromJson{value, file_}, field->member)) {
-      warn(refused->name, path, key, value.line(), "must be " + refused->text);
+      warn(refused->name, path, key, value.line(), refused->sentence());
     } else {
       file_.fields.insert(field->name);
     }
@@ -326,17 +368,22 @@ class Resolver {
   }
 
   void check_program_values() {
-    static const InitOptions defaults;
     for (const OptionField& field : option_fields()) {
-      const auto* integer = std::get_if<IntField>(&field.member);
-      if (integer == nullptr) continue;
-      const int value = result_.options.*integer->member;
-      if (value >= integer->min && value <= integer->max) continue;
-      warn("out_of_range", source_of(field), field.name, 0,
-           std::to_string(value) + " is not within " + std::to_string(integer->min) + " and " +
-               std::to_string(integer->max) + "; the default is used");
-      result_.options.*integer->member = defaults.*integer->member;
+      if (const auto* whole = std::get_if<IntField>(&field.member)) check_range(field, *whole);
+      if (const auto* percent = std::get_if<PercentField>(&field.member)) {
+        check_range(field, *percent);
+      }
     }
+  }
+
+  template <typename T>
+  void check_range(const OptionField& field, const RangeField<T>& range) {
+    static const InitOptions defaults;
+    T& value = result_.options.*range.member;
+    if (range.allows(value)) return;
+    warn("out_of_range", source_of(field), field.name, 0,
+         out_of_range(range, value) + "; the default is used");
+    value = defaults.*range.member;
   }
 
   void note_deprecated() {
@@ -373,6 +420,12 @@ ResolvedOptions resolve_options(const InitOptions& program, const Environment& e
 
 ResolvedOptions options_in_force(const InitOptions& program, const FieldNames& named) {
   return resolve_options(program, capture::process_environment(), {}, {}, named);
+}
+
+std::string refusal_of(std::string_view field, std::string_view text) {
+  Layer layer;
+  const Outcome refused = std::visit(SetFromText{text, layer}, find_field(field)->member);
+  return refused ? refused->sentence() : "";
 }
 
 std::span<const std::string_view> engine_names() { return capture::engine_names(); }

@@ -51,6 +51,9 @@ ResolvedOptions resolve_options(const InitOptions& program, const Environment& e
 // The same with the variables of this process, in which none is looked for that means nothing.
 ResolvedOptions options_in_force(const InitOptions& program, const FieldNames& named);
 
+// Why the field's variable cannot have this text; empty: it can.
+std::string refusal_of(std::string_view field, std::string_view text);
+
 // Every engine's name, in the order of ProfilingEngine.
 std::span<const std::string_view> engine_names();
 std::string_view to_string(ProfilingEngine engine);

@@ -63,7 +63,11 @@ struct Other {
   Other operator()(bool InitOptions::* member) const {
     return InitOptions().*member ? Other{"off", "false"} : Other{"on", "true"};
   }
-  Other operator()(const IntField&) const { return {"77", "77"}; }
+  Other operator()(const IntField& field) const {
+    const std::string number = std::to_string(field.allows(77) ? 77 : field.max);
+    return {number, number};
+  }
+  Other operator()(const PercentField&) const { return {"1.5%", "1.5"}; }
   Other operator()(BackendKind InitOptions::*) const { return {"none", "\"none\""}; }
   Other operator()(ProfilingEngine InitOptions::*) const { return {"deep", "\"Deep\""}; }
 };
@@ -191,6 +195,35 @@ TEST_F(OptionsTest, NumbersOutOfRange) {
   ASSERT_EQ(from_program.warnings.size(), 1u);
   EXPECT_EQ(from_program.warnings[0].source, "program");
   EXPECT_EQ(from_program.options.log_window_mb, InitOptions().log_window_mb);
+}
+
+TEST_F(OptionsTest, APercentageIsTypedAsPeopleDo) {
+  const auto budget = [](const std::string& text) {
+    return resolve({}, {{"GPUFL_OVERHEAD_BUDGET", text}}).options.overhead_budget;
+  };
+  EXPECT_EQ(budget("2"), 2);
+  EXPECT_EQ(budget("2%"), 2);
+  EXPECT_EQ(budget("1.5%"), 1.5);
+  EXPECT_EQ(budget("0.1 %"), 0.1);
+  EXPECT_EQ(with_file(R"({"overhead_budget": "2.5%"})").options.overhead_budget, 2.5);
+  EXPECT_EQ(with_file(R"({"overhead_budget": 2.5})").options.overhead_budget, 2.5);
+  EXPECT_EQ(with_file(R"({"overhead_budget": 3})").options.overhead_budget, 3);
+  for (const char* bad : {"", "%", "two", "2%%", "-2", "51", "0.05%", "nan", "inf", "2 percent"}) {
+    const ResolvedOptions resolved = resolve({}, {{"GPUFL_OVERHEAD_BUDGET", bad}});
+    EXPECT_EQ(resolved.options.overhead_budget, 0) << bad;
+    EXPECT_EQ(resolved.warnings.size(), 1u) << bad;
+    EXPECT_NE(refusal_of("overhead_budget", bad), "") << bad;
+  }
+  EXPECT_EQ(refusal_of("overhead_budget", "2%"), "");
+  EXPECT_EQ(refusal_of("overhead_budget", "60"), "60 is neither 0 nor within 0.1 and 50");
+  EXPECT_EQ(refusal_of("overhead_budget", "much"), "must be a percentage, as 2 or 1.5%");
+  InitOptions program;
+  program.overhead_budget = 99;
+  program.pc_sampling_period = 3;
+  const ResolvedOptions resolved = resolve(program);
+  EXPECT_EQ(resolved.options.overhead_budget, 0);
+  EXPECT_EQ(resolved.options.pc_sampling_period, 0);
+  EXPECT_EQ(resolved.warnings.size(), 2u);
 }
 
 TEST_F(OptionsTest, FileWarningsNameLineAndKey) {

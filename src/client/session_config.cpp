@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "capture/engine_ladder.hpp"
 #include "client/option_table.hpp"
 
 namespace gpufl::client {
@@ -14,6 +15,9 @@ namespace {
 
 uint64_t megabytes(int count) { return static_cast<uint64_t>(count) << 20; }
 int64_t seconds(int count) { return int64_t{count} * 1'000'000'000; }
+int64_t milliseconds(int count) { return int64_t{count} * 1'000'000; }
+
+constexpr int64_t kPauseWithinBudget_ns = 90'000'000;
 
 format::LogOptions log_options(const InitOptions& options) {
   format::LogOptions log;
@@ -33,6 +37,17 @@ base::Json to_event(const OptionWarning& warning) {
   if (warning.line > 0) event.set("line", warning.line);
   event.set("text", warning.to_line());
   return event;
+}
+
+backend::PcSamplingOptions sampling_options(const InitOptions& options) {
+  backend::PcSamplingOptions sampling;
+  sampling.period_exponent = options.pc_sampling_period;
+  sampling.window_ns = milliseconds(options.pc_sampling_window_ms);
+  sampling.pause_ns = milliseconds(options.pc_sampling_pause_ms);
+  // A phase is short, and what it costs is known: windows in it follow each other more closely.
+  const bool is_chosen = !find_field("pc_sampling_pause_ms")->is_default(options);
+  if (options.overhead_budget > 0 && !is_chosen) sampling.pause_ns = kPauseWithinBudget_ns;
+  return sampling;
 }
 
 // Says which options ask for uploads, never their values: one of them is a key.
@@ -55,7 +70,8 @@ std::optional<format::Capability> upload_note(const InitOptions& options) {
 std::vector<std::string> wanted_features(const InitOptions& options) {
   std::vector<std::string> names;
   for (const char* name : {"enable_stack_trace", "enable_memory_tracking",
-                           "enable_cuda_graphs_tracking", "enable_queue_times"}) {
+                           "enable_cuda_graphs_tracking", "enable_queue_times",
+                           "pc_sampling_period", "pc_sampling_window_ms", "pc_sampling_pause_ms"}) {
     if (!find_field(name)->is_default(options)) names.emplace_back(name);
   }
   return names;
@@ -89,6 +105,9 @@ capture::SessionConfig session_config(const ResolvedOptions& resolved, const Lau
   config.trace.graphs = options.enable_cuda_graphs_tracking;
   config.trace.external_correlation = options.enable_external_correlation;
   config.trace.queue_times = options.enable_queue_times;
+  config.overhead_budget = options.overhead_budget / 100;
+  config.trace.code = capture::takes_samples(config.engine);
+  if (config.trace.code) config.trace.pc_sampling = sampling_options(options);
   config.log = log_options(options);
   config.features = wanted_features(options);
   if (auto note = upload_note(options)) config.notes.push_back(std::move(*note));

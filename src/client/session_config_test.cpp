@@ -67,6 +67,36 @@ TEST(SessionConfig, EveryOptionOfTheTraceReachesIt) {
   }
 }
 
+TEST(SessionConfig, SamplesAreForEnginesThatTakeThem) {
+  InitOptions options;
+  options.pc_sampling_period = 20;
+  options.pc_sampling_window_ms = 5;
+  for (const auto engine : {ProfilingEngine::PcSampling, ProfilingEngine::Deep}) {
+    options.profiling_engine = engine;
+    const capture::SessionConfig config = configured(options);
+    ASSERT_TRUE(config.trace.pc_sampling);
+    EXPECT_TRUE(config.trace.code);
+    EXPECT_EQ(config.trace.pc_sampling->period_exponent, 20);
+    EXPECT_EQ(config.trace.pc_sampling->window_ns, 5'000'000);
+    EXPECT_EQ(config.trace.pc_sampling->pause_ns, 990'000'000);
+  }
+  options.profiling_engine = ProfilingEngine::Trace;
+  EXPECT_FALSE(configured(options).trace.pc_sampling);
+  EXPECT_FALSE(configured(options).trace.code);
+  const std::vector<std::string> features = {"pc_sampling_period", "pc_sampling_window_ms"};
+  EXPECT_EQ(configured(options).features, features) << "named, where the engine is too low";
+}
+
+TEST(SessionConfig, ABudgetIsAShareAndSamplesMoreClosely) {
+  InitOptions options;
+  options.profiling_engine = ProfilingEngine::PcSampling;
+  options.overhead_budget = 2;
+  EXPECT_DOUBLE_EQ(configured(options).overhead_budget, 0.02);
+  EXPECT_EQ(configured(options).trace.pc_sampling->pause_ns, 90'000'000);
+  options.pc_sampling_pause_ms = 200;
+  EXPECT_EQ(configured(options).trace.pc_sampling->pause_ns, 200'000'000);
+}
+
 TEST(SessionConfig, ALaunchersWishes) {
   LaunchRequest request;
   request.dormant = true;
