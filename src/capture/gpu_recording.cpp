@@ -188,7 +188,11 @@ void GpuRecording::stop_tracers(CoverageEnd ending) {
   if (!phase_) return;
   phase_->end_ns = end_ns;
   phase_->ending = ending;
-  phase_->cost.switching_ns += session_now() - end_ns;
+}
+
+void GpuRecording::count_detaching() {
+  const std::lock_guard lock(mutex_);
+  if (phase_) phase_->cost.switching_ns += session_now() - phase_->end_ns;
 }
 
 base::Status GpuRecording::pause(CoverageEnd ending, bool is_patient) {
@@ -197,8 +201,9 @@ base::Status GpuRecording::pause(CoverageEnd ending, bool is_patient) {
   if (!has_tracer()) return base::Status::ok();
   if (base::Status waited = wait_until_detachable(is_patient); !waited) return waited;
   stop_tracers(ending);
-  collector_.flush();  // a whole round, which reads the rest
+  collector_.flush();  // a whole round, which reads the rest and lets the vendor's library go
   collector_.set_tracers({});
+  count_detaching();
   if (const auto phase = end_phase()) collector_.post_phase(*phase);
   for (Part& part : parts_) {
     if (!part.tracer) continue;
@@ -217,6 +222,7 @@ void GpuRecording::stop() {
   const std::lock_guard operation(operation_);
   if (std::exchange(stopped_, true)) return;
   stop_tracers(CoverageEnd::Session);
+  count_detaching();  // as far as it has come: the collector's last round does the rest
 }
 
 void GpuRecording::account(format::Ledger& ledger, format::LogWriter& log) {

@@ -84,6 +84,7 @@ class GpuRecording {
                    int64_t switching_ns);
   base::Status wait_until_detachable(bool is_patient) const;
   void stop_tracers(format::CoverageEnd ending);
+  void count_detaching();
   std::optional<Phase> end_phase();
 
   const backend::TraceOptions options_;

@@ -28,9 +28,10 @@ double OverheadBudget::needed_ns() const {
 
 int64_t OverheadBudget::phase_ns() const {
   if (is_first_) return kFirst_ns;
+  if (rate_ <= share_) return kLongest_ns;  // being attached pays for itself
   // As much for being attached as for attaching: shorter phases are more wasteful, and of longer
   // ones there are fewer.
-  const double balanced = rate_ > 0 ? switching_ns_ / rate_ : static_cast<double>(kLongest_ns);
+  const double balanced = switching_ns_ / rate_;
   return static_cast<int64_t>(
       std::clamp(balanced, static_cast<double>(kShortest_ns), static_cast<double>(kLongest_ns)));
 }

@@ -29,6 +29,7 @@ struct Lines : format::Visitor {
     if (kind == format::Kind::Clock) clocks.push_back(line);
   }
   std::map<format::Kind, uint64_t> rows;
+  format::SessionHeader header;
   std::vector<std::string> events;
   std::vector<base::Json> clocks;
 };
@@ -58,6 +59,7 @@ class SessionTest : public testing::Test {
     const auto reader = format::SessionReader::open(session.dir());
     EXPECT_TRUE(reader);
     if (reader) reader->read(lines);
+    if (reader) lines.header = reader->header();
     return lines;
   }
   static const format::Capability* note(const Session& session, const std::string& feature) {
@@ -224,6 +226,49 @@ TEST_F(SessionTest, DormantUntilResumedAndPausedAgain) {
   EXPECT_EQ(std::count(lines.events.begin(), lines.events.end(), "recording_resumed"), 2);
   EXPECT_EQ(std::count(lines.events.begin(), lines.events.end(), "recording_paused"), 2);
   EXPECT_EQ(format::verify_session(session->dir()).verdict, format::Verdict::Complete);
+}
+
+// The rate is such that hardly anything is within the budget.
+TEST_F(SessionTest, ADeepScopeIsRecordedWhateverTheBudgetSays) {
+  setenv("GPUFL_SYNTHETIC_KERNELS_PER_S", "20000", 1);
+  SessionConfig asked = config("synthetic");
+  asked.engine = "PcSampling";
+  asked.trace.pc_sampling.emplace();
+  asked.overhead_budget = 0.001;
+  const auto session = start(asked);
+  unsetenv("GPUFL_SYNTHETIC_KERNELS_PER_S");
+  ASSERT_TRUE(session);
+  const auto is_soon = [&](const char* state) {
+    return eventually([&] { return session->status()["state"].as_string() == state; });
+  };
+  EXPECT_TRUE(is_soon("detached"));
+  {
+    ScopedMonitor deep("interesting", ScopeMeta{}.setDeep());
+    EXPECT_TRUE(is_soon("recording"));
+  }
+  EXPECT_TRUE(is_soon("detached"));
+  EXPECT_TRUE(session->stop());
+  const Lines lines = read(*session);
+  EXPECT_EQ(lines.header.overhead_budget_ppm, 1000);
+  EXPECT_GT(lines.rows.at(format::Kind::PcSample), 0u);
+  const format::VerifyResult result = format::verify_session(session->dir());
+  EXPECT_EQ(result.verdict, format::Verdict::Complete) << result.to_json().dump();
+  EXPECT_EQ(result.ledger->phases, 2u);
+  EXPECT_LT(*result.ledger->attached_ns, 60'000'000'000u);
+  EXPECT_EQ(lines.rows.at(format::Kind::Coverage), 2 + *result.ledger->sampling_windows);
+}
+
+TEST_F(SessionTest, WithoutABudgetOnePhaseIsTheSession) {
+  SessionConfig asked = config("synthetic");
+  asked.engine = "Trace";
+  const auto session = start(asked);
+  ASSERT_TRUE(session);
+  EXPECT_TRUE(session->stop());
+  const Lines lines = read(*session);
+  EXPECT_EQ(lines.header.overhead_budget_ppm, std::nullopt);
+  EXPECT_EQ(lines.rows.at(format::Kind::Coverage), 1u);
+  const format::VerifyResult result = format::verify_session(session->dir());
+  EXPECT_EQ(result.ledger->phases, 1u);
 }
 
 TEST_F(SessionTest, SessionsOfARunShareAFolder) {

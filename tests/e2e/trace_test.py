@@ -48,13 +48,13 @@ class Recorded(TraceTest):
         self.assertRegex(header, r"engine +Monitor")
 
     def test_an_engine_that_this_version_has_not_falls_and_is_told(self):
-        ended = self.trace("cuda", "launch:5", options=["--engine", "PcSampling"])
+        ended = self.trace("cuda", "launch:5", options=["--engine", "SassMetrics"])
         self.assertEqual(ended.returncode, 0, ended.stderr)
-        told = "--engine PcSampling: the highest engine of this version is Trace"
+        told = "--engine SassMetrics: this version does not have that engine; what it has of it is Trace"
         self.assertIn(told, ended.stderr)
         self.assertEqual(self.kernels(), 5)
         (note,) = [
-            row for row in rows(self.session(), "capability") if row["asked"] == "PcSampling"
+            row for row in rows(self.session(), "capability") if row["asked"] == "SassMetrics"
         ]
         self.assertEqual((note["got"], note["reason"]), ("Trace", "not_in_this_version"))
 

@@ -273,6 +273,40 @@ TEST_F(TracedSession, OnlyTheRangeIsRecorded) {
   EXPECT_EQ(result.ledger->launches_outside_range, 2u);
 }
 
+// Phases come and go while the program launches in and out of the range.
+TEST_F(TracedSession, WithinABudgetOnlyTheRangeIsRecorded) {
+  config_.capture_range = "scope:step";
+  config_.overhead_budget = 0.5;
+  const auto session = start();
+  ASSERT_TRUE(session);
+  const auto state = [&] { return session->status()["state"].as_string(); };
+  const auto launch_until = [&](const std::string& wanted) {
+    return base::eventually([&] {
+      launch();
+      GFL_SCOPE("step") { launch(); }
+      return state() == wanted;
+    });
+  };
+  EXPECT_TRUE(launch_until("detached"));
+  EXPECT_TRUE(launch_until("recording"));
+  EXPECT_TRUE(session->pause());
+  EXPECT_EQ(state(), "paused");
+  EXPECT_TRUE(session->resume());
+  uint32_t inside = 0;
+  GFL_SCOPE("step") { inside = launch(); }
+  EXPECT_TRUE(session->stop());
+  const Kernels kernels = read(session->dir());
+  EXPECT_EQ(kernels.scope_of(inside), "step");
+  const format::VerifyResult result = format::verify_session(session->dir());
+  EXPECT_EQ(result.verdict, format::Verdict::Complete) << result.to_json().dump();
+  const uint64_t outside = *result.ledger->launches_outside_range;
+  EXPECT_GT(outside, 0u);
+  // Of what is launched while a phase begins there may be a record though it was not counted.
+  EXPECT_LE(*result.ledger->launches_seen, kernels.rows.size() + outside);
+  EXPECT_GE(*result.ledger->launches_seen + 10, kernels.rows.size() + outside);
+  EXPECT_EQ(result.ledger->phases, 3u);
+}
+
 // What the program that will be killed tells of itself.
 struct Progress {
   static constexpr int64_t kMax = 100'000;
