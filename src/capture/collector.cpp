@@ -203,7 +203,8 @@ void Collector::note_ranges(const format::Batch& markers) {
   for (size_t row = 0; row < markers.rows() && new_steps_.size() < kMaxWaitingSteps; ++row) {
     const int64_t begin_ns = markers.at(column::kStart, row);
     const int64_t duration_ns = markers.at(column::kDuration, row);
-    if (duration_ns <= 0 || markers.at(column::kScope, row) != 0) continue;
+    const bool is_part = markers.at(column::kScope, row) != 0;
+    if (duration_ns < StepCost::kShortestStep_ns || is_part) continue;
     new_steps_.push_back({markers.at(column::kName, row), begin_ns, begin_ns + duration_ns});
   }
 }

@@ -48,6 +48,7 @@ GpuRecording::GpuRecording(Instruments& instruments, const SessionConfig& config
     if (!one.refusal.empty()) ++part.refusals;
     parts_.push_back(std::move(part));
   }
+  for (const format::Capability& note : instruments.notes) posted_.insert(note.to_json().dump());
   collector_.set_tracers(named_tracers());
   if (!has_tracer()) return;
   const bool takes_samples = std::any_of(instruments.backends.begin(), instruments.backends.end(),
@@ -141,7 +142,7 @@ base::Status GpuRecording::resume(const PhaseRequest& request) {
   }
   if (parts_.empty()) {
     const backend::Availability why = no_backend();
-    collector_.post(format::Kind::Capability, choose_engine(asked_engine_, {why, why}).to_json());
+    post_once(choose_engine(asked_engine_, {why, why}));
     refusals = why.reason + ": " + why.detail;
   }
   return {base::Code::Unavailable, refusals};
@@ -159,11 +160,17 @@ OpenedTracer GpuRecording::open(Part& part, const backend::TraceOptions& options
 void GpuRecording::note(const Part& part, const OpenedTracer& opened) {
   const std::string_view name = part.backend->name();
   const format::Capability engine = choose_engine(asked_engine_, opened.support, name);
-  if (!engine.is_as_asked()) collector_.post(format::Kind::Capability, engine.to_json());
+  if (!engine.is_as_asked()) post_once(engine);
   if (!opened.tracer) return;
   for (const format::Capability& left_out : limitation_notes(*opened.tracer, name)) {
-    collector_.post(format::Kind::Capability, left_out.to_json());
+    post_once(left_out);
   }
+}
+
+void GpuRecording::post_once(const format::Capability& note) {
+  base::Json line = note.to_json();
+  if (posted_.insert(line.dump()).second)
+    collector_.post(format::Kind::Capability, std::move(line));
 }
 
 base::Status GpuRecording::wait_until_detachable(bool is_patient) const {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,7 @@ class GpuRecording {
   std::vector<std::shared_ptr<backend::Tracer>> tracers() const;
   OpenedTracer open(Part& part, const backend::TraceOptions& options);
   void note(const Part& part, const OpenedTracer& opened);
+  void post_once(const format::Capability& note);
   void begin_phase(format::CoverageReason why, bool takes_samples, int64_t begin_ns,
                    int64_t switching_ns);
   base::Status wait_until_detachable(bool is_patient) const;
@@ -97,6 +99,7 @@ class GpuRecording {
   bool stopped_ = false;
   uint64_t phases_ = 0;
   int64_t attached_ns_ = 0;
+  std::set<std::string> posted_;  // capability lines that the log has: each phase would have them
 
   // For a moment only; guards tracers and states of the parts and the phases, which those who hold
   // operation_ alone change.

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "capture/engine_ladder.hpp"
 #include "format/capability.hpp"
@@ -71,8 +72,9 @@ void PhasePacer::look() {
 }
 
 void PhasePacer::take_steps() {
-  for (const Step& step : parts_.collector.take_steps()) steps_.add(step);
-  if (budget_) parts_.recording.set_slowdown(steps_.slowdown());
+  const std::vector<Step> taken = parts_.collector.take_steps();
+  for (const Step& step : taken) steps_.add(step);
+  if (budget_ && !taken.empty()) parts_.recording.set_slowdown(steps_.slowdown());
 }
 
 void PhasePacer::look_attached(const Phase& phase, int64_t now_ns) {
@@ -82,9 +84,7 @@ void PhasePacer::look_attached(const Phase& phase, int64_t now_ns) {
   } else if (is_deep_ && budget_) {
     detach(CoverageEnd::DeepScope);
   } else if (budget_) {
-    if (!is_phase_over(phase, now_ns)) return;
-    if (const auto why = parts_.recording.cannot_detach()) return give_up_budget(*why);
-    detach(CoverageEnd::Budget);
+    if (is_phase_over(phase, now_ns)) detach(CoverageEnd::Budget);
   } else if (parts_.takes_samples && is_turn_over(now_ns) && detach(CoverageEnd::Schedule)) {
     wants_attached_ = true;
     const bool samples = !samples_;
@@ -161,6 +161,10 @@ base::Status PhasePacer::attach(CoverageReason why, bool samples) {
 }
 
 bool PhasePacer::detach(CoverageEnd ending) {
+  if (const auto why = parts_.recording.cannot_detach()) {
+    if (budget_) give_up_budget(*why);
+    return false;
+  }
   const bool ends_slow = samples_ && budget_ && overlaps();
   if (!parts_.recording.pause(ending, false)) return false;
   const auto phase = parts_.recording.last_phase();
@@ -221,9 +225,11 @@ void PhasePacer::give_up_budget(const backend::Availability& why) {
 
 base::Status PhasePacer::resume() {
   const std::lock_guard lock(mutex_);
+  if (!parts_.recording.phase()) {
+    if (base::Status attached = attach(CoverageReason::Request, true); !attached) return attached;
+  }
   is_paused_ = false;
-  if (parts_.recording.phase()) return base::Status::ok();
-  return attach(CoverageReason::Request, true);
+  return base::Status::ok();
 }
 
 base::Status PhasePacer::pause() {

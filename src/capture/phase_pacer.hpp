@@ -36,7 +36,7 @@ class PhasePacer {
     const std::atomic<int32_t>& deep_scopes;
     double budget;       // a share; 0: none
     bool takes_samples;  // the engine that was asked for does
-    bool begins_paused;  // a dormant session
+    bool begins_paused;  // until it is resumed by hand
   };
   // Whether a session like that needs one at all.
   static bool is_needed(double budget, bool takes_samples) { return budget > 0 || takes_samples; }
@@ -64,7 +64,7 @@ class PhasePacer {
   bool is_phase_over(const Phase& phase, int64_t now_ns);
   bool is_turn_over(int64_t now_ns) const;
   base::Status attach(format::CoverageReason why, bool samples);
-  // False: not now.
+  // False: not now, or not at all.
   bool detach(format::CoverageEnd ending);
   void settle(const Phase& phase);
   bool overlaps() const;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <thread>
 
 #include "base/eventually.hpp"
 #include "capture/fake_log_writer.hpp"
@@ -317,6 +318,36 @@ TEST_F(PhasePacerTest, ATracerThatCannotStopNowIsAskedAgain) {
   vendor_.is_busy = false;
   pass(20 * kMillisecond);
   EXPECT_FALSE(is_attached());
+}
+
+TEST_F(PhasePacerTest, APauseByHandWaitsForATracerThatCannotStopNow) {
+  start("Trace", 0.02);
+  vendor_.is_busy = true;
+  base::Status paused;
+  std::thread hand([&] { paused = pacer_->pause(); });
+  vendor_.is_busy = false;
+  hand.join();
+  EXPECT_TRUE(paused);
+  EXPECT_FALSE(is_attached());
+}
+
+TEST_F(PhasePacerTest, WhatEveryPhaseLacksIsSaidOnce) {
+  vendor_.samples_available = false;
+  start("PcSampling", 0.5);
+  for (int i = 0; i < 5; ++i) {
+    pass_until(false);
+    pass_until(true);
+  }
+  (void)finish();
+  int told = 0;
+  for (const auto& [kind, line] : log_.objects) {
+    if (kind != format::Kind::Capability) continue;
+    ++told;
+    EXPECT_EQ(line["got"].as_string(), "Trace");
+    EXPECT_EQ(line["reason"].as_string(), "permission_denied");
+  }
+  EXPECT_EQ(told, 1);
+  for (const Row& row : rows()) EXPECT_EQ(row.engine, "Trace");
 }
 
 TEST_F(PhasePacerTest, ATracerThatMustStayEndsTheBudgetAndSaysSo) {

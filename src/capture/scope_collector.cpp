@@ -211,7 +211,8 @@ void ScopeCollector::write_row(const ThreadScopes& thread, const OpenScope& scop
                                ScopeEnding ending) {
   if (gate_ != nullptr && scope.name == gate_name_) gate_->on_scope(false, end_ns);
   if (deep_ != nullptr && scope.is_deep) deep_->fetch_sub(1, std::memory_order_relaxed);
-  const bool is_step = scope.parent == 0 && ending == ScopeEnding::Normal;
+  const bool is_step = scope.parent == 0 && ending == ScopeEnding::Normal &&
+                       end_ns - scope.start_ns >= StepCost::kShortestStep_ns;
   if (steps_ != nullptr && is_step && steps_->size() < most_steps_) {
     steps_->push_back({name_id(scope.name), scope.start_ns, end_ns});
   }

@@ -85,8 +85,14 @@ TEST_F(ScopeCollectorTest, OutermostScopesAreSteps) {
   std::vector<Step> steps;
   collector_->keep_steps(steps, 3);
   for (int i = 0; i < 5; ++i) {
+    {
+      ScopedMonitor brief("brief");
+    }
     ScopedMonitor step("step");
     ScopedMonitor inner("inner");
+    const int64_t begin_ns = base::monotonic_ns();
+    while (base::monotonic_ns() - begin_ns < StepCost::kShortestStep_ns) {
+    }
   }
   collector_->drain();
   ASSERT_EQ(steps.size(), 3u) << "no more than are wanted";

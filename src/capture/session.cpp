@@ -93,7 +93,8 @@ struct Running {
     if (config.engine != kMonitorEngine &&
         PhasePacer::is_needed(config.overhead_budget, takes_samples)) {
       pacer.emplace(PhasePacer::Parts{recording, collector, *instruments.deep_scopes,
-                                      config.overhead_budget, takes_samples, config.dormant});
+                                      config.overhead_budget, takes_samples,
+                                      !recording.phase().has_value()});
     }
     if (scopes.session() != 0) return;
     instruments.notes.push_back(
