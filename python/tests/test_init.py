@@ -80,6 +80,8 @@ def test_options_hold_what_was_set():
     assert options.profiling_engine is gpufl.ProfilingEngine.Monitor
     options.log_window_mb = 5
     assert options.log_window_mb == 5
+    options.overhead_budget = 2
+    assert options.overhead_budget == 2.0
     with pytest.raises(TypeError, match="log_window_mb must be an int"):
         options.log_window_mb = "5"
     with pytest.raises(TypeError, match="no option 'nonsense'"):
@@ -92,6 +94,8 @@ def test_options_hold_what_was_set():
         ("app_name", 3, "a str or a path"),
         ("enabled", "yes", "True or False"),
         ("system_sample_rate_ms", 2.5, "an int"),
+        ("overhead_budget", "2%", "a float"),
+        ("pc_sampling_period", 5.5, "an int"),
         ("profiling_engine", "Trace", "gpufl.ProfilingEngine"),
         ("backend", None, "gpufl.BackendKind"),
     ],

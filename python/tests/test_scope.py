@@ -109,6 +109,16 @@ def test_impossible_counts(counts):
         gpufl.Scope("x", **counts)
 
 
+def test_deep_is_a_keyword_that_is_true_or_false():
+    with gpufl.Scope("x", deep=True), gpufl.Scope("y", repeat=1, deep=False):
+        pass
+    for wrong in ("yes", None):
+        with pytest.raises(TypeError):
+            gpufl.Scope("x", deep=wrong)
+    with pytest.raises(TypeError):
+        gpufl.Scope("x", "tag", True)
+
+
 def test_a_scope_without_repeat_is_no_loop():
     with pytest.raises(TypeError, match="repeat=N"):
         iter(gpufl.Scope("x"))

@@ -19,6 +19,7 @@ options.log_path = Path("x")
 name: str = options.app_name
 rate: int = options.system_sample_rate_ms
 enabled: bool = options.enabled
+budget: float = options.overhead_budget
 engine: gpufl.ProfilingEngine = options.profiling_engine
 options.log_window_mb = "3"  # error
 gpufl.InitOptions(nonsense=3)  # error
@@ -34,6 +35,7 @@ with gpufl.Scope("a", "b") as scope:
     scope_name: str = scope.name
 for i in gpufl.Scope("bench", repeat=3, warmup=1):
     index: int = i
+gpufl.Scope("deep", deep=True)
 gpufl.Scope(3)  # error
 
 
