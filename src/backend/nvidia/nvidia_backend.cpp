@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/nvidia/nvidia_backend.hpp"
 
+#include "backend/nvidia/nvidia_probe.hpp"
 #include "backend/nvidia/nvml/nvml_api.hpp"
 #include "backend/nvidia/nvml/nvml_health.hpp"
 #ifdef GPUFL_HAS_NVTX
@@ -37,6 +38,18 @@ class NvidiaBackend : public Backend {
 #else
     return {false, "not_built", "this build has no CUPTI: cupti.h was not found",
             "build with ./dev build, which fetches the header"};
+#endif
+  }
+
+  Availability sampling_available() override {
+#ifdef GPUFL_HAS_CUPTI
+    if (cupti_ && !cupti_->api().can_sample()) {
+      return {false, "cupti_too_old", cupti_->description() + " has no PC sampling",
+              "use the CUPTI of CUDA 12.0 or newer"};
+    }
+    return counter_access("");
+#else
+    return trace_available();
 #endif
   }
 

@@ -237,6 +237,12 @@ Finding other_tools(const std::string& root) {
 
 }  // namespace
 
+Availability counter_access(const std::string& root) {
+  const Finding found = permissions(root);
+  if (found.state != State::Problem) return {true, "", found.text, ""};
+  return {false, "permission_denied", found.text, found.hint};
+}
+
 void probe_nvidia(const std::string& root, const Availability& health,
                   std::vector<Finding>& findings) {
   const CudaSearch search(root);

@@ -10,6 +10,10 @@
 // without NVML can still say what is there.
 namespace gpufl::backend {
 
+// Whether the driver lets this process read hardware counters, which PC sampling does. Where the
+// driver does not say, it is tried.
+Availability counter_access(const std::string& root);
+
 void probe_nvidia(const std::string& root, const Availability& health,
                   std::vector<Finding>& findings);
 

@@ -33,6 +33,8 @@ constexpr int64_t kClockSlackNs = 10'000'000;
 constexpr int64_t kTellEveryNs = 10'000'000'000;
 constexpr int64_t kClockEveryNs = 10'000'000'000;
 constexpr size_t kPendingTold = 64;
+// CUPTI's version of CUDA 12.6. Before it, what has launched graphs cannot do without CUPTI again.
+constexpr uint32_t kGraphsSurviveDetaching = 24;
 // Calls that were under way when we subscribed, and which nobody counts, have returned by then.
 constexpr std::chrono::milliseconds kUnseenCalls{20};
 constexpr std::chrono::microseconds kAttachPatience{50'000};
@@ -91,6 +93,8 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   void drain(int64_t now_ns, RowSink& sink) override;
   void account(format::Ledger& ledger) const override;
   TraceStatus status() const override;
+  bool may_detach() const override { return !CallWatch::instance().is_capturing(); }
+  std::optional<Availability> cannot_detach() const override;
 
  private:
   enum class State { Idle, Waiting, Running, Failed, Stopped, Detached };
@@ -108,6 +112,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   void watch_silence();
   void watch_sampling();
   RecordDelivery::Running quieten(std::optional<QuietGpu>& quiet) const;
+  std::optional<Availability> must_stay() const;
   void leave_to_others();
   void watch_refusals(int64_t now_ns);
   void write_clock(int64_t now_ns, RowSink& sink);
@@ -483,7 +488,9 @@ void CuptiTracer::detach() {
   if (is_subscribed_) {
     notes_ = watch.counts();
     held_ = watch.launch_gate().counts();
-    if (is_others_) {
+    const std::optional<Availability> stays = must_stay();
+    if (stays) tell("stays_attached", session_now(), stays->detail, stays->hint);
+    if (is_others_ || stays) {
       watch.unsubscribe();
     } else if (!watch.finalize()) {
       tell("detach_deferred", session_now(),
@@ -493,6 +500,21 @@ void CuptiTracer::detach() {
   if (cupti_ != nullptr) records_.release();
   g_process.is_attached = false;
   g_process.is_tracing.clear();
+}
+
+std::optional<Availability> CuptiTracer::must_stay() const {
+  if (!is_subscribed_ || cupti_->version() >= kGraphsSurviveDetaching) return {};
+  if (!CallWatch::instance().has_launched_graphs()) return {};
+  return Availability{false, "cupti_too_old",
+                      "the program launches CUDA graphs, which do not survive that " +
+                          cupti_->description() + " is given up",
+                      "use the CUPTI of CUDA 12.6 or newer"};
+}
+
+std::optional<Availability> CuptiTracer::cannot_detach() const {
+  if (is_forked()) return {};
+  const std::lock_guard lock(mutex_);
+  return cupti_ != nullptr ? must_stay() : std::nullopt;
 }
 
 std::vector<Limitation> CuptiTracer::limitations() const {
