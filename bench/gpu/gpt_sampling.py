@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What PC sampling costs a small GPT in PyTorch: at its defaults against Trace, and within a budget of
+2% against a process that nobody ever traced. Two processes take turns; nobody is stopped in a turn, and
+a turn of a recorded process is a session of its own. A pair of turns says one ratio, of the mean steps.
+
+gpt_sampling.py [--pairs N] [--seconds S] [--budget-pairs N] [--budget-seconds S] [--json FILE]
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import torch_session
+
+WARM_STEPS = 40
+BUDGET = 2.0  # percent
+MODES = {
+    "never traced": None,
+    "Trace": {"profiling_engine": "Trace"},
+    "PcSampling": {"profiling_engine": "PcSampling"},
+    "PcSampling, budget 2%": {"profiling_engine": "PcSampling", "overhead_budget": BUDGET},
+}
+
+
+class Worker:
+    """A process that runs steps when it is told for how long."""
+
+    def __init__(self, mode):
+        self.mode = mode
+        self.process = subprocess.Popen(
+            [sys.executable, __file__, "--worker", mode],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(torch_session.PACKAGES)},
+        )
+        self.expect("ready")
+
+    def expect(self, word):
+        line = self.process.stdout.readline()
+        if not line.startswith(word):
+            torch_session.cannot_run(f"the process '{self.mode}' said {line!r}")
+        return json.loads(line[len(word) :] or "null")
+
+    def turn(self, seconds, logs):
+        """(milliseconds of a step, on average; steps)"""
+        print(json.dumps({"seconds": seconds, "logs": str(logs)}), file=self.process.stdin, flush=True)
+        return self.expect("turn")
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def work(mode):
+    import gpt_model
+    import torch
+
+    options = MODES[mode]
+    if options is not None:
+        import gpufl
+
+        options = dict(options)
+        options["profiling_engine"] = getattr(gpufl.ProfilingEngine, options["profiling_engine"])
+    with torch.device("cuda"):
+        training = gpt_model.Training()
+
+    def step():
+        training.step()
+        torch.cuda.synchronize()
+
+    for _ in range(WARM_STEPS):
+        step()
+    print("ready", flush=True)
+    for line in sys.stdin:
+        order = json.loads(line)
+        if options is not None:
+            gpufl.init(app_name="gpt", log_path=order["logs"], **options)
+        steps, began = 0, time.perf_counter()
+        while time.perf_counter() - began < order["seconds"]:
+            if options is not None:
+                with gpufl.Scope("step"):
+                    step()
+            else:
+                step()
+            steps += 1
+        took = time.perf_counter() - began
+        if options is not None:
+            gpufl.shutdown()
+        for _ in range(5):
+            step()
+        print("turn", json.dumps([took * 1e3 / steps, steps]), flush=True)
+
+
+def compare(mode, against, pairs, seconds, folder):
+    """Ratios of pairs, and the folders of the sessions of `mode`."""
+    workers = [Worker(mode), Worker(against)]
+    ratios, sessions = [], []
+    for pair in range(pairs):
+        order = [0, 1] if pair % 2 == 0 else [1, 0]
+        took = {}
+        for which in order:
+            logs = pathlib.Path(tempfile.mkdtemp(dir=folder))
+            took[which] = workers[which].turn(seconds, logs)[0]
+            if which == 0:
+                sessions.append(logs)
+            else:
+                shutil.rmtree(logs)
+        ratios.append(took[0] / took[1])
+        print(f"{mode} / {against}: {took[0]:.3f} / {took[1]:.3f} ms = {ratios[-1]:.4f}", flush=True)
+    for worker in workers:
+        worker.end()
+    return ratios, sessions
+
+
+def report_of(logs):
+    command = [str(torch_session.GPUFL), "report", "--format", "json", str(logs)]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    if ended.returncode != 0:
+        torch_session.cannot_run(f"{command}: {ended.stderr}")
+    return json.loads(ended.stdout)
+
+
+def own_figure(document):
+    """What a session says that it cost the program: the share of its time."""
+    cost = document.get("coverage", {}).get("cost_share")
+    return None if cost is None else 1 + cost
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    parser.add_argument("--pairs", type=int, default=8)
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--budget-pairs", type=int, default=8)
+    parser.add_argument("--budget-seconds", type=float, default=30)
+    parser.add_argument("--keep", help="a folder for the sessions")
+    parser.add_argument("--json")
+    arguments = parser.parse_args()
+    if arguments.worker:
+        return work(arguments.worker)
+    torch = torch_session.require_torch_gpu()
+    report = torch_session.Report("gpt_sampling", arguments.json)
+    report.note("torch", torch.__version__)
+    with tempfile.TemporaryDirectory(prefix="gpufl-gpt-") as folder:
+        if arguments.pairs:
+            ratios, sessions = compare(
+                "PcSampling", "Trace", arguments.pairs, arguments.seconds, folder
+            )
+            report.ratio("PcSampling at its defaults / Trace", ratios, ("<=", 1.02))
+            keep(arguments.keep, "defaults", sessions)
+        if arguments.budget_pairs:
+            ratios, sessions = compare(
+                "PcSampling, budget 2%",
+                "never traced",
+                arguments.budget_pairs,
+                arguments.budget_seconds,
+                folder,
+            )
+            report.ratio("PcSampling with a 2% budget / never traced", ratios, ("<=", 1.02))
+            keep(arguments.keep, "budget", sessions)
+            figures = [figure for logs in sessions if (figure := own_figure(report_of(logs)))]
+            if figures:
+                report.value("its own figure, median of sessions", statistics.median(figures), "x")
+    return report.finish()
+
+
+def keep(where, name, sessions):
+    if where and sessions:
+        shutil.copytree(sessions[-1], pathlib.Path(where) / name)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
