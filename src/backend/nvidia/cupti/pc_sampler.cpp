@@ -28,6 +28,7 @@ constexpr int kDefaultPeriodExponent = 16;
 constexpr microseconds kWindowPatience{5'000};
 constexpr microseconds kAttachPatience{50'000};
 constexpr milliseconds kRetryEvery{2};
+constexpr milliseconds kAttachRetry{200};  // launches have waited for as long as the patience was
 // A call of CUPTI's that takes longer does not come back.
 constexpr int64_t kHangNs = 2'000'000'000;
 constexpr nanoseconds kDeepWindow{100'000'000};
@@ -200,9 +201,9 @@ void PcSampler::Worker::take_new_contexts() {
   if (!attaches && created.empty()) return;
   // Of attach() it is shut already; of a new context it is closed, with launches of others inside.
   if (!attaches && !gate_.shut(gate_session_, kAttachPatience)) {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     created_.insert(created_.end(), created.begin(), created.end());
-    gate_.open();
+    cv_.wait_for(lock, kAttachRetry, [&] { return end_wanted_; });
     return;
   }
   if (attaches) {
