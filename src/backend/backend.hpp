@@ -12,6 +12,7 @@
 #include "base/json.hpp"
 #include "base/status.hpp"
 #include "format/batch_sink.hpp"
+#include "format/code_image.hpp"
 #include "format/ledger.hpp"
 
 // What capture asks of a vendor, in small pieces. A backend offers any subset; one that is not
@@ -81,14 +82,7 @@ class HealthSource {
 };
 
 // Code of a GPU that ran: a `module` line, and its image as a file of the session.
-struct CodeImage {
-  uint64_t id = 0;           // the vendor's checksum, by which rows name it
-  std::string_view bytes;    // as the driver loaded it; empty: `missing` says why
-  std::string_view missing;  // "not_found"
-  std::string_view found;    // "callback", "fat_binary", "cache"
-  std::string_view path;     // of the file that it was found in, if any
-  int64_t functions = -1;    // kernels and device functions in it; -1: unknown
-};
+using CodeImage = format::CodeImage;
 
 // The scope that a call was made in.
 struct ScopeRef {
@@ -106,8 +100,8 @@ class RowSink : public format::BatchSink {
   virtual ScopeRef scope_at(int64_t thread, int64_t time_ns) = 0;
   // The log's id of a stack that StackRecorder::record() gave; 0 for 0.
   virtual int64_t stack(uint32_t recorded) = 0;
-  // Keeps an image, once for each `id`, within the session's bound. Copies it.
-  virtual void keep_code(int64_t /*time_ns*/, const CodeImage& /*image*/) {}
+  // Keeps an image, once, within the session's bound. Copies it. False: not now, offer it again.
+  virtual bool keep_code(int64_t /*time_ns*/, const CodeImage& /*image*/) { return true; }
 };
 
 // Takes CPU stacks. record() is called on the program's threads, inside a vendor's callback: once

@@ -44,8 +44,9 @@ class RecordingSink : public RowSink {
     return scopes ? scopes(thread, time_ns) : ScopeRef{};
   }
   int64_t stack(uint32_t recorded) override { return recorded; }
-  void keep_code(int64_t /*time_ns*/, const CodeImage& image) override {
+  bool keep_code(int64_t /*time_ns*/, const CodeImage& image) override {
     code[image.id] = image.missing.empty() ? std::string(image.bytes) : "";
+    return true;
   }
 
   const std::string& value(format::Dict dict, int64_t id) {

@@ -247,6 +247,10 @@ int64_t Collector::stack(uint32_t recorded) {
   return id;
 }
 
+bool Collector::keep_code(int64_t time_ns, const backend::CodeImage& image) {
+  return parts_.log.keep_module(time_ns, image);
+}
+
 int64_t Collector::session_now() const { return base::monotonic_ns() - parts_.session_start_ns; }
 
 void Collector::run() {

@@ -100,6 +100,7 @@ class Collector final : private backend::RowSink {
   void write(format::Kind kind, const base::Json& line) override;
   backend::ScopeRef scope_at(int64_t thread, int64_t time_ns) override;
   int64_t stack(uint32_t recorded) override;
+  bool keep_code(int64_t time_ns, const backend::CodeImage& image) override;
   void make_stack_log();
 
   int64_t session_now() const;

@@ -25,6 +25,10 @@ class FakeLogWriter final : public format::LogWriter {
   void write(format::Kind kind, const base::Json& fields, format::Channel) override {
     objects.emplace_back(kind, fields);
   }
+  bool keep_module(int64_t, const format::CodeImage& image) override {
+    modules[image.id] = image.bytes;
+    return true;
+  }
   base::Status flush(int64_t) override {
     ++flushes;
     return base::Status::ok();
@@ -59,6 +63,7 @@ class FakeLogWriter final : public format::LogWriter {
 
   std::vector<format::Batch> batches;
   std::vector<std::pair<format::Kind, base::Json>> objects;
+  std::map<uint64_t, std::string> modules;  // images, by id
   int flushes = 0;
   uint64_t windows_sealed = 0;
 

@@ -13,6 +13,7 @@ inline constexpr size_t kMaxObjectLineBytes = size_t{4} << 20;    // lines that 
 inline constexpr size_t kMaxValueBytes = size_t{64} << 10;        // one dictionary value
 inline constexpr size_t kMaxDictionaryEntries = size_t{1} << 20;  // each dictionary
 inline constexpr size_t kMaxDictionaryBytes = size_t{64} << 20;
+inline constexpr size_t kMaxModuleBytes = size_t{512} << 20;  // images of a session, together
 inline constexpr uint64_t kFirstWindow = 1;
 
 }  // namespace gpufl::format

@@ -76,6 +76,7 @@ class SessionLogWriter final : public LogWriter {
   int64_t intern(Dict dict, std::string_view value) override;
   void write(const Batch& batch) override;
   void write(Kind kind, const Json& fields, Channel channel) override;
+  bool keep_module(int64_t time_ns, const CodeImage& image) override;
   Status flush(int64_t now_ns) override;
   WriterCounts counts() const override;
   Status close(int64_t now_ns, const Ledger& ledger) override;
@@ -85,6 +86,7 @@ class SessionLogWriter final : public LogWriter {
   LogChannel& at(Channel channel) { return channels_[static_cast<size_t>(channel)]; }
   void spill(LogChannel& channel);
   void add_object(Kind kind, const Json& fields, LogChannel& channel);
+  void add_module_lines();
   void flush_channels(int64_t now_ns);
   void write_end(const Ledger& ledger);
   bool keeps_object_lines(LogChannel& channel);
@@ -96,6 +98,7 @@ class SessionLogWriter final : public LogWriter {
   void rotate_due();
 
   const char* refusal();
+  uint64_t live_bytes() const;
   bool is_spool_full();
   bool is_below_disk_floor();
   void update_state();
@@ -106,6 +109,7 @@ class SessionLogWriter final : public LogWriter {
   const LogOptions options_;
   std::unique_ptr<SessionLock> lock_;
   std::unique_ptr<LogArchive> archive_;
+  std::unique_ptr<ModuleStore> modules_;  // null: there was no image yet
   std::array<LogChannel, kChannelCount> channels_;
   DictionaryTable table_;
   BatchCodec codec_;
@@ -197,6 +201,27 @@ void SessionLogWriter::add_object(Kind kind, const Json& fields, LogChannel& cha
   if (is_told_again(kind, line)) channel.repeat(line);
 }
 
+bool SessionLogWriter::keep_module(int64_t time_ns, const CodeImage& image) {
+  if (closed_) return true;
+  try {
+    if (modules_ == nullptr) {
+      modules_ = std::make_unique<ModuleStore>(options_.session_dir, options_.module_bytes);
+    }
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  const bool fits = options_.spool_bytes == 0 ||
+                    live_bytes() + archive_->bytes() + image.bytes.size() <= options_.spool_bytes;
+  return modules_->add(time_ns, image, refused_ == nullptr && fits && !is_below_disk_floor());
+}
+
+void SessionLogWriter::add_module_lines() {
+  if (modules_ == nullptr) return;
+  for (const Json& line : modules_->take_lines()) {
+    add_object(Kind::Module, line, at(spec(Kind::Module).channel));
+  }
+}
+
 void SessionLogWriter::spill(LogChannel& channel) {
   if (channel.buffered_bytes() < kBufferLimit) return;
   const FileSizeSignalBlocked blocked;
@@ -224,6 +249,7 @@ void SessionLogWriter::flush_channels(int64_t now_ns) {
   now_ns_ = std::max(now_ns_, now_ns);
   flush_status_ = {};
   written_ = failed_ = false;
+  add_module_lines();
   const bool anything = std::any_of(channels_.begin(), channels_.end(),
                                     [](const auto& c) { return c.buffered_bytes() > 0; });
   if (anything || refused_ != nullptr) update_state();
@@ -376,16 +402,22 @@ const char* SessionLogWriter::refusal() {
   return nullptr;
 }
 
+// Of what no deletion of windows brings back.
+uint64_t SessionLogWriter::live_bytes() const {
+  uint64_t live = modules_ != nullptr ? modules_->bytes() : 0;
+  for (const LogChannel& channel : channels_) {
+    live += channel.file_bytes() + channel.buffered_bytes();
+  }
+  return live;
+}
+
 bool SessionLogWriter::is_spool_full() {
   if (options_.spool_bytes == 0) return false;
-  uint64_t open = 0;
-  for (const LogChannel& channel : channels_) {
-    open += channel.file_bytes() + channel.buffered_bytes();
-  }
+  const uint64_t live = live_bytes();
   // Once full, some room has to come free before writing goes on: one gap, not a thousand.
   const uint64_t room = refused_ == kSpoolFull ? options_.spool_bytes / 16 : 0;
   const uint64_t limit = options_.spool_bytes - room;
-  while (open + archive_->bytes() > limit) {
+  while (live + archive_->bytes() > limit) {
     if (options_.on_full == SpoolPolicy::DropNew || !archive_->delete_oldest()) return true;
   }
   return false;
@@ -420,6 +452,7 @@ WriterCounts SessionLogWriter::counts() const {
 Status SessionLogWriter::close(int64_t now_ns, const Ledger& ledger) {
   if (closed_) return close_status_;
   const FileSizeSignalBlocked blocked;
+  if (modules_ != nullptr) modules_->finish();
   close_status_ = flush(now_ns);
   try {
     write_end(ledger);
@@ -440,6 +473,12 @@ Status SessionLogWriter::close(int64_t now_ns, const Ledger& ledger) {
 void SessionLogWriter::write_end(const Ledger& ledger) {
   Ledger full = ledger;
   full.writer = counts();
+  if (modules_ != nullptr) {
+    const ModuleCounts modules = modules_->counts();
+    full.modules_kept = modules.kept;
+    full.modules_over_cap = modules.over_cap;
+    full.modules_not_found = modules.not_found;
+  }
   Json account = full.to_json();
   account.set("time", now_ns_);
   Json end = Json::object();
@@ -458,10 +497,13 @@ void SessionLogWriter::abandon() {
     channel.abandon();
   }
   lock_->forget();
+  // Their threads live in the parent only, so they cannot be destroyed here; kept reachable
+  // instead.
+  [[maybe_unused]] static LogArchive* abandoned;
+  [[maybe_unused]] static ModuleStore* abandoned_modules;
+  abandoned_modules = modules_.release();
   if (!archive_) return;
   archive_->abandon();
-  // Its thread lives in the parent only, so it cannot be destroyed here; kept reachable instead.
-  [[maybe_unused]] static LogArchive* abandoned;
   abandoned = archive_.release();
 }
 

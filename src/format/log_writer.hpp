@@ -11,6 +11,8 @@
 #include "base/status.hpp"
 #include "format/batch.hpp"
 #include "format/ledger.hpp"
+#include "format/limits.hpp"
+#include "format/module_store.hpp"
 #include "format/session_header.hpp"
 
 // One session's folder, written: live files, dictionaries, rotation, sealing (on a thread of its
@@ -29,6 +31,7 @@ struct LogOptions {
   int64_t window_age_ns = int64_t{600} * 1'000'000'000;
   uint64_t spool_bytes = uint64_t{8} << 30;         // cap for the session's folder; 0: none
   uint64_t disk_floor_bytes = uint64_t{512} << 20;  // free space below which nothing is written
+  uint64_t module_bytes = kMaxModuleBytes;          // cap for images of code, as they were loaded
   int64_t keep_last_ns = 0;                         // flight recorder; 0: keep all
   SpoolPolicy on_full = SpoolPolicy::DropNew;
   bool fsync_always = false;
@@ -51,6 +54,10 @@ class LogWriter {
   virtual void write(const Batch& batch) = 0;
   // One object line; `fields` without "type".
   virtual void write(Kind kind, const base::Json& fields, Channel channel = Channel::System) = 0;
+
+  // Keeps an image of code as a file of the session, once, and writes its `module` line when it is
+  // there. Copies it. False: too much waits already, offer it again.
+  virtual bool keep_module(int64_t time_ns, const CodeImage& image) = 0;
 
   // One write() per channel with something buffered. Then rotates what is due, enforces the spool
   // cap, the disk floor and keep_last. `now_ns` is session time. Cheap when there is nothing to do.

@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <set>
 #include <unordered_set>
 
 #include "base/hash.hpp"
 #include "format/dictionary.hpp"
+#include "format/module_files.hpp"
 
 namespace gpufl::format {
 namespace {
@@ -75,6 +77,7 @@ class VerifyPass final : public Visitor {
   void check_ids(const Batch& batch, size_t column, const Dictionaries& dictionaries);
   void check_times(const Batch& batch, size_t column);
   void check_definitions(const Json& line);
+  void check_modules();
   void compare_with_ledger();
 
   VerifyResult& result_;
@@ -85,6 +88,7 @@ class VerifyPass final : public Visitor {
   std::array<std::unordered_set<int64_t>, kDictCount> defined_;
   std::vector<std::pair<std::string, int64_t>> last_times_;  // by file
   std::optional<int64_t> end_ns_;
+  std::set<std::string> modules_;  // files that lines tell of
 };
 
 void VerifyPass::on_window(const WindowFile& window) {
@@ -195,6 +199,11 @@ void VerifyPass::on_object(Kind kind, const Json& object) {
     window_last_ns_ = std::max(window_last_ns_, time->as_integer());
   }
   result_.rows[std::string(spec(kind).name)] += 1;
+  if (kind == Kind::Module) {
+    if (const Json* hash = object.find("hash")) {
+      modules_.insert(module_file_name(hash->as_string()));
+    }
+  }
   if (kind == Kind::Ledger) result_.ledger = Ledger::from_json(object);
   if (kind == Kind::End) {
     result_.ended = true;
@@ -221,7 +230,21 @@ void VerifyPass::check_definitions(const Json& object) {
   }
 }
 
+// A file without a line is no problem: a crash may come between the two.
+void VerifyPass::check_modules() {
+  for (const std::string& name : modules_) {
+    file_ = std::string(kModuleFolder) + "/" + name;
+    const base::Status status = check_module(result_.dir / kModuleFolder / name);
+    if (status.code() == base::Code::Corrupt) {
+      problem(Problem::Kind::HashMismatch, 0, "what is inside is not the image that its name says");
+    } else if (!status) {
+      problem(Problem::Kind::Unreadable, 0, status.message());
+    }
+  }
+}
+
 void VerifyPass::finish() {
+  check_modules();
   if (end_ns_) {
     for (const auto& [file, last_ns] : last_times_) {
       if (last_ns <= *end_ns_) continue;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "format/manifest.hpp"
+#include "format/module_files.hpp"
 #include "format/session_files.hpp"
 #include "format/session_reader.hpp"
 #include "symbols/symbol_file.hpp"
@@ -22,13 +23,16 @@ constexpr uint64_t kDeadStartBytes = uint64_t{64} << 10;  // no more than a sess
 
 struct EndedSession {
   fs::path dir;
-  std::vector<fs::path> files;  // its own only
+  std::vector<fs::path> files;    // its own only, modules first: a session that is cut off while
+                                  // it is deleted still looks like one
+  std::vector<fs::path> folders;  // inside of it, of its own
   uint64_t bytes = 0;
   bool is_dead = false;  // nothing of it can be read
 };
 
+constexpr std::string_view kUnfinished = ".tmp";  // of a sealing that did not end
+
 bool is_session_file(std::string_view name) {
-  constexpr std::string_view kUnfinished = ".tmp";  // of a sealing that did not end
   if (name == format::kManifestName || name == "lock") return true;
   if (name == symbols::kSymbolFileName) return true;
   if (name.starts_with(symbols::kSymbolFileName) && name.ends_with(kUnfinished)) return true;
@@ -37,17 +41,33 @@ bool is_session_file(std::string_view name) {
   return parsed && parsed->channel;
 }
 
-EndedSession list_files(const fs::path& dir) {
-  EndedSession session{dir, {}, 0, false};
+bool is_module_file(std::string_view name) {
+  if (name.ends_with(kUnfinished)) name.remove_suffix(kUnfinished.size());
+  return !format::module_hash_of(name).empty();
+}
+
+template <typename IsOwn>
+void add_files(const fs::path& dir, IsOwn is_own, EndedSession& session) {
   std::error_code error;
   for (fs::directory_iterator it(dir, error), end; !error && it != end; it.increment(error)) {
     std::error_code unreadable;
     if (it->symlink_status(unreadable).type() != fs::file_type::regular) continue;
-    if (!is_session_file(it->path().filename().string())) continue;
+    if (!is_own(it->path().filename().string())) continue;
     session.files.push_back(it->path());
     const uint64_t size = it->file_size(unreadable);
     if (!unreadable) session.bytes += size;
   }
+}
+
+EndedSession list_files(const fs::path& dir) {
+  EndedSession session{dir, {}, {}, 0, false};
+  const fs::path modules = dir / format::kModuleFolder;
+  std::error_code error;
+  if (fs::symlink_status(modules, error).type() == fs::file_type::directory) {
+    session.folders.push_back(modules);
+    add_files(modules, is_module_file, session);
+  }
+  add_files(dir, is_session_file, session);
   return session;
 }
 
@@ -78,6 +98,7 @@ bool delete_session(const EndedSession& session, Cleanup& done) {
   }
   if (error) return false;
   done.bytes += session.bytes;
+  for (const fs::path& folder : session.folders) fs::remove(folder, error);
   fs::remove(session.dir, error);  // fails when something is left in it
   (error ? done.emptied : done.deleted).push_back(session.dir);
   return true;
@@ -85,8 +106,8 @@ bool delete_session(const EndedSession& session, Cleanup& done) {
 
 bool has_other_files(const EndedSession& session) {
   std::error_code error;
-  const auto all = std::distance(fs::directory_iterator(session.dir, error), {});
-  return !error && static_cast<size_t>(all) > session.files.size();
+  const auto all = std::distance(fs::recursive_directory_iterator(session.dir, error), {});
+  return !error && static_cast<size_t>(all) > session.files.size() + session.folders.size();
 }
 
 }  // namespace

@@ -94,6 +94,29 @@ TEST_F(SessionCleanupTest, DeletesNoFileOfAnyoneElse) {
                                    "scope.log", "device.3.log", "symbols.ndjson.old"}));
 }
 
+TEST_F(SessionCleanupTest, DeletesImagesOfCode) {
+  const std::string id = "20250101T000000Z-01";
+  const auto log = begin(id, "mine");
+  format::CodeImage image;
+  image.bytes = "code";
+  log->keep_module(1, image);
+  EXPECT_TRUE(log->close(1, format::Ledger()));
+  const fs::path modules = root_ / id / "modules";
+  ASSERT_FALSE(fs::is_empty(modules));
+  std::ofstream(modules / "0123456789abcdef.cubin.zst.tmp") << std::string(kPadding, 'x');
+  const Cleanup dry = delete_sessions(root_, true);
+  EXPECT_EQ(dry.deleted, std::vector{root_ / id});
+  EXPECT_GT(dry.bytes, 2 * kPadding);
+
+  std::ofstream(modules / "notes.txt") << "keep me";
+  EXPECT_EQ(delete_sessions(root_, true).emptied, std::vector{root_ / id});
+  EXPECT_EQ(delete_sessions(root_, false).emptied, std::vector{root_ / id});
+  EXPECT_EQ(std::distance(fs::directory_iterator(modules), {}), 1);
+  fs::remove_all(modules);
+  record(id + "b", "mine");
+  EXPECT_EQ(delete_sessions(root_, false).deleted, std::vector{root_ / (id + "b")});
+}
+
 TEST_F(SessionCleanupTest, FollowsNoLinkOutOfTheFolder) {
   record("elsewhere/20250101T000000Z-01", "mine");
   fs::create_directories(root_ / "logs");

@@ -25,9 +25,11 @@ using base::Json;
 uint64_t bytes_below(const fs::path& dir) {
   uint64_t bytes = 0;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(dir, error)) {
-    const auto size = entry.file_size(error);
-    if (!error) bytes += size;
+  for (fs::recursive_directory_iterator entry(dir, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code unreadable;
+    const auto size = entry->file_size(unreadable);
+    if (!unreadable) bytes += size;
   }
   return bytes;
 }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/status.hpp"
+
+// Images of GPU code as files of a session: modules/<hash>.cubin.zst, named after the hash of what
+// is inside (SPEC.md, "module"). Any thread; never the host program's.
+namespace gpufl::format {
+
+inline constexpr const char* kModuleFolder = "modules";
+
+// 16 hex digits: the `hash` of a module line.
+std::string module_hash(std::string_view image);
+std::string module_file_name(std::string_view hash);
+// The hash in the name of such a file; empty for any other name.
+std::string_view module_hash_of(std::string_view file_name);
+
+// Through a temporary file: it is there as a whole, or not at all. Returns the bytes of the file.
+base::Result<uint64_t> write_module(const std::filesystem::path& file, std::string_view image);
+
+// The image. NotFound, or Corrupt for what is not what its name says.
+base::Result<std::string> read_module(const std::filesystem::path& session_dir,
+                                      std::string_view hash);
+// ok, or why the file is not what its name says. Takes a little memory, whatever its size.
+base::Status check_module(const std::filesystem::path& file);
+
+// One frame of zstd in memory, of which is known that `size` bytes are inside. False: they are not.
+bool unpack_frame(std::string_view frame, size_t size, std::string& out);
+
+}  // namespace gpufl::format
