@@ -31,8 +31,11 @@ ROOMS = {
         "backend", "backend/nvidia/cuda", "backend/nvidia/cupti", "backend/nvidia/globaltimer",
         "backend/nvidia/nvml", "backend/nvidia/nvtx", "base",
     },
+    "backend/nvidia/code": {"backend", "format", "base"},
     "backend/nvidia/cuda": {"backend/tracing", "base"},
-    "backend/nvidia/cupti": {"backend", "backend/tracing", "backend/nvidia/cuda", "format", "base"},
+    "backend/nvidia/cupti": {
+        "backend", "backend/tracing", "backend/nvidia/code", "backend/nvidia/cuda", "format", "base",
+    },
     "backend/nvidia/globaltimer": {"backend", "backend/nvidia/cuda", "backend/nvidia/cupti", "base"},
     "backend/nvidia/nvml": {"backend", "format", "base"},
     "backend/nvidia/nvtx": {"backend", "backend/markers", "base"},

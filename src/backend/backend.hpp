@@ -102,6 +102,8 @@ class RowSink : public format::BatchSink {
   virtual int64_t stack(uint32_t recorded) = 0;
   // Keeps an image, once, within the session's bound. Copies it. False: not now, offer it again.
   virtual bool keep_code(int64_t /*time_ns*/, const CodeImage& /*image*/) { return true; }
+  // Whether the session ends with this round: then it may take longer.
+  virtual bool is_last_round() const { return false; }
 };
 
 // Takes CPU stacks. record() is called on the program's threads, inside a vendor's callback: once

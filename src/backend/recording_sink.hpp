@@ -49,6 +49,8 @@ class RecordingSink : public RowSink {
     return true;
   }
 
+  bool is_last_round() const override { return true; }
+
   const std::string& value(format::Dict dict, int64_t id) {
     return dictionaries[dict].at(static_cast<size_t>(id - 1));
   }

@@ -261,6 +261,7 @@ void Collector::run() {
     cv_.notify_all();
     const uint64_t asked = flushes_asked_;
     const bool last = stopping_;
+    is_last_round_ = last;
     const bool wants_status = status_asked_;
     lock.unlock();
     const bool flush_now = last || asked != flushes_done_;

@@ -101,6 +101,7 @@ class Collector final : private backend::RowSink {
   backend::ScopeRef scope_at(int64_t thread, int64_t time_ns) override;
   int64_t stack(uint32_t recorded) override;
   bool keep_code(int64_t time_ns, const backend::CodeImage& image) override;
+  bool is_last_round() const override { return is_last_round_; }
   void make_stack_log();
 
   int64_t session_now() const;
@@ -142,6 +143,7 @@ class Collector final : private backend::RowSink {
   int64_t last_clock_ns_ = 0;
   int64_t last_rotation_check_ns_ = 0;
   int64_t last_look_at_threads_ns_ = 0;
+  bool is_last_round_ = false;
   bool is_process_ending_ = false;  // and nobody but us is there
   uint64_t windows_sealed_ = 0;
   uint64_t rounds_lost_ = 0;

@@ -168,9 +168,14 @@ Status check_module(const std::filesystem::path& file) {
   return status ? check_hash(file, hash.digest()) : status;
 }
 
-bool unpack_frame(std::string_view frame, size_t size, std::string& out) {
+FrameUnpacker::FrameUnpacker()
+    : context_(ZSTD_createDCtx(), [](ZSTD_DCtx* context) { ZSTD_freeDCtx(context); }) {}
+
+bool FrameUnpacker::unpack(std::string_view frame, size_t size, std::string& out) {
+  if (context_ == nullptr) return false;
+  if (ZSTD_getFrameContentSize(frame.data(), frame.size()) != size) return false;
   out.resize(size);
-  return ZSTD_decompress(out.data(), size, frame.data(), frame.size()) == size;
+  return ZSTD_decompressDCtx(context_.get(), out.data(), size, frame.data(), frame.size()) == size;
 }
 
 }  // namespace gpufl::format

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,8 @@
 
 // Images of GPU code as files of a session: modules/<hash>.cubin.zst, named after the hash of what
 // is inside (SPEC.md, "module"). Any thread; never the host program's.
+struct ZSTD_DCtx_s;  // zstd's own
+
 namespace gpufl::format {
 
 inline constexpr const char* kModuleFolder = "modules";
@@ -29,7 +32,15 @@ base::Result<std::string> read_module(const std::filesystem::path& session_dir,
 // ok, or why the file is not what its name says. Takes a little memory, whatever its size.
 base::Status check_module(const std::filesystem::path& file);
 
-// One frame of zstd in memory, of which is known that `size` bytes are inside. False: they are not.
-bool unpack_frame(std::string_view frame, size_t size, std::string& out);
+// Frames of zstd in memory. One thread at a time.
+class FrameUnpacker {
+ public:
+  FrameUnpacker();
+  // False: the frame does not hold just `size` bytes.
+  bool unpack(std::string_view frame, size_t size, std::string& out);
+
+ private:
+  std::unique_ptr<ZSTD_DCtx_s, void (*)(ZSTD_DCtx_s*)> context_;
+};
 
 }  // namespace gpufl::format

@@ -122,6 +122,7 @@ std::shared_ptr<CuptiLibrary> CuptiLibrary::open(Availability& why) {
   cupti->library_.load("cuptiActivityEnableRuntimeApi", cupti->api_.cuptiActivityEnableRuntimeApi);
   cupti->library_.load("cuptiActivityEnableDriverApi", cupti->api_.cuptiActivityEnableDriverApi);
   cupti->library_.load("cuptiGetGraphExecId", cupti->api_.cuptiGetGraphExecId);
+  cupti->library_.load("cuptiGetCubinCrc", cupti->api_.cuptiGetCubinCrc);
   cupti->library_.load("cuptiSubscribe_v2", cupti->api_.cuptiSubscribe_v2);
   if (const CUptiResult code = cupti->api_.cuptiGetVersion(&cupti->version_);
       code != CUPTI_SUCCESS) {

@@ -73,6 +73,7 @@ struct CuptiApi {
                                                        uint8_t) = nullptr;                   // 12.6
   CUptiResult(CUPTIAPI* cuptiActivityEnableDriverApi)(CUpti_CallbackId, uint8_t) = nullptr;  // 12.6
   CUptiResult(CUPTIAPI* cuptiGetGraphExecId)(CUgraphExec, uint32_t*) = nullptr;              // 12.3
+  CUptiResult(CUPTIAPI* cuptiGetCubinCrc)(CUpti_GetCubinCrcParams*) = nullptr;
   CUptiResult(CUPTIAPI* cuptiSubscribe_v2)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*,
                                            CuptiSubscriberParams*) = nullptr;  // 13.0
 
