@@ -121,23 +121,6 @@ void profiler(bool start) {
        nullptr, 0, [](Library&, uint32_t, uint64_t) {});
 }
 
-void notify_resource(CUpti_CallbackId id, void* descriptor) {
-  Library& lib = library();
-  CUpti_CallbackFunc function = nullptr;
-  void* user = nullptr;
-  {
-    const std::lock_guard lock(lib.mutex);
-    if (lib.callbacks.count({CUPTI_CB_DOMAIN_RESOURCE, id}) != 0) {
-      function = lib.callback;
-      user = lib.callback_data;
-    }
-  }
-  CUpti_ResourceData data{};
-  data.context = handle<CUcontext>(1);
-  data.resourceDescriptor = descriptor;
-  if (function != nullptr) function(user, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
-}
-
 void resource(uint32_t id) { notify_resource(id, nullptr); }
 
 void graph_node(uint64_t node, uint64_t original) {
@@ -237,6 +220,24 @@ struct SubscriberParams {
 };
 
 }  // namespace
+
+void notify_resource(CUpti_CallbackId id, void* descriptor) {
+  Library& lib = library();
+  CUpti_CallbackFunc function = nullptr;
+  void* user = nullptr;
+  {
+    const std::lock_guard lock(lib.mutex);
+    if (lib.callbacks.count({CUPTI_CB_DOMAIN_RESOURCE, id}) != 0) {
+      function = lib.callback;
+      user = lib.callback_data;
+    }
+  }
+  CUpti_ResourceData data{};
+  data.context = handle<CUcontext>(1);
+  data.resourceDescriptor = descriptor;
+  if (function != nullptr) function(user, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
+}
+
 }  // namespace gpufl::standin
 
 using namespace gpufl::standin;

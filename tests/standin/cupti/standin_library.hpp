@@ -90,6 +90,9 @@ const char* function_name(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 void write_call(Library& lib, CUpti_ActivityKind kind, CUpti_CallbackId id, uint64_t start,
                 uint32_t correlation, int result);
 
+// Calls the subscriber, if it has asked for that, with context 1 and what `descriptor` points to.
+void notify_resource(CUpti_CallbackId id, void* descriptor);
+
 inline uint32_t take_correlation(Library& lib) {
   const uint32_t id = lib.next_correlation++;
   if (lib.next_correlation == 0) lib.next_correlation = 1;

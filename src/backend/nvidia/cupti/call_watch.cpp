@@ -5,6 +5,7 @@
 #include <system_error>
 #include <thread>
 
+#include "backend/nvidia/code/module_watch.hpp"
 #include "backend/nvidia/cuda/cuda_start.hpp"
 #include "backend/nvidia/cupti/other_tool.hpp"
 #include "backend/nvidia/cupti/pc_sampler.hpp"
@@ -60,6 +61,7 @@ Availability CallWatch::subscribe(const CuptiApi& api, const CudaDriver& driver,
   gate_ = options.gate;
   on_driver_up_ = options.on_driver_up;
   tells_graphs_ = options.graphs;
+  takes_code_ = options.code;
   tells_external_ = options.external_correlation && !options.call_records;
   watched_.look_up(api);
   CUptiResult code = api.cuptiSubscribe(&subscriber_, on_callback, this);
@@ -93,6 +95,7 @@ CUptiResult CallWatch::enable_callbacks(const CuptiApi& api) {
   enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED);
   enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
   enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+  if (takes_code_) enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
   if (stacks_ != nullptr) {
     enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED);
   }
@@ -318,6 +321,11 @@ void CallWatch::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& resou
     case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
       return note_graph_node(id, *static_cast<const CUpti_GraphData*>(resource.resourceDescriptor),
                              session);
+    case CUPTI_CBID_RESOURCE_MODULE_LOADED: {
+      const auto& module =
+          *static_cast<const CUpti_ModuleResourceData*>(resource.resourceDescriptor);
+      return ModuleWatch::instance().on_loaded({module.pCubin, module.cubinSize});
+    }
     default: return;
   }
 }

@@ -17,8 +17,8 @@
 
 // Our subscription to CUPTI's callbacks: what they note (call_notes.hpp), and giving CUPTI up. A
 // callback takes no lock and, once its thread is known, allocates nothing, but where a graph is
-// instantiated. One object per process, never destroyed: callbacks may end late. All but the
-// callbacks is called by one thread at a time.
+// instantiated or a module loaded. One object per process, never destroyed: callbacks may end late.
+// All but the callbacks is called by one thread at a time.
 namespace gpufl::backend {
 
 // What a call that returns says. Both APIs return numbers of the same size, with 0 for success.
@@ -171,6 +171,7 @@ class alignas(4096) CallWatch {
   // Callbacks use these while notes are made only; they are set while none are.
   bool tells_graphs_ = false;
   bool tells_external_ = false;
+  bool takes_code_ = false;
   const bool has_counter_ = base::has_steady_counter();  // what the ticks of notes are
   StackRecorder* stacks_ = nullptr;
   const CudaDriver* driver_ = nullptr;

@@ -10,9 +10,11 @@
 #include <thread>
 #include <utility>
 
+#include "backend/nvidia/code/module_watch.hpp"
 #include "backend/nvidia/cuda/cuda_start.hpp"
 #include "backend/nvidia/cupti/activity_decoder.hpp"
 #include "backend/nvidia/cupti/call_watch.hpp"
+#include "backend/nvidia/cupti/code_sources.hpp"
 #include "backend/nvidia/cupti/cupti_library.hpp"
 #include "backend/nvidia/cupti/pc_sampler.hpp"
 #include "backend/nvidia/cupti/quiet_gpu.hpp"
@@ -82,6 +84,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
     stop();
     const std::lock_guard lock(mutex_);
     detach();
+    if (keeps_code_) ModuleWatch::instance().stop();
   }
 
   Availability start(int64_t session_start_ns) override;
@@ -108,6 +111,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   void start_sampler();
   Availability open_records(bool has_contexts);
   Availability fail(const Availability& why);
+  void begin_code();
   void take_note(const CallNote& note, uint32_t thread, RowSink& sink);
   void watch_silence();
   void watch_sampling();
@@ -139,6 +143,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   RecordDelivery records_;
   bool is_subscribed_ = false;
   bool is_others_ = false;  // another tool has CUPTI's records
+  bool keeps_code_ = false;
   Availability failure_;
   std::vector<Limitation> limitations_;
   std::optional<DeviceNumbers> devices_;
@@ -221,6 +226,7 @@ Availability CuptiTracer::attach(bool has_contexts) {
   CallWatch& watch = CallWatch::instance();
   watch.discard();
   notes_before_ = watch.counts();
+  if (options_.code) begin_code();
   Availability watching = watch.subscribe(api(), driver(), options_);
   is_subscribed_ = watching.available;
   if (!is_subscribed_) {
@@ -279,6 +285,17 @@ Availability CuptiTracer::open_records(bool has_contexts) {
     }
   }
   return opened;
+}
+
+void CuptiTracer::begin_code() {
+  keeps_code_ = options_.code = api().cuptiGetCubinCrc != nullptr;
+  if (keeps_code_) {
+    ModuleWatch::instance().start(code_sources(api(), driver()), session_start_ns_);
+  } else {
+    limitations_.push_back({"code",
+                            {false, "cupti_too_old", "this CUPTI has no cuptiGetCubinCrc",
+                             "use the CUPTI of CUDA 12.0 or newer"}});
+  }
 }
 
 Availability CuptiTracer::fail(const Availability& why) {
@@ -381,9 +398,11 @@ void CuptiTracer::drain(int64_t now_ns, RowSink& sink) {
       watch_silence();
       watch_refusals(now_ns);
       write_clock(now_ns, sink);
+      if (keeps_code_) ModuleWatch::instance().drain(now_ns, sink);
     } else {
       decoder_->joiner().finish(sink);
       detach();
+      if (keeps_code_) ModuleWatch::instance().finish(now_ns, sink);
     }
   } else if (state_ == State::Stopped && !decoder_) {
     detach();

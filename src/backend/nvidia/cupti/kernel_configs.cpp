@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "backend/nvidia/code/module_watch.hpp"
 #include "base/hash.hpp"
 
 namespace gpufl::backend {
@@ -80,6 +81,7 @@ uint16_t KernelConfigs::multiprocessor(uint32_t ordinal) {
 }
 
 int64_t KernelConfigs::define(const Key& key, const char* name, RowSink& sink) const {
+  ModuleWatch::instance().on_kernel(name);
   base::Json config = base::Json::object();
   config.set("name", sink.intern(format::Dict::Name, name));
   config.set("grid", list(key.grid_and_block, 0));

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "backend/nvidia/code/module_watch.hpp"
 #include "backend/nvidia/cupti/pc_sampling_context.hpp"
 #include "base/clock.hpp"
 #include "base/own_threads.hpp"
@@ -412,6 +413,7 @@ void PcSampler::Worker::drain(DeviceNumbers& devices, RowSink& sink) {
          static_cast<int64_t>(format::CostMeasure::Calls), device,
          static_cast<int64_t>(samples.total), static_cast<int64_t>(samples.dropped), int64_t{-1}});
     for (const PcSample& sample : samples.samples) {
+      ModuleWatch::instance().on_sampled(sample.module, window.names.at(sample.function));
       rows.push_row({window.end_ns - session_start_ns_, device, static_cast<int64_t>(context),
                      static_cast<int64_t>(sample.module),
                      sink.intern(format::Dict::Name, window.names.at(sample.function)),
