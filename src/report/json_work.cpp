@@ -267,7 +267,7 @@ void write_samples(JsonWriter& out, const SessionReport& report) {
   const analysis::SessionView view(report.session, report.overview, {});
   write_list(out, "samples", sampled_kernels(view), [](const analysis::SampledKernel& kernel) {
     Json stalls = Json::object();
-    for (const auto& [reason, samples] : kernel.stalls) stalls.set(reason, samples);
+    for (const auto& [reason, count] : kernel.stalls) stalls.set(reason, count.samples);
     Json counters = Json::object();
     for (const auto& [name, value] : kernel.counters) counters.set(name, value);
     Json json = Json::object();

@@ -20,7 +20,7 @@ constexpr size_t kShownStalls = 3;
 // "long_scoreboard 40.0%, wait 12.0%": those with the most samples.
 std::string stalls_text(const SampledKernel& kernel) {
   std::vector<std::pair<uint64_t, std::string_view>> stalls;
-  for (const auto& [reason, samples] : kernel.stalls) stalls.emplace_back(samples, reason);
+  for (const auto& [reason, count] : kernel.stalls) stalls.emplace_back(count.samples, reason);
   std::stable_sort(stalls.begin(), stalls.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string text;

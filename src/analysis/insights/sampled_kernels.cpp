@@ -11,25 +11,14 @@
 namespace gpufl::analysis {
 namespace {
 
-constexpr std::string_view kStallPrefix = "smsp__pcsamp_warps_issue_stalled_";
-// The same samples again: those of them in which the scheduler issued nothing.
-constexpr std::string_view kNotIssued = "_not_issued";
-
 void add_samples(const SessionView& view, std::map<int64_t, SampledKernel>& kernels) {
-  namespace column = format::pc_sample_column;
-  const auto found = view.tables.others.find(format::Kind::PcSample);
-  if (found == view.tables.others.end()) return;
-  const format::Batch& rows = found->second;
-  for (size_t row = 0; row < rows.rows(); ++row) {
-    std::string_view stall =
-        view.tables.metric(static_cast<uint32_t>(rows.at(column::kStall, row)));
-    if (stall.ends_with(kNotIssued)) continue;
-    if (stall.starts_with(kStallPrefix)) stall.remove_prefix(kStallPrefix.size());
-    const auto samples =
-        static_cast<uint64_t>(std::max<int64_t>(0, rows.at(column::kSamples, row)));
-    SampledKernel& kernel = kernels[rows.at(column::kFunction, row)];
-    kernel.samples += samples;
-    kernel.stalls[std::string(stall)] += samples;
+  for (const KernelStalls& part : kernel_stalls(view.tables, view.overview.options)) {
+    SampledKernel& kernel = kernels[part.name];
+    kernel.samples += part.samples;
+    for (const auto& [reason, count] : part.stalls) {
+      kernel.stalls[reason].samples += count.samples;
+      kernel.stalls[reason].not_issued += count.not_issued;
+    }
   }
 }
 
@@ -54,7 +43,7 @@ std::optional<double> SampledKernel::stall_share(
   uint64_t of_these = 0;
   for (const std::string_view reason : reasons) {
     const auto found = stalls.find(reason);
-    if (found != stalls.end()) of_these += found->second;
+    if (found != stalls.end()) of_these += found->second.samples;
   }
   return static_cast<double>(of_these) / static_cast<double>(samples);
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/figures/kernel_stalls.hpp"
 #include "analysis/insights/session_view.hpp"
 
 // What the deeper engines recorded of each kernel: samples by stall reason, and counters that were
@@ -22,7 +23,7 @@ struct SampledKernel {
   int64_t device = -1;
   double share = 0;  // of the session's time
   uint64_t samples = 0;
-  std::map<std::string, uint64_t, std::less<>> stalls;   // "long_scoreboard"
+  StallCounts stalls;
   std::map<std::string, int64_t, std::less<>> counters;  // "smsp__sass_inst_executed"
 
   // Of all samples; none: it was not sampled.

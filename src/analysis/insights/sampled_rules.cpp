@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/code/stall_reasons.hpp"
 #include "analysis/figures/missing.hpp"
 #include "analysis/insights/rules.hpp"
 #include "analysis/insights/sampled_kernels.hpp"
@@ -14,32 +15,6 @@
 
 namespace gpufl::analysis {
 namespace {
-
-std::string_view stall_advice(std::string_view reason) {
-  if (reason == "long_scoreboard") {
-    return "Warps wait for global or local memory: read coalesced, keep what is used again in "
-           "shared memory, prefetch, and have more warps or more loads under way.";
-  }
-  if (reason == "short_scoreboard") {
-    return "Warps wait for shared memory or special functions: look for bank conflicts, and use "
-           "fewer of them.";
-  }
-  if (reason == "barrier") {
-    return "Warps wait at __syncthreads: give all warps of a block the same amount of work, or use "
-           "smaller blocks.";
-  }
-  if (reason == "math_pipe_throttle") {
-    return "The arithmetic units are the limit: use tensor cores or a smaller type, or compute "
-           "less.";
-  }
-  if (reason == "lg_throttle" || reason == "mio_throttle" || reason == "tex_throttle") {
-    return "The queue of memory instructions is full: use fewer and wider ones.";
-  }
-  if (reason == "no_instructions") {
-    return "The instruction cache misses: make the code smaller, unroll less.";
-  }
-  return "See what the instructions with most samples do.";
-}
 
 // What all rules of counters tell of a kernel.
 void describe(const SampledKernel& kernel, const SessionView& view, Insight& insight) {
@@ -79,17 +54,14 @@ void find_warp_stalls(const SessionView& view, std::vector<Insight>& found) {
         static_cast<double>(kernel.samples) < limits.min_samples) {
       continue;
     }
-    const auto top = std::max_element(
-        kernel.stalls.begin(), kernel.stalls.end(), [](const auto& a, const auto& b) {
-          // Warps that issue, or could, are not stalled.
-          const auto weight = [](const auto& stall) {
-            return stall.first == "selected" || stall.first == "not_selected" ? 0 : stall.second;
-          };
-          return weight(a) < weight(b);
-        });
-    if (top == kernel.stalls.end() || top->first == "selected" || top->first == "not_selected") {
-      continue;
-    }
+    // Warps that issue, or could, are not stalled.
+    const auto weight = [](const auto& stall) {
+      return stall_reason(stall.first).is_wait ? stall.second.samples : 0;
+    };
+    const auto top =
+        std::max_element(kernel.stalls.begin(), kernel.stalls.end(),
+                         [&](const auto& a, const auto& b) { return weight(a) < weight(b); });
+    if (top == kernel.stalls.end() || weight(*top) == 0) continue;
     const double share = *kernel.stall_share({top->first});
     if (share < limits.min_stall_share) continue;
     Insight insight;
@@ -98,7 +70,7 @@ void find_warp_stalls(const SessionView& view, std::vector<Insight>& found) {
     insight.detail =
         fmt::format("{} samples; the kernel takes {} ({} of session)", text::count(kernel.samples),
                     text::duration(kernel.time_ns), text::percent(kernel.share));
-    insight.advice = stall_advice(top->first);
+    insight.advice = stall_reason(top->first).advice;
     insight.estimate =
         "None: other warps may hide a stall, so samples alone do not tell what ending it saves.";
     insight.confidence = Confidence::High;

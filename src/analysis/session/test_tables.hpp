@@ -55,6 +55,22 @@ struct TestCopy {
   int64_t peer_device = -1;
 };
 
+struct TestSample {
+  int64_t time = 0;
+  int64_t device = 0;
+  int64_t module = 1;
+  int64_t scope = 0;  // what scope() gave; 0: none
+};
+
+struct TestCoverage {
+  format::CoverageShape shape = format::CoverageShape::Phase;
+  format::CoverageReason why = format::CoverageReason::Budget;
+  format::CoverageEnd ending = format::CoverageEnd::Budget;
+  int64_t cost_ns = -1;
+  format::CostMeasure measure = format::CostMeasure::Unknown;
+  int64_t device = -1, samples = -1, dropped = -1, launches = -1;
+};
+
 class TestSession {
  public:
   SessionData data;  // for what has no function here; rows may be looked at after finish()
@@ -205,6 +221,23 @@ class TestSession {
            value, static_cast<int32_t>(device), index);
   }
 
+  // Samples of the program counter; `stall` as the device calls it.
+  void pc_sample(std::string_view function, int64_t pc, std::string_view stall, int64_t samples,
+                 const TestSample& more = {}) {
+    other(format::Kind::PcSample)
+        .push_row({more.time, more.device, 1, more.module, name(function), pc, metric_name(stall),
+                   samples, 0, more.scope});
+  }
+  // A phase in which an engine was attached, or a window in which it sampled.
+  void coverage(std::string_view engine, int64_t start, int64_t duration,
+                const TestCoverage& more = {}) {
+    other(format::Kind::Coverage)
+        .push_row({start, duration, name(engine), static_cast<int64_t>(more.shape),
+                   static_cast<int64_t>(more.why), static_cast<int64_t>(more.ending), more.cost_ns,
+                   static_cast<int64_t>(more.measure), more.device, more.samples, more.dropped,
+                   more.launches});
+  }
+
   // Call once. The session lasts until its last row ends, unless the summary says how long.
   SessionData finish() {
     Tables& tables = data.tables;
@@ -225,6 +258,9 @@ class TestSession {
   }
 
  private:
+  format::Batch& other(format::Kind kind) {
+    return data.tables.others.try_emplace(kind, kind).first->second;
+  }
   static uint32_t intern(std::vector<std::string>& texts, std::string_view text) {
     const auto found = std::find(texts.begin(), texts.end(), text);
     if (found != texts.end()) return static_cast<uint32_t>(found - texts.begin());
