@@ -38,9 +38,6 @@ Change change_between(std::span<const double> a, std::span<const double> b, Erro
 // About how many repeats a side would make the interval `width` times as wide as `repeats` do.
 size_t repeats_for(size_t repeats, double width);
 
-// The value that Student's t exceeds with this probability, below one half.
-double student_t_quantile(double upper_tail, double degrees);
-
 // The mean of what is left without the outermost fifth at each end. Of fewer than kMinRepeats: of
 // all.
 double trimmed_mean(std::span<const double> values);

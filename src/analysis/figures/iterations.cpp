@@ -313,10 +313,12 @@ Iterations finish(const SessionData& session, const AnalysisOptions& options,
   } else {
     out.kernel_ns = missing_gpu_work(session.summary);
   }
-  const int64_t recorded_ns = total_length(recorded_spans(session, options));
-  out.coverage = recorded_ns <= 0 ? 0
-                                  : std::min(1.0, static_cast<double>(candidate.total_ns) /
-                                                      static_cast<double>(recorded_ns));
+  const Intervals recorded = recorded_spans(session, options);
+  const int64_t recorded_ns = total_length(recorded);
+  out.coverage = recorded_ns <= 0
+                     ? 0
+                     : static_cast<double>(total_length(intersect(candidate.spans, recorded))) /
+                           static_cast<double>(recorded_ns);
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "analysis/figures/phases.hpp"
 #include "analysis/session/selection.hpp"
 #include "analysis/session/work_rows.hpp"
 
@@ -29,13 +30,12 @@ std::optional<int64_t> kept_from(const SessionData& session) {
   return first_ns;
 }
 
-}  // namespace
-
-Intervals unrecorded_spans(const SessionData& session) {
+// What lies between `recording_paused` and `recording_resumed` events.
+Intervals pauses(const SessionSummary& summary) {
   Intervals spans;
   int64_t since = Selection::kAlways.start;
   bool is_recording = true, is_first = true;
-  for (const base::Json& event : session.summary.events) {
+  for (const base::Json& event : summary.events) {
     const std::string& name = event["name"].as_string();
     const bool resumes = name == "recording_resumed";
     if (!resumes && name != "recording_paused") continue;
@@ -48,6 +48,15 @@ Intervals unrecorded_spans(const SessionData& session) {
     is_recording = resumes;
   }
   if (!is_recording) add_in_order(spans, since, Selection::kAlways.end);
+  return spans;
+}
+
+}  // namespace
+
+Intervals unrecorded_spans(const SessionData& session) {
+  const std::optional<Phases> phases = phases_of(session, "Trace");
+  Intervals spans =
+      phases ? subtract({Selection::kAlways}, phases->spans) : pauses(session.summary);
   if (const std::optional<int64_t> kept_ns = kept_from(session)) {
     spans = unite(spans, {{Selection::kAlways.start, *kept_ns}});
   }

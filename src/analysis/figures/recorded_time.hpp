@@ -8,8 +8,9 @@
 // Which part of a session's time its log knows the GPU's work of. Pure functions.
 namespace gpufl::analysis {
 
-// When no work is known, though the GPU may have done some: what lies between `recording_paused`
-// and `recording_resumed` events, what of the session's beginning was deleted to stay within the
+// When no work is known, though the GPU may have done some: what lies outside of the phases in
+// which it was traced, or, where the log has no rows of these, between `recording_paused` and
+// `recording_resumed` events; what of the session's beginning was deleted to stay within the
 // log's limits, and windows of GPU work that are missing or damaged. Ends before the session and
 // after it are open.
 Intervals unrecorded_spans(const SessionData& session);

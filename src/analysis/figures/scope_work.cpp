@@ -167,6 +167,10 @@ Figure<double> iteration_gpu_ns(const ScopeWork& scope, const SessionData& sessi
   if (scope.cut + scope.lost + scope.open != 0) {
     return Unknown{"some of these scopes have no end in the log", ""};
   }
+  if (session.summary.is_budgeted()) {
+    return Unknown{"some of these scopes were open while nothing was recorded",
+                   "record without a budget"};
+  }
   return static_cast<double>(scope.total.gpu_ns()) / static_cast<double>(scope.iteration_ns.count);
 }
 

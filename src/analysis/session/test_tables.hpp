@@ -231,11 +231,19 @@ class TestSession {
   // A phase in which an engine was attached, or a window in which it sampled.
   void coverage(std::string_view engine, int64_t start, int64_t duration,
                 const TestCoverage& more = {}) {
-    other(format::Kind::Coverage)
-        .push_row({start, duration, name(engine), static_cast<int64_t>(more.shape),
+    format::Batch& rows = other(format::Kind::Coverage);
+    rows.push_row({start, duration, name(engine), static_cast<int64_t>(more.shape),
                    static_cast<int64_t>(more.why), static_cast<int64_t>(more.ending), more.cost_ns,
                    static_cast<int64_t>(more.measure), more.device, more.samples, more.dropped,
                    more.launches});
+    auto& engines = data.summary.coverage;
+    auto entry = std::find_if(engines.begin(), engines.end(),
+                              [&](const EngineCoverage& known) { return known.engine == engine; });
+    if (entry == engines.end()) {
+      entry = engines.emplace(engines.end());
+      entry->engine = engine;
+    }
+    entry->add(rows, rows.rows() - 1);
   }
 
   // Call once. The session lasts until its last row ends, unless the summary says how long.

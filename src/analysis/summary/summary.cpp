@@ -14,6 +14,13 @@ using format::Kind;
 
 }  // namespace
 
+bool SessionSummary::is_budgeted() const {
+  // One that could not detach stayed attached, whatever the budget.
+  const EngineCoverage* const trace = coverage_of(coverage, "Trace");
+  return trace != nullptr && trace->phases > 0 ? trace->is_paced
+                                               : header.overhead_budget_ppm.has_value();
+}
+
 void SummaryBuilder::see_times(const format::Batch& batch) {
   const format::KindSpec& spec = batch.kind_spec();
   // The first time is the row's own; later ones (the API call's) lie before its end.
@@ -49,6 +56,7 @@ void SummaryBuilder::on_batch(const format::Batch& batch,
     case Kind::Counter: counters_.add(batch, dictionaries); break;
     case Kind::DeviceMetric: metrics_.add_device(batch, dictionaries); break;
     case Kind::HostMetric: metrics_.add_host(batch, dictionaries); break;
+    case Kind::Coverage: coverage_.add(batch, dictionaries); break;
     default: break;
   }
 }
@@ -129,6 +137,7 @@ SessionSummary SummaryBuilder::finish() {
   summary_.markers = markers_.finish(summary_.duration_ns);
   summary_.counters = counters_.finish(summary_.duration_ns, is_cut_);
   summary_.metrics = metrics_.finish();
+  summary_.coverage = coverage_.finish();
   summary_.pending = pending_.finish();
   return std::move(summary_);
 }

@@ -10,6 +10,7 @@
 
 #include "analysis/summary/activity.hpp"
 #include "analysis/summary/counters.hpp"
+#include "analysis/summary/coverage_totals.hpp"
 #include "analysis/summary/lost_windows.hpp"
 #include "analysis/summary/markers.hpp"
 #include "analysis/summary/metric_series.hpp"
@@ -45,11 +46,16 @@ struct SessionSummary {
   std::vector<MarkerTotal> markers;
   std::vector<CounterTotal> counters;
   std::vector<MetricSeries> metrics;
+  std::vector<EngineCoverage> coverage;   // by engine; empty: nobody says
   std::map<std::string, uint64_t> rows;   // by kind, as read; what the ledger counts as written
   std::vector<format::Problem> problems;  // the first kMaxProblems
   uint64_t problem_count = 0;
   std::vector<LostWindow> lost_windows;  // by channel and number
   bool has_faults = false;               // a problem other than something newer that was skipped
+
+  // Whether its GPU work is that of phases, chosen so as to stay within a budget: sums and counts
+  // are then not those of the whole session.
+  bool is_budgeted() const;
 
   static constexpr size_t kMaxEvents = 200;
   static constexpr size_t kMaxProblems = 100;
@@ -84,6 +90,7 @@ class SummaryBuilder : public format::Visitor {
   CounterTable counters_{names_};
   PendingTable pending_{names_};
   MetricTable metrics_{names_};
+  CoverageTable coverage_{names_};
 };
 
 // Fails as SessionReader::open does.

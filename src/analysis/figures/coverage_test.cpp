@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/figures/coverage.hpp"
+
+#include <cmath>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "analysis/figures/busy.hpp"
+#include "analysis/figures/phases.hpp"
+#include "analysis/figures/recorded_time.hpp"
+#include "analysis/overview/overview.hpp"
+#include "analysis/session/test_tables.hpp"
+
+namespace gpufl::analysis {
+namespace {
+
+using testing::TestSession;
+
+void event(TestSession& session, std::string_view name, int64_t time) {
+  base::Json line = base::Json::object();
+  session.data.summary.events.push_back(line.set("name", name).set("time", time));
+}
+
+// A thousand of 10,000 ns, four times; "gemm" takes 100, 120, 100, 80 of each, "relu" 100.
+TestSession four_phases() {
+  TestSession session;
+  session.data.summary.duration_ns = 10'000;
+  session.data.summary.ended = true;
+  session.data.summary.header.overhead_budget_ppm = 20'000;
+  const int64_t gemm_ns[] = {100, 120, 100, 80};
+  for (int64_t i = 0; i < 4; ++i) {
+    const int64_t start = 1'000 + i * 2'500;
+    session.coverage("Trace", start, 1'000, {.cost_ns = 10, .measure = format::CostMeasure::Calls});
+    session.kernel("gemm", start + 100, gemm_ns[i]);
+    session.kernel("relu", start + 500, 100);
+  }
+  return session;
+}
+
+TEST(CoverageTest, OfABudgetedSession) {
+  const SessionData session = four_phases().finish();
+  const Coverage found = coverage(session, {});
+  EXPECT_TRUE(found.is_budgeted);
+  EXPECT_EQ(found.budget_ppm, 20'000);
+  EXPECT_EQ(found.phases, 4u);
+  EXPECT_EQ(found.covered_ns, 4'000);
+  EXPECT_DOUBLE_EQ(found.share(), 0.4);
+  EXPECT_FALSE(found.is_last_inferred);
+  const EngineCoverage* const trace = coverage_of(session.summary.coverage, "Trace");
+  ASSERT_NE(trace, nullptr);
+  EXPECT_EQ(trace->cost().total_ns(), 40);
+  EXPECT_EQ(trace->cost().measure(), "calls");
+}
+
+TEST(CoverageTest, WhatIsDetachedIsNotIdle) {
+  const auto devices = busy_times(four_phases().finish(), {});
+  ASSERT_EQ(devices.size(), 1u);
+  EXPECT_EQ(devices[0].recorded_ns, 4'000);
+  EXPECT_DOUBLE_EQ(devices[0].busy_share, 800.0 / 4'000);
+  // Between gemm and relu only, of each phase.
+  EXPECT_EQ(devices[0].idle.total_ns + devices[0].idle.short_ns, 300 + 280 + 300 + 320);
+}
+
+TEST(CoverageTest, SharesAndTimesOfTheWholeRun) {
+  const auto found = kernel_estimates(four_phases().finish(), {});
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->size(), 2u);
+  const KernelEstimate& gemm = found->begin()->second;
+  EXPECT_DOUBLE_EQ(gemm.share.value, 0.5);
+  EXPECT_EQ(gemm.share.clusters, 4u);
+  // Residuals 0, 10, 0, -10 of 800; two fifths were seen.
+  EXPECT_NEAR(gemm.share.high - 0.5, 3.182446 * std::sqrt(4.0 / 3 * 200 * 0.6) / 800, 1e-6);
+  EXPECT_DOUBLE_EQ(gemm.total_ns.value, 1'000);
+  EXPECT_NEAR(gemm.total_ns.high - 1'000,
+              3.182446 * std::sqrt(4.0 / 3 * 800 * 0.6) / 4'000 * 10'000, 1e-3);
+}
+
+TEST(CoverageTest, NoEstimatesOfTwoPhasesNorWithoutBudget) {
+  TestSession two;
+  two.data.summary.duration_ns = 10'000;
+  two.data.summary.ended = true;
+  for (const int64_t start : {1'000, 5'000}) {
+    two.coverage("Trace", start, 1'000);
+    two.kernel("gemm", start, 100);
+  }
+  const auto few = kernel_estimates(two.finish(), {});
+  ASSERT_FALSE(few);
+  EXPECT_EQ(few.unknown().reason, "at least 3 phases with kernels are needed");
+  TestSession all;
+  all.kernel("gemm", 0, 100);
+  EXPECT_FALSE(kernel_estimates(all.finish(), {}));
+}
+
+TEST(CoverageTest, PhasesThatSomebodyAskedForAreNoBudget) {
+  TestSession session;
+  session.data.summary.duration_ns = 10'000;
+  session.data.summary.ended = true;
+  session.coverage(
+      "Trace", 2'000, 1'000,
+      {.why = format::CoverageReason::Request, .ending = format::CoverageEnd::Request});
+  session.coverage(
+      "Trace", 6'000, 2'000,
+      {.why = format::CoverageReason::Request, .ending = format::CoverageEnd::Session});
+  const SessionData data = session.finish();
+  EXPECT_FALSE(coverage(data, {}).is_budgeted);
+  EXPECT_EQ(recorded_spans(data, {}), (Intervals{{2'000, 3'000}, {6'000, 8'000}}));
+}
+
+TEST(CoverageTest, OneThatCouldNotDetachIsWhole) {
+  TestSession session;
+  session.data.summary.header.overhead_budget_ppm = 20'000;
+  session.coverage(
+      "Trace", 0, 1'000,
+      {.why = format::CoverageReason::Session, .ending = format::CoverageEnd::Session});
+  session.kernel("gemm", 0, 1'000);
+  EXPECT_FALSE(coverage(session.finish(), {}).is_budgeted);
+}
+
+TEST(CoverageTest, StepsOutsideOfPhasesTakeNothingOfTheRecordedTime) {
+  TestSession session;
+  session.data.summary.duration_ns = 10'000;
+  session.data.summary.ended = true;
+  for (int64_t i = 0; i < 10; ++i) {
+    const int64_t step = session.scope("step", i * 1'000, 900, {.repeat = 2});
+    if (i >= 2 && i < 6) session.kernel("gemm", i * 1'000 + 100, 500, {.scope = step});
+  }
+  session.coverage("Trace", 2'000, 4'000);
+  const SessionData data = session.finish();
+  const Overview overview = analyze(data);
+  ASSERT_TRUE(overview.iterations);
+  EXPECT_EQ(overview.iterations->list.size(), 4u);
+  EXPECT_DOUBLE_EQ(overview.iterations->coverage, 0.9);
+  ASSERT_EQ(overview.scopes.size(), 1u);
+  EXPECT_FALSE(overview.scopes[0].iteration_gpu_ns);
+}
+
+TEST(PhasesTest, TheLastOfALogWithoutEndIsInferredFromTheEvent) {
+  TestSession session = four_phases();
+  session.data.summary.ended = false;
+  event(session, "recording_resumed", 1'000);
+  event(session, "recording_resumed", 9'600);
+  const SessionData data = session.finish();
+  const auto phases = phases_of(data, "Trace");
+  ASSERT_TRUE(phases);
+  EXPECT_TRUE(phases->is_last_inferred);
+  ASSERT_EQ(phases->spans.size(), 5u);
+  EXPECT_EQ(phases->spans.back(), (Interval{9'600, 10'000}));
+  EXPECT_TRUE(coverage(data, {}).is_last_inferred);
+}
+
+TEST(PhasesTest, ElseFromTheWork) {
+  TestSession session = four_phases();
+  session.data.summary.ended = false;
+  session.kernel("gemm", 9'700, 10);
+  EXPECT_EQ(phases_of(session.finish(), "Trace")->spans.back(), (Interval{9'700, 10'000}));
+  // Before the first row of a phase, all is one.
+  TestSession first;
+  first.data.summary.duration_ns = 500;
+  first.data.summary.header.overhead_budget_ppm = 20'000;
+  first.kernel("gemm", 100, 10);
+  const auto phases = phases_of(first.finish(), "Trace");
+  ASSERT_TRUE(phases);
+  EXPECT_EQ(phases->spans, (Intervals{{0, 500}}));
+  EXPECT_TRUE(phases->is_last_inferred);
+}
+
+TEST(PhasesTest, NoneIsInferredWhereNothingSaysSo) {
+  TestSession detached = four_phases();
+  detached.data.summary.ended = false;
+  const auto phases = phases_of(detached.finish(), "Trace");
+  EXPECT_EQ(phases->spans.size(), 4u);
+  EXPECT_FALSE(phases->is_last_inferred);
+  TestSession none;
+  none.kernel("gemm", 0, 10);
+  EXPECT_FALSE(phases_of(none.finish(), "Trace"));
+}
+
+}  // namespace
+}  // namespace gpufl::analysis

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "analysis/math/intervals.hpp"
+#include "analysis/session/session_data.hpp"
+
+// Pure functions.
+namespace gpufl::analysis {
+
+// When an engine was attached.
+struct Phases {
+  Intervals spans;
+  // The log has no end, so its last phase has no row: where it began is taken from events, else
+  // from the rows of GPU work.
+  bool is_last_inferred = false;
+};
+// In order of time. None: the log does not say when.
+std::optional<Phases> phases_of(const SessionData& session, std::string_view engine);
+
+}  // namespace gpufl::analysis
