@@ -196,7 +196,7 @@ std::vector<std::string> finding_row(const Entry& entry) {
           figure_label(entry.key, entry.metric),
           compared_value(entry.metric, entry.a),
           compared_value(entry.metric, entry.b),
-          impact_text(entry.impact_ns),
+          entry.has_impact ? impact_text(entry.impact_ns) : "-",
           compared_label(entry.key)};
 }
 
@@ -242,7 +242,7 @@ base::Json entry_json(const Entry& entry) {
   json.set("a", entry.a).set("b", entry.b);
   set_change(json, entry.change);
   json.set("repeats_a", uint64_t{entry.repeats_a}).set("repeats_b", uint64_t{entry.repeats_b});
-  json.set("impact_ns", entry.impact_ns);
+  json.set("impact_ns", entry.has_impact ? base::Json(entry.impact_ns) : base::Json());
   return json;
 }
 

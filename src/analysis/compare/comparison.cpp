@@ -72,7 +72,7 @@ struct Pair {
 class Comparer {
  public:
   Comparer(const Group& a, const Group& b, const CompareOptions& options)
-      : a_(a), b_(b), options_(options) {
+      : a_(a), b_(b), options_(options), is_budgeted_(a.is_budgeted() || b.is_budgeted()) {
     comparison_.label_a = a.label;
     comparison_.label_b = b.label;
     comparison_.repeats_a = a.repeats.size();
@@ -114,6 +114,7 @@ class Comparer {
   size_t min_values() const { return comparison_.proof == Proof::None ? 1 : kMinRepeats; }
 
   void add(const Key& key, Metric metric) {
+    if (is_budgeted_ && is_gpu_total(key.subject, metric)) return;
     Pair pair{key, metric, {}, {}};
     if (metric == Metric::Count) {
       pair.a = counts_of(a_.repeats, key);
@@ -185,6 +186,7 @@ class Comparer {
       if (entry.b <= kAbsent) entry.b = 0;
     }
     entry.impact_ns = impact_of(pair, entry);
+    entry.has_impact = !is_budgeted_ || !is_gpu_total(pair.key.subject, Metric::Total);
     if (differs(pair, entry.change, rounding)) {
       entry.verdict = verdict_of(pair, entry);
     } else if (is_beyond_noise(pair, entry.change)) {
@@ -271,6 +273,7 @@ class Comparer {
   const Group& a_;
   const Group& b_;
   const CompareOptions& options_;
+  bool is_budgeted_;
   std::vector<Pair> pairs_;
   Comparison comparison_;
 };

@@ -51,6 +51,8 @@ struct Entry {
   Change change;  // infinite estimate: it is on one side only
   Verdict verdict = Verdict::Same;
   double impact_ns = 0;  // by how much a repeat's time in it is longer, about
+  // False: that is of the phases alone in which a repeat was traced, and only good for an order.
+  bool has_impact = true;
 };
 
 // Why differences are as sure as they are.

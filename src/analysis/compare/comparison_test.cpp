@@ -209,6 +209,25 @@ TEST(ComparisonTest, ProgramsThatBothSidesHaveAreNotDifferent) {
                           "Different programs: run0, run1, run2 and 2 more in A, other in B"));
 }
 
+TEST(ComparisonTest, SumsAndCountsOfBudgetedSessionsAreLeftOut) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10);
+  a.kernel("gemm", 10'000, 100).scope("step", 50'000);
+  b.kernel("gemm", 11'000, 300).kernel("new", 10'000).scope("step", 50'000, 20);
+  b.get().repeats[4].is_budgeted = true;
+  const Comparison comparison = compare(a.get(), b.get());
+  EXPECT_TRUE(has_warning(comparison, "1 of 10 repeats of B were traced in phases"));
+  ASSERT_EQ(comparison.totals.size(), 1u);
+  EXPECT_EQ(comparison.totals[0].metric, Metric::Time);
+  // How long a launch takes and how often a scope was open are known all the same.
+  ASSERT_EQ(comparison.findings.size(), 2u);
+  for (const Entry& entry : comparison.findings) {
+    const bool is_scope = entry.key.subject == Subject::Scope;
+    EXPECT_EQ(entry.metric, is_scope ? Metric::Count : Metric::Median);
+    EXPECT_EQ(entry.has_impact, is_scope);
+  }
+}
+
 TEST(ComparisonTest, EmptyGroupsCompareToNothing) {
   const Comparison comparison = compare(Group{}, GroupBuilder("B", 10).kernel("k", 1).get());
   EXPECT_FALSE(comparison.has_difference());

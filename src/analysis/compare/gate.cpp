@@ -288,16 +288,21 @@ GateResult run_gate(const Group& baseline, const Group& candidate, std::span<con
   result.repeats_baseline = before.repeats.size();
   result.repeats_candidate = after.repeats.size();
   result.warnings = warnings_of(baseline, candidate);
+  const bool is_budgeted = before.is_budgeted() || after.is_budgeted();
   const std::string too_few = why_too_few(baseline, before, candidate, after);
 
   size_t family = 0;
   for (const Rule& rule : rules) {
     RuleResult& its = result.rules.emplace_back();
     its.rule = rule;
-    if (too_few.empty()) {
-      collect(before, after, its);
-    } else {
+    if (!too_few.empty()) {
       its.reason = too_few;
+    } else if (is_budgeted && is_gpu_total(rule.subject, rule.metric)) {
+      its.reason =
+          "sums and counts of sessions that were traced in phases are not compared: use the median "
+          "or the mean, or record without a budget";
+    } else {
+      collect(before, after, its);
     }
     family += its.judgements.size();
   }

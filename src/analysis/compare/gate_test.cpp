@@ -53,6 +53,25 @@ TEST(GateTest, AnIncreaseAsLargeAsTheLimitIsARegression) {
   EXPECT_EQ(gate_of(b, a, kernel_rule("gemm", 0.02)).outcome, Outcome::Pass);
 }
 
+TEST(GateTest, SumsAndCountsOfBudgetedSessionsAreNotJudged) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10);
+  a.kernel("gemm", 10'000);
+  b.kernel("gemm", 10'000);
+  a.get().repeats[0].is_budgeted = true;
+  Rule rule = kernel_rule("gemm");
+  EXPECT_EQ(gate_of(a, b, rule).outcome, Outcome::Pass);
+  for (const Metric metric : {Metric::Total, Metric::Count}) {
+    rule.metric = metric;
+    rule.allow_noisy = true;
+    const GateResult result = gate_of(a, b, rule);
+    EXPECT_EQ(result.outcome, Outcome::CannotTell);
+    EXPECT_NE(result.rules[0].reason.find("traced in phases"), std::string::npos);
+  }
+  const Rule busy{.name = "", .subject = Subject::Total, .pattern = "", .metric = Metric::Busy};
+  EXPECT_EQ(gate_of(a, b, busy).outcome, Outcome::CannotTell);
+}
+
 TEST(GateTest, ARegressionThatWasMeasuredBelowTheLimitSaysWhy) {
   GroupBuilder a("A", 10);
   GroupBuilder b("B", 10);

@@ -2,6 +2,7 @@
 #include "analysis/compare/group.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -18,6 +19,11 @@
 #include "format/session_reader.hpp"
 
 namespace gpufl::analysis::compare {
+
+bool Group::is_budgeted() const {
+  return std::any_of(repeats.begin(), repeats.end(), std::mem_fn(&Repeat::is_budgeted));
+}
+
 namespace {
 
 namespace fs = std::filesystem;

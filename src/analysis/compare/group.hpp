@@ -22,6 +22,9 @@ struct Group {
   // Its repeats are parts of one session, so they are not independent of each other.
   bool is_of_one_session = false;
   std::string parts;  // of one session: a sentence that says how it was cut
+
+  // Whether any of its repeats was traced in phases: sums and counts are not to be compared.
+  bool is_budgeted() const;
 };
 
 // Every session at or below these paths. Sessions of one launch are one repeat: those that lie in

@@ -46,6 +46,13 @@ inline constexpr size_t kMetrics = 8;
 std::string_view to_string(Metric metric);  // "median"
 std::optional<Metric> metric_named(std::string_view name);
 
+// Whether such a figure adds up or counts work of the GPU over a session. Of sessions that were
+// traced in phases, nobody knows it of the whole.
+constexpr bool is_gpu_total(Subject subject, Metric metric) {
+  const bool is_sum = metric == Metric::Total || metric == Metric::Count;
+  return metric == Metric::Busy || (is_sum && subject != Subject::Scope);
+}
+
 struct Key {
   Subject subject = Subject::Total;
   std::string scope;   // path: "train > step / 3"; of a launch: "" in none
@@ -71,6 +78,7 @@ struct Repeat {
   std::vector<std::string> losses;  // sentences: why figures are less than the whole truth
   // Of each session whose GPU work was not recorded: why. What nobody recorded is no zero.
   std::vector<std::string> without_gpu_work;
+  bool is_budgeted = false;  // a session of it was traced in phases, to stay within a budget
   std::map<Key, Item> items;
   std::vector<WarpFigures> warps;  // of launches whose inside was recorded
 

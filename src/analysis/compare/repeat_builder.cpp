@@ -138,6 +138,7 @@ void RepeatBuilder::add_facts(const SessionSummary& summary) {
     repeat_.start_wall_ns = std::min(repeat_.start_wall_ns, header.start_wall_ns);
     repeat_.end_wall_ns = std::max(repeat_.end_wall_ns, end_wall_ns);
   }
+  repeat_.is_budgeted |= summary.is_budgeted();
   for (const base::Json& device : summary.devices) {
     const std::string& name = device["name"].as_string();
     if (!name.empty()) repeat_.devices.push_back(name);

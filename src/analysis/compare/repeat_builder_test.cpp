@@ -52,6 +52,14 @@ TEST(RepeatBuilderTest, AlignsByScopePathTagKernelAndConfiguration) {
   EXPECT_EQ((*by_name)[Metric::Median], 101.5);
 }
 
+TEST(RepeatBuilderTest, KnowsThatASessionWasTracedInPhases) {
+  EXPECT_FALSE(repeat_of(small_session()).is_budgeted);
+  TestSession session;
+  session.coverage("Trace", 100, 200);
+  session.kernel("gemm", 100, 50);
+  EXPECT_TRUE(repeat_of(session.finish()).is_budgeted);
+}
+
 TEST(RepeatBuilderTest, MediansOfKernelsLieWithinTheStepOfTheClock) {
   const auto median_of = [](const std::vector<int64_t>& durations) {
     TestSession session;

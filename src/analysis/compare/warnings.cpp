@@ -39,6 +39,17 @@ void warn_of_missing_work(const Group& group, std::vector<std::string>& warnings
                                  partly == 0 ? "" : ", or not of all processes", *reason));
 }
 
+// What is of single launches and steps is compared all the same.
+void warn_of_budget(const Group& group, std::vector<std::string>& warnings) {
+  const auto budgeted = std::count_if(group.repeats.begin(), group.repeats.end(),
+                                      [](const Repeat& repeat) { return repeat.is_budgeted; });
+  if (budgeted == 0) return;
+  warnings.push_back(
+      fmt::format("{} of {} repeats of {} were traced in phases, to stay within a budget: sums and "
+                  "counts of GPU work are not compared",
+                  budgeted, group.repeats.size(), group.label));
+}
+
 // Kernels are compared all the same.
 void warn_of_warp_losses(const Group& group, std::vector<std::string>& warnings) {
   const auto with_losses =
@@ -123,6 +134,7 @@ std::vector<std::string> warnings_of(const Group& a, const Group& b) {
   std::vector<std::string> warnings;
   for (const Group* group : {&a, &b}) warn_of_losses(*group, warnings);
   for (const Group* group : {&a, &b}) warn_of_missing_work(*group, warnings);
+  for (const Group* group : {&a, &b}) warn_of_budget(*group, warnings);
   for (const Group* group : {&a, &b}) warn_of_warp_losses(*group, warnings);
   for (const Group* group : {&a, &b}) warn_of_problems(*group, warnings);
   warn_of_copies(a, b, warnings);
