@@ -87,6 +87,9 @@ void write_figure(base::JsonWriter& json, std::string_view key, const analysis::
 base::Json session_json(const analysis::SessionSummary& summary);
 base::Json capabilities_json(const analysis::SessionSummary& summary);
 base::Json ledger_json(const analysis::SessionSummary& summary);
+base::Json coverage_json(const SessionReport& report);
+// `clusters`: "phases", "windows".
+base::Json estimate_json(const analysis::Estimate& estimate, std::string_view clusters);
 base::Json gpu_time_json(const analysis::Overview& overview);
 base::Json transfers_json(const analysis::TransferFigures& transfers);
 base::Json latency_json(const analysis::LaunchLatency& latency);
@@ -103,6 +106,7 @@ void write_api_calls(base::JsonWriter& json, const analysis::Overview& overview)
 void write_metrics(base::JsonWriter& json, const analysis::Overview& overview);
 void write_counters(base::JsonWriter& json, const analysis::Overview& overview);
 void write_samples(base::JsonWriter& json, const SessionReport& report);
+void write_stalls(base::JsonWriter& json, const analysis::Overview& overview);
 void write_warps(base::JsonWriter& json, const analysis::Overview& overview);
 
 }  // namespace gpufl::report

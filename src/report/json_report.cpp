@@ -45,6 +45,7 @@ void write_figures(JsonWriter& json, const SessionReport& report) {
   write_list(json, "devices", summary.devices);
   json.set("capabilities", capabilities_json(summary));
   json.set("ledger", ledger_json(summary));
+  json.set("coverage", coverage_json(report));
   json.set("gpu_time", gpu_time_json(overview));
   write_kernels(json, report);
   json.set("transfers", transfers_json(overview.transfers));
@@ -59,6 +60,7 @@ void write_figures(JsonWriter& json, const SessionReport& report) {
   write_metrics(json, overview);
   write_counters(json, overview);
   write_samples(json, report);
+  write_stalls(json, overview);
   write_warps(json, overview);
   write_list(json, "events", summary.events);
 }

@@ -91,6 +91,17 @@ Json named_json(const KernelGroup& group) {
   return group_json(group).set("class", analysis::to_string(group.kernel_class));
 }
 
+// What it is of the whole run, where only phases of that were recorded.
+Json with_estimate(Json json, const KernelGroup& group, const analysis::KernelFigures& kernels) {
+  if (!kernels.estimates) return json;
+  const auto found = kernels.estimates->find(static_cast<uint32_t>(group.key));
+  if (found == kernels.estimates->end()) return json;
+  Json estimate = Json::object();
+  estimate.set("share", estimate_json(found->second.share, "phases"));
+  estimate.set("total_ns", estimate_json(found->second.total_ns, "phases"));
+  return json.set("estimate", std::move(estimate));
+}
+
 // A size that nobody told is 0 on all axes.
 Json size_json(const std::array<int64_t, 3>& size) {
   return size[0] == 0 ? Json() : json_array(size);
@@ -161,7 +172,9 @@ void write_kernels(JsonWriter& out, const SessionReport& report) {
       out, "kernels", report.overview.kernels, [&](const analysis::KernelFigures& kernels) {
         const analysis::Tables& tables = report.session.tables;
         out.set("count", kernels.count).set("total_ns", kernels.total_ns);
-        write_list(out, "by_name", kernels.by_name, named_json);
+        write_list(out, "by_name", kernels.by_name, [&](const KernelGroup& group) {
+          return with_estimate(named_json(group), group, kernels);
+        });
         write_list(out, "by_config", kernels.by_config, [&](const KernelGroup& group) {
           return named_json(group).set(
               "config", config_json(tables.config(static_cast<uint32_t>(group.key))));

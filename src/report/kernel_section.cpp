@@ -70,6 +70,13 @@ std::vector<std::string> config_cells(const MainConfig& main) {
           config.occupancy_bound.empty() ? "-" : std::string(config.occupancy_limit())};
 }
 
+// Of the whole run, where only phases of that were recorded.
+std::string run_share_text(const analysis::KernelFigures& kernels, const KernelGroup& group) {
+  if (!kernels.estimates) return "";
+  const auto found = kernels.estimates->find(static_cast<uint32_t>(group.key));
+  return found == kernels.estimates->end() ? "" : estimate_text(found->second.share);
+}
+
 // What stands before "." in a sort's comparison.
 double sort_value(const Stats& stats, KernelSort sort) {
   switch (sort) {
@@ -123,13 +130,16 @@ void write_kernels(Page& page, const SessionReport& report, size_t top, KernelSo
     return;
   }
   if (kernels->by_name.empty()) return;
-  page.heading("KERNELS", fmt::format("{} in {} of {}", duration_text(kernels->total_ns),
+  const bool is_budgeted = report.overview.coverage.is_budgeted;
+  page.heading("KERNELS", fmt::format("{} in {} of {}{}", duration_text(kernels->total_ns),
                                       text::plural(kernels->count, "launch"),
-                                      text::plural(kernels->by_name.size(), "kernel")));
+                                      text::plural(kernels->by_name.size(), "kernel"),
+                                      is_budgeted ? ", in the phases that were traced" : ""));
   TextTable table{{{"kernel", true},
                    {"count"},
                    {"total"},
                    {"share"},
+                   {"of the run"},
                    {"mean", false, 1},
                    {"p99", false, 5},
                    {"max", false, 6},
@@ -151,6 +161,7 @@ void write_kernels(Page& page, const SessionReport& report, size_t top, KernelSo
                                     text::count(stats.count),
                                     duration_text(stats.total),
                                     text::percent(group->share),
+                                    run_share_text(*kernels, *group),
                                     text::duration(stats.mean),
                                     duration_text(stats.p99),
                                     duration_text(stats.max)};
@@ -161,6 +172,11 @@ void write_kernels(Page& page, const SessionReport& report, size_t top, KernelSo
   table.drop_empty_columns();
   page.table(table);
   write_more(page, kernels->by_name.size(), table.rows.size());
+  if (is_budgeted && !kernels->estimates) {
+    page.paragraph(
+        2, "Shares of the whole run are unknown: " + kernels->estimates.unknown().reason + ".",
+        Tone::Plain, 2);
+  }
   if (has_several && page.shows(table, "grid")) {
     page.paragraph(2,
                    "Launch figures are of the configuration with the most time; +N: N other ones.",

@@ -67,7 +67,11 @@ Verdict ledger_verdict(const SessionSummary& summary) {
     }
     return {"not proven: " + why, Tone::Warning};
   }
-  return {"complete: " + no_loss_text(*summary.ledger), Tone::Good};
+  const std::string phases = phases_text(summary);
+  return {phases.empty()
+              ? "complete: " + no_loss_text(*summary.ledger)
+              : fmt::format("complete inside {}: {}", phases, no_loss_text(*summary.ledger)),
+          Tone::Good};
 }
 
 std::string overlaps_text(const format::Ledger& ledger) {
@@ -197,6 +201,7 @@ void write_ledger(Page& page, const SessionSummary& summary) {
   using format::Ledger;
   using format::WriterCounts;
   const Ledger* ledger = summary.ledger ? &*summary.ledger : nullptr;
+  write_coverage(page, summary);
   LedgerRows rows(page, ledger);
   rows.count("launches seen", &Ledger::launches_seen);
   rows.count("kernel records", &Ledger::kernel_records);
@@ -213,6 +218,8 @@ void write_ledger(Page& page, const SessionSummary& summary) {
   rows.if_counted("marker ends without start", &Ledger::markers_unmatched);
   rows.if_counted("stacks dropped", &Ledger::stacks_dropped);
   rows.if_counted("warp records dropped", &Ledger::warp_records_dropped);
+  rows.if_counted("modules without room", &Ledger::modules_over_cap);
+  rows.if_counted("modules not found", &Ledger::modules_not_found);
   rows.loss("scope events dropped", "scopes_dropped", &Ledger::scopes_dropped);
   rows.loss("scopes never closed", "scopes_unclosed", &Ledger::scopes_unclosed);
   rows.loss("scopes forgotten", "scopes_forgotten", &Ledger::scopes_forgotten);

@@ -58,6 +58,9 @@ void write_report(Page& page, const SessionReport& report, const TextOptions& op
   write_counters(page, pointers<analysis::CounterTotal>(report.overview.counters), top);
   write_warps(page, report, top, missing);
   write_samples(page, report, top);
+  if (!report.overview.stalls && analysis::wants_samples(summary)) {
+    missing.add("stalls", report.overview.stalls.unknown());
+  }
   write_events(page, summary, top);
   missing.write(page);
   write_insights(page, report.insights, top);

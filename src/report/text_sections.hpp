@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/math/figure.hpp"
+#include "analysis/math/ratio_estimate.hpp"
 #include "analysis/math/stats.hpp"
 #include "analysis/summary/summary.hpp"
 #include "report/page.hpp"
@@ -27,6 +28,12 @@ struct Verdict {
 std::string no_loss_text(const format::Ledger& ledger);
 // What the ledger comes to.
 Verdict ledger_verdict(const analysis::SessionSummary& summary);
+// "12 phases, which cover 3.4% of the session"; empty: the session was not traced in phases.
+std::string phases_text(const analysis::SessionSummary& summary);
+// "~41.0% ±3.2%"
+std::string estimate_text(const analysis::Estimate& estimate);
+// "41,203 in 14 windows; 12 dropped by the hardware"; empty: nothing was sampled.
+std::string samples_text(const format::Ledger& ledger);
 // "12 begin before the one before ..."; of a ledger that counts such kernels.
 std::string overlaps_text(const format::Ledger& ledger);
 
@@ -64,6 +71,8 @@ void write_capabilities(Page& page, std::span<const analysis::Capability> notes,
 void write_title(Page& page, const analysis::SessionSummary& summary);
 void write_session(Page& page, const analysis::SessionSummary& summary);
 void write_ledger(Page& page, const analysis::SessionSummary& summary);
+// Fields of the ledger: how much of the session each engine was attached to, and at what cost.
+void write_coverage(Page& page, const analysis::SessionSummary& summary);
 void write_devices(Page& page, const analysis::SessionSummary& summary);
 void write_activity(Page& page, const analysis::SessionSummary& summary);
 void write_pending(Page& page, const analysis::SessionSummary& summary, size_t top);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <initializer_list>
 
 #include <fmt/format.h>
 
@@ -25,27 +24,6 @@ using report::TextOptions;
 
 constexpr std::string_view kScopeRemedy =
     "mark phases of the program with gpufl.Scope(\"name\"), or GFL_SCOPE in C++";
-
-// Why an engine's rows are not there.
-Unknown missing_rows(const SessionSummary& summary, const std::string& what,
-                     std::initializer_list<std::string_view> engines) {
-  for (const analysis::Capability& capability : summary.capabilities) {
-    if (capability.feature != "profiling_engine" || capability.is_as_asked()) continue;
-    if (std::find(engines.begin(), engines.end(), capability.asked) == engines.end()) continue;
-    const std::string& why = capability.detail.empty() ? capability.reason : capability.detail;
-    return {"the engine " + capability.asked + " was asked for and could not be had: " + why,
-            capability.hint};
-  }
-  const std::string& engine = summary.header.engine;
-  if (std::find(engines.begin(), engines.end(), engine) != engines.end()) {
-    return {"the engine " + engine +
-                " recorded none: no scope was open while kernels ran, or none "
-                "ran",
-            "open a scope around the work to look into"};
-  }
-  return {"the engine " + engine + " records no " + what,
-          analysis::engines_to_record_with({engines.begin(), engines.size()})};
-}
 
 void say_missing(Page& page, std::string_view what, const Unknown& unknown) {
   MissingFigures missing;
@@ -92,17 +70,16 @@ bool has_rows(const SessionReport& report, format::Kind kind) {
 
 void write_stalls(Page& page, const SessionReport& report, const TextOptions& options) {
   if (!has_rows(report, format::Kind::PcSample)) {
-    return say_missing(page, "stalls",
-                       missing_rows(report.session.summary, "stalls", {"PcSampling", "Deep"}));
+    return say_missing(page, "stalls", analysis::missing_samples(report.session.summary));
   }
   report::write_stalls(page, report, report::rows_of(options));
 }
 
 void write_profile_samples(Page& page, const SessionReport& report, const TextOptions& options) {
+  static constexpr std::string_view kEngines[] = {"PcSampling", "SassMetrics", "Deep"};
   if (!has_rows(report, format::Kind::PcSample) && !has_rows(report, format::Kind::SassMetric)) {
     return say_missing(page, "profile samples",
-                       missing_rows(report.session.summary, "profile samples",
-                                    {"PcSampling", "SassMetrics", "Deep"}));
+                       analysis::missing_rows(report.session.summary, "profile samples", kEngines));
   }
   report::write_samples(page, report, report::rows_of(options));
 }
@@ -110,10 +87,11 @@ void write_profile_samples(Page& page, const SessionReport& report, const TextOp
 // Counters as they were read, range by range.
 void write_perf_metrics(Page& page, const SessionReport& report, const TextOptions& options) {
   namespace column = format::range_metric_column;
+  static constexpr std::string_view kEngines[] = {"RangeProfiler"};
   if (!has_rows(report, format::Kind::RangeMetric)) {
     return say_missing(
         page, "hardware counters",
-        missing_rows(report.session.summary, "hardware counters", {"RangeProfiler"}));
+        analysis::missing_rows(report.session.summary, "hardware counters", kEngines));
   }
   const analysis::Tables& tables = report.session.tables;
   const format::Batch& rows = tables.others.at(format::Kind::RangeMetric);

@@ -16,7 +16,7 @@ std::vector<KernelStalls> kernel_stalls(const Tables& tables, const AnalysisOpti
   rows.visit([&](const SampleRow& row) {
     KernelStalls& kernel = found[{row.function, row.module, row.device}];
     for (StallCounts* const counts : {&kernel.stalls, &kernel.by_pc[row.pc]}) {
-      StallCount& count = (*counts)[rows.reason(row)];
+      StallCount& count = (*counts)[rows.reason(row.stall)];
       (row.is_not_issued ? count.not_issued : count.samples) += row.samples;
     }
     if (!row.is_not_issued) kernel.samples += row.samples;

@@ -2,6 +2,7 @@
 #include "analysis/figures/missing.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "format/engines.hpp"
 #include "text/units.hpp"
@@ -97,6 +98,37 @@ std::string_view remedy_of(std::string_view tool, std::string_view option) {
 bool was_never_on(const SessionSummary& summary) {
   return summary.ledger && !summary.ledger->kernel_records && !summary.live &&
          !summary.header.engine.empty() && summary.header.engine != "Monitor";
+}
+
+constexpr std::array<std::string_view, 2> kSamplingEngines = {"PcSampling", "Deep"};
+
+bool is_among(std::span<const std::string_view> engines, std::string_view engine) {
+  return std::find(engines.begin(), engines.end(), engine) != engines.end();
+}
+
+// One of them that was asked for in vain; null: none was.
+const Capability* refused_engine(const SessionSummary& summary,
+                                 std::span<const std::string_view> engines) {
+  for (const Capability& capability : summary.capabilities) {
+    if (capability.feature == "profiling_engine" && !capability.is_as_asked() &&
+        is_among(engines, capability.asked)) {
+      return &capability;
+    }
+  }
+  return nullptr;
+}
+
+// "record with the engine PcSampling or Deep (gpufl trace --engine PcSampling)"
+std::string engines_to_record_with(std::span<const std::string_view> engines) {
+  std::string text = "record with the engine ";
+  for (const std::string_view engine : engines) {
+    text.append(engine == engines.front() ? "" : " or ").append(engine);
+  }
+  for (const std::string_view engine : engines) {
+    if (!format::has_engine(engine)) continue;
+    return text.append(" (gpufl trace --engine ").append(engine).append(")");
+  }
+  return text + ": this version does not have it yet";
 }
 
 }  // namespace
@@ -214,11 +246,35 @@ std::string deeper_engine(const SessionSummary& summary, std::string_view engine
          (format::has_engine(engine) ? "." : ", which this version does not have yet.");
 }
 
-std::string engines_to_record_with(std::span<const std::string_view> engines) {
-  std::string text = "record with the engine ";
-  for (size_t i = 0; i < engines.size(); ++i) text.append(i == 0 ? "" : " or ").append(engines[i]);
-  const bool is_any_here = std::any_of(engines.begin(), engines.end(), format::has_engine);
-  return is_any_here ? text : text + ": this version does not have it yet";
+Unknown missing_rows(const SessionSummary& summary, const std::string& what,
+                     std::span<const std::string_view> engines) {
+  if (const Capability* capability = refused_engine(summary, engines)) {
+    const std::string& why = capability->detail.empty() ? capability->reason : capability->detail;
+    return {"the engine " + capability->asked + " was asked for and could not be had: " + why,
+            capability->hint};
+  }
+  const std::string& engine = summary.header.engine;
+  if (is_among(engines, engine)) {
+    return {"the engine " + engine + " recorded none: no kernel ran while it looked", ""};
+  }
+  return {"the engine " + engine + " records no " + what, engines_to_record_with(engines)};
+}
+
+bool wants_samples(const SessionSummary& summary) {
+  return refused_engine(summary, kSamplingEngines) != nullptr ||
+         is_among(kSamplingEngines, summary.header.engine);
+}
+
+Unknown missing_samples(const SessionSummary& summary) {
+  const Capability* const capability = refusal(summary, "pc_sampling");
+  if (capability != nullptr) return refused(*capability);
+  const auto& ledger = summary.ledger;
+  if (ledger && ledger->sampling_buffers_full.value_or(0) > 0) {
+    return {text::plural(*ledger->sampling_buffers_full, "window") +
+                " brought no sample because the hardware's buffer was full",
+            "sample less often: GPUFL_PC_SAMPLING_PERIOD"};
+  }
+  return missing_rows(summary, "stalls", kSamplingEngines);
 }
 
 Unknown missing_option(const SessionData& session, std::string_view what, std::string_view option) {

@@ -40,8 +40,13 @@ std::string_view imported_from(const SessionSummary& summary);
 // " The engine Deep would tell."; empty for imported sessions, which have no engine. Those that
 // this version lacks are called so, here and below.
 std::string deeper_engine(const SessionSummary& summary, std::string_view engine);
-// "record with the engine PcSampling or Deep"
-std::string engines_to_record_with(std::span<const std::string_view> engines);
+// Why there are no rows that these engines record: `what` they are. Where the session says that one
+// was asked for and could not be had, with the reason and the remedy of that.
+Unknown missing_rows(const SessionSummary& summary, const std::string& what,
+                     std::span<const std::string_view> engines);
+Unknown missing_samples(const SessionSummary& summary);  // of the program counter
+// Whether the session was to have such samples.
+bool wants_samples(const SessionSummary& summary);
 // Why something is missing that `option` would record: `what` was "not recorded". Where the session
 // says that it could not be had, that is the reason; an imported one says what its tool could have
 // told.

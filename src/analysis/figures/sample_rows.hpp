@@ -46,7 +46,7 @@ class SampleRows {
   }
 
   // "long_scoreboard"
-  const std::string& reason(const SampleRow& row) const { return reasons_[row.stall]; }
+  const std::string& reason(uint32_t stall) const { return reasons_[stall]; }
 
   // In the order of the log.
   template <typename Visit>

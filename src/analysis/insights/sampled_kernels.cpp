@@ -12,13 +12,11 @@ namespace gpufl::analysis {
 namespace {
 
 void add_samples(const SessionView& view, std::map<int64_t, SampledKernel>& kernels) {
-  for (const KernelStalls& part : kernel_stalls(view.tables, view.overview.options)) {
-    SampledKernel& kernel = kernels[part.name];
-    kernel.samples += part.samples;
-    for (const auto& [reason, count] : part.stalls) {
-      kernel.stalls[reason].samples += count.samples;
-      kernel.stalls[reason].not_issued += count.not_issued;
-    }
+  if (!view.overview.stalls) return;
+  for (const SampledFunction& function : view.overview.stalls->functions) {
+    SampledKernel& kernel = kernels[function.name];
+    kernel.samples = function.samples;
+    for (const StallShare& stall : function.stalls) kernel.stalls[stall.reason] = stall.count;
   }
 }
 

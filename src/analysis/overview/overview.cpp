@@ -22,6 +22,7 @@ Figure<KernelFigures> kernel_figures(const SessionData& session, const AnalysisO
     figures.count += group.duration_ns.count;
     figures.total_ns = saturating_add(figures.total_ns, group.duration_ns.total);
   }
+  figures.estimates = kernel_estimates(session, options);
   if (options.depth == Depth::Summary) return figures;
   figures.by_config = *groups(GroupBy::Config);
   figures.by_class = *groups(GroupBy::Class);
@@ -79,6 +80,18 @@ std::vector<std::string> caveats_of(const SessionSummary& summary) {
   return caveats;
 }
 
+void add_phases(const Coverage& coverage, std::vector<std::string>& caveats) {
+  if (coverage.is_budgeted) {
+    caveats.push_back("traced in " + text::plural(coverage.phases, "phase") + ", which cover " +
+                      text::percent(coverage.share()) +
+                      " of the session: totals are those of the phases");
+  }
+  if (coverage.is_last_inferred) {
+    caveats.emplace_back(
+        "the last phase has no row, because the log has no end: where it began is inferred");
+  }
+}
+
 }  // namespace
 
 const DeviceBusy* Overview::device(int64_t number) const {
@@ -93,9 +106,11 @@ Overview analyze(const SessionData& session, const AnalysisOptions& options) {
   Overview overview;
   overview.options = options;
   overview.recorded_ns = total_length(recorded);
+  overview.coverage = coverage(session, options);
   overview.devices = busy_times(session, options);
   overview.kernels = kernel_figures(session, options);
   overview.caveats = caveats_of(session.summary);
+  add_phases(overview.coverage, overview.caveats);
   if (options.depth == Depth::Summary) return overview;
 
   overview.scopes = scope_work(session, options);
@@ -116,6 +131,7 @@ Overview analyze(const SessionData& session, const AnalysisOptions& options) {
   overview.energy_joules =
       options.device ? energy.joules(*options.device, recorded) : energy.joules(recorded);
   overview.iterations = find_iterations(session, options);
+  overview.stalls = stall_figures(session, options);
   overview.warps = warp_figures(session, options);
   return overview;
 }

@@ -2,17 +2,20 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/figures/busy.hpp"
 #include "analysis/figures/communication.hpp"
+#include "analysis/figures/coverage.hpp"
 #include "analysis/figures/iterations.hpp"
 #include "analysis/figures/kernel_groups.hpp"
 #include "analysis/figures/latency.hpp"
 #include "analysis/figures/memory_usage.hpp"
 #include "analysis/figures/scope_work.hpp"
+#include "analysis/figures/stalls.hpp"
 #include "analysis/figures/system_series.hpp"
 #include "analysis/figures/transfers.hpp"
 #include "analysis/math/figure.hpp"
@@ -32,11 +35,14 @@ struct KernelFigures {
   Figure<std::vector<KernelGroup>> by_line, by_api_call, by_op, by_module;
   uint64_t count = 0;
   int64_t total_ns = 0;  // durations, added up
+  // Of the whole run, by id of Tables::names; unknown where all of it was recorded.
+  Figure<std::map<uint32_t, KernelEstimate>> estimates;
 };
 
 struct Overview {
   AnalysisOptions options;
-  int64_t recorded_ns = 0;          // how long work was recorded
+  int64_t recorded_ns = 0;  // how long work was recorded
+  Coverage coverage;
   std::vector<DeviceBusy> devices;  // by number
   Figure<KernelFigures> kernels;    // unknown where no kernels were recorded
   // From here on nothing is there at Depth::Summary.
@@ -51,6 +57,7 @@ struct Overview {
   std::vector<CounterFigures> counters;
   Figure<double> energy_joules;  // all GPUs, while recorded
   Figure<Iterations> iterations;
+  Figure<StallFigures> stalls;
   std::vector<WarpFigures> warps;  // of every launch whose inside was recorded
   // What makes figures above less than the whole truth: lost records, a session that was killed.
   std::vector<std::string> caveats;

@@ -2,6 +2,7 @@
 #include "analysis/overview/run_overview.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "analysis/math/saturating.hpp"
 
@@ -66,7 +67,20 @@ Figure<Imbalance> imbalance(const std::vector<RankFigures>& ranks, Tell tell) {
   return out;
 }
 
+// Ranks with a budget are traced in phases of their own: their sums say nothing of balance.
+std::optional<Unknown> without_sums(const RankFigures& rank) {
+  if (!rank.overview.coverage.is_budgeted) return std::nullopt;
+  return Unknown{"it was traced in phases", "record without a budget"};
+}
+
+Figure<double> busy_ns(const RankFigures& rank) {
+  if (const auto unknown = without_sums(rank)) return *unknown;
+  if (!rank.busy_ns) return rank.busy_ns.unknown();
+  return static_cast<double>(*rank.busy_ns);
+}
+
 Figure<double> compute_ns(const RankFigures& rank) {
+  if (const auto unknown = without_sums(rank)) return *unknown;
   if (!rank.kernel_ns) return rank.kernel_ns.unknown();
   int64_t sum = *rank.kernel_ns;
   if (rank.overview.communication) {
@@ -85,10 +99,7 @@ RunOverview analyze_run(const RunData& run, const AnalysisOptions& options) {
   for (const SessionData& session : run.sessions) {
     out.ranks.push_back(rank_figures(session, options));
   }
-  out.busy = imbalance(out.ranks, [](const RankFigures& rank) {
-    return rank.busy_ns ? Figure<double>(static_cast<double>(*rank.busy_ns))
-                        : Figure<double>(rank.busy_ns.unknown());
-  });
+  out.busy = imbalance(out.ranks, busy_ns);
   out.compute = imbalance(out.ranks, compute_ns);
   out.iteration = imbalance(out.ranks, [](const RankFigures& rank) { return rank.iteration_ns; });
   return out;

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/figures/stalls.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/code/kernel_name.hpp"
+#include "analysis/figures/missing.hpp"
+#include "analysis/figures/phases.hpp"
+#include "analysis/figures/recorded_time.hpp"
+#include "analysis/figures/sample_rows.hpp"
+#include "analysis/figures/scope_busy.hpp"
+#include "format/columns.hpp"
+#include "symbols/demangle.hpp"
+
+namespace gpufl::analysis {
+namespace {
+
+// When each window began, of each device; windows of no device are of all.
+class WindowStarts {
+ public:
+  explicit WindowStarts(const Tables& tables) {
+    namespace column = format::coverage_column;
+    const auto found = tables.others.find(format::Kind::Coverage);
+    if (found == tables.others.end()) return;
+    const format::Batch& rows = found->second;
+    for (size_t row = 0; row < rows.rows(); ++row) {
+      const bool is_window =
+          rows.at(column::kShape, row) == static_cast<int64_t>(format::CoverageShape::Window);
+      if (is_window) {
+        starts_[rows.at(column::kDevice, row, -1)].push_back(rows.at(column::kStart, row));
+      }
+    }
+    for (auto& [device, starts] : starts_) std::sort(starts.begin(), starts.end());
+  }
+  // Samples may come some time after their window, but before the next one's. Where the log has no
+  // windows, samples of one time are of one.
+  int64_t of(const SampleRow& row) const {
+    for (const int64_t device : {row.device, int64_t{-1}}) {
+      const auto starts = starts_.find(device);
+      if (starts == starts_.end()) continue;
+      const auto after = std::upper_bound(starts->second.begin(), starts->second.end(), row.time);
+      return after == starts->second.begin() ? row.time : *(after - 1);
+    }
+    return row.time;
+  }
+
+ private:
+  std::map<int64_t, std::vector<int64_t>> starts_;
+};
+
+struct WindowSample {
+  int64_t window = 0;
+  int64_t device = -1;
+  uint32_t function = 0, stall = 0;
+  uint64_t samples = 0;
+};
+
+// Sums over windows.
+struct FunctionSums {
+  WholeSums whole;                            // of its own samples
+  PartSums of_all;                            // of those of all functions
+  std::map<std::string, PartSums> of_stalls;  // of its own
+};
+
+class WindowSums {
+ public:
+  WindowSums(const Tables& tables, const AnalysisOptions& options) : rows_(tables, options) {
+    const WindowStarts windows(tables);
+    std::vector<WindowSample> samples;
+    rows_.visit([&](const SampleRow& row) {
+      if (row.is_not_issued) return;
+      samples.push_back({windows.of(row), row.device, row.function, row.stall, row.samples});
+    });
+    // GPUs are sampled in windows of their own.
+    const auto key = [](const WindowSample& sample) {
+      return std::pair(sample.window, sample.device);
+    };
+    std::stable_sort(samples.begin(), samples.end(),
+                     [&](const auto& a, const auto& b) { return key(a) < key(b); });
+    for (size_t begin = 0; begin < samples.size();) {
+      size_t end = begin;
+      while (end < samples.size() && key(samples[end]) == key(samples[begin])) ++end;
+      add_window({samples.data() + begin, end - begin});
+      begin = end;
+    }
+  }
+
+  WholeSums all;
+  std::unordered_map<uint32_t, FunctionSums> functions;
+
+ private:
+  void add_window(std::span<const WindowSample> samples) {
+    std::map<uint32_t, std::map<uint32_t, uint64_t>> by_function;
+    uint64_t total = 0;
+    for (const WindowSample& sample : samples) {
+      by_function[sample.function][sample.stall] += sample.samples;
+      total += sample.samples;
+    }
+    all.add(static_cast<double>(total));
+    for (const auto& [function, stalls] : by_function) {
+      uint64_t own = 0;
+      for (const auto& [stall, count] : stalls) own += count;
+      FunctionSums& sums = functions[function];
+      sums.whole.add(static_cast<double>(own));
+      sums.of_all.add(static_cast<double>(own), static_cast<double>(total));
+      for (const auto& [stall, count] : stalls) {
+        sums.of_stalls[rows_.reason(stall)].add(static_cast<double>(count),
+                                                static_cast<double>(own));
+      }
+    }
+  }
+
+  SampleRows rows_;
+};
+
+Estimate stall_share(uint64_t part, uint64_t total, const std::optional<Estimate>& of_windows,
+                     uint64_t windows) {
+  Estimate share = binomial_estimate(part, total);
+  share.clusters = windows;
+  if (of_windows) {
+    share.low = std::min(share.low, of_windows->low);
+    share.high = std::min(1.0, std::max(share.high, of_windows->high));
+  }
+  return share;
+}
+
+std::string top_reason(const StallCounts& stalls) {
+  return std::max_element(
+             stalls.begin(), stalls.end(),
+             [](const auto& a, const auto& b) { return a.second.samples < b.second.samples; })
+      ->first;
+}
+
+uint64_t samples_of(const StallCounts& stalls) {
+  uint64_t samples = 0;
+  for (const auto& [reason, count] : stalls) samples += count.samples;
+  return samples;
+}
+
+void add(StallCounts& to, const StallCounts& from) {
+  for (const auto& [reason, count] : from) {
+    to[reason].samples += count.samples;
+    to[reason].not_issued += count.not_issued;
+  }
+}
+
+// One function out of its parts in modules and on GPUs.
+SampledFunction function_of(const std::vector<const KernelStalls*>& parts, const Tables& tables,
+                            const FunctionSums& sums, size_t top) {
+  SampledFunction function;
+  function.name = parts.front()->name;
+  function.full_name = symbols::demangle(tables.name(function.name));
+  function.label = short_kernel_name(function.full_name);
+  StallCounts stalls;
+  std::map<std::pair<uint64_t, int64_t>, StallCounts> by_pc;
+  for (const KernelStalls* const part : parts) {
+    function.samples += part->samples;
+    function.by_device[part->device] += part->samples;
+    add(stalls, part->stalls);
+    for (const auto& [pc, counts] : part->by_pc) add(by_pc[{part->module, pc}], counts);
+  }
+  const RatioEstimator of_windows(sums.whole);
+  for (auto& [reason, count] : stalls) {
+    if (function.samples == 0) break;
+    const auto found = sums.of_stalls.find(reason);
+    const std::optional<Estimate> estimate =
+        found == sums.of_stalls.end() ? std::nullopt : of_windows.of(found->second);
+    function.stalls.push_back(
+        {reason, count,
+         stall_share(count.samples, function.samples, estimate, sums.whole.clusters)});
+  }
+  std::stable_sort(function.stalls.begin(), function.stalls.end(),
+                   [](const auto& a, const auto& b) { return a.count.samples > b.count.samples; });
+  for (const auto& [where, counts] : by_pc) {
+    function.hottest.push_back({where.first, where.second, samples_of(counts), top_reason(counts)});
+  }
+  std::stable_sort(function.hottest.begin(), function.hottest.end(),
+                   [](const auto& a, const auto& b) { return a.samples > b.samples; });
+  if (function.hottest.size() > top) function.hottest.resize(top);
+  return function;
+}
+
+class ScopeDivision {
+ public:
+  ScopeDivision(const SessionData& session, const AnalysisOptions& all)
+      : session_(session), paths_(session.scope_paths(all)) {
+    for (size_t row = 0; row < session.tables.scopes.rows(); ++row) {
+      path_of_id_.emplace(session.tables.scopes.id[row], paths_->of_scope[row]);
+    }
+  }
+
+  void divide(const AnalysisOptions& options, StallFigures& figures) {
+    if (paths_->paths.empty()) return;
+    const auto shares = scope_shares(session_, options);
+    const SampleRows rows(session_.tables, options);
+    std::map<uint32_t, std::map<std::string, uint64_t>> unnamed;  // by function and reason
+    rows.visit([&](const SampleRow& row) {
+      if (row.is_not_issued) return;
+      const auto path = path_of_id_.find(row.scope);
+      if (row.scope == 0 || path == path_of_id_.end()) {
+        unnamed[row.function][rows.reason(row.stall)] += row.samples;
+      } else {
+        add(path->second, rows.reason(row.stall), static_cast<double>(row.samples), true);
+      }
+    });
+    for (const auto& [function, stalls] : unnamed) {
+      const auto found = shares.find(function);
+      for (const auto& [reason, samples] : stalls) {
+        if (found == shares.end()) {
+          figures.without_scope += samples;
+          continue;
+        }
+        for (const auto& [path, share] : found->second) {
+          add(path, reason, static_cast<double>(samples) * share, false);
+        }
+      }
+    }
+    for (auto& [path, scope] : scopes_) figures.scopes.push_back(std::move(scope));
+    std::stable_sort(figures.scopes.begin(), figures.scopes.end(),
+                     [](const auto& a, const auto& b) { return a.samples() > b.samples(); });
+  }
+
+ private:
+  void add(uint32_t path, const std::string& reason, double samples, bool is_exact) {
+    ScopeSamples& scope = scopes_[path];
+    if (path != kNoRow) scope.path = paths_->paths[path].text;
+    (is_exact ? scope.exact : scope.estimated) += samples;
+    scope.stalls[reason] += samples;
+  }
+
+  const SessionData& session_;
+  std::shared_ptr<const ScopePaths> paths_;
+  std::unordered_map<int64_t, uint32_t> path_of_id_;
+  std::map<uint32_t, ScopeSamples> scopes_;
+};
+
+}  // namespace
+
+std::unordered_map<uint32_t, std::vector<ScopeShare>> scope_shares(const SessionData& session,
+                                                                   const AnalysisOptions& options) {
+  Intervals both = recorded_spans(session, options);
+  if (const auto sampled = phases_of(session, "PcSampling")) both = intersect(both, sampled->spans);
+  const Tables& tables = session.tables;
+  const Kernels& kernels = tables.kernels;
+  const Selection selection(tables, options);
+  const std::vector<uint32_t> path_of_caller =
+      paths_of_callers(tables, *session.scope_paths(options));
+  std::unordered_map<uint32_t, std::map<uint32_t, double>> times;  // by name and path
+  size_t row = 0;
+  for (const Interval& span : both) {
+    for (; row < kernels.rows() && kernels.start[row] < span.end; ++row) {
+      if (kernels.start[row] < span.start || !selection.includes(kernels, row)) continue;
+      times[tables.config(kernels.config[row]).name][path_of_caller[kernels.caller[row]]] +=
+          static_cast<double>(std::max<int64_t>(0, kernels.duration[row]));
+    }
+  }
+  std::unordered_map<uint32_t, std::vector<ScopeShare>> shares;
+  for (const auto& [name, by_path] : times) {
+    double total_ns = 0;
+    for (const auto& [path, time_ns] : by_path) total_ns += time_ns;
+    if (total_ns <= 0) continue;
+    for (const auto& [path, time_ns] : by_path) shares[name].push_back({path, time_ns / total_ns});
+  }
+  return shares;
+}
+
+Figure<StallFigures> stall_figures(const SessionData& session, const AnalysisOptions& options) {
+  AnalysisOptions all_scopes = options;
+  all_scopes.scope.clear();
+  const std::vector<KernelStalls> parts = kernel_stalls(session.tables, all_scopes);
+  if (parts.empty()) return missing_samples(session.summary);
+  const WindowSums sums(session.tables, all_scopes);
+  std::map<uint32_t, std::vector<const KernelStalls*>> by_name;
+  for (const KernelStalls& part : parts) by_name[part.name].push_back(&part);
+
+  StallFigures figures;
+  figures.windows = sums.all.clusters;
+  const RatioEstimator of_all(sums.all);
+  for (const auto& [name, its_parts] : by_name) {
+    const auto found = sums.functions.find(name);
+    const FunctionSums of_function = found == sums.functions.end() ? FunctionSums{} : found->second;
+    SampledFunction function = function_of(its_parts, session.tables, of_function, options.top);
+    if (const auto share = of_all.of(of_function.of_all)) {
+      function.share = *share;
+      function.share->high = std::min(1.0, share->high);
+    } else {
+      function.share = Unknown{
+          "at least " + std::to_string(kMinClusters) + " windows with samples are needed", ""};
+    }
+    figures.samples += function.samples;
+    figures.functions.push_back(std::move(function));
+  }
+  std::stable_sort(figures.functions.begin(), figures.functions.end(),
+                   [](const auto& a, const auto& b) { return a.samples > b.samples; });
+  ScopeDivision(session, all_scopes).divide(all_scopes, figures);
+  return figures;
+}
+
+}  // namespace gpufl::analysis

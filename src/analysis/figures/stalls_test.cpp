@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/figures/stalls.hpp"
+
+#include <cmath>
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "analysis/figures/missing.hpp"
+#include "analysis/session/test_tables.hpp"
+
+namespace gpufl::analysis {
+namespace {
+
+using testing::TestSession;
+
+const std::string kLong = "smsp__pcsamp_warps_issue_stalled_long_scoreboard";
+const std::string kWait = "smsp__pcsamp_warps_issue_stalled_wait";
+
+void window(TestSession& session, int64_t start, int64_t samples) {
+  session.coverage("PcSampling", start, 100,
+                   {.shape = format::CoverageShape::Window, .samples = samples});
+}
+
+// Four windows: of gemm 60, 50, 60, 70 of 100 samples each, half of which wait for memory.
+TestSession four_windows() {
+  TestSession session;
+  const int64_t gemm[] = {60, 50, 60, 70};
+  for (int64_t i = 0; i < 4; ++i) {
+    const int64_t start = i * 1'000;
+    window(session, start, 100);
+    // The last come after the window, and are of it all the same.
+    session.pc_sample("gemm", 16, kLong, gemm[i] / 2, {.time = start + 50});
+    session.pc_sample("gemm", 16, kLong + "_not_issued", 10, {.time = start + 50});
+    session.pc_sample("gemm", 32, kWait, gemm[i] / 2, {.time = start + 150});
+    session.pc_sample("relu", 16, kWait, 100 - gemm[i], {.time = start + 150});
+  }
+  return session;
+}
+
+TEST(StallFiguresTest, SharesWithTheirErrors) {
+  const auto found = stall_figures(four_windows().finish(), {});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->samples, 400u);
+  EXPECT_EQ(found->windows, 4u);
+  ASSERT_EQ(found->functions.size(), 2u);
+  const SampledFunction& gemm = found->functions[0];
+  EXPECT_EQ(gemm.label, "gemm");
+  EXPECT_EQ(gemm.samples, 240u);
+  ASSERT_TRUE(gemm.share);
+  EXPECT_DOUBLE_EQ(gemm.share->value, 0.6);
+  EXPECT_EQ(gemm.share->clusters, 4u);
+  // Residuals 0, -10, 0, 10 of 400.
+  EXPECT_NEAR(gemm.share->high, 0.6 + 3.182446 * std::sqrt(4.0 / 3 * 200) / 400, 1e-6);
+  ASSERT_EQ(gemm.stalls.size(), 2u);
+  EXPECT_EQ(gemm.stalls[0].count.samples, 120u);
+  EXPECT_EQ(gemm.stalls[0].count.not_issued, 40u);
+  // Half in every window: what is left is the error of 240 samples.
+  EXPECT_DOUBLE_EQ(gemm.stalls[0].share.value, 0.5);
+  EXPECT_NEAR(gemm.stalls[0].share.high, binomial_estimate(120, 240).high, 1e-12);
+  ASSERT_EQ(gemm.hottest.size(), 2u);
+  EXPECT_EQ(gemm.hottest[0].samples, 120u);
+  EXPECT_EQ(gemm.hottest[0].pc, 16);
+  EXPECT_EQ(gemm.hottest[0].reason, "long_scoreboard");
+}
+
+TEST(StallFiguresTest, WindowsThatDifferWidenTheError) {
+  TestSession session;
+  for (int64_t i = 0; i < 4; ++i) {
+    window(session, i * 1'000, 100);
+    session.pc_sample("gemm", 0, i < 2 ? kLong : kWait, 100, {.time = i * 1'000});
+  }
+  const auto found = stall_figures(session.finish(), {});
+  const Estimate& share = found->functions[0].stalls[0].share;
+  EXPECT_DOUBLE_EQ(share.value, 0.5);
+  EXPECT_LT(share.low, binomial_estimate(200, 400).low - 0.1);
+  EXPECT_EQ(share.clusters, 4u);
+}
+
+TEST(StallFiguresTest, OfTwoWindowsTheShareOfTheRunIsUnknown) {
+  TestSession session;
+  for (const int64_t start : {0, 1'000}) {
+    window(session, start, 10);
+    session.pc_sample("gemm", 0, kLong, 10, {.time = start});
+  }
+  const auto found = stall_figures(session.finish(), {});
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(found->functions[0].share);
+  EXPECT_DOUBLE_EQ(found->functions[0].stalls[0].share.value, 1);
+  EXPECT_EQ(found->functions[0].stalls[0].share.clusters, 2u);
+}
+
+TEST(StallFiguresTest, EachDeviceHasItsOwn) {
+  TestSession session;
+  session.pc_sample("gemm", 0, kLong, 10);
+  session.pc_sample("gemm", 0, kLong, 5, {.device = 1});
+  const auto found = stall_figures(session.finish(), {});
+  EXPECT_EQ(found->functions[0].by_device, (std::map<int64_t, uint64_t>{{0, 10}, {1, 5}}));
+  EXPECT_EQ(found->windows, 2u);
+}
+
+TEST(StallFiguresTest, ScopesGetTheirShareOfTheTracedTime) {
+  TestSession session;
+  session.data.summary.duration_ns = 10'000;
+  session.data.summary.ended = true;
+  const int64_t forward = session.scope("forward", 0, 4'000);
+  const int64_t backward = session.scope("backward", 4'000, 6'000);
+  session.kernel("gemm", 100, 300, {.scope = forward});
+  session.kernel("gemm", 4'100, 100, {.scope = backward});
+  session.kernel("gemm", 9'000, 900, {.scope = backward});  // when nothing was sampled
+  session.coverage("PcSampling", 0, 5'000);
+  session.pc_sample("gemm", 0, kLong, 80);
+  session.pc_sample("gemm", 0, kWait, 40);
+  session.pc_sample("gemm", 0, kWait, 7, {.scope = backward});
+  session.pc_sample("unseen", 0, kWait, 3);
+  const auto found = stall_figures(session.finish(), {});
+  ASSERT_EQ(found->scopes.size(), 2u);
+  EXPECT_EQ(found->scopes[0].path, "forward");
+  EXPECT_DOUBLE_EQ(found->scopes[0].estimated, 90);
+  EXPECT_DOUBLE_EQ(found->scopes[0].exact, 0);
+  EXPECT_DOUBLE_EQ(found->scopes[0].stalls.at("long_scoreboard"), 60);
+  EXPECT_EQ(found->scopes[1].path, "backward");
+  EXPECT_DOUBLE_EQ(found->scopes[1].estimated, 30);
+  EXPECT_DOUBLE_EQ(found->scopes[1].exact, 7);
+  EXPECT_DOUBLE_EQ(found->scopes[1].stalls.at("wait"), 17);
+  EXPECT_EQ(found->without_scope, 3u);
+}
+
+TEST(StallFiguresTest, WhyThereAreNone) {
+  TestSession session;
+  session.data.summary.header.engine = "Trace";
+  auto found = stall_figures(session.finish(), {});
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.unknown().reason, "the engine Trace records no stalls");
+  EXPECT_FALSE(wants_samples(SessionSummary{}));
+
+  TestSession refused;
+  Capability capability;
+  capability.feature = "profiling_engine";
+  capability.asked = "PcSampling";
+  capability.got = "Trace";
+  capability.reason = "no_permission";
+  capability.hint = "set NVreg_RestrictProfilingToAdminUsers=0";
+  refused.data.summary.capabilities.push_back(capability);
+  const SessionData data = refused.finish();
+  EXPECT_TRUE(wants_samples(data.summary));
+  found = stall_figures(data, {});
+  EXPECT_EQ(found.unknown().remedy, capability.hint);
+  EXPECT_NE(found.unknown().reason.find("no_permission"), std::string::npos);
+
+  TestSession full;
+  full.data.summary.header.engine = "PcSampling";
+  full.data.summary.ledger.emplace().sampling_buffers_full = 2;
+  found = stall_figures(full.finish(), {});
+  EXPECT_NE(found.unknown().reason.find("2 windows brought no sample"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gpufl::analysis
