@@ -150,6 +150,12 @@ class SessionEvents {
     write_row(row, owner.pid, tid);
   }
 
+  void write_coverage(const std::string& name, const timeline::SliceRow& row) {
+    const int64_t tid = free_tid_++;
+    events_.metadata("thread", pid_, tid, name, ++order_);
+    write_row(row, pid_, tid);
+  }
+
   // A kernel is a process, below its device; each group of each block a thread.
   void write_warp(const timeline::WarpTrack& warp) {
     Device& kernel = kernels_[{warp.device, warp.kernel}];

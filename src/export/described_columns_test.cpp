@@ -205,8 +205,9 @@ TEST(DescribedColumns, NumbersThatStandForWordsAreWords) {
       words.insert(lines[1].at(static_cast<size_t>(head - lines[0].begin())));
     }
   }
-  EXPECT_EQ(words, (std::set<std::string>{"host to array", "device", "start/end", "release",
-                                          "thread exit", "no_begin"}));
+  EXPECT_EQ(words,
+            (std::set<std::string>{"host to array", "device", "start/end", "release", "thread exit",
+                                   "no_begin", "window", "request", "steps"}));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "export/perfetto.hpp"
 #include "export/pprof.hpp"
 #include "export/speedscope.hpp"
+#include "export/stall_profile.hpp"
 #include "export/table_columns.hpp"
 #include "timeline/run_axis.hpp"
 
@@ -49,7 +50,8 @@ uint64_t total_rows(const RunData& run, Target target) {
     case Target::Speedscope:
     case Target::Pprof:
       for (const auto& session : run.sessions) {
-        rows += session.tables.kernels.rows() + session.tables.waits.rows();
+        rows += session.tables.kernels.rows() + session.tables.waits.rows() +
+                stall_rows(session.tables);
         if (target == Target::Speedscope) rows += session.tables.scopes.rows();
       }
       return rows;

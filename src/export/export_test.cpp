@@ -14,6 +14,7 @@
 #include "export/csv.hpp"
 #include "export/json_text.hpp"
 #include "export/output_file.hpp"
+#include "export/stall_profile.hpp"
 #include "format/test_session.hpp"
 #include "timeline/run_axis.hpp"
 #include "timeline/timeline.hpp"
@@ -53,6 +54,60 @@ RunData run_with_unknown_calls() {
   session.kernel("cut", 30, 5, {.api_start = 20, .api_duration = analysis::kNoDuration});
   session.kernel("whole", 60, 5, {.api_start = 50, .api_duration = 4});
   return run_of(session);
+}
+
+RunData sampled_run() {
+  TestSession session;
+  const int64_t step = session.scope("step", 0, 400);
+  session.kernel("gemm", 0, 300, {.scope = step});
+  session.kernel("gemm", 500, 100);
+  const std::string stall = "smsp__pcsamp_warps_issue_stalled_long_scoreboard";
+  session.pc_sample("gemm", 16, stall, 10);
+  session.pc_sample("gemm", 16, stall + "_not_issued", 9);
+  session.pc_sample("gemm", 32, stall, 5, {.scope = step});
+  session.coverage("PcSampling", 0, 600, {.samples = -1});
+  session.coverage("PcSampling", 100, 50, {.shape = format::CoverageShape::Window, .samples = 15});
+  return run_of(session);
+}
+
+TEST(StallStacks, AreOfScopesKernelsAndInstructions) {
+  const RunData run = sampled_run();
+  const auto stacks = stall_stacks(timeline::SessionTexts(run.sessions[0]));
+  using Frames = std::vector<std::string>;
+  ASSERT_EQ(stacks.size(), 3u);
+  // A quarter of the traced time is in no scope; parts are whole numbers and none is lost.
+  EXPECT_EQ(stacks[0].frames, (Frames{"gemm", "gemm+0x10", "long_scoreboard"}));
+  EXPECT_EQ(stacks[1].frames, (Frames{"step", "gemm", "gemm+0x20", "long_scoreboard"}));
+  EXPECT_EQ(stacks[1].samples, 5u);
+  EXPECT_EQ(stacks[2].frames, (Frames{"step (estimate)", "gemm", "gemm+0x10", "long_scoreboard"}));
+  EXPECT_EQ(stacks[0].samples + stacks[2].samples, 10u);
+  EXPECT_GE(stacks[2].samples, 7u);
+}
+
+TEST(StallStacks, AreInFlameGraphs) {
+  const TempDir dir;
+  const RunData run = sampled_run();
+  const fs::path speedscope = dir.path() / "s.json";
+  ASSERT_TRUE(write_export(run, Target::Speedscope, {speedscope, false, nullptr}).is_ok());
+  const std::string text = read_text(speedscope);
+  EXPECT_NE(text.find("\"samples by stall\",\"unit\":\"none\",\"startValue\":0,\"endValue\":15"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("step (estimate)"), std::string::npos);
+  EXPECT_TRUE(write_export(run, Target::Pprof, {dir.path() / "s.pb.gz", false, nullptr}).is_ok());
+}
+
+TEST(CoverageTracks, AreInTimelines) {
+  const TempDir dir;
+  const RunData run = sampled_run();
+  const fs::path chrome = dir.path() / "s.json";
+  ASSERT_TRUE(write_export(run, Target::Chrome, {chrome, false, nullptr}).is_ok());
+  const std::string text = read_text(chrome);
+  EXPECT_NE(text.find("PcSampling attached"), std::string::npos);
+  EXPECT_NE(text.find("\"cat\":\"coverage\",\"name\":\"window\""), std::string::npos) << text;
+  const fs::path perfetto = dir.path() / "s.perfetto-trace";
+  ASSERT_TRUE(write_export(run, Target::Perfetto, {perfetto, false, nullptr}).is_ok());
+  EXPECT_NE(read_text(perfetto).find("PcSampling attached"), std::string::npos);
 }
 
 TEST(Microseconds, AreMadeFromWholeNanoseconds) {

@@ -54,6 +54,12 @@ class SessionTracks {
   }
 
   // Kernels, their multiprocessors and the groups of each block as tracks inside of tracks.
+  void write_coverage(const std::string& name, const timeline::SliceRow& row) {
+    PerfettoSequence sequence(trace_, new_track(process_, name), texts_);
+    write_row(sequence, row,
+              [&](std::span<const timeline::Slice> group) { begin_on_thread(sequence, group); });
+  }
+
   void write_warp(const timeline::WarpTrack& warp) {
     uint64_t& kernel = kernels_[{warp.device, warp.kernel}];
     if (kernel == 0) kernel = new_track(device_track(warp.device), warp.kernel);

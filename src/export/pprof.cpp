@@ -13,6 +13,7 @@
 #include "export/frame_texts.hpp"
 #include "export/proto_buffer.hpp"
 #include "export/stack_profile.hpp"
+#include "export/stall_profile.hpp"
 #include "timeline/run_axis.hpp"
 #include "timeline/session_texts.hpp"
 
@@ -39,11 +40,15 @@ constexpr uint32_t kId = 1, kFile = 5, kHasFunctions = 7;
 
 class ProfileBuilder {
  public:
-  ProfileBuilder() {
+  // `has_stalls`: samples of the program counter are a fifth value, of stacks of their own.
+  explicit ProfileBuilder(bool has_stalls) : has_stalls_(has_stalls) {
     text({});  // the first string is empty
-    for (const auto& [type, unit] :
-         {std::pair("gpu_time", "nanoseconds"), std::pair("kernels", "count"),
-          std::pair("wait_time", "nanoseconds"), std::pair("waits", "count")}) {
+    std::vector<std::pair<const char*, const char*>> types = {{"gpu_time", "nanoseconds"},
+                                                              {"kernels", "count"},
+                                                              {"wait_time", "nanoseconds"},
+                                                              {"waits", "count"}};
+    if (has_stalls) types.emplace_back("stall_samples", "count");
+    for (const auto& [type, unit] : types) {
       ProtoBuffer value_type;
       value_type.varint(1, text(type));
       value_type.varint(2, text(unit));
@@ -58,6 +63,8 @@ class ProfileBuilder {
       add_sample(texts, sample);
       progress.add(sample.count);
     }
+    for (const StallStack& stack : stall_stacks(texts)) add_stalls(texts, stack);
+    progress.add(stall_rows(texts.tables()));
   }
 
   void write(OutputFile& out, int64_t start_wall_ns, int64_t duration_ns) {
@@ -90,16 +97,36 @@ class ProfileBuilder {
           static_cast<uint64_t>(from.blocked_ns), is_wait ? from.count : 0}) {
       fields.varint(sample::kValue, value);
     }
+    if (has_stalls_) fields.varint(sample::kValue, 0);
     if (is_wait) {
       add_label(fields, "call", texts.wait(from.wait - 1));
     } else {
       add_label(fields, "kernel", texts.kernel(from.config));
     }
     if (from.path != 0) add_label(fields, "scope", texts.path_text(from.path));
+    add_rank(texts, fields);
+    profile_.message(profile::kSample, fields);
+  }
+
+  void add_stalls(const timeline::SessionTexts& texts, const StallStack& from) {
+    ProtoBuffer fields;
+    for (auto name = from.frames.rbegin(); name != from.frames.rend(); ++name) {
+      symbols::CodeFrame frame;
+      frame.function = *name;
+      fields.varint(sample::kLocation, location_of(frame));
+    }
+    for (const uint64_t value :
+         {uint64_t{0}, uint64_t{0}, uint64_t{0}, uint64_t{0}, from.samples}) {
+      fields.varint(sample::kValue, value);
+    }
+    add_rank(texts, fields);
+    profile_.message(profile::kSample, fields);
+  }
+
+  void add_rank(const timeline::SessionTexts& texts, ProtoBuffer& fields) {
     if (const auto& rank = texts.session().summary.header.rank) {
       add_label(fields, "rank", std::to_string(*rank));
     }
-    profile_.message(profile::kSample, fields);
   }
 
   void add_label(ProtoBuffer& to, std::string_view key, std::string_view value) {
@@ -162,6 +189,7 @@ class ProfileBuilder {
     return frame;
   }
 
+  bool has_stalls_;
   ProtoBuffer profile_;
   std::unordered_map<std::string, uint64_t> string_ids_;
   std::vector<const std::string*> strings_;  // keys of string_ids_, by id
@@ -174,7 +202,10 @@ class ProfileBuilder {
 }  // namespace
 
 void write_pprof(const analysis::RunData& run, OutputFile& out, Progress& progress) {
-  ProfileBuilder builder;
+  const bool has_stalls = std::any_of(
+      run.sessions.begin(), run.sessions.end(),
+      [](const analysis::SessionData& session) { return stall_rows(session.tables) > 0; });
+  ProfileBuilder builder(has_stalls);
   int64_t duration_ns = 0;
   for (size_t i = 0; i < run.sessions.size(); ++i) {
     builder.add(timeline::SessionTexts(run.sessions[i]), progress);

@@ -13,6 +13,7 @@
 #include "export/frame_texts.hpp"
 #include "export/json_text.hpp"
 #include "export/stack_profile.hpp"
+#include "export/stall_profile.hpp"
 #include "timeline/run_axis.hpp"
 #include "timeline/session_texts.hpp"
 #include "timeline/timeline.hpp"
@@ -90,16 +91,31 @@ class SessionProfiles {
     add_sampled("GPU time by CPU stack", samples, is_kernel, by_stack, gpu_ns);
     add_sampled("blocked time by CPU stack", samples, is_wait, by_stack, blocked_ns);
     for (const StackSample& sample : samples) progress_.add(sample.count);
+    add_stalls();
     add_threads();
   }
 
  private:
   using FrameIds = std::vector<uint32_t>;  // outermost first
 
-  std::string head(std::string_view type, std::string_view name, int64_t start, int64_t end) const {
+  struct Weights {
+    std::vector<std::string> stacks, values;
+    int64_t total = 0;
+
+    void add(const FrameIds& frames, int64_t weight) {
+      std::vector<std::string> ids;
+      for (const uint32_t frame : frames) ids.push_back(std::to_string(frame));
+      append_list(stacks.emplace_back(), ids);
+      values.push_back(std::to_string(weight));
+      total = analysis::saturating_add(total, weight);
+    }
+  };
+
+  std::string head(std::string_view type, std::string_view name, int64_t start, int64_t end,
+                   std::string_view unit = "nanoseconds") const {
     std::string text = "\n{\"type\":\"" + std::string(type) + "\",\"name\":";
     append_json_string(text, prefix_ + std::string(name));
-    text += ",\"unit\":\"nanoseconds\",\"startValue\":";
+    text += ",\"unit\":\"" + std::string(unit) + "\",\"startValue\":";
     append_number(text, start);
     text += ",\"endValue\":";
     append_number(text, end);
@@ -109,23 +125,32 @@ class SessionProfiles {
   template <typename Wanted, typename FramesOf, typename WeightOf>
   void add_sampled(std::string_view name, const std::vector<StackSample>& samples, Wanted wanted,
                    FramesOf frames_of, WeightOf weight_of) {
-    std::vector<std::string> stacks;
-    std::vector<std::string> weights;
-    int64_t total = 0;
+    Weights weights;
     for (const StackSample& sample : samples) {
-      if (!wanted(sample)) continue;
-      std::vector<std::string> ids;
-      for (const uint32_t frame : frames_of(sample)) ids.push_back(std::to_string(frame));
-      append_list(stacks.emplace_back(), ids);
-      weights.push_back(std::to_string(weight_of(sample)));
-      total = analysis::saturating_add(total, weight_of(sample));
+      if (wanted(sample)) weights.add(frames_of(sample), weight_of(sample));
     }
-    if (stacks.empty()) return;
-    std::string profile = head("sampled", name, 0, total);
+    add_weights(name, weights, "nanoseconds");
+  }
+
+  // Of what warps were at, by scope, kernel, instruction and stall reason.
+  void add_stalls() {
+    Weights weights;
+    for (const StallStack& stack : stall_stacks(texts_)) {
+      FrameIds frames;
+      for (const std::string& frame : stack.frames) frames.push_back(frames_.add(frame));
+      weights.add(frames, static_cast<int64_t>(stack.samples));
+    }
+    progress_.add(stall_rows(texts_.tables()));
+    add_weights("samples by stall", weights, "none");
+  }
+
+  void add_weights(std::string_view name, const Weights& weights, std::string_view unit) {
+    if (weights.stacks.empty()) return;
+    std::string profile = head("sampled", name, 0, weights.total, unit);
     profile += ",\"samples\":";
-    append_list(profile, stacks);
+    append_list(profile, weights.stacks);
     profile += ",\"weights\":";
-    append_list(profile, weights);
+    append_list(profile, weights.values);
     profiles_.push_back(profile + "}");
   }
 

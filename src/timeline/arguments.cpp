@@ -22,6 +22,13 @@ std::string warp_event(const SessionTexts& texts, size_t row) {
   return texts.name(static_cast<uint32_t>(rows.at(column::kEvent, row)));
 }
 
+// "phase", "window"
+std::string coverage_name(const SessionTexts& texts, size_t row) {
+  const format::Batch& rows = texts.tables().others.at(format::Kind::Coverage);
+  return std::string(
+      format::word_of(format::kCoverageShapeWords, rows.at(format::coverage_column::kShape, row)));
+}
+
 }  // namespace
 
 std::string_view to_string(Arg arg) {
@@ -103,6 +110,7 @@ std::string_view category_of(SliceKind kind) {
     case SliceKind::Graph: return "graph";
     case SliceKind::WarpSpan:
     case SliceKind::WarpInstant: return "warp";
+    case SliceKind::Coverage: return "coverage";
   }
   return {};
 }
@@ -131,6 +139,7 @@ std::string slice_name(const SessionTexts& texts, std::span<const Slice> group) 
     case SliceKind::Graph: return "graph " + std::to_string(tables.graphs.graph[row]);
     case SliceKind::WarpSpan:
     case SliceKind::WarpInstant: return warp_event(texts, row);
+    case SliceKind::Coverage: return coverage_name(texts, row);
   }
   return {};
 }

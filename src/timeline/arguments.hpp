@@ -219,6 +219,22 @@ void warp_span(const SessionTexts& texts, size_t row, Sink& sink) {
   }
 }
 
+template <typename Sink>
+void coverage(const SessionTexts& texts, size_t row, Sink& sink) {
+  namespace column = format::coverage_column;
+  constexpr format::Kind kKind = format::Kind::Coverage;
+  const format::Batch& rows = texts.tables().others.at(kKind);
+  const auto value = [&](size_t i) { return rows.at(i, row, rows.kind_spec().columns[i].absent); };
+  described_value<kKind, column::kWhy>(value(column::kWhy), sink);
+  described_value<kKind, column::kEnding>(value(column::kEnding), sink);
+  described_value<kKind, column::kCost>(value(column::kCost), sink);
+  described_value<kKind, column::kMeasure>(value(column::kMeasure), sink);
+  described_value<kKind, column::kDevice>(value(column::kDevice), sink);
+  described_value<kKind, column::kSamples>(value(column::kSamples), sink);
+  described_value<kKind, column::kDropped>(value(column::kDropped), sink);
+  described_value<kKind, column::kLaunches>(value(column::kLaunches), sink);
+}
+
 }  // namespace arguments
 
 // Those of one row; a kernel's configuration is not among them.
@@ -239,6 +255,7 @@ void row_arguments(const SessionTexts& texts, const Slice& slice, Sink& sink) {
     case SliceKind::Graph: return arguments::work_on_gpu(texts, tables.graphs, slice.row, sink);
     case SliceKind::WarpSpan:
     case SliceKind::WarpInstant: return arguments::warp_span(texts, slice.row, sink);
+    case SliceKind::Coverage: return arguments::coverage(texts, slice.row, sink);
     case SliceKind::KernelCall:
     case SliceKind::CopyCall:
     case SliceKind::FillCall:

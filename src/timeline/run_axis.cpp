@@ -26,17 +26,17 @@ int64_t first_call(const analysis::Work& work) {
   return first;
 }
 
-// Null: nothing was recorded inside of kernels.
-const format::Batch* warp_spans(const Tables& tables) {
-  const auto found = tables.others.find(format::Kind::WarpSpan);
-  return found == tables.others.end() ? nullptr : &found->second;
+// Null: there are none.
+const format::Batch* rows_of(const Tables& tables, format::Kind kind) {
+  const auto found = tables.others.find(kind);
+  return found == tables.others.end() || found->second.empty() ? nullptr : &found->second;
 }
 
-// Rows come lane by lane, so the first is anywhere; 0: there is none.
-int64_t first_warp_span(const Tables& tables) {
-  const format::Batch* rows = warp_spans(tables);
-  if (rows == nullptr || rows->empty()) return 0;
-  const std::vector<int64_t>& starts = rows->column(format::warp_span_column::kStart);
+// Rows are in any order; 0: there is none.
+int64_t first_of(const Tables& tables, format::Kind kind) {
+  const format::Batch* rows = rows_of(tables, kind);
+  if (rows == nullptr) return 0;
+  const std::vector<int64_t>& starts = rows->column(format::first_time(rows->kind_spec()));
   return *std::min_element(starts.begin(), starts.end());
 }
 
@@ -59,7 +59,8 @@ int64_t first_time(const RunData& run) {
     }
     its = std::min({its, first_of(tables.scopes.start), first_of(tables.markers.start),
                     first_of(tables.counters.time), first_of(tables.device_metrics.time),
-                    first_of(tables.host_metrics.time), first_warp_span(tables)});
+                    first_of(tables.host_metrics.time), first_of(tables, format::Kind::WarpSpan),
+                    first_of(tables, format::Kind::Coverage)});
     first = std::min(first, analysis::saturating_add(its, offset_of(run, i)));
   }
   return first;
@@ -99,7 +100,9 @@ uint64_t timeline_rows(const RunData& run) {
     rows += tables.waits.rows() + tables.allocations.rows() + tables.api_calls.rows() +
             tables.scopes.rows() + tables.markers.rows() + tables.counters.rows() +
             tables.device_metrics.rows() + tables.host_metrics.rows();
-    if (const format::Batch* warps = warp_spans(tables)) rows += warps->rows();
+    for (const format::Kind kind : {format::Kind::WarpSpan, format::Kind::Coverage}) {
+      if (const format::Batch* others = rows_of(tables, kind)) rows += others->rows();
+    }
   }
   return rows;
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "timeline/counter_tracks.hpp"
+#include "timeline/coverage_tracks.hpp"
 #include "timeline/session_texts.hpp"
 #include "timeline/timeline.hpp"
 #include "timeline/warp_tracks.hpp"
@@ -13,6 +14,7 @@
 //
 //   write_thread(ThreadTrack)
 //   write_stream_row(device, name, SliceRow)   slices that follow each other
+//   write_coverage(name, SliceRow)             slices that nest
 //   write_warp(WarpTrack)
 //   write_counter(CounterTrack)
 namespace gpufl::timeline {
@@ -30,6 +32,9 @@ void write_tracks(const SessionTexts& texts, Tracks& tracks) {
     const std::string name = texts.stream(stream.lane);
     write_rows(stream.rows, name);
     write_rows(stream.graphs, name + ", graphs");
+  }
+  for (const CoverageTrack& engine : coverage_tracks(texts)) {
+    for (const SliceRow& row : engine.rows) tracks.write_coverage(engine.engine + " attached", row);
   }
   for (const WarpTrack& warp : warp_tracks(texts)) tracks.write_warp(warp);
   for (const CounterTrack& counter : counter_tracks(texts)) tracks.write_counter(counter);

@@ -33,6 +33,8 @@ enum class SliceKind : uint8_t {
   // Of warp groups.
   WarpSpan,
   WarpInstant,
+  // Of engines: rows of the batch `coverage` of Tables::others.
+  Coverage,
 };
 inline bool is_call(SliceKind kind) {
   return kind >= SliceKind::ApiCall && kind <= SliceKind::AllocationCall;

@@ -177,6 +177,7 @@ class PictureBuilder {
       case SliceKind::AllocationCall: return text("allocation call");
       case SliceKind::WarpSpan:
       case SliceKind::WarpInstant: return warp_text(timeline::slice_name(texts, {&slice, 1}));
+      case SliceKind::Coverage: return text(timeline::slice_name(texts, {&slice, 1}));
     }
     return text("?");
   }
