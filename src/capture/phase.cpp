@@ -5,15 +5,18 @@
 
 namespace gpufl::capture {
 
-int64_t counted_cost_ns(const format::Ledger& account, int64_t attached_ns) {
-  const uint64_t reported =
+PhaseCost counted_cost(const format::Ledger& account, int64_t attached_ns) {
+  const auto within = [&](uint64_t waited_ns) {
+    return std::clamp<int64_t>(static_cast<int64_t>(waited_ns), 0,
+                               std::max<int64_t>(attached_ns, 0));
+  };
+  const uint64_t reported_ns =
       account.callback_ns.value_or(0) +
       account.vendor_overhead_ns.value_or(account.cupti_overhead_ns.value_or(0));
   const uint64_t launches =
       std::max(account.launches_seen.value_or(0), account.kernel_records.value_or(0));
-  const uint64_t cost = account.launches_held_ns.value_or(0) +
-                        std::max(reported, launches * uint64_t{kLaunchCost_ns});
-  return std::min(static_cast<int64_t>(cost), std::max<int64_t>(attached_ns, 0));
+  return {within(account.launches_held_ns.value_or(0)),
+          within(std::max(reported_ns, launches * uint64_t{kLaunchCost_ns}))};
 }
 
 int64_t step_cost_ns(double slowdown, int64_t attached_ns) {

@@ -29,10 +29,11 @@ struct Phase {
 // in a step of 23 ms, which takes 1.19 times as long).
 inline constexpr int64_t kLaunchCost_ns = 5'000;
 
-// What the program waited for while it was recorded, as its tracers count it. Of several threads it
-// is the sum, but never more than the time that passed.
-int64_t counted_cost_ns(const format::Ledger& account, int64_t attached_ns);
-// The same by its steps: `slowdown` as StepCost has it.
+// What the program waited for while it was recorded, as its tracers count it: of several threads
+// the sum, but neither part is more than the time that passed. Launches are held mostly while
+// sampling begins and ends, so that counts as switching.
+PhaseCost counted_cost(const format::Ledger& account, int64_t attached_ns);
+// What it runs slower by its steps: `slowdown` as StepCost has it.
 int64_t step_cost_ns(double slowdown, int64_t attached_ns);
 
 void write_phase(const Phase& phase, format::LogWriter& log);

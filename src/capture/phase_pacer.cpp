@@ -131,19 +131,15 @@ bool PhasePacer::is_turn_over(int64_t now_ns) const {
 }
 
 PhaseCost PhasePacer::cost_so_far(const Phase& phase, int64_t now_ns) {
-  PhaseCost cost = phase.cost;
   const int64_t attached_ns = now_ns - phase.begin_ns;
-  if (const auto slowdown = steps_.slowdown()) {
-    cost.running_ns = step_cost_ns(*slowdown, attached_ns);
-    return cost;
-  }
   if (now_ns - counted_at_ns_ >= kCountEvery_ns) {
     const auto status = parts_.collector.status(kCollectorPatience);
-    if (status) counted_ns_ = counted_cost_ns(status->ledger, attached_ns);
+    if (status) counted_ = counted_cost(status->ledger, attached_ns);
     counted_at_ns_ = now_ns;
   }
-  cost.running_ns = counted_ns_;
-  return cost;
+  const auto slowdown = steps_.slowdown();
+  return {phase.cost.switching_ns + counted_.switching_ns,
+          slowdown ? step_cost_ns(*slowdown, attached_ns) : counted_.running_ns};
 }
 
 base::Status PhasePacer::attach(CoverageReason why, bool samples) {
@@ -155,7 +151,8 @@ base::Status PhasePacer::attach(CoverageReason why, bool samples) {
     return attached;
   }
   samples_ = samples;
-  counted_ns_ = counted_at_ns_ = 0;
+  counted_ = {};
+  counted_at_ns_ = 0;
   if (const auto phase = parts_.recording.phase()) steps_.begin_phase(asked_ns, phase->begin_ns);
   return attached;
 }

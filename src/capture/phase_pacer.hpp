@@ -95,7 +95,8 @@ class PhasePacer {
   std::optional<Phase> awaits_speed_;
   int64_t speed_back_ns_ = 0;
   // What the tracers have counted, as of a while ago.
-  int64_t counted_ns_ = 0, counted_at_ns_ = 0;
+  PhaseCost counted_;
+  int64_t counted_at_ns_ = 0;
 };
 
 }  // namespace gpufl::capture

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -29,6 +30,7 @@ struct Vendor {
   std::atomic<bool> samples_available{true};
   std::atomic<uint64_t> windows{0};
   std::atomic<uint64_t> launches_per_s{0};
+  std::atomic<uint64_t> held_ns{0};
 };
 
 class PacedTracer final : public backend::Tracer {
@@ -53,6 +55,7 @@ class PacedTracer final : public backend::Tracer {
     const int64_t ms = (end_ns - began_ns_) / kMillisecond;
     ledger.launches_seen = ledger.kernel_records =
         vendor_.launches_per_s * static_cast<uint64_t>(ms) / 1000;
+    ledger.launches_held_ns = vendor_.held_ns;
   }
   backend::TraceStatus status() const override {
     backend::TraceStatus status;
@@ -208,6 +211,36 @@ TEST_F(PhasePacerTest, AlternatesWithinTheBudget) {
   EXPECT_LE(static_cast<double>(cost_ns) / static_cast<double>(g_now.load()), 0.021);
   EXPECT_GE(static_cast<double>(cost_ns) / static_cast<double>(g_now.load()), 0.016);
   EXPECT_EQ(all.front().begin_ns, 10 * kMillisecond);
+}
+
+TEST_F(PhasePacerTest, LaunchesThatWereHeldCostToo) {
+  vendor_.launches_per_s = 40'000;
+  vendor_.held_ns = 400 * kMillisecond;
+  vendor_.windows = 1;
+  start("PcSampling", 0.02);
+  pass(300 * kSecond);
+  (void)finish();
+  double cost_ns = 0;
+  for (const Row& row : rows()) {
+    EXPECT_GE(row.cost_ns, std::min(400 * kMillisecond, row.duration_ns));
+    cost_ns += static_cast<double>(row.cost_ns);
+  }
+  EXPECT_LE(cost_ns / static_cast<double>(g_now.load()), 0.021);
+  EXPECT_GE(cost_ns / static_cast<double>(g_now.load()), 0.016);
+  // As long as what it takes to be attached is worth.
+  EXPECT_NEAR(static_cast<double>(rows().at(2).duration_ns) / kSecond, 2.15, 0.2);
+}
+
+TEST_F(PhasePacerTest, WhatStepsSayGoesBeforeWhatIsCounted) {
+  vendor_.launches_per_s = 4'000;
+  start("Trace", 0.02);
+  recording_->set_slowdown(0.25);
+  pass_until(false);
+  (void)finish();
+  const Row row = rows().at(0);
+  EXPECT_EQ(row.measure, format::CostMeasure::Steps);
+  EXPECT_NEAR(static_cast<double>(row.cost_ns),
+              static_cast<double>(row.duration_ns) * 0.2 + 30 * kMillisecond, kMillisecond);
 }
 
 TEST_F(PhasePacerTest, TheLastPhaseEndsWithTheSession) {
