@@ -71,12 +71,13 @@ class ConfigurationTest(unittest.TestCase):
         for name, entry in entries:
             with self.subTest(name):
                 values, meaning = self.rows[name][3:5]
-                bounds = re.search(r"IntField\{.*?, (\d+), (\w+)\}", entry)
+                bounds = re.search(r"Field\{.*?, ([\d.]+), (\w+)(, true)?\}", entry)
                 if bounds:
                     top = {"kHourMs": " to 3600000", "kNoLimit": " and more"}.get(
                         bounds[2], f" to {bounds[2]}"
                     )
-                    self.assertEqual(bounds[1] + top, values)
+                    zero = "0, or " if bounds[3] else ""
+                    self.assertEqual(zero + bounds[1] + top, values)
                 self.assertEqual(entry.endswith(", true"), meaning.startswith("deprecated"))
 
     def test_engines(self):
