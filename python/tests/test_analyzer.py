@@ -291,7 +291,7 @@ def test_perf_metrics(capsys):
         (MONITOR, "syncs", "engine Monitor records no GPU work", "engine Trace"),
         (MONITOR, "insights", "engine Monitor records no GPU work", "engine Trace"),
         (MONITOR, "stalls", "engine Monitor records no stalls", "engine PcSampling or Deep"),
-        (GPT, "stalls", "engine Trace records no stalls", "PcSampling or Deep: this version does not have it yet"),
+        (GPT, "stalls", "engine Trace records no stalls", "engine PcSampling or Deep"),
         (GPT, "profile_samples", "no profile samples", "PcSampling or SassMetrics or Deep"),
         (GPT, "perf_metrics", "no hardware counters", "engine RangeProfiler"),
         (GPT, "scopes", "the program opened none", "gpufl.Scope"),
