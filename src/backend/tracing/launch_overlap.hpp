@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <unordered_map>
+#include <utility>
+#include <vector>
 
-// Whether several threads of the program launch at the same time, as far as the launches of the
-// last rounds show. The collector's thread.
+// Whether several threads of the program launch at the same time, as far as the launches of the last
+// rounds show. Threads that take turns, as the forward and the backward pass of a training do, do
+// not. The collector's thread.
 namespace gpufl::backend {
 
 class LaunchOverlap {
  public:
-  void add(uint32_t thread, int64_t time_ns);
+  void add(uint32_t thread, int64_t time_ns) {
+    if (launches_.size() < kMaxLaunches) launches_.emplace_back(time_ns, thread);
+  }
   // What was added since the last call is one round's.
   void end_round();
   // Once seen, it stays: a program that did so does so again.
   bool is_seen() const { return is_seen_; }
 
  private:
-  struct Launches {
-    uint32_t count = 0;
-    int64_t first_ns = 0, last_ns = 0;
-  };
-  std::unordered_map<uint32_t, Launches> threads_;
+  static constexpr size_t kMaxLaunches = 16'384;
+
+  std::vector<std::pair<int64_t, uint32_t>> launches_;
   bool is_seen_ = false;
 };
 

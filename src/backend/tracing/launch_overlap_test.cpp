@@ -7,7 +7,7 @@ namespace gpufl::backend {
 namespace {
 
 void launch(LaunchOverlap& overlap, uint32_t thread, int64_t from_ns, int count) {
-  for (int i = 0; i < count; ++i) overlap.add(thread, from_ns + i * 1'000);
+  for (int i = 0; i < count; ++i) overlap.add(thread, from_ns + i * int64_t{1'000});
 }
 
 TEST(LaunchOverlap, OneThreadOverlapsNobody) {
@@ -19,8 +19,10 @@ TEST(LaunchOverlap, OneThreadOverlapsNobody) {
 
 TEST(LaunchOverlap, ThreadsThatTakeTurnsDoNotOverlap) {
   LaunchOverlap overlap;
-  launch(overlap, 1, 0, 100);
-  launch(overlap, 2, 100'000, 100);
+  for (int step = 0; step < 4; ++step) {
+    launch(overlap, 1, step * 1'000'000, 400);            // forward
+    launch(overlap, 2, step * 1'000'000 + 500'000, 400);  // backward
+  }
   overlap.end_round();
   EXPECT_FALSE(overlap.is_seen());
 }
@@ -28,7 +30,7 @@ TEST(LaunchOverlap, ThreadsThatTakeTurnsDoNotOverlap) {
 TEST(LaunchOverlap, AFewLaunchesBesideAreNoOverlap) {
   LaunchOverlap overlap;
   launch(overlap, 1, 0, 1'000);
-  launch(overlap, 2, 500'000, 3);
+  launch(overlap, 2, 500'500, 3);
   overlap.end_round();
   EXPECT_FALSE(overlap.is_seen());
 }
@@ -36,7 +38,7 @@ TEST(LaunchOverlap, AFewLaunchesBesideAreNoOverlap) {
 TEST(LaunchOverlap, ThreadsThatLaunchTogetherOverlapAndStaySeen) {
   LaunchOverlap overlap;
   launch(overlap, 1, 0, 1'000);
-  launch(overlap, 2, 300'000, 100);
+  launch(overlap, 2, 300'500, 500);
   overlap.end_round();
   EXPECT_TRUE(overlap.is_seen());
   launch(overlap, 1, 2'000'000, 1'000);
