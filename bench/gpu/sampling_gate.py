@@ -43,7 +43,7 @@ def ns_a_launch(output):
 
 
 def ledger_of(folder):
-    lines = run([torch_session.GPUFL, "cat", "--kind", "ledger", next(pathlib.Path(folder).glob("*/*/"))])
+    lines = run([torch_session.GPUFL, "cat", next(pathlib.Path(folder).glob("*/*/")), "ledger"])
     return json.loads(lines.splitlines()[-1])
 
 

@@ -68,7 +68,7 @@ def by_gpufl():
             GPUFL_PC_SAMPLING_PAUSE_MS="90",
         )
         session = next(pathlib.Path(folder).glob("*/*/"))
-        lines = run(torch_session.GPUFL, "cat", "--kind", "pc_sample", session).splitlines()
+        lines = run(torch_session.GPUFL, "cat", session, "pc_sample").splitlines()
     stalls = collections.defaultdict(collections.Counter)
     for row in map(json.loads, lines):
         kernel, name = kernel_of(row.get("function") or ""), row["stall"]

@@ -2,6 +2,7 @@
 #include "backend/tracing/launch_gate.hpp"
 
 #include <sched.h>
+#include <time.h>
 
 #include <algorithm>
 
@@ -80,6 +81,24 @@ void LaunchGate::open() noexcept {
   shut_.notify_all();
 }
 
+void LaunchGate::park() noexcept {
+  parking_since_ns_.store(base::monotonic_ns(), std::memory_order_release);
+  parking_.store(1, std::memory_order_release);
+}
+
+void LaunchGate::wait_parked() noexcept {
+  constexpr timespec kNap{0, 100'000};
+  const int64_t began_ns = base::monotonic_ns();
+  parked_.fetch_add(1, std::memory_order_acq_rel);
+  while (is_parking()) {
+    nanosleep(&kNap, nullptr);
+    const int64_t since_ns = parking_since_ns_.load(std::memory_order_acquire);
+    if (base::monotonic_ns() - since_ns > kLongestPark_ns) unpark();
+  }
+  parked_.fetch_sub(1, std::memory_order_acq_rel);
+  add_hold(began_ns);
+}
+
 LaunchGate::Counts LaunchGate::counts() const {
   return {held_.load(std::memory_order_relaxed), held_ns_.load(std::memory_order_relaxed),
           longest_ns_.load(std::memory_order_relaxed)};
@@ -91,6 +110,8 @@ void LaunchGate::begin_counts() noexcept {
 
 void LaunchGate::after_fork_in_child() noexcept {
   shut_.store(0, std::memory_order_relaxed);
+  parking_.store(0, std::memory_order_relaxed);
+  parked_.store(0, std::memory_order_relaxed);
   since_ns_.store(0, std::memory_order_relaxed);
   ringless_inside_.store(0, std::memory_order_relaxed);
 }

@@ -7,8 +7,8 @@
 
 #include "backend/tracing/note_rings.hpp"
 
-// Holds the program's threads at the entry of a launch while somebody works who can bear no launch
-// under way: PC sampling when a window opens or closes, and the end of a recording beside graphs.
+// Holds the program's threads at the entry of a launch while PC sampling opens or closes a window,
+// which can bear no launch under way; and at the exit of one while a recording beside graphs ends.
 // The only place where the recorder makes the program wait; ARCHITECTURE.md has the bounds.
 //
 // A launch pays two stores to its thread's own cache line and a load. The one who shuts the gate
@@ -34,13 +34,31 @@ class LaunchGate {
     if (shut_.load(std::memory_order_acquire) != 0 && before == 0) [[unlikely]]
       wait(inside);
   }
-  void leave(LaunchesInside& inside) noexcept {
+  // Whether the thread is inside none any more.
+  bool leave(LaunchesInside& inside) noexcept {
     const uint32_t count = inside.count.load(std::memory_order_relaxed);
     if (count != 0) inside.count.store(count - 1, std::memory_order_release);
+    return count <= 1;
   }
   // Of threads without a ring.
   void enter_without_ring() noexcept;
   void leave_without_ring() noexcept { ringless_inside_.fetch_sub(1, std::memory_order_release); }
+
+  // The program's threads, when a launch has returned and nothing of theirs is under way any more:
+  // where threads are parked, this one waits there.
+  void pass_exit() noexcept {
+    if (parking_.load(std::memory_order_acquire) != 0) [[unlikely]]
+      wait_parked();
+  }
+  // Parks threads as they return from a launch, until unpark(), or until they have waited for
+  // kLongestPark: then is_parking() turns false. For what cannot bear threads at the entry.
+  static constexpr int64_t kLongestPark_ns = 600'000'000;
+  void park() noexcept;
+  void unpark() noexcept { parking_.store(0, std::memory_order_release); }
+  bool is_parking() const { return parking_.load(std::memory_order_acquire) != 0; }
+  uint32_t parked() const { return parked_.load(std::memory_order_acquire); }
+  // Any thread.
+  bool is_launch_under_way(uint32_t session) const;
 
   // Makes launches that begin from now on wait, without waiting for those under way. Any thread.
   void close() noexcept;
@@ -58,10 +76,13 @@ class LaunchGate {
 
  private:
   [[gnu::cold, gnu::noinline]] void wait(LaunchesInside& inside) noexcept;
+  [[gnu::cold, gnu::noinline]] void wait_parked() noexcept;
   void add_hold(int64_t began_ns) noexcept;
-  bool is_launch_under_way(uint32_t session) const;
 
   std::atomic<int> shut_{0};
+  std::atomic<int> parking_{0};
+  std::atomic<uint32_t> parked_{0};
+  std::atomic<int64_t> parking_since_ns_{0};
   std::atomic<int64_t> since_ns_{0};
   std::atomic<uint32_t> ringless_inside_{0};
   std::atomic<uint64_t> held_{0}, held_ns_{0}, longest_ns_{0};

@@ -72,6 +72,26 @@ TEST(LaunchGate, HoldsLaunchesUntilItOpensAndCountsThem) {
   EXPECT_GE(gate.counts().held_ns, gate.counts().longest_ns);
 }
 
+TEST(LaunchGate, ParksThreadsAtTheExitAndLetsThemGo) {
+  LaunchGate gate;
+  gate.park();
+  std::thread program([&] { gate.pass_exit(); });
+  while (gate.parked() == 0) std::this_thread::yield();
+  EXPECT_TRUE(gate.is_parking());
+  gate.unpark();
+  program.join();
+  EXPECT_EQ(gate.parked(), 0u);
+  EXPECT_EQ(gate.counts().held, 1u);
+}
+
+TEST(LaunchGate, NobodyIsParkedForLongerThanTheBound) {
+  LaunchGate gate;
+  gate.park();
+  gate.pass_exit();  // nobody unparks
+  EXPECT_FALSE(gate.is_parking());
+  EXPECT_GE(gate.counts().longest_ns, static_cast<uint64_t>(LaunchGate::kLongestPark_ns / 2));
+}
+
 // The promise itself: between shut() and open() no thread is inside a launch.
 TEST(LaunchGate, NoLaunchIsUnderWayBehindItWithSixteenThreads) {
   LaunchGate gate;

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-// Whether several threads of the program launch at the same time, as far as the launches of the last
-// rounds show. Threads that take turns, as the forward and the backward pass of a training do, do
-// not. The collector's thread.
+// Whether several threads of the program launch at the same time, as far as the launches of the
+// last rounds show. Threads that take turns, as the forward and the backward pass of a training do,
+// do not. The collector's thread.
 namespace gpufl::backend {
 
 class LaunchOverlap {

@@ -30,10 +30,10 @@ WatchedCall wait(std::string_view name) {
     return {CallRole::StreamWait, CallShape::StreamAndEvent, is_per_thread(name)};
   }
   if (contains(name, "StreamSynchronize")) {
-    return {CallRole::Wait, CallShape::Stream, is_per_thread(name)};
+    return {CallRole::Wait, CallShape::Stream, is_per_thread(name), true};
   }
   return {CallRole::Wait,
-          contains(name, "EventSynchronize") ? CallShape::Event : CallShape::Unknown};
+          contains(name, "EventSynchronize") ? CallShape::Event : CallShape::Unknown, false, true};
 }
 
 // What both APIs name alike, but for the prefix.

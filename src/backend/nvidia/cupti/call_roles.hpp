@@ -28,6 +28,7 @@ struct WatchedCall {
   CallRole role = CallRole::None;
   CallShape shape = CallShape::Unknown;
   bool is_per_thread = false;  // its default stream is the thread's own
+  bool only_waits = false;     // gives the GPU nothing to do, and holds no lock of the driver's
 };
 
 WatchedCall watched_driver_call(std::string_view name);
@@ -43,16 +44,18 @@ class WatchedCalls {
   WatchedCall runtime(CUpti_CallbackId id) const { return at(runtime_, id); }
 
  private:
-  // A byte each, so that those in use share a few cache lines: role, shape, thread's own stream.
-  using Table = std::array<uint8_t, kMaxFunctions>;
-  static uint8_t pack(const WatchedCall& call) {
-    return static_cast<uint8_t>(static_cast<uint8_t>(call.role) |
-                                static_cast<uint8_t>(call.shape) << 4 | call.is_per_thread << 7);
+  // Two bytes each, so that those in use share a few cache lines.
+  using Table = std::array<uint16_t, kMaxFunctions>;
+  static uint16_t pack(const WatchedCall& call) {
+    return static_cast<uint16_t>(static_cast<uint16_t>(call.role) |
+                                 static_cast<uint16_t>(call.shape) << 8 |
+                                 static_cast<uint16_t>(call.is_per_thread) << 14 |
+                                 static_cast<uint16_t>(call.only_waits) << 15);
   }
   static WatchedCall at(const Table& table, CUpti_CallbackId id) {
-    const uint8_t call = table[id < kMaxFunctions ? id : 0];
-    return {static_cast<CallRole>(call & 0xf), static_cast<CallShape>(call >> 4 & 0x7),
-            call >> 7 != 0};
+    const uint16_t call = table[id < kMaxFunctions ? id : 0];
+    return {static_cast<CallRole>(call & 0xff), static_cast<CallShape>(call >> 8 & 0x3f),
+            (call >> 14 & 1) != 0, call >> 15 != 0};
   }
 
   Table driver_{}, runtime_{};

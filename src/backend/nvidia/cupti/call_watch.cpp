@@ -160,15 +160,21 @@ bool CallWatch::finalize() {
   }
   if (!finalized_ && (is_in_call() || !has_seen_calls())) return false;
   if (finalize_wanted_.exchange(false)) {
-    api.cuptiUnsubscribe(subscriber_);
-    RecordDelivery::on_finalize();
-    api.cuptiFinalize();
+    finalize_now();
   } else {
     // A callback has taken it on: it only has to come to its end.
     while (!finalized_) std::this_thread::yield();
+    subscriber_ = nullptr;
   }
-  subscriber_ = nullptr;
   return true;
+}
+
+void CallWatch::finalize_now() {
+  if (subscriber_ == nullptr) return;
+  api_.load()->cuptiUnsubscribe(subscriber_);
+  RecordDelivery::on_finalize();
+  api_.load()->cuptiFinalize();
+  subscriber_ = nullptr;
 }
 
 void CallWatch::wait_for_finalize() const {

@@ -70,6 +70,8 @@ class alignas(4096) CallWatch {
   // way, this thread does it, in a call of its own where none was seen since the subscription.
   // When a call is under way and does not return, it is left to the next that does: false.
   bool finalize();
+  // The same, at once and on this thread: threads of the program that launch are parked (QuietGpu).
+  void finalize_now();
 
   // The collector's thread: gathers what has been noted by now; then takes what was gathered, as
   // take(note, system thread id) and take(note). Notes of calls in so many portions of each thread
@@ -117,6 +119,8 @@ class alignas(4096) CallWatch {
   // Between two launches a program may run all else that its caches hold: what is rare stands apart
   // from what every launch runs through.
   void on_call(bool is_runtime, CUpti_CallbackId id, const CUpti_CallbackData& call);
+  bool on_call_in_ring(NoteRing& ring, uint32_t current, bool is_runtime, CUpti_CallbackId id,
+                       WatchedCall watched, const CUpti_CallbackData& call, bool is_gated);
   [[gnu::cold]] void on_call_without_ring(bool is_runtime, CUpti_CallbackId id,
                                           const CUpti_CallbackData& call);
   void on_enter(NoteRing& ring, bool is_runtime, CUpti_CallbackId id, CallRole role,

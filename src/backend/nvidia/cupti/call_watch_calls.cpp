@@ -63,9 +63,10 @@ bool is_runtime_launch(CallRole role) {
   return role == CallRole::RuntimeKernel || role == CallRole::RuntimeLaunch;
 }
 
-// A capture that begins while somebody works behind the gate would be disturbed.
-bool waits_at_gate(CallRole role) {
-  return is_launch(role) || is_runtime_launch(role) || role == CallRole::CaptureBegin;
+// All that may take locks of the driver's and of CUPTI's, one inside the other: not launches alone,
+// but streams that are made, copies, allocations.
+bool waits_at_gate(WatchedCall watched) {
+  return watched.role != CallRole::None && !watched.only_waits;
 }
 
 bool is_told_at_both_ends(CallRole role) {
@@ -89,39 +90,47 @@ void CallWatch::on_call(bool is_runtime, CUpti_CallbackId id, const CUpti_Callba
     return;
   }
   const WatchedCall watched = is_runtime ? watched_.runtime(id) : watched_.driver(id);
-  const bool begins = call.callbackSite == CUPTI_API_ENTER;
   // Before the ring is entered: whoever ends the notes does not wait for those whom the gate holds.
-  const bool is_gated = begins && waits_at_gate(watched.role) && !ring->is_own;
+  const bool is_gated =
+      call.callbackSite == CUPTI_API_ENTER && waits_at_gate(watched) && !ring->is_own;
   if (is_gated) launch_gate_.enter(ring->launches_inside, current);
-  const InsideRing inside(*ring);
+  const bool has_left = on_call_in_ring(*ring, current, is_runtime, id, watched, call, is_gated);
+  if (has_left) launch_gate_.pass_exit();
+}
+
+// Whether a call has returned that the gate counted, and no other is under way around it.
+bool CallWatch::on_call_in_ring(NoteRing& ring, uint32_t current, bool is_runtime,
+                                CUpti_CallbackId id, WatchedCall watched,
+                                const CUpti_CallbackData& call, bool is_gated) {
+  const InsideRing inside(ring);
   const uint32_t session = recording_.load(std::memory_order_acquire);
-  if (ring->session() != current) [[unlikely]]
-    ring->begin_session(current);
-  if (begins) {
-    ring->begin_call();
+  if (ring.session() != current) [[unlikely]]
+    ring.begin_session(current);
+  if (call.callbackSite == CUPTI_API_ENTER) {
+    ring.begin_call();
     *call.correlationData = kOutermost | session | (is_gated ? kGated : 0);
-    if (session != 0) on_enter(*ring, is_runtime, id, watched.role, call);
-    return;
+    if (session != 0) on_enter(ring, is_runtime, id, watched.role, call);
+    return false;
   }
   const uint64_t seen = *call.correlationData;
   const uint64_t how = seen & ~kSessionBits & ~kGated;
   const bool was_seen = how == kOutermost || how == kInside;
-  if (was_seen) {
-    if ((seen & kGated) != 0) launch_gate_.leave(ring->launches_inside);
-    ring->end_call();
+  const bool was_gated = was_seen && (seen & kGated) != 0;
+  const bool has_left = was_gated && launch_gate_.leave(ring.launches_inside);
+  if (was_seen) ring.end_call();
+  if (session == 0) [[unlikely]] {
+    finalize_on_return();
+  } else if (was_seen && (seen & kSessionBits) == session && !ring.is_own) [[likely]] {
+    on_return(ring, watched, call, how == kOutermost);
   }
-  if (session == 0) [[unlikely]]
-    return finalize_on_return();
-  if (!was_seen || (seen & kSessionBits) != session || ring->is_own) [[unlikely]]
-    return;
-  on_return(*ring, watched, call, how == kOutermost);
+  return has_left;
 }
 
 void CallWatch::on_call_without_ring(bool is_runtime, CUpti_CallbackId id,
                                      const CUpti_CallbackData& call) {
   const uint32_t session = recording_.load(std::memory_order_acquire);
   const WatchedCall watched = is_runtime ? watched_.runtime(id) : watched_.driver(id);
-  const bool is_gated = waits_at_gate(watched.role);
+  const bool is_gated = waits_at_gate(watched);
   if (call.callbackSite == CUPTI_API_ENTER) {
     if (is_gated) launch_gate_.enter_without_ring();
     *call.correlationData = kOutermost | session;

@@ -115,7 +115,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   void take_note(const CallNote& note, uint32_t thread, RowSink& sink);
   void watch_silence();
   void watch_sampling();
-  RecordDelivery::Running quieten(std::optional<QuietGpu>& quiet) const;
+  RecordDelivery::Running quieten();
   std::optional<Availability> must_stay() const;
   void leave_to_others();
   void watch_refusals(int64_t now_ns);
@@ -152,6 +152,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   CallWatch::Counts notes_before_, notes_;
   LaunchGate::Counts held_;
   std::unique_ptr<PcSampler> sampler_;  // null: no samples are taken
+  std::optional<QuietGpu> quiet_;       // from stop() until CUPTI is given up
 
   // Of the rounds.
   int64_t last_flush_ns_ = 0;
@@ -318,19 +319,19 @@ void CuptiTracer::stop() {
     }
     // Notes end before records do, for the same reason that they began later.
     if (is_subscribed_) CallWatch::instance().stop();
-    std::optional<QuietGpu> quiet;
-    const RecordDelivery::Running running = quieten(quiet);
+    const RecordDelivery::Running running = quieten();
     if (!records_.close(api(), CallWatch::instance().last_launch_ns(), running)) leave_to_others();
     state_ = State::Stopped;
   }
   publish_status();
 }
 
-RecordDelivery::Running CuptiTracer::quieten(std::optional<QuietGpu>& quiet) const {
+// Beside graphs the program waits from here until CUPTI has been given up, in the next round.
+RecordDelivery::Running CuptiTracer::quieten() {
   CallWatch& watch = CallWatch::instance();
   if (!is_subscribed_ || !watch.has_launched_graphs()) return RecordDelivery::Running::Forced;
-  quiet.emplace(watch.launch_gate(), watch.session(), driver().contexts());
-  return quiet->is_quiet() ? RecordDelivery::Running::None : RecordDelivery::Running::Left;
+  quiet_.emplace(watch.launch_gate(), watch.session(), driver().contexts());
+  return quiet_->is_quiet() ? RecordDelivery::Running::None : RecordDelivery::Running::Left;
 }
 
 void CuptiTracer::gather(int64_t now_ns) {
@@ -511,19 +512,29 @@ void CuptiTracer::detach() {
     if (stays) tell("stays_attached", session_now(), stays->detail, stays->hint);
     if (is_others_ || stays) {
       watch.unsubscribe();
+    } else if (quiet_) {
+      watch.finalize_now();
     } else if (!watch.finalize()) {
       tell("detach_deferred", session_now(),
            "a call of the program may be under way: CUPTI is given up when one returns");
     }
   }
+  quiet_.reset();
   if (cupti_ != nullptr) records_.release();
   g_process.is_attached = false;
   g_process.is_tracing.clear();
 }
 
 std::optional<Availability> CuptiTracer::must_stay() const {
-  if (!is_subscribed_ || cupti_->version() >= kGraphsSurviveDetaching) return {};
-  if (!CallWatch::instance().has_launched_graphs()) return {};
+  if (!is_subscribed_ || !CallWatch::instance().has_launched_graphs()) return {};
+  if (quiet_ && !quiet_->is_quiet()) {
+    return Availability{
+        false, "gpu_busy",
+        "the program launches CUDA graphs, and its GPUs were not idle for a moment: "
+        "CUPTI cannot be given up under them",
+        ""};
+  }
+  if (cupti_->version() >= kGraphsSurviveDetaching) return {};
   return Availability{false, "cupti_too_old",
                       "the program launches CUDA graphs, which do not survive that " +
                           cupti_->description() + " is given up",

@@ -249,7 +249,7 @@ void PcSampler::Worker::take_window(bool is_deep) {
   if (!gate_.shut(gate_session_, kWindowPatience)) {
     // Others were held for as long: not soon again.
     not_before_ns_ = base::monotonic_ns() + 10 * nanoseconds(kWindowPatience).count();
-    next_window_ns_ = std::max(next_window_ns_, not_before_ns_);
+    next_window_ns_ = not_before_ns_;
     const std::lock_guard lock(mutex_);
     ++skipped_;
     return;

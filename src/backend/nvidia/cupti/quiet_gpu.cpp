@@ -15,7 +15,10 @@
 namespace gpufl::backend {
 namespace {
 
-constexpr std::chrono::microseconds kLaunchPatience{50'000};
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLaunchPatience{50};
+constexpr int kTries = 8;
 constexpr std::chrono::milliseconds kWorkPatience{200};
 
 struct Outcome {
@@ -55,13 +58,27 @@ bool wait_for_work(const CudaContexts& contexts) {
 
 QuietGpu::QuietGpu(LaunchGate& gate, uint32_t gate_session, const CudaContexts& contexts)
     : gate_(gate) {
-  if (!gate_.shut(gate_session, kLaunchPatience)) return;
-  is_quiet_ = !CallWatch::instance().is_capturing() && wait_for_work(contexts);
-  if (!is_quiet_) gate_.open();
+  if (CallWatch::instance().is_capturing()) return;
+  gate_.park();
+  is_quiet_ = wait_until_quiet(gate_session, contexts);
+  if (!is_quiet_) gate_.unpark();
 }
 
-QuietGpu::~QuietGpu() {
-  if (is_quiet_) gate_.open();
+bool QuietGpu::wait_until_quiet(uint32_t gate_session, const CudaContexts& contexts) {
+  const auto end = Clock::now() + kLaunchPatience;
+  const auto launches = [&] { return gate_.is_launch_under_way(gate_session); };
+  // A thread that was not parked yet may launch once more while the GPUs are waited for.
+  for (int tries = 0; tries < kTries; ++tries) {
+    while (launches()) {
+      if (Clock::now() >= end) return false;
+      std::this_thread::yield();
+    }
+    const uint32_t parked = gate_.parked();
+    if (!wait_for_work(contexts)) return false;
+    if (CallWatch::instance().is_capturing()) return false;
+    if (gate_.parked() == parked && !launches()) return true;
+  }
+  return false;
 }
 
 }  // namespace gpufl::backend

@@ -4,24 +4,28 @@
 #include "backend/nvidia/cuda/cuda_contexts.hpp"
 #include "backend/tracing/launch_gate.hpp"
 
-// A moment in which the program launches nothing and its GPUs have nothing to do. Kernel records of
-// a graph that still runs must not be forced out of CUPTI: after it is given up, the next launch of
-// that graph fails, and with it the program (CUPTI 13.0). For moments, not for long.
+// A while in which the program launches nothing and its GPUs have nothing to do. Graphs that are
+// replayed while CUPTI is given up, or while records of theirs are forced out of it, fail at their
+// next launch, and with them the program (CUPTI 13.0): docs/design/pc-sampling.md. Threads wait
+// where a launch returns, because CUPTI must not be given up under one that is about to make a
+// call.
 namespace gpufl::backend {
 
 class QuietGpu {
  public:
   // Waits for launches under way and for the GPUs' work, a quarter of a second at most.
   QuietGpu(LaunchGate& gate, uint32_t gate_session, const CudaContexts& contexts);
-  // Lets launches go on.
-  ~QuietGpu();
+  // Lets the program go on.
+  ~QuietGpu() { gate_.unpark(); }
   QuietGpu(const QuietGpu&) = delete;
   QuietGpu& operator=(const QuietGpu&) = delete;
 
-  // False: it could not be had. The program has not been held up for longer, and goes on.
-  bool is_quiet() const { return is_quiet_; }
+  // False: it could not be had, or has lasted too long, and the program goes on.
+  bool is_quiet() const { return is_quiet_ && gate_.is_parking(); }
 
  private:
+  bool wait_until_quiet(uint32_t gate_session, const CudaContexts& contexts);
+
   LaunchGate& gate_;
   bool is_quiet_ = false;
 };
