@@ -255,7 +255,8 @@ CallWatch::Counts CallWatch::counts() const {
 
 void CallWatch::after_fork_in_child() {
   recording_ = 0;
-  finalize_wanted_ = false;
+  // What is left to a call of the parent's is done there: nobody here would wait for its end.
+  if (finalize_wanted_.exchange(false)) finalized_ = true;
   launch_gate_.after_fork_in_child();
   NoteRings::after_fork_in_child();
   NoteRings::for_each([](NoteRing& ring) { ring.open_calls = 0; });
