@@ -8,8 +8,8 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
+#include "backend/nvidia/code/code_fixture.hpp"
 #include "capture/session.hpp"
 #include "format/module_files.hpp"
 #include "format/session_reader.hpp"
@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint32_t kCupti130 = 130'001;
-constexpr const char* kDoubleAll = "_Z10double_allPii";
+using backend::code_fixture::kDoubleAll;
 
 struct ModuleLines final : format::Visitor {
   void on_object(format::Kind kind, const base::Json& line) override {
@@ -47,10 +47,6 @@ class CodeSession : public testing::Test {
     config_.backend = "nvidia";
     config_.engine = "Trace";
     config_.trace.code = true;
-    std::ifstream file(fs::path(GPUFL_CODE_FIXTURES) / "two_kernels.sm_90.cubin", std::ios::binary);
-    std::stringstream text;
-    text << file.rdbuf();
-    cubin_ = text.str();
   }
   ~CodeSession() override { fs::remove_all(folder_); }
 
@@ -87,7 +83,7 @@ class CodeSession : public testing::Test {
   const standin::CuptiStandin* standin_ = nullptr;
   const standin::CuptiStandinCode* code_ = nullptr;
   SessionConfig config_;
-  std::string cubin_;
+  const std::string cubin_ = backend::code_fixture::cubin();
   fs::path session_dir_;
   format::VerifyResult verified_;
 };
@@ -133,7 +129,7 @@ TEST_F(CodeSession, KeepsNothingUnlessAsked) {
 
 TEST_F(CodeSession, FindsWhatWasLoadedBefore) {
   const fs::path file = folder_ / "library.so";
-  fs::copy_file(fs::path(GPUFL_CODE_FIXTURES) / "two_kernels.elf", file);
+  fs::copy_file(backend::code_fixture::fixture_path("two_kernels.elf"), file);
   const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   void* const mapped = ::mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
   ::close(fd);

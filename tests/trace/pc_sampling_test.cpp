@@ -9,6 +9,8 @@
 #include <cupti.h>
 #include <gtest/gtest.h>
 
+#include "backend/nvidia/code/code_fixture.hpp"
+#include "tests/standin/cupti/standin_code.hpp"
 #include "tests/standin/cupti/standin_sampling.hpp"
 #include "tests/trace/tracer_fixture.hpp"
 
@@ -217,6 +219,24 @@ TEST_F(PcSampling, ARecordingThatSawGraphsForcesNothingOut) {
   const format::Ledger ledger = finish();
   EXPECT_EQ(ledger.kernel_records, 2u);
   EXPECT_EQ(standin_->finalized(), 1u);
+}
+
+TEST_F(PcSampling, KeepsTheCodeThatWasSampledOrSaysThatItIsNowhere) {
+  const auto& code = *reinterpret_cast<standin::CuptiStandinCodeFunction*>(
+      dlsym(dlopen(GPUFL_STANDIN_CUPTI, RTLD_NOW), "cupti_standin_code"))();
+  const std::string cubin = code_fixture::cubin();
+  SampledPc samples[2];
+  samples[0].function = code_fixture::kDoubleAll;
+  samples[0].module = code.checksum(cubin.data(), cubin.size());
+  samples[1].function = "_Z4gonev";
+  sampling_->set_samples(samples, 2);
+  ASSERT_TRUE(start({.code = true, .pc_sampling = kQuick}).available);
+  code.load(cubin.data(), cubin.size());
+  callbacks_->resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+  ASSERT_TRUE(drain_until([&] { return !rows(Kind::PcSample).empty(); }));
+  finish();
+  EXPECT_EQ(sink_.code,
+            (std::map<uint64_t, std::string>{{samples[0].module, cubin}, {samples[1].module, ""}}));
 }
 
 }  // namespace

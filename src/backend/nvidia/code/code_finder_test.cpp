@@ -15,9 +15,9 @@ namespace gpufl::backend {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::checksum;
-using testing::kAddAll;
-using testing::kDoubleAll;
+using code_fixture::checksum;
+using code_fixture::kAddAll;
+using code_fixture::kDoubleAll;
 
 // As the loader maps a library.
 class Mapping {
@@ -36,7 +36,7 @@ class Mapping {
   void* pages_;
 };
 
-class CodeFinderTest : public ::testing::Test {
+class CodeFinderTest : public testing::Test {
  protected:
   CodeFinderTest() { begin(); }
 
@@ -46,7 +46,7 @@ class CodeFinderTest : public ::testing::Test {
   static base::PageString paged(std::string_view text) { return base::PageString(text); }
   // Another image with the same functions.
   static std::string changed_cubin(char value) {
-    std::string image = testing::cubin();
+    std::string image = code_fixture::cubin();
     image.back() = value;
     return image;
   }
@@ -56,7 +56,7 @@ class CodeFinderTest : public ::testing::Test {
   }
   int64_t now() { return ++now_; }
 
-  const testing::TempDir cache_;
+  const code_fixture::TempDir cache_;
   std::vector<FoundCode> found_;
   std::atomic<bool> stop_{false};
   CodeFinder finder_{[this](FoundCode found) { found_.push_back(std::move(found)); }, stop_};
@@ -64,18 +64,18 @@ class CodeFinderTest : public ::testing::Test {
 };
 
 TEST_F(CodeFinderTest, KeepsWhatWasLoadedOnceAKernelOfItRan) {
-  finder_.add_loaded(paged(testing::cubin()));
+  finder_.add_loaded(paged(code_fixture::cubin()));
   EXPECT_TRUE(found_.empty());
   finder_.want_kernel(kDoubleAll, now());
   ASSERT_EQ(found_.size(), 1u);
-  EXPECT_EQ(found_[0].id, checksum(testing::cubin()));
-  EXPECT_EQ(found_[0].image, paged(testing::cubin()));
+  EXPECT_EQ(found_[0].id, checksum(code_fixture::cubin()));
+  EXPECT_EQ(found_[0].image, paged(code_fixture::cubin()));
   EXPECT_EQ(found_[0].found, "callback");
   EXPECT_EQ(found_[0].functions, 3);
   finder_.want_kernel(kAddAll, now());
   finder_.want_kernel(kDoubleAll, now());
-  finder_.want_sampled(checksum(testing::cubin()), kAddAll, now());
-  finder_.add_loaded(paged(testing::cubin()));
+  finder_.want_sampled(checksum(code_fixture::cubin()), kAddAll, now());
+  finder_.add_loaded(paged(code_fixture::cubin()));
   EXPECT_EQ(found_.size(), 1u) << "each image once";
 }
 
@@ -98,18 +98,18 @@ TEST_F(CodeFinderTest, ASampleNamesAnImage) {
 
 TEST_F(CodeFinderTest, ANewSessionKeepsItAnew) {
   finder_.want_kernel(kDoubleAll, now());
-  finder_.add_loaded(paged(testing::cubin()));
+  finder_.add_loaded(paged(code_fixture::cubin()));
   begin({90}, false);
-  finder_.add_loaded(paged(testing::cubin()));
+  finder_.add_loaded(paged(code_fixture::cubin()));
   EXPECT_EQ(found_.size(), 1u) << "the same session goes on";
   begin({90}, true);
-  finder_.add_loaded(paged(testing::cubin()));
+  finder_.add_loaded(paged(code_fixture::cubin()));
   finder_.want_kernel(kDoubleAll, now());
   EXPECT_EQ(found_.size(), 2u);
 }
 
 TEST_F(CodeFinderTest, WhatIsHeldIsBounded) {
-  std::string large = testing::cubin();
+  std::string large = code_fixture::cubin();
   large.resize(CodeFinder::kMaxHeldBytes / 2 + 1);
   for (const char last : {1, 2}) {
     large.back() = last;
@@ -121,39 +121,39 @@ TEST_F(CodeFinderTest, WhatIsHeldIsBounded) {
 }
 
 TEST_F(CodeFinderTest, FindsWhatWasLoadedBeforeInMappedFiles) {
-  const Mapping library(testing::fixture_path("two_kernels.elf"));
+  const Mapping library(code_fixture::fixture_path("two_kernels.elf"));
   finder_.want_kernel(kDoubleAll, now());
   ASSERT_EQ(found_.size(), 1u);
   EXPECT_EQ(found_[0].found, "fat_binary");
-  EXPECT_EQ(found_[0].path, testing::fixture_path("two_kernels.elf"));
-  EXPECT_EQ(found_[0].image, paged(testing::cubin()));
-  finder_.want_sampled(checksum(testing::cubin()), kAddAll, now());
+  EXPECT_EQ(found_[0].path, code_fixture::fixture_path("two_kernels.elf"));
+  EXPECT_EQ(found_[0].image, paged(code_fixture::cubin()));
+  finder_.want_sampled(checksum(code_fixture::cubin()), kAddAll, now());
   EXPECT_EQ(found_.size(), 1u);
 }
 
 TEST_F(CodeFinderTest, TakesTheArchitectureOfTheGpu) {
-  const Mapping library(testing::fixture_path("two_kernels.elf"));
+  const Mapping library(code_fixture::fixture_path("two_kernels.elf"));
   begin({86});
   finder_.want_kernel(kDoubleAll, now());
   ASSERT_EQ(found_.size(), 1u);
-  EXPECT_NE(found_[0].image, paged(testing::cubin()));
+  EXPECT_NE(found_[0].image, paged(code_fixture::cubin()));
 }
 
 TEST_F(CodeFinderTest, OtherGenerationsHaveNoCodeHere) {
-  const Mapping library(testing::fixture_path("two_kernels.elf"));
+  const Mapping library(code_fixture::fixture_path("two_kernels.elf"));
   begin({100});
   finder_.want_kernel(kDoubleAll, now());
   EXPECT_TRUE(found_.empty());
 }
 
 TEST_F(CodeFinderTest, FindsAFileThatWasMappedLater) {
-  finder_.want_sampled(checksum(testing::cubin()), kDoubleAll, now());
+  finder_.want_sampled(checksum(code_fixture::cubin()), kDoubleAll, now());
   ASSERT_EQ(found_.size(), 1u);
   EXPECT_TRUE(found_[0].image.empty());
-  const Mapping library(testing::fixture_path("two_kernels.elf"));
-  finder_.want_sampled(checksum(testing::cubin()), kDoubleAll, now());
+  const Mapping library(code_fixture::fixture_path("two_kernels.elf"));
+  finder_.want_sampled(checksum(code_fixture::cubin()), kDoubleAll, now());
   ASSERT_EQ(found_.size(), 2u);
-  EXPECT_EQ(found_[1].image, paged(testing::cubin()));
+  EXPECT_EQ(found_[1].image, paged(code_fixture::cubin()));
 }
 
 TEST_F(CodeFinderTest, FindsTheImageOfAnIdInCaches) {
@@ -179,7 +179,7 @@ TEST_F(CodeFinderTest, WhatIsNowhereIsMissing) {
 }
 
 TEST_F(CodeFinderTest, ASearchThatWasStoppedIsMadeAnew) {
-  const Mapping library(testing::fixture_path("two_kernels.elf"));
+  const Mapping library(code_fixture::fixture_path("two_kernels.elf"));
   stop_ = true;
   finder_.want_kernel(kDoubleAll, now());
   EXPECT_TRUE(found_.empty());
@@ -189,9 +189,9 @@ TEST_F(CodeFinderTest, ASearchThatWasStoppedIsMadeAnew) {
 }
 
 TEST(FatIndexTest, GoesOnWhereItWasStopped) {
-  const testing::TempDir dir;
+  const code_fixture::TempDir dir;
   const fs::path path = dir.path() / "library.so";
-  fs::copy_file(testing::fixture_path("two_kernels.elf"), path);
+  fs::copy_file(code_fixture::fixture_path("two_kernels.elf"), path);
   FatIndex index;
   std::atomic<bool> stop{true};
   index.refresh({path.string()}, stop);

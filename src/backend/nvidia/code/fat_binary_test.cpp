@@ -11,7 +11,7 @@ namespace gpufl::backend {
 namespace {
 
 using namespace std::string_literals;
-using testing::fixture;
+using code_fixture::fixture;
 
 struct Unpacked {
   uint32_t architecture;
@@ -39,7 +39,7 @@ TEST(FatBinaryTest, HasTheSameImagesHoweverTheyArePacked) {
   ASSERT_EQ(plain.size(), 2u);
   EXPECT_EQ(plain[0].architecture, 80u);
   EXPECT_EQ(plain[1].architecture, 90u);
-  EXPECT_EQ(plain[1].image, testing::cubin());
+  EXPECT_EQ(plain[1].image, code_fixture::cubin());
   for (const char* name : {"lz4.fatbin", "zstd.fatbin"}) {
     const auto packed = unpack_all(fixture(name));
     ASSERT_EQ(packed.size(), 2u) << name;
@@ -55,8 +55,8 @@ TEST(FatBinaryTest, IsFoundInAnElfFile) {
   ASSERT_EQ(ranges.size(), 1u);
   const auto images = unpack_all(file, ranges[0]);
   ASSERT_EQ(images.size(), 2u);
-  EXPECT_EQ(images[1].image, testing::cubin());
-  EXPECT_TRUE(fat_binary_sections(read_from(testing::cubin())).empty());
+  EXPECT_EQ(images[1].image, code_fixture::cubin());
+  EXPECT_TRUE(fat_binary_sections(read_from(code_fixture::cubin())).empty());
 }
 
 TEST(FatBinaryTest, SeveralInARowWithGaps) {
@@ -108,12 +108,12 @@ TEST(FatBinaryTest, DamagedFilesNeverLeadOutside) {
 }
 
 TEST(CubinFunctionsTest, AreKernelsAndDeviceFunctions) {
-  const std::string image = testing::cubin();
+  const std::string image = code_fixture::cubin();
   const auto functions = cubin_functions(image);
+  EXPECT_TRUE(std::binary_search(functions.begin(), functions.end(),
+                                 function_key(code_fixture::kDoubleAll)));
   EXPECT_TRUE(
-      std::binary_search(functions.begin(), functions.end(), function_key(testing::kDoubleAll)));
-  EXPECT_TRUE(
-      std::binary_search(functions.begin(), functions.end(), function_key(testing::kAddAll)));
+      std::binary_search(functions.begin(), functions.end(), function_key(code_fixture::kAddAll)));
   EXPECT_TRUE(cubin_functions(fixture("two_kernels.elf")).empty()) << "code of the host";
   for (size_t size = 0; size < image.size(); size += 11) cubin_functions(image.substr(0, size));
 }

@@ -28,7 +28,7 @@ ModuleWatch& ModuleWatch::instance() {
   return *watch;
 }
 
-void ModuleWatch::start(CodeSources sources, int64_t session_start_ns) {
+void ModuleWatch::start(const CodeSources& sources, int64_t session_start_ns) {
   const bool is_new_session =
       session_start_ns != std::exchange(session_start_ns_, session_start_ns);
   known_.clear();

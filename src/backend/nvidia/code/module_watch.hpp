@@ -28,7 +28,7 @@ class ModuleWatch {
 
   // A tracer begins that keeps code; no thread of this runs then. `session_start_ns` tells sessions
   // apart.
-  void start(CodeSources sources, int64_t session_start_ns);
+  void start(const CodeSources& sources, int64_t session_start_ns);
   // In the callback of a module that is being loaded: copies the image, under a short lock. Of more
   // than kMaxLoadedBytes that wait, the rest is left to the search.
   void on_loaded(std::string_view image) noexcept;

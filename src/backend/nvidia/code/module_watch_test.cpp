@@ -12,9 +12,9 @@
 namespace gpufl::backend {
 namespace {
 
-using testing::checksum;
+using code_fixture::checksum;
 
-class ModuleWatchTest : public ::testing::Test {
+class ModuleWatchTest : public testing::Test {
  protected:
   ModuleWatchTest() {
     static int64_t session = 0;
@@ -36,35 +36,35 @@ class ModuleWatchTest : public ::testing::Test {
 };
 
 TEST_F(ModuleWatchTest, HandsOverWhatRan) {
-  watch().on_loaded(testing::cubin());
-  watch().on_kernel(testing::kDoubleAll);
-  watch().on_kernel(testing::kDoubleAll);
+  watch().on_loaded(code_fixture::cubin());
+  watch().on_kernel(code_fixture::kDoubleAll);
+  watch().on_kernel(code_fixture::kDoubleAll);
   EXPECT_TRUE(base::eventually([&] {
     watch().drain(1, sink_);
     return !sink_.code.empty();
   }));
   watch().finish(2, sink_);
   EXPECT_EQ(sink_.kept, 1);
-  EXPECT_EQ(sink_.code.at(checksum(testing::cubin())), testing::cubin());
+  EXPECT_EQ(sink_.code.at(checksum(code_fixture::cubin())), code_fixture::cubin());
 }
 
 TEST_F(ModuleWatchTest, FinishesWhatIsUnderWay) {
-  watch().on_loaded(testing::cubin());
-  watch().on_kernel(testing::kDoubleAll);
+  watch().on_loaded(code_fixture::cubin());
+  watch().on_kernel(code_fixture::kDoubleAll);
   watch().on_sampled(4711, "_Z7unknownv");
   sink_.refusals = 3;
   watch().finish(2, sink_);
-  EXPECT_EQ(sink_.code.at(checksum(testing::cubin())), testing::cubin());
+  EXPECT_EQ(sink_.code.at(checksum(code_fixture::cubin())), code_fixture::cubin());
   EXPECT_EQ(sink_.code.at(4711), "");
   EXPECT_EQ(sink_.kept, 2);
 }
 
 TEST_F(ModuleWatchTest, WhatWasLoadedUnderOneTracerRunsUnderTheNext) {
-  watch().on_loaded(testing::cubin());
+  watch().on_loaded(code_fixture::cubin());
   watch().finish(1, sink_);
   EXPECT_TRUE(sink_.code.empty());
   watch().start({checksum, {90}, {}}, 1'000'000);
-  watch().on_kernel(testing::kDoubleAll);
+  watch().on_kernel(code_fixture::kDoubleAll);
   watch().finish(2, sink_);
   EXPECT_EQ(sink_.code.size(), 1u);
 }
@@ -74,14 +74,14 @@ TEST_F(ModuleWatchTest, TakesModulesFromManyThreads) {
   std::vector<std::thread> threads;
   for (char thread = 1; thread <= 4; ++thread) {
     threads.emplace_back([thread] {
-      std::string image = testing::cubin();
+      std::string image = code_fixture::cubin();
       for (char i = 0; i < 20; ++i) {
         image.back() = static_cast<char>(thread * 20 + i);
         watch().on_loaded(image);
       }
     });
   }
-  watch().on_kernel(testing::kAddAll);
+  watch().on_kernel(code_fixture::kAddAll);
   for (int round = 0; round < 100; ++round) watch().drain(round, sink_);
   for (std::thread& thread : threads) thread.join();
   watch().finish(1'000, sink_);
