@@ -121,6 +121,30 @@ TEST_F(PcSampling, AWindowIsSkippedWhileALaunchIsUnderWayAndNoCallIsMadeBehindIt
   EXPECT_GE(*finish().sampling_windows_skipped, 2u);
 }
 
+TEST_F(PcSampling, CallsThatDoNotLaunchAreWaitedForAsWell) {
+  std::atomic<int32_t> deep_scopes{0};
+  PcSamplingOptions seldom{.window_ns = 100'000, .pause_ns = 3'600'000'000'000};
+  seldom.deep_scopes = &deep_scopes;
+  begin(seldom);
+  ASSERT_TRUE(drain_until_windows(1));
+  struct Inside {
+    std::promise<void> entered, released;
+  } inside;
+  std::thread program([&] {
+    callbacks_->load_module(
+        [](void* data) {
+          static_cast<Inside*>(data)->entered.set_value();
+          static_cast<Inside*>(data)->released.get_future().wait();
+        },
+        &inside);
+  });
+  inside.entered.get_future().wait();
+  deep_scopes = 1;
+  EXPECT_TRUE(drain_until([&] { return tracer_->status().sampling->windows_skipped >= 1; }));
+  inside.released.set_value();
+  program.join();
+}
+
 TEST_F(PcSampling, ACallThatDoesNotComeBackEndsSamplingAndHoldsNobody) {
   begin();
   ASSERT_TRUE(drain_until_windows(1));

@@ -48,6 +48,8 @@ struct Process {
   std::atomic<bool> is_attached{false};
   std::atomic<bool> parent_was_attached{false};
   std::atomic<uint32_t> forks{0};
+  std::atomic<int64_t> told_session_ns{
+      0};  // that CUDA was there before: which session, by its start
 };
 constinit Process g_process;
 
@@ -189,7 +191,9 @@ Availability CuptiTracer::start(int64_t session_start_ns) {
     const std::lock_guard lock(mutex_);
     session_start_ns_ = session_start_ns;
     state_ = State::Waiting;
-    if (is_initialised) {
+    // Once in a session, however many tracers it has.
+    if (is_initialised &&
+        g_process.told_session_ns.exchange(session_start_ns) != session_start_ns) {
       tell("cuda_initialised", 0, "before the session: what it did until now is not in it");
     }
     if (!waits) started = attach(is_initialised);
