@@ -65,12 +65,12 @@ std::string cost_text(const EngineCoverage& engine, const SessionSummary& summar
 }  // namespace
 
 std::string phases_text(const SessionSummary& summary) {
-  const EngineCoverage* const trace = analysis::coverage_of(summary.coverage, "Trace");
-  if (!summary.is_budgeted() || trace == nullptr || trace->phases == 0) return {};
-  std::string text = text::plural(trace->phases, "phase");
+  const EngineCoverage all = analysis::sum_of(summary.coverage);
+  if (!summary.is_budgeted() || all.phases == 0) return {};
+  std::string text = text::plural(all.phases, "phase");
   if (summary.duration_ns > 0) {
     const double share =
-        static_cast<double>(trace->phase_ns) / static_cast<double>(summary.duration_ns);
+        static_cast<double>(all.phase_ns) / static_cast<double>(summary.duration_ns);
     text += fmt::format(", which cover {} of the session", text::percent(share));
   }
   return text;
@@ -83,7 +83,9 @@ std::string estimate_text(const analysis::Estimate& estimate) {
 
 void write_coverage(Page& page, const SessionSummary& summary) {
   if (const auto& budget = summary.header.overhead_budget_ppm) {
-    page.field("overhead budget", budget_text(*budget) + " asked for");
+    const EngineCoverage all = analysis::sum_of(summary.coverage);
+    page.field("overhead budget",
+               fmt::format("{} asked for; cost {}", budget_text(*budget), cost_text(all, summary)));
   }
   for (const EngineCoverage& engine : summary.coverage) {
     // Of an engine that was there all the time, and by nobody's measure, there is nothing to say.

@@ -34,9 +34,9 @@ TestSession sampled() {
     const int64_t time = i * 1'000;
     session.coverage("PcSampling", time, 100,
                      {.shape = format::CoverageShape::Window, .samples = 100});
-    session.pc_sample("gemm", 16, kPrefix + "long_scoreboard", 50 + i, {.time = time});
-    session.pc_sample("gemm", 16, kPrefix + "long_scoreboard_not_issued", 40, {.time = time});
-    session.pc_sample("gemm", 32, kPrefix + "selected", 50 - i, {.time = time});
+    session.pc_sample("gemm", 16, kPrefix + "long_scoreboard", 50 + i, {.time = time + 100});
+    session.pc_sample("gemm", 16, kPrefix + "long_scoreboard_not_issued", 40, {.time = time + 100});
+    session.pc_sample("gemm", 32, kPrefix + "selected", 50 - i, {.time = time + 100});
   }
   return session;
 }

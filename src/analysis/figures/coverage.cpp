@@ -66,7 +66,7 @@ Coverage coverage(const SessionData& session, const AnalysisOptions& options) {
   found.phases = recorded.size();
   found.covered_ns = total_length(recorded);
   found.whole_ns = std::max<int64_t>(0, whole.length());
-  if (const auto phases = phases_of(session, "Trace")) {
+  if (const auto phases = traced_phases(session)) {
     found.is_last_inferred = phases->is_last_inferred;
   }
   return found;

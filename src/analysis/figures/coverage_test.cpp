@@ -2,7 +2,6 @@
 #include "analysis/figures/coverage.hpp"
 
 #include <cmath>
-#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -16,11 +15,6 @@ namespace gpufl::analysis {
 namespace {
 
 using testing::TestSession;
-
-void event(TestSession& session, std::string_view name, int64_t time) {
-  base::Json line = base::Json::object();
-  session.data.summary.events.push_back(line.set("name", name).set("time", time));
-}
 
 // A thousand of 10,000 ns, four times; "gemm" takes 100, 120, 100, 80 of each, "relu" 100.
 TestSession four_phases() {
@@ -47,10 +41,22 @@ TEST(CoverageTest, OfABudgetedSession) {
   EXPECT_EQ(found.covered_ns, 4'000);
   EXPECT_DOUBLE_EQ(found.share(), 0.4);
   EXPECT_FALSE(found.is_last_inferred);
-  const EngineCoverage* const trace = coverage_of(session.summary.coverage, "Trace");
-  ASSERT_NE(trace, nullptr);
-  EXPECT_EQ(trace->cost().total_ns(), 40);
-  EXPECT_EQ(trace->cost().measure(), "calls");
+  const EngineCoverage all = sum_of(session.summary.coverage);
+  EXPECT_EQ(all.cost().total_ns(), 40);
+  EXPECT_EQ(all.cost().measure(), "calls");
+}
+
+TEST(CoverageTest, PhasesOfAllEnginesRecordWork) {
+  TestSession session;
+  session.data.summary.duration_ns = 10'000;
+  session.data.summary.ended = true;
+  session.coverage("Trace", 1'000, 1'000);
+  session.coverage("PcSampling", 4'000, 2'000);
+  session.coverage("PcSampling", 4'500, 100, {.shape = format::CoverageShape::Window});
+  const SessionData data = session.finish();
+  EXPECT_EQ(recorded_spans(data, {}), (Intervals{{1'000, 2'000}, {4'000, 6'000}}));
+  EXPECT_EQ(engine_phases(data, "PcSampling"), (Intervals{{4'000, 6'000}}));
+  EXPECT_EQ(sum_of(data.summary.coverage).phases, 2u);
 }
 
 TEST(CoverageTest, WhatIsDetachedIsNotIdle) {
@@ -138,10 +144,9 @@ TEST(CoverageTest, StepsOutsideOfPhasesTakeNothingOfTheRecordedTime) {
 TEST(PhasesTest, TheLastOfALogWithoutEndIsInferredFromTheEvent) {
   TestSession session = four_phases();
   session.data.summary.ended = false;
-  event(session, "recording_resumed", 1'000);
-  event(session, "recording_resumed", 9'600);
+  session.data.summary.resumed_ns = 9'600;
   const SessionData data = session.finish();
-  const auto phases = phases_of(data, "Trace");
+  const auto phases = traced_phases(data);
   ASSERT_TRUE(phases);
   EXPECT_TRUE(phases->is_last_inferred);
   ASSERT_EQ(phases->spans.size(), 5u);
@@ -153,13 +158,13 @@ TEST(PhasesTest, ElseFromTheWork) {
   TestSession session = four_phases();
   session.data.summary.ended = false;
   session.kernel("gemm", 9'700, 10);
-  EXPECT_EQ(phases_of(session.finish(), "Trace")->spans.back(), (Interval{9'700, 10'000}));
+  EXPECT_EQ(traced_phases(session.finish())->spans.back(), (Interval{9'700, 10'000}));
   // Before the first row of a phase, all is one.
   TestSession first;
   first.data.summary.duration_ns = 500;
   first.data.summary.header.overhead_budget_ppm = 20'000;
   first.kernel("gemm", 100, 10);
-  const auto phases = phases_of(first.finish(), "Trace");
+  const auto phases = traced_phases(first.finish());
   ASSERT_TRUE(phases);
   EXPECT_EQ(phases->spans, (Intervals{{0, 500}}));
   EXPECT_TRUE(phases->is_last_inferred);
@@ -168,12 +173,12 @@ TEST(PhasesTest, ElseFromTheWork) {
 TEST(PhasesTest, NoneIsInferredWhereNothingSaysSo) {
   TestSession detached = four_phases();
   detached.data.summary.ended = false;
-  const auto phases = phases_of(detached.finish(), "Trace");
+  const auto phases = traced_phases(detached.finish());
   EXPECT_EQ(phases->spans.size(), 4u);
   EXPECT_FALSE(phases->is_last_inferred);
   TestSession none;
   none.kernel("gemm", 0, 10);
-  EXPECT_FALSE(phases_of(none.finish(), "Trace"));
+  EXPECT_FALSE(traced_phases(none.finish()));
 }
 
 }  // namespace

@@ -53,6 +53,10 @@ Figure<std::vector<MemoryUsage>> memory_usage(const SessionData& session,
   if (rows.rows() == 0) {
     return missing_option(session, "allocations were", "enable_memory_tracking");
   }
+  if (session.summary.is_budgeted()) {
+    return Unknown{"allocations and releases between the phases that were traced are not known",
+                   "record without a budget"};
+  }
   const Intervals recorded = recorded_spans(session, options);
   const Interval span =
       recorded.empty() ? Interval{} : Interval{recorded.front().start, recorded.back().end};

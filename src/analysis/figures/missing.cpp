@@ -118,17 +118,18 @@ const Capability* refused_engine(const SessionSummary& summary,
   return nullptr;
 }
 
-// "record with the engine PcSampling or Deep (gpufl trace --engine PcSampling)"
+// "record with the engine PcSampling (gpufl trace --engine PcSampling)": those of this version.
 std::string engines_to_record_with(std::span<const std::string_view> engines) {
-  std::string text = "record with the engine ";
+  const bool is_any_here = std::any_of(engines.begin(), engines.end(), format::has_engine);
+  std::string text;
+  std::string_view example;
   for (const std::string_view engine : engines) {
-    text.append(engine == engines.front() ? "" : " or ").append(engine);
+    if (is_any_here && !format::has_engine(engine)) continue;
+    if (text.empty()) example = engine;
+    text.append(text.empty() ? "record with the engine " : " or ").append(engine);
   }
-  for (const std::string_view engine : engines) {
-    if (!format::has_engine(engine)) continue;
-    return text.append(" (gpufl trace --engine ").append(engine).append(")");
-  }
-  return text + ": this version does not have it yet";
+  if (!is_any_here) return text + ": this version does not have it yet";
+  return text.append(" (gpufl trace --engine ").append(example).append(")");
 }
 
 }  // namespace

@@ -11,18 +11,12 @@
 namespace gpufl::analysis {
 namespace {
 
-// When the phase began that was under way where the log ends: the last `recording_resumed` after
-// `from_ns`, else the first work after it. None: nothing says that there was one.
+// When the phase began that was under way where the log ends: when recording was last resumed, else
+// with the first work after `from_ns`. None: nothing says that there was one.
 std::optional<int64_t> open_phase_start(const SessionData& session, int64_t from_ns) {
-  std::optional<int64_t> start_ns;
-  for (const base::Json& event : session.summary.events) {
-    const int64_t time_ns = event["time"].as_integer();
-    if (time_ns < from_ns) continue;
-    const std::string& name = event["name"].as_string();
-    if (name == "recording_resumed") start_ns = time_ns;
-    if (name == "recording_paused") start_ns.reset();
-  }
-  if (start_ns) return start_ns;
+  std::optional<int64_t> start_ns = session.summary.resumed_ns;
+  if (start_ns && *start_ns >= from_ns) return start_ns;
+  start_ns.reset();
   for (const Work* const work : work_tables(session.tables)) {
     const auto first = std::lower_bound(work->start.begin(), work->start.end(), from_ns);
     if (first != work->start.end()) start_ns = std::min(start_ns.value_or(*first), *first);
@@ -31,7 +25,9 @@ std::optional<int64_t> open_phase_start(const SessionData& session, int64_t from
   return start_ns && from_ns == 0 ? 0 : start_ns;
 }
 
-Intervals told_phases(const SessionData& session, std::string_view engine) {
+// `is_wanted`: by the engine's name.
+template <typename IsWanted>
+Intervals told_phases(const SessionData& session, IsWanted is_wanted) {
   namespace column = format::coverage_column;
   Intervals spans;
   const auto found = session.tables.others.find(format::Kind::Coverage);
@@ -41,7 +37,7 @@ Intervals told_phases(const SessionData& session, std::string_view engine) {
     const bool is_phase =
         rows.at(column::kShape, row) == static_cast<int64_t>(format::CoverageShape::Phase);
     const auto name = static_cast<uint32_t>(rows.at(column::kEngine, row));
-    if (!is_phase || session.tables.name(name) != engine) continue;
+    if (!is_phase || !is_wanted(session.tables.name(name))) continue;
     const int64_t start_ns = rows.at(column::kStart, row);
     spans.push_back({start_ns, saturating_add(start_ns, rows.at(column::kDuration, row))});
   }
@@ -54,8 +50,12 @@ Intervals told_phases(const SessionData& session, std::string_view engine) {
 
 }  // namespace
 
-std::optional<Phases> phases_of(const SessionData& session, std::string_view engine) {
-  Phases phases{told_phases(session, engine)};
+Intervals engine_phases(const SessionData& session, std::string_view engine) {
+  return told_phases(session, [&](std::string_view name) { return name == engine; });
+}
+
+std::optional<Phases> traced_phases(const SessionData& session) {
+  Phases phases{told_phases(session, [](std::string_view) { return true; })};
   const bool has_budget = session.summary.header.overhead_budget_ppm.has_value();
   if (phases.spans.empty() && (session.summary.ended || !has_budget)) return std::nullopt;
   if (session.summary.ended) return phases;

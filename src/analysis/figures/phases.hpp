@@ -10,7 +10,7 @@
 // Pure functions.
 namespace gpufl::analysis {
 
-// When an engine was attached.
+// When GPU work was recorded, whichever engine did.
 struct Phases {
   Intervals spans;
   // The log has no end, so its last phase has no row: where it began is taken from events, else
@@ -18,6 +18,9 @@ struct Phases {
   bool is_last_inferred = false;
 };
 // In order of time. None: the log does not say when.
-std::optional<Phases> phases_of(const SessionData& session, std::string_view engine);
+std::optional<Phases> traced_phases(const SessionData& session);
+
+// When one engine was attached, by the log's rows.
+Intervals engine_phases(const SessionData& session, std::string_view engine);
 
 }  // namespace gpufl::analysis

@@ -54,7 +54,7 @@ Intervals pauses(const SessionSummary& summary) {
 }  // namespace
 
 Intervals unrecorded_spans(const SessionData& session) {
-  const std::optional<Phases> phases = phases_of(session, "Trace");
+  const std::optional<Phases> phases = traced_phases(session);
   Intervals spans =
       phases ? subtract({Selection::kAlways}, phases->spans) : pauses(session.summary);
   if (const std::optional<int64_t> kept_ns = kept_from(session)) {

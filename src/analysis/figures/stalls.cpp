@@ -37,14 +37,14 @@ class WindowStarts {
     }
     for (auto& [device, starts] : starts_) std::sort(starts.begin(), starts.end());
   }
-  // Samples may come some time after their window, but before the next one's. Where the log has no
-  // windows, samples of one time are of one.
+  // Samples have the time of their window's end, or a later one, but before the next one's. Where
+  // the log has no windows, samples of one time are of one.
   int64_t of(const SampleRow& row) const {
     for (const int64_t device : {row.device, int64_t{-1}}) {
       const auto starts = starts_.find(device);
       if (starts == starts_.end()) continue;
-      const auto after = std::upper_bound(starts->second.begin(), starts->second.end(), row.time);
-      return after == starts->second.begin() ? row.time : *(after - 1);
+      const auto next = std::lower_bound(starts->second.begin(), starts->second.end(), row.time);
+      return next == starts->second.begin() ? row.time : *(next - 1);
     }
     return row.time;
   }
@@ -244,7 +244,8 @@ class ScopeDivision {
 std::unordered_map<uint32_t, std::vector<ScopeShare>> scope_shares(const SessionData& session,
                                                                    const AnalysisOptions& options) {
   Intervals both = recorded_spans(session, options);
-  if (const auto sampled = phases_of(session, "PcSampling")) both = intersect(both, sampled->spans);
+  const Intervals sampled = engine_phases(session, "PcSampling");
+  if (!sampled.empty()) both = intersect(both, sampled);
   const Tables& tables = session.tables;
   const Kernels& kernels = tables.kernels;
   const Selection selection(tables, options);

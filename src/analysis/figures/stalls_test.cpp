@@ -69,7 +69,7 @@ TEST(StallFiguresTest, WindowsThatDifferWidenTheError) {
   TestSession session;
   for (int64_t i = 0; i < 4; ++i) {
     window(session, i * 1'000, 100);
-    session.pc_sample("gemm", 0, i < 2 ? kLong : kWait, 100, {.time = i * 1'000});
+    session.pc_sample("gemm", 0, i < 2 ? kLong : kWait, 100, {.time = i * 1'000 + 100});
   }
   const auto found = stall_figures(session.finish(), {});
   const Estimate& share = found->functions[0].stalls[0].share;
@@ -82,7 +82,7 @@ TEST(StallFiguresTest, OfTwoWindowsTheShareOfTheRunIsUnknown) {
   TestSession session;
   for (const int64_t start : {0, 1'000}) {
     window(session, start, 10);
-    session.pc_sample("gemm", 0, kLong, 10, {.time = start});
+    session.pc_sample("gemm", 0, kLong, 10, {.time = start + 100});
   }
   const auto found = stall_figures(session.finish(), {});
   ASSERT_TRUE(found);

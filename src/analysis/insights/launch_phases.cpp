@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "analysis/figures/recorded_time.hpp"
+
 namespace gpufl::analysis {
 
 LaunchBound launch_phases(const SessionView& view, const GapExplainer& explainer, int64_t device) {
@@ -25,7 +27,12 @@ LaunchBound launch_phases(const SessionView& view, const GapExplainer& explainer
     }
     phase = {};
   };
+  const Intervals unrecorded = unrecorded_spans(view.session);
   for (const Gap& gap : view.idle(device).gaps()) {
+    // Nobody knows what was launched meanwhile.
+    if (phase.launches > 0 && !clip(unrecorded, {phase.span.end, gap.span.start}).empty()) {
+      end_phase();
+    }
     const ExplainedGap explained = explainer.explain(gap);
     // Pauses that launching is not to blame for are none of a phase's; short ones, between kernels
     // that were queued, do not end it either.

@@ -41,6 +41,22 @@ TEST(LaunchBound, PhasesEndWhereTheHostDoesSomethingElse) {
   EXPECT_NEAR(*found[0].gain_ns, 2 * (100 * 5.0 * kUs - 10 * kUs), 1);
 }
 
+// What lies between two phases is neither idle nor busy.
+TEST(LaunchBound, PhasesEndWhereNothingWasRecorded) {
+  TestProgram program;
+  for (const int64_t start : {int64_t{0}, 10 * kMs, 20 * kMs}) {
+    launch(program, start, 101, 4 * kUs);
+    program.coverage("Trace", start, 1'020 * kUs);
+  }
+  program.data.summary.duration_ns = 30 * kMs;
+  program.data.summary.ended = true;
+  const auto found = of_rule(program.insights(), "launch_bound");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].title.find("3 phases"), std::string::npos) << found[0].title;
+  EXPECT_NEAR(*found[0].gain_ns, 3 * (100 * 5.0 * kUs - 10 * kUs), 1);
+  EXPECT_NEAR(found[0].gain_share, *found[0].gain_ns / (3 * 1'020.0 * kUs), 1e-9);
+}
+
 TEST(LaunchBound, NotForFewLaunchesShortPausesOrGraphs) {
   TestProgram few;
   launch(few, 0, 50, 4 * kUs);  // 49 pauses

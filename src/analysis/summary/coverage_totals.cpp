@@ -33,6 +33,14 @@ void CoverageCost::add(int64_t cost_ns, int64_t measure) {
   ++(is_steps ? by_steps : by_calls);
 }
 
+void CoverageCost::add(const CoverageCost& other) {
+  calls_ns = saturating_add(calls_ns, other.calls_ns);
+  steps_ns = saturating_add(steps_ns, other.steps_ns);
+  by_calls += other.by_calls;
+  by_steps += other.by_steps;
+  unknown += other.unknown;
+}
+
 std::optional<int64_t> CoverageCost::total_ns() const {
   if (by_calls + by_steps == 0) return std::nullopt;
   return saturating_add(calls_ns, steps_ns);
@@ -48,16 +56,15 @@ void EngineCoverage::add(const format::Batch& rows, size_t row) {
   const int64_t duration_ns = std::max<int64_t>(0, rows.at(column::kDuration, row));
   const int64_t cost_ns = rows.at(column::kCost, row, -1);
   const int64_t measure = rows.at(column::kMeasure, row);
-  const bool is_window =
-      rows.at(column::kShape, row) == static_cast<int64_t>(format::CoverageShape::Window);
-  if (is_window) {
+  const int64_t shape = rows.at(column::kShape, row);
+  if (shape == static_cast<int64_t>(format::CoverageShape::Window)) {
     ++windows;
     window_ns = saturating_add(window_ns, duration_ns);
     window_cost.add(cost_ns, measure);
     add_known(samples, rows.at(column::kSamples, row, -1));
     add_known(dropped, rows.at(column::kDropped, row, -1));
-    return;
   }
+  if (shape != static_cast<int64_t>(format::CoverageShape::Phase)) return;
   ++phases;
   phase_ns = saturating_add(phase_ns, duration_ns);
   phase_cost.add(cost_ns, measure);
@@ -65,10 +72,20 @@ void EngineCoverage::add(const format::Batch& rows, size_t row) {
               analysis::is_paced<format::CoverageEnd>(rows.at(column::kEnding, row));
 }
 
-const EngineCoverage* coverage_of(const std::vector<EngineCoverage>& all, std::string_view engine) {
-  const auto found = std::find_if(
-      all.begin(), all.end(), [&](const EngineCoverage& entry) { return entry.engine == engine; });
-  return found == all.end() ? nullptr : &*found;
+EngineCoverage sum_of(const std::vector<EngineCoverage>& engines) {
+  EngineCoverage sum;
+  for (const EngineCoverage& engine : engines) {
+    sum.phases += engine.phases;
+    sum.windows += engine.windows;
+    sum.phase_ns = saturating_add(sum.phase_ns, engine.phase_ns);
+    sum.window_ns = saturating_add(sum.window_ns, engine.window_ns);
+    sum.phase_cost.add(engine.phase_cost);
+    sum.window_cost.add(engine.window_cost);
+    sum.samples += engine.samples;
+    sum.dropped += engine.dropped;
+    sum.is_paced |= engine.is_paced;
+  }
+  return sum;
 }
 
 void CoverageTable::add(const format::Batch& rows, const format::Dictionaries& dictionaries) {

@@ -22,6 +22,7 @@ struct CoverageCost {
   uint64_t by_calls = 0, by_steps = 0, unknown = 0;  // of so many
 
   void add(int64_t cost_ns, int64_t measure);
+  void add(const CoverageCost& other);
   // None where nothing was measured.
   std::optional<int64_t> total_ns() const;
   std::string_view measure() const;  // "calls", "steps", "calls and steps"
@@ -40,8 +41,8 @@ struct EngineCoverage {
   void add(const format::Batch& rows, size_t row);
 };
 
-// Null: the engine was never attached, or nobody says.
-const EngineCoverage* coverage_of(const std::vector<EngineCoverage>& all, std::string_view engine);
+// Of all engines together: whichever is attached, GPU work is recorded, and only one is at a time.
+EngineCoverage sum_of(const std::vector<EngineCoverage>& engines);
 
 class CoverageTable {
  public:

@@ -16,9 +16,8 @@ using format::Kind;
 
 bool SessionSummary::is_budgeted() const {
   // One that could not detach stayed attached, whatever the budget.
-  const EngineCoverage* const trace = coverage_of(coverage, "Trace");
-  return trace != nullptr && trace->phases > 0 ? trace->is_paced
-                                               : header.overhead_budget_ppm.has_value();
+  const EngineCoverage all = sum_of(coverage);
+  return all.phases > 0 ? all.is_paced : header.overhead_budget_ppm.has_value();
 }
 
 void SummaryBuilder::see_times(const format::Batch& batch) {
@@ -107,6 +106,13 @@ void SummaryBuilder::see_event(const Json& line) {
   }
   if (markers_.take_event(line)) return;
   ++summary_.event_counts[name];
+  const bool resumes = name == "recording_resumed";
+  if (resumes || name == "recording_paused") {
+    summary_.resumed_ns = resumes ? std::optional(line["time"].as_integer()) : std::nullopt;
+    // The turns of a budget are many, and have rows.
+    const std::string& why = line["why"].as_string();
+    if (why == "budget" || why == "schedule" || why == "deep scope") return;
+  }
   if (summary_.events.size() < SessionSummary::kMaxEvents) summary_.events.push_back(line);
 }
 

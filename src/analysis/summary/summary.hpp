@@ -39,13 +39,16 @@ struct SessionSummary {
   std::vector<Capability> capabilities;
   std::vector<base::Json> devices;               // `device` lines, by number
   base::Json host_facts;                         // the event of that name; null when there is none
-  std::vector<base::Json> events;                // the first kMaxEvents
+  std::vector<base::Json> events;                // the first kMaxEvents, without turns of a budget
   std::map<std::string, uint64_t> event_counts;  // by name, all of them
   ActivityTotals activity;
   std::vector<PendingWork> pending;  // what had not ended when the log ends
   std::vector<MarkerTotal> markers;
   std::vector<CounterTotal> counters;
   std::vector<MetricSeries> metrics;
+  // Since when GPUs were recorded where the log ends, as its last event of that says. None: they
+  // were not, or it has none.
+  std::optional<int64_t> resumed_ns;
   std::vector<EngineCoverage> coverage;   // by engine; empty: nobody says
   std::map<std::string, uint64_t> rows;   // by kind, as read; what the ledger counts as written
   std::vector<format::Problem> problems;  // the first kMaxProblems

@@ -105,6 +105,54 @@ TEST(SummaryBuilderTest, ATimeAfterTheEndDoesNotMakeTheSessionLonger) {
   EXPECT_EQ(builder.finish().duration_ns, 9000);
 }
 
+TEST(SummaryBuilderTest, TurnsOfABudgetAreCountedAndNotListed) {
+  SummaryBuilder builder;
+  builder.on_object(Kind::Event,
+                    object(R"({"time":5,"name":"recording_resumed","why":"request"})"));
+  for (int i = 0; i < 300; ++i) {
+    builder.on_object(Kind::Event,
+                      object(R"({"time":10,"name":"recording_paused","why":"budget"})"));
+    builder.on_object(Kind::Event,
+                      object(R"({"time":20,"name":"recording_resumed","why":"budget"})"));
+  }
+  builder.on_object(Kind::Event, object(R"({"time":30,"name":"xid"})"));
+  const SessionSummary summary = builder.finish();
+  EXPECT_EQ(summary.events.size(), 2u);
+  EXPECT_EQ(summary.event_counts.at("recording_paused"), 300u);
+  EXPECT_EQ(summary.resumed_ns, 20);
+}
+
+TEST(SummaryBuilderTest, GathersCoverageByEngine) {
+  SummaryBuilder builder;
+  format::Dictionaries dictionaries;
+  dictionaries.define(Dict::Name, 1, "Trace");
+  dictionaries.define(Dict::Name, 2, "PcSampling");
+  Batch rows(Kind::Coverage);
+  // start, dur, engine, shape, why, ending, cost, measure, device, samples, dropped, launches
+  rows.push_row({0, 100, 1, 0, 1, 1, 7, 1, -1, -1, -1, 5});
+  rows.push_row({200, 50, 1, 0, 1, 1, 3, 2, -1, -1, -1, 5});
+  rows.push_row({300, 40, 1, 0, 1, 1, -1, 0, -1, -1, -1, 5});
+  rows.push_row({400, 90, 2, 0, 1, 0, -1, 0, -1, -1, -1, 5});
+  rows.push_row({410, 10, 2, 1, 4, 4, 2, 1, 0, 80, 1, -1});
+  rows.push_row({420, 10, 2, 9, 4, 4, 2, 1, 0, 80, 1, -1});  // a shape of a later version
+  builder.on_batch(rows, dictionaries);
+  const SessionSummary summary = builder.finish();
+  ASSERT_EQ(summary.coverage.size(), 2u);
+  const EngineCoverage& sampling = summary.coverage[0];
+  EXPECT_EQ(sampling.engine, "PcSampling");
+  EXPECT_EQ(sampling.phases, 1u);
+  EXPECT_EQ(sampling.windows, 1u);
+  EXPECT_EQ(sampling.samples, 80u);
+  EXPECT_EQ(sampling.cost().total_ns(), 2);  // of its window: the phase's is unknown
+  const EngineCoverage& trace = summary.coverage[1];
+  EXPECT_EQ(trace.phase_ns, 190);
+  EXPECT_EQ(trace.cost().total_ns(), 10);
+  EXPECT_EQ(trace.cost().unknown, 1u);
+  EXPECT_EQ(trace.cost().measure(), "calls and steps");
+  EXPECT_TRUE(summary.is_budgeted());
+  EXPECT_EQ(sum_of(summary.coverage).phase_ns, 280);
+}
+
 TEST(SummaryBuilderTest, HostFactsAreNoEvent) {
   SummaryBuilder builder;
   builder.on_object(Kind::Event, object(R"({"time":0,"name":"host_facts","core_count":4})"));
