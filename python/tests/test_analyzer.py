@@ -38,6 +38,7 @@ EXPORTED = {
     "pm_sample": "pm_samples",
     "warp_span": "warp_spans",
     "pending": "pending",
+    "coverage": "coverage",
 }
 
 
@@ -164,6 +165,17 @@ def test_scopes_are_profile_samples():
     session = GpuFlightSession(COMPLETE)
     assert session.scopes is session.profile_samples
     assert list(session.scopes["source"].unique()) == ["pc_sample", "sass_metric"]
+
+
+def test_samples_have_stalls_and_coverage(capsys):
+    session = GpuFlightSession(COMPLETE)
+    stalls = session.figures["stalls"]
+    assert stalls["samples"] == session.pc_samples["samples"].sum()
+    session.inspect_stalls()
+    printed = capsys.readouterr().out
+    assert printed.startswith("STALLS: ")
+    assert all(kernel["label"] in printed for kernel in stalls["kernels"])
+    assert list(session.coverage["engine"].unique()) == ["engine_a", "engine_b"]
 
 
 def test_warp_spans_tell_stage_and_phase():

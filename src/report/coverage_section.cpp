@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/figures/coverage.hpp"
 #include "report/json_figures.hpp"
 #include "report/text_sections.hpp"
 #include "text/units.hpp"
@@ -67,13 +68,8 @@ std::string cost_text(const EngineCoverage& engine, const SessionSummary& summar
 std::string phases_text(const SessionSummary& summary) {
   const EngineCoverage all = analysis::sum_of(summary.coverage);
   if (!summary.is_budgeted() || all.phases == 0) return {};
-  std::string text = text::plural(all.phases, "phase");
-  if (summary.duration_ns > 0) {
-    const double share =
-        static_cast<double>(all.phase_ns) / static_cast<double>(summary.duration_ns);
-    text += fmt::format(", which cover {} of the session", text::percent(share));
-  }
-  return text;
+  const auto whole_ns = static_cast<double>(std::max<int64_t>(1, summary.duration_ns));
+  return analysis::phases_text(all.phases, static_cast<double>(all.phase_ns) / whole_ns);
 }
 
 std::string estimate_text(const analysis::Estimate& estimate) {

@@ -64,9 +64,8 @@ TEST(StallSection, WhereTheyWereAskedForAndAreNotThere) {
   session.data.summary.capabilities.push_back(capability);
   session.kernel("gemm", 0, 100);
   const std::string text = text_of(session.finish());
-  EXPECT_TRUE(has(text,
-                  "stalls: the engine PcSampling was asked for and could not be had: the "
-                  "driver allows it to root alone"))
+  EXPECT_TRUE(
+      has(text, "stalls: the engine PcSampling was asked for and could not be had: the driver"))
       << text;
   EXPECT_TRUE(has(text, "-> let the driver allow it")) << text;
   // Who did not ask is not told.

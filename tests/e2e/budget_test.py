@@ -73,6 +73,7 @@ class Budget(TraceTest):
         self.assertEqual(resumed[-1]["why"], "budget")
         (first,) = phases(self.session())
         self.assertGreater(resumed[-1]["time_ns"], first["start_ns"] + first["duration_ns"])
+        self.assertIn("where it began is inferred", self.gpufl("report", self.session()).stdout)
 
     def test_values_that_cannot_be_meant(self):
         for value, told in (
@@ -109,6 +110,11 @@ class Budget(TraceTest):
         taken = sum(row["samples"] for row in windows)
         self.assertEqual(ledger(session)["pc_samples"], taken)
         self.assertTrue(rows(session, "pc_sample"))
+        report = self.gpufl("report", session).stdout
+        self.assertIn("LEDGER: complete inside 1 phase, which covers", report)
+        self.assertIn("10% asked for; cost ", report)
+        self.assertIn("STALLS: ", report)
+        self.assertIn("totals are those of the phases", report)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 #include "analysis/figures/phases.hpp"
 #include "analysis/figures/recorded_time.hpp"
 #include "analysis/session/selection.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -70,6 +71,11 @@ Coverage coverage(const SessionData& session, const AnalysisOptions& options) {
     found.is_last_inferred = phases->is_last_inferred;
   }
   return found;
+}
+
+std::string phases_text(uint64_t phases, double share) {
+  return text::plural(phases, "phase") + ", which " + (phases == 1 ? "covers " : "cover ") +
+         text::percent(share) + " of the session";
 }
 
 Figure<std::map<uint32_t, KernelEstimate>> kernel_estimates(const SessionData& session,

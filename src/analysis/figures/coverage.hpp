@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 
 #include "analysis/math/figure.hpp"
 #include "analysis/math/ratio_estimate.hpp"
@@ -26,6 +27,8 @@ struct Coverage {
   }
 };
 Coverage coverage(const SessionData& session, const AnalysisOptions& options);
+// "12 phases, which cover 3.4% of the session"
+std::string phases_text(uint64_t phases, double share);
 
 // Of the whole run, from its phases.
 struct KernelEstimate {

@@ -82,9 +82,8 @@ std::vector<std::string> caveats_of(const SessionSummary& summary) {
 
 void add_phases(const Coverage& coverage, std::vector<std::string>& caveats) {
   if (coverage.is_budgeted) {
-    caveats.push_back("traced in " + text::plural(coverage.phases, "phase") + ", which cover " +
-                      text::percent(coverage.share()) +
-                      " of the session: totals are those of the phases");
+    caveats.push_back("traced in " + phases_text(coverage.phases, coverage.share()) +
+                      ": totals are those of the phases");
   }
   if (coverage.is_last_inferred) {
     caveats.emplace_back(
