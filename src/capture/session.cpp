@@ -391,6 +391,7 @@ base::Result<std::unique_ptr<Session>> start_session(SessionConfig config) {
   header.app_name = config.app_name;
   header.gpufl_version = GPUFL_VERSION;
   header.engine = instruments.engine;
+  header.source_text = config.sources;
   header.backend = instruments.backend_name();
   header.backends = instruments.backend_list();
   header.start_wall_ns = anchor.wall_ns;

@@ -91,6 +91,7 @@ Json SessionHeader::to_json() const {
   set_if_known(line, "world_size", world_size);
   set_if_known(line, "local_rank", local_rank);
   set_if_known(line, "overhead_budget_ppm", overhead_budget_ppm);
+  if (!source_text) line.set("source_text", false);
   return line;
 }
 
@@ -136,6 +137,7 @@ base::Result<SessionHeader> SessionHeader::from_json(const Json& line) {
   header.world_size = known(line["world_size"]);
   header.local_rank = known(line["local_rank"]);
   header.overhead_budget_ppm = known(line["overhead_budget_ppm"]);
+  header.source_text = line["source_text"].as_bool(true);
   return header;
 }
 

@@ -72,6 +72,7 @@ class Task {
   void collect_sources(const format::SessionHeader& header) {
     SourceOptions options = options_.sources;
     options.recorded_wall_ns = header.start_wall_ns;
+    options.enabled = options.enabled && header.source_text;
     SourceLines lines(std::move(options));
     for (const auto& [id, frame_ids] : frames_.stacks()) {
       const auto stack = resolve_stack(frame_ids, frames_, outcome_.symbols);
