@@ -38,16 +38,6 @@ bool is_in_python_library(std::string_view path) {
   return version < path.size() && path[version] >= '2' && path[version] <= '9';
 }
 
-// What torch.compile wrote: "/tmp/torchinductor_me/aa/caayemptj...uk.py", "<eval_with_key>.3".
-bool is_compilers_own(std::string_view path) {
-  constexpr size_t kHashLetters = 52;
-  if (path.starts_with("<eval_with_key>")) return true;
-  const std::string_view name = base_name(path);
-  if (name.size() != kHashLetters + 3 || name[0] != 'c' || !name.ends_with(".py")) return false;
-  return std::all_of(name.begin(), name.begin() + kHashLetters,
-                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '2' && c <= '7'); });
-}
-
 // Wherever it lies: wheels, conda and containers put these everywhere.
 bool is_runtime_library(std::string_view module) {
   if (is_vendor_library(module)) return true;
@@ -125,12 +115,24 @@ std::string function_text(const CodeFrame& frame) {
 
 }  // namespace
 
+bool is_inductor_file(std::string_view path) {
+  constexpr size_t kHashLetters = 52;
+  const std::string_view name = base_name(path);
+  if (name.size() != kHashLetters + 3 || name[0] != 'c' || !name.ends_with(".py")) return false;
+  return std::all_of(name.begin(), name.begin() + kHashLetters,
+                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '2' && c <= '7'); });
+}
+
 Origin origin_of_python(std::string_view file) {
   if (file.starts_with("<frozen ") || is_in_installed_package(file) || is_in_python_library(file) ||
-      is_compilers_own(file)) {
+      file.starts_with("<eval_with_key>") || is_inductor_file(file)) {
     return Origin::Library;
   }
   return file.empty() ? Origin::Internal : Origin::User;
+}
+
+Origin origin_of_source(std::string_view file) {
+  return is_library_source(file) || is_in_python_library(file) ? Origin::Library : Origin::User;
 }
 
 Origin origin_of_native(std::string_view module, const CodeLocation& place) {

@@ -48,6 +48,11 @@ std::string site_text(const CodeFrame& frame);
 // Whose a file is, by where it lies: a source file or a module.
 Origin origin_of_python(std::string_view file);
 Origin origin_of_native(std::string_view module, const CodeLocation& place);
+// What torch.compile wrote: "/tmp/torchinductor_me/aa/caayemptj...uk.py".
+bool is_inductor_file(std::string_view path);
+// Of a source file that code of a GPU came from. What torch.compile wrote is its user's: there is
+// no other line.
+Origin origin_of_source(std::string_view file);
 // Whether a binary is the program's own.
 bool is_of_program(const BinaryNote& binary);
 

@@ -73,26 +73,6 @@ BinaryNote binary_of(const Json& line) {
           static_cast<uint64_t>(line["resolved"].as_integer())};
 }
 
-Json to_json(const SourceText& source) {
-  Json lines = Json::array();
-  for (const std::string& text : source.lines) lines.push(text);
-  Json line = Json::object();
-  line.set("type", "source").set("path", source.path).set("language", source.language);
-  line.set("first_line", source.first_line);
-  if (source.is_newer) line.set("newer", true);
-  return line.set("lines", std::move(lines));
-}
-
-SourceText source_of(const Json& line) {
-  SourceText source{line["path"].as_string(),
-                    line["language"].as_string(),
-                    std::max<int64_t>(line["first_line"].as_integer(1), 1),
-                    line["newer"].as_bool(),
-                    {}};
-  for (const Json& text : line["lines"].items()) source.lines.push_back(text.as_string());
-  return source;
-}
-
 // Appends to a new file and takes its name at the end: a reader never sees half of it.
 class Replacement {
  public:
@@ -145,6 +125,26 @@ class Replacement {
 
 }  // namespace
 
+Json to_json(const SourceText& source) {
+  Json lines = Json::array();
+  for (const std::string& text : source.lines) lines.push(text);
+  Json line = Json::object();
+  line.set("type", "source").set("path", source.path).set("language", source.language);
+  line.set("first_line", source.first_line);
+  if (source.is_newer) line.set("newer", true);
+  return line.set("lines", std::move(lines));
+}
+
+SourceText source_text_of(const Json& line) {
+  SourceText source{line["path"].as_string(),
+                    line["language"].as_string(),
+                    std::max<int64_t>(line["first_line"].as_integer(1), 1),
+                    line["newer"].as_bool(),
+                    {}};
+  for (const Json& text : line["lines"].items()) source.lines.push_back(text.as_string());
+  return source;
+}
+
 base::Result<SymbolFile> SymbolFile::read(const fs::path& session_dir,
                                           const std::string& session_id) {
   const fs::path path = session_dir / kSymbolFileName;
@@ -169,7 +169,7 @@ base::Result<SymbolFile> SymbolFile::read(const fs::path& session_dir,
     } else if (type == "binary") {
       file.binaries.push_back(binary_of(*line));
     } else if (type == "source") {
-      file.sources.push_back(source_of(*line));
+      file.sources.push_back(source_text_of(*line));
     }
     return true;
   });

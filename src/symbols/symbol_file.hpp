@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/json.hpp"
 #include "base/status.hpp"
 #include "format/session_header.hpp"
 #include "symbols/code_location.hpp"
@@ -37,6 +38,9 @@ struct SourceText {
   std::vector<std::string> lines;
   bool operator==(const SourceText&) const = default;
 };
+// As a `source` line, and back.
+base::Json to_json(const SourceText& source);
+SourceText source_text_of(const base::Json& line);
 
 struct SymbolFile {
   std::unordered_map<int64_t, std::vector<CodeLocation>> frames;  // by id; innermost first

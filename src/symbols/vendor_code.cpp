@@ -27,7 +27,7 @@ constexpr std::string_view kOthers[] = {"libcublas", "libcudnn",    "libcufft", 
 constexpr std::string_view kFolders[] = {"/usr/local/cuda", "/opt/nvidia/"};
 constexpr std::string_view kHeaders[] = {"/targets/x86_64-linux/include/",
                                          "/targets/sbsa-linux/include/", "/nvidia/cu13/include/",
-                                         "/cuda_runtime/include/"};
+                                         "/cuda_runtime/include/", "/bin/..//include/"};
 constexpr std::string_view kFunctions[] = {"cuda", "cu"};
 constexpr std::string_view kInternal[] = {"__cuda", "__cudart", "libcudart_static_"};
 constexpr std::string_view kGlue[] = {"__cudaLaunch", "__cudaPushCall", "__cudaPopCall",
