@@ -16,7 +16,7 @@ import source_tree
 ANALYSIS = [f"analysis/{stage}" for stage in (
     "math", "tables", "code", "summary", "session", "figures", "warp", "overview", "insights", "compare",
 )]  # fmt: skip
-BELOW_ANALYSIS = {"base", "text", "format", "symbols"}
+BELOW_ANALYSIS = {"base", "text", "format", "symbols", "disassembly"}
 
 ROOMS = {
     "include": set(),
@@ -41,6 +41,7 @@ ROOMS = {
     "backend/nvidia/nvtx": {"backend", "backend/markers", "base"},
     "backend/synthetic": {"backend", "format", "base"},
     "symbols": {"base", "format"},
+    "disassembly": {"base", "format", "symbols"},
     "capture": {"base", "format", "format/warp", "backend", "backend/markers", "symbols", "include"},
     "client": {"base", "format", "backend", "capture", *ANALYSIS, "report", "net", "include"},
     **{room: BELOW_ANALYSIS | set(ANALYSIS[:i]) for i, room in enumerate(ANALYSIS)},

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "disassembly/child_process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+extern char** environ;
+
+namespace gpufl::disassembly {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kMaxErrorBytes = size_t{4} << 10;
+
+struct Pipe {
+  int read_end = -1, write_end = -1;
+  Pipe() {
+    std::array<int, 2> ends{-1, -1};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return;
+    read_end = ends[0];
+    write_end = ends[1];
+  }
+  ~Pipe() {
+    close_end(read_end);
+    close_end(write_end);
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  static void close_end(int& end) {
+    if (end >= 0) ::close(end);
+    end = -1;
+  }
+};
+
+// What a child starts with: its own process group, default signals, nothing to read.
+class SpawnPlan {
+ public:
+  SpawnPlan(int out, int err, int input) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_adddup2(&actions_, out, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions_, err, STDERR_FILENO);
+    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (input >= 0) posix_spawn_file_actions_adddup2(&actions_, input, kChildInput);
+    posix_spawnattr_init(&attributes_);
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setsigdefault(&attributes_, &all);
+    posix_spawnattr_setpgroup(&attributes_, 0);
+    posix_spawnattr_setflags(
+        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  }
+  ~SpawnPlan() {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+
+  // 0 or an errno.
+  int start(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+            pid_t& child) const {
+    const std::string name = program.string();
+    std::vector<char*> argv{const_cast<char*>(name.c_str())};
+    for (const std::string& argument : arguments) {
+      argv.push_back(const_cast<char*>(argument.c_str()));
+    }
+    argv.push_back(nullptr);
+    return posix_spawn(&child, name.c_str(), &actions_, &attributes_, argv.data(), environ);
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+class Child {
+ public:
+  Child(pid_t pid, Clock::time_point deadline) : pid_(pid), deadline_(deadline) {}
+  ~Child() {
+    if (pid_ <= 0) return;
+    kill_group();
+    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  int milliseconds_left() const {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - Clock::now());
+    return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 1'000'000));
+  }
+  // False: the time is over.
+  bool wait(int& exit_code) {
+    int status = 0;
+    for (pid_t ended = 0; ended != pid_;) {
+      ended = ::waitpid(pid_, &status, WNOHANG);
+      if (ended < 0 && errno != EINTR) break;  // somebody else waited for it
+      if (ended == 0) {
+        if (milliseconds_left() == 0) return false;
+        ::poll(nullptr, 0, 1);
+      }
+    }
+    // What it may have started and left behind.
+    kill_group();
+    pid_ = 0;
+    exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return true;
+  }
+
+ private:
+  void kill_group() const { ::kill(-pid_, SIGKILL); }
+
+  pid_t pid_;
+  Clock::time_point deadline_;
+};
+
+// Takes what is there. False: that was the end.
+bool drain(int fd, std::string& text, size_t most) {
+  std::array<char, size_t{64} << 10> buffer;
+  const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+  if (got < 0) return errno == EINTR || errno == EAGAIN;
+  text.append(buffer.data(),
+              std::min(static_cast<size_t>(got), most - std::min(most, text.size())));
+  return got > 0;
+}
+
+}  // namespace
+
+base::Result<ChildOutput> run_child(const std::filesystem::path& program,
+                                    const std::vector<std::string>& arguments, int input,
+                                    const ChildLimits& limits) {
+  const std::string name = program.string();
+  Pipe out, err;
+  if (out.read_end < 0 || err.read_end < 0) return base::Status::from_errno(errno, "pipe2()");
+  pid_t pid = 0;
+  const int error = SpawnPlan(out.write_end, err.write_end, input).start(program, arguments, pid);
+  if (error != 0) return base::Status::from_errno(error, name);
+  Pipe::close_end(out.write_end);
+  Pipe::close_end(err.write_end);
+  Child child(pid, Clock::now() + limits.time);
+  const auto too_long = [&] {
+    return base::Status(base::Code::LimitReached, name + " was not done after " +
+                                                      std::to_string(limits.time.count() / 1000) +
+                                                      " s and was ended");
+  };
+  ChildOutput output;
+  while (out.read_end >= 0 || err.read_end >= 0) {
+    std::array<pollfd, 2> ends{pollfd{out.read_end, POLLIN, 0}, pollfd{err.read_end, POLLIN, 0}};
+    const int ready = ::poll(ends.data(), ends.size(), child.milliseconds_left());
+    if (ready == 0) return too_long();
+    if (ready < 0) continue;
+    // One byte more than the limit shows that there is more.
+    if (ends[0].revents != 0 && !drain(out.read_end, output.out, limits.output_bytes + 1)) {
+      Pipe::close_end(out.read_end);
+    }
+    if (ends[1].revents != 0 && !drain(err.read_end, output.err, kMaxErrorBytes)) {
+      Pipe::close_end(err.read_end);
+    }
+    if (output.out.size() > limits.output_bytes) {
+      return base::Status(base::Code::LimitReached, name + " printed more than " +
+                                                        std::to_string(limits.output_bytes >> 20) +
+                                                        " MiB and was ended");
+    }
+  }
+  if (!child.wait(output.exit_code)) return too_long();
+  return output;
+}
+
+}  // namespace gpufl::disassembly
