@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/figures/sampled_code.hpp"
+#include "analysis/math/figure.hpp"
+#include "analysis/summary/summary.hpp"
+#include "disassembly/disassembly_file.hpp"
+#include "report/page.hpp"
+#include "report/session_report.hpp"
+
+// The report of one kernel: which lines and instructions are slow, and why. Views: the caller owns
+// what they show. Pure functions; any thread.
+namespace gpufl::report {
+
+// An image of the kernel's code; a session has several where the kernel was compiled anew.
+struct KernelImage {
+  const disassembly::ModuleNote* module;
+  const disassembly::KernelCode* code;
+  analysis::SampledCode sampled;
+  bool is_ambiguous = false;                      // its samples may be of another image
+  const std::vector<std::string>* ptx = nullptr;  // lines; null: it has none
+};
+
+struct KernelReport {
+  const analysis::SessionSummary& summary;
+  std::string name;                      // demangled, whole
+  std::string function;                  // as the log has it
+  uint64_t launches = 0;                 // 0: none was recorded
+  double time_ns = 0;                    // on GPUs, all of them
+  analysis::SampleCount samples = {};    // of the kernel, whether there is code or not
+  uint64_t samples_without_code = 0;     // of them
+  std::vector<KernelImage> images = {};  // most samples first
+  std::span<const symbols::SourceText> sources = {};
+  std::span<const disassembly::CompiledOrigin> origins = {};  // of the images' files
+  // What there is not: "samples", "code", "lines", "source text", and why.
+  std::vector<std::pair<std::string, analysis::Unknown>> missing = {};
+};
+
+// `with_source`: source and instructions side by side.
+void write_kernel(Page& page, const KernelReport& report, const TextOptions& options,
+                  bool with_source);
+// One line that ends with a newline. `with_source`: also source text and PTX.
+std::string json_kernel_report(const KernelReport& report, bool with_source);
+
+// "long_scoreboard 40.0%, wait 12.0%": the reasons with the most samples.
+std::string stalls_text(const analysis::SampleCount& count, size_t most);
+// The text of a line; null: it was not kept.
+const std::string* source_line(std::span<const symbols::SourceText> sources,
+                               const std::string& file, int64_t line);
+
+}  // namespace gpufl::report
