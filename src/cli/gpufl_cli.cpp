@@ -6,6 +6,7 @@
 #include "cli/command_line.hpp"
 #include "cli/control_command.hpp"
 #include "cli/diff_command.hpp"
+#include "cli/disassemble_command.hpp"
 #include "cli/doctor_command.hpp"
 #include "cli/export_command.hpp"
 #include "cli/gate_command.hpp"
@@ -33,6 +34,7 @@ int run_gpufl(int argc, char** argv) {
   add_sessions_list_command(program);
   add_clean_command(program);
   add_symbolize_command(program);
+  add_disassemble_command(program);
   add_verify_command(program);
   add_log_command(program);
   add_cat_command(program);

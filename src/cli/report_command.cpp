@@ -124,6 +124,22 @@ void add_report_command(Command program) {
                   "inside; * and ? as in file names")
       .type_name("GLOB");
   command.add_option("--device", request.device, "Only this GPU").type_name("N").count();
+  Option kernel =
+      command
+          .add_option("--kernel", request.kernel.kernel,
+                      "Only this kernel, by line and instruction: a part of its name, or all of it "
+                      "with * and ?")
+          .type_name("NAME");
+  command
+      .add_flag("--source", request.kernel.with_source,
+                "With --kernel: source and instructions side by side; in JSON also PTX")
+      .needs(kernel);
+  command
+      .add_option("--nvdisasm", request.kernel.nvdisasm,
+                  "With --kernel: NVIDIA's disassembler, for code that gpufl disassemble has not "
+                  "kept [default: it is looked for]")
+      .type_name("FILE")
+      .needs(kernel);
   add_format(command, workbench::kReportFormats, request.format);
   command
       .add_option("-o,--output", line->output,
@@ -141,8 +157,7 @@ void add_report_command(Command program) {
   command.set_footer(
       "JSON: one line for each session or run, docs/reference/report-json.md.\n"
       "Exit code: 0 reported; 2 there is no session, or one cannot be read, or it has no such "
-      "scope "
-      "or GPU.");
+      "scope, GPU or kernel, or several of that name.");
   command.set_action([line] { return run_report_command(*line); });
 }
 

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "disassembly/disassembly_file.hpp"
 #include "format/manifest.hpp"
 #include "format/module_files.hpp"
 #include "format/session_files.hpp"
@@ -34,8 +35,10 @@ constexpr std::string_view kUnfinished = ".tmp";  // of a sealing that did not e
 
 bool is_session_file(std::string_view name) {
   if (name == format::kManifestName || name == "lock") return true;
-  if (name == symbols::kSymbolFileName) return true;
-  if (name.starts_with(symbols::kSymbolFileName) && name.ends_with(kUnfinished)) return true;
+  for (const std::string_view derived : {std::string_view(symbols::kSymbolFileName),
+                                         std::string_view(disassembly::kDisassemblyFileName)}) {
+    if (name == derived || (name.starts_with(derived) && name.ends_with(kUnfinished))) return true;
+  }
   if (name.ends_with(".log.zst.tmp")) name.remove_suffix(kUnfinished.size());
   const auto parsed = format::parse_file_name(name);
   return parsed && parsed->channel;

@@ -42,6 +42,8 @@ class SessionCleanupTest : public testing::Test {
     std::ofstream(root_ / id / "code.9.log") << std::string(kPadding, 'x');
     std::ofstream(root_ / id / "symbols.ndjson") << "{}\n";
     std::ofstream(root_ / id / "symbols.ndjson.4711.tmp") << "{}\n";
+    std::ofstream(root_ / id / "disassembly.ndjson.zst") << "x";
+    std::ofstream(root_ / id / "disassembly.ndjson.zst.4711.tmp") << "x";
     return std::move(*log);
   }
   void record(const std::string& id, const std::string& name) {

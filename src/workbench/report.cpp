@@ -75,6 +75,19 @@ void report_session(const ReportRequest& request, const fs::path& folder, Report
                                                                        session.status().message()));
     return;
   }
+  if (!request.kernel.kernel.empty()) {
+    const auto text = report_kernel(*session, request.kernel, analysis_options(request),
+                                    request.format, request.text);
+    if (!text) {
+      outcome.failures.emplace_back(
+          text.status().code(), fmt::format("{}: {}", folder.string(), text.status().message()));
+      return;
+    }
+    if (!outcome.text.empty() && request.format != Format::Json) outcome.text += '\n';
+    outcome.text += *text;
+    outcome.reported.push_back(folder);
+    return;
+  }
   const analysis::Overview overview = analysis::analyze(*session, analysis_options(request));
   if (base::Status lack = obstacle(request, *session, overview); !lack) {
     outcome.failures.push_back(std::move(lack));
@@ -198,12 +211,16 @@ ReportOutcome make_reports(const ReportRequest& request) {
   outcome.chosen = folders_of(sessions);
   const bool is_page = request.format == Format::Html;
   const bool are_several = sessions.size() > 1;
-  if (is_page && request.all && are_several) {
+  const bool is_of_kernel = !request.kernel.kernel.empty();
+  if (is_page && is_of_kernel) {
+    outcome.failures.emplace_back(base::Code::InvalidArgument,
+                                  "the report of one kernel is text, Markdown or JSON, no page");
+  } else if (is_page && request.all && are_several) {
     outcome.failures.emplace_back(
         base::Code::InvalidArgument,
         fmt::format("{}: a page shows one session or run, and it holds {} sessions",
                     request.path.string(), sessions.size()));
-  } else if (are_several && !request.all) {
+  } else if (are_several && !request.all && !is_of_kernel) {
     outcome.is_run = true;
     report_run(request, sessions.front().dir.parent_path(), outcome);
   } else if (is_page) {

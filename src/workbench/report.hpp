@@ -13,6 +13,7 @@
 #include "report/run_report.hpp"
 #include "report/session_report.hpp"
 #include "workbench/answer_format.hpp"
+#include "workbench/kernel_report.hpp"
 #include "workbench/open.hpp"
 
 // The report of what lies at a path: of one session, of a run as a whole, or of every session. One
@@ -29,6 +30,7 @@ struct ReportRequest {
   report::TextOptions text = {};
   std::string scope = {};  // only work of scopes that it matches; empty: all
   std::optional<int64_t> device = std::nullopt;
+  KernelRequest kernel = {};  // of one kernel only, not as a page; empty: of all there is
   analysis::Thresholds thresholds = {};
   OpenOptions open = {};
 };

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/disassemble_command.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/exit_codes.hpp"
+#include "cli/print.hpp"
+#include "text/display.hpp"
+#include "text/units.hpp"
+#include "workbench/disassemble.hpp"
+
+namespace gpufl::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using disassembly::DisassemblyFile;
+using disassembly::ModuleNote;
+
+constexpr const char* kCommand = "gpufl disassemble";
+
+bool is_whole(const DisassemblyFile& file) {
+  return std::all_of(file.modules.begin(), file.modules.end(),
+                     [](const ModuleNote& module) { return module.state == "disassembled"; });
+}
+
+std::string describe(const fs::path& session, const DisassemblyFile& file) {
+  std::string out = text::make_harmless(session.string()) + "\n";
+  if (file.modules.empty()) return out + "  it keeps no images of code\n";
+  uint64_t instructions = 0, with_lines = 0;
+  for (const disassembly::KernelCode& code : file.kernels) {
+    for (const disassembly::Instruction& instruction : code.instructions) {
+      ++instructions;
+      with_lines += instruction.chain != disassembly::kNoChain ? 1 : 0;
+    }
+  }
+  out += fmt::format("  {} in {}: {}, {} of them with a line\n",
+                     text::plural(file.kernels.size(), "function"),
+                     text::plural(file.modules.size(), "image"),
+                     text::plural(instructions, "instruction"), text::count(with_lines));
+  if (!file.sources.empty()) {
+    out += fmt::format("  source text of {} kept\n", text::plural(file.sources.size(), "place"));
+  }
+  for (const ModuleNote& module : file.modules) {
+    if (module.state == "disassembled") continue;
+    out += fmt::format("  image {}: {}{}\n", module.hash.empty() ? "-" : module.hash,
+                       text::make_harmless(module.state),
+                       module.detail.empty() ? "" : ": " + text::make_harmless(module.detail));
+  }
+  return out;
+}
+
+int run(const std::vector<std::string>& paths, bool all_functions,
+        const disassembly::DisassembleOptions& options) {
+  int worst = kExitGood;
+  for (const std::string& path : paths) {
+    const base::Status status = workbench::disassemble(
+        path, all_functions, options,
+        [&](const fs::path& session, const base::Result<DisassemblyFile>& outcome) {
+          if (!outcome) {
+            complain(kCommand, session.string() + ": " + outcome.status().message());
+            worst = kExitCannotTell;
+            return;
+          }
+          print(describe(session, *outcome));
+          if (!is_whole(*outcome)) worst = std::max(worst, kExitNo);
+        });
+    if (status) continue;
+    complain(kCommand, status.message());
+    worst = kExitCannotTell;
+  }
+  return worst;
+}
+
+struct DisassembleLine {
+  std::vector<std::string> sessions, source_roots, excluded_roots;
+  fs::path nvdisasm;
+  bool all = false;
+  uint64_t timeout_s = 120;
+  uint64_t max_source_mb = symbols::SourceOptions{}.max_bytes >> 20;
+};
+
+int run(const DisassembleLine& line) {
+  const auto tool = disassembly::find_nvdisasm(disassembly::nvdisasm_search(line.nvdisasm));
+  if (!tool) {
+    complain(kCommand, tool.status().message());
+    return kExitCannotTell;
+  }
+  disassembly::DisassembleOptions options;
+  disassembly::ChildLimits limits;
+  limits.time = std::chrono::seconds(line.timeout_s);
+  options.tool.emplace(*tool, limits);
+  options.sources.roots.assign(line.source_roots.begin(), line.source_roots.end());
+  options.sources.excluded_roots.assign(line.excluded_roots.begin(), line.excluded_roots.end());
+  options.sources.max_bytes = line.max_source_mb << 20;
+  options.sources.enabled = line.max_source_mb > 0;
+  return run(line.sessions, line.all, options);
+}
+
+}  // namespace
+
+void add_disassemble_command(Command program) {
+  auto line = std::make_shared<DisassembleLine>();
+  Command command = program.add_command(
+      "disassemble", "Keep the instructions, lines and source of the kernels that ran");
+  command.add_option("session", line->sessions, "Sessions, runs or log folders").required();
+  command
+      .add_option("--nvdisasm", line->nvdisasm,
+                  "NVIDIA's disassembler [default: GPUFL_NVDISASM, the CUDA toolkit's, the one of "
+                  "the wheel nvidia-cuda-nvdisasm, PATH]")
+      .type_name("FILE");
+  command.add_flag("--all-functions", line->all,
+                   "Every function of the images, not only those that ran or were sampled");
+  command.add_option("--timeout", line->timeout_s, "Seconds that nvdisasm may take for an image")
+      .type_name("N")
+      .range(1, 86400)
+      .show_default();
+  command
+      .add_option("--source-root", line->source_roots,
+                  "Also look here for source files, by the ends of their paths. Can be given again")
+      .type_name("DIR")
+      .one_value();
+  command
+      .add_option("--exclude-root", line->excluded_roots,
+                  "Keep no source text of files below DIR. Can be given again")
+      .type_name("DIR")
+      .one_value();
+  command
+      .add_option("--max-source-mb", line->max_source_mb,
+                  "Most source text to keep for a session, in MiB; 0: none")
+      .type_name("N")
+      .range(0, 1024)
+      .show_default();
+  command.set_footer(
+      "Writes disassembly.ndjson.zst into each session's folder; deleting it loses nothing while "
+      "modules/ is there. Works on a copy of the session and needs no GPU.\n"
+      "Exit code: 0 all images were disassembled; 1 some are missing or could not be; 2 there is "
+      "no session or no nvdisasm, or a session cannot be read or written.");
+  command.set_action([line] { return run(*line); });
+}
+
+}  // namespace gpufl::cli

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workbench/kernel_report.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/code/kernel_name.hpp"
+#include "analysis/figures/kernel_stalls.hpp"
+#include "analysis/figures/missing.hpp"
+#include "disassembly/disassemble_session.hpp"
+#include "report/kernel_report.hpp"
+#include "report/markdown_page.hpp"
+#include "report/text_page.hpp"
+#include "report/text_sections.hpp"
+#include "symbols/demangle.hpp"
+#include "text/cut_names.hpp"
+#include "text/glob.hpp"
+#include "text/near_names.hpp"
+#include "text/units.hpp"
+
+namespace gpufl::workbench {
+namespace {
+
+using analysis::KernelStalls;
+using disassembly::DisassemblyFile;
+using disassembly::KeptModule;
+using disassembly::KernelCode;
+using disassembly::ModuleNote;
+using report::KernelReport;
+
+// What ran or was sampled.
+struct Candidate {
+  std::string function;  // as the log has it
+  std::string name, short_name;
+  uint64_t launches = 0;
+  double time_ns = 0;
+  uint64_t samples = 0;
+};
+
+std::vector<Candidate> candidates_of(const analysis::SessionData& session,
+                                     const std::vector<KernelStalls>& stalls) {
+  std::map<std::string, Candidate> found;
+  const analysis::Tables& tables = session.tables;
+  for (size_t row = 0; row < tables.kernels.rows(); ++row) {
+    Candidate& candidate = found[tables.kernel_name(row)];
+    ++candidate.launches;
+    candidate.time_ns += static_cast<double>(std::max<int64_t>(tables.kernels.duration[row], 0));
+  }
+  for (const KernelStalls& sampled : stalls) {
+    // A function within a kernel's code belongs to that.
+    if (!sampled.function.starts_with('$')) found[sampled.function].samples += sampled.samples;
+  }
+  std::vector<Candidate> candidates;
+  for (auto& [function, candidate] : found) {
+    candidate.function = function;
+    candidate.name = symbols::demangle(function);
+    candidate.short_name = analysis::short_kernel_name(candidate.name);
+    candidates.push_back(std::move(candidate));
+  }
+  std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.samples, a.time_ns) > std::pair(b.samples, b.time_ns);
+  });
+  return candidates;
+}
+
+template <typename Matches>
+std::vector<const Candidate*> matching(const std::vector<Candidate>& candidates, Matches matches) {
+  std::vector<const Candidate*> found;
+  for (const Candidate& candidate : candidates) {
+    if (matches(candidate.function) || matches(candidate.name) || matches(candidate.short_name)) {
+      found.push_back(&candidate);
+    }
+  }
+  return found;
+}
+
+// "void gemm<float>(float*); void gemm<double>(double*) and 3 more", cut where they are alike.
+std::string listed(const std::vector<const Candidate*>& candidates) {
+  constexpr size_t kMost = 5, kWidth = 100;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(kMost, candidates.size()); ++i) {
+    names.push_back(candidates[i]->name);
+  }
+  std::string text = fmt::format("{}", fmt::join(text::cut_names(names, kWidth), "; "));
+  if (candidates.size() > kMost) text += fmt::format(" and {} more", candidates.size() - kMost);
+  return text;
+}
+
+// The name itself before names that it matches, these before names that it is part of.
+base::Result<const Candidate*> choose(const std::vector<Candidate>& candidates,
+                                      const std::string& asked) {
+  auto found = matching(candidates, [&](const std::string& name) { return name == asked; });
+  if (found.empty()) {
+    found = matching(candidates,
+                     [&](const std::string& name) { return text::matches_glob(asked, name); });
+  }
+  if (found.empty()) {
+    found = matching(candidates, [&](const std::string& name) {
+      return text::matches_glob("*" + asked + "*", name);
+    });
+  }
+  if (found.size() == 1) return found.front();
+  if (!found.empty()) {
+    return base::Status(base::Code::InvalidArgument,
+                        fmt::format("'{}' is the name of {} kernels; say which: {}", asked,
+                                    found.size(), listed(found)));
+  }
+  if (candidates.empty()) {
+    return base::Status(base::Code::NotFound,
+                        fmt::format("it has no kernels, so none is '{}'", asked));
+  }
+  std::vector<std::string> names;
+  for (const Candidate& candidate : candidates) names.push_back(candidate.short_name);
+  return base::Status(base::Code::NotFound,
+                      fmt::format("none of its kernels matches '{}'; it has {}", asked,
+                                  text::nearest_listed(asked, std::move(names))));
+}
+
+class Builder {
+ public:
+  Builder(const analysis::SessionData& session, const Candidate& kernel,
+          const std::vector<KernelStalls>& stalls, const KernelRequest& request)
+      : session_(session),
+        kernel_(kernel),
+        stalls_(stalls),
+        request_(request),
+        report_{session.summary, kernel.name, kernel.function, kernel.launches, kernel.time_ns} {}
+
+  const KernelReport& build() {
+    for (const KernelStalls& sampled : stalls_) {
+      if (sampled.function != kernel_.function) continue;
+      report_.samples.add(sampled.stalls);
+      sampled_modules_.insert(sampled.module);
+    }
+    if (report_.samples.samples == 0) say_no_samples();
+    find_code();
+    add_images();
+    say_what_is_missing();
+    report_.sources = file_.sources;
+    report_.origins = file_.origins;
+    return report_;
+  }
+
+ private:
+  static bool is_of(const KernelCode& code, const std::string& function) {
+    return code.name == function || code.find_routine(function) != nullptr;
+  }
+
+  void find_code() {
+    const std::filesystem::path& dir = session_.summary.dir;
+    const auto reader = format::SessionReader::open(dir);
+    if (!reader) return;
+    modules_ = disassembly::read_modules(*reader);
+    auto kept = DisassemblyFile::read(
+        dir, reader->header().session_id,
+        [&](std::string_view, const std::string& name, const auto& routines) {
+          return name == kernel_.function ||
+                 std::any_of(routines.begin(), routines.end(),
+                             [&](const auto& routine) { return routine.name == kernel_.function; });
+        });
+    const auto has_code = [](const KernelCode& code) { return !code.instructions.empty(); };
+    if (kept && std::any_of(kept->kernels.begin(), kept->kernels.end(), has_code)) {
+      file_ = std::move(*kept);
+      return;
+    }
+    disassembly::DisassembleOptions options;
+    const auto tool = find_nvdisasm(disassembly::nvdisasm_search(request_.nvdisasm));
+    if (tool) options.tool.emplace(*tool);
+    if (!tool) no_tool_ = tool.status().message();
+    options.sources.enabled = request_.with_source;
+    std::vector<KeptModule> wanted;
+    for (const KeptModule& module : modules_) {
+      if (sampled_modules_.empty() || sampled_modules_.contains(module.id)) {
+        wanted.push_back(module);
+      }
+    }
+    const std::set<std::string, std::less<>> functions{kernel_.function};
+    file_ = disassembly::disassemble(*reader, wanted, &functions, options);
+  }
+
+  // Places in modules_ of the images of a checksum that have the kernel; the last one counts.
+  std::vector<size_t> images_of(uint64_t id) const {
+    std::vector<size_t> images;
+    for (size_t i = 0; i < modules_.size(); ++i) {
+      const std::string& hash = modules_[i].hash;
+      const bool has_kernel =
+          std::any_of(file_.kernels.begin(), file_.kernels.end(), [&](const KernelCode& code) {
+            return code.module == hash && is_of(code, kernel_.function);
+          });
+      if (modules_[i].id == id && !hash.empty() && has_kernel) images.push_back(i);
+    }
+    return images;
+  }
+
+  void add_images() {
+    std::map<std::string, std::set<uint64_t>, std::less<>>
+        ids_of;  // by hash: whose samples it gets
+    std::set<std::string, std::less<>> ambiguous;
+    std::set<uint64_t> ids;
+    for (const KeptModule& module : modules_) ids.insert(module.id);
+    for (const uint64_t id : ids) {
+      const std::vector<size_t> images = images_of(id);
+      if (images.empty()) continue;
+      const std::string& hash = modules_[images.back()].hash;
+      ids_of[hash].insert(id);
+      if (images.size() > 1) ambiguous.insert(hash);
+    }
+    for (const KernelCode& code : file_.kernels) {
+      const auto module =
+          std::find_if(file_.modules.begin(), file_.modules.end(),
+                       [&](const ModuleNote& note) { return note.hash == code.module; });
+      if (module == file_.modules.end() || !is_of(code, kernel_.function)) continue;
+      std::vector<const KernelStalls*> stalls;
+      uint64_t of_kernel = 0;
+      for (const KernelStalls& sampled : stalls_) {
+        if (!ids_of[code.module].contains(sampled.module) || !is_of(code, sampled.function)) {
+          continue;
+        }
+        stalls.push_back(&sampled);
+        if (sampled.function == kernel_.function) of_kernel += sampled.samples;
+      }
+      if (!code.instructions.empty()) located_ += of_kernel;
+      const auto ptx = file_.ptx.find(code.module);
+      report_.images.push_back({&*module, &code, analysis::join_samples(code, stalls),
+                                ambiguous.contains(code.module),
+                                ptx != file_.ptx.end() ? &ptx->second : nullptr});
+    }
+    std::stable_sort(
+        report_.images.begin(), report_.images.end(),
+        [](const auto& a, const auto& b) { return a.sampled.samples > b.sampled.samples; });
+    report_.samples_without_code = report_.samples.samples - located_;
+  }
+
+  void miss(std::string what, std::string reason, std::string remedy) {
+    report_.missing.emplace_back(std::move(what),
+                                 analysis::Unknown{std::move(reason), std::move(remedy)});
+  }
+
+  void say_no_samples() {
+    if (stalls_.empty()) {
+      report_.missing.emplace_back("samples", analysis::missing_samples(session_.summary));
+    } else {
+      miss("samples", "no window of sampling met this kernel",
+           "record for longer, or mark the scope around it as deep");
+    }
+  }
+
+  void say_what_is_missing() {
+    const bool has_code =
+        std::any_of(report_.images.begin(), report_.images.end(),
+                    [](const auto& image) { return !image.code->instructions.empty(); });
+    if (!has_code || report_.samples_without_code > 0) say_why_no_code();
+    if (!has_code) return;
+    const bool has_lines =
+        std::any_of(report_.images.begin(), report_.images.end(),
+                    [](const auto& image) { return !image.code->chains.empty(); });
+    if (!has_lines) {
+      miss("lines", "the kernel was compiled without them",
+           "compile it with -lineinfo; the code stays the same");
+    } else if (request_.with_source && file_.sources.empty()) {
+      miss("source text", "it was not kept, and the files are not there",
+           "gpufl disassemble --source-root DIR, where they are");
+    }
+  }
+
+  void say_why_no_code() {
+    std::string share;
+    if (report_.samples.samples > 0) {
+      share = fmt::format(" ({} of the samples)",
+                          text::percent(static_cast<double>(report_.samples_without_code) /
+                                        static_cast<double>(report_.samples.samples)));
+    }
+    if (modules_.empty()) {
+      miss("code", "the session keeps no images of code" + share,
+           "record with the engine PcSampling");
+      return;
+    }
+    bool is_said = false;
+    for (const ModuleNote& note : file_.modules) {
+      const bool is_concerned = sampled_modules_.empty() || sampled_modules_.contains(note.id);
+      if (!is_concerned || note.state == "disassembled") continue;
+      const auto [reason, remedy] = words_of(note);
+      if (reason.empty()) continue;
+      if (sampled_modules_.empty() && note.hash.empty()) continue;  // anybody's
+      miss("code", reason + share, remedy);
+      is_said = true;
+      break;
+    }
+    if (!is_said) miss("code", "no image that the session keeps has this kernel" + share, "");
+  }
+
+  std::pair<std::string, std::string> words_of(const ModuleNote& note) const {
+    if (note.state == "no_tool") return {no_tool_, ""};
+    if (note.state == "not_found") {
+      return {"the image of its module was found nowhere while the program ran", ""};
+    }
+    if (note.state == "over_cap") {
+      return {"the images of this session had no more room for its module", ""};
+    }
+    if (note.state == "no_file") {
+      return {"the image of its module is not in the session's folder", "copy modules/ as well"};
+    }
+    return {note.detail.empty() ? note.state : note.detail, ""};
+  }
+
+  const analysis::SessionData& session_;
+  const Candidate& kernel_;
+  const std::vector<KernelStalls>& stalls_;
+  const KernelRequest& request_;
+  std::set<uint64_t> sampled_modules_;
+  std::vector<KeptModule> modules_;
+  DisassemblyFile file_;
+  std::string no_tool_;
+  uint64_t located_ = 0;
+  KernelReport report_;
+};
+
+}  // namespace
+
+base::Result<std::string> report_kernel(const analysis::SessionData& session,
+                                        const KernelRequest& request,
+                                        const analysis::AnalysisOptions& options, Format format,
+                                        const report::TextOptions& text) {
+  const std::vector<KernelStalls> stalls = analysis::kernel_stalls(session.tables, options);
+  const std::vector<Candidate> candidates = candidates_of(session, stalls);
+  const auto kernel = choose(candidates, request.kernel);
+  if (!kernel) return kernel.status();
+  Builder builder(session, **kernel, stalls, request);
+  const KernelReport& made = builder.build();
+  if (format == Format::Json) return report::json_kernel_report(made, request.with_source);
+  if (format == Format::Markdown) {
+    report::MarkdownPage page;
+    report::write_kernel(page, made, text, request.with_source);
+    return page.text();
+  }
+  report::TextPage page(report::width_of(text), text.has_color);
+  report::write_kernel(page, made, text, request.with_source);
+  return page.text();
+}
+
+}  // namespace gpufl::workbench
