@@ -182,6 +182,22 @@ std::string write_section(const LoadedSession& session, std::string_view name, s
   return timeline::valid_utf8(*text);
 }
 
+std::string write_kernel(const LoadedSession& session, const std::string& name, bool with_source,
+                         std::string_view format, size_t top, size_t width) {
+  const auto named = workbench::format_named(format, workbench::kReportFormats);
+  if (!named) raise(named.status());
+  const report::TextOptions options = text_options(top, width, "total");
+  const auto text = [&] {
+    const nb::gil_scoped_release unlocked;
+    return session->kernel({name, with_source, {}}, *named, options);
+  }();
+  if (!text && text.status().code() == base::Code::NotFound) {
+    raise(PyExc_KeyError, text.status().message());
+  }
+  if (!text) raise(text.status());
+  return timeline::valid_utf8(*text);
+}
+
 std::string ledger_text(const LoadedSession& session) {
   const std::optional<format::Ledger>& ledger = session->session().summary.ledger;
   return ledger ? timeline::valid_utf8(ledger->to_json().dump()) : "null";
@@ -246,6 +262,7 @@ void bind_analysis(nb::module_& module) {
            "Name, values, what is missing (or None) and categories (or None) of each column.")
       .def("report", &write_report, "format"_a, "top"_a, "width"_a, "sort"_a)
       .def("section", &write_section, "name"_a, "top"_a, "width"_a, "sort"_a)
+      .def("kernel", &write_kernel, "name"_a, "source"_a, "format"_a, "top"_a, "width"_a)
       .def("timeline", &timeline, "max_blocks"_a,
            nb::sig("def timeline(self, max_blocks: int) -> list[tuple[str, str, "
                    "list[list[tuple[int, int, str, int]]]]]"))

@@ -3,6 +3,7 @@
 
 import csv
 import gc
+import json
 import pathlib
 import re
 import shutil
@@ -315,6 +316,23 @@ def test_empty_inspection_says_why(path, inspection, reason, remedy, capsys):
     assert printed.startswith("NOT RECORDED")
     assert reason in printed
     assert remedy in printed
+
+
+def test_a_kernel_is_that_of_the_command(capsys):
+    session = GpuFlightSession(GPT)
+    name = session.kernels["name"].iloc[0]
+    assert session.kernel(name) == json.loads(
+        gpufl("report", GPT, "--kernel", name, "--source", "--format", "json")
+    )
+    session.inspect_kernel(name)
+    shown = capsys.readouterr().out
+    assert shown.startswith("KERNEL: ")
+    assert "the session keeps no images of code" in shown
+    assert session.kernel_instructions(name).empty
+    with pytest.raises(KeyError, match="none of its kernels matches"):
+        session.kernel("no such kernel")
+    with pytest.raises(ValueError, match="is the name of"):
+        session.kernel("*")
 
 
 def test_summary(capsys):

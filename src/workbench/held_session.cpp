@@ -46,6 +46,11 @@ base::Result<std::string> HeldSession::section(std::string_view name,
   return write_section(session_report(), name, options);
 }
 
+base::Result<std::string> HeldSession::kernel(const KernelRequest& request, Format format,
+                                              const report::TextOptions& options) const {
+  return report_kernel(session(), request, {}, format, options);
+}
+
 report::Picture HeldSession::picture(size_t max_blocks) const {
   return report::make_picture(run_, max_blocks);
 }

@@ -15,6 +15,7 @@
 #include "report/html/picture.hpp"
 #include "report/session_report.hpp"
 #include "workbench/answer_format.hpp"
+#include "workbench/kernel_report.hpp"
 #include "workbench/open.hpp"
 
 // A session that is held in memory, for whoever asks several things of it. Figures are computed
@@ -34,6 +35,9 @@ class HeldSession {
   // As write_section() does.
   base::Result<std::string> section(std::string_view name,
                                     const report::TextOptions& options) const;
+  // As report_kernel() does.
+  base::Result<std::string> kernel(const KernelRequest& request, Format format,
+                                   const report::TextOptions& options) const;
   // The session as rows of at most `max_blocks` blocks.
   report::Picture picture(size_t max_blocks) const;
 

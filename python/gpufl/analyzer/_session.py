@@ -210,6 +210,23 @@ class GpuFlightSession:
         """The report of the session as "text", "md", "json" or "html"."""
         return self._core.report(format, checked_rows(top_n), page_width(), sort)
 
+    def kernel(self, name: str) -> dict[str, Any]:
+        """Code, lines and samples of one kernel: docs/reference/report-json.md, "A kernel".
+
+        `name` is a part of its name, or all of it with * and ?. KeyError: there is none; ValueError: several.
+        """
+        return json.loads(self._core.kernel(name, True, "json", 0, page_width()))
+
+    def kernel_instructions(self, name: str) -> pandas.DataFrame:
+        """The instructions of a kernel, one row each, with their line, samples and main stall."""
+        pd = import_pandas()
+        rows = [
+            _instruction_row(image, entry)
+            for image in self.kernel(name)["images"]
+            for entry in image["instructions"]
+        ]
+        return pd.DataFrame(rows, columns=list(_INSTRUCTION_COLUMNS)).astype(_INSTRUCTION_COLUMNS)
+
     def insights(self) -> list[Insight]:
         """What somebody can act on, what saves most first."""
         return [Insight.of_report(entry) for entry in self.figures["insights"]]
@@ -240,6 +257,10 @@ class GpuFlightSession:
         """What warps waited for, by kernel."""
         self._print("stalls", top_n)
 
+    def inspect_kernel(self, name: str, source: bool = False, top_n: int = 10) -> None:
+        """Which lines and instructions of a kernel are slow; `source`: both side by side."""
+        print(self._core.kernel(name, source, "text", checked_rows(top_n), page_width()), end="")
+
     def inspect_profile_samples(self, top_n: int = 10) -> None:
         """Stalls, divergence and counters of instructions, by kernel."""
         self._print("profile_samples", top_n)
@@ -255,6 +276,35 @@ class GpuFlightSession:
     def inspect_insights(self, top_n: int = 10) -> None:
         """What insights() returns, as text."""
         self._print("insights", top_n)
+
+
+_INSTRUCTION_COLUMNS = {
+    "image": "object",
+    "offset": "int64",
+    "text": "object",
+    "file": "object",
+    "line": "Int64",
+    "live_registers": "Int64",
+    "samples": "int64",
+    "stall": "object",
+}
+
+
+def _instruction_row(image: dict[str, Any], entry: dict[str, Any]) -> tuple[Any, ...]:
+    """As _INSTRUCTION_COLUMNS; the line is that of the innermost function."""
+    place = entry["places"][0] if entry["places"] else {"file": None, "line": None}
+    stalls = entry["stalls"]
+    stall = max(stalls, key=lambda reason: stalls[reason]["samples"], default=None)
+    return (
+        image["hash"],
+        entry["offset"],
+        entry["text"],
+        place["file"],
+        place["line"],
+        entry["live_registers"],
+        entry["samples"],
+        stall,
+    )
 
 
 def _flatten(numbers: Any, prefix: str = "") -> Any:
