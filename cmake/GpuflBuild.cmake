@@ -61,6 +61,8 @@ find_package(zstd REQUIRED)
 # Static in every build: what is linked or injected into people's programs brings no library along.
 add_library(gpufl_zstd INTERFACE)
 target_link_libraries(gpufl_zstd INTERFACE zstd::libzstd_static)
+# Debian's is not compiled for shared libraries whose symbols others may replace.
+target_link_options(gpufl_zstd INTERFACE -Wl,--exclude-libs,libzstd.a)
 # {fmt} likewise, of which Debian has no static library: gpufl_fmt is fmt 9's, made of its headers. As
 # headers alone each file would compile it for itself, which takes longer than the file.
 if(fmt_VERSION VERSION_LESS 10)

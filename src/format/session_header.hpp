@@ -38,7 +38,7 @@ struct SessionHeader {
   std::string container;  // id or runtime where one is seen
   std::string os;         // kernel release
   std::optional<int64_t> rank, world_size, local_rank;
-  bool source_text = true;  // may be kept, also afterwards
+  bool source_text = true;                     // may be kept, also afterwards
   std::optional<int64_t> overhead_budget_ppm;  // by how much the program may be slowed down
 
   base::Json to_json() const;  // with "type" and "format"
