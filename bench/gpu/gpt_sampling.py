@@ -52,7 +52,7 @@ class Worker:
         line = self.process.stdout.readline()
         if not line.startswith(word):
             torch_session.cannot_run(f"the process '{self.mode}' said {line!r}")
-        return json.loads(line[len(word) :] or "null")
+        return json.loads(line[len(word) :].strip() or "null")
 
     def turn(self, seconds, settle, logs):
         """(milliseconds of a step, on average; steps)"""

@@ -162,7 +162,11 @@ using namespace gpufl::standin;
 
 STANDIN_EXPORT const CuptiStandinSampling* cupti_standin_sampling() { return &kSampling; }
 
+// Whoever enables it asks the driver for things as well: a call of its thread, with callbacks,
+// while launches are held.
 STANDIN_EXPORT CUptiResult cuptiPCSamplingEnable(CUpti_PCSamplingEnableParams* parameters) {
+  gpufl::standin::call(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxRetain,
+                       0, nullptr, 0, [](Library&, uint32_t, uint64_t) {});
   STANDIN_SAMPLING_CALL(cuptiPCSamplingEnable);
   if (found != sampling().contexts.end()) return CUPTI_ERROR_INVALID_OPERATION;
   sampling().contexts[parameters->ctx] = {};

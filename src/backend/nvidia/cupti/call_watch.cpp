@@ -231,7 +231,6 @@ uint64_t CallWatch::portions() const {
 }
 
 void CallWatch::set_own_calls(bool are_own) noexcept {
-  if (recording_.load(std::memory_order_relaxed) == 0 && are_own) return;
   const uint32_t session = session_.load(std::memory_order_relaxed);
   if (session == 0) return;
   if (NoteRing* const ring = NoteRings::of_thread(session)) ring->is_own = are_own;

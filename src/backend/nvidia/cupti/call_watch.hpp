@@ -192,7 +192,8 @@ class alignas(4096) CallWatch {
   CUpti_SubscriberHandle subscriber_ = nullptr;
 };
 
-// While one lives, calls of its thread are the recorder's own: not counted, and without rows.
+// While one lives, calls of its thread are the recorder's own: not counted, without rows, and not
+// held at the launch gate, which may be shut on their behalf.
 class OwnCalls {
  public:
   OwnCalls() { CallWatch::instance().set_own_calls(true); }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "backend/nvidia/code/module_watch.hpp"
+#include "backend/nvidia/cupti/call_watch.hpp"
 #include "backend/nvidia/cupti/pc_sampling_context.hpp"
 #include "base/clock.hpp"
 #include "base/own_threads.hpp"
@@ -157,6 +158,7 @@ bool PcSampler::Worker::is_over() const {
 }
 
 void PcSampler::Worker::run() {
+  const OwnCalls own;
   while (wait_for_work()) {
     take_new_contexts();
     const bool is_deep = options_.deep_scopes != nullptr && options_.deep_scopes->load() != 0;
