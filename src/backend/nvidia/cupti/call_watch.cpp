@@ -8,7 +8,6 @@
 #include "backend/nvidia/code/module_watch.hpp"
 #include "backend/nvidia/cuda/cuda_start.hpp"
 #include "backend/nvidia/cupti/other_tool.hpp"
-#include "backend/nvidia/cupti/pc_sampler.hpp"
 #include "backend/nvidia/cupti/record_delivery.hpp"
 #include "base/clock.hpp"
 #include "base/signals_blocked.hpp"
@@ -282,18 +281,18 @@ void CallWatch::finalize_on_return() {
   finalized_ = true;
 }
 
-void CallWatch::set_sampler(PcSampler* sampler) {
-  const std::lock_guard lock(sampler_mutex_);
-  sampler_ = sampler;
+void CallWatch::set_context_listener(ContextListener* listener) {
+  const std::lock_guard lock(listener_mutex_);
+  context_listener_ = listener;
 }
 
 void CallWatch::on_context(CUpti_CallbackId id, CUcontext context) {
-  const std::lock_guard lock(sampler_mutex_);
-  if (sampler_ == nullptr) return;
+  const std::lock_guard lock(listener_mutex_);
+  if (context_listener_ == nullptr) return;
   if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
-    sampler_->on_context_created(context);
+    context_listener_->on_context_created(context);
   } else {
-    sampler_->on_context_destroyed(context);
+    context_listener_->on_context_destroyed(context);
   }
 }
 

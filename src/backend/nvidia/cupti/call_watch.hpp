@@ -27,7 +27,13 @@ inline CUresult result_of(const CUpti_CallbackData& call) {
 }
 inline bool has_failed(const CUpti_CallbackData& call) { return result_of(call) != CUDA_SUCCESS; }
 
-class PcSampler;
+// Told of contexts that come and go, in CUPTI's callbacks on the program's threads.
+class ContextListener {
+ public:
+  virtual ~ContextListener() = default;
+  virtual void on_context_created(CUcontext context) noexcept = 0;
+  virtual void on_context_destroyed(CUcontext context) noexcept = 0;
+};
 
 class alignas(4096) CallWatch {
  public:
@@ -56,9 +62,8 @@ class alignas(4096) CallWatch {
   bool has_launched_graphs() const { return graphs_launched_.load(std::memory_order_relaxed); }
   // Some stream records into a graph now.
   bool is_capturing() const { return captures_.load(std::memory_order_relaxed) != 0; }
-  // Told of contexts that come and go, from now on; null: nobody, and callbacks are done with the
-  // one before.
-  void set_sampler(PcSampler* sampler);
+  // From now on; null: nobody, and callbacks are done with the one before.
+  void set_context_listener(ContextListener* listener);
   // When the last launch that was successful began, while notes were made. Monotonic clock; 0:
   // never. The collector's thread, or while it waits.
   int64_t last_launch_ns();
@@ -186,8 +191,8 @@ class alignas(4096) CallWatch {
 
   std::atomic<uint64_t> ringless_{0}, ringless_launches_{0}, ringless_graph_launches_{0};
   GraphInstances graph_instances_;
-  std::mutex sampler_mutex_;
-  PcSampler* sampler_ = nullptr;
+  std::mutex listener_mutex_;
+  ContextListener* context_listener_ = nullptr;
   base::TickClock clock_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
 };

@@ -263,7 +263,7 @@ void CuptiTracer::start_sampler() {
   } else if (is_subscribed_) {
     sampler_ = PcSampler::start(api(), driver(), watch.launch_gate(), watch.session(),
                                 *options_.pc_sampling, session_start_ns_);
-    if (sampler_ != nullptr) return watch.set_sampler(sampler_.get());
+    if (sampler_ != nullptr) return watch.set_context_listener(sampler_.get());
     why = {false, "no_thread", "the system has no thread for PC sampling", ""};
   }
   tell_lacking("profiling_engine", "PcSampling", "Trace", why);
@@ -318,7 +318,7 @@ void CuptiTracer::stop() {
     state_ = State::Stopped;
   } else if (state_ == State::Running) {
     if (sampler_ != nullptr) {
-      CallWatch::instance().set_sampler(nullptr);
+      CallWatch::instance().set_context_listener(nullptr);
       sampler_->end();
     }
     // Notes end before records do, for the same reason that they began later.
@@ -506,7 +506,7 @@ void CuptiTracer::detach() {
   state_ = State::Detached;
   CallWatch& watch = CallWatch::instance();
   if (sampler_ != nullptr) {
-    watch.set_sampler(nullptr);
+    watch.set_context_listener(nullptr);
     sampler_->end();
   }
   if (is_subscribed_) {
@@ -532,11 +532,11 @@ void CuptiTracer::detach() {
 std::optional<Availability> CuptiTracer::must_stay() const {
   if (!is_subscribed_ || !CallWatch::instance().has_launched_graphs()) return {};
   if (quiet_ && !quiet_->is_quiet()) {
-    return Availability{
-        false, "gpu_busy",
-        "the program launches CUDA graphs, and its GPUs were not idle for a moment: "
-        "CUPTI cannot be given up under them",
-        ""};
+    const Availability busy{false, "gpu_busy",
+                            "the program launches CUDA graphs, and its GPUs were not idle for a "
+                            "moment: CUPTI cannot be given up under them",
+                            ""};
+    return busy;
   }
   if (cupti_->version() >= kGraphsSurviveDetaching) return {};
   return Availability{false, "cupti_too_old",

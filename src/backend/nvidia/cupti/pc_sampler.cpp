@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "backend/nvidia/code/module_watch.hpp"
-#include "backend/nvidia/cupti/call_watch.hpp"
 #include "backend/nvidia/cupti/pc_sampling_context.hpp"
 #include "base/clock.hpp"
 #include "base/own_threads.hpp"

@@ -9,6 +9,7 @@
 
 #include "backend/backend.hpp"
 #include "backend/nvidia/cuda/cuda_driver.hpp"
+#include "backend/nvidia/cupti/call_watch.hpp"
 #include "backend/nvidia/cupti/cupti_api.hpp"
 #include "backend/tracing/launch_gate.hpp"
 
@@ -22,7 +23,7 @@
 // (on_context_created()).
 namespace gpufl::backend {
 
-class PcSampler {
+class PcSampler : public ContextListener {
  public:
   // Null: no thread is to be had. What it is given outlives the process's last callback.
   static std::unique_ptr<PcSampler> start(const CuptiApi& api, const CudaDriver& driver,
@@ -30,17 +31,16 @@ class PcSampler {
                                           const PcSamplingOptions& options,
                                           int64_t session_start_ns);
   // Gives up as end() does.
-  ~PcSampler();
+  ~PcSampler() override;
   PcSampler(const PcSampler&) = delete;
   PcSampler& operator=(const PcSampler&) = delete;
 
   // The gate is shut, and records are on: attaches the contexts in use and opens the gate. Returns
   // when that is done, or has failed, or hangs.
   void attach();
-  // In CUPTI's callbacks, on the program's threads. A new context's launches wait until it is
-  // attached.
-  void on_context_created(CUcontext context) noexcept;
-  void on_context_destroyed(CUcontext context) noexcept;
+  // A new context's launches wait until it is attached.
+  void on_context_created(CUcontext context) noexcept override;
+  void on_context_destroyed(CUcontext context) noexcept override;
 
   // No window from now on, and nothing attached. Waits for calls under way, at most some seconds.
   void end();
