@@ -31,6 +31,7 @@ struct Diagnosis {
   std::vector<Finding> findings;
   Availability health;  // the Monitor engine's part of the GPU
   Availability trace;
+  Availability sampling;  // what PcSampling needs beside it
 };
 
 // `root` stands before /proc, /dev, /usr and every folder searched: a test's own, or empty.

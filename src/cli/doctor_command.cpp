@@ -14,6 +14,7 @@
 #include "capture/engine_ladder.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
+#include "disassembly/nvdisasm.hpp"
 #include "format/log_writer.hpp"
 
 namespace gpufl::cli {
@@ -33,7 +34,7 @@ struct Examination {
   std::vector<Feature> features;
 };
 
-constexpr std::string_view kMonitor = "Monitor", kTrace = "Trace";
+constexpr std::string_view kMonitor = "Monitor", kTrace = "Trace", kPcSampling = "PcSampling";
 // What is no engine.
 constexpr std::string_view kHostMetrics = "HostMetrics", kPrometheus = "Prometheus",
                            kDisassembly = "Disassembly";
@@ -51,9 +52,17 @@ std::vector<std::string> feature_names() {
   return names;
 }
 
+Availability disassembly_available() {
+  const auto tool = disassembly::find_nvdisasm(disassembly::nvdisasm_search());
+  if (tool) return {true, "", tool->string(), ""};
+  return {false, "program_not_found", tool.status().message(), ""};
+}
+
 Availability availability_of(std::string_view name, const backend::Diagnosis& diagnosis) {
   if (name == kMonitor) return diagnosis.health;
   if (name == kTrace) return diagnosis.trace;
+  if (name == kPcSampling) return diagnosis.sampling;
+  if (name == kDisassembly) return disassembly_available();
   if (name == kHostMetrics) return {true, "", "from /proc", ""};
   if (name == kPrometheus) return {true, "", "gpufl monitor --prometheus", ""};
   return not_in_this_version();
