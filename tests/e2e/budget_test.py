@@ -68,6 +68,11 @@ class Budget(TraceTest):
         resumed = wait_until(
             lambda: events(self.session(), "recording_resumed"), "the second phase in the log"
         )
+        began = resumed[-1]["time_ns"]
+        wait_until(
+            lambda: any(row["start_ns"] > began for row in rows(self.session(), "kernel")),
+            "work of the second phase in the log",
+        )
         kill(status["pid"])
         process.wait()
         self.assertEqual(resumed[-1]["why"], "budget")

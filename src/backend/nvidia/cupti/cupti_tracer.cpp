@@ -191,9 +191,9 @@ Availability CuptiTracer::start(int64_t session_start_ns) {
     const std::lock_guard lock(mutex_);
     session_start_ns_ = session_start_ns;
     state_ = State::Waiting;
-    // Once in a session, however many tracers it has.
-    if (is_initialised &&
-        g_process.told_session_ns.exchange(session_start_ns) != session_start_ns) {
+    // A later tracer of a session has nothing new to say of it.
+    const bool is_first = g_process.told_session_ns.exchange(session_start_ns) != session_start_ns;
+    if (is_initialised && is_first) {
       tell("cuda_initialised", 0, "before the session: what it did until now is not in it");
     }
     if (!waits) started = attach(is_initialised);
