@@ -158,6 +158,15 @@ TEST_F(PcSampling, ACallThatDoesNotComeBackEndsSamplingAndHoldsNobody) {
   const format::Ledger ledger = finish();
   EXPECT_EQ(ledger.kernel_records, 1u);
   EXPECT_EQ(ledger.launches_missing, 0u);
+  EXPECT_EQ(standin_->finalized(), 0u);  // not under a call that hangs
+  EXPECT_EQ(events("stays_attached").size(), 1u);
+  // The next recording samples again once the call has come back.
+  ASSERT_TRUE(base::eventually([&] {
+    begin();
+    const bool samples = tracer_->status().sampling.has_value();
+    finish();
+    return samples;
+  }));
 }
 
 TEST_F(PcSampling, AFullBufferIsCountedAndBringsNothing) {

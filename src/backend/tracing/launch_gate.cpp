@@ -9,12 +9,26 @@
 #include "base/clock.hpp"
 
 namespace gpufl::backend {
+namespace {
+
+constexpr timespec kNap{0, 50'000};
+
+}  // namespace
+
+// Whoever shut it may hang: those who wait see to it that they do not wait for ever.
+void LaunchGate::wait_until_open() noexcept {
+  while (is_shut()) {
+    nanosleep(&kNap, nullptr);
+    const int64_t since_ns = shut_since_ns();
+    if (since_ns != 0 && base::monotonic_ns() - since_ns > kLongestShut_ns) open();
+  }
+}
 
 void LaunchGate::wait(LaunchesInside& inside) noexcept {
   const int64_t began_ns = base::monotonic_ns();
   do {
     inside.count.store(0, std::memory_order_release);
-    shut_.wait(1, std::memory_order_acquire);
+    wait_until_open();
     inside.count.store(1, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   } while (is_shut());
@@ -27,7 +41,7 @@ void LaunchGate::enter_without_ring() noexcept {
   const int64_t began_ns = base::monotonic_ns();
   do {
     ringless_inside_.fetch_sub(1, std::memory_order_release);
-    shut_.wait(1, std::memory_order_acquire);
+    wait_until_open();
     ringless_inside_.fetch_add(1, std::memory_order_seq_cst);
   } while (is_shut());
   add_hold(began_ns);
@@ -78,7 +92,6 @@ bool LaunchGate::is_launch_under_way(uint32_t session) const {
 void LaunchGate::open() noexcept {
   since_ns_.store(0, std::memory_order_release);
   shut_.store(0, std::memory_order_release);
-  shut_.notify_all();
 }
 
 void LaunchGate::park() noexcept {
@@ -87,7 +100,6 @@ void LaunchGate::park() noexcept {
 }
 
 void LaunchGate::wait_parked() noexcept {
-  constexpr timespec kNap{0, 100'000};
   const int64_t began_ns = base::monotonic_ns();
   parked_.fetch_add(1, std::memory_order_acq_rel);
   while (is_parking()) {
@@ -95,13 +107,18 @@ void LaunchGate::wait_parked() noexcept {
     const int64_t since_ns = parking_since_ns_.load(std::memory_order_acquire);
     if (base::monotonic_ns() - since_ns > kLongestPark_ns) unpark();
   }
-  parked_.fetch_sub(1, std::memory_order_acq_rel);
   add_hold(began_ns);
+  parked_.fetch_sub(1, std::memory_order_acq_rel);
 }
 
 LaunchGate::Counts LaunchGate::counts() const {
   return {held_.load(std::memory_order_relaxed), held_ns_.load(std::memory_order_relaxed),
           longest_ns_.load(std::memory_order_relaxed)};
+}
+
+LaunchGate::Counts LaunchGate::counts_when_unparked() const {
+  for (int tries = 0; parked() != 0 && tries < 200; ++tries) nanosleep(&kNap, nullptr);
+  return counts();
 }
 
 void LaunchGate::begin_counts() noexcept {

@@ -65,17 +65,21 @@ class LaunchGate {
   // The same, and waits until no launch of `session` is under way: false, and open again, where one
   // is still after `patience`, or where the system has no fence for us. One caller at a time.
   bool shut(uint32_t session, std::chrono::microseconds patience);
+  // Also done by those who wait, when it has been shut for this long.
+  static constexpr int64_t kLongestShut_ns = 2'500'000'000;
   void open() noexcept;
   bool is_shut() const { return shut_.load(std::memory_order_acquire) != 0; }
   // Monotonic clock; 0: it is open.
   int64_t shut_since_ns() const { return since_ns_.load(std::memory_order_acquire); }
 
   Counts counts() const;
+  Counts counts_when_unparked() const;  // with those who have just been let go
   void begin_counts() noexcept;
   void after_fork_in_child() noexcept;
 
  private:
   [[gnu::cold, gnu::noinline]] void wait(LaunchesInside& inside) noexcept;
+  void wait_until_open() noexcept;
   [[gnu::cold, gnu::noinline]] void wait_parked() noexcept;
   void add_hold(int64_t began_ns) noexcept;
 

@@ -72,6 +72,14 @@ TEST(LaunchGate, HoldsLaunchesUntilItOpensAndCountsThem) {
   EXPECT_GE(gate.counts().held_ns, gate.counts().longest_ns);
 }
 
+TEST(LaunchGate, NobodyWaitsForOneWhoNeverOpensIt) {
+  LaunchGate gate;
+  gate.close();
+  gate.enter(of_this_thread(), kSession);
+  gate.leave(of_this_thread());
+  EXPECT_FALSE(gate.is_shut());
+}
+
 TEST(LaunchGate, ParksThreadsAtTheExitAndLetsThemGo) {
   LaunchGate gate;
   gate.park();

@@ -2,6 +2,7 @@
 #include "backend/nvidia/cupti/call_watch.hpp"
 
 #include <chrono>
+#include <new>
 #include <system_error>
 #include <thread>
 
@@ -256,6 +257,9 @@ void CallWatch::after_fork_in_child() {
   // What is left to a call of the parent's is done there: nobody here would wait for its end.
   if (finalize_wanted_.exchange(false)) finalized_ = true;
   launch_gate_.after_fork_in_child();
+  // Whoever listened, or held the lock, is not there.
+  new (&listener_mutex_) std::mutex;
+  context_listener_ = nullptr;
   NoteRings::after_fork_in_child();
   NoteRings::for_each([](NoteRing& ring) { ring.open_calls = 0; });
   GraphNodeRings::after_fork_in_child();

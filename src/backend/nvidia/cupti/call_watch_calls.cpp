@@ -119,6 +119,10 @@ bool CallWatch::on_call_in_ring(NoteRing& ring, uint32_t current, bool is_runtim
   const bool has_left = was_gated && launch_gate_.leave(ring.launches_inside);
   if (was_seen) ring.end_call();
   if (session == 0) [[unlikely]] {
+    // Captures are counted also while nothing is noted: by the driver's calls, which both APIs
+    // make.
+    if (!is_runtime && watched.role == CallRole::CaptureBegin) on_capture(call, true);
+    if (!is_runtime && watched.role == CallRole::CaptureEnd) on_capture(call, false);
     finalize_on_return();
   } else if (was_seen && (seen & kSessionBits) == session && !ring.is_own) [[likely]] {
     on_return(ring, watched, call, how == kOutermost);

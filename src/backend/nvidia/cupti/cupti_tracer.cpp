@@ -245,6 +245,7 @@ Availability CuptiTracer::attach(bool has_contexts) {
   if (options_.pc_sampling) start_sampler();
   Availability opened = open_records(has_contexts);
   if (!opened.available) return fail(opened);
+  if (sampler_ != nullptr) watch.set_context_listener(sampler_.get());
   devices_.emplace(driver(), session_devices_);
   decoder_.emplace(api(), *devices_, records_.clock_origins(), options_);
   // Notes begin after records have, so that every launch noted has a record.
@@ -257,13 +258,16 @@ void CuptiTracer::start_sampler() {
   Availability why{false, "launch_count_missing",
                    "without CUPTI's callbacks launches cannot be held while windows open", ""};
   CallWatch& watch = CallWatch::instance();
-  if (!api().can_sample()) {
+  if (PcSampler::does_any_hang()) {
+    why = {false, "sampling_hangs", "a call of CUPTI's hangs in this process",
+           "choose the engine Trace for this program"};
+  } else if (!api().can_sample()) {
     why = {false, "cupti_too_old", cupti_->description() + " has no PC sampling",
            "use the CUPTI of CUDA 12.0 or newer"};
   } else if (is_subscribed_) {
     sampler_ = PcSampler::start(api(), driver(), watch.launch_gate(), watch.session(),
                                 *options_.pc_sampling, session_start_ns_);
-    if (sampler_ != nullptr) return watch.set_context_listener(sampler_.get());
+    if (sampler_ != nullptr) return;
     why = {false, "no_thread", "the system has no thread for PC sampling", ""};
   }
   tell_lacking("profiling_engine", "PcSampling", "Trace", why);
@@ -511,7 +515,6 @@ void CuptiTracer::detach() {
   }
   if (is_subscribed_) {
     notes_ = watch.counts();
-    held_ = watch.launch_gate().counts();
     const std::optional<Availability> stays = must_stay();
     if (stays) tell("stays_attached", session_now(), stays->detail, stays->hint);
     if (is_others_ || stays) {
@@ -524,12 +527,18 @@ void CuptiTracer::detach() {
     }
   }
   quiet_.reset();
+  held_ = watch.launch_gate().counts_when_unparked();
   if (cupti_ != nullptr) records_.release();
   g_process.is_attached = false;
   g_process.is_tracing.clear();
 }
 
 std::optional<Availability> CuptiTracer::must_stay() const {
+  if (sampler_ != nullptr && sampler_->has_hung()) {
+    const Availability hung{false, "sampling_hangs",
+                            "a call of CUPTI's does not come back: it cannot be given up", ""};
+    return hung;
+  }
   if (!is_subscribed_ || !CallWatch::instance().has_launched_graphs()) return {};
   if (quiet_ && !quiet_->is_quiet()) {
     const Availability busy{false, "gpu_busy",

@@ -4,9 +4,11 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -29,6 +31,7 @@ constexpr int kDefaultPeriodExponent = 16;
 constexpr microseconds kWindowPatience{5'000};
 constexpr microseconds kAttachPatience{50'000};
 constexpr milliseconds kRetryEvery{2};
+constexpr milliseconds kLongestRetry{200};
 constexpr milliseconds kAttachRetry{200};  // launches have waited for as long as the patience was
 // A call of CUPTI's that takes longer does not come back.
 constexpr int64_t kHangNs = 2'000'000'000;
@@ -37,6 +40,9 @@ constexpr nanoseconds kDeepWindow{100'000'000};
 constexpr uint64_t kMemoryMargin = uint64_t{64} << 20;
 constexpr size_t kMaxRows = 1'000'000;  // waiting for the collector
 constexpr std::string_view kEngine = "PcSampling";
+
+// Calls of CUPTI's that hang in this process: while there are any it is not asked again.
+std::atomic<int> g_hanging{0};
 
 struct WindowRows {
   int64_t begin_ns = 0, end_ns = 0;  // monotonic clock
@@ -72,30 +78,38 @@ class PcSampler::Worker {
   void account(format::Ledger& ledger) const;
   std::vector<Availability> take_failures();
   SamplingStatus status() const;
+  bool is_stuck() const { return has_hung(); }
 
  private:
   struct Attached {
     std::unique_ptr<PcSamplingContext> sampling;
     uint32_t device = 0;
-    bool is_held = false;  // a primary context that we must release
+    bool is_held = false;     // a primary context that we must release
+    bool is_sampled = false;  // in the window that is open
   };
 
   // The thread's.
+  void work();
   bool wait_for_work();
   void take_new_contexts();
+  void drop_destroyed();
   void attach_context(CUcontext context, bool is_held);
   void take_window(bool is_deep);
+  bool open_windows();
+  void close_windows(int64_t begin_ns, bool is_deep);
   bool shut_for_stop();
+  void open_gate();
   void detach_all();
   // A call of CUPTI's, watched. False where it failed, or was given up meanwhile.
   template <typename Call>
   bool make(const char* name, Call&& call);
   bool is_over() const;
+  bool has_hung() const;
   void fail(Availability why);
   void fail_locked(Availability why);
   void put(WindowRows window);
 
-  const CuptiApi& api_;
+  const CuptiApi api_;  // a copy: the thread may outlive the library's owner
   const CudaContexts& contexts_of_;
   LaunchGate& gate_;
   const uint32_t gate_session_;
@@ -103,8 +117,10 @@ class PcSampler::Worker {
   const int64_t session_start_ns_;
 
   std::vector<Attached> attached_;  // the thread's
+  std::vector<Attached> retired_;   // of contexts that are gone; CUPTI may still write to them
   int64_t next_window_ns_ = 0;
   int64_t not_before_ns_ = 0;
+  uint64_t held_before_ns_ = 0;
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable cv_;
@@ -114,6 +130,7 @@ class PcSampler::Worker {
   bool end_wanted_ = false;
   bool has_ended_ = false;
   bool has_failed_ = false;     // for good
+  bool has_hung_ = false;       // and a call of CUPTI's does not come back
   const char* call_ = nullptr;  // of CUPTI's, under way
   int64_t call_began_ns_ = 0;
   std::vector<Availability> failures_;
@@ -128,14 +145,14 @@ template <typename Call>
 bool PcSampler::Worker::make(const char* name, Call&& call) {
   {
     const std::lock_guard lock(mutex_);
-    if (has_failed_) return false;
+    if (has_hung_) return false;
     call_ = name;
     call_began_ns_ = base::monotonic_ns();
   }
   Availability made = call();
   const std::lock_guard lock(mutex_);
   call_ = nullptr;
-  if (has_failed_) return false;
+  if (has_hung_) --g_hanging;  // after all it has come back
   if (!made.available) fail_locked(std::move(made));
   return !has_failed_;
 }
@@ -156,18 +173,38 @@ bool PcSampler::Worker::is_over() const {
   return has_failed_ || end_wanted_;
 }
 
+bool PcSampler::Worker::has_hung() const {
+  const std::lock_guard lock(mutex_);
+  return has_hung_;
+}
+
+// Not where sampling was given up because a call of ours hung: the gate may be another session's.
+void PcSampler::Worker::open_gate() {
+  if (!has_hung()) gate_.open();
+}
+
 void PcSampler::Worker::run() {
   const OwnCalls own;
-  while (wait_for_work()) {
-    take_new_contexts();
-    const bool is_deep = options_.deep_scopes != nullptr && options_.deep_scopes->load() != 0;
-    if (!attached_.empty() && !is_over()) take_window(is_deep);
+  try {
+    work();
+  } catch (const std::bad_alloc&) {
+    fail({false, "out_of_memory", "there was no memory for PC sampling", ""});
   }
   detach_all();
   const std::lock_guard lock(mutex_);
+  created_.clear();
+  if (!has_hung_) gate_.open();  // a context that was made meanwhile has closed it
   has_ended_ = true;
   if (state_ == "sampling") state_ = "ended";
   cv_.notify_all();
+}
+
+void PcSampler::Worker::work() {
+  while (wait_for_work()) {
+    take_new_contexts();
+    if (attached_.empty() || is_over()) continue;
+    take_window(options_.deep_scopes != nullptr && options_.deep_scopes->load() != 0);
+  }
 }
 
 // False: nothing is left to do but to end.
@@ -186,20 +223,27 @@ bool PcSampler::Worker::wait_for_work() {
   }
 }
 
+void PcSampler::Worker::drop_destroyed() {
+  const std::lock_guard lock(mutex_);
+  for (CUcontext gone : std::exchange(destroyed_, {})) {
+    std::erase(created_, gone);
+    for (auto one = attached_.begin(); one != attached_.end();) {
+      const bool is_gone = one->sampling->context() == gone;
+      if (is_gone) retired_.push_back(std::move(*one));
+      one = is_gone ? attached_.erase(one) : one + 1;
+    }
+  }
+}
+
 void PcSampler::Worker::take_new_contexts() {
+  drop_destroyed();
   std::vector<CUcontext> created;
-  std::vector<CUcontext> destroyed;
   bool attaches = false;
   {
     const std::lock_guard lock(mutex_);
     created.swap(created_);
-    destroyed.swap(destroyed_);
     attaches = attach_wanted_;
   }
-  std::erase_if(attached_, [&](const Attached& one) {
-    return std::find(destroyed.begin(), destroyed.end(), one.sampling->context()) !=
-           destroyed.end();
-  });
   if (!attaches && created.empty()) return;
   // Of attach() it is shut already; of a new context it is closed, with launches of others inside.
   if (!attaches && !gate_.shut(gate_session_, kAttachPatience)) {
@@ -212,7 +256,7 @@ void PcSampler::Worker::take_new_contexts() {
     for (CUcontext context : contexts_of_.hold_primary()) attach_context(context, true);
   }
   for (CUcontext context : created) attach_context(context, false);
-  gate_.open();
+  open_gate();
   const std::lock_guard lock(mutex_);
   if (std::exchange(attach_wanted_, false)) cv_.notify_all();
 }
@@ -224,7 +268,7 @@ void PcSampler::Worker::attach_context(CUcontext context, bool is_held) {
     return;
   }
   Attached attached{std::make_unique<PcSamplingContext>(api_, context),
-                    contexts_of_.device_of(context).value_or(0), is_held};
+                    contexts_of_.device_of(context).value_or(0), is_held, false};
   const std::optional<uint64_t> free_bytes = contexts_of_.free_memory(context);
   if (free_bytes && *free_bytes < PcSamplingContext::kHardwareBufferBytes + kMemoryMargin) {
     if (is_held) contexts_of_.release_primary(context);
@@ -243,42 +287,61 @@ void PcSampler::Worker::attach_context(CUcontext context, bool is_held) {
 }
 
 void PcSampler::Worker::take_window(bool is_deep) {
-  const LaunchGate::Counts before = gate_.counts();
   const nanoseconds length = is_deep ? std::max(kDeepWindow, nanoseconds(options_.window_ns))
                                      : nanoseconds(options_.window_ns);
   next_window_ns_ = base::monotonic_ns() + length.count() + options_.pause_ns;
-  if (!gate_.shut(gate_session_, kWindowPatience)) {
-    // Others were held for as long: not soon again.
-    not_before_ns_ = base::monotonic_ns() + 10 * nanoseconds(kWindowPatience).count();
-    next_window_ns_ = not_before_ns_;
+  const bool is_open = open_windows();
+  const int64_t begin_ns = base::monotonic_ns();
+  if (!is_open) {
+    // Others were held for as long as the patience was: not soon again.
+    not_before_ns_ = begin_ns + 20 * nanoseconds(kWindowPatience).count();
+    next_window_ns_ = std::min(next_window_ns_, not_before_ns_);
     const std::lock_guard lock(mutex_);
-    ++skipped_;
+    if (!has_failed_) ++skipped_;
     return;
   }
-  bool is_open = true;
-  for (Attached& one : attached_) {
-    is_open = is_open && make("cuptiPCSamplingStart", [&] { return one.sampling->open_window(); });
-  }
-  const int64_t begin_ns = base::monotonic_ns();
-  gate_.open();
-  if (!is_open) return;
   {
     std::unique_lock lock(mutex_);
     cv_.wait_for(lock, length, [&] { return end_wanted_ || has_failed_ || !destroyed_.empty(); });
   }
-  if (!shut_for_stop()) return;
-  const int64_t end_ns = base::monotonic_ns();
+  close_windows(begin_ns, is_deep);
+}
+
+// One context after the other, with launches let through in between: each takes its time. False
+// where not even one could be opened.
+bool PcSampler::Worker::open_windows() {
+  held_before_ns_ = gate_.counts().held_ns;
+  bool is_open = false;
+  for (Attached& one : attached_) {
+    one.is_sampled = false;
+    if (is_over() || !gate_.shut(gate_session_, kWindowPatience)) continue;
+    one.is_sampled = make("cuptiPCSamplingStart", [&] { return one.sampling->open_window(); });
+    open_gate();
+    is_open |= one.is_sampled;
+  }
+  return is_open;
+}
+
+void PcSampler::Worker::close_windows(int64_t begin_ns, bool is_deep) {
+  drop_destroyed();
   std::vector<WindowRows> windows;
   for (Attached& one : attached_) {
-    WindowRows window{begin_ns, end_ns, 0, one.device, one.sampling->context(), is_deep, {}, {}};
-    if (!make("cuptiPCSamplingStop",
-              [&] { return one.sampling->close_window(window.names, window.samples); })) {
-      break;
-    }
-    windows.push_back(std::move(window));
+    if (!one.is_sampled || !shut_for_stop()) continue;
+    WindowRows window{
+        begin_ns, base::monotonic_ns(), 0, one.device, one.sampling->context(), is_deep, {}, {}};
+    const bool is_closed = make("cuptiPCSamplingStop", [&] {
+      return one.sampling->close_window(window.names, window.samples);
+    });
+    open_gate();
+    one.is_sampled = false;
+    if (is_closed) windows.push_back(std::move(window));
   }
-  gate_.open();
-  const auto held_ns = static_cast<int64_t>(gate_.counts().held_ns - before.held_ns);
+  if (windows.empty()) return;
+  const auto held_ns = static_cast<int64_t>(gate_.counts().held_ns - held_before_ns_);
+  {
+    const std::lock_guard lock(mutex_);
+    ++taken_;
+  }
   for (WindowRows& window : windows) {
     window.cost_ns = held_ns / static_cast<int64_t>(windows.size());
     put(std::move(window));
@@ -289,10 +352,11 @@ void PcSampler::Worker::take_window(bool is_deep) {
 // seconds. Only who wants to end does not wait for ever.
 bool PcSampler::Worker::shut_for_stop() {
   int64_t ending_since_ns = 0;
+  milliseconds pause = kRetryEvery;
   while (!gate_.shut(gate_session_, kWindowPatience)) {
     const int64_t now_ns = base::monotonic_ns();
     std::unique_lock lock(mutex_);
-    if (has_failed_) return false;
+    if (has_hung_) return false;
     if (end_wanted_ && ending_since_ns == 0) ending_since_ns = now_ns;
     if (end_wanted_ && now_ns - ending_since_ns > kHangNs) {
       fail_locked({false, "launch_hangs",
@@ -301,7 +365,8 @@ bool PcSampler::Worker::shut_for_stop() {
                    "see the calls that are pending in the report"});
       return false;
     }
-    cv_.wait_for(lock, kRetryEvery);
+    cv_.wait_for(lock, pause);
+    pause = std::min(2 * pause, kLongestRetry);
   }
   return true;
 }
@@ -309,13 +374,12 @@ bool PcSampler::Worker::shut_for_stop() {
 void PcSampler::Worker::put(WindowRows window) {
   const std::lock_guard lock(mutex_);
   const SampleWindow& samples = window.samples;
-  ++taken_;
   if (samples.is_buffer_full) ++full_;
   total_ += samples.total;
   dropped_ += samples.dropped;
   unlocated_ += samples.unlocated;
   if (rows_ + samples.samples.size() > kMaxRows) {
-    for (const PcSample& sample : samples.samples) dropped_ += sample.samples;
+    dropped_ += samples.total - std::min(samples.total, samples.unlocated + samples.dropped);
     window.samples.samples.clear();
   }
   rows_ += window.samples.samples.size();
@@ -323,13 +387,16 @@ void PcSampler::Worker::put(WindowRows window) {
 }
 
 void PcSampler::Worker::detach_all() {
-  if (!attached_.empty() && shut_for_stop()) {
-    for (Attached& one : attached_) {
-      make("cuptiPCSamplingDisable", [&] { return one.sampling->disable(); });
+  drop_destroyed();
+  for (Attached& one : attached_) {
+    const bool is_shut = shut_for_stop();
+    if (is_shut) make("cuptiPCSamplingDisable", [&] { return one.sampling->disable(); });
+    if (is_shut) open_gate();
+    // CUPTI writes to what it was configured with for as long as it has not let go.
+    if (!is_shut || has_hung()) {
+      (void)one.sampling.release();
+      continue;
     }
-    gate_.open();
-  }
-  for (const Attached& one : attached_) {
     if (one.is_held) contexts_of_.release_primary(one.sampling->context());
   }
   attached_.clear();
@@ -339,49 +406,60 @@ void PcSampler::Worker::attach() {
   std::unique_lock lock(mutex_);
   attach_wanted_ = true;
   cv_.notify_all();
-  cv_.wait_for(lock, nanoseconds(kHangNs), [&] { return !attach_wanted_ || has_ended_; });
-  if (std::exchange(attach_wanted_, false)) {
+  const auto is_done = [&] { return !attach_wanted_ || has_ended_ || has_hung_; };
+  while (!cv_.wait_for(lock, milliseconds(100), is_done)) {
     lock.unlock();
     watch();
-    gate_.open();
+    lock.lock();
   }
+  attach_wanted_ = false;
 }
 
 void PcSampler::Worker::on_context_created(CUcontext context) noexcept {
   gate_.close();
   const std::lock_guard lock(mutex_);
   if (has_failed_ || end_wanted_) return gate_.open();
-  created_.push_back(context);
+  try {
+    created_.push_back(context);
+  } catch (const std::bad_alloc&) {  // it is not sampled
+    return gate_.open();
+  }
   cv_.notify_all();
 }
 
 void PcSampler::Worker::on_context_destroyed(CUcontext context) noexcept {
   const std::lock_guard lock(mutex_);
-  destroyed_.push_back(context);
+  try {
+    destroyed_.push_back(context);
+  } catch (const std::bad_alloc&) {
+    fail_locked({false, "out_of_memory", "there was no memory for PC sampling", ""});
+  }
   cv_.notify_all();
 }
 
 void PcSampler::Worker::end() {
+  const int64_t until_ns = base::monotonic_ns() + 3 * kHangNs;
   std::unique_lock lock(mutex_);
   end_wanted_ = true;
   cv_.notify_all();
-  // Twice as long as a call may take: one that is under way, and the one that gives up.
-  if (!cv_.wait_for(lock, nanoseconds(2 * kHangNs), [&] { return has_ended_; })) {
+  while (!has_ended_ && !has_hung_ && base::monotonic_ns() < until_ns) {
+    cv_.wait_for(lock, milliseconds(100));
     lock.unlock();
     watch();
+    lock.lock();
   }
 }
 
 void PcSampler::Worker::watch() {
   {
     const std::lock_guard lock(mutex_);
-    const bool hangs = call_ != nullptr && base::monotonic_ns() - call_began_ns_ > kHangNs;
-    const bool is_held_up = gate_.is_shut() && gate_.shut_since_ns() != 0 &&
-                            base::monotonic_ns() - gate_.shut_since_ns() > kHangNs;
-    if (!hangs && !is_held_up) return;
+    if (call_ == nullptr || has_hung_) return;
+    if (base::monotonic_ns() - call_began_ns_ <= kHangNs) return;
+    has_hung_ = true;
+    ++g_hanging;
     fail_locked(
         {false, "sampling_hangs",
-         std::string(call_ != nullptr ? call_ : "attaching") +
+         std::string(call_) +
              " has not returned for two seconds: PC sampling has ended, and tracing goes on",
          "choose the engine Trace for this program"});
     cv_.notify_all();
@@ -480,5 +558,7 @@ void PcSampler::drain(DeviceNumbers& devices, RowSink& sink) { worker_->drain(de
 void PcSampler::account(format::Ledger& ledger) const { worker_->account(ledger); }
 std::vector<Availability> PcSampler::take_failures() { return worker_->take_failures(); }
 SamplingStatus PcSampler::status() const { return worker_->status(); }
+bool PcSampler::has_hung() const { return worker_->is_stuck(); }
+bool PcSampler::does_any_hang() { return g_hanging != 0; }
 
 }  // namespace gpufl::backend

@@ -53,6 +53,9 @@ class PcSampler : public ContextListener {
   // Why there are no samples, or no more, once each.
   std::vector<Availability> take_failures();
   SamplingStatus status() const;
+  // A call of CUPTI's has not come back in time: CUPTI is not given up under it.
+  bool has_hung() const;
+  static bool does_any_hang();  // now, in this process
 
  private:
   class Worker;

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
 
@@ -28,6 +29,20 @@ struct Outcome {
   bool is_idle = false;
 };
 
+bool synchronize_all(const CudaContexts& contexts) noexcept {
+  bool is_idle = true;
+  try {
+    for (CUcontext context : contexts.hold_primary()) {
+      // What captures would be disturbed.
+      is_idle = is_idle && !CallWatch::instance().is_capturing() && contexts.synchronize(context);
+      contexts.release_primary(context);
+    }
+  } catch (const std::bad_alloc&) {
+    is_idle = false;
+  }
+  return is_idle;
+}
+
 // On a thread of its own, which is left to itself where a kernel runs for longer.
 bool wait_for_work(const CudaContexts& contexts) {
   const auto outcome = std::make_shared<Outcome>();
@@ -36,11 +51,7 @@ bool wait_for_work(const CudaContexts& contexts) {
     std::thread([outcome, &contexts] {
       const base::OwnThread own_thread;
       const OwnCalls own_calls;
-      bool is_idle = true;
-      for (CUcontext context : contexts.hold_primary()) {
-        is_idle = contexts.synchronize(context) && is_idle;
-        contexts.release_primary(context);
-      }
+      const bool is_idle = synchronize_all(contexts);
       const std::lock_guard lock(outcome->mutex);
       outcome->is_done = true;
       outcome->is_idle = is_idle;
@@ -57,7 +68,7 @@ bool wait_for_work(const CudaContexts& contexts) {
 }  // namespace
 
 QuietGpu::QuietGpu(LaunchGate& gate, uint32_t gate_session, const CudaContexts& contexts)
-    : gate_(gate) {
+    : gate_(gate), gate_session_(gate_session) {
   if (CallWatch::instance().is_capturing()) return;
   gate_.park();
   is_quiet_ = wait_until_quiet(gate_session, contexts);

@@ -21,12 +21,15 @@ class QuietGpu {
   QuietGpu& operator=(const QuietGpu&) = delete;
 
   // False: it could not be had, or has lasted too long, and the program goes on.
-  bool is_quiet() const { return is_quiet_ && gate_.is_parking(); }
+  bool is_quiet() const {
+    return is_quiet_ && gate_.is_parking() && !gate_.is_launch_under_way(gate_session_);
+  }
 
  private:
   bool wait_until_quiet(uint32_t gate_session, const CudaContexts& contexts);
 
   LaunchGate& gate_;
+  const uint32_t gate_session_;
   bool is_quiet_ = false;
 };
 
