@@ -159,7 +159,9 @@ base::Result<ChildOutput> run_child(const std::filesystem::path& program,
   while (out.read_end >= 0 || err.read_end >= 0) {
     std::array<pollfd, 2> ends{pollfd{out.read_end, POLLIN, 0}, pollfd{err.read_end, POLLIN, 0}};
     const int ready = ::poll(ends.data(), ends.size(), child.milliseconds_left());
-    if (ready == 0) return too_long();
+    // Also where it goes on printing.
+    if (ready == 0 || child.milliseconds_left() == 0) return too_long();
+    if (ready < 0 && errno != EINTR) return base::Status::from_errno(errno, "poll()");
     if (ready < 0) continue;
     // One byte more than the limit shows that there is more.
     if (ends[0].revents != 0 && !drain(out.read_end, output.out, limits.output_bytes + 1)) {

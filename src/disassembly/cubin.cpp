@@ -2,7 +2,6 @@
 #include "disassembly/cubin.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <unordered_map>
 
@@ -21,7 +20,7 @@ constexpr uint8_t kEntry = 0x10;  // in `other` of a symbol: a kernel
 template <typename T>
 bool take(std::string_view& bytes, T& value) {
   if (bytes.size() < sizeof(T)) return false;
-  std::memcpy(&value, bytes.data(), sizeof(T));
+  std::copy_n(bytes.begin(), sizeof(T), reinterpret_cast<char*>(&value));
   bytes.remove_prefix(sizeof(T));
   return true;
 }

@@ -181,6 +181,7 @@ class Task {
     symbols::SourceOptions options = options_.sources;
     options.recorded_wall_ns = session_.header().start_wall_ns;
     options.enabled = options.enabled && session_.header().source_text;
+    const bool keeps_text = options.enabled;
     symbols::SourceLines lines(std::move(options));
     for (const KernelCode& code : file_.kernels) {
       std::vector<bool> is_users;
@@ -194,7 +195,7 @@ class Task {
       }
     }
     file_.sources = lines.collect().sources;
-    find_origins();
+    if (keeps_text) find_origins();
   }
 
   void find_origins() {

@@ -150,7 +150,7 @@ class TableReader {
     min_length_ = bytes_.take<uint8_t>();
     if (version == 4) bytes_.take<uint8_t>();
     bytes_.take<uint8_t>();  // is_stmt
-    line_base_ = bytes_.take<int8_t>();
+    line_base_ = static_cast<int>(bytes_.take<int8_t>());
     line_range_ = bytes_.take<uint8_t>();
     opcode_base_ = bytes_.take<uint8_t>();
     if (line_range_ == 0 || opcode_base_ == 0) return false;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -31,9 +32,11 @@ class WindowStarts {
     for (size_t row = 0; row < rows.rows(); ++row) {
       const bool is_window =
           rows.at(column::kShape, row) == static_cast<int64_t>(format::CoverageShape::Window);
-      if (is_window) {
-        starts_[rows.at(column::kDevice, row, -1)].push_back(rows.at(column::kStart, row));
-      }
+      if (!is_window) continue;
+      starts_[rows.at(column::kDevice, row, -1)].push_back(rows.at(column::kStart, row));
+      const bool is_deep =
+          rows.at(column::kWhy, row) == static_cast<int64_t>(format::CoverageReason::DeepScope);
+      if (is_deep) deep_.insert(rows.at(column::kStart, row));
     }
     for (auto& [device, starts] : starts_) std::sort(starts.begin(), starts.end());
   }
@@ -48,9 +51,13 @@ class WindowStarts {
     }
     return row.time;
   }
+  // Windows follow one another where a scope asked for it: they say what its kernels wait for, but
+  // are no sample of the run.
+  bool is_deep(int64_t window) const { return deep_.contains(window); }
 
  private:
   std::map<int64_t, std::vector<int64_t>> starts_;
+  std::set<int64_t> deep_;
 };
 
 struct WindowSample {
@@ -85,7 +92,7 @@ class WindowSums {
     for (size_t begin = 0; begin < samples.size();) {
       size_t end = begin;
       while (end < samples.size() && key(samples[end]) == key(samples[begin])) ++end;
-      add_window({samples.data() + begin, end - begin});
+      add_window({samples.data() + begin, end - begin}, windows.is_deep(samples[begin].window));
       begin = end;
     }
   }
@@ -94,20 +101,20 @@ class WindowSums {
   std::unordered_map<uint32_t, FunctionSums> functions;
 
  private:
-  void add_window(std::span<const WindowSample> samples) {
+  void add_window(std::span<const WindowSample> samples, bool is_deep) {
     std::map<uint32_t, std::map<uint32_t, uint64_t>> by_function;
     uint64_t total = 0;
     for (const WindowSample& sample : samples) {
       by_function[sample.function][sample.stall] += sample.samples;
       total += sample.samples;
     }
-    all.add(static_cast<double>(total));
+    if (!is_deep) all.add(static_cast<double>(total));
     for (const auto& [function, stalls] : by_function) {
       uint64_t own = 0;
       for (const auto& [stall, count] : stalls) own += count;
       FunctionSums& sums = functions[function];
       sums.whole.add(static_cast<double>(own));
-      sums.of_all.add(static_cast<double>(own), static_cast<double>(total));
+      if (!is_deep) sums.of_all.add(static_cast<double>(own), static_cast<double>(total));
       for (const auto& [stall, count] : stalls) {
         sums.of_stalls[rows_.reason(stall)].add(static_cast<double>(count),
                                                 static_cast<double>(own));

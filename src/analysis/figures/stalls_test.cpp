@@ -65,6 +65,26 @@ TEST(StallFiguresTest, SharesWithTheirErrors) {
   EXPECT_EQ(gemm.hottest[0].reason, "long_scoreboard");
 }
 
+TEST(StallFiguresTest, WindowsOfADeepScopeAreNoSampleOfTheRun) {
+  TestSession session = four_windows();
+  for (int64_t i = 4; i < 50; ++i) {
+    session.coverage("PcSampling", i * 1'000, 100,
+                     {.shape = format::CoverageShape::Window,
+                      .why = format::CoverageReason::DeepScope,
+                      .samples = 100});
+    session.pc_sample("checkpoint", 16, kWait, 100, {.time = i * 1'000 + 50});
+  }
+  const auto found = stall_figures(session.finish(), {});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->windows, 4u);
+  for (const SampledFunction& function : found->functions) {
+    ASSERT_TRUE(function.share) << function.label;
+    // Of the four windows of the schedule: it was in none of them.
+    const std::map<std::string, double> shares{{"gemm", 0.6}, {"relu", 0.4}, {"checkpoint", 0}};
+    EXPECT_DOUBLE_EQ(function.share->value, shares.at(function.label)) << function.label;
+  }
+}
+
 TEST(StallFiguresTest, WindowsThatDifferWidenTheError) {
   TestSession session;
   for (int64_t i = 0; i < 4; ++i) {

@@ -2,6 +2,7 @@
 #include "analysis/math/student_t.hpp"
 
 #include <cmath>
+#include <initializer_list>
 
 namespace gpufl::analysis {
 namespace {

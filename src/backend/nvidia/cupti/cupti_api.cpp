@@ -67,9 +67,11 @@ const ErrorSpec* find_error(CUptiResult code) {
 }  // namespace
 
 bool CuptiApi::can_sample() const {
-#define GPUFL_CUPTI_IS_THERE(name) name != nullptr&&
-  return GPUFL_CUPTI_SAMPLING(GPUFL_CUPTI_IS_THERE) true;
+  bool is_whole = true;
+#define GPUFL_CUPTI_IS_THERE(name) is_whole = is_whole && (name) != nullptr;
+  GPUFL_CUPTI_SAMPLING(GPUFL_CUPTI_IS_THERE)
 #undef GPUFL_CUPTI_IS_THERE
+  return is_whole;
 }
 
 std::string cupti_name(const CuptiApi& api, CUptiResult code) {

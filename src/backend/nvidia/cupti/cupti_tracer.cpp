@@ -535,16 +535,16 @@ void CuptiTracer::detach() {
 
 std::optional<Availability> CuptiTracer::must_stay() const {
   if (sampler_ != nullptr && sampler_->has_hung()) {
-    const Availability hung{false, "sampling_hangs",
-                            "a call of CUPTI's does not come back: it cannot be given up", ""};
+    Availability hung{false, "sampling_hangs",
+                      "a call of CUPTI's does not come back: it cannot be given up", ""};
     return hung;
   }
   if (!is_subscribed_ || !CallWatch::instance().has_launched_graphs()) return {};
   if (quiet_ && !quiet_->is_quiet()) {
-    const Availability busy{false, "gpu_busy",
-                            "the program launches CUDA graphs, and its GPUs were not idle for a "
-                            "moment: CUPTI cannot be given up under them",
-                            ""};
+    Availability busy{false, "gpu_busy",
+                      "the program launches CUDA graphs, and its GPUs were not idle for a "
+                      "moment: CUPTI cannot be given up under them",
+                      ""};
     return busy;
   }
   if (cupti_->version() >= kGraphsSurviveDetaching) return {};
