@@ -149,8 +149,9 @@ class TableReader {
     const size_t program = bytes_.at() + header_length;
     min_length_ = bytes_.take<uint8_t>();
     if (version == 4) bytes_.take<uint8_t>();
-    bytes_.take<uint8_t>();  // is_stmt
-    line_base_ = static_cast<int>(bytes_.take<int8_t>());
+    bytes_.take<uint8_t>();                        // is_stmt
+    const int line_base = bytes_.take<uint8_t>();  // a signed byte
+    line_base_ = line_base < 128 ? line_base : line_base - 256;
     line_range_ = bytes_.take<uint8_t>();
     opcode_base_ = bytes_.take<uint8_t>();
     if (line_range_ == 0 || opcode_base_ == 0) return false;
