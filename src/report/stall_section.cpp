@@ -21,6 +21,7 @@ using base::Json;
 using base::JsonWriter;
 
 constexpr size_t kShownStalls = 3;
+constexpr double kWorthNaming = 0.02;
 constexpr size_t kShownScopes = 3;
 
 // Those that wait, most samples first; warps that issue, or could, are not stalled.
@@ -35,14 +36,16 @@ std::vector<const StallShare*> top_stalls(const SampledFunction& function) {
   return top;
 }
 
-// "long_scoreboard ~40.0% ±1.2%, wait ~12.0% ±0.8%"
+// "long_scoreboard ~40.0% ±1.2%, wait ~12.0%": names of kernels need the room. The second only
+// where it matters.
 std::string stalls_text(const SampledFunction& function) {
-  std::string text;
-  for (const StallShare* const stall : top_stalls(function)) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", stall->reason,
-                        estimate_text(stall->share));
+  const auto top = top_stalls(function);
+  if (top.empty()) return "-";
+  std::string text = top[0]->reason + " " + estimate_text(top[0]->share);
+  if (top.size() > 1 && top[1]->share.value >= kWorthNaming) {
+    text += fmt::format(", {} ~{}", top[1]->reason, text::percent(top[1]->share.value));
   }
-  return text.empty() ? "-" : text;
+  return text;
 }
 
 std::string devices_text(const SampledFunction& function) {
