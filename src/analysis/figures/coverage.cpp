@@ -85,9 +85,17 @@ Figure<std::map<uint32_t, KernelEstimate>> kernel_estimates(const SessionData& s
   const Intervals recorded = recorded_spans(session, options);
   const Selection selection(session.tables, options);
   const Kernels& kernels = session.tables.kernels;
+  const Intervals asked = asked_phases(session);
+  const auto is_asked = [&](const Interval& phase) {
+    return std::any_of(asked.begin(), asked.end(), [&](const Interval& one) {
+      return one.start < phase.end && phase.start < one.end;
+    });
+  };
   KernelSums sums(session.tables);
   size_t row = 0;
   for (const Interval& phase : recorded) {
+    if (is_asked(phase)) continue;
+    while (row < kernels.rows() && kernels.start[row] < phase.start) ++row;
     for (; row < kernels.rows() && kernels.start[row] < phase.end; ++row) {
       if (kernels.start[row] >= phase.start && selection.includes(kernels, row)) sums.add(row);
     }

@@ -82,6 +82,16 @@ TEST(CoverageTest, SharesAndTimesOfTheWholeRun) {
               3.182446 * std::sqrt(4.0 / 3 * 800 * 0.6) / 4'000 * 10'000, 1e-3);
 }
 
+TEST(CoverageTest, WhatADeepScopeAskedForIsNoSampleOfTheRun) {
+  TestSession session = four_phases();
+  session.coverage("Trace", 9'600, 300, {.why = format::CoverageReason::DeepScope});
+  session.kernel("checkpoint", 9'650, 200);
+  const auto found = kernel_estimates(session.finish(), {});
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->size(), 2u);  // gemm and relu
+  EXPECT_DOUBLE_EQ(found->begin()->second.share.value, 0.5);
+}
+
 TEST(CoverageTest, NoEstimatesOfTwoPhasesNorWithoutBudget) {
   TestSession two;
   two.data.summary.duration_ns = 10'000;

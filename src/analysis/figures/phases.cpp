@@ -25,7 +25,7 @@ std::optional<int64_t> open_phase_start(const SessionData& session, int64_t from
   return start_ns && from_ns == 0 ? 0 : start_ns;
 }
 
-// `is_wanted`: by the engine's name.
+// `is_wanted`: by the engine's name, and why it began.
 template <typename IsWanted>
 Intervals told_phases(const SessionData& session, IsWanted is_wanted) {
   namespace column = format::coverage_column;
@@ -37,7 +37,8 @@ Intervals told_phases(const SessionData& session, IsWanted is_wanted) {
     const bool is_phase =
         rows.at(column::kShape, row) == static_cast<int64_t>(format::CoverageShape::Phase);
     const auto name = static_cast<uint32_t>(rows.at(column::kEngine, row));
-    if (!is_phase || !is_wanted(session.tables.name(name))) continue;
+    const auto why = static_cast<format::CoverageReason>(rows.at(column::kWhy, row));
+    if (!is_phase || !is_wanted(session.tables.name(name), why)) continue;
     const int64_t start_ns = rows.at(column::kStart, row);
     spans.push_back({start_ns, saturating_add(start_ns, rows.at(column::kDuration, row))});
   }
@@ -51,11 +52,19 @@ Intervals told_phases(const SessionData& session, IsWanted is_wanted) {
 }  // namespace
 
 Intervals engine_phases(const SessionData& session, std::string_view engine) {
-  return told_phases(session, [&](std::string_view name) { return name == engine; });
+  return told_phases(session,
+                     [&](std::string_view name, format::CoverageReason) { return name == engine; });
+}
+
+Intervals asked_phases(const SessionData& session) {
+  return told_phases(session, [](std::string_view, format::CoverageReason why) {
+    return why == format::CoverageReason::DeepScope || why == format::CoverageReason::Request;
+  });
 }
 
 std::optional<Phases> traced_phases(const SessionData& session) {
-  Phases phases{told_phases(session, [](std::string_view) { return true; })};
+  Phases phases{
+      told_phases(session, [](std::string_view, format::CoverageReason) { return true; })};
   const bool has_budget = session.summary.header.overhead_budget_ppm.has_value();
   if (phases.spans.empty() && (session.summary.ended || !has_budget)) return std::nullopt;
   if (session.summary.ended) return phases;

@@ -23,4 +23,7 @@ std::optional<Phases> traced_phases(const SessionData& session);
 // When one engine was attached, by the log's rows.
 Intervals engine_phases(const SessionData& session, std::string_view engine);
 
+// Those that a deep scope or somebody asked for: they are no sample of the run.
+Intervals asked_phases(const SessionData& session);
+
 }  // namespace gpufl::analysis
