@@ -46,6 +46,12 @@ class PcSampling : public TracerFixture {
     ASSERT_TRUE(start({.pc_sampling = options}).available);
     callbacks_->resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
   }
+  // One window, and others only while a deep scope is open.
+  void begin_seldom() {
+    PcSamplingOptions seldom{.window_ns = 100'000, .pause_ns = 3'600'000'000'000};
+    seldom.deep_scopes = &deep_scopes_;
+    begin(seldom);
+  }
   bool drain_until_windows(uint64_t count) {
     return drain_until([&] { return tracer_->status().sampling->windows >= count; });
   }
@@ -58,6 +64,7 @@ class PcSampling : public TracerFixture {
   }
 
   const standin::CuptiStandinSampling* sampling_ = nullptr;
+  std::atomic<int32_t> deep_scopes_{0};
 };
 
 TEST_F(PcSampling, SamplesCarryFunctionModulePcAndTheDevicesOwnStallReason) {
@@ -91,30 +98,41 @@ TEST_F(PcSampling, SamplesCarryFunctionModulePcAndTheDevicesOwnStallReason) {
   EXPECT_EQ(sampling_->enabled(), 0u);  // nothing is left behind
 }
 
+// A call of the program's that returns when the test lets it.
+class HeldCall {
+ public:
+  // It is under way once this returns.
+  template <typename Call>
+  explicit HeldCall(Call call) : program_([this, call] { call(wait, this); }) {
+    entered_.get_future().wait();
+  }
+  ~HeldCall() { release(); }
+  HeldCall(const HeldCall&) = delete;
+  HeldCall& operator=(const HeldCall&) = delete;
+  void release() {
+    if (!program_.joinable()) return;
+    released_.set_value();
+    program_.join();
+  }
+
+ private:
+  static void wait(void* held) {
+    auto& self = *static_cast<HeldCall*>(held);
+    self.entered_.set_value();
+    self.released_.get_future().wait();
+  }
+
+  std::promise<void> entered_, released_;
+  std::thread program_;
+};
+
 TEST_F(PcSampling, AWindowIsSkippedWhileALaunchIsUnderWayAndNoCallIsMadeBehindIt) {
-  std::atomic<int32_t> deep_scopes{0};
-  PcSamplingOptions seldom{.window_ns = 100'000, .pause_ns = 3'600'000'000'000};
-  seldom.deep_scopes = &deep_scopes;
-  begin(seldom);
+  begin_seldom();
   ASSERT_TRUE(drain_until_windows(1));
-  std::promise<void> entered;
-  std::promise<void> released;
-  std::thread program([&] {
-    std::pair both(&entered, &released);
-    sampling_->launch(
-        [](void* data) {
-          auto& [in, out] =
-              *static_cast<std::pair<std::promise<void>*, std::promise<void>*>*>(data);
-          in->set_value();
-          out->get_future().wait();
-        },
-        &both);
-  });
-  entered.get_future().wait();
-  deep_scopes = 1;
+  HeldCall held(sampling_->launch);
+  deep_scopes_ = 1;
   EXPECT_TRUE(drain_until([&] { return tracer_->status().sampling->windows_skipped >= 2; }));
-  released.set_value();
-  program.join();
+  held.release();
   const uint64_t windows = tracer_->status().sampling->windows;
   EXPECT_TRUE(drain_until_windows(windows + 1));
   EXPECT_EQ(sampling_->disturbed(), 0u);
@@ -122,27 +140,11 @@ TEST_F(PcSampling, AWindowIsSkippedWhileALaunchIsUnderWayAndNoCallIsMadeBehindIt
 }
 
 TEST_F(PcSampling, CallsThatDoNotLaunchAreWaitedForAsWell) {
-  std::atomic<int32_t> deep_scopes{0};
-  PcSamplingOptions seldom{.window_ns = 100'000, .pause_ns = 3'600'000'000'000};
-  seldom.deep_scopes = &deep_scopes;
-  begin(seldom);
+  begin_seldom();
   ASSERT_TRUE(drain_until_windows(1));
-  struct Inside {
-    std::promise<void> entered, released;
-  } inside;
-  std::thread program([&] {
-    callbacks_->load_module(
-        [](void* data) {
-          static_cast<Inside*>(data)->entered.set_value();
-          static_cast<Inside*>(data)->released.get_future().wait();
-        },
-        &inside);
-  });
-  inside.entered.get_future().wait();
-  deep_scopes = 1;
+  const HeldCall held(callbacks_->load_module);
+  deep_scopes_ = 1;
   EXPECT_TRUE(drain_until([&] { return tracer_->status().sampling->windows_skipped >= 1; }));
-  inside.released.set_value();
-  program.join();
 }
 
 TEST_F(PcSampling, ACallThatDoesNotComeBackEndsSamplingAndHoldsNobody) {
@@ -221,14 +223,11 @@ TEST_F(PcSampling, NoCallIsEverMadeWhileSixteenThreadsLaunch) {
 }
 
 TEST_F(PcSampling, ADeepScopeTakesOneWindowAfterAnother) {
-  std::atomic<int32_t> deep_scopes{0};
-  PcSamplingOptions seldom{.window_ns = 100'000, .pause_ns = 3'600'000'000'000};
-  seldom.deep_scopes = &deep_scopes;
-  begin(seldom);
+  begin_seldom();
   ASSERT_TRUE(drain_until_windows(1));
-  deep_scopes = 1;
+  deep_scopes_ = 1;
   ASSERT_TRUE(drain_until_windows(3));
-  deep_scopes = 0;
+  deep_scopes_ = 0;
   EXPECT_EQ(rows(Kind::Coverage).back()[coverage_column::kWhy],
             static_cast<int64_t>(format::CoverageReason::DeepScope));
 }
