@@ -71,7 +71,10 @@ TEST_F(ScopeCollectorTest, CountsScopesThatAreMarkedDeep) {
     ScopedMonitor brief("brief", ScopeMeta{}.setDeep());
   }
   EXPECT_EQ(now(), 0);
-  std::thread([] { new ScopedMonitor("lost", ScopeMeta{}.setDeep()); }).join();  // its thread ends
+  std::unique_ptr<ScopedMonitor> lost;
+  std::thread([&] {
+    lost = std::make_unique<ScopedMonitor>("lost", ScopeMeta{}.setDeep());
+  }).join();  // its thread ends
   EXPECT_EQ(now(), 0);
   ScopedMonitor last("last", ScopeMeta{}.setDeep());
   EXPECT_EQ(now(), 1);

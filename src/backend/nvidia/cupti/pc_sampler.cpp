@@ -44,6 +44,14 @@ constexpr std::string_view kEngine = "PcSampling";
 // Calls of CUPTI's that hang in this process: while there are any it is not asked again.
 std::atomic<int> g_hanging{0};
 
+// What CUPTI may write to for as long as the process lives.
+void keep_for_good(std::unique_ptr<PcSamplingContext> sampling) {
+  static std::mutex mutex;
+  static auto* const kept = new std::vector<std::unique_ptr<PcSamplingContext>>;
+  const std::lock_guard lock(mutex);
+  kept->push_back(std::move(sampling));
+}
+
 struct WindowRows {
   int64_t begin_ns = 0, end_ns = 0;  // monotonic clock
   int64_t cost_ns = 0;
@@ -394,7 +402,7 @@ void PcSampler::Worker::detach_all() {
     if (is_shut) open_gate();
     // CUPTI writes to what it was configured with for as long as it has not let go.
     if (!is_shut || has_hung()) {
-      (void)one.sampling.release();
+      keep_for_good(std::move(one.sampling));
       continue;
     }
     if (one.is_held) contexts_of_.release_primary(one.sampling->context());
