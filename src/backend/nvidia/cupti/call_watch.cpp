@@ -47,7 +47,10 @@ Availability CallWatch::subscribe(const CuptiApi& api, const CudaDriver& driver,
   end_late_finalize();
   // A table of our own, which callbacks that end late can go on using.
   const CuptiApi* known = api_.load();
-  if (known == nullptr || known->cuptiFinalize != api.cuptiFinalize) api_ = new CuptiApi(api);
+  if (known == nullptr || known->cuptiFinalize != api.cuptiFinalize) {
+    api_ = new CuptiApi(api);
+    watched_.look_up(api);  // once for a library: callbacks that end late read it
+  }
   session_ = session_ + 1;
   captures_ = 0;
   graphs_launched_ = false;
@@ -63,7 +66,6 @@ Availability CallWatch::subscribe(const CuptiApi& api, const CudaDriver& driver,
   tells_graphs_ = options.graphs;
   takes_code_ = options.code;
   tells_external_ = options.external_correlation && !options.call_records;
-  watched_.look_up(api);
   CUptiResult code = api.cuptiSubscribe(&subscriber_, on_callback, this);
   if (code != CUPTI_SUCCESS) {
     subscriber_ = nullptr;
