@@ -14,7 +14,6 @@ namespace fs = std::filesystem;
 using format::testing::TempDir;
 using testing::image_of;
 using testing::kFill;
-using testing::kSaxpy;
 
 // Prints of `fill` what nvdisasm would: two instructions, one with a line.
 const std::string kPrintsFill = "cat " + (testing::kFixture / "fill.sass").string() + "\n";

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "analysis/figures/missing.hpp"
 #include "analysis/overview/run_overview.hpp"
 #include "analysis/session/test_tables.hpp"
 
