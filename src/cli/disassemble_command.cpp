@@ -11,6 +11,7 @@
 
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
+#include "cli/source_options.hpp"
 #include "text/display.hpp"
 #include "text/units.hpp"
 #include "workbench/disassemble.hpp"
@@ -78,11 +79,11 @@ int run(const std::vector<std::string>& paths, bool all_functions,
 }
 
 struct DisassembleLine {
-  std::vector<std::string> sessions, source_roots, excluded_roots;
+  std::vector<std::string> sessions;
   fs::path nvdisasm;
   bool all = false;
   uint64_t timeout_s = 120;
-  uint64_t max_source_mb = symbols::SourceOptions{}.max_bytes >> 20;
+  SourceLine source;
 };
 
 int run(const DisassembleLine& line) {
@@ -95,10 +96,7 @@ int run(const DisassembleLine& line) {
   disassembly::ChildLimits limits;
   limits.time = std::chrono::seconds(line.timeout_s);
   options.tool.emplace(*tool, limits);
-  options.sources.roots.assign(line.source_roots.begin(), line.source_roots.end());
-  options.sources.excluded_roots.assign(line.excluded_roots.begin(), line.excluded_roots.end());
-  options.sources.max_bytes = line.max_source_mb << 20;
-  options.sources.enabled = line.max_source_mb > 0;
+  options.sources = line.source.options();
   return run(line.sessions, line.all, options);
 }
 
@@ -120,22 +118,7 @@ void add_disassemble_command(Command program) {
       .type_name("N")
       .range(1, 86400)
       .show_default();
-  command
-      .add_option("--source-root", line->source_roots,
-                  "Also look here for source files, by the ends of their paths. Can be given again")
-      .type_name("DIR")
-      .one_value();
-  command
-      .add_option("--exclude-root", line->excluded_roots,
-                  "Keep no source text of files below DIR. Can be given again")
-      .type_name("DIR")
-      .one_value();
-  command
-      .add_option("--max-source-mb", line->max_source_mb,
-                  "Most source text to keep for a session, in MiB; 0: none")
-      .type_name("N")
-      .range(0, 1024)
-      .show_default();
+  add_source_options(command, line->source);
   command.set_footer(
       "Writes disassembly.ndjson.zst into each session's folder; deleting it loses nothing while "
       "modules/ is there. Works on a copy of the session and needs no GPU.\n"

@@ -12,6 +12,7 @@
 #include "cli/exit_codes.hpp"
 #include "cli/libdw.hpp"
 #include "cli/print.hpp"
+#include "cli/source_options.hpp"
 #include "text/display.hpp"
 #include "text/units.hpp"
 #include "workbench/symbolize.hpp"
@@ -84,8 +85,8 @@ int symbolize(const std::vector<std::string>& paths, const symbols::SymbolizeOpt
 void add_symbolize_command(Command program) {
   struct Options {
     std::vector<std::string> sessions;
-    std::vector<std::string> debug_dirs, source_roots, excluded_roots;
-    uint64_t max_source_mb = symbols::SourceOptions{}.max_bytes >> 20;
+    std::vector<std::string> debug_dirs;
+    SourceLine source;
   };
   auto options = std::make_shared<Options>();
   Command command = program.add_command(
@@ -97,22 +98,7 @@ void add_symbolize_command(Command program) {
                   "recorded path below it, by name. Can be given again")
       .type_name("DIR")
       .one_value();
-  command
-      .add_option("--source-root", options->source_roots,
-                  "Also look here for source files, by the ends of their paths. Can be given again")
-      .type_name("DIR")
-      .one_value();
-  command
-      .add_option("--exclude-root", options->excluded_roots,
-                  "Keep no source text of files below DIR. Can be given again")
-      .type_name("DIR")
-      .one_value();
-  command
-      .add_option("--max-source-mb", options->max_source_mb,
-                  "Most source text to keep for a session, in MiB; 0: none")
-      .type_name("N")
-      .range(0, 1024)
-      .show_default();
+  add_source_options(command, options->source);
   command.set_footer(
       "Writes symbols.ndjson into each session's folder; deleting it loses nothing while the "
       "binaries are there. A binary counts only if its build id is the recorded one.\n"
@@ -122,11 +108,7 @@ void add_symbolize_command(Command program) {
     symbols::SymbolizeOptions how;
     how.libdw = libdw();
     how.debug_dirs.assign(options->debug_dirs.begin(), options->debug_dirs.end());
-    how.sources.roots.assign(options->source_roots.begin(), options->source_roots.end());
-    how.sources.excluded_roots.assign(options->excluded_roots.begin(),
-                                      options->excluded_roots.end());
-    how.sources.max_bytes = options->max_source_mb << 20;
-    how.sources.enabled = options->max_source_mb > 0;
+    how.sources = options->source.options();
     return symbolize(options->sessions, how);
   });
 }

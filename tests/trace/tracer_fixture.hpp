@@ -5,8 +5,10 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <future>
 #include <memory>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -30,6 +32,36 @@ class CountingStacks final : public StackRecorder {
  public:
   uint32_t record() noexcept override { return ++taken; }
   std::atomic<uint32_t> taken{0};
+};
+
+// A call of the program's, on a thread of its own, that returns when the test lets it.
+class HeldCall {
+ public:
+  // `call(inside, data)` is under way once this returns.
+  template <typename Call>
+  explicit HeldCall(Call call) : program_([this, call] { call(wait, this); }) {
+    entered_.get_future().wait();
+  }
+  ~HeldCall() {
+    if (program_.joinable()) release();
+  }
+  HeldCall(const HeldCall&) = delete;
+  HeldCall& operator=(const HeldCall&) = delete;
+  // It has returned once this does.
+  void release() {
+    released_.set_value();
+    program_.join();
+  }
+
+ private:
+  static void wait(void* held) {
+    auto& self = *static_cast<HeldCall*>(held);
+    self.entered_.set_value();
+    self.released_.get_future().wait();
+  }
+
+  std::promise<void> entered_, released_;
+  std::thread program_;
 };
 
 class TracerFixture : public testing::Test {

@@ -30,36 +30,6 @@ class RecordingGate final : public CaptureGate {
   std::atomic<int64_t> started_ns{0}, stopped_ns{0};
 };
 
-// A call of the program's, on a thread of its own, that returns when the test lets it.
-class HeldCall {
- public:
-  using Call = decltype(standin::CuptiStandinCallbacks::device_synchronize);
-  // It is under way once this returns.
-  explicit HeldCall(Call call) : program_([this, call] { call(wait, this); }) {
-    entered_.get_future().wait();
-  }
-  ~HeldCall() {
-    if (program_.joinable()) release();
-  }
-  HeldCall(const HeldCall&) = delete;
-  HeldCall& operator=(const HeldCall&) = delete;
-  // It has returned once this does.
-  void release() {
-    released_.set_value();
-    program_.join();
-  }
-
- private:
-  static void wait(void* held) {
-    auto& self = *static_cast<HeldCall*>(held);
-    self.entered_.set_value();
-    self.released_.get_future().wait();
-  }
-
-  std::promise<void> entered_, released_;
-  std::thread program_;
-};
-
 class Lifecycle : public TracerFixture {
  protected:
   bool is_pending(std::string_view function) {

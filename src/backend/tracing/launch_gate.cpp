@@ -17,11 +17,13 @@ constexpr timespec kNap{0, 50'000};
 
 // Whoever shut it may hang: those who wait see to it that they do not wait for ever.
 void LaunchGate::wait_until_open() noexcept {
+  waiting_.fetch_add(1, std::memory_order_acq_rel);
   while (is_shut()) {
     nanosleep(&kNap, nullptr);
     const int64_t since_ns = shut_since_ns();
     if (since_ns != 0 && base::monotonic_ns() - since_ns > kLongestShut_ns) open();
   }
+  waiting_.fetch_sub(1, std::memory_order_acq_rel);
 }
 
 void LaunchGate::wait(LaunchesInside& inside) noexcept {
@@ -127,6 +129,7 @@ void LaunchGate::begin_counts() noexcept {
 
 void LaunchGate::after_fork_in_child() noexcept {
   shut_.store(0, std::memory_order_relaxed);
+  waiting_.store(0, std::memory_order_relaxed);
   parking_.store(0, std::memory_order_relaxed);
   parked_.store(0, std::memory_order_relaxed);
   since_ns_.store(0, std::memory_order_relaxed);

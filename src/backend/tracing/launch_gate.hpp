@@ -68,6 +68,7 @@ class LaunchGate {
   // Also done by those who wait, when it has been shut for this long.
   static constexpr int64_t kLongestShut_ns = 2'500'000'000;
   void open() noexcept;
+  uint32_t waiting() const { return waiting_.load(std::memory_order_acquire); }  // threads, for it
   bool is_shut() const { return shut_.load(std::memory_order_acquire) != 0; }
   // Monotonic clock; 0: it is open.
   int64_t shut_since_ns() const { return since_ns_.load(std::memory_order_acquire); }
@@ -84,6 +85,7 @@ class LaunchGate {
   void add_hold(int64_t began_ns) noexcept;
 
   std::atomic<int> shut_{0};
+  std::atomic<uint32_t> waiting_{0};
   std::atomic<int> parking_{0};
   std::atomic<uint32_t> parked_{0};
   std::atomic<int64_t> parking_since_ns_{0};

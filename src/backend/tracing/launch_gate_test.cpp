@@ -63,7 +63,7 @@ TEST(LaunchGate, HoldsLaunchesUntilItOpensAndCountsThem) {
     gate.enter_without_ring();
     gate.leave_without_ring();
   });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  while (gate.waiting() == 0) std::this_thread::yield();
   EXPECT_FALSE(has_launched);
   gate.open();
   program.join();

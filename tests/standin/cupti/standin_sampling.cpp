@@ -125,6 +125,11 @@ uint32_t enabled() {
   return static_cast<uint32_t>(sampling().contexts.size());
 }
 
+void forget_contexts() {
+  const std::lock_guard lock(sampling().mutex);
+  sampling().contexts.clear();
+}
+
 void launch(void (*inside)(void*), void* data) {
   PlayedCall played(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 1, nullptr,
                     0);
@@ -151,6 +156,7 @@ constexpr CuptiStandinSampling kSampling = {reset,
                                             enabled,
                                             count<&Sampling::period>,
                                             count<&Sampling::disturbed>,
+                                            forget_contexts,
                                             launch};
 
 }  // namespace

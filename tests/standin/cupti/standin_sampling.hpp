@@ -23,10 +23,11 @@ struct CuptiStandinSampling {
   void (*fill_buffer)(bool is_full);
   // From now on the call named does not return until hang(nullptr).
   void (*hang)(const char* function);
-  uint32_t (*windows)();    // that were opened
-  uint32_t (*enabled)();    // contexts
-  uint32_t (*period)();     // exponent, as configured last
-  uint32_t (*disturbed)();  // calls that were made while a launch was under way
+  uint32_t (*windows)();      // that were opened
+  uint32_t (*enabled)();      // contexts
+  uint32_t (*period)();       // exponent, as configured last
+  uint32_t (*disturbed)();    // calls that were made while a launch was under way
+  void (*forget_contexts)();  // as those that were destroyed
   // A launch that does not return before `inside(data)` does.
   void (*launch)(void (*inside)(void* data), void* data);
 };

@@ -13,8 +13,7 @@
 #include <thread>
 #include <utility>
 
-#include "backend/nvidia/code/module_watch.hpp"
-#include "backend/nvidia/cupti/pc_sampling_context.hpp"
+#include "backend/nvidia/cupti/sample_windows.hpp"
 #include "base/clock.hpp"
 #include "base/own_threads.hpp"
 #include "base/signals_blocked.hpp"
@@ -38,11 +37,13 @@ constexpr int64_t kHangNs = 2'000'000'000;
 constexpr nanoseconds kDeepWindow{100'000'000};
 // Free memory of the GPU, beside the hardware's buffer, below which nothing is attached.
 constexpr uint64_t kMemoryMargin = uint64_t{64} << 20;
-constexpr size_t kMaxRows = 1'000'000;  // waiting for the collector
-constexpr std::string_view kEngine = "PcSampling";
 
 // Calls of CUPTI's that hang in this process: while there are any it is not asked again.
 std::atomic<int> g_hanging{0};
+
+Availability out_of_memory() {
+  return {false, "out_of_memory", "there was no memory for PC sampling", ""};
+}
 
 // What CUPTI may write to for as long as the process lives.
 void keep_for_good(std::unique_ptr<PcSamplingContext> sampling) {
@@ -51,16 +52,6 @@ void keep_for_good(std::unique_ptr<PcSamplingContext> sampling) {
   const std::lock_guard lock(mutex);
   kept->push_back(std::move(sampling));
 }
-
-struct WindowRows {
-  int64_t begin_ns = 0, end_ns = 0;  // monotonic clock
-  int64_t cost_ns = 0;
-  uint32_t device = 0;  // CUDA's number
-  CUcontext context = nullptr;
-  bool is_deep = false;
-  SampledNames names;
-  SampleWindow samples;
-};
 
 }  // namespace
 
@@ -83,10 +74,10 @@ class PcSampler::Worker {
   void end();
   void watch();
   void drain(DeviceNumbers& devices, RowSink& sink);
-  void account(format::Ledger& ledger) const;
+  void account(format::Ledger& ledger) const { windows_.account(ledger); }
   std::vector<Availability> take_failures();
   SamplingStatus status() const;
-  bool is_stuck() const { return has_hung(); }
+  bool has_hung() const;
 
  private:
   struct Attached {
@@ -112,10 +103,11 @@ class PcSampler::Worker {
   template <typename Call>
   bool make(const char* name, Call&& call);
   bool is_over() const;
-  bool has_hung() const;
+  bool is_deep() const {
+    return options_.deep_scopes != nullptr && options_.deep_scopes->load() != 0;
+  }
   void fail(Availability why);
   void fail_locked(Availability why);
-  void put(WindowRows window);
 
   const CuptiApi api_;  // a copy: the thread may outlive the library's owner
   const CudaContexts& contexts_of_;
@@ -129,6 +121,7 @@ class PcSampler::Worker {
   int64_t next_window_ns_ = 0;
   int64_t not_before_ns_ = 0;
   uint64_t held_before_ns_ = 0;
+  SampleWindows windows_;
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable cv_;
@@ -143,10 +136,6 @@ class PcSampler::Worker {
   int64_t call_began_ns_ = 0;
   std::vector<Availability> failures_;
   std::string state_ = "sampling";
-  std::vector<WindowRows> windows_;
-  size_t rows_ = 0;
-  uint64_t taken_ = 0, skipped_ = 0, full_ = 0;
-  uint64_t total_ = 0, dropped_ = 0, unlocated_ = 0;
 };
 
 template <typename Call>
@@ -157,7 +146,12 @@ bool PcSampler::Worker::make(const char* name, Call&& call) {
     call_ = name;
     call_began_ns_ = base::monotonic_ns();
   }
-  Availability made = call();
+  Availability made;
+  try {
+    made = call();
+  } catch (const std::bad_alloc&) {
+    made = out_of_memory();
+  }
   const std::lock_guard lock(mutex_);
   call_ = nullptr;
   if (has_hung_) --g_hanging;  // after all it has come back
@@ -196,7 +190,7 @@ void PcSampler::Worker::run() {
   try {
     work();
   } catch (const std::bad_alloc&) {
-    fail({false, "out_of_memory", "there was no memory for PC sampling", ""});
+    fail(out_of_memory());
   }
   detach_all();
   const std::lock_guard lock(mutex_);
@@ -211,7 +205,7 @@ void PcSampler::Worker::work() {
   while (wait_for_work()) {
     take_new_contexts();
     if (attached_.empty() || is_over()) continue;
-    take_window(options_.deep_scopes != nullptr && options_.deep_scopes->load() != 0);
+    take_window(is_deep());
   }
 }
 
@@ -222,9 +216,7 @@ bool PcSampler::Worker::wait_for_work() {
     if (end_wanted_ || has_failed_) return false;
     if (attach_wanted_ || !created_.empty() || !destroyed_.empty()) return true;
     const int64_t now_ns = base::monotonic_ns();
-    const bool is_deep = options_.deep_scopes != nullptr && options_.deep_scopes->load() != 0;
-    const bool is_due = is_deep ? now_ns >= not_before_ns_ : now_ns >= next_window_ns_;
-    if (!attached_.empty() && is_due) return true;
+    if (!attached_.empty() && now_ns >= (is_deep() ? not_before_ns_ : next_window_ns_)) return true;
     // Nobody wakes us when a deep scope begins.
     const int64_t until_ns = attached_.empty() ? now_ns + 100'000'000 : next_window_ns_;
     cv_.wait_for(lock, nanoseconds(std::min<int64_t>(until_ns - now_ns, 20'000'000)));
@@ -304,8 +296,7 @@ void PcSampler::Worker::take_window(bool is_deep) {
     // Others were held for as long as the patience was: not soon again.
     not_before_ns_ = begin_ns + 20 * nanoseconds(kWindowPatience).count();
     next_window_ns_ = std::min(next_window_ns_, not_before_ns_);
-    const std::lock_guard lock(mutex_);
-    if (!has_failed_) ++skipped_;
+    if (!is_over()) windows_.skip();
     return;
   }
   {
@@ -336,24 +327,18 @@ void PcSampler::Worker::close_windows(int64_t begin_ns, bool is_deep) {
   for (Attached& one : attached_) {
     if (!one.is_sampled || !shut_for_stop()) continue;
     WindowRows window{
-        begin_ns, base::monotonic_ns(), 0, one.device, one.sampling->context(), is_deep, {}, {}};
-    const bool is_closed = make("cuptiPCSamplingStop", [&] {
-      return one.sampling->close_window(window.names, window.samples);
-    });
+        begin_ns, base::monotonic_ns(), 0, one.device, one.sampling->context(), is_deep, {}};
+    const bool is_closed =
+        make("cuptiPCSamplingStop", [&] { return one.sampling->close_window(window.samples); });
     open_gate();
     one.is_sampled = false;
     if (is_closed) windows.push_back(std::move(window));
   }
-  if (windows.empty()) return;
   const auto held_ns = static_cast<int64_t>(gate_.counts().held_ns - held_before_ns_);
-  {
-    const std::lock_guard lock(mutex_);
-    ++taken_;
-  }
   for (WindowRows& window : windows) {
     window.cost_ns = held_ns / static_cast<int64_t>(windows.size());
-    put(std::move(window));
   }
+  windows_.put(std::move(windows));
 }
 
 // A window that is open has to be closed, however long a launch takes: one that loads code may take
@@ -377,21 +362,6 @@ bool PcSampler::Worker::shut_for_stop() {
     pause = std::min(2 * pause, kLongestRetry);
   }
   return true;
-}
-
-void PcSampler::Worker::put(WindowRows window) {
-  const std::lock_guard lock(mutex_);
-  const SampleWindow& samples = window.samples;
-  if (samples.is_buffer_full) ++full_;
-  total_ += samples.total;
-  dropped_ += samples.dropped;
-  unlocated_ += samples.unlocated;
-  if (rows_ + samples.samples.size() > kMaxRows) {
-    dropped_ += samples.total - std::min(samples.total, samples.unlocated + samples.dropped);
-    window.samples.samples.clear();
-  }
-  rows_ += window.samples.samples.size();
-  windows_.push_back(std::move(window));
 }
 
 void PcSampler::Worker::detach_all() {
@@ -440,7 +410,7 @@ void PcSampler::Worker::on_context_destroyed(CUcontext context) noexcept {
   try {
     destroyed_.push_back(context);
   } catch (const std::bad_alloc&) {
-    fail_locked({false, "out_of_memory", "there was no memory for PC sampling", ""});
+    fail_locked(out_of_memory());
   }
   cv_.notify_all();
 }
@@ -476,51 +446,7 @@ void PcSampler::Worker::watch() {
 }
 
 void PcSampler::Worker::drain(DeviceNumbers& devices, RowSink& sink) {
-  std::vector<WindowRows> windows;
-  {
-    const std::lock_guard lock(mutex_);
-    windows.swap(windows_);
-    rows_ = 0;
-  }
-  if (windows.empty()) return;
-  format::Batch rows(format::Kind::PcSample);
-  format::Batch coverage(format::Kind::Coverage);
-  const int64_t engine = sink.intern(format::Dict::Name, kEngine);
-  for (const WindowRows& window : windows) {
-    const int64_t device = devices.of(window.device);
-    uint32_t context = 0;
-    api_.cuptiGetContextId(window.context, &context);
-    const SampleWindow& samples = window.samples;
-    const auto reason =
-        window.is_deep ? format::CoverageReason::DeepScope : format::CoverageReason::Schedule;
-    coverage.push_row(
-        {window.begin_ns - session_start_ns_, window.end_ns - window.begin_ns, engine,
-         static_cast<int64_t>(format::CoverageShape::Window), static_cast<int64_t>(reason),
-         static_cast<int64_t>(format::CoverageEnd::Schedule), window.cost_ns,
-         static_cast<int64_t>(format::CostMeasure::Calls), device,
-         static_cast<int64_t>(samples.total), static_cast<int64_t>(samples.dropped), int64_t{-1}});
-    for (const PcSample& sample : samples.samples) {
-      ModuleWatch::instance().on_sampled(sample.module, window.names.at(sample.function));
-      rows.push_row({window.end_ns - session_start_ns_, device, static_cast<int64_t>(context),
-                     static_cast<int64_t>(sample.module),
-                     sink.intern(format::Dict::Name, window.names.at(sample.function)),
-                     static_cast<int64_t>(sample.pc),
-                     sink.intern(format::Dict::Metric, window.names.at(sample.stall)),
-                     static_cast<int64_t>(sample.samples), int64_t{0}, int64_t{0}});
-    }
-  }
-  if (!rows.empty()) sink.submit(rows);
-  sink.submit(coverage);
-}
-
-void PcSampler::Worker::account(format::Ledger& ledger) const {
-  const std::lock_guard lock(mutex_);
-  ledger.sampling_windows = taken_;
-  ledger.sampling_windows_skipped = skipped_;
-  ledger.pc_samples = total_;
-  ledger.pc_samples_dropped = dropped_;
-  ledger.pc_samples_unlocated = unlocated_;
-  ledger.sampling_buffers_full = full_;
+  windows_.drain(api_, session_start_ns_, devices, sink);
 }
 
 std::vector<Availability> PcSampler::Worker::take_failures() {
@@ -530,7 +456,7 @@ std::vector<Availability> PcSampler::Worker::take_failures() {
 
 SamplingStatus PcSampler::Worker::status() const {
   const std::lock_guard lock(mutex_);
-  return {state_, taken_, skipped_, false};
+  return {state_, windows_.taken(), windows_.skipped(), false};
 }
 
 std::unique_ptr<PcSampler> PcSampler::start(const CuptiApi& api, const CudaDriver& driver,
@@ -566,7 +492,7 @@ void PcSampler::drain(DeviceNumbers& devices, RowSink& sink) { worker_->drain(de
 void PcSampler::account(format::Ledger& ledger) const { worker_->account(ledger); }
 std::vector<Availability> PcSampler::take_failures() { return worker_->take_failures(); }
 SamplingStatus PcSampler::status() const { return worker_->status(); }
-bool PcSampler::has_hung() const { return worker_->is_stuck(); }
+bool PcSampler::has_hung() const { return worker_->has_hung(); }
 bool PcSampler::does_any_hang() { return g_hanging != 0; }
 
 }  // namespace gpufl::backend

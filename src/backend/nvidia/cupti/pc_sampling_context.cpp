@@ -120,13 +120,13 @@ Availability PcSamplingContext::open_window() {
   return outcome(api_, api_.cuptiPCSamplingStart(&parameters), "cuptiPCSamplingStart(&parameters)");
 }
 
-Availability PcSamplingContext::close_window(SampledNames& names, SampleWindow& window) {
+Availability PcSamplingContext::close_window(SampleWindow& window) {
   CUpti_PCSamplingStopParams parameters{CUpti_PCSamplingStopParamsSize, nullptr, context_};
   const CUptiResult stopped = api_.cuptiPCSamplingStop(&parameters);
   if (stopped != CUPTI_SUCCESS && stopped != CUPTI_ERROR_OUT_OF_MEMORY) {
     return outcome(api_, stopped, "cuptiPCSamplingStop(&parameters)");
   }
-  const CUptiResult code = take(names, window);
+  const CUptiResult code = take(window);
   // The hardware's buffer was full: this window brings nothing.
   if (code == CUPTI_ERROR_OUT_OF_MEMORY || window.is_buffer_full) {
     window = {};
@@ -138,7 +138,7 @@ Availability PcSamplingContext::close_window(SampledNames& names, SampleWindow& 
 
 // CUPTI has filled the buffer that it was configured with. Reading moves that to ours, and empties
 // it.
-CUptiResult PcSamplingContext::take(SampledNames& names, SampleWindow& window) {
+CUptiResult PcSamplingContext::take(SampleWindow& window) {
   window.is_buffer_full = filled_.data.hardwareBufferFull != 0;
   for (int reads = 0; reads < kMaxReads; ++reads) {
     CUpti_PCSamplingGetDataParams parameters{CUpti_PCSamplingGetDataParamsSize, nullptr, context_,
@@ -151,14 +151,15 @@ CUptiResult PcSamplingContext::take(SampledNames& names, SampleWindow& window) {
     window.unlocated += data.nonUsrKernelsTotalSamples;
     const size_t count = std::min(data.totalNumPcs, taken_.instructions.size());
     for (const CUpti_PCSamplingPCData* pc = data.pPcData; pc != data.pPcData + count; ++pc) {
-      const uint32_t function = names.index(pc->functionName != nullptr ? pc->functionName : "");
+      const uint32_t function =
+          window.functions.index(pc->functionName != nullptr ? pc->functionName : "");
       const size_t reasons = std::min(pc->stallReasonCount, reason_indices_.size());
       for (size_t i = 0; i < reasons; ++i) {
         const CUpti_PCSamplingStallReason& reason = pc->stallReason[i];
         const auto name = reason_names_.find(reason.pcSamplingStallReasonIndex);
         if (reason.samples == 0 || name == reason_names_.end()) continue;
-        window.samples.push_back(
-            {pc->cubinCrc, pc->pcOffset, function, names.index(name->second), reason.samples});
+        window.samples.push_back({pc->cubinCrc, pc->pcOffset, function,
+                                  window.stalls.index(name->second), reason.samples});
       }
     }
     if (data.remainingNumPcs == 0) break;

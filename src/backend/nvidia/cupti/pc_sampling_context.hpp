@@ -11,7 +11,8 @@
 // that it fills. Calls are made behind the launch gate, by one thread.
 namespace gpufl::backend {
 
-// Samples of one instruction with one stall reason, in one window. Indices into SampledNames.
+// Samples of one instruction with one stall reason, in one window. `function` and `stall` are
+// places among the window's names.
 struct PcSample {
   uint64_t module = 0;
   uint64_t pc = 0;
@@ -20,11 +21,11 @@ struct PcSample {
   uint32_t samples = 0;
 };
 
-// Of functions and stall reasons, in the order that they were met.
+// In the order that they were met.
 class SampledNames {
  public:
   uint32_t index(std::string_view name);
-  const std::string& at(uint32_t index) const { return names_[index]; }
+  const std::vector<std::string>& all() const { return names_; }
 
  private:
   std::unordered_map<std::string, uint32_t> indices_;
@@ -33,6 +34,7 @@ class SampledNames {
 
 struct SampleWindow {
   std::vector<PcSample> samples;
+  SampledNames functions, stalls;
   uint64_t total = 0;      // with those below, and those of instructions without a row
   uint64_t dropped = 0;    // by the hardware
   uint64_t unlocated = 0;  // of code that CUPTI does not know
@@ -49,7 +51,7 @@ class PcSamplingContext {
   Availability enable(int period_exponent);
   Availability open_window();
   // Stops, and takes what there is.
-  Availability close_window(SampledNames& names, SampleWindow& window);
+  Availability close_window(SampleWindow& window);
   Availability disable();
 
   static constexpr size_t kHardwareBufferBytes = size_t{32} << 20;
@@ -65,7 +67,7 @@ class PcSamplingContext {
 
   CUptiResult read_reasons();
   CUptiResult configure(int period_exponent);
-  CUptiResult take(SampledNames& names, SampleWindow& window);
+  CUptiResult take(SampleWindow& window);
 
   const CuptiApi& api_;
   CUcontext context_;
