@@ -226,7 +226,6 @@ bool PcSampler::Worker::wait_for_work() {
 void PcSampler::Worker::drop_destroyed() {
   const std::lock_guard lock(mutex_);
   for (CUcontext gone : std::exchange(destroyed_, {})) {
-    std::erase(created_, gone);
     for (auto one = attached_.begin(); one != attached_.end();) {
       const bool is_gone = one->sampling->context() == gone;
       if (is_gone) retired_.push_back(std::move(*one));
@@ -407,6 +406,8 @@ void PcSampler::Worker::on_context_created(CUcontext context) noexcept {
 
 void PcSampler::Worker::on_context_destroyed(CUcontext context) noexcept {
   const std::lock_guard lock(mutex_);
+  // One that was never attached: the gate was closed for it. A later one may have the same handle.
+  if (std::erase(created_, context) != 0) return gate_.open();
   try {
     destroyed_.push_back(context);
   } catch (const std::bad_alloc&) {
