@@ -75,22 +75,23 @@ void CodeFinder::deliver(Held held, std::string_view found, std::string path) {
   deliver_({held.id, std::move(held.image), found, std::move(path), functions});
 }
 
-void CodeFinder::want_kernel(const std::string& name, int64_t since_ns) {
+bool CodeFinder::want_kernel(const std::string& name, int64_t since_ns) {
   const uint64_t function = function_key(name);
-  if (!wanted_.insert(function).second) return;
+  wanted_.insert(function);
   // All that were loaded: code of one name may have been compiled more than once.
   deliver_held([&](const Held& held) { return has_function(held.functions, function); });
-  if (covered_.contains(function) || search(name, std::nullopt, since_ns)) return;
-  if (stop_) wanted_.erase(function);  // to be looked for the next time
+  return covered_.contains(function) || search(name, std::nullopt, since_ns) || !stop_;
 }
 
-void CodeFinder::want_sampled(uint64_t id, const std::string& function, int64_t since_ns) {
+bool CodeFinder::want_sampled(uint64_t id, const std::string& function, int64_t since_ns) {
   wanted_ids_.insert(id);
   deliver_held([&](const Held& held) { return held.id == id; });
   // The checksum does not see all of an image: another one of that id may lack the function.
   const bool is_known = delivered_ids_.contains(id) && covered_.contains(function_key(function));
-  if (is_known || search(function, id, since_ns)) return;
+  if (is_known || search(function, id, since_ns)) return true;
+  if (stop_) return false;
   if (!delivered_ids_.contains(id)) deliver_({id, {}, "", "", -1});
+  return true;
 }
 
 bool CodeFinder::search(const std::string& name, std::optional<uint64_t> id, int64_t since_ns) {

@@ -53,10 +53,10 @@ class CodeFinder {
   void add_loaded(base::PageString image);
   // A kernel of that mangled name ran. `since_ns`: when that became known, monotonic clock; what
   // was there before is not looked at twice. Where the image is not known by an id, one that has
-  // the function is taken for it.
-  void want_kernel(const std::string& name, int64_t since_ns);
-  // A sample of that function was taken in the image of that id.
-  void want_sampled(uint64_t id, const std::string& function, int64_t since_ns);
+  // the function is taken for it. False: it was stopped on its way, and is to be asked again.
+  bool want_kernel(const std::string& name, int64_t since_ns);
+  // A sample of that function was taken in the image of that id. The same.
+  bool want_sampled(uint64_t id, const std::string& function, int64_t since_ns);
 
  private:
   struct Held {

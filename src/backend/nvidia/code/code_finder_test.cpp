@@ -181,10 +181,11 @@ TEST_F(CodeFinderTest, WhatIsNowhereIsMissing) {
 TEST_F(CodeFinderTest, ASearchThatWasStoppedIsMadeAnew) {
   const Mapping library(code_fixture::fixture_path("two_kernels.elf"));
   stop_ = true;
-  finder_.want_kernel(kDoubleAll, now());
+  EXPECT_FALSE(finder_.want_kernel(kDoubleAll, now()));
+  EXPECT_FALSE(finder_.want_sampled(checksum(code_fixture::cubin()), kAddAll, now()));
   EXPECT_TRUE(found_.empty());
   stop_ = false;
-  finder_.want_kernel(kDoubleAll, now());
+  EXPECT_TRUE(finder_.want_kernel(kDoubleAll, now()));
   EXPECT_EQ(found_.size(), 1u);
 }
 

@@ -31,11 +31,12 @@ ModuleWatch& ModuleWatch::instance() {
 void ModuleWatch::start(const CodeSources& sources, int64_t session_start_ns) {
   const bool is_new_session =
       session_start_ns != std::exchange(session_start_ns_, session_start_ns);
-  known_.clear();
   stop_ = false;
   finder_.begin(sources, is_new_session);
   if (is_new_session) {
+    known_.clear();
     const std::lock_guard lock(mutex_);
+    wanted_.clear();
     found_.clear();
     found_bytes_ = 0;
   }
@@ -124,14 +125,14 @@ void ModuleWatch::find_next(std::unique_lock<std::mutex>& lock) {
       lock.unlock();
       finder_.add_loaded(std::move(image));
     } else {
-      const Wanted wanted = std::move(wanted_.front());
+      Wanted wanted = std::move(wanted_.front());
       wanted_.pop_front();
       lock.unlock();
-      if (wanted.id) {
-        finder_.want_sampled(*wanted.id, wanted.function, wanted.since_ns);
-      } else {
-        finder_.want_kernel(wanted.function, wanted.since_ns);
-      }
+      const bool is_settled =
+          wanted.id ? finder_.want_sampled(*wanted.id, wanted.function, wanted.since_ns)
+                    : finder_.want_kernel(wanted.function, wanted.since_ns);
+      lock.lock();
+      if (!is_settled) wanted_.push_front(std::move(wanted));
     }
   } catch (const std::exception&) {
   }
@@ -182,6 +183,7 @@ void ModuleWatch::finish(int64_t now_ns, RowSink& sink) {
   }
   stop();
   (void)hand_over(now_ns, sink);
+  if (!sink.is_last_round()) return;  // the next tracer of the session goes on
   const std::lock_guard lock(mutex_);
   for (const Wanted& wanted : wanted_) {
     if (!wanted.id) continue;
