@@ -226,6 +226,17 @@ TEST_F(PcSampling, ARecordingThatSawGraphsForcesNothingOut) {
   EXPECT_EQ(standin_->finalized(), 1u);
 }
 
+TEST_F(PcSampling, AGraphOfAnEarlierPhaseMayStillRun) {
+  ASSERT_TRUE(start().available);
+  standin_->launch({.graph_kernels = 2});
+  drain();
+  finish();
+  ASSERT_TRUE(resume().available);
+  standin_->launch({.runs_on = true});
+  drain();
+  EXPECT_EQ(finish().kernel_records, 0u);
+}
+
 TEST_F(PcSampling, KeepsTheCodeThatWasSampledOrSaysThatItIsNowhere) {
   const auto& code = *reinterpret_cast<standin::CuptiStandinCodeFunction*>(
       dlsym(dlopen(GPUFL_STANDIN_CUPTI, RTLD_NOW), "cupti_standin_code"))();

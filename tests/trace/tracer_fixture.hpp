@@ -76,12 +76,17 @@ class TracerFixture : public testing::Test {
     standin_->reset(kCupti130);
   }
 
+  // In a session of its own.
   Availability start(const TraceOptions& options = {}) {
+    session_start_ns_ = base::monotonic_ns();
+    return resume(options);
+  }
+  // In the session that there is.
+  Availability resume(const TraceOptions& options = {}) {
     Availability why;
     auto library = CuptiLibrary::open(why);
     if (!library) return why;
     tracer_ = make_cupti_tracer(library, options, {});
-    session_start_ns_ = base::monotonic_ns();
     return tracer_->start(session_start_ns_);
   }
   // For the tracer, which is told the time of a round.

@@ -53,7 +53,6 @@ Availability CallWatch::subscribe(const CuptiApi& api, const CudaDriver& driver,
   }
   session_ = session_ + 1;
   captures_ = 0;
-  graphs_launched_ = false;
   launch_gate_.begin_counts();
   external_kinds_ = 0;
   finalize_wanted_ = false;

@@ -58,8 +58,10 @@ class alignas(4096) CallWatch {
   // The gate that launches pass, of the subscription that there is.
   LaunchGate& launch_gate() { return launch_gate_; }
   uint32_t session() const { return session_.load(std::memory_order_relaxed); }
-  // In this subscription.
+  // In this subscription or one before, until they are forgotten: a graph may still run that was
+  // launched then.
   bool has_launched_graphs() const { return graphs_launched_.load(std::memory_order_relaxed); }
+  void forget_graphs() { graphs_launched_.store(false, std::memory_order_relaxed); }
   // Some stream records into a graph now.
   bool is_capturing() const { return captures_.load(std::memory_order_relaxed) != 0; }
   // From now on; null: nobody, and callbacks are done with the one before.

@@ -37,6 +37,8 @@ constexpr int64_t kClockEveryNs = 10'000'000'000;
 constexpr size_t kPendingTold = 64;
 // CUPTI's version of CUDA 12.6. Before it, what has launched graphs cannot do without CUPTI again.
 constexpr uint32_t kGraphsSurviveDetaching = 24;
+// What was launched before we were there has ended by then.
+constexpr int64_t kMayRunOnNs = 2'000'000'000;
 // Calls that were under way when we subscribed, and which nobody counts, have returned by then.
 constexpr std::chrono::milliseconds kUnseenCalls{20};
 constexpr std::chrono::microseconds kAttachPatience{50'000};
@@ -48,8 +50,7 @@ struct Process {
   std::atomic<bool> is_attached{false};
   std::atomic<bool> parent_was_attached{false};
   std::atomic<uint32_t> forks{0};
-  std::atomic<int64_t> told_session_ns{
-      0};  // that CUDA was there before: which session, by its start
+  std::atomic<int64_t> last_session_ns{0};  // the start of the last tracer's session
 };
 constinit Process g_process;
 
@@ -146,6 +147,8 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   bool is_subscribed_ = false;
   bool is_others_ = false;  // another tool has CUPTI's records
   bool keeps_code_ = false;
+  bool is_late_ = false;  // the program used CUDA before
+  int64_t attached_ns_ = 0;
   Availability failure_;
   std::vector<Limitation> limitations_;
   std::optional<DeviceNumbers> devices_;
@@ -191,8 +194,9 @@ Availability CuptiTracer::start(int64_t session_start_ns) {
     const std::lock_guard lock(mutex_);
     session_start_ns_ = session_start_ns;
     state_ = State::Waiting;
+    const bool is_first = g_process.last_session_ns.exchange(session_start_ns) != session_start_ns;
+    if (is_first) CallWatch::instance().forget_graphs();
     // A later tracer of a session has nothing new to say of it.
-    const bool is_first = g_process.told_session_ns.exchange(session_start_ns) != session_start_ns;
     if (is_initialised && is_first) {
       tell("cuda_initialised", 0, "before the session: what it did until now is not in it");
     }
@@ -250,6 +254,8 @@ Availability CuptiTracer::attach(bool has_contexts) {
   decoder_.emplace(api(), *devices_, records_.clock_origins(), options_);
   // Notes begin after records have, so that every launch noted has a record.
   if (is_subscribed_) watch.start();
+  is_late_ = has_contexts;
+  attached_ns_ = base::monotonic_ns();
   state_ = State::Running;
   return opened;
 }
@@ -337,7 +343,11 @@ void CuptiTracer::stop() {
 // Beside graphs the program waits from here until CUPTI has been given up, in the next round.
 RecordDelivery::Running CuptiTracer::quieten() {
   CallWatch& watch = CallWatch::instance();
-  if (!is_subscribed_ || !watch.has_launched_graphs()) return RecordDelivery::Running::Forced;
+  if (!is_subscribed_ || !watch.has_launched_graphs()) {
+    // A graph may run that was launched before we were there.
+    const bool may_run = is_late_ && base::monotonic_ns() - attached_ns_ < kMayRunOnNs;
+    return may_run ? RecordDelivery::Running::Left : RecordDelivery::Running::Forced;
+  }
   quiet_.emplace(watch.launch_gate(), watch.session(), driver().contexts());
   return quiet_->is_quiet() ? RecordDelivery::Running::None : RecordDelivery::Running::Left;
 }
@@ -539,14 +549,14 @@ std::optional<Availability> CuptiTracer::must_stay() const {
                       "a call of CUPTI's does not come back: it cannot be given up", ""};
     return hung;
   }
-  if (!is_subscribed_ || !CallWatch::instance().has_launched_graphs()) return {};
   if (quiet_ && !quiet_->is_quiet()) {
     Availability busy{false, "gpu_busy",
-                      "the program launches CUDA graphs, and its GPUs were not idle for a "
-                      "moment: CUPTI cannot be given up under them",
+                      "CUDA graphs may be running, and the GPUs were not idle for a moment: CUPTI "
+                      "cannot be given up under them",
                       ""};
     return busy;
   }
+  if (!is_subscribed_ || !CallWatch::instance().has_launched_graphs()) return {};
   if (cupti_->version() >= kGraphsSurviveDetaching) return {};
   return Availability{false, "cupti_too_old",
                       "the program launches CUDA graphs, which do not survive that " +
