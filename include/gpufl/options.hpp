@@ -62,8 +62,8 @@ struct InitOptions {
   // Of PcSampling: a sample every 2^n cycles, n from 5 to 31 (0: the default), in windows of so
   // many milliseconds, with pauses between them.
   int pc_sampling_period = 0;
-  int pc_sampling_window_ms = 10;
-  int pc_sampling_pause_ms = 990;
+  int pc_sampling_window_ms = 5;
+  int pc_sampling_pause_ms = 995;
 
   // Advanced
   std::string config_file = "";      // JSON, applied below the environment

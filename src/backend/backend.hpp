@@ -167,8 +167,8 @@ class DeviceClock {
 struct PcSamplingOptions {
   int period_exponent =
       0;  // a sample every 2^n cycles of a multiprocessor, 5 to 31; 0: our default
-  int64_t window_ns = 10'000'000;
-  int64_t pause_ns = 990'000'000;
+  int64_t window_ns = 5'000'000;
+  int64_t pause_ns = 995'000'000;
   // Not zero while a scope is open that wants all that can be had: windows follow one another
   // without a pause. Null: there are none. Any thread.
   const std::atomic<int32_t>* deep_scopes = nullptr;

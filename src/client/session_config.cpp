@@ -17,7 +17,7 @@ uint64_t megabytes(int count) { return static_cast<uint64_t>(count) << 20; }
 int64_t seconds(int count) { return int64_t{count} * 1'000'000'000; }
 int64_t milliseconds(int count) { return int64_t{count} * 1'000'000; }
 
-constexpr int64_t kPauseWithinBudget_ns = 90'000'000;
+constexpr int64_t kPauseWithinBudget_ns = 95'000'000;
 
 format::LogOptions log_options(const InitOptions& options) {
   format::LogOptions log;

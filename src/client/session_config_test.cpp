@@ -70,15 +70,15 @@ TEST(SessionConfig, EveryOptionOfTheTraceReachesIt) {
 TEST(SessionConfig, SamplesAreForEnginesThatTakeThem) {
   InitOptions options;
   options.pc_sampling_period = 20;
-  options.pc_sampling_window_ms = 5;
+  options.pc_sampling_window_ms = 7;
   for (const auto engine : {ProfilingEngine::PcSampling, ProfilingEngine::Deep}) {
     options.profiling_engine = engine;
     const capture::SessionConfig config = configured(options);
     ASSERT_TRUE(config.trace.pc_sampling);
     EXPECT_TRUE(config.trace.code);
     EXPECT_EQ(config.trace.pc_sampling->period_exponent, 20);
-    EXPECT_EQ(config.trace.pc_sampling->window_ns, 5'000'000);
-    EXPECT_EQ(config.trace.pc_sampling->pause_ns, 990'000'000);
+    EXPECT_EQ(config.trace.pc_sampling->window_ns, 7'000'000);
+    EXPECT_EQ(config.trace.pc_sampling->pause_ns, 995'000'000);
   }
   options.profiling_engine = ProfilingEngine::Trace;
   EXPECT_FALSE(configured(options).trace.pc_sampling);
@@ -92,7 +92,7 @@ TEST(SessionConfig, ABudgetIsAShareAndSamplesMoreClosely) {
   options.profiling_engine = ProfilingEngine::PcSampling;
   options.overhead_budget = 2;
   EXPECT_DOUBLE_EQ(configured(options).overhead_budget, 0.02);
-  EXPECT_EQ(configured(options).trace.pc_sampling->pause_ns, 90'000'000);
+  EXPECT_EQ(configured(options).trace.pc_sampling->pause_ns, 95'000'000);
   options.pc_sampling_pause_ms = 200;
   EXPECT_EQ(configured(options).trace.pc_sampling->pause_ns, 200'000'000);
 }

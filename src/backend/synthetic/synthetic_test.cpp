@@ -190,7 +190,7 @@ TEST(SyntheticTracer, SamplesInWindows) {
   int64_t samples = 0;
   for (const auto& row : windows) {
     EXPECT_EQ(row[coverage::kShape], static_cast<int64_t>(format::CoverageShape::Window));
-    EXPECT_EQ(row[coverage::kDuration], 10'000'000);
+    EXPECT_EQ(row[coverage::kDuration], 5'000'000);
     EXPECT_EQ(sink.value(format::Dict::Name, row[coverage::kEngine]), "PcSampling");
     EXPECT_GT(row[coverage::kSamples], 1000);
     samples += row[coverage::kSamples];
