@@ -94,7 +94,10 @@ def main():
         ours, theirs = shares(sampled[kernel]), shares(truth[kernel])
         tops = [max(one, key=one.get, default="none") for one in (ours, theirs)]
         apart = max((abs(ours.get(r, 0) - theirs.get(r, 0)) for r in {*ours, *theirs}), default=100)
-        print(f"{kernel}: {tops[0]} {ours.get(tops[0], 0):.1f}%, ncu {tops[1]} {theirs.get(tops[1], 0):.1f}%")
+        print(f"{kernel}: reason, share by gpufl and by ncu")
+        for reason in sorted({*ours, *theirs}, key=lambda r: -theirs.get(r, 0)):
+            if max(ours.get(reason, 0), theirs.get(reason, 0)) >= 0.5:
+                print(f"  {reason:<24} {ours.get(reason, 0):5.1f}% {theirs.get(reason, 0):5.1f}%")
         report.value(f"{kernel}: samples", sum(sampled[kernel].values()), "samples")
         report.value(f"{kernel}: top stall is ncu's", int(tops[0] == tops[1]), "", (">=", 1))
         report.value(f"{kernel}: furthest share", apart, "points", ("<=", TOLERANCE))

@@ -78,6 +78,7 @@ class TracedTest(unittest.TestCase):
     of a class run side by side, each once, before its first test."""
 
     VARIABLES = {}
+    AT_ONCE = None  # so many side by side; None: all
 
     @classmethod
     def commands(cls, logs):
@@ -97,7 +98,7 @@ class TracedTest(unittest.TestCase):
             except subprocess.TimeoutExpired as error:
                 return subprocess.CompletedProcess(error.cmd, 124, "", f"no end: {error}")
 
-        with concurrent.futures.ThreadPoolExecutor(len(commands)) as pool:
+        with concurrent.futures.ThreadPoolExecutor(cls.AT_ONCE or len(commands)) as pool:
             cls.ran = dict(zip(commands, pool.map(execute_one, commands.values())))
 
     def output(self, name):
