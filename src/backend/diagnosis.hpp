@@ -9,7 +9,8 @@
 #include "base/json.hpp"
 
 // What `gpufl doctor` asks of the vendors: what of theirs is on this machine, and what that allows.
-// Looks at files, opens libraries, starts nothing; a fraction of a second. One thread.
+// Looks at files, opens libraries, and starts CUDA where PC sampling may be had, to ask of it.
+// A fraction of a second. One thread.
 namespace gpufl::backend {
 
 enum class FindingState : unsigned char {

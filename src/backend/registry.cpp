@@ -130,8 +130,7 @@ Diagnosis diagnose(const std::string& root) {
     const bool is_first = diagnosis.health.detail.empty();
     if (is_first || (health.available && !diagnosis.health.available)) {
       diagnosis.trace = backend ? backend->trace_available() : health;
-      diagnosis.sampling =
-          diagnosis.trace.available ? backend->sampling_available() : diagnosis.trace;
+      diagnosis.sampling = diagnosis.trace.available ? backend->ask_sampling() : diagnosis.trace;
       diagnosis.health = health;
     }
     if (vendor.probe != nullptr) vendor.probe(root, health, diagnosis.findings);

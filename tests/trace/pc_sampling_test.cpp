@@ -11,8 +11,7 @@
 
 #include "backend/nvidia/code/code_fixture.hpp"
 #include "tests/standin/cupti/standin_code.hpp"
-#include "tests/standin/cupti/standin_sampling.hpp"
-#include "tests/trace/tracer_fixture.hpp"
+#include "tests/trace/sampling_fixture.hpp"
 
 namespace gpufl::backend {
 namespace {
@@ -22,30 +21,8 @@ using standin::SampledPc;
 namespace sample_column = format::pc_sample_column;
 namespace coverage_column = format::coverage_column;
 
-constexpr PcSamplingOptions kQuick{
-    .period_exponent = 12, .window_ns = 100'000, .pause_ns = 100'000};
-
-class PcSampling : public TracerFixture {
+class PcSampling : public SamplingFixture {
  protected:
-  void SetUp() override {
-    TracerFixture::SetUp();
-    void* handle = dlopen(GPUFL_STANDIN_CUPTI, RTLD_NOW);
-    sampling_ = reinterpret_cast<standin::CuptiStandinSamplingFunction*>(
-        dlsym(handle, "cupti_standin_sampling"))();
-    sampling_->reset();
-    for (const char* function : {"cuptiPCSamplingEnable", "cuptiPCSamplingStart"}) {
-      standin_->fail(function, 0);
-    }
-  }
-  void TearDown() override {
-    sampling_->hang(nullptr);
-    tracer_.reset();
-  }
-
-  void begin(const PcSamplingOptions& options = kQuick) {
-    ASSERT_TRUE(start({.pc_sampling = options}).available);
-    callbacks_->resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
-  }
   // One window, and others only while a deep scope is open.
   void begin_seldom() {
     PcSamplingOptions seldom{.window_ns = 100'000, .pause_ns = 3'600'000'000'000};
@@ -55,15 +32,7 @@ class PcSampling : public TracerFixture {
   bool drain_until_windows(uint64_t count) {
     return drain_until([&] { return tracer_->status().sampling->windows >= count; });
   }
-  // What the session says of PC sampling that it asked for and does not have.
-  std::string lacking() {
-    for (const base::Json& line : sink_.lines[Kind::Capability]) {
-      if (line["asked"].as_string() == "PcSampling") return line["reason"].as_string();
-    }
-    return "";
-  }
 
-  const standin::CuptiStandinSampling* sampling_ = nullptr;
   std::atomic<int32_t> deep_scopes_{0};
 };
 

@@ -66,9 +66,11 @@ class HeldCall {
 
 class TracerFixture : public testing::Test {
  protected:
-  void SetUp() override {
-    setenv("GPUFL_CUPTI_LIBRARY", GPUFL_STANDIN_CUPTI, 1);
-    void* handle = dlopen(GPUFL_STANDIN_CUPTI, RTLD_NOW);
+  void SetUp() override { use_cupti(GPUFL_STANDIN_CUPTI); }
+
+  void use_cupti(const char* path) {
+    setenv("GPUFL_CUPTI_LIBRARY", path, 1);
+    void* handle = dlopen(path, RTLD_NOW);
     ASSERT_NE(handle, nullptr) << dlerror();
     standin_ = reinterpret_cast<standin::CuptiStandinFunction*>(dlsym(handle, "cupti_standin"))();
     callbacks_ = reinterpret_cast<standin::CuptiStandinCallbacksFunction*>(
@@ -86,7 +88,7 @@ class TracerFixture : public testing::Test {
     Availability why;
     auto library = CuptiLibrary::open(why);
     if (!library) return why;
-    tracer_ = make_cupti_tracer(library, options, {});
+    tracer_ = make_cupti_tracer(library, options, devices_);
     return tracer_->start(session_start_ns_);
   }
   // For the tracer, which is told the time of a round.
@@ -125,6 +127,7 @@ class TracerFixture : public testing::Test {
 
   const standin::CuptiStandin* standin_ = nullptr;
   const standin::CuptiStandinCallbacks* callbacks_ = nullptr;
+  SessionDevices devices_;
   std::unique_ptr<Tracer> tracer_;
   int64_t session_start_ns_ = 0, passed_ns_ = 0;
   RecordingSink sink_;

@@ -333,8 +333,8 @@ TEST_F(Lifecycle, WhatRecordingCostIsAccounted) {
 TEST_F(Lifecycle, WhatStandsInTheWayHasAWordAndAHint) {
   const std::pair<CUptiResult, const char*> words[] = {
       {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "permission_denied"},
-      {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, "permission_denied"},
-      {CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, "unsupported_gpu"},
+      {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, "vgpu"},
+      {CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, "vgpu"},
       {CUPTI_ERROR_NOT_COMPATIBLE, "another_tool"},
       {CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED, "another_tool"},
       {CUPTI_ERROR_NOT_INITIALIZED, "cuda_not_available"},

@@ -8,7 +8,9 @@
 #include "backend/nvidia/nvtx/nvtx_injection.hpp"
 #endif
 #ifdef GPUFL_HAS_CUPTI
+#include "backend/nvidia/cuda/cuda_start.hpp"
 #include "backend/nvidia/cupti/cupti_tracer.hpp"
+#include "backend/nvidia/cupti/sampling_support.hpp"
 #include "backend/nvidia/globaltimer/globaltimer_clock.hpp"
 #include "backend/nvidia/nvml/nvml_device.hpp"
 #endif
@@ -52,6 +54,27 @@ class NvidiaBackend : public Backend {
     return trace_available();
 #endif
   }
+
+#ifdef GPUFL_HAS_CUPTI
+  Availability ask_sampling() override {
+    Availability known = sampling_available();
+    const int gpus = known.available ? start_cuda() : 0;
+    if (gpus == 0) return known;
+    // Opened only now, where it waited for CUDA.
+    if (!trace_available().available) return trace_available();
+    if (known = sampling_available(); !known.available) return known;
+    const CudaDriver driver;
+    const SessionDevices devices = session_devices();
+    DeviceNumbers numbers(driver, devices);
+    for (uint32_t i = 0; i < static_cast<uint32_t>(gpus); ++i) {
+      Availability why = sampling_support(cupti_->api(), driver, devices, i);
+      if (why.available) continue;
+      why.detail = "GPU " + std::to_string(numbers.of(i)) + ": " + why.detail;
+      return why;
+    }
+    return known;
+  }
+#endif
 
   base::Result<std::unique_ptr<HealthSource>> make_health_source() override {
     if (!health_available().available) {
@@ -113,6 +136,7 @@ class NvidiaBackend : public Backend {
       const auto number = static_cast<size_t>(device.facts.device);
       if (devices.uuids.size() <= number) devices.uuids.resize(number + 1);
       devices.uuids[number] = device.facts.uuid;
+      if (device.is_shared) devices.shared.push_back(device.facts.uuid);
     }
     return devices;
   }

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
@@ -19,6 +20,7 @@ struct Driver {
   std::recursive_mutex mutex;
   bool is_initialised = false;
   void (*on_question)() = nullptr;
+  gpufl::standin::CudaGpu gpu;
   std::map<uint64_t, std::vector<gpufl::standin::CudaGraphNode>> graphs;
 };
 
@@ -73,6 +75,33 @@ STANDIN_EXPORT CUresult cuDeviceGetCount(int* count) {
   if (driver().on_question != nullptr) driver().on_question();
   *count = 1;
   return driver().is_initialised ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+STANDIN_EXPORT void cuda_standin_describe_gpu(const gpufl::standin::CudaGpu& gpu) {
+  const std::lock_guard lock(driver().mutex);
+  driver().gpu = gpu;
+}
+
+STANDIN_EXPORT CUresult cuDeviceGet(CUdevice* device, int ordinal) {
+  const std::lock_guard lock(driver().mutex);
+  *device = 0;
+  if (!driver().is_initialised) return CUDA_ERROR_NOT_INITIALIZED;
+  return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+STANDIN_EXPORT CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice) {
+  constexpr int kMpsEnabled = 133;
+  const std::lock_guard lock(driver().mutex);
+  if (static_cast<int>(attribute) != kMpsEnabled) return CUDA_ERROR_INVALID_VALUE;
+  *value = driver().gpu.is_under_mps ? 1 : 0;
+  return CUDA_SUCCESS;
+}
+
+#undef cuDeviceGetUuid_v2
+STANDIN_EXPORT CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice) {
+  const std::lock_guard lock(driver().mutex);
+  std::memcpy(uuid->bytes, driver().gpu.uuid, sizeof uuid->bytes);
+  return CUDA_SUCCESS;
 }
 
 STANDIN_EXPORT CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {

@@ -14,6 +14,13 @@ struct CudaGraphNode {
   const char* name = "";  // of a kernel
 };
 
+// And the one GPU there is, for cuda_standin_describe_gpu().
+struct CudaGpu {
+  bool is_under_mps = false;
+  unsigned char uuid[16] = {};
+};
+
+using CudaDescribeGpuFunction = void(const CudaGpu& gpu);
 using CudaAddGraphFunction = void(uint64_t graph, const CudaGraphNode* nodes, size_t count);
 
 }  // namespace gpufl::standin

@@ -2,6 +2,7 @@
 #include "tests/standin/cupti/standin_sampling.hpp"
 
 #include <cupti_pcsampling.h>
+#include <cupti_profiler_target.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -32,8 +33,10 @@ struct Sampling {
   std::vector<SampledPc> samples;
   std::deque<std::string> names;  // of functions, which CUPTI never frees
   uint32_t unlocated = 0, windows = 0, period = 0, disturbed = 0, launching = 0;
-  bool is_full = false;
+  bool is_full = false, is_initialized = false;
   std::string hanging;
+  CuptiStandinRefusal refusal = CuptiStandinRefusal::None;
+  size_t support_size = CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE;
 };
 
 Sampling& sampling() {
@@ -89,8 +92,10 @@ void reset() {
   state.contexts.clear();
   state.samples.clear();
   state.unlocated = state.windows = state.period = state.disturbed = 0;
-  state.is_full = false;
+  state.is_full = state.is_initialized = false;
   state.hanging.clear();
+  state.refusal = CuptiStandinRefusal::None;
+  state.support_size = CUpti_Profiler_DeviceSupported_Params_STRUCT_SIZE;
 }
 
 void set_samples(const SampledPc* samples, uint32_t count) {
@@ -112,6 +117,38 @@ void hang(const char* function) {
   const std::lock_guard lock(sampling().mutex);
   sampling().hanging = function != nullptr ? function : "";
   sampling().cv.notify_all();
+}
+
+void refuse(CuptiStandinRefusal refusal) {
+  const std::lock_guard lock(sampling().mutex);
+  sampling().refusal = refusal;
+}
+
+void set_support_size(uint32_t bytes) {
+  const std::lock_guard lock(sampling().mutex);
+  sampling().support_size = bytes;
+}
+
+void answer(CuptiStandinRefusal refusal, CUpti_Profiler_DeviceSupported_Params& answer) {
+  constexpr auto kUnsupported = CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED;
+  answer.isSupported =
+      refusal == CuptiStandinRefusal::None ? CUPTI_PROFILER_CONFIGURATION_SUPPORTED : kUnsupported;
+  answer.architecture = answer.sli = answer.vGpu = answer.confidentialCompute = answer.cmp =
+      CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
+  switch (refusal) {
+    case CuptiStandinRefusal::ConfidentialComputing:
+      answer.confidentialCompute = kUnsupported;
+      break;
+    case CuptiStandinRefusal::VirtualGpu: answer.vGpu = kUnsupported; break;
+    case CuptiStandinRefusal::VirtualGpuOff:
+      answer.vGpu = CUPTI_PROFILER_CONFIGURATION_DISABLED;
+      break;
+    case CuptiStandinRefusal::Architecture: answer.architecture = kUnsupported; break;
+    case CuptiStandinRefusal::Sli: answer.sli = kUnsupported; break;
+    case CuptiStandinRefusal::Mining: answer.cmp = kUnsupported; break;
+    case CuptiStandinRefusal::None:
+    case CuptiStandinRefusal::Unnamed: break;
+  }
 }
 
 template <uint32_t Sampling::* kCount>
@@ -152,6 +189,8 @@ constexpr CuptiStandinSampling kSampling = {reset,
                                             set_unlocated,
                                             fill_buffer,
                                             hang,
+                                            refuse,
+                                            set_support_size,
                                             count<&Sampling::windows>,
                                             enabled,
                                             count<&Sampling::period>,
@@ -167,6 +206,28 @@ using namespace gpufl::standin;
 #define STANDIN_EXPORT extern "C" __attribute__((visibility("default")))
 
 STANDIN_EXPORT const CuptiStandinSampling* cupti_standin_sampling() { return &kSampling; }
+
+STANDIN_EXPORT CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params* parameters) {
+  STANDIN_MAY_FAIL(cuptiProfilerInitialize);
+  if (parameters->structSize != CUpti_Profiler_Initialize_Params_STRUCT_SIZE) {
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  }
+  const std::lock_guard call(sampling().mutex);
+  sampling().is_initialized = true;
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult
+cuptiProfilerDeviceSupported(CUpti_Profiler_DeviceSupported_Params* parameters) {
+  {
+    STANDIN_MAY_FAIL(cuptiProfilerDeviceSupported);
+  }
+  const auto call = begin_call("cuptiProfilerDeviceSupported");
+  if (!sampling().is_initialized) return CUPTI_ERROR_NOT_INITIALIZED;
+  if (parameters->structSize != sampling().support_size) return CUPTI_ERROR_INVALID_PARAMETER;
+  answer(sampling().refusal, *parameters);
+  return CUPTI_SUCCESS;
+}
 
 // Whoever enables it asks the driver for things as well: a call of its thread, with callbacks,
 // while launches are held.

@@ -6,7 +6,8 @@
 // How a test plays PC sampling: what the library's function cupti_standin_sampling() returns. As on
 // the H200 (CUPTI 13.0) its calls are refused out of order, a call that begins or ends something
 // hangs while a launch is under way, samples are there when a window has closed, and a buffer of
-// the hardware's that is full brings nothing. Any thread.
+// the hardware's that is full brings nothing. The question whether a GPU can be sampled is answered
+// after cuptiProfilerInitialize, and with the size of one version only. Any thread.
 namespace gpufl::standin {
 
 struct SampledPc {
@@ -16,6 +17,17 @@ struct SampledPc {
   uint32_t samples = 1;
 };
 
+enum class CuptiStandinRefusal : uint8_t {
+  None,
+  ConfidentialComputing,
+  VirtualGpu,
+  VirtualGpuOff,  // the hypervisor's decision
+  Architecture,
+  Sli,
+  Mining,
+  Unnamed,  // the whole alone
+};
+
 struct CuptiStandinSampling {
   void (*reset)();
   void (*set_samples)(const SampledPc* samples, uint32_t count);  // of every window from now on
@@ -23,11 +35,14 @@ struct CuptiStandinSampling {
   void (*fill_buffer)(bool is_full);
   // From now on the call named does not return until hang(nullptr).
   void (*hang)(const char* function);
-  uint32_t (*windows)();      // that were opened
-  uint32_t (*enabled)();      // contexts
-  uint32_t (*period)();       // exponent, as configured last
-  uint32_t (*disturbed)();    // calls that were made while a launch was under way
-  void (*forget_contexts)();  // as those that were destroyed
+  // The part of cuptiProfilerDeviceSupported's answer that is not "supported".
+  void (*refuse)(CuptiStandinRefusal refusal);
+  void (*set_support_size)(uint32_t bytes);  // of the question
+  uint32_t (*windows)();                     // that were opened
+  uint32_t (*enabled)();                     // contexts
+  uint32_t (*period)();                      // exponent, as configured last
+  uint32_t (*disturbed)();                   // calls that were made while a launch was under way
+  void (*forget_contexts)();                 // as those that were destroyed
   // A launch that does not return before `inside(data)` does.
   void (*launch)(void (*inside)(void* data), void* data);
 };

@@ -64,6 +64,7 @@ void Machine::read_word(const std::string& key, const std::string& value) {
     init = static_cast<nvmlReturn_t>(number(parts, 0));
   } else if (key == "mig") {
     mig[number(parts, 0)] = number(parts, 1);
+    mig_slices = number(parts, 2, 1);
   } else if (key == "unsupported") {
     unsupported_.push_back(value);
   } else if (key == "unavailable") {

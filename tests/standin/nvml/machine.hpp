@@ -37,6 +37,7 @@ class Machine {
   unsigned gpus = 2, links = 4, fans = 0, processes = 1;
   nvmlReturn_t init = NVML_SUCCESS;
   std::map<unsigned, unsigned> mig;  // GPU -> instances
+  unsigned mig_slices = 1;           // of the GPU instance, of which each has one
   std::atomic<unsigned long long> energy_reads{0};
 
  private:

@@ -179,6 +179,8 @@ nvmlReturn_t nvmlDeviceGetAttributes_v2(nvmlDevice_t device, nvmlDeviceAttribute
   *attributes = {};
   attributes->multiprocessorCount = 16;
   attributes->memorySizeMB = 10 * 1024;
+  attributes->gpuInstanceSliceCount = current.load()->mig_slices;
+  attributes->computeInstanceSliceCount = 1;
   return NVML_SUCCESS;
 }
 nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t type, unsigned* mhz) {

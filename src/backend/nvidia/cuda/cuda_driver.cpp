@@ -10,6 +10,12 @@ namespace {
 constexpr uint32_t kMaxDevices = 1024;
 constexpr size_t kPrefixLength = 4;  // "GPU-", "MIG-"
 
+auto find_uuid(const std::vector<std::string>& uuids, const std::string& uuid) {
+  return std::find_if(uuids.begin(), uuids.end(), [&](const std::string& one) {
+    return one.size() > kPrefixLength && one.compare(kPrefixLength, std::string::npos, uuid) == 0;
+  });
+}
+
 }  // namespace
 
 CudaDriver::CudaDriver()
@@ -95,6 +101,10 @@ bool is_cuda_initialised() {
   return device_get_count(&count) != CUDA_ERROR_NOT_INITIALIZED;
 }
 
+bool SessionDevices::is_shared(const std::string& uuid) const {
+  return find_uuid(shared, uuid) != shared.end();
+}
+
 int64_t DeviceNumbers::of(uint32_t ordinal) {
   if (ordinal >= kMaxDevices) return devices_.first + ordinal;
   while (numbers_.size() <= ordinal) {
@@ -107,9 +117,7 @@ int64_t DeviceNumbers::look_up(uint32_t ordinal) const {
   const std::optional<std::string> uuid = driver_.device_uuid(ordinal);
   if (!uuid) return devices_.first + ordinal;
   const auto& uuids = devices_.uuids;
-  const auto found = std::find_if(uuids.begin(), uuids.end(), [&](const std::string& one) {
-    return one.size() > kPrefixLength && one.compare(kPrefixLength, std::string::npos, *uuid) == 0;
-  });
+  const auto found = find_uuid(uuids, *uuid);
   return devices_.first + (found != uuids.end() ? found - uuids.begin() : int64_t{ordinal});
 }
 

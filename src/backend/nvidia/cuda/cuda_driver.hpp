@@ -50,6 +50,8 @@ bool is_cuda_initialised();
 struct SessionDevices {
   std::vector<std::string> uuids;  // with NVML's prefix; the first is of device `first`
   int64_t first = 0;
+  std::vector<std::string> shared;  // of `uuids`: MIG, with a part of their GPU instance
+  bool is_shared(const std::string& uuid) const;  // as CUDA writes it: without the prefix
 };
 
 // CUDA numbers the GPUs that it shows to this process (CUDA_VISIBLE_DEVICES), a session all of the

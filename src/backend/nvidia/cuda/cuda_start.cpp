@@ -66,6 +66,22 @@ bool can_hear_cuda_start() {
   return library && library->address("InitializeInjection") != nullptr;
 }
 
+int start_cuda() {
+  const auto library = base::DynamicLibrary::open({"libcuda.so.1"});
+  int (*init)(unsigned) = nullptr;
+  int (*device_get_count)(int*) = nullptr;
+  if (!library || !library->load("cuInit", init) ||
+      !library->load("cuDeviceGetCount", device_get_count)) {
+    return 0;
+  }
+  const std::string tool(injection_path());
+  unsetenv(kInjectionPath);
+  int count = 0;
+  if (init(0) != 0 || device_get_count(&count) != 0) count = 0;
+  if (!tool.empty()) setenv(kInjectionPath, tool.c_str(), 1);
+  return count;
+}
+
 void cuda_start_after_fork_in_child() { slot() = new Waiting; }
 
 void listen_for_cuda_start(CudaStartListener* listener) {

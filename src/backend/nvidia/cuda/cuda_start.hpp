@@ -30,6 +30,10 @@ void listen_for_cuda_start(CudaStartListener* listener);
 // into the environment is taken out again.
 void forget_cuda_start(CudaStartListener* listener);
 
+// Starts CUDA in a process that has no use for it of its own, and without the tool that the
+// environment names. The number of CUDA's GPUs; 0: it does not start.
+int start_cuda();
+
 // In the child of fork(): nobody waits there.
 void cuda_start_after_fork_in_child();
 

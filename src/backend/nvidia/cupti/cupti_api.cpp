@@ -12,12 +12,6 @@ constexpr const char* kInstallHint =
 
 constexpr const char* kDriverHint = "CUPTI could not start CUDA's driver: see gpufl doctor";
 
-// By number: headers of CUDA 12.0 lack their names.
-constexpr auto kConfidentialComputing = static_cast<CUptiResult>(41);
-constexpr auto kMiningDevice = static_cast<CUptiResult>(42);
-constexpr auto kSharedMigInstance = static_cast<CUptiResult>(43);
-constexpr auto kWslDevice = static_cast<CUptiResult>(45);
-
 struct ErrorSpec {
   CUptiResult code;
   base::Code status;
@@ -41,17 +35,18 @@ constexpr ErrorSpec kErrors[] = {
      "TEARDOWN_CUPTI=1)"},
     {CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, base::Code::PermissionDenied, "permission_denied",
      "see permissions in gpufl doctor"},
-    {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, base::Code::PermissionDenied,
-     "permission_denied", "the hypervisor has to allow profiling of this virtual GPU"},
+    {CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, base::Code::PermissionDenied, "vgpu",
+     "have the hypervisor allow profiling of this virtual GPU (its parameter enable_profiling=1)"},
     {CUPTI_ERROR_NOT_SUPPORTED, base::Code::Unsupported, "unsupported_gpu", ""},
-    {CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, base::Code::Unsupported, "unsupported_gpu",
-     "CUPTI does not trace this virtual GPU"},
+    {CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED, base::Code::Unsupported, "vgpu",
+     "use a type of virtual GPU that can be profiled, or pass the whole GPU through"},
     {kConfidentialComputing, base::Code::Unsupported, "confidential_computing",
-     "the GPU's counters are closed while confidential computing is on"},
+     "set the GPU's confidential computing mode to devtools, or turn it off"},
     {kSharedMigInstance, base::Code::Unsupported, "shared_mig_instance",
-     "counters need a compute instance that has its whole GPU instance (nvidia-smi mig -lci)"},
-    {kMiningDevice, base::Code::Unsupported, "unsupported_gpu", ""},
-    {kWslDevice, base::Code::Unsupported, "unsupported_gpu", "CUPTI does not sample under WSL"},
+     "use a compute instance that has its whole GPU instance (nvidia-smi mig -lci lists them)"},
+    {kMiningDevice, base::Code::Unsupported, "unsupported_gpu", "use another GPU"},
+    {kSliDevice, base::Code::Unsupported, "unsupported_gpu", "turn SLI off"},
+    {kWslDevice, base::Code::Unsupported, "unsupported_gpu", "use Linux itself"},
     {CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED, base::Code::Unsupported, "unsupported_gpu", ""},
     {CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED, base::Code::Unavailable, "another_tool",
      "the process already uses CUPTI's old profiler: end that first"},
@@ -94,6 +89,11 @@ Availability cupti_failure(const CuptiApi& api, CUptiResult code, const char* te
           cupti_status(api, code, text).message(), error != nullptr ? error->hint : ""};
 }
 
+Availability cupti_refusal(CUptiResult code, std::string detail) {
+  const ErrorSpec& error = *find_error(code);
+  return {false, error.reason, std::move(detail), error.hint};
+}
+
 std::shared_ptr<CuptiLibrary> CuptiLibrary::open(Availability& why) {
   auto opened = open_cupti(CudaSearch(""));
   if (!opened) {
@@ -125,6 +125,8 @@ std::shared_ptr<CuptiLibrary> CuptiLibrary::open(Availability& why) {
   cupti->library_.load("cuptiActivityEnableDriverApi", cupti->api_.cuptiActivityEnableDriverApi);
   cupti->library_.load("cuptiGetGraphExecId", cupti->api_.cuptiGetGraphExecId);
   cupti->library_.load("cuptiGetCubinCrc", cupti->api_.cuptiGetCubinCrc);
+  cupti->library_.load("cuptiProfilerInitialize", cupti->api_.cuptiProfilerInitialize);
+  cupti->library_.load("cuptiProfilerDeviceSupported", cupti->api_.cuptiProfilerDeviceSupported);
   cupti->library_.load("cuptiSubscribe_v2", cupti->api_.cuptiSubscribe_v2);
   if (const CUptiResult code = cupti->api_.cuptiGetVersion(&cupti->version_);
       code != CUPTI_SUCCESS) {

@@ -3,6 +3,7 @@
 
 #include <cupti.h>
 #include <cupti_pcsampling.h>
+#include <cupti_profiler_target.h>
 
 #include <memory>
 
@@ -63,6 +64,21 @@ struct CuptiSubscriberParams {
 };
 #endif
 
+// CUpti_Profiler_DeviceSupported_Params of CUDA 12.8 and newer; earlier ones end sooner.
+struct CuptiDeviceSupport {
+  size_t structSize;
+  void* pPriv;
+  CUdevice cuDevice;
+  int isSupported, architecture, sli, vGpu, confidentialCompute, cmp;
+  int wsl;
+  int api;
+};
+#if CUPTI_API_VERSION >= 130000
+static_assert(sizeof(CuptiDeviceSupport) == sizeof(CUpti_Profiler_DeviceSupported_Params));
+static_assert(offsetof(CuptiDeviceSupport, api) ==
+              offsetof(CUpti_Profiler_DeviceSupported_Params, api));
+#endif
+
 struct CuptiApi {
 #define GPUFL_CUPTI_MEMBER(name) decltype(::name)* name = nullptr;
   GPUFL_CUPTI_REQUIRED(GPUFL_CUPTI_MEMBER)
@@ -74,6 +90,8 @@ struct CuptiApi {
   CUptiResult(CUPTIAPI* cuptiActivityEnableDriverApi)(CUpti_CallbackId, uint8_t) = nullptr;  // 12.6
   CUptiResult(CUPTIAPI* cuptiGetGraphExecId)(CUgraphExec, uint32_t*) = nullptr;              // 12.3
   CUptiResult(CUPTIAPI* cuptiGetCubinCrc)(CUpti_GetCubinCrcParams*) = nullptr;
+  CUptiResult(CUPTIAPI* cuptiProfilerInitialize)(CUpti_Profiler_Initialize_Params*) = nullptr;
+  CUptiResult(CUPTIAPI* cuptiProfilerDeviceSupported)(CuptiDeviceSupport*) = nullptr;
   CUptiResult(CUPTIAPI* cuptiSubscribe_v2)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*,
                                            CuptiSubscriberParams*) = nullptr;  // 13.0
 
@@ -81,12 +99,21 @@ struct CuptiApi {
 };
 // NOLINTEND(readability-identifier-naming,bugprone-macro-parentheses)
 
+// By number: headers of CUDA 12.0 lack their names.
+constexpr auto kConfidentialComputing = static_cast<CUptiResult>(41);
+constexpr auto kMiningDevice = static_cast<CUptiResult>(42);
+constexpr auto kSharedMigInstance = static_cast<CUptiResult>(43);
+constexpr auto kSliDevice = static_cast<CUptiResult>(44);
+constexpr auto kWslDevice = static_cast<CUptiResult>(45);
+
 // "CUPTI_ERROR_NOT_SUPPORTED"; "CUPTI_ERROR_<number>" for one that the library does not know.
 std::string cupti_name(const CuptiApi& api, CUptiResult code);
 // ok, or "text: CUPTI_ERROR_... (number)".
 base::Status cupti_status(const CuptiApi& api, CUptiResult code, const char* text);
 // The same failure with the word that names the state and what to do about it.
 Availability cupti_failure(const CuptiApi& api, CUptiResult code, const char* text);
+// What a call would fail with for `code`, known before it is made. One that has a word.
+Availability cupti_refusal(CUptiResult code, std::string detail);
 
 // GPUFL_CUPTI(api, cuptiActivityEnable(kind)): the call's Status, with its text, the code's name
 // and its number.

@@ -272,7 +272,7 @@ void CuptiTracer::start_sampler() {
            "use the CUPTI of CUDA 12.0 or newer"};
   } else if (is_subscribed_) {
     sampler_ = PcSampler::start(api(), driver(), watch.launch_gate(), watch.session(),
-                                *options_.pc_sampling, session_start_ns_);
+                                session_devices_, *options_.pc_sampling, session_start_ns_);
     if (sampler_ != nullptr) return;
     why = {false, "no_thread", "the system has no thread for PC sampling", ""};
   }

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "backend/nvidia/cupti/sample_windows.hpp"
+#include "backend/nvidia/cupti/sampling_support.hpp"
 #include "base/clock.hpp"
 #include "base/own_threads.hpp"
 #include "base/signals_blocked.hpp"
@@ -37,8 +38,6 @@ constexpr milliseconds kAttachRetry{200};  // launches have waited for as long a
 // A call of CUPTI's that takes longer does not come back.
 constexpr int64_t kHangNs = 2'000'000'000;
 constexpr nanoseconds kDeepWindow{100'000'000};
-// Free memory of the GPU, beside the hardware's buffer, below which nothing is attached.
-constexpr uint64_t kMemoryMargin = uint64_t{64} << 20;
 
 // Calls of CUPTI's that hang in this process: while there are any it is not asked again.
 std::atomic<int> g_hanging{0};
@@ -61,11 +60,13 @@ void keep_for_good(std::unique_ptr<PcSamplingContext> sampling) {
 class PcSampler::Worker {
  public:
   Worker(const CuptiApi& api, const CudaDriver& driver, LaunchGate& gate, uint32_t gate_session,
-         const PcSamplingOptions& options, int64_t session_start_ns)
+         const SessionDevices& devices, const PcSamplingOptions& options, int64_t session_start_ns)
       : api_(api),
+        driver_(driver),
         contexts_of_(driver.contexts()),
         gate_(gate),
         gate_session_(gate_session),
+        devices_(devices),
         options_(options),
         session_start_ns_(session_start_ns) {}
 
@@ -95,6 +96,7 @@ class PcSampler::Worker {
   void take_new_contexts();
   void drop_destroyed();
   void attach_context(CUcontext context, bool is_held);
+  bool enable(const Attached& attached);
   void take_window(bool is_deep);
   bool open_windows();
   void close_windows(int64_t begin_ns, bool is_deep);
@@ -112,9 +114,11 @@ class PcSampler::Worker {
   void fail_locked(Availability why);
 
   const CuptiApi api_;  // a copy: the thread may outlive the library's owner
+  const CudaDriver& driver_;
   const CudaContexts& contexts_of_;
   LaunchGate& gate_;
   const uint32_t gate_session_;
+  const SessionDevices devices_;
   const PcSamplingOptions options_;
   const int64_t session_start_ns_;
 
@@ -270,21 +274,22 @@ void PcSampler::Worker::attach_context(CUcontext context, bool is_held) {
   }
   Attached attached{std::make_unique<PcSamplingContext>(api_, context),
                     contexts_of_.device_of(context).value_or(0), is_held, false};
-  const std::optional<uint64_t> free_bytes = contexts_of_.free_memory(context);
-  if (free_bytes && *free_bytes < PcSamplingContext::kHardwareBufferBytes + kMemoryMargin) {
-    if (is_held) contexts_of_.release_primary(context);
-    return fail({false, "no_device_memory",
-                 "PC sampling needs 96 MB of the GPU's memory, and " +
-                     std::to_string(*free_bytes >> 20) + " MB are free",
-                 "leave the GPU more memory, or choose the engine Trace"});
-  }
-  const int period =
-      options_.period_exponent != 0 ? options_.period_exponent : kDefaultPeriodExponent;
-  if (make("cuptiPCSamplingEnable", [&] { return attached.sampling->enable(period); })) {
+  if (enable(attached)) {
     attached_.push_back(std::move(attached));
   } else if (is_held) {
     contexts_of_.release_primary(context);
   }
+}
+
+bool PcSampler::Worker::enable(const Attached& attached) {
+  const auto ask = [&] {
+    Availability why = sampling_support(api_, driver_, devices_, attached.device);
+    return why.available ? sampling_memory(contexts_of_, attached.sampling->context()) : why;
+  };
+  const int period =
+      options_.period_exponent != 0 ? options_.period_exponent : kDefaultPeriodExponent;
+  return make("cuptiProfilerDeviceSupported", ask) &&
+         make("cuptiPCSamplingEnable", [&] { return attached.sampling->enable(period); });
 }
 
 void PcSampler::Worker::take_window(bool is_deep) {
@@ -464,10 +469,11 @@ SamplingStatus PcSampler::Worker::status() const {
 
 std::unique_ptr<PcSampler> PcSampler::start(const CuptiApi& api, const CudaDriver& driver,
                                             LaunchGate& gate, uint32_t gate_session,
+                                            const SessionDevices& devices,
                                             const PcSamplingOptions& options,
                                             int64_t session_start_ns) {
   auto worker =
-      std::make_shared<Worker>(api, driver, gate, gate_session, options, session_start_ns);
+      std::make_shared<Worker>(api, driver, gate, gate_session, devices, options, session_start_ns);
   const base::SignalsBlocked blocked;
   try {
     std::thread([worker] {

@@ -28,6 +28,7 @@ class PcSampler : public ContextListener {
   // Null: no thread is to be had. What it is given outlives the process's last callback.
   static std::unique_ptr<PcSampler> start(const CuptiApi& api, const CudaDriver& driver,
                                           LaunchGate& gate, uint32_t gate_session,
+                                          const SessionDevices& devices,
                                           const PcSamplingOptions& options,
                                           int64_t session_start_ns);
   // Gives up as end() does.

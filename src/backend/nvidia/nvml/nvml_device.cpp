@@ -117,6 +117,7 @@ void find_instances(const NvmlApi& api, NvmlDevice& gpu, std::vector<NvmlDevice>
     if (call(api.nvmlDeviceGetAttributes_v2, instance.handle, &attributes) == NVML_SUCCESS) {
       instance.facts.compute_units = attributes.multiprocessorCount;
       instance.facts.memory_bytes = static_cast<int64_t>(attributes.memorySizeMB << 20);
+      instance.is_shared = attributes.computeInstanceSliceCount < attributes.gpuInstanceSliceCount;
     }
     instance.compute_capability = gpu.compute_capability;
     add_former_names(instance);

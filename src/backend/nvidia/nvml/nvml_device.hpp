@@ -16,6 +16,7 @@ struct NvmlDevice {
   unsigned nvml_index = 0;           // of the GPU; of the instance within its GPU
   nvmlReturn_t lost = NVML_SUCCESS;  // the code, for a GPU that is lost from the beginning
   bool has_instances = false;        // MIG mode is on: the instances have the processes
+  bool is_shared = false;            // an instance that has a part of its GPU instance
   unsigned fan_count = 0;
   std::optional<std::pair<int, int>> compute_capability;
   std::vector<unsigned> links;  // NVLinks that the device has, up or down
