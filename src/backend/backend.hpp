@@ -188,8 +188,8 @@ struct TraceOptions {
   StackRecorder* stacks = nullptr;                 // null: none
   CaptureGate* gate = nullptr;                     // null: everything is wanted
   OwnKernelListener* own_kernels = nullptr;        // set by the backend; null: nobody
-  // Called on a thread of the program's when the vendor's driver has come up, possibly more than
-  // once: an exit handler that is registered then runs before the driver's own.
+  // Called when the vendor's driver has come up, possibly more than once, or is found to be up: an
+  // exit handler that is registered then runs before the driver's own.
   void (*on_driver_up)() = nullptr;
 };
 

@@ -4,6 +4,9 @@
 
 #include <cuda.h>
 
+#include <utility>
+
+#include "backend/nvidia/cuda/beside_captures.hpp"
 #include "backend/nvidia/cuda/cuda_graphs.hpp"
 #include "base/clock.hpp"
 #include "tests/standin/cuda/cuda_standin.hpp"
@@ -29,8 +32,14 @@ class Graphs : public TracerFixture {
     ASSERT_NE(cuda, nullptr) << dlerror();
     add_graph_ =
         reinterpret_cast<standin::CudaAddGraphFunction*>(dlsym(cuda, "cuda_standin_add_graph"));
+    describe_gpu_ = reinterpret_cast<standin::CudaDescribeGpuFunction*>(
+        dlsym(cuda, "cuda_standin_describe_gpu"));
+    describe_gpu_({});
+    init_ = reinterpret_cast<int (*)(unsigned)>(dlsym(cuda, "cuInit"));
+    forget_ = reinterpret_cast<void (*)()>(dlsym(cuda, "cuda_standin_forget"));
     TracerFixture::SetUp();
   }
+  void TearDown() override { forget_(); }
 
   void add_graph(uint64_t graph, const std::vector<CudaGraphNode>& nodes) {
     add_graph_(graph, nodes.data(), nodes.size());
@@ -49,7 +58,51 @@ class Graphs : public TracerFixture {
   }
 
   standin::CudaAddGraphFunction* add_graph_ = nullptr;
+  standin::CudaDescribeGpuFunction* describe_gpu_ = nullptr;
+  int (*init_)(unsigned) = nullptr;
+  void (*forget_)() = nullptr;
 };
+
+TEST_F(Graphs, ACaptureThatBeganBeforeTheSessionIsSeenByItsLaunches) {
+  init_(0);
+  describe_gpu_({.is_capturing = true});
+  ASSERT_TRUE(start().available);
+  EXPECT_TRUE(tracer_->may_detach());
+  standin_->launch({.by_driver = true, .captured = true});
+  standin_->launch({.captured = true});
+  EXPECT_FALSE(tracer_->may_detach());
+  describe_gpu_({});
+  standin_->capture(false);
+  EXPECT_TRUE(tracer_->may_detach());
+  standin_->launch({});
+  const format::Ledger ledger = finish();
+  EXPECT_EQ(ledger.launches_seen, 1u);
+  EXPECT_EQ(ledger.launches_missing, 0u);
+}
+
+// Else the session would end when the driver is gone.
+TEST_F(Graphs, ADriverThatCameUpUnseenIsTold) {
+  static bool is_told;
+  is_told = false;
+  init_(0);
+  ASSERT_TRUE(start({.on_driver_up = [] { is_told = true; }}).available);
+  EXPECT_TRUE(is_told);
+  finish();
+}
+
+// Which a capture of another thread in the mode "global" forbids.
+TEST_F(Graphs, OurCallsAreRelaxed) {
+  static CUstreamCaptureMode mode;
+  mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+  {
+    const BesideCaptures beside_captures([](CUstreamCaptureMode* other) {
+      std::swap(mode, *other);
+      return CUDA_SUCCESS;
+    });
+    EXPECT_EQ(mode, CU_STREAM_CAPTURE_MODE_RELAXED);
+  }
+  EXPECT_EQ(mode, CU_STREAM_CAPTURE_MODE_GLOBAL);
+}
 
 TEST_F(Graphs, ALaunchOwesTheKernelsThatTheDriverCounts) {
   ASSERT_TRUE(start().available);

@@ -26,6 +26,7 @@ CudaDriver::CudaDriver()
       graphs_(library_),
       contexts_(library_) {
   library_.load("cuStreamIsCapturing", stream_is_capturing_);
+  library_.load("cuThreadExchangeStreamCaptureMode", exchange_capture_mode_);
   library_.load("cuDeviceGet", device_get_);
   library_.load("cuDeviceGetAttribute", device_get_attribute_);
   // The second version tells a MIG instance from its GPU.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/nvidia/cuda/beside_captures.hpp"
 #include "backend/nvidia/cuda/cuda_contexts.hpp"
 #include "backend/nvidia/cuda/cuda_graphs.hpp"
 #include "base/dynamic_library.hpp"
@@ -29,12 +30,14 @@ class CudaDriver {
   std::optional<int> device_attribute(uint32_t ordinal, CUdevice_attribute attribute) const;
   const CudaGraphs& graphs() const { return graphs_; }
   const CudaContexts& contexts() const { return contexts_; }
+  BesideCaptures::Exchange exchange_capture_mode() const { return exchange_capture_mode_; }
 
  private:
   base::DynamicLibrary library_;
   CudaGraphs graphs_;
   CudaContexts contexts_;
   CUresult (*stream_is_capturing_)(CUstream, CUstreamCaptureStatus*) = nullptr;
+  BesideCaptures::Exchange exchange_capture_mode_ = nullptr;
   CUresult (*device_get_)(CUdevice*, int) = nullptr;
   CUresult (*device_get_attribute_)(int*, CUdevice_attribute, CUdevice) = nullptr;
   CUresult (*device_get_uuid_)(CUuuid*, CUdevice) = nullptr;

@@ -63,7 +63,13 @@ class alignas(4096) CallWatch {
   bool has_launched_graphs() const { return graphs_launched_.load(std::memory_order_relaxed); }
   void forget_graphs() { graphs_launched_.store(false, std::memory_order_relaxed); }
   // Some stream records into a graph now.
-  bool is_capturing() const { return captures_.load(std::memory_order_relaxed) != 0; }
+  bool is_capturing() const {
+    return (captures_.load(std::memory_order_relaxed) & ~kMayCapture) != 0;
+  }
+  // The program used CUDA before this subscription: streams may capture that nobody saw begin, so
+  // every launch is asked about until that is over.
+  void expect_captures() { captures_.fetch_or(kMayCapture, std::memory_order_relaxed); }
+  void expect_no_captures() { captures_.fetch_and(~kMayCapture, std::memory_order_relaxed); }
   // From now on; null: nobody, and callbacks are done with the one before.
   void set_context_listener(ContextListener* listener);
   // When the last launch that was successful began, while notes were made. Monotonic clock; 0:
@@ -138,7 +144,7 @@ class alignas(4096) CallWatch {
                  bool is_outermost);
   void close(NoteRing& ring, OpenCall& open, WatchedCall watched, const CUpti_CallbackData& call);
   [[gnu::cold]] void on_return_without_ring(WatchedCall watched, const CUpti_CallbackData& call);
-  uint32_t launched(WatchedCall watched, const CUpti_CallbackData& call) const;
+  uint32_t launched(WatchedCall watched, const CUpti_CallbackData& call);
   [[gnu::cold]] void on_capture(const CUpti_CallbackData& call, bool begins);
   void note_external(NoteRing& ring, uint32_t correlation);
   [[gnu::cold]] void look_for_external(NoteRing& ring, uint32_t correlation, uint32_t kinds);
@@ -153,7 +159,7 @@ class alignas(4096) CallWatch {
   GraphInstance describe(NoteRing& ring, CUgraphExec exec, CUgraph graph) const;
   [[gnu::cold]] void on_graph_changed(const CUpti_CallbackData& call);
   void finalize_on_return();
-  [[gnu::cold]] bool is_captured(WatchedCall watched, const CUpti_CallbackData& call) const;
+  [[gnu::cold]] bool is_captured(WatchedCall watched, const CUpti_CallbackData& call);
   uint64_t now_ticks() const { return base::read_ticks(has_counter_); }
   uint32_t record_stack() const { return stacks_ != nullptr ? stacks_->record() : 0; }
 
@@ -174,8 +180,9 @@ class alignas(4096) CallWatch {
   std::atomic<uint32_t> recording_{0};  // the session, while notes are made
   std::atomic<uint32_t> session_{0};
   std::atomic<const CuptiApi*> api_{nullptr};  // never freed
-  std::atomic<uint32_t> captures_{0};          // streams that record into a graph now
-  std::atomic<uint32_t> external_kinds_{0};    // sorts of external ids that were met, as bits
+  static constexpr uint32_t kMayCapture = 1u << 31;
+  std::atomic<uint32_t> captures_{0};        // streams that record into a graph now; or kMayCapture
+  std::atomic<uint32_t> external_kinds_{0};  // sorts of external ids that were met, as bits
   std::atomic<bool> graphs_launched_{false};
   std::atomic<bool> finalize_wanted_{false};
   std::atomic<bool> finalized_{false};

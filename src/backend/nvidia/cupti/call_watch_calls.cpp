@@ -299,7 +299,7 @@ void CallWatch::on_return_without_ring(WatchedCall watched, const CUpti_Callback
 }
 
 // How many kernels, or graphs, a call that returns has launched.
-uint32_t CallWatch::launched(WatchedCall watched, const CUpti_CallbackData& call) const {
+uint32_t CallWatch::launched(WatchedCall watched, const CUpti_CallbackData& call) {
   if (!is_launch(watched.role)) return 0;
   if (has_failed(call)) return 0;
   switch (watched.role) {
@@ -315,10 +315,13 @@ uint32_t CallWatch::launched(WatchedCall watched, const CUpti_CallbackData& call
 
 // Asks the driver: only while some stream captures. In doubt the launch is not noted: a launch too
 // few hides nothing that a record would have shown, one too many cries wolf.
-bool CallWatch::is_captured(WatchedCall watched, const CUpti_CallbackData& call) const {
+bool CallWatch::is_captured(WatchedCall watched, const CUpti_CallbackData& call) {
   CUstream stream = nullptr;
-  if (!stream_of(watched, call.functionParams, stream)) return true;
-  return driver_->is_capturing(stream).value_or(true);
+  if (!stream_of(watched, call.functionParams, stream)) return is_capturing();
+  const bool is_captured = driver_->is_capturing(stream).value_or(is_capturing());
+  uint32_t nobody_saw_it_begin = kMayCapture;
+  if (is_captured) captures_.compare_exchange_strong(nobody_saw_it_begin, kMayCapture + 1);
+  return is_captured;
 }
 
 void CallWatch::on_capture(const CUpti_CallbackData& call, bool begins) {
@@ -332,7 +335,8 @@ void CallWatch::on_capture(const CUpti_CallbackData& call, bool begins) {
   if (result == CUDA_ERROR_ILLEGAL_STATE || result == CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
     return;
   uint32_t captures = captures_.load(std::memory_order_relaxed);
-  while (captures != 0 && !captures_.compare_exchange_weak(captures, captures - 1)) {
+  while ((captures & ~kMayCapture) != 0 &&
+         !captures_.compare_exchange_weak(captures, captures - 1)) {
   }
 }
 

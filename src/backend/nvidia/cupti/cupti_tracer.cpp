@@ -37,8 +37,8 @@ constexpr int64_t kClockEveryNs = 10'000'000'000;
 constexpr size_t kPendingTold = 64;
 // CUPTI's version of CUDA 12.6. Before it, what has launched graphs cannot do without CUPTI again.
 constexpr uint32_t kGraphsSurviveDetaching = 24;
-// What was launched before we were there has ended by then.
-constexpr int64_t kMayRunOnNs = 2'000'000'000;
+// Graphs that were launched before we were there, and captures that began then, have ended by then.
+constexpr int64_t kPastNs = 2'000'000'000;
 // Calls that were under way when we subscribed, and which nobody counts, have returned by then.
 constexpr std::chrono::milliseconds kUnseenCalls{20};
 constexpr std::chrono::microseconds kAttachPatience{50'000};
@@ -50,6 +50,7 @@ struct Process {
   std::atomic<bool> is_attached{false};
   std::atomic<bool> parent_was_attached{false};
   std::atomic<uint32_t> forks{0};
+  std::atomic<bool> told_driver_up{false};  // to a session that began late
   std::atomic<int64_t> last_session_ns{0};  // the start of the last tracer's session
 };
 constinit Process g_process;
@@ -118,6 +119,10 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   void take_note(const CallNote& note, uint32_t thread, RowSink& sink);
   void watch_silence();
   void watch_sampling();
+  // Graphs may still run, and captures, that began before we were there.
+  bool may_see_the_past() const {
+    return is_late_ && base::monotonic_ns() - attached_ns_ < kPastNs;
+  }
   RecordDelivery::Running quieten();
   std::optional<Availability> must_stay() const;
   void leave_to_others();
@@ -231,6 +236,13 @@ Availability CuptiTracer::attach(bool has_contexts) {
   Availability why;
   if (cupti_ == nullptr) cupti_ = CuptiLibrary::open(why);
   if (cupti_ == nullptr) return fail(why);
+  std::optional<BesideCaptures> beside_captures;
+  if (has_contexts) {
+    beside_captures.emplace(driver().exchange_capture_mode());
+    // It came up unseen, in a pause of the session.
+    const bool tells = options_.on_driver_up != nullptr && !g_process.told_driver_up.exchange(true);
+    if (tells) options_.on_driver_up();
+  }
   g_process.is_attached = true;
   CallWatch& watch = CallWatch::instance();
   watch.discard();
@@ -238,6 +250,8 @@ Availability CuptiTracer::attach(bool has_contexts) {
   if (options_.code) begin_code();
   Availability watching = watch.subscribe(api(), driver(), options_);
   is_subscribed_ = watching.available;
+  is_late_ = has_contexts;
+  if (is_late_) watch.expect_captures();
   if (!is_subscribed_) {
     limitations_.push_back({"launch_count", watching});
     if (options_.stacks != nullptr) limitations_.push_back({"enable_stack_trace", watching});
@@ -254,7 +268,6 @@ Availability CuptiTracer::attach(bool has_contexts) {
   decoder_.emplace(api(), *devices_, records_.clock_origins(), options_);
   // Notes begin after records have, so that every launch noted has a record.
   if (is_subscribed_) watch.start();
-  is_late_ = has_contexts;
   attached_ns_ = base::monotonic_ns();
   state_ = State::Running;
   return opened;
@@ -327,6 +340,7 @@ void CuptiTracer::stop() {
     tell("cuda_not_used", session_now(), "the program did not initialise CUDA in this session");
     state_ = State::Stopped;
   } else if (state_ == State::Running) {
+    const BesideCaptures beside_captures(driver().exchange_capture_mode());
     if (sampler_ != nullptr) {
       CallWatch::instance().set_context_listener(nullptr);
       sampler_->end();
@@ -344,9 +358,7 @@ void CuptiTracer::stop() {
 RecordDelivery::Running CuptiTracer::quieten() {
   CallWatch& watch = CallWatch::instance();
   if (!is_subscribed_ || !watch.has_launched_graphs()) {
-    // A graph may run that was launched before we were there.
-    const bool may_run = is_late_ && base::monotonic_ns() - attached_ns_ < kMayRunOnNs;
-    return may_run ? RecordDelivery::Running::Left : RecordDelivery::Running::Forced;
+    return may_see_the_past() ? RecordDelivery::Running::Left : RecordDelivery::Running::Forced;
   }
   quiet_.emplace(watch.launch_gate(), watch.session(), driver().contexts());
   return quiet_->is_quiet() ? RecordDelivery::Running::None : RecordDelivery::Running::Left;
@@ -360,6 +372,7 @@ void CuptiTracer::gather(int64_t now_ns) {
       if (state_ != State::Running && state_ != State::Stopped) return;
       if (decoder_ == std::nullopt) return;
       if (sampler_ != nullptr) sampler_->watch();
+      if (!may_see_the_past()) CallWatch::instance().expect_no_captures();
       const bool is_due =
           std::exchange(asks_next_time_, false) || now_ns - last_flush_ns_ >= kFlushEveryNs;
       flushed_ = state_ == State::Running && is_due;
@@ -524,6 +537,7 @@ void CuptiTracer::detach() {
     sampler_->end();
   }
   if (is_subscribed_) {
+    const BesideCaptures beside_captures(driver().exchange_capture_mode());
     notes_ = watch.counts();
     const std::optional<Availability> stays = must_stay();
     if (stays) tell("stays_attached", session_now(), stays->detail, stays->hint);

@@ -154,6 +154,7 @@ bool PcSampler::Worker::make(const char* name, Call&& call) {
   }
   Availability made;
   try {
+    const BesideCaptures beside_captures(driver_.exchange_capture_mode());
     made = call();
   } catch (const std::bad_alloc&) {
     made = out_of_memory();

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "backend/nvidia/cuda/beside_captures.hpp"
 #include "backend/nvidia/cuda/own_kernel.hpp"
 #include "backend/nvidia/globaltimer/globaltimer_ptx.hpp"
 #include "base/clock.hpp"
@@ -46,28 +47,6 @@ struct GlobaltimerProbe::Mailbox {
   Word last, tick, done;
   alignas(64) Word answers[kQuestions];
 };
-
-namespace {
-
-// A program that records a graph forbids some calls to all threads: not to this one meanwhile.
-class CaptureModeRelaxed {
- public:
-  explicit CaptureModeRelaxed(CUresult (*exchange)(CUstreamCaptureMode*)) : exchange_(exchange) {
-    is_exchanged_ = exchange_(&mode_) == CUDA_SUCCESS;
-  }
-  ~CaptureModeRelaxed() {
-    if (is_exchanged_) exchange_(&mode_);
-  }
-  CaptureModeRelaxed(const CaptureModeRelaxed&) = delete;
-  CaptureModeRelaxed& operator=(const CaptureModeRelaxed&) = delete;
-
- private:
-  CUresult (*const exchange_)(CUstreamCaptureMode*);
-  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
-  bool is_exchanged_ = false;
-};
-
-}  // namespace
 
 base::Status GlobaltimerProbe::open() {
   if (is_open_) return base::Status::ok();
@@ -166,7 +145,7 @@ void GlobaltimerProbe::take_down(const ContextState& state) const {
 base::Result<GlobaltimerReading> GlobaltimerProbe::read() {
   const auto context = current_context();
   if (!context) return context.status();
-  const CaptureModeRelaxed relaxed(driver_.capture_mode);
+  const BesideCaptures beside_captures(driver_.capture_mode);
   const auto state = state_of(*context);
   if (!state) return state.status();
   return ask(**state);
