@@ -97,7 +97,7 @@ std::optional<Phase> GpuRecording::end_phase() {
   }
   if (account) {
     phase.launches = account->launches_seen;
-    const PhaseCost counted = counted_cost(*account, phase.attached_ns());
+    const PhaseCost counted = counted_cost(*account, phase.attached_ns(), window_ns());
     phase.cost.switching_ns += counted.switching_ns;
     phase.cost.running_ns = counted.running_ns;
     phase.measure = format::CostMeasure::Calls;

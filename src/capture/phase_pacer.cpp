@@ -134,7 +134,7 @@ PhaseCost PhasePacer::cost_so_far(const Phase& phase, int64_t now_ns) {
   const int64_t attached_ns = now_ns - phase.begin_ns;
   if (now_ns - counted_at_ns_ >= kCountEvery_ns) {
     const auto status = parts_.collector.status(kCollectorPatience);
-    if (status) counted_ = counted_cost(status->ledger, attached_ns);
+    if (status) counted_ = counted_cost(status->ledger, attached_ns, parts_.recording.window_ns());
     counted_at_ns_ = now_ns;
   }
   const auto slowdown = steps_.slowdown();
