@@ -6,9 +6,10 @@ import json
 import pathlib
 
 import device_tools
-from device_tools import GPUFL, PYTHON, ROOT, rows, run, trace
+from device_tools import GPUFL, PYTHON, ROOT, program, rows, run, trace
 
 SECONDS = 5
+CYCLES = 15
 ABSENT = 77
 PROGRAM = ROOT / "tests/device/frameworks/sampled.py"
 
@@ -19,11 +20,13 @@ class SampledFrameworks(device_tools.TracedTest):
 
     @classmethod
     def commands(cls, logs):
-        names = ("torch", "compiled", "triton", "jax", "cupy", "torch_profiler", "proton")
-        return {
+        names = ("torch", "compiled", "triton", "jax", "cupy", "torch_profiler")
+        commands = {
             name: trace(logs / name, [PYTHON, PROGRAM, name, SECONDS], "--engine", "PcSampling")
             for name in names
         }
+        commands["proton"] = [PYTHON, PROGRAM, "proton", SECONDS, logs / "proton"]
+        return commands
 
     def sampled(self, which):
         """The session and its ledger, which is exact."""
@@ -80,6 +83,20 @@ class SampledFrameworks(device_tools.TracedTest):
     def test_a_compiled_kernel_leads_to_python_lines(self):
         session = self.assert_samples("compiled")
         self.assert_python_lines(self.kernel(session, "triton_poi_fused"), ".py")
+
+    def test_captures_survive_that_sampling_begins_and_ends(self):
+        logs = self.logs / "captures"
+        command = trace(logs, program("captures.py"), "--quiet", "--engine", "PcSampling")
+        with self.running(command) as process:
+            (session,) = device_tools.sessions_in(logs)
+            for _ in range(CYCLES):
+                run([GPUFL, "control", session, "stop"])
+                run([GPUFL, "control", session, "start"])
+            self.assertIsNone(process.poll())
+        run([GPUFL, "verify", session])
+        (ledger,) = rows(session, "ledger")
+        self.assertGreater(ledger["phases"], CYCLES, ledger)
+        self.assertGreater(ledger["pc_samples"], 0, ledger)
 
     # Whoever comes first has CUPTI. What we could not have is said.
     def assert_goes_on_beside(self, which):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sampled.py WHICH SECONDS: kernels for so long, without a word about GPUFlight: PyTorch (plain, compiled,
-beside torch.profiler or Proton), Triton, JAX or CuPy. Prints "done" in the end; ends with 77 where the
-framework cannot be used here."""
+"""sampled.py WHICH SECONDS [LOGS]: kernels for so long: PyTorch (plain, compiled, beside torch.profiler),
+Triton, JAX or CuPy, without a word about GPUFlight; Triton beside Proton, with a session of its own in LOGS.
+Prints "done" in the end; ends with 77 where the framework cannot be used here."""
 
 import contextlib
 import sys
@@ -112,12 +112,16 @@ def torch_profiler():
 @contextlib.contextmanager
 def proton():
     try:
+        import gpufl
         import triton.profiler
     except ImportError as error:
         absent(error)
     with tempfile.TemporaryDirectory() as folder:
+        # CUPTI takes one subscriber, and Proton raises where it comes second.
         triton.profiler.start(f"{folder}/proton")
-        yield
+        engine = gpufl.ProfilingEngine.PcSampling
+        with gpufl.session(app_name="proton", log_path=sys.argv[3], profiling_engine=engine):
+            yield
         triton.profiler.finalize()
 
 
