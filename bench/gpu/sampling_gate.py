@@ -6,7 +6,7 @@ sampling is given up after some windows. Every launch that was held is counted; 
 against the bars, that of the windows by what all threads together waited for one. Then how fast
 launches are before sampling, and again after it. Some three minutes.
 
-sampling_gate.py [--windows N] [--json FILE]
+sampling_gate.py [--windows N] [--most-runs N] [--json FILE]
 """
 
 import argparse
@@ -23,7 +23,6 @@ PROGRAM = torch_session.BUILD / "bin" / "sampling_program"
 THREADS = (1, 4, 16)
 PHASE = 0  # the shape of a row of coverage
 RUN_SECONDS = 4
-MOST_RUNS = 40
 PACE = {"GPUFL_PC_SAMPLING_WINDOW_MS": "1", "GPUFL_PC_SAMPLING_PAUSE_MS": "1"}
 SPEED_SECONDS = 3  # before sampling, with it, and after it
 
@@ -66,9 +65,9 @@ def held_in_windows(folder):
     return [cost for start, cost in windows if (start, cost) not in first]
 
 
-def measure_windows(report, name, threads, wanted):
+def measure_windows(report, name, threads, wanted, most_runs):
     total, held, runs = collections.Counter(), [0], 0
-    while total["sampling_windows"] < wanted and runs < MOST_RUNS:
+    while total["sampling_windows"] < wanted and runs < most_runs:
         runs += 1
         with tempfile.TemporaryDirectory(prefix="gpufl-gate-") as folder:
             trace = [torch_session.GPUFL, "trace", "-q", "-o", folder, "--engine", "PcSampling"]
@@ -120,12 +119,13 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--windows", type=int, default=1000)
+    parser.add_argument("--most-runs", type=int, default=40, help="of so many threads")
     parser.add_argument("--json")
     arguments = parser.parse_args()
     report = torch_session.Report("sampling_gate", arguments.json)
     for threads in THREADS:
         name = f"{threads} threads" if threads > 1 else "1 thread"
-        measure_windows(report, name, threads, arguments.windows)
+        measure_windows(report, name, threads, arguments.windows, arguments.most_runs)
         measure_speed(report, name, threads)
     return report.finish()
 
