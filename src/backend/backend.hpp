@@ -214,6 +214,7 @@ struct PendingCall {
 struct SamplingStatus {
   std::string state;  // "sampling", "ended", or a reason of Availability why there is none
   uint64_t windows = 0, windows_skipped = 0;
+  int64_t busy_ns = 0;  // the length of windows in which something ran
   // Launches of several threads overlap in time. While sampling is enabled, these are made one
   // after another, and the program is slower until the tracer is gone: take some windows, then stop
   // it.

@@ -89,15 +89,17 @@ std::optional<Phase> GpuRecording::end_phase() {
   if (!phase_) return std::nullopt;
   Phase phase = *std::exchange(phase_, std::nullopt);
   std::optional<format::Ledger> account;
+  int64_t windows_ns = 0;
   for (const Part& part : parts_) {
     if (!part.tracer) continue;
+    if (const auto sampling = part.tracer->status().sampling) windows_ns += sampling->busy_ns;
     format::Ledger its;
     part.tracer->account(its);
     format::add_account(its, account);
   }
   if (account) {
     phase.launches = account->launches_seen;
-    const PhaseCost counted = counted_cost(*account, phase.attached_ns(), window_ns());
+    const PhaseCost counted = counted_cost(*account, phase.attached_ns(), windows_ns);
     phase.cost.switching_ns += counted.switching_ns;
     phase.cost.running_ns = counted.running_ns;
     phase.measure = format::CostMeasure::Calls;

@@ -63,8 +63,6 @@ class GpuRecording {
   // The phase that is under way; its end and its cost are not known yet, but that of attaching.
   std::optional<Phase> phase() const;
   std::optional<Phase> last_phase() const;  // that has ended
-  // How long a window of samples is, where the engine takes them.
-  int64_t window_ns() const { return options_.pc_sampling ? options_.pc_sampling->window_ns : 0; }
   // Why the tracers that there are now must go on to the session's end, if that is so.
   std::optional<backend::Availability> cannot_detach() const;
 

@@ -5,7 +5,7 @@
 
 namespace gpufl::capture {
 
-PhaseCost counted_cost(const format::Ledger& account, int64_t attached_ns, int64_t window_ns) {
+PhaseCost counted_cost(const format::Ledger& account, int64_t attached_ns, int64_t windows_ns) {
   const auto within = [&](uint64_t waited_ns) {
     return std::clamp<int64_t>(static_cast<int64_t>(waited_ns), 0,
                                std::max<int64_t>(attached_ns, 0));
@@ -15,10 +15,9 @@ PhaseCost counted_cost(const format::Ledger& account, int64_t attached_ns, int64
       account.vendor_overhead_ns.value_or(account.cupti_overhead_ns.value_or(0));
   const uint64_t launches =
       std::max(account.launches_seen.value_or(0), account.kernel_records.value_or(0));
-  const uint64_t windows_ns =
-      account.sampling_windows.value_or(0) * static_cast<uint64_t>(window_ns);
   return {within(account.launches_held_ns.value_or(0)),
-          within(std::max(reported_ns, launches * uint64_t{kLaunchCost_ns}) + windows_ns)};
+          within(std::max(reported_ns, launches * uint64_t{kLaunchCost_ns}) +
+                 static_cast<uint64_t>(windows_ns))};
 }
 
 int64_t step_cost_ns(double slowdown, int64_t attached_ns) {

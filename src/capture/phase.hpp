@@ -31,9 +31,10 @@ inline constexpr int64_t kLaunchCost_ns = 5'000;
 
 // What the program waited for while it was recorded, as its tracers count it: of several threads
 // the sum, but neither part is more than the time that passed. Launches are held mostly while
-// sampling begins and ends, so that counts as switching. A window of samples (`window_ns` long)
-// costs about as much time as it takes: 4.7 ms of 5 in a small GPT on an H200.
-PhaseCost counted_cost(const format::Ledger& account, int64_t attached_ns, int64_t window_ns);
+// sampling begins and ends, so that counts as switching. Windows of samples in which something ran
+// (`windows_ns` of them) cost about as much time as they take: 4.7 ms of 5 in a small GPT on an
+// H200.
+PhaseCost counted_cost(const format::Ledger& account, int64_t attached_ns, int64_t windows_ns);
 // What it runs slower by its steps: `slowdown` as StepCost has it.
 int64_t step_cost_ns(double slowdown, int64_t attached_ns);
 

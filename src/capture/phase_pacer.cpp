@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -134,7 +135,11 @@ PhaseCost PhasePacer::cost_so_far(const Phase& phase, int64_t now_ns) {
   const int64_t attached_ns = now_ns - phase.begin_ns;
   if (now_ns - counted_at_ns_ >= kCountEvery_ns) {
     const auto status = parts_.collector.status(kCollectorPatience);
-    if (status) counted_ = counted_cost(status->ledger, attached_ns, parts_.recording.window_ns());
+    int64_t windows_ns = 0;
+    for (const NamedTraceStatus& one : parts_.recording.traces()) {
+      if (one.status.sampling) windows_ns += one.status.sampling->busy_ns;
+    }
+    if (status) counted_ = counted_cost(status->ledger, attached_ns, windows_ns);
     counted_at_ns_ = now_ns;
   }
   const auto slowdown = steps_.slowdown();
@@ -162,7 +167,7 @@ bool PhasePacer::detach(CoverageEnd ending) {
     if (budget_) give_up_budget(*why);
     return false;
   }
-  const bool ends_slow = samples_ && budget_ && overlaps();
+  const bool ends_slow = budget_ && is_slow();
   if (!parts_.recording.pause(ending, false)) return false;
   const auto phase = parts_.recording.last_phase();
   if (!phase) return true;
@@ -195,6 +200,8 @@ void PhasePacer::settle(const Phase& ended) {
     budget_->spend(now_ns, phase.attached_ns(), phase.cost);
   }
 }
+
+bool PhasePacer::is_slow() const { return parts_.takes_samples && samples_ && overlaps(); }
 
 bool PhasePacer::overlaps() const {
   for (const NamedTraceStatus& one : parts_.recording.traces()) {
@@ -231,13 +238,29 @@ base::Status PhasePacer::resume() {
 
 base::Status PhasePacer::pause() {
   const std::lock_guard lock(mutex_);
+  return pause_locked();
+}
+
+void PhasePacer::leave_fast() {
+  const std::lock_guard lock(mutex_);
+  if (is_slow()) (void)pause_locked();
+}
+
+base::Status PhasePacer::pause_locked() {
   const bool was_attached = parts_.recording.phase().has_value();
+  const bool ends_slow = is_slow();
   if (base::Status paused = parts_.recording.pause(CoverageEnd::Request); !paused) return paused;
   is_paused_ = true;
   wants_attached_ = false;
-  const auto phase = parts_.recording.last_phase();
+  auto phase = parts_.recording.last_phase();
   if (!was_attached || !phase) return base::Status::ok();
   steps_.end_phase(phase->end_ns, parts_.recording.session_now());
+  if (ends_slow && attach(CoverageReason::Schedule, false)) {
+    awaits_speed_ = phase;
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kSpeedBack_ns));
+    (void)parts_.recording.pause(CoverageEnd::Request);
+    phase = parts_.recording.last_phase();
+  }
   settle(*phase);
   return base::Status::ok();
 }

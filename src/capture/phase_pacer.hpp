@@ -52,6 +52,8 @@ class PhasePacer {
   // By hand, as Session's. Any thread.
   base::Status resume();
   base::Status pause();
+  // The session ends and the program goes on: pauses where launches would stay slow.
+  void leave_fast();
   // What the thread does every few tens of milliseconds: sees how things stand, and acts.
   void look();
 
@@ -68,6 +70,9 @@ class PhasePacer {
   bool detach(format::CoverageEnd ending);
   void settle(const Phase& phase);
   bool overlaps() const;
+  // What is attached leaves launches slow.
+  bool is_slow() const;
+  base::Status pause_locked();
   uint64_t windows() const;
   PhaseCost cost_so_far(const Phase& phase, int64_t now_ns);
   void give_up_budget(const backend::Availability& why);

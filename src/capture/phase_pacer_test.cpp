@@ -31,6 +31,7 @@ struct Vendor {
   std::atomic<uint64_t> windows{0};
   std::atomic<uint64_t> launches_per_s{0};
   std::atomic<uint64_t> held_ns{0};
+  std::atomic<int64_t> windows_ns{0};
 };
 
 class PacedTracer final : public backend::Tracer {
@@ -63,6 +64,7 @@ class PacedTracer final : public backend::Tracer {
     if (samples_) {
       status.sampling.emplace();
       status.sampling->windows = vendor_.windows;
+      status.sampling->busy_ns = vendor_.windows_ns;
       status.sampling->threads_overlap = vendor_.overlaps;
     }
     return status;
@@ -229,6 +231,16 @@ TEST_F(PhasePacerTest, LaunchesThatWereHeldCostToo) {
   EXPECT_GE(cost_ns / static_cast<double>(g_now.load()), 0.016);
   // As long as what it takes to be attached is worth.
   EXPECT_NEAR(static_cast<double>(rows().at(2).duration_ns) / kSecond, 2.15, 0.2);
+}
+
+TEST_F(PhasePacerTest, WindowsCostTheTimeThatTheyTake) {
+  vendor_.windows = 8;
+  vendor_.windows_ns = 40 * kMillisecond;
+  start("PcSampling", 0.05);
+  pass_until(false);
+  (void)finish();
+  // Besides what it took to attach and to detach.
+  EXPECT_EQ(rows().at(0).cost_ns, (10 + 40 + 20) * kMillisecond);
 }
 
 TEST_F(PhasePacerTest, WhatStepsSayGoesBeforeWhatIsCounted) {
@@ -438,6 +450,26 @@ TEST_F(PhasePacerTest, OverlappingLaunchesGetTheirSpeedBack) {
   EXPECT_EQ(rows()[1].why, CoverageReason::Schedule);
   EXPECT_EQ(rows()[1].ending, CoverageEnd::Schedule);
   EXPECT_LT(rows()[1].duration_ns, kSecond);
+}
+
+TEST_F(PhasePacerTest, OverlappingLaunchesGetTheirSpeedBackAlsoByHand) {
+  vendor_.windows = 3;
+  start("PcSampling", 0);
+  pass(kSecond);
+  pacer_->leave_fast();
+  EXPECT_TRUE(is_attached()) << "nothing is slow";
+  vendor_.overlaps = true;
+  pacer_->leave_fast();
+  EXPECT_FALSE(is_attached());
+  ASSERT_TRUE(pacer_->resume());
+  ASSERT_TRUE(pacer_->pause());
+  (void)finish();
+  ASSERT_EQ(rows().size(), 4u);
+  for (const size_t i : {0, 2}) {
+    EXPECT_EQ(rows()[i].engine, "PcSampling");
+    EXPECT_EQ(rows()[i + 1].engine, "Trace");
+    EXPECT_EQ(rows()[i + 1].why, CoverageReason::Schedule);
+  }
 }
 
 TEST_F(PhasePacerTest, WithoutABudgetOverlappingLaunchesAreSampledNowAndThen) {

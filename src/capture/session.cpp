@@ -140,6 +140,7 @@ class RunningSession final : public Session {
   void flush() override;
   base::Status resume() override;
   base::Status pause() override;
+  void leave_fast() override;
   base::Json status() const override;
   void mark(std::string_view text) override;
   void open_warpscope() override;
@@ -301,6 +302,15 @@ base::Status RunningSession::pause() {
   const SignalsBlocked blocked;
   return guarded(
       [&] { return running_->pacer ? running_->pacer->pause() : running_->recording.pause(); });
+}
+
+void RunningSession::leave_fast() {
+  if (!running_ || !running_->pacer) return;
+  const SignalsBlocked blocked;
+  static_cast<void>(guarded([&] {
+    running_->pacer->leave_fast();
+    return base::Status::ok();
+  }));
 }
 
 base::Json RunningSession::status() const {

@@ -196,6 +196,7 @@ void Client::shutdown() {
   }
   control.reset();  // its thread may be waiting for the lock
   const std::lock_guard lock(mutex_);
+  if (session_) session_->leave_fast();
   stop_session();
 }
 

@@ -195,6 +195,15 @@ TEST_F(PcSampling, ARecordingThatSawGraphsForcesNothingOut) {
   EXPECT_EQ(standin_->finalized(), 1u);
 }
 
+TEST_F(PcSampling, AGraphThatWasOnlyCapturedIsOne) {
+  ASSERT_TRUE(start().available);
+  standin_->capture(true);
+  standin_->capture(false);
+  standin_->launch({.runs_on = true});
+  drain();
+  EXPECT_EQ(finish().kernel_records, 0u);
+}
+
 TEST_F(PcSampling, AGraphOfAnEarlierPhaseMayStillRun) {
   ASSERT_TRUE(start().available);
   standin_->launch({.graph_kernels = 2});

@@ -86,6 +86,10 @@ class CallAccount {
   void expect_until(int64_t latest_ns) { latest_ns_ = latest_ns; }
   // Recording was stopped by force: from now on a kernel without an end is one that still runs.
   void expect_unfinished() { may_be_unfinished_ = true; }
+  // Recording was stopped, and records of kernels that still run do not come any more. A launch
+  // without a record is taken for one of them if it is no older than a second before the last that
+  // came.
+  void leave_unfinished() { leaves_unfinished_ = true; }
   bool add_kernel(const ActivityRow& row, const KernelRecordFacts& facts, RowSink& sink);
   // Copies and fills; `node` and `graph` are 0 where they are of none.
   bool add_transfer(const ActivityRow& row, uint64_t node, uint32_t graph, RowSink& sink);
@@ -162,7 +166,8 @@ class CallAccount {
   KernelOrder order_;
   KernelOverlaps overlaps_;
   int64_t latest_ns_ = 0;
-  bool may_be_unfinished_ = false;
+  bool may_be_unfinished_ = false, leaves_unfinished_ = false;
+  int64_t last_end_ = 0;  // of the kernels that were recorded
   CallCounts counts_;
   std::vector<ApiCall> overdue_;
   format::Batch call_batch_{format::Kind::Api}, pending_batch_{format::Kind::Pending};

@@ -73,6 +73,18 @@ TEST_F(CallAccountTest, AfterAForcedEndAKernelWithoutAnEndStillRuns) {
   EXPECT_EQ(counts.unfinished, 1u);
 }
 
+TEST_F(CallAccountTest, WhatIsLeftBehindStillRunsUnlessItIsOld) {
+  account_.expect_until(10 * kSecondNs);
+  launch(1, kSecondNs);
+  launch(2, 5 * kSecondNs);
+  launch(3, 6 * kSecondNs);
+  EXPECT_TRUE(kernel(work(2, 5 * kSecondNs)));
+  account_.leave_unfinished();
+  const CallCounts& counts = finish();
+  EXPECT_EQ(counts.missing, 1u);
+  EXPECT_EQ(counts.unfinished, 1u);
+}
+
 TEST_F(CallAccountTest, AGraphOwesItsKernelsFromWhenItWasInstantiated) {
   GraphInstance instance;
   instance.exec = 6;

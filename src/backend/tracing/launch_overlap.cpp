@@ -6,8 +6,8 @@
 namespace gpufl::backend {
 namespace {
 
-// Fewer launches in a round lose little by waiting for each other.
-constexpr size_t kBusyRound = 200;
+// Fewer launches in a slice lose little by waiting for each other.
+constexpr size_t kBusySlice = 40;
 // Of two threads that launch at the same time every other launch is another thread's; of those that
 // take turns few are. One in so many is too many for turns.
 constexpr size_t kOneIn = 10;
@@ -15,7 +15,7 @@ constexpr size_t kOneIn = 10;
 }  // namespace
 
 void LaunchOverlap::end_round() {
-  if (!is_seen_ && launches_.size() >= kBusyRound) {
+  if (!is_seen_ && launches_.size() >= kBusySlice) {
     std::sort(launches_.begin(), launches_.end());
     size_t changes = 0;
     for (size_t i = 1; i < launches_.size(); ++i) {

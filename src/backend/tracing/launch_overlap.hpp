@@ -13,8 +13,10 @@ namespace gpufl::backend {
 
 class LaunchOverlap {
  public:
+  // In whatever order.
   void add(uint32_t thread, int64_t time_ns) {
-    if (launches_.size() < kMaxLaunches) launches_.emplace_back(time_ns, thread);
+    const bool is_looked_at = time_ns % kEvery_ns < kSlice_ns;
+    if (is_looked_at && launches_.size() < kMaxLaunches) launches_.emplace_back(time_ns, thread);
   }
   // What was added since the last call is one round's.
   void end_round();
@@ -22,7 +24,10 @@ class LaunchOverlap {
   bool is_seen() const { return is_seen_; }
 
  private:
-  static constexpr size_t kMaxLaunches = 16'384;
+  // A part of the time is looked at, so that the launches of all threads have room: those of a
+  // thread come together.
+  static constexpr int64_t kEvery_ns = 50'000'000, kSlice_ns = 10'000'000;
+  static constexpr size_t kMaxLaunches = 65'536;
 
   std::vector<std::pair<int64_t, uint32_t>> launches_;
   bool is_seen_ = false;

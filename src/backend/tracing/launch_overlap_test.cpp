@@ -46,5 +46,13 @@ TEST(LaunchOverlap, ThreadsThatLaunchTogetherOverlapAndStaySeen) {
   EXPECT_TRUE(overlap.is_seen());
 }
 
+TEST(LaunchOverlap, AThreadOfManyLaunchesDoesNotHideTheOthers) {
+  LaunchOverlap overlap;
+  launch(overlap, 1, 0, 200'000);
+  launch(overlap, 2, 500, 200'000);
+  overlap.end_round();
+  EXPECT_TRUE(overlap.is_seen());
+}
+
 }  // namespace
 }  // namespace gpufl::backend

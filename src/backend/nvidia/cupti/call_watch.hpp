@@ -58,10 +58,10 @@ class alignas(4096) CallWatch {
   // The gate that launches pass, of the subscription that there is.
   LaunchGate& launch_gate() { return launch_gate_; }
   uint32_t session() const { return session_.load(std::memory_order_relaxed); }
-  // In this subscription or one before, until they are forgotten: a graph may still run that was
-  // launched then.
-  bool has_launched_graphs() const { return graphs_launched_.load(std::memory_order_relaxed); }
-  void forget_graphs() { graphs_launched_.store(false, std::memory_order_relaxed); }
+  // That a graph was captured, instantiated or launched, in this subscription or one before, until
+  // that is forgotten: it may run later, or run still.
+  bool has_seen_graphs() const { return graphs_seen_.load(std::memory_order_relaxed); }
+  void forget_graphs() { graphs_seen_.store(false, std::memory_order_relaxed); }
   // Some stream records into a graph now.
   bool is_capturing() const {
     return (captures_.load(std::memory_order_relaxed) & ~kMayCapture) != 0;
@@ -183,7 +183,7 @@ class alignas(4096) CallWatch {
   static constexpr uint32_t kMayCapture = 1u << 31;
   std::atomic<uint32_t> captures_{0};        // streams that record into a graph now; or kMayCapture
   std::atomic<uint32_t> external_kinds_{0};  // sorts of external ids that were met, as bits
-  std::atomic<bool> graphs_launched_{false};
+  std::atomic<bool> graphs_seen_{false};
   std::atomic<bool> finalize_wanted_{false};
   std::atomic<bool> finalized_{false};
   // Callbacks use these while notes are made only; they are set while none are.

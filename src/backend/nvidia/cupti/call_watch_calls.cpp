@@ -198,7 +198,10 @@ void CallWatch::on_return(NoteRing& ring, WatchedCall watched, const CUpti_Callb
     return on_return_without_ring(watched, call);
   // The first call of a program finds no context when it begins.
   if (call.contextUid != 0) open->note.context = call.contextUid;
-  if (watched.role == CallRole::GraphInstantiate) on_instantiated(ring, call);
+  if (watched.role == CallRole::GraphInstantiate) {
+    graphs_seen_.store(true, std::memory_order_relaxed);
+    on_instantiated(ring, call);
+  }
   if (watched.role == CallRole::GraphChange) on_graph_changed(call);
   const uint32_t kernels =
       open->is_one_kernel ? (is_outermost && !has_failed(call) ? 1 : 0) : launched(watched, call);
@@ -207,7 +210,7 @@ void CallWatch::on_return(NoteRing& ring, WatchedCall watched, const CUpti_Callb
     open->launched += kernels;
     if (watched.role == CallRole::GraphLaunch) {
       const auto& parameters = *static_cast<const cuGraphLaunch_params*>(call.functionParams);
-      graphs_launched_.store(true, std::memory_order_relaxed);
+      graphs_seen_.store(true, std::memory_order_relaxed);
       open->note.kind = CallNoteKind::GraphLaunch;
       open->note.graph = graph_exec_key(parameters.hGraph);
     } else {
@@ -326,6 +329,7 @@ bool CallWatch::is_captured(WatchedCall watched, const CUpti_CallbackData& call)
 
 void CallWatch::on_capture(const CUpti_CallbackData& call, bool begins) {
   if (begins) {
+    graphs_seen_.store(true, std::memory_order_relaxed);
     if (!has_failed(call)) captures_.fetch_add(1, std::memory_order_relaxed);
     return;
   }

@@ -349,6 +349,7 @@ void CuptiTracer::stop() {
     if (is_subscribed_) CallWatch::instance().stop();
     const RecordDelivery::Running running = quieten();
     if (!records_.close(api(), CallWatch::instance().last_launch_ns(), running)) leave_to_others();
+    if (running == RecordDelivery::Running::Left) decoder_->account().leave_unfinished();
     state_ = State::Stopped;
   }
   publish_status();
@@ -357,7 +358,7 @@ void CuptiTracer::stop() {
 // Beside graphs the program waits from here until CUPTI has been given up, in the next round.
 RecordDelivery::Running CuptiTracer::quieten() {
   CallWatch& watch = CallWatch::instance();
-  if (!is_subscribed_ || !watch.has_launched_graphs()) {
+  if (!is_subscribed_ || !watch.has_seen_graphs()) {
     return may_see_the_past() ? RecordDelivery::Running::Left : RecordDelivery::Running::Forced;
   }
   quiet_.emplace(watch.launch_gate(), watch.session(), driver().contexts());
@@ -570,7 +571,7 @@ std::optional<Availability> CuptiTracer::must_stay() const {
                       ""};
     return busy;
   }
-  if (!is_subscribed_ || !CallWatch::instance().has_launched_graphs()) return {};
+  if (!is_subscribed_ || !CallWatch::instance().has_seen_graphs()) return {};
   if (cupti_->version() >= kGraphsSurviveDetaching) return {};
   return Availability{false, "cupti_too_old",
                       "the program launches CUDA graphs, which do not survive that " +

@@ -465,7 +465,7 @@ std::vector<Availability> PcSampler::Worker::take_failures() {
 
 SamplingStatus PcSampler::Worker::status() const {
   const std::lock_guard lock(mutex_);
-  return {state_, windows_.taken(), windows_.skipped(), false};
+  return {state_, windows_.taken(), windows_.skipped(), windows_.busy_ns(), false};
 }
 
 std::unique_ptr<PcSampler> PcSampler::start(const CuptiApi& api, const CudaDriver& driver,

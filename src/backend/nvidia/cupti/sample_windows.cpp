@@ -57,6 +57,11 @@ void SampleWindows::put(std::vector<WindowRows> window) {
   if (window.empty()) return;
   const std::lock_guard lock(mutex_);
   ++taken_;
+  int64_t busy_ns = 0;
+  for (const WindowRows& rows : window) {
+    if (rows.samples.total != 0) busy_ns = std::max(busy_ns, rows.end_ns - rows.begin_ns);
+  }
+  busy_ns_ += busy_ns;
   for (WindowRows& rows : window) add(std::move(rows));
 }
 
@@ -116,6 +121,11 @@ void SampleWindows::account(format::Ledger& ledger) const {
 uint64_t SampleWindows::taken() const {
   const std::lock_guard lock(mutex_);
   return taken_;
+}
+
+int64_t SampleWindows::busy_ns() const {
+  const std::lock_guard lock(mutex_);
+  return busy_ns_;
 }
 
 uint64_t SampleWindows::skipped() const {

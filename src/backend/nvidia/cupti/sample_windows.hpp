@@ -35,6 +35,7 @@ class SampleWindows {
   void account(format::Ledger& ledger) const;
   uint64_t taken() const;
   uint64_t skipped() const;
+  int64_t busy_ns() const;  // of the windows that have samples
 
  private:
   void add(WindowRows rows);
@@ -44,6 +45,7 @@ class SampleWindows {
   size_t waiting_samples_ = 0;
   uint64_t taken_ = 0, skipped_ = 0, full_ = 0;
   uint64_t total_ = 0, dropped_ = 0, unlocated_ = 0;
+  int64_t busy_ns_ = 0;
 };
 
 }  // namespace gpufl::backend
