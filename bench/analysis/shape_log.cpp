@@ -146,7 +146,7 @@ void ShapeLog::write(Batch& rows) {
   if (rows.empty()) return;
   log_->write(rows);
   rows.clear();
-  if (auto status = log_->flush(end_ns_); !status && status_) status_ = status;
+  if (auto status = log_->flush(end_ns_); !status && status_) status_ = std::move(status);
 }
 
 base::Status ShapeLog::finish() {

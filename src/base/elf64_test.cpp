@@ -14,40 +14,40 @@ namespace {
 class SmallElf {
  public:
   SmallElf() {
-    std::memcpy(header_.e_ident, ELFMAG, SELFMAG);
-    header_.e_ident[EI_CLASS] = ELFCLASS64;
-    header_.e_ident[EI_DATA] = ELFDATA2LSB;
-    header_.e_machine = Elf64::kCudaMachine;
-    header_.e_flags = 0x5a;
-    header_.e_shentsize = sizeof(Elf64_Shdr);
-    header_.e_shnum = 5;
-    header_.e_shstrndx = 1;
-    add(sections_[1], 1, SHT_STRTAB, std::string("\0.n\0.s\0.t\0.text.k\0", 18));
-    add(sections_[2], 4, SHT_STRTAB, std::string("\0kernel\0other\0", 14));
+    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+    header.e_ident[EI_CLASS] = ELFCLASS64;
+    header.e_ident[EI_DATA] = ELFDATA2LSB;
+    header.e_machine = Elf64::kCudaMachine;
+    header.e_flags = 0x5a;
+    header.e_shentsize = sizeof(Elf64_Shdr);
+    header.e_shnum = 5;
+    header.e_shstrndx = 1;
+    add(sections[1], 1, SHT_STRTAB, std::string("\0.n\0.s\0.t\0.text.k\0", 18));
+    add(sections[2], 4, SHT_STRTAB, std::string("\0kernel\0other\0", 14));
     Elf64_Sym symbols[3]{};
     symbols[1] = {1, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0x10, 4, 16, 32};
     symbols[2] = {8, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, SHN_UNDEF, 0, 0};
-    add(sections_[3], 7, SHT_SYMTAB, {reinterpret_cast<const char*>(symbols), sizeof(symbols)});
-    sections_[3].sh_link = 2;
-    sections_[3].sh_entsize = sizeof(Elf64_Sym);
-    add(sections_[4], 10, SHT_PROGBITS, "code");
+    add(sections[3], 7, SHT_SYMTAB, {reinterpret_cast<const char*>(symbols), sizeof(symbols)});
+    sections[3].sh_link = 2;
+    sections[3].sh_entsize = sizeof(Elf64_Sym);
+    add(sections[4], 10, SHT_PROGBITS, "code");
   }
 
   std::string bytes() {
-    header_.e_shoff = sizeof(header_) + content_.size();
-    std::string all(reinterpret_cast<const char*>(&header_), sizeof(header_));
+    header.e_shoff = sizeof(header) + content_.size();
+    std::string all(reinterpret_cast<const char*>(&header), sizeof(header));
     all += content_;
-    return all.append(reinterpret_cast<const char*>(sections_), sizeof(sections_));
+    return all.append(reinterpret_cast<const char*>(sections), sizeof(sections));
   }
 
-  Elf64_Ehdr header_{};
-  Elf64_Shdr sections_[5]{};
+  Elf64_Ehdr header{};
+  Elf64_Shdr sections[5]{};
 
  private:
   void add(Elf64_Shdr& section, uint32_t name, uint32_t type, const std::string& content) {
     section.sh_name = name;
     section.sh_type = type;
-    section.sh_offset = sizeof(header_) + content_.size();
+    section.sh_offset = sizeof(header) + content_.size();
     section.sh_size = content.size();
     content_ += content;
   }
@@ -97,18 +97,18 @@ TEST(Elf64Test, WhatIsNoImageIsNone) {
       Elf64::parse("\x7f"
                    "ELF"));
   SmallElf narrow;
-  narrow.header_.e_ident[EI_CLASS] = ELFCLASS32;
+  narrow.header.e_ident[EI_CLASS] = ELFCLASS32;
   EXPECT_FALSE(Elf64::parse(narrow.bytes()));
   SmallElf text;
-  text.header_.e_ident[0] = 'E';
+  text.header.e_ident[0] = 'E';
   EXPECT_FALSE(Elf64::parse(text.bytes()));
 }
 
 TEST(Elf64Test, WhatPointsOutsideIsEmpty) {
   SmallElf damaged;
-  damaged.sections_[4].sh_offset = UINT64_MAX - 1;
-  damaged.sections_[4].sh_name = UINT32_MAX;
-  damaged.sections_[2].sh_size = UINT64_MAX;
+  damaged.sections[4].sh_offset = UINT64_MAX - 1;
+  damaged.sections[4].sh_name = UINT32_MAX;
+  damaged.sections[2].sh_size = UINT64_MAX;
   const std::string image = damaged.bytes();
   const auto elf = Elf64::parse(image);
   ASSERT_TRUE(elf);
@@ -118,8 +118,8 @@ TEST(Elf64Test, WhatPointsOutsideIsEmpty) {
   elf->for_each_symbol([](const ElfSymbol& symbol) { return symbol.name.empty(); });
 
   SmallElf many;
-  many.header_.e_shnum = 0;
-  many.sections_[0].sh_size = UINT64_MAX / 8;
+  many.header.e_shnum = 0;
+  many.sections[0].sh_size = UINT64_MAX / 8;
   EXPECT_FALSE(Elf64::parse(many.bytes()));
 }
 

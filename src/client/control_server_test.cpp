@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -76,8 +77,7 @@ class Recorder : public Controlled {
 class IdleProcess {
  public:
   IdleProcess() : IdleProcess([] {}) {}
-  template <typename Function>
-  explicit IdleProcess(Function&& first) {
+  explicit IdleProcess(const std::function<void()>& first) {
     const pid_t parent = getpid();
     pid_ = fork();
     if (pid_ != 0) return;

@@ -19,10 +19,10 @@
 #include "backend/nvidia/cupti/pc_sampler.hpp"
 #include "backend/nvidia/cupti/quiet_gpu.hpp"
 #include "backend/nvidia/cupti/record_delivery.hpp"
+#include "backend/nvidia/cupti/tracer_notes.hpp"
 #include "backend/tracing/launch_overlap.hpp"
 #include "backend/tracing/silence_watch.hpp"
 #include "base/clock.hpp"
-#include "format/capability.hpp"
 #include "format/clock_line.hpp"
 
 namespace gpufl::backend {
@@ -129,12 +129,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   void watch_refusals(int64_t now_ns);
   void write_clock(int64_t now_ns, RowSink& sink);
   void detach();
-  void tell(std::string_view name, int64_t time_ns, std::string_view text,
-            std::string_view hint = "");
-  void tell(const Availability& why);
-  void tell_lacking(std::string_view feature, std::string_view asked, std::string_view got,
-                    const Availability& why);
-  void write_events(RowSink& sink);
+  void tell_unavailable(const Availability& why);
   void publish_status();
   const CuptiApi& api() const { return cupti_->api(); }
 
@@ -175,8 +170,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   bool is_silent_ = false;
   uint64_t refusals_told_ = 0;
   int64_t refusals_told_ns_ = 0;
-  std::vector<base::Json> events_;
-  std::vector<format::Capability> capabilities_;
+  TracerNotes told_;
 
   mutable std::mutex status_mutex_;
   TraceStatus status_;
@@ -203,7 +197,7 @@ Availability CuptiTracer::start(int64_t session_start_ns) {
     if (is_first) CallWatch::instance().forget_graphs();
     // A later tracer of a session has nothing new to say of it.
     if (is_initialised && is_first) {
-      tell("cuda_initialised", 0, "before the session: what it did until now is not in it");
+      told_.tell("cuda_initialised", 0, "before the session: what it did until now is not in it");
     }
     if (!waits) started = attach(is_initialised);
     publish_status();
@@ -221,13 +215,14 @@ void CuptiTracer::on_cuda_start() {
 }
 
 void CuptiTracer::attach_late(const char* when, bool has_contexts) {
-  tell("cuda_initialised", session_now(), when);
+  told_.tell("cuda_initialised", session_now(), when);
   const Availability attached = attach(has_contexts);
-  if (!attached.available) tell(attached);
+  if (!attached.available) tell_unavailable(attached);
   for (const Limitation& one : limitations_) {
-    tell("trace_limited", session_now(), one.why.detail, one.why.hint);
-    events_.back().set("feature", one.feature).set("reason", one.why.reason);
-    tell_lacking(one.feature, "on", "off", one.why);
+    told_.tell("trace_limited", session_now(), one.why.detail, one.why.hint)
+        .set("feature", one.feature)
+        .set("reason", one.why.reason);
+    told_.tell_lacking(one.feature, "on", "off", one.why);
   }
   publish_status();
 }
@@ -289,7 +284,7 @@ void CuptiTracer::start_sampler() {
     if (sampler_ != nullptr) return;
     why = {false, "no_thread", "the system has no thread for PC sampling", ""};
   }
-  tell_lacking("profiling_engine", "PcSampling", "Trace", why);
+  told_.tell_lacking("profiling_engine", "PcSampling", "Trace", why);
 }
 
 // Sampling of contexts that are in use begins behind the same gate as records do: PcSampler says
@@ -306,10 +301,10 @@ Availability CuptiTracer::open_records(bool has_contexts) {
   } else {
     gate.open();
     if (opened.available) {
-      tell_lacking("profiling_engine", "PcSampling", "Trace",
-                   {false, "launch_hangs",
-                    "a launch of the program did not return while PC sampling was to begin",
-                    "begin to record before the program launches, or somewhat later"});
+      told_.tell_lacking("profiling_engine", "PcSampling", "Trace",
+                         {false, "launch_hangs",
+                          "a launch of the program did not return while PC sampling was to begin",
+                          "begin to record before the program launches, or somewhat later"});
     }
   }
   return opened;
@@ -337,7 +332,8 @@ void CuptiTracer::stop() {
   forget_cuda_start(this);
   const std::lock_guard lock(mutex_);
   if (state_ == State::Waiting) {
-    tell("cuda_not_used", session_now(), "the program did not initialise CUDA in this session");
+    told_.tell("cuda_not_used", session_now(),
+               "the program did not initialise CUDA in this session");
     state_ = State::Stopped;
   } else if (state_ == State::Running) {
     const BesideCaptures beside_captures(driver().exchange_capture_mode());
@@ -440,7 +436,7 @@ void CuptiTracer::drain(int64_t now_ns, RowSink& sink) {
   } else if (state_ == State::Stopped && !decoder_) {
     detach();
   }
-  write_events(sink);
+  told_.write(sink);
   publish_status();
 }
 
@@ -458,23 +454,25 @@ void CuptiTracer::take_note(const CallNote& note, uint32_t thread, RowSink& sink
     case CallNoteKind::CallEnd:
     case CallNoteKind::OwnCall: return decoder_->joiner().note(note, thread, sink);
     case CallNoteKind::DriverInitialised:
-      return tell("cuda_initialised", time_ns(), "while the session runs");
+      told_.tell("cuda_initialised", time_ns(), "while the session runs");
+      return;
     case CallNoteKind::ContextDestroyed:
-      tell("context_destroyed", time_ns(), "by the program, or by a reset of its device");
-      events_.back().set("context", note.context);
+      told_.tell("context_destroyed", time_ns(), "by the program, or by a reset of its device")
+          .set("context", note.context);
       return;
     case CallNoteKind::ProfilerStart:
-      return tell("profiler_start", time_ns(), "the program called cudaProfilerStart");
+      told_.tell("profiler_start", time_ns(), "the program called cudaProfilerStart");
+      return;
     case CallNoteKind::ProfilerStop:
-      return tell("profiler_stop", time_ns(), "the program called cudaProfilerStop");
+      told_.tell("profiler_stop", time_ns(), "the program called cudaProfilerStop");
+      return;
   }
 }
 
 void CuptiTracer::watch_sampling() {
   for (const Availability& why : sampler_->take_failures()) {
-    tell("sampling_ended", session_now(), why.detail, why.hint);
-    events_.back().set("reason", why.reason);
-    tell_lacking("profiling_engine", "PcSampling", "Trace", why);
+    told_.tell("sampling_ended", session_now(), why.detail, why.hint).set("reason", why.reason);
+    told_.tell_lacking("profiling_engine", "PcSampling", "Trace", why);
   }
 }
 
@@ -483,13 +481,14 @@ void CuptiTracer::watch_silence() {
   if (silence_.is_silent() == is_silent_) return;
   is_silent_ = !is_silent_;
   if (is_silent_) {
-    tell("records_overdue", session_now(),
-         "launches go on, but for a second CUPTI has handed over no record: a kernel runs for so "
-         "long, or another profiler of this process has taken the records, which the end of the "
-         "recording will tell",
-         "where no kernel runs for so long, let one profiler run at a time (torch.profiler, nsys)");
+    told_.tell(
+        "records_overdue", session_now(),
+        "launches go on, but for a second CUPTI has handed over no record: a kernel runs for so "
+        "long, or another profiler of this process has taken the records, which the end of the "
+        "recording will tell",
+        "where no kernel runs for so long, let one profiler run at a time (torch.profiler, nsys)");
   } else {
-    tell("records_returned", session_now(), "CUPTI's records come again");
+    told_.tell("records_returned", session_now(), "CUPTI's records come again");
   }
 }
 
@@ -499,8 +498,8 @@ void CuptiTracer::leave_to_others() {
                          "the program's last launches brought no records: another profiler of this "
                          "process has taken them over, and CUPTI is left to it",
                          "let one profiler run at a time (torch.profiler, nsys)"};
-  tell("callbacks_taken_over", session_now(), why.detail, why.hint);
-  tell_lacking("activity_records", "on", "in part", why);
+  told_.tell("callbacks_taken_over", session_now(), why.detail, why.hint);
+  told_.tell_lacking("activity_records", "on", "in part", why);
 }
 
 void CuptiTracer::watch_refusals(int64_t now_ns) {
@@ -509,10 +508,10 @@ void CuptiTracer::watch_refusals(int64_t now_ns) {
   if (refusals_told_ != 0 && now_ns - refusals_told_ns_ < kTellEveryNs) return;
   refusals_told_ = refusals;
   refusals_told_ns_ = now_ns;
-  tell("out_of_buffers", now_ns,
-       "CUPTI asked for memory for its records " + std::to_string(refusals) +
-           " times when there was none, and dropped them",
-       "the collector cannot keep up: give it a core, or record less");
+  told_.tell("out_of_buffers", now_ns,
+             "CUPTI asked for memory for its records " + std::to_string(refusals) +
+                 " times when there was none, and dropped them",
+             "the collector cannot keep up: give it a core, or record less");
 }
 
 // GPU times are told in CUPTI's clock: by how much that can be off the session's.
@@ -541,14 +540,14 @@ void CuptiTracer::detach() {
     const BesideCaptures beside_captures(driver().exchange_capture_mode());
     notes_ = watch.counts();
     const std::optional<Availability> stays = must_stay();
-    if (stays) tell("stays_attached", session_now(), stays->detail, stays->hint);
+    if (stays) told_.tell("stays_attached", session_now(), stays->detail, stays->hint);
     if (is_others_ || stays) {
       watch.unsubscribe();
     } else if (quiet_) {
       watch.finalize_now();
     } else if (!watch.finalize()) {
-      tell("detach_deferred", session_now(),
-           "a call of the program may be under way: CUPTI is given up when one returns");
+      told_.tell("detach_deferred", session_now(),
+                 "a call of the program may be under way: CUPTI is given up when one returns");
     }
   }
   quiet_.reset();
@@ -591,34 +590,9 @@ std::vector<Limitation> CuptiTracer::limitations() const {
   return limitations_;
 }
 
-void CuptiTracer::tell(std::string_view name, int64_t time_ns, std::string_view text,
-                       std::string_view hint) {
-  base::Json event = base::Json::object();
-  event.set("time", time_ns).set("name", name).set("text", text);
-  if (!hint.empty()) event.set("hint", hint);
-  events_.push_back(std::move(event));
-}
-
-void CuptiTracer::tell(const Availability& why) {
-  tell("trace_unavailable", session_now(), why.detail, why.hint);
-  events_.back().set("reason", why.reason);
-  tell_lacking("profiling_engine", "Trace", "Monitor", why);
-}
-
-// The session's own capability records were written when it began: these correct them.
-void CuptiTracer::tell_lacking(std::string_view feature, std::string_view asked,
-                               std::string_view got, const Availability& why) {
-  capabilities_.push_back({std::string(feature), std::string(asked), std::string(got), why.reason,
-                           why.detail, why.hint, "nvidia"});
-}
-
-void CuptiTracer::write_events(RowSink& sink) {
-  for (const base::Json& event : std::exchange(events_, {})) {
-    sink.write(format::Kind::Event, event);
-  }
-  for (const format::Capability& capability : std::exchange(capabilities_, {})) {
-    sink.write(format::Kind::Capability, capability.to_json());
-  }
+void CuptiTracer::tell_unavailable(const Availability& why) {
+  told_.tell("trace_unavailable", session_now(), why.detail, why.hint).set("reason", why.reason);
+  told_.tell_lacking("profiling_engine", "Trace", "Monitor", why);
 }
 
 void CuptiTracer::publish_status() {
