@@ -152,7 +152,7 @@ class TraceStatesTest(unittest.TestCase):
 
     def test_events(self):
         pattern = re.compile(
-            r'(?:\btell\(|post_event\(event\(|set\("name", (?:[^"]*\? )?)"([a-z_]+)"(?: : "([a-z_]+)")?'
+            r'(?:\btell\(\s*|post_event\(event\(|set\("name", (?:[^"]*\? )?)"([a-z_]+)"(?: : "([a-z_]+)")?'
         )
         used = {word for path in self.EVENT_SOURCES for pair in pattern.findall(text(path)) for word in pair if word}
         self.assertGreater(len(used), 10)
