@@ -25,13 +25,55 @@ PAGE = pathlib.PurePosixPath("docs/reference/performance.md")
 INTRODUCTION = """\
 # Performance
 
-What recording costs, as measured by the programs in bench/ on named machines. This page is made from
-bench/results/ by `tools/bench_results.py page`; change nothing here by hand.
+What recording costs, measured by the programs in bench/ on named machines.
+"""
 
-A ratio compares two ways of doing the same work that alternate, in one process or as processes that take
-turns; the interval is the 95% interval of the middle of its pairs, and the bar is held against the end of
-it that is worse. `./dev bench` repeats the measurements here; figures of different machines or runs do not
-compare.
+# What most people want to know: machine, benchmark, figure, and the question that it answers.
+HEADLINES = [
+    ("nvidia-h200", "gpt_overhead", "Trace / off", "A launch-bound PyTorch training step under Trace"),
+    ("nvidia-h200", "gpt_overhead", "Trace / bare CUPTI", "The same step, compared with CUPTI alone"),
+    (
+        "nvidia-h200",
+        "gpt_overhead",
+        "Trace with stacks / Trace",
+        "Native and Python stacks of every launch, on top of Trace",
+    ),
+    (
+        "nvidia-h200",
+        "gpt_idle",
+        "injected and dormant / not injected",
+        "The same step with the recorder injected and dormant",
+    ),
+    ("nvidia-h200", "gpt_overhead", "log, sealed", "Disk space for each kernel in the log"),
+    ("nvidia-h200", "graph_soak", "missing", "Kernels missing after 30 million in CUDA graphs"),
+    (
+        "nvidia-h200",
+        "kill_bench",
+        "age of the newest readable scope, worst run",
+        "The most that `kill -9` loses",
+    ),
+    (
+        "nvidia-h200",
+        "sampling_truth",
+        "barrier_bound: furthest share",
+        "Largest difference between a stall share and that of `ncu`",
+    ),
+    ("nvidia-h200", "scope_bench", "scope pair / two clock reads", "A scope, compared with two clock reads"),
+    (
+        "nvidia-h200",
+        "warpscope_gemm",
+        "fast path / none",
+        "A matrix product at 98% of the speed of cuBLAS, profiled inside by warpscope",
+    ),
+]
+
+HOW_TO_READ = """\
+`tools/bench_results.py page` writes this page from bench/results/; do not edit it. `./dev bench` repeats the
+measurements.
+
+A ratio compares two ways to do the same work. The two alternate, in one process or as processes that take turns.
+The interval is the 95% interval of the median of all pairs, and its worse end must meet the bar. Figures from
+different machines or runs cannot be compared.
 """
 
 
@@ -66,8 +108,24 @@ def benchmark_lines(result):
     return lines + [""]
 
 
+def headline_lines(root):
+    lines = ["| what | measured |", "|---|---|"]
+    for machine, benchmark, wanted, question in HEADLINES:
+        path = root / RESULTS / machine / f"{benchmark}.json"
+        figures = json.loads(path.read_text())["figures"]
+        figure = next((one for one in figures if one["figure"] == wanted), None)
+        if figure is None:
+            sys.exit(f"bench_results: {path} has no '{wanted}', which the page begins with")
+        _, measured, _, _ = figure_cells(figure)
+        lines.append(f"| {question} | {measured}{'×' if 'ratio' in figure else ''} |")
+    return lines + [""]
+
+
 def make_page(root):
     lines = [INTRODUCTION]
+    if (root / RESULTS / HEADLINES[0][0]).is_dir():
+        lines += headline_lines(root)
+    lines += [HOW_TO_READ]
     for machine in sorted(path for path in (root / RESULTS).glob("*") if path.is_dir()):
         lines += [f"## {machine.name}", ""]
         for path in sorted(machine.glob("*.json")):

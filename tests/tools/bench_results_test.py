@@ -66,6 +66,18 @@ class BenchResultsTest(unittest.TestCase):
         current = self.run_tool("page", "--check", root=REPOSITORY)
         self.assertEqual(current.returncode, 0, current.stderr)
 
+    def test_the_page_begins_with_ten_figures(self):
+        page = (REPOSITORY / "docs" / "reference" / "performance.md").read_text()
+        rows = [line for line in page.split("## ")[0].splitlines() if line.startswith("| ")]
+        self.assertEqual(len(rows), 1 + 10)
+
+    def test_a_headline_that_nobody_measured_is_an_error(self):
+        (self.measured / "gpt_overhead.json").write_text(json.dumps(RESULT))
+        self.run_tool("keep", self.measured, "--machine", "nvidia-h200", "--commit", "abc")
+        page = self.run_tool("page")
+        self.assertEqual(page.returncode, 1)
+        self.assertIn("has no 'Trace / off'", page.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
