@@ -35,7 +35,7 @@ class Graphs : public TracerFixture {
     describe_gpu_ = reinterpret_cast<standin::CudaDescribeGpuFunction*>(
         dlsym(cuda, "cuda_standin_describe_gpu"));
     describe_gpu_({});
-    init_ = reinterpret_cast<int (*)(unsigned)>(dlsym(cuda, "cuInit"));
+    init_ = reinterpret_cast<decltype(&::cuInit)>(dlsym(cuda, "cuInit"));
     forget_ = reinterpret_cast<void (*)()>(dlsym(cuda, "cuda_standin_forget"));
     TracerFixture::SetUp();
   }
@@ -59,7 +59,7 @@ class Graphs : public TracerFixture {
 
   standin::CudaAddGraphFunction* add_graph_ = nullptr;
   standin::CudaDescribeGpuFunction* describe_gpu_ = nullptr;
-  int (*init_)(unsigned) = nullptr;
+  decltype(&::cuInit) init_ = nullptr;
   void (*forget_)() = nullptr;
 };
 

@@ -29,7 +29,7 @@ class SamplingSupport : public SamplingFixture {
     describe_gpu_ = reinterpret_cast<standin::CudaDescribeGpuFunction*>(
         dlsym(cuda, "cuda_standin_describe_gpu"));
     describe_gpu_({});
-    reinterpret_cast<int (*)(unsigned)>(dlsym(cuda, "cuInit"))(0);
+    reinterpret_cast<decltype(&::cuInit)>(dlsym(cuda, "cuInit"))(0);
     setenv("GPUFL_NVML_LIBRARY", GPUFL_STANDIN_NVML, 1);
     setenv("GPUFL_NVML_STANDIN", "gpus=1", 1);
     SamplingFixture::SetUp();

@@ -91,7 +91,8 @@ struct CuptiApi {
   CUptiResult(CUPTIAPI* cuptiGetGraphExecId)(CUgraphExec, uint32_t*) = nullptr;              // 12.3
   CUptiResult(CUPTIAPI* cuptiGetCubinCrc)(CUpti_GetCubinCrcParams*) = nullptr;
   CUptiResult(CUPTIAPI* cuptiProfilerInitialize)(CUpti_Profiler_Initialize_Params*) = nullptr;
-  CUptiResult(CUPTIAPI* cuptiProfilerDeviceSupported)(CuptiDeviceSupport*) = nullptr;
+  CUptiResult(CUPTIAPI* cuptiProfilerDeviceSupported)(CUpti_Profiler_DeviceSupported_Params*) =
+      nullptr;
   CUptiResult(CUPTIAPI* cuptiSubscribe_v2)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*,
                                            CuptiSubscriberParams*) = nullptr;  // 13.0
 

@@ -48,7 +48,8 @@ CUptiResult ask(const CuptiApi& api, Support& support) {
   for (const size_t size : {offsetof(Support, api) + sizeof support.api, offsetof(Support, api),
                             offsetof(Support, wsl)}) {
     support.structSize = size;
-    code = api.cuptiProfilerDeviceSupported(&support);
+    code = api.cuptiProfilerDeviceSupported(
+        reinterpret_cast<CUpti_Profiler_DeviceSupported_Params*>(&support));
     if (code != CUPTI_ERROR_INVALID_PARAMETER) break;
   }
   return code;
