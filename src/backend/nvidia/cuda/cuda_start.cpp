@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/nvidia/cuda/cuda_start.hpp"
 
+#include <cuda.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/auxv.h>
@@ -68,8 +69,8 @@ bool can_hear_cuda_start() {
 
 int start_cuda() {
   const auto library = base::DynamicLibrary::open({"libcuda.so.1"});
-  int (*init)(unsigned) = nullptr;
-  int (*device_get_count)(int*) = nullptr;
+  decltype(&::cuInit) init = nullptr;
+  decltype(&::cuDeviceGetCount) device_get_count = nullptr;
   if (!library || !library->load("cuInit", init) ||
       !library->load("cuDeviceGetCount", device_get_count)) {
     return 0;
@@ -77,7 +78,7 @@ int start_cuda() {
   const std::string tool(injection_path());
   unsetenv(kInjectionPath);
   int count = 0;
-  if (init(0) != 0 || device_get_count(&count) != 0) count = 0;
+  if (init(0) != CUDA_SUCCESS || device_get_count(&count) != CUDA_SUCCESS) count = 0;
   if (!tool.empty()) setenv(kInjectionPath, tool.c_str(), 1);
   return count;
 }
