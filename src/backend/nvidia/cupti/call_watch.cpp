@@ -45,10 +45,10 @@ CallWatch& CallWatch::instance() {
 Availability CallWatch::subscribe(const CuptiApi& api, const CudaDriver& driver,
                                   const TraceOptions& options) {
   end_late_finalize();
-  // A table of our own, which callbacks that end late can go on using.
+  // Tables of our own, which callbacks that end late can go on using.
   const CuptiApi* known = api_.load();
   if (known == nullptr || known->cuptiFinalize != api.cuptiFinalize) {
-    api_ = new CuptiApi(api);
+    api_ = tables_.emplace_back(std::make_unique<const CuptiApi>(api)).get();
     watched_.look_up(api);  // once for a library: callbacks that end late read it
   }
   session_ = session_ + 1;

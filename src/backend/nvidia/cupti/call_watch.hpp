@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
+#include <vector>
 
 #include "backend/backend.hpp"
 #include "backend/nvidia/cuda/cuda_driver.hpp"
@@ -179,7 +181,8 @@ class alignas(4096) CallWatch {
   // In this order, what every callback reads lies in a cache line and in the first page.
   std::atomic<uint32_t> recording_{0};  // the session, while notes are made
   std::atomic<uint32_t> session_{0};
-  std::atomic<const CuptiApi*> api_{nullptr};  // never freed
+  std::vector<std::unique_ptr<const CuptiApi>> tables_;  // of all that there were
+  std::atomic<const CuptiApi*> api_{nullptr};            // never freed
   static constexpr uint32_t kMayCapture = 1u << 31;
   std::atomic<uint32_t> captures_{0};        // streams that record into a graph now; or kMayCapture
   std::atomic<uint32_t> external_kinds_{0};  // sorts of external ids that were met, as bits
