@@ -79,8 +79,10 @@ void bind_cleanup(nb::module_& module) {
                std::to_string(cleanup.kept.size()) + ", " + std::to_string(cleanup.bytes) +
                " bytes>";
       });
-  module.def("clean_logs", &workbench::delete_sessions, nb::arg("log_path"),
-             nb::arg("dry_run") = false, Unlocked(),
+  const auto clean = [](const std::filesystem::path& folder, bool dry_run) {
+    return workbench::delete_sessions(folder, dry_run);
+  };
+  module.def("clean_logs", clean, nb::arg("log_path"), nb::arg("dry_run") = false, Unlocked(),
              "Delete the sessions below a folder, but none that is being written and no file that "
              "is not a session's own.");
 }

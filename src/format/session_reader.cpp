@@ -255,13 +255,12 @@ void Pass::define(const Json& line) {
 }
 
 void find_sessions_below(const fs::path& path, int depth, std::vector<fs::path>& found) {
-  if (is_session_folder(path)) {
-    found.push_back(path);
-    return;
-  }
-  if (depth == 0) return;
+  const bool is_session = is_session_folder(path);
+  const size_t found_before = found.size();
   std::error_code error;
-  fs::directory_iterator entry(path, error);
+  const bool has_manifest = is_session && fs::exists(path / kManifestName, error);
+  fs::directory_iterator entry;
+  if (depth > 0 && !has_manifest) entry = fs::directory_iterator(path, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     // A link could lead anywhere, and round in circles; whoever means its target names it.
     std::error_code type_error;
@@ -269,6 +268,8 @@ void find_sessions_below(const fs::path& path, int depth, std::vector<fs::path>&
       find_sessions_below(entry->path(), depth - 1, found);
     }
   }
+  // A `device.log` beside folders of sessions is not a session's, and hides none of them.
+  if (is_session && found.size() == found_before) found.push_back(path);
 }
 
 }  // namespace

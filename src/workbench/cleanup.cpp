@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workbench/cleanup.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -28,13 +29,14 @@ struct EndedSession {
                                   // it is deleted still looks like one
   std::vector<fs::path> folders;  // inside of it, of its own
   uint64_t bytes = 0;
-  bool is_dead = false;  // nothing of it can be read
+  bool is_dead = false;  // it died before its first line
 };
 
+constexpr const char* kLock = "lock";
 constexpr std::string_view kUnfinished = ".tmp";  // of a sealing that did not end
 
 bool is_session_file(std::string_view name) {
-  if (name == format::kManifestName || name == "lock") return true;
+  if (name == format::kManifestName || name == kLock) return true;
   for (const std::string_view derived : {std::string_view(symbols::kSymbolFileName),
                                          std::string_view(disassembly::kDisassemblyFileName)}) {
     if (name == derived || (name.starts_with(derived) && name.ends_with(kUnfinished))) return true;
@@ -87,14 +89,18 @@ std::optional<EndedSession> ended_session(const fs::path& folder, const FoundSes
                                           std::optional<std::string_view> name) {
   if (!lies_within(folder, found.dir) || format::is_locked(found.dir)) return std::nullopt;
   EndedSession session = list_files(found.dir);
-  session.is_dead = found.status.code() == base::Code::Corrupt && session.bytes <= kDeadStartBytes;
+  // Only a session that did not end leaves a lock: a lone `device.log` is somebody else's file.
+  session.is_dead = found.status.code() == base::Code::Corrupt &&
+                    session.bytes <= kDeadStartBytes &&
+                    std::find(session.files.begin(), session.files.end(), found.dir / kLock) !=
+                        session.files.end();
   const bool is_of_that_name = found.is_readable() && (!name || found.header.app_name == *name);
   if (!is_of_that_name && !session.is_dead) return std::nullopt;
   return session;
 }
 
 // False when not all of its files could be deleted.
-bool delete_session(const EndedSession& session, Cleanup& done) {
+bool delete_session(const fs::path& folder, const EndedSession& session, Cleanup& done) {
   std::error_code error;
   for (const fs::path& file : session.files) {
     if (!fs::remove(file, error)) break;
@@ -104,6 +110,9 @@ bool delete_session(const EndedSession& session, Cleanup& done) {
   for (const fs::path& folder : session.folders) fs::remove(folder, error);
   fs::remove(session.dir, error);  // fails when something is left in it
   (error ? done.emptied : done.deleted).push_back(session.dir);
+  const fs::path run = session.dir.parent_path();
+  const bool is_inside = session.dir != folder && !fs::equivalent(run, folder, error);
+  if (is_inside) fs::remove(run, error);  // unless something is left in it
   return true;
 }
 
@@ -113,18 +122,34 @@ bool has_other_files(const EndedSession& session) {
   return !error && static_cast<size_t>(all) > session.files.size() + session.folders.size();
 }
 
+std::vector<FoundSession> chosen_sessions(const fs::path& folder, const CleanupChoice& choice) {
+  std::vector<FoundSession> sessions = find_sessions(folder);
+  // When one that cannot be read began is not known: it counts for none of the newest.
+  for (uint64_t kept = 0; kept < choice.keep && !sessions.empty(); ++kept) {
+    if (!sessions.back().is_readable()) break;
+    take_newest(sessions);
+  }
+  std::erase_if(sessions, [&](const FoundSession& session) {
+    const bool is_too_new = choice.began_before_ns && session.is_readable() &&
+                            session.header.start_wall_ns >= *choice.began_before_ns;
+    const bool is_other = choice.only && std::find(choice.only->begin(), choice.only->end(),
+                                                   session.dir) == choice.only->end();
+    return is_too_new || is_other;
+  });
+  return sessions;
+}
+
 }  // namespace
 
-Cleanup delete_sessions(const fs::path& folder, bool dry_run) {
+Cleanup delete_sessions(const fs::path& folder, bool dry_run, const CleanupChoice& choice) {
   Cleanup done;
-  for (const fs::path& dir : format::find_sessions(folder)) {
-    const auto session =
-        ended_session(folder, describe(dir, format::SessionReader::open(dir)), std::nullopt);
+  for (const FoundSession& found : chosen_sessions(folder, choice)) {
+    const auto session = ended_session(folder, found, std::nullopt);
     if (session && dry_run) {
-      (has_other_files(*session) ? done.emptied : done.deleted).push_back(dir);
+      (has_other_files(*session) ? done.emptied : done.deleted).push_back(found.dir);
       done.bytes += session->bytes;
-    } else if (!session || !delete_session(*session, done)) {
-      done.kept.push_back(dir);
+    } else if (!session || !delete_session(folder, *session, done)) {
+      done.kept.push_back(found.dir);
     }
   }
   return done;
@@ -142,7 +167,7 @@ Cleanup delete_old_sessions(const fs::path& folder, std::string_view name, uint6
   }
   for (const EndedSession& session : sessions) {
     if (total <= keep_bytes && !session.is_dead) continue;
-    if (delete_session(session, done)) total -= session.bytes;
+    if (delete_session(folder, session, done)) total -= session.bytes;
   }
   return done;
 }

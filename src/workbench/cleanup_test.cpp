@@ -27,16 +27,18 @@ class SessionCleanupTest : public testing::Test {
   }
   ~SessionCleanupTest() override { fs::remove_all(root_); }
 
-  std::unique_ptr<format::LogWriter> begin(const std::string& id, const std::string& name) {
+  std::unique_ptr<format::LogWriter> begin(const std::string& id, const std::string& name,
+                                           int64_t start_wall_ns = 0) {
     format::LogOptions options;
     options.session_dir = root_ / id;
     options.disk_floor_bytes = 0;
     format::SessionHeader header;
     header.session_id = id;
-    header.run_id = id;
+    header.run_id = fs::path(id).begin()->string();
     header.app_name = name;
     header.engine = "Monitor";
     header.backend = "none";
+    header.start_wall_ns = start_wall_ns;
     auto log = format::LogWriter::create(options, header);
     EXPECT_TRUE(log.is_ok()) << log.status().text();
     std::ofstream(root_ / id / "code.9.log") << std::string(kPadding, 'x');
@@ -46,8 +48,8 @@ class SessionCleanupTest : public testing::Test {
     std::ofstream(root_ / id / "disassembly.ndjson.zst.4711.tmp") << "x";
     return std::move(*log);
   }
-  void record(const std::string& id, const std::string& name) {
-    EXPECT_TRUE(begin(id, name)->close(1, format::Ledger()));
+  void record(const std::string& id, const std::string& name, int64_t start_wall_ns = 0) {
+    EXPECT_TRUE(begin(id, name, start_wall_ns)->close(1, format::Ledger()));
   }
   bool exists(const std::string& id) const { return fs::exists(root_ / id); }
 
@@ -172,6 +174,46 @@ TEST_F(SessionCleanupTest, CleanDeletesSessionsOfAnyNameButNotLiveOnes) {
   EXPECT_TRUE(exists("20250102T000000Z-02/notes.txt"));
   EXPECT_TRUE(exists("notes.txt"));
   EXPECT_TRUE(live->close(1, format::Ledger()));
+}
+
+TEST_F(SessionCleanupTest, DeletesOnlyTheOlderOnes) {
+  record("a", "mine", 100);
+  record("b", "mine", 200);
+  record("c", "mine", 300);
+  EXPECT_EQ(delete_sessions(root_, false, {.began_before_ns = 200}).deleted,
+            std::vector{root_ / "a"});
+  EXPECT_TRUE(exists("b") && exists("c"));
+}
+
+TEST_F(SessionCleanupTest, KeepsTheNewestOfWhichARunIsOne) {
+  record("a", "mine", 100);
+  record("run/x", "mine", 200);
+  record("run/y", "mine", 201);
+  record("c", "mine", 300);
+  EXPECT_EQ(delete_sessions(root_, true, {.keep = 2}).deleted, std::vector{root_ / "a"});
+  EXPECT_EQ(delete_sessions(root_, true, {.began_before_ns = 150, .keep = 3}).deleted.size(), 0u);
+  EXPECT_EQ(delete_sessions(root_, false, {.keep = 1}).deleted.size(), 3u);
+  EXPECT_TRUE(exists("c"));
+  EXPECT_FALSE(exists("run")) << "an empty folder";
+}
+
+TEST_F(SessionCleanupTest, DeletesNoMoreThanWasAgreedTo) {
+  record("a", "mine", 100);
+  record("b", "mine", 200);
+  EXPECT_EQ(delete_sessions(root_, false, {.only = std::vector{root_ / "b"}}).deleted,
+            std::vector{root_ / "b"});
+  EXPECT_TRUE(exists("a"));
+}
+
+TEST_F(SessionCleanupTest, AFileOfSomeoneElseKeepsOnlyItself) {
+  record("run/a", "mine");
+  std::ofstream(root_ / "device.log") << "not ours";
+  std::ofstream(root_ / "run" / "system.log") << "not ours";
+  EXPECT_EQ(delete_sessions(root_, false).deleted, std::vector{root_ / "run" / "a"});
+  EXPECT_TRUE(exists("device.log"));
+  EXPECT_TRUE(exists("run/system.log"));
+  EXPECT_TRUE(delete_sessions(root_, false).deleted.empty());
+  EXPECT_TRUE(exists("run/system.log")) << "no session that died: there is no lock";
 }
 
 }  // namespace
