@@ -126,6 +126,33 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
   return kExitUsage;
 }
 
+// Whether the value of an option is the word behind this one: not of a flag, nor where it is in the
+// same word, as in --output=DIR or -oDIR.
+bool is_value_next(const CLI::App& command, const std::string& word) {
+  if (word.starts_with("--")) {
+    const CLI::Option* option = command.get_option_no_throw(word);
+    return option != nullptr && option->get_items_expected_max() > 0;
+  }
+  for (size_t i = 1; i < word.size(); ++i) {
+    const CLI::Option* option = command.get_option_no_throw(std::string("-") + word[i]);
+    if (option == nullptr) return false;
+    if (option->get_items_expected_max() > 0) return i + 1 == word.size();
+  }
+  return false;
+}
+
+// Puts a -- before the first word of `launcher` that is neither an option nor the value of one.
+void separate_program(const CLI::App& launcher, std::vector<std::string>& words) {
+  if (words.empty() || words.front() != launcher.get_name()) return;
+  for (size_t i = 1; i < words.size() && words[i] != "--"; ++i) {
+    if (!words[i].starts_with('-')) {
+      words.insert(words.begin() + static_cast<std::ptrdiff_t>(i), "--");
+      return;
+    }
+    if (is_value_next(launcher, words[i])) ++i;
+  }
+}
+
 // A full disk is a failure of the command; a reader that has seen enough (head, a pager) is not.
 int unless_output_failed(const CLI::App& app, int exit_code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
@@ -207,7 +234,7 @@ Option Option::excludes(Option other) { return Option(option_->excludes(other.op
 Option Option::needs(Option other) { return Option(option_->needs(other.option_)); }
 
 Command Command::add_command(const std::string& name, const std::string& description) {
-  return Command(app_->add_subcommand(name, description)->group("Commands"), exit_code_);
+  return Command(app_->add_subcommand(name, description)->group("Commands"), state_);
 }
 
 Option Command::add_option(const std::string& names, std::string& value, const std::string& help) {
@@ -240,6 +267,12 @@ Option Command::add_option(const std::string& names, std::optional<int64_t>& val
 
 Option Command::add_flag(const std::string& names, bool& value, const std::string& help) {
   return Option(app_->add_flag(names, value, help));
+}
+
+Option Command::add_program(const std::string& name, std::vector<std::string>& words,
+                            const std::string& help) {
+  state_->launcher = app_;
+  return add_option(name, words, help);
 }
 
 Option Command::add_parsed(const std::string& names, const Take& take, const std::string& help) {
@@ -275,10 +308,10 @@ Option Command::add_bytes(const std::string& names, const Bounds& bounds, const 
 void Command::set_footer(const std::string& text) { app_->footer(text); }
 
 void Command::set_action(std::function<base::Result<int>()> run) {
-  app_->callback([run = std::move(run), exit_code = exit_code_] {
+  app_->callback([run = std::move(run), state = state_] {
     const base::Result<int> result = run();
     if (!result) throw CLI::ValidationError(result.status().message());
-    *exit_code = *result;
+    state->exit_code = *result;
   });
 }
 
@@ -291,7 +324,7 @@ CommandLine::CommandLine(const std::string& name, const std::string& description
 
 CommandLine::~CommandLine() = default;
 
-Command CommandLine::program() { return Command(app_.get(), &exit_code_); }
+Command CommandLine::program() { return Command(app_.get(), &state_); }
 
 int CommandLine::run(int argc, char** argv) {
   return run(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
@@ -309,16 +342,17 @@ int CommandLine::run(std::vector<std::string> words) {
       if (app_->get_subcommands().empty()) print(app_->help());
     });
   }
+  if (state_.launcher != nullptr) separate_program(*state_.launcher, words);
   std::reverse(words.begin(), words.end());  // as the parser takes them
-  exit_code_ = kExitGood;
+  state_.exit_code = kExitGood;
   try {
     app_->parse(std::move(words));
   } catch (const CLI::Success& asked_for_text) {
-    exit_code_ = app_->exit(asked_for_text);
+    state_.exit_code = app_->exit(asked_for_text);
   } catch (const CLI::ParseError& error) {
     return refuse(*app_, error);
   }
-  return unless_output_failed(*app_, exit_code_);
+  return unless_output_failed(*app_, state_.exit_code);
 }
 
 }  // namespace gpufl::cli

@@ -58,10 +58,16 @@ auto store_in(Variable& variable) {
   return [&variable](auto value) { variable = value; };
 }
 
+// What all commands of a command line share.
+struct CommandLineState {
+  int exit_code = 0;
+  const CLI::App* launcher = nullptr;  // the command that runs another program, if there is one
+};
+
 // The program itself or one of its commands.
 class Command {
  public:
-  Command(CLI::App* app, int* exit_code) : app_(app), exit_code_(exit_code) {}
+  Command(CLI::App* app, CommandLineState* state) : app_(app), state_(state) {}
 
   Command add_command(const std::string& name, const std::string& description);
 
@@ -77,6 +83,10 @@ class Command {
   Option add_option(const std::string& names, std::optional<int64_t>& value,
                     const std::string& help);
   Option add_flag(const std::string& names, bool& value, const std::string& help);
+  // Another program's name and arguments. From the name on every word is the program's, with or
+  // without a -- before it. One command can have it.
+  Option add_program(const std::string& name, std::vector<std::string>& words,
+                     const std::string& help);
 
   // A value that is not kept as it is typed. A status that is not ok is a wrong use.
   using Take = std::function<base::Status(const std::string& text)>;
@@ -96,7 +106,7 @@ class Command {
 
  private:
   CLI::App* app_;
-  int* exit_code_;
+  CommandLineState* state_;
 };
 
 class CommandLine {
@@ -116,7 +126,7 @@ class CommandLine {
 
  private:
   std::unique_ptr<CLI::App> app_;
-  int exit_code_ = 0;
+  CommandLineState state_;
 };
 
 }  // namespace gpufl::cli

@@ -77,7 +77,9 @@ std::vector<std::string> TraceOptions::environment(const std::vector<std::string
 }
 
 void add_trace_options(Command command, TraceOptions& options) {
-  command.add_option("command", options.command, "The program and its arguments, after --")
+  command
+      .add_program("command", options.command,
+                   "The program and its arguments; options before it are gpufl's")
       .required()
       .type_name("...");
   command.add_option("-n,--name", options.name, "Name of the sessions [default: the program's]")

@@ -30,6 +30,17 @@ class Recorded(TraceTest):
         self.assertRegex(ended.stderr, r"ledger +complete\n")
         self.assertIn(f"In {self.run_folder()}\n", ended.stderr)
 
+    def test_options_behind_the_program_are_its_own(self):
+        script = 'for word; do echo "$word"; done'
+        words = ["-x", "--output", "there", "--engine=none", "--", "-h"]
+        for dashes in ([], ["--"]):
+            for options in (["-q", "-o", self.output], [f"-qo{self.output}"], [f"--output={self.output}"]):
+                with self.subTest(options=options, dashes=dashes):
+                    ended = self.gpufl("trace", *options, *dashes, "sh", "-c", script, "sh", *words)
+                    self.assertEqual(ended.returncode, 0, ended.stderr)
+                    self.assertEqual(ended.stdout.split(), words)
+                    self.assertTrue(self.output.exists())
+
     def test_quiet_is_silent(self):
         ended = self.trace("cuda", "launch:1", options=["--quiet"])
         self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "", ""))
