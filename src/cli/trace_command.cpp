@@ -49,9 +49,6 @@ std::vector<std::string> inherited_environment() {
 
 // Why nothing can be recorded; empty: it can.
 std::string obstacle(const TraceOptions& options) {
-  if (client::resolve_options({}, capture::process_environment()).is_disabled) {
-    return "GPUFL_DISABLED or another option turns recording off";
-  }
   for (const std::string_view variable : backend::injection_variables()) {
     const char* value = std::getenv(std::string(variable).c_str());
     if (options.replace || value == nullptr || *value == '\0') continue;
@@ -69,6 +66,30 @@ void tell_lower_engine(const TraceOptions& options) {
       capture::choose_engine(options.engine, capture::everything_supported());
   if (choice.is_as_asked()) return;
   complain(kWho, fmt::format("--engine {}: {}, which is recorded", options.engine, choice.detail));
+}
+
+// The program's exit code, or the one that says why it was not started.
+int exit_code_of(const base::Result<LaunchEnd>& end) {
+  if (end) return end->exit_code;
+  complain(kWho, end.status().message());
+  return end.status().code() == base::Code::NotFound ? kExitNotFound : kExitCannotExecute;
+}
+
+class NoWatch final : public LaunchObserver {
+ public:
+  void before_signal(int, pid_t) override {}
+  void tick() override {}
+  void terminal_given() override {}
+};
+
+int run_unrecorded(const TraceOptions& options) {
+  if (!options.quiet) {
+    complain(kWho,
+             "recording is turned off (GPUFL_DISABLED or GPUFL_ENABLED): the program runs "
+             "unrecorded");
+  }
+  NoWatch nobody;
+  return exit_code_of(launch({options.command, inherited_environment()}, nobody));
 }
 
 // Shows how far the run is, and has its sessions put in order before a signal reaches them.
@@ -139,6 +160,9 @@ void print_summary(const fs::path& folder) {
 }
 
 int trace(TraceOptions options) {
+  if (client::resolve_options({}, capture::process_environment()).is_disabled) {
+    return run_unrecorded(options);
+  }
   if (const std::string why = obstacle(options); !why.empty()) {
     complain(kWho, why);
     return kExitCannotTell;
@@ -170,9 +194,8 @@ int trace(TraceOptions options) {
   const auto end = launch(plan, watch);
   watch.terminal_given();
   if (!end) {
-    complain(kWho, end.status().message());
     fs::remove(folder, error);
-    return end.status().code() == base::Code::NotFound ? kExitNotFound : kExitCannotExecute;
+    return exit_code_of(end);
   }
 
   const std::string circumstance = circumstance_of(options, folder, now.monotonic_ns);

@@ -132,7 +132,8 @@ void add_trace_options(Command command, TraceOptions& options) {
                    "NVTX_INJECTION64_PATH names");
   command.set_footer(
       "The program's processes that use CUDA each get a session in DIR/RUN/; the variables they "
-      "inherit say so. Exit code: the program's own, or 128 and the number of the signal that "
+      "inherit say so. With GPUFL_DISABLED=1 the program runs unrecorded. Exit code: the program's "
+      "own, or 128 and the number of the signal that "
       "ended it; 2 nothing could be recorded, and the program was not started; 126 the program "
       "cannot be started; 127 it is not there.");
 }

@@ -382,6 +382,21 @@ class Ends(TraceTest):
         self.assertEqual(self.kernels(), 40)
 
 
+class TurnedOff(TraceTest):
+    def test_the_program_runs_unrecorded_with_its_own_code(self):
+        for variable in ({"GPUFL_DISABLED": "1"}, {"GPUFL_ENABLED": "0"}):
+            ended = self.trace("say:hello", "cuda", "launch:3", "exit:7", **variable)
+            self.assertEqual((ended.returncode, ended.stdout), (7, "hello\n"), ended.stderr)
+            self.assertIn("the program runs unrecorded\n", ended.stderr)
+            self.assertFalse(self.output.exists())
+        ended = self.trace("exit:7", options=["--quiet"], GPUFL_DISABLED="1")
+        self.assertEqual((ended.returncode, ended.stderr), (7, ""))
+
+    def test_a_program_that_is_not_there_is_127(self):
+        ended = self.gpufl("trace", "no_such_program", GPUFL_DISABLED="1")
+        self.assertEqual(ended.returncode, 127, ended.stderr)
+
+
 class Refused(TraceTest):
     def assert_refused(self, *arguments, says, code=2, **variables):
         ended = self.gpufl("trace", "--output", self.output, *arguments, "--", "true", **variables)
@@ -397,8 +412,6 @@ class Refused(TraceTest):
         self.assertEqual(self.kernels(), 2)
 
     def test_what_would_record_nothing(self):
-        self.assert_refused(says="GPUFL_DISABLED or another", GPUFL_DISABLED="1")
-        self.assert_refused(says="turns recording off", GPUFL_ENABLED="0")
         self.assert_refused(says="which is not there", GPUFL_INJECT_LIBRARY="/no/such/library.so")
 
     def test_a_folder_that_cannot_be_made(self):
