@@ -17,8 +17,8 @@ constexpr const char* kText =
     "no process of this run left a session: none initialised CUDA where it could be seen, or none "
     "could record";
 constexpr const char* kHint =
-    "a program without CUDA is none to trace; else see whether it clears its environment or is "
-    "set-user-ID, turns recording off (GPUFL_DISABLED), and can write to this folder; `gpufl "
+    "if the program does use CUDA, check whether it clears its environment or is set-user-ID, "
+    "turns recording off (GPUFL_DISABLED), and can write to this folder; `gpufl "
     "doctor` looks at the machine";
 
 format::SessionHeader describe(const std::filesystem::path& folder,

@@ -123,12 +123,26 @@ class RunWatch final : public LaunchObserver {
 std::string circumstance_of(const TraceOptions& options, const fs::path& folder, int64_t start_ns) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) return "its folder was removed while it ran";
+  const backend::OpenedBackends backends = backend::make_backends("auto");
+  if (backends.list.empty()) {
+    const backend::Availability& why = backends.refused.front().why;
+    return why.reason == "library_not_found" ? "this machine has no NVIDIA driver" : why.detail;
+  }
   if (!options.duration_ns) return "";
   const int64_t recorded_ns = options.delay_ns.value_or(0) + *options.duration_ns;
   if (base::monotonic_ns() - start_ns > recorded_ns) {
     return "the time that was to be recorded was over before it ended";
   }
   return "";
+}
+
+// In one sentence; the session that stands in for those that are missing says more.
+void tell_nothing_recorded(const fs::path& folder, const std::string& circumstance) {
+  complain(kWho, fmt::format("nothing was recorded: {}; possible reasons: gpufl report {}",
+                             circumstance.empty()
+                                 ? "the program did not use CUDA where gpufl could see it"
+                                 : circumstance,
+                             folder.string()));
 }
 
 void symbolize(const fs::path& folder) {
@@ -198,8 +212,8 @@ int trace(TraceOptions options) {
     return exit_code_of(end);
   }
 
-  const std::string circumstance = circumstance_of(options, folder, now.monotonic_ns);
   if (format::find_sessions(folder).empty()) {
+    const std::string circumstance = circumstance_of(options, folder, now.monotonic_ns);
     const LaunchedProgram program{options.name.empty() ? options.command.front() : options.name,
                                   options.command,
                                   end->pid,
@@ -211,6 +225,8 @@ int trace(TraceOptions options) {
     if (const base::Status status = record_absent_sessions(folder, program); !status) {
       complain(kWho, status.message());
     }
+    if (!options.quiet) tell_nothing_recorded(folder, circumstance);
+    return end->exit_code;
   }
   if (options.stacks && !options.no_symbols) symbolize(folder);
   if (!options.quiet) print_summary(folder);

@@ -69,7 +69,7 @@ class Terminal(TraceTest):
         screen.type(b"again\n")
         screen.read_until(rb"again\r\n.*again\r\n")
         screen.type(b"\x04")
-        screen.read_until(rb"no session left")
+        screen.read_until(rb"nothing was recorded")
         self.assertEqual(screen.wait(), 0)
 
     def test_ctrl_z_stops_both_and_a_continued_job_goes_on(self):

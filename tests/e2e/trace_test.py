@@ -120,11 +120,19 @@ class Recorded(TraceTest):
     def test_a_program_without_cuda_leaves_no_session(self):
         ended = self.trace("say:hello", "exit:5")
         self.assertEqual((ended.returncode, ended.stdout), (5, "hello\n"))
-        self.assertIn("no session left", ended.stderr)
-        self.assertNotRegex(ended.stderr, r"kernels +0 ")
+        self.assertRegex(ended.stderr, "^gpufl trace: nothing was recorded: the program did not use CUDA")
+        self.assertEqual(ended.stderr.count("\n"), 1, ended.stderr)
         self.assertEqual(self.absence()["exit_code"], 5)
         self.assertIn("no_session_left", run(GPUFL, "report", self.session()).stdout)
         self.assertIn("verdict     not proven", run(GPUFL, "verify", self.session()).stdout)
+
+    def test_a_machine_without_a_driver_is_named(self):
+        none = "/no/such/libnvidia-ml.so.1"
+        ended = self.trace("say:hello", "exit:5", GPUFL_NVML_LIBRARY=none)
+        self.assertEqual(ended.returncode, 5, ended.stderr)
+        self.assertIn("nothing was recorded: this machine has no NVIDIA driver", ended.stderr)
+        self.assertEqual(ended.stderr.count("\n"), 1, ended.stderr)
+        self.assertIn("has no NVIDIA driver", self.absence()["text"])
 
     def test_a_program_that_could_not_record_is_not_said_to_have_used_no_cuda(self):
         command = ["env", "GPUFL_DISABLED=1", PROGRAM, "cuda", "launch:5"]
