@@ -27,7 +27,8 @@ enum class ProfilingEngine {
 
 // Every field is also an environment variable (GPUFL_<FIELD IN CAPITALS>) and a key of the config
 // file. A field that differs from its default here counts as set by the program and wins over
-// both, unless GPUFL_OVERRIDE=1. docs/reference/configuration.md has the whole table.
+// both, unless GPUFL_OVERRIDE=1; a variable that names a cheaper engine always wins.
+// docs/reference/configuration.md has the whole table.
 struct InitOptions {
   // Identity
   std::string app_name = "gpufl";

@@ -20,12 +20,15 @@
 #include "capture/identity.hpp"
 #include "client/launch_request.hpp"
 #include "client/option_table.hpp"
+#include "format/engines.hpp"
 
 namespace gpufl::client {
 
 namespace {
 
 constexpr size_t kMaxConfigBytes = size_t{1} << 20;
+
+constexpr std::string_view kEngineField = "profiling_engine";
 
 using Words = std::span<const std::string_view>;
 
@@ -65,6 +68,10 @@ std::optional<bool> parse_bool(std::string_view text) {
     if (same_word(text, word)) return false;
   }
   return std::nullopt;
+}
+
+int cost_of(ProfilingEngine engine) {
+  return format::kEngines[static_cast<size_t>(engine)].cost;
 }
 
 std::optional<int64_t> parse_int(std::string_view text) {
@@ -246,6 +253,7 @@ class Resolver {
       if (field.name != file_field.name) choose(field);
     }
     choose_backend_name();
+    note_costlier_engine();
     check_program_values();
     note_deprecated();
     result_.is_disabled = !result_.options.enabled;
@@ -335,9 +343,28 @@ class Resolver {
   Source winner(const OptionField& field) const {
     const bool program_sets = !field.is_default(program_) || named_.contains(field.name);
     const bool environment_sets = environment_.fields.contains(field.name);
-    if (environment_sets && (override_ || !program_sets)) return Source::Environment;
+    const bool environment_wins = override_ || !program_sets || turns_engine_down(field);
+    if (environment_sets && environment_wins) return Source::Environment;
     if (program_sets) return Source::Program;
     return file_.fields.contains(field.name) ? Source::File : Source::Default;
+  }
+
+  // One binary, with an engine in its code, records less in production than in development.
+  bool turns_engine_down(const OptionField& field) const {
+    return field.name == kEngineField && cost_of(environment_.values.profiling_engine) <
+                                             cost_of(program_.profiling_engine);
+  }
+
+  // The user asked for more than the program, and would otherwise look for it in vain.
+  void note_costlier_engine() {
+    const OptionField& field = *find_field(kEngineField);
+    if (winner(field) != Source::Program || !environment_.fields.contains(field.name)) return;
+    const ProfilingEngine asked = environment_.values.profiling_engine;
+    if (asked == program_.profiling_engine) return;
+    warn("no_effect", "environment", field.variable(), 0,
+         std::string(to_string(asked)) + " costs more than " +
+             std::string(to_string(program_.profiling_engine)) +
+             ", which the program asks for; GPUFL_OVERRIDE=1 records with it anyway");
   }
 
   std::string source_of(const OptionField& field) const {

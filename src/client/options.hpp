@@ -41,7 +41,8 @@ using FieldNames = std::set<std::string, std::less<>>;
 
 // Precedence: GPUFL_DISABLED; what `program` set (a field that differs from its default, or that
 // `named` has, where the caller can tell); the variables; the file; the defaults. GPUFL_OVERRIDE=1
-// lets the variables go before `program`. `variable_names` are those of the whole environment: one
+// lets the variables go before `program`, and so does an engine that costs less than the
+// program's. `variable_names` are those of the whole environment: one
 // that begins with GPUFL_ and means nothing is warned of. `defaults` are in force where nobody says
 // anything.
 ResolvedOptions resolve_options(const InitOptions& program, const Environment& env,

@@ -135,6 +135,45 @@ TEST_F(OptionsTest, OverrideLetsVariablesWin) {
   EXPECT_EQ(resolved.options.app_name, "program");
 }
 
+TEST_F(OptionsTest, ACheaperEngineOfTheVariableAlwaysWins) {
+  constexpr ProfilingEngine kByCost[] = {
+      ProfilingEngine::Monitor,       ProfilingEngine::Trace,
+      ProfilingEngine::PmSampling,    ProfilingEngine::PcSampling,
+      ProfilingEngine::RangeProfiler, ProfilingEngine::RangeProfilerKernelReplay,
+      ProfilingEngine::SassMetrics,   ProfilingEngine::Deep};
+  for (size_t code = 1; code < std::size(kByCost); ++code) {
+    InitOptions program;
+    program.profiling_engine = kByCost[code];
+    for (size_t variable = 0; variable < std::size(kByCost); ++variable) {
+      const std::string name(to_string(kByCost[variable]));
+      const ResolvedOptions resolved = resolve(program, {{"GPUFL_PROFILING_ENGINE", name}});
+      EXPECT_EQ(resolved.options.profiling_engine, kByCost[std::min(code, variable)]) << name;
+      EXPECT_EQ(resolved.warnings.size(), variable > code ? 1u : 0u) << name;
+      const ResolvedOptions overridden =
+          resolve(program, {{"GPUFL_PROFILING_ENGINE", name}, {"GPUFL_OVERRIDE", "1"}});
+      EXPECT_EQ(overridden.options.profiling_engine, kByCost[variable]) << name;
+      EXPECT_TRUE(overridden.warnings.empty()) << name;
+    }
+  }
+}
+
+TEST_F(OptionsTest, AMisspeltEngineTurnsNothingDown) {
+  InitOptions program;
+  program.profiling_engine = ProfilingEngine::Deep;
+  const ResolvedOptions resolved = resolve(program, {{"GPUFL_PROFILING_ENGINE", "Turbo"}});
+  EXPECT_EQ(resolved.options.profiling_engine, ProfilingEngine::Deep);
+}
+
+TEST_F(OptionsTest, ACostlierEngineOfTheVariableNeedsTheOverride) {
+  InitOptions program;
+  program.profiling_engine = ProfilingEngine::Trace;
+  const ResolvedOptions resolved = resolve(program, {{"GPUFL_PROFILING_ENGINE", "Deep"}});
+  ASSERT_EQ(resolved.warnings.size(), 1u);
+  EXPECT_EQ(resolved.warnings[0].to_line(),
+            "environment: no_effect: GPUFL_PROFILING_ENGINE: Deep costs more than Trace, which the "
+            "program asks for; GPUFL_OVERRIDE=1 records with it anyway");
+}
+
 TEST_F(OptionsTest, DisabledWinsOverEverything) {
   InitOptions program;
   program.log_path = "set";

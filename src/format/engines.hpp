@@ -10,15 +10,16 @@ namespace gpufl::format {
 
 struct Engine {
   std::string_view name;
+  int cost = 0;  // its rank by what it costs the program; the cheapest is 0
   bool is_here = false;
 };
 
 // In the order of gpufl::ProfilingEngine; each level adds to those before it.
 inline constexpr std::array kEngines = {
-    Engine{"Monitor", true},    Engine{"Trace", true},
-    Engine{"PcSampling", true}, Engine{"SassMetrics"},
-    Engine{"RangeProfiler"},    Engine{"Deep"},
-    Engine{"PmSampling"},       Engine{"RangeProfilerKernelReplay"},
+    Engine{"Monitor", 0, true},    Engine{"Trace", 1, true},
+    Engine{"PcSampling", 3, true}, Engine{"SassMetrics", 6},
+    Engine{"RangeProfiler", 4},    Engine{"Deep", 7},
+    Engine{"PmSampling", 2},       Engine{"RangeProfilerKernelReplay", 5},
 };
 
 constexpr bool has_engine(std::string_view name) {
