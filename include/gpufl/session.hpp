@@ -11,11 +11,20 @@
 // no session until it calls init() itself.
 namespace gpufl {
 
+struct SessionStatus {
+  bool recording = false;  // a session runs in this process
+  std::string reason;      // why none does: of the last init(), if it failed; empty while one does
+};
+
 #ifndef GPUFL_COMPILED_OUT
 
 // Starts recording. True when a session runs now: a second call joins the first's session and
-// changes nothing. False when disabled, when the log folder cannot be made, and at exit().
+// changes nothing. False when disabled, when the log folder cannot be made, and at exit(); status()
+// has the reason.
 GPUFL_API bool init(const InitOptions& opts);
+
+// Whether a session runs, and why not.
+GPUFL_API SessionStatus status();
 
 // Ends the session: everything recorded so far is on disk, sealed, when it returns. Safe without
 // init and when repeated; also run at exit(). A dlclose() of what linked the library does not end
@@ -34,6 +43,7 @@ GPUFL_API void systemStop(const std::string& name = "system");
 #else
 
 inline bool init(const InitOptions&) { return false; }
+inline SessionStatus status() { return {false, "gpufl is compiled out"}; }
 inline void shutdown() {}
 inline void generateReport(const std::string& = "") {}
 inline void systemStart(const std::string& = "system") {}

@@ -43,6 +43,15 @@ void check(const base::Status& status) {
 }
 
 void bind_session(nb::module_& module) {
+  nb::class_<SessionStatus>(module, "SessionStatus", "Whether a session runs, and why not.")
+      .def_ro("recording", &SessionStatus::recording)
+      .def_ro("reason", &SessionStatus::reason)
+      .def("__repr__", [](const SessionStatus& status) {
+        return status.recording ? "<SessionStatus: recording>"
+                                : "<SessionStatus: not recording: " + status.reason + ">";
+      });
+  module.def("status", &gpufl::status, Unlocked(),
+             "Whether a session runs; where none does, why the last init() gave none.");
   module.def("init", &start, nb::arg("options"), nb::arg("given"));
   module.def("options_in_force", &options_in_force, nb::arg("options"), nb::arg("given"),
              "What init() of the same would go by, with environment and config file.");

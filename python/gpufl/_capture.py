@@ -71,6 +71,7 @@ def init(
     **others: Any,
 ) -> bool:
     """Start recording. True when a session runs now; a second call joins the first one's session.
+    False when none does: status() has the reason.
 
     Each keyword is a field of InitOptions, also an environment variable and a key of the config
     file. One that is passed wins over both, even with the value that is its default; fields of
@@ -117,19 +118,8 @@ def start(asked: Asked) -> bool:
 
 
 def why_not_started() -> str | None:
-    """Why the last start() gave no session, as far as is known; None: gpufl is disabled."""
-    in_force = _upload.in_force()
-    if not in_force.enabled:
-        return None
-    folder = pathlib.Path(in_force.log_path or ".")
-    session = folder / f".gpufl-{os.getpid()}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        session.mkdir()
-        session.rmdir()
-    except OSError as error:
-        return f"there can be no logs in {folder}: {error.strerror}"
-    return "with enable_debug_output=True gpufl prints why"
+    """Why the last start() gave no session; None: gpufl is disabled."""
+    return _core.status().reason if _upload.in_force().enabled else None
 
 
 def warn(text: str) -> None:

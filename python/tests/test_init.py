@@ -203,6 +203,20 @@ def test_upload_says_that_it_cannot(logs):
         gpufl.upload_logs(logs, backend_url="https://example.invalid", api_key="k")
 
 
+def test_status_has_the_reason(logs, tmp_path, capfd):
+    (tmp_path / "file").write_text("no folder")
+    assert gpufl.init(log_path=tmp_path / "file", enable_debug_output=True, **QUIET) is False
+    failed = gpufl.status()
+    assert not failed.recording
+    assert str(tmp_path / "file") in failed.reason
+    assert f"gpufl: no session: {failed.reason}\n" in capfd.readouterr().err
+    assert gpufl.init(log_path=logs, **QUIET)
+    assert (gpufl.status().recording, gpufl.status().reason) == (True, "")
+    assert repr(gpufl.status()) == "<SessionStatus: recording>"
+    gpufl.shutdown()
+    assert repr(gpufl.status()) == "<SessionStatus: not recording: the session has ended>"
+
+
 @pytest.mark.parametrize("how", ["keyword", "variable"])
 def test_disabled_is_a_no_op(logs, monkeypatch, capfd, how):
     if how == "variable":

@@ -37,6 +37,10 @@ bool init(const InitOptions& opts) {
   return guarded([&] { return Client::instance().init(opts); });
 }
 
+SessionStatus status() {
+  return guarded([] { return Client::instance().session_status(); });
+}
+
 void shutdown() {
   guarded([] { Client::instance().shutdown(); });
 }

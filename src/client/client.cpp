@@ -114,38 +114,47 @@ Client& Client::instance() {
 bool Client::init(const InitOptions& program, const InitOptions& defaults,
                   const FieldNames& named) {
   const std::lock_guard lock(mutex_);
-  if (session_ || joining::joined() != nullptr) return true;
-  if (g_exiting.load()) return false;
+  if (has_session()) return true;
+  why_none_ = "out of memory";  // should anything throw from here on
   const ResolvedOptions resolved =
       resolve_options(program, capture::process_environment(), variable_names(), defaults, named);
   debug_ = resolved.options.enable_debug_output;
   for (const OptionWarning& warning : resolved.warnings) say(warning.to_line());
   disabled_ = resolved.is_disabled;
-  if (disabled_) {
-    say("disabled");
-    return false;
+  const base::Status started = start_as(resolved);
+  why_none_ = started ? "the session has ended" : started.message();
+  if (!started) say("no session: " + why_none_);
+  return started.is_ok();
+}
+
+base::Status Client::start_as(const ResolvedOptions& resolved) {
+  if (resolved.is_disabled) {
+    const bool by_option = !resolved.options.enabled;
+    return {base::Code::Cancelled,
+            by_option ? "the option enabled is false" : "GPUFL_DISABLED is set"};
   }
+  if (g_exiting.load()) return {base::Code::Cancelled, "the program is ending"};
   return start_or_join(resolved);
 }
 
-bool Client::start_or_join(const ResolvedOptions& resolved) {
+base::Status Client::start_or_join(const ResolvedOptions& resolved) {
   if (joining::SessionTable* owner = joining::claim(); owner != nullptr) {
-    const bool has_joined = joining::join(owner);
-    say(has_joined ? "joined the session of another copy of the library in this process"
-                   : "no session: that of another copy of the library has just ended");
-    return has_joined;
+    if (!joining::join(owner)) {
+      return {base::Code::Unavailable, "that of another copy of the library has just ended"};
+    }
+    say("joined the session of another copy of the library in this process");
+    return base::Status::ok();
   }
   LaunchRequest request = LaunchRequest::from_environment(capture::process_environment());
-  const bool has_started = start(resolved, std::move(request));
-  if (!has_started) joining::release();
-  return has_started;
+  base::Status started = start(resolved, std::move(request));
+  if (!started) joining::release();
+  return started;
 }
 
-bool Client::start(const ResolvedOptions& resolved, LaunchRequest request) {
+base::Status Client::start(const ResolvedOptions& resolved, LaunchRequest request) {
   const int64_t now_ns = base::monotonic_ns();
   if (request.schedule.end_at_ns && *request.schedule.end_at_ns <= now_ns) {
-    say("no session: the time to record is over");
-    return false;
+    return {base::Code::Cancelled, "the time to record is over"};
   }
   if (request.schedule.resume_at_ns) request.dormant = *request.schedule.resume_at_ns > now_ns;
   capture::SessionConfig config = session_config(resolved, request, capture::process_environment());
@@ -159,10 +168,7 @@ bool Client::start(const ResolvedOptions& resolved, LaunchRequest request) {
     }
   }
   auto session = capture::Session::start(std::move(config));
-  if (!session) {
-    say("no session: " + session.status().text());
-    return false;
-  }
+  if (!session) return session.status();
   session_ = std::move(*session);
   last_dir_ = session_->dir();
   say("session in " + last_dir_.string());
@@ -176,7 +182,7 @@ bool Client::start(const ResolvedOptions& resolved, LaunchRequest request) {
     control_ = std::move(control);
     if (!control_->start(*this, request.schedule)) say("no thread could be started for control");
   }
-  return true;
+  return base::Status::ok();
 }
 
 void Client::stop_session() {
@@ -220,9 +226,17 @@ void Client::shutdown_at_exit() {
   if (locked_in_time()) stop_session();
 }
 
+bool Client::has_session() const { return session_ || joining::joined() != nullptr; }
+
 bool Client::is_recording() {
   const std::lock_guard lock(mutex_);
-  return session_ || joining::joined() != nullptr;
+  return has_session();
+}
+
+SessionStatus Client::session_status() {
+  const std::lock_guard lock(mutex_);
+  if (has_session()) return {true, ""};
+  return {false, why_none_};
 }
 
 std::filesystem::path Client::folder() {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <gpufl/options.hpp>
+#include <gpufl/session.hpp>
 #include <gpufl/warpscope.hpp>
 #include <memory>
 #include <mutex>
@@ -42,6 +43,7 @@ class Client final : private Controlled {
   void open_warpscope();
   WarpscopeStatus record_warpscope(const WarpscopeCall& call);
   bool is_recording();
+  SessionStatus session_status();
   // Of the session, or of the last one; empty: there was none.
   std::filesystem::path folder();
   // The session's folder, after everything recorded so far has reached it; empty: no session.
@@ -59,10 +61,13 @@ class Client final : private Controlled {
   base::Status end() override;
   base::Status mark(std::string_view text) override;
 
-  bool start_or_join(const ResolvedOptions& resolved);
-  bool start(const ResolvedOptions& resolved, LaunchRequest request);
+  // What init() does under the lock. As a Status: why there is no session.
+  base::Status start_as(const ResolvedOptions& resolved);
+  base::Status start_or_join(const ResolvedOptions& resolved);
+  base::Status start(const ResolvedOptions& resolved, LaunchRequest request);
   void stop_session();
   void note_joined_folder();
+  bool has_session() const;
   template <typename Call>
   base::Status with_session(Call&& call);
   void say(const std::string& line) const;
@@ -72,6 +77,8 @@ class Client final : private Controlled {
   std::unique_ptr<capture::Session> session_;
   std::unique_ptr<ControlServer> control_;
   std::filesystem::path last_dir_;
+  // Of the last init(); while there is a session, what will be so after its end.
+  std::string why_none_ = "init() has not been called in this process";
   bool debug_ = false;
   bool disabled_ = false;
 };

@@ -239,12 +239,13 @@ class Resolver {
   }
 
   ResolvedOptions resolve(const std::vector<std::string>& variable_names) {
+    override_ = is_on("GPUFL_OVERRIDE");
+    read_environment();
     if (is_on("GPUFL_DISABLED")) {
+      choose(*find_field("enable_debug_output"));  // which says so
       result_.is_disabled = true;
       return std::move(result_);
     }
-    override_ = is_on("GPUFL_OVERRIDE");
-    read_environment();
     for (const std::string& name : variable_names) check_variable(name);
     const OptionField& file_field = *find_field("config_file");
     choose(file_field);

@@ -8,7 +8,7 @@
 int main() {
   using namespace gpufl::snippets;
   gpufl::InitOptions options;
-  if (gpufl::init(options)) return 1;
+  if (gpufl::init(options) || gpufl::status().recording) return 1;
   int iterations = 0, steps = 0, others = 0;
   train_two_batches();
   object_scope();

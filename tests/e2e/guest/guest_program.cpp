@@ -347,7 +347,8 @@ int disabled() {
   opts.continuous_system_sampling = true;
   opts.backend = gpufl::BackendKind::Auto;
   opts.profiling_engine = gpufl::ProfilingEngine::Deep;
-  if (std::getenv("GPUFL_DISABLED") == nullptr) opts.enabled = false;
+  const char* variable = std::getenv("GPUFL_DISABLED");
+  if (variable == nullptr || std::strcmp(variable, "1") != 0) opts.enabled = false;
   REQUIRE(!gpufl::init(opts));
   gpufl::generateReport();  // says nothing either
   GFL_SCOPE("nothing") {}
@@ -410,6 +411,30 @@ int unwritable() {
   gpufl::shutdown();
   REQUIRE(gpufl::init(options()));  // a later one with a good folder works
   gpufl::shutdown();
+  return 0;
+}
+
+int statuses() {
+  const auto says = [](const char* reason) {
+    const gpufl::SessionStatus now = gpufl::status();
+    return !now.recording && now.reason == reason;
+  };
+  REQUIRE(says("init() has not been called in this process"));
+  gpufl::InitOptions opts = options();
+  opts.log_path = "/proc/nowhere/logs";
+  REQUIRE(!gpufl::init(opts));
+  REQUIRE(!gpufl::status().recording);
+  REQUIRE(gpufl::status().reason.find("/proc/nowhere") != std::string::npos);
+  REQUIRE(gpufl::init(options()));
+  REQUIRE(gpufl::status().recording && gpufl::status().reason.empty());
+  gpufl::shutdown();
+  REQUIRE(says("the session has ended"));
+  opts.enabled = false;
+  REQUIRE(!gpufl::init(opts));
+  REQUIRE(says("the option enabled is false"));
+  REQUIRE(setenv("GPUFL_DISABLED", "1", 1) == 0);
+  REQUIRE(!gpufl::init(options()));
+  REQUIRE(says("GPUFL_DISABLED is set"));
   return 0;
 }
 
@@ -484,6 +509,7 @@ const std::map<std::string, int (*)()> kModes = {
     {"disabled", disabled},
     {"signals", signals},
     {"unwritable", unwritable},
+    {"statuses", statuses},
     {"reports", reports},
     {"sampling", sampling},
     {"system_start_stop", system_start_stop},

@@ -281,6 +281,20 @@ TEST_F(GuestTest, FolderThatCannotBeMade) {
   only_session();
 }
 
+TEST_F(GuestTest, StatusHasTheReasonWhyNothingIsRecorded) { run_silently("statuses"); }
+
+TEST_F(GuestTest, AnInitThatFailsSaysWhyInDebugOutput) {
+  const auto says = [&](const char* mode, const char* line, const char* disabled = "0") {
+    const Ran ran =
+        run(mode, {{"GPUFL_ENABLE_DEBUG_OUTPUT", "1"}, {"GPUFL_DISABLED", disabled}});
+    EXPECT_NE(ran.err.find(line), std::string::npos) << mode << ": " << ran.err;
+  };
+  says("unwritable", "gpufl: no session: cannot make /proc/nowhere/logs");
+  says("init_at_exit", "gpufl: no session: the program is ending\n");
+  says("disabled", "gpufl: no session: the option enabled is false\n");
+  says("disabled", "gpufl: no session: GPUFL_DISABLED is set\n", "1");
+}
+
 TEST_F(GuestTest, ReportsWhileRunningAndAfter) {
   const std::string file = folder_ / "report.txt";
   const Ran ran = run("reports", {{"GUEST_REPORT", file}});
