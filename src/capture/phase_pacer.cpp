@@ -238,18 +238,18 @@ base::Status PhasePacer::resume() {
 
 base::Status PhasePacer::pause() {
   const std::lock_guard lock(mutex_);
-  return pause_locked();
+  return pause_locked(CoverageEnd::Request);
 }
 
 void PhasePacer::leave_fast() {
   const std::lock_guard lock(mutex_);
-  if (is_slow()) (void)pause_locked();
+  if (is_slow()) (void)pause_locked(CoverageEnd::Session);
 }
 
-base::Status PhasePacer::pause_locked() {
+base::Status PhasePacer::pause_locked(CoverageEnd ending) {
   const bool was_attached = parts_.recording.phase().has_value();
   const bool ends_slow = is_slow();
-  if (base::Status paused = parts_.recording.pause(CoverageEnd::Request); !paused) return paused;
+  if (base::Status paused = parts_.recording.pause(ending); !paused) return paused;
   is_paused_ = true;
   wants_attached_ = false;
   auto phase = parts_.recording.last_phase();
@@ -258,7 +258,11 @@ base::Status PhasePacer::pause_locked() {
   if (ends_slow && attach(CoverageReason::Schedule, false)) {
     awaits_speed_ = phase;
     std::this_thread::sleep_for(std::chrono::nanoseconds(kSpeedBack_ns));
-    (void)parts_.recording.pause(CoverageEnd::Request);
+    if (base::Status paused = parts_.recording.pause(ending); !paused) {
+      is_paused_ = false;  // the next look detaches it
+      speed_back_ns_ = 0;
+      return paused;
+    }
     phase = parts_.recording.last_phase();
   }
   settle(*phase);

@@ -72,7 +72,7 @@ class PhasePacer {
   bool overlaps() const;
   // What is attached leaves launches slow.
   bool is_slow() const;
-  base::Status pause_locked();
+  base::Status pause_locked(format::CoverageEnd ending);
   uint64_t windows() const;
   PhaseCost cost_so_far(const Phase& phase, int64_t now_ns);
   void give_up_budget(const backend::Availability& why);

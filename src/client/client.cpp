@@ -366,6 +366,7 @@ base::Status Client::mark(std::string_view text) {
 
 base::Status Client::end() {
   const std::lock_guard lock(mutex_);
+  if (session_) session_->leave_fast();
   stop_session();
   return base::Status::ok();
 }

@@ -70,9 +70,7 @@ std::optional<bool> parse_bool(std::string_view text) {
   return std::nullopt;
 }
 
-int cost_of(ProfilingEngine engine) {
-  return format::kEngines[static_cast<size_t>(engine)].cost;
-}
+int cost_of(ProfilingEngine engine) { return format::kEngines[static_cast<size_t>(engine)].cost; }
 
 std::optional<int64_t> parse_int(std::string_view text) {
   int64_t value = 0;
@@ -352,8 +350,8 @@ class Resolver {
 
   // One binary, with an engine in its code, records less in production than in development.
   bool turns_engine_down(const OptionField& field) const {
-    return field.name == kEngineField && cost_of(environment_.values.profiling_engine) <
-                                             cost_of(program_.profiling_engine);
+    return field.name == kEngineField &&
+           cost_of(environment_.values.profiling_engine) < cost_of(program_.profiling_engine);
   }
 
   // The user asked for more than the program, and would otherwise look for it in vain.

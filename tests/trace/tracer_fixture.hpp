@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include "backend/nvidia/cupti/call_watch.hpp"
 #include "backend/nvidia/cupti/cupti_tracer.hpp"
 #include "backend/recording_sink.hpp"
 #include "base/clock.hpp"
@@ -76,6 +77,7 @@ class TracerFixture : public testing::Test {
     callbacks_ = reinterpret_cast<standin::CuptiStandinCallbacksFunction*>(
         dlsym(handle, "cupti_standin_callbacks"))();
     standin_->reset(kCupti130);
+    CallWatch::instance().forget_graphs();  // of the test before
   }
 
   // In a session of its own.

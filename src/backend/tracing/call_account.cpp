@@ -6,7 +6,6 @@ namespace {
 
 // What waits longer is written while it waits, so that it is in the log of a program that hangs.
 constexpr int64_t kOverdueNs = 200'000'000;
-constexpr int64_t kStillRunsNs = 1'000'000'000;
 constexpr size_t kMaxOverdueRows = 256;
 constexpr uint32_t kMaxTopologies = 256;
 
@@ -152,15 +151,17 @@ void CallAccount::settle(const ApiCall& call, RowSink& sink) {
   }
   if (call.kernels >= call.launches) return;
   const uint64_t missing = call.launches - call.kernels;
-  if (leaves_unfinished_ && call.start >= last_end_ - kStillRunsNs) {
-    counts_.unfinished += missing;
-    return;
-  }
   if (call.is_graph_launch) {
     counts_.graph_kernels_missing += missing;
     return;
   }
-  contexts_.at(call.context).missing += missing;
+  ContextCounts::Context& context = contexts_.at(call.context);
+  const bool may_run = context.last_recorded != 0 && call.id > context.last_recorded;
+  if (leaves_unfinished_ && may_run) {
+    counts_.unfinished += missing;
+    return;
+  }
+  context.missing += missing;
   counts_.missing += missing;
 }
 
@@ -191,6 +192,7 @@ bool CallAccount::add_kernel(const ActivityRow& row, const KernelRecordFacts& fa
   ContextCounts::Context& context = contexts_.at(row.context);
   ++context.kernels;
   context.device = row.device;
+  context.last_recorded = std::max(context.last_recorded, row.correlation);
   const ApiCall* call = nullptr;
   if (facts.node != 0) {
     ++counts_.graph_kernels;
@@ -205,7 +207,6 @@ bool CallAccount::add_kernel(const ActivityRow& row, const KernelRecordFacts& fa
   }
   if (facts.is_device_launched) ++counts_.device_launched;
   if (!is_possible(row.start, row.duration)) return false;
-  last_end_ = std::max(last_end_, row.start + row.duration);
   if (!is_in_order(row, facts, call != nullptr ? call->thread : 0)) {
     ++counts_.impossible_times;
     return false;

@@ -86,9 +86,9 @@ class CallAccount {
   void expect_until(int64_t latest_ns) { latest_ns_ = latest_ns; }
   // Recording was stopped by force: from now on a kernel without an end is one that still runs.
   void expect_unfinished() { may_be_unfinished_ = true; }
-  // Recording was stopped, and records of kernels that still run do not come any more. A launch
-  // without a record is taken for one of them if it is no older than a second before the last that
-  // came.
+  // Recording was stopped, and records of kernels that still run do not come any more. Launches
+  // after the last of their context that has a record are taken for such; those before it are
+  // missing, as are kernels of graphs.
   void leave_unfinished() { leaves_unfinished_ = true; }
   bool add_kernel(const ActivityRow& row, const KernelRecordFacts& facts, RowSink& sink);
   // Copies and fills; `node` and `graph` are 0 where they are of none.
@@ -167,7 +167,6 @@ class CallAccount {
   KernelOverlaps overlaps_;
   int64_t latest_ns_ = 0;
   bool may_be_unfinished_ = false, leaves_unfinished_ = false;
-  int64_t last_end_ = 0;  // of the kernels that were recorded
   CallCounts counts_;
   std::vector<ApiCall> overdue_;
   format::Batch call_batch_{format::Kind::Api}, pending_batch_{format::Kind::Pending};

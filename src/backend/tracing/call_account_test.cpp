@@ -73,11 +73,9 @@ TEST_F(CallAccountTest, AfterAForcedEndAKernelWithoutAnEndStillRuns) {
   EXPECT_EQ(counts.unfinished, 1u);
 }
 
-TEST_F(CallAccountTest, WhatIsLeftBehindStillRunsUnlessItIsOld) {
+TEST_F(CallAccountTest, WhatIsLeftBehindCameAfterTheLastThatWasRecorded) {
   account_.expect_until(10 * kSecondNs);
-  launch(1, kSecondNs);
-  launch(2, 5 * kSecondNs);
-  launch(3, 6 * kSecondNs);
+  for (uint32_t id = 1; id <= 3; ++id) launch(id);
   EXPECT_TRUE(kernel(work(2, 5 * kSecondNs)));
   account_.leave_unfinished();
   const CallCounts& counts = finish();

@@ -16,6 +16,7 @@ class ContextCounts {
   struct Context {
     int64_t device = kUnknown;
     uint64_t launches = 0, kernels = 0, missing = 0;
+    uint32_t last_recorded = 0;  // the latest launch that has a record, by its id
   };
 
   Context& at(uint32_t id) {

@@ -285,8 +285,7 @@ TEST_F(GuestTest, StatusHasTheReasonWhyNothingIsRecorded) { run_silently("status
 
 TEST_F(GuestTest, AnInitThatFailsSaysWhyInDebugOutput) {
   const auto says = [&](const char* mode, const char* line, const char* disabled = "0") {
-    const Ran ran =
-        run(mode, {{"GPUFL_ENABLE_DEBUG_OUTPUT", "1"}, {"GPUFL_DISABLED", disabled}});
+    const Ran ran = run(mode, {{"GPUFL_ENABLE_DEBUG_OUTPUT", "1"}, {"GPUFL_DISABLED", disabled}});
     EXPECT_NE(ran.err.find(line), std::string::npos) << mode << ": " << ran.err;
   };
   says("unwritable", "gpufl: no session: cannot make /proc/nowhere/logs");

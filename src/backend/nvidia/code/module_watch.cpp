@@ -183,7 +183,6 @@ void ModuleWatch::finish(int64_t now_ns, RowSink& sink) {
   }
   stop();
   (void)hand_over(now_ns, sink);
-  if (!sink.is_last_round()) return;  // the next tracer of the session goes on
   const std::lock_guard lock(mutex_);
   for (const Wanted& wanted : wanted_) {
     if (!wanted.id) continue;
@@ -192,7 +191,9 @@ void ModuleWatch::finish(int64_t now_ns, RowSink& sink) {
     missing.missing = "not_found";
     (void)sink.keep_code(now_ns, missing);
   }
-  wanted_.clear();
+  // Else the session's next tracer goes on: an image that is found then takes the place of what was
+  // said here.
+  if (sink.is_last_round()) wanted_.clear();
 }
 
 void ModuleWatch::stop() {

@@ -38,8 +38,8 @@ class ModuleWatch {
   // Every round: hands over what has been found.
   void drain(int64_t now_ns, RowSink& sink);
   // A tracer ends: waits for what is under way, for two seconds at most in the session's last
-  // round, else for a tenth of one. The thread is gone afterwards. What was not found by then is
-  // left to the session's next tracer; in the last round samples without an image are told so.
+  // round, else for a tenth of one. The thread is gone afterwards; samples whose image was not
+  // found by then are told so, and the session's next tracer goes on looking.
   void finish(int64_t now_ns, RowSink& sink);
   // Ends the thread, if there is one. What is under way is given up.
   void stop();

@@ -37,8 +37,8 @@ constexpr int64_t kClockEveryNs = 10'000'000'000;
 constexpr size_t kPendingTold = 64;
 // CUPTI's version of CUDA 12.6. Before it, what has launched graphs cannot do without CUPTI again.
 constexpr uint32_t kGraphsSurviveDetaching = 24;
-// Graphs that were launched before we were there, and captures that began then, have ended by then.
-constexpr int64_t kPastNs = 2'000'000'000;
+// Captures that began before we were there have launched something by then.
+constexpr int64_t kUnseenCapturesNs = 2'000'000'000;
 // Calls that were under way when we subscribed, and which nobody counts, have returned by then.
 constexpr std::chrono::milliseconds kUnseenCalls{20};
 constexpr std::chrono::microseconds kAttachPatience{50'000};
@@ -119,10 +119,6 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   void take_note(const CallNote& note, uint32_t thread, RowSink& sink);
   void watch_silence();
   void watch_sampling();
-  // Graphs may still run, and captures, that began before we were there.
-  bool may_see_the_past() const {
-    return is_late_ && base::monotonic_ns() - attached_ns_ < kPastNs;
-  }
   RecordDelivery::Running quieten();
   std::optional<Availability> must_stay() const;
   void leave_to_others();
@@ -194,7 +190,6 @@ Availability CuptiTracer::start(int64_t session_start_ns) {
     session_start_ns_ = session_start_ns;
     state_ = State::Waiting;
     const bool is_first = g_process.last_session_ns.exchange(session_start_ns) != session_start_ns;
-    if (is_first) CallWatch::instance().forget_graphs();
     // A later tracer of a session has nothing new to say of it.
     if (is_initialised && is_first) {
       told_.tell("cuda_initialised", 0, "before the session: what it did until now is not in it");
@@ -344,8 +339,11 @@ void CuptiTracer::stop() {
     // Notes end before records do, for the same reason that they began later.
     if (is_subscribed_) CallWatch::instance().stop();
     const RecordDelivery::Running running = quieten();
-    if (!records_.close(api(), CallWatch::instance().last_launch_ns(), running)) leave_to_others();
-    if (running == RecordDelivery::Running::Left) decoder_->account().leave_unfinished();
+    if (!records_.close(api(), CallWatch::instance().last_launch_ns(), running)) {
+      leave_to_others();
+    } else if (running == RecordDelivery::Running::Left) {
+      decoder_->account().leave_unfinished();
+    }
     state_ = State::Stopped;
   }
   publish_status();
@@ -354,9 +352,7 @@ void CuptiTracer::stop() {
 // Beside graphs the program waits from here until CUPTI has been given up, in the next round.
 RecordDelivery::Running CuptiTracer::quieten() {
   CallWatch& watch = CallWatch::instance();
-  if (!is_subscribed_ || !watch.has_seen_graphs()) {
-    return may_see_the_past() ? RecordDelivery::Running::Left : RecordDelivery::Running::Forced;
-  }
+  if (!is_subscribed_ || !watch.has_seen_graphs()) return RecordDelivery::Running::Forced;
   quiet_.emplace(watch.launch_gate(), watch.session(), driver().contexts());
   return quiet_->is_quiet() ? RecordDelivery::Running::None : RecordDelivery::Running::Left;
 }
@@ -369,7 +365,8 @@ void CuptiTracer::gather(int64_t now_ns) {
       if (state_ != State::Running && state_ != State::Stopped) return;
       if (decoder_ == std::nullopt) return;
       if (sampler_ != nullptr) sampler_->watch();
-      if (!may_see_the_past()) CallWatch::instance().expect_no_captures();
+      const bool is_old = base::monotonic_ns() - attached_ns_ > kUnseenCapturesNs;
+      if (is_late_ && is_old) CallWatch::instance().expect_no_captures();
       const bool is_due =
           std::exchange(asks_next_time_, false) || now_ns - last_flush_ns_ >= kFlushEveryNs;
       flushed_ = state_ == State::Running && is_due;
@@ -537,13 +534,13 @@ void CuptiTracer::detach() {
     sampler_->end();
   }
   if (is_subscribed_) {
-    const BesideCaptures beside_captures(driver().exchange_capture_mode());
     notes_ = watch.counts();
     const std::optional<Availability> stays = must_stay();
     if (stays) told_.tell("stays_attached", session_now(), stays->detail, stays->hint);
     if (is_others_ || stays) {
       watch.unsubscribe();
     } else if (quiet_) {
+      const BesideCaptures beside_captures(driver().exchange_capture_mode());
       watch.finalize_now();
     } else if (!watch.finalize()) {
       told_.tell("detach_deferred", session_now(),
