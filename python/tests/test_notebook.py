@@ -123,7 +123,7 @@ for magic in 1, 2:
         ("--top -1", "--top -1: how many rows"),
         ("--top few", "invalid int value"),
         ("--name my-session", "not the name of a variable"),
-        ("--output file/logs", "cannot be recorded: .*file/logs: Not a directory"),
+        ("--output file/logs", "cannot be recorded: .*file/logs/.*: Not a directory"),
     ],
 )
 def test_what_is_wrong_is_said_before_the_cell_runs(shell, shown, tmp_path, line, text):
