@@ -7,8 +7,9 @@
 #include <string>
 
 // The session's life. Any thread may call any of these at any time; none throws, prints (unless
-// enable_debug_output), installs a signal handler or ends the process. After fork() the child has
-// no session until it calls init() itself.
+// enable_debug_output), installs a signal handler or ends the process. While a session runs, a
+// program whose main thread has left by pthread_exit is ended, by exit(0), once no thread but the
+// library's own is left. After fork() the child has no session until it calls init() itself.
 namespace gpufl {
 
 struct SessionStatus {

@@ -57,8 +57,13 @@ Response answer(const http::request<http::empty_body>& request,
       response.set(http::field::allow, "GET, HEAD");
       return response;
     }
-    HttpReply reply = route.handler();
-    return make_response(http::status::ok, reply.content_type, std::move(reply.body));
+    // Whatever it throws costs this request its answer, and not the process its life.
+    try {
+      HttpReply reply = route.handler();
+      return make_response(http::status::ok, reply.content_type, std::move(reply.body));
+    } catch (...) {
+      return refusal(http::status::internal_server_error);
+    }
   }
   return refusal(http::status::not_found);
 }

@@ -94,6 +94,16 @@ TEST(HttpServer, RefusesWhatItDoesNotServe) {
             "HTTP/1.1 413 Payload Too Large");
 }
 
+TEST(HttpServer, AHandlerThatThrowsCostsOneRequestItsAnswer) {
+  auto server = HttpServer::start({"127.0.0.1", 0},
+                                  {{"/bad", []() -> HttpReply { throw std::runtime_error("no"); }},
+                                   {"/good", [] { return HttpReply{"text/plain", "yes\n"}; }}});
+  ASSERT_TRUE(server);
+  EXPECT_EQ(status_line(ask(**server, "GET /bad HTTP/1.1\r\n\r\n")),
+            "HTTP/1.1 500 Internal Server Error");
+  EXPECT_EQ(status_line(ask(**server, "GET /good HTTP/1.1\r\n\r\n")), "HTTP/1.1 200 OK");
+}
+
 TEST(HttpServer, RefusesAnOversizedHeader) {
   const auto server = serve();
   const std::string fits = "GET /metrics HTTP/1.1\r\nX: " + std::string(8000, 'a') + "\r\n\r\n";
