@@ -114,7 +114,26 @@ def start(asked: Asked) -> bool:
         _upload.remember(in_force)
         if in_force.enabled and in_force.remote_upload:
             _upload_at_exit()
-    return _core.init(options, asked.given)
+    is_recording = _core.init(options, asked.given)
+    if is_recording:
+        _shut_down_with_worker()
+    return is_recording
+
+
+_worker_pid: int | None = None
+
+
+def _shut_down_with_worker() -> None:
+    """A worker of multiprocessing leaves by os._exit(), which runs nothing that is registered with
+    atexit; multiprocessing's own finalizers do run before that."""
+    global _worker_pid
+    process = sys.modules.get("multiprocessing.process")
+    if process is None or process.parent_process() is None or _worker_pid == os.getpid():
+        return
+    from multiprocessing import util
+
+    _worker_pid = os.getpid()
+    util.Finalize(None, shutdown, exitpriority=0)
 
 
 def why_not_started() -> str | None:

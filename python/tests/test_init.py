@@ -6,6 +6,7 @@ import inspect
 import json
 import os
 import pathlib
+import subprocess
 import sys
 
 import gpufl
@@ -352,6 +353,28 @@ def test_a_forked_worker_has_no_session_and_may_have_its_own(recording, tmp_path
     gpufl.shutdown()
     assert [event["name"] for event in events(own, "scope")] == ["in the child"]
     assert [event["name"] for event in events(recording, "scope")] == ["in the parent"]
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_a_worker_of_multiprocessing_that_just_ends_keeps_its_data(logs, tmp_path, method):
+    program = tmp_path / "workers.py"
+    program.write_text(f"""
+import gpufl, multiprocessing
+
+def work():
+    assert gpufl.init(log_path={str(logs)!r}, backend=gpufl.BackendKind.None_)
+    with gpufl.Scope("in the worker"):
+        pass
+
+if __name__ == "__main__":
+    worker = multiprocessing.get_context({method!r}).Process(target=work)
+    worker.start()
+    worker.join()
+    assert worker.exitcode == 0
+""")
+    subprocess.run([sys.executable, program], check=True)
+    assert [event["name"] for event in events(logs, "scope")] == ["in the worker"]
+    assert len(events(logs, "end")) == 1
 
 
 def test_import_in_a_forked_worker_and_without_heavy_packages():
