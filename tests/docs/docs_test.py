@@ -88,7 +88,7 @@ class ConfigurationTest(unittest.TestCase):
         rows = table(CONFIGURATION, "engine", "adds", "in this version")
         self.assertEqual(names, [quoted(row[0])[0] for row in rows])
         here = {quoted(row[0])[0] for row in rows if row[2] == "yes"}
-        self.assertEqual(here, set(re.findall(r'Engine\{"(\w+)", true\}', text("src/format/engines.hpp"))))
+        self.assertEqual(here, set(re.findall(r'Engine\{"(\w+)", \d+, true\}', text("src/format/engines.hpp"))))
 
     def test_pages_that_name_an_engine_say_whether_it_is_here(self):
         rows = table(CONFIGURATION, "engine", "adds", "in this version")
