@@ -163,6 +163,13 @@ int unless_output_failed(const CLI::App& app, int exit_code) {
   return std::max(exit_code, kExitCannotTell);
 }
 
+std::string not_one_of(const std::string& word, const std::vector<std::string>& words) {
+  std::string text = fmt::format("'{}' is not one of {}", word, CLI::detail::join(words, ", "));
+  const std::string_view meant = nearest(word, {words.begin(), words.end()});
+  if (!meant.empty()) text += fmt::format("; did you mean '{}'?", meant);
+  return text;
+}
+
 // "--output" of "-o,--output".
 std::string long_name(const std::string& names) {
   const size_t begin = names.find("--");
@@ -202,11 +209,22 @@ Option Option::show_default() { return Option(option_->capture_default_str()); }
 Option Option::variable(const std::string& name) { return Option(option_->envname(name)); }
 
 Option Option::choices(const std::vector<std::string>& words) {
-  return Option(option_->check(CLI::IsMember(words)));
+  return check([words](const std::string& word) {
+    const bool is_known = std::find(words.begin(), words.end(), word) != words.end();
+    return is_known ? std::string() : not_one_of(word, words);
+  });
 }
 
 Option Option::choices_in_any_case(const std::vector<std::string>& words) {
-  return Option(option_->transform(CLI::IsMember(words, CLI::ignore_case)));
+  const auto spell = [words](std::string& word) {
+    for (const std::string& known : words) {
+      if (CLI::detail::to_lower(known) != CLI::detail::to_lower(word)) continue;
+      word = known;
+      return std::string();
+    }
+    return not_one_of(word, words);
+  };
+  return Option(option_->transform(CLI::Validator(spell, "")));
 }
 
 Option Option::range(int64_t least, int64_t most) {

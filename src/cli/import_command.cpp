@@ -117,7 +117,7 @@ int import(importing::ImportOptions options, bool json) {
 void add_import_command(Command program) {
   struct Options {
     std::vector<std::string> files;
-    std::string output, name, from;
+    std::string output = "gpufl-logs", name, from;
     bool json = false;
   };
   auto options = std::make_shared<Options>();
@@ -131,7 +131,7 @@ void add_import_command(Command program) {
       .required();
   command.add_option("-o,--output", options->output, "The log folder that sessions are put into")
       .type_name("FOLDER")
-      .required();
+      .show_default();
   command.add_option("--name", options->name, "Name of the program; without it, the file's")
       .type_name("NAME");
   command

@@ -98,12 +98,13 @@ int run_report_command(ReportLine line) {
 void add_report_command(Command program) {
   auto line = std::make_shared<ReportLine>();
   workbench::ReportRequest& request = line->request;
+  request.path = "gpufl-logs";
   Command command = program.add_command("report", "Print what a session recorded");
   command
       .add_option("path", request.path,
                   "A session; a run's folder: all of it together; or a log folder: its newest "
                   "session or run")
-      .required();
+      .show_default();
   command.add_flag("--all", request.all, "Report every session of the folder, oldest first");
   command
       .add_option("--top", request.text.top,
@@ -113,9 +114,7 @@ void add_report_command(Command program) {
   command
       .add_option("--sort", line->sort,
                   "Order of kernels, but in JSON: total, count, mean, median, p99, max or name")
-      .check([](const std::string& word) {
-        return report::kernel_sort_of(word) ? "" : "'" + word + "' is none of them";
-      })
+      .choices({"total", "count", "mean", "median", "p99", "max", "name"})
       .type_name("BY")
       .show_default();
   command

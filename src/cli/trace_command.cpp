@@ -170,7 +170,7 @@ void print_summary(const fs::path& folder) {
   const auto live = std::count_if(run.sessions.begin(), run.sessions.end(),
                                   [](const auto& session) { return session.live; });
   if (live > 0) print_error(fmt::format("{} of its processes still record.\n", live));
-  print_error(fmt::format("\nIn {}\n", text::make_harmless(folder.string())));
+  print_error(fmt::format("\nNext: gpufl report {}\n", text::make_harmless(folder.string())));
 }
 
 int trace(TraceOptions options) {

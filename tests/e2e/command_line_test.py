@@ -67,6 +67,26 @@ class CommandLine(unittest.TestCase):
         self.assert_usage("monitor", "now", says="unknown argument 'now'")
         self.assert_usage("report", "--top", "-1", ".", says="--top")
 
+    def test_a_wrong_value_suggests_the_nearest(self):
+        self.assert_usage("trace", "-e", "Trce", "true", says="did you mean 'Trace'?")
+        self.assert_usage("report", "--sort", "mediam", says="did you mean 'median'?")
+        self.assert_usage("report", "--format", "htm", says="did you mean 'html'?")
+        self.assert_usage("report", "--sort", "zzzzzz", says="'zzzzzz' is not one of total, count")
+
+    def test_report_reads_the_folder_that_trace_writes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run(DAEMON, "--output", f"{folder}/gpufl-logs", "--duration", "50ms", "--backend", "none")
+            ended = subprocess.run([GPUFL, "report"], cwd=folder, capture_output=True, text=True)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            self.assertIn("GPUFlight report", ended.stdout)
+
+    def test_import_writes_to_the_folder_that_report_reads(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ended = subprocess.run(
+                [GPUFL, "import", "none.json"], cwd=folder, capture_output=True, text=True
+            )
+            self.assertEqual(ended.returncode, 2, ended.stderr)
+
     def test_output_that_cannot_be_written_is_2(self):
         with tempfile.TemporaryDirectory() as folder, open("/dev/full", "w") as full:
             run(DAEMON, "--output", folder, "--duration", "50ms", "--backend", "none")

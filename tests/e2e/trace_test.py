@@ -28,7 +28,7 @@ class Recorded(TraceTest):
         self.assertEqual(len(rows(session, "sync")), 1)
         self.assertRegex(ended.stderr, r"kernels +100 \(")
         self.assertRegex(ended.stderr, r"ledger +complete\n")
-        self.assertIn(f"In {self.run_folder()}\n", ended.stderr)
+        self.assertIn(f"Next: gpufl report {self.run_folder()}\n", ended.stderr)
 
     def test_options_behind_the_program_are_its_own(self):
         script = 'for word; do echo "$word"; done'
