@@ -164,8 +164,9 @@ std::string unlocked_text(Make make) {
 }
 
 std::string write_report(const LoadedSession& session, std::string_view format, size_t top,
-                         size_t width, std::string_view sort) {
-  const report::TextOptions options = text_options(top, width, sort);
+                         size_t width, std::string_view sort, bool is_full) {
+  report::TextOptions options = text_options(top, width, sort);
+  options.is_full = is_full;
   const auto named = workbench::format_named(format, workbench::kReportFormats);
   if (!named) raise(named.status());
   return unlocked_text([&] { return session->report(*named, options); });
@@ -260,7 +261,7 @@ void bind_analysis(nb::module_& module) {
            nb::sig("def columns(self, table: str) -> list[tuple[str, typing.Any, typing.Any, "
                    "list[str] | None]]"),
            "Name, values, what is missing (or None) and categories (or None) of each column.")
-      .def("report", &write_report, "format"_a, "top"_a, "width"_a, "sort"_a)
+      .def("report", &write_report, "format"_a, "top"_a, "width"_a, "sort"_a, "full"_a)
       .def("section", &write_section, "name"_a, "top"_a, "width"_a, "sort"_a)
       .def("kernel", &write_kernel, "name"_a, "source"_a, "format"_a, "top"_a, "width"_a)
       .def("timeline", &timeline, "max_blocks"_a,

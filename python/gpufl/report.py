@@ -22,16 +22,18 @@ def generate_report(
     *,
     session_id: str | None = None,
     format: str | None = None,
+    full: bool = False,
 ) -> str:
     """The report of a session, which is found as GpuFlightSession finds it.
 
     `format` is "text", "md", "json" or "html"; without it what the ending of `output_path` says,
-    else text. With `output_path` it is written there as well.
+    else text. With `output_path` it is written there as well. Text and Markdown fit on a screen
+    unless `full` is set.
     """
     session = GpuFlightSession(log_dir, log_prefix, session_id)
     if format is None:
         format = _FORMATS.get(Path(output_path).suffix, "text") if output_path else "text"
-    text = session.report(format, top_n)
+    text = session.report(format, top_n, full=full)
     if output_path is not None:
         Path(output_path).write_text(text, encoding="utf-8")
     return text
@@ -40,19 +42,23 @@ def generate_report(
 class _Report:
     _format: str
 
-    def __init__(self, session: GpuFlightSession, top_n: int = 10) -> None:
+    def __init__(self, session: GpuFlightSession, top_n: int = 10, full: bool = False) -> None:
         self._session = session
         self._top_n = top_n
+        self._full = full
 
     def generate(self) -> str:
-        return self._session.report(self._format, self._top_n)
+        return self._session.report(self._format, self._top_n, full=self._full)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         Path(path).write_text(self.generate(), encoding="utf-8")
 
 
 class TextReport(_Report):
-    """A session's report as text; `top_n` rows of each list, 0: all."""
+    """A session's report as text that fits on a screen.
+
+    With `full` it is everything, with `top_n` rows of each list, 0: all.
+    """
 
     _format = "text"
 

@@ -12,6 +12,13 @@ def test_generate_report_returns_and_writes(tmp_path):
     assert generate_report(GPT, top_n=3) == text
 
 
+def test_all_of_it_is_there_for_those_who_ask():
+    full = gpufl("report", GPT, "--full")
+    assert generate_report(GPT, full=True) == full
+    assert TextReport(GpuFlightSession(GPT), full=True).generate() == full
+    assert len(TextReport(GpuFlightSession(GPT)).generate().splitlines()) <= 45 < len(full.splitlines())
+
+
 @pytest.mark.parametrize(("name", "form"), [("a.html", "html"), ("a.md", "md"), ("a.json", "json")])
 def test_ending_of_the_file_tells_the_format(tmp_path, name, form):
     text = generate_report(GPT, output_path=tmp_path / name)
@@ -31,7 +38,7 @@ def test_text_report(tmp_path, capsys):
     assert capsys.readouterr().out == text
     report.save(tmp_path / "report.txt")
     assert (tmp_path / "report.txt").read_text(encoding="utf-8") == text
-    assert "LEDGER" in text
+    assert "ledger " in text
 
 
 def test_html_report(tmp_path):

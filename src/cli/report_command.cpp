@@ -29,9 +29,9 @@ namespace fs = std::filesystem;
 constexpr const char* kCommand = "gpufl report";
 
 // The first few, one a line, and how many there are besides: "... 12 older".
-void append_folders(std::span<const fs::path> folders, std::string_view others, std::string& text) {
-  constexpr size_t kMaxListed = 10;
-  const size_t listed = std::min(folders.size(), kMaxListed);
+void append_folders(std::span<const fs::path> folders, std::string_view others, bool is_full,
+                    std::string& text) {
+  const size_t listed = std::min<size_t>(folders.size(), is_full ? 10 : 3);
   for (const fs::path& folder : folders.first(listed)) {
     text += fmt::format("  {}\n", text::make_harmless(folder.string()));
   }
@@ -41,19 +41,20 @@ void append_folders(std::span<const fs::path> folders, std::string_view others, 
 }
 
 // What else lies there, and how to see more of it.
-void append_hints(const workbench::ReportOutcome& outcome, size_t width, std::string& text) {
+void append_hints(const workbench::ReportOutcome& outcome, const report::TextOptions& options,
+                  std::string& text) {
   if (outcome.is_run && !outcome.reported.empty()) {
-    text += "\nSessions (--all reports each in full):\n";
-    append_folders(outcome.reported, "more", text);
+    text += "\nSessions (--all reports each of them):\n";
+    append_folders(outcome.reported, "more", options.is_full, text);
   }
   if (outcome.others.empty()) return;
   const size_t reported = outcome.chosen.size();
-  report::TextPage note(width, false);
+  report::TextPage note(options.width, false);
   note.paragraph(
       0, fmt::format("This is the newest {} of {} sessions. The others (--all reports them too):",
                      reported == 1 ? "one" : "run", outcome.others.size() + reported));
   text += '\n' + note.text();
-  append_folders(outcome.others, "older", text);
+  append_folders(outcome.others, "older", options.is_full, text);
 }
 
 // What was typed.
@@ -84,7 +85,7 @@ int run_report_command(ReportLine line) {
     return workbench::make_reports(request);
   });
   if (request.format == workbench::Format::Text) {
-    append_hints(outcome, request.text.width, outcome.text);
+    append_hints(outcome, request.text, outcome.text);
   }
   bool is_delivered = true;
   if (!outcome.text.empty()) is_delivered = deliver(kCommand, outcome.text, line.output);
@@ -106,9 +107,11 @@ void add_report_command(Command program) {
                   "session or run")
       .show_default();
   command.add_flag("--all", request.all, "Report every session of the folder, oldest first");
+  command.add_flag("--full", request.text.is_full,
+                   "Everything, instead of what fits on a screen; JSON and HTML always have it");
   command
       .add_option("--top", request.text.top,
-                  "Rows of a list or scopes of the tree; 0: all. JSON always has all")
+                  "Rows of a list or scopes of the tree, 0: all; without --full five at most")
       .count()
       .show_default();
   command

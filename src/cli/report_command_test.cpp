@@ -31,10 +31,12 @@ TEST(ReportCommandTest, OfSeveralTheNewestAndHowToSeeTheOthers) {
   EXPECT_EQ(all.out.find("newest"), std::string::npos);
 }
 
-TEST(ReportCommandTest, ListsTenOfThemAtMost) {
+TEST(ReportCommandTest, ListsAFewOfThem) {
   const TestRepeats repeats;
   const auto outcome = run_typed("report " + repeats.group("a", 20'000, 13).string());
-  EXPECT_NE(outcome.out.find("  ... 2 older\n"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("  ... 9 older\n"), std::string::npos) << outcome.out;
+  const auto full = run_typed("report --full " + repeats.group("b", 20'000, 13).string());
+  EXPECT_NE(full.out.find("  ... 2 older\n"), std::string::npos) << full.out;
 }
 
 TEST(ReportCommandTest, OfARunHowToSeeEachSession) {
@@ -49,7 +51,7 @@ TEST(ReportCommandTest, OfARunHowToSeeEachSession) {
   }
   const auto outcome = run_typed("report " + folder.string());
   EXPECT_EQ(outcome.exit_code, kExitGood) << outcome.err;
-  EXPECT_NE(outcome.out.find("\nSessions (--all reports each in full):\n  " +
+  EXPECT_NE(outcome.out.find("\nSessions (--all reports each of them):\n  " +
                              (folder / "s0").string() + "\n  " + (folder / "s1").string() + "\n"),
             std::string::npos)
       << outcome.out;

@@ -97,7 +97,7 @@ TEST_F(SymbolizeCommandTest, NoSessionCannotBeNamed) {
 
 TEST_F(SymbolizeCommandTest, ReportNamesTheLineByItself) {
   record(kFixtures / "dwarf5");
-  const Outcome outcome = run_typed("report " + session_.string());
+  const Outcome outcome = run_typed("report --full " + session_.string());
   EXPECT_NE(outcome.out.find("StreamSynchronize x 1  " + site()), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("LAUNCHES BY LINE"), std::string::npos);
   EXPECT_FALSE(fs::exists(session_ / symbols::kSymbolFileName));

@@ -23,6 +23,9 @@ using analysis::SyncLine;
 using analysis::WaitGroup;
 
 constexpr size_t kShownSources = 3;
+// Shares of the recorded time.
+constexpr double kWorthShowing = 0.001;
+constexpr double kDominant = 0.2;
 
 std::string trimmed(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t");
@@ -66,6 +69,15 @@ void write_unresolved(Page& page, const analysis::CodeMap& code) {
   }
 }
 
+// In a few words, for a report that has no room for each.
+void write_unresolved_briefly(Page& page, const analysis::CodeMap& code) {
+  if (code.unresolved().empty()) return;
+  page.paragraph(2,
+                 fmt::format("! {} without names: gpufl symbolize SESSION --debug-dir DIR",
+                             text::plural(code.unresolved().size(), "binary")),
+                 Tone::Warning, 4);
+}
+
 // Waits of the host as the log calls them: "StreamSynchronize".
 void write_waits_by_call(Page& page, const std::vector<WaitGroup>& waits, double session_ns,
                          size_t top) {
@@ -97,7 +109,7 @@ std::string call_text(const analysis::SessionData& session, const SyncLine& line
 
 void write_waits_by_line(Page& page, const SessionReport& report,
                          const std::vector<SyncLine>& lines, const analysis::Distribution& all,
-                         size_t top) {
+                         size_t top, Detail detail) {
   const auto session_ns = static_cast<double>(report.overview.recorded_ns);
   const analysis::Waits& waits = report.session.tables.waits;
   TextTable table{{{"wait", true}, {"at", true}, {"blocked"}, {"longest", false, 1}}, {}, 1};
@@ -129,7 +141,15 @@ void write_waits_by_line(Page& page, const SessionReport& report,
   table.min_flexible = 28;
   page.table(table);
   write_more(page, lines.size(), shown);
-  write_sources(page, sites);
+  if (detail == Detail::Full) write_sources(page, sites);
+}
+
+// Where waits take much of the time, the next question is which lines wait.
+void write_way_to_lines(Page& page, const SessionReport& report) {
+  const auto& kernels = report.overview.kernels;
+  if (!kernels || kernels->by_line || kernels->by_line.unknown().remedy.empty()) return;
+  page.paragraph(2, "-> To see which lines wait, " + kernels->by_line.unknown().remedy + ".",
+                 Tone::Plain, 3);
 }
 
 // Calls that hold up a stream until an event, which block nobody.
@@ -145,7 +165,8 @@ uint64_t count_stream_waits(const SessionReport& report) {
 
 }  // namespace
 
-void write_waits(Page& page, const SessionReport& report, size_t top, MissingFigures& missing) {
+void write_waits(Page& page, const SessionReport& report, size_t top, MissingFigures& missing,
+                 Detail detail) {
   const auto& waits = report.overview.waits;
   if (!waits) {
     missing.add("waits of the host", waits.unknown());
@@ -159,15 +180,21 @@ void write_waits(Page& page, const SessionReport& report, size_t top, MissingFig
     all.total += static_cast<double>(wait.blocked_ns.total);
   }
   const auto session_ns = static_cast<double>(report.overview.recorded_ns);
+  if (detail == Detail::Brief && all.total < kWorthShowing * session_ns) return;
   page.heading("SYNCHRONIZATION",
                fmt::format("{}{} blocked in {}", text::duration(all.total),
                            share_text(all.total, session_ns), text::plural(all.count, "wait")));
   const analysis::SessionView view(report.session, report.overview, {});
   const std::vector<SyncLine> lines = sync_lines(view);
   if (!lines.empty()) {
-    write_waits_by_line(page, report, lines, all, top);
+    write_waits_by_line(page, report, lines, all, top, detail);
   } else if (!waits->empty()) {
     write_waits_by_call(page, *waits, session_ns, top);
+    if (all.total >= kDominant * session_ns) write_way_to_lines(page, report);
+  }
+  if (detail == Detail::Brief) {
+    write_unresolved_briefly(page, report.session.code);
+    return;
   }
   if (stream_waits > 0) {
     page.field("stream waits", fmt::format("{}: a stream waits for an event, and the host goes on",

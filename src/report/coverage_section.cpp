@@ -77,12 +77,16 @@ std::string estimate_text(const analysis::Estimate& estimate) {
   return fmt::format("~{} ±{}", text::percent(estimate.value), text::percent(reach));
 }
 
+void write_budget(Page& page, const SessionSummary& summary) {
+  const auto& budget = summary.header.overhead_budget_ppm;
+  if (!budget) return;
+  const EngineCoverage all = analysis::sum_of(summary.coverage);
+  page.field("overhead budget",
+             fmt::format("{} asked for; cost {}", budget_text(*budget), cost_text(all, summary)));
+}
+
 void write_coverage(Page& page, const SessionSummary& summary) {
-  if (const auto& budget = summary.header.overhead_budget_ppm) {
-    const EngineCoverage all = analysis::sum_of(summary.coverage);
-    page.field("overhead budget",
-               fmt::format("{} asked for; cost {}", budget_text(*budget), cost_text(all, summary)));
-  }
+  write_budget(page, summary);
   for (const EngineCoverage& engine : summary.coverage) {
     // Of an engine that was there all the time, and by nobody's measure, there is nothing to say.
     const bool is_plain =

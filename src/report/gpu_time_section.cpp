@@ -41,6 +41,18 @@ class WorkLabels {
   const analysis::KernelNames& names_;
 };
 
+std::string time_or_dash(uint64_t count, int64_t time_ns) {
+  return count == 0 ? std::string("-") : duration_text(time_ns);
+}
+
+void write_caveats(Page& page, const analysis::Overview& overview, size_t top) {
+  const size_t shown = std::min(top, overview.caveats.size());
+  for (size_t i = 0; i < shown; ++i) {
+    page.paragraph(2, "! " + overview.caveats[i], Tone::Warning, 2);
+  }
+  write_more(page, overview.caveats.size(), shown);
+}
+
 // The whole of the recorded time, part by part.
 void write_parts(Page& page, const DeviceBusy& device) {
   const int64_t idle_ns = device.idle.total_ns + device.idle.short_ns;
@@ -90,9 +102,7 @@ void write_gpu_time(Page& page, const SessionReport& report, MissingFigures& mis
     return;
   }
   page.heading("GPU TIME", "of " + duration_text(overview.recorded_ns) + " recorded");
-  for (const std::string& caveat : overview.caveats) {
-    page.paragraph(2, "! " + caveat, Tone::Warning, 2);
-  }
+  write_caveats(page, overview, overview.caveats.size());
   TextTable table{{{"gpu", true},
                    {"busy"},
                    {"share"},
@@ -109,14 +119,11 @@ void write_gpu_time(Page& page, const SessionReport& report, MissingFigures& mis
       if (device.device >= 0) ++idle;
       continue;
     }
-    const auto of_kind = [](uint64_t count, int64_t time_ns) {
-      return count == 0 ? std::string("-") : duration_text(time_ns);
-    };
     table.rows.push_back(
         {device_text(device.device), duration_text(device.busy_ns),
-         text::percent(device.busy_share), of_kind(device.kernels, device.kernel_ns),
-         of_kind(device.copies, device.copy_ns), of_kind(device.fills, device.fill_ns),
-         of_kind(device.graphs, device.graph_ns),
+         text::percent(device.busy_share), time_or_dash(device.kernels, device.kernel_ns),
+         time_or_dash(device.copies, device.copy_ns), time_or_dash(device.fills, device.fill_ns),
+         time_or_dash(device.graphs, device.graph_ns),
          duration_text(device.idle.total_ns + device.idle.short_ns), text::count(device.idle.count),
          device.kernels == 0
              ? "-"
@@ -139,6 +146,41 @@ void write_gpu_time(Page& page, const SessionReport& report, MissingFigures& mis
         2, fmt::format("{} did nothing.", idle == 1 ? "1 GPU" : fmt::format("{} GPUs", idle)));
   }
   write_pauses(page, report);
+}
+
+void write_gpu_time_briefly(Page& page, const SessionReport& report, size_t top) {
+  constexpr size_t kShownCaveats = 2;
+  const analysis::Overview& overview = report.overview;
+  if (!overview.kernels) return;
+  page.heading("GPU TIME", "of " + duration_text(overview.recorded_ns) + " recorded");
+  write_caveats(page, overview, kShownCaveats);
+  TextTable table{{{"gpu", true},
+                   {"busy"},
+                   {"share"},
+                   {"kernels"},
+                   {"copies", false, 1},
+                   {"before first work", false, 4},
+                   {"idle between", false, 2},
+                   {"after last work", false, 3}}};
+  size_t busy = 0;
+  for (const DeviceBusy& device : overview.devices) {
+    if (device.busy_ns == 0 || ++busy > top) continue;
+    const auto whole = [&](int64_t time_ns) {
+      return overview.options.scope.empty() && time_ns > 0 ? duration_text(time_ns) : "-";
+    };
+    table.rows.push_back(
+        {device_text(device.device), duration_text(device.busy_ns),
+         text::percent(device.busy_share), time_or_dash(device.kernels, device.kernel_ns),
+         time_or_dash(device.copies, device.copy_ns), whole(device.before_ns),
+         duration_text(device.idle.total_ns + device.idle.short_ns), whole(device.after_ns)});
+  }
+  if (table.rows.empty()) {
+    page.paragraph(2, "No GPU did any work.");
+    return;
+  }
+  table.drop_empty_columns();
+  page.table(table);
+  write_more(page, busy, table.rows.size());
 }
 
 }  // namespace gpufl::report

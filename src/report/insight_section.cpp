@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -21,6 +22,12 @@ std::string gain_text(const Insight& insight) {
   if (!insight.gain_ns) return {};
   return fmt::format("{} ({})", text::duration(*insight.gain_ns),
                      text::percent(insight.gain_share));
+}
+
+// Advice begins with what to do; the reasons follow.
+std::string first_sentence(const std::string& text) {
+  const size_t end = text.find(". ");
+  return end == std::string::npos ? text : text.substr(0, end + 1);
 }
 
 Tone tone_of(const Insight& insight) {
@@ -72,12 +79,45 @@ void write_evidence(Page& page, const Insight& insight) {
 
 void write_headline(Page& page, std::span<const Insight> insights) {
   size_t shown = 0;
+  bool has_gains = false;
   for (const Insight& insight : insights) {
-    if (!insight.gain_ns || insight.severity == Severity::Low || shown == kHeadlines) continue;
-    page.paragraph(2, fmt::format("{}. {}: about {}", ++shown, insight.title, gain_text(insight)),
+    // What is wrong and costs no time counts, too: a failed call, a session that was cut off.
+    const bool is_shown = insight.severity == Severity::High ||
+                          (insight.gain_ns && insight.severity == Severity::Medium);
+    if (!is_shown || shown == kHeadlines) continue;
+    has_gains |= insight.gain_ns.has_value();
+    page.paragraph(2,
+                   fmt::format("{}. {}{}", ++shown, insight.title,
+                               insight.gain_ns ? ": about " + gain_text(insight) : std::string()),
                    tone_of(insight), 3);
   }
-  if (shown > 0) page.paragraph(2, "Gains may overlap. What to do about it: insights, below.");
+  if (shown == 0) return;
+  page.paragraph(2, fmt::format("{}What to do about it: insights, below.",
+                                has_gains ? "Gains may overlap. " : ""));
+}
+
+void write_first_steps(Page& page, std::span<const Insight> insights, size_t top) {
+  std::vector<const Insight*> worth;
+  for (const Insight& insight : insights) {
+    if (insight.severity != Severity::Low) worth.push_back(&insight);
+  }
+  if (worth.empty()) return;
+  const size_t shown = std::min(top, worth.size());
+  page.heading("WHAT TO DO FIRST",
+               worth.size() == shown
+                   ? std::string()
+                   : fmt::format("{} of {} findings; gains may overlap", shown, worth.size()));
+  for (size_t i = 0; i < shown; ++i) {
+    const Insight& insight = *worth[i];
+    page.paragraph(
+        2,
+        fmt::format("{}. {}{}: {}", i + 1, to_string(insight.severity),
+                    insight.gain_ns ? ", saves about " + gain_text(insight) : std::string(),
+                    insight.title),
+        tone_of(insight), 3);
+    if (i > 0 && insight.advice == worth[i - 1]->advice) continue;
+    page.paragraph(5, "-> " + first_sentence(insight.advice), Tone::Plain, 3);
+  }
 }
 
 void write_insights(Page& page, std::span<const Insight> insights, size_t top) {

@@ -74,6 +74,24 @@ Verdict ledger_verdict(const SessionSummary& summary) {
           Tone::Good};
 }
 
+void write_ledger_briefly(Page& page, const SessionSummary& summary) {
+  const Verdict verdict = ledger_verdict(summary);
+  std::string text = verdict.text;
+  const auto losses = summary.ledger ? summary.ledger->losses() : Counts();
+  if (summary.has_faults) {
+    text = "incomplete: parts of the log cannot be read; gpufl verify shows which";
+  } else if (verdict.tone == Tone::Good && summary.ledger->launches_seen.value_or(0) > 0 &&
+             summary.ledger->launches_seen == summary.ledger->kernel_records) {
+    text += fmt::format(" ({} recorded)", text::plural(*summary.ledger->launches_seen, "launch"));
+  } else if (!losses.empty() && verdict.tone == Tone::Warning) {
+    text = "incomplete:";
+    for (const auto& [name, count] : losses) {
+      text += fmt::format("{} {} {}", text.back() == ':' ? "" : ",", name, text::count(count));
+    }
+  }
+  page.field("ledger", text, verdict.tone);
+}
+
 std::string overlaps_text(const format::Ledger& ledger) {
   return fmt::format(
       "{} begin before the one before on their stream has ended, by at most {}: the vendor's "
@@ -266,9 +284,7 @@ void write_activity(Page& page, const SessionSummary& summary) {
     if (found == summary.rows.end() || found->second == 0) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", kind, text::count(found->second));
   }
-  if (text.empty()) return;
-  page.heading("GPU ACTIVITY");
-  page.field("records", text);
+  if (!text.empty()) page.field("records", text);
 }
 
 void write_cost(Page& page, const SessionSummary& summary) {

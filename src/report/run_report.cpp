@@ -11,6 +11,7 @@
 #include "analysis/insights/run_insights.hpp"
 #include "analysis/overview/run_work.hpp"
 #include "report/markdown_page.hpp"
+#include "report/short_report.hpp"
 #include "report/text_page.hpp"
 #include "report/text_sections.hpp"
 #include "text/units.hpp"
@@ -136,9 +137,11 @@ void write_totals(Page& page, Processes sessions) {
     field("kernels", total.kernels,
           fmt::format("{} ({} of kernel time)", text::count(total.kernels),
                       duration_text(total.kernel_ns)));
-    field("copies", total.copies,
-          fmt::format("{} ({}, {})", text::count(total.copies), bytes_of_copies(total),
-                      duration_text(total.copy_ns)));
+    if (total.copies > 0) {
+      field("copies", total.copies,
+            fmt::format("{} ({}, {})", text::count(total.copies), bytes_of_copies(total),
+                        duration_text(total.copy_ns)));
+    }
     field("waits", total.waits,
           fmt::format("{} ({})", text::count(total.waits), duration_text(total.wait_ns)));
   }
@@ -152,16 +155,17 @@ void write_totals(Page& page, Processes sessions) {
 }
 
 // What was not possible in any of them, once each.
-void write_all_capabilities(Page& page, Processes sessions) {
+void write_all_capabilities(Page& page, Processes sessions, Detail detail) {
   std::vector<analysis::Capability> notes;
   bool has_several_backends = false;
   for (const auto& [session, activity] : sessions) {
     has_several_backends |= session.header.backends.size() > 1;
-    for (const analysis::Capability& note : session.capabilities) {
+    for (const analysis::Capability& note : refused_capabilities(session)) {
       if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
     }
   }
-  write_capabilities(page, notes, has_several_backends);
+  detail == Detail::Full ? write_capabilities(page, notes, has_several_backends)
+                         : write_capabilities_briefly(page, notes, has_several_backends);
 }
 
 void write_processes(Page& page, Processes sessions, size_t top) {
@@ -182,29 +186,43 @@ void write_processes(Page& page, Processes sessions, size_t top) {
     const auto known = [&](uint64_t count, const std::string& text) {
       return is_all ? text : bound_text(">=", is_told ? count : 0, text);
     };
-    table.rows.push_back({process.empty() ? "unknown" : process,
-                          session.header.pid > 0 ? std::to_string(session.header.pid) : "-",
-                          rank ? std::to_string(*rank) : "-", lived_text(session),
-                          known(activity.kernels, text::count(activity.kernels)),
-                          known(activity.kernels, duration_text(activity.kernel_ns)),
-                          known(activity.copies, bytes_of_copies(activity)),
-                          known(activity.waits, duration_text(activity.wait_ns)),
-                          verdict_word(session)});
+    table.rows.push_back(
+        {process.empty() ? "unknown" : process,
+         session.header.pid > 0 ? std::to_string(session.header.pid) : "-",
+         rank ? std::to_string(*rank) : "-", lived_text(session),
+         known(activity.kernels, text::count(activity.kernels)),
+         known(activity.kernels, duration_text(activity.kernel_ns)),
+         is_all && activity.copies == 0 ? "-" : known(activity.copies, bytes_of_copies(activity)),
+         known(activity.waits, duration_text(activity.wait_ns)), verdict_word(session)});
   }
+  table.drop_empty_columns();
   page.heading("PROCESSES");
   page.table(table);
   write_more(page, sessions.size(), table.rows.size());
 }
 
-void write_head(Page& page, std::string_view id, Processes sessions, size_t left_out, size_t top) {
-  page.heading("RUN", id);
-  write_all_capabilities(page, sessions);
+void write_head_totals(Page& page, Processes sessions, size_t left_out, size_t top) {
   write_totals(page, sessions);
   if (left_out > 0) {
     page.field("left out",
                text::plural(left_out, "session") + " without the GPU or the scopes asked for");
   }
   if (sessions.size() > 1) write_processes(page, sessions, top);
+}
+
+void write_head(Page& page, std::string_view id, Processes sessions, size_t left_out, size_t top) {
+  page.heading("RUN", id);
+  write_all_capabilities(page, sessions, Detail::Full);
+  write_head_totals(page, sessions, left_out, top);
+}
+
+std::vector<Process> processes_of(const RunReport& report) {
+  std::vector<Process> processes;
+  for (size_t i = 0; i < report.run.sessions.size(); ++i) {
+    processes.push_back(
+        {report.run.sessions[i].summary, activity_of(report.overview.ranks[i].overview)});
+  }
+  return processes;
 }
 
 std::string rank_text(const analysis::RunOverview& run, size_t index) {
@@ -232,7 +250,7 @@ void write_balance(Page& page, const analysis::RunOverview& run, size_t top) {
       if (device.busy_ns > 0) recorded_ns += device.recorded_ns;
     }
     const auto known = [](const analysis::Figure<int64_t>& figure) {
-      return figure ? duration_text(*figure) : std::string("-");
+      return figure && *figure > 0 ? duration_text(*figure) : std::string("-");
     };
     table.rows.push_back(
         {rank.rank ? std::to_string(*rank.rank) : "-", rank.host,
@@ -243,12 +261,14 @@ void write_balance(Page& page, const analysis::RunOverview& run, size_t top) {
          known(rank.wait_ns), known(rank.communication_ns),
          rank.iteration_ns ? text::duration(*rank.iteration_ns) : "-"});
   }
+  table.drop_empty_columns();
   page.heading("BALANCE");
   page.table(table);
   write_more(page, run.ranks.size(), table.rows.size());
   const auto imbalance = [&](std::string_view label,
                              const analysis::Figure<analysis::Imbalance>& figure) {
-    if (!figure || figure->share <= 0) return;
+    constexpr double kWorthNaming = 0.001;
+    if (!figure || figure->share < kWorthNaming) return;
     page.field(label, fmt::format("{} has most: {}, {} more than the mean ({} of its time)",
                                   rank_text(run, figure->slowest), text::duration(figure->max),
                                   text::duration(figure->max - figure->mean),
@@ -318,16 +338,35 @@ void write_run_waits(Page& page, const analysis::RunOverview& run, size_t top) {
                });
 }
 
+// On one screen: see short_report.hpp.
+void write_short_report(Page& page, const RunReport& report, const TextOptions& options) {
+  constexpr size_t kLinesOfFolders = 6;  // which `gpufl report` adds
+  const std::vector<Process> processes = processes_of(report);
+  const auto insights =
+      merge_insights(report.run, report.overview, report.insights, report.of_sessions);
+  const auto write = [&](Page& target, const ShortSize& size) {
+    target.heading("RUN", report.run.id);
+    write_all_capabilities(target, processes, Detail::Brief);
+    write_first_steps(target, insights, size.findings);
+    target.heading("TOTALS");
+    write_head_totals(target, processes, report.left_out, size.rows);
+    write_balance(target, report.overview, size.rows);
+    write_run_kernels(target, report.overview, size.rows);
+    write_run_scopes(target, report.overview, size.rows);
+    write_run_waits(target, report.overview, size.rows);
+    if (report.run.sessions.empty()) return;
+    target.heading("MORE");
+    const auto folder = report.run.sessions.front().summary.dir.parent_path();
+    target.field("all the rest", "gpufl report --full " + folder.string());
+  };
+  write(page, size_that_fits(options, kMaxShortLines - kLinesOfFolders, write));
+}
+
 }  // namespace
 
 void write_report(Page& page, const RunReport& report, const TextOptions& options) {
   const size_t top = rows_of(options);
-  std::vector<Process> processes;
-  for (size_t i = 0; i < report.run.sessions.size(); ++i) {
-    processes.push_back(
-        {report.run.sessions[i].summary, activity_of(report.overview.ranks[i].overview)});
-  }
-  write_head(page, report.run.id, processes, report.left_out, top);
+  write_head(page, report.run.id, processes_of(report), report.left_out, top);
   write_balance(page, report.overview, top);
   write_run_kernels(page, report.overview, top);
   write_run_scopes(page, report.overview, top);
@@ -339,13 +378,13 @@ void write_report(Page& page, const RunReport& report, const TextOptions& option
 
 std::string run_report(const RunReport& report, const TextOptions& options) {
   TextPage page(width_of(options), options.has_color);
-  write_report(page, report, options);
+  options.is_full ? write_report(page, report, options) : write_short_report(page, report, options);
   return page.text();
 }
 
 std::string markdown_run_report(const RunReport& report, const TextOptions& options) {
   MarkdownPage page;
-  write_report(page, report, options);
+  options.is_full ? write_report(page, report, options) : write_short_report(page, report, options);
   return page.text();
 }
 

@@ -47,9 +47,10 @@ std::string note(const ScopeWork& scope) {
 
 class ScopeRows {
  public:
-  ScopeRows(const SessionReport& report, size_t top)
+  ScopeRows(const SessionReport& report, size_t top, Detail detail)
       : scopes_(report.overview.scopes),
-        session_ns_(static_cast<double>(report.session.summary.duration_ns)) {
+        session_ns_(static_cast<double>(report.session.summary.duration_ns)),
+        detail_(detail) {
     for (const ScopeWork& scope : scopes_) {
       has_work_ |= scope.total.gpu_ns() > 0 || scope.total.waits > 0;
       has_iterations_ |= scope.iteration_ns.count > 0;
@@ -60,6 +61,7 @@ class ScopeRows {
     for (size_t i = 0; i < scopes_.size(); ++i) {
       if (shown_[i]) add_scope(scopes_[i]);
     }
+    if (detail_ == Detail::Brief) table_.drop_empty_columns();
   }
 
   const TextTable& table() const { return table_; }
@@ -131,6 +133,7 @@ class ScopeRows {
       notes_.push_back(fmt::format("{}: {}", title(scope), text));
     }
     table_.rows.push_back(std::move(row));
+    if (detail_ == Detail::Brief) return;
     // Where all of it is of scopes inside, it is listed there.
     if (scope.own.kernels > 0) {
       add_items(scope, scope.kernels, kShownKernels, scope.kernel_names, false);
@@ -171,6 +174,7 @@ class ScopeRows {
 
   const std::vector<ScopeWork>& scopes_;
   double session_ns_;
+  Detail detail_;
   bool has_work_ = false, has_iterations_ = false, has_energy_ = false;
   std::vector<bool> shown_;  // by index
   TextTable table_;
@@ -205,13 +209,14 @@ void write_rates(Page& page, const SessionReport& report, size_t top) {
 
 }  // namespace
 
-void write_scopes(Page& page, const SessionReport& report, size_t top) {
+void write_scopes(Page& page, const SessionReport& report, size_t top, Detail detail) {
   const std::vector<ScopeWork>& scopes = report.overview.scopes;
   if (scopes.empty()) return;
   page.heading("SCOPES");
-  const ScopeRows rows(report, top);
+  const ScopeRows rows(report, top, detail);
   page.table(rows.table());
   write_more(page, scopes.size(), rows.shown());
+  if (detail == Detail::Brief) return;
   for (const std::string& text : rows.notes()) page.paragraph(2, text, Tone::Plain, 2);
   write_rates(page, report, top);
 }

@@ -26,9 +26,10 @@ std::optional<KernelSort> kernel_sort_of(std::string_view word);  // "total"
 
 struct TextOptions {
   size_t width = 100;  // columns; below 60 it is 60
-  size_t top = 10;     // rows of a list or scopes of the tree; 0: all
+  size_t top = 10;     // rows of a list or scopes of the tree; 0: all. A short report has fewer
   bool has_color = false;
   KernelSort sort = KernelSort::Total;
+  bool is_full = false;  // everything, instead of what fits on a screen
 };
 
 }  // namespace gpufl::report

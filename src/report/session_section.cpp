@@ -85,20 +85,57 @@ std::string compute_text(const Json& device) {
   return architecture.empty() ? "unknown" : architecture;
 }
 
+// "NVIDIA H200", "8 x NVIDIA H200", "2 GPUs"; empty: none is known.
+std::string gpus_text(const SessionSummary& summary) {
+  const std::vector<Json>& devices = summary.devices;
+  if (devices.empty()) return {};
+  const std::string& name = devices.front()["name"].as_string();
+  const bool is_alike = std::all_of(devices.begin(), devices.end(), [&](const Json& device) {
+    return device["name"].as_string() == name;
+  });
+  if (name.empty() || !is_alike) return text::plural(devices.size(), "GPU");
+  return devices.size() == 1 ? name : fmt::format("{} x {}", devices.size(), name);
+}
+
+const analysis::Capability* origin_of(const SessionSummary& summary) {
+  const auto found =
+      std::find_if(summary.capabilities.begin(), summary.capabilities.end(),
+                   [](const auto& note) { return note.reason == "imported" && note.got != "off"; });
+  return found == summary.capabilities.end() ? nullptr : &*found;
+}
+
+std::string note_text(const analysis::Capability& note, bool has_several_backends) {
+  return fmt::format(
+      "! {}{}: asked {}, got {}{}", note.feature,
+      has_several_backends && !note.backend.empty() ? fmt::format(" of {}", note.backend)
+                                                    : std::string(),
+      note.asked, note.got, note.reason.empty() ? "" : fmt::format(" ({})", note.reason));
+}
+
 }  // namespace
+
+std::vector<analysis::Capability> refused_capabilities(const SessionSummary& summary) {
+  const bool is_imported = origin_of(summary) != nullptr;
+  std::vector<analysis::Capability> notes;
+  for (const analysis::Capability& note : summary.capabilities) {
+    if (!note.is_as_asked() && (!is_imported || note.reason == "truncated")) notes.push_back(note);
+  }
+  return notes;
+}
+
+void add_missing_of_import(const SessionSummary& summary, MissingFigures& missing) {
+  const analysis::Capability* origin = origin_of(summary);
+  if (origin == nullptr) return;
+  for (const analysis::Capability& note : summary.capabilities) {
+    if (&note == origin || note.is_as_asked() || note.reason == "truncated") continue;
+    missing.add(note.feature, {note.detail.empty() ? note.reason : note.detail, note.hint});
+  }
+}
 
 void write_capabilities(Page& page, std::span<const analysis::Capability> notes,
                         bool has_several_backends) {
   for (const analysis::Capability& note : notes) {
-    if (note.is_as_asked()) continue;
-    const std::string whose = has_several_backends && !note.backend.empty()
-                                  ? fmt::format(" of {}", note.backend)
-                                  : std::string();
-    page.paragraph(
-        2,
-        fmt::format("! {}{}: asked {}, got {}{}", note.feature, whose, note.asked, note.got,
-                    note.reason.empty() ? "" : fmt::format(" ({})", note.reason)),
-        Tone::Warning, 2);
+    page.paragraph(2, note_text(note, has_several_backends), Tone::Warning, 2);
     if (!note.detail.empty()) page.paragraph(4, note.detail);
     if (!note.hint.empty()) page.paragraph(4, "-> " + note.hint, Tone::Plain, 3);
   }
@@ -109,15 +146,51 @@ std::string process_text(const format::SessionHeader& header) {
   return header.pid > 0 ? fmt::format("{} (pid {})", name, header.pid) : name;
 }
 
+void write_capabilities_briefly(Page& page, std::span<const analysis::Capability> notes,
+                                bool has_several_backends) {
+  constexpr size_t kShown = 2;
+  const size_t shown = std::min(kShown, notes.size());
+  for (const analysis::Capability& note : notes.first(shown)) {
+    const std::string& more = note.hint.empty() ? note.detail : note.hint;
+    page.paragraph(2,
+                   note_text(note, has_several_backends) +
+                       (more.empty() ? "" : (note.hint.empty() ? ": " : " -> ") + more),
+                   Tone::Warning, 4);
+  }
+  write_more(page, notes.size(), shown);
+}
+
 void write_title(Page& page, const SessionSummary& summary) {
-  const auto& notes = summary.capabilities;
+  const auto notes = refused_capabilities(summary);
   if (!page.has_title()) {
     page.heading("GPUFlight report", summary.header.app_name, Tone::Strong);
-  } else if (!std::all_of(notes.begin(), notes.end(),
-                          [](const auto& note) { return note.is_as_asked(); })) {
+  } else if (!notes.empty()) {
     page.heading("NOT AS ASKED");
   }
   write_capabilities(page, notes, summary.header.backends.size() > 1);
+}
+
+void write_title_briefly(Page& page, const SessionSummary& summary) {
+  const format::SessionHeader& header = summary.header;
+  page.heading("GPUFlight report", header.app_name, Tone::Strong);
+  const std::string gpus = gpus_text(summary);
+  std::string text = header.process.empty() ? "" : process_text(header);
+  if (header.rank) text += fmt::format("{}rank {}", text.empty() ? "" : ", ", rank_text(header));
+  const std::string& place = gpus.empty() ? header.host : gpus;
+  if (!place.empty()) text += fmt::format("{}on {}", text.empty() ? "" : " ", place);
+  text += fmt::format("{}{}", text.empty() ? "" : ": ", duration_text(summary.duration_ns));
+  if (summary.live) {
+    text += ", still recording";
+  } else if (!summary.ended) {
+    text += " until it was cut off";
+  }
+  if (const analysis::Capability* origin = origin_of(summary)) {
+    text += fmt::format(", {} ({})", origin->detail, origin->got);
+  } else {
+    text += fmt::format(", engine {}, {}", header.engine, text::utc(header.start_wall_ns));
+  }
+  page.paragraph(2, text, Tone::Plain, 2);
+  write_capabilities_briefly(page, refused_capabilities(summary), header.backends.size() > 1);
 }
 
 void write_session(Page& page, const SessionSummary& summary) {
@@ -130,6 +203,9 @@ void write_session(Page& page, const SessionSummary& summary) {
   write_field(page, "command", header.command);
   page.field("host", host_text(header));
   write_field(page, "machine", machine_text(summary.host_facts));
+  if (const analysis::Capability* origin = origin_of(summary)) {
+    page.field("recorded by", fmt::format("{}; {}", origin->got, origin->detail));
+  }
   page.field("engine", fmt::format("{}, {}, gpufl {}", header.engine, backends_text(header),
                                    header.gpufl_version));
   page.field("started", text::utc(header.start_wall_ns));

@@ -120,7 +120,7 @@ Json scope_json(const analysis::ScopeSamples& scope) {
 
 }  // namespace
 
-void write_stalls(Page& page, const SessionReport& report, size_t top) {
+void write_stalls(Page& page, const SessionReport& report, size_t top, Detail detail) {
   if (!report.overview.stalls) return;
   const StallFigures& stalls = *report.overview.stalls;
   const auto& ledger = report.session.summary.ledger;
@@ -128,6 +128,11 @@ void write_stalls(Page& page, const SessionReport& report, size_t top) {
   if (samples.empty()) {
     samples = fmt::format("{} in {}", text::count(stalls.samples),
                           text::plural(stalls.windows, "window"));
+  }
+  const size_t all = stalls.functions.size();
+  if (detail == Detail::Brief) {
+    samples = fmt::format("{} samples", text::count(stalls.samples));
+    if (all > top) samples += fmt::format(", the first {} of {}", top, text::plural(all, "kernel"));
   }
   page.heading("STALLS", samples);
   TextTable table{
@@ -141,7 +146,8 @@ void write_stalls(Page& page, const SessionReport& report, size_t top) {
   }
   table.drop_empty_columns();
   page.table(table);
-  write_more(page, stalls.functions.size(), table.rows.size());
+  if (detail == Detail::Brief) return;
+  write_more(page, all, table.rows.size());
   write_meanings(page, stalls, table.rows.size());
   write_scope_samples(page, stalls);
 }

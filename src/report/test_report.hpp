@@ -25,7 +25,14 @@ struct TestReport {
       : TestReport(analysis::SessionData{std::move(summary), {}, {}}) {}
 
   SessionReport view() const { return {session, overview, insights}; }
-  std::string text(const TextOptions& options = {}) const { return text_report(view(), options); }
+  // Everything there is; the short report has tests of its own.
+  std::string text(TextOptions options = {}) const {
+    options.is_full = true;
+    return text_report(view(), options);
+  }
+  std::string short_text(const TextOptions& options = {}) const {
+    return text_report(view(), options);
+  }
 
   analysis::SessionData session;
   analysis::Overview overview;

@@ -5,6 +5,7 @@
 
 #include "analysis/figures/missing.hpp"
 #include "report/markdown_page.hpp"
+#include "report/short_report.hpp"
 #include "report/text_page.hpp"
 #include "report/text_sections.hpp"
 
@@ -48,6 +49,7 @@ void write_report(Page& page, const SessionReport& report, const TextOptions& op
   write_memory(page, report, missing);
   write_communication(page, report);
   write_markers(page, summary, top);
+  add_missing_of_import(summary, missing);
   if (const auto markers = analysis::records_markers(summary); !markers) {
     missing.add("markers", markers.unknown());
   }
@@ -69,33 +71,28 @@ void write_report(Page& page, const SessionReport& report, const TextOptions& op
 
 std::string text_report(const SessionReport& report, const TextOptions& options) {
   TextPage page(width_of(options), options.has_color);
-  write_report(page, report, options);
+  options.is_full ? write_report(page, report, options) : write_short_report(page, report, options);
   return page.text();
 }
 
 std::string markdown_report(const SessionReport& report, const TextOptions& options) {
   MarkdownPage page;
-  write_report(page, report, options);
+  options.is_full ? write_report(page, report, options) : write_short_report(page, report, options);
   return page.text();
 }
 
 std::string brief_report(const analysis::SessionSummary& summary, std::string_view why,
                          const TextOptions& options) {
+  constexpr size_t kRows = 5;
   TextPage page(width_of(options), options.has_color);
-  const size_t top = rows_of(options);
-  write_title(page, summary);
+  write_title_briefly(page, summary);
   page.paragraph(2, why, Tone::Warning, 2);
-  write_session(page, summary);
-  write_devices(page, summary);
-  write_ledger(page, summary);
-  write_problems(page, summary, top);
-  write_pending(page, summary, top);
+  write_pending(page, summary, kRows);
+  write_markers(page, summary, kRows);
+  write_counters(page, pointers<analysis::CounterTotal>(summary.counters), kRows);
+  page.heading("GPU ACTIVITY");
   write_activity(page, summary);
-  write_markers(page, summary, top);
-  write_metrics(page, summary, pointers<analysis::MetricSeries>(summary.metrics));
-  write_counters(page, pointers<analysis::CounterTotal>(summary.counters), top);
-  write_events(page, summary, top);
-  write_cost(page, summary);
+  write_ledger_briefly(page, summary);
   return page.text();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -19,6 +20,9 @@
 // The parts of a report, each with its heading; a part with nothing to say writes nothing. Called
 // by text_report.cpp, run_report.cpp and the inspections of the Python package.
 namespace gpufl::report {
+
+// How much a part says: all of it, or what a report on one screen has room for.
+enum class Detail : uint8_t { Brief, Full };
 
 struct Verdict {
   std::string text;  // "word: what it means"
@@ -60,49 +64,72 @@ std::string duration_text(int64_t duration_ns);
 std::string bytes_text(int64_t bytes);
 // Of copies of which some do not tell their size: "1.5 GiB", "1.5 GiB or more", "unknown".
 std::string copied_text(int64_t bytes, uint64_t sized, uint64_t copies);
+// "1.5 GiB in 12 copies, 3.4 ms, 10.0% of it while kernels ran"
+std::string copies_text(const analysis::TransferGroup& copies);
 // " (12.3%)"; empty where the whole is nothing.
 std::string share_text(double part, double whole);
 
-// Those that are not as asked; no heading.
+// What was asked for and could not be had. Nobody asked an imported trace for anything: of such a
+// one only that it ends early.
+std::vector<analysis::Capability> refused_capabilities(const analysis::SessionSummary& summary);
+// No heading.
 void write_capabilities(Page& page, std::span<const analysis::Capability> notes,
                         bool has_several_backends);
+void write_capabilities_briefly(Page& page, std::span<const analysis::Capability> notes,
+                                bool has_several_backends);
+// What the tool that recorded an imported trace did not record.
+void add_missing_of_import(const analysis::SessionSummary& summary, MissingFigures& missing);
 
 // Of the log as a whole.
 void write_title(Page& page, const analysis::SessionSummary& summary);
+void write_title_briefly(Page& page, const analysis::SessionSummary& summary);
 void write_session(Page& page, const analysis::SessionSummary& summary);
 void write_ledger(Page& page, const analysis::SessionSummary& summary);
+void write_ledger_briefly(Page& page, const analysis::SessionSummary& summary);  // one field
 // Fields of the ledger: how much of the session each engine was attached to, and at what cost.
 void write_coverage(Page& page, const analysis::SessionSummary& summary);
+void write_budget(Page& page, const analysis::SessionSummary& summary);  // one field
 void write_devices(Page& page, const analysis::SessionSummary& summary);
-void write_activity(Page& page, const analysis::SessionSummary& summary);
+void write_activity(Page& page, const analysis::SessionSummary& summary);  // one field
 void write_pending(Page& page, const analysis::SessionSummary& summary, size_t top);
 void write_markers(Page& page, const analysis::SessionSummary& summary, size_t top);
 void write_counters(Page& page, std::span<const analysis::CounterTotal* const> counters,
                     size_t top);
 void write_metrics(Page& page, const analysis::SessionSummary& summary,
                    std::span<const analysis::MetricSeries* const> metrics);
+// Of GPUs and host: a table with a row for each GPU, or one field.
+void write_health(Page& page, std::span<const analysis::MetricFigures> metrics, size_t top);
+void write_health_briefly(Page& page, std::span<const analysis::MetricFigures> metrics);
 void write_events(Page& page, const analysis::SessionSummary& summary, size_t top);
 void write_problems(Page& page, const analysis::SessionSummary& summary, size_t top);
 void write_cost(Page& page, const analysis::SessionSummary& summary);
 
 // Of what the options chose.
 void write_headline(Page& page, std::span<const analysis::Insight> insights);
+// The `top` most important findings, each with its advice.
+void write_first_steps(Page& page, std::span<const analysis::Insight> insights, size_t top);
 void write_gpu_time(Page& page, const SessionReport& report, MissingFigures& missing);
+void write_gpu_time_briefly(Page& page, const SessionReport& report, size_t top);
 void write_kernels(Page& page, const SessionReport& report, size_t top, KernelSort sort,
                    MissingFigures& missing);
 void write_kernel_classes(Page& page, const SessionReport& report);
 void write_framework(Page& page, const SessionReport& report, size_t top);  // operators, modules
 void write_launches(Page& page, const SessionReport& report, size_t top, MissingFigures& missing);
 void write_transfers(Page& page, const SessionReport& report, size_t top, MissingFigures& missing);
-void write_waits(Page& page, const SessionReport& report, size_t top, MissingFigures& missing);
-void write_scopes(Page& page, const SessionReport& report, size_t top);
+void write_waits(Page& page, const SessionReport& report, size_t top, MissingFigures& missing,
+                 Detail detail = Detail::Full);
+void write_scopes(Page& page, const SessionReport& report, size_t top,
+                  Detail detail = Detail::Full);
 void write_iterations(Page& page, const SessionReport& report, MissingFigures& missing);
 void write_latency(Page& page, const SessionReport& report, size_t top, MissingFigures& missing);
 void write_memory(Page& page, const SessionReport& report, MissingFigures& missing);
 void write_communication(Page& page, const SessionReport& report);
 void write_samples(Page& page, const SessionReport& report, size_t top);
-void write_stalls(Page& page, const SessionReport& report, size_t top);  // a part of the samples
-void write_warps(Page& page, const SessionReport& report, size_t top, MissingFigures& missing);
+// A part of the samples.
+void write_stalls(Page& page, const SessionReport& report, size_t top,
+                  Detail detail = Detail::Full);
+void write_warps(Page& page, const SessionReport& report, size_t top, MissingFigures& missing,
+                 Detail detail = Detail::Full);
 void write_insights(Page& page, std::span<const analysis::Insight> insights, size_t top);
 
 // The kernels by what is asked for. `groups` outlive it.

@@ -30,6 +30,14 @@ std::vector<std::string> transfer_row(std::string label, const TransferGroup& gr
 
 }  // namespace
 
+std::string copies_text(const TransferGroup& copies) {
+  return fmt::format("{} in {}, {}, {} of it while kernels ran",
+                     copied_text(copies.bytes.total, copies.bytes.count, copies.duration_ns.count),
+                     text::plural(copies.duration_ns.count, "copy"),
+                     duration_text(copies.duration_ns.total),
+                     copies.overlapped_ns == 0 ? "none" : overlap_text(copies));
+}
+
 void write_transfers(Page& page, const SessionReport& report, size_t top, MissingFigures& missing) {
   const analysis::TransferFigures& transfers = report.overview.transfers;
   const bool has_copies = transfers.copies && transfers.copies->all.duration_ns.count > 0;
@@ -37,13 +45,7 @@ void write_transfers(Page& page, const SessionReport& report, size_t top, Missin
   if (!transfers.copies) missing.add("memory transfers", transfers.copies.unknown());
   if (!has_copies && !has_fills) return;
   std::string remark;
-  if (has_copies) {
-    const TransferGroup& all = transfers.copies->all;
-    remark = fmt::format("{} in {}, {}, {} of it while kernels ran",
-                         copied_text(all.bytes.total, all.bytes.count, all.duration_ns.count),
-                         text::plural(all.duration_ns.count, "copy"),
-                         duration_text(all.duration_ns.total), overlap_text(all));
-  }
+  if (has_copies) remark = copies_text(transfers.copies->all);
   page.heading("MEMORY TRANSFERS", remark);
   TextTable table{{{"direction and memory", true},
                    {"count"},

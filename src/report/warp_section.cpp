@@ -235,20 +235,22 @@ void write_events(Page& page, const WarpFigures& warp, size_t top) {
   write_more(page, all, table.rows.size());
 }
 
-void write_launch(Page& page, const WarpFigures& warp, size_t top, MissingFigures& missing) {
+void write_launch(Page& page, const WarpFigures& warp, size_t top, MissingFigures& missing,
+                  Detail detail) {
   page.paragraph(2, title_of(warp), Tone::Strong);
   if (page.has_timeline()) {
     page.moment(kIndent, "Show it in the timeline", warp.launch.time_ns,
                 warp.launch.time_ns + warp.launch.duration_ns);
   }
-  write_limits(page, warp, top);
+  write_limits(page, warp, detail == Detail::Brief ? 1 : top);
   if (!warp.bottleneck) {
     warn(page, "Nothing was recorded in it.");
     return;
   }
-  write_clock(page, warp);
+  if (detail == Detail::Full) write_clock(page, warp);
   write_groups(page, warp, top);
   page.paragraph(2, bottleneck_text(warp), Tone::Strong, 2);
+  if (detail == Detail::Brief) return;
   write_path(page, warp, top);
   write_overlaps(page, warp, top);
   write_steady(page, warp, top);
@@ -259,15 +261,15 @@ void write_launch(Page& page, const WarpFigures& warp, size_t top, MissingFigure
 
 }  // namespace
 
-void write_warps(Page& page, const SessionReport& report, size_t top, MissingFigures& missing) {
+void write_warps(Page& page, const SessionReport& report, size_t top, MissingFigures& missing,
+                 Detail detail) {
   const std::vector<WarpFigures>& warps = report.overview.warps;
   if (warps.empty()) return;
   page.heading("INSIDE KERNELS",
                fmt::format("{} profiled launch{}", warps.size(), warps.size() == 1 ? "" : "es"));
-  for (size_t i = 0; i < std::min(top, warps.size()); ++i) {
-    write_launch(page, warps[i], top, missing);
-  }
-  write_more(page, warps.size(), std::min(top, warps.size()));
+  const size_t shown = std::min(detail == Detail::Brief ? 1 : top, warps.size());
+  for (size_t i = 0; i < shown; ++i) write_launch(page, warps[i], top, missing, detail);
+  write_more(page, warps.size(), shown);
 }
 
 }  // namespace gpufl::report

@@ -89,7 +89,8 @@ class ReportTest : public testing::Test {
 
 TEST_F(ReportTest, ReportsASealedSession) {
   record(root_, "20250101T000000Z-01");
-  const ReportOutcome outcome = make_reports({.path = root_ / "20250101T000000Z-01"});
+  const ReportOutcome outcome =
+      make_reports({.path = root_ / "20250101T000000Z-01", .text = {.is_full = true}});
   EXPECT_TRUE(outcome.failures.empty()) << errors_of(outcome);
   EXPECT_EQ(errors_of(outcome), "");
   EXPECT_NE(outcome.text.find("GPUFlight report: app_of_20250101T000000Z-01"), std::string::npos);
@@ -110,7 +111,7 @@ TEST_F(ReportTest, ReportsASessionThatIsBeingWritten) {
   const ReportOutcome outcome = make_reports({.path = root_});
   EXPECT_TRUE(outcome.failures.empty()) << errors_of(outcome);
   EXPECT_NE(outcome.text.find("still recording"), std::string::npos) << outcome.text;
-  EXPECT_NE(outcome.text.find("LEDGER: not written yet"), std::string::npos);
+  EXPECT_NE(outcome.text.find("  ledger                    not written yet"), std::string::npos);
   EXPECT_NE(outcome.text.find("    inner      2"), std::string::npos) << outcome.text;
   EXPECT_EQ(outcome.text.find("still open"), std::string::npos) << outcome.text;
 }

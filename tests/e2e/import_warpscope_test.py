@@ -30,7 +30,7 @@ class ImportWarpscopeTest(unittest.TestCase):
             dump.write_bytes(gzip.decompress((RECORDINGS / "gemm.wscap.gz").read_bytes()))
             logs = pathlib.Path(folder, "logs")
             run("import", dump, "--output", logs)
-            report = run("report", logs)
+            report = run("report", "--full", logs)
         sections = report.split("\n\n")
         inside = [section for section in sections if section.startswith("INSIDE KERNELS")]
         golden = (RECORDINGS / "gemm_report.golden").read_text()

@@ -56,7 +56,7 @@ class Recorded(TraceTest):
         self.assertEqual(self.end_of(process)[0], 0)
         header = run(GPUFL, "report", self.session()).stdout
         self.assertIn("GPUFlight report: my run", header)
-        self.assertRegex(header, r"engine +Monitor")
+        self.assertIn("engine Monitor", header)
 
     def test_an_engine_that_this_version_has_not_falls_and_is_told(self):
         ended = self.trace("cuda", "launch:5", options=["--engine", "SassMetrics"])

@@ -135,11 +135,53 @@ std::vector<std::string> recordings() {
 TEST_P(RecordingTest, ReadsAsStored) {
   const std::string& session = GetParam();
   expect_text(kRecordings / (session + ".verify.txt"), run("verify " + session));
-  expect_text(kRecordings / (session + ".report.txt"), run("report --width 100 " + session));
+  expect_text(kRecordings / (session + ".report.txt"), run("report --full --width 100 " + session));
+  expect_text(kRecordings / (session + ".short.txt"), run("report --width 100 " + session));
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, RecordingTest, ::testing::ValuesIn(recordings()),
                          [](const auto& info) { return info.param; });
+
+// The report that people see first fits on a screen, and begins with what is wrong.
+class ShortReportTest : public ::testing::TestWithParam<fs::path> {};
+
+std::vector<fs::path> sessions_that_ship() {
+  std::vector<fs::path> sessions;
+  for (const fs::path& folder : {kRecordings, fs::path(GPUFL_EXAMPLE_SESSIONS_DIR)}) {
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      if (entry.is_directory()) sessions.push_back(entry.path());
+    }
+  }
+  std::sort(sessions.begin(), sessions.end());
+  return sessions;
+}
+
+TEST_P(ShortReportTest, FitsOnAScreenWithItsHighFindingsFirst) {
+  constexpr size_t kMostLines = 45, kFirstLines = 10;
+  fs::current_path(GetParam().parent_path());
+  const std::string name = GetParam().filename().string();
+  const bool is_any_high =
+      run("report --format json " + name).find("\"severity\":\"HIGH\"") != std::string::npos;
+  for (const char* width : {"80", "100", "140"}) {
+    const auto outcome =
+        cli::testing::run_typed(std::string("report --width ") + width + " " + name);
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    std::istringstream text(outcome.out);
+    std::string line, first;
+    size_t lines = 0;
+    for (; std::getline(text, line); ++lines) {
+      if (lines < kFirstLines) first += line + "\n";
+    }
+    EXPECT_LE(lines, kMostLines) << outcome.out;
+    EXPECT_EQ(first.find(". HIGH") != std::string::npos, is_any_high) << first;
+    const size_t named = outcome.out.find("--full");
+    ASSERT_NE(named, std::string::npos) << outcome.out;
+    EXPECT_EQ(outcome.out.find("--full", named + 1), std::string::npos) << outcome.out;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sessions, ShortReportTest, ::testing::ValuesIn(sessions_that_ship()),
+                         [](const auto& info) { return info.param.filename().string(); });
 
 // Of a session that only samples, the page draws every sampled metric and nothing of GPU work.
 TEST(MonitorSessionTest, ThePageDrawsWhatWasSampled) {
@@ -173,11 +215,14 @@ TEST(DamagedSessionTest, AnExportOfItSaysWhatIsMissing) {
 TEST(ExampleSessionTest, IsReportedAsStored) {
   fs::current_path(GPUFL_EXAMPLE_SESSIONS_DIR);
   for (const auto& [arguments, name] :
-       {std::pair("--width 80 h200_gpt", "h200_gpt.report_80.txt"),
-        std::pair("--width 140 h200_gpt", "h200_gpt.report_140.txt"),
-        std::pair("--format md h200_gpt", "h200_gpt.report.md"),
+       {std::pair("--full --width 80 h200_gpt", "h200_gpt.report_80.txt"),
+        std::pair("--full --width 140 h200_gpt", "h200_gpt.report_140.txt"),
+        std::pair("--full --format md h200_gpt", "h200_gpt.report.md"),
+        std::pair("--format md h200_gpt", "h200_gpt.short.md"),
         std::pair("--format json h200_gpt", "h200_gpt.report.json"),
-        std::pair("--width 100 h200_torch", "h200_torch.report.txt")}) {
+        std::pair("--width 100 h200_gpt", "h200_gpt.short.txt"),
+        std::pair("--full --width 100 h200_torch", "h200_torch.report.txt"),
+        std::pair("--width 100 h200_torch", "h200_torch.short.txt")}) {
     expect_text(kRecordings / name, run(std::string("report ") + arguments));
   }
 }

@@ -206,9 +206,14 @@ class GpuFlightSession:
         """Every figure of the report at full precision: docs/reference/report-json.md."""
         return json.loads(self.report("json"))
 
-    def report(self, format: str = "text", top_n: int = 10, sort: str = "total") -> str:
-        """The report of the session as "text", "md", "json" or "html"."""
-        return self._core.report(format, checked_rows(top_n), page_width(), sort)
+    def report(
+        self, format: str = "text", top_n: int = 10, sort: str = "total", full: bool = False
+    ) -> str:
+        """The report of the session as "text", "md", "json" or "html".
+
+        Text and Markdown fit on a screen, with five rows of a list at most, unless `full` is set.
+        """
+        return self._core.report(format, checked_rows(top_n), page_width(), sort, full)
 
     def kernel(self, name: str) -> dict[str, Any]:
         """Code, lines and samples of one kernel: docs/reference/report-json.md, "A kernel".

@@ -28,9 +28,6 @@ std::string lost_gpu_work(const SessionSummary& summary);
 // part of the log is damaged. Both are 0 where there is no ledger.
 struct UnreadRows {
   uint64_t written = 0, unread = 0;
-  double share() const {
-    return written == 0 ? 0 : static_cast<double>(unread) / static_cast<double>(written);
-  }
 };
 UnreadRows unread_rows(const SessionSummary& summary);
 // Whether the session says that it asked for a feature in vain.

@@ -124,8 +124,8 @@ void find_rank_imbalance(const RunOverview& run, const Thresholds& thresholds,
                                text::duration(compute.max), text::duration(compute.mean),
                                text::duration(compute.min));
   insight.advice =
-      "All ranks wait for the slowest at every exchange. Spread the work evenly; where it is even, "
-      "look for what is slow on that rank: its GPU's clock, its host, its data.";
+      "Spread the work evenly; where it is even, look for what is slow on that rank: its GPU's "
+      "clock, its host, its data. All ranks wait for the slowest at every exchange.";
   insight.estimate = "The most computing time of a rank, less the mean of all.";
   insight.confidence = Confidence::Medium;
   for (const RankFigures& rank : run.ranks) {

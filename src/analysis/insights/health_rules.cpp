@@ -62,9 +62,9 @@ void find_memory_nearly_full(const SessionView& view, std::vector<Insight>& foun
     insight.detail =
         fmt::format("when it was fullest, {} was left", text::bytes(capacity - used->values.max));
     insight.advice =
-        "A little more and allocations fail, and allocators that keep memory have to give it back "
-        "and ask again, which is slow. Use a smaller batch, recompute activations, or move "
-        "optimizer state away. Processes that share the GPU count as well.";
+        "Use a smaller batch, recompute activations, or move optimizer state away. With a little "
+        "more, allocations fail, and allocators that keep memory have to return it and ask again, "
+        "which is slow. Processes that share the GPU count as well.";
     insight.estimate = "None: what is at stake is a failure, not time.";
     insight.confidence = Confidence::High;
     insight.evidence.push_back(at_device(device.device, insight.detail));
@@ -98,8 +98,8 @@ void find_ecc_errors(const SessionView& view, std::vector<Insight>& found) {
         uncorrected > 0 || has_failed
             ? "Do not trust results of this session. Take the GPU out of use, reset "
               "it, and have it replaced where a row could not be remapped."
-            : "Results are right. Reset the GPU when it is free, and watch whether the "
-              "number grows.";
+            : "Reset the GPU when it is free, and watch whether the number grows. Results are "
+              "right.";
     insight.estimate = kNotAboutTime;
     insight.confidence = Confidence::High;
     insight.evidence.push_back(at_device(number, insight.title));
@@ -134,7 +134,7 @@ void find_xid_errors(const SessionView& view, std::vector<Insight>& found) {
                                 seen.count > 1 ? fmt::format(" × {}", seen.count) : "");
     insight.detail = seen.text.empty() ? "told by the driver" : seen.text;
     insight.advice =
-        "See what the driver's list of Xid errors says of this number. 13, 31 and 43 are as a rule "
+        "Look this number up in the driver's list of Xid errors. 13, 31 and 43 are as a rule "
         "the program's own mistake (compute-sanitizer finds it); 48, 63, 64, 74, 79, 94 and 95 are "
         "the hardware's.";
     insight.estimate = kNotAboutTime;

@@ -124,8 +124,8 @@ void find_failed_calls(const SessionView& view, std::vector<Insight>& found) {
     insight.detail = fmt::format("first after {} of the session",
                                  text::duration(static_cast<double>(calls.start[failure.row])));
     insight.advice = is_final(error)
-                         ? "After this error the process cannot use the GPU. Run it under "
-                           "compute-sanitizer to find the access that is at fault."
+                         ? "Run it under compute-sanitizer to find the access that is at fault. "
+                           "After this error the process cannot use the GPU."
                          : "Check what the call returns. Libraries that try one thing and then "
                            "another cause such failures on purpose; otherwise it is a mistake.";
     insight.estimate = "None: it is about correct results, not about time.";
@@ -148,15 +148,16 @@ void find_trace_losses(const SessionView& view, std::vector<Insight>& found) {
   insight.confidence = Confidence::High;
   if (!summary.ledger) {
     if (summary.header.engine.empty()) return;  // nobody recorded it: made by hand or imported
-    insight.severity = Severity::Medium;
+    insight.severity = Severity::High;
     insight.title = "The session was cut off: its last moments may be missing";
     insight.detail = fmt::format(
         "The session has no ledger: {}. What was recorded until a quarter of a second before is "
         "there.",
         format::kUnclosed);
     insight.advice =
-        "Figures are of what was written before. See what had not ended then: the report's list of "
-        "pending work. Workers of Python's multiprocessing close their sessions when they are "
+        "Find out why its process died; the report lists what was still running. Figures are of "
+        "what was written before. Workers of Python's multiprocessing close their sessions when "
+        "they are "
         "started with spawn; with fork and forkserver they leave by _exit.";
     found.push_back(std::move(insight));
     return;
@@ -178,7 +179,7 @@ void find_trace_losses(const SessionView& view, std::vector<Insight>& found) {
   }
   if (losses.texts.empty()) losses.texts.emplace_back("fewer kernel records than launches");
   insight.severity =
-      std::max(losses.missing_share, rows.share()) > view.thresholds.trace_losses.high_missing_share
+      is_damaged || losses.missing_share > view.thresholds.trace_losses.high_missing_share
           ? Severity::High
           : Severity::Medium;
   insight.title = fmt::format("The trace is not complete: {}", fmt::join(losses.texts, ", "));
@@ -194,8 +195,8 @@ void find_trace_losses(const SessionView& view, std::vector<Insight>& found) {
   std::vector<std::string_view> advice;
   if (is_damaged) {
     advice.emplace_back(
-        "The log itself is damaged: `gpufl verify` tells where. Copy the session again from where "
-        "it was recorded, or record it anew.");
+        "Copy the session again from where it was recorded, or record it anew. The log itself is "
+        "damaged: `gpufl verify` shows where.");
   }
   if (summary.ledger->uncounted.contains(format::Ledger::kTruncatedTrace)) {
     advice.emplace_back("The file was cut off before it was imported: copy or record it again.");

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/short_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "analysis/insights/test_program.hpp"
+#include "report/test_report.hpp"
+
+namespace gpufl::report {
+namespace {
+
+using analysis::SessionData;
+using analysis::testing::TestProgram;
+
+constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kS = 1'000'000'000;
+
+ptrdiff_t lines_of(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Waits for most of its time, as a session of the engine Trace.
+TestProgram waiting_program() {
+  TestProgram program;
+  analysis::SessionSummary& summary = program.data.summary;
+  summary.dir = "logs/one";
+  summary.header.app_name = "train";
+  summary.header.process = "python3";
+  summary.header.engine = "Trace";
+  summary.duration_ns = kS;
+  summary.ended = true;
+  summary.ledger.emplace();
+  for (int i = 0; i < 10; ++i) {
+    program.kernel("gemm", i * 100 * kMs, 60 * kMs);
+    program.wait(3, i * 100 * kMs, 60 * kMs);
+  }
+  return program;
+}
+
+TEST(ShortReportTest, NamesTheSessionTheVerdictAndTheWayToTheRest) {
+  const std::string text = TestReport(waiting_program().finish()).short_text();
+  EXPECT_EQ(text.find("GPUFlight report: train\n  python3"), 0u) << text;
+  EXPECT_TRUE(has(text, "  ledger                    complete: no loss is known\n")) << text;
+  EXPECT_TRUE(text.ends_with("  all the rest              gpufl report --full logs/one\n")) << text;
+  EXPECT_FALSE(has(text, "\n\n\n")) << text;
+}
+
+TEST(ShortReportTest, WhereWaitsDominateItSaysHowToSeeTheirLines) {
+  const std::string text = TestReport(waiting_program().finish()).short_text();
+  EXPECT_TRUE(has(text, "-> To see which lines wait, record with enable_stack_trace")) << text;
+  TestProgram program = waiting_program();
+  program.data.summary.duration_ns = 100 * kS;
+  EXPECT_FALSE(has(TestReport(program.finish()).short_text(), "To see which lines wait"));
+}
+
+TEST(ShortReportTest, HoweverManyListsThereAreItFitsOnAScreen) {
+  TestProgram program = waiting_program();
+  for (int i = 0; i < 40; ++i) {
+    const std::string number = std::to_string(i);
+    program.scope("scope_" + number, i * 20 * kMs, 19 * kMs);
+    program.kernel("kernel_" + number, i * 20 * kMs, 5 * kMs, {.device = i % 8});
+    program.data.summary.capabilities.push_back(
+        {"feature_" + number, "on", "off", "refused", "", "ask somebody for " + number});
+  }
+  const TestReport report(program.finish());
+  for (const size_t width : {80, 100, 140}) {
+    const std::string text = report.short_text({.width = width});
+    EXPECT_LE(lines_of(text), static_cast<ptrdiff_t>(kMaxShortLines)) << text;
+    EXPECT_TRUE(has(text, "scope_")) << text;
+    EXPECT_TRUE(has(text, "! feature_0: asked on, got off (refused) -> ask somebody")) << text;
+  }
+  EXPECT_GT(lines_of(report.text()), static_cast<ptrdiff_t>(kMaxShortLines));
+}
+
+TEST(ShortReportTest, WhatIsWrongComesBeforeWhatIsSlow) {
+  TestProgram program = waiting_program();
+  program.data.summary.ledger.reset();
+  program.data.summary.ended = false;
+  const TestReport report(program.finish());
+  const std::string text = report.short_text();
+  const size_t alarm = text.find("  1. HIGH: The session was cut off");
+  ASSERT_NE(alarm, std::string::npos) << text;
+  EXPECT_LE(lines_of(text.substr(0, alarm)), 9) << text;
+  EXPECT_TRUE(has(report.text(), "\n  1. The session was cut off")) << report.text();
+}
+
+TEST(ShortReportTest, AnImportedTraceListsNothingThatNobodyAskedFor) {
+  TestProgram program = waiting_program();
+  program.data.summary.capabilities = {
+      {"recording", "gpufl", "nsight_systems", "imported", "imported from a.sqlite"},
+      {"occupancy", "on", "off", "imported", "the trace does not tell the occupancy"}};
+  const TestReport report(program.finish());
+  EXPECT_FALSE(has(report.short_text(), "asked on, got off"));
+  EXPECT_TRUE(has(report.short_text(), "imported from a.sqlite (nsight_systems)\n"));
+  const std::string full = report.text();
+  EXPECT_FALSE(has(full, "asked on, got off")) << full;
+  EXPECT_GT(full.find("occupancy: the trace does not tell"), full.find("NOT RECORDED")) << full;
+}
+
+TEST(ShortReportTest, OfAMonitorHealthAndHowToRecordMore) {
+  TestProgram program;
+  program.data.summary.header.engine = "Monitor";
+  program.data.summary.duration_ns = kS;
+  program.data.summary.ended = true;
+  program.data.summary.ledger.emplace();
+  program.metric("gpu_util_pct", 0, kMs, 50, 0);
+  program.metric("temperature_c", 0, kMs, 41, 0);
+  program.metric("cpu_util_permille", -1, kMs, 250, 0);
+  const std::string text = TestReport(program.finish()).short_text();
+  EXPECT_TRUE(has(text, "HEALTH\n  gpu  mean use  hottest\n  0         50%     41 C\n")) << text;
+  EXPECT_TRUE(has(text, "25.0% of all cores busy\n")) << text;
+  EXPECT_TRUE(has(text, "  GPU work                  the engine Monitor records no")) << text;
+  EXPECT_FALSE(has(text, "GPU TIME")) << text;
+}
+
+TEST(ShortReportTest, MarkdownHasTheSameParts) {
+  const TestReport report(waiting_program().finish());
+  const std::string text = markdown_report(report.view());
+  for (const char* part : {"### GPU TIME", "### KERNELS", "### SYNCHRONIZATION", "all the rest"}) {
+    EXPECT_TRUE(has(text, part)) << part << "\n" << text;
+  }
+  EXPECT_FALSE(has(text, "### COST OF RECORDING"));
+  EXPECT_TRUE(has(markdown_report(report.view(), {.is_full = true}), "### COST OF RECORDING"));
+}
+
+}  // namespace
+}  // namespace gpufl::report
