@@ -9,12 +9,16 @@ import sys
 CXX_SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh"}
 
 
-def parse_root(description):
-    """The tree to check: --root, or the repository that this file is in."""
+def root_parser(description):
+    """Takes the tree to check: --root, or the repository that this file is in."""
     parser = argparse.ArgumentParser(description=description)
     default = pathlib.Path(__file__).resolve().parent.parent
-    parser.add_argument("--root", type=pathlib.Path, default=default)
-    return parser.parse_args().root.resolve()
+    parser.add_argument("--root", type=lambda path: pathlib.Path(path).resolve(), default=default)
+    return parser
+
+
+def parse_root(description):
+    return root_parser(description).parse_args().root
 
 
 def files(root):

@@ -24,8 +24,8 @@ class ChecksTest(unittest.TestCase):
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text)
 
-    def run_check(self, name):
-        command = [sys.executable, TOOLS / f"check_{name}.py", "--root", self.root]
+    def run_check(self, name, *options):
+        command = [sys.executable, TOOLS / f"check_{name}.py", "--root", self.root, *options]
         result = subprocess.run(command, capture_output=True, text=True)
         self.assertIn(result.returncode, (0, 1), result.stderr)
         return result.returncode, result.stderr, result.stdout
@@ -34,8 +34,8 @@ class ChecksTest(unittest.TestCase):
         status, errors, _ = self.run_check(name)
         self.assertEqual((status, errors), (0, ""))
 
-    def assert_fails(self, name, message):
-        status, errors, _ = self.run_check(name)
+    def assert_fails(self, name, message, *options):
+        status, errors, _ = self.run_check(name, *options)
         self.assertEqual(status, 1)
         self.assertIn(message, errors)
 
@@ -145,6 +145,23 @@ class ChecksTest(unittest.TestCase):
                 self.write(f"src/base/{name}", text)
                 self.assert_fails("text", message)
                 (self.root / "src/base" / name).unlink()
+
+    def test_text_finds_phrases_to_avoid_in_the_prose_of_pages(self):
+        self.write("docs/guide/a.md", "It reports `told`.\n\n```text\ntold\n```\n\n    gpufl told\n")
+        self.write("docs/design/a.md", "It runs for ever.\n")  # not among the pages that are checked
+        self.assert_passes("text")
+        self.write("docs/guide/a.md", "A step takes 1.19 of its time.\nIt runs for ever.\n")
+        self.assert_fails("text", "docs/guide/a.md:1: avoid 'of its time': name the ratio")
+        self.assert_fails("text", "docs/guide/a.md:2: avoid 'for ever': permanently")
+
+    def test_text_looks_into_strings_on_request(self):
+        comment = "// Nobody is told.\n"
+        self.write("src/cli/a.cpp", LICENCE + comment + 'const char* text = "that is no error";\n')
+        self.write("src/cli/a_test.cpp", LICENCE + 'const char* text = "that is no error";\n')
+        self.assert_passes("text")
+        self.assert_fails("text", "src/cli/a.cpp:3: avoid 'is no error': say what happens", "--strings")
+        self.write("src/cli/a.cpp", LICENCE + comment)
+        self.assertEqual(self.run_check("text", "--strings")[0], 0)
 
 
 if __name__ == "__main__":
