@@ -7,7 +7,8 @@ import re
 # The pages that people read most. A page is added here once it has no hits.
 PAGES = [
     *("docs/README.md", "docs/guide/*.md"),
-    *("docs/reference/exit-codes.md", "docs/reference/insights.md", "docs/reference/trace-states.md"),
+    *("docs/reference/configuration.md", "docs/reference/exit-codes.md"),
+    *("docs/reference/insights.md", "docs/reference/trace-states.md"),
 ]
 # Rooms whose string literals users see.
 STRING_ROOMS = ("src/cli", "src/report", "src/analysis", "src/client")
@@ -24,7 +25,7 @@ PHRASES = [
         (r"\bfor ever\b", "permanently, or until you stop it"),
         (r"\b(as )?it is (said|told)\b", "name who reports it"),
         (r"\bnobody\b", "say what happens without a person: was not counted, is not recorded"),
-        (r"\bof (its|their|one's|your) own\b", "its own ..., separate"),
+        (r"(?<!instead )\bof (its|their|one's|your) own\b", "its own ..., separate"),
         (r"\binside of\b", "inside"),
         (r"\bto be had\b|\bcan(not)? be had\b", "is (not) available"),
         (r"\bcannot be told\b|\bcan be told\b", "is not known, or cannot be determined"),
