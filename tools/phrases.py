@@ -8,30 +8,33 @@ import re
 PAGES = [
     *("docs/README.md", "docs/guide/*.md"),
     *("docs/reference/configuration.md", "docs/reference/exit-codes.md"),
+    "docs/reference/figures.md",
     *("docs/reference/insights.md", "docs/reference/trace-states.md"),
 ]
 # Rooms whose string literals users see.
 STRING_ROOMS = ("src/cli", "src/report", "src/analysis", "src/client")
 
+# Between two words; a phrase may go over the end of a line, but not of a paragraph.
+SPACE = r"(?: *\n *| +)"
 PHRASES = [
-    (re.compile(pattern, re.IGNORECASE), advice)
+    (re.compile(pattern.replace(" ", SPACE), re.IGNORECASE), advice)
     for pattern, advice in [
         (r"\b(takes?|took|in) \d[\d.]* of (its|the) time\b", "write the ratio: takes 1.19x as long"),
         (r"\bof what it (does|did|takes|took)\b", "write the ratio: 1.10x as long as with Trace"),
         (r"\bof its time\b", "name the ratio or the share: 1.19x, 12% of the session"),
         (r"\b(is|are|was) no (error|fault|failure|zero)\b", "say what happens: exits 0, is shown as unknown"),
-        (r"(?<!there )\b(is|are|was|were) none\b", "say what is there instead: 'is not a ...', 'there is no ...'"),
+        (r"(?<!there\s)\b(is|are|was|were) none\b", "say what is there instead: 'is not a ...', 'there is no ...'"),
         (r"\b(tells?|telling|told)\b", "report, show, record, say or know"),
         (r"\bfor ever\b", "permanently, or until you stop it"),
         (r"\b(as )?it is (said|told)\b", "name who reports it"),
         (r"\bnobody\b", "say what happens without a person: was not counted, is not recorded"),
-        (r"(?<!instead )\bof (its|their|one's|your) own\b", "its own ..., separate"),
+        (r"(?<!instead\s)\bof (its|their|one's|your) own\b", "its own ..., separate"),
         (r"\binside of\b", "inside"),
         (r"\bto be had\b|\bcan(not)? be had\b", "is (not) available"),
         (r"\bcannot be told\b|\bcan be told\b", "is not known, or cannot be determined"),
         (r"\bby hand\b", "manually, or name the tool"),
         (r"\b(goes|went|go) on\b", "continue"),
-        (r"\bwhat it cost\b(?! the)", "the cost of"),
+        (r"\bwhat it cost\b(?!\sthe)", "the cost of"),
         (r"\bso as (not )?to\b", "to"),
         (r"\bthat which\b", "what"),
         (r"\bis not there\b", "does not exist, or was not found"),
@@ -44,37 +47,34 @@ PHRASES = [
     ]
 ]
 
-FENCE = re.compile(r"^ *```")
-# A literal on one line. Raw strings of several lines are not looked into.
-LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
+# Code in pages, in fences, indented or in backquotes: what programs print and read.
+CODE = re.compile(r"^ *```.*?^ *```$|^ {4}.*$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+# What is no string in C++, and the seam of two literals that are one. Raw strings are not looked into.
+NO_STRING = re.compile(r"^\s*(?://|#include).*$|'(?:\\.|[^'\\])'", re.MULTILINE)
+SEAM = re.compile(r'"(\s*\n\s*)"')
+LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
-def hits(line):
-    """Each phrase of `line` that is on the list, with the advice for it."""
+def blank(match):
+    """As many lines as before, without their text."""
+    return "`" + "\n" * match[0].count("\n")
+
+
+def hits(path, text, first=1):
     for pattern, advice in PHRASES:
-        for match in pattern.finditer(line):
-            yield match[0], advice
+        for match in pattern.finditer(text):
+            line = first + text.count("\n", 0, match.start())
+            yield f"{path}:{line}: avoid '{' '.join(match[0].split())}': {advice}"
 
 
 def in_page(path, text):
-    """Prose only: names in backquotes and blocks of code are what programs print and read."""
-    in_code = False
-    for number, line in enumerate(text.splitlines(), 1):
-        if FENCE.match(line):
-            in_code = not in_code
-        elif not in_code and not line.startswith("    "):
-            for phrase, advice in hits(re.sub(r"`[^`]*`", "`", line)):
-                yield f"{path}:{number}: avoid '{phrase}': {advice}"
+    yield from hits(path, CODE.sub(blank, text))
 
 
 def in_strings(path, text):
-    """String literals of C++ that have words in them; what is included and commented is not looked at."""
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.lstrip().startswith(("#include", "//")):
-            continue
-        for literal in LITERAL.findall(line):
-            for phrase, advice in hits(literal):
-                yield f"{path}:{number}: avoid '{phrase}': {advice}"
+    text = SEAM.sub(r"\1", NO_STRING.sub(blank, text))
+    for literal in LITERAL.finditer(text):
+        yield from hits(path, literal[0], 1 + text.count("\n", 0, literal.start()))
 
 
 def is_page(path):

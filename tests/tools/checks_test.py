@@ -150,13 +150,13 @@ class ChecksTest(unittest.TestCase):
         self.write("docs/guide/a.md", "It reports `told`.\n\n```text\ntold\n```\n\n    gpufl told\n")
         self.write("docs/design/a.md", "It runs for ever.\n")  # not among the pages that are checked
         self.assert_passes("text")
-        self.write("docs/guide/a.md", "A step takes 1.19 of its time.\nIt runs for ever.\n")
+        self.write("docs/guide/a.md", "A step takes 1.19 of its time.\nIt runs for\never.\n")
         self.assert_fails("text", "docs/guide/a.md:1: avoid 'of its time': name the ratio")
         self.assert_fails("text", "docs/guide/a.md:2: avoid 'for ever': permanently")
 
     def test_text_looks_into_strings_on_request(self):
         comment = "// Nobody is told.\n"
-        self.write("src/cli/a.cpp", LICENCE + comment + 'const char* text = "that is no error";\n')
+        self.write("src/cli/a.cpp", LICENCE + comment + "const char* text = \"that is no \"\n  \"error\";\n")
         self.write("src/cli/a_test.cpp", LICENCE + 'const char* text = "that is no error";\n')
         self.assert_passes("text")
         self.assert_fails("text", "src/cli/a.cpp:3: avoid 'is no error': say what happens", "--strings")
