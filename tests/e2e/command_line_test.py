@@ -13,7 +13,8 @@ import unittest
 
 from monitor_process import DAEMON, GPUFL, run
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "reference" / "cli.md"
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+PAGE = REPOSITORY / "docs" / "reference" / "cli.md"
 # A fenced block whose first line is the command that prints the rest.
 BLOCK = re.compile(r"```text\n\$ (?P<command>[^\n]*--help)\n(?P<text>.*?)```\n", re.DOTALL)
 
@@ -42,6 +43,12 @@ class CommandLine(unittest.TestCase):
         self.assertCountEqual(list(documented), expected)
         for command, text in documented.items():
             self.assertEqual(text, help_of(command), f"{command}; run ./dev docs")
+
+    def test_the_readme_shows_a_real_report(self):
+        readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+        shown = re.search(r"```\n(GPUFlight report.*?)\n```", readme, re.S)[1]
+        report = run(GPUFL, "report", REPOSITORY / "examples" / "sessions" / "h200_gpt").stdout
+        self.assertEqual(shown.splitlines(), report.splitlines()[:15])
 
     def test_without_arguments_it_prints_its_help(self):
         ended = run(GPUFL)
