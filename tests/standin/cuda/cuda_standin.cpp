@@ -2,6 +2,7 @@
 #include <cuda.h>
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -17,9 +18,10 @@
 namespace {
 
 struct Driver {
-  std::recursive_mutex mutex;
-  bool is_initialised = false;
+  std::recursive_mutex mutex;  // held through cuInit(), as the real one's is
+  std::atomic<bool> is_initialised{false};
   void (*on_question)() = nullptr;
+  std::mutex gpu_mutex;  // guards `gpu`
   gpufl::standin::CudaGpu gpu;
   std::map<uint64_t, std::vector<gpufl::standin::CudaGraphNode>> graphs;
 };
@@ -78,12 +80,11 @@ STANDIN_EXPORT CUresult cuDeviceGetCount(int* count) {
 }
 
 STANDIN_EXPORT void cuda_standin_describe_gpu(const gpufl::standin::CudaGpu& gpu) {
-  const std::lock_guard lock(driver().mutex);
+  const std::lock_guard lock(driver().gpu_mutex);
   driver().gpu = gpu;
 }
 
 STANDIN_EXPORT CUresult cuDeviceGet(CUdevice* device, int ordinal) {
-  const std::lock_guard lock(driver().mutex);
   *device = 0;
   if (!driver().is_initialised) return CUDA_ERROR_NOT_INITIALIZED;
   return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
@@ -91,7 +92,7 @@ STANDIN_EXPORT CUresult cuDeviceGet(CUdevice* device, int ordinal) {
 
 STANDIN_EXPORT CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice) {
   constexpr int kMpsEnabled = 133;
-  const std::lock_guard lock(driver().mutex);
+  const std::lock_guard lock(driver().gpu_mutex);
   if (static_cast<int>(attribute) != kMpsEnabled) return CUDA_ERROR_INVALID_VALUE;
   *value = driver().gpu.is_under_mps ? 1 : 0;
   return CUDA_SUCCESS;
@@ -99,13 +100,13 @@ STANDIN_EXPORT CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attr
 
 #undef cuDeviceGetUuid_v2
 STANDIN_EXPORT CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice) {
-  const std::lock_guard lock(driver().mutex);
+  const std::lock_guard lock(driver().gpu_mutex);
   std::memcpy(uuid->bytes, driver().gpu.uuid, sizeof uuid->bytes);
   return CUDA_SUCCESS;
 }
 
 STANDIN_EXPORT CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {
-  const std::lock_guard lock(driver().mutex);
+  const std::lock_guard lock(driver().gpu_mutex);
   *status =
       driver().gpu.is_capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
   return CUDA_SUCCESS;
