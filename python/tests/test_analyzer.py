@@ -250,7 +250,7 @@ def test_crashed_and_corrupt_sessions_are_read():
         session = GpuFlightSession(GOLDEN / name)
         for table in session.tables():
             assert len(getattr(session, table)) >= 0
-        assert session.header["session_id"] in session.report()
+        assert session.header["session_id"] in session.report(full=True)
 
 
 # --- What is told
@@ -270,7 +270,7 @@ def test_inspections_are_parts_of_the_report(inspection, capsys):
     getattr(session, f"inspect_{inspection}")(top_n=10)
     printed = capsys.readouterr().out
     assert len(printed.splitlines()) > 1
-    assert printed in session.report()
+    assert printed in session.report(full=True)
 
 
 def test_inspections_take_top_n(capsys):

@@ -91,7 +91,7 @@ def test_a_cell_that_raises_fails_as_without_the_magic(shell, shown, capsys, lin
     assert isinstance(recorded.error_in_exec, kind)
     assert type(recorded.error_in_exec) is type(plain.error_before_exec or plain.error_in_exec)
     assert (captured.out, captured.err) == (without.out, without.err)
-    assert "SESSION" in shown[0].text
+    assert "GPUFlight report: cell" in shown[0].text
     assert not gpufl._core.is_recording()
     assert "showtraceback" not in vars(shell)
 
