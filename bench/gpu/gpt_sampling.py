@@ -161,10 +161,9 @@ def own_figure(document, seconds):
 
 
 def rows_of(logs, kind):
+    """Of the one session there."""
     session = next(path for path in pathlib.Path(logs).iterdir() if path.is_dir())
-    command = [str(torch_session.GPUFL), "cat", str(session), kind]
-    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return [json.loads(line) for line in lines.splitlines()]
+    return torch_session.rows_of(session, kind)
 
 
 def added_seconds(logs, shape, before, after):

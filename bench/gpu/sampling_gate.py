@@ -11,7 +11,6 @@ sampling_gate.py [--windows N] [--most-runs N] [--json FILE]
 
 import argparse
 import collections
-import json
 import os
 import pathlib
 import subprocess
@@ -48,8 +47,7 @@ def figures_of(output, figure):
 
 def rows_of(folder, kind):
     """Of the one session of a run."""
-    lines = run([torch_session.GPUFL, "cat", next(pathlib.Path(folder).glob("*/*/")), kind])
-    return [json.loads(line) for line in lines.splitlines()]
+    return torch_session.rows_of(next(pathlib.Path(folder).glob("*/*/")), kind)
 
 
 def ledger_of(folder):
@@ -85,7 +83,7 @@ def measure_windows(report, name, threads, wanted, most_runs):
     report.value(f"{name}: launches held", total["launches_held"], "launches")
     report.value(f"{name}: attachments", total["phases"], "phases")
     a_thread_ms = max(held) / threads / 1e6
-    report.value(f"{name}: most that a window held a thread", a_thread_ms, "ms", ("<=", 50))
+    report.value(f"{name}: most a window held a thread, mean of threads", a_thread_ms, "ms", ("<=", 50))
     longest_ms = total["longest_hold_ns"] / 1e6
     report.value(f"{name}: longest hold, attaching", longest_ms, "ms", ("<=", 700))
     missing = total["launches_missing"]

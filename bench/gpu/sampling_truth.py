@@ -11,7 +11,6 @@ import argparse
 import collections
 import csv
 import io
-import json
 import os
 import pathlib
 import subprocess
@@ -68,9 +67,9 @@ def by_gpufl():
             GPUFL_PC_SAMPLING_PAUSE_MS="90",
         )
         session = next(pathlib.Path(folder).glob("*/*/"))
-        lines = run(torch_session.GPUFL, "cat", session, "pc_sample").splitlines()
+        rows = torch_session.rows_of(session, "pc_sample")
     stalls = collections.defaultdict(collections.Counter)
-    for row in map(json.loads, lines):
+    for row in rows:
         kernel, name = kernel_of(row.get("function") or ""), row["stall"]
         if kernel and name.startswith(PREFIX) and not name.endswith(NOT_ISSUED):
             stalls[kernel][name[len(PREFIX) :]] += row["samples"]

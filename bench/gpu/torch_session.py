@@ -3,8 +3,10 @@
 and the report of a benchmark, by libgpufl_torch_session.so of the portable build."""
 
 import ctypes
+import json
 import os
 import pathlib
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -137,6 +139,15 @@ def read_figures(logs, user_file=""):
         str(logs).encode(), user_file.encode(), ctypes.byref(figures)
     )
     return figures, error.decode() if error is not None else None
+
+
+def rows_of(session, kind):
+    """Of one kind, as `gpufl cat` prints them."""
+    command = [str(GPUFL), "cat", str(session), kind]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    if ended.returncode != 0:
+        cannot_run(f"{command}: {ended.stderr[-500:]}")
+    return [json.loads(line) for line in ended.stdout.splitlines()]
 
 
 class Report:
