@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What PC sampling costs a small GPT in PyTorch, and whether what it says is true:
 
-- at its defaults against Trace, with a second process of Trace beside them: what chance does. A session
-  lasts through all turns of its process.
+- at its defaults against Trace: one session, which samples in turns and traces in between. What a turn
+  adds to its minute is known from the steps around it. The first turn, of a minute, is stated by itself.
 - within a budget of 2% against a process that nobody ever traced. A session lasts for one turn, which
   pays for all of it.
 - shares of kernels as a longer session with that budget estimates them, against those of a whole trace.
@@ -12,10 +12,10 @@ Processes take turns, those of a pair on the same core; nobody is stopped in a t
 others use too, steps of the same process take 14 ms in one second and 23 in the next. So a pair gives
 two ratios: that of all its time, and one without that noise, which the bars are for: the ratio of its
 quick steps (the first quartile), times what sampling adds to few of them. The latter is known from their
-neighbours in the same process: steps that a window or a phase touches, against those around.
+neighbours in the same process: steps that a phase touches, against those around.
 
-gpt_sampling.py [--pairs N] [--seconds S] [--budget-pairs N] [--budget-seconds S]
-                [--shares-seconds S] [--json FILE]
+gpt_sampling.py [--defaults-seconds S] [--budget-pairs N] [--budget-seconds S] [--shares-seconds S]
+                [--json FILE]
 """
 
 import argparse
@@ -35,10 +35,10 @@ import time
 import torch_session
 
 WARM_STEPS = 40
-SETTLE_SECONDS = 2  # the first window of a session takes longer to open, once
 TRUTH_SECONDS = 6
 TOP = 10
-PHASE, WINDOW = 0, 1  # shapes of rows of coverage
+PHASE = 0  # the shape of a row of coverage
+BEFORE, AFTER = 0.3, 0.5  # seconds that a phase may slow down as well
 AROUND = 3  # seconds: neighbours of a step
 TRACE = {"GPUFL_PROFILING_ENGINE": "Trace"}
 SAMPLING = {"GPUFL_PROFILING_ENGINE": "PcSampling"}
@@ -62,11 +62,11 @@ class Turn:
 
 class Worker:
     """A process that runs steps for as long as it is told. `environment`: of its sessions; none: nobody
-    records. `logs`: of a session that lasts as long as the process."""
+    records."""
 
-    def __init__(self, name, environment=None, logs=None):
-        self.name, self.logs = name, logs
-        order = {"records": environment is not None, "logs": logs and str(logs)}
+    def __init__(self, name, environment=None):
+        self.name = name
+        order = {"records": environment is not None}
         self.process = subprocess.Popen(
             [sys.executable, __file__, "--worker", json.dumps(order)],
             stdin=subprocess.PIPE,
@@ -129,20 +129,17 @@ def work(order):
         training.step()
     torch.cuda.synchronize()
     own_tasks = {int(task) for task in os.listdir("/proc/self/task")}
-    with session(order["logs"]):
-        if order["logs"]:
-            steps_for(SETTLE_SECONDS)
-        print("ready", flush=True)
-        for line in sys.stdin:
-            turn = json.loads(line)
-            began = time.perf_counter()
-            with session(turn["logs"]):
-                # After the recorder has begun its threads, which would stay on that core as well.
-                gpt_turns.pin(own_tasks, {turn["core"]})
-                steps = steps_for(turn["seconds"])
-            took = time.perf_counter() - began
-            gpt_turns.pin(own_tasks, CORES)
-            print("turn", json.dumps([took, steps]), flush=True)
+    print("ready", flush=True)
+    for line in sys.stdin:
+        turn = json.loads(line)
+        began = time.perf_counter()
+        with session(turn["logs"]):
+            # After the recorder has begun its threads, which would stay on that core as well.
+            gpt_turns.pin(own_tasks, {turn["core"]})
+            steps = steps_for(turn["seconds"])
+        took = time.perf_counter() - began
+        gpt_turns.pin(own_tasks, CORES)
+        print("turn", json.dumps([took, steps]), flush=True)
 
 
 def report_of(logs):
@@ -166,26 +163,27 @@ def rows_of(logs, kind):
     return torch_session.rows_of(session, kind)
 
 
-def added_seconds(logs, shape, before, after):
-    """By how much steps that the session's windows or phases touch, with so many seconds before and
-    after them, take longer than those around. Without the first window, which has to be waited for."""
+def sampled_phases(logs):
+    rows = [row for row in rows_of(logs, "coverage") if row["shape"] == PHASE]
+    return sorted((row for row in rows if row["engine"] == "PcSampling"), key=lambda row: row["start_ns"])
+
+
+def added_by_phases(logs):
+    """Seconds, of each phase with samples: by how much the steps that it touches, with some before and
+    after it, take longer than those around."""
     steps = [(row["start_ns"] / 1e9, row["duration_ns"] / 1e9) for row in rows_of(logs, "scope")]
-    rows = [row for row in rows_of(logs, "coverage") if row["shape"] == shape]
-    spans = sorted((row["start_ns"] / 1e9, row["duration_ns"] / 1e9) for row in rows)
-    spans = [(start - before, start + length + after) for start, length in spans]
-    if shape == WINDOW:
-        spans = spans[1:]
+    spans = [(row["start_ns"] / 1e9, row["duration_ns"] / 1e9) for row in sampled_phases(logs)]
+    spans = [(start - BEFORE, start + length + AFTER) for start, length in spans]
 
     def touches(step, begin, end):
         return step[0] < end and step[0] + step[1] > begin
 
-    added = 0.0
+    added = []
     for begin, end in spans:
         touched = [step[1] for step in steps if touches(step, begin, end)]
         around = [step for step in steps if touches(step, begin - AROUND, end + AROUND)]
         free = [s[1] for s in around if not any(touches(s, *span) for span in spans)]
-        if free:
-            added += sum(touched) - len(touched) * statistics.median(free)
+        added.append(sum(touched) - len(touched) * statistics.median(free) if free else 0.0)
     return added
 
 
@@ -201,35 +199,41 @@ def report_ratios(report, name, ratios, quick, added):
     return median
 
 
-def compare_defaults(report, pairs, seconds, folder):
-    names = ("PcSampling", "Trace", "Trace again")
-    environments = (SAMPLING, TRACE, TRACE)
-    logs = [pathlib.Path(folder) / name.replace(" ", "_") for name in names]
-    turns = []
-    with workers(*map(Worker, names, environments, logs)) as all_of_them:
-        for pair in range(pairs):
-            core = random.choice(CORES)
-            taken = {}
-            for at in range(pair, pair + len(names)):
-                taken[at % len(names)] = all_of_them[at % len(names)].turn(core, seconds)
-            turns.append([taken[at] for at in range(len(names))])
-            print(" ".join(f"{turn.step() * 1e3:.2f}" for turn in turns[-1]), flush=True)
-    busy = [SETTLE_SECONDS + sum(turn.took for turn in of_one) for of_one in zip(*turns)]
-    added = added_seconds(logs[0], WINDOW, 0.001, 0.005) / busy[0]
-    median = report_ratios(
-        report,
-        "PcSampling at its defaults / Trace",
-        [one.step() / other.step() for one, other, _ in turns],
-        [one.quick_step() / other.quick_step() for one, other, _ in turns],
-        [added] * len(turns),
-    )
-    again = [again.quick_step() / one.quick_step() for _, one, again in turns]
-    report.ratio("Trace again / Trace, quick steps", again)
-    figures = [own_figure(report_of(one), took) for one, took in zip(logs, busy)]
-    own = figures[0] / figures[1]
+def own_share(rows, seconds):
+    """Of the time, what phases cost by their session's own figures."""
+    return sum(row["cost_ns"] for row in rows) / 1e9 / seconds
+
+
+def compare_defaults(report, seconds, folder):
+    logs = pathlib.Path(folder) / "defaults"
+    with workers(Worker("PcSampling", SAMPLING)) as (ours,):
+        ours.turn(random.choice(CORES), seconds, logs)
+    turns = sampled_phases(logs)
+    if len(turns) < 3:
+        torch_session.cannot_run(f"{len(turns)} turns of sampling in {seconds} s")
+    lengths = [turn["duration_ns"] / 1e9 for turn in turns]
+    ends = [turn["start_ns"] / 1e9 + length for turn, length in zip(turns, lengths)]
+    added = added_by_phases(logs)
+    cycles = [end - before for before, end in zip(ends, ends[1:])]
+    ratios = [1 + more / (cycle - more) for more, cycle in zip(added[1:], cycles)]
+    print("seconds added by each turn:", " ".join(f"{more:.3f}" for more in added), flush=True)
+    name = "PcSampling at its defaults / Trace"
+    report.value(f"{name}: first turn", 1 + added[0] / (lengths[0] - added[0]), "x")
+    inside = [1 + more / (length - more) for more, length in zip(added[1:], lengths[1:])]
+    report.value(f"{name}: later turns, median", statistics.median(inside), "x")
+    median = statistics.median(ratios)
+    report.value(f"{name}, median of cycles", median, "x", ("<=", 1.02))
+    report.value(f"{name}, most of a cycle", max(ratios), "x", ("<=", 1.03))
+    report.value(f"{name}: cycles", len(ratios), "cycles")
+    # What sampling costs by its own figures, without what tracing costs all the time.
+    rows = [row for row in rows_of(logs, "coverage") if row["shape"] == PHASE]
+    later = [row for row in rows if row["start_ns"] / 1e9 >= ends[0]]
+    traced = [row for row in later if row["engine"] != "PcSampling"]
+    tracing = own_share(traced, sum(row["duration_ns"] for row in traced) / 1e9)
+    own = 1 / (1 - own_share(later, ends[-1] - ends[0]) + tracing)
     report.value("the same by its own figures", own, "x")
     report.value("its own figures are off by", abs(own - median), "x", ("<=", 0.02))
-    return logs[0]
+    return logs
 
 
 def compare_budget(report, pairs, seconds, shares_seconds, folder):
@@ -244,7 +248,7 @@ def compare_budget(report, pairs, seconds, shares_seconds, folder):
                 taken[at] = takes[at]()
             turns.append(taken)
             outside = taken[0].took - sum(taken[0].steps)  # the session's begin and end
-            added.append((added_seconds(logs, PHASE, 0.3, 0.5) + outside) / taken[0].took)
+            added.append((sum(added_by_phases(logs)) + outside) / taken[0].took)
             figures.append(own_figure(report_of(logs), taken[0].took))
             steps = " / ".join(f"{turn.step() * 1e3:.2f}" for turn in taken)
             print(f"{steps} ms, added {added[-1]:.4f}, own {figures[-1]:.4f}", flush=True)
@@ -291,8 +295,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--worker", help=argparse.SUPPRESS)
-    parser.add_argument("--pairs", type=int, default=60)
-    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--defaults-seconds", type=float, default=300)
     parser.add_argument("--budget-pairs", type=int, default=8)
     parser.add_argument("--budget-seconds", type=float, default=30)
     parser.add_argument("--shares-seconds", type=float, default=120)
@@ -305,8 +308,8 @@ def main():
     report = torch_session.Report("gpt_sampling", arguments.json)
     report.note("torch", torch.__version__)
     with tempfile.TemporaryDirectory(prefix="gpufl-gpt-") as folder:
-        if arguments.pairs:
-            keep(arguments, compare_defaults(report, arguments.pairs, arguments.seconds, folder))
+        if arguments.defaults_seconds:
+            keep(arguments, compare_defaults(report, arguments.defaults_seconds, folder))
         if arguments.budget_pairs or arguments.shares_seconds:
             budget = arguments.budget_pairs, arguments.budget_seconds, arguments.shares_seconds
             keep(arguments, compare_budget(report, *budget, folder))

@@ -207,7 +207,8 @@ struct PendingCall {
   int64_t device = -1;  // -1: unknown
   int64_t correlation = 0;
   int64_t scope = 0;
-  int64_t stack = 0;  // the log's id
+  int64_t stack = 0;   // the log's id
+  std::string kernel;  // that it launched, as the vendor writes it; empty: unknown, or none
 };
 
 // How PC sampling stands.

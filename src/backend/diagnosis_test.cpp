@@ -161,7 +161,7 @@ TEST_F(DiagnosisTest, DeviceFiles) {
 }
 
 TEST_F(DiagnosisTest, ContainersWithoutGpusOrCapabilities) {
-  EXPECT_EQ(find("container").text, "no container seen");
+  EXPECT_EQ(find("container").text, "no container detected");
   write(".dockerenv", "");
   EXPECT_EQ(find("container").state, FindingState::Good);
   setenv("NVIDIA_VISIBLE_DEVICES", "void", 1);

@@ -59,7 +59,7 @@ void make_named(std::string_view name, OpenedBackends& out) {
   for (const Vendor& vendor : vendors()) {
     if (vendor.name == name) backend = vendor.make(health);
   }
-  if (name == kNone) health = {false, "none", "no backend was asked for", ""};
+  if (name == kNone) health = {false, "none", "no backend was requested", ""};
   if (backend) {
     out.list.push_back({std::move(backend), std::move(health)});
   } else {

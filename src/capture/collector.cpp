@@ -25,7 +25,7 @@ using std::chrono::milliseconds;
 constexpr int64_t kMillisecond_ns = 1'000'000;
 constexpr int64_t kFlushEvery_ns = 50 * kMillisecond_ns;
 constexpr int64_t kCountersEvery_ns = 100 * kMillisecond_ns;
-constexpr int64_t kRotationCheckEvery_ns = 1000 * kMillisecond_ns;
+constexpr int64_t kLookAtLogEvery_ns = 1000 * kMillisecond_ns;
 constexpr int64_t kLookAtThreadsEvery_ns = 1000 * kMillisecond_ns;
 constexpr int64_t kClockEvery_ns = 10'000 * kMillisecond_ns;
 constexpr size_t kMaxWaitingEvents = 4096;
@@ -357,10 +357,8 @@ void Collector::write_clock(int64_t now_ns) {
 }
 
 void Collector::flush_log(int64_t now_ns) {
-  if (scopes_) {
-    restate_after_rotation();
-    scopes_->announce_open();
-  }
+  look_at_log();
+  if (scopes_) scopes_->announce_open();
   // What cannot be written is counted by the writer and stands in the ledger.
   (void)parts_.log.flush(now_ns);
   last_flush_ns_ = now_ns;
@@ -382,14 +380,18 @@ void Collector::end_process_if_alone() {
   is_process_ending_ = true;
 }
 
-// A sealed window may be deleted later, and with it what it says of scopes that are still open.
-void Collector::restate_after_rotation() {
+void Collector::look_at_log() {
   const int64_t now_ns = session_now();
-  if (now_ns - last_rotation_check_ns_ < kRotationCheckEvery_ns) return;
-  last_rotation_check_ns_ = now_ns;
-  const uint64_t sealed = parts_.log.counts().windows_sealed;
-  if (sealed == windows_sealed_) return;
-  windows_sealed_ = sealed;
+  if (last_look_at_log_ns_ && now_ns - *last_look_at_log_ns_ < kLookAtLogEvery_ns) return;
+  last_look_at_log_ns_ = now_ns;
+  const format::WriterCounts counts = parts_.log.counts();
+  // A sign of life: the newest time in a log without an end is all that is known of how long the
+  // session lasted. A log that is paused for want of room gets none: the few lines that it still
+  // takes must last.
+  if (counts.paused.empty()) write_clock(now_ns);
+  if (!scopes_ || counts.windows_sealed == windows_sealed_) return;
+  windows_sealed_ = counts.windows_sealed;
+  // A sealed window may be deleted later, and with it what it says of scopes that are still open.
   scopes_->restate_open();
 }
 

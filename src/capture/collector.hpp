@@ -122,7 +122,7 @@ class Collector final : private backend::RowSink {
   void tell_lost_rounds(int64_t now_ns);
   void write_clock(int64_t now_ns);
   void flush_log(int64_t now_ns);
-  void restate_after_rotation();
+  void look_at_log();
   void end_process_if_alone();
 
   const CollectorParts parts_;
@@ -141,7 +141,7 @@ class Collector final : private backend::RowSink {
   int64_t last_flush_ns_ = 0;
   int64_t last_counters_ns_ = 0;
   int64_t last_clock_ns_ = 0;
-  int64_t last_rotation_check_ns_ = 0;
+  std::optional<int64_t> last_look_at_log_ns_;
   int64_t last_look_at_threads_ns_ = 0;
   bool is_last_round_ = false;
   bool is_process_ending_ = false;  // and nobody but us is there

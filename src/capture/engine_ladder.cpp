@@ -56,7 +56,7 @@ format::Capability choose_engine(std::string_view asked, const EngineSupport& su
       fall(note, here,
            {false,
             "not_in_this_version",
-            "this version does not have that engine; what it has of it is " + std::string(here),
+            "this version does not have that engine; it falls back to " + std::string(here),
             {}});
     }
     if (here == kSamplingEngine && !support.sampling.available) {

@@ -119,7 +119,7 @@ base::Status GpuRecording::resume(const PhaseRequest& request) {
   if (stopped_) return {base::Code::Unavailable, "session_ended: the session has ended"};
   if (asked_engine_ == kMonitorEngine) {
     return {base::Code::Unsupported,
-            "engine_too_low: the session's engine is Monitor, which records nothing of the GPU"};
+            "engine_too_low: the session's engine is Monitor, which records no GPU work"};
   }
   if (has_tracer()) return base::Status::ok();
   backend::TraceOptions options = options_;
@@ -183,7 +183,7 @@ base::Status GpuRecording::wait_until_detachable(bool is_patient) const {
   const auto may_detach = [](const auto& tracer) { return tracer->may_detach(); };
   while (!std::all_of(all.begin(), all.end(), may_detach)) {
     if (!is_patient || std::chrono::steady_clock::now() > deadline) {
-      return {base::Code::Unavailable, "busy: recording cannot be ended just now; try again"};
+      return {base::Code::Unavailable, "busy: recording cannot be stopped right now; try again"};
     }
     std::this_thread::sleep_for(kAskAgain);
   }

@@ -15,9 +15,10 @@ PhaseCost counted_cost(const format::Ledger& account, int64_t attached_ns, int64
       account.vendor_overhead_ns.value_or(account.cupti_overhead_ns.value_or(0));
   const uint64_t launches =
       std::max(account.launches_seen.value_or(0), account.kernel_records.value_or(0));
+  const uint64_t sampled = account.sampling_windows ? launches : 0;
   return {within(account.launches_held_ns.value_or(0)),
           within(std::max(reported_ns, launches * uint64_t{kLaunchCost_ns}) +
-                 static_cast<uint64_t>(windows_ns))};
+                 sampled * uint64_t{kSampledLaunchCost_ns} + static_cast<uint64_t>(windows_ns))};
 }
 
 int64_t step_cost_ns(double slowdown, int64_t attached_ns) {

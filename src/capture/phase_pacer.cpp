@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdio>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -80,18 +79,23 @@ void PhasePacer::take_steps() {
 
 void PhasePacer::look_attached(const Phase& phase, int64_t now_ns) {
   if (parts_.deep_scopes.load(std::memory_order_relaxed) > 0) return begin_deep(phase, now_ns);
-  if (awaits_speed_) {
-    if (now_ns >= speed_back_ns_) detach(CoverageEnd::Schedule);
-  } else if (is_deep_ && budget_) {
+  if (is_deep_ && budget_) {
     detach(CoverageEnd::DeepScope);
   } else if (budget_) {
     if (is_phase_over(phase, now_ns)) detach(CoverageEnd::Budget);
-  } else if (parts_.takes_samples && is_turn_over(now_ns) && detach(CoverageEnd::Schedule)) {
-    wants_attached_ = true;
-    const bool samples = !samples_;
-    next_turn_ns_ = now_ns + (samples ? 0 : kBetweenTurns_ns);
-    (void)attach(CoverageReason::Schedule, samples);
+  } else if (parts_.takes_samples && is_turn_over(now_ns)) {
+    take_turns(now_ns);
   }
+}
+
+void PhasePacer::take_turns(int64_t now_ns) {
+  const int64_t rest_ns = overlaps() ? kBetweenOverlappingTurns_ns : kBetweenTurns_ns;
+  if (!detach(CoverageEnd::Schedule)) return;
+  wants_attached_ = true;
+  is_first_turn_ = false;
+  const bool samples = !samples_;
+  next_turn_ns_ = now_ns + (samples ? 0 : rest_ns);
+  (void)attach(CoverageReason::Schedule, samples);
 }
 
 void PhasePacer::begin_deep(const Phase& phase, int64_t now_ns) {
@@ -128,7 +132,8 @@ bool PhasePacer::is_phase_over(const Phase& phase, int64_t now_ns) {
 // With samples, or between two turns of them.
 bool PhasePacer::is_turn_over(int64_t now_ns) const {
   if (!samples_) return now_ns >= next_turn_ns_;
-  return overlaps() && windows() >= kWindowsInTurn;
+  const bool is_long = is_first_turn_ && !overlaps();
+  return windows() >= (is_long ? kWindowsInFirstTurn : kWindowsInTurn);
 }
 
 PhaseCost PhasePacer::cost_so_far(const Phase& phase, int64_t now_ns) {
@@ -167,29 +172,18 @@ bool PhasePacer::detach(CoverageEnd ending) {
     if (budget_) give_up_budget(*why);
     return false;
   }
-  const bool ends_slow = budget_ && is_slow();
   if (!parts_.recording.pause(ending, false)) return false;
   const auto phase = parts_.recording.last_phase();
   if (!phase) return true;
   steps_.end_phase(phase->end_ns, parts_.recording.session_now());
-  if (!ends_slow || !attach(CoverageReason::Schedule, false)) {
-    settle(*phase);
-    return true;
-  }
-  awaits_speed_ = phase;
-  speed_back_ns_ = parts_.recording.session_now() + kSpeedBack_ns;
+  settle(*phase);
   return true;
 }
 
 // The budget pays for what has ended, but not for deep scopes.
-void PhasePacer::settle(const Phase& ended) {
+void PhasePacer::settle(const Phase& phase) {
   const bool was_deep = std::exchange(is_deep_, false);
   const auto before_deep = std::exchange(before_deep_, std::nullopt);
-  Phase phase = ended;
-  if (auto main = std::exchange(awaits_speed_, std::nullopt)) {
-    main->cost.switching_ns += ended.cost.total_ns();
-    phase = *main;
-  }
   if (!budget_) return;
   const int64_t now_ns = parts_.recording.session_now();
   if (before_deep) {
@@ -200,8 +194,6 @@ void PhasePacer::settle(const Phase& ended) {
     budget_->spend(now_ns, phase.attached_ns(), phase.cost);
   }
 }
-
-bool PhasePacer::is_slow() const { return parts_.takes_samples && samples_ && overlaps(); }
 
 bool PhasePacer::overlaps() const {
   for (const NamedTraceStatus& one : parts_.recording.traces()) {
@@ -238,33 +230,13 @@ base::Status PhasePacer::resume() {
 
 base::Status PhasePacer::pause() {
   const std::lock_guard lock(mutex_);
-  return pause_locked(CoverageEnd::Request);
-}
-
-void PhasePacer::leave_fast() {
-  const std::lock_guard lock(mutex_);
-  if (is_slow()) (void)pause_locked(CoverageEnd::Session);
-}
-
-base::Status PhasePacer::pause_locked(CoverageEnd ending) {
   const bool was_attached = parts_.recording.phase().has_value();
-  const bool ends_slow = is_slow();
-  if (base::Status paused = parts_.recording.pause(ending); !paused) return paused;
+  if (base::Status paused = parts_.recording.pause(CoverageEnd::Request); !paused) return paused;
   is_paused_ = true;
   wants_attached_ = false;
-  auto phase = parts_.recording.last_phase();
+  const auto phase = parts_.recording.last_phase();
   if (!was_attached || !phase) return base::Status::ok();
   steps_.end_phase(phase->end_ns, parts_.recording.session_now());
-  if (ends_slow && attach(CoverageReason::Schedule, false)) {
-    awaits_speed_ = phase;
-    std::this_thread::sleep_for(std::chrono::nanoseconds(kSpeedBack_ns));
-    if (base::Status paused = parts_.recording.pause(ending); !paused) {
-      is_paused_ = false;  // the next look detaches it
-      speed_back_ns_ = 0;
-      return paused;
-    }
-    phase = parts_.recording.last_phase();
-  }
   settle(*phase);
   return base::Status::ok();
 }

@@ -16,19 +16,22 @@
 
 // Attaches and detaches the recording of the GPUs while the program runs, on a thread of its own:
 // - within an overhead budget, in phases that the budget pays for;
-// - without one, where PC sampling makes launches of several threads wait for each other, for some
-//   windows every few minutes, with records alone in between.
+// - without one, for PC sampling, which slows launches down for as long as it is attached, and
+// those
+//   of several threads most: after the first windows for some every few minutes, with records alone
+//   in between.
 // A deep scope is recorded whatever the budget says. What is asked for by hand goes first: nothing
 // is attached between pause() and resume(). Borrows what it is given.
 namespace gpufl::capture {
 
 class PhasePacer {
  public:
-  // Windows of an attachment that makes launches wait for each other, and how long until the next.
+  // Windows of a turn of sampling, and how long until the next: of one launching thread, whose
+  // first turn is a minute's, and of several, which wait for each other meanwhile.
   static constexpr uint64_t kWindowsInTurn = 10;
-  static constexpr int64_t kBetweenTurns_ns = 300'000'000'000;
-  // Such an attachment leaves launches slow until records alone were attached for a moment.
-  static constexpr int64_t kSpeedBack_ns = 100'000'000;
+  static constexpr uint64_t kWindowsInFirstTurn = 60;
+  static constexpr int64_t kBetweenTurns_ns = 50'000'000'000;
+  static constexpr int64_t kBetweenOverlappingTurns_ns = 300'000'000'000;
 
   struct Parts {
     GpuRecording& recording;
@@ -52,8 +55,6 @@ class PhasePacer {
   // By hand, as Session's. Any thread.
   base::Status resume();
   base::Status pause();
-  // The session ends and the program goes on: pauses where launches would stay slow.
-  void leave_fast();
   // What the thread does every few tens of milliseconds: sees how things stand, and acts.
   void look();
 
@@ -65,14 +66,12 @@ class PhasePacer {
   void begin_deep(const Phase& phase, int64_t now_ns);
   bool is_phase_over(const Phase& phase, int64_t now_ns);
   bool is_turn_over(int64_t now_ns) const;
+  void take_turns(int64_t now_ns);
   base::Status attach(format::CoverageReason why, bool samples);
   // False: not now, or not at all.
   bool detach(format::CoverageEnd ending);
   void settle(const Phase& phase);
   bool overlaps() const;
-  // What is attached leaves launches slow.
-  bool is_slow() const;
-  base::Status pause_locked(format::CoverageEnd ending);
   uint64_t windows() const;
   PhaseCost cost_so_far(const Phase& phase, int64_t now_ns);
   void give_up_budget(const backend::Availability& why);
@@ -88,6 +87,7 @@ class PhasePacer {
   bool samples_ = true;          // what is attached does, where the engine does
   bool wants_attached_ = false;  // without a budget: what was detached here is attached again
   int64_t next_turn_ns_ = 0;     // of sampling, or of another attempt
+  bool is_first_turn_ = true;
 
   // A phase that became one of a deep scope on its way: what it had cost until then.
   struct BeforeDeep {
@@ -96,9 +96,6 @@ class PhasePacer {
   };
   bool is_deep_ = false;
   std::optional<BeforeDeep> before_deep_;
-  // A phase with samples that ends with one of records alone, and until when that lasts.
-  std::optional<Phase> awaits_speed_;
-  int64_t speed_back_ns_ = 0;
   // What the tracers have counted, as of a while ago.
   PhaseCost counted_;
   int64_t counted_at_ns_ = 0;

@@ -243,6 +243,15 @@ TEST_F(PhasePacerTest, WindowsCostTheTimeThatTheyTake) {
   EXPECT_EQ(rows().at(0).cost_ns, (10 + 40 + 20) * kMillisecond);
 }
 
+TEST(CountedCost, LaunchesCostMoreWhileSamplingIsEnabled) {
+  format::Ledger account;
+  account.launches_seen = 1'000;
+  const int64_t traced_ns = counted_cost(account, kSecond, 0).running_ns;
+  account.sampling_windows = 0;
+  EXPECT_EQ(counted_cost(account, kSecond, 0).running_ns,
+            traced_ns + 1'000 * kSampledLaunchCost_ns);
+}
+
 TEST_F(PhasePacerTest, WhatStepsSayGoesBeforeWhatIsCounted) {
   vendor_.launches_per_s = 4'000;
   start("Trace", 0.02);
@@ -437,45 +446,8 @@ TEST_F(PhasePacerTest, SamplingPhasesWaitForAWindow) {
   EXPECT_EQ(rows()[0].engine, "PcSampling");
 }
 
-TEST_F(PhasePacerTest, OverlappingLaunchesGetTheirSpeedBack) {
-  vendor_.windows = 3;
-  vendor_.overlaps = true;
-  start("PcSampling", 0.05);
-  pass(2500 * kMillisecond);
-  EXPECT_FALSE(is_attached());
-  (void)finish();
-  ASSERT_EQ(rows().size(), 2u);
-  EXPECT_EQ(rows()[0].engine, "PcSampling");
-  EXPECT_EQ(rows()[1].engine, "Trace");
-  EXPECT_EQ(rows()[1].why, CoverageReason::Schedule);
-  EXPECT_EQ(rows()[1].ending, CoverageEnd::Schedule);
-  EXPECT_LT(rows()[1].duration_ns, kSecond);
-}
-
-TEST_F(PhasePacerTest, OverlappingLaunchesGetTheirSpeedBackAlsoByHand) {
-  vendor_.windows = 3;
-  start("PcSampling", 0);
-  pass(kSecond);
-  pacer_->leave_fast();
-  EXPECT_TRUE(is_attached()) << "nothing is slow";
-  vendor_.overlaps = true;
-  pacer_->leave_fast();
-  EXPECT_FALSE(is_attached());
-  ASSERT_TRUE(pacer_->resume());
-  ASSERT_TRUE(pacer_->pause());
-  (void)finish();
-  ASSERT_EQ(rows().size(), 4u);
-  for (const size_t i : {0, 2}) {
-    EXPECT_EQ(rows()[i].engine, "PcSampling");
-    EXPECT_EQ(rows()[i + 1].engine, "Trace");
-    EXPECT_EQ(rows()[i + 1].why, CoverageReason::Schedule);
-  }
-}
-
 TEST_F(PhasePacerTest, WithoutABudgetOverlappingLaunchesAreSampledNowAndThen) {
   start("PcSampling", 0);
-  pass(30 * kSecond);
-  EXPECT_EQ(recording_->phase()->engine, "PcSampling") << "one thread launches: all the time";
   vendor_.overlaps = true;
   vendor_.windows = 9;
   pass(kSecond);
@@ -494,6 +466,21 @@ TEST_F(PhasePacerTest, WithoutABudgetOverlappingLaunchesAreSampledNowAndThen) {
   EXPECT_EQ(rows()[0].ending, CoverageEnd::Schedule);
   EXPECT_EQ(rows()[1].why, CoverageReason::Schedule);
   EXPECT_EQ(rows()[2].why, CoverageReason::Schedule);
+}
+
+TEST_F(PhasePacerTest, WithoutABudgetOneThreadIsSampledForAMinuteAndThenForSomeSecondsInEach) {
+  start("PcSampling", 0);
+  const auto engine_after = [&](uint64_t windows, int64_t passed_ns) {
+    vendor_.windows = windows;
+    pass(passed_ns);
+    return recording_->phase()->engine;
+  };
+  EXPECT_EQ(engine_after(59, 59 * kSecond), "PcSampling");
+  EXPECT_EQ(engine_after(60, 20 * kMillisecond), "Trace");
+  EXPECT_EQ(engine_after(0, 49 * kSecond), "Trace");
+  EXPECT_EQ(engine_after(0, 2 * kSecond), "PcSampling");
+  EXPECT_EQ(engine_after(9, 9 * kSecond), "PcSampling");
+  EXPECT_EQ(engine_after(10, 20 * kMillisecond), "Trace");
 }
 
 TEST_F(PhasePacerTest, ADeepScopeIsSampledBetweenTurnsToo) {

@@ -140,7 +140,6 @@ class RunningSession final : public Session {
   void flush() override;
   base::Status resume() override;
   base::Status pause() override;
-  void leave_fast() override;
   base::Json status() const override;
   void mark(std::string_view text) override;
   void open_warpscope() override;
@@ -304,15 +303,6 @@ base::Status RunningSession::pause() {
       [&] { return running_->pacer ? running_->pacer->pause() : running_->recording.pause(); });
 }
 
-void RunningSession::leave_fast() {
-  if (!running_ || !running_->pacer) return;
-  const SignalsBlocked blocked;
-  static_cast<void>(guarded([&] {
-    running_->pacer->leave_fast();
-    return base::Status::ok();
-  }));
-}
-
 base::Json RunningSession::status() const {
   if (!running_) return base::Json::object();
   try {
@@ -336,7 +326,9 @@ base::Status RunningSession::stop() {
   if (running.instruments.markers) running.instruments.markers->stop();
   running.scopes.stop_recording();
   if (!running.sampler.stop()) {
-    post(running, "sampler_stuck", "a reading of the driver did not return; left behind");
+    post(running, "sampler_stuck",
+         "a call of the driver did not return; sampling continues "
+         "without it");
   }
 
   format::Ledger ledger;
@@ -390,8 +382,9 @@ bool is_run_id(const std::string& text) {
 
 base::Result<std::unique_ptr<Session>> start_session(SessionConfig config) {
   if (!is_run_id(config.run_id)) {
-    return base::Status(base::Code::InvalidArgument,
-                        "the id of a run is the name of a folder, not \"" + config.run_id + "\"");
+    return base::Status(
+        base::Code::InvalidArgument,
+        "the id of a run must be a valid folder name, not \"" + config.run_id + "\"");
   }
   const base::ClockAnchor anchor = base::read_clock_anchor();
   const int64_t start_ns = anchor.monotonic_ns;

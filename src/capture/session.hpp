@@ -36,9 +36,6 @@ class Session {
   // run.
   virtual base::Status resume() = 0;
   virtual base::Status pause() = 0;
-  // Before stop(), where the program goes on afterwards: gives launches their speed back that PC
-  // sampling has slowed down.
-  virtual void leave_fast() = 0;
   // An event `mark` at the time of the call.
   virtual void mark(std::string_view text) = 0;
   // Before a launch that warpscope profiles: reads the GPU's clock, unless that was done of late.

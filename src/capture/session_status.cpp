@@ -33,6 +33,7 @@ Json cost(const format::Ledger& ledger) {
 Json to_json(const backend::PendingCall& call, int64_t now_ns, const CollectorStatus& status) {
   Json item = Json::object();
   item.set("function", call.function).set("age_ns", now_ns - call.time_ns);
+  if (!call.kernel.empty()) item.set("kernel", call.kernel);
   item.set("thread", call.thread);
   if (call.device >= 0) item.set("device", call.device);
   item.set("correlation", call.correlation);

@@ -30,7 +30,7 @@ base::Status write_in_time(const fs::path& session_dir, const SymbolLimits& limi
   const auto libdw = symbols::opened_libdw();
   if (!libdw) return libdw.status();
   if (bytes_in(session_dir) > limits.log_bytes) {
-    return {base::Code::LimitReached, "the log is too large to read it again now"};
+    return {base::Code::LimitReached, "the log is too large to be read again now"};
   }
   symbols::SymbolizeOptions options;
   options.libdw = *libdw;
@@ -51,8 +51,8 @@ std::optional<format::Capability> symbols_note() {
       "later",
       "no_libdw",
       "the program ends before its native frames are named: " + libdw.status().message(),
-      "`gpufl trace` names them right after, `gpufl symbolize` and `gpufl report` "
-      "at any time; to have it done at shutdown, install libdw (Debian: libdw1)"};
+      "`gpufl trace` names them right after, `gpufl symbolize` and `gpufl report` at any time; to "
+      "name them at shutdown, install libdw (Debian: libdw1)"};
 }
 
 base::Status write_symbols(const fs::path& session_dir, const SymbolLimits& limits) {

@@ -299,8 +299,8 @@ format::WarpPlace WarpRecorder::place(const WarpscopeCapture& capture, const War
   }
   if (location.is_uncertain) {
     problems.push_back(
-        "its records have the low 32 bits of their times, which come again every 4.3 s: when it "
-        "ran is not certain");
+        "its records have only the low 32 bits of their times, which repeat every 4.3 s: it is "
+        "not certain when it ran");
   }
   const bool is_placed = location.place.has_value();
   format::WarpPlace place = location.place.value_or(format::WarpPlace{});
@@ -311,7 +311,7 @@ format::WarpPlace WarpRecorder::place(const WarpscopeCapture& capture, const War
     place.correlation = match.kernel->correlation;
     place.join = match.by_correlation ? "correlation" : "time";
   } else if (match.candidates > 1 && !location.is_uncertain) {
-    problems.push_back("several kernels ran at that time: it is not known which it is of");
+    problems.push_back("several kernels ran at that time: it is not known which one it belongs to");
   }
   if (is_placed) return place;
 

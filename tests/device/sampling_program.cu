@@ -166,6 +166,13 @@ void launch(std::atomic<bool>& ends, bool with_graphs, Figures& figures) {
     std::fprintf(stderr, "sampling_program: the GPU counted %llu, not %llu\n", counted, owed);
     std::_Exit(4);
   }
+  // With more and more streams launches take longer and longer.
+  for (cudaGraphExec_t exec : {first, newest}) {
+    if (exec != nullptr) REQUIRE(cudaGraphExecDestroy(exec));
+  }
+  REQUIRE(cudaFree(counter));
+  REQUIRE(cudaFree(floats));
+  REQUIRE(cudaStreamDestroy(stream));
 }
 
 void print_figures(const std::vector<Figures>& all, double seconds) {

@@ -117,6 +117,11 @@ TEST_F(SamplingSupport, AGpuThatCuptiDoesNotSample) {
   }
 }
 
+TEST_F(SamplingSupport, WithoutAGpuTheDoctorDoesNotPromiseIt) {
+  describe_gpu_({.is_absent = true});
+  expect_doctor_says("no_gpu", "CUDA does not start");
+}
+
 TEST_F(SamplingSupport, Mps) {
   describe_gpu_({.is_under_mps = true});
   expect_both_say("mps");

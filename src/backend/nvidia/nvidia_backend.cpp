@@ -58,8 +58,12 @@ class NvidiaBackend : public Backend {
 #ifdef GPUFL_HAS_CUPTI
   Availability ask_sampling() override {
     Availability known = sampling_available();
-    const int gpus = known.available ? start_cuda() : 0;
-    if (gpus == 0) return known;
+    if (!known.available) return known;
+    const int gpus = start_cuda();
+    if (gpus == 0) {
+      return {false, "no_gpu", "CUDA does not start here, or finds no GPU",
+              "check the driver with nvidia-smi, and CUDA_VISIBLE_DEVICES"};
+    }
     // Opened only now, where it waited for CUDA.
     if (!trace_available().available) return trace_available();
     if (known = sampling_available(); !known.available) return known;

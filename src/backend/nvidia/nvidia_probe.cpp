@@ -64,17 +64,20 @@ Finding cuda() {
   int (*get_version)(int*) = nullptr;
   int version = 0;
   if (!library->load("cuDriverGetVersion", get_version) || get_version(&version) != 0) {
-    return {"cuda", State::Problem, library->path() + " does not tell its version", ""};
+    return {"cuda", State::Problem, library->path() + " does not report its version", ""};
   }
   return {"cuda", State::Good,
-          "the driver serves CUDA up to " + std::to_string(version / 1000) + "." +
+          "the driver supports CUDA up to " + std::to_string(version / 1000) + "." +
               std::to_string(version % 1000 / 10),
           ""};
 }
 
 Finding cupti_version(const base::DynamicLibrary& library) {
   if (!can_call_cupti(library)) {
-    return {"cupti", State::Absent, library.path() + ", of no use without CUDA's driver",
+    return {"cupti", State::Absent,
+            library.path() +
+                ", which cannot be used without CUDA's "
+                "driver",
             "see cuda"};
   }
   uint32_t version = 0;
@@ -92,7 +95,8 @@ void cupti_and_nvperf(const CudaSearch& search, std::vector<Finding>& findings) 
     findings.push_back({"cupti", broken ? State::Problem : State::Absent,
                         broken ? library.status().message() : "libcupti was not found",
                         "it is in the CUDA toolkit, and in the wheel nvidia-cuda-cupti"});
-    findings.push_back({"nvperf", State::Absent, "lies beside libcupti, which is not here", ""});
+    findings.push_back(
+        {"nvperf", State::Absent, "it comes with libcupti, which was not found", ""});
     return;
   }
   findings.push_back(cupti_version(*library));
@@ -107,7 +111,7 @@ void cupti_and_nvperf(const CudaSearch& search, std::vector<Finding>& findings) 
   findings.push_back(missing.empty()
                          ? Finding{"nvperf", State::Good, folder.string(), ""}
                          : Finding{"nvperf", State::Absent, missing + " not in " + folder.string(),
-                                   "use a CUPTI that has them beside it"});
+                                   "use a CUPTI that comes with them"});
 }
 
 Finding tool(const CudaSearch& search, const char* name) {
@@ -133,7 +137,9 @@ Finding permissions(const std::string& root) {
   const bool restricted = line.find('1', line.find(':')) != std::string::npos;
   if (!restricted) return {"permissions", State::Good, "every user may read GPU counters", ""};
   if (is_profiling_admin(root)) {
-    return {"permissions", State::Good, "only administrators may read GPU counters: this is one",
+    return {"permissions", State::Good,
+            "only administrators may read GPU counters; this user is "
+            "one",
             ""};
   }
   return {"permissions", State::Problem,
@@ -183,7 +189,7 @@ Finding container(const std::string& root) {
   const auto visible = variable("NVIDIA_VISIBLE_DEVICES");
   const auto capabilities = variable("NVIDIA_DRIVER_CAPABILITIES");
   if (!visible && !capabilities && !is_container(root)) {
-    return {"container", State::Good, "no container seen", ""};
+    return {"container", State::Good, "no container detected", ""};
   }
   std::string text = "NVIDIA_VISIBLE_DEVICES=" + visible.value_or("(not set)") +
                      ", NVIDIA_DRIVER_CAPABILITIES=" + capabilities.value_or("(not set)");
@@ -225,7 +231,7 @@ Finding other_tools(const std::string& root) {
       seen.push_back(name.append(" runs (pid ").append(pid).append(")"));
     }
   }
-  if (seen.empty()) return {"other_tools", State::Good, "no other profiler seen", ""};
+  if (seen.empty()) return {"other_tools", State::Good, "no other profiler found", ""};
   std::string text;
   for (const std::string& one : seen) {
     if (!text.empty()) text += "; ";

@@ -145,8 +145,8 @@ void append_call(format::Batch& batch, const ApiCall& call, int64_t name, int64_
   batch.set_rows(batch.rows() + 1);
 }
 
-void append_pending(format::Batch& batch, const ApiCall& call, int64_t name, int64_t device,
-                    const RowColumns& columns) {
+void append_pending(format::Batch& batch, const ApiCall& call, int64_t name, int64_t kernel,
+                    int64_t device, const RowColumns& columns) {
   namespace column = format::pending_column;
   put(batch, column::kTime, call.start);
   put(batch, column::kFunction, name);
@@ -156,6 +156,7 @@ void append_pending(format::Batch& batch, const ApiCall& call, int64_t name, int
   put(batch, column::kScope, call.scope);
   put(batch, column::kInherited, call.inherited ? 1 : 0);
   if (columns.stack) put(batch, column::kStack, call.stack);
+  put(batch, column::kKernel, kernel);
   batch.set_rows(batch.rows() + 1);
 }
 

@@ -82,9 +82,9 @@ void append_row(format::Batch& batch, const GraphRow& row, const ApiCall* call,
 // An `api` row. `name` and `error` are ids of names.
 void append_call(format::Batch& batch, const ApiCall& call, int64_t name, int64_t error,
                  const RowColumns& columns);
-// A `pending` row.
-void append_pending(format::Batch& batch, const ApiCall& call, int64_t name, int64_t device,
-                    const RowColumns& columns);
+// A `pending` row. `kernel` 0: unknown, or none.
+void append_pending(format::Batch& batch, const ApiCall& call, int64_t name, int64_t kernel,
+                    int64_t device, const RowColumns& columns);
 
 void submit_batch(format::Batch& batch, RowSink& sink);  // and clears it
 

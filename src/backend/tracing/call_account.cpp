@@ -20,11 +20,11 @@ CallAccount::CallAccount(const TraceOptions& options, int64_t origin_ns, bool sa
       functions_(functions) {}
 
 inline ApiCall* CallAccount::claim(uint32_t id, RowSink& sink) {
-  return calls_.claim(id, [&](const ApiCall& call) { settle(call, sink); });
+  return calls_.claim(id, [&](const ApiCall& call) { forget(call, sink); });
 }
 
 inline ApiCall* CallAccount::claim_new(uint32_t id, RowSink& sink) {
-  return calls_.claim_new(id, [&](const ApiCall& call) { settle(call, sink); });
+  return calls_.claim_new(id, [&](const ApiCall& call) { forget(call, sink); });
 }
 
 template <typename Change>
@@ -133,7 +133,12 @@ void CallAccount::note(const GraphInstance& instance, RowSink& sink) {
   sink.write(format::Kind::Event, topology_line(instance, origin_ns_));
 }
 
-// `call` is forgotten: what it owes to the log and to the account.
+void CallAccount::forget(const ApiCall& call, RowSink& sink) {
+  settle(call, sink);
+  if (!running_kernels_.empty()) running_kernels_.erase(call.id);
+}
+
+// What a call that is forgotten owes to the log and to the account.
 void CallAccount::settle(const ApiCall& call, RowSink& sink) {
   if (call.is_told && !call.joined && !call.is_own) append_call_row(call, sink);
   // What a graph brings beyond what it owes, its kernels have launched.
@@ -159,6 +164,7 @@ void CallAccount::settle(const ApiCall& call, RowSink& sink) {
   const bool may_run = context.last_recorded != 0 && call.id > context.last_recorded;
   if (leaves_unfinished_ && may_run) {
     counts_.unfinished += missing;
+    append_pending_row(call, sink);
     return;
   }
   context.missing += missing;
@@ -203,6 +209,7 @@ bool CallAccount::add_kernel(const ActivityRow& row, const KernelRecordFacts& fa
   }
   if (may_be_unfinished_ && row.duration == kUnknown) {
     ++counts_.unfinished;
+    if (call != nullptr && call->launches != 0) append_pending_row(*call, sink);
     return false;
   }
   if (facts.is_device_launched) ++counts_.device_launched;
@@ -288,20 +295,34 @@ void CallAccount::take_graph_launches(bool all, base::PageVector<GraphRow>& out)
 }
 
 void CallAccount::sweep(RowSink& sink) {
-  calls_.sweep([&](const ApiCall& call) { settle(call, sink); });
+  calls_.sweep([&](const ApiCall& call) { forget(call, sink); });
 }
 
 void CallAccount::forget_all(RowSink& sink) {
-  calls_.forget_all([&](const ApiCall& call) { settle(call, sink); });
+  calls_.forget_all([&](const ApiCall& call) { forget(call, sink); });
+}
+
+// Of a graph's kernels any may be the one that runs.
+const std::string& CallAccount::kernel_of(const ApiCall& call) const {
+  static const std::string unknown;
+  if (call.launches == 0 || call.is_graph_launch) return unknown;
+  const auto found = running_kernels_.find(call.id);
+  if (found != running_kernels_.end()) return found->second;
+  return running_kernels_.emplace(call.id, functions_.kernel_of(call.id)).first->second;
+}
+
+void CallAccount::append_pending_row(const ApiCall& call, RowSink& sink) {
+  if (call.outside) return;
+  const std::string& kernel = kernel_of(call);
+  append_pending(pending_batch_, call, functions_.name_id(call.is_driver, call.function, sink),
+                 kernel.empty() ? 0 : sink.intern(format::Dict::Name, kernel),
+                 device_of(call.context), columns_);
 }
 
 void CallAccount::submit_pending(int64_t now_ns, RowSink& sink) {
+  round_ns_ = now_ns;
   pending_.take_overdue(now_ns - kOverdueNs, kMaxOverdueRows, overdue_);
-  for (const ApiCall& call : overdue_) {
-    if (call.outside) continue;
-    append_pending(pending_batch_, call, functions_.name_id(call.is_driver, call.function, sink),
-                   device_of(call.context), columns_);
-  }
+  for (const ApiCall& call : overdue_) append_pending_row(call, sink);
   overdue_.clear();
   submit_batch(pending_batch_, sink);
 }
@@ -337,9 +358,12 @@ PendingList CallAccount::pending(size_t at_most) const {
   std::vector<ApiCall> calls;
   pending_.list(at_most, calls);
   for (const ApiCall& call : calls) {
+    // Looked for where it is of interest: this is asked for many times a second.
+    const bool is_overdue = call.start + kOverdueNs <= round_ns_;
     list.oldest.push_back({functions_.name(call.is_driver, call.function), call.start,
                            int64_t{call.thread}, device_of(call.context), int64_t{call.id},
-                           call.scope, int64_t{call.stack}});
+                           call.scope, int64_t{call.stack},
+                           is_overdue ? kernel_of(call) : std::string()});
   }
   return list;
 }

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "backend/backend.hpp"
@@ -123,7 +125,10 @@ class CallAccount {
   void take_graph_launches(bool all, base::PageVector<GraphRow>& out);
   void sweep(RowSink& sink);
   void forget_all(RowSink& sink);
-  void submit(RowSink& sink) { submit_batch(call_batch_, sink); }
+  void submit(RowSink& sink) {
+    submit_batch(call_batch_, sink);
+    submit_batch(pending_batch_, sink);
+  }
   // Calls and launches that began 200 ms before `now_ns` (session time) and wait still become
   // `pending` rows.
   void submit_pending(int64_t now_ns, RowSink& sink);
@@ -144,8 +149,12 @@ class CallAccount {
   const ApiCall* note_own(const CallNote& note, RowSink& sink);
   const ApiCall* note_end(const CallNote& note, RowSink& sink);
   void finish_call(ApiCall& call, RowSink& sink);
+  void forget(const ApiCall& call, RowSink& sink);
   void settle(const ApiCall& call, RowSink& sink);
   void append_call_row(const ApiCall& call, RowSink& sink);
+  void append_pending_row(const ApiCall& call, RowSink& sink);
+  // The kernel that a call which is overdue has launched. Empty: unknown.
+  const std::string& kernel_of(const ApiCall& call) const;
   const ApiCall* count_kernel(uint32_t correlation, RowSink& sink);
   const ApiCall* count_node(uint32_t correlation, bool is_kernel, RowSink& sink);
   bool is_in_order(const ActivityRow& row, const KernelRecordFacts& facts, uint32_t thread);
@@ -166,9 +175,12 @@ class CallAccount {
   KernelOrder order_;
   KernelOverlaps overlaps_;
   int64_t latest_ns_ = 0;
+  int64_t round_ns_ = 0;  // when submit_pending() was called last
   bool may_be_unfinished_ = false, leaves_unfinished_ = false;
   CallCounts counts_;
   std::vector<ApiCall> overdue_;
+  // By call: looked for once, while the thread that launched it still knows the name.
+  mutable std::unordered_map<uint32_t, std::string> running_kernels_;
   format::Batch call_batch_{format::Kind::Api}, pending_batch_{format::Kind::Pending};
 };
 

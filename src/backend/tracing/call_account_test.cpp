@@ -140,6 +140,24 @@ TEST_F(CallAccountTest, WhatHangsIsWrittenWhileItHangs) {
   EXPECT_EQ(account_.pending(8).count, 0u);
 }
 
+TEST_F(CallAccountTest, AKernelThatRunsOnIsNamed) {
+  launch(TestFunctions::kNamed);
+  submit(kSecondNs + 100'000'000);
+  EXPECT_EQ(account_.pending(8).oldest.at(0).kernel, "") << "not looked for yet";
+  submit(kSecondNs + 300'000'000);
+  EXPECT_EQ(account_.pending(8).oldest.at(0).kernel, "spin");
+  functions_.has_forgotten = true;  // the thread has launched many others since
+  EXPECT_EQ(account_.pending(8).oldest.at(0).kernel, "spin");
+  account_.expect_unfinished();
+  EXPECT_FALSE(kernel(work(TestFunctions::kNamed, kSecondNs, kUnknown)));
+  submit(2 * kSecondNs);
+  ASSERT_EQ(rows(Kind::Pending).size(), 2u) << "while it ran, and at the end";
+  for (const RecordingSink::Row& row : rows(Kind::Pending)) {
+    const int64_t kernel = row[format::pending_column::kKernel];
+    EXPECT_EQ(sink_.value(format::Dict::Name, kernel), "spin");
+  }
+}
+
 TEST_F(CallAccountTest, TheRecordersOwnKernelIsInNoCount) {
   note(CallNoteKind::OwnCall, 1);
   EXPECT_EQ(account_.add_own_kernel(1, sink_), kSecondNs);

@@ -31,6 +31,8 @@ class FunctionSource {
   virtual ~FunctionSource() = default;
   virtual CallFunction describe(bool is_driver, uint32_t function) const = 0;
   virtual std::string error_name(bool is_driver, uint32_t result) const = 0;
+  // The kernel that a call launched which still waits; empty: unknown.
+  virtual std::string kernel_of(uint32_t /*correlation*/) const { return {}; }
 };
 
 // Asks the vendor once for each function.
@@ -42,6 +44,7 @@ class CallFunctions {
   std::string name(bool is_driver, uint32_t function) const {
     return source_.describe(is_driver, function).name;
   }
+  std::string kernel_of(uint32_t correlation) const { return source_.kernel_of(correlation); }
   int64_t name_id(bool is_driver, uint32_t function, RowSink& sink);
   int64_t error_id(bool is_driver, uint32_t result, RowSink& sink) const;  // 0 for no error
 

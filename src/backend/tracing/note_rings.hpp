@@ -9,6 +9,7 @@
 
 #include "backend/tracing/call_notes.hpp"
 #include "backend/tracing/call_role.hpp"
+#include "backend/tracing/launched_symbols.hpp"
 #include "base/clock.hpp"
 #include "base/thread_rings.hpp"
 
@@ -50,6 +51,7 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
     open_count = 0;
     launches = 0;
     is_instantiating = false;
+    symbols.clear();
   }
   // Producer.
   void push(const CallNote& note) noexcept {
@@ -114,6 +116,8 @@ class NoteRing : public base::EventRing<CallNote, kNotesPerThread, kNotesPerThre
   // Written by the producer, read by any thread.
   std::atomic<int64_t> timed_ns{0};  // in those callbacks that were timed
   std::atomic<uint64_t> dropped_launches{0}, dropped_graph_launches{0};
+
+  LaunchedSymbols symbols;
 
   alignas(64) uint64_t mark = 0;  // the consumer's: notes before it have been gathered
 };

@@ -31,6 +31,11 @@ class TestFunctions final : public FunctionSource {
   std::string error_name(bool, uint32_t result) const override {
     return "error " + std::to_string(result);
   }
+  std::string kernel_of(uint32_t correlation) const override {
+    return correlation == kNamed && !has_forgotten ? "spin" : "";
+  }
+  static constexpr uint32_t kNamed = 77;
+  bool has_forgotten = false;
 };
 
 class TracingFixture : public testing::Test {

@@ -75,7 +75,8 @@ STANDIN_EXPORT CUresult cuInit(unsigned) {
 STANDIN_EXPORT CUresult cuDeviceGetCount(int* count) {
   const std::lock_guard lock(driver().mutex);
   if (driver().on_question != nullptr) driver().on_question();
-  *count = 1;
+  const std::lock_guard gpu_lock(driver().gpu_mutex);
+  *count = driver().gpu.is_absent ? 0 : 1;
   return driver().is_initialised ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
 

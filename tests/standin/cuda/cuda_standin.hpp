@@ -16,6 +16,7 @@ struct CudaGraphNode {
 
 // And the one GPU there is, for cuda_standin_describe_gpu().
 struct CudaGpu {
+  bool is_absent = false;
   bool is_under_mps = false;
   bool is_capturing = false;  // all of its streams
   unsigned char uuid[16] = {};

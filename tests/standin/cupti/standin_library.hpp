@@ -4,6 +4,7 @@
 #include <cupti.h>
 #include <time.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -44,6 +45,8 @@ struct Library {
   std::map<uint32_t, std::vector<std::pair<uint64_t, uint64_t>>> stream_times;
   std::map<uint32_t, std::vector<std::vector<std::pair<uint64_t, uint64_t>>>> graph_times;
   uint32_t finalized = 0;
+  std::atomic<uint32_t> launching{0};  // threads, now
+  std::atomic<uint32_t> disturbed{0};  // calls that cannot bear one which launches
   uint32_t flushes = 0;
   std::string other_tool;  // that has subscribed; empty: none
 
@@ -115,6 +118,7 @@ class PlayedCall {
     data_.correlationId = correlation != 0 ? correlation : take_correlation(library());
   }
 
+  void set_symbol(const char* name) { data_.symbolName = name; }
   uint32_t correlation() const { return data_.correlationId; }
   uint64_t start() const { return start_; }
   void enter() {

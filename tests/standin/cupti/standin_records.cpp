@@ -198,6 +198,7 @@ uint32_t launch(const Launch& launch) {
                      launch.graph_kernels != 0 ? CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000
                                                : CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
                      launch.result, nullptr, 0);
+  if (launch.graph_kernels == 0) runtime.set_symbol(launch.name);
   runtime.enter();
   // The driver's part runs inside the runtime's call and shares its id.
   launch_by_driver(launch, runtime.correlation(), runtime.start());
@@ -470,6 +471,7 @@ STANDIN_EXPORT CUptiResult cuptiFinalize() {
 
 STANDIN_EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   STANDIN_MAY_FAIL(cuptiActivityEnable);
+  if (lib.launching != 0) ++lib.disturbed;
   lib.kinds.insert(kind);
   return CUPTI_SUCCESS;
 }

@@ -32,7 +32,7 @@ struct Sampling {
   std::map<CUcontext, Context> contexts;
   std::vector<SampledPc> samples;
   std::deque<std::string> names;  // of functions, which CUPTI never frees
-  uint32_t unlocated = 0, windows = 0, period = 0, disturbed = 0, launching = 0;
+  uint32_t unlocated = 0, windows = 0, period = 0;
   bool is_full = false, is_initialized = false;
   std::string hanging;
   CuptiStandinRefusal refusal = CuptiStandinRefusal::None;
@@ -48,8 +48,8 @@ Sampling& sampling() {
 std::unique_lock<std::mutex> begin_call(const char* function) {
   Sampling& state = sampling();
   std::unique_lock lock(state.mutex);
-  if (state.launching != 0) ++state.disturbed;
-  state.cv.wait(lock, [&] { return state.launching == 0 && state.hanging != function; });
+  if (library().launching != 0) ++library().disturbed;
+  state.cv.wait(lock, [&] { return library().launching == 0 && state.hanging != function; });
   return lock;
 }
 
@@ -91,7 +91,8 @@ void reset() {
   Sampling& state = sampling();
   state.contexts.clear();
   state.samples.clear();
-  state.unlocated = state.windows = state.period = state.disturbed = 0;
+  state.unlocated = state.windows = state.period = 0;
+  library().disturbed = 0;
   state.is_full = state.is_initialized = false;
   state.hanging.clear();
   state.refusal = CuptiStandinRefusal::None;
@@ -162,6 +163,13 @@ uint32_t enabled() {
   return static_cast<uint32_t>(sampling().contexts.size());
 }
 
+uint32_t disturbed() { return library().disturbed; }
+
+bool is_initialized() {
+  const std::lock_guard lock(sampling().mutex);
+  return sampling().is_initialized;
+}
+
 void forget_contexts() {
   const std::lock_guard lock(sampling().mutex);
   sampling().contexts.clear();
@@ -173,12 +181,12 @@ void launch(void (*inside)(void*), void* data) {
   played.enter();
   {
     const std::lock_guard lock(sampling().mutex);
-    ++sampling().launching;
+    ++library().launching;
   }
   if (inside != nullptr) inside(data);
   {
     const std::lock_guard lock(sampling().mutex);
-    --sampling().launching;
+    --library().launching;
     sampling().cv.notify_all();
   }
   played.exit([](Library&, uint64_t) {});
@@ -194,7 +202,8 @@ constexpr CuptiStandinSampling kSampling = {reset,
                                             count<&Sampling::windows>,
                                             enabled,
                                             count<&Sampling::period>,
-                                            count<&Sampling::disturbed>,
+                                            disturbed,
+                                            is_initialized,
                                             forget_contexts,
                                             launch};
 
@@ -214,6 +223,16 @@ STANDIN_EXPORT CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Par
   }
   const std::lock_guard call(sampling().mutex);
   sampling().is_initialized = true;
+  return CUPTI_SUCCESS;
+}
+
+STANDIN_EXPORT CUptiResult
+cuptiProfilerDeInitialize(CUpti_Profiler_DeInitialize_Params* parameters) {
+  if (parameters->structSize != CUpti_Profiler_DeInitialize_Params_STRUCT_SIZE) {
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  }
+  const auto call = begin_call("cuptiProfilerDeInitialize");
+  sampling().is_initialized = false;
   return CUPTI_SUCCESS;
 }
 

@@ -42,6 +42,7 @@ struct CuptiStandinSampling {
   uint32_t (*enabled)();                     // contexts
   uint32_t (*period)();                      // exponent, as configured last
   uint32_t (*disturbed)();                   // calls that were made while a launch was under way
+  bool (*is_initialized)();                  // the profiler, which slows launches down
   void (*forget_contexts)();                 // as those that were destroyed
   // A launch that does not return before `inside(data)` does.
   void (*launch)(void (*inside)(void* data), void* data);

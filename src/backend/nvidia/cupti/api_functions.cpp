@@ -1,11 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backend/nvidia/cupti/api_functions.hpp"
 
+#include <sys/uio.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "backend/nvidia/cuda/cuda_errors.hpp"
+#include "backend/tracing/note_rings.hpp"
 
 namespace gpufl::backend {
+namespace {
+
+// A text of CUPTI's. The program may unload the kernel's module meanwhile, and the text with it:
+// read by the system, what is gone is no crash. Empty: gone, or not what a name looks like.
+std::string text_at(const char* symbol) {
+  constexpr size_t kPage = 4096, kLongest = 4 * kPage;
+  std::string text;
+  while (text.size() < kLongest) {
+    const char* const from = symbol + text.size();
+    char part[kPage];
+    const iovec to{part, kPage - reinterpret_cast<uintptr_t>(from) % kPage};
+    const iovec there{const_cast<char*>(from), to.iov_len};
+    const ssize_t got = process_vm_readv(getpid(), &to, 1, &there, 1, 0);
+    if (got <= 0) return {};
+    const std::string_view read(part, static_cast<size_t>(got));
+    const size_t end = read.find('\0');
+    text += read.substr(0, end);
+    if (end != std::string_view::npos) break;
+  }
+  const bool is_name =
+      std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
+  return is_name && text.size() < kLongest ? text : std::string();
+}
+
+}  // namespace
 
 ApiRole api_role(std::string_view name) {
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
@@ -49,6 +78,14 @@ CallFunction CudaFunctions::describe(bool is_driver, uint32_t function) const {
 
 std::string CudaFunctions::error_name(bool is_driver, uint32_t result) const {
   return cuda_error_name(is_driver, result);
+}
+
+std::string CudaFunctions::kernel_of(uint32_t correlation) const {
+  const char* symbol = nullptr;
+  NoteRings::for_each([&](const NoteRing& ring) {
+    if (symbol == nullptr) symbol = ring.symbols.find(correlation);
+  });
+  return symbol != nullptr ? text_at(symbol) : std::string();
 }
 
 // "cudaLaunchKernel": without the version that CUPTI writes behind it ("_v7000").

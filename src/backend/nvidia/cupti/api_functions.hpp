@@ -25,6 +25,7 @@ class CudaFunctions final : public FunctionSource {
   explicit CudaFunctions(const CuptiApi& api) : api_(api) {}
   CallFunction describe(bool is_driver, uint32_t function) const override;
   std::string error_name(bool is_driver, uint32_t result) const override;
+  std::string kernel_of(uint32_t correlation) const override;
 
  private:
   std::string name(bool is_driver, uint32_t function) const;

@@ -60,8 +60,8 @@ class alignas(4096) CallWatch {
   // The gate that launches pass, of the subscription that there is.
   LaunchGate& launch_gate() { return launch_gate_; }
   uint32_t session() const { return session_.load(std::memory_order_relaxed); }
-  // That a graph was captured, instantiated or launched, in this subscription or one before: it may
-  // run later, or run still. Forgotten only between tests.
+  // That a graph is or was captured, instantiated or launched, in this subscription or one before:
+  // it may run later, or run still. Forgotten only between tests.
   bool has_seen_graphs() const { return graphs_seen_.load(std::memory_order_relaxed); }
   void forget_graphs() { graphs_seen_.store(false, std::memory_order_relaxed); }
   // Some stream records into a graph now.

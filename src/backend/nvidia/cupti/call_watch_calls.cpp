@@ -170,6 +170,7 @@ void CallWatch::on_enter(NoteRing& ring, bool is_runtime, CUpti_CallbackId id, C
     open->note.stack = stacks_->record();
   }
   if (role == CallRole::GraphInstantiate) [[unlikely]] {
+    graphs_seen_.store(true, std::memory_order_relaxed);
     ring.is_instantiating = tells_graphs_;
     ring.cloned_nodes.clear();
   }
@@ -198,10 +199,7 @@ void CallWatch::on_return(NoteRing& ring, WatchedCall watched, const CUpti_Callb
     return on_return_without_ring(watched, call);
   // The first call of a program finds no context when it begins.
   if (call.contextUid != 0) open->note.context = call.contextUid;
-  if (watched.role == CallRole::GraphInstantiate) {
-    graphs_seen_.store(true, std::memory_order_relaxed);
-    on_instantiated(ring, call);
-  }
+  if (watched.role == CallRole::GraphInstantiate) on_instantiated(ring, call);
   if (watched.role == CallRole::GraphChange) on_graph_changed(call);
   const uint32_t kernels =
       open->is_one_kernel ? (is_outermost && !has_failed(call) ? 1 : 0) : launched(watched, call);
@@ -215,6 +213,7 @@ void CallWatch::on_return(NoteRing& ring, WatchedCall watched, const CUpti_Callb
       open->note.graph = graph_exec_key(parameters.hGraph);
     } else {
       open->note.kind = CallNoteKind::Launch;
+      ring.symbols.add(call.correlationId, call.symbolName);
     }
   }
   if (!is_outermost) return;

@@ -27,8 +27,8 @@ constexpr ErrorSpec kErrors[] = {
     {CUPTI_ERROR_NOT_COMPATIBLE, base::Code::Unavailable, "another_tool",
      "end the other profiler (other_tools in gpufl doctor names candidates)"},
     {CUPTI_ERROR_HARDWARE_BUSY, base::Code::Unavailable, "counters_held",
-     "end the other profiler (other_tools in gpufl doctor names candidates), or have DCGM let the "
-     "counters go: dcgmi profile --pause"},
+     "end the other profiler (other_tools in gpufl doctor names candidates), or let DCGM release "
+     "the counters: dcgmi profile --pause"},
     {CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, base::Code::Unavailable, "another_subscriber",
      "another profiler of this process (torch.profiler, nsys, an injected tool) holds CUPTI's "
      "callbacks: end it before the session starts (torch.profiler keeps them unless "
@@ -46,7 +46,7 @@ constexpr ErrorSpec kErrors[] = {
      "use a compute instance that has its whole GPU instance (nvidia-smi mig -lci lists them)"},
     {kMiningDevice, base::Code::Unsupported, "unsupported_gpu", "use another GPU"},
     {kSliDevice, base::Code::Unsupported, "unsupported_gpu", "turn SLI off"},
-    {kWslDevice, base::Code::Unsupported, "unsupported_gpu", "use Linux itself"},
+    {kWslDevice, base::Code::Unsupported, "unsupported_gpu", "use Linux without WSL"},
     {CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED, base::Code::Unsupported, "unsupported_gpu", ""},
     {CUPTI_ERROR_OLD_PROFILER_API_INITIALIZED, base::Code::Unavailable, "another_tool",
      "the process already uses CUPTI's old profiler: end that first"},
@@ -126,6 +126,7 @@ std::shared_ptr<CuptiLibrary> CuptiLibrary::open(Availability& why) {
   cupti->library_.load("cuptiGetGraphExecId", cupti->api_.cuptiGetGraphExecId);
   cupti->library_.load("cuptiGetCubinCrc", cupti->api_.cuptiGetCubinCrc);
   cupti->library_.load("cuptiProfilerInitialize", cupti->api_.cuptiProfilerInitialize);
+  cupti->library_.load("cuptiProfilerDeInitialize", cupti->api_.cuptiProfilerDeInitialize);
   cupti->library_.load("cuptiProfilerDeviceSupported", cupti->api_.cuptiProfilerDeviceSupported);
   cupti->library_.load("cuptiSubscribe_v2", cupti->api_.cuptiSubscribe_v2);
   if (const CUptiResult code = cupti->api_.cuptiGetVersion(&cupti->version_);

@@ -91,6 +91,7 @@ struct CuptiApi {
   CUptiResult(CUPTIAPI* cuptiGetGraphExecId)(CUgraphExec, uint32_t*) = nullptr;              // 12.3
   CUptiResult(CUPTIAPI* cuptiGetCubinCrc)(CUpti_GetCubinCrcParams*) = nullptr;
   CUptiResult(CUPTIAPI* cuptiProfilerInitialize)(CUpti_Profiler_Initialize_Params*) = nullptr;
+  CUptiResult(CUPTIAPI* cuptiProfilerDeInitialize)(CUpti_Profiler_DeInitialize_Params*) = nullptr;
   CUptiResult(CUPTIAPI* cuptiProfilerDeviceSupported)(CUpti_Profiler_DeviceSupported_Params*) =
       nullptr;
   CUptiResult(CUPTIAPI* cuptiSubscribe_v2)(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*,

@@ -26,7 +26,10 @@ base::Result<base::DynamicLibrary> open_cupti(const CudaSearch& search) {
   std::vector<std::string> names;
   for (const auto& file : search.libraries("cupti")) names.push_back(file.string());
   names.insert(names.end(), {"libcupti.so.13", "libcupti.so.12", "libcupti.so"});
-  return base::DynamicLibrary::open(names);
+  auto opened = base::DynamicLibrary::open(names);
+  if (opened || opened.status().code() != base::Code::NotFound) return opened;
+  return base::Status(base::Code::NotFound,
+                      "not found as libcupti.so.13, libcupti.so.12 or libcupti.so");
 }
 
 base::Status can_call_cupti(const base::DynamicLibrary& cupti) {

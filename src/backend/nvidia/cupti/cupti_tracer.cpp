@@ -39,6 +39,8 @@ constexpr size_t kPendingTold = 64;
 constexpr uint32_t kGraphsSurviveDetaching = 24;
 // Captures that began before we were there have launched something by then.
 constexpr int64_t kUnseenCapturesNs = 2'000'000'000;
+// Graphs that were launched before we were there have been launched again by then, or have ended.
+constexpr int64_t kUnseenGraphsNs = 500'000'000;
 // Calls that were under way when we subscribed, and which nobody counts, have returned by then.
 constexpr std::chrono::milliseconds kUnseenCalls{20};
 constexpr std::chrono::microseconds kAttachPatience{50'000};
@@ -176,7 +178,7 @@ Availability CuptiTracer::start(int64_t session_start_ns) {
   if (is_forked() || g_process.parent_was_attached) {
     return {false, "forked",
             "this process is the child of a fork() of one that uses CUDA: CUDA does not work here",
-            "start such processes by exec (multiprocessing: spawn or forkserver)"};
+            "start such processes with exec (multiprocessing: spawn or forkserver)"};
   }
   if (g_process.is_tracing.test_and_set()) {
     return {false, "taken", "another session of this process records the GPU", ""};
@@ -192,7 +194,7 @@ Availability CuptiTracer::start(int64_t session_start_ns) {
     const bool is_first = g_process.last_session_ns.exchange(session_start_ns) != session_start_ns;
     // A later tracer of a session has nothing new to say of it.
     if (is_initialised && is_first) {
-      told_.tell("cuda_initialised", 0, "before the session: what it did until now is not in it");
+      told_.tell("cuda_initialised", 0, "before the session: earlier work is not in it");
     }
     if (!waits) started = attach(is_initialised);
     publish_status();
@@ -205,7 +207,7 @@ void CuptiTracer::on_cuda_start() {
   if (is_forked()) return;
   const std::lock_guard lock(mutex_);
   if (state_ == State::Waiting) {
-    attach_late("while the session runs, which was told in time", false);
+    attach_late("while the session runs, noticed in time", false);
   }
 }
 
@@ -265,10 +267,11 @@ Availability CuptiTracer::attach(bool has_contexts) {
 
 void CuptiTracer::start_sampler() {
   Availability why{false, "launch_count_missing",
-                   "without CUPTI's callbacks launches cannot be held while windows open", ""};
+                   "without CUPTI's callbacks, launches cannot be held back while windows open",
+                   ""};
   CallWatch& watch = CallWatch::instance();
   if (PcSampler::does_any_hang()) {
-    why = {false, "sampling_hangs", "a call of CUPTI's hangs in this process",
+    why = {false, "sampling_hangs", "a CUPTI call hangs in this process",
            "choose the engine Trace for this program"};
   } else if (!api().can_sample()) {
     why = {false, "cupti_too_old", cupti_->description() + " has no PC sampling",
@@ -277,29 +280,30 @@ void CuptiTracer::start_sampler() {
     sampler_ = PcSampler::start(api(), driver(), watch.launch_gate(), watch.session(),
                                 session_devices_, *options_.pc_sampling, session_start_ns_);
     if (sampler_ != nullptr) return;
-    why = {false, "no_thread", "the system has no thread for PC sampling", ""};
+    why = {false, "no_thread", "the system could not start a thread for PC sampling", ""};
   }
   told_.tell_lacking("profiling_engine", "PcSampling", "Trace", why);
 }
 
-// Sampling of contexts that are in use begins behind the same gate as records do: PcSampler says
-// why.
+// CUPTI that begins to make records under a thread which makes a graph crashes there. Sampling of
+// contexts that are in use begins behind the same gate: PcSampler says why.
 Availability CuptiTracer::open_records(bool has_contexts) {
   const auto open = [&] { return records_.open(api(), options_, session_start_ns_, limitations_); };
-  if (sampler_ == nullptr || !has_contexts) return open();
+  if (!is_subscribed_ || !has_contexts) return open();
   LaunchGate& gate = CallWatch::instance().launch_gate();
   std::this_thread::sleep_for(kUnseenCalls);
   const bool is_shut = gate.shut(CallWatch::instance().session(), kAttachPatience);
   Availability opened = open();
-  if (is_shut && opened.available) {
+  if (is_shut && opened.available && sampler_ != nullptr) {
     sampler_->attach();
   } else {
     gate.open();
-    if (opened.available) {
+    if (opened.available && sampler_ != nullptr) {
       told_.tell_lacking("profiling_engine", "PcSampling", "Trace",
                          {false, "launch_hangs",
-                          "a launch of the program did not return while PC sampling was to begin",
-                          "begin to record before the program launches, or somewhat later"});
+                          "a launch of the program did not return when PC sampling was about to "
+                          "begin",
+                          "start recording before the program launches, or somewhat later"});
     }
   }
   return opened;
@@ -352,9 +356,16 @@ void CuptiTracer::stop() {
 // Beside graphs the program waits from here until CUPTI has been given up, in the next round.
 RecordDelivery::Running CuptiTracer::quieten() {
   CallWatch& watch = CallWatch::instance();
-  if (!is_subscribed_ || !watch.has_seen_graphs()) return RecordDelivery::Running::Forced;
+  const bool has_seen_graphs = watch.has_seen_graphs();
+  const bool is_young = base::monotonic_ns() - attached_ns_ < kUnseenGraphsNs;
+  if (!is_subscribed_ || (!has_seen_graphs && !(is_late_ && is_young))) {
+    return RecordDelivery::Running::Forced;
+  }
   quiet_.emplace(watch.launch_gate(), watch.session(), driver().contexts());
-  return quiet_->is_quiet() ? RecordDelivery::Running::None : RecordDelivery::Running::Left;
+  if (quiet_->is_quiet()) return RecordDelivery::Running::None;
+  if (has_seen_graphs) return RecordDelivery::Running::Left;
+  quiet_.reset();
+  return RecordDelivery::Running::Forced;
 }
 
 void CuptiTracer::gather(int64_t now_ns) {
@@ -385,7 +396,7 @@ void CuptiTracer::gather(int64_t now_ns) {
   forget_cuda_start(this);
   const std::lock_guard lock(mutex_);
   if (state_ == State::Waiting) {
-    attach_late("while the session runs, found late: its first calls are not in the log", true);
+    attach_late("while the session runs, noticed late: the first calls are not in the log", true);
   }
 }
 
@@ -480,20 +491,20 @@ void CuptiTracer::watch_silence() {
   if (is_silent_) {
     told_.tell(
         "records_overdue", session_now(),
-        "launches go on, but for a second CUPTI has handed over no record: a kernel runs for so "
-        "long, or another profiler of this process has taken the records, which the end of the "
-        "recording will tell",
-        "where no kernel runs for so long, let one profiler run at a time (torch.profiler, nsys)");
+        "launches continue, but CUPTI has delivered no record for a second: either a kernel has "
+        "been running that long, or another profiler of this process has taken the records; the "
+        "end of the recording will show which",
+        "if no kernel runs that long, run one profiler at a time (torch.profiler, nsys)");
   } else {
-    told_.tell("records_returned", session_now(), "CUPTI's records come again");
+    told_.tell("records_returned", session_now(), "CUPTI delivers records again");
   }
 }
 
 void CuptiTracer::leave_to_others() {
   is_others_ = true;
   const Availability why{false, "callbacks_taken_over",
-                         "the program's last launches brought no records: another profiler of this "
-                         "process has taken them over, and CUPTI is left to it",
+                         "the program's last launches produced no records: another profiler of "
+                         "this process has taken them over, and CUPTI is left to it",
                          "let one profiler run at a time (torch.profiler, nsys)"};
   told_.tell("callbacks_taken_over", session_now(), why.detail, why.hint);
   told_.tell_lacking("activity_records", "on", "in part", why);
@@ -507,7 +518,7 @@ void CuptiTracer::watch_refusals(int64_t now_ns) {
   refusals_told_ns_ = now_ns;
   told_.tell("out_of_buffers", now_ns,
              "CUPTI asked for memory for its records " + std::to_string(refusals) +
-                 " times when there was none, and dropped them",
+                 " times when no memory was free, and dropped them",
              "the collector cannot keep up: give it a core, or record less");
 }
 
@@ -544,7 +555,7 @@ void CuptiTracer::detach() {
       watch.finalize_now();
     } else if (!watch.finalize()) {
       told_.tell("detach_deferred", session_now(),
-                 "a call of the program may be under way: CUPTI is given up when one returns");
+                 "a call of the program may still be running: CUPTI detaches when one returns");
     }
   }
   quiet_.reset();
@@ -557,21 +568,21 @@ void CuptiTracer::detach() {
 std::optional<Availability> CuptiTracer::must_stay() const {
   if (sampler_ != nullptr && sampler_->has_hung()) {
     Availability hung{false, "sampling_hangs",
-                      "a call of CUPTI's does not come back: it cannot be given up", ""};
+                      "a CUPTI call does not return, so CUPTI cannot be detached", ""};
     return hung;
   }
   if (quiet_ && !quiet_->is_quiet()) {
     Availability busy{false, "gpu_busy",
-                      "CUDA graphs may be running, and the GPUs were not idle for a moment: CUPTI "
-                      "cannot be given up under them",
+                      "CUDA graphs may be running, and the GPUs were never idle, so CUPTI cannot "
+                      "be detached",
                       ""};
     return busy;
   }
   if (!is_subscribed_ || !CallWatch::instance().has_seen_graphs()) return {};
   if (cupti_->version() >= kGraphsSurviveDetaching) return {};
   return Availability{false, "cupti_too_old",
-                      "the program launches CUDA graphs, which do not survive that " +
-                          cupti_->description() + " is given up",
+                      "the program launches CUDA graphs, which break when " +
+                          cupti_->description() + " is detached",
                       "use the CUPTI of CUDA 12.6 or newer"};
 }
 

@@ -123,6 +123,7 @@ class PcSampler::Worker {
   const int64_t session_start_ns_;
 
   std::vector<Attached> attached_;  // the thread's
+  bool has_enabled_ = false;        // or tried to
   std::vector<Attached> retired_;   // of contexts that are gone; CUPTI may still write to them
   int64_t next_window_ns_ = 0;
   int64_t not_before_ns_ = 0;
@@ -289,6 +290,7 @@ bool PcSampler::Worker::enable(const Attached& attached) {
   };
   const int period =
       options_.period_exponent != 0 ? options_.period_exponent : kDefaultPeriodExponent;
+  has_enabled_ = true;
   return make("cuptiProfilerDeviceSupported", ask) &&
          make("cuptiPCSamplingEnable", [&] { return attached.sampling->enable(period); });
 }
@@ -360,9 +362,9 @@ bool PcSampler::Worker::shut_for_stop() {
     if (end_wanted_ && ending_since_ns == 0) ending_since_ns = now_ns;
     if (end_wanted_ && now_ns - ending_since_ns > kHangNs) {
       fail_locked({false, "launch_hangs",
-                   "a launch of the program has not returned for two seconds: PC sampling could "
-                   "not be ended behind it",
-                   "see the calls that are pending in the report"});
+                   "a launch of the program has not returned for two seconds, so PC sampling "
+                   "could not be ended",
+                   "see the pending calls in the report"});
       return false;
     }
     cv_.wait_for(lock, pause);
@@ -385,6 +387,12 @@ void PcSampler::Worker::detach_all() {
     if (one.is_held) contexts_of_.release_primary(one.sampling->context());
   }
   attached_.clear();
+  if (!has_enabled_ || !shut_for_stop()) return;
+  make("cuptiProfilerDeInitialize", [&] {
+    end_sampling(api_);
+    return Availability{true, "", "", ""};
+  });
+  open_gate();
 }
 
 void PcSampler::Worker::attach() {
@@ -447,7 +455,7 @@ void PcSampler::Worker::watch() {
     fail_locked(
         {false, "sampling_hangs",
          std::string(call_) +
-             " has not returned for two seconds: PC sampling has ended, and tracing goes on",
+             " has not returned for two seconds: PC sampling has ended, and tracing continues",
          "choose the engine Trace for this program"});
     cv_.notify_all();
   }

@@ -28,14 +28,14 @@ struct Cause {
 };
 constexpr Cause kCauses[] = {
     {&Support::confidentialCompute, kUnsupported, kConfidentialComputing,
-     "confidential computing is on, which closes the GPU's counters"},
+     "confidential computing is on, which blocks access to the GPU's counters"},
     {&Support::vGpu, kUnsupported, CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED,
      "CUPTI does not sample this virtual GPU"},
     {&Support::vGpu, kDisabled, CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES,
      "the hypervisor does not allow profiling of this virtual GPU"},
     {&Support::architecture, kUnsupported, CUPTI_ERROR_NOT_SUPPORTED,
      "CUPTI does not sample GPUs of this architecture"},
-    {&Support::sli, kUnsupported, kSliDevice, "CUPTI does not sample GPUs that SLI joins"},
+    {&Support::sli, kUnsupported, kSliDevice, "CUPTI does not sample GPUs that are joined by SLI"},
     {&Support::cmp, kUnsupported, kMiningDevice, "CUPTI does not sample mining processors"},
     {&Support::wsl, kUnsupported, kWslDevice, "CUPTI does not sample under WSL"},
 };
@@ -98,15 +98,22 @@ Availability sampling_support(const CuptiApi& api, const CudaDriver& driver,
   return ask_cupti(api, ordinal);
 }
 
+void end_sampling(const CuptiApi& api) {
+  if (api.cuptiProfilerDeInitialize == nullptr) return;
+  CUpti_Profiler_DeInitialize_Params parameters{CUpti_Profiler_DeInitialize_Params_STRUCT_SIZE,
+                                                nullptr};
+  api.cuptiProfilerDeInitialize(&parameters);
+}
+
 Availability sampling_memory(const CudaContexts& contexts, CUcontext context) {
   const std::optional<uint64_t> free_bytes = contexts.free_memory(context);
   if (!free_bytes || *free_bytes >= PcSamplingContext::kHardwareBufferBytes + kMemoryMargin) {
     return {true, "", "", ""};
   }
   return {false, "no_device_memory",
-          "PC sampling needs 96 MB of the GPU's memory, and " + std::to_string(*free_bytes >> 20) +
-              " MB are free",
-          "leave the GPU more memory, or choose the engine Trace"};
+          "PC sampling needs 96 MB of the GPU's memory, but only " +
+              std::to_string(*free_bytes >> 20) + " MB are free",
+          "leave more of the GPU's memory free, or choose the engine Trace"};
 }
 
 }  // namespace gpufl::backend

@@ -14,6 +14,10 @@ namespace gpufl::backend {
 Availability sampling_support(const CuptiApi& api, const CudaDriver& driver,
                               const SessionDevices& devices, uint32_t ordinal);
 
+// Ends what PC sampling has begun in CUPTI beside the contexts, which outlasts even cuptiFinalize:
+// until then launches of several threads wait for each other. May hang likewise.
+void end_sampling(const CuptiApi& api);
+
 // Whether the context's GPU has enough memory left for it.
 Availability sampling_memory(const CudaContexts& contexts, CUcontext context);
 

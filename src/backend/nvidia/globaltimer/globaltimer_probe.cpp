@@ -157,7 +157,7 @@ base::Result<GlobaltimerReading> GlobaltimerProbe::ask(ContextState& state) {
   static_assert(offsetof(Mailbox, answers) == 128);
   Mailbox& mailbox = *state.mailbox;
   const auto busy = [] {
-    return base::Status(base::Code::Unavailable, "the GPU did not come to the timer's kernel");
+    return base::Status(base::Code::Unavailable, "the GPU did not run the timer's kernel in time");
   };
   if (state.is_left_running && mailbox.done == 0) return busy();
   state.is_left_running = false;

@@ -55,11 +55,11 @@ Availability init_failure(nvmlReturn_t code, const base::Status& status) {
   switch (code) {
     case NVML_ERROR_DRIVER_NOT_LOADED:
       return {false, "driver_not_loaded", text,
-              "load the kernel module (modprobe nvidia) and see dmesg when that fails"};
+              "load the kernel module (modprobe nvidia); if that fails, see dmesg"};
     case NVML_ERROR_LIB_RM_VERSION_MISMATCH:
       return {false, "version_mismatch", text,
-              "the driver was updated while its old kernel module runs: reboot, or reload the "
-              "nvidia modules"};
+              "the driver was updated while its old kernel module is loaded: reboot, or reload "
+              "the nvidia modules"};
     case NVML_ERROR_NO_PERMISSION:
       return {false, "permission_denied", text,
               "give this user access to /dev/nvidiactl and /dev/nvidia*"};
