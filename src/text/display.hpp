@@ -16,5 +16,7 @@ std::string make_harmless(std::string_view text);
 std::string fit(std::string_view text, size_t width);
 // Bytes of the longest beginning that needs at most `width` columns.
 size_t prefix_bytes(std::string_view text, size_t width);
+// One word for a shell: in quotes where it needs them. Harmless.
+std::string shell_word(std::string_view text);
 
 }  // namespace gpufl::text

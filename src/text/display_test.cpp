@@ -17,6 +17,15 @@ TEST(DisplayTest, MakesTextHarmless) {
   EXPECT_EQ(make_harmless("right to left \xe2\x80\xae."), "right to left ?.");
 }
 
+TEST(DisplayTest, QuotesWhatAShellWouldChange) {
+  EXPECT_EQ(shell_word("logs/2025-01_a.b:c=1"), "logs/2025-01_a.b:c=1");
+  EXPECT_EQ(shell_word("upd*"), "'upd*'");
+  EXPECT_EQ(shell_word("void f<int>(int*)"), "'void f<int>(int*)'");
+  EXPECT_EQ(shell_word("it's"), R"('it'\''s')");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("a\nb"), "'a?b'");
+}
+
 TEST(DisplayTest, MeasuresAndCutsByColumnsNotBytes) {
   EXPECT_EQ(display_width("gr\xc3\xb6\xc3\x9f"), 4u);
   EXPECT_EQ(display_width("\xe6\xbc\xa2\xe5\xad\x97"), 4u);

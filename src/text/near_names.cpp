@@ -9,8 +9,9 @@ namespace gpufl::text {
 
 namespace {
 
+constexpr size_t kCompared = 64;  // longer ones are told apart by their beginnings
+
 std::string plain(std::string_view text) {
-  constexpr size_t kCompared = 64;  // longer ones are told apart by their beginnings
   std::string out;
   for (const char c : text.substr(0, kCompared)) {
     if (c != '*' && c != '?') {
@@ -37,6 +38,31 @@ size_t edits_between(std::string_view a, std::string_view b) {
     last.swap(now);
   }
   return last[b.size()];
+}
+
+std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates) {
+  std::string_view best;
+  if (word.empty() || word.size() > kCompared) return best;
+  const std::string wanted = plain(word);
+  size_t best_edits = std::max<size_t>(1, word.size() / 3) + 1;
+  for (const std::string_view candidate : candidates) {
+    const size_t distance = edits_between(wanted, plain(candidate));
+    if (distance < best_edits) {
+      best = candidate;
+      best_edits = distance;
+    }
+  }
+  return best;
+}
+
+std::string not_one_of(std::string_view word, const std::vector<std::string_view>& candidates) {
+  std::string text = "'" + std::string(word) + "' is not one of ";
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    text.append(i == 0 ? "" : ", ").append(candidates[i]);
+  }
+  const std::string_view meant = nearest(word, candidates);
+  if (!meant.empty()) text.append("; did you mean '").append(meant).append("'?");
+  return text;
 }
 
 std::string nearest_listed(std::string_view pattern, std::vector<std::string> names, size_t most) {

@@ -30,12 +30,23 @@ constexpr Unit kByteUnits[] = {{"K", kKi},
                                {"TB", kKi * kKi * kKi * kKi},
                                {"TiB", kKi * kKi * kKi * kKi}};
 
-// Far beyond any use, and exact as a double and as an int64.
-constexpr double kLargest = 4e18;
+// What can be typed. The largest is far beyond any use, and fits into every integer behind it:
+// seconds into 32 bits, the sum of two durations and a clock into 64.
+struct Limits {
+  std::string_view what, examples, largest_text;
+  double largest;
+};
+constexpr Limits kDuration{"duration", "500ms, 10s, 5m or 1h", "3650d", 3650 * 86400e9};
+constexpr Limits kSize{"size", "512M, 8G or 1T", "1024T", 1024 * kKi * kKi * kKi * kKi};
 
-base::Status refuse(std::string_view text, std::string_view what, std::string_view examples) {
-  return {base::Code::InvalidArgument, "'" + std::string(text) + "' is not a " + std::string(what) +
-                                           "; write for example " + std::string(examples)};
+base::Status refuse(std::string_view text, const Limits& limits, double value) {
+  std::string why = "'" + std::string(text) + "' is ";
+  if (value > limits.largest) {
+    why.append("out of range; write ").append(limits.largest_text).append(" or less");
+  } else {
+    why.append("not a ").append(limits.what).append("; write for example ").append(limits.examples);
+  }
+  return {base::Code::InvalidArgument, std::move(why)};
 }
 
 // The number in front and the factor of the unit behind it; negative when `text` is neither.
@@ -46,7 +57,8 @@ double scaled(std::string_view text, std::span<const Unit> units, double factor_
   // from_chars would also take "-1", "inf" and "nan".
   if (text.empty() || text.front() < '0' || text.front() > '9') return -1;
   const auto [rest, error] = std::from_chars(begin, end, number, std::chars_format::fixed);
-  if (error != std::errc{}) return -1;
+  if (error != std::errc{} && error != std::errc::result_out_of_range) return -1;
+  if (error != std::errc{}) number = HUGE_VAL;
   const std::string_view suffix(rest, static_cast<size_t>(end - rest));
   if (suffix.empty()) return number == 0 ? 0 : number * factor_without_unit;
   for (const Unit& unit : units) {
@@ -59,13 +71,13 @@ double scaled(std::string_view text, std::span<const Unit> units, double factor_
 
 base::Result<int64_t> parse_duration_ns(std::string_view text) {
   const double value = scaled(text, kDurationUnits, 1e9);
-  if (value < 0 || value > kLargest) return refuse(text, "duration", "500ms, 10s, 5m or 1h");
+  if (value < 0 || value > kDuration.largest) return refuse(text, kDuration, value);
   return static_cast<int64_t>(std::llround(value));
 }
 
 base::Result<uint64_t> parse_bytes(std::string_view text) {
   const double value = scaled(text, kByteUnits, -1);
-  if (value < 0 || value > kLargest) return refuse(text, "size", "512M, 8G or 1T");
+  if (value < 0 || value > kSize.largest) return refuse(text, kSize, value);
   return static_cast<uint64_t>(std::llround(value));
 }
 

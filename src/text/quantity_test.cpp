@@ -35,6 +35,13 @@ TEST(Quantity, RefusesWhatIsNoDuration) {
   }
   EXPECT_EQ(parse_duration_ns("soon").status().message(),
             "'soon' is not a duration; write for example 500ms, 10s, 5m or 1h");
+  EXPECT_EQ(parse_duration_ns("1e300s").status().message(),
+            "'1e300s' is not a duration; write for example 500ms, 10s, 5m or 1h");
+  EXPECT_EQ(parse_duration_ns("99999d").status().message(),
+            "'99999d' is out of range; write 3650d or less");
+  EXPECT_EQ(parse_duration_ns(std::string(400, '9')).status().message(),
+            "'" + std::string(400, '9') + "' is out of range; write 3650d or less");
+  EXPECT_EQ(duration("3650d"), 315'360'000'000'000'000);
 }
 
 TEST(Quantity, ReadsSizes) {
@@ -47,6 +54,8 @@ TEST(Quantity, ReadsSizes) {
   for (const char* text : {"", "512", "-1G", "8g", "8 G", "G", "8GG", "99999999T"}) {
     EXPECT_EQ(bytes(text), -1) << text;
   }
+  EXPECT_EQ(parse_bytes("1025T").status().message(),
+            "'1025T' is out of range; write 1024T or less");
 }
 
 TEST(Quantity, WritesDurationsThatReadBack) {

@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -65,6 +66,30 @@ std::string plain(double value, std::string_view unit) {
   return fmt::format("{:.{}f}{}", value, is_whole ? 0 : 1, unit);
 }
 
+constexpr std::array kShortUnits = {Step{1, "ns"}, Step{1e3, "us"}, Step{1e6, "ms"},
+                                    Step{1e9, "s"}};
+constexpr double kUs = 1e3, kMs = 1e6;
+constexpr double kMostInUs = 100 * kMs;  // five digits
+constexpr std::array kLongUnits = {Step{60e9, "min"}, Step{3600e9, "h"}, Step{86400e9, "d"}};
+
+// Of durations that have at least two of one; null: too short for that.
+const Step* long_unit(double ns) {
+  const Step* found = nullptr;
+  for (const Step& unit : kLongUnits) {
+    if (ns >= 2 * unit.size) found = &unit;
+  }
+  return found;
+}
+
+const Step& unit_of(double ns) {
+  if (const Step* unit = long_unit(ns)) return *unit;
+  const Step* found = kShortUnits.data();
+  for (const Step& unit : kShortUnits) {
+    if (ns >= unit.size) found = &unit;
+  }
+  return *found;
+}
+
 }  // namespace
 
 std::string scaled(double value, std::span<const Step> steps) {
@@ -82,14 +107,30 @@ std::string scaled(double value, std::span<const Step> steps) {
 }
 
 std::string duration(double ns) {
-  constexpr double kMinute = 60e9;
-  constexpr double kHour = 3600e9;
-  constexpr double kDay = 86400e9;
-  constexpr std::array kSteps = {Step{1, "ns"}, Step{1e3, "us"}, Step{1e6, "ms"}, Step{1e9, "s"}};
-  if (ns >= 2 * kDay) return fmt::format("{:.2f} d", ns / kDay);
-  if (ns >= 2 * kHour) return fmt::format("{:.2f} h", ns / kHour);
-  if (ns >= 2 * kMinute) return fmt::format("{:.2f} min", ns / kMinute);
-  return scaled(ns < 1000 ? std::round(ns) : ns, kSteps);
+  if (const Step* unit = long_unit(ns))
+    return fmt::format("{:.2f} {}", ns / unit->size, unit->unit);
+  return scaled(ns < 1000 ? std::round(ns) : ns, kShortUnits);
+}
+
+std::string duration_beside(double ns, double other_ns) {
+  return duration_among(ns, {ns, other_ns});
+}
+
+std::string duration_among(double ns, std::initializer_list<double> all) {
+  const double longest = std::max(all);
+  const Step& unit = unit_of(longest);
+  const bool has_short =
+      std::any_of(all.begin(), all.end(), [](double one) { return one > 0 && one < kMs; });
+  if (has_short && longest >= kMs && longest < kMostInUs) {
+    if (ns >= kMs) return count(static_cast<uint64_t>(std::round(ns / kUs))) + " us";
+    return duration_beside(ns, kUs);
+  }
+  if (unit_of(ns).size == unit.size) return duration(ns);
+  if (ns == 0) return fmt::format("0 {}", unit.unit);
+  constexpr double kLeastShown = 0.0005;
+  const double shown = ns / unit.size;
+  if (shown < kLeastShown) return fmt::format("<0.001 {}", unit.unit);
+  return fmt::format("{:.3f} {}", shown, unit.unit);
 }
 
 std::string brief_duration(double ns) {

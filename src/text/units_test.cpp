@@ -8,6 +8,22 @@
 namespace gpufl::text {
 namespace {
 
+TEST(UnitsTest, DurationsOfOneSentenceHaveOneUnit) {
+  EXPECT_EQ(duration_beside(62'610, 348.3e6), "0.063 ms");
+  EXPECT_EQ(duration_beside(348.3e6, 62'610), "348.3 ms");
+  EXPECT_EQ(duration_beside(0, 348.3e6), "0 ms");
+  EXPECT_EQ(duration_beside(57'010, 2.105e6), "57.01 us") << "below a millisecond, all in us";
+  EXPECT_EQ(duration_beside(2.105e6, 57'010), "2,105 us");
+  EXPECT_EQ(duration_beside(400, 20.43e6), "0.400 us");
+  EXPECT_EQ(duration_beside(0, 2.105e6), "0 ms");
+  EXPECT_EQ(duration_among(2e6, {3e6, 2e6, 1e3}), "2,000 us");
+  EXPECT_EQ(duration_among(0, {3e6, 0, 1e3}), "0 us");
+  EXPECT_EQ(duration_beside(400, 348.3e6), "<0.001 ms");
+  EXPECT_EQ(duration_beside(900, 1.5e3), "0.900 us");
+  EXPECT_EQ(duration_beside(30e9, 7200e9), "0.008 h");
+  EXPECT_EQ(duration_beside(0, 0), "0 ns");
+}
+
 TEST(UnitsTest, Counts) {
   EXPECT_EQ(count(0), "0");
   EXPECT_EQ(count(999), "999");

@@ -1,24 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/suggestion.hpp"
+#include "text/near_names.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace gpufl::cli {
+namespace gpufl::text {
 namespace {
 
 const std::vector<std::string_view> kWords{"monitor", "report", "verify", "log", "cat", "info"};
 
-TEST(Suggestion, FindsTheNearWord) {
+TEST(NearNames, FindsTheNearWord) {
   EXPECT_EQ(nearest("moniter", kWords), "monitor");
   EXPECT_EQ(nearest("mointor", kWords), "monitor");
   EXPECT_EQ(nearest("reports", kWords), "report");
   EXPECT_EQ(nearest("lgo", kWords), "log");
   EXPECT_EQ(nearest("verfy", kWords), "verify");
+  EXPECT_EQ(nearest("REPORT", kWords), "report");
+  EXPECT_EQ(nearest("trac", {"Monitor", "Trace"}), "Trace");
 }
 
-TEST(Suggestion, SaysNothingWhenNothingIsNear) {
+TEST(NearNames, SaysWhatThereIs) {
+  EXPECT_EQ(not_one_of("trac", {"Monitor", "Trace"}),
+            "'trac' is not one of Monitor, Trace; did you mean 'Trace'?");
+  EXPECT_EQ(not_one_of("", {"Monitor", "Trace"}), "'' is not one of Monitor, Trace");
+}
+
+TEST(NearNames, SaysNothingWhenNothingIsNear) {
   EXPECT_EQ(nearest("upload", kWords), "");
   EXPECT_EQ(nearest("x", kWords), "");
   EXPECT_EQ(nearest("", kWords), "");
@@ -27,4 +35,4 @@ TEST(Suggestion, SaysNothingWhenNothingIsNear) {
 }
 
 }  // namespace
-}  // namespace gpufl::cli
+}  // namespace gpufl::text
