@@ -151,9 +151,9 @@ base::Result<ChildOutput> run_child(const std::filesystem::path& program,
   Pipe::close_end(err.write_end);
   Child child(pid, Clock::now() + limits.time);
   const auto too_long = [&] {
-    return base::Status(base::Code::LimitReached, name + " was not done after " +
+    return base::Status(base::Code::LimitReached, name + " had not finished after " +
                                                       std::to_string(limits.time.count() / 1000) +
-                                                      " s and was ended");
+                                                      " s and was stopped");
   };
   ChildOutput output;
   while (out.read_end >= 0 || err.read_end >= 0) {
@@ -173,7 +173,7 @@ base::Result<ChildOutput> run_child(const std::filesystem::path& program,
     if (output.out.size() > limits.output_bytes) {
       return base::Status(base::Code::LimitReached, name + " printed more than " +
                                                         std::to_string(limits.output_bytes >> 20) +
-                                                        " MiB and was ended");
+                                                        " MiB and was stopped");
     }
   }
   if (!child.wait(output.exit_code)) return too_long();

@@ -153,7 +153,7 @@ const CubinSection* Cubin::find(std::string_view function) const {
 base::Result<Cubin> read_cubin(std::string_view image) {
   const auto elf = Elf64::parse(image);
   if (!elf || elf->machine() != Elf64::kCudaMachine) {
-    return base::Status(base::Code::Corrupt, "it is no image of NVIDIA's");
+    return base::Status(base::Code::Corrupt, "it is not an NVIDIA code image");
   }
   return Reader(*elf).read();
 }

@@ -69,7 +69,7 @@ TEST_F(DisassembleSessionTest, WhatTheImageSaysStaysWhereTheToolDoesNot) {
   limits.time = std::chrono::milliseconds(200);
   const DisassemblyFile hung = disassemble(with_script("sleep 1000\n", limits));
   EXPECT_EQ(hung.modules[0].state, "over_limit");
-  EXPECT_NE(hung.modules[0].detail.find("was not done after"), std::string::npos);
+  EXPECT_NE(hung.modules[0].detail.find("had not finished after"), std::string::npos);
   ASSERT_EQ(hung.kernels.size(), 1u);
   EXPECT_EQ(hung.kernels[0].resources.registers, 10);
   EXPECT_TRUE(hung.kernels[0].instructions.empty());

@@ -243,12 +243,12 @@ base::Result<DisassemblyFile> DisassemblyFile::read(const fs::path& session_dir,
   const fs::path path = session_dir / kDisassemblyFileName;
   std::error_code error;
   if (!fs::is_regular_file(path, error)) {
-    return base::Status(base::Code::NotFound, path.string() + " is not there");
+    return base::Status(base::Code::NotFound, path.string() + " does not exist");
   }
   DisassemblyFile file;
   Reader reader(wanted, file);
   bool is_its_own = false;
-  base::Status refused(base::Code::Corrupt, path.string() + " is not of this session");
+  base::Status refused(base::Code::Corrupt, path.string() + " does not belong to this session");
   const auto outcome = format::read_window(path, [&](std::string_view text) {
     if (text.size() > format::kMaxObjectLineBytes) return true;
     if (is_its_own) {
@@ -259,7 +259,7 @@ base::Result<DisassemblyFile> DisassemblyFile::read(const fs::path& session_dir,
     if (!line || (*line)["session_id"].as_string() != session_id) return false;
     is_its_own = (*line)["disassembly"].as_integer() == kVersion;
     if (!is_its_own) {
-      refused = {base::Code::TooNew, path.string() + " is of another version; make it again"};
+      refused = {base::Code::TooNew, path.string() + " has another version; create it again"};
     }
     file.tool = (*line)["tool"].as_string();
     return is_its_own;

@@ -12,6 +12,7 @@
 #include "base/status.hpp"
 #include "disassembly/inductor_origin.hpp"
 #include "disassembly/kernel_code.hpp"
+#include "format/session_files.hpp"
 #include "format/session_header.hpp"
 #include "symbols/symbol_file.hpp"
 
@@ -20,7 +21,7 @@
 // images that the session keeps. Read and replaced as a whole.
 namespace gpufl::disassembly {
 
-inline constexpr const char* kDisassemblyFileName = "disassembly.ndjson.zst";
+using format::kDisassemblyFileName;
 
 // An image of the log, and what became of it.
 struct ModuleNote {

@@ -127,7 +127,7 @@ NvdisasmSearch nvdisasm_search(const fs::path& asked) {
 base::Result<fs::path> find_nvdisasm(const NvdisasmSearch& search) {
   if (!search.asked.empty()) {
     if (is_program(search.asked)) return search.asked;
-    return base::Status(base::Code::NotFound, search.asked.string() + " is no program");
+    return base::Status(base::Code::NotFound, search.asked.string() + " is not a program");
   }
   std::vector<fs::path> candidates;
   for (const fs::path& toolkit : search.toolkits) candidates.push_back(toolkit / "bin" / kProgram);

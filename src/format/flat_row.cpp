@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format/flat_row.hpp"
 
+#include "format/occupancy_unit.hpp"
+
 namespace gpufl::format {
 namespace {
 
@@ -66,6 +68,8 @@ const FlatRows::ConfigText& FlatRows::config(int64_t id, const Dictionaries& dic
       const std::string_view kernel = dictionaries.get(Dict::Name, field.as_integer());
       append_member(name, texts_ != nullptr ? Json(texts_->function(kernel)) : Json(kernel),
                     text.name);
+    } else if (name == "occupancy" && field.is_number()) {
+      append_member(name, Json(field.as_number() / kWholeOccupancy), text.rest);
     } else {
       append_member(name, field, text.rest);
     }

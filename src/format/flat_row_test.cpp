@@ -11,7 +11,8 @@ using base::Json;
 TEST(FlatRowsTest, SpreadsAKernelOut) {
   Dictionaries dictionaries;
   dictionaries.define(Dict::Name, 4, "gemm \"x\"");
-  dictionaries.define(Dict::Config, 2, R"({"name":4,"grid":[1,2,3],"block":[32,1,1]})");
+  dictionaries.define(Dict::Config, 2,
+                      R"({"name":4,"grid":[1,2,3],"block":[32,1,1],"occupancy":1250})");
   Batch batch(Kind::Kernel);
   batch.mutable_column(kernel_column::kStart) = {100, 200};
   batch.mutable_column(kernel_column::kDuration) = {7, 8};
@@ -25,7 +26,7 @@ TEST(FlatRowsTest, SpreadsAKernelOut) {
   FlatRows rows;
   rows.append(batch, dictionaries, out);
   EXPECT_EQ(out, R"({"name":"gemm \"x\"","start_ns":100,"duration_ns":7,"grid":[1,2,3],)"
-                 R"("block":[32,1,1],"api_start_ns":90,"api_duration_ns":5,)"
+                 R"("block":[32,1,1],"occupancy":0.125,"api_start_ns":90,"api_duration_ns":5,)"
                  R"("external":"18446744073709551615"})"
                  "\n"
                  R"({"start_ns":200,"duration_ns":8,"external":"3"})"

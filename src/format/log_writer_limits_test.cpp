@@ -103,7 +103,7 @@ TEST(SpoolTest, DropNewKeepsTheBeginningAndTellsOnce) {
   EXPECT_EQ(event_names(all), std::vector<std::string>{"log_paused"});
   const VerifyResult result = verify_session(dir.path());
   EXPECT_EQ(result.verdict, Verdict::Losses);
-  EXPECT_EQ(result.reasons, std::vector<std::string>{"its ledger tells of losses: spool_full " +
+  EXPECT_EQ(result.reasons, std::vector<std::string>{"its ledger lists losses: spool_full " +
                                                      std::to_string(500 - kept)});
 }
 
@@ -316,7 +316,7 @@ TEST(WriteErrorTest, TakesBackATornWriteAndGoesOnLater) {
   EXPECT_EQ(resumed["rows_dropped"].as_integer(), 12);
   EXPECT_EQ(resumed["since"].as_integer(), 2);
   const VerifyResult result = verify_session(dir.path());
-  EXPECT_EQ(result.reasons, std::vector<std::string>{"its ledger tells of losses: io_error 12"});
+  EXPECT_EQ(result.reasons, std::vector<std::string>{"its ledger lists losses: io_error 12"});
 }
 
 TEST(WriteErrorTest, LeavesNoFileWithoutItsSessionLine) {

@@ -19,6 +19,10 @@ std::string live_file_name(Channel channel);                     // "device.log"
 std::string raw_file_name(Channel channel, uint64_t window);     // "device.3.log"
 std::string sealed_file_name(Channel channel, uint64_t window);  // "device.3.log.zst"
 
+// Beside the log, and no part of it.
+inline constexpr const char* kSymbolFileName = "symbols.ndjson";
+inline constexpr const char* kDisassemblyFileName = "disassembly.ndjson.zst";
+
 struct FileName {
   enum class Form : uint8_t { Live, Raw, Sealed } form = Form::Live;
   std::optional<Channel> channel;  // none: a channel that this version does not know

@@ -95,7 +95,7 @@ void Pass::read(const fs::path& dir, const WindowFile& window) {
     if (read_file(window, dir / name) == Outcome::Read) return;
   }
   file_ = window.path.filename().string();
-  file_problem(Problem::Kind::MissingWindow, "it went away while the session was read");
+  file_problem(Problem::Kind::MissingWindow, "it was deleted while the session was being read");
 }
 
 Pass::Outcome Pass::read_file(const WindowFile& window, const fs::path& path) {

@@ -159,7 +159,7 @@ class Scanner {
     live.number = told > 0 ? static_cast<uint64_t>(told) : expected;
     if (found.windows.contains(live.number)) {
       problem(Problem::Kind::BadWindow, live.path.filename().string(),
-              "says that it is window " + std::to_string(live.number) + ", which is there already");
+              "says that it is window " + std::to_string(live.number) + ", which already exists");
       return;
     }
     add_gap(channel, expected, live.number);

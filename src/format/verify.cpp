@@ -12,7 +12,10 @@
 
 #include "base/hash.hpp"
 #include "format/dictionary.hpp"
+#include "format/manifest.hpp"
 #include "format/module_files.hpp"
+#include "format/session_files.hpp"
+#include "format/verify_beside.hpp"
 
 namespace gpufl::format {
 namespace {
@@ -48,7 +51,7 @@ std::string losses_text(const Ledger& ledger) {
   for (const auto& [name, count] : losses) {
     text.append(text.empty() ? "" : ", ").append(name).append(" ").append(std::to_string(count));
   }
-  return "its ledger tells of losses: " + text;
+  return "its ledger lists losses: " + text;
 }
 
 class VerifyPass final : public Visitor {
@@ -56,6 +59,8 @@ class VerifyPass final : public Visitor {
   explicit VerifyPass(VerifyResult& result) : result_(result) {}
 
   void on_problem(const Problem& problem) override {
+    // Its writer is not done with it.
+    if (problem.kind == Problem::Kind::TornLine && result_.live && is_live_window_) return;
     result_.problems[std::string(to_string(problem.kind))] += 1;
     if (!is_growth(problem)) ++faults_;
     if (result_.first_problems.size() < kMaxListedProblems) {
@@ -68,6 +73,8 @@ class VerifyPass final : public Visitor {
   void on_batch(const Batch& batch, const Dictionaries& dictionaries) override;
   void on_object(Kind kind, const Json& line) override;
 
+  // Before the windows are read.
+  void begin();
   void finish();
 
  private:
@@ -77,22 +84,77 @@ class VerifyPass final : public Visitor {
   void check_ids(const Batch& batch, size_t column, const Dictionaries& dictionaries);
   void check_times(const Batch& batch, size_t column);
   void check_definitions(const Json& line);
+  void note_native_frames(const Json& line);
+  void check_session_line(const Json& line);
   void check_modules();
+  void check_files_beside();
   void compare_with_ledger();
 
   VerifyResult& result_;
   uint64_t faults_ = 0;
   std::string file_;
+  const WindowFile* window_ = nullptr;
+  bool is_live_window_ = false;
+  Json session_line_;              // what that of every window is to be
+  std::string session_line_file_;  // where it stands
   uint64_t window_rows_ = 0;
   int64_t window_last_ns_ = 0;
   std::array<std::unordered_set<int64_t>, kDictCount> defined_;
   std::vector<std::pair<std::string, int64_t>> last_times_;  // by file
   std::optional<int64_t> end_ns_;
-  std::set<std::string> modules_;  // files that lines tell of
+  std::set<std::string> modules_;              // files that lines tell of
+  std::unordered_set<int64_t> native_frames_;  // ids, of all windows
 };
+
+// Every reader takes the manifest's session line for the session's.
+void VerifyPass::begin() {
+  const Manifest manifest = read_manifest(result_.dir / kManifestName);
+  file_ = kManifestName;
+  if (manifest.status.code() == base::Code::NotFound) return;  // told by the scan
+  if (!manifest.session_line) {
+    return problem(Problem::Kind::BadLine, 0, "it has no session line");
+  }
+  const auto header = SessionHeader::from_json(*manifest.session_line);
+  if (!header) return problem(Problem::Kind::BadLine, 0, header.status().message());
+  session_line_ = header->to_json();
+  session_line_file_ = file_;
+}
+
+// The reader has checked that it is one, and of this session.
+void VerifyPass::check_session_line(const Json& object) {
+  if (object["channel"].as_string() != to_string(window_->channel) ||
+      object["window"].as_integer(0) != static_cast<int64_t>(window_->number)) {
+    problem(Problem::Kind::BadLine, 1,
+            "its session line says that it is window " + object["window"].dump() + " of " +
+                object["channel"].dump());
+  }
+  // Only what this version knows of it: a newer one may say more in some files.
+  const auto header = SessionHeader::from_json(object);
+  if (!header) return;
+  const Json here = header->to_json();
+  if (session_line_.is_null()) {
+    session_line_ = here;
+    session_line_file_ = file_;
+    return;
+  }
+  std::set<std::string> names;
+  for (const auto& [name, value] : session_line_.members()) names.insert(name);
+  for (const auto& [name, value] : here.members()) names.insert(name);
+  const auto text_of = [](const Json* value) { return value ? value->dump() : "absent"; };
+  for (const std::string& name : names) {
+    const std::string told_text = text_of(session_line_.find(name));
+    const std::string here_text = text_of(here.find(name));
+    if (told_text == here_text) continue;
+    return problem(Problem::Kind::BadLine, 1,
+                   name + " of its session line is " + here_text + ", in " + session_line_file_ +
+                       " " + told_text);
+  }
+}
 
 void VerifyPass::on_window(const WindowFile& window) {
   file_ = window.path.filename().string();
+  window_ = &window;
+  is_live_window_ = window.state == WindowFile::State::Live;
   window_rows_ = 0;
   window_last_ns_ = 0;
   for (auto& ids : defined_) ids.clear();
@@ -111,7 +173,7 @@ void VerifyPass::on_window(const WindowFile& window) {
   if (!hash) {
     problem(Problem::Kind::Unreadable, 0, hash.status().message());
   } else if (*hash != window.hash) {
-    problem(Problem::Kind::HashMismatch, 0, "its bytes are not those that the manifest tells of");
+    problem(Problem::Kind::HashMismatch, 0, "its bytes do not match the manifest");
   }
 }
 
@@ -121,7 +183,7 @@ void VerifyPass::on_window_end(const WindowFile& window, uint64_t lines) {
   if (window.state != WindowFile::State::Sealed || !window.in_manifest) return;
   if (lines != window.lines || window_rows_ != window.rows) {
     problem(Problem::Kind::ManifestMismatch, 0,
-            "the manifest tells of " + count_text(window.lines, "line") + " and " +
+            "the manifest lists " + count_text(window.lines, "line") + " and " +
                 count_text(window.rows, "row") + ", it has " + std::to_string(lines) + " and " +
                 std::to_string(window_rows_));
   }
@@ -191,7 +253,7 @@ void VerifyPass::check_times(const Batch& batch, size_t column) {
 
 void VerifyPass::on_object(Kind kind, const Json& object) {
   if (kind == Kind::Dict) return check_definitions(object);
-  if (kind == Kind::Session) return;
+  if (kind == Kind::Session) return check_session_line(object);
   if (const Json* time = object.find("time")) {
     if (!time->is_integer() || time->as_integer() < 0) {
       problem(Problem::Kind::TimeOutOfRange, line, "time: " + time->dump());
@@ -217,6 +279,7 @@ void VerifyPass::check_definitions(const Json& object) {
     if (to_string(dict) != object["dict"].as_string()) continue;
     for (const Json& id : object["ids"].items()) defined_[i].insert(id.as_integer());
     if (!holds_objects(dict)) return;
+    if (dict == Dict::Frame) note_native_frames(object);
     for (const Json& value : object["values"].items()) {
       for (const DictReference& reference : references_of(dict, value)) {
         if (defined_[static_cast<size_t>(reference.dict)].contains(reference.id)) continue;
@@ -230,21 +293,40 @@ void VerifyPass::check_definitions(const Json& object) {
   }
 }
 
+void VerifyPass::note_native_frames(const Json& object) {
+  const auto& ids = object["ids"].items();
+  const auto& values = object["values"].items();
+  for (size_t i = 0; i < std::min(ids.size(), values.size()); ++i) {
+    if (values[i]["module"].as_integer() != 0) native_frames_.insert(ids[i].as_integer());
+  }
+}
+
 // A file without a line is no problem: a crash may come between the two.
 void VerifyPass::check_modules() {
   for (const std::string& name : modules_) {
     file_ = std::string(kModuleFolder) + "/" + name;
     const base::Status status = check_module(result_.dir / kModuleFolder / name);
     if (status.code() == base::Code::Corrupt) {
-      problem(Problem::Kind::HashMismatch, 0, "what is inside is not the image that its name says");
+      problem(Problem::Kind::HashMismatch, 0, "its content does not match the hash in its name");
     } else if (!status) {
       problem(Problem::Kind::Unreadable, 0, status.message());
     }
   }
 }
 
+void VerifyPass::check_files_beside() {
+  const bool is_whole = result_.windows.deleted + result_.windows.missing == 0;
+  const auto report = [this](const Problem& problem) { on_problem(problem); };
+  result_.native_frames = native_frames_.size();
+  result_.named_frames = check_symbols(result_.dir, result_.header->session_id,
+                                       is_whole ? &native_frames_ : nullptr, report);
+  check_disassembly(result_.dir, result_.header->session_id, report);
+}
+
 void VerifyPass::finish() {
+  is_live_window_ = false;
   check_modules();
+  check_files_beside();
   if (end_ns_) {
     for (const auto& [file, last_ns] : last_times_) {
       if (last_ns <= *end_ns_) continue;
@@ -255,9 +337,7 @@ void VerifyPass::finish() {
     }
   }
   auto& reasons = result_.reasons;
-  if (result_.live) {
-    reasons.push_back("it is still being written");
-  } else {
+  if (!result_.live) {
     if (!result_.ended) reasons.push_back("it has no end: " + std::string(kUnclosed));
     if (result_.ended && !result_.ledger) reasons.push_back("it has no ledger");
   }
@@ -270,24 +350,29 @@ void VerifyPass::finish() {
   }
   if (result_.ledger) compare_with_ledger();
   if (faults_ > 0) reasons.push_back(count_text(faults_, "problem") + " found while reading");
-  result_.verdict = reasons.empty() ? Verdict::Complete : Verdict::Losses;
+  result_.verdict = !reasons.empty() ? Verdict::Losses
+                    : result_.live   ? Verdict::Live
+                                     : Verdict::Complete;
+  if (result_.live) reasons.emplace_back("it is still being written");
   if (told == Completeness::NotProven) {
     if (reasons.empty()) result_.verdict = Verdict::NotProven;
     if (result_.ledger->lacks_launch_count()) {
-      reasons.emplace_back("launches not counted: that every kernel has its record is not proven");
+      reasons.emplace_back(
+          "launches were not counted, so it is not proven that every kernel has "
+          "its record");
     }
     if (result_.ledger->uncounted.contains("full_warp_lanes")) {
       reasons.emplace_back(
-          "lanes of warpscope are full and have no count of what did not fit: that they hold all "
-          "of it is not proven");
+          "lanes of warpscope are full and did not count what did not fit, so it is not proven "
+          "that they are complete");
     }
   }
 }
 
 void VerifyPass::compare_with_ledger() {
   const auto differ = [this](const std::string& what, uint64_t told, uint64_t read) {
-    result_.reasons.push_back("the ledger tells of " + std::to_string(told) + " " + what +
-                              " rows, " + std::to_string(read) + " were read");
+    result_.reasons.push_back("the ledger lists " + std::to_string(told) + " " + what +
+                              " rows, but " + std::to_string(read) + " were read");
   };
   uint64_t told_total = 0, read_total = 0;
   for (size_t i = 0; i < kKindCount; ++i) {
@@ -316,13 +401,16 @@ std::string_view to_string(Verdict verdict) {
   switch (verdict) {
     case Verdict::Complete: return "complete";
     case Verdict::NotProven: return "not proven";
+    case Verdict::Live: return "live";
     case Verdict::Losses: return "losses";
     case Verdict::Unreadable: return "unreadable";
   }
   return "?";
 }
 
-VerifyResult verify_session(const std::filesystem::path& session_dir) {
+namespace {
+
+VerifyResult verify_as_found(const std::filesystem::path& session_dir) {
   VerifyResult result;
   result.dir = session_dir;
   const auto reader = SessionReader::open(session_dir);
@@ -334,9 +422,19 @@ VerifyResult verify_session(const std::filesystem::path& session_dir) {
   result.header = reader->header();
   result.live = reader->is_live();
   VerifyPass pass(result);
+  pass.begin();
   for (const Problem& problem : reader->open_problems()) pass.on_problem(problem);
   reader->read(pass);
   pass.finish();
+  return result;
+}
+
+}  // namespace
+
+VerifyResult verify_session(const std::filesystem::path& session_dir) {
+  VerifyResult result = verify_as_found(session_dir);
+  // What was read of a session that ended meanwhile is neither the live one nor the ended one.
+  if (result.live && !is_locked(session_dir)) return verify_as_found(session_dir);
   return result;
 }
 
@@ -356,7 +454,8 @@ Json VerifyResult::to_json() const {
   Json read_rows = Json::object();
   for (const auto& [kind, count] : rows) read_rows.set(kind, count);
   out.set("rows", std::move(read_rows)).set("rows_deleted", rows_deleted);
-  out.set("last_ns", last_ns);
+  out.set("last_ns", last_ns).set("native_frames", native_frames);
+  if (named_frames) out.set("named_frames", *named_frames);
   if (ledger) out.set("ledger", ledger->to_json());
   Json counts = Json::object();
   for (const auto& [kind, count] : problems) counts.set(kind, count);

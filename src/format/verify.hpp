@@ -15,13 +15,15 @@
 #include "format/session_reader.hpp"
 
 // Whether a session can be believed: every window, line, hash, dictionary reference and time is
-// checked, and what was read is compared with what the manifest and the ledger say was written.
+// checked, and what was read is compared with what the manifest and the ledger say was written. So
+// are session lines with each other, and files beside the log with the log.
 namespace gpufl::format {
 
 enum class Verdict : uint8_t {
   Complete,    // everything that was recorded is there and right
   NotProven,   // likewise, but nobody counted what should have been recorded
-  Losses,      // readable, but something is missing or wrong, or it is still being written
+  Live,        // still being written, and nothing is missing or wrong so far
+  Losses,      // readable, but something is missing or wrong
   Unreadable,  // nothing can be said of its contents
 };
 std::string_view to_string(Verdict verdict);  // "complete", "not proven", ...
@@ -45,6 +47,8 @@ struct VerifyResult {
   std::vector<std::string> reasons;          // one sentence for each reason not to be Complete
   uint64_t rows_deleted = 0;                 // by keep_last or a full spool
   int64_t last_ns = 0;                       // newest time seen
+  uint64_t native_frames = 0;                // of stacks of the program
+  std::optional<uint64_t> named_frames;      // by symbols.ndjson; none: there is no such file
 
   base::Json to_json() const;
 };

@@ -94,8 +94,7 @@ TEST(VerifyTest, BelievesALedgerThatTellsOfLosses) {
   ledger.vendor_dropped = 3;
   const VerifyResult result = verify_rows([](LogWriter&, Batch&) {}, ledger);
   EXPECT_EQ(result.verdict, Verdict::Losses);
-  EXPECT_EQ(result.reasons,
-            std::vector<std::string>{"its ledger tells of losses: vendor_dropped 3"});
+  EXPECT_EQ(result.reasons, std::vector<std::string>{"its ledger lists losses: vendor_dropped 3"});
 }
 
 // Whatever makes the verdict is told.
@@ -107,7 +106,7 @@ TEST(VerifyTest, NamesEveryLoss) {
   const VerifyResult result = verify_rows([](LogWriter&, Batch&) {}, ledger);
   EXPECT_EQ(result.reasons,
             std::vector<std::string>{
-                "its ledger tells of losses: launches without record 2, markers_dropped 2, "
+                "its ledger lists losses: launches without record 2, markers_dropped 2, "
                 "notes_dropped 1, scopes_forgotten 4, stacks_dropped 3"});
 }
 
@@ -118,7 +117,7 @@ TEST(VerifyTest, NamesAllThatIsNotProven) {
   const VerifyResult result = verify_rows([](LogWriter&, Batch&) {}, ledger);
   EXPECT_EQ(result.verdict, Verdict::NotProven);
   ASSERT_EQ(result.reasons.size(), 2u);
-  EXPECT_TRUE(result.reasons[0].starts_with("launches not counted: "));
+  EXPECT_TRUE(result.reasons[0].starts_with("launches were not counted, "));
   EXPECT_TRUE(result.reasons[1].starts_with("lanes of warpscope are full "));
 }
 
@@ -154,7 +153,7 @@ TEST_F(VerifyFilesTest, FindsRowsThatTheLedgerMisses) {
   EXPECT_EQ(result.verdict, Verdict::Losses);
   EXPECT_EQ(result.windows.missing, 1u);
   EXPECT_EQ(result.reasons,
-            (std::vector<std::string>{"the ledger tells of 12 scope rows, 8 were read",
+            (std::vector<std::string>{"the ledger lists 12 scope rows, but 8 were read",
                                       "1 problem found while reading"}));
 }
 
@@ -184,7 +183,38 @@ TEST_F(VerifyFilesTest, ComparesTheSumWhenWindowsWereDeleted) {
   EXPECT_EQ(with_deleted(4).reasons.size(), 1u) << with_deleted(4).to_json().dump();
   const VerifyResult wrong = with_deleted(3);
   ASSERT_EQ(wrong.reasons.size(), 2u);
-  EXPECT_EQ(wrong.reasons[1], "the ledger tells of 9 remaining rows, 8 were read");
+  EXPECT_EQ(wrong.reasons[1], "the ledger lists 9 remaining rows, but 8 were read");
+}
+
+TEST_F(VerifyFilesTest, ComparesSessionLines) {
+  edit_manifest(R"("host":"node1")", R"("host":"node2")");
+  const VerifyResult result = verify_session(dir());
+  EXPECT_EQ(result.verdict, Verdict::Losses);
+  EXPECT_GE(result.problems.at("bad_line"), 4u);  // three windows of `scope`, and `system`
+  EXPECT_EQ(result.first_problems[0].text,
+            R"(host of its session line is "node1", in manifest.ndjson "node2")");
+  EXPECT_EQ(result.first_problems[0].line, 1u);
+}
+
+TEST_F(VerifyFilesTest, FindsAManifestWithoutASessionLine) {
+  const std::string text = testing::read_text(dir() / kManifestName);
+  testing::write_text(dir() / kManifestName, text.substr(text.find('\n') + 1));
+  const VerifyResult gone = verify_session(dir());
+  EXPECT_EQ(gone.verdict, Verdict::Losses);
+  EXPECT_EQ(gone.first_problems.at(0).text, "it has no session line");
+  testing::write_text(dir() / kManifestName, text);
+  edit_manifest(R"("start_wall_ns")", R"("start_wall_xx")");
+  EXPECT_EQ(verify_session(dir()).first_problems.at(0).file, kManifestName);
+}
+
+TEST_F(VerifyFilesTest, FindsAFileUnderAnotherName) {
+  Json line = testing::test_header().to_json();
+  line.set("channel", "scope").set("window", 3);
+  testing::write_text(dir() / "scope.4.log", line.dump() + '\n');
+  const VerifyResult result = verify_session(dir());
+  EXPECT_EQ(result.problems.at("bad_line"), 1u) << result.to_json().dump();
+  EXPECT_EQ(result.first_problems.at(0).text,
+            R"(its session line says that it is window 3 of "scope")");
 }
 
 TEST_F(VerifyFilesTest, TellsEverythingAsJson) {

@@ -61,14 +61,14 @@ base::Result<std::unique_ptr<ElfFile>> ElfFile::open(const LibdwApi& libdw,
   struct stat facts{};
   if (fstat(file->fd_, &facts) != 0) return base::Status::from_errno(errno, path.string());
   if (!S_ISREG(facts.st_mode)) {
-    return base::Status(base::Code::Corrupt, path.string() + " is no regular file");
+    return base::Status(base::Code::Corrupt, path.string() + " is not a regular file");
   }
   file->modified_wall_ns_ = int64_t{facts.st_mtim.tv_sec} * 1'000'000'000 + facts.st_mtim.tv_nsec;
   file->elf_ = libdw.elf_begin(file->fd_, ELF_C_READ_MMAP, nullptr);
   GElf_Ehdr header;
   if (file->elf_ == nullptr || libdw.elf_kind(file->elf_) != ELF_K_ELF ||
       libdw.gelf_getehdr(file->elf_, &header) == nullptr) {
-    return base::Status(base::Code::Corrupt, path.string() + " is no ELF file");
+    return base::Status(base::Code::Corrupt, path.string() + " is not an ELF file");
   }
   file->build_id_ = file->read_build_id();
   return file;

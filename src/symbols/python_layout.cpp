@@ -179,11 +179,11 @@ PythonSearch find_python(void* library) {
     const auto* said = static_cast<const DebugOffsets*>(dlsym(library, "_PyRuntime"));
     if (said == nullptr || std::memcmp(said->cookie, "xdebugpy", sizeof(said->cookie)) != 0) {
       return refuse("python_version_unsupported",
-                    "Python " + number + " does not tell how its frames lie in memory");
+                    "Python " + number + " does not describe the layout of its frames");
     }
     if (said->free_threaded != 0) {
       return refuse("python_free_threaded",
-                    "Python " + number + " has no global lock, and objects of another form");
+                    "Python " + number + " has no global lock, and a different object layout");
     }
     apply(*said, runtime.layout);
   }
@@ -194,7 +194,7 @@ PythonSearch find_python(void* library) {
   if (runtime.this_thread_state == nullptr || runtime.is_finalizing == nullptr ||
       runtime.code_type == nullptr) {
     return refuse("python_version_unsupported",
-                  "Python " + number + " does not export what a stack needs");
+                  "Python " + number + " does not export what reading a stack needs");
   }
   search.is_usable = true;
   return search;

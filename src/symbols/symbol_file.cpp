@@ -9,6 +9,7 @@
 #include <map>
 #include <string_view>
 
+#include "base/hash.hpp"
 #include "base/json.hpp"
 #include "format/limits.hpp"
 #include "format/seal.hpp"
@@ -89,12 +90,16 @@ class Replacement {
   Replacement& operator=(const Replacement&) = delete;
 
   void append(const Json& line) {
+    const size_t before = buffer_.size();
     line.dump_to(buffer_);
     buffer_ += '\n';
+    hash_.update(buffer_.data() + before, buffer_.size() - before);
     if (buffer_.size() >= kFlushBytes) flush();
   }
 
   base::Status finish() {
+    const std::string hash = base::xxh64_text(hash_.digest());
+    append(Json::object().set("type", "end").set("hash", hash));
     flush();
     if (status_.is_ok() && ::rename(new_path_.c_str(), path_.c_str()) != 0) fail();
     is_done_ = status_.is_ok();
@@ -120,6 +125,7 @@ class Replacement {
   int fd_ = -1;
   bool is_done_ = false;
   std::string buffer_;
+  base::Xxh64 hash_;  // of everything appended
   base::Status status_;
 };
 
@@ -150,7 +156,7 @@ base::Result<SymbolFile> SymbolFile::read(const fs::path& session_dir,
   const fs::path path = session_dir / kSymbolFileName;
   std::error_code error;
   if (!fs::is_regular_file(path, error)) {
-    return base::Status(base::Code::NotFound, path.string() + " is not there");
+    return base::Status(base::Code::NotFound, path.string() + " does not exist");
   }
   SymbolFile file;
   bool is_its_own = false;
@@ -174,9 +180,9 @@ base::Result<SymbolFile> SymbolFile::read(const fs::path& session_dir,
     return true;
   });
   if (!is_its_own) {
-    return outcome.status.is_ok()
-               ? base::Status(base::Code::Corrupt, path.string() + " is not of this session")
-               : outcome.status;
+    return outcome.status.is_ok() ? base::Status(base::Code::Corrupt,
+                                                 path.string() + " does not belong to this session")
+                                  : outcome.status;
   }
   return file;
 }

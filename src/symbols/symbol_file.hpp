@@ -9,6 +9,7 @@
 
 #include "base/json.hpp"
 #include "base/status.hpp"
+#include "format/session_files.hpp"
 #include "format/session_header.hpp"
 #include "symbols/code_location.hpp"
 
@@ -17,7 +18,7 @@
 // the binaries are. Read and replaced as a whole; a reader finds the old one or the new one.
 namespace gpufl::symbols {
 
-inline constexpr const char* kSymbolFileName = "symbols.ndjson";
+using format::kSymbolFileName;
 
 // A program or library that frames lie in, and what could be found out about it.
 struct BinaryNote {
