@@ -5,8 +5,11 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <set>
 #include <utility>
+
+#include "analysis/compare/moved_launches.hpp"
 
 namespace gpufl::analysis::compare {
 namespace {
@@ -39,16 +42,31 @@ double mean_of(std::span<const Repeat> repeats, const Key& key, Metric metric) {
   return told == 0 ? 0 : sum / static_cast<double>(told);
 }
 
-// How often it was there: zero times has no logarithm.
-constexpr double kAbsent = 0.5;
+// How often it was there.
 std::vector<double> counts_of(std::span<const Repeat> repeats, const Key& key) {
   std::vector<double> counts;
   counts.reserve(repeats.size());
   for (const Repeat& repeat : repeats) {
     if (!is_told_of(repeat, key)) continue;
-    counts.push_back(std::max(kAbsent, value_or_zero(repeat, key, Metric::Count)));
+    counts.push_back(value_or_zero(repeat, key, Metric::Count));
   }
   return counts;
+}
+
+bool is_in_scope(const Key& key) { return !key.scope.empty(); }
+
+// Without those of Subject::Moved, whose key is of either side.
+bool has_scopes(const Group& group) {
+  return std::any_of(group.repeats.begin(), group.repeats.end(), [](const Repeat& repeat) {
+    return std::any_of(repeat.items.begin(), repeat.items.end(), [](const auto& item) {
+      return item.first.subject != Subject::Moved && is_in_scope(item.first);
+    });
+  });
+}
+
+bool is_shared_known(const Group& group, const std::string& kernel) {
+  return std::none_of(group.repeats.begin(), group.repeats.end(),
+                      [&](const Repeat& repeat) { return repeat.unknown_shared.contains(kernel); });
 }
 
 bool records_gpu_work(const Group& group) {
@@ -61,6 +79,19 @@ struct Pair {
   Key key;
   Metric metric;
   std::vector<double> a, b;
+  // Stands for zero times, which has no logarithm: below any count, which for one iteration may be
+  // below one.
+  double absent = 0.5;
+
+  void replace_zeros() {
+    for (const std::vector<double>* side : {&a, &b}) {
+      for (const double count : *side) {
+        if (count > 0) absent = std::min(absent, count / 2);
+      }
+    }
+    for (std::vector<double>* side : {&a, &b})
+      std::replace(side->begin(), side->end(), 0.0, absent);
+  }
 
   bool is_constant() const {
     const double first = a.front();
@@ -71,7 +102,8 @@ struct Pair {
 
 class Comparer {
  public:
-  Comparer(const Group& a, const Group& b, const CompareOptions& options)
+  Comparer(const Group& a, const Group& b, const std::vector<MovedLaunch>& moved,
+           const std::optional<IterationNumbers>& per_iteration, const CompareOptions& options)
       : a_(a), b_(b), options_(options), is_budgeted_(a.is_budgeted() || b.is_budgeted()) {
     comparison_.label_a = a.label;
     comparison_.label_b = b.label;
@@ -79,10 +111,18 @@ class Comparer {
     comparison_.repeats_b = b.repeats.size();
     comparison_.options = options;
     comparison_.parts = a.parts;
+    comparison_.per_iteration = per_iteration;
     if (!a.repeats.empty()) comparison_.devices_a = a.repeats.front().devices;
     if (!b.repeats.empty()) comparison_.devices_b = b.repeats.front().devices;
     comparison_.records_gpu_work_a = records_gpu_work(a);
     comparison_.records_gpu_work_b = records_gpu_work(b);
+    comparison_.has_scopes_a = has_scopes(a);
+    comparison_.has_scopes_b = has_scopes(b);
+    for (const MovedLaunch& launch : moved) {
+      moved_.emplace(launch.key, &launch);
+      comparison_.has_scopes_a |= std::any_of(launch.a.begin(), launch.a.end(), is_in_scope);
+      comparison_.has_scopes_b |= std::any_of(launch.b.begin(), launch.b.end(), is_in_scope);
+    }
     comparison_.warnings = warnings_of(a, b);
     if (std::min(a.repeats.size(), b.repeats.size()) >= kMinRepeats) {
       comparison_.proof = a.is_of_one_session ? Proof::Parts : Proof::Repeats;
@@ -95,8 +135,11 @@ class Comparer {
     // What cannot differ cannot be a false alarm; whether it can does not depend on the side.
     comparison_.compared = static_cast<size_t>(std::count_if(
         pairs_.begin(), pairs_.end(), [](const Pair& p) { return !p.is_constant(); }));
-    for (const Pair& pair : pairs_) {
-      Entry entry = judge(pair);
+    std::vector<Entry> entries;
+    entries.reserve(pairs_.size());
+    for (const Pair& pair : pairs_) entries.push_back(judge(pair));
+    mark_changed(entries);
+    for (Entry& entry : entries) {
       std::vector<Entry>& list = entry.key.subject == Subject::Total ? comparison_.totals
                                  : is_difference(entry.verdict)      ? comparison_.findings
                                                                      : comparison_.alike;
@@ -119,6 +162,7 @@ class Comparer {
     if (metric == Metric::Count) {
       pair.a = counts_of(a_.repeats, key);
       pair.b = counts_of(b_.repeats, key);
+      pair.replace_zeros();
     } else {
       pair.a = values_of(a_.repeats, key, metric);
       pair.b = values_of(b_.repeats, key, metric);
@@ -152,9 +196,8 @@ class Comparer {
     for (const Group* group : {&a_, &b_}) {
       for (const Repeat& repeat : group->repeats) {
         for (const auto& [key, item] : repeat.items) {
-          if (key.subject == Subject::Scope || (key.subject == Subject::Launch && has_gpu_work)) {
-            keys.insert(key);
-          }
+          const bool is_launch = key.subject == Subject::Launch || key.subject == Subject::Moved;
+          if (key.subject == Subject::Scope || (is_launch && has_gpu_work)) keys.insert(key);
         }
       }
     }
@@ -163,10 +206,17 @@ class Comparer {
         ++comparison_.left_out;
         continue;
       }
-      add(key, Metric::Median);
+      const MovedLaunch* moved = moved_launch(key);
+      add(key, moved == nullptr || moved->is_one_to_one() ? Metric::Median : Metric::Mean);
       if (key.subject == Subject::Scope) add(key, Metric::Busy);
       add(key, Metric::Count);
     }
+  }
+
+  // Null: it is not of Subject::Moved.
+  const MovedLaunch* moved_launch(const Key& key) const {
+    const auto found = moved_.find(key);
+    return found == moved_.end() ? nullptr : found->second;
   }
 
   Entry judge(const Pair& pair) const {
@@ -175,15 +225,16 @@ class Comparer {
     entry.metric = pair.metric;
     entry.repeats_a = pair.a.size();
     entry.repeats_b = pair.b.size();
-    const double rounding = rounding_of(pair.key.subject, pair.metric);
+    const double rounding = rounding_of(pair.key.subject, pair.metric, comparison_.per_iteration);
     const auto family = static_cast<double>(std::max<size_t>(1, comparison_.compared));
     const double error = kCompareError / 2 / family;
     entry.change = change_between(pair.a, pair.b, {error, error}, rounding);
     entry.a = trimmed_mean(pair.a);
     entry.b = trimmed_mean(pair.b);
     if (pair.metric == Metric::Count) {
-      if (entry.a <= kAbsent) entry.a = 0;
-      if (entry.b <= kAbsent) entry.b = 0;
+      const double none = pair.absent * 1.001;  // a mean of it is not exactly that
+      if (entry.a <= none) entry.a = 0;
+      if (entry.b <= none) entry.b = 0;
     }
     entry.impact_ns = impact_of(pair, entry);
     entry.has_impact = !is_budgeted_ || !is_gpu_total(pair.key.subject, Metric::Total);
@@ -194,11 +245,45 @@ class Comparer {
     } else if (!is_told(pair, entry.change)) {
       entry.verdict = Verdict::Untold;
     }
+    if (const MovedLaunch* moved = moved_launch(pair.key)) {
+      entry.launches_a = moved->a;
+      entry.launches_b = moved->b;
+      entry.is_shared_known =
+          is_shared_known(a_, pair.key.kernel) && is_shared_known(b_, pair.key.kernel);
+    }
     if (entry.verdict == Verdict::Appeared) {
       entry.change.estimate = std::numeric_limits<double>::infinity();
     }
     if (entry.verdict == Verdict::Vanished) entry.change.estimate = -1;
     return entry;
+  }
+
+  // Launches that changed and nothing else of which differs.
+  void mark_changed(std::vector<Entry>& entries) const {
+    std::set<Key> different;
+    for (const Entry& entry : entries) {
+      if (is_difference(entry.verdict)) different.insert(entry.key);
+    }
+    for (Entry& entry : entries) {
+      const MovedLaunch* moved = moved_launch(entry.key);
+      if (moved == nullptr || !moved->is_in_all || different.contains(entry.key)) continue;
+      if (is_duration(entry.metric) && is_launched_differently(entry)) {
+        entry.verdict = Verdict::Changed;
+      }
+    }
+  }
+
+  // By what both sides know of it.
+  bool is_launched_differently(const Entry& entry) const {
+    const auto known = [&](const std::vector<Key>& launches) {
+      std::set<std::pair<std::string_view, std::string_view>> ways;
+      for (const Key& launch : launches) {
+        ways.emplace(comparison_.are_scopes_compared() ? launch.scope : std::string_view(),
+                     entry.is_shared_known ? launch.config : without_shared(launch.config));
+      }
+      return ways;
+    };
+    return known(entry.launches_a) != known(entry.launches_b);
   }
 
   double impact_of(const Pair& pair, const Entry& entry) const {
@@ -264,7 +349,7 @@ class Comparer {
   static Verdict verdict_of(const Pair& pair, const Entry& entry) {
     const bool is_more = entry.change.estimate > 0;
     if (is_duration(pair.metric)) return is_more ? Verdict::Slower : Verdict::Faster;
-    const auto is_absent = [](double count) { return count == kAbsent; };
+    const auto is_absent = [&](double count) { return count == pair.absent; };
     if (std::all_of(pair.a.begin(), pair.a.end(), is_absent)) return Verdict::Appeared;
     if (std::all_of(pair.b.begin(), pair.b.end(), is_absent)) return Verdict::Vanished;
     return is_more ? Verdict::More : Verdict::Fewer;
@@ -274,6 +359,7 @@ class Comparer {
   const Group& b_;
   const CompareOptions& options_;
   bool is_budgeted_;
+  std::map<Key, const MovedLaunch*> moved_;
   std::vector<Pair> pairs_;
   Comparison comparison_;
 };
@@ -295,9 +381,10 @@ std::string_view to_string(Verdict verdict) {
     case Verdict::Faster: return "faster";
     case Verdict::More: return "more";
     case Verdict::Fewer: return "fewer";
+    case Verdict::Changed: return "changed";
     case Verdict::Appeared: return "appeared";
     case Verdict::Vanished: return "vanished";
-    case Verdict::Untold: return "too noisy to tell";
+    case Verdict::Untold: return "too noisy";
     case Verdict::Drifts: return "drifts";
     case Verdict::Same: break;
   }
@@ -323,14 +410,23 @@ std::vector<double> values_of(std::span<const Repeat> repeats, const Key& key, M
   return values;
 }
 
-double rounding_of(Subject subject, Metric metric) {
+double rounding_of(Subject subject, Metric metric,
+                   const std::optional<IterationNumbers>& per_iteration) {
+  if (metric == Metric::Count && per_iteration) {
+    // What happens every few iterations is there once more or less by where they begin and end.
+    return 2.0 / static_cast<double>(std::min(per_iteration->a.low, per_iteration->b.low));
+  }
   const bool is_single_value =
       metric == Metric::Median || metric == Metric::P90 || metric == Metric::P99;
   return is_of_gpu_clock(subject) && is_single_value ? kClockStepNs : 0;
 }
 
 Comparison compare(const Group& a, const Group& b, const CompareOptions& options) {
-  Comparison comparison = Comparer(a, b, options).run();
+  const std::optional<IterationNumbers> per_iteration = different_iterations(a, b);
+  Group before = per_iteration ? for_one_iteration(a) : a;
+  Group after = per_iteration ? for_one_iteration(b) : b;
+  const std::vector<MovedLaunch> moved = match_moved_launches(before, after);
+  Comparison comparison = Comparer(before, after, moved, per_iteration, options).run();
   comparison.warps = warp_changes(captures_of(a), captures_of(b));
   return comparison;
 }

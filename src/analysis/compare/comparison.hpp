@@ -10,6 +10,7 @@
 
 #include "analysis/compare/change.hpp"
 #include "analysis/compare/group.hpp"
+#include "analysis/compare/per_iteration.hpp"
 #include "analysis/warp/warp_diff.hpp"
 
 // What differs between two groups of repeats, for `gpufl diff`. Pure functions.
@@ -36,6 +37,7 @@ enum class Verdict : uint8_t {
   Faster,
   More,
   Fewer,
+  Changed,  // launched in another scope or with another configuration, and as fast as far as known
   Appeared,
   Vanished,
 };
@@ -53,6 +55,9 @@ struct Entry {
   double impact_ns = 0;  // by how much a repeat's time in it is longer, about
   // False: that is of the phases alone in which a repeat was traced, and only good for an order.
   bool has_impact = true;
+  // Of Subject::Moved: what the kernel was launched as on each side.
+  std::vector<Key> launches_a, launches_b;
+  bool is_shared_known = true;  // of those, their shared memory on both sides
 };
 
 // Why differences are as sure as they are.
@@ -68,8 +73,13 @@ struct Comparison {
   std::vector<std::string> devices_a, devices_b;
   // Else nothing of it is compared.
   bool records_gpu_work_a = true, records_gpu_work_b = true;
+  // Where only one side has any, launches are compared without them.
+  bool has_scopes_a = false, has_scopes_b = false;
   Proof proof = Proof::None;
   std::string parts;  // where the sides are parts of one session: how it was cut
+  // Sums, counts and impacts are for one iteration, because the sides did different numbers of
+  // them. What is outside of the iterations is not compared.
+  std::optional<IterationNumbers> per_iteration;
   CompareOptions options;
   // What to know before reading on: losses first, then what cannot be compared.
   std::vector<std::string> warnings;
@@ -80,6 +90,7 @@ struct Comparison {
   size_t compared = 0;            // figures that could have differed
   size_t left_out = 0;            // scopes and launches below min_share
 
+  bool are_scopes_compared() const { return has_scopes_a == has_scopes_b; }
   bool has_difference() const;
 };
 
@@ -87,8 +98,10 @@ Comparison compare(const Group& a, const Group& b, const CompareOptions& options
 
 // Values of one metric in the repeats that have it, above zero.
 std::vector<double> values_of(std::span<const Repeat> repeats, const Key& key, Metric metric);
-// By how much a metric's values may be off through the step of the GPU's clock.
-double rounding_of(Subject subject, Metric metric);
+// By how much a metric's values may be off: through the step of the GPU's clock, or of counts
+// through being for one iteration.
+double rounding_of(Subject subject, Metric metric,
+                   const std::optional<IterationNumbers>& per_iteration = {});
 // What both gate and diff say first: losses, what could not be read, sides that are not alike.
 std::vector<std::string> warnings_of(const Group& a, const Group& b);
 

@@ -35,10 +35,17 @@ bool rule_matches(const Rule& rule, const Key& key) {
     case Subject::Total: return true;
     case Subject::Scope: return scope_matches(rule.pattern, key.scope);
     case Subject::Kernel:
-    case Subject::Launch: break;
+    case Subject::Launch:
+    case Subject::Moved: break;
   }
   return text::matches_glob(rule.pattern, key.kernel) ||
          text::matches_glob(rule.pattern, short_kernel_name(key.kernel));
+}
+
+// Whether it adds up or counts what a program does; else it is of a single thing's duration.
+bool grows_with_iterations(Metric metric) {
+  return metric != Metric::Median && metric != Metric::Mean && metric != Metric::P90 &&
+         metric != Metric::P99;
 }
 
 // Things that the rule is about: how many repeats have them, and their mean share.
@@ -65,6 +72,18 @@ std::map<Key, Match> matches_in(const Group& group, const Rule& rule) {
   return matches;
 }
 
+struct Sides {
+  Group baseline, candidate;
+
+  // Whether anything is there on both that the rule could judge.
+  bool have(const Rule& rule) const {
+    const std::map<Key, Match> before = matches_in(baseline, rule);
+    const std::map<Key, Match> after = matches_in(candidate, rule);
+    return std::any_of(before.begin(), before.end(),
+                       [&](const auto& match) { return after.contains(match.first); });
+  }
+};
+
 // What the rule could have meant: kernels or scopes of the group, the nearest first.
 std::string names_in(const Group& group, const Rule& rule) {
   std::vector<std::string> names;
@@ -87,14 +106,14 @@ std::string why_nothing_matches(const Group& baseline, const Group& candidate, c
     return fmt::format("no such {} in {}{}", to_string(rule.subject), where,
                        names.empty() ? "" : "; there are " + names);
   }
-  const bool is_of_iterations = rule.metric == Metric::Median || rule.metric == Metric::Mean ||
-                                rule.metric == Metric::P90 || rule.metric == Metric::P99;
-  return is_of_iterations ? fmt::format("no iterations were found in {}", where)
-                          : fmt::format("no work of a GPU was recorded in {}", where);
+  return grows_with_iterations(rule.metric)
+             ? fmt::format("no work of a GPU was recorded in {}", where)
+             : fmt::format("no iterations were found in {}", where);
 }
 
 // What a rule is about on both sides, before anything is judged.
-void collect(const Group& baseline, const Group& candidate, RuleResult& result) {
+void collect(const Sides& sides, RuleResult& result) {
+  const auto& [baseline, candidate] = sides;
   const Rule& rule = result.rule;
   const std::map<Key, Match> before = matches_in(baseline, rule);
   const std::map<Key, Match> after = matches_in(candidate, rule);
@@ -152,14 +171,13 @@ std::string advice(const Judgement& judgement, const Rule& rule) {
   const size_t needed = repeats_needed(judgement, rule);
   if (needed > kMostRepeatsAdvised) {
     return fmt::format(
-        "{:+.1f}% was measured, and more than {} repeats a side would be needed to tell that from "
-        "no change or from the limit; these pass with a limit from {} on. Raise the limit, or make "
-        "the runs quieter "
-        "(locked clocks, an idle machine, longer runs)",
+        "{:+.1f}% was measured, and more than {} repeats per side would be needed to distinguish "
+        "that from no change or from the limit; these pass with a limit of {} or more. Raise the "
+        "limit, or make the runs quieter (locked clocks, an idle machine, longer runs)",
         judgement.change.estimate * 100, kMostRepeatsAdvised,
         percent(std::ceil(judgement.change.high * 1000 + 1) / 1000));
   }
-  return fmt::format("about {} repeats a side would tell", needed);
+  return fmt::format("about {} repeats per side would be enough", needed);
 }
 
 std::string why_hidden(const Judgement& judgement, const Rule& rule) {
@@ -178,7 +196,7 @@ void decide(Judgement& judgement, const Rule& rule) {
   const Change& change = judgement.change;
   if (!change.has_interval()) {
     judgement.reason =
-        fmt::format("too few repeats have it: {} and {}; {} a side are needed",
+        fmt::format("too few repeats have it: {} and {}; {} per side are needed",
                     judgement.repeats_baseline, judgement.repeats_candidate, kMinRepeats);
   } else if (change.high < rule.max_increase) {
     judgement.outcome = Outcome::Pass;
@@ -186,13 +204,25 @@ void decide(Judgement& judgement, const Rule& rule) {
     judgement.outcome = Outcome::Regression;
     if (change.estimate < rule.max_increase) {
       judgement.reason =
-          fmt::format("it is slower for sure, and an increase of {} is not ruled out",
+          fmt::format("it is certainly slower, and an increase of {} is not ruled out",
                       percent(rule.max_increase));
     }
   } else {
     judgement.reason = why_hidden(judgement, rule);
     if (rule.allow_noisy) judgement.outcome = Outcome::Pass;
   }
+}
+
+void compare_values(const Sides& sides, const Rule& rule, Errors errors, double rounding,
+                    Judgement& judgement) {
+  const auto a = values_of(sides.baseline.repeats, judgement.key, rule.metric);
+  const auto b = values_of(sides.candidate.repeats, judgement.key, rule.metric);
+  judgement.repeats_baseline = a.size();
+  judgement.repeats_candidate = b.size();
+  if (a.empty() || b.empty()) return;
+  judgement.change = change_between(a, b, errors, rounding);
+  judgement.baseline = trimmed_mean(a);
+  judgement.candidate = trimmed_mean(b);
 }
 
 int severity(Outcome outcome) {
@@ -244,12 +274,12 @@ std::string why_too_few(const Group& all_a, const Group& a, const Group& all_b, 
 }  // namespace
 
 std::string rule_text(const Rule& rule) {
-  std::string what = "everything";
+  std::string what = total_text(rule.metric);
   if (rule.subject != Subject::Total) {
-    what = fmt::format("{} '{}'", to_string(rule.subject), rule.pattern);
+    what =
+        fmt::format("{} of {} '{}'", to_string(rule.metric), to_string(rule.subject), rule.pattern);
   }
-  return fmt::format("{} of {} at most +{}", to_string(rule.metric), what,
-                     percent(rule.max_increase));
+  return fmt::format("{} at most +{}", what, percent(rule.max_increase));
 }
 
 base::Status check_rule(const Rule& rule) {
@@ -257,9 +287,13 @@ base::Status check_rule(const Rule& rule) {
     return base::Status(base::Code::InvalidArgument, std::move(why));
   };
   if (!(rule.max_increase > 0) || rule.max_increase > 10) {
-    return refuse("the increase allowed must be above 0% and at most 1000%");
+    return refuse(fmt::format("an increase of {} cannot be allowed; use more than 0%, up to 1000%",
+                              percent(rule.max_increase)));
   }
-  if (rule.min_share < 0 || rule.min_share > 1) return refuse("a share is between 0% and 100%");
+  if (rule.min_share < 0 || rule.min_share > 1) {
+    return refuse(
+        fmt::format("a share of {} is out of range; use 0% to 100%", percent(rule.min_share)));
+  }
   const bool is_kernel = rule.subject == Subject::Kernel;
   if (rule.metric == Metric::Busy && is_kernel) {
     return refuse("busy is of a scope or of the total; of a kernel, use total");
@@ -276,12 +310,13 @@ std::string_view to_string(Outcome outcome) {
     case Outcome::Regression: return "regression";
     case Outcome::CannotTell: break;
   }
-  return "cannot tell";
+  return "no verdict";
 }
 
 GateResult run_gate(const Group& baseline, const Group& candidate, std::span<const Rule> rules) {
-  const Group before = without_losses(baseline);
-  const Group after = without_losses(candidate);
+  const Sides whole{without_losses(baseline), without_losses(candidate)};
+  const Group& before = whole.baseline;
+  const Group& after = whole.candidate;
   GateResult result;
   result.baseline = baseline.label;
   result.candidate = candidate.label;
@@ -290,6 +325,9 @@ GateResult run_gate(const Group& baseline, const Group& candidate, std::span<con
   result.warnings = warnings_of(baseline, candidate);
   const bool is_budgeted = before.is_budgeted() || after.is_budgeted();
   const std::string too_few = why_too_few(baseline, before, candidate, after);
+  std::optional<Sides> one;  // iteration
+  if (too_few.empty()) result.iterations = different_iterations(before, after);
+  if (result.iterations) one = Sides{for_one_iteration(before), for_one_iteration(after)};
 
   size_t family = 0;
   for (const Rule& rule : rules) {
@@ -302,7 +340,8 @@ GateResult run_gate(const Group& baseline, const Group& candidate, std::span<con
           "sums and counts of sessions that were traced in phases are not compared: use the median "
           "or the mean, or record without a budget";
     } else {
-      collect(before, after, its);
+      its.is_per_iteration = one && grows_with_iterations(rule.metric) && one->have(rule);
+      collect(its.is_per_iteration ? *one : whole, its);
     }
     family += its.judgements.size();
   }
@@ -310,17 +349,11 @@ GateResult run_gate(const Group& baseline, const Group& candidate, std::span<con
   const Errors errors{kFalseAlarms / static_cast<double>(std::max<size_t>(1, family)), kMissed};
   result.outcome = result.rules.empty() ? Outcome::CannotTell : Outcome::Pass;
   for (RuleResult& its : result.rules) {
+    const Sides& sides = its.is_per_iteration ? *one : whole;
+    const double rounding = rounding_of(its.rule.subject, its.rule.metric,
+                                        its.is_per_iteration ? result.iterations : std::nullopt);
     for (Judgement& judgement : its.judgements) {
-      const auto a = values_of(before.repeats, judgement.key, its.rule.metric);
-      const auto b = values_of(after.repeats, judgement.key, its.rule.metric);
-      judgement.repeats_baseline = a.size();
-      judgement.repeats_candidate = b.size();
-      if (!a.empty() && !b.empty()) {
-        judgement.change =
-            change_between(a, b, errors, rounding_of(its.rule.subject, its.rule.metric));
-        judgement.baseline = trimmed_mean(a);
-        judgement.candidate = trimmed_mean(b);
-      }
+      compare_values(sides, its.rule, errors, rounding, judgement);
       decide(judgement, its.rule);
     }
     conclude(its);

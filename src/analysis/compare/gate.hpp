@@ -10,6 +10,7 @@
 
 #include "analysis/compare/change.hpp"
 #include "analysis/compare/group.hpp"
+#include "analysis/compare/per_iteration.hpp"
 #include "base/status.hpp"
 
 // Whether a program has become slower than rules allow, for `gpufl gate`. Pure functions.
@@ -41,7 +42,7 @@ std::string rule_text(const Rule& rule);
 base::Status check_rule(const Rule& rule);
 
 enum class Outcome : uint8_t { Pass, Regression, CannotTell };
-std::string_view to_string(Outcome outcome);  // "cannot tell"
+std::string_view to_string(Outcome outcome);  // "no verdict"
 
 // One thing under a rule. It passes when all of the change's interval is below the limit. Else it
 // is a regression when the interval is above zero: it has become slower for sure, and by as much as
@@ -64,6 +65,7 @@ struct RuleResult {
   std::string reason;                 // why it cannot be told; else empty
   std::vector<Judgement> judgements;  // worst first
   size_t left_out = 0;                // matches below min_share
+  bool is_per_iteration = false;      // its values are for one iteration
   // Matches that only one side has.
   std::vector<Key> only_baseline, only_candidate;
 };
@@ -74,6 +76,9 @@ struct GateResult {
   Outcome outcome = Outcome::CannotTell;  // the worst: a regression, else what cannot be told
   std::vector<RuleResult> rules;
   std::vector<std::string> warnings;
+  // Where the sides did different numbers of iterations; then sums and counts of what happens in
+  // them are judged for one.
+  std::optional<IterationNumbers> iterations;
 };
 
 // Repeats with losses are left out.

@@ -17,6 +17,8 @@ using base::Code;
 using base::Json;
 using base::Status;
 
+constexpr int kLargestPercent = 1000;
+
 class RuleReader {
  public:
   explicit RuleReader(std::string_view file) : file_(file) {}
@@ -103,11 +105,16 @@ base::Result<double> parse_share(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value)) {
-    return Status(Code::InvalidArgument, fmt::format("'{}' is no share, such as 5%", text));
+    return Status(Code::InvalidArgument, fmt::format("'{}' is not a share, such as 5%", text));
   }
   // A bare 5 is meant as 5% and would let everything pass as 500%.
   if (!is_percent && std::abs(value) >= 1) {
-    return Status(Code::InvalidArgument, fmt::format("'{0}': say {0}% or a share below 1", text));
+    return Status(Code::InvalidArgument,
+                  fmt::format("'{0}' is ambiguous; write {0}% or a share below 1", text));
+  }
+  if (value < 0 || (is_percent && value > kLargestPercent)) {
+    return Status(Code::InvalidArgument,
+                  fmt::format("'{}' is out of range; write 0% to {}%", text, kLargestPercent));
   }
   return is_percent ? value / 100 : value;
 }

@@ -48,9 +48,9 @@ TEST(GateRulesTest, NamesTheLineOfAMistake) {
   EXPECT_EQ(mistake_in("{\"rules\": [\n{\"kernel\": \"k\", \"scope\": \"s\"}]}"),
             "rules.json:2: a rule has one of the keys kernel, scope and total");
   EXPECT_EQ(mistake_in("{\"rules\": [\n{\"kernel\": \"k\", \"max_increase\": \"much\"}]}"),
-            "rules.json:2: max_increase: 'much' is no share, such as 5%");
+            "rules.json:2: max_increase: 'much' is not a share, such as 5%");
   EXPECT_EQ(mistake_in("{\"rules\": [\n{\"kernel\": \"k\", \"max_increase\": 0}]}"),
-            "rules.json:2: the increase allowed must be above 0% and at most 1000%");
+            "rules.json:2: an increase of 0% cannot be allowed; use more than 0%, up to 1000%");
   EXPECT_EQ(mistake_in("{\"rules\": [\n{\"kernel\": 7}]}"), "rules.json:2: kernel is a text");
   EXPECT_EQ(mistake_in("{\"rules\": [\n{\"total\": false}]}"),
             "rules.json:2: total is true, or not there");
@@ -68,9 +68,11 @@ TEST(ParseShareTest, TakesPercentAndFractions) {
   EXPECT_DOUBLE_EQ(*parse_share("5%"), 0.05);
   EXPECT_DOUBLE_EQ(*parse_share("0.5%"), 0.005);
   EXPECT_DOUBLE_EQ(*parse_share("0.05"), 0.05);
-  for (const char* text : {"", "%", "5 %", "five", "5%%", "nan", "inf%", "5", "-3", "1.0"}) {
+  for (const char* text :
+       {"", "%", "5 %", "five", "5%%", "nan", "inf%", "5", "-3", "1.0", "-5%", "1001%"}) {
     EXPECT_FALSE(parse_share(text).is_ok()) << text;
   }
+  EXPECT_EQ(parse_share("1001%").status().message(), "'1001%' is out of range; write 0% to 1000%");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,7 @@ enum class Subject : uint8_t {
   Scope,   // scopes of one path of names and tags
   Kernel,  // kernels of one name
   Launch,  // kernels of one name and configuration, launched in scopes of one path
+  Moved,   // launches of one name whose configuration or scope is another on the other side
 };
 std::string_view to_string(Subject subject);  // "kernel"
 
@@ -29,7 +31,7 @@ std::string_view to_string(Subject subject);  // "kernel"
 inline constexpr double kClockStepNs = 32;
 // Whether its durations were read off that clock; others are of the host's.
 constexpr bool is_of_gpu_clock(Subject subject) {
-  return subject == Subject::Kernel || subject == Subject::Launch;
+  return subject == Subject::Kernel || subject == Subject::Launch || subject == Subject::Moved;
 }
 
 enum class Metric : uint8_t {
@@ -44,6 +46,8 @@ enum class Metric : uint8_t {
 };
 inline constexpr size_t kMetrics = 8;
 std::string_view to_string(Metric metric);  // "median"
+// What a metric of the whole run is called: "GPU busy time".
+std::string total_text(Metric metric);
 std::optional<Metric> metric_named(std::string_view name);
 
 // Whether such a figure adds up or counts work of the GPU over a session. Of sessions that were
@@ -57,9 +61,12 @@ struct Key {
   Subject subject = Subject::Total;
   std::string scope;   // path: "train > step / 3"; of a launch: "" in none
   std::string kernel;  // demangled, whole
-  std::string config;  // "grid 128x1x1, block 256x1x1"
+  std::string config;  // "grid 128x1x1, block 256x1x1", with ", 64 B shared" where it has any
   auto operator<=>(const Key&) const = default;
 };
+
+// Of a launch configuration, what is known even where its shared memory is not.
+std::string_view without_shared(std::string_view config);
 
 struct Item {
   std::array<std::optional<double>, kMetrics> values;  // what has none is unknown
@@ -67,6 +74,16 @@ struct Item {
     return values[static_cast<size_t>(metric)];
   }
   std::optional<double>& operator[](Metric metric) { return values[static_cast<size_t>(metric)]; }
+};
+
+// The iterations of a program, where all of them were recorded.
+struct RepeatIterations {
+  std::string label;      // how they were found, and what they are called: "scopes: train > step"
+  bool is_named = false;  // by the program: a label means the same in every repeat
+  size_t count = 0;       // all of them
+  // For one of them: what begins within them, without those that warm up, and without the numbers
+  // that tags of scopes give them.
+  std::map<Key, Item> items;
 };
 
 struct Repeat {
@@ -80,6 +97,8 @@ struct Repeat {
   std::vector<std::string> without_gpu_work;
   bool is_budgeted = false;  // a session of it was traced in phases, to stay within a budget
   std::map<Key, Item> items;
+  std::set<std::string> unknown_shared;  // kernels of whose launches it is not known
+  std::optional<RepeatIterations> iterations;
   std::vector<WarpFigures> warps;  // of launches whose inside was recorded
 
   // Of any of its sessions.

@@ -2,8 +2,8 @@
 #include "analysis/compare/repeat_builder.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
-#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -13,12 +13,13 @@
 #include "analysis/figures/iterations.hpp"
 #include "analysis/figures/kernel_groups.hpp"
 #include "analysis/figures/missing.hpp"
+#include "analysis/figures/recorded_time.hpp"
 #include "analysis/figures/scope_busy.hpp"
-#include "analysis/math/stats.hpp"
 #include "analysis/session/analysis_options.hpp"
 #include "analysis/session/scope_paths.hpp"
 #include "analysis/session/selection.hpp"
 #include "format/columns.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::analysis::compare {
 namespace {
@@ -40,55 +41,85 @@ std::string config_text(const LaunchConfig& config) {
   return text;
 }
 
-void fill(Item& item, std::vector<int64_t>& durations) {
-  const Stats stats = stats_of(std::span(durations));
-  item[Metric::Count] = static_cast<double>(stats.count);
-  if (stats.count == 0) return;
-  item[Metric::Median] = stats.median;
-  item[Metric::Mean] = stats.mean;
-  item[Metric::P90] = static_cast<double>(stats.p90);
-  item[Metric::P99] = static_cast<double>(stats.p99);
-  item[Metric::Total] = static_cast<double>(stats.total);
-}
-
-// The middle of durations that were read off a clock with steps: those that were read alike lie
-// anywhere in their step. `median`: the one of what was read, which jumps from step to step.
-double median_within_step(std::span<const int64_t> durations, double median) {
-  double low = median - kClockStepNs / 2;
-  double high = median + kClockStepNs / 2;
-  size_t below = 0;
-  size_t alike = 0;
-  for (const int64_t duration : durations) {
-    const auto value = static_cast<double>(duration);
-    const double border = (value + median) / 2;
-    if (value < median) {
-      ++below;
-      low = std::max(low, border);
-    } else if (value > median) {
-      high = std::min(high, border);
-    } else {
-      ++alike;
-    }
-  }
-  if (alike < 2) return median;
-  const double rank = static_cast<double>(durations.size()) / 2 - static_cast<double>(below);
-  return low + (high - low) * rank / static_cast<double>(alike);
-}
-
 // A scope that ended where the program ended it.
 bool has_duration(uint8_t ending) {
   return ending != Scopes::kOpen && ending != static_cast<uint8_t>(format::ScopeEnding::Lost) &&
          ending != static_cast<uint8_t>(format::ScopeEnding::Shutdown);
 }
 
+std::vector<std::string> names_of(const ScopePaths& paths) {
+  std::vector<std::string> names;
+  names.reserve(paths.paths.size());
+  for (const ScopePaths::Path& path : paths.paths) names.push_back(path.text);
+  return names;
+}
+
+// Tags number iterations ("step / 17"): without those of the iterations and of what is around them.
+std::vector<std::string> names_without_numbers(const SessionData& session, const ScopePaths& paths,
+                                               uint32_t iteration) {
+  const uint32_t depth = paths.paths[iteration].depth;
+  std::vector<std::string> names;
+  names.reserve(paths.paths.size());
+  for (const ScopePaths::Path& path : paths.paths) {
+    const bool is_inner = path.parent != kNoRow;
+    if (path.depth > depth) {
+      names.push_back(names[path.parent] + path.text.substr(paths.paths[path.parent].text.size()));
+    } else {
+      names.push_back((is_inner ? names[path.parent] + " > " : "") +
+                      session.tables.name(path.name));
+    }
+  }
+  return names;
+}
+
+// The iterations after those that warm up, and from where to where they reach.
+struct Steady {
+  Interval span;
+  size_t iterations = 0;
+};
+std::optional<Steady> steady_part(const Iterations& found) {
+  std::optional<Steady> steady;
+  for (const Iteration& iteration : found.list) {
+    if (iteration.is_warmup || iteration.is_cut) continue;
+    if (!steady) steady.emplace(Steady{iteration.span, 0});
+    steady->span.end = iteration.span.end;
+    ++steady->iterations;
+  }
+  return steady;
+}
+
+// How long it takes depends on how many there are.
+bool holds_several(const Iterations& found, Interval span) {
+  const auto first = std::lower_bound(
+      found.list.begin(), found.list.end(), span.start,
+      [](const Iteration& iteration, int64_t time_ns) { return iteration.span.start < time_ns; });
+  return found.list.end() - first >= 2 && std::next(first)->span.start < span.end;
+}
+
+// When the GPU did what iterations asked for: it may be some behind.
+Interval work_of(const SessionData& session, const Iterations& found, Interval asked) {
+  if (found.source == IterationSource::KernelSequence) return asked;
+  const Kernels& kernels = session.tables.kernels;
+  std::optional<Interval> work;
+  for (size_t row = 0; row < kernels.rows(); ++row) {
+    const int64_t asked_ns = kernels.asked_at(row);
+    if (asked_ns < asked.start || asked_ns >= asked.end) continue;
+    if (!work) work = Interval{kernels.start[row], kernels.end(row)};
+    work->end = std::max(work->end, kernels.end(row));
+  }
+  return work.value_or(asked);
+}
+
 }  // namespace
 
 std::vector<std::string> known_losses(const SessionSummary& summary) {
   std::vector<std::string> losses;
+  const std::string time = text::duration(static_cast<double>(summary.duration_ns));
   if (summary.live) {
-    losses.emplace_back("it is still being recorded");
+    losses.push_back("it is still being recorded: its time is at least " + time);
   } else if (!summary.ledger) {
-    losses.emplace_back("it was cut off, its last moments may be lost");
+    losses.push_back("it was cut off: its time is at least " + time +
+                     ", and its last moments may be lost");
   } else if (summary.ledger->uncounted.contains(format::Ledger::kTruncatedTrace)) {
     losses.emplace_back("the file that it was imported from ends early");
   } else if (summary.ledger->completeness_of_trace() == format::Completeness::Incomplete) {
@@ -100,28 +131,83 @@ std::vector<std::string> known_losses(const SessionSummary& summary) {
   return losses;
 }
 
-// A session, and what several of its figures need.
+// A part of a session, and what several of its figures need.
 struct RepeatBuilder::Source {
   const SessionData& session;
-  AnalysisOptions options;
-  Selection selection;
+  AnalysisOptions options;  // of what the GPU does
+  Selection work;
+  Selection scopes;
+  int64_t time_ns;
   const ScopePaths& paths;
+  std::vector<std::string> names;          // of each path
+  const Iterations* iterations = nullptr;  // what the part is cut into
 };
 
 void RepeatBuilder::add(const SessionData& session, std::optional<Interval> window) {
   const AnalysisOptions options = options_for(window);
   const std::shared_ptr<const ScopePaths> paths = session.scope_paths(options);
-  const Source source{session, options, {session.tables, options}, *paths};
+  const Selection selection(session.tables, options);
+  const int64_t time_ns = window ? window->length() : session.summary.duration_ns;
+  const Source source{session, options, selection, selection, time_ns, *paths, names_of(*paths)};
   add_facts(session.summary);
   if (!records_gpu_work(session)) {
     repeat_.without_gpu_work.push_back(missing_gpu_work(session.summary).reason);
   }
-  add_kernels(source);
-  add_scopes(source);
-  add_total(source);
+  add_source(source, sums_);
+  const Figure<Iterations> iterations = find_iterations(session, options);
+  if (iterations) {
+    for (const Iteration& iteration : iterations->list) {
+      if (iteration.is_warmup || iteration.is_cut) continue;
+      sums_.durations[{}].push_back(iteration.span.length());
+    }
+  }
+  // Parts of a session are cut so that they have equally many.
+  if (!window) add_iterations(source, iterations ? &*iterations : nullptr);
   for (WarpFigures& warp : warp_figures(session, source.options)) {
     repeat_.warps.push_back(std::move(warp));
   }
+}
+
+void RepeatBuilder::add_source(const Source& source, ItemSums& sums) {
+  add_kernels(source, sums);
+  add_scopes(source, sums);
+  for (const DeviceBusy& device : busy_times(source.session, source.options)) {
+    if (device.busy_ns > 0) sums.busy_ns[{}] += static_cast<double>(device.busy_ns);
+  }
+  sums.time_ns = std::max(sums.time_ns, static_cast<double>(source.time_ns));
+}
+
+// All sessions of a repeat must agree on what its iterations are.
+void RepeatBuilder::add_iterations(const Source& whole, const Iterations* found) {
+  const SessionData& session = whole.session;
+  const std::optional<Steady> steady = found == nullptr ? std::nullopt : steady_part(*found);
+  if (!steady || session.summary.is_budgeted() ||
+      !clip(unrecorded_spans(session), steady->span).empty()) {
+    are_iterations_alike_ = false;
+    return;
+  }
+  const std::string label = fmt::format("{}: {}", to_string(found->source), found->label);
+  if (repeat_.iterations &&
+      (repeat_.iterations->label != label || repeat_.iterations->count != found->list.size())) {
+    are_iterations_alike_ = false;
+    return;
+  }
+  repeat_.iterations = RepeatIterations{
+      label, found->source != IterationSource::KernelSequence, found->list.size(), {}};
+  steady_iterations_ += static_cast<double>(steady->iterations);
+
+  const AnalysisOptions work = options_for(work_of(session, *found, steady->span));
+  const bool is_of_scopes = found->source == IterationSource::Scopes;
+  const Source source{
+      session,
+      work,
+      {session.tables, work},
+      {session.tables, options_for(steady->span)},
+      steady->span.length() / static_cast<int64_t>(steady->iterations),
+      whole.paths,
+      is_of_scopes ? names_without_numbers(session, whole.paths, found->scope_path) : whole.names,
+      found};
+  add_source(source, steady_sums_);
 }
 
 void RepeatBuilder::add_facts(const SessionSummary& summary) {
@@ -148,10 +234,10 @@ void RepeatBuilder::add_facts(const SessionSummary& summary) {
   }
 }
 
-void RepeatBuilder::add_kernels(const Source& source) {
+void RepeatBuilder::add_kernels(const Source& source, ItemSums& sums) {
   const Tables& tables = source.session.tables;
   std::unordered_map<uint64_t, std::vector<int64_t>> launches;  // by path and configuration
-  const RowRange rows = source.selection.rows(tables.kernels);
+  const RowRange rows = source.work.rows(tables.kernels);
   for (size_t row = rows.begin; row < rows.end; ++row) {
     const uint32_t scope = tables.callers[tables.kernels.caller[row]].scope;
     const uint32_t path = scope == kNoRow ? kNoRow : source.paths.of_scope[scope];
@@ -161,71 +247,50 @@ void RepeatBuilder::add_kernels(const Source& source) {
   for (const auto& [where, durations] : launches) {
     const auto path = static_cast<uint32_t>(where >> 32);
     const LaunchConfig& config = tables.config(static_cast<uint32_t>(where));
-    Key key{Subject::Launch, path == kNoRow ? "" : source.paths.paths[path].text,
+    Key key{Subject::Launch, path == kNoRow ? "" : source.names[path],
             source.session.kernel_names().of(config.name).full_name, config_text(config)};
+    if (!config.shared_dynamic) repeat_.unknown_shared.insert(key.kernel);
     const Key by_name{Subject::Kernel, "", key.kernel, ""};
-    for (std::vector<int64_t>* gathered : {&durations_[by_name], &durations_[std::move(key)]}) {
+    for (std::vector<int64_t>* gathered :
+         {&sums.durations[by_name], &sums.durations[std::move(key)]}) {
       gathered->insert(gathered->end(), durations.begin(), durations.end());
     }
-    kernels_ += durations.size();
-    for (const int64_t duration : durations) kernel_ns_ += static_cast<double>(duration);
+    sums.kernels += durations.size();
+    for (const int64_t duration : durations) sums.kernel_ns += static_cast<double>(duration);
   }
 }
 
-void RepeatBuilder::add_scopes(const Source& source) {
+void RepeatBuilder::add_scopes(const Source& source, ItemSums& sums) {
   const Scopes& scopes = source.session.tables.scopes;
   if (scopes.rows() == 0) return;
-  const RowRange rows = source.selection.rows(scopes);
+  const RowRange rows = source.scopes.rows(scopes);
   for (size_t row = rows.begin; row < rows.end; ++row) {
     const uint32_t path = source.paths.of_scope[row];
     if (path == kNoRow || !has_duration(scopes.ending[row])) continue;
+    if (source.iterations != nullptr &&
+        holds_several(*source.iterations, {scopes.start[row], scopes.end(row)})) {
+      continue;
+    }
     const int64_t iterations = std::max<int64_t>(1, scopes.repeat[row]);
-    durations_[{Subject::Scope, source.paths.paths[path].text, "", ""}].push_back(
-        scopes.duration[row] / iterations);
+    sums.durations[{Subject::Scope, source.names[path], "", ""}].push_back(scopes.duration[row] /
+                                                                           iterations);
   }
   const std::vector<int64_t> busy =
-      scope_busy_times(source.session.tables, source.selection, source.paths);
+      scope_busy_times(source.session.tables, source.work, source.paths);
   for (size_t path = 0; path < busy.size(); ++path) {
     if (busy[path] == 0) continue;
-    const std::string& text = source.paths.paths[path].text;
-    busy_[{Subject::Scope, text, "", ""}] += static_cast<double>(busy[path]);
-  }
-}
-
-void RepeatBuilder::add_total(const Source& source) {
-  for (const DeviceBusy& device : busy_times(source.session, source.options)) {
-    if (device.busy_ns > 0) busy_[{}] += static_cast<double>(device.busy_ns);
-  }
-  const std::optional<Interval>& window = source.options.window;
-  const int64_t length_ns = window ? window->length() : source.session.summary.duration_ns;
-  time_ns_ = std::max(time_ns_, static_cast<double>(length_ns));
-  if (const auto iterations = find_iterations(source.session, source.options)) {
-    for (const Iteration& iteration : iterations->list) {
-      if (iteration.is_warmup || iteration.is_cut) continue;
-      durations_[{}].push_back(iteration.span.length());
-    }
+    const std::string& text = source.names[path];
+    sums.busy_ns[{Subject::Scope, text, "", ""}] += static_cast<double>(busy[path]);
   }
 }
 
 Repeat RepeatBuilder::finish() {
-  for (auto& [key, durations] : durations_) {
-    Item& item = repeat_.items[key];
-    fill(item, durations);
-    if (is_of_gpu_clock(key.subject) && item[Metric::Median]) {
-      item[Metric::Median] = median_within_step(durations, *item[Metric::Median]);
-    }
+  repeat_.items = sums_.items();
+  if (!are_iterations_alike_) repeat_.iterations.reset();
+  if (repeat_.iterations) {
+    repeat_.iterations->items =
+        steady_sums_.items(steady_iterations_ / static_cast<double>(repeat_.sessions));
   }
-  for (const auto& [key, busy_ns] : busy_) repeat_.items[key][Metric::Busy] = busy_ns;
-
-  // Of all of it, count and total are of kernels; only the rest is of its iterations.
-  Item& total = repeat_.items[Key{}];
-  total[Metric::Count].reset();
-  total[Metric::Total].reset();
-  if (kernels_ > 0) {
-    total[Metric::Count] = static_cast<double>(kernels_);
-    total[Metric::Total] = kernel_ns_;
-  }
-  if (time_ns_ > 0) total[Metric::Time] = time_ns_;
   std::sort(repeat_.devices.begin(), repeat_.devices.end());
   return std::move(repeat_);
 }

@@ -155,7 +155,10 @@ TEST(RepeatBuilderTest, WhatWasNotRecordedIsUnknown) {
 
 TEST(KnownLossesTest, SaysWhyASessionIsNotWhole) {
   SessionSummary summary;
-  EXPECT_EQ(known_losses(summary).size(), 1u);  // no ledger: it was cut off
+  summary.duration_ns = 3'200'000'000;
+  EXPECT_EQ(known_losses(summary),
+            std::vector<std::string>{"it was cut off: its time is at least 3.200 s, and its last "
+                                     "moments may be lost"});
   summary.ledger.emplace();
   EXPECT_TRUE(known_losses(summary).empty());
   summary.ledger->warp_records_dropped = 5;  // the rest is whole: kernels can be compared
@@ -165,7 +168,8 @@ TEST(KnownLossesTest, SaysWhyASessionIsNotWhole) {
   summary.has_faults = true;
   EXPECT_EQ(known_losses(summary).size(), 2u);
   summary.live = true;
-  EXPECT_EQ(known_losses(summary).front(), "it is still being recorded");
+  EXPECT_EQ(known_losses(summary).front(),
+            "it is still being recorded: its time is at least 3.200 s");
 }
 
 }  // namespace

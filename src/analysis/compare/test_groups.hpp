@@ -64,6 +64,18 @@ class GroupBuilder {
     salt_ += 3;
     return *this;
   }
+  // What there is so far is of so many iterations.
+  GroupBuilder& iterations(size_t count) {
+    for (Repeat& repeat : group_.repeats) {
+      repeat.iterations = RepeatIterations{"scopes: step", true, count, repeat.items};
+      for (auto& [key, item] : repeat.iterations->items) {
+        for (const Metric metric : {Metric::Total, Metric::Count, Metric::Busy, Metric::Time}) {
+          if (item[metric]) *item[metric] /= static_cast<double>(count);
+        }
+      }
+    }
+    return *this;
+  }
   Group& get() { return group_; }
 
  private:

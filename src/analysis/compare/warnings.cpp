@@ -60,8 +60,8 @@ void warn_of_warp_losses(const Group& group, std::vector<std::string>& warnings)
       });
   if (with_losses == 0) return;
   warnings.push_back(fmt::format(
-      "In {} of {} repeats of {} warpscope dropped records: what is told of the inside of kernels "
-      "may be too low",
+      "In {} of {} repeats of {}, warpscope dropped records: figures inside kernels may be too "
+      "low",
       with_losses, group.repeats.size(), group.label));
 }
 
@@ -89,9 +89,14 @@ void warn_of_copies(const Group& a, const Group& b, std::vector<std::string>& wa
   };
   const auto shared = std::count_if(a.repeats.begin(), a.repeats.end(), is_in_b);
   if (shared == 0) return;
-  warnings.push_back(
-      fmt::format("{} of {} repeats of {} are in {} too: copies of one session do not differ",
-                  shared, a.repeats.size(), a.label, b.label));
+  const auto all = static_cast<ptrdiff_t>(a.repeats.size());
+  if (shared == all && a.repeats.size() == b.repeats.size()) {
+    warnings.push_back(all == 1 ? "Both sides are the same session"
+                                : "Both sides are the same sessions");
+    return;
+  }
+  warnings.push_back(fmt::format("{} of {} repeats of {} are in {} too, and cannot differ", shared,
+                                 all, a.label, b.label));
 }
 
 template <typename Fact>
@@ -119,6 +124,16 @@ void warn_of_mixture(const Group& a, const Group& b, std::string_view what, Fact
   if (in_a.empty() || in_b.empty() || in_a == in_b) return;
   warnings.push_back(
       fmt::format("{}: {} in {}, {} in {}", what, listed(in_a), a.label, listed(in_b), b.label));
+}
+
+// Where both have iterations, of which nothing can be said for one.
+void warn_of_iterations(const Group& a, const Group& b, std::vector<std::string>& warnings) {
+  const auto& [in_a, in_b] = std::tie(a.repeats.front().iterations, b.repeats.front().iterations);
+  if (!in_a || !in_b || in_a->count == in_b->count || different_iterations(a, b)) return;
+  warnings.push_back(
+      fmt::format("Whole runs are compared, though their iterations differ: {} in {} ({}) and {} "
+                  "in {} ({}) do not seem to be the same work",
+                  in_a->count, a.label, in_a->label, in_b->count, b.label, in_b->label));
 }
 
 bool all_before(const Group& first, const Group& second) {
@@ -150,6 +165,7 @@ std::vector<std::string> warnings_of(const Group& a, const Group& b) {
       a, b, "Different engines", [](const Repeat& repeat) { return repeat.engine; }, warnings);
   warn_of_mixture(
       a, b, "Different programs", [](const Repeat& repeat) { return repeat.app; }, warnings);
+  warn_of_iterations(a, b, warnings);
   if (a.is_of_one_session || a.repeats.size() < 2 || b.repeats.size() < 2) return warnings;
   if (all_before(a, b) || all_before(b, a)) {
     warnings.push_back(fmt::format(
