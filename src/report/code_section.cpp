@@ -45,14 +45,14 @@ void write_sources(Page& page, const std::vector<const CodeSite*>& sites) {
 
 // A stable word of a binary's state, in words.
 std::string_view reason_text(std::string_view state) {
-  if (state == "not_found") return "the file is not there any more";
-  if (state == "build_id_mismatch") return "it was built anew since";
+  if (state == "not_found") return "the file no longer exists";
+  if (state == "build_id_mismatch") return "it was rebuilt since";
   if (state == "newer_than_recording") return "it has no build id and was written since";
   if (state == "no_symbols") return "it was stripped";
   if (state == "not_tried") return "there was no time left";
-  if (state == "unreadable") return "it may not be read";
-  if (state == "not_elf") return "it is no ELF file, or damaged";
-  return "its addresses are not in it";
+  if (state == "unreadable") return "it cannot be read";
+  if (state == "not_elf") return "it is not an ELF file, or damaged";
+  return "it does not contain the addresses";
 }
 
 void write_unresolved(Page& page, const analysis::CodeMap& code) {
@@ -64,7 +64,7 @@ void write_unresolved(Page& page, const analysis::CodeMap& code) {
   }
   if (!code.unresolved().empty()) {
     page.paragraph(
-        4, "-> gpufl symbolize SESSION --debug-dir DIR, where DIR holds the files that ran.",
+        4, "-> gpufl symbolize SESSION --debug-dir DIR, where DIR contains the files that ran.",
         Tone::Plain, 3);
   }
 }
@@ -96,17 +96,6 @@ void write_waits_by_call(Page& page, const std::vector<WaitGroup>& waits, double
   write_more(page, waits.size(), table.rows.size());
 }
 
-// "cudaStreamSynchronize" where symbols tell, else "StreamSynchronize".
-std::string call_text(const analysis::SessionData& session, const SyncLine& line) {
-  const analysis::Waits& waits = session.tables.waits;
-  const uint32_t row = line.waits.front();
-  if (const std::string& function = session.code.api_function(waits.stack[row]);
-      !function.empty()) {
-    return function;
-  }
-  return std::string(analysis::wait_call_name(waits.wait_kind.empty() ? 0 : waits.wait_kind[row]));
-}
-
 void write_waits_by_line(Page& page, const SessionReport& report,
                          const std::vector<SyncLine>& lines, const analysis::Distribution& all,
                          size_t top, Detail detail) {
@@ -125,7 +114,7 @@ void write_waits_by_line(Page& page, const SessionReport& report,
     for (const uint32_t row : line.waits) longest_ns = std::max(longest_ns, waits.duration[row]);
     sites.push_back(line.site);
     table.rows.push_back(
-        {fmt::format("{} x {}", call_text(report.session, line), text::count(line.waits.size())),
+        {fmt::format("{} x {}", wait_name(waits, line), text::count(line.waits.size())),
          line.site->text,
          line.holds_stream ? "stream waits"
                            : text::duration(blocked_ns) + share_text(blocked_ns, session_ns),
@@ -197,7 +186,8 @@ void write_waits(Page& page, const SessionReport& report, size_t top, MissingFig
     return;
   }
   if (stream_waits > 0) {
-    page.field("stream waits", fmt::format("{}: a stream waits for an event, and the host goes on",
+    page.field("stream waits", fmt::format("{}: a stream waits for an event, and the host "
+                                           "continues",
                                            text::count(stream_waits)));
   }
   write_unresolved(page, report.session.code);
@@ -212,7 +202,7 @@ void write_launches(Page& page, const SessionReport& report, size_t top, Missing
   }
   // Where labels of a framework tell lines, stacks would tell how they came to be called.
   if (const auto& calls = report.overview.kernels->by_api_call; !calls) {
-    missing.add("call stacks (the lines above are those of PyTorch's labels)", calls.unknown());
+    missing.add("call stacks (the lines above come from PyTorch's labels)", calls.unknown());
   }
   if (lines->empty()) return;
   page.heading("LAUNCHES BY LINE");

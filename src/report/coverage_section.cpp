@@ -48,9 +48,9 @@ std::string budget_text(int64_t ppm) {
 
 // Which measure it is, in words.
 std::string_view measure_text(std::string_view measure) {
-  if (measure == "calls") return "by our own calls and waits and the vendor's overhead records";
-  if (measure == "steps") return "by the program's steps inside phases against those outside";
-  return "by calls in some phases, by steps in others";
+  if (measure == "calls") return "from our own calls and waits and the vendor's overhead records";
+  if (measure == "steps") return "from the program's steps, inside phases compared with outside";
+  return "from calls in some phases, from steps in others";
 }
 
 std::string cost_text(const EngineCoverage& engine, const SessionSummary& summary) {
@@ -58,8 +58,7 @@ std::string cost_text(const EngineCoverage& engine, const SessionSummary& summar
   if (!cost.total_ns()) return "unknown";
   std::string text =
       fmt::format("{}, {}", of_session(*cost.total_ns(), summary), measure_text(cost.measure()));
-  if (cost.unknown > 0)
-    text += fmt::format("; of {} more it is unknown", text::count(cost.unknown));
+  if (cost.unknown > 0) text += fmt::format("; unknown for {} more", text::count(cost.unknown));
   return text;
 }
 
@@ -103,7 +102,7 @@ void write_coverage(Page& page, const SessionSummary& summary) {
   if (ledger.launches_held.value_or(0) > 0) {
     page.field(
         "launches held",
-        fmt::format("{} while a window opened or closed, {} in all, {} at most",
+        fmt::format("{} while a window opened or closed, {} in total, {} at most",
                     text::count(*ledger.launches_held),
                     text::duration(static_cast<double>(ledger.launches_held_ns.value_or(0))),
                     text::duration(static_cast<double>(ledger.longest_hold_ns.value_or(0)))));
@@ -118,7 +117,7 @@ std::string samples_text(const format::Ledger& ledger) {
     if (count.value_or(0) > 0) text += fmt::format("; {} {}", text::count(*count), what);
   };
   add(ledger.pc_samples_dropped, "dropped by the hardware");
-  add(ledger.pc_samples_unlocated, "in code that the vendor shows nobody");
+  add(ledger.pc_samples_unlocated, "in code that the vendor keeps private");
   add(ledger.sampling_buffers_full, "windows lost to a full buffer");
   add(ledger.sampling_windows_skipped, "windows skipped because a launch did not return in time");
   return text;

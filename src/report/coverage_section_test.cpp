@@ -47,12 +47,12 @@ TEST(CoverageSection, TheLedgerStatesWhatItProves) {
       << text;
   EXPECT_TRUE(has(text, "2% asked for")) << text;
   EXPECT_TRUE(has(text, "10 phases (10.00 s, 10.0% of the session)")) << text;
-  EXPECT_TRUE(has(text, "1.000 s, 1.0% of the session, by our own calls and waits")) << text;
+  EXPECT_TRUE(has(text, "1.000 s, 1.0% of the session, from our own calls and waits")) << text;
 }
 
 TEST(CoverageSection, SaysByWhichMeasureTheCostIsKnown) {
   EXPECT_TRUE(has(text_of(budgeted(3, format::CostMeasure::Steps).finish()),
-                  "by the program's steps inside phases"));
+                  "from the program's steps, inside phases"));
 }
 
 TEST(CoverageSection, TotalsAreThoseOfThePhasesAndSharesAreEstimates) {

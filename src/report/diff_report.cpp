@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 
@@ -23,11 +24,40 @@ namespace {
 
 using analysis::compare::Comparison;
 using analysis::compare::Entry;
+using analysis::compare::Key;
 using analysis::compare::kMinRepeats;
 using analysis::compare::kRunToRun;
 using analysis::compare::Metric;
 using analysis::compare::Proof;
+using analysis::compare::Subject;
 using analysis::compare::Verdict;
+
+// What a reader is shown of the findings, most time first.
+struct Shown {
+  std::vector<const Entry*> rows;      // what differs in time or number
+  std::vector<const Entry*> launches;  // what is launched differently, each once
+  std::vector<const Entry*> scopes;    // those of the only side that has any
+  KernelLabels names;
+};
+
+Shown sort_out(const Comparison& comparison) {
+  Shown shown;
+  std::set<Key> launched;
+  for (const Entry& entry : comparison.findings) {
+    const bool is_scope = entry.key.subject == Subject::Scope;
+    if (is_scope && !comparison.are_scopes_compared()) {
+      shown.scopes.push_back(&entry);
+    } else if (entry.verdict != Verdict::Changed) {
+      shown.rows.push_back(&entry);
+    }
+    const bool is_changed = !launch_change(entry, comparison.are_scopes_compared()).empty();
+    if (is_changed && launched.insert(entry.key).second) shown.launches.push_back(&entry);
+  }
+  std::vector<const Entry*> named = shown.rows;
+  named.insert(named.end(), shown.launches.begin(), shown.launches.end());
+  shown.names = kernel_labels(named);
+  return shown;
+}
 
 std::string repeats_text(size_t repeats, bool is_of_one_session) {
   const std::string_view what = is_of_one_session ? "part" : "repeat";
@@ -80,7 +110,8 @@ std::string alike_gpu_time(const Comparison& comparison, const Entry& least_told
 // Where no difference is proven: whether none is there, or it cannot be told.
 std::string no_difference_text(const Comparison& comparison) {
   if (const Entry* total = least_told_total(comparison)) {
-    const std::string what = figure_label(total->key, total->metric);
+    const std::string what =
+        figure_label(total->key, total->metric, comparison.per_iteration.has_value());
     const std::string range = fmt::format("between {:+.1f}% and {:+.1f}%", total->change.low * 100,
                                           total->change.high * 100);
     const std::string alike = alike_gpu_time(comparison, *total);
@@ -90,8 +121,7 @@ std::string no_difference_text(const Comparison& comparison) {
   }
   std::string unsure;
   if (const size_t untold = count_of(comparison.alike, Verdict::Untold)) {
-    unsure =
-        fmt::format("; {} of kernels and scopes too noisy to tell", text::plural(untold, "figure"));
+    unsure = fmt::format("; {} of kernels and scopes too noisy", text::plural(untold, "figure"));
   }
   if (const size_t drifting = count_of(comparison.alike, Verdict::Drifts)) {
     unsure += unsure.empty()
@@ -113,29 +143,51 @@ std::string missing_work_text(const Comparison& comparison) {
 }
 
 // "2 slower, 1 appeared"
-std::string verdicts_text(const Comparison& comparison) {
+std::string verdicts_text(const Shown& shown) {
   std::map<Verdict, size_t> counts;
-  for (const Entry& entry : comparison.findings) ++counts[entry.verdict];
+  for (const Entry* entry : shown.rows) ++counts[entry->verdict];
   std::vector<std::string> parts;
   for (const auto& [verdict, count] : counts) {
-    parts.push_back(fmt::format("{} {}", count, to_string(verdict)));
+    const std::string_view what = verdict == Verdict::More    ? "run more often"
+                                  : verdict == Verdict::Fewer ? "run less often"
+                                                              : to_string(verdict);
+    parts.push_back(fmt::format("{} {}", count, what));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string result_text(const Comparison& comparison) {
+// "2 slower, 1 appeared, 3 launched differently"; empty: nothing differs.
+std::string differences_text(const Comparison& comparison, const Shown& shown) {
+  std::string text = verdicts_text(shown);
+  if (!shown.launches.empty()) {
+    text +=
+        fmt::format("{}{} launched differently", text.empty() ? "" : ", ", shown.launches.size());
+  }
+  const size_t totals = different_totals(comparison);
+  return text.empty() && totals > 0 ? fmt::format("{} of the totals", totals) : text;
+}
+
+std::string result_text(const Comparison& comparison, const Shown& shown) {
   const bool is_proven = comparison.proof != Proof::None;
   if (comparison.totals.empty() && comparison.alike.empty() && comparison.findings.empty()) {
     return "nothing to compare";
   }
   const std::string missing = missing_work_text(comparison);
-  if (!comparison.has_difference()) {
+  const std::string what = differences_text(comparison, shown);
+  if (what.empty()) {
     return (is_proven ? no_difference_text(comparison) : "no difference seen") + missing;
   }
-  const std::string what = comparison.findings.empty()
-                               ? fmt::format("{} of the totals", different_totals(comparison))
-                               : verdicts_text(comparison);
-  return (is_proven ? "different: " : "seen, not proven: ") + what + missing;
+  return (is_proven ? "different: " : "too few repeats to be sure, but different: ") + what +
+         missing;
+}
+
+// From where on it is shown what differs, where nothing is proven.
+std::string limits_text(const Comparison& comparison, std::string_view what) {
+  const double least = comparison.options.min_change;
+  return fmt::format(
+      "Times are shown if they differ by {} or more in all {}, and counts if they differ by {} or "
+      "more",
+      text::percent(std::max(kRunToRun, least)), what, text::percent(least));
 }
 
 // How sure it is.
@@ -146,36 +198,34 @@ std::string proof_text(const Comparison& comparison) {
     case Proof::None:
       if (!comparison.parts.empty()) {
         return fmt::format(
-            "{} Too few parts to tell a difference from noise: {} a half are needed. What differs "
-            "by {} or more, in all parts, is shown.",
-            comparison.parts, kMinRepeats, text::percent(kRunToRun));
+            "{} Too few parts to separate a difference from noise: {} per half are needed. {}.",
+            comparison.parts, kMinRepeats, limits_text(comparison, "parts"));
       }
       return fmt::format(
-          "Too few repeats to tell a difference from noise: {} a side are needed. What differs by "
-          "{} or more, in all repeats, is shown; it may be what runs of the same program differ "
-          "by.",
-          kMinRepeats, text::percent(kRunToRun));
+          "Too few repeats to separate a difference from noise: {} per side are needed. {}; runs "
+          "of the same program may differ as much.",
+          kMinRepeats, limits_text(comparison, "repeats"));
   }
   std::string text = fmt::format(
-      "{} {} compared; where nothing differs, one comparison in {:.0f} would find "
-      "anything. Intervals hold for all of them together.",
+      "{} {} compared; if nothing differs, one comparison in {:.0f} still finds something. "
+      "Intervals hold for all of them together. Differences below {} are not shown.",
       text::plural(comparison.compared, "figure"), comparison.compared == 1 ? "was" : "were",
-      1 / analysis::compare::kCompareError);
+      1 / analysis::compare::kCompareError, text::percent(comparison.options.min_change));
   for (const Entry& entry : comparison.totals) {
     if (entry.metric != Metric::Busy) continue;
     const double least = std::max(entry.change.noise(), comparison.options.min_change);
-    text += fmt::format(" GPU busy time: a difference from about {} on would be seen.",
+    text += fmt::format(" GPU busy time: a difference of about {} or more would be found.",
                         text::percent(least));
   }
   if (comparison.proof == Proof::Parts) {
     text += " " + comparison.parts +
-            " Parts of one session tell whether it was steady, not how runs differ.";
+            " Parts of one session show whether it was steady, not how runs differ.";
   }
   return text;
 }
 
-std::vector<std::string> total_row(const Entry& entry) {
-  return {figure_label(entry.key, entry.metric),
+std::vector<std::string> total_row(const Entry& entry, bool is_per_iteration) {
+  return {figure_label(entry.key, entry.metric, is_per_iteration),
           compared_value(entry.metric, entry.a),
           compared_value(entry.metric, entry.b),
           change_text(entry.change.estimate),
@@ -187,21 +237,21 @@ std::string impact_text(double impact_ns) {
   return fmt::format("{}{}", impact_ns < 0 ? "-" : "+", text::duration(std::abs(impact_ns)));
 }
 
-std::vector<std::string> finding_row(const Entry& entry) {
+std::vector<std::string> finding_row(const Entry& entry, const KernelLabels& names) {
   return {std::string(to_string(entry.verdict)),
           change_text(entry.change.estimate),
           std::isinf(entry.change.estimate) || entry.verdict == Verdict::Vanished
               ? ""
               : interval_text(entry.change),
-          figure_label(entry.key, entry.metric),
+          figure_label(entry.key, entry.metric, false),
           compared_value(entry.metric, entry.a),
           compared_value(entry.metric, entry.b),
           entry.has_impact ? impact_text(entry.impact_ns) : "-",
-          compared_label(entry.key)};
+          compared_label(entry, names)};
 }
 
-std::string rest_text(const Comparison& comparison, size_t top) {
-  const size_t all = comparison.findings.size();
+std::string rest_text(const Shown& shown, size_t top) {
+  const size_t all = shown.rows.size();
   const size_t hidden = all - shown_of(all, top);
   return hidden == 0 ? "" : fmt::format("{} more findings with less time (--top 0: all).", hidden);
 }
@@ -215,11 +265,11 @@ std::string alike_text(const Comparison& comparison) {
                                  alike == 1 ? "is" : "are");
   if (untold > 0) {
     const double limit = std::max(analysis::compare::kTellable, comparison.options.min_change);
-    text += fmt::format("; {} too noisy to tell: a change of {} is not ruled out", untold,
+    text += fmt::format("; {} too noisy: a change of {} is not ruled out", untold,
                         text::percent(limit));
   }
   if (drifting > 0) {
-    text += fmt::format("; {} {}: the halves differ by no more than a steady drift makes them",
+    text += fmt::format("; {} {}: the halves differ by no more than a steady drift explains",
                         drifting, drifting == 1 ? "drifts" : "drift");
   }
   if (comparison.left_out > 0) {
@@ -234,9 +284,23 @@ std::string_view verdict_name(Verdict verdict) {
   return verdict == Verdict::Untold ? "too_noisy" : to_string(verdict);
 }
 
+base::Json launches_json(const std::vector<Key>& launches) {
+  base::Json list = base::Json::array();
+  for (const Key& launch : launches) {
+    base::Json json = base::Json::object();
+    json.set("scope", launch.scope).set("config", launch.config);
+    list.push(std::move(json));
+  }
+  return list;
+}
+
 base::Json entry_json(const Entry& entry) {
   base::Json json = base::Json::object();
   set_key(json, entry.key);
+  if (!entry.launches_a.empty()) {
+    json.set("launches_a", launches_json(entry.launches_a));
+    json.set("launches_b", launches_json(entry.launches_b));
+  }
   json.set("metric", to_string(entry.metric));
   json.set("verdict", verdict_name(entry.verdict));
   json.set("a", entry.a).set("b", entry.b);
@@ -271,47 +335,91 @@ std::string_view to_string(Proof proof) {
 
 void write_totals(Page& page, const Comparison& comparison) {
   if (comparison.totals.empty()) return;
-  page.heading("Totals");
+  page.heading("Totals", comparison.per_iteration ? "per iteration" : "");
   TextTable table{{{"", true}, {"A"}, {"B"}, {"change"}, {"interval", false, 1}, {"", true}}};
-  for (const Entry& entry : comparison.totals) table.rows.push_back(total_row(entry));
+  for (const Entry& entry : comparison.totals) {
+    table.rows.push_back(total_row(entry, comparison.per_iteration.has_value()));
+  }
+  table.drop_empty_columns();
   page.table(table);
 }
 
-void write_findings(Page& page, const Comparison& comparison, size_t top) {
-  if (comparison.findings.empty()) return;
-  page.heading("Kernels and scopes", verdicts_text(comparison));
+void write_findings(Page& page, const Comparison& comparison, const Shown& shown, size_t top) {
+  if (shown.rows.empty()) return;
+  page.heading("Kernels and scopes", verdicts_text(shown));
   TextTable table{{{"", true},
                    {"change"},
                    {"interval", false, 3},
                    {"of", true, 2},
                    {"A"},
                    {"B"},
-                   {"a run", false, 1},
+                   {comparison.per_iteration ? "an iteration" : "a run", false, 1},
                    {"what", true}},
                   {},
-                  7};
-  for (size_t i = 0; i < shown_of(comparison.findings.size(), top); ++i) {
-    table.rows.push_back(finding_row(comparison.findings[i]));
+                  7,
+                  30};
+  for (size_t i = 0; i < shown_of(shown.rows.size(), top); ++i) {
+    table.rows.push_back(finding_row(*shown.rows[i], shown.names));
   }
+  table.drop_empty_columns();
   page.table(table);
+  const std::string rest = rest_text(shown, top);
+  if (!rest.empty()) page.paragraph(2, rest);
+}
+
+void write_changed_launches(Page& page, const Comparison& comparison, const Shown& shown,
+                            size_t top) {
+  if (shown.launches.empty()) return;
+  page.heading("Launched differently", text::plural(shown.launches.size(), "kernel"));
+  const size_t rows = shown_of(shown.launches.size(), top);
+  for (size_t i = 0; i < rows; ++i) {
+    const Entry& entry = *shown.launches[i];
+    page.paragraph(2,
+                   fmt::format("{}: {}", compared_label(entry, shown.names),
+                               launch_change(entry, comparison.are_scopes_compared())),
+                   Tone::Plain, 2);
+  }
+  write_more(page, shown.launches.size(), rows);
+}
+
+// Nothing has become slower or faster by them.
+void write_one_sided_scopes(Page& page, const Comparison& comparison, const Shown& shown,
+                            size_t top) {
+  if (comparison.are_scopes_compared()) return;
+  page.heading("Scopes",
+               comparison.has_scopes_a ? "A has scopes, B has none" : "B has scopes, A has none");
+  std::vector<std::string_view> names;
+  for (const Entry* entry : shown.scopes) names.push_back(entry->key.scope);
+  const size_t rows = shown_of(names.size(), top);
+  if (rows == 0) return;
+  page.paragraph(2, fmt::format("{}", fmt::join(names.begin(), names.begin() + rows, ", ")));
+  write_more(page, names.size(), rows);
 }
 
 void write_comparison(Page& page, const Comparison& comparison, size_t top) {
-  const bool is_alike = !comparison.has_difference() && least_told_total(comparison) == nullptr &&
+  const Shown shown = sort_out(comparison);
+  const bool is_alike = differences_text(comparison, shown).empty() &&
+                        least_told_total(comparison) == nullptr &&
                         missing_work_text(comparison).empty();
-  page.heading("Comparison", result_text(comparison), is_alike ? Tone::Good : Tone::Warning);
+  page.heading("Comparison", result_text(comparison, shown), is_alike ? Tone::Good : Tone::Warning);
   const bool is_of_one_session = !comparison.parts.empty();
   page.field("A", side_text(comparison.label_a, comparison.repeats_a, is_of_one_session,
                             comparison.devices_a));
   page.field("B", side_text(comparison.label_b, comparison.repeats_b, is_of_one_session,
                             comparison.devices_b));
   write_warnings(page, comparison.warnings);
+  if (comparison.per_iteration) {
+    page.paragraph(2,
+                   iterations_text(*comparison.per_iteration, "A", "B") +
+                       ". Warm-up iterations, and what runs outside of iterations, are left out.");
+  }
   page.paragraph(2, proof_text(comparison));
   write_totals(page, comparison);
-  write_findings(page, comparison, top);
-  for (const std::string& sentence : {rest_text(comparison, top), alike_text(comparison)}) {
-    if (!sentence.empty()) page.paragraph(2, sentence);
-  }
+  write_findings(page, comparison, shown, top);
+  write_changed_launches(page, comparison, shown, top);
+  write_one_sided_scopes(page, comparison, shown, top);
+  const std::string alike = alike_text(comparison);
+  if (!alike.empty()) page.paragraph(2, alike);
   write_warp_changes(page, comparison.warps, top);
 }
 
@@ -338,6 +446,9 @@ std::string diff_json(const Comparison& comparison) {
                           comparison.records_gpu_work_a));
   json.set("b", side_json(comparison.label_b, comparison.repeats_b, comparison.devices_b,
                           comparison.records_gpu_work_b));
+  if (comparison.per_iteration) {
+    json.set("per_iteration", iterations_json(*comparison.per_iteration, "a", "b"));
+  }
   json.set("warnings", json_texts(comparison.warnings));
   json.set("min_change", comparison.options.min_change);
   json.set("min_share", comparison.options.min_share);

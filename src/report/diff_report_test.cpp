@@ -43,11 +43,14 @@ TEST(DiffTextTest, SaysWhatDiffersMostTimeFirst) {
 TEST(DiffTextTest, SaysNoDifferenceWhereThereIsNone) {
   GroupBuilder a("A", 10);
   GroupBuilder b("B", 10, 500);
+  TextOptions wide;
+  wide.width = 240;
   const std::string text =
-      diff_text(compare(a.kernel("k", 9'000).get(), b.kernel("k", 9'000).get()));
+      diff_text(compare(a.kernel("k", 9'000).get(), b.kernel("k", 9'000).get()), wide);
   EXPECT_TRUE(has(text, "Comparison: no difference\n")) << text;
+  EXPECT_TRUE(has(text, "Differences below 1.0% are not shown.")) << text;
   EXPECT_FALSE(has(text, "Kernels and scopes")) << text;
-  EXPECT_TRUE(has(text, "a difference from about 1.5% on")) << text;
+  EXPECT_TRUE(has(text, "a difference of about 1.5% or more")) << text;
 }
 
 // Ten repeats whose kernel takes twice as long in every other one.
@@ -67,8 +70,8 @@ analysis::compare::Group noisy(std::string label, int64_t start_wall_ns) {
 TEST(DiffTextTest, DoesNotCallNoiseNoDifference) {
   const Comparison comparison = compare(noisy("A", 0), noisy("B", 500));
   const std::string text = diff_text(comparison);
-  EXPECT_TRUE(has(text, "Comparison: too noisy to tell: GPU busy time between -")) << text;
-  EXPECT_TRUE(has(text, "alike; 1 too noisy to tell: a change of 10.0%")) << text;
+  EXPECT_TRUE(has(text, "Comparison: too noisy: GPU busy time between -")) << text;
+  EXPECT_TRUE(has(text, "alike; 1 too noisy: a change of 10.0%")) << text;
   EXPECT_FALSE(comparison.has_difference());
   EXPECT_TRUE(has(diff_json(comparison), "\"too_noisy\""));
 }
@@ -90,15 +93,13 @@ std::string text_of_noisy_sessions(std::initializer_list<std::pair<Metric, doubl
 
 TEST(DiffTextTest, SaysThatOnlyTheTimeOfTheSessionIsNoisy) {
   const std::string text = text_of_noisy_sessions({{Metric::Time, 2}});
-  EXPECT_TRUE(has(text, "Comparison: GPU time alike; session time too noisy to tell: between -"))
-      << text;
+  EXPECT_TRUE(has(text, "Comparison: GPU time alike; session time too noisy: between -")) << text;
 }
 
 // Kernels of the same busy time that overlap more or less.
 TEST(DiffTextTest, DoesNotCallKernelTimeAlikeWhereItIsNoisy) {
   const std::string text = text_of_noisy_sessions({{Metric::Total, 2}, {Metric::Time, 8}});
-  EXPECT_TRUE(
-      has(text, "Comparison: GPU busy time alike; kernel time too noisy to tell: between -"))
+  EXPECT_TRUE(has(text, "Comparison: GPU busy time alike; kernel time too noisy: between -"))
       << text;
 }
 
@@ -111,7 +112,7 @@ TEST(DiffTextTest, SaysNothingOfTheGpuWhereItDidNothing) {
     }
   }
   const std::string text = diff_text(compare(a.get(), b.get()));
-  EXPECT_TRUE(has(text, "Comparison: too noisy to tell: session time between -")) << text;
+  EXPECT_TRUE(has(text, "Comparison: too noisy: session time between -")) << text;
   EXPECT_TRUE(has(text, "1 figure was compared")) << text;
 }
 
@@ -186,8 +187,10 @@ TEST(DiffTextTest, SaysThatOneRunProvesNothingAndWarnsFirst) {
   b.kernel("k", 12'000);
   b.get().repeats[0].losses = {"b0: it was cut off"};
   const std::string text = diff_text(compare(a.get(), b.get()));
-  EXPECT_TRUE(has(text, "seen, not proven: 1 slower")) << text;
+  EXPECT_TRUE(has(text, "Comparison: too few repeats to be sure, but different: 1 slower")) << text;
   EXPECT_TRUE(has(text, "Too few repeats")) << text;
+  EXPECT_TRUE(has(text, "Times are shown if\n  they differ by 5.0% or more")) << text;
+  EXPECT_FALSE(has(text, "interval")) << text;
   EXPECT_LT(text.find("! 1 of 1 repeats of B are incomplete"), text.find("Totals")) << text;
 }
 
@@ -195,6 +198,96 @@ TEST(DiffTextTest, ShowsAsManyAsAskedFor) {
   TextOptions options;
   options.top = 1;
   EXPECT_TRUE(has(diff_text(different(), options), "2 more findings")) << diff_text(different());
+}
+
+// A hundred steps and a hundred and twenty of the same.
+Comparison of_more_steps() {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10, 500);
+  return compare(a.kernel("k", 9'000, 100).iterations(100).get(),
+                 b.kernel("k", 9'000, 120).iterations(120).get());
+}
+
+TEST(DiffTextTest, SaysThatItComparesPerIteration) {
+  const std::string text = diff_text(of_more_steps());
+  EXPECT_TRUE(has(text, "Comparison: no difference\n")) << text;
+  EXPECT_TRUE(has(text, "Per iteration: 100 iterations in A, 120 in B (scopes: step).")) << text;
+  EXPECT_TRUE(has(text, "Totals: per iteration\n")) << text;
+  EXPECT_FALSE(has(text, "session time")) << text;
+}
+
+TEST(DiffTextTest, SaysWhatChangedOfALaunch) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10, 500);
+  a.kernel("moved", 9'000, 100, "forward").kernel("split", 9'000, 100, "one");
+  b.kernel("moved", 9'000, 100, "train > forward");
+  b.kernel("split", 9'000, 50, "two").kernel("split", 9'000, 50, "three");
+  TextOptions wide;
+  wide.width = 160;
+  const std::string text = diff_text(compare(a.get(), b.get()), wide);
+  EXPECT_TRUE(has(text, "Comparison: different: 2 launched differently\n")) << text;
+  EXPECT_TRUE(has(text, "\n  moved, grid 128x1x1, block 256x1x1: forward -> train > forward\n"))
+      << text;
+  EXPECT_TRUE(has(text, "\n  split, grid 128x1x1, block 256x1x1: one -> 2 scopes\n")) << text;
+}
+
+// As fast as before, so that they are no differences in time.
+TEST(DiffTextTest, ListsWhatIsOnlyLaunchedDifferentlyApart) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10, 500);
+  for (const char* name : {"one", "two", "three"}) {
+    a.kernel(name, 9'000, 100, "old");
+    b.kernel(name, 9'000, 100, "new");
+  }
+  TextOptions options;
+  options.width = 160;
+  options.top = 2;
+  const std::string text = diff_text(compare(a.get(), b.get()), options);
+  EXPECT_FALSE(has(text, "Kernels and scopes")) << text;
+  EXPECT_TRUE(has(text, "Launched differently: 3 kernels\n")) << text;
+  EXPECT_TRUE(has(text, "\n  ... 1 more\n")) << text;
+}
+
+TEST(DiffTextTest, SaysOnceThatOnlyOneSideHasScopes) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10, 500);
+  a.kernel("k", 9'000);
+  b.kernel("k", 9'000, 100, "step").scope("step", 1e5);
+  const Comparison comparison = compare(a.get(), b.get());
+  const std::string text = diff_text(comparison);
+  EXPECT_TRUE(has(text, "Comparison: no difference\n")) << text;
+  EXPECT_TRUE(has(text, "\nScopes: B has scopes, A has none\n  step\n")) << text;
+  EXPECT_FALSE(has(text, "Launched differently")) << text;
+  EXPECT_FALSE(has(text, "appeared")) << text;
+  EXPECT_TRUE(has(diff_json(comparison), "\"appeared\""));
+}
+
+// As of a trace that was imported.
+TEST(DiffTextTest, DoesNotShowSharedMemoryThatOneSideDoesNotKnow) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10, 500);
+  a.kernel("k", 9'000);
+  b.kernel("k", 9'000);
+  for (auto& repeat : b.get().repeats) {
+    auto launch = repeat.items.extract(analysis::compare::testing::launch_key("k"));
+    launch.key().config += ", 64 B shared";
+    repeat.items.insert(std::move(launch));
+  }
+  EXPECT_TRUE(has(diff_text(compare(a.get(), b.get())), "64 B shared"));
+  for (auto& repeat : a.get().repeats) repeat.unknown_shared.insert("k");
+  const std::string text = diff_text(compare(a.get(), b.get()));
+  EXPECT_TRUE(has(text, "Comparison: no difference\n")) << text;
+  EXPECT_FALSE(has(text, "shared")) << text;
+}
+
+TEST(DiffTextTest, KernelsThatDifferLookDifferent) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10, 500);
+  a.kernel("void copy<float, 3>(float*)", 9'000);
+  b.kernel("void copy<float, 4>(float*)", 9'000);
+  const std::string text = diff_text(compare(a.get(), b.get()));
+  EXPECT_TRUE(has(text, "copy [3]")) << text;
+  EXPECT_TRUE(has(text, "copy [4]")) << text;
 }
 
 TEST(DiffTextTest, HandlesEmptyGroups) {
@@ -228,6 +321,30 @@ TEST(DiffJsonTest, HoldsEverything) {
   EXPECT_EQ((*slower)["scope"].as_string(), "train > step");
   EXPECT_NEAR((*slower)["change"].as_number(), 0.08, 0.01);
   EXPECT_GT((*slower)["low"].as_number(), 0);
+}
+
+TEST(DiffJsonTest, HasTheIterationsThatItIsPerOneOf) {
+  const auto json = base::Json::parse(diff_json(of_more_steps()));
+  ASSERT_TRUE(json.is_ok()) << json.status().text();
+  const base::Json& per_iteration = (*json)["per_iteration"];
+  EXPECT_EQ(per_iteration["a"]["found"].as_string(), "scopes: step");
+  EXPECT_EQ(per_iteration["a"]["fewest"].as_integer(), 100);
+  EXPECT_EQ(per_iteration["b"]["most"].as_integer(), 120);
+  EXPECT_TRUE((*base::Json::parse(diff_json(different())))["per_iteration"].is_null());
+}
+
+TEST(DiffJsonTest, HasTheLaunchesOfWhatChanged) {
+  GroupBuilder a("A", 10);
+  GroupBuilder b("B", 10, 500);
+  const auto json = base::Json::parse(diff_json(
+      compare(a.kernel("k", 9'000, 100, "old").get(), b.kernel("k", 9'000, 100, "step").get())));
+  ASSERT_TRUE(json.is_ok()) << json.status().text();
+  ASSERT_EQ((*json)["findings"].items().size(), 1u);
+  const base::Json& entry = (*json)["findings"].items()[0];
+  EXPECT_EQ(entry["subject"].as_string(), "kernel");
+  EXPECT_EQ(entry["verdict"].as_string(), "changed");
+  EXPECT_EQ(entry["launches_a"].items()[0]["scope"].as_string(), "old");
+  EXPECT_EQ(entry["launches_b"].items()[0]["scope"].as_string(), "step");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -12,32 +13,98 @@
 namespace gpufl::report {
 
 using analysis::compare::Change;
+using analysis::compare::Entry;
+using analysis::compare::IterationNumbers;
 using analysis::compare::Key;
 using analysis::compare::Metric;
 using analysis::compare::Subject;
 
-std::string compared_label(const Key& key) {
+KernelLabels kernel_labels(std::span<const Entry* const> entries) {
+  std::map<std::string, std::set<std::string_view>> by_short_name;
+  for (const Entry* entry : entries) {
+    const std::string& name = entry->key.kernel;
+    if (!name.empty()) by_short_name[analysis::short_kernel_name(name)].insert(name);
+  }
+  KernelLabels labels;
+  for (const auto& [short_name, names] : by_short_name) {
+    if (names.size() == 1) continue;
+    const std::vector<std::string_view> whole(names.begin(), names.end());
+    const std::vector<std::string> texts = analysis::kernel_labels(short_name, whole);
+    for (size_t i = 0; i < whole.size(); ++i) labels.emplace(whole[i], texts[i]);
+  }
+  return labels;
+}
+
+std::string compared_label(const Key& key, const KernelLabels& names) {
   switch (key.subject) {
-    case Subject::Total: return "everything";
+    case Subject::Total: return "the whole run";
     case Subject::Scope: return key.scope;
     case Subject::Kernel:
-    case Subject::Launch: break;
+    case Subject::Launch:
+    case Subject::Moved: break;
   }
-  std::string label = analysis::short_kernel_name(key.kernel);
+  const auto name = names.find(key.kernel);
+  std::string label = name == names.end() ? analysis::short_kernel_name(key.kernel) : name->second;
   if (!key.scope.empty()) label += " in " + key.scope;
   if (!key.config.empty()) label += ", " + key.config;
   return label;
 }
 
-std::string figure_label(const Key& key, Metric metric) {
+namespace {
+
+// What one member of some launches is, each once.
+std::set<std::string> texts_of(const std::vector<Key>& launches, std::string Key::* member,
+                               bool is_shared_known) {
+  std::set<std::string> texts;
+  for (const Key& launch : launches) {
+    texts.emplace(is_shared_known ? launch.*member
+                                  : analysis::compare::without_shared(launch.*member));
+  }
+  return texts;
+}
+
+// "train > step", or "3 scopes" of several.
+std::string common_text(const std::set<std::string>& texts, std::string_view what) {
+  if (texts.size() > 1) return fmt::format("{} {}s", texts.size(), what);
+  return texts.begin()->empty() ? fmt::format("no {}", what) : *texts.begin();
+}
+
+bool is_common(const Entry& entry, std::string Key::* member) {
+  const auto has_it = [&](const Key& launch) { return launch.*member == entry.key.*member; };
+  return std::all_of(entry.launches_a.begin(), entry.launches_a.end(), has_it) &&
+         std::all_of(entry.launches_b.begin(), entry.launches_b.end(), has_it);
+}
+
+}  // namespace
+
+std::string compared_label(const Entry& entry, const KernelLabels& names) {
+  Key stays = entry.key;
+  if (!is_common(entry, &Key::scope)) stays.scope.clear();
+  if (!is_common(entry, &Key::config)) stays.config.clear();
+  return compared_label(stays, names);
+}
+
+std::string launch_change(const Entry& entry, bool are_scopes_compared) {
+  if (entry.launches_a.empty()) return "";
+  std::string text;
+  const auto add = [&](std::string Key::* member, std::string_view what) {
+    const auto a = texts_of(entry.launches_a, member, entry.is_shared_known);
+    const auto b = texts_of(entry.launches_b, member, entry.is_shared_known);
+    const std::string before = common_text(a, what);
+    const std::string after = common_text(b, what);
+    if (a == b) return;
+    if (!text.empty()) text += "; ";
+    text += before == after ? fmt::format("{} -> {} others", before, b.size())
+                            : fmt::format("{} -> {}", before, after);
+  };
+  if (are_scopes_compared) add(&Key::scope, "scope");
+  add(&Key::config, "configuration");
+  return text;
+}
+
+std::string figure_label(const Key& key, Metric metric, bool is_per_iteration) {
   if (key.subject == Subject::Total) {
-    switch (metric) {
-      case Metric::Time: return "session time";
-      case Metric::Busy: return "GPU busy time";
-      case Metric::Total: return "kernel time";
-      case Metric::Count: return "kernels";
-      default: return fmt::format("iteration {}", to_string(metric));
-    }
+    return metric == Metric::Time && is_per_iteration ? "time" : total_text(metric);
   }
   if (key.subject == Subject::Scope && metric == Metric::Busy) return "GPU busy";
   return std::string(to_string(metric));
@@ -74,6 +141,19 @@ void set_change(base::Json& object, const Change& change) {
   object.set("change", number(change.estimate));
   object.set("low", number(change.low));
   object.set("high", number(change.high));
+}
+
+base::Json iterations_json(const IterationNumbers& numbers, std::string_view a,
+                           std::string_view b) {
+  const auto side = [](const IterationNumbers::Side& its) {
+    base::Json json = base::Json::object();
+    json.set("found", its.label);
+    json.set("fewest", uint64_t{its.low}).set("most", uint64_t{its.high});
+    return json;
+  };
+  base::Json json = base::Json::object();
+  json.set(a, side(numbers.a)).set(b, side(numbers.b));
+  return json;
 }
 
 base::Json json_texts(const std::vector<std::string>& texts) {

@@ -53,10 +53,16 @@ void add_one_sided(std::vector<std::string>& notes, const std::vector<Key>& keys
   notes.push_back(text + ".");
 }
 
+// "No such kernel." of "no such kernel".
+std::string sentence(std::string text) {
+  if (text.front() >= 'a' && text.front() <= 'z') text.front() += 'A' - 'a';
+  return text + ".";
+}
+
 // Sentences below a rule.
 std::vector<std::string> notes_of(const RuleResult& result, size_t top) {
   std::vector<std::string> notes;
-  if (!result.reason.empty()) notes.push_back(fmt::format("Cannot tell: {}.", result.reason));
+  if (!result.reason.empty()) notes.push_back(sentence(result.reason));
   if (result.outcome != Outcome::CannotTell) {
     const auto explained = std::find_if(
         result.judgements.begin(), result.judgements.end(), [&](const Judgement& judgement) {
@@ -91,6 +97,12 @@ base::Json keys_json(const std::vector<Key>& keys) {
   return list;
 }
 
+// Empty: it judges whole runs.
+std::string iterations_note(const GateResult& gate, const RuleResult& rule) {
+  if (!rule.is_per_iteration) return "";
+  return iterations_text(*gate.iterations, "the baseline", "the candidate") + ".";
+}
+
 base::Json rule_json(const RuleResult& result) {
   const Rule& rule = result.rule;
   base::Json json = base::Json::object();
@@ -101,6 +113,7 @@ base::Json rule_json(const RuleResult& result) {
   json.set("subject", to_string(rule.subject));
   if (!rule.pattern.empty()) json.set("pattern", rule.pattern);
   json.set("metric", to_string(rule.metric)).set("max_increase", rule.max_increase);
+  json.set("per_iteration", result.is_per_iteration);
   base::Json judgements = base::Json::array();
   for (const Judgement& judgement : result.judgements) {
     base::Json its = base::Json::object();
@@ -151,8 +164,12 @@ std::string message_of(const RuleResult& result) {
              : result.reason;
 }
 
-void write_rule(Page& page, const RuleResult& result, size_t top) {
-  page.heading(name_of(result.rule), to_string(result.outcome), tone_of(result.outcome));
+void write_rule(Page& page, const GateResult& gate, const RuleResult& result, size_t top) {
+  // That of the only rule is the gate's own.
+  page.heading(name_of(result.rule), gate.rules.size() == 1 ? "" : to_string(result.outcome),
+               tone_of(result.outcome));
+  const std::string iterations = iterations_note(gate, result);
+  if (!iterations.empty()) page.paragraph(2, iterations);
   if (!result.judgements.empty()) {
     TextTable table{{{"", true},
                      {"change"},
@@ -175,7 +192,7 @@ void write_gate(Page& page, const GateResult& result, size_t top) {
   page.field("Baseline", side_text(result.baseline, result.repeats_baseline));
   page.field("Candidate", side_text(result.candidate, result.repeats_candidate));
   write_warnings(page, result.warnings);
-  for (const RuleResult& its : result.rules) write_rule(page, its, top);
+  for (const RuleResult& its : result.rules) write_rule(page, result, its, top);
 }
 
 }  // namespace
@@ -199,6 +216,9 @@ std::string gate_json(const GateResult& result) {
   json.set("candidate", result.candidate);
   json.set("repeats_baseline", uint64_t{result.repeats_baseline});
   json.set("repeats_candidate", uint64_t{result.repeats_candidate});
+  if (result.iterations) {
+    json.set("iterations", iterations_json(*result.iterations, "baseline", "candidate"));
+  }
   json.set("warnings", json_texts(result.warnings));
   base::Json rules = base::Json::array();
   for (const RuleResult& its : result.rules) rules.push(rule_json(its));
@@ -225,6 +245,8 @@ std::string gate_junit(const GateResult& result) {
     }
     if (!its.judgements.empty()) {
       text += "      <system-out>";
+      const std::string iterations = iterations_note(result, its);
+      if (!iterations.empty()) text += xml_text(iterations) + '\n';
       for (const Judgement& judgement : its.judgements) {
         text += xml_text(judgement_line(its.rule, judgement)) + '\n';
       }

@@ -45,9 +45,40 @@ TEST(GateTextTest, SaysEachRulesOutcomeAndWhy) {
   EXPECT_TRUE(has(text, "median of kernel 'relu' at most +5%: pass")) << text;
   EXPECT_TRUE(has(text, "products <big> (median of kernel 'gemm' at most +5%): regression"))
       << text;
-  EXPECT_TRUE(has(text, "Cannot tell: no such kernel in either side; there are ")) << text;
+  EXPECT_TRUE(has(text, "  No such kernel in either side; there are ")) << text;
   EXPECT_TRUE(has(text, "Only in the baseline, not judged: old.")) << text;
   EXPECT_TRUE(has(text, "Only in the candidate, not judged: new.")) << text;
+}
+
+TEST(GateTextTest, SaysTheOutcomeOfAnOnlyRuleOnce) {
+  GroupBuilder a("main", 1);
+  GroupBuilder b("pr", 1, 500);
+  const Rule rules[] = {Rule()};
+  const std::string text =
+      gate_text(run_gate(a.kernel("gemm", 10'000).get(), b.kernel("gemm", 10'000).get(), rules));
+  EXPECT_TRUE(has(text, "GPU performance: no verdict\n")) << text;
+  EXPECT_TRUE(has(text, "\nGPU busy time at most +5%\n  Too few repeats: 1 in the")) << text;
+}
+
+TEST(GateTextTest, SaysWhichRulesJudgeOneIteration) {
+  GroupBuilder a("main", 10);
+  GroupBuilder b("pr", 10, 500);
+  a.kernel("gemm", 10'000, 100).iterations(100);
+  b.kernel("gemm", 10'000, 120).iterations(120);
+  const Rule rules[] = {Rule(), kernel_rule("gemm")};
+  const GateResult result = run_gate(a.get(), b.get(), rules);
+  const std::string text = gate_text(result);
+  const std::string_view sentence =
+      "Per iteration: 100 iterations in the baseline, 120 in the candidate (scopes: step).";
+  EXPECT_TRUE(has(text, "GPU performance: pass\n")) << text;
+  ASSERT_TRUE(has(text, sentence)) << text;
+  EXPECT_LT(text.find(sentence), text.find("median of kernel")) << text;
+  EXPECT_EQ(text.find(sentence), text.rfind(sentence)) << text;
+  EXPECT_TRUE(has(gate_junit(result), sentence));
+  const auto json = base::Json::parse(gate_json(result));
+  EXPECT_EQ((*json)["iterations"]["candidate"]["most"].as_integer(), 120);
+  EXPECT_TRUE((*json)["rules"].items()[0]["per_iteration"].as_bool());
+  EXPECT_FALSE((*json)["rules"].items()[1]["per_iteration"].as_bool());
 }
 
 TEST(GateTextTest, ExplainsARegressionThatWasMeasuredBelowTheLimit) {
@@ -57,7 +88,7 @@ TEST(GateTextTest, ExplainsARegressionThatWasMeasuredBelowTheLimit) {
   const std::string text = gate_text(
       run_gate(a.kernel("gemm", 10'000).get(), b.kernel("gemm", 10'450).get(), {&rule, 1}));
   EXPECT_TRUE(
-      has(text, "Fails for gemm: it is slower for sure, and an increase of 5% is not ruled"))
+      has(text, "Fails for gemm: it is certainly slower, and an increase of 5% is not ruled"))
       << text;
 }
 

@@ -58,15 +58,20 @@ void write_parts(Page& page, const DeviceBusy& device) {
   const int64_t idle_ns = device.idle.total_ns + device.idle.short_ns;
   const int64_t beside_ns =
       device.recorded_ns - device.busy_ns - idle_ns - device.before_ns - device.after_ns;
+  const auto part = [&](int64_t part_ns) {
+    return text::duration_among(
+        static_cast<double>(part_ns),
+        {static_cast<double>(device.busy_ns), static_cast<double>(idle_ns),
+         static_cast<double>(device.before_ns), static_cast<double>(device.after_ns),
+         static_cast<double>(beside_ns)});
+  };
   page.paragraph(
       2,
       fmt::format(
-          "GPU {}: {} busy, {} idle between, {} before its first work, {} after its last{}.",
-          device_text(device.device), duration_text(device.busy_ns), duration_text(idle_ns),
-          duration_text(device.before_ns), duration_text(device.after_ns),
-          beside_ns > 0
-              ? fmt::format(", {} idle beside what was not recorded", duration_text(beside_ns))
-              : ""),
+          "GPU {}: {} busy, {} idle in between, {} before its first work, {} after its last{}.",
+          device_text(device.device), part(device.busy_ns), part(idle_ns), part(device.before_ns),
+          part(device.after_ns),
+          beside_ns > 0 ? fmt::format(", {} idle next to unrecorded time", part(beside_ns)) : ""),
       Tone::Plain, 2);
 }
 

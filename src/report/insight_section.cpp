@@ -103,10 +103,12 @@ void write_first_steps(Page& page, std::span<const Insight> insights, size_t top
   }
   if (worth.empty()) return;
   const size_t shown = std::min(top, worth.size());
-  page.heading("WHAT TO DO FIRST",
-               worth.size() == shown
-                   ? std::string()
-                   : fmt::format("{} of {} findings; gains may overlap", shown, worth.size()));
+  const auto gains = std::count_if(worth.begin(), worth.begin() + static_cast<ptrdiff_t>(shown),
+                                   [](const Insight* insight) { return insight->gain_ns; });
+  std::string remark;
+  if (shown < worth.size()) remark = fmt::format("{} of {} findings", shown, worth.size());
+  if (gains > 1) remark += fmt::format("{}gains may overlap", remark.empty() ? "" : "; ");
+  page.heading("WHAT TO DO FIRST", remark);
   for (size_t i = 0; i < shown; ++i) {
     const Insight& insight = *worth[i];
     page.paragraph(
@@ -125,8 +127,9 @@ void write_insights(Page& page, std::span<const Insight> insights, size_t top) {
   const auto costly = static_cast<size_t>(
       std::count_if(insights.begin(), insights.end(),
                     [](const Insight& insight) { return insight.gain_ns.has_value(); }));
-  page.heading("INSIGHTS", fmt::format("{}, {} of them with a gain; gains may overlap",
-                                       text::count(insights.size()), text::count(costly)));
+  page.heading("INSIGHTS",
+               fmt::format("{}, {} of them with a gain{}", text::count(insights.size()),
+                           text::count(costly), costly > 1 ? "; gains may overlap" : ""));
   size_t shown = 0;
   for (const Insight& insight : insights) {
     if (shown == top) break;

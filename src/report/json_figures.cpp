@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "analysis/figures/missing.hpp"
 #include "report/text_sections.hpp"
 
 namespace gpufl::report {
@@ -91,6 +92,7 @@ Json session_json(const analysis::SessionSummary& summary) {
   json.set("gpufl_version", header.gpufl_version);
   json.set("start_wall_ns", std::to_string(header.start_wall_ns));
   json.set("duration_ns", summary.duration_ns);
+  json.set("duration_is_lower_bound", !summary.ended);
   json.set("ended", summary.ended ? "cleanly" : summary.live ? "not_yet" : "cut_off");
   json.set("pid", header.pid).set("process", header.process).set("command", header.command);
   json.set("host", header.host).set("os", header.os).set("container", header.container);
@@ -111,6 +113,14 @@ Json capabilities_json(const analysis::SessionSummary& summary) {
     if (!capability.backend.empty()) json.set("backend", capability.backend);
     return json;
   });
+}
+
+Json option_warnings_json(const analysis::SessionSummary& summary) {
+  Json list = Json::array();
+  for (const Json& event : summary.events) {
+    if (event["name"].as_string() == "option_warning") list.push(event);
+  }
+  return list;
 }
 
 Json ledger_json(const analysis::SessionSummary& summary) {
@@ -134,12 +144,13 @@ Json ledger_json(const analysis::SessionSummary& summary) {
 }
 
 void write_markers(JsonWriter& out, const analysis::SessionSummary& summary) {
-  write_list(out, "markers", summary.markers, [](const analysis::MarkerTotal& marker) {
+  const bool is_lower_bound = analysis::lost_markers(summary).has_value();
+  write_list(out, "markers", summary.markers, [&](const analysis::MarkerTotal& marker) {
     Json json = Json::object();
     json.set("name", marker.name).set("domain", marker.domain).set("marks", marker.marks);
     json.set("range_ns", to_json(marker.duration_ns));
     json.set("open", marker.open).set("open_ns", marker.open_ns);
-    return json;
+    return json.set("is_lower_bound", is_lower_bound);
   });
 }
 

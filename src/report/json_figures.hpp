@@ -86,6 +86,7 @@ void write_figure(base::JsonWriter& json, std::string_view key, const analysis::
 // Parts of the document that are small,
 base::Json session_json(const analysis::SessionSummary& summary);
 base::Json capabilities_json(const analysis::SessionSummary& summary);
+base::Json option_warnings_json(const analysis::SessionSummary& summary);
 base::Json ledger_json(const analysis::SessionSummary& summary);
 base::Json coverage_json(const SessionReport& report);
 // `clusters`: "phases", "windows".

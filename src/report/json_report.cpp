@@ -41,6 +41,7 @@ void write_figures(JsonWriter& json, const SessionReport& report) {
   const analysis::SessionSummary& summary = report.session.summary;
   const analysis::Overview& overview = report.overview;
   json.set("session", session_json(summary));
+  json.set("option_warnings", option_warnings_json(summary));
   json.set("machine", summary.host_facts);
   write_list(json, "devices", summary.devices);
   json.set("capabilities", capabilities_json(summary));

@@ -43,6 +43,7 @@ TEST(JsonReport, HoldsExactFigures) {
   EXPECT_EQ(json["kind"].as_string(), "session");
   // What a double would not hold is text.
   EXPECT_EQ(json["session"]["start_wall_ns"].as_string(), "1763178312123456789");
+  EXPECT_FALSE(json["session"]["duration_is_lower_bound"].as_bool(true));
   const Json& kernels = json["kernels"];
   EXPECT_EQ(kernels["total_ns"].as_integer(), 12'345'670);
   ASSERT_EQ(kernels["by_stream"].items().size(), 1u);
@@ -55,6 +56,39 @@ TEST(JsonReport, HoldsExactFigures) {
   ASSERT_EQ(json["scopes"].items().size(), 1u);
   EXPECT_EQ(json["scopes"].items()[0]["total"]["kernel_ns"].as_integer(), 12'345'670);
   EXPECT_EQ(json["gpu_time"]["devices"].items()[0]["busy_ns"].as_integer(), 12'345'670);
+}
+
+TEST(JsonReport, TheTimeOfASessionWithoutAnEndIsALowerBound) {
+  analysis::SessionData session = session_of_rank(0, 1'000);
+  session.summary.ended = false;
+  const TestReport report(std::move(session));
+  const Json json = parsed(json_report(report.view()));
+  EXPECT_TRUE(json["session"]["duration_is_lower_bound"].as_bool());
+  EXPECT_EQ(json["session"]["ended"].as_string(), "cut_off");
+}
+
+TEST(JsonReport, LostScopesMakeCountsLowerBounds) {
+  for (const uint64_t dropped : {0, 3}) {
+    analysis::SessionData session = session_of_rank(0, 1'000);
+    session.summary.ledger.emplace().scopes_dropped = dropped;
+    const TestReport report(std::move(session));
+    const Json json = parsed(json_report(report.view()));
+    const bool is_lossy = dropped > 0;
+    EXPECT_EQ(json["scopes"].items().at(0)["is_lower_bound"].as_bool(!is_lossy), is_lossy);
+    EXPECT_EQ(json["iterations"]["is_lower_bound"].as_bool(!is_lossy), is_lossy);
+  }
+}
+
+TEST(JsonReport, ListsOptionsThatCouldNotBeUsed) {
+  analysis::SessionData session = session_of_rank(0, 1000);
+  Json warning = Json::object();
+  warning.set("time", 0).set("name", "option_warning").set("key", "GPUFL_BACKEND");
+  session.summary.events = {warning, Json::object()};
+  const Json json = parsed(json_report(TestReport(std::move(session)).view()));
+  ASSERT_EQ(json["option_warnings"].items().size(), 1u);
+  EXPECT_EQ(json["option_warnings"].items()[0]["key"].as_string(), "GPUFL_BACKEND");
+  const TestReport without(session_of_rank(0, 1000));
+  EXPECT_TRUE(parsed(json_report(without.view()))["option_warnings"].is_array());
 }
 
 TEST(JsonReport, SaysWhyAFigureIsUnknown) {

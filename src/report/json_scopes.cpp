@@ -52,6 +52,7 @@ Json scope_json(const ScopeWork& scope, const SessionReport& report) {
     json.set("iteration_ns", to_json(scope.iteration_ns)).set("warmup", scope.warmup);
     json.set("iteration_gpu_ns", json_figure(scope.iteration_gpu_ns));
   }
+  json.set("is_lower_bound", overview.lost_scopes.has_value());
   json.set("cut", scope.cut).set("lost", scope.lost);
   json.set("open", scope.open).set("open_ns", scope.open_ns);
   // Known where the session records GPU work.
@@ -88,6 +89,7 @@ void write_iterations(JsonWriter& out, const analysis::Figure<analysis::Iteratio
   write_figure(out, "iterations", iterations, [&](const analysis::Iterations& found) {
     out.set("source", to_string(found.source)).set("label", found.label);
     out.set("coverage", found.coverage).set("warmups", found.warmups);
+    out.set("is_lower_bound", found.is_lower_bound);
     out.set("duration_ns", to_json(found.duration_ns));
     out.set("kernel_ns", json_figure(found.kernel_ns,
                                      [](const analysis::Stats& stats) { return to_json(stats); }));

@@ -117,8 +117,8 @@ void write_image(Page& page, const KernelReport& report, const KernelImage& imag
   }
   if (image.is_ambiguous) {
     page.paragraph(2,
-                   "Another image of this session has the same checksum, by which samples name "
-                   "it: these may be its samples.",
+                   "Samples name an image by its checksum, and another image of this session has "
+                   "the same one: these may be its samples.",
                    Tone::Warning);
   }
 }
@@ -270,7 +270,7 @@ void write_source(Page& page, const KernelReport& report, const KernelImage& ima
   const auto lines = shown_lines(image);
   if (lines.empty()) return;
   page.heading("SOURCE AND INSTRUCTIONS",
-               image.sampled.samples > 0 ? "hottest first" : "no samples: in the source's order");
+               image.sampled.samples > 0 ? "hottest first" : "no samples: in source order");
   std::vector<std::string> newer;
   for (const symbols::SourceText& source : report.sources) {
     if (source.is_newer && std::find(newer.begin(), newer.end(), source.path) == newer.end()) {

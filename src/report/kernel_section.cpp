@@ -179,7 +179,8 @@ void write_kernels(Page& page, const SessionReport& report, size_t top, KernelSo
   }
   if (has_several && page.shows(table, "grid")) {
     page.paragraph(2,
-                   "Launch figures are of the configuration with the most time; +N: N other ones.",
+                   "Launch figures are those of the configuration with the most time; +N: N "
+                   "others.",
                    Tone::Plain, 2);
   }
 }

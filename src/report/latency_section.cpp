@@ -66,13 +66,13 @@ void write_api_calls(Page& page, const analysis::Figure<std::vector<analysis::Ap
          group.failed == 0 ? "-" : text::count(group.failed)});
   }
   if (table.rows.empty()) return;
-  page.heading("API CALLS", "of the vendor's library, as far as they have rows");
+  page.heading("API CALLS", "launches, copies, fills, waits, allocations, and all that failed");
   table.drop_empty_columns();
   const size_t shown = table.rows.size();
   page.table(table);
   write_more(page, calls->size(), shown);
   if (!is_each_timed) {
-    page.paragraph(2, "Timed are the calls whose begin and end are known: times are of those.");
+    page.paragraph(2, "Times cover only the calls whose begin and end are known.");
   }
 }
 
@@ -86,10 +86,11 @@ void write_iterations(Page& page, const SessionReport& report, MissingFigures& m
   }
   if (iterations->list.empty()) return;
   const bool is_sequence = iterations->source == analysis::IterationSource::KernelSequence;
-  page.heading("ITERATIONS",
-               fmt::format("{}, {} of the time, {}{}", text::count(iterations->list.size()),
-                           text::percent(iterations->coverage),
-                           is_sequence ? "each begins with " : "", iterations->label));
+  page.heading(
+      "ITERATIONS",
+      fmt::format("{}{}, {} of the time, {}{}", iterations->is_lower_bound ? "at least " : "",
+                  text::count(iterations->list.size()), text::percent(iterations->coverage),
+                  is_sequence ? "each begins with " : "", iterations->label));
   TextTable table = stats_table("of each");
   table.rows.push_back(stats_row("duration", iterations->duration_ns));
   if (iterations->kernel_ns) {
@@ -98,17 +99,16 @@ void write_iterations(Page& page, const SessionReport& report, MissingFigures& m
   page.table(table);
   if (is_sequence) {
     page.paragraph(
-        2, fmt::format("No scope or range{} holds a step, so they are cut where the GPU waits "
-                       "longest, from one such kernel to the next: what ran before the first and "
-                       "after the last is in none of them.",
-                       chosen_text(report.overview.options).empty() ? "" : " that was chosen"));
+        2,
+        "No scope or range contains a step, so steps are cut where the GPU waits longest, from one "
+        "such kernel to the next. Work before the first and after the last belongs to no step.");
   }
   const auto steady = iterations->list.begin() + static_cast<ptrdiff_t>(iterations->warmups);
   if (iterations->warmups > 0) {
     int64_t warmup_ns = 0;
     for (auto it = iterations->list.begin(); it != steady; ++it) warmup_ns += it->span.length();
     page.field("warm-up",
-               fmt::format("the first {}, {} in all, {} not in these figures",
+               fmt::format("the first {}, {} in total, {} not in these figures",
                            iterations->warmups == 1 ? "one" : text::count(iterations->warmups),
                            duration_text(warmup_ns), iterations->warmups == 1 ? "is" : "are"));
   }
@@ -124,7 +124,7 @@ void write_iterations(Page& page, const SessionReport& report, MissingFigures& m
   page.field("slowest", fmt::format("number {}, at {}{}", slowest - iterations->list.begin() + 1,
                                     duration_text(slowest->span.start), work));
   if (end != iterations->list.end()) {
-    page.field("the last one", "has no end that is known: it is in no duration");
+    page.field("the last one", "its end is unknown: no duration includes it");
   }
 }
 
@@ -149,8 +149,8 @@ void write_latency(Page& page, const SessionReport& report, size_t top, MissingF
       return !figure || figure->count == latency.kernels;
     };
     if (!is_of_all(latency.launch_ns) || !is_of_all(latency.queue_ns)) {
-      page.paragraph(2, fmt::format("Of {} that no graph launched; left out are those whose call "
-                                    "has no known begin or end, or began after them.",
+      page.paragraph(2, fmt::format("For {} that no graph launched, without those whose call has "
+                                    "no known begin or end, or began after them.",
                                     text::plural(latency.kernels, "kernel")));
     }
   }

@@ -60,7 +60,9 @@ Verdict ledger_verdict(const SessionSummary& summary) {
   }
   if (told == format::Completeness::NotProven) {
     std::string why;
-    if (summary.ledger->lacks_launch_count()) why = "no loss is known, but launches not counted";
+    if (summary.ledger->lacks_launch_count()) {
+      why = "no loss is known, but launches were not counted";
+    }
     if (summary.ledger->uncounted.contains("full_warp_lanes")) {
       why += why.empty() ? "" : ", and ";
       why += "full lanes of warpscope may have lost records";
@@ -94,8 +96,8 @@ void write_ledger_briefly(Page& page, const SessionSummary& summary) {
 
 std::string overlaps_text(const format::Ledger& ledger) {
   return fmt::format(
-      "{} begin before the one before on their stream has ended, by at most {}: the vendor's "
-      "clock, branches of a graph, or dependent launches",
+      "{} began before the previous one on their stream had ended, by at most {}: because of the "
+      "vendor's clock, branches of a graph, or dependent launches",
       text::count(ledger.kernels_overlapping.value_or(0)),
       ledger.most_overlap_ns ? text::duration(static_cast<double>(*ledger.most_overlap_ns))
                              : std::string(kUnknown));
@@ -111,7 +113,7 @@ void write_launches(Page& page, const format::Ledger& ledger) {
   field_if_any("launches without record", ledger.launches_missing);
   field_if_any("still running at the end", ledger.launches_unfinished);
   field_if_any("outside the capture range", ledger.launches_outside_range);
-  field_if_any("records of no launch seen", ledger.kernels_unclaimed);
+  field_if_any("records without a launch", ledger.kernels_unclaimed);
   const auto text = [](const std::optional<uint64_t>& count) {
     return count ? text::count(*count) : std::string(kUnknown);
   };
@@ -192,8 +194,8 @@ class LedgerRows {
   }
   void finish() {
     if (zeros_ > 0) {
-      page_.field("zero",
-                  text::plural(zeros_, "other count") + " (gpufl cat SESSION ledger names them)");
+      page_.field("zero", text::plural(zeros_, "other count") +
+                              " (to list them: gpufl cat SESSION ledger)");
     }
     if (!unknown_.empty()) page_.field(kUnknown, unknown_);
   }

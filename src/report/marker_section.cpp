@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/figures/missing.hpp"
 #include "report/text_sections.hpp"
 #include "text/units.hpp"
 
@@ -21,6 +22,10 @@ void write_markers(Page& page, const analysis::SessionSummary& summary, size_t t
                    {"mean"},
                    {"min", false, 3},
                    {"max", false, 2}}};
+  const auto lost = analysis::lost_markers(summary);
+  const auto at_least = [&](const std::string& text) {
+    return at_least_if(lost.has_value(), text);
+  };
   for (const analysis::MarkerTotal& marker : summary.markers) {
     if (table.rows.size() == top) break;
     const analysis::Distribution& duration = marker.duration_ns;
@@ -32,15 +37,18 @@ void write_markers(Page& page, const analysis::SessionSummary& summary, size_t t
     const bool timed = ended || marker.open > 0;
     table.rows.push_back(
         {marker.name.empty() ? "(unnamed)" : marker.name, marker.domain,
-         text::count(marker.count()), of_range(timed, text::duration(marker.total_ns())),
-         of_range(timed && summary.duration_ns > 0,
-                  text::percent(marker.total_ns() / static_cast<double>(summary.duration_ns))),
+         at_least(text::count(marker.count())),
+         of_range(timed, at_least(text::duration(marker.total_ns()))),
+         of_range(
+             timed && summary.duration_ns > 0,
+             at_least(text::percent(marker.total_ns() / static_cast<double>(summary.duration_ns)))),
          of_range(ended, text::duration(duration.mean())),
          of_range(ended, text::duration(duration.min)),
          of_range(ended, text::duration(duration.max))});
   }
   page.table(table);
   write_more(page, summary.markers.size(), table.rows.size());
+  write_lower_bound(page, lost);
   for (size_t i = 0; i < table.rows.size(); ++i) {
     const analysis::MarkerTotal& marker = summary.markers[i];
     if (marker.open == 0) continue;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "report/text_sections.hpp"
+#include "text/display.hpp"
 #include "text/units.hpp"
 
 namespace gpufl::report {
@@ -46,8 +47,26 @@ std::string chosen_text(const analysis::AnalysisOptions& options) {
   return text;
 }
 
+std::string full_report_command(const analysis::AnalysisOptions& options,
+                                const std::filesystem::path& dir) {
+  std::string text = "gpufl report --full ";
+  if (!options.scope.empty()) text += fmt::format("--scope {} ", text::shell_word(options.scope));
+  if (options.device) text += fmt::format("--device {} ", *options.device);
+  return text + text::shell_word(dir.string());
+}
+
 void write_more(Page& page, size_t all, size_t shown) {
   if (all > shown) page.paragraph(2, fmt::format("... {} more", text::count(all - shown)));
+}
+
+std::string at_least_if(bool is_lower_bound, const std::string& text) {
+  return is_lower_bound ? ">= " + text : text;
+}
+
+void write_lower_bound(Page& page, const std::optional<analysis::Unknown>& lost) {
+  if (!lost) return;
+  page.paragraph(2, fmt::format("At least so many (>=): {}.", lost->reason), Tone::Warning, 2);
+  page.paragraph(2, "-> " + lost->remedy, Tone::Plain, 3);
 }
 
 std::string duration_text(int64_t duration_ns) {

@@ -40,7 +40,10 @@ class Page {
   virtual void heading(std::string_view title, std::string_view remark = {},
                        Tone tone = Tone::Plain) = 0;
   virtual void field(std::string_view label, std::string_view value, Tone tone = Tone::Plain) = 0;
-  // Wrapped at spaces; lines after the first are indented by `hanging` more.
+  // A field whose value is to be copied to a shell: on one line, however long.
+  virtual void command(std::string_view label, std::string_view command) { field(label, command); }
+  // Wrapped at spaces, and never inside a path; lines after the first are indented by `hanging`
+  // more.
   virtual void paragraph(size_t indent, std::string_view text, Tone tone = Tone::Plain,
                          size_t hanging = 0) = 0;
   virtual void table(const TextTable& table) = 0;

@@ -22,5 +22,15 @@ TEST(PendingSection, NamesWhatDidNotEnd) {
   EXPECT_EQ(text.find("cuLaunchKernel"), std::string::npos) << text;
 }
 
+TEST(PendingSection, NamesAKernelThatStillRuns) {
+  analysis::SessionSummary summary;
+  summary.duration_ns = 5'000'000'000;
+  summary.pending = {
+      {"cudaLaunchKernel", 2'000'000'000, 4711, 0, 12, 0, "void ns::spin<int>(int*)"}};
+  EXPECT_NE(text_of(summary).find("  cudaLaunchKernel  spin     2.000 s  3.000 s"),
+            std::string::npos)
+      << text_of(summary);
+}
+
 }  // namespace
 }  // namespace gpufl::report

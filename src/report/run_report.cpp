@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/code/kernel_name.hpp"
 #include "analysis/figures/missing.hpp"
 #include "analysis/insights/run_insights.hpp"
 #include "analysis/overview/run_work.hpp"
@@ -82,21 +83,33 @@ std::string bound_text(std::string_view at_least, uint64_t count, const std::str
   return count == 0 ? "unknown" : fmt::format("{} {}", at_least, text);
 }
 
-// Without an end only the newest time in the log is known.
-std::string lived_text(const SessionSummary& session) {
-  std::string text = duration_text(session.duration_ns);
-  if (session.ended || session.header.engine.empty()) return text;
-  return bound_text(">=", static_cast<uint64_t>(session.duration_ns), text);
-}
-
 // What nobody recorded is no zero: which processes that is so of, and why.
 void write_reasons(Page& page, std::string_view label, Processes sessions,
                    const std::map<std::string, size_t>& reasons) {
   for (const auto& [reason, count] : reasons) {
     page.field(label,
                sessions.size() == 1 ? reason
-                                    : fmt::format("of {} of {} processes: {}", text::count(count),
+                                    : fmt::format("in {} of {} processes: {}", text::count(count),
                                                   text::count(sessions.size()), reason),
+               Tone::Warning);
+  }
+}
+
+// Kernels that had not ended when a log does, of each process the one that was launched first: the
+// others may only wait for it.
+void write_running_kernels(Page& page, Processes sessions) {
+  for (const auto& [session, activity] : sessions) {
+    const auto running = std::find_if(session.pending.begin(), session.pending.end(),
+                                      [](const auto& work) { return !work.kernel.empty(); });
+    if (running == session.pending.end()) continue;
+    const std::string device =
+        running->device < 0 ? "" : fmt::format(" on GPU {}", running->device);
+    page.field("still running",
+               fmt::format("kernel {}{} of {}, launched {} before {}",
+                           analysis::short_kernel_name(running->kernel), device,
+                           process_text(session.header),
+                           duration_text(session.duration_ns - running->time_ns),
+                           session.live ? "now" : "its log ends"),
                Tone::Warning);
   }
 }
@@ -118,6 +131,7 @@ void write_totals(Page& page, Processes sessions) {
     if (std::string why = missing_part(session); !why.empty()) ++partly[std::move(why)];
   }
   page.field("processes", text::count(sessions.size()));
+  write_running_kernels(page, sessions);
   if (absent > 0) {
     page.field("no session left", fmt::format("{}: nothing was recorded", text::count(absent)),
                Tone::Warning);
@@ -154,16 +168,22 @@ void write_totals(Page& page, Processes sessions) {
   page.field("ledger", ledger, is_good ? Tone::Good : Tone::Warning);
 }
 
-// What was not possible in any of them, once each.
+// What was not possible in any of them, or not as it was asked for, once each.
 void write_all_capabilities(Page& page, Processes sessions, Detail detail) {
   std::vector<analysis::Capability> notes;
+  std::vector<std::string> warnings;
   bool has_several_backends = false;
+  const auto add_new = [](const auto& found, auto& known) {
+    for (const auto& one : found) {
+      if (std::find(known.begin(), known.end(), one) == known.end()) known.push_back(one);
+    }
+  };
   for (const auto& [session, activity] : sessions) {
     has_several_backends |= session.header.backends.size() > 1;
-    for (const analysis::Capability& note : refused_capabilities(session)) {
-      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
-    }
+    add_new(refused_capabilities(session), notes);
+    add_new(option_warnings(session), warnings);
   }
+  write_option_warnings(page, warnings, detail);
   detail == Detail::Full ? write_capabilities(page, notes, has_several_backends)
                          : write_capabilities_briefly(page, notes, has_several_backends);
 }
@@ -189,7 +209,7 @@ void write_processes(Page& page, Processes sessions, size_t top) {
     table.rows.push_back(
         {process.empty() ? "unknown" : process,
          session.header.pid > 0 ? std::to_string(session.header.pid) : "-",
-         rank ? std::to_string(*rank) : "-", lived_text(session),
+         rank ? std::to_string(*rank) : "-", lived_text(session, ">="),
          known(activity.kernels, text::count(activity.kernels)),
          known(activity.kernels, duration_text(activity.kernel_ns)),
          is_all && activity.copies == 0 ? "-" : known(activity.copies, bytes_of_copies(activity)),
@@ -205,7 +225,7 @@ void write_head_totals(Page& page, Processes sessions, size_t left_out, size_t t
   write_totals(page, sessions);
   if (left_out > 0) {
     page.field("left out",
-               text::plural(left_out, "session") + " without the GPU or the scopes asked for");
+               text::plural(left_out, "session") + " without the requested GPU or scopes");
   }
   if (sessions.size() > 1) write_processes(page, sessions, top);
 }
@@ -269,7 +289,7 @@ void write_balance(Page& page, const analysis::RunOverview& run, size_t top) {
                              const analysis::Figure<analysis::Imbalance>& figure) {
     constexpr double kWorthNaming = 0.001;
     if (!figure || figure->share < kWorthNaming) return;
-    page.field(label, fmt::format("{} has most: {}, {} more than the mean ({} of its time)",
+    page.field(label, fmt::format("{} has the most: {}, {} more than the mean ({} of it)",
                                   rank_text(run, figure->slowest), text::duration(figure->max),
                                   text::duration(figure->max - figure->mean),
                                   text::percent(figure->share)));
@@ -316,7 +336,9 @@ void write_run_scopes(Page& page, const analysis::RunOverview& run, size_t top) 
                  const double mean_ns = scope.count == 0 ? 0
                                                          : static_cast<double>(scope.total_ns) /
                                                                static_cast<double>(scope.count);
-                 return std::vector{text::count(scope.count), duration_text(scope.total_ns),
+                 const bool is_bound = scope.is_lower_bound;
+                 return std::vector{at_least_if(is_bound, text::count(scope.count)),
+                                    at_least_if(is_bound, duration_text(scope.total_ns)),
                                     scope.count == 0 ? "-" : text::duration(mean_ns),
                                     scope.gpu_ns > 0 ? duration_text(scope.gpu_ns) : "-"};
                });
@@ -357,7 +379,8 @@ void write_short_report(Page& page, const RunReport& report, const TextOptions& 
     if (report.run.sessions.empty()) return;
     target.heading("MORE");
     const auto folder = report.run.sessions.front().summary.dir.parent_path();
-    target.field("all the rest", "gpufl report --full " + folder.string());
+    target.command("all the rest",
+                   full_report_command(report.overview.ranks.front().overview.options, folder));
   };
   write(page, size_that_fits(options, kMaxShortLines - kLinesOfFolders, write));
 }

@@ -42,6 +42,18 @@ TEST(RunReport, SumsUpAllProcesses) {
   EXPECT_NE(text.find("102"), std::string::npos) << text;
 }
 
+TEST(RunReport, OptionsThatCouldNotBeUsedAreToldOnce) {
+  std::vector<SessionSummary> sessions = {process(101, 0, 7), process(102, 1, 5)};
+  base::Json event = base::Json::object();
+  event.set("time", 0).set("name", "option_warning").set("text", "environment: bad_value: X: no");
+  for (SessionSummary& session : sessions) session.events.push_back(event);
+  const std::string text = run_report(sessions);
+  const std::string line =
+      "RUN: run-1\n  ! option not used as given: environment: bad_value: X: no\n";
+  EXPECT_NE(text.find(line), std::string::npos) << text;
+  EXPECT_EQ(text.find("bad_value"), text.rfind("bad_value")) << text;
+}
+
 TEST(RunReport, OneProcessNeedsNoTable) {
   const std::vector<SessionSummary> sessions = {process(101, 0, 7)};
   const std::string text = run_report(sessions);
@@ -76,7 +88,7 @@ TEST(RunReport, WhatNobodyRecordedIsNoZero) {
 TEST(RunReport, SaysOfWhichProcessesNothingIsKnown) {
   const std::vector<SessionSummary> sessions = {process(101, 0, 7), untraced(102)};
   const std::string text = run_report(sessions, {.width = 100});
-  EXPECT_NE(text.find("of 1 of 2 processes: asked Trace"), std::string::npos) << text;
+  EXPECT_NE(text.find("in 1 of 2 processes: asked Trace"), std::string::npos) << text;
   EXPECT_NE(text.find("7 (7.000 us of kernel time)"), std::string::npos) << text;
   EXPECT_NE(text.find("unknown"), std::string::npos) << text;
 }
@@ -116,7 +128,7 @@ TEST(RunReport, WhatIsLeftOfLostRowsIsALowerBound) {
   dropped.ledger->writer.dropped["spool_full"] = 3;
   const std::string text = run_report(std::vector{dropped, process(102, 1, 5)}, {.width = 200});
   EXPECT_NE(text.find("GPU work may be more"), std::string::npos) << text;
-  EXPECT_NE(text.find("of 1 of 2 processes: records were lost: spool_full 3"), std::string::npos);
+  EXPECT_NE(text.find("in 1 of 2 processes: records were lost: spool_full 3"), std::string::npos);
   EXPECT_NE(text.find("at least 12 (12.00 us of kernel time)"), std::string::npos) << text;
   EXPECT_NE(text.find(">= 7 "), std::string::npos) << text;
   EXPECT_EQ(text.find(">= 5 "), std::string::npos) << text;
@@ -166,7 +178,7 @@ TEST(RunReport, SaysOnceWhatWasNotPossible) {
     session.capabilities.push_back({"profiling_engine", "Trace", "Monitor", "no_gpu", "d", "h"});
   }
   const std::string text = run_report(sessions);
-  const size_t at = text.find("! profiling_engine: asked Trace, got Monitor (no_gpu)");
+  const size_t at = text.find("! profiling_engine: asked Trace, got Monitor\n    d\n    -> h\n");
   ASSERT_NE(at, std::string::npos) << text;
   EXPECT_EQ(text.find("! profiling_engine", at + 1), std::string::npos) << text;
 }

@@ -50,6 +50,7 @@ class ScopeRows {
   ScopeRows(const SessionReport& report, size_t top, Detail detail)
       : scopes_(report.overview.scopes),
         session_ns_(static_cast<double>(report.session.summary.duration_ns)),
+        is_lower_bound_(report.overview.lost_scopes.has_value()),
         detail_(detail) {
     for (const ScopeWork& scope : scopes_) {
       has_work_ |= scope.total.gpu_ns() > 0 || scope.total.waits > 0;
@@ -111,9 +112,9 @@ class ScopeRows {
     };
     std::vector<std::string> row = {
         std::string(scope.depth * kIndent, ' ') + title(scope),
-        text::count(duration.count + scope.open + scope.lost),
-        time_in(scope) > 0 || duration.count > 0 ? text::duration(time_in(scope)) : "-",
-        session_ns_ > 0 ? text::percent(time_in(scope) / session_ns_) : "-",
+        at_least(text::count(duration.count + scope.open + scope.lost)),
+        time_in(scope) > 0 || duration.count > 0 ? at_least(text::duration(time_in(scope))) : "-",
+        session_ns_ > 0 ? at_least(text::percent(time_in(scope) / session_ns_)) : "-",
         known(duration.mean())};
     if (has_work_) {
       const analysis::ActivityTotals& total = scope.total;
@@ -140,6 +141,8 @@ class ScopeRows {
     }
     if (scope.own.waits > 0) add_items(scope, scope.waits, kShownWaits, scope.waits.size(), true);
   }
+
+  std::string at_least(const std::string& text) const { return at_least_if(is_lower_bound_, text); }
 
   static std::string iteration_text(const ScopeWork& scope) {
     const Distribution& iteration = scope.iteration_ns;
@@ -174,6 +177,7 @@ class ScopeRows {
 
   const std::vector<ScopeWork>& scopes_;
   double session_ns_;
+  bool is_lower_bound_;
   Detail detail_;
   bool has_work_ = false, has_iterations_ = false, has_energy_ = false;
   std::vector<bool> shown_;  // by index
@@ -216,6 +220,7 @@ void write_scopes(Page& page, const SessionReport& report, size_t top, Detail de
   const ScopeRows rows(report, top, detail);
   page.table(rows.table());
   write_more(page, scopes.size(), rows.shown());
+  write_lower_bound(page, report.overview.lost_scopes);
   if (detail == Detail::Brief) return;
   for (const std::string& text : rows.notes()) page.paragraph(2, text, Tone::Plain, 2);
   write_rates(page, report, top);

@@ -25,8 +25,9 @@ enum class KernelSort : uint8_t { Total, Count, Mean, Median, P99, Max, Name };
 std::optional<KernelSort> kernel_sort_of(std::string_view word);  // "total"
 
 struct TextOptions {
-  size_t width = 100;  // columns; below 60 it is 60
-  size_t top = 10;     // rows of a list or scopes of the tree; 0: all. A short report has fewer
+  size_t width = 100;    // columns; below 60 it is 60
+  size_t top = 10;       // rows of a list or scopes of the tree; 0: all
+  bool has_top = false;  // it was asked for: else a short report has as many as fit on a screen
   bool has_color = false;
   KernelSort sort = KernelSort::Total;
   bool is_full = false;  // everything, instead of what fits on a screen

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,8 @@ namespace {
 
 using analysis::SessionSummary;
 using base::Json;
+
+constexpr size_t kShownNotes = 2;  // in a report on one screen
 
 void write_field(Page& page, std::string_view label, const std::string& value) {
   if (!value.empty()) page.field(label, value);
@@ -109,7 +112,8 @@ std::string note_text(const analysis::Capability& note, bool has_several_backend
       "! {}{}: asked {}, got {}{}", note.feature,
       has_several_backends && !note.backend.empty() ? fmt::format(" of {}", note.backend)
                                                     : std::string(),
-      note.asked, note.got, note.reason.empty() ? "" : fmt::format(" ({})", note.reason));
+      note.asked, note.got,
+      note.detail.empty() && !note.reason.empty() ? fmt::format(" ({})", note.reason) : "");
 }
 
 }  // namespace
@@ -141,6 +145,12 @@ void write_capabilities(Page& page, std::span<const analysis::Capability> notes,
   }
 }
 
+std::string lived_text(const SessionSummary& summary, std::string_view at_least) {
+  std::string text = duration_text(summary.duration_ns);
+  if (summary.ended) return text;
+  return summary.duration_ns == 0 ? "unknown" : fmt::format("{} {}", at_least, text);
+}
+
 std::string process_text(const format::SessionHeader& header) {
   const std::string name = header.process.empty() ? "unknown" : header.process;
   return header.pid > 0 ? fmt::format("{} (pid {})", name, header.pid) : name;
@@ -148,25 +158,49 @@ std::string process_text(const format::SessionHeader& header) {
 
 void write_capabilities_briefly(Page& page, std::span<const analysis::Capability> notes,
                                 bool has_several_backends) {
-  constexpr size_t kShown = 2;
-  const size_t shown = std::min(kShown, notes.size());
+  const size_t shown = std::min(kShownNotes, notes.size());
   for (const analysis::Capability& note : notes.first(shown)) {
-    const std::string& more = note.hint.empty() ? note.detail : note.hint;
-    page.paragraph(2,
-                   note_text(note, has_several_backends) +
-                       (more.empty() ? "" : (note.hint.empty() ? ": " : " -> ") + more),
-                   Tone::Warning, 4);
+    std::string text = note_text(note, has_several_backends);
+    if (!note.detail.empty()) text += ": " + note.detail;
+    if (!note.hint.empty()) text += " -> " + note.hint;
+    page.paragraph(2, text, Tone::Warning, 4);
   }
   write_more(page, notes.size(), shown);
 }
 
+bool is_told_in_title(const SessionSummary& summary, const analysis::Unknown& why) {
+  const std::vector<analysis::Capability> notes = refused_capabilities(summary);
+  const auto shown = std::span(notes).first(std::min(kShownNotes, notes.size()));
+  return std::any_of(shown.begin(), shown.end(), [&](const analysis::Capability& note) {
+    return !note.detail.empty() && why.reason.ends_with(note.detail) && why.remedy == note.hint;
+  });
+}
+
+std::vector<std::string> option_warnings(const SessionSummary& summary) {
+  std::vector<std::string> lines;
+  for (const Json& event : summary.events) {
+    if (event["name"].as_string() == "option_warning") lines.push_back(event["text"].as_string());
+  }
+  return lines;
+}
+
+void write_option_warnings(Page& page, std::span<const std::string> lines, Detail detail) {
+  const size_t shown = detail == Detail::Full ? lines.size() : std::min(kShownNotes, lines.size());
+  for (const std::string& line : lines.first(shown)) {
+    page.paragraph(2, "! option not used as given: " + line, Tone::Warning, 4);
+  }
+  write_more(page, lines.size(), shown);
+}
+
 void write_title(Page& page, const SessionSummary& summary) {
   const auto notes = refused_capabilities(summary);
+  const auto warnings = option_warnings(summary);
   if (!page.has_title()) {
     page.heading("GPUFlight report", summary.header.app_name, Tone::Strong);
-  } else if (!notes.empty()) {
+  } else if (!notes.empty() || !warnings.empty()) {
     page.heading("NOT AS ASKED");
   }
+  write_option_warnings(page, warnings, Detail::Full);
   write_capabilities(page, notes, summary.header.backends.size() > 1);
 }
 
@@ -178,11 +212,11 @@ void write_title_briefly(Page& page, const SessionSummary& summary) {
   if (header.rank) text += fmt::format("{}rank {}", text.empty() ? "" : ", ", rank_text(header));
   const std::string& place = gpus.empty() ? header.host : gpus;
   if (!place.empty()) text += fmt::format("{}on {}", text.empty() ? "" : " ", place);
-  text += fmt::format("{}{}", text.empty() ? "" : ": ", duration_text(summary.duration_ns));
+  text += fmt::format("{}{}", text.empty() ? "" : ": ", lived_text(summary));
   if (summary.live) {
     text += ", still recording";
   } else if (!summary.ended) {
-    text += " until it was cut off";
+    text += ", then cut off";
   }
   if (const analysis::Capability* origin = origin_of(summary)) {
     text += fmt::format(", {} ({})", origin->detail, origin->got);
@@ -190,6 +224,7 @@ void write_title_briefly(Page& page, const SessionSummary& summary) {
     text += fmt::format(", engine {}, {}", header.engine, text::utc(header.start_wall_ns));
   }
   page.paragraph(2, text, Tone::Plain, 2);
+  write_option_warnings(page, option_warnings(summary), Detail::Brief);
   write_capabilities_briefly(page, refused_capabilities(summary), header.backends.size() > 1);
 }
 
@@ -209,14 +244,14 @@ void write_session(Page& page, const SessionSummary& summary) {
   page.field("engine", fmt::format("{}, {}, gpufl {}", header.engine, backends_text(header),
                                    header.gpufl_version));
   page.field("started", text::utc(header.start_wall_ns));
-  page.field("duration", text::duration(static_cast<double>(summary.duration_ns)));
+  page.field("duration", lived_text(summary));
   if (summary.ended) {
     page.field("ended", "cleanly");
   } else if (summary.live) {
     page.field("ended", "not yet: still recording");
   } else {
     page.field("ended",
-               fmt::format("no: {}; what was recorded until a quarter of a second before is there",
+               fmt::format("no: {}; everything up to a quarter of a second before was kept",
                            format::kUnclosed),
                Tone::Warning);
   }

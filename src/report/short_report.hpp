@@ -8,8 +8,8 @@
 #include "report/session_report.hpp"
 
 // What `gpufl report` prints unless it is asked for everything: on one screen what to do first, and
-// the figures that it rests on. Lists are as long as kMaxShortLines lines of text allow. Any
-// thread.
+// the figures that it rests on. Lists are as long as was asked for, else as kMaxShortLines lines of
+// text allow. Any thread.
 namespace gpufl::report {
 
 inline constexpr size_t kMaxShortLines = 45;

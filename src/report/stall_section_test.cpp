@@ -43,7 +43,7 @@ TestSession sampled() {
 
 TEST(StallSection, KernelsWithWhatTheyWaitFor) {
   const std::string text = text_of(sampled().finish());
-  EXPECT_TRUE(has(text, "STALLS: 421 in 4 windows; 21 in code that the vendor shows nobody"))
+  EXPECT_TRUE(has(text, "STALLS: 421 in 4 windows; 21 in code that the vendor keeps private"))
       << text;
   EXPECT_TRUE(has(text, "long_scoreboard ~51.5% ±")) << text;
   EXPECT_FALSE(has(text, "selected ~")) << text;
@@ -65,7 +65,7 @@ TEST(StallSection, WhereTheyWereAskedForAndAreNotThere) {
   session.kernel("gemm", 0, 100);
   const std::string text = text_of(session.finish());
   EXPECT_TRUE(
-      has(text, "stalls: the engine PcSampling was asked for and could not be had: the driver"))
+      has(text, "stalls: the engine PcSampling was requested but is not available: the driver"))
       << text;
   EXPECT_TRUE(has(text, "-> let the driver allow it")) << text;
   // Who did not ask is not told.

@@ -25,6 +25,14 @@ std::string padded(std::string_view text, size_t width, bool is_left) {
   return is_left ? cell + space : space + cell;
 }
 
+// Where the word from `begin` on ends when it is a path, which nobody can copy in pieces; else
+// `bytes`.
+size_t end_of_path(std::string_view text, size_t begin, size_t bytes) {
+  const size_t end = std::min(text.find(' ', begin), text.size());
+  const bool is_path = text.substr(begin, end - begin).find('/') != std::string_view::npos;
+  return is_path ? end : bytes;
+}
+
 void trim_right(std::string& line) { line.erase(line.find_last_not_of(' ') + 1); }
 
 std::string_view color_of(Tone tone) {
@@ -77,6 +85,11 @@ void TextPage::field(std::string_view label, std::string_view value, Tone tone) 
   paragraph(kIndent, text, tone, kLabelWidth);
 }
 
+void TextPage::command(std::string_view label, std::string_view command) {
+  text_.append(kIndent, ' ');
+  text_ += padded(label, kLabelWidth, true) + text::make_harmless(command) + '\n';
+}
+
 void TextPage::paragraph(size_t indent, std::string_view text, Tone tone, size_t hanging) {
   const std::string harmless = text::make_harmless(text);
   std::string_view left = harmless;
@@ -86,7 +99,11 @@ void TextPage::paragraph(size_t indent, std::string_view text, Tone tone, size_t
     if (bytes < left.size()) {
       // Never back over a label and into its padding: that would only waste the line.
       const size_t space = left.substr(0, bytes + 1).find_last_of(' ');
-      if (space != std::string_view::npos && space > (is_first ? hanging : 0)) bytes = space;
+      if (space != std::string_view::npos && space > (is_first ? hanging : 0)) {
+        bytes = space;
+      } else {
+        bytes = end_of_path(left, space == std::string_view::npos ? 0 : space + 1, bytes);
+      }
     }
     std::string line(left.substr(0, bytes));
     trim_right(line);

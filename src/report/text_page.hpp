@@ -21,6 +21,7 @@ class TextPage : public Page {
   void heading(std::string_view title, std::string_view remark = {},
                Tone tone = Tone::Plain) override;
   void field(std::string_view label, std::string_view value, Tone tone = Tone::Plain) override;
+  void command(std::string_view label, std::string_view command) override;
   void paragraph(size_t indent, std::string_view text, Tone tone = Tone::Plain,
                  size_t hanging = 0) override;
   void table(const TextTable& table) override;

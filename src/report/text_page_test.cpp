@@ -26,6 +26,19 @@ TEST(TextPageTest, FieldsWrapBelowTheirValue) {
             "  id                        short\n");
 }
 
+TEST(TextPageTest, NeverBreaksAPathOrACommand) {
+  TextPage page(40, false);
+  page.field("log", "gpufl-logs/20261117T000842.846429Z-f2 and more");
+  page.paragraph(0, "gpufl report gpufl-logs/20261117T000842.846429Z-f2de544be60b", Tone::Plain, 2);
+  page.command("all the rest", "gpufl report --full gpufl-logs/20261117T000842");
+  EXPECT_EQ(page.text(),
+            "  log                       gpufl-logs/20261117T000842.846429Z-f2\n"
+            "                            and more\n"
+            "gpufl report\n"
+            "  gpufl-logs/20261117T000842.846429Z-f2de544be60b\n"
+            "  all the rest              gpufl report --full gpufl-logs/20261117T000842\n");
+}
+
 TEST(TextPageTest, TablesAlignAndCutTheFirstColumn) {
   TextPage page(24, false);
   page.table({{{"name"}, {"count"}, {"note", true}},

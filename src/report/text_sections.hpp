@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,11 +58,23 @@ size_t width_of(const TextOptions& options);
 size_t rows_of(const TextOptions& options);
 // "scope forw*, GPU 0": what alone the report is of; empty: of everything.
 std::string chosen_text(const analysis::AnalysisOptions& options);
+// "gpufl report --full --scope 'forw*' DIR": the whole of a report that has these options.
+std::string full_report_command(const analysis::AnalysisOptions& options,
+                                const std::filesystem::path& dir);
 // "... 12 more" where not all were shown.
 void write_more(Page& page, size_t all, size_t shown);
 // "python3 (pid 447)"; imported sessions may not know either.
 std::string process_text(const format::SessionHeader& header);
 std::string duration_text(int64_t duration_ns);
+// ">= 12" in a table where not all of it is known, else "12".
+std::string at_least_if(bool is_lower_bound, const std::string& text);
+// Why figures of a table are only lower bounds, and what would avoid it; nothing where they are
+// not.
+void write_lower_bound(Page& page, const std::optional<analysis::Unknown>& lost);
+// How long the session lasted; without an end, "at least 3.200 s", or "unknown" where nothing in
+// its log has a time.
+std::string lived_text(const analysis::SessionSummary& summary,
+                       std::string_view at_least = "at least");
 std::string bytes_text(int64_t bytes);
 // Of copies of which some do not tell their size: "1.5 GiB", "1.5 GiB or more", "unknown".
 std::string copied_text(int64_t bytes, uint64_t sized, uint64_t copies);
@@ -77,6 +91,12 @@ void write_capabilities(Page& page, std::span<const analysis::Capability> notes,
                         bool has_several_backends);
 void write_capabilities_briefly(Page& page, std::span<const analysis::Capability> notes,
                                 bool has_several_backends);
+// Whether write_title_briefly() has said all of it: that what records GPU work was refused, and
+// why.
+bool is_told_in_title(const analysis::SessionSummary& summary, const analysis::Unknown& why);
+// Options that could not be used as they were given, a line for each.
+std::vector<std::string> option_warnings(const analysis::SessionSummary& summary);
+void write_option_warnings(Page& page, std::span<const std::string> lines, Detail detail);
 // What the tool that recorded an imported trace did not record.
 void add_missing_of_import(const analysis::SessionSummary& summary, MissingFigures& missing);
 

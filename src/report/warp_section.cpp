@@ -30,9 +30,9 @@ std::string title_of(const WarpFigures& warp) {
 void write_limits(Page& page, const WarpFigures& warp, size_t top) {
   const format::WarpLaunch& launch = warp.launch;
   if (!warp.has_line)
-    warn(page, "The log lost what is told once of this launch: shape, waits, flows.");
+    warn(page, "The log lost the line with this launch's shape, waits and flows.");
   if (launch.dropped.value_or(0) > 0) {
-    warn(page, fmt::format("{} of {} records found no room and are missing.",
+    warn(page, fmt::format("{} of {} records did not fit and are missing.",
                            text::signed_count(*launch.dropped),
                            text::signed_count(launch.offered.value_or(launch.records))));
   }
@@ -49,7 +49,7 @@ void write_limits(Page& page, const WarpFigures& warp, size_t top) {
     });
   }
   if (warp.unmatched > 0) {
-    warn(page, fmt::format("{} records have no begin or no end, and are in no figure.",
+    warn(page, fmt::format("{} records have no begin or no end; no figure includes them.",
                            text::count(warp.unmatched)));
   }
   for (size_t i = 0; i < std::min(top, problems.size()); ++i) warn(page, problems[i]);
@@ -57,7 +57,7 @@ void write_limits(Page& page, const WarpFigures& warp, size_t top) {
                         static_cast<uint64_t>(launch.problems_left_out);
   if (more > 0) warn(page, fmt::format("... {} more problems", text::count(more)));
   if (warp.joined && warp.joined->outside > 0) {
-    warn(page, fmt::format("{} ranges lie outside of the kernel's own times, by up to {}: beyond "
+    warn(page, fmt::format("{} ranges are outside the kernel's own times, by up to {}: more than "
                            "the stated error of {}.",
                            text::count(warp.joined->outside),
                            text::duration(static_cast<double>(warp.joined->worst_ns)),
@@ -112,19 +112,19 @@ std::string bottleneck_text(const WarpFigures& warp) {
         "between events that were recorded.",
         groups,
         is_one ? fmt::format("is the busiest: it works for {}", text::percent(bottleneck.share))
-               : fmt::format("are the busiest, alike within {}: they work for up to {}", error,
+               : fmt::format("are the busiest, equal within {}: they work for up to {}", error,
                              text::percent(bottleneck.share)),
         is_one ? "its" : "their");
   }
   if (bottleneck.groups.empty()) {
     return fmt::format(
-        "What limits it is not known: most of the critical path, {}, is not recorded: no event is "
-        "open.",
+        "What limits it is not known, because most of the critical path, {}, is not recorded: no "
+        "event is open.",
         text::percent(bottleneck.share));
   }
   std::string text =
       fmt::format("{} {}: {} of the critical path is in {} events, {} in {}.", groups,
-                  is_one ? "limits it" : "limit it together, alike within " + error,
+                  is_one ? "limits it" : "limit it together, equal within " + error,
                   text::percent(bottleneck.share), is_one ? "its" : "their",
                   text::percent(bottleneck.event_share), warp.event_name(bottleneck.event));
   if (bottleneck.gain) {

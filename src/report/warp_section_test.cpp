@@ -49,7 +49,7 @@ TEST(WarpSectionTest, LossesComeFirst) {
   analysis::SessionData session = profiled({});
   session.tables.warp_launches[0].dropped = 7;
   const std::string text = text_of(std::move(session));
-  const size_t lost = text.find("7 of 2,048 records found no room");
+  const size_t lost = text.find("7 of 2,048 records did not fit");
   ASSERT_NE(lost, std::string::npos) << text;
   EXPECT_LT(lost, text.find("limits it"));
 }
@@ -76,8 +76,8 @@ TEST(WarpSectionTest, FullLanesAreNotHiddenByALackOfLaunchCounts) {
                   "LEDGER: not proven: full lanes of warpscope may have lost records\n"));
   ledger.kernel_records = 1;
   EXPECT_TRUE(has(text_of(session, {.width = 1000}),
-                  "LEDGER: not proven: no loss is known, but launches not counted, and full lanes "
-                  "of warpscope may have lost records\n"));
+                  "LEDGER: not proven: no loss is known, but launches were not counted, and full "
+                  "lanes of warpscope may have lost records\n"));
 }
 
 TEST(WarpSectionTest, NamesTheGroupThatWasSlowedDown) {
@@ -102,7 +102,8 @@ TEST(WarpSectionTest, BlamesNoneOfGroupsThatAreAlike) {
 TEST(WarpSectionTest, SaysWhereMostIsNotRecorded) {
   const Pipeline pipeline{.load_ns = 100, .mma_ns = 400, .consumer_gap_ns = 600};
   const std::string text = text_of(profiled(pipeline));
-  EXPECT_TRUE(has(text, "What limits it is not known: most of the critical path, 5")) << text;
+  EXPECT_TRUE(has(text, "What limits it is not known, because most of the critical path, 5"))
+      << text;
   EXPECT_FALSE(has(text, "limits it:")) << text;
   const TestReport report(profiled(pipeline));
   const auto json = base::Json::parse(json_report(report.view()));

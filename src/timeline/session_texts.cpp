@@ -34,8 +34,9 @@ std::string valid_utf8(std::string_view text) {
   return base::Json::parse(quoted)->as_string();
 }
 
-SessionTexts::SessionTexts(const analysis::SessionData& session)
+SessionTexts::SessionTexts(const analysis::SessionData& session, size_t stack_depth)
     : session_(session),
+      stack_depth_(stack_depth),
       framework_(session),
       names_(valid_texts(session.tables.names)),
       metrics_(valid_texts(session.tables.metrics)) {
@@ -85,7 +86,18 @@ void SessionTexts::find_paths() {
 }
 
 std::string SessionTexts::site(uint32_t stack) const {
-  return stack == 0 ? std::string() : valid_utf8(session_.code.site(stack).text);
+  if (stack == 0) return "";
+  std::string text = session_.code.site(stack).text;
+  const std::vector<symbols::CodeFrame>& frames = session_.code.frames(stack);
+  const symbols::CodeFrame* frame = symbols::user_frame(frames);
+  for (size_t depth = 1; depth < stack_depth_ && frame != nullptr; ++depth) {
+    const auto outer =
+        std::find_if(frames.begin() + (frame - frames.data()) + 1, frames.end(),
+                     [](const symbols::CodeFrame& f) { return f.origin == symbols::Origin::User; });
+    frame = outer == frames.end() ? nullptr : &*outer;
+    if (frame != nullptr) text += " < " + symbols::site_text(*frame);
+  }
+  return valid_utf8(text);
 }
 
 std::string SessionTexts::call(uint32_t stack, std::string_view what) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -20,7 +21,8 @@ std::string valid_utf8(std::string_view text);
 
 class SessionTexts {
  public:
-  explicit SessionTexts(const analysis::SessionData& session);
+  // `stack_depth`: frames of the program's own that site() shows.
+  explicit SessionTexts(const analysis::SessionData& session, size_t stack_depth = 1);
 
   const analysis::Tables& tables() const { return session_.tables; }
   const analysis::SessionData& session() const { return session_; }
@@ -41,7 +43,8 @@ class SessionTexts {
   const std::string& path_text(uint32_t path) const { return paths_[path].text; }
   uint32_t path_parent(uint32_t path) const { return paths_[path].parent; }
   const std::string& path_scope(uint32_t path) const { return paths_[path].scope; }
-  // "train.py:90 in step()"; empty: no stack.
+  // "train.py:90 in step()", with a depth of two "train.py:90 in step() < train.py:120 in main()";
+  // empty: no stack.
   std::string site(uint32_t stack) const;
 
   // "cudaStreamSynchronize"; without symbols "StreamSynchronize".
@@ -67,6 +70,7 @@ class SessionTexts {
   void find_paths();
 
   const analysis::SessionData& session_;
+  const size_t stack_depth_;
   const analysis::FrameworkOps framework_;
   std::vector<std::string> names_, metrics_;
   std::vector<std::string> kernels_;  // by configuration

@@ -419,6 +419,8 @@ class Exports(unittest.TestCase):
         self.assertEqual(document["sessions"][1]["offset_ns"], str(OFFSET))
         header = document["sessions"][0]["header"]
         self.assertEqual(header["start_wall_ns"], "1794714312000000001")
+        for session in document["sessions"]:
+            self.assertEqual(session["duration_is_lower_bound"], not session["ended"])
         said = {}
         for session in document["sessions"]:
             for name, table in session["tables"].items():

@@ -205,7 +205,7 @@ TEST(DamagedSessionTest, AnExportOfItSaysWhatIsMissing) {
   fs::current_path(kGolden);
   const auto exported = cli::testing::run_typed("export corrupt --to json --output -");
   EXPECT_EQ(exported.exit_code, 1) << exported.err;
-  EXPECT_NE(exported.err.find("cannot be read and are not in it"), std::string::npos)
+  EXPECT_NE(exported.err.find("cannot be read and are missing from it"), std::string::npos)
       << exported.err;
   EXPECT_EQ(cli::testing::run_typed("export complete --to json --output -").exit_code, 0);
 }

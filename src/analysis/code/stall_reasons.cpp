@@ -4,7 +4,7 @@
 namespace gpufl::analysis {
 namespace {
 
-constexpr std::string_view kLook = "See what the instructions with most samples do.";
+constexpr std::string_view kLook = "Look at the instructions with the most samples.";
 constexpr std::string_view kQueue =
     "The queue of memory instructions is full: use fewer and wider ones.";
 
@@ -16,20 +16,20 @@ constexpr StallReason kReasons[] = {
      "Unroll short loops, and use predication for short branches."},
     {"dispatch_stall", "The dispatcher holds back an instruction that is ready.", kLook},
     {"drain", "Has ended and waits for its stores to leave.",
-     "Store less at the end of the kernel, and coalesced."},
+     "Store less at the end of the kernel, with coalesced accesses."},
     {"gmma", "Waits for the tensor cores to finish a warpgroup's matrix product.",
-     "The tensor cores are busy: that is where a matrix product should be. Otherwise have more "
-     "products under way."},
+     "The tensor cores are busy, which is right for a matrix product. Otherwise keep more "
+     "products in flight."},
     {"imc_miss", "Waits for a constant that is not in the constant cache.",
-     "Let all threads of a warp read the same constants, and fewer different ones."},
+     "Let all threads of a warp read the same constants, and use fewer of them."},
     {"lg_throttle", "Waits for room in the queue of global and local memory instructions.", kQueue},
     {"long_scoreboard", "Waits for data from global or local memory or a texture.",
-     "Warps wait for global or local memory: read coalesced, keep what is used again in shared "
-     "memory, prefetch, and have more warps or more loads under way."},
+     "Warps wait for global or local memory: coalesce reads, keep reused data in shared memory, "
+     "prefetch, and have more warps or more loads in flight."},
     {"math_pipe_throttle", "Waits for a busy arithmetic unit.",
      "The arithmetic units are the limit: use tensor cores or a smaller type, or compute less."},
     {"membar", "Waits at a memory fence until its writes are visible.",
-     "Use fewer fences, or fences of a smaller scope."},
+     "Use fewer fences, or fences with a smaller scope."},
     {"mio_throttle",
      "Waits for room in the queue of shared memory, special function and similar instructions.",
      kQueue},
@@ -37,11 +37,11 @@ constexpr StallReason kReasons[] = {
     {"no_instructions", "Waits for instructions that are not in the instruction cache.",
      "The instruction cache misses: make the code smaller, unroll less."},
     {"not_selected", "Could issue, but the scheduler chose another warp.",
-     "There are more warps ready than can issue: nothing to do here.", false},
+     "More warps are ready than can issue: nothing to do here.", false},
     {"selected", "Issued an instruction.", "", false},
     {"short_scoreboard", "Waits for shared memory, a special function or a similar unit.",
      "Warps wait for shared memory or special functions: look for bank conflicts, and use fewer "
-     "of them."},
+     "such instructions."},
     {"sleeping", "Sleeps by its own instruction (nanosleep).",
      "All its threads sleep: sleep for less time, or wait for a barrier instead."},
     {"tex_throttle", "Waits for room in the queue of texture instructions.", kQueue},

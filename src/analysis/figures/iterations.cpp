@@ -337,7 +337,9 @@ Figure<Iterations> find_iterations(const SessionData& session, const AnalysisOpt
   const Tables& tables = session.tables;
   const Selection selection(tables, options);
   std::optional<Iterations> sequence;
-  if (auto found = from_kernels(tables, selection)) {
+  // The kernels of a chosen scope are a piece of each step: what repeats among them is no step.
+  auto found = options.scope.empty() ? from_kernels(tables, selection) : std::nullopt;
+  if (found) {
     sequence =
         finish(session, options, selection, IterationSource::KernelSequence, std::move(*found));
     if (sequence->list.size() < kMinIterations) sequence.reset();
@@ -346,6 +348,9 @@ Figure<Iterations> find_iterations(const SessionData& session, const AnalysisOpt
     std::optional<Iterations> found;
     if (!candidate) return found;
     found = finish(session, options, selection, source, std::move(*candidate));
+    found->is_lower_bound = source == IterationSource::Scopes
+                                ? lost_scopes(session.summary).has_value()
+                                : lost_markers(session.summary).has_value();
     if (found->list.size() < kMinIterations || !has_most_work(tables, selection, *found) ||
         are_parts_of(*found, sequence)) {
       found.reset();
@@ -360,6 +365,9 @@ Figure<Iterations> find_iterations(const SessionData& session, const AnalysisOpt
   }
   if (!records_gpu_work(session)) return missing_gpu_work(session.summary);
   if (sequence && has_most_work(tables, selection, *sequence)) return std::move(*sequence);
+  if (!options.scope.empty()) {
+    return Unknown{"the chosen scopes are only a part of each step", "report all scopes"};
+  }
   return Unknown{"nothing repeats: no scope, no range, no sequence of kernels",
                  "open a scope around each step"};
 }

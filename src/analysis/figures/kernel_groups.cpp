@@ -240,8 +240,8 @@ Figure<std::vector<KernelGroup>> by_framework(const SessionData& session,
                                               const AnalysisOptions& options, bool by_module) {
   const FrameworkOps framework(session);
   if (framework.is_empty()) {
-    return Unknown{"no framework told of its operators",
-                   "gpufl.torch.attach() makes PyTorch do so"};
+    return Unknown{"no framework reported its operators",
+                   "call gpufl.torch.attach() to label PyTorch's work"};
   }
   const Kernels& kernels = session.tables.kernels;
   std::vector<uint32_t> names(kernels.rows());

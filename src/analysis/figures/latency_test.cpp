@@ -61,7 +61,8 @@ TEST(Latency, UnknownSaysWhatWouldTell) {
   session.kernel("a", 0, 1);
   const LaunchLatency latency = launch_latency(session.finish(), {});
   EXPECT_FALSE(latency.launch_ns);
-  EXPECT_EQ(latency.driver_ns.unknown().remedy, "record with enable_queue_times");
+  EXPECT_EQ(latency.driver_ns.unknown().remedy,
+            "record with enable_queue_times (GPUFL_ENABLE_QUEUE_TIMES=1)");
   EXPECT_EQ(launch_latency(TestSession().finish(), {}).launch_ns.unknown().reason, "no kernel ran");
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "format/engines.hpp"
 #include "text/units.hpp"
@@ -24,7 +25,7 @@ const Capability* refusal(const SessionSummary& summary, std::string_view featur
 
 Unknown refused(const Capability& capability) {
   const std::string& detail = capability.detail.empty() ? capability.reason : capability.detail;
-  return {capability.feature + " was asked for and could not be had: " + detail, capability.hint};
+  return {capability.feature + " was requested but is not available: " + detail, capability.hint};
 }
 
 // What tells that GPU work was to be recorded and was not; null: nothing does.
@@ -59,7 +60,7 @@ bool has_damaged_gpu_log(const SessionSummary& summary) {
                      });
 }
 
-// An option by its name, and as `gpufl trace` has it.
+// An option that is on or off, by its name, and as `gpufl trace` or the environment has it.
 std::string as_option(std::string_view option) {
   struct Switch {
     std::string_view option, text;
@@ -69,9 +70,14 @@ std::string as_option(std::string_view option) {
                                          {"enable_cuda_graphs_tracking", "--graphs"}};
   std::string text(option);
   for (const Switch& entry : kSwitches) {
-    if (entry.option == option) text.append(" (gpufl trace ").append(entry.text).append(")");
+    if (entry.option == option) return text + " (gpufl trace " + std::string(entry.text) + ")";
   }
-  return text;
+  if (!option.starts_with("enable_")) return text;
+  std::string variable = "GPUFL_";
+  for (const char c : option) {
+    variable += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return text + " (" + variable + "=1)";
 }
 
 // What makes another tool tell what `option` records; empty: nothing that we know of.
@@ -98,6 +104,47 @@ std::string_view remedy_of(std::string_view tool, std::string_view option) {
 bool was_never_on(const SessionSummary& summary) {
   return summary.ledger && !summary.ledger->kernel_records && !summary.live &&
          !summary.header.engine.empty() && summary.header.engine != "Monitor";
+}
+
+// Losses of the ledger, by name, that are among `names` or rows that the writer dropped, of which
+// the kind is not known: "io_error 3, rounds_lost 1"; empty: there are none.
+std::string losses_among(const format::Ledger& ledger, std::span<const std::string_view> names) {
+  std::string lost;
+  for (const auto& [name, count] : ledger.losses()) {
+    if (!ledger.writer.dropped.contains(name) &&
+        std::find(names.begin(), names.end(), name) == names.end()) {
+      continue;
+    }
+    lost += (lost.empty() ? "" : ", ") + name + " " + text::count(count);
+  }
+  return lost;
+}
+
+// "12 of 40 written rows cannot be read"; empty: all can.
+std::string unread_text(const SessionSummary& summary) {
+  const UnreadRows rows = unread_rows(summary);
+  if (rows.unread == 0) return {};
+  return text::count(rows.unread) + " of " + text::plural(rows.written, "written row") +
+         " cannot be read";
+}
+
+// Of scopes or markers, `dropped` of which found no room.
+std::optional<Unknown> lost_marks(const SessionSummary& summary, uint64_t dropped,
+                                  const std::string& noun) {
+  if (dropped > 0) {
+    return Unknown{text::plural(dropped, noun) + (dropped == 1 ? " was" : " were") +
+                       " lost because the ring of their thread was full",
+                   std::string(kFullRingRemedy)};
+  }
+  static constexpr std::string_view kOfAllRows[] = {"rounds_lost", "windows_deleted"};
+  if (const std::string lost = losses_among(*summary.ledger, kOfAllRows); !lost.empty()) {
+    return Unknown{"records were lost: " + lost,
+                   "keep more of the log: log_spool_mb, log_keep_last_s, free disk space"};
+  }
+  if (std::string unread = unread_text(summary); !unread.empty()) {
+    return Unknown{std::move(unread), "`gpufl verify` shows what is damaged"};
+  }
+  return std::nullopt;
 }
 
 constexpr std::array<std::string_view, 2> kSamplingEngines = {"PcSampling", "Deep"};
@@ -154,24 +201,20 @@ std::string lost_gpu_work(const SessionSummary& summary) {
       "launches_missing", "graph_kernels_missing", "vendor_dropped",
       "impossible_times", "notes_dropped",         "rounds_lost",
       "windows_deleted",  "tracings_refused",      format::Ledger::kTruncatedTrace};
-  // Of which kind the rows were that the writer dropped is not known.
-  const auto& dropped = summary.ledger->writer.dropped;
-  std::string lost;
-  for (const auto& [name, count] : summary.ledger->losses()) {
-    const bool may_be_gpu_work =
-        dropped.contains(name) ||
-        std::find(std::begin(kOfGpuWork), std::end(kOfGpuWork), name) != std::end(kOfGpuWork);
-    if (!may_be_gpu_work) continue;
-    lost += (lost.empty() ? "" : ", ") + name + " " + text::count(count);
-  }
+  std::string lost = losses_among(*summary.ledger, kOfGpuWork);
   const uint64_t owed = summary.ledger->launches_without_record();
   if (lost.empty() && owed > 0) lost = "launches without record " + text::count(owed);
-  const UnreadRows rows = unread_rows(summary);
-  if (lost.empty() && rows.unread > 0) {
-    return text::count(rows.unread) + " of " + text::plural(rows.written, "written row") +
-           " cannot be read";
-  }
-  return lost.empty() ? lost : "records were lost: " + lost;
+  return lost.empty() ? unread_text(summary) : "records were lost: " + lost;
+}
+
+std::optional<Unknown> lost_scopes(const SessionSummary& summary) {
+  if (!summary.ledger) return std::nullopt;
+  return lost_marks(summary, summary.ledger->scopes_dropped, "scope");
+}
+
+std::optional<Unknown> lost_markers(const SessionSummary& summary) {
+  if (!summary.ledger) return std::nullopt;
+  return lost_marks(summary, summary.ledger->markers_dropped.value_or(0), "marker");
 }
 
 bool records_gpu_work(const SessionSummary& summary) {
@@ -207,24 +250,24 @@ Unknown missing_gpu_work(const SessionSummary& summary) {
         "give the log more room: log_spool_mb"};
   }
   if (written > 0 || has_damaged_gpu_log(summary)) {
-    return {
-        (written > 0 ? std::to_string(written) + " rows of GPU work were written and"
-                     : std::string("the log of GPU work is damaged: its rows")) +
-            " cannot be read",
-        "`gpufl verify` tells what is damaged; copy the session again from where it was recorded"};
+    return {(written > 0 ? std::to_string(written) + " rows of GPU work were written and"
+                         : std::string("the log of GPU work is damaged: its rows")) +
+                " cannot be read",
+            "`gpufl verify` shows what is damaged; copy the session again from the machine that "
+            "recorded it"};
   }
   const std::string lost = lost_gpu_work(summary);
   if (summary.header.engine != "Monitor" && !lost.empty()) {
-    return {"no GPU work is in the log, but there may have been some: " + lost,
+    return {"the log has no GPU work, but there may have been some: " + lost,
             summary.ledger ? "give the log more room: log_spool_mb, free disk space"
-                           : "have the program end by exit, not by _exit or a signal"};
+                           : "let the program end through exit, not _exit or a signal"};
   }
   if (const Capability* capability = refusal(summary, "profiling_engine")) {
     return refused(*capability);
   }
   if (was_never_on(summary)) {
-    return {"recording of the GPU was never turned on: dormant until told, or still in its delay",
-            "`gpufl control PID start` turns it on; or a shorter --delay"};
+    return {"recording of the GPU was never turned on: it was dormant, or still in its delay",
+            "turn it on with `gpufl control PID start`, or use a shorter --delay"};
   }
   return {"the engine Monitor records no GPU work",
           "record with `gpufl trace`, or with the engine Trace"};
@@ -243,20 +286,20 @@ std::string_view imported_from(const SessionSummary& summary) {
 
 std::string deeper_engine(const SessionSummary& summary, std::string_view engine) {
   if (!imported_from(summary).empty()) return {};
-  return " The engine " + std::string(engine) + " would tell" +
-         (format::has_engine(engine) ? "." : ", which this version does not have yet.");
+  return " The engine " + std::string(engine) + " would show it" +
+         (format::has_engine(engine) ? "." : ", but this version does not have it yet.");
 }
 
 Unknown missing_rows(const SessionSummary& summary, const std::string& what,
                      std::span<const std::string_view> engines) {
   if (const Capability* capability = refused_engine(summary, engines)) {
     const std::string& why = capability->detail.empty() ? capability->reason : capability->detail;
-    return {"the engine " + capability->asked + " was asked for and could not be had: " + why,
+    return {"the engine " + capability->asked + " was requested but is not available: " + why,
             capability->hint};
   }
   const std::string& engine = summary.header.engine;
   if (is_among(engines, engine)) {
-    return {"the engine " + engine + " recorded none: no kernel ran while it looked", ""};
+    return {"the engine " + engine + " recorded none: no kernel ran while it sampled", ""};
   }
   return {"the engine " + engine + " records no " + what, engines_to_record_with(engines)};
 }
@@ -272,7 +315,7 @@ Unknown missing_samples(const SessionSummary& summary) {
   const auto& ledger = summary.ledger;
   if (ledger && ledger->sampling_buffers_full.value_or(0) > 0) {
     return {text::plural(*ledger->sampling_buffers_full, "window") +
-                " brought no sample because the hardware's buffer was full",
+                " had no samples because the hardware's buffer was full",
             "sample less often: GPUFL_PC_SAMPLING_PERIOD"};
   }
   return missing_rows(summary, "stalls", kSamplingEngines);
@@ -302,8 +345,10 @@ Figure<bool> records_markers(const SessionSummary& summary) {
   const bool has_any = summary.rows.count("marker") > 0;
   const bool is_absent = summary.event_counts.count("no_session_left") > 0;
   if (has_any || is_absent || summary.header.backend != "none") return true;
-  return Unknown{"NVTX is heard through the NVIDIA backend, and no vendor's backend was in use",
-                 "where there is no NVIDIA driver, name the backend: GPUFL_BACKEND=nvidia"};
+  return Unknown{
+      "NVTX is recorded through the NVIDIA backend, and no GPU vendor's backend was in "
+      "use",
+      "on a machine without an NVIDIA driver, select the backend: GPUFL_BACKEND=nvidia"};
 }
 
 }  // namespace gpufl::analysis

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,15 @@ Unknown missing_gpu_work(const SessionSummary& summary);
 // Why a session that has ended may have had more GPU work than its log: rows that were lost, or no
 // end. Empty: nothing says so.
 std::string lost_gpu_work(const SessionSummary& summary);
+// What keeps the ring of a thread from getting full.
+inline constexpr std::string_view kFullRingRemedy =
+    "mark fewer, longer parts of the program, such as a whole loop instead of every turn of it; "
+    "the "
+    "size of a ring is fixed";
+// Why the scopes or markers of a session are only a lower bound of those that there were, and what
+// would avoid it; none: its ledger does not say so.
+std::optional<Unknown> lost_scopes(const SessionSummary& summary);
+std::optional<Unknown> lost_markers(const SessionSummary& summary);
 // Rows that were written, as the ledger says, and were neither read nor deleted on purpose: their
 // part of the log is damaged. Both are 0 where there is no ledger.
 struct UnreadRows {

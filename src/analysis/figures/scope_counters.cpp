@@ -39,8 +39,8 @@ class NumberSet {
 
 const Unknown& unsampled_growth() {
   static const Unknown kUnknown{
-      "they were sampled too seldom to tell what grew inside from what grew outside",
-      "count in scopes that take longer, or divide by hand what the program counts"};
+      "they were sampled too rarely to separate growth inside the scopes from growth outside",
+      "count in longer scopes, or compute the rate from the program's own counts"};
   return kUnknown;
 }
 

@@ -162,7 +162,7 @@ void add_scope_figures(const Scopes& scopes, const ScopePaths& paths, const Sele
 Figure<double> iteration_gpu_ns(const ScopeWork& scope, const SessionData& session) {
   if (!records_gpu_work(session)) return missing_gpu_work(session.summary);
   if (scope.iteration_ns.count == 0) {
-    return Unknown{"it is no benchmark scope", "give the scope a repeat count"};
+    return Unknown{"it is not a benchmark scope", "give the scope a repeat count"};
   }
   if (scope.cut + scope.lost + scope.open != 0) {
     return Unknown{"some of these scopes have no end in the log", ""};
@@ -221,7 +221,7 @@ std::vector<ScopeWork> scope_work(const SessionData& session, const AnalysisOpti
     const LatencySum& latency = gathering.latency;
     scope.mean_launch_ns =
         latency.count == 0
-            ? Figure<double>(Unknown{"no kernel that was launched in it tells when", ""})
+            ? Figure<double>(Unknown{"the launch times of its kernels are unknown", ""})
             : Figure<double>(latency.sum_ns / static_cast<double>(latency.count));
     scope.iteration_gpu_ns = iteration_gpu_ns(scope, session);
     scope.energy_joules = energy.joules(gathering.spans);

@@ -173,7 +173,7 @@ TEST(StallFiguresTest, WhyThereAreNone) {
   full.data.summary.header.engine = "PcSampling";
   full.data.summary.ledger.emplace().sampling_buffers_full = 2;
   found = stall_figures(full.finish(), {});
-  EXPECT_NE(found.unknown().reason.find("2 windows brought no sample"), std::string::npos);
+  EXPECT_NE(found.unknown().reason.find("2 windows had no samples"), std::string::npos);
 }
 
 }  // namespace

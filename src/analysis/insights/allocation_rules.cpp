@@ -115,8 +115,8 @@ void find_allocation_in_loop(const SessionView& view, std::vector<Insight>& foun
         text::plural(allocator.calls.size(), "call"), allocator.function, text::duration(took),
         text::duration(idle));
     insight.advice =
-        "Allocate before the loop and use the memory again, or take it from a pool: "
-        "cudaMallocAsync, PyTorch's caching allocator. cudaFree also waits for the whole GPU.";
+        "Allocate before the loop and reuse the memory, or take it from a pool: cudaMallocAsync, "
+        "PyTorch's caching allocator. cudaFree also waits for the whole GPU.";
     insight.estimate = "The time inside these calls in which the GPU was idle.";
     insight.confidence = Confidence::Medium;
     const auto longest = std::max_element(

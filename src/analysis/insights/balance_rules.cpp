@@ -52,16 +52,16 @@ void find_exposed_communication(const SessionView& view, std::vector<Insight>& f
                                 exchange.device, text::duration(exposed),
                                 text::duration(static_cast<double>(exchange.communication_ns)));
     insight.detail = fmt::format(
-        "{} that exchange data, hidden behind others for {} of their time. Time in which they wait "
-        "for other ranks is in it",
+        "{} that exchange data; other kernels hide {} of their time. This includes the time in "
+        "which they wait for other ranks",
         text::plural(exchange.kernels, "kernel"), text::percent(exchange.overlap_share()));
     insight.advice =
-        "Exchange gradients bucket by bucket while the rest is still computed (DDP, FSDP with "
-        "prefetching), use larger buckets, and keep the ranks' work alike: the slowest is waited "
-        "for.";
+        "Exchange gradients bucket by bucket while the rest is still being computed (DDP, FSDP "
+        "with prefetching), use larger buckets, and give all ranks the same amount of work: all "
+        "of them wait for the slowest.";
     insight.estimate = fmt::format(
-        "Communication with no other kernel beside it ({}), as far as there is computation with "
-        "none beside it ({}).",
+        "Communication that no other kernel overlaps ({}), or computation that no communication "
+        "overlaps ({}), whichever is shorter.",
         text::duration(exposed), text::duration(room));
     insight.confidence = Confidence::Low;
     Evidence evidence;
@@ -92,9 +92,9 @@ void find_gpu_imbalance(const SessionView& view, std::vector<Insight>& found) {
   insight.detail = fmt::format("{} on GPU {}, {} on average", text::duration(most->compute_ns),
                                most->device, text::duration(mean));
   insight.advice =
-      "Spread the work evenly: batches of equal cost (tokens, not samples), equal shares of layers "
-      "or experts. See also whether that GPU is slower: its clock and its temperature.";
-  insight.estimate = "The most computing time of a GPU, less the mean of all.";
+      "Spread the work evenly: batches of equal cost (tokens, not samples), equal shares of "
+      "layers or experts. Also check whether that GPU is slower: its clock and its temperature.";
+  insight.estimate = "The longest computing time of a GPU, minus the mean of all GPUs.";
   insight.confidence = Confidence::Low;
   for (const DeviceWork& work : times) {
     Evidence evidence;
@@ -124,9 +124,9 @@ void find_rank_imbalance(const RunOverview& run, const Thresholds& thresholds,
                                text::duration(compute.max), text::duration(compute.mean),
                                text::duration(compute.min));
   insight.advice =
-      "Spread the work evenly; where it is even, look for what is slow on that rank: its GPU's "
-      "clock, its host, its data. All ranks wait for the slowest at every exchange.";
-  insight.estimate = "The most computing time of a rank, less the mean of all.";
+      "Spread the work evenly. If it already is, find out what is slow on that rank: its GPU's "
+      "clock, its host or its data. All ranks wait for the slowest at every exchange.";
+  insight.estimate = "The longest computing time of a rank, minus the mean of all ranks.";
   insight.confidence = Confidence::Medium;
   for (const RankFigures& rank : run.ranks) {
     Evidence evidence;

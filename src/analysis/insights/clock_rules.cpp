@@ -173,8 +173,8 @@ void tell(const SessionView& view, int64_t device, const ClockHistory& history,
   }
   insight.advice = advice;
   insight.estimate = fmt::format(
-      "Busy time at the clock that was sampled, against the highest clock: what work that is "
-      "limited by the {} would save. Work that is limited by memory saves less.",
+      "Busy time at the sampled clock, compared with the highest clock: the saving for work that "
+      "is limited by the {}. Work that is limited by memory saves less.",
       format::words_of_vendor(view.vendor(device)).compute_units);
   insight.confidence = history.knows_work ? Confidence::Medium : Confidence::Low;
   Evidence evidence;
@@ -199,8 +199,8 @@ void find_throttling(const SessionView& view, std::vector<Insight>& found) {
     }
     tell(view, device, history, loss,
          fmt::format("GPU {} throttled: {}", device, reason_names(loss.reasons & kBits)),
-         "Look at cooling and power supply: temperatures, fans, airflow, other GPUs in the same "
-         "machine. A hardware slowdown or power brake is for who runs the machine.",
+         "Check cooling and power supply: temperatures, fans, airflow, other GPUs in the same "
+         "machine. Report a hardware slowdown or power brake to whoever runs the machine.",
          found);
   }
 }
@@ -216,9 +216,10 @@ void find_power_cap(const SessionView& view, std::vector<Insight>& found) {
     tell(view, device, history, loss,
          fmt::format("GPU {} held back by its power limit for {} of its busy time", device,
                      text::percent(loss.affected_ns / history.busy_ns)),
-         "Raise the limit where that is allowed (nvidia-smi -pl), or use less power for the same: "
-         "smaller types, less data moved. A GPU that is busy with matrix products reaches its "
-         "limit as a rule.",
+         "Raise the limit if you are allowed to (nvidia-smi -pl), or use less power for the same "
+         "work: "
+         "smaller types, less data moved. A GPU that is busy with matrix products usually reaches "
+         "its limit.",
          found);
   }
 }
@@ -238,8 +239,9 @@ void find_clock_drop(const SessionView& view, std::vector<Insight>& found) {
     tell(view, device, history, loss,
          fmt::format("GPU {} ran below its clock: {:.0f} of {} MHz, with no throttling", device,
                      loss.clock_sum / loss.clock_weight, history.max_mhz),
-         "See whether clocks were set (nvidia-smi -q -d CLOCK: application or locked clocks) and "
-         "reset them (nvidia-smi -rgc, -rac). A GPU with short bursts of work also stays low.",
+         "Check whether clocks were set (nvidia-smi -q -d CLOCK: application or locked clocks) "
+         "and reset them (nvidia-smi -rgc, -rac). A GPU with short bursts of work also keeps a "
+         "low clock.",
          found);
   }
 }

@@ -41,7 +41,7 @@ struct Bandwidth {
 
 Bandwidth bus_bandwidth(const SessionView& view, int64_t device, uint8_t direction) {
   if (view.thresholds.pageable_copies.pinned_gb_per_s > 0) {
-    return {view.thresholds.pageable_copies.pinned_gb_per_s, "as the thresholds say",
+    return {view.thresholds.pageable_copies.pinned_gb_per_s, "set by a threshold",
             Confidence::Medium};
   }
   // Small copies tell of latency.
@@ -69,7 +69,7 @@ Bandwidth bus_bandwidth(const SessionView& view, int64_t device, uint8_t directi
     return {kOfGeneration[static_cast<size_t>(generation)] * static_cast<double>(lanes) / 16,
             fmt::format("usual for PCIe {} with {} lanes", generation, lanes), Confidence::Medium};
   }
-  return {25.6, "usual for PCIe 4 with 16 lanes; the session does not tell its link",
+  return {25.6, "usual for PCIe 4 with 16 lanes; the session does not record its link",
           Confidence::Low};
 }
 
@@ -194,13 +194,13 @@ void find_pageable_copies(const SessionView& view, std::vector<Insight>& found) 
         fmt::format("{} of them while no kernel ran; pinned memory would reach {:.1f} GB/s ({})",
                     text::duration(exposed), bus.bytes_per_ns, bus.source);
     insight.advice =
-        "Keep the host's side in pinned memory (cudaMallocHost, cudaHostRegister; PyTorch: "
-        "pin_memory=True and non_blocking=True). Then the copy is faster and the host does not "
+        "Keep the data on the host in pinned memory (cudaMallocHost, cudaHostRegister; PyTorch: "
+        "pin_memory=True and non_blocking=True). The copy is then faster, and the host does not "
         "have to wait for it.";
     insight.estimate = fmt::format(
-        "From each call to its end or its copy's, without the time in which kernels ran ({}), less "
-        "what "
-        "the same bytes take at {:.1f} GB/s and {} for each copy ({}).",
+        "The time from each call to the end of the call or of its copy, without the time in which "
+        "kernels ran ({}), minus the time of pinned copies: the same bytes at {:.1f} GB/s and {} "
+        "for each copy ({}).",
         text::duration(exposed), bus.bytes_per_ns, text::duration(limits.fixed_us * 1e3),
         text::duration(needed));
     insight.confidence = bus.confidence;
@@ -256,15 +256,17 @@ void find_small_copies(const SessionView& view, std::vector<Insight>& found) {
         direction_text(copies, group.rows.front()),
         text::bytes(static_cast<double>(group.bytes) / static_cast<double>(group.rows.size())));
     insight.detail = fmt::format(
-        "{} copies under {} take {}; {} of them follow each other with no kernel between, in {}",
+        "{} copies under {} take {}; {} of them follow each other with no kernel in between, in "
+        "{}",
         text::count(group.rows.size()), text::bytes(limits.max_kib * 1024),
         text::duration(static_cast<double>(group.duration_ns)), text::count(joined),
         text::plural(runs, "run"));
     insight.advice =
         "Pack them into one buffer and copy that, or let a kernel read them from pinned memory.";
     insight.estimate =
-        "For copies that follow each other: from the first one's start to the last one's end, "
-        "without the time in which kernels ran, less one copy and what all bytes take.";
+        "For copies that follow each other: from the start of the first to the end of the last, "
+        "without the time in which kernels ran, minus the time of a single copy with all the "
+        "bytes.";
     insight.confidence = Confidence::Medium;
     add_places(view, group, device, insight);
     found.push_back(std::move(insight));
@@ -295,11 +297,11 @@ void find_unoverlapped_copies(const SessionView& view, std::vector<Insight>& fou
                     text::bytes(static_cast<double>(group.bytes)),
                     text::plural(group.rows.size(), "copy"), text::percent(hidden / copying));
     insight.advice =
-        "Copy what the next step needs on a stream of its own while this step computes (double "
+        "Copy the data for the next step on a separate stream while this step computes (double "
         "buffering; PyTorch: a prefetching loader with non_blocking=True).";
     insight.estimate = fmt::format(
-        "Copies with no kernel beside them ({}), as far as there is kernel time with no copy "
-        "beside it ({}).",
+        "Copies that no kernel overlaps ({}), or kernel time that no copy overlaps ({}), "
+        "whichever is shorter.",
         text::duration(exposed), text::duration(room));
     insight.confidence = Confidence::Low;
     add_places(view, group, device, insight);

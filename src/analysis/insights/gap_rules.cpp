@@ -35,31 +35,27 @@ using GapParts = std::vector<std::pair<GapPlace, GapGroup>>;
 std::string_view advice_for(GapCause cause) {
   switch (cause) {
     case GapCause::Wait:
-      return "Queue the next work before waiting, or wait later: while the host is blocked it "
-             "launches nothing.";
+      return "Queue the next work before waiting, or wait later: a blocked host launches nothing.";
     case GapCause::LaunchBound:
       return "Launch less often: capture the work into a CUDA graph, or fuse small kernels.";
     case GapCause::Copy:
-      return "Join copies that are small (small_copies tells of those). Others: use pinned memory "
-             "and "
-             "an asynchronous copy on a stream of its own, so that the host goes on and kernels "
-             "run "
+      return "Combine small copies (see small_copies). For others, use pinned memory and an "
+             "asynchronous copy on a separate stream, so that the host continues and kernels run "
              "meanwhile.";
     case GapCause::Call:
-      return "Do it before the loop, or keep what it makes: allocating memory, loading modules and "
-             "creating contexts hold up the thread that launches.";
+      return "Make these calls before the loop, or keep their results: allocating memory, loading "
+             "modules and creating contexts block the thread that launches.";
     case GapCause::HostCode:
-      return "Move that code to another thread, or do it for the next step while the GPU works on "
-             "this one.";
+      return "Move that code to another thread, or run it for the next step while the GPU works "
+             "on this one.";
     case GapCause::Queued:
-      return "Look at what the work depended on: events of other streams, another GPU, memory "
-             "that the driver had to make ready.";
-    case GapCause::Graph:
-      return "Let nodes of the graph that do not need each other run side by side.";
+      return "Check what the work depended on: events of other streams, another GPU, memory that "
+             "the driver had to prepare.";
+    case GapCause::Graph: return "Let independent nodes of the graph run in parallel.";
     case GapCause::Unknown: break;
   }
-  return "Look at the timeline there: the work after these pauses has no API call in the session, "
-         "which would tell the cause.";
+  return "Look at the timeline there. The session has no API call for the work after these "
+         "pauses, so their cause is unknown.";
 }
 
 Confidence confidence_in(GapCause cause) {
@@ -139,12 +135,12 @@ void tell(const SessionView& view, int64_t device, GapCause cause, GapParts part
                               to_string(cause), where_text(view, parts), text::duration(total),
                               text::percent(total / static_cast<double>(view.wall_ns)));
   insight.detail = fmt::format(
-      "{} of at least {}, {} in all, the longest {}; before the next work the host was: {}",
+      "{} of at least {}, {} in total, the longest {}; before the next work the host was: {}",
       text::plural(count, "pause"), text::duration(view.thresholds.idle_gaps.min_gap_us * 1e3),
       text::duration(total), text::duration(static_cast<double>(longest_ns)), to_string(cause));
   insight.advice = advice_for(cause);
   insight.estimate = fmt::format(
-      "The time of these pauses, without what starting the work after them takes in any case.{}",
+      "The time of these pauses, without the time that starting the next work always takes.{}",
       has_call ? recording_text(view) : "");
   insight.confidence = confidence_in(cause);
   for (const auto& [place, group] : parts) {

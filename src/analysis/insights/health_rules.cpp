@@ -60,12 +60,12 @@ void find_memory_nearly_full(const SessionView& view, std::vector<Insight>& foun
         fmt::format("Memory of GPU {} nearly full · {} of {} ({})", device.device,
                     text::bytes(used->values.max), text::bytes(capacity), text::percent(share));
     insight.detail =
-        fmt::format("when it was fullest, {} was left", text::bytes(capacity - used->values.max));
+        fmt::format("at the peak, {} was left", text::bytes(capacity - used->values.max));
     insight.advice =
-        "Use a smaller batch, recompute activations, or move optimizer state away. With a little "
-        "more, allocations fail, and allocators that keep memory have to return it and ask again, "
-        "which is slow. Processes that share the GPU count as well.";
-    insight.estimate = "None: what is at stake is a failure, not time.";
+        "Use a smaller batch, recompute activations, or move optimizer state off the GPU. If more "
+        "is needed, allocations fail, and caching allocators have to return memory and request it "
+        "again, which is slow. Memory of other processes on the GPU counts too.";
+    insight.estimate = "None: the risk is a failure, not lost time.";
     insight.confidence = Confidence::High;
     insight.evidence.push_back(at_device(device.device, insight.detail));
     found.push_back(std::move(insight));
@@ -88,18 +88,18 @@ void find_ecc_errors(const SessionView& view, std::vector<Insight>& found) {
     if (uncorrected > 0) seen.push_back(text::plural(uncorrected, "uncorrected error"));
     if (are_many) seen.push_back(text::plural(corrected, "corrected error"));
     if (has_failed) seen.emplace_back("a row could not be remapped");
-    if (is_pending) seen.emplace_back("memory waits for a reset to be replaced");
+    if (is_pending) seen.emplace_back("faulty memory will be replaced at the next reset");
     insight.severity = uncorrected > 0 || has_failed ? Severity::High
                        : is_pending                  ? Severity::Medium
                                                      : Severity::Low;
     insight.title = fmt::format("Memory errors on GPU {}: {}", number, fmt::join(seen, ", "));
-    insight.detail = "told by the GPU's error correction while the session ran";
+    insight.detail = "reported by the GPU's error correction during the session";
     insight.advice =
         uncorrected > 0 || has_failed
-            ? "Do not trust results of this session. Take the GPU out of use, reset "
-              "it, and have it replaced where a row could not be remapped."
-            : "Reset the GPU when it is free, and watch whether the number grows. Results are "
-              "right.";
+            ? "Do not trust the results of this session. Take the GPU out of use and reset it; "
+              "have it replaced if a row could not be remapped."
+            : "Reset the GPU when it is free, and check whether the number grows. Results are "
+              "correct.";
     insight.estimate = kNotAboutTime;
     insight.confidence = Confidence::High;
     insight.evidence.push_back(at_device(number, insight.title));
@@ -132,11 +132,11 @@ void find_xid_errors(const SessionView& view, std::vector<Insight>& found) {
     insight.severity = Severity::High;
     insight.title = fmt::format("GPU {} {}{}", device, what,
                                 seen.count > 1 ? fmt::format(" × {}", seen.count) : "");
-    insight.detail = seen.text.empty() ? "told by the driver" : seen.text;
+    insight.detail = seen.text.empty() ? "reported by the driver" : seen.text;
     insight.advice =
-        "Look this number up in the driver's list of Xid errors. 13, 31 and 43 are as a rule "
-        "the program's own mistake (compute-sanitizer finds it); 48, 63, 64, 74, 79, 94 and 95 are "
-        "the hardware's.";
+        "Look this number up in the driver's list of Xid errors. 13, 31 and 43 are usually errors "
+        "of the program (compute-sanitizer finds them); 48, 63, 64, 74, 79, 94 and 95 are "
+        "hardware errors.";
     insight.estimate = kNotAboutTime;
     insight.confidence = Confidence::High;
     insight.evidence.push_back(at_device(device, insight.detail));

@@ -56,7 +56,8 @@ TEST(LowOccupancy, WithItsLimiter) {
   TestProgram program;
   const auto found = of_rule(one_kernel(program, config_of(10'000, 1)), "low_occupancy");
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].title, "Low occupancy of custom · 12.5%, limited by registers (255 a thread)");
+  EXPECT_EQ(found[0].title,
+            "Low occupancy of custom · 12.5%, limited by registers (255 per thread)");
   EXPECT_FALSE(found[0].gain_ns);
   EXPECT_NE(found[0].estimate.find("PcSampling"), std::string::npos);
 }
@@ -93,7 +94,7 @@ TEST(RegisterSpill, LocalMemory) {
   config.local_per_thread = 16;
   auto found = of_rule(one_kernel(program, config), "register_spill");
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].title, "Local memory in custom · 16 bytes a thread");
+  EXPECT_EQ(found[0].title, "Local memory in custom · 16 bytes per thread");
   EXPECT_FALSE(found[0].gain_ns);
   TestProgram deep;
   sample(deep, "custom", {{kLongScoreboard, 500}, {kSelected, 500}});
@@ -161,7 +162,7 @@ TEST(PartialWave, OfSeveralGpusTheLongestCounts) {
   const auto found = of_rule(program.insights(), "partial_wave");
   ASSERT_EQ(found.size(), 1u);
   EXPECT_NEAR(*found[0].gain_ns, 50.0 * kMs, 1);
-  EXPECT_NE(found[0].detail.find("100.0 ms in all (100.0% of session)"), std::string::npos)
+  EXPECT_NE(found[0].detail.find("100.0 ms in total (100.0% of session)"), std::string::npos)
       << found[0].detail;
   ASSERT_EQ(found[0].evidence.size(), 1u);
   EXPECT_EQ(found[0].evidence[0].device, 5);

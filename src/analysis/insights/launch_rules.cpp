@@ -81,13 +81,13 @@ void find_launch_bound(const SessionView& view, std::vector<Insight>& found) {
     const double span = static_cast<double>(bound.span_ns);
     Insight insight;
     set_gain(insight, bound.gain_ns, view.wall_ns, view.thresholds);
-    insight.title = fmt::format("Launch-bound on GPU {} · idle for {} of {} in {}", device.device,
-                                text::duration(idle), text::duration(span),
-                                text::plural(bound.phases.size(), "phase"));
+    insight.title =
+        fmt::format("Launch-bound on GPU {} · idle for {} of {} in {}", device.device,
+                    text::duration_beside(idle, span), text::duration_beside(span, idle),
+                    text::plural(bound.phases.size(), "phase"));
     insight.detail = fmt::format(
-        "The GPU had to wait for {} pieces of work (kernels, copies, fills): the host asks for {} "
-        "in "
-        "a second, and the GPU was idle for {} of these phases",
+        "The GPU had to wait for {} pieces of work (kernels, copies, fills): the host launches {} "
+        "per second, and the GPU was idle for {} of these phases",
         text::count(bound.launches),
         text::count(static_cast<uint64_t>(static_cast<double>(bound.launches) * 1e9 / span)),
         text::percent(idle / span));
@@ -96,8 +96,8 @@ void find_launch_bound(const SessionView& view, std::vector<Insight>& found) {
         "torch.compile with mode=\"reduce-overhead\"), or give each launch more to do: larger "
         "batches, fused kernels.";
     insight.estimate = fmt::format(
-        "The idle time of these phases less {} for each piece, which is left between nodes of a "
-        "graph, and {} for each phase, which launching its graph takes.{}",
+        "The idle time of these phases, minus {} for each piece, the usual pause between nodes of "
+        "a graph, and {} for each phase, the time to launch its graph.{}",
         text::duration(view.thresholds.launch_bound.graph_node_gap_us * 1e3),
         text::duration(view.thresholds.launch_bound.graph_launch_us * 1e3), recording_text(view));
     insight.confidence = Confidence::Medium;
@@ -105,11 +105,13 @@ void find_launch_bound(const SessionView& view, std::vector<Insight>& found) {
               [](const auto& a, const auto& b) { return a.idle_ns > b.idle_ns; });
     bound.phases.resize(std::min(bound.phases.size(), kMaxEvidence));
     for (const LaunchPhase& phase : bound.phases) {
+      const auto phase_idle = static_cast<double>(phase.idle_ns);
+      const auto phase_span = static_cast<double>(phase.span.length());
       insight.evidence.push_back(
           at_work(view, phase.first, phase.first_stack, phase.span, device.device,
                   fmt::format("{} pieces of work, idle for {} of {}", text::count(phase.launches),
-                              text::duration(static_cast<double>(phase.idle_ns)),
-                              text::duration(static_cast<double>(phase.span.length())))));
+                              text::duration_beside(phase_idle, phase_span),
+                              text::duration_beside(phase_span, phase_idle))));
     }
     found.push_back(std::move(insight));
   }
@@ -132,21 +134,22 @@ void find_tiny_kernels(const SessionView& view, std::vector<Insight>& found) {
     if (gain < limits.min_share * static_cast<double>(view.wall_ns)) continue;
     Insight insight;
     set_gain(insight, gain, view.wall_ns, view.thresholds);
-    insight.title = fmt::format("Tiny kernels × {} on GPU {} · {} of work, {} between", all.kernels,
-                                device.device, text::duration(static_cast<double>(all.kernel_ns)),
-                                text::duration(idle));
+    insight.title =
+        fmt::format("Tiny kernels × {} on GPU {} · {} of work, {} between", all.kernels,
+                    device.device, text::duration_beside(static_cast<double>(all.kernel_ns), idle),
+                    text::duration_beside(idle, static_cast<double>(all.kernel_ns)));
+    const double mean = static_cast<double>(all.kernel_ns) / static_cast<double>(all.kernels);
     insight.detail = fmt::format(
-        "{} of kernels under {}, {} in all; their mean is {}, the mean pause between them {}",
+        "{} of kernels under {}, {} in total; their mean is {}, the mean pause between them {}",
         text::plural(runs.size(), "run"), text::duration(limits.max_kernel_us * 1e3),
-        text::count(all.kernels),
-        text::duration(static_cast<double>(all.kernel_ns) / static_cast<double>(all.kernels)),
-        text::duration(idle / pauses));
+        text::count(all.kernels), text::duration_beside(mean, idle / pauses),
+        text::duration_beside(idle / pauses, mean));
     insight.advice =
         "Fuse them (torch.compile, a Triton kernel, one kernel for several tensors: foreach "
         "optimizers); where that is not possible, replay them as a CUDA graph.";
     insight.estimate = fmt::format(
-        "The pauses inside these runs, which a fused kernel does not have. What it would save of "
-        "the kernels themselves is not in it.{}",
+        "The pauses inside these runs, which a fused kernel does not have. Savings inside the "
+        "kernels themselves are not included.{}",
         recording_text(view));
     insight.confidence = Confidence::Low;
     std::sort(runs.begin(), runs.end(),
@@ -154,12 +157,14 @@ void find_tiny_kernels(const SessionView& view, std::vector<Insight>& found) {
     runs.resize(std::min(runs.size(), kMaxEvidence));
     for (const TinyRun& run : runs) {
       const WorkRow first{WorkKind::Kernel, run.first_row};
+      const auto work_ns = static_cast<double>(run.kernel_ns);
+      const auto span_ns = static_cast<double>(run.span.length());
       insight.evidence.push_back(
           at_work(view, first, SessionView::stack_of(view.tables.kernels, run.first_row), run.span,
                   device.device,
                   fmt::format("{} kernels, {} of work in {}", text::count(run.kernels),
-                              text::duration(static_cast<double>(run.kernel_ns)),
-                              text::duration(static_cast<double>(run.span.length())))));
+                              text::duration_beside(work_ns, span_ns),
+                              text::duration_beside(span_ns, work_ns))));
     }
     found.push_back(std::move(insight));
   }

@@ -158,6 +158,17 @@ void estimate(const SessionView& view, BlockedThreads& blocked, LoopSync& loop) 
 
 }  // namespace
 
+std::string_view wait_name(const Waits& waits, const SyncLine& line) {
+  std::map<uint8_t, int64_t> blocked;
+  for (const uint32_t row : line.waits) {
+    blocked[waits.wait_kind.empty() ? 0 : waits.wait_kind[row]] += waits.duration[row];
+  }
+  const auto most =
+      std::max_element(blocked.begin(), blocked.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return wait_call_name(most->first);
+}
+
 std::vector<SyncLine> sync_lines(const SessionView& view) {
   LineNumbers numbers(view);
   std::vector<SyncLine> lines;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "analysis/code/code_site.hpp"
@@ -19,6 +20,8 @@ struct SyncLine {
   int64_t blocked_ns = 0;       // of the host
 };
 std::vector<SyncLine> sync_lines(const SessionView& view);  // most blocked time first
+// "StreamSynchronize"; where several calls wait at one line, that with the most time.
+std::string_view wait_name(const Waits& waits, const SyncLine& line);
 
 struct LoopSync {
   SyncLine line;        // of waits of the host

@@ -33,22 +33,22 @@ bool needs_few_warps(KernelClass kernel_class) {
 std::string limiter_text(const LaunchConfig& config) {
   const std::string& bound = config.occupancy_bound;
   if (bound == "registers" && config.registers) {
-    return fmt::format("registers ({} a thread)", *config.registers);
+    return fmt::format("registers ({} per thread)", *config.registers);
   }
   if (bound == "shared_memory") {
-    return fmt::format("shared memory ({} a block)",
+    return fmt::format("shared memory ({} per block)",
                        text::bytes(static_cast<double>(config.shared_static.value_or(0) +
                                                        config.shared_dynamic.value_or(0))));
   }
-  if (bound == "groups") return "blocks a multiprocessor (each has few threads)";
+  if (bound == "groups") return "blocks per multiprocessor (each has few threads)";
   return bound.empty() ? "an unknown limit" : std::string(config.occupancy_limit());
 }
 
 std::string_view limiter_advice(const LaunchConfig& config) {
   const std::string& bound = config.occupancy_bound;
   if (bound == "registers") {
-    return "Let the compiler use fewer registers (__launch_bounds__, -maxrregcount), or do less in "
-           "one thread.";
+    return "Limit the registers that the compiler uses (__launch_bounds__, -maxrregcount), or do "
+           "less in one thread.";
   }
   if (bound == "shared_memory") return "Use less shared memory in a block, or smaller tiles.";
   return "Use larger blocks.";
@@ -83,7 +83,8 @@ void find_low_occupancy(const SessionView& view, std::vector<Insight>& found) {
       set_gain(insight, use.longest.time_ns * *stalled * std::max(0.0, missing), view.wall_ns,
                view.thresholds);
       insight.estimate = fmt::format(
-          "The share of samples in which warps waited ({}), as far as occupancy is below {}.",
+          "The share of samples in which warps waited ({}), scaled by how far occupancy is below "
+          "{}.",
           text::percent(*stalled), text::percent(limits.target_occupancy));
       insight.confidence = Confidence::Medium;
     } else {
@@ -130,10 +131,10 @@ void find_register_spill(const SessionView& view, std::vector<Insight>& found) {
       insight.estimate = "None: how much of the memory traffic is local is not recorded." +
                          deeper_engine(view.session.summary, "Deep");
     }
-    insight.title = fmt::format("Local memory in {} · {:.0f} bytes a thread", use.label, local);
+    insight.title = fmt::format("Local memory in {} · {:.0f} bytes per thread", use.label, local);
     insight.detail = fmt::format(
-        "{} of session; {} registers a thread, {}. Local memory holds registers that were spilled, "
-        "or arrays that are indexed at run time",
+        "{} of session; {} registers per thread, {}. Local memory holds spilled registers, or "
+        "arrays that are indexed at run time",
         text::percent(use.share),
         config.registers ? std::to_string(*config.registers) : std::string("an unknown number of"),
         shape_text(config));
@@ -159,7 +160,7 @@ void find_tail_effect(const SessionView& view, std::vector<Insight>& found) {
     insight.title = fmt::format("Tail effect in {} · {:.2f} waves, the last {} full", use.label,
                                 waves, text::percent(waves - std::floor(waves)));
     insight.detail = fmt::format(
-        "{} blocks where the GPU holds {} at once; {} in all ({} of session), {}",
+        "{} blocks, and the GPU holds {} at once; {} in total ({} of session), {}",
         text::count(static_cast<uint64_t>(use.config->blocks())),
         text::count(static_cast<uint64_t>(*use.blocks_at_once)),
         text::duration(use.longest.time_ns), text::percent(use.share), shape_text(*use.config));
@@ -167,8 +168,8 @@ void find_tail_effect(const SessionView& view, std::vector<Insight>& found) {
         "Choose a grid that is a whole number of waves: another block size, a persistent kernel "
         "with one block for each place, or a split along another dimension (split-K, stream-K).";
     insight.estimate = fmt::format(
-        "The part of the places that the last wave leaves empty ({} of the kernel's time), if all "
-        "blocks take equally long.",
+        "The places that the last wave leaves empty ({} of the kernel's time), if all blocks take "
+        "equally long.",
         text::percent(idle));
     insight.confidence = Confidence::Low;
     insight.evidence.push_back(at_kernel(use));
@@ -190,14 +191,14 @@ void find_partial_wave(const SessionView& view, std::vector<Insight>& found) {
         fmt::format("Partial wave of {} · {} of {} multiprocessors used", use.label,
                     text::count(static_cast<uint64_t>(use.config->blocks())), *use.compute_units);
     insight.detail =
-        fmt::format("{} in all ({} of session), {}", text::duration(use.longest.time_ns),
+        fmt::format("{} in total ({} of session), {}", text::duration(use.longest.time_ns),
                     text::percent(use.share), shape_text(*use.config));
     insight.advice =
         "Use more and smaller blocks, split the work along another dimension, batch several "
         "launches into one, or run independent ones side by side on streams.";
     insight.estimate = fmt::format(
-        "The part of the multiprocessors without a block ({}), if the same work were spread over "
-        "all of them.",
+        "The share of multiprocessors without a block ({}), if the same work were spread over all "
+        "of them.",
         text::percent(1 - filled));
     insight.confidence = Confidence::Low;
     insight.evidence.push_back(at_kernel(use));

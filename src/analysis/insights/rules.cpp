@@ -123,12 +123,13 @@ std::string recording_text(const SessionView& view) {
   const double recording_ns = view.recording_ns_per_call();
   if (recording_ns <= 0) return {};
   const double vendor_ns = view.thresholds.insights.vendor_call_us * 1e3;
-  const std::string assumed =
-      vendor_ns <= 0
-          ? ""
-          : fmt::format(" and {} assumed for the vendor's library", text::duration(vendor_ns));
-  return fmt::format(" What recording took, {} of each call as measured{}, is left out.",
-                     text::duration(recording_ns - vendor_ns), assumed);
+  const double measured_ns = recording_ns - vendor_ns;
+  const std::string assumed = vendor_ns <= 0
+                                  ? ""
+                                  : fmt::format(" and {} assumed for the vendor's library",
+                                                text::duration_beside(vendor_ns, measured_ns));
+  return fmt::format(" The cost of recording is left out: {} per call as measured{}.",
+                     text::duration_beside(measured_ns, vendor_ns), assumed);
 }
 
 Evidence at_site(const CodeSite& site, std::string text) {

@@ -40,8 +40,8 @@ void estimate(const SampledKernel& kernel, const SessionView& view, std::optiona
   }
   set_gain(insight, kernel.time_ns * *waiting * wasted, view.wall_ns, view.thresholds);
   insight.estimate = fmt::format(
-      "The share of samples spent on {} ({}), times the share of it that is needless ({}).", what,
-      text::percent(*waiting), text::percent(wasted));
+      "The share of samples spent on {} ({}), times the share of it that is unnecessary ({}).",
+      what, text::percent(*waiting), text::percent(wasted));
   insight.confidence = Confidence::Medium;
 }
 
@@ -72,7 +72,8 @@ void find_warp_stalls(const SessionView& view, std::vector<Insight>& found) {
                     text::duration(kernel.time_ns), text::percent(kernel.share));
     insight.advice = stall_reason(top->first).advice;
     insight.estimate =
-        "None: other warps may hide a stall, so samples alone do not tell what ending it saves.";
+        "None: other warps may hide a stall, so samples alone do not show how much ending it "
+        "would save.";
     insight.confidence = Confidence::High;
     describe(kernel, view, insight);
     found.push_back(std::move(insight));
@@ -96,13 +97,13 @@ void find_thread_divergence(const SessionView& view, std::vector<Insight>& found
     insight.title = fmt::format("Thread divergence in {} · {:.1f} of 32 threads active",
                                 kernel.label, active * kWarpThreads);
     insight.detail = fmt::format(
-        "{} thread instructions in {} warp instructions: {} of the lanes do something; the kernel "
+        "{} thread instructions in {} warp instructions: {} of the lanes are active; the kernel "
         "takes {} of session",
         text::count(static_cast<uint64_t>(*threads)), text::count(static_cast<uint64_t>(*warps)),
         text::percent(active), text::percent(kernel.share));
     insight.advice =
-        "Let threads of a warp take the same branch: sort or group the work by what it needs, make "
-        "loop counts alike, use predication for short branches.";
+        "Let threads of a warp take the same branch: sort or group similar work, make loop counts "
+        "equal, use predication for short branches.";
     describe(kernel, view, insight);
     found.push_back(std::move(insight));
   }
@@ -122,13 +123,13 @@ void find_uncoalesced_access(const SessionView& view, std::vector<Insight>& foun
     insight.title = fmt::format("Uncoalesced access in {} · {:.1f} times the sectors needed",
                                 kernel.label, *moved / *needed);
     insight.detail = fmt::format(
-        "{} sectors of 32 bytes moved where {} would do; the kernel takes {} of session",
+        "{} sectors of 32 bytes were moved, but {} would be enough; the kernel takes {} of "
+        "session",
         text::count(static_cast<uint64_t>(*moved)), text::count(static_cast<uint64_t>(*needed)),
         text::percent(kernel.share));
     insight.advice =
-        "Let neighbouring threads read neighbouring addresses: another layout (a struct of "
-        "arrays), "
-        "another order of loops, or a detour through shared memory.";
+        "Let neighbouring threads read neighbouring addresses: change the layout (a struct of "
+        "arrays) or the order of loops, or go through shared memory.";
     describe(kernel, view, insight);
     found.push_back(std::move(insight));
   }
@@ -148,7 +149,7 @@ void find_bank_conflicts(const SessionView& view, std::vector<Insight>& found) {
     insight.title = fmt::format("Bank conflicts in {} · {:.1f} times the passes needed",
                                 kernel.label, *taken / *needed);
     insight.detail = fmt::format(
-        "{} passes over shared memory where {} would do; the kernel takes {} of session",
+        "{} passes over shared memory, but {} would be enough; the kernel takes {} of session",
         text::count(static_cast<uint64_t>(*taken)), text::count(static_cast<uint64_t>(*needed)),
         text::percent(kernel.share));
     insight.advice =

@@ -20,26 +20,12 @@ Severity sync_severity(double share, const Thresholds& thresholds) {
   return share > thresholds.sync_attribution.medium_share ? Severity::Medium : Severity::Low;
 }
 
-// "StreamSynchronize", where several calls wait at one line that with the most time.
-std::string_view main_call(const SessionView& view, const SyncLine& line) {
-  const Waits& waits = view.tables.waits;
-  std::map<uint8_t, int64_t> blocked;
-  for (const uint32_t row : line.waits) {
-    blocked[waits.wait_kind.empty() ? 0 : waits.wait_kind[row]] += waits.duration[row];
-  }
-  const auto most =
-      std::max_element(blocked.begin(), blocked.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  return wait_call_name(most->first);
-}
-
 std::string longest_text(const SessionView& view, const SyncLine& line) {
   int64_t longest_ns = 0;
   for (const uint32_t row : line.waits) {
     longest_ns = std::max(longest_ns, view.tables.waits.duration[row]);
   }
-  return fmt::format("the longest call took {}",
-                     text::brief_duration(static_cast<double>(longest_ns)));
+  return fmt::format("the longest call took {}", text::duration(static_cast<double>(longest_ns)));
 }
 
 void add_scope(const SessionView& view, const SyncLine& line, Evidence& evidence) {
@@ -63,12 +49,12 @@ Insight other_lines(const SessionView& view, const std::vector<SyncLine>& lines,
                               text::plural(lines.size() - first, "more line"),
                               text::brief_duration(blocked), text::percent(share));
   insight.detail =
-      fmt::format("{} blocked across {} at lines that wait less than those told one by one",
+      fmt::format("{} blocked across {} at lines that wait less than those listed separately",
                   text::brief_duration(blocked), text::plural(waits, "call"));
   const SyncLine& most = lines[first];
   insight.evidence.push_back(at_site(
       *most.site, fmt::format("the most of these: {}, {}", text::plural(most.waits.size(), "wait"),
-                              text::brief_duration(static_cast<double>(most.blocked_ns)))));
+                              text::duration(static_cast<double>(most.blocked_ns)))));
   add_scope(view, most, insight.evidence.back());
   return insight;
 }
@@ -76,12 +62,10 @@ Insight other_lines(const SessionView& view, const std::vector<SyncLine>& lines,
 // What is the same whatever waits.
 void finish_sync(Insight& insight, Severity severity) {
   insight.severity = severity;
-  insight.advice =
-      "Wait only where the host needs a result. Where it does, let other work be queued behind "
-      "it first.";
+  insight.advice = "Wait only where the host needs a result. There, queue other work first.";
   insight.estimate =
-      "None: a wait costs nothing while the GPU works. in_loop_sync and idle_gaps estimate what "
-      "waits leave idle.";
+      "None: a wait costs nothing while the GPU works. in_loop_sync and idle_gaps estimate how "
+      "much idle time waits cause.";
   insight.confidence = Confidence::High;
 }
 
@@ -97,14 +81,13 @@ void find_sync_attribution(const SessionView& view, std::vector<Insight>& found)
     const uint64_t count = line.waits.size();
     Insight insight;
     finish_sync(insight, sync_severity(share, view.thresholds));
-    const std::string what =
-        fmt::format("{} × {} @ {}", main_call(view, line), count, short_line(*line.site));
+    const std::string what = fmt::format("{} × {} @ {}", wait_name(view.tables.waits, line), count,
+                                         short_line(*line.site));
     if (line.holds_stream) {
       insight.title = what + " · holds up a stream, not the host";
-      insight.detail = fmt::format(
-          "{} at {}: work of the stream waits for an event, and the host "
-          "goes on",
-          text::plural(count, "call"), line.site->text);
+      insight.detail =
+          fmt::format("{} at {}: work of the stream waits for an event, and the host continues",
+                      text::plural(count, "call"), line.site->text);
     } else {
       insight.title = fmt::format("{} · {} ({} of session)", what, text::brief_duration(blocked),
                                   text::percent(share));
@@ -133,12 +116,15 @@ void find_in_loop_sync(const SessionView& view, std::vector<Insight>& found) {
     insight.advice =
         "Move the sync outside the loop or capture the loop body into a CUDA graph (replay "
         "amortizes launch overhead).";
+    const auto loop_ns = static_cast<double>(loop.span.length());
+    const auto idle_ns = static_cast<double>(loop.idle_ns);
     insight.estimate = fmt::format(
-        "Without the wait the loop takes as long as the busier of host and GPU: of {} the host "
-        "was blocked for {}, and the GPU idle for {} until work came that was not queued, less {} "
-        "for each of these pauses, which queued work has, too{}.{}",
-        text::brief_duration(static_cast<double>(loop.span.length())),
-        text::brief_duration(blocked), text::brief_duration(static_cast<double>(loop.idle_ns)),
+        "Without the wait, the loop takes as long as the busier of host and GPU. Of {}, the host "
+        "was blocked for {}, and the GPU was idle for {} because no work was queued, minus {} for "
+        "each of these pauses, which queued work has too{}.{}",
+        text::duration_among(loop_ns, {loop_ns, blocked, idle_ns}),
+        text::duration_among(blocked, {loop_ns, blocked, idle_ns}),
+        text::duration_among(idle_ns, {loop_ns, blocked, idle_ns}),
         text::duration(loop.queued_pause_ns),
         loop.has_other_waits ? ", counting only what follows this wait, because other lines wait "
                                "in the same loop"

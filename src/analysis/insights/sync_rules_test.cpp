@@ -127,7 +127,7 @@ TEST(InLoopSync, WhatRecordingTookIsLeftOut) {
   ASSERT_EQ(found.size(), 1u);
   // Three as measured, and one of the vendor's.
   EXPECT_NEAR(*found[0].gain_ns, 49 * 58.0 * kUs, 5.0 * kUs);
-  EXPECT_NE(found[0].estimate.find("3.000 us of each call as measured and 1.000 us assumed"),
+  EXPECT_NE(found[0].estimate.find("3.000 us per call as measured and 1.000 us assumed"),
             std::string::npos)
       << found[0].estimate;
 }

@@ -95,6 +95,12 @@ Losses losses_of(const format::Ledger& ledger) {
   return losses;
 }
 
+format::Ledger without_full_rings(format::Ledger ledger) {
+  ledger.scopes_dropped = 0;
+  ledger.markers_dropped.reset();
+  return ledger;
+}
+
 }  // namespace
 
 void find_failed_calls(const SessionView& view, std::vector<Insight>& found) {
@@ -124,10 +130,11 @@ void find_failed_calls(const SessionView& view, std::vector<Insight>& found) {
     insight.detail = fmt::format("first after {} of the session",
                                  text::duration(static_cast<double>(calls.start[failure.row])));
     insight.advice = is_final(error)
-                         ? "Run it under compute-sanitizer to find the access that is at fault. "
+                         ? "Run the program under compute-sanitizer to find the faulty access. "
                            "After this error the process cannot use the GPU."
-                         : "Check what the call returns. Libraries that try one thing and then "
-                           "another cause such failures on purpose; otherwise it is a mistake.";
+                         : "Check what the call returns. Some libraries try one thing, then "
+                           "another, and cause such failures on purpose; otherwise it is an error "
+                           "in the program.";
     insight.estimate = "None: it is about correct results, not about time.";
     insight.confidence = Confidence::High;
     Evidence evidence =
@@ -151,14 +158,13 @@ void find_trace_losses(const SessionView& view, std::vector<Insight>& found) {
     insight.severity = Severity::High;
     insight.title = "The session was cut off: its last moments may be missing";
     insight.detail = fmt::format(
-        "The session has no ledger: {}. What was recorded until a quarter of a second before is "
-        "there.",
+        "The session has no ledger: {}. Everything up to a quarter of a second before the end was "
+        "kept.",
         format::kUnclosed);
     insight.advice =
-        "Find out why its process died; the report lists what was still running. Figures are of "
-        "what was written before. Workers of Python's multiprocessing close their sessions when "
-        "they are "
-        "started with spawn; with fork and forkserver they leave by _exit.";
+        "Find out why its process died; the report lists what was still running. Figures cover "
+        "what was written before that. Workers of Python's multiprocessing close their sessions "
+        "if they are started with spawn; with fork and forkserver they leave through _exit.";
     found.push_back(std::move(insight));
     return;
   }
@@ -167,7 +173,9 @@ void find_trace_losses(const SessionView& view, std::vector<Insight>& found) {
     return told == format::Completeness::Incomplete;
   };
   const bool is_incomplete = is_lossy(summary.ledger->completeness());
-  const bool lacks_more_than_warps = is_lossy(summary.ledger->completeness_of_trace());
+  const bool has_full_ring =
+      summary.ledger->scopes_dropped + summary.ledger->markers_dropped.value_or(0) > 0;
+  const bool lacks_room = is_lossy(without_full_rings(*summary.ledger).completeness_of_trace());
   const UnreadRows rows = unread_rows(summary);
   const bool is_damaged = summary.has_faults || rows.unread > 0;
   if (!is_incomplete && !is_damaged) return;
@@ -187,30 +195,37 @@ void find_trace_losses(const SessionView& view, std::vector<Insight>& found) {
     insight.detail =
         fmt::format("{} of all launches left no record; counts and times are too low by as much",
                     text::percent(losses.missing_share));
-  } else if (lacks_more_than_warps || is_damaged) {
+  } else if (lacks_room || is_damaged) {
     insight.detail = "counts and times may be too low";
+  } else if (has_full_ring) {
+    insight.detail = "counts and times of scopes and markers are lower bounds; GPU work is whole";
   } else {
-    insight.detail = "what is told of the inside of kernels may be too low; the rest is whole";
+    insight.detail = "figures inside kernels may be too low; everything else is complete";
   }
-  std::vector<std::string_view> advice;
+  std::vector<std::string> advice;
   if (is_damaged) {
     advice.emplace_back(
-        "Copy the session again from where it was recorded, or record it anew. The log itself is "
-        "damaged: `gpufl verify` shows where.");
+        "The log itself is damaged; `gpufl verify` shows where. Copy the session again from the "
+        "machine that recorded it, or record it again.");
   }
   if (summary.ledger->uncounted.contains(format::Ledger::kTruncatedTrace)) {
     advice.emplace_back("The file was cut off before it was imported: copy or record it again.");
-  } else if (lacks_more_than_warps) {
+  } else if (lacks_room) {
     advice.emplace_back(
-        "Record less (fewer features, a capture range, a lower sampling rate) or give it more "
-        "room: log_spool_mb, free disk space. See docs/reference/trace-states.md.");
+        "Record less (fewer features, a capture range, a lower sampling rate) or give the log "
+        "more room (log_spool_mb, free disk space). See docs/reference/trace-states.md.");
+  }
+  if (has_full_ring) {
+    advice.push_back(fmt::format(
+        "Scopes and markers that come faster than they are written fill the ring of their thread: "
+        "{}.",
+        kFullRingRemedy));
   }
   if (summary.ledger->warp_records_dropped.value_or(0) > 0) {
     advice.emplace_back(
-        "Warps record into buffers of a fixed size: give warpscope more room (a larger "
-        "max_records, "
-        "in Python max_records_per_lane), fewer events, or another overflow policy, which chooses "
-        "what is kept.");
+        "Warps record into buffers of a fixed size. Give warpscope more room (a larger "
+        "max_records, in Python max_records_per_lane), record fewer events, or choose what is "
+        "kept with another overflow policy.");
   }
   insight.advice = fmt::format("{}", fmt::join(advice, " "));
   Evidence evidence;

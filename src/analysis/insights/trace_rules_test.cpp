@@ -68,12 +68,34 @@ TEST(TraceLosses, WarpRecordsNeedNoDisk) {
   ASSERT_EQ(with(0).size(), 1u);
   const Insight alone = with(0)[0];
   EXPECT_EQ(alone.title, "The trace is not complete: 7 dropped warp records");
-  EXPECT_TRUE(has(alone.detail, "the rest is whole")) << alone.detail;
+  EXPECT_TRUE(has(alone.detail, "everything else is complete")) << alone.detail;
   EXPECT_TRUE(has(alone.advice, "max_records")) << alone.advice;
   EXPECT_FALSE(has(alone.advice, "disk")) << alone.advice;
   const Insight both = with(5)[0];
   EXPECT_TRUE(has(both.advice, "max_records") && has(both.advice, "disk")) << both.advice;
-  EXPECT_FALSE(has(both.detail, "the rest is whole")) << both.detail;
+  EXPECT_FALSE(has(both.detail, "everything else is complete")) << both.detail;
+}
+
+TEST(TraceLosses, AFullRingIsNoMatterOfDisk) {
+  const auto with = [](uint64_t rows_dropped) {
+    TestProgram program;
+    format::Ledger& ledger = program.data.summary.ledger.emplace();
+    ledger.scopes_dropped = 12;
+    ledger.writer.dropped["spool_full"] = rows_dropped;
+    return of_rule(program.insights(), "trace_losses");
+  };
+  const auto has = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  ASSERT_EQ(with(0).size(), 1u);
+  const Insight alone = with(0)[0];
+  EXPECT_EQ(alone.title, "The trace is not complete: 12 dropped scope events");
+  EXPECT_TRUE(has(alone.detail, "GPU work is whole")) << alone.detail;
+  EXPECT_TRUE(has(alone.advice, "mark fewer, longer parts")) << alone.advice;
+  EXPECT_FALSE(has(alone.advice, "log_spool_mb")) << alone.advice;
+  const Insight both = with(3)[0];
+  EXPECT_TRUE(has(both.advice, "mark fewer") && has(both.advice, "log_spool_mb")) << both.advice;
+  EXPECT_FALSE(has(both.detail, "GPU work is whole")) << both.detail;
 }
 
 TEST(TraceLosses, ADamagedLogHasAdviceOfItsOwn) {

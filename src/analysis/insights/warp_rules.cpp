@@ -91,18 +91,18 @@ void find_warp_group_bound(const SessionView& view, std::vector<Insight>& found)
     if (*bottleneck.gain > bottleneck.error) {
       set_gain(insight, kernel.time_ns * *bottleneck.gain, view.wall_ns, view.thresholds);
       insight.estimate =
-          "The kernel's time, less what its records give if this group took no time: then others "
-          "are the limit.";
+          "The kernel's time, minus its simulated time if this group took no time: then other "
+          "groups are the limit.";
     } else {
       insight.detail += ", within the error of " + text::percent(bottleneck.error);
     }
     insight.advice =
         is_one ? fmt::format(
-                     "Make {} do less, or give a part of its work to a group that waits: "
-                     "other groups have nothing to gain. More stages help only where both "
-                     "take turns.",
+                     "Make {} do less, or give a part of its work to a group that waits. Making "
+                     "other groups faster gains nothing. More stages help only if two groups take "
+                     "turns.",
                      groups)
-               : "They take equally long, as far as records can tell: make each of them do less, "
+               : "As far as the records show, they take equally long: make each of them do less, "
                  "or give a part of their work to a group that waits.";
     insight.confidence = confidence_of(capture, Confidence::Medium);
     add_evidence(capture, insight);
@@ -134,15 +134,15 @@ void find_warp_bubbles(const SessionView& view, std::vector<Insight>& found) {
                                 text::percent(of_path));
     const WarpGroupFigures& figures = capture.times.groups[group];
     insight.detail = fmt::format(
-        "no event is open; most of it in group {}, which is in bubbles for {} of its time",
+        "no event is open; most of this is in group {}, whose bubbles take {} of the time",
         capture.group_name(group), text::percent(figures.share(figures.bubble_ns())));
     insight.advice =
-        "Put events around what the group does there: code that nobody records looks the same. "
-        "What remains is issue latency and loop overhead: unroll, or overlap it with the next "
-        "iteration.";
+        "Put events around what the group does there, because code without events also counts as "
+        "a bubble. The rest is issue latency and loop overhead: unroll, or overlap it with the "
+        "next iteration.";
     insight.estimate =
-        "The kernel's time, times the bubbles' share of the critical path, or less where it would "
-        "then be another that is as long.";
+        "The kernel's time, times the bubbles' share of the critical path; less if another path "
+        "would then be the longest.";
     insight.confidence = Confidence::Low;
     add_evidence(capture, insight);
     found.push_back(std::move(insight));

@@ -113,6 +113,7 @@ Overview analyze(const SessionData& session, const AnalysisOptions& options) {
   if (options.depth == Depth::Summary) return overview;
 
   overview.scopes = scope_work(session, options);
+  overview.lost_scopes = lost_scopes(session.summary);
   overview.latency = launch_latency(session, options);
   if (const uint64_t count = launched_too_late(session, options)) {
     overview.caveats.push_back(text::plural(count, "kernel") +

@@ -47,6 +47,7 @@ struct Overview {
   Figure<KernelFigures> kernels;    // unknown where no kernels were recorded
   // From here on nothing is there at Depth::Summary.
   std::vector<ScopeWork> scopes;
+  std::optional<Unknown> lost_scopes;  // why there were more of them; none: nothing says so
   LaunchLatency latency;
   Figure<std::vector<ApiGroup>> api;
   Figure<std::vector<WaitGroup>> waits;

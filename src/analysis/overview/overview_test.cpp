@@ -110,7 +110,7 @@ TEST(Overview, WhatMayHaveBeenLostIsUnknown) {
   const Overview dropped = analyze(session.data);
   ASSERT_FALSE(dropped.kernels);
   EXPECT_EQ(dropped.kernels.unknown().reason,
-            "no GPU work is in the log, but there may have been some: records were lost: "
+            "the log has no GPU work, but there may have been some: records were lost: "
             "disk_floor 17,100");
   session.data.summary.ledger.reset();
   const Overview unclosed = analyze(session.data);

@@ -61,7 +61,7 @@ Figure<Imbalance> imbalance(const std::vector<RankFigures>& ranks, Tell tell) {
     out.mean += *value;
     ++count;
   }
-  if (count < 2) return Unknown{"fewer than two ranks tell it", ""};
+  if (count < 2) return Unknown{"fewer than two ranks have this figure", ""};
   out.mean /= static_cast<double>(count);
   out.share = out.max <= 0 ? 0 : (out.max - out.mean) / out.max;
   return out;

@@ -91,7 +91,12 @@ std::vector<RunScope> run_scopes(const RunOverview& run) {
       all.gpu_ns = saturating_add(all.gpu_ns, scope.total.gpu_ns());
     }
   }
-  return gathering.finish();
+  std::vector<RunScope> scopes = gathering.finish();
+  const bool is_lower_bound =
+      std::any_of(run.ranks.begin(), run.ranks.end(),
+                  [](const RankFigures& rank) { return rank.overview.lost_scopes.has_value(); });
+  for (RunScope& scope : scopes) scope.is_lower_bound = is_lower_bound;
+  return scopes;
 }
 
 std::vector<RunCopies> run_copies(const RunOverview& run) {

@@ -28,8 +28,9 @@ struct RunKernel : RunGroup {
 // Most time first.
 std::vector<RunKernel> run_kernels(const RunOverview& run);
 
-struct RunScope : RunGroup {  // count and times of the scopes that have ended
-  int64_t gpu_ns = 0;         // of what was launched in them
+struct RunScope : RunGroup {    // count and times of the scopes that have ended
+  int64_t gpu_ns = 0;           // of what was launched in them
+  bool is_lower_bound = false;  // a rank has lost scopes, of whatever path
 };
 // By path; most time first.
 std::vector<RunScope> run_scopes(const RunOverview& run);

@@ -54,6 +54,13 @@ TEST(RunWork, GathersAllRanks) {
   EXPECT_EQ(waits[0].max_rank_ns, 50);
 }
 
+TEST(RunWork, ScopesThatARankLostMakeAllLowerBounds) {
+  RunData run = two_ranks();
+  EXPECT_FALSE(run_scopes(analyze_run(run))[0].is_lower_bound);
+  run.sessions[1].summary.ledger.emplace().scopes_dropped = 1;
+  EXPECT_TRUE(run_scopes(analyze_run(run))[0].is_lower_bound);
+}
+
 Insight insight_of(std::string rule, std::string file, double gain_ns) {
   Insight insight;
   insight.rule = std::move(rule);

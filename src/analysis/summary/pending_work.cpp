@@ -2,6 +2,9 @@
 #include "analysis/summary/pending_work.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "symbols/demangle.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -17,6 +20,11 @@ size_t correlation_of(const format::KindSpec& kind) {
                                      : format::kNoColumn;
 }
 
+// Whether a row of that kind says that the work is over. That a launch has returned does not.
+bool ends(format::Kind kind, const PendingWork& work) {
+  return kind != format::Kind::Api || work.kernel.empty();
+}
+
 }  // namespace
 
 void PendingTable::add(const format::Batch& batch, const format::Dictionaries& dictionaries) {
@@ -28,7 +36,10 @@ void PendingTable::add(const format::Batch& batch, const format::Dictionaries& d
   if (correlation == format::kNoColumn || !batch.has(correlation)) return;
   const std::vector<int64_t>& ids = batch.column(correlation);
   if (!pending_.empty()) {
-    for (const int64_t id : ids) pending_.erase(id);
+    for (const int64_t id : ids) {
+      const auto found = pending_.find(id);
+      if (found != pending_.end() && ends(batch.kind(), found->second)) pending_.erase(found);
+    }
   }
   Rows& latest = latest_[static_cast<size_t>(batch.kind())];
   latest.ids = ids;
@@ -41,20 +52,30 @@ void PendingTable::add(const format::Batch& batch, const format::Dictionaries& d
 void PendingTable::add_pending(const format::Batch& batch,
                                const format::Dictionaries& dictionaries) {
   names_.resolve(batch, column::kFunction, dictionaries, row_names_);
+  const auto kernel_of = [&](size_t row) {
+    const int64_t id = batch.at(column::kKernel, row);
+    return id == 0 ? std::string() : symbols::demangle(dictionaries.get(format::Dict::Name, id));
+  };
   for (size_t row = 0; row < batch.rows() && pending_.size() < kMaxPending; ++row) {
     const int64_t id = batch.at(column::kCorrelation, row);
-    pending_[id] = {names_.text(row_names_[row]),
-                    batch.at(column::kTime, row),
-                    batch.at(column::kThread, row),
-                    batch.at(column::kDevice, row, -1),
-                    id,
-                    batch.at(column::kScope, row)};
+    PendingWork& work = pending_[id];
+    std::string kernel = kernel_of(row);
+    if (kernel.empty()) kernel = std::move(work.kernel);  // known once
+    work = {names_.text(row_names_[row]),
+            batch.at(column::kTime, row),
+            batch.at(column::kThread, row),
+            batch.at(column::kDevice, row, -1),
+            id,
+            batch.at(column::kScope, row),
+            std::move(kernel)};
   }
-  for (const Rows& rows : latest_) {
+  for (size_t kind = 0; kind < latest_.size(); ++kind) {
+    const Rows& rows = latest_[kind];
     for (size_t row = 0; row < rows.times_ns.size(); ++row) {
       const auto found = pending_.find(rows.ids[row]);
       // A row from before the call is that of another one with its id.
-      if (found != pending_.end() && rows.times_ns[row] >= found->second.time_ns) {
+      if (found != pending_.end() && rows.times_ns[row] >= found->second.time_ns &&
+          ends(static_cast<format::Kind>(kind), found->second)) {
         pending_.erase(found);
       }
     }

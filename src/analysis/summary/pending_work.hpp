@@ -13,7 +13,8 @@
 
 // What had begun and not ended when the log ends: `pending` rows without another row of the same
 // correlation id. That one comes later, or, because a flush writes its rows kind by kind, right
-// before: the latest batch of each kind is remembered. One thread.
+// before: the latest batch of each kind is remembered. A launch whose kernel is known ends with
+// that, not with the call. One thread.
 namespace gpufl::analysis {
 
 struct PendingWork {
@@ -23,6 +24,7 @@ struct PendingWork {
   int64_t device = -1;  // -1: unknown
   int64_t correlation = 0;
   int64_t scope = 0;
+  std::string kernel = {};  // that it launched, demangled; empty: unknown, or none
 };
 
 class PendingTable {

@@ -145,6 +145,10 @@ SessionSummary SummaryBuilder::finish() {
   summary_.metrics = metrics_.finish();
   summary_.coverage = coverage_.finish();
   summary_.pending = pending_.finish();
+  // Where the ledger knows of no kernel that still ran, those without a row were lost.
+  if (summary_.ledger && summary_.ledger->launches_unfinished.value_or(0) == 0) {
+    std::erase_if(summary_.pending, [](const PendingWork& work) { return !work.kernel.empty(); });
+  }
   return std::move(summary_);
 }
 

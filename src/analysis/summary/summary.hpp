@@ -32,9 +32,9 @@ using format::Capability;
 struct SessionSummary {
   format::SessionHeader header;
   std::filesystem::path dir;
-  int64_t duration_ns = 0;               // to the `end` line, else to the newest time in the log
-  bool ended = false;                    // has an `end` line
-  bool live = false;                     // its process still records
+  int64_t duration_ns = 0;  // to the `end` line, else to the last sign of life: a lower bound
+  bool ended = false;       // has an `end` line
+  bool live = false;        // its process still records
   std::optional<format::Ledger> ledger;  // absent: unclosed, or still running
   std::vector<Capability> capabilities;
   std::vector<base::Json> devices;               // `device` lines, by number

@@ -8,6 +8,7 @@
 #include "analysis/tables/table_columns.hpp"
 #include "format/kind_columns.hpp"
 #include "format/limits.hpp"
+#include "format/occupancy_unit.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -15,7 +16,6 @@ namespace {
 using base::Json;
 
 constexpr const char* kUnknown = "?";
-constexpr double kOccupancyUnit = 1e-4;  // hundredths of a percent
 
 // The dictionary's values, and the one that stands for those beyond.
 bool is_possible(int64_t id) {
@@ -55,7 +55,7 @@ LaunchConfig parse_config(const Json& value) {
   config.local_total = optional_integer(value["local_total"]);
   config.cache = value["cache"].as_string();
   if (value["occupancy"].is_number()) {
-    config.occupancy = value["occupancy"].as_number() * kOccupancyUnit;
+    config.occupancy = value["occupancy"].as_number() / format::kWholeOccupancy;
   }
   const bool is_former = value.find("occupancy_bound") == nullptr;
   const auto bound = [](std::string_view word) {

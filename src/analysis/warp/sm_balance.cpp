@@ -59,7 +59,7 @@ Figure<SmBalance> sm_balance(const WarpCapture& capture) {
   int64_t longest = -1;
   for (const Block& block : blocks_of(capture)) {
     if (block.sm < 0) {
-      return Unknown{"the capture does not tell on which multiprocessor its blocks ran",
+      return Unknown{"the capture does not record which multiprocessor its blocks ran on",
                      "record with a side block"};
     }
     by_sm[block.sm].push_back(block);

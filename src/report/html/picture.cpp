@@ -45,6 +45,9 @@ class PictureBuilder {
     const analysis::SessionData& session = run_.sessions[index];
     const timeline::SessionTexts texts(session);
     offset_ns_ = timeline::offset_of(run_, index);
+    // Time in which nothing happened is a part of it.
+    picture_.start_ns = std::min(picture_.start_ns, offset_ns_);
+    picture_.end_ns = std::max(picture_.end_ns, offset_ns_ + session.summary.duration_ns);
     names_ = &session.kernel_names();
     by_config_.clear();
     waits_.clear();

@@ -40,7 +40,7 @@ struct PictureText {
 struct Picture {
   std::vector<PictureTrack> tracks;
   std::vector<PictureText> texts;
-  int64_t start_ns = 0, end_ns = 0;
+  int64_t start_ns = 0, end_ns = 0;  // of the sessions, whatever happened when
   // 0: every slice is a block of its own, unless it has no length and begins with another.
   int64_t merged_below_ns = 0;
   int64_t inside_merged_below_ns = 0;  // the same for what is inside of kernels

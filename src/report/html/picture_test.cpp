@@ -49,6 +49,19 @@ TEST(PictureTest, EverySliceIsABlockWhereThereIsRoom) {
   EXPECT_EQ(picture.texts[picture.tracks[0].rows.at(0).at(0).text].label, "gemm");
 }
 
+// From its beginning to its end, or to its last sign of life.
+TEST(PictureTest, SpansTheWholeSession) {
+  TestSession session;
+  session.kernel("gemm", 150, 50);
+  session.data.summary.duration_ns = 5'000;
+  analysis::RunData run = run_of(session);
+  const Picture picture = make_picture(run, 1000);
+  EXPECT_EQ(picture.start_ns, 0);
+  EXPECT_EQ(picture.end_ns, 5'000);
+  run.offset_ns = {700};
+  EXPECT_EQ(make_picture(run, 1000).end_ns, 5'700);
+}
+
 TEST(PictureTest, NoThreadIsCalledZero) {
   TestSession session;
   session.kernel("gemm", 150, 50, {.thread = 0});
