@@ -38,7 +38,7 @@ struct InitOptions {
   std::string backend_url = "";  // host only, without /api/v1
   std::string api_key = "";      // never written to a log
   std::string api_path = "";     // empty: /api/v1
-  bool remote_upload = false;    // deprecated, no effect
+  bool remote_upload = false;    // deprecated, no effect in C++; the session warns
 
   // What to capture
   bool enable_stack_trace = false;

@@ -32,6 +32,13 @@ GPUFL_API SessionStatus status();
 // the session: the library stays loaded.
 GPUFL_API void shutdown();
 
+// Recording of the GPU ends with pause() and begins again with resume(), at no cost in between;
+// scopes, counters and metrics go on. True when that is so now, also where it was before. False
+// without a session of this process's own (under `gpufl trace` it is the launcher's), and where the
+// GPU cannot be recorded; with enable_debug_output the reason is printed.
+GPUFL_API bool pause();
+GPUFL_API bool resume();
+
 // The report of this process's session, or its last one, as text: to the file, or to stdout when
 // the path is empty. Printing to stdout is what this call is for.
 GPUFL_API void generateReport(const std::string& output_path = "");
@@ -46,6 +53,8 @@ GPUFL_API void systemStop(const std::string& name = "system");
 inline bool init(const InitOptions&) { return false; }
 inline SessionStatus status() { return {false, "gpufl is compiled out"}; }
 inline void shutdown() {}
+inline bool pause() { return false; }
+inline bool resume() { return false; }
 inline void generateReport(const std::string& = "") {}
 inline void systemStart(const std::string& = "system") {}
 inline void systemStop(const std::string& = "system") {}

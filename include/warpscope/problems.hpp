@@ -26,13 +26,13 @@ inline constexpr std::array<ProblemWords, kProblemKinds> kProblemWords = {{
     {"bad_side_block", "side block contradicts itself or the buffer and was ignored"},
     {"bad_names", "table of names cannot be read"},
     {"lane_outside_shape",
-     "records are of blocks that the header does not have; they were kept as further blocks"},
-    {"group_unknown", "records do not tell their group; it is 0"},
+     "records belong to blocks that the header does not have; they were kept as additional blocks"},
+    {"group_unknown", "records do not contain their group; it is taken as 0"},
     {"aliased_lanes",
-     "records lie in slots of another lane: write_stride is too small, or two kernels share the "
+     "records are in slots of another lane: write_stride is too small, or two kernels share the "
      "buffer"},
-    {"unknown_event", "records are of events without a name"},
-    {"unknown_type", "records are of a type that the dialect does not have and were left out"},
+    {"unknown_event", "records have events without a name"},
+    {"unknown_type", "records have a type that the dialect does not have; they were left out"},
     {"unmatched_begin", "begins have no end"},
     {"unmatched_end", "ends have no begin"},
     {"not_finalised",

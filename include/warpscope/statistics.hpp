@@ -85,7 +85,7 @@ inline void print_durations(const Trace& trace, const std::vector<std::string>& 
                 static_cast<unsigned long long>(one.max_ns));
   }
   if (const uint32_t cost_ps = trace.layout.event_cost_ps; cost_ps != 0) {
-    std::printf("recording an event takes %.1f ns here: every span has about that much of it\n",
+    std::printf("recording an event takes %.1f ns here: every span includes about that much\n",
                 cost_ps / 1e3);
   }
   for (const Problem& problem : trace.problems) std::printf("%s\n", problem.text.c_str());

@@ -45,6 +45,14 @@ void shutdown() {
   guarded([] { Client::instance().shutdown(); });
 }
 
+bool pause() {
+  return guarded([] { return Client::instance().pause().is_ok(); });
+}
+
+bool resume() {
+  return guarded([] { return Client::instance().resume().is_ok(); });
+}
+
 void generateReport(const std::string& output_path) {
   guarded([&] {
     const std::string text = Client::instance().report();

@@ -94,15 +94,6 @@ Client* make_client() {
   return client;
 }
 
-std::vector<std::string> variable_names() {
-  std::vector<std::string> names;
-  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
-    const std::string_view text = *variable;
-    names.emplace_back(text.substr(0, text.find('=')));
-  }
-  return names;
-}
-
 }  // namespace
 
 Client& Client::instance() {
@@ -140,7 +131,7 @@ base::Status Client::start_as(const ResolvedOptions& resolved) {
 base::Status Client::start_or_join(const ResolvedOptions& resolved) {
   if (joining::SessionTable* owner = joining::claim(); owner != nullptr) {
     if (!joining::join(owner)) {
-      return {base::Code::Unavailable, "that of another copy of the library has just ended"};
+      return {base::Code::Unavailable, "the session of another copy of the library has just ended"};
     }
     say("joined the session of another copy of the library in this process");
     return base::Status::ok();
@@ -202,7 +193,6 @@ void Client::shutdown() {
   }
   control.reset();  // its thread may be waiting for the lock
   const std::lock_guard lock(mutex_);
-  if (session_) session_->leave_fast();
   stop_session();
 }
 
@@ -336,29 +326,38 @@ base::Json Client::status() {
 }
 
 template <typename Call>
-base::Status Client::with_session(Call&& call) {
+base::Status Client::with_session(std::string_view what, Call&& call) {
   const std::lock_guard lock(mutex_);
-  if (!session_) return {base::Code::Unavailable, "the session has ended"};
-  return call(*session_);
+  base::Status status;
+  if (joining::joined() != nullptr) {
+    status = {base::Code::Unavailable,
+              "the session belongs to another copy of the library in this process"};
+  } else if (!session_) {
+    status = {base::Code::Unavailable, why_none_};
+  } else {
+    status = call(*session_);
+  }
+  if (!status) say(std::string(what) + ": " + status.message());
+  return status;
 }
 
 base::Status Client::resume() {
-  return with_session([](capture::Session& session) { return session.resume(); });
+  return with_session("resume", [](capture::Session& session) { return session.resume(); });
 }
 
 base::Status Client::pause() {
-  return with_session([](capture::Session& session) { return session.pause(); });
+  return with_session("pause", [](capture::Session& session) { return session.pause(); });
 }
 
 base::Status Client::flush() {
-  return with_session([](capture::Session& session) {
+  return with_session("flush", [](capture::Session& session) {
     session.flush();
     return base::Status::ok();
   });
 }
 
 base::Status Client::mark(std::string_view text) {
-  return with_session([&](capture::Session& session) {
+  return with_session("mark", [&](capture::Session& session) {
     session.mark(text);
     return base::Status::ok();
   });
@@ -366,7 +365,6 @@ base::Status Client::mark(std::string_view text) {
 
 base::Status Client::end() {
   const std::lock_guard lock(mutex_);
-  if (session_) session_->leave_fast();
   stop_session();
   return base::Status::ok();
 }

@@ -69,7 +69,7 @@ class Client final : private Controlled {
   void note_joined_folder();
   bool has_session() const;
   template <typename Call>
-  base::Status with_session(Call&& call);
+  base::Status with_session(std::string_view what, Call&& call);
   void say(const std::string& line) const;
 
   [[maybe_unused]] Client* const left_behind_;

@@ -301,7 +301,7 @@ TEST_F(ControlServerTest, SaysWhyAProcessDoesNotAnswer) {
   EXPECT_NE(gone.status().message().find("there is no process"), std::string::npos);
   const auto silent = ask_process(getpid(), request("status"), kPatience);
   EXPECT_EQ(silent.status().code(), base::Code::NotFound);
-  EXPECT_NE(silent.status().message().find("does not record"), std::string::npos);
+  EXPECT_NE(silent.status().message().find("is not recording"), std::string::npos);
 }
 
 // Each of them answers only when all of them were asked, and one never does.

@@ -52,7 +52,7 @@ base::Status check_private(const fs::path& folder) {
   struct stat facts = {};
   if (::lstat(folder.c_str(), &facts) != 0) return base::Status::from_errno(errno, folder.string());
   if (!S_ISDIR(facts.st_mode)) {
-    return {base::Code::PermissionDenied, folder.string() + " is no folder"};
+    return {base::Code::PermissionDenied, folder.string() + " is not a folder"};
   }
   if (facts.st_uid != ::geteuid() || (facts.st_mode & 077) != 0) {
     return {base::Code::PermissionDenied,
@@ -111,7 +111,7 @@ base::Status not_listening(pid_t pid) {
       facts.st_uid != ::geteuid()) {
     return {base::Code::PermissionDenied, who + " belongs to another user"};
   }
-  return {base::Code::NotFound, who + " does not record, or not so that it can be controlled"};
+  return {base::Code::NotFound, who + " is not recording, or cannot be controlled"};
 }
 
 // A question to one process and its answer, as far as they have come.
@@ -156,7 +156,7 @@ class Exchange {
     auto answer = base::Json::parse(answer_);
     if (!answer) return answer.status();
     if (!answer->is_object()) {
-      return base::Status(base::Code::Corrupt, who() + " answers nonsense");
+      return base::Status(base::Code::Corrupt, who() + " sent an invalid answer");
     }
     return answer;
   }
@@ -164,7 +164,7 @@ class Exchange {
  private:
   std::string who() const { return "process " + std::to_string(pid_); }
   void fail() {
-    failure_ = {base::Code::Unavailable, who() + " gave no answer"};
+    failure_ = {base::Code::Unavailable, who() + " did not answer"};
     connection_.reset();
   }
 

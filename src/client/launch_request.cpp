@@ -11,7 +11,8 @@ constexpr std::string_view kDormant = "GPUFL_DORMANT";
 constexpr std::string_view kCaptureRange = "GPUFL_CAPTURE_RANGE";
 constexpr std::string_view kResumeAt = "GPUFL_RESUME_AT_NS";
 constexpr std::string_view kEndAt = "GPUFL_END_AT_NS";
-constexpr std::string_view kVariables[] = {kDormant, kCaptureRange, kResumeAt, kEndAt};
+constexpr std::string_view kEvents = "GPUFL_LAUNCH_EVENTS";
+constexpr std::string_view kVariables[] = {kDormant, kCaptureRange, kResumeAt, kEndAt, kEvents};
 
 std::optional<int64_t> time_of(const std::optional<std::string>& text) {
   if (!text) return std::nullopt;
@@ -32,6 +33,11 @@ std::vector<std::pair<std::string_view, std::string>> LaunchRequest::to_variable
     variables.emplace_back(kResumeAt, std::to_string(*schedule.resume_at_ns));
   }
   if (schedule.end_at_ns) variables.emplace_back(kEndAt, std::to_string(*schedule.end_at_ns));
+  if (!events.empty()) {
+    base::Json list = base::Json::array();
+    for (const base::Json& event : events) list.push(event);
+    variables.emplace_back(kEvents, list.dump());
+  }
   return variables;
 }
 
@@ -41,6 +47,8 @@ LaunchRequest LaunchRequest::from_environment(const Environment& env) {
   request.capture_range = env(kCaptureRange.data()).value_or("");
   request.schedule.resume_at_ns = time_of(env(kResumeAt.data()));
   request.schedule.end_at_ns = time_of(env(kEndAt.data()));
+  const auto list = base::Json::parse(env(kEvents.data()).value_or("[]"));
+  if (list && list->is_array()) request.events = list->items();
   return request;
 }
 

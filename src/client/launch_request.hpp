@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.hpp"
 #include "capture/identity.hpp"
 #include "client/control_server.hpp"
 
@@ -20,6 +21,8 @@ struct LaunchRequest {
   bool dormant = false;       // record nothing of the GPU until told to
   std::string capture_range;  // as SessionConfig's
   Schedule schedule;
+  // `event` lines that the launcher has for the log: of variables that it has replaced.
+  std::vector<base::Json> events;
 
   // Every variable that carries it, with its value.
   std::vector<std::pair<std::string_view, std::string>> to_variables() const;

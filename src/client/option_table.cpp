@@ -13,13 +13,17 @@ using Options = InitOptions;
 constexpr int kHourMs = 3'600'000;
 constexpr int kNoLimit = std::numeric_limits<int>::max();
 
+constexpr std::string_view kNoLiveUpload =
+    "nothing is uploaded while the program runs; upload the logs after shutdown()";
+constexpr std::string_view kEveryKernel = "has no effect: every kernel is recorded";
+
 constexpr OptionField kFields[] = {
     {"app_name", &Options::app_name},
     {"log_path", &Options::log_path},
     {"backend_url", &Options::backend_url},
     {"api_key", &Options::api_key},
     {"api_path", &Options::api_path},
-    {"remote_upload", &Options::remote_upload, true},
+    {"remote_upload", &Options::remote_upload, kNoLiveUpload},
     {"enable_stack_trace", &Options::enable_stack_trace},
     {"enable_source_collection", &Options::enable_source_collection},
     {"enable_external_correlation", &Options::enable_external_correlation},
@@ -28,7 +32,7 @@ constexpr OptionField kFields[] = {
     {"enable_cuda_graphs_tracking", &Options::enable_cuda_graphs_tracking},
     {"enable_queue_times", &Options::enable_queue_times},
     {"system_sample_rate_ms", IntField{&Options::system_sample_rate_ms, 0, kHourMs}},
-    {"kernel_sample_rate_ms", IntField{&Options::kernel_sample_rate_ms, 0, kHourMs}, true},
+    {"kernel_sample_rate_ms", IntField{&Options::kernel_sample_rate_ms, 0, kHourMs}, kEveryKernel},
     {"continuous_system_sampling", &Options::continuous_system_sampling},
     {"backend", &Options::backend},
     {"profiling_engine", &Options::profiling_engine},

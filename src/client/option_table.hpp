@@ -31,7 +31,7 @@ using FieldMember =
 struct OptionField {
   std::string_view name;
   FieldMember member;
-  bool is_deprecated = false;
+  std::string_view deprecation = {};  // what is said of one that is set; empty: nothing
 
   std::string variable() const;
   bool is_default(const InitOptions& options) const;

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -21,6 +22,7 @@
 #include "client/launch_request.hpp"
 #include "client/option_table.hpp"
 #include "format/engines.hpp"
+#include "text/near_names.hpp"
 
 namespace gpufl::client {
 
@@ -54,20 +56,17 @@ std::string_view word(Words words, size_t number) {
   return number < words.size() ? words[number] : "unknown";
 }
 
-std::string listed(Words words) {
-  std::string text = "one of";
-  for (const std::string_view word : words) text.append(" ").append(word);
-  return text;
+std::string not_one_of(std::string_view text, Words words) {
+  return text::not_one_of(text, {words.begin(), words.end()});
 }
 
+constexpr std::string_view kBools[] = {"1", "true", "yes", "on", "0", "false", "no", "off"};
+constexpr size_t kFirstNo = 4;
+
 std::optional<bool> parse_bool(std::string_view text) {
-  for (const char* word : {"1", "true", "yes", "on"}) {
-    if (same_word(text, word)) return true;
-  }
-  for (const char* word : {"0", "false", "no", "off", ""}) {
-    if (same_word(text, word)) return false;
-  }
-  return std::nullopt;
+  if (text.empty()) return false;
+  const auto found = find_word(kBools, text);
+  return found ? std::optional(*found < kFirstNo) : std::nullopt;
 }
 
 int cost_of(ProfilingEngine engine) { return format::kEngines[static_cast<size_t>(engine)].cost; }
@@ -75,11 +74,14 @@ int cost_of(ProfilingEngine engine) { return format::kEngines[static_cast<size_t
 std::optional<int64_t> parse_int(std::string_view text) {
   int64_t value = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
+  if (stop != text.data() + text.size()) return std::nullopt;
+  // Beyond what any option takes, and a number all the same.
+  if (error == std::errc::result_out_of_range) return std::numeric_limits<int64_t>::max();
+  if (error != std::errc()) return std::nullopt;
   return value;
 }
 
-constexpr const char* kPercentWords = "a percentage, as 2 or 1.5%";
+constexpr const char* kPercentWords = "a percentage, such as 2 or 1.5%";
 
 // "2", "2%", "1.5 %".
 std::optional<double> parse_percent(std::string_view text) {
@@ -114,11 +116,10 @@ std::optional<std::string> file_text(const std::string& path, size_t max_bytes) 
   return text;
 }
 
-// Why a value was not taken: a warning's name and what would be right.
+// Why a value was not taken: a warning's name, and a sentence with the value and what would be
+// right.
 struct Refusal {
   std::string name, text;
-
-  std::string sentence() const { return name == "out_of_range" ? text : "must be " + text; }
 };
 using Outcome = std::optional<Refusal>;
 
@@ -129,30 +130,46 @@ struct Layer {
   bool is_synthetic = false;
 };
 
-// "32 is not within 5 and 31".
-template <typename T, typename Value>
-std::string out_of_range(const RangeField<T>& field, Value value) {
-  return number(value) + (field.takes_zero ? " is neither 0 nor within " : " is not within ") +
-         number(field.min) + " and " + number(field.max);
+// "5 to 31", "0, or 0.1 to 50".
+template <typename T>
+std::string accepted(const RangeField<T>& field) {
+  return (field.takes_zero ? "0, or " : "") + number(field.min) + " to " + number(field.max);
+}
+
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+// "32 is out of range; use 5 to 31".
+template <typename T>
+std::string out_of_range(const RangeField<T>& field, const std::string& given) {
+  return given + " is out of range; use " + accepted(field);
+}
+
+// Of a config file. Strings are left out: one of them is a key.
+Refusal wrong_type(const base::Json& value, std::string_view wanted) {
+  const bool is_shown = value.is_number() || value.is_bool();
+  return {"wrong_type",
+          (is_shown ? value.dump() : "this value") + " is not " + std::string(wanted)};
 }
 
 template <typename T, typename Value>
-Outcome set_number(const RangeField<T>& field, Value value, Layer& layer) {
+Outcome set_number(const RangeField<T>& field, Value value, const std::string& given,
+                   Layer& layer) {
   const bool fits = value >= std::numeric_limits<T>::lowest() &&
                     value <= std::numeric_limits<T>::max() && field.allows(static_cast<T>(value));
-  if (!fits) return Refusal{"out_of_range", out_of_range(field, value)};
+  if (!fits) return Refusal{"out_of_range", out_of_range(field, given)};
   layer.values.*field.member = static_cast<T>(value);
   return std::nullopt;
 }
 
 Outcome set_percent(const PercentField& field, std::string_view text, Layer& layer) {
   const auto value = parse_percent(text);
-  return value ? set_number(field, *value, layer) : Refusal{"bad_value", kPercentWords};
+  if (value) return set_number(field, *value, quoted(text), layer);
+  return Refusal{"bad_value", quoted(text) + " is not " + kPercentWords};
 }
 
 Outcome set_engine(ProfilingEngine InitOptions::* member, std::string_view text, Layer& layer) {
   const auto found = find_word(capture::engine_names(), text);
-  if (!found) return Refusal{"bad_value", listed(capture::engine_names())};
+  if (!found) return Refusal{"bad_value", not_one_of(text, capture::engine_names())};
   layer.values.*member = static_cast<ProfilingEngine>(*found);
   return std::nullopt;
 }
@@ -161,7 +178,7 @@ Outcome set_backend(BackendKind InitOptions::* member, std::string_view text, La
   layer.is_synthetic = same_word(text, kSynthetic);
   if (layer.is_synthetic) return std::nullopt;
   const auto found = find_word(kBackends, text);
-  if (!found) return Refusal{"bad_value", listed(kBackends)};
+  if (!found) return Refusal{"bad_value", not_one_of(text, kBackends)};
   layer.values.*member = static_cast<BackendKind>(*found);
   return std::nullopt;
 }
@@ -177,13 +194,14 @@ struct SetFromText {
   }
   Outcome operator()(bool InitOptions::* member) const {
     const auto value = parse_bool(text);
-    if (!value) return Refusal{"bad_value", "one of 1 true yes on 0 false no off"};
+    if (!value) return Refusal{"bad_value", not_one_of(text, kBools)};
     layer.values.*member = *value;
     return std::nullopt;
   }
   Outcome operator()(const IntField& field) const {
     const auto value = parse_int(text);
-    return value ? set_number(field, *value, layer) : Refusal{"bad_value", "a whole number"};
+    if (value) return set_number(field, *value, quoted(text), layer);
+    return Refusal{"bad_value", quoted(text) + " is not a whole number; use " + accepted(field)};
   }
   Outcome operator()(const PercentField& field) const { return set_percent(field, text, layer); }
   Outcome operator()(BackendKind InitOptions::* member) const {
@@ -200,33 +218,39 @@ struct SetFromJson {
   Layer& layer;
 
   Outcome operator()(std::string InitOptions::* member) const {
-    if (!value.is_string()) return Refusal{"wrong_type", "a string"};
+    if (!value.is_string()) return wrong_type({}, "a string");
     layer.values.*member = value.as_string();
     return std::nullopt;
   }
   Outcome operator()(bool InitOptions::* member) const {
-    if (!value.is_bool()) return Refusal{"wrong_type", "true or false"};
+    if (!value.is_bool()) return wrong_type(value, "true or false");
     layer.values.*member = value.as_bool();
     return std::nullopt;
   }
   Outcome operator()(const IntField& field) const {
-    if (!value.is_integer()) return Refusal{"wrong_type", "a whole number"};
-    return set_number(field, value.as_integer(), layer);
+    if (!value.is_integer()) return wrong_type(value, "a whole number; use " + accepted(field));
+    return set_number(field, value.as_integer(), value.dump(), layer);
   }
   Outcome operator()(const PercentField& field) const {
     if (value.is_string()) return set_percent(field, value.as_string(), layer);
-    if (!value.is_number()) return Refusal{"wrong_type", kPercentWords};
-    return set_number(field, value.as_number(), layer);
+    if (!value.is_number()) return wrong_type(value, kPercentWords);
+    return set_number(field, value.as_number(), value.dump(), layer);
   }
   Outcome operator()(BackendKind InitOptions::* member) const {
-    if (!value.is_string()) return Refusal{"wrong_type", listed(kBackends)};
+    if (!value.is_string()) return wrong_type(value, "a backend's name, such as \"nvidia\"");
     return set_backend(member, value.as_string(), layer);
   }
   Outcome operator()(ProfilingEngine InitOptions::* member) const {
-    if (!value.is_string()) return Refusal{"wrong_type", listed(capture::engine_names())};
+    if (!value.is_string()) return wrong_type(value, "an engine's name, such as \"Trace\"");
     return set_engine(member, value.as_string(), layer);
   }
 };
+
+std::string unknown_name(std::string_view name, const std::vector<std::string_view>& names) {
+  const std::string_view meant = text::nearest(name, names);
+  std::string text = "there is no option of that name";
+  return meant.empty() ? text : text + "; did you mean " + std::string(meant) + "?";
+}
 
 class Resolver {
  public:
@@ -264,8 +288,7 @@ class Resolver {
     const auto text = env_(variable);
     if (!text) return false;
     const auto value = parse_bool(*text);
-    if (!value)
-      warn("bad_value", "environment", variable, 0, "one of 1 true yes on 0 false no off");
+    if (!value) warn("bad_value", "environment", variable, 0, not_one_of(*text, kBools));
     return value.value_or(false);
   }
 
@@ -281,7 +304,7 @@ class Resolver {
       const auto text = env_(variable.c_str());
       if (!text) continue;
       if (const Outcome refused = std::visit(SetFromText{*text, environment_}, field.member)) {
-        warn(refused->name, "environment", variable, 0, refused->sentence());
+        warn(refused->name, "environment", variable, 0, refused->text);
       } else {
         environment_.fields.insert(field.name);
       }
@@ -303,13 +326,17 @@ class Resolver {
     for (const OptionField& field : option_fields()) {
       if (field.variable() == name) return;
     }
-    warn("unknown_variable", "environment", name, 0, "there is no option of that name");
+    std::vector<std::string> variables(std::begin(kOthers), std::end(kOthers));
+    for (const OptionField& field : option_fields()) variables.push_back(field.variable());
+    warn("unknown_variable", "environment", name, 0,
+         unknown_name(name, {variables.begin(), variables.end()}));
   }
 
   void read_file(const std::string& path) {
     const auto text = file_text(path, kMaxConfigBytes + 1);
     if (!text) {
-      warn("unreadable_file", path, "", 0, "the config file cannot be read, or is no regular file");
+      warn("unreadable_file", path, "", 0,
+           "the config file cannot be read, or is not a regular file");
       return;
     }
     const auto parsed = base::Json::parse(*text, kMaxConfigBytes);
@@ -327,11 +354,13 @@ class Resolver {
   void read_member(const std::string& path, const std::string& key, const base::Json& value) {
     const OptionField* field = find_field(key);
     if (field == nullptr) {
-      warn("unknown_key", path, key, value.line(), "there is no option of that name");
+      std::vector<std::string_view> names;
+      for (const OptionField& one : option_fields()) names.push_back(one.name);
+      warn("unknown_key", path, key, value.line(), unknown_name(key, names));
     } else if (field->name == "config_file") {
       warn("no_effect", path, key, value.line(), "a config file cannot name another");
     } else if (const Outcome refused = std::visit(SetFromJson{value, file_}, field->member)) {
-      warn(refused->name, path, key, value.line(), refused->sentence());
+      warn(refused->name, path, key, value.line(), refused->text);
     } else {
       file_.fields.insert(field->name);
     }
@@ -408,14 +437,14 @@ class Resolver {
     T& value = result_.options.*range.member;
     if (range.allows(value)) return;
     warn("out_of_range", source_of(field), field.name, 0,
-         out_of_range(range, value) + "; the default is used");
+         out_of_range(range, number(value)) + "; the default is used");
     value = defaults.*range.member;
   }
 
   void note_deprecated() {
     for (const OptionField& field : option_fields()) {
-      if (!field.is_deprecated || field.is_default(result_.options)) continue;
-      warn("deprecated", source_of(field), field.name, 0, "has no effect any more");
+      if (field.deprecation.empty() || field.is_default(result_.options)) continue;
+      warn("deprecated", source_of(field), field.name, 0, std::string(field.deprecation));
     }
   }
 
@@ -438,6 +467,23 @@ std::string OptionWarning::to_line() const {
   return text + ": " + this->text;
 }
 
+base::Json OptionWarning::to_event() const {
+  base::Json event = base::Json::object();
+  event.set("name", "option_warning").set("reason", name).set("source", source);
+  if (!key.empty()) event.set("key", key);
+  if (line > 0) event.set("line", line);
+  return event.set("text", to_line());
+}
+
+std::vector<std::string> variable_names() {
+  std::vector<std::string> names;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    names.emplace_back(text.substr(0, text.find('=')));
+  }
+  return names;
+}
+
 ResolvedOptions resolve_options(const InitOptions& program, const Environment& env,
                                 const std::vector<std::string>& variable_names,
                                 const InitOptions& defaults, const FieldNames& named) {
@@ -451,7 +497,7 @@ ResolvedOptions options_in_force(const InitOptions& program, const FieldNames& n
 std::string refusal_of(std::string_view field, std::string_view text) {
   Layer layer;
   const Outcome refused = std::visit(SetFromText{text, layer}, find_field(field)->member);
-  return refused ? refused->sentence() : "";
+  return refused ? refused->text : "";
 }
 
 std::span<const std::string_view> engine_names() { return capture::engine_names(); }

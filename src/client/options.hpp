@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.hpp"
 #include "capture/identity.hpp"
 
 // From what the program asked for, the environment and a config file to the options in force. Pure
@@ -26,6 +27,8 @@ struct OptionWarning {
   std::string text;
   // "gpufl.json:12: wrong_type: log_path: ..." for people.
   std::string to_line() const;
+  // `option_warning`, as the log keeps it.
+  base::Json to_event() const;
 };
 
 struct ResolvedOptions {
@@ -48,6 +51,9 @@ using FieldNames = std::set<std::string, std::less<>>;
 ResolvedOptions resolve_options(const InitOptions& program, const Environment& env,
                                 const std::vector<std::string>& variable_names = {},
                                 const InitOptions& defaults = {}, const FieldNames& named = {});
+
+// Names of all variables of this process.
+std::vector<std::string> variable_names();
 
 // The same with the variables of this process, in which none is looked for that means nothing.
 ResolvedOptions options_in_force(const InitOptions& program, const FieldNames& named);

@@ -223,6 +223,37 @@ TEST_F(OptionsTest, BadVariableIsNamedAndNotUsed) {
   }
 }
 
+TEST_F(OptionsTest, AWarningSaysWhatWasGivenAndWhatIsAccepted) {
+  const std::map<std::string, Variables> expected = {
+      {"'fast' is not a whole number; use 0 to 3600000", {{"GPUFL_SYSTEM_SAMPLE_RATE_MS", "fast"}}},
+      {"'-1' is out of range; use 0 to 3600000", {{"GPUFL_SYSTEM_SAMPLE_RATE_MS", "-1"}}},
+      {"'99999999999999999999' is out of range; use 0 to 3600000",
+       {{"GPUFL_SYSTEM_SAMPLE_RATE_MS", "99999999999999999999"}}},
+      {"'99' is out of range; use 0, or 5 to 31", {{"GPUFL_PC_SAMPLING_PERIOD", "99"}}},
+      {"'maybe' is not one of 1, true, yes, on, 0, false, no, off",
+       {{"GPUFL_ENABLE_STACK_TRACE", "maybe"}}},
+      {"'perhaps' is not one of 1, true, yes, on, 0, false, no, off",
+       {{"GPUFL_DISABLED", "perhaps"}}},
+      {"'Trce' is not one of Monitor, Trace, PcSampling, SassMetrics, RangeProfiler, Deep, "
+       "PmSampling, RangeProfilerKernelReplay; did you mean 'Trace'?",
+       {{"GPUFL_PROFILING_ENGINE", "Trce"}}},
+      {"'nvida' is not one of auto, nvidia, amd, none; did you mean 'nvidia'?",
+       {{"GPUFL_BACKEND", "nvida"}}}};
+  for (const auto& [text, variables] : expected) {
+    const ResolvedOptions resolved = resolve({}, variables);
+    ASSERT_EQ(resolved.warnings.size(), 1u) << text;
+    EXPECT_EQ(resolved.warnings[0].text, text);
+  }
+  const ResolvedOptions file = with_file(
+      R"({"app_name": 5, "app_nam": "x", "enabled": 7, "log_window_mb": 1.5, "backend": []})");
+  const char* const lines[] = {"this value is not a string",
+                               "there is no option of that name; did you mean app_name?",
+                               "7 is not true or false", "1.5 is not a whole number; use 1 to 4096",
+                               "this value is not a backend's name, such as \"nvidia\""};
+  ASSERT_EQ(file.warnings.size(), std::size(lines));
+  for (size_t i = 0; i < std::size(lines); ++i) EXPECT_EQ(file.warnings[i].text, lines[i]);
+}
+
 TEST_F(OptionsTest, NumbersOutOfRange) {
   const ResolvedOptions resolved = resolve({}, {{"GPUFL_SYSTEM_SAMPLE_RATE_MS", "-5"}});
   ASSERT_EQ(resolved.warnings.size(), 1u);
@@ -254,8 +285,8 @@ TEST_F(OptionsTest, APercentageIsTypedAsPeopleDo) {
     EXPECT_NE(refusal_of("overhead_budget", bad), "") << bad;
   }
   EXPECT_EQ(refusal_of("overhead_budget", "2%"), "");
-  EXPECT_EQ(refusal_of("overhead_budget", "60"), "60 is neither 0 nor within 0.1 and 50");
-  EXPECT_EQ(refusal_of("overhead_budget", "much"), "must be a percentage, as 2 or 1.5%");
+  EXPECT_EQ(refusal_of("overhead_budget", "60"), "'60' is out of range; use 0, or 0.1 to 50");
+  EXPECT_EQ(refusal_of("overhead_budget", "much"), "'much' is not a percentage, such as 2 or 1.5%");
   InitOptions program;
   program.overhead_budget = 99;
   program.pc_sampling_period = 3;
@@ -327,6 +358,8 @@ TEST_F(OptionsTest, VariablesThatMeanNothingAreNamed) {
   ASSERT_EQ(resolved.warnings.size(), 1u);
   EXPECT_EQ(resolved.warnings[0].name, "unknown_variable");
   EXPECT_EQ(resolved.warnings[0].key, "GPUFL_LOG_PAHT");
+  EXPECT_EQ(resolved.warnings[0].text,
+            "there is no option of that name; did you mean GPUFL_LOG_PATH?");
 }
 
 TEST_F(OptionsTest, DeprecatedFieldsAreNotedWhereTheyCameFrom) {
@@ -337,6 +370,9 @@ TEST_F(OptionsTest, DeprecatedFieldsAreNotedWhereTheyCameFrom) {
   EXPECT_EQ(resolved.warnings[0].name, "deprecated");
   EXPECT_EQ(resolved.warnings[0].key, "remote_upload");
   EXPECT_EQ(resolved.warnings[0].source, "program");
+  EXPECT_EQ(resolved.warnings[0].to_line(),
+            "program: deprecated: remote_upload: nothing is uploaded while the program runs; "
+            "upload the logs after shutdown()");
   EXPECT_EQ(resolved.warnings[1].key, "kernel_sample_rate_ms");
   EXPECT_EQ(resolved.warnings[1].source, "environment");
 }

@@ -30,15 +30,6 @@ format::LogOptions log_options(const InitOptions& options) {
   return log;
 }
 
-base::Json to_event(const OptionWarning& warning) {
-  base::Json event = base::Json::object();
-  event.set("name", "option_warning").set("reason", warning.name).set("source", warning.source);
-  if (!warning.key.empty()) event.set("key", warning.key);
-  if (warning.line > 0) event.set("line", warning.line);
-  event.set("text", warning.to_line());
-  return event;
-}
-
 backend::PcSamplingOptions sampling_options(const InitOptions& options) {
   backend::PcSamplingOptions sampling;
   sampling.period_exponent = options.pc_sampling_period;
@@ -112,8 +103,9 @@ capture::SessionConfig session_config(const ResolvedOptions& resolved, const Lau
   config.features = wanted_features(options);
   if (auto note = upload_note(options)) config.notes.push_back(std::move(*note));
   for (const OptionWarning& warning : resolved.warnings) {
-    config.events.push_back(to_event(warning));
+    config.events.push_back(warning.to_event());
   }
+  config.events.insert(config.events.end(), request.events.begin(), request.events.end());
   return config;
 }
 

@@ -97,6 +97,21 @@ TEST(SessionConfig, ABudgetIsAShareAndSamplesMoreClosely) {
   EXPECT_EQ(configured(options).trace.pc_sampling->pause_ns, 200'000'000);
 }
 
+TEST(SessionConfig, WhatTheLauncherFoundWrongIsInTheLog) {
+  LaunchRequest request;
+  request.events.push_back(
+      OptionWarning{"bad_value", "environment", "GPUFL_X", 0, "'a' is no b"}.to_event());
+  const auto variables = request.to_variables();
+  ASSERT_EQ(variables.size(), 1u);
+  const Environment env = [&](const char* name) -> std::optional<std::string> {
+    return variables[0].first == name ? std::optional(variables[0].second) : std::nullopt;
+  };
+  const capture::SessionConfig config = configured({}, LaunchRequest::from_environment(env));
+  ASSERT_EQ(config.events.size(), 1u);
+  EXPECT_EQ(config.events[0]["text"].as_string(), "environment: bad_value: GPUFL_X: 'a' is no b");
+  EXPECT_TRUE(LaunchRequest::from_environment([](const char*) { return "{"; }).events.empty());
+}
+
 TEST(SessionConfig, ALaunchersWishes) {
   LaunchRequest request;
   request.dormant = true;

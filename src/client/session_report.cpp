@@ -30,8 +30,8 @@ base::Result<std::string> session_report(const std::filesystem::path& session_di
     const auto summary = analysis::summarize(session_dir);
     if (!summary) return summary.status();
     return report::brief_report(*summary,
-                                "! There is more in this session than is analysed inside of a "
-                                "program. The whole report: gpufl report " +
+                                "! This session is too large to be analysed inside the program. "
+                                "For the whole report, run: gpufl report " +
                                     session_dir.string());
   }
   const auto session = analysis::load(session_dir, {.threads = 1});

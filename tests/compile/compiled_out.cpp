@@ -18,6 +18,7 @@ int main() {
   best_practices();
   reference_scopes();
   system_phase();
+  if (unrecorded_phase()) return 1;
   control_flow(steps);
   counters();
   gpufl::generateReport();

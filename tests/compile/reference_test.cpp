@@ -38,6 +38,8 @@ TEST(Reference, FunctionsHaveTheirSignatures) {
   static_assert(std::is_same_v<decltype(&init), bool (*)(const InitOptions&)>);
   static_assert(std::is_same_v<decltype(&status), SessionStatus (*)()>);
   static_assert(std::is_same_v<decltype(&shutdown), void (*)()>);
+  static_assert(std::is_same_v<decltype(&pause), bool (*)()>);
+  static_assert(std::is_same_v<decltype(&resume), bool (*)()>);
   static_assert(std::is_same_v<decltype(&generateReport), void (*)(const std::string&)>);
   static_assert(std::is_same_v<decltype(&systemStart), void (*)(const std::string&)>);
   static_assert(std::is_same_v<decltype(&systemStop), void (*)(const std::string&)>);

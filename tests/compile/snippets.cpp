@@ -113,6 +113,13 @@ void system_phase() {
   gpufl::systemStop();
 }
 
+bool unrecorded_phase() {
+  const bool is_paused = gpufl::pause();
+  my_kernel();
+  const bool is_recorded = gpufl::resume();
+  return is_paused && is_recorded;
+}
+
 // A scope is one statement and changes nothing of what stands in it.
 void control_flow(int& steps) {
   // NOLINTNEXTLINE(readability-braces-around-statements): the braces are what is tested

@@ -14,6 +14,7 @@ void benchmark_inside_lambda(int& iterations);
 void best_practices();
 void reference_scopes();
 void system_phase();
+bool unrecorded_phase();
 void control_flow(int& steps);
 bool monitor_keeps_types();
 void counters();

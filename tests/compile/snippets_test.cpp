@@ -15,13 +15,11 @@ namespace gpufl::snippets {
 namespace {
 
 // Runs `body` in a session; what its log says.
-analysis::SessionData record(const std::function<void()>& body) {
+analysis::SessionData record(const std::function<void()>& body, InitOptions options) {
   char pattern[] = "/tmp/gpufl_snippets_XXXXXX";
   const std::filesystem::path folder = mkdtemp(pattern);
-  InitOptions options;
   options.app_name = "snippets";
   options.log_path = folder;
-  options.backend = BackendKind::None;
   EXPECT_TRUE(init(options));
   body();
   shutdown();
@@ -31,6 +29,12 @@ analysis::SessionData record(const std::function<void()>& body) {
   EXPECT_TRUE(session);
   std::filesystem::remove_all(folder);
   return std::move(*session);
+}
+
+analysis::SessionData record(const std::function<void()>& body) {
+  InitOptions options;
+  options.backend = BackendKind::None;
+  return record(body, options);
 }
 
 // "name/tag*N{children}" of every scope, in order of appearance.
@@ -98,6 +102,51 @@ TEST(Snippets, SystemPhase) {
   const analysis::SessionSummary summary = record(system_phase).summary;
   EXPECT_EQ(summary.event_counts.at("system_start"), 2u);
   EXPECT_EQ(summary.event_counts.at("system_stop"), 2u);
+}
+
+TEST(Snippets, UnrecordedPhase) {
+  setenv("GPUFL_BACKEND", "synthetic", 1);
+  InitOptions options;
+  options.profiling_engine = ProfilingEngine::Trace;
+  bool is_done = false;
+  const analysis::SessionSummary summary =
+      record([&] { is_done = unrecorded_phase(); }, options).summary;
+  unsetenv("GPUFL_BACKEND");
+  EXPECT_TRUE(is_done);
+  EXPECT_EQ(summary.event_counts.at("recording_paused"), 1u);
+  EXPECT_EQ(summary.event_counts.at("recording_resumed"), 1u);
+}
+
+// With the reason on stderr, as asked for.
+TEST(Snippets, NoPauseWithoutARecordingOfTheGpu) {
+  EXPECT_FALSE(pause());
+  EXPECT_FALSE(resume());
+  InitOptions options;
+  options.backend = BackendKind::None;
+  options.enable_debug_output = true;
+  bool is_resumed = true;
+  testing::internal::CaptureStderr();
+  record([&] { is_resumed = resume(); }, options);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_FALSE(is_resumed);
+  EXPECT_NE(said.find("gpufl: resume: engine_too_low: the session's engine is Monitor"),
+            std::string::npos)
+      << said;
+  EXPECT_FALSE(pause());
+}
+
+TEST(Snippets, RemoteUploadLogsItsDeprecation) {
+  InitOptions options;
+  options.backend = BackendKind::None;
+  options.remote_upload = true;
+  options.enable_debug_output = true;
+  testing::internal::CaptureStderr();
+  const analysis::SessionSummary summary = record([] {}, options).summary;
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("deprecated: remote_upload: nothing is uploaded while the program runs"),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(summary.event_counts.at("option_warning"), 1u);
 }
 
 TEST(Snippets, ControlFlowMeansWhatItMeansWithoutScopes) {
