@@ -64,7 +64,7 @@ uint64_t total_rows(const RunData& run, Target target) {
 }
 
 base::Status stopped(const ExportOptions& options) {
-  return {base::Code::Cancelled, options.output.string() + ": writing it was stopped"};
+  return {base::Code::Cancelled, options.output.string() + ": writing was interrupted"};
 }
 
 base::Result<Written> write_file(const RunData& run, const TargetSpec& target,
@@ -92,8 +92,8 @@ base::Result<Written> write_folder(const RunData& run, const ExportOptions& opti
                                    Progress& progress) {
   if (options.output == kStandardOutput || options.output.extension() == ".gz") {
     return base::Status(base::Code::InvalidArgument,
-                        "csv is a folder of files, none of them compressed: " +
-                            options.output.string() + " is no name for one");
+                        "csv writes a folder of uncompressed files: " + options.output.string() +
+                            " is not a name for one");
   }
   std::error_code error;
   const bool is_new = fs::create_directory(options.output, error);

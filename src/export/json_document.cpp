@@ -58,6 +58,7 @@ std::string session_head(const analysis::SessionSummary& summary, int64_t offset
   head.set("header", summary.header.to_json())
       .set("offset_ns", std::to_string(offset_ns))
       .set("duration_ns", summary.duration_ns)
+      .set("duration_is_lower_bound", !summary.ended)
       .set("ended", summary.ended)
       .set("ledger", summary.ledger ? summary.ledger->to_json() : base::Json());
   base::Json devices = base::Json::array();

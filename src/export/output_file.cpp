@@ -7,6 +7,8 @@
 #include <zlib.h>
 
 #include <cerrno>
+#include <charconv>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -31,6 +33,32 @@ fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
+// The file descriptor of this process that the path is a name of, such as /dev/stdout.
+std::optional<int> descriptor_named(const fs::path& path) {
+  if (path == kStandardOutput || path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  const std::string folder = path.parent_path().string();
+  if (folder != "/dev/fd" && folder != "/proc/self/fd") return std::nullopt;
+  const std::string name = path.filename().string();
+  int fd = -1;
+  const auto [stop, error] = std::from_chars(name.data(), name.data() + name.size(), fd);
+  if (error != std::errc() || stop != name.data() + name.size() || fd < 0) return std::nullopt;
+  return fd;
+}
+
+// Where links lead: a file, there or not, or the name of a descriptor.
+base::Result<fs::path> end_of_links(fs::path path) {
+  constexpr int kMostLinks = 40;  // as the kernel follows
+  for (int links = 0; links <= kMostLinks; ++links) {
+    std::error_code error;
+    if (descriptor_named(path) || !fs::is_symlink(path, error)) return path;
+    const fs::path target = fs::read_symlink(path, error);
+    if (error) return base::Status::from_errno(error.value(), path.string());
+    path = folder_of(path) / target;  // which is `target` where that begins with /
+  }
+  return base::Status::from_errno(ELOOP, path.string());
+}
+
 }  // namespace
 
 struct OutputFile::Compressor {
@@ -39,10 +67,12 @@ struct OutputFile::Compressor {
   ~Compressor() { deflateEnd(&stream); }
 };
 
-OutputFile::OutputFile(fs::path path) : path_(std::move(path)), buffer_(kBufferBytes) {}
+OutputFile::OutputFile(fs::path path, fs::path target)
+    : path_(std::move(path)), target_(std::move(target)), buffer_(kBufferBytes) {}
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : path_(std::move(other.path_)),
+      target_(std::move(other.target_)),
       partial_(std::exchange(other.partial_, {})),
       fd_(std::exchange(other.fd_, -1)),
       is_direct_(other.is_direct_),
@@ -55,21 +85,22 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
 OutputFile::~OutputFile() { discard(); }
 
 base::Result<OutputFile> OutputFile::open(const fs::path& path, const Options& options) {
+  const auto target = end_of_links(path);
+  if (!target) return target.status();
+  const std::optional<int> descriptor = descriptor_named(*target);
   std::error_code error;
-  // By its other name it may be a file that the shell opened: nothing to replace.
-  const bool is_stdout = path == kStandardOutput || path == "/dev/stdout";
   const fs::file_status there =
-      is_stdout ? fs::file_status(fs::file_type::fifo) : fs::status(path, error);
+      descriptor ? fs::file_status(fs::file_type::fifo) : fs::status(*target, error);
   if (fs::is_directory(there)) {
     return base::Status(base::Code::InvalidArgument, path.string() + " is a folder");
   }
   if (fs::is_regular_file(there) && !options.overwrite) {
     return base::Status(base::Code::InvalidArgument,
-                        path.string() + " is there already; --force replaces it");
+                        path.string() + " already exists; --force replaces it");
   }
-  OutputFile file(path);
+  OutputFile file(path, *target);
   file.is_direct_ = fs::exists(there) && !fs::is_regular_file(there);
-  base::Status created = is_stdout ? file.use_stdout() : file.create();
+  base::Status created = descriptor ? file.use_descriptor(*descriptor) : file.create();
   if (!created) return created;
   if (options.compress) {
     file.compressor_ = std::make_unique<Compressor>();
@@ -81,20 +112,20 @@ base::Result<OutputFile> OutputFile::open(const fs::path& path, const Options& o
   return file;
 }
 
-base::Status OutputFile::use_stdout() {
-  fd_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-  return fd_ >= 0 ? base::Status::ok() : base::Status::from_errno(errno, "standard output");
+base::Status OutputFile::use_descriptor(int fd) {
+  fd_ = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  return fd_ >= 0 ? base::Status::ok() : base::Status::from_errno(errno, path_.string());
 }
 
 base::Status OutputFile::create() {
   if (is_direct_) {
-    fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    fd_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
     // Without a name it is gone even when we are killed. Not every file system can.
-    fd_ = ::open(folder_of(path_).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kMode);
+    fd_ = ::open(folder_of(target_).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kMode);
     if (fd_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-      fd_ = ::open(partial_name(path_).c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, kMode);
-      if (fd_ >= 0) partial_ = partial_name(path_);
+      fd_ = ::open(partial_name(target_).c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, kMode);
+      if (fd_ >= 0) partial_ = partial_name(target_);
     }
   }
   if (fd_ >= 0) return base::Status::ok();
@@ -152,7 +183,7 @@ base::Status OutputFile::commit() {
   flush();
   if (compressor_) compress({}, true);
   if (!is_direct_ && failure_.is_ok() && partial_.empty()) {
-    const fs::path partial = partial_name(path_);
+    const fs::path partial = partial_name(target_);
     const std::string open_file = "/proc/self/fd/" + std::to_string(fd_);
     ::unlink(partial.c_str());
     if (::linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, partial.c_str(), AT_SYMLINK_FOLLOW) == 0) {
@@ -164,7 +195,7 @@ base::Status OutputFile::commit() {
   // Some file systems tell only here that the disk is full.
   if (::close(std::exchange(fd_, -1)) != 0) fail(errno);
   if (!is_direct_ && failure_.is_ok()) {
-    if (::rename(partial_.c_str(), path_.c_str()) == 0) {
+    if (::rename(partial_.c_str(), target_.c_str()) == 0) {
       partial_.clear();
     } else {
       fail(errno);

@@ -13,8 +13,9 @@
 #include "base/status.hpp"
 
 // A file that is there whole or not at all: bytes gather in one without a name, which commit()
-// gives it. Where the path is a device or a pipe, they go straight there. The first failure is kept
-// and told by commit(); writing on after it does nothing. One thread.
+// gives it. Where the path is a link, the link stays and what it leads to is replaced; where it is
+// a device, a pipe or the name of a descriptor (/dev/stdout), they go straight there. The first
+// failure is kept and told by commit(); writing on after it does nothing. One thread.
 namespace gpufl::exporting {
 
 // As a path: what is written goes straight there.
@@ -46,9 +47,9 @@ class OutputFile {
  private:
   struct Compressor;
 
-  explicit OutputFile(std::filesystem::path path);
+  OutputFile(std::filesystem::path path, std::filesystem::path target);
   base::Status create();
-  base::Status use_stdout();
+  base::Status use_descriptor(int fd);
   void write_long(std::string_view text);
   void flush();
   void compress(std::string_view text, bool is_last);
@@ -56,7 +57,8 @@ class OutputFile {
   void fail(int error_number);
   void discard();
 
-  std::filesystem::path path_, partial_;  // partial_: the name before commit(); empty: none
+  std::filesystem::path path_, target_;  // target_: where links lead from path_
+  std::filesystem::path partial_;        // the name before commit(); empty: none
   int fd_ = -1;
   bool is_direct_ = false;
   std::vector<char> buffer_;

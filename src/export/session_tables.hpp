@@ -94,11 +94,10 @@ void add_caller(Table& table, const timeline::SessionTexts& texts, const Work& w
   table.number({"correlation", CellType::Integer, "",
                 "number that the row shares with the API call behind it"},
                work.correlation, 0);
-  table.looked_up(
-      {"thread", CellType::Integer, "", "thread that asked for it, as the system numbers it"},
-      work.caller, values_of(tables.callers, [](const analysis::Caller& caller) {
-        return caller.thread == 0 ? kUnknownCell : caller.thread;
-      }));
+  table.looked_up({"thread", CellType::Integer, "", "system id of the thread that requested it"},
+                  work.caller, values_of(tables.callers, [](const analysis::Caller& caller) {
+                    return caller.thread == 0 ? kUnknownCell : caller.thread;
+                  }));
   table.texts(
       {"scope", CellType::Text, "", "path of the scopes around the call: `train > step / 3`"},
       work.caller, [&texts, &tables](uint64_t caller) -> const std::string& {
@@ -111,10 +110,10 @@ void add_caller(Table& table, const timeline::SessionTexts& texts, const Work& w
 template <typename Table>
 void add_call_times(Table& table, const Work& work) {
   table.number({"api_start_ns", CellType::Time, "ns",
-                "when the API call behind it began; missing where nobody saw that"},
+                "when the API call behind it began; missing if it was not recorded"},
                work.api_start, analysis::kNoTime);
   table.number({"api_duration_ns", CellType::Duration, "ns",
-                "how long that call took; missing where nobody saw its end"},
+                "how long that call took; missing if its end was not recorded"},
                work.api_duration, analysis::kNoDuration);
 }
 
@@ -155,23 +154,23 @@ void add_labels(Table& table, const timeline::SessionTexts& texts, const Work& w
   table.keep(labels);
   // What has no name has the empty one, which is unknown.
   table.texts({"op", CellType::Text, "",
-               "operator of PyTorch that the program called: `aten::linear`; of the backward pass "
+               "PyTorch operator that the program called: `aten::linear`; in the backward pass "
                "its node: `AddmmBackward0`"},
               labels->op, name_text(texts));
   table.texts({"module", CellType::Text, "",
-               "path of the module: `GPT.blocks.0.attention`; of the backward pass that of the "
+               "path of the module: `GPT.blocks.0.attention`; in the backward pass, of the "
                "forward operator"},
               labels->module, name_text(texts));
   table.texts({"line", CellType::Text, "",
-               "line of the program that called the operator; of the backward pass the forward "
+               "line of the program that called the operator; in the backward pass, the forward "
                "operator"},
               labels->stack, site_text(texts));
-  table.number({"backward", CellType::Integer, "0 or 1", "whether the backward pass asked for it"},
+  table.number({"backward", CellType::Integer, "0 or 1", "whether it belongs to the backward pass"},
                labels->backward, Labels::kNoOp);
-  table.texts({"forward_op", CellType::Text, "", "of the backward pass: the forward operator"},
+  table.texts({"forward_op", CellType::Text, "", "in the backward pass: the forward operator"},
               labels->forward_op, name_text(texts));
   table.texts({"forward_scope", CellType::Text, "",
-               "of the backward pass: path of the scopes around the forward operator"},
+               "in the backward pass: path of the scopes around the forward operator"},
               labels->forward_path, path_text(texts));
 }
 
@@ -197,19 +196,19 @@ void add_config(Table& table, const Tables& tables) {
   using Size = std::array<int64_t, 3>;
   add_axes("grid", "blocks", "size of the grid", [](const LaunchConfig& of) { return of.grid; });
   add_axes("block", "threads", "size of a block", [](const LaunchConfig& of) { return of.block; });
-  add_axes("cluster", "blocks", "size of a cluster, where the launch has them",
+  add_axes("cluster", "blocks", "size of a cluster, if the launch has clusters",
            [](const LaunchConfig& of) { return of.cluster.value_or(Size{}); });
   const auto add_fact = [&](std::string name, std::string_view unit, std::string_view meaning,
                             std::optional<int64_t> LaunchConfig::* fact) {
     add(std::move(name), unit, meaning,
         [fact](const LaunchConfig& config) { return (config.*fact).value_or(kUnknownCell); });
   };
-  add_fact("registers", "registers", "of a thread", &LaunchConfig::registers);
-  add_fact("shared_static_bytes", "bytes", "shared memory of a block that the code asks for",
+  add_fact("registers", "registers", "registers per thread", &LaunchConfig::registers);
+  add_fact("shared_static_bytes", "bytes", "static shared memory per block",
            &LaunchConfig::shared_static);
-  add_fact("shared_dynamic_bytes", "bytes", "and that the launch asks for",
+  add_fact("shared_dynamic_bytes", "bytes", "dynamic shared memory per block",
            &LaunchConfig::shared_dynamic);
-  add_fact("local_per_thread_bytes", "bytes", "local memory of a thread",
+  add_fact("local_per_thread_bytes", "bytes", "local memory per thread",
            &LaunchConfig::local_per_thread);
   add_fact("local_total_bytes", "bytes", "local memory that the launch reserved",
            &LaunchConfig::local_total);
@@ -326,7 +325,7 @@ void describe_markers(Table& table, const timeline::SessionTexts& texts) {
   add_described(table, texts, rows, column::kName, column::kCategory);
   add_described(table, texts, rows, column::kDomain, column::kName);
   add_described(table, texts, rows, column::kCategory, column::kPayload);
-  table.reals({"payload", CellType::Real, "", "number that the program gave"},
+  table.reals({"payload", CellType::Real, "", "number that the program passed"},
               [&rows](size_t row) { return rows.payload[row]; });
   add_described(table, texts, rows, column::kPayload);
 }
@@ -345,10 +344,10 @@ template <auto samples, typename Table>
 void describe_metrics(Table& table, const timeline::SessionTexts& texts) {
   const analysis::Samples& rows = texts.tables().*samples;
   table.number({"time_ns", CellType::Time, "ns", "when, since the session's start"}, rows.time);
-  table.number({"device", CellType::Integer, "", "number of the GPU; of the host always missing"},
+  table.number({"device", CellType::Integer, "", "number of the GPU; always missing for the host"},
                rows.device, -1);
   table.number({"index", CellType::Integer, "",
-                "which one, of what a device has several of: links, fans, processors"},
+                "which one, if a device has several: links, fans, processors"},
                rows.index);
   table.texts(
       {"metric", CellType::Text, "", "name, which ends in its unit: docs/reference/metrics.md"},

@@ -37,20 +37,22 @@ base::Result<std::vector<Trace>> read_traces(const fs::path& file, const BytePro
     return Status(Code::InvalidArgument, "this is a folder: name the trace files in it");
   }
   if (!fs::is_regular_file(status)) {
-    return Status(Code::InvalidArgument, "this is no regular file: save the trace as one first");
+    return Status(Code::InvalidArgument,
+                  "this is not a regular file: save the trace as a file "
+                  "first");
   }
   switch (file_type(file)) {
     case FileType::Sqlite: return read_nsight_export(file, progress);
     case FileType::NsightReport:
       return Status(Code::Unsupported,
-                    "a report of Nsight Systems is read from its export: nsys export --type sqlite "
+                    "export the report of Nsight Systems first: nsys export --type sqlite "
                     "--output trace.sqlite " +
                         file.filename().string());
     case FileType::Unknown:
       return Status(Code::Unsupported,
                     "neither a trace of torch.profiler (.json, .json.gz), nor an SQLite export of "
                     "Nsight Systems (nsys export --type sqlite), nor a dump of warpscope with its "
-                    "side block (one without: --from warpscope)");
+                    "side block (for one without: --from warpscope)");
     case FileType::Json: break;
   }
   auto source = TextSource::open(file);
@@ -164,8 +166,8 @@ class Import {
     std::error_code ignored;
     const fs::path dir = place.folder / place.session_id;
     if (!fs::exists(dir, ignored)) return false;
-    outcome_.errors.push_back(place.file.string() + ": it is imported already: " + dir.string() +
-                              "; delete that first to import it anew");
+    outcome_.errors.push_back(place.file.string() + ": it has already been imported: " +
+                              dir.string() + "; delete that first to import it again");
     return true;
   }
 
@@ -185,7 +187,7 @@ class Import {
     trace.wall_of_zero_ns = *wall_of_zero_ns_;
     trace.shortfalls.push_back(
         {"start_time", "not_in_trace",
-         "the trace tells no date: the session begins when the file was last written", ""});
+         "the trace has no date: the session begins when the file was last written", ""});
   }
 
   void write(const fs::path& file, Trace& trace, bool is_run, size_t part) {
@@ -209,7 +211,7 @@ class Import {
     const std::string rank = "rank " + std::to_string(*trace.rank);
     if (!ranks_.insert(*trace.rank).second) {
       outcome_.warnings.push_back(file.string() + ": is " + rank +
-                                  ", as a file before it: are these of one job?");
+                                  ", like an earlier file: do they belong to one job?");
     }
     if (world_size_ && trace.world_size && *world_size_ != *trace.world_size) {
       outcome_.warnings.push_back(file.string() + ": is of " + std::to_string(*trace.world_size) +

@@ -17,7 +17,8 @@ struct ImportOptions {
   std::filesystem::path output;              // a log folder; made where it is not there
   std::string app_name;                      // empty: the file's name
   std::string gpufl_version;
-  // What the files are, where they do not say so themselves: is_warpscope_source(). Empty: they do.
+  // What the files are, where they do not say so themselves: one of warpscope_sources(). Empty:
+  // they do.
   std::string source;
   // Bytes of `file` read so far and of all; a few times a second or more often.
   std::function<void(const std::filesystem::path& file, uint64_t done, uint64_t total)> progress;

@@ -61,7 +61,7 @@ TEST_F(ImportFilesTest, NamesTheSessionAfterTheFileAndItsContent) {
   EXPECT_EQ(reader->header().run_id, reader->header().session_id);
   // Again, and under another name: it is the same.
   for (const fs::path& again : {path, file("copy.json", testing::torch_trace())}) {
-    EXPECT_NE(error_of(again).find("imported already: " + outcome.sessions[0].dir.string()),
+    EXPECT_NE(error_of(again).find("already been imported: " + outcome.sessions[0].dir.string()),
               std::string::npos);
   }
   EXPECT_EQ(import({file("other.json", testing::torch_trace() + " ")}).sessions.size(), 1U);
@@ -123,12 +123,12 @@ TEST_F(ImportFilesTest, SaysWhatToDoWithFilesThatItCannotRead) {
   says(temp_.path(), "folder");
   says("/dev/null", "regular file");
   says(file("a.txt", "hello"), "neither");
-  says(file("a.json", "hello"), "no JSON");
+  says(file("a.json", "hello"), "not JSON");
   says(file("empty.json", ""), "empty");
   says(file("b.json", R"({"a":1})"), "export_chrome_trace");
   says(file("c.json", R"({"traceEvents":[]})"), "no kernel");
   says(file("a.nsys-rep", "\x01\x02"), "nsys export --type sqlite");
-  says(file("a.gz", testing::gzip("hello")), "no JSON");
+  says(file("a.gz", testing::gzip("hello")), "not JSON");
   says(file("bad.json.gz", testing::gzip(testing::torch_trace()).substr(0, 12)), "cut off");
   says(file("a.sqlite", "SQLite format 3"), "export it again");
 }

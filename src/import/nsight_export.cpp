@@ -433,8 +433,8 @@ base::Result<std::vector<Trace>> NsightReader::read() {
   if (!file_.has_table("StringIds")) {
     return Status(
         Code::Unsupported,
-        "this SQLite file is no export of Nsight Systems: nsys export --type sqlite makes "
-        "one from a report");
+        "this SQLite file is not an export of Nsight Systems; create one from a report: nsys "
+        "export --type sqlite");
   }
   using Step = Status (NsightReader::*)();
   constexpr Step kSteps[] = {&NsightReader::read_strings,     &NsightReader::read_environment,
@@ -468,7 +468,7 @@ base::Result<std::vector<Trace>> NsightReader::read() {
   }
   if (traces.empty()) {
     return Status(Code::NotFound,
-                  "the export holds no kernel, copy or CUDA call: record with nsys profile "
+                  "the export contains no kernel, copy or CUDA call: record with nsys profile "
                   "--trace=cuda,nvtx");
   }
   return traces;

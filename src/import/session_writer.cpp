@@ -36,12 +36,11 @@ void write_shortfalls(const Trace& trace, const std::string& file, format::LogWr
                      log);
   }
   if (trace.has_gpu_activity()) {
+    write_capability({"launch_count", "imported",
+                      "the trace shows which kernels ran, but launches were not counted", ""},
+                     log);
     write_capability(
-        {"launch_count", "imported",
-         "the trace tells which kernels ran; how many were launched nobody counted", ""},
-        log);
-    write_capability(
-        {"occupancy", "imported", "the trace does not tell the theoretical occupancy", ""}, log);
+        {"occupancy", "imported", "the trace does not contain the theoretical occupancy", ""}, log);
   }
   for (const Shortfall& one : trace.shortfalls) write_capability(one, log);
   const auto count_without_bytes = [](const auto& rows) {
@@ -52,7 +51,7 @@ void write_shortfalls(const Trace& trace, const std::string& file, format::LogWr
   if (unsized > 0) {
     write_capability({"bytes", "not_in_trace",
                       std::to_string(unsized) +
-                          " copies and fills do not tell their bytes: sums and rates lack them",
+                          " copies and fills have no size: sums and rates do not include them",
                       ""},
                      log);
   }

@@ -431,8 +431,7 @@ void TorchReader::note_shortfalls() {
   note_missing_gpu_work(trace_, "profile with ProfilerActivity.CPU and ProfilerActivity.CUDA");
   if (trace_.not_imported.contains("[memory]")) {
     trace_.shortfalls.push_back({"enable_memory_tracking", "not_imported",
-                                 "what the trace tells of PyTorch's allocator is not imported",
-                                 ""});
+                                 "events of PyTorch's allocator are not imported", ""});
   }
   if (trace_.scopes.empty()) {
     trace_.shortfalls.push_back(
@@ -451,14 +450,13 @@ Status TorchReader::explain_failure(State state) const {
     return {Code::Corrupt, "the file is empty"};
   }
   if (!has_events_ && state == State::Good) {
-    return {
-        Code::Unsupported,
-        "this is JSON, but no trace: it has no \"traceEvents\"; torch.profiler writes them with "
-        "prof.export_chrome_trace()"};
+    return {Code::Unsupported,
+            "this is JSON, but not a trace: it has no \"traceEvents\"; torch.profiler writes them "
+            "with prof.export_chrome_trace()"};
   }
   return {Code::Corrupt, state == State::Starved
                              ? "the file ends before its first event: record or copy it again"
-                             : "this is no JSON that torch.profiler wrote: wrong at byte " +
+                             : "this is not JSON that torch.profiler wrote: error at byte " +
                                    std::to_string(consumed_)};
 }
 
@@ -476,14 +474,14 @@ base::Result<Trace> TorchReader::read() {
   if (state != State::Good && !trace_.is_empty()) {
     trace_.truncated = !source_.status().is_ok() ? source_.status().message()
                        : state == State::Starved
-                           ? "the file ends inside of the trace"
-                           : "the JSON is wrong at byte " + std::to_string(consumed_);
+                           ? "the file ends inside the trace"
+                           : "the JSON is invalid at byte " + std::to_string(consumed_);
   } else if (state != State::Good || !has_events_) {
     return explain_failure(state);
   }
   if (trace_.is_empty()) {
     return Status(Code::NotFound,
-                  "the trace holds no kernel, copy, API call or annotation: was the profiler "
+                  "the trace contains no kernel, copy, API call or annotation: was the profiler "
                   "running, with ProfilerActivity.CUDA, while the GPU worked?");
   }
   take_header();

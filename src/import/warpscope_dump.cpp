@@ -83,7 +83,7 @@ void write_origin(const fs::path& file, format::LogWriter& log) {
       "on",
       "off",
       "not_in_trace",
-      "a dump does not tell when it was recorded: its first record is time 0",
+      "a dump does not contain the time of its recording: its first record is time 0",
       {},
       {}};
   log.write(Kind::Capability, clock.to_json());
@@ -120,8 +120,10 @@ bool is_warpscope_dump(const fs::path& file) {
   return stream.good() && last == ws::detail::kSideMagic;
 }
 
-bool is_warpscope_source(std::string_view name) {
-  return name == kWarpscopeSource || ws::dialect_named(name).has_value();
+std::vector<std::string> warpscope_sources() {
+  std::vector<std::string> names{std::string(kWarpscopeSource)};
+  for (const auto& dialect : ws::detail::kDialects) names.emplace_back(dialect.name);
+  return names;
 }
 
 base::Result<WrittenSession> import_dump(const std::string& source, const SessionPlace& place,

@@ -43,7 +43,7 @@ base::Result<Endpoint> parse_endpoint(std::string_view text, const Endpoint& fal
     return base::Status(base::Code::InvalidArgument, "'" + std::string(text) + "' " + why);
   };
   if (text.starts_with(':') && !is_v6(std::string(text))) {
-    return refuse("names no address; write 127.0.0.1" + std::string(text) + " or 0.0.0.0" +
+    return refuse("has no address; write 127.0.0.1" + std::string(text) + " or 0.0.0.0" +
                   std::string(text));
   }
 
@@ -74,7 +74,7 @@ base::Result<Endpoint> parse_endpoint(std::string_view text, const Endpoint& fal
     unsigned value = 0;
     const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), value);
     if (error != std::errc{} || end != port.data() + port.size() || value > 65535) {
-      return refuse("has no port between 0 and 65535");
+      return refuse("has no port from 0 to 65535; write for example " + fallback.text());
     }
     endpoint.port = static_cast<uint16_t>(value);
   }
@@ -85,8 +85,7 @@ base::Result<Endpoint> parse_endpoint(std::string_view text, const Endpoint& fal
   } else {
     endpoint.address = address;
     if (!is_v4(endpoint.address) && !is_v6(endpoint.address)) {
-      return refuse("is not a numeric address with a port, as in 127.0.0.1:" +
-                    std::to_string(fallback.port));
+      return refuse("is not a numeric address with a port; write for example " + fallback.text());
     }
   }
   return endpoint;

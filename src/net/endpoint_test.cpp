@@ -33,7 +33,7 @@ TEST(Endpoint, RefusesWithTheReason) {
     EXPECT_EQ(result.status().code(), base::Code::InvalidArgument);
     EXPECT_NE(result.status().message().find(text), std::string::npos) << "names the input";
   }
-  EXPECT_EQ(parsed(":80"), "':80' names no address; write 127.0.0.1:80 or 0.0.0.0:80");
+  EXPECT_EQ(parsed(":80"), "':80' has no address; write 127.0.0.1:80 or 0.0.0.0:80");
 }
 
 TEST(Endpoint, KnowsLoopback) {
