@@ -14,7 +14,6 @@
 #include "cli/exit_codes.hpp"
 #include "cli/libdw.hpp"
 #include "cli/print.hpp"
-#include "cli/suggestion.hpp"
 #include "text/display.hpp"
 #include "workbench/find_sessions.hpp"
 #include "workbench/log_contents.hpp"
@@ -38,7 +37,7 @@ std::optional<fs::path> the_one(const std::string& path, int& exit_code) {
   }
   if (sessions->size() == 1) return sessions->front();
   complain(kCommand,
-           fmt::format("{} holds {} sessions, name one of them:", path, sessions->size()));
+           fmt::format("{} contains {} sessions; name one of them:", path, sessions->size()));
   for (const fs::path& session : *sessions) {
     print_error(fmt::format("  {}\n", text::make_harmless(session.string())));
   }
@@ -72,28 +71,16 @@ int print_rows(const workbench::RowsRequest& request) {
   return kExitGood;
 }
 
-std::string all_kinds() {
-  std::string names;
+std::vector<std::string> all_kinds() {
+  std::vector<std::string> names;
   for (size_t i = 0; i < format::kKindCount; ++i) {
-    if (i > 0) names += ' ';
-    names += format::spec(static_cast<Kind>(i)).name;
+    names.emplace_back(format::spec(static_cast<Kind>(i)).name);
   }
   return names;
 }
 
 int cat(const std::string& path, const std::string& kind_name, workbench::RowsRequest request) {
   const format::KindSpec* kind = format::find_kind(kind_name);
-  if (kind == nullptr && !kind_name.empty()) {
-    std::vector<std::string_view> kinds;
-    for (size_t i = 0; i < format::kKindCount; ++i) {
-      kinds.push_back(format::spec(static_cast<Kind>(i)).name);
-    }
-    const std::string_view meant = nearest(kind_name, kinds);
-    complain(kCommand, fmt::format("there is no kind \"{}\"; {}the kinds are: {}", kind_name,
-                                   meant.empty() ? "" : fmt::format("did you mean {}? ", meant),
-                                   all_kinds()));
-    return kExitUsage;
-  }
   int exit_code = kExitGood;
   const auto session = the_one(path, exit_code);
   if (!session) return exit_code;
@@ -113,21 +100,25 @@ void add_cat_command(Command program) {
   };
   auto options = std::make_shared<Options>();
   Command command =
-      program.add_command("cat", "Print the events of one kind, one flat JSON object a line");
+      program.add_command("cat", "Print the events of one kind, one flat JSON object per line");
   command
       .add_option("session", options->session,
                   "A session, or a folder with one session in it (with several, cat names them)")
       .required();
-  command.add_option("kind", options->kind, "kernel, scope, device_metric, ...; none: list kinds");
+  command
+      .add_option("kind", options->kind,
+                  "kernel, scope, device_metric, ...; omit it to list "
+                  "the kinds")
+      .choices(all_kinds());
   command.add_flag("--stacks", options->rows.whole_stacks,
                    "Print every frame of a stack, innermost first, not only the program's line");
   command.add_flag("--mangled", options->rows.mangled_names,
                    "Print names of kernels as the compiler wrote them");
   command.set_footer(
-      "Times are nanoseconds since the start of the session. Dictionaries are resolved, "
-      "launch configurations spread out, 64-bit ids are strings; \"at\" is the line of the program "
+      "Times are nanoseconds since the start of the session. Dictionaries are resolved, launch "
+      "configurations are expanded, and 64-bit ids are strings; \"at\" is the line of the program "
       "that a stack leads to.\nKinds: " +
-      all_kinds());
+      fmt::format("{}", fmt::join(all_kinds(), " ")));
   command.set_action([options] { return cat(options->session, options->kind, options->rows); });
 }
 

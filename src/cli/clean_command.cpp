@@ -33,7 +33,7 @@ void list(std::string_view what, const std::vector<fs::path>& sessions) {
 }
 
 struct CleanLine {
-  std::string folder;
+  std::string folder = workbench::kDefaultLogs;
   std::optional<int64_t> older_than_ns;
   workbench::CleanupChoice choice;
   bool dry_run = false;
@@ -48,7 +48,7 @@ std::string amount(const workbench::Cleanup& cleanup) {
 
 void list_planned(const workbench::Cleanup& plan) {
   list("would delete ", plan.deleted);
-  list("would delete, but for other files in it: ", plan.emptied);
+  list("would delete, except for other files in it: ", plan.emptied);
 }
 
 // What was kept; the exit code.
@@ -56,9 +56,9 @@ int list_kept(const workbench::Cleanup& cleanup) {
   int code = kExitGood;
   for (const fs::path& dir : cleanup.kept) {
     if (format::is_locked(dir)) {
-      list("kept, it is being written: ", {dir});
+      list("kept, because it is being written: ", {dir});
     } else {
-      complain(kCommand, dir.string() + ": kept, it cannot be read or deleted");
+      complain(kCommand, dir.string() + ": kept, because it cannot be read or deleted");
       code = kExitNo;
     }
   }
@@ -106,7 +106,7 @@ int clean(CleanLine line) {
   }
   workbench::Cleanup done = workbench::delete_sessions(line.folder, false, choice);
   list("deleted ", done.deleted);
-  list("deleted, but for other files in it: ", done.emptied);
+  list("deleted, except for other files in it: ", done.emptied);
   done.kept.insert(done.kept.end(), plan.kept.begin(), plan.kept.end());
   const int code = list_kept(done);
   print(amount(done) + " freed\n");
@@ -118,21 +118,20 @@ int clean(CleanLine line) {
 void add_clean_command(Command program) {
   auto line = std::make_shared<CleanLine>();
   Command command = program.add_command("clean", "Delete the sessions in a folder");
-  command.add_option("folder", line->folder, "A log folder, a run or a session").required();
-  command.add_flag("-n,--dry-run", line->dry_run, "Only say what would be deleted");
+  command.add_option("folder", line->folder, "A log folder, a run or a session").show_default();
+  command.add_flag("-n,--dry-run", line->dry_run, "Only show what would be deleted");
   command.add_flag("-y,--yes", line->yes, "Do not ask first");
   command.add_duration("--older-than", {}, "Only sessions that began longer ago than this",
                        store_in(line->older_than_ns));
   command
       .add_option("--keep", line->choice.keep,
                   "Keep the newest N; the sessions of one run count as one")
-      .type_name("N")
       .count();
   command.set_footer(
-      "Lists what it would delete and asks, unless --yes is given. Sessions that are being written "
-      "stay, and so does every file that is not a session's own.\n"
-      "Exit code: 0 done; 1 the answer was no, or a session could not be read or deleted, and "
-      "stays; 2 there is none; 64 it could not ask.");
+      "Lists what it would delete and asks, unless --yes is given. Sessions that are being "
+      "written stay, and so does every file that is not a session's own.\nExit code: 0 done; 1 "
+      "the answer was no, or a session could not be read or deleted, and stays; 2 there is no "
+      "session; 64 it could not ask.");
   command.set_action([line] { return clean(*line); });
 }
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
+#include <charconv>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -19,7 +19,7 @@
 
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
-#include "cli/suggestion.hpp"
+#include "text/near_names.hpp"
 #include "text/quantity.hpp"
 
 namespace gpufl::cli {
@@ -105,15 +105,53 @@ std::string_view suggestion_for(const CLI::App& command, std::string_view word,
   } else {
     for (const CLI::App* sub : command.get_subcommands({})) names.push_back(sub->get_name());
   }
-  return nearest(word.substr(0, word.find('=')), {names.begin(), names.end()});
+  return text::nearest(word.substr(0, word.find('=')), {names.begin(), names.end()});
 }
 
-int refuse(const CLI::App& app, const CLI::ParseError& error) {
+std::string in_capitals(std::string word) {
+  for (char& c : word) {
+    if (c >= 'a' && c <= 'z') c += 'A' - 'a';
+  }
+  return word;
+}
+
+// What a command needs, as it is typed: "gpufl export --to TARGET PATH".
+std::string least_use(const CLI::App& command, bool is_launcher) {
+  std::string options, positionals;
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_required()) continue;
+    if (option->get_positional()) {
+      positionals += (is_launcher ? " -- " : " ") + in_capitals(option->get_name());
+    } else {
+      options += fmt::format(" {} {}", option->get_name(), option->get_type_name());
+    }
+  }
+  return full_name(&command) + options + positionals;
+}
+
+// "name a program: gpufl trace -- PROGRAM", of the first thing that is missing.
+std::string missing_text(const CLI::App& command, bool is_launcher) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_required() || option->count() > 0) continue;
+    const std::string name = option->get_name();
+    const bool has_vowel = std::string_view("aeiou").find(name.front()) != std::string_view::npos;
+    const std::string what = option->get_positional()
+                                 ? fmt::format("name a{} {}", has_vowel ? "n" : "", name)
+                                 : "give " + name;
+    return fmt::format("{}: {}", what, least_use(command, is_launcher));
+  }
+  return "something is missing";
+}
+
+int refuse(const CLI::App& app, const CLI::ParseError& error, const CLI::App* launcher) {
   const CLI::App* command = reached(app);
   const std::string name = full_name(command);
   const std::string unknown = first_unknown(*command);
   if (unknown.empty()) {
-    print_error(fmt::format("{}: {}\n", name, error.what()));
+    const bool is_missing = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+    print_error(fmt::format(
+        "{}: {}\n", name,
+        is_missing ? missing_text(*command, command == launcher) : std::string(error.what())));
   } else {
     std::vector<std::string> names;
     const std::string_view meant = suggestion_for(*command, unknown, names);
@@ -122,7 +160,7 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
     print_error(fmt::format("{}: unknown {} '{}'{}\n", name, kind, unknown,
                             meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant)));
   }
-  print_error(fmt::format("Run '{} --help' for what it takes.\n", name));
+  print_error(fmt::format("Run '{} --help' for help.\n", name));
   return kExitUsage;
 }
 
@@ -164,10 +202,7 @@ int unless_output_failed(const CLI::App& app, int exit_code) {
 }
 
 std::string not_one_of(const std::string& word, const std::vector<std::string>& words) {
-  std::string text = fmt::format("'{}' is not one of {}", word, CLI::detail::join(words, ", "));
-  const std::string_view meant = nearest(word, {words.begin(), words.end()});
-  if (!meant.empty()) text += fmt::format("; did you mean '{}'?", meant);
-  return text;
+  return text::not_one_of(word, {words.begin(), words.end()});
 }
 
 // "--output" of "-o,--output".
@@ -180,20 +215,23 @@ void throw_unless(const base::Status& status, const std::string& option) {
   if (!status) throw CLI::ValidationError(option, status.message());
 }
 
+// "1ms or more", "10ms to 1h"
+std::string accepted(const Bounds& bounds) {
+  if (bounds.most.empty()) return bounds.least + " or more";
+  return bounds.least.empty() ? bounds.most + " or less" : bounds.least + " to " + bounds.most;
+}
+
 // Parses a text and stores the value if it lies within the bounds.
 template <typename T, typename Parse>
 Command::Take quantity(Parse parse, const Bounds& bounds, const std::function<void(T)>& store) {
   return [=](const std::string& text) -> base::Status {
     const base::Result<T> value = parse(text);
     if (!value) return value.status();
-    const auto refuse = [](const std::string& why) {
-      return base::Status(base::Code::InvalidArgument, why);
-    };
-    if (!bounds.least.empty() && *value < *parse(bounds.least)) {
-      return refuse("'" + text + "' is less than " + bounds.least);
-    }
-    if (!bounds.most.empty() && *value > *parse(bounds.most)) {
-      return refuse("'" + text + "' is more than " + bounds.most);
+    const bool is_less = !bounds.least.empty() && *value < *parse(bounds.least);
+    const bool is_more = !bounds.most.empty() && *value > *parse(bounds.most);
+    if (is_less || is_more) {
+      return {base::Code::InvalidArgument,
+              fmt::format("'{}' is out of range; write {}", text, accepted(bounds))};
     }
     store(*value);
     return {};
@@ -228,17 +266,17 @@ Option Option::choices_in_any_case(const std::vector<std::string>& words) {
 }
 
 Option Option::range(int64_t least, int64_t most) {
-  return Option(option_->check(CLI::Range(least, most)));
-}
-
-Option Option::count() {
-  return check([](const std::string& text) {
-    const bool is_count = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-      return std::isdigit(static_cast<unsigned char>(c)) != 0;
-    });
-    return is_count ? std::string() : "'" + text + "' is no whole number from 0 on";
+  return type_name("N").check([least, most](const std::string& text) {
+    int64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    const bool is_number = error == std::errc() && stop == end;
+    if (is_number && number >= least && number <= most) return std::string();
+    return fmt::format("'{}' is not a whole number from {} to {}", text, least, most);
   });
 }
+
+Option Option::count() { return range(0, kLargestCount); }
 
 Option Option::check(std::function<std::string(const std::string&)> why_not) {
   const auto validate = [why_not = std::move(why_not)](std::string& value) {
@@ -368,7 +406,7 @@ int CommandLine::run(std::vector<std::string> words) {
   } catch (const CLI::Success& asked_for_text) {
     state_.exit_code = app_->exit(asked_for_text);
   } catch (const CLI::ParseError& error) {
-    return refuse(*app_, error);
+    return refuse(*app_, error, state_.launcher);
   }
   return unless_output_failed(*app_, state_.exit_code);
 }

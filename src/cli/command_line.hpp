@@ -22,6 +22,8 @@ class Option;
 
 namespace gpufl::cli {
 
+inline constexpr int64_t kLargestCount = 1'000'000'000;
+
 // An option or a positional argument.
 class Option {
  public:
@@ -35,8 +37,8 @@ class Option {
   Option choices(const std::vector<std::string>& words);
   // As they are spelt in `words`, whatever the case they were given in.
   Option choices_in_any_case(const std::vector<std::string>& words);
-  Option range(int64_t least, int64_t most);
-  Option count();  // a whole number from 0 on
+  Option range(int64_t least, int64_t most);  // a whole number, both among what is allowed
+  Option count();                             // from 0 to what nobody needs more than
   // A sentence about the value that cannot be meant; empty: it is fine.
   Option check(std::function<std::string(const std::string& value)> why_not);
   Option one_value();  // of a list: each takes one word and can be given again

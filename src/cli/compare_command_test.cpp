@@ -40,7 +40,19 @@ TEST(CompareCommandTest, AnswersWithItsExitCode) {
   const auto missing = testing::run_words({"diff", base, nothing});
   EXPECT_EQ(missing.exit_code, kExitCannotTell);
   EXPECT_EQ(missing.err, "gpufl diff: " + nothing + ": there is no such file or folder\n");
-  EXPECT_EQ(testing::run_words({"diff", base}).exit_code, kExitUsage);
+  const auto one_side = testing::run_words({"diff", base});
+  EXPECT_EQ(one_side.exit_code, kExitUsage);
+  EXPECT_NE(one_side.err.find("name two sessions or folders: gpufl diff A B"), std::string::npos);
+}
+
+TEST(CompareCommandTest, SaysThatASessionIsComparedWithItself) {
+  const TestRepeats repeats;
+  const std::string one = repeats.group("one", 20'000, 1).string();
+  const std::string some = repeats.group("some", 20'000, 2).string();
+  EXPECT_NE(testing::run_words({"diff", one, one}).out.find("! Both sides are the same session\n"),
+            std::string::npos);
+  EXPECT_NE(testing::run_words({"diff", some, some}).out.find("are the same sessions\n"),
+            std::string::npos);
 }
 
 TEST(CompareCommandTest, GateTakesItsWordsInAnyOrder) {

@@ -22,7 +22,7 @@ base::Status write_whole(const fs::path& path, std::string_view text) {
        folder = folder.parent_path()) {
     if (format::is_session_folder(folder)) {
       return base::Status(base::Code::InvalidArgument,
-                          path.string() + ": it would lie among the files of the session " +
+                          path.string() + ": this is inside the folder of the session " +
                               folder.string() + "; write it elsewhere");
     }
     if (folder == folder.parent_path()) break;
@@ -68,7 +68,7 @@ void add_output_options(Command command, const std::string& top_help,
   add_format(command, formats, output.format);
   command
       .add_option("-o,--output", output.file,
-                  "Write to this file instead of stdout; one that is there is replaced")
+                  "Write to this file instead of stdout; an existing file is replaced")
       .type_name("FILE");
 }
 

@@ -76,7 +76,7 @@ int list(bool json) {
     print(array.dump() + "\n");
     return kExitGood;
   }
-  if (all.empty()) print("no process of yours records, or none that can be controlled\n");
+  if (all.empty()) print("none of your processes is recording, or none can be controlled\n");
   for (const Status& status : all) print(control_line(status.fields));
   return kExitGood;
 }
@@ -113,7 +113,8 @@ std::vector<pid_t> find_targets(const std::string& target, std::string& why_not)
   }
   if (found.empty()) {
     why_not = "'" + target +
-              "' is no process, session or run that records (gpufl control list shows those)";
+              "' is not a process, session or run that is recording (gpufl control list shows "
+              "them)";
   }
   return found;
 }
@@ -175,22 +176,21 @@ void add_control_command(Command program) {
       .required();
   command
       .add_option("action", options->action,
-                  "start, stop: record the GPU, or pause. status: what is recorded, and what was "
-                  "launched and has not finished. flush: all of it to disk. mark: an event in the "
-                  "log. end: end the session; the program goes on")
+                  "start, stop: record the GPU, or pause. status: show what is recorded, and what "
+                  "was launched and has not finished. flush: write everything to disk. mark: add "
+                  "an event to the log. end: end the session; the program continues")
       .choices({"start", "stop", "status", "flush", "mark", "end"});
-  command.add_option("text", options->text, "Of a mark");
+  command.add_option("text", options->text, "Text of the mark");
   command.add_flag("--json", options->json, "Print the answers as JSON, one line each");
   command.set_footer(
-      "Processes under 'gpufl trace', and those with enable_control, can be controlled, by their "
-      "own user and in their own container.\n"
-      "Exit code: 0 done; 1 a process refused; 2 it is not there, does not record, belongs to "
-      "another user, or did not answer.");
+      "You can control processes that run under 'gpufl trace' or set enable_control, as the same "
+      "user and in the same container.\nExit code: 0 done; 1 a process refused; 2 it does not "
+      "exist, does not record, belongs to another user, or did not answer.");
   command.set_action([options]() -> base::Result<int> {
     const bool is_list = options->target == "list" && options->action.empty();
     if (!is_list && options->action.empty()) {
       return base::Status(base::Code::InvalidArgument,
-                          "action: start, stop, status, flush, mark or end is required");
+                          "name an action: start, stop, status, flush, mark or end");
     }
     return control(*options);
   });

@@ -7,6 +7,7 @@
 
 #include "report/text_page.hpp"
 #include "report/text_report.hpp"
+#include "symbols/demangle.hpp"
 #include "text/display.hpp"
 #include "text/units.hpp"
 
@@ -48,8 +49,12 @@ void write_pending(report::TextPage& page, const Json& tracer) {
   if (tracer["pending_count"].as_integer() == 0) return;
   page.heading("NOT FINISHED", count_text(tracer["pending_count"]));
   for (const Json& call : tracer["pending"].items()) {
-    std::string text = fmt::format("{}, for {}, thread {}", call["function"].as_string(),
-                                   duration_text(call["age_ns"]), call["thread"].as_integer());
+    std::string text = call["function"].as_string();
+    if (call["kernel"].is_string()) {
+      text += " of " + symbols::demangle(call["kernel"].as_string());
+    }
+    text += fmt::format(", for {}, thread {}", duration_text(call["age_ns"]),
+                        call["thread"].as_integer());
     if (call["device"].is_integer()) {
       text += fmt::format(", device {}", call["device"].as_integer());
     }

@@ -31,7 +31,9 @@ base::Status take_paths(Options& options) {
       (options.first.empty() ? 0 : 1) + (has_lists ? 1 : 0) + (options.halves.empty() ? 0 : 1);
   if (ways != 1 || (has_lists && (options.a.empty() || options.b.empty())) ||
       options.first.empty() != options.second.empty()) {
-    return base::Status(base::Code::InvalidArgument, "takes A and B, or --a and --b, or --halves");
+    return base::Status(base::Code::InvalidArgument,
+                        "name two sessions or folders: gpufl diff A B (or use --a and --b, or "
+                        "--halves)");
   }
   workbench::DiffRequest& request = options.request;
   if (has_lists) {
@@ -66,9 +68,9 @@ int run_diff(Options& options) {
 void add_diff_command(Command program) {
   auto options = std::make_shared<Options>();
   workbench::DiffRequest& request = options->request;
-  options->output.text.top = 30;
+  options->output.text.top = 10;
   Command command = program.add_command(
-      "diff", "Say what differs between sessions, or between groups of repeats");
+      "diff", "Show what differs between sessions, or between groups of repeats");
   command.add_option("A", options->first,
                      "A session, or a folder with repeats of the same program");
   command.add_option("B", options->second, "What to compare it with");
@@ -78,17 +80,16 @@ void add_diff_command(Command program) {
       .add_option("--halves", options->halves,
                   "Compare the two halves of this session: was it steady?")
       .type_name("SESSION");
-  add_share(command, "--min-change", request.compare.min_change, "1%",
-            "Smaller differences do not matter");
   add_share(
-      command, "--min-share", request.compare.min_share, "0.5%",
-      "Kernels with less of the GPU's time, and scopes with less of the session's, do not matter");
+      command, "--min-change", request.compare.min_change, "1%",
+      "Ignore smaller differences; with fewer than 5 repeats per side, times must differ by 5%");
+  add_share(command, "--min-share", request.compare.min_share, "0.5%",
+            "Ignore kernels with less of the GPU's time, and scopes with less of the session's");
   add_output_options(command, "Findings to show; 0: all", workbench::kDiffFormats, options->output);
   command.set_footer(
-      "With at least 5 repeats a side, a difference is told from noise; with fewer, it is shown "
-      "and "
-      "not proven.\nExit code: 0 compared, whatever differs; 2 there is no session, or none can be "
-      "read.");
+      "With at least 5 repeats per side, differences are separated from noise; with fewer, they "
+      "are shown but not proven.\nExit code: 0 compared, whether or not anything differs; 2 there "
+      "is no session, or none can be read.");
   command.set_action([options]() -> base::Result<int> {
     if (const base::Status status = take_paths(*options); !status) return status;
     return run_diff(*options);

@@ -32,7 +32,7 @@ bool is_whole(const DisassemblyFile& file) {
 
 std::string describe(const fs::path& session, const DisassemblyFile& file) {
   std::string out = text::make_harmless(session.string()) + "\n";
-  if (file.modules.empty()) return out + "  it keeps no images of code\n";
+  if (file.modules.empty()) return out + "  it contains no code images\n";
   uint64_t instructions = 0, with_lines = 0;
   for (const disassembly::KernelCode& code : file.kernels) {
     for (const disassembly::Instruction& instruction : code.instructions) {
@@ -105,25 +105,24 @@ int run(const DisassembleLine& line) {
 void add_disassemble_command(Command program) {
   auto line = std::make_shared<DisassembleLine>();
   Command command = program.add_command(
-      "disassemble", "Keep the instructions, lines and source of the kernels that ran");
+      "disassemble", "Store the instructions, lines and source of the kernels that ran");
   command.add_option("session", line->sessions, "Sessions, runs or log folders").required();
   command
       .add_option("--nvdisasm", line->nvdisasm,
-                  "NVIDIA's disassembler [default: GPUFL_NVDISASM, the CUDA toolkit's, the one of "
-                  "the wheel nvidia-cuda-nvdisasm, PATH]")
+                  "NVIDIA's disassembler [default: GPUFL_NVDISASM, the CUDA toolkit, the wheel "
+                  "nvidia-cuda-nvdisasm, PATH]")
       .type_name("FILE");
   command.add_flag("--all-functions", line->all,
-                   "Every function of the images, not only those that ran or were sampled");
+                   "Include every function of the images, not only those that ran or were sampled");
   command.add_option("--timeout", line->timeout_s, "Seconds that nvdisasm may take for an image")
-      .type_name("N")
       .range(1, 86400)
       .show_default();
   add_source_options(command, line->source);
   command.set_footer(
-      "Writes disassembly.ndjson.zst into each session's folder; deleting it loses nothing while "
-      "modules/ is there. Works on a copy of the session and needs no GPU.\n"
-      "Exit code: 0 all images were disassembled; 1 some are missing or could not be; 2 there is "
-      "no session or no nvdisasm, or a session cannot be read or written.");
+      "Writes disassembly.ndjson.zst into each session's folder. You can delete it and create it "
+      "again as long as modules/ exists. Works on a copy of the session and needs no GPU.\nExit "
+      "code: 0 all images were disassembled; 1 some are missing or could not be disassembled; 2 "
+      "there is no session or no nvdisasm, or a session cannot be read or written.");
   command.set_action([line] { return run(*line); });
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,8 +15,10 @@
 #include "capture/engine_ladder.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
+#include "cli/terminal.hpp"
 #include "disassembly/nvdisasm.hpp"
 #include "format/log_writer.hpp"
+#include "report/text_page.hpp"
 
 namespace gpufl::cli {
 namespace {
@@ -23,6 +26,8 @@ namespace {
 using backend::Availability;
 using backend::Finding;
 using backend::FindingState;
+
+constexpr size_t kIndent = 2;
 
 struct Feature {
   std::string name;
@@ -103,24 +108,38 @@ std::string_view mark(FindingState state) {
   return "";
 }
 
-std::string describe(const Examination& result) {
-  std::string out = fmt::format("gpufl {}\n\nThis machine\n", GPUFL_VERSION);
+// A label, what there is to say, and what to do about it.
+void write_entry(report::Page& page, std::string_view label, std::string_view text,
+                 std::string_view hint) {
+  page.paragraph(kIndent, fmt::format("{}{}", label, text), report::Tone::Plain, label.size());
+  if (!hint.empty()) {
+    page.paragraph(kIndent + label.size(), fmt::format("-> {}", hint), report::Tone::Plain, 3);
+  }
+}
+
+std::string describe(const Examination& result, size_t width) {
+  report::TextPage page(width, false);
+  page.paragraph(0, fmt::format("gpufl {}", GPUFL_VERSION));
+  page.heading("This machine");
   for (const Finding& finding : result.findings) {
-    out += fmt::format("  {:<3}{:<14}{}\n", mark(finding.state), finding.topic, finding.text);
-    if (finding.state != FindingState::Good && !finding.hint.empty()) {
-      out += fmt::format("  {:<17}-> {}\n", "", finding.hint);
+    write_entry(page, fmt::format("{:<3}{:<14}", mark(finding.state), finding.topic), finding.text,
+                finding.state == FindingState::Good ? "" : finding.hint);
+  }
+  page.heading("Features");
+  std::map<std::string, std::string> explained;  // by what was said of the first of them
+  for (const auto& [name, availability] : result.features) {
+    const std::string label =
+        fmt::format("{:<27}{:<5}", name, availability.available ? "yes" : "no");
+    // What is long is said once.
+    const auto [first, is_new] = explained.try_emplace(availability.detail, name);
+    if (!is_new && !availability.hint.empty()) {
+      write_entry(page, label, "as " + first->second, "");
+    } else {
+      write_entry(page, label, availability.detail,
+                  availability.available ? "" : availability.hint);
     }
   }
-  out += "\nFeatures\n";
-  for (const Feature& feature : result.features) {
-    const Availability& availability = feature.availability;
-    out += fmt::format("  {:<27}{:<5}{}\n", feature.name, availability.available ? "yes" : "no",
-                       availability.detail);
-    if (!availability.available && !availability.hint.empty()) {
-      out += fmt::format("  {:<32}-> {}\n", "", availability.hint);
-    }
-  }
-  return out;
+  return page.text();
 }
 
 base::Json to_json(const Examination& result) {
@@ -160,16 +179,16 @@ void add_doctor_command(Command program) {
   };
   auto options = std::make_shared<Options>();
   Command command = program.add_command(
-      "doctor", "Say what works on this machine, and what to do about the rest");
-  command.add_option("feature", options->features, "Features that have to work")
+      "doctor", "Show what works on this machine, and what to do about the rest");
+  command.add_option("feature", options->features, "Features that must work")
       .choices_in_any_case(feature_names())
       .show_default();
   command.add_flag("--json", options->json, "Print one JSON object");
   command.set_footer(
-      "Exit code: 0 every feature named (Monitor, if none is) works; 1 one does not.");
+      "Exit code: 0 every named feature works (Monitor by default); 1 one does not.");
   command.set_action([options] {
     const Examination result = examine();
-    print(options->json ? to_json(result).dump() + '\n' : describe(result));
+    print(options->json ? to_json(result).dump() + '\n' : describe(result, page_width()));
     return has_all(result, options->features) ? kExitGood : kExitNo;
   });
 }

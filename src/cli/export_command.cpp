@@ -66,7 +66,10 @@ int run_export(const Options& options) {
 void add_export_command(Command program) {
   auto options = std::make_shared<Options>();
   Command command = program.add_command("export", "Write a session in the format of another tool");
-  command.add_option("path", options->path, "A session, or a run's folder: all of it on one axis")
+  command
+      .add_option("path", options->path,
+                  "A session, or a run's folder: all ranks on one time "
+                  "axis")
       .required();
   command
       .add_option("--to", options->target,
@@ -81,12 +84,11 @@ void add_export_command(Command program) {
                   "File, or folder for csv. A name that ends in .gz is compressed; - is standard "
                   "output [default: named after the session, in this folder]")
       .type_name("FILE");
-  command.add_flag("--force", options->overwrite, "Replace files that are there already");
+  command.add_flag("--force", options->overwrite, "Replace existing files");
   command.set_footer(
-      "A file is there whole or not at all. Prints what it wrote.\n"
-      "Exit code: 0 written; 1 written, but a session or a part of one could not be read; 2 there "
-      "is no "
-      "session, it cannot be read, or the output cannot be written or is there already.");
+      "Prints what it wrote. If it fails, no partial file is left behind.\nExit code: 0 written; "
+      "1 written, but a session or a part of one could not be read; 2 there is no session, it "
+      "cannot be read, or the output cannot be written or already exists.");
   command.set_action([options] { return run_export(*options); });
 }
 

@@ -79,16 +79,14 @@ void add_gate_command(Command program) {
   auto options = std::make_shared<Options>();
   options->output.text.top = 30;
   Command command =
-      program.add_command("gate", "Fail when a program has become slower than rules allow");
+      program.add_command("gate", "Fail if a program has become slower than the rules allow");
   command
       .add_option("candidate", options->candidate,
-                  "Sessions or folders with repeats of what is judged")
+                  "Sessions or folders with repeats of the program to judge")
       .required();
   command
-      .add_option(
-          "-b,--baseline", options->baseline,
-          "A session or a folder with repeats to compare with; for several, give it several "
-          "times")
+      .add_option("-b,--baseline", options->baseline,
+                  "A session or a folder with repeats to compare with; can be repeated")
       .required()
       .one_value()  // what follows the one path is a candidate
       .type_name("PATH");
@@ -98,7 +96,7 @@ void add_gate_command(Command program) {
   Option scope =
       command.add_option("--scope", options->scope, "Judge scopes whose name or path matches")
           .type_name("GLOB");
-  Option total = command.add_flag("--total", options->total, "Judge all of it (the default)");
+  Option total = command.add_flag("--total", options->total, "Judge the whole run (the default)");
   Option metric =
       command
           .add_option("--metric", options->metric,
@@ -109,10 +107,10 @@ void add_gate_command(Command program) {
   Option limit = add_share(command, "--max-increase", options->rule.max_increase, "5%",
                            "An increase as large as this is a regression");
   Option share = add_share(command, "--min-share", options->rule.min_share, "1%",
-                           "Where several match, those with less of the time are not judged");
+                           "If several match, ignore those with less of the time");
   Option noisy = command.add_flag("--allow-noisy", options->rule.allow_noisy,
-                                  "What is too noisy to be judged passes");
-  Option rules = command.add_option("--rules", options->rules, "Several rules, from this JSON file")
+                                  "Let figures pass that are too noisy to be judged");
+  Option rules = command.add_option("--rules", options->rules, "JSON file with several rules")
                      .type_name("FILE");
   kernel.excludes(scope);
   kernel.excludes(total);
@@ -121,7 +119,7 @@ void add_gate_command(Command program) {
   add_output_options(command, "Matches of a rule to show; 0: all", workbench::kGateFormats,
                      options->output);
   command.set_footer(
-      "Exit code: 0 pass; 1 a regression; 2 it cannot be told (too few repeats, too noisy, no such "
+      "Exit code: 0 pass; 1 a regression; 2 no verdict (too few repeats, too noisy, no such "
       "kernel, an incomplete trace): the output says why.");
   command.set_action([options]() -> base::Result<int> {
     workbench::GateRequest& request = options->request;

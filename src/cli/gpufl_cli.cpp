@@ -23,7 +23,9 @@
 namespace gpufl::cli {
 
 int run_gpufl(int argc, char** argv) {
-  CommandLine line("gpufl", "GPUFlight: what the GPU did, and how sure that is");
+  CommandLine line("gpufl",
+                   "GPUFlight: record what a program does on the GPU, and find what "
+                   "makes it slow");
   Command program = line.program();
   add_trace_command(program);
   add_control_command(program);
@@ -42,7 +44,9 @@ int run_gpufl(int argc, char** argv) {
   add_import_command(program);
   add_doctor_command(program);
   add_info_command(program);
-  program.set_footer("Run 'gpufl COMMAND --help' for what a command takes.");
+  program.set_footer(
+      "Run 'gpufl COMMAND --help' for the options of a command.\nEvery command exits with 64 if "
+      "its command line is wrong.");
   return line.run(argc, argv);
 }
 

@@ -55,9 +55,9 @@ std::string describe(const ImportedSession& session) {
     left += fmt::format("{}{} {}", left.empty() ? "" : ", ", text::count(count),
                         text::make_harmless(kind));
   }
-  if (!left.empty()) fmt::format_to(line, "  without a place in a session: {}\n", left);
+  if (!left.empty()) fmt::format_to(line, "  not imported: {}\n", left);
   if (session.impossible_times > 0) {
-    fmt::format_to(line, "  left out, with impossible times: {}\n",
+    fmt::format_to(line, "  left out because of impossible times: {}\n",
                    text::count(session.impossible_times));
   }
   if (!session.truncated.empty()) {
@@ -126,31 +126,27 @@ void add_import_command(Command program) {
   command
       .add_option(
           "file", options->files,
-          "Traces: torch.profiler's .json or .json.gz, what 'nsys export --type sqlite' "
-          "wrote, or dumps of warpscope. Several are the ranks of one job and become one run")
+          "Traces: torch.profiler's .json or .json.gz, the output of 'nsys export --type sqlite', "
+          "or dumps of warpscope. Several files are the ranks of one job and become one run")
       .required();
-  command.add_option("-o,--output", options->output, "The log folder that sessions are put into")
+  command.add_option("-o,--output", options->output, "Log folder for the sessions")
       .type_name("FOLDER")
       .show_default();
-  command.add_option("--name", options->name, "Name of the program; without it, the file's")
+  command.add_option("--name", options->name, "Name of the program; by default, the file's name")
       .type_name("NAME");
   command
       .add_option("--from", options->from,
-                  "The files are dumps without a side block, which do not say what they are: "
-                  "warpscope, flashinfer-2025-03, flashinfer-2025-07, mirage-transpiler or "
-                  "mirage-persistent")
-      .type_name("SOURCE");
+                  fmt::format("Source of dumps without a side block, which do not identify "
+                              "themselves: {}",
+                              fmt::join(importing::warpscope_sources(), ", ")))
+      .type_name("SOURCE")
+      .choices(importing::warpscope_sources());
   command.add_flag("--json", options->json, "Print a JSON array, one object per session");
   command.set_footer(
-      "What a trace does not tell is unknown in the session, never zero.\n"
-      "Exit code: 0 imported; 1 imported, but a trace was cut off or had impossible times; 2 a "
-      "file "
-      "could not be imported, or the folder not be written.");
-  command.set_action([options]() -> base::Result<int> {
-    if (!options->from.empty() && !importing::is_warpscope_source(options->from)) {
-      return base::Status(base::Code::InvalidArgument,
-                          "--from: '" + options->from + "' is no source of dumps");
-    }
+      "What a trace does not contain is unknown in the session, never zero.\nExit code: 0 "
+      "imported; 1 imported, but a trace was cut off or had impossible times; 2 a file could not "
+      "be imported, or the folder could not be written.");
+  command.set_action([options] {
     importing::ImportOptions how;
     how.source = options->from;
     how.files.assign(options->files.begin(), options->files.end());

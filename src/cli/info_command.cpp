@@ -172,9 +172,12 @@ void add_info_command(Command program) {
   Command command = program.add_command("info", "Show the GPUs and their static facts");
   std::vector<std::string> names{"auto"};
   for (const std::string_view name : backend::backend_names()) names.emplace_back(name);
-  command.add_option("--backend", options->backend, "Whose GPUs").choices(names).show_default();
+  command.add_option("--backend", options->backend, "Whose GPUs")
+      .type_name("NAME")
+      .choices(names)
+      .show_default();
   command.add_flag("--json", options->json, "Print one JSON object");
-  command.set_footer("Exit code: 0 there is a GPU; 1 there is none, and the output says why.");
+  command.set_footer("Exit code: 0 there is a GPU; 1 there is no GPU, and the output says why.");
   command.set_action([options] {
     const Machine machine = look(options->backend);
     print(options->json ? to_json(machine).dump() + '\n' : describe(machine));

@@ -21,7 +21,7 @@ base::Result<fs::path> find_inject_library() {
     const fs::path path = fs::canonical(named, error);
     if (!error) return path;
     return base::Status(base::Code::NotFound,
-                        std::string(kVariable) + " names " + named + ", which is not there");
+                        std::string(kVariable) + " names " + named + ", which does not exist");
   }
   const fs::path programs = fs::read_symlink("/proc/self/exe", error).parent_path();
   // As installed; as built.

@@ -14,14 +14,17 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/clock.hpp"
+#include "capture/identity.hpp"
 #include "cli/exit_codes.hpp"
 #include "cli/live_view.hpp"
 #include "cli/print.hpp"
 #include "cli/prometheus.hpp"
 #include "cli/stop_signals.hpp"
 #include "cli/terminal.hpp"
+#include "client/options.hpp"
 #include "net/http_server.hpp"
 #include "text/quantity.hpp"
 #include "text/units.hpp"
@@ -74,15 +77,22 @@ class MetricsEndpoint {
   std::unique_ptr<net::HttpServer> server_;
 };
 
-std::string missing_features(const capture::Session& session) {
-  std::string text;
+// What cannot be recorded, and what to do about it.
+struct Notices {
+  std::vector<std::string> lines, hints;
+};
+
+Notices missing_features(const capture::Session& session) {
+  Notices notices;
   for (const format::Capability& note : session.capabilities()) {
     if (note.asked == note.got) continue;
-    text += text.empty() ? "" : "; ";
-    text += fmt::format("{}: {}", note.feature, note.detail.empty() ? note.reason : note.detail);
-    if (!note.hint.empty()) text += fmt::format(" ({})", note.hint);
+    notices.lines.push_back(
+        note.feature == "health" && note.reason == "library_not_found"
+            ? "no NVIDIA driver here; recording the host only"
+            : fmt::format("{}: {}", note.feature, note.detail.empty() ? note.reason : note.detail));
+    if (!note.hint.empty()) notices.hints.push_back(note.hint);
   }
-  return text;
+  return notices;
 }
 
 std::string counted(size_t count, std::string_view thing) {
@@ -147,10 +157,18 @@ class Monitor {
                                                                      *options_.keep_sessions_bytes);
       if (!done.deleted.empty()) say(fmt::format("deleted {} old sessions", done.deleted.size()));
       for (const auto& dir : done.emptied) {
-        say(fmt::format("deleted the old session in {}, but not what else is in it", dir.string()));
+        say(fmt::format("deleted the old session in {}, but not the other files there",
+                        dir.string()));
       }
     }
-    auto session = capture::Session::start(options_.session_config());
+    capture::SessionConfig config = options_.session_config();
+    for (const client::OptionWarning& warning :
+         client::resolve_options({}, capture::process_environment(), client::variable_names())
+             .warnings) {
+      say(text::make_harmless(warning.to_line()));
+      config.events.push_back(warning.to_event());
+    }
+    auto session = capture::Session::start(std::move(config));
     if (!session) return session.status();
     session_ = std::move(*session);
     started_ns_ = base::monotonic_ns();
@@ -162,7 +180,8 @@ class Monitor {
     state_.name = options_.name;
     state_.session_dir = session_->dir().string();
     state_.metrics_url = metrics_.url();
-    state_.notice = missing_features(*session_);
+    const Notices notices = missing_features(*session_);
+    state_.notice = fmt::format("{}", fmt::join(notices.lines, "; "));
     state_.interval_ns = options_.interval_ns;
 
     const std::string served =
@@ -170,8 +189,10 @@ class Monitor {
     say(fmt::format("recording {} every {} into {}{}", recorded(session_->board().devices),
                     text::typed_duration(options_.interval_ns), state_.session_dir, served));
     if (!state_.notice.empty()) say(state_.notice);
+    for (const std::string& hint : notices.hints) say(hint);
     if (options_.metrics && !options_.metrics->is_loopback()) {
-      say(fmt::format("warning: {} is open to the network, without a key", state_.metrics_url));
+      say(fmt::format("warning: {} is open to the network, without authentication",
+                      state_.metrics_url));
     }
   }
 
@@ -189,7 +210,7 @@ class Monitor {
         refresh();
         next_refresh_ns = std::max(next_refresh_ns + refresh_ns, now_ns);
       }
-      if (!wait(std::min(next_refresh_ns, end_ns))) return "the end of its terminal";
+      if (!wait(std::min(next_refresh_ns, end_ns))) return "the closing of its terminal";
       for (int number; (number = signals_.take()) != 0;) {
         if (number != SIGWINCH) return std::string(signal_name(number));
         next_refresh_ns = 0;
@@ -231,7 +252,7 @@ class Monitor {
     if (reason == announced_pause_) return;
     say(reason.empty()
             ? "the log is written again"
-            : fmt::format("the log is paused ({}): what is sampled meanwhile is lost", reason));
+            : fmt::format("the log is paused ({}): samples taken meanwhile are lost", reason));
     announced_pause_ = reason;
   }
 

@@ -21,7 +21,8 @@ std::string joined(const std::vector<std::string>& words) {
 void add_log_options(Command command, MonitorOptions& options) {
   command
       .add_bytes("--spool", {},
-                 "Most disk space for the session; then its oldest windows go. 0: no cap",
+                 "Maximum disk space of the session; beyond it, the oldest windows are deleted. "
+                 "0: no limit",
                  store_in(options.spool_bytes))
       .default_text("8G");
   command
@@ -32,8 +33,8 @@ void add_log_options(Command command, MonitorOptions& options) {
                        "Keep only about the last DURATION of the session",
                        store_in(options.keep_last_ns));
   command.add_bytes("--keep-sessions", {},
-                    "First delete the oldest ended sessions of this name in DIR until the "
-                    "others fit SIZE; without it, none is deleted",
+                    "At the start, delete the oldest ended sessions of this name in DIR until the "
+                    "others fit into SIZE; by default, nothing is deleted",
                     store_in(options.keep_sessions_bytes));
   command
       .add_duration("--window", {.least = "1s"}, "Seal (compress) a log file when it is this old",
@@ -91,7 +92,7 @@ void add_monitor_options(Command command, MonitorOptions& options) {
   command.add_option("-n,--name", options.name, "Name of the session")
       .type_name("NAME")
       .show_default();
-  command.add_option("-o,--output", options.output, "Folder in which the session's folder is made")
+  command.add_option("-o,--output", options.output, "Folder for the session's folder")
       .type_name("DIR")
       .default_text(options.output.string());
   command
@@ -99,8 +100,8 @@ void add_monitor_options(Command command, MonitorOptions& options) {
           "-i,--interval", {.least = "10ms", .most = "1h"}, "Time between two samples: 10ms to 1h",
           [&options](int64_t value) { options.interval_ns = value / 1'000'000 * 1'000'000; })
       .default_text("1s");
-  command.add_duration("-d,--duration", {.least = "1ns"},
-                       "Stop after this time; without it, when told to",
+  command.add_duration("-d,--duration", {.least = "1ms"},
+                       "Stop after this time; by default, run until stopped",
                        store_in(options.duration_ns));
 
   std::vector<std::string> backends{"auto", "none"};
@@ -129,8 +130,8 @@ void add_view_option(Command command, MonitorOptions& options) {
   };
   command
       .add_parsed("--view", take_view,
-                  "What to show meanwhile: auto, screen, lines or none; auto is screen on a "
-                  "terminal, else none")
+                  "What to show while recording: auto, screen, lines or none; auto is screen on a "
+                  "terminal, otherwise none")
       .type_name("VIEW")
       .choices({"auto", "screen", "lines", "none"})
       .default_text("auto");

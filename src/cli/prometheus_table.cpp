@@ -57,11 +57,11 @@ std::span<const PrometheusMetric> prometheus_table() {
       {kDevice, m::kRemappedRowsUncorrected, "gpufl_gpu_remapped_rows_total", 1, 1, "cause=\"uncorrected\""},
       {kDevice, m::kRemappedRowsPending, "gpufl_gpu_remapped_rows_pending"},
       {kDevice, m::kRemappedRowsFailed, "gpufl_gpu_remapped_rows_failed"},
-      {kDevice, m::kFanSpeed, "gpufl_gpu_fan_speed_ratio", 1, 100, "", "Speed asked of the fan, as a share of its maximum"},
+      {kDevice, m::kFanSpeed, "gpufl_gpu_fan_speed_ratio", 1, 100, "", "Requested fan speed, as a share of its maximum"},
       {kDevice, m::kEncoderUtil, "gpufl_gpu_encoder_utilization_ratio", 1, 100},
       {kDevice, m::kDecoderUtil, "gpufl_gpu_decoder_utilization_ratio", 1, 100},
 
-      {kHost, m::kCpuUtil, "gpufl_host_cpu_utilization_ratio", 1, 1000, "", "CPU time used on all cores since the sample before; 1 is every core busy"},
+      {kHost, m::kCpuUtil, "gpufl_host_cpu_utilization_ratio", 1, 1000, "", "CPU time used on all cores since the previous sample; 1 is every core busy"},
       {kHost, m::kCpuCoreUtil, "gpufl_host_cpu_core_utilization_ratio", 1, 1000},
       {kHost, m::kLoad1, "gpufl_host_load1", 1, 1000, "", "Load average over 1 minute"},
       {kHost, m::kLoad5, "gpufl_host_load5", 1, 1000, "", "Load average over 5 minutes"},

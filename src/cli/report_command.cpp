@@ -19,6 +19,7 @@
 #include "cli/terminal.hpp"
 #include "report/text_page.hpp"
 #include "text/display.hpp"
+#include "workbench/find_sessions.hpp"
 #include "workbench/report.hpp"
 
 namespace gpufl::cli {
@@ -57,10 +58,22 @@ void append_hints(const workbench::ReportOutcome& outcome, const report::TextOpt
   append_folders(outcome.others, "older", options.is_full, text);
 }
 
+// A sentence, and the lines of a list where it has one.
+void complain_in_lines(std::string_view message) {
+  const size_t end = message.find('\n');
+  complain(kCommand, message.substr(0, end));
+  if (end == std::string_view::npos) return;
+  for (std::string_view left = message.substr(end + 1); !left.empty();) {
+    const size_t next = std::min(left.find('\n'), left.size());
+    print_error(text::make_harmless(left.substr(0, next)) + "\n");
+    left.remove_prefix(std::min(next + 1, left.size()));
+  }
+}
+
 // What was typed.
 struct ReportLine {
   workbench::ReportRequest request;
-  std::optional<size_t> width;
+  std::optional<size_t> width, top;
   std::string output, thresholds, sort = "total";
 };
 
@@ -79,6 +92,8 @@ int run_report_command(ReportLine line) {
       line.width.value_or(is_for_terminal ? page_width() : report::TextOptions{}.width);
   request.text.has_color = is_for_terminal && terminal_has_color();
   request.text.sort = report::kernel_sort_of(line.sort).value_or(report::KernelSort::Total);
+  if (line.top) request.text.top = *line.top;
+  request.text.has_top = line.top.has_value();
   request.open.libdw = libdw();
   workbench::ReportOutcome outcome = with_progress([&](const workbench::Progress& progress) {
     request.open.progress = progress;
@@ -90,7 +105,7 @@ int run_report_command(ReportLine line) {
   bool is_delivered = true;
   if (!outcome.text.empty()) is_delivered = deliver(kCommand, outcome.text, line.output);
   for (const std::string& note : outcome.notes) complain(kCommand, note);
-  for (const base::Status& failure : outcome.failures) complain(kCommand, failure.message());
+  for (const base::Status& failure : outcome.failures) complain_in_lines(failure.message());
   return is_delivered && outcome.failures.empty() ? kExitGood : kExitCannotTell;
 }
 
@@ -99,33 +114,34 @@ int run_report_command(ReportLine line) {
 void add_report_command(Command program) {
   auto line = std::make_shared<ReportLine>();
   workbench::ReportRequest& request = line->request;
-  request.path = "gpufl-logs";
+  request.path = workbench::kDefaultLogs;
   Command command = program.add_command("report", "Print what a session recorded");
   command
       .add_option("path", request.path,
-                  "A session; a run's folder: all of it together; or a log folder: its newest "
-                  "session or run")
+                  "A session; a run's folder, to report all of its sessions together; or a log "
+                  "folder, to report its newest session or run")
       .show_default();
   command.add_flag("--all", request.all, "Report every session of the folder, oldest first");
   command.add_flag("--full", request.text.is_full,
-                   "Everything, instead of what fits on a screen; JSON and HTML always have it");
+                   "Print everything instead of what fits on a screen; JSON and HTML always "
+                   "contain it");
   command
-      .add_option("--top", request.text.top,
-                  "Rows of a list or scopes of the tree, 0: all; without --full five at most")
-      .count()
-      .show_default();
+      .add_option("--top", line->top,
+                  "Rows of a list or scopes of the tree; 0: all [default: 10; without --full at "
+                  "most 5, as many as fit on a screen]")
+      .count();
   command
       .add_option("--sort", line->sort,
-                  "Order of kernels, but in JSON: total, count, mean, median, p99, max or name")
+                  "Order of kernels, except in JSON: total, count, mean, median, p99, max or name")
       .choices({"total", "count", "mean", "median", "p99", "max", "name"})
       .type_name("BY")
       .show_default();
   command
       .add_option("--scope", request.scope,
-                  "Only work of scopes whose name, 'name / tag' or path matches, and of those "
-                  "inside; * and ? as in file names")
+                  "Only work of scopes whose name, 'name / tag' or path matches, and of scopes "
+                  "inside them; * and ? as in file names")
       .type_name("GLOB");
-  command.add_option("--device", request.device, "Only this GPU").type_name("N").count();
+  command.add_option("--device", request.device, "Only this GPU").count();
   Option kernel =
       command
           .add_option("--kernel", request.kernel.kernel,
@@ -139,27 +155,28 @@ void add_report_command(Command program) {
   command
       .add_option("--nvdisasm", request.kernel.nvdisasm,
                   "With --kernel: NVIDIA's disassembler, for code that gpufl disassemble has not "
-                  "kept [default: it is looked for]")
+                  "stored [default: found as gpufl disassemble does]")
       .type_name("FILE")
       .needs(kernel);
   add_format(command, workbench::kReportFormats, request.format);
   command
       .add_option("-o,--output", line->output,
-                  "Write it here, not to standard output; one that is there is replaced")
+                  "Write to this file instead of stdout; an existing file is replaced")
       .type_name("FILE");
   command
       .add_option("--thresholds", line->thresholds,
-                  "JSON of the numbers from which on insights are told "
+                  "JSON file with the thresholds above which insights are reported "
                   "(docs/reference/insights.md)")
       .type_name("FILE");
   command
       .add_option("--width", line->width,
-                  "Columns, 60 to 1000 [default: the terminal's, from 60 to 140; else 100]")
+                  "Columns, 60 to 1000 [default: the terminal's width, within 60 to 140; without "
+                  "a terminal, 100]")
       .range(60, 1000);
   command.set_footer(
-      "JSON: one line for each session or run, docs/reference/report-json.md.\n"
-      "Exit code: 0 reported; 2 there is no session, or one cannot be read, or it has no such "
-      "scope, GPU or kernel, or several of that name.");
+      "JSON has one line for each session or run: docs/reference/report-json.md.\nExit code: 0 "
+      "reported; 2 there is no session, or one cannot be read, or it has no such scope, GPU or "
+      "kernel, or several kernels match.");
   command.set_action([line] { return run_report_command(*line); });
 }
 

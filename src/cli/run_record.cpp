@@ -18,8 +18,8 @@ constexpr const char* kText =
     "could record";
 constexpr const char* kHint =
     "if the program does use CUDA, check whether it clears its environment or is set-user-ID, "
-    "turns recording off (GPUFL_DISABLED), and can write to this folder; `gpufl "
-    "doctor` looks at the machine";
+    "turns recording off (GPUFL_DISABLED), and can write to this folder; `gpufl doctor` checks "
+    "the machine";
 
 format::SessionHeader describe(const std::filesystem::path& folder,
                                const LaunchedProgram& program) {
@@ -55,6 +55,9 @@ base::Status record_absent_sessions(const std::filesystem::path& folder,
     const format::Capability engine{
         "profiling_engine", program.engine, header.engine, kEvent, text, kHint, {}};
     (*log)->write(format::Kind::Capability, engine.to_json());
+  }
+  for (const client::OptionWarning& warning : program.warnings) {
+    (*log)->write(format::Kind::Event, warning.to_event().set("time", 0));
   }
   const int64_t end_ns = base::monotonic_ns() - program.start_monotonic_ns;
   base::Json event = base::Json::object();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "client/options.hpp"
 
 // The session that `gpufl trace` writes itself, about a program of which no process left one: so
 // that the run says that it holds nothing, and what may stand behind that.
@@ -22,6 +23,7 @@ struct LaunchedProgram {
   int exit_code = 0;  // as the launcher's own
   std::string engine;
   std::string circumstance;  // a sentence that may explain it; empty: none is known
+  std::vector<client::OptionWarning> warnings;
 };
 
 // `folder` is the run's; its name is the run's id.

@@ -12,6 +12,7 @@
 #include "cli/print.hpp"
 #include "text/display.hpp"
 #include "text/units.hpp"
+#include "workbench/find_sessions.hpp"
 #include "workbench/list_sessions.hpp"
 
 namespace gpufl::cli {
@@ -23,10 +24,15 @@ constexpr const char* kCommand = "gpufl sessions";
 
 std::string or_unknown(const std::string& text) { return text.empty() ? "?" : text; }
 
+std::string duration_of(const ListedSession& session) {
+  if (!session.duration_ns) return "?";
+  return (session.has_end ? "" : ">= ") + text::duration(static_cast<double>(*session.duration_ns));
+}
+
 std::string describe(const std::vector<ListedSession>& sessions) {
   std::string out;
   const auto line = std::back_inserter(out);
-  constexpr auto kLine = "{:<20} {:<20.20} {:<9.9} {:>10} {:>13} {:<10} {:>10}  {}\n";
+  constexpr auto kLine = "{:<20} {:<20.20} {:<9.9} {:>11} {:>13} {:<10} {:>10}  {}\n";
   fmt::format_to(line, fmt::runtime(kLine), "STARTED (UTC)", "APP", "ENGINE", "DURATION", "KERNELS",
                  "STATE", "SIZE", "SESSION");
   for (const ListedSession& session : sessions) {
@@ -34,13 +40,12 @@ std::string describe(const std::vector<ListedSession>& sessions) {
     // To the second: "2026-11-15 03:45:12".
     const std::string started =
         header.start_wall_ns > 0 ? text::utc(header.start_wall_ns).substr(0, 19) : "?";
-    fmt::format_to(
-        line, fmt::runtime(kLine), started, text::make_harmless(or_unknown(header.app_name)),
-        text::make_harmless(or_unknown(header.engine)),
-        session.duration_ns ? text::duration(static_cast<double>(*session.duration_ns)) : "?",
-        session.kernels ? text::count(*session.kernels) : "-", session.state,
-        text::bytes(static_cast<double>(session.bytes)),
-        text::make_harmless(session.found.dir.string()));
+    fmt::format_to(line, fmt::runtime(kLine), started,
+                   text::make_harmless(or_unknown(header.app_name)),
+                   text::make_harmless(or_unknown(header.engine)), duration_of(session),
+                   session.kernels ? text::count(*session.kernels) : "-", session.state,
+                   text::bytes(static_cast<double>(session.bytes)),
+                   text::make_harmless(session.found.dir.string()));
   }
   return out;
 }
@@ -70,7 +75,7 @@ int list(const std::string& path, bool json) {
 
 void add_sessions_list_command(Command program) {
   struct Options {
-    std::string path = "gpufl-logs";
+    std::string path = workbench::kDefaultLogs;
     bool json = false;
   };
   auto options = std::make_shared<Options>();
@@ -78,12 +83,13 @@ void add_sessions_list_command(Command program) {
   command.add_option("folder", options->path, "A log folder, a run or a session").show_default();
   command.add_flag("--json", options->json, "Print a JSON array, one object per session");
   command.set_footer(
-      "KERNELS: - where they were not recorded, or may all have been lost (in JSON null).\n"
-      "State: live, being written; complete, it has ended, and nothing is known to be missing "
-      "(gpufl verify reads all of it and proves it); not proven, likewise, but nobody counted what "
-      "should be there; losses, records were lost; damaged, a file is missing or cut off, or the "
-      "manifest is; unclosed, its process ended first (killed, crashed, or left by _exit).\n"
-      "Exit code: 0 listed; 2 there is no session, or one cannot be read.");
+      "DURATION: >= of a session without an end; it lasted at least until its last sign of life.\n"
+      "KERNELS: - means that they were not recorded, or may all have been lost (null in "
+      "JSON).\nStates: live: being written. complete: ended, and nothing is known to be missing "
+      "(gpufl verify reads everything and proves it). not proven: the same, but launches were not "
+      "counted. losses: records were lost. damaged: a file or the manifest is missing or cut off. "
+      "unclosed: the process ended first (killed, crashed, or left through _exit).\nExit code: 0 "
+      "listed; 2 there is no session, or one cannot be read.");
   command.set_action([options] { return list(options->path, options->json); });
 }
 

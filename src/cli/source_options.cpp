@@ -15,18 +15,17 @@ symbols::SourceOptions SourceLine::options() const {
 void add_source_options(Command command, SourceLine& line) {
   command
       .add_option("--source-root", line.roots,
-                  "Also look here for source files, by the ends of their paths. Can be given again")
+                  "Also look here for source files, by the ends of their paths. Can be repeated")
       .type_name("DIR")
       .one_value();
   command
       .add_option("--exclude-root", line.excluded_roots,
-                  "Keep no source text of files below DIR. Can be given again")
+                  "Store no source text of files below DIR. Can be repeated")
       .type_name("DIR")
       .one_value();
   command
       .add_option("--max-source-mb", line.max_mb,
-                  "Most source text to keep for a session, in MiB; 0: none")
-      .type_name("N")
+                  "Maximum source text to store per session, in MiB; 0: none")
       .range(0, 1024)
       .show_default();
 }

@@ -31,7 +31,9 @@ std::string describe(const fs::path& session, const SymbolizeOutcome& outcome) {
   std::string out = text::make_harmless(session.string()) + "\n";
   const auto line = std::back_inserter(out);
   if (outcome.frames == 0) {
-    fmt::format_to(line, "  no native frames: stacks were not recorded, or are Python's alone\n");
+    fmt::format_to(line,
+                   "  no native frames: stacks were not recorded, or contain only Python "
+                   "frames\n");
   } else {
     fmt::format_to(line, "  {} native frames in {} binaries: {} named, {} with a line\n",
                    text::count(outcome.frames), text::count(outcome.symbols.binaries.size()),
@@ -43,7 +45,7 @@ std::string describe(const fs::path& session, const SymbolizeOutcome& outcome) {
                    text::count(outcome.symbols.sources.size()),
                    text::bytes(static_cast<double>(sources.bytes)));
     if (sources.missing > 0) {
-      fmt::format_to(line, "; {} files are not there", text::count(sources.missing));
+      fmt::format_to(line, "; {} files do not exist", text::count(sources.missing));
     }
     if (sources.beyond > 0) {
       fmt::format_to(line, "; {} files beyond the limit", text::count(sources.beyond));
@@ -95,15 +97,15 @@ void add_symbolize_command(Command program) {
   command
       .add_option("--debug-dir", options->debug_dirs,
                   "Also look here for programs, libraries and their debug files: by build id, by "
-                  "recorded path below it, by name. Can be given again")
+                  "recorded path below it, by name. Can be repeated")
       .type_name("DIR")
       .one_value();
   add_source_options(command, options->source);
   command.set_footer(
-      "Writes symbols.ndjson into each session's folder; deleting it loses nothing while the "
-      "binaries are there. A binary counts only if its build id is the recorded one.\n"
-      "Exit code: 0 all frames of the program's own binaries have names; 1 some have none; 2 there "
-      "is no session, or one cannot be read or written.");
+      "Writes symbols.ndjson into each session's folder. You can delete it and create it again as "
+      "long as the binaries exist. Only binaries with the recorded build id are used.\nExit code: "
+      "0 all frames of the program's own binaries have names; 1 some have no name; 2 there is no "
+      "session, or one cannot be read or written.");
   command.set_action([options] {
     symbols::SymbolizeOptions how;
     how.libdw = libdw();

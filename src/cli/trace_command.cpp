@@ -52,9 +52,8 @@ std::string obstacle(const TraceOptions& options) {
   for (const std::string_view variable : backend::injection_variables()) {
     const char* value = std::getenv(std::string(variable).c_str());
     if (options.replace || value == nullptr || *value == '\0') continue;
-    return fmt::format(
-        "{} names {}: another tool is to be loaded there. Unset it, or use --replace", variable,
-        value);
+    return fmt::format("{} names {}, another tool that would be loaded. Unset it, or use --replace",
+                       variable, value);
   }
   return "";
 }
@@ -65,7 +64,7 @@ void tell_lower_engine(const TraceOptions& options) {
   const format::Capability choice =
       capture::choose_engine(options.engine, capture::everything_supported());
   if (choice.is_as_asked()) return;
-  complain(kWho, fmt::format("--engine {}: {}, which is recorded", options.engine, choice.detail));
+  complain(kWho, fmt::format("--engine {}: {}", options.engine, choice.detail));
 }
 
 // The program's exit code, or the one that says why it was not started.
@@ -131,14 +130,14 @@ std::string circumstance_of(const TraceOptions& options, const fs::path& folder,
   if (!options.duration_ns) return "";
   const int64_t recorded_ns = options.delay_ns.value_or(0) + *options.duration_ns;
   if (base::monotonic_ns() - start_ns > recorded_ns) {
-    return "the time that was to be recorded was over before it ended";
+    return "the time to record (--duration) ended before the program did";
   }
   return "";
 }
 
 // In one sentence; the session that stands in for those that are missing says more.
 void tell_nothing_recorded(const fs::path& folder, const std::string& circumstance) {
-  complain(kWho, fmt::format("nothing was recorded: {}; possible reasons: gpufl report {}",
+  complain(kWho, fmt::format("nothing was recorded: {}. For details: gpufl report {}",
                              circumstance.empty()
                                  ? "the program did not use CUDA where gpufl could see it"
                                  : circumstance,
@@ -174,9 +173,14 @@ void print_summary(const fs::path& folder) {
 }
 
 int trace(TraceOptions options) {
-  if (client::resolve_options({}, capture::process_environment()).is_disabled) {
-    return run_unrecorded(options);
-  }
+  InitOptions defaults;
+  defaults.profiling_engine = ProfilingEngine::Trace;
+  client::ResolvedOptions inherited = client::resolve_options({}, capture::process_environment(),
+                                                              client::variable_names(), defaults);
+  if (inherited.is_disabled) return run_unrecorded(options);
+  if (options.engine.empty())
+    options.engine = client::to_string(inherited.options.profiling_engine);
+  options.warnings = std::move(inherited.warnings);
   if (const std::string why = obstacle(options); !why.empty()) {
     complain(kWho, why);
     return kExitCannotTell;
@@ -199,7 +203,12 @@ int trace(TraceOptions options) {
     return kExitCannotTell;
   }
 
-  if (!options.quiet) tell_lower_engine(options);
+  if (!options.quiet) {
+    for (const client::OptionWarning& warning : options.warnings) {
+      complain(kWho, warning.to_line());
+    }
+    tell_lower_engine(options);
+  }
   RunWatch watch(folder, options.quiet);
   const Launch plan{
       options.command,
@@ -221,7 +230,8 @@ int trace(TraceOptions options) {
                                   now.monotonic_ns,
                                   end->exit_code,
                                   options.engine,
-                                  circumstance};
+                                  circumstance,
+                                  options.warnings};
     if (const base::Status status = record_absent_sessions(folder, program); !status) {
       complain(kWho, status.message());
     }

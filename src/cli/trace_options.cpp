@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <string_view>
 
 #include "backend/vendor.hpp"
@@ -20,7 +21,11 @@ constexpr int64_t kSecondNs = 1'000'000'000;
 std::string check_range(const std::string& text) { return capture::RangeGate::refusal(text); }
 
 std::string check_budget(const std::string& text) {
-  return client::refusal_of("overhead_budget", text);
+  std::string refusal = client::refusal_of("overhead_budget", text);
+  // Shares elsewhere on the command line are 0.5 for 50%.
+  const bool has_unit = text.ends_with('%') || text == "0";
+  if (!refusal.empty() || has_unit) return refusal;
+  return std::string("'").append(text).append("' has no unit; write ").append(text).append("%");
 }
 
 std::vector<std::string> engine_names() {
@@ -62,6 +67,9 @@ std::vector<std::string> TraceOptions::environment(const std::vector<std::string
   const int64_t begin_ns = monotonic_ns + delay_ns.value_or(0);
   if (delay_ns) request.schedule.resume_at_ns = begin_ns;
   if (duration_ns) request.schedule.end_at_ns = begin_ns + *duration_ns;
+  for (const client::OptionWarning& warning : warnings) {
+    if (ours.contains(warning.key)) request.events.push_back(warning.to_event());
+  }
   for (auto& [variable, value] : request.to_variables()) ours[std::string(variable)] = value;
 
   std::vector<std::string> all;
@@ -78,22 +86,23 @@ std::vector<std::string> TraceOptions::environment(const std::vector<std::string
 
 void add_trace_options(Command command, TraceOptions& options) {
   command
-      .add_program("command", options.command,
+      .add_program("program", options.command,
                    "The program and its arguments; options before it are gpufl's")
       .required()
       .type_name("...");
   command.add_option("-n,--name", options.name, "Name of the sessions [default: the program's]")
       .type_name("NAME");
-  command.add_option("-o,--output", options.output, "Folder in which the run's folder is made")
+  command.add_option("-o,--output", options.output, "Folder for the run's folder")
       .type_name("DIR")
       .default_text(options.output.string());
   command
       .add_option(
           "-e,--engine", options.engine,
-          "How much to record: Monitor, Trace or PcSampling; those above fall to one of them")
+          "How much to record: Monitor, Trace or PcSampling; other engines fall back to one of "
+          "these")
       .type_name("ENGINE")
       .choices_in_any_case(engine_names())
-      .show_default();
+      .default_text("GPUFL_PROFILING_ENGINE, or Trace");
   command
       .add_option("--budget", options.budget,
                   "Slow the program down by at most this much, 0.1% to 50%: record in phases, "
@@ -102,15 +111,15 @@ void add_trace_options(Command command, TraceOptions& options) {
       .check(check_budget);
   command.add_flag("--stacks", options.stacks, "Record the CPU stack of every launch and wait");
   command.add_flag("--memory", options.memory, "Record allocations of GPU memory");
-  command.add_flag("--graphs", options.graphs, "Record launches of CUDA graphs as a whole, too");
+  command.add_flag("--graphs", options.graphs, "Also record launches of whole CUDA graphs");
   command.add_duration("-i,--interval", {.least = "1ms", .most = "1h"},
-                       "Sample the health of GPUs and host this often [default: not at all]",
+                       "Sample the health of GPUs and host at this interval [default: not at all]",
                        store_in(options.interval_ns));
   const Option delay = command.add_duration(
-      "--delay", {}, "Begin to record this long after the start", store_in(options.delay_ns));
-  command.add_duration("-d,--duration", {.least = "1ns"},
-                       "End recording this long after the start, or after the end of the delay if "
-                       "there is one; the program goes on",
+      "--delay", {}, "Start recording this long after the start", store_in(options.delay_ns));
+  command.add_duration("-d,--duration", {.least = "1ms"},
+                       "Stop recording this long after the start, or after the delay if there is "
+                       "one; the program continues",
                        store_in(options.duration_ns));
   command.add_duration("--keep-last", {.least = "1s"},
                        "Keep only about the last DURATION of each session",
@@ -128,14 +137,15 @@ void add_trace_options(Command command, TraceOptions& options) {
       "Do not look for function names and lines at the end (gpufl symbolize does it later)");
   command.add_flag("-q,--quiet", options.quiet, "Print nothing but errors");
   command.add_flag("--replace", options.replace,
-                   "Take the place of another tool that CUDA_INJECTION64_PATH or "
-                   "NVTX_INJECTION64_PATH names");
+                   "Replace another tool that CUDA_INJECTION64_PATH or NVTX_INJECTION64_PATH "
+                   "names");
   command.set_footer(
-      "The program's processes that use CUDA each get a session in DIR/RUN/; the variables they "
-      "inherit say so. With GPUFL_DISABLED=1 the program runs unrecorded. Exit code: the program's "
-      "own, or 128 and the number of the signal that "
-      "ended it; 2 nothing could be recorded, and the program was not started; 126 the program "
-      "cannot be started; 127 it is not there.");
+      "Each process of the program that uses CUDA records a session in DIR/RUN/, through "
+      "variables that it inherits. With GPUFL_DISABLED=1 the program runs unrecorded. "
+      "Killing gpufl trace ends the program, too.\nExit code: "
+      "the program's own, or 128 plus the number of the signal that ended it; 2 nothing could be "
+      "recorded, and the program was not started; 126 the program cannot be started; 127 it does "
+      "not exist.");
 }
 
 }  // namespace gpufl::cli

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
+#include "client/options.hpp"
 
 // What `gpufl trace` can be told.
 namespace gpufl::cli {
@@ -16,7 +17,7 @@ struct TraceOptions {
   std::vector<std::string> command;
   std::string name;  // empty: each program's own
   std::filesystem::path output = "gpufl-logs";
-  std::string engine = "Trace";
+  std::string engine;  // empty: as GPUFL_PROFILING_ENGINE or the config file says, else Trace
   std::string budget;  // a percentage; empty: none
   bool stacks = false, memory = false, graphs = false;
   std::optional<int64_t> interval_ns;  // none: health is not sampled
@@ -27,6 +28,8 @@ struct TraceOptions {
   bool no_symbols = false;
   bool quiet = false;
   bool replace = false;  // another tool's injection
+  // Of variables and the config file. The sessions find them, too, but for those that are replaced.
+  std::vector<client::OptionWarning> warnings;
 
   // The environment of the program: `inherited` with what tells the injected library what to do.
   // The clock's reading is when the program is started.

@@ -14,6 +14,7 @@
 #include "format/verify.hpp"
 #include "report/text_sections.hpp"
 #include "text/display.hpp"
+#include "text/units.hpp"
 #include "workbench/find_sessions.hpp"
 
 namespace gpufl::cli {
@@ -27,7 +28,8 @@ constexpr size_t kShownProblems = 10;
 
 int exit_code_of(Verdict verdict) {
   switch (verdict) {
-    case Verdict::Complete: return kExitGood;
+    case Verdict::Complete:
+    case Verdict::Live: return kExitGood;
     case Verdict::NotProven:
     case Verdict::Losses: return kExitNo;
     case Verdict::Unreadable: return kExitCannotTell;
@@ -91,6 +93,18 @@ void append_ledger(std::string& out, const Ledger& ledger) {
                            count("raw_bytes", ledger.writer.raw_bytes), collector));
 }
 
+void append_symbols(std::string& out, const VerifyResult& result) {
+  if (result.named_frames) {
+    append_field(out, "symbols",
+                 fmt::format("{} of {} named", *result.named_frames,
+                             text::plural(result.native_frames, "native frame")));
+  } else if (result.native_frames > 0) {
+    append_field(out, "symbols",
+                 "none; gpufl symbolize looks for the names of " +
+                     text::plural(result.native_frames, "native frame"));
+  }
+}
+
 void append_problems(std::string& out, const VerifyResult& result) {
   if (result.problems.empty()) return;
   append_field(out, "problems", counts_text(result.problems));
@@ -116,7 +130,8 @@ std::string describe(const VerifyResult& result) {
                     header.pid, header.host.empty() ? "?" : header.host,
                     header.engine.empty() ? "?" : header.engine));
     append_field(out, "lasted",
-                 fmt::format("{:.3f} s{}", static_cast<double>(result.last_ns) / 1e9,
+                 fmt::format("{}{}{}", result.ended || result.live ? "" : "at least ",
+                             text::duration(static_cast<double>(result.last_ns)),
                              result.live ? " so far" : ""));
     const format::WindowCount& windows = result.windows;
     append_field(
@@ -124,6 +139,7 @@ std::string describe(const VerifyResult& result) {
         fmt::format("{} sealed, {} unsealed, {} live, {} missing, {} deleted", windows.sealed,
                     windows.unsealed, windows.live, windows.missing, windows.deleted));
     append_field(out, "rows", counts_text(result.rows));
+    append_symbols(out, result);
     if (result.ledger) {
       append_ledger(out, *result.ledger);
     } else {
@@ -166,9 +182,13 @@ void add_verify_command(Command program) {
   add_sessions_command(program, "verify",
                        "Check every window, line, hash, reference and time of sessions", verify)
       .set_footer(
-          "Exit code: 0 all complete; 1 readable with losses, not proven to be complete, or still "
-          "being written; 2 a session is unreadable, or there is none. With several sessions, the "
-          "worst.");
+          "Also compares the session lines of all files, and checks symbols.ndjson, the "
+          "disassembly and images of code against the log. A session that is being written is "
+          "called live.\n"
+          "Exit code: 0 complete, or live with nothing missing so far; 1 readable with losses, or "
+          "not proven to be complete; 2 a session is unreadable, or there is no session. With "
+          "several "
+          "sessions, the worst.");
 }
 
 }  // namespace gpufl::cli

@@ -76,12 +76,14 @@ EndedSession list_files(const fs::path& dir) {
   return session;
 }
 
-// Not through a link somewhere between the two.
+// Not through a link somewhere between the two. The folder may itself be the session.
 bool lies_within(const fs::path& folder, const fs::path& dir) {
   std::error_code error;
   const fs::path real = fs::canonical(dir, error);
-  return !error &&
-         real == (fs::canonical(folder, error) / dir.lexically_relative(folder)).lexically_normal();
+  if (error) return false;
+  const fs::path base = fs::canonical(folder, error);
+  const fs::path relative = dir.lexically_relative(folder);
+  return real == (relative == "." ? base : (base / relative).lexically_normal());
 }
 
 // Nothing when it is not ours to delete. `name`: of the sessions that are; none: of any.
@@ -108,7 +110,8 @@ bool delete_session(const fs::path& folder, const EndedSession& session, Cleanup
   if (error) return false;
   done.bytes += session.bytes;
   for (const fs::path& folder : session.folders) fs::remove(folder, error);
-  fs::remove(session.dir, error);  // fails when something is left in it
+  // Fails when something is left in it. "." cannot be removed under that name.
+  fs::remove(fs::canonical(session.dir, error), error);
   (error ? done.emptied : done.deleted).push_back(session.dir);
   const fs::path run = session.dir.parent_path();
   const bool is_inside = session.dir != folder && !fs::equivalent(run, folder, error);

@@ -135,6 +135,27 @@ TEST_F(SessionCleanupTest, FollowsNoLinkOutOfTheFolder) {
       << "the folder that the user names may be a link";
 }
 
+TEST_F(SessionCleanupTest, TheFolderMayBeASession) {
+  const fs::path before = fs::current_path();
+  const auto delete_as = [&](const std::string& id, const fs::path& cwd, const fs::path& given) {
+    record(id, "mine");
+    fs::current_path(cwd);
+    const Cleanup plan = delete_sessions(given, true);
+    EXPECT_EQ(plan.deleted.size(), 1u) << given;
+    const Cleanup done = delete_sessions(given, false, {.only = plan.deleted});
+    fs::current_path(before);
+    EXPECT_EQ(done.deleted.size(), 1u) << given;
+    EXPECT_TRUE(done.kept.empty()) << given;
+    EXPECT_FALSE(exists(id)) << given;
+    EXPECT_TRUE(fs::exists(root_)) << given;
+  };
+  delete_as("one", root_, root_ / "one");
+  delete_as("one", root_, root_ / "one" / "");
+  delete_as("one", root_, "one");
+  delete_as("one", root_, "one/");
+  delete_as("one", root_ / "one", ".");
+}
+
 TEST_F(SessionCleanupTest, DeletesStartsThatDied) {
   const auto make = [&](const std::string& id, size_t bytes) {
     fs::create_directories(root_ / id);

@@ -22,13 +22,13 @@ std::string advice_on(const fs::path& file) {
   using importing::FileType;
   const FileType type = importing::file_type(file);
   if (type == FileType::NsightReport) {
-    return "it is no session but a report of Nsight Systems: nsys export --type sqlite " +
+    return "it is not a session but a report of Nsight Systems: nsys export --type sqlite " +
            file.string() + ", then gpufl import";
   }
   const bool is_of_session = file.extension() == ".ndjson" || file.extension() == ".log";
   if (type == FileType::Unknown || is_of_session) return "it is a file, and a session is a folder";
-  return "it is no session but looks like a trace: gpufl import " + file.string() +
-         " --output gpufl-logs makes a session of it";
+  return "it is not a session but looks like a trace: gpufl import " + file.string() +
+         " --output gpufl-logs turns it into a session";
 }
 
 }  // namespace
@@ -41,7 +41,11 @@ base::Status no_session(const fs::path& path) {
   }
   std::string reason = "there is no session in it";
   if (error == std::errc::no_such_file_or_directory) reason = "there is no such file or folder";
-  if (error == std::errc::not_a_directory) reason = advice_on(path);
+  if (error == std::errc::not_a_directory) {
+    reason = advice_on(path);
+  } else if (path == kDefaultLogs) {
+    reason += "; record a session with: gpufl trace -- PROGRAM";
+  }
   return {base::Code::NotFound, path.string() + ": " + reason};
 }
 

@@ -14,6 +14,9 @@
 // the header is read, once. One thread.
 namespace gpufl::workbench {
 
+// Where commands look for sessions when no path is given, and `gpufl trace` puts them.
+inline constexpr const char* kDefaultLogs = "gpufl-logs";
+
 struct FoundSession {
   std::filesystem::path dir;
   format::SessionHeader header;  // where it can be read

@@ -110,6 +110,12 @@ TEST_F(FindSessionsTest, SaysWhatIsThereInstead) {
             std::string::npos);
   EXPECT_NE(error_of("trace.json.gz", "\x1f\x8b").find("gpufl import "), std::string::npos);
   EXPECT_NE(error_of("a.nsys-rep", "?").find("nsys export --type sqlite"), std::string::npos);
+  const fs::path before = fs::current_path();
+  fs::current_path(root());
+  EXPECT_EQ(no_session(kDefaultLogs).message(),
+            "gpufl-logs: there is no such file or folder; record a session with: gpufl trace -- "
+            "PROGRAM");
+  fs::current_path(before);
   if (geteuid() == 0) return;  // root may read anything
   fs::create_directories(root() / "closed");
   fs::permissions(root() / "closed", fs::perms::none);

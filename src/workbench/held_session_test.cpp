@@ -34,7 +34,8 @@ TEST(HeldSessionTest, WritesEverySectionOrWhyThereIsNothingToShow) {
     ASSERT_TRUE(text) << text.status().text();
     EXPECT_FALSE(text->empty()) << name;
   }
-  EXPECT_NE((*loaded)->section("scopes", {})->find("the program opened none"), std::string::npos);
+  EXPECT_NE((*loaded)->section("scopes", {})->find("the program opened no scopes"),
+            std::string::npos);
   EXPECT_NE((*loaded)->section("hotspots", {})->find("gemm"), std::string::npos);
   EXPECT_EQ((*loaded)->section("none", {}).status().code(), base::Code::NotFound);
 }

@@ -19,7 +19,7 @@
 #include "report/text_page.hpp"
 #include "report/text_sections.hpp"
 #include "symbols/demangle.hpp"
-#include "text/cut_names.hpp"
+#include "text/display.hpp"
 #include "text/glob.hpp"
 #include "text/near_names.hpp"
 #include "text/units.hpp"
@@ -37,7 +37,8 @@ using report::KernelReport;
 // What ran or was sampled.
 struct Candidate {
   std::string function;  // as the log has it
-  std::string name, short_name;
+  std::string name;
+  std::string label;  // as the report of the session calls it
   uint64_t launches = 0;
   double time_ns = 0;
   uint64_t samples = 0;
@@ -51,6 +52,8 @@ std::vector<Candidate> candidates_of(const analysis::SessionData& session,
     Candidate& candidate = found[tables.kernel_name(row)];
     ++candidate.launches;
     candidate.time_ns += static_cast<double>(std::max<int64_t>(tables.kernels.duration[row], 0));
+    candidate.label =
+        session.kernel_names().of(tables.config(tables.kernels.config[row]).name).short_name;
   }
   for (const KernelStalls& sampled : stalls) {
     // A function within a kernel's code belongs to that.
@@ -60,7 +63,7 @@ std::vector<Candidate> candidates_of(const analysis::SessionData& session,
   for (auto& [function, candidate] : found) {
     candidate.function = function;
     candidate.name = symbols::demangle(function);
-    candidate.short_name = analysis::short_kernel_name(candidate.name);
+    if (candidate.label.empty()) candidate.label = analysis::short_kernel_name(candidate.name);
     candidates.push_back(std::move(candidate));
   }
   std::stable_sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
@@ -73,22 +76,24 @@ template <typename Matches>
 std::vector<const Candidate*> matching(const std::vector<Candidate>& candidates, Matches matches) {
   std::vector<const Candidate*> found;
   for (const Candidate& candidate : candidates) {
-    if (matches(candidate.function) || matches(candidate.name) || matches(candidate.short_name)) {
+    if (matches(candidate.function) || matches(candidate.name) || matches(candidate.label)) {
       found.push_back(&candidate);
     }
   }
   return found;
 }
 
-// "void gemm<float>(float*); void gemm<double>(double*) and 3 more", cut where they are alike.
+// A line for each, which a shell takes as it is.
 std::string listed(const std::vector<const Candidate*>& candidates) {
-  constexpr size_t kMost = 5, kWidth = 100;
-  std::vector<std::string> names;
+  constexpr size_t kMost = 10;
+  std::string text;
   for (size_t i = 0; i < std::min(kMost, candidates.size()); ++i) {
-    names.push_back(candidates[i]->name);
+    const Candidate& one = *candidates[i];
+    const auto alike = std::count_if(candidates.begin(), candidates.end(),
+                                     [&](const auto* other) { return other->label == one.label; });
+    text += "\n  --kernel " + text::shell_word(alike == 1 ? one.label : one.function);
   }
-  std::string text = fmt::format("{}", fmt::join(text::cut_names(names, kWidth), "; "));
-  if (candidates.size() > kMost) text += fmt::format(" and {} more", candidates.size() - kMost);
+  if (candidates.size() > kMost) text += fmt::format("\n  ... {} more", candidates.size() - kMost);
   return text;
 }
 
@@ -107,16 +112,16 @@ base::Result<const Candidate*> choose(const std::vector<Candidate>& candidates,
   }
   if (found.size() == 1) return found.front();
   if (!found.empty()) {
-    return base::Status(base::Code::InvalidArgument,
-                        fmt::format("'{}' is the name of {} kernels; say which: {}", asked,
-                                    found.size(), listed(found)));
+    return base::Status(
+        base::Code::InvalidArgument,
+        fmt::format("'{}' matches {} kernels; name one:{}", asked, found.size(), listed(found)));
   }
   if (candidates.empty()) {
     return base::Status(base::Code::NotFound,
-                        fmt::format("it has no kernels, so none is '{}'", asked));
+                        fmt::format("it has no kernels, so none matches '{}'", asked));
   }
   std::vector<std::string> names;
-  for (const Candidate& candidate : candidates) names.push_back(candidate.short_name);
+  for (const Candidate& candidate : candidates) names.push_back(candidate.label);
   return base::Status(base::Code::NotFound,
                       fmt::format("none of its kernels matches '{}'; it has {}", asked,
                                   text::nearest_listed(asked, std::move(names))));
@@ -246,7 +251,7 @@ class Builder {
     if (stalls_.empty()) {
       report_.missing.emplace_back("samples", analysis::missing_samples(session_.summary));
     } else {
-      miss("samples", "no window of sampling met this kernel",
+      miss("samples", "no sampling window hit this kernel",
            "record for longer, or mark the scope around it as deep");
     }
   }
@@ -262,10 +267,10 @@ class Builder {
                     [](const auto& image) { return !image.code->chains.empty(); });
     if (!has_lines) {
       miss("lines", "the kernel was compiled without them",
-           "compile it with -lineinfo; the code stays the same");
+           "compile it with -lineinfo, which does not change the code");
     } else if (request_.with_source && file_.sources.empty()) {
-      miss("source text", "it was not kept, and the files are not there",
-           "gpufl disassemble --source-root DIR, where they are");
+      miss("source text", "it was not stored, and the files do not exist",
+           "gpufl disassemble --source-root DIR, where DIR contains them");
     }
   }
 
@@ -277,7 +282,7 @@ class Builder {
                                         static_cast<double>(report_.samples.samples)));
     }
     if (modules_.empty()) {
-      miss("code", "the session keeps no images of code" + share,
+      miss("code", "the session contains no code images" + share,
            "record with the engine PcSampling");
       return;
     }
@@ -292,16 +297,16 @@ class Builder {
       is_said = true;
       break;
     }
-    if (!is_said) miss("code", "no image that the session keeps has this kernel" + share, "");
+    if (!is_said) miss("code", "no code image of the session contains this kernel" + share, "");
   }
 
   std::pair<std::string, std::string> words_of(const ModuleNote& note) const {
     if (note.state == "no_tool") return {no_tool_, ""};
     if (note.state == "not_found") {
-      return {"the image of its module was found nowhere while the program ran", ""};
+      return {"the image of its module could not be found while the program ran", ""};
     }
     if (note.state == "over_cap") {
-      return {"the images of this session had no more room for its module", ""};
+      return {"the limit for code images left no room for its module", ""};
     }
     if (note.state == "no_file") {
       return {"the image of its module is not in the session's folder", "copy modules/ as well"};

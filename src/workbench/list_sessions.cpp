@@ -82,7 +82,6 @@ bool read_end(const format::SessionReader& reader, ListedSession& session) {
     if (window.channel == format::Channel::System && !window.path.empty()) last = &window;
   }
   if (last == nullptr) return false;
-  bool has_ended = false;
   format::read_window(last->path, [&](std::string_view line) {
     const std::string_view type = format::line_type(line);
     if (type != "ledger" && type != "end") return true;
@@ -94,11 +93,11 @@ bool read_end(const format::SessionReader& reader, ListedSession& session) {
       session.state = state_of(ledger.completeness());
     } else {
       session.duration_ns = (*parsed)["time"].as_integer();
-      has_ended = true;
+      session.has_end = true;
     }
     return true;
   });
-  return has_ended;
+  return session.has_end;
 }
 
 ListedSession look_at(const fs::path& dir) {
@@ -132,7 +131,9 @@ Json ListedSession::to_json() const {
   if (!found.is_readable()) out.set("why", found.status.message());
   if (!damage.empty()) out.set("damage", damage);
   out.set("session", found.header.to_json());
-  if (duration_ns) out.set("duration_ns", *duration_ns);
+  if (duration_ns) {
+    out.set("duration_ns", *duration_ns).set("duration_is_lower_bound", !has_end);
+  }
   out.set("kernels", kernels ? Json(*kernels) : Json());
   out.set("bytes", bytes);
   return out;

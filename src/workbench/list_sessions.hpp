@@ -21,6 +21,7 @@ struct ListedSession {
   std::string state;
   std::string damage;  // which file is missing or cut off
   std::optional<int64_t> duration_ns;
+  bool has_end = false;             // else its duration is to its last sign of life
   std::optional<uint64_t> kernels;  // none: not recorded, or not known
   uint64_t bytes = 0;               // on disk
 

@@ -79,6 +79,7 @@ TEST(ListSessionsTest, CountsWhatALiveSessionHasWrittenSoFar) {
   EXPECT_EQ(sessions[0].state, "live");
   EXPECT_EQ(sessions[0].kernels, 2U);
   EXPECT_EQ(sessions[0].duration_ns, 360);
+  EXPECT_TRUE(sessions[0].to_json()["duration_is_lower_bound"].as_bool());
 }
 
 TEST(ListSessionsTest, SaysThatASessionWithoutAnEndWasKilled) {
@@ -89,6 +90,7 @@ TEST(ListSessionsTest, SaysThatASessionWithoutAnEndWasKilled) {
   ASSERT_EQ(sessions.size(), 1U);
   EXPECT_EQ(sessions[0].state, "unclosed");
   EXPECT_EQ(sessions[0].kernels, 2U);
+  EXPECT_TRUE(sessions[0].to_json()["duration_is_lower_bound"].as_bool());
 }
 
 TEST(ListSessionsTest, TellsOfFilesThatAreMissingOrCutOff) {

@@ -19,10 +19,10 @@ namespace fs = std::filesystem;
 std::string damage_of(const analysis::SessionSummary& summary) {
   const analysis::UnreadRows rows = analysis::unread_rows(summary);
   if (rows.unread > 0) {
-    return fmt::format("{} of {} rows cannot be read and are not in it", text::count(rows.unread),
-                       text::count(rows.written));
+    return fmt::format("{} of {} rows cannot be read and are missing from it",
+                       text::count(rows.unread), text::count(rows.written));
   }
-  return summary.has_faults ? "parts of its log cannot be read and are not in it" : "";
+  return summary.has_faults ? "parts of its log cannot be read and are missing from it" : "";
 }
 
 }  // namespace
@@ -68,8 +68,8 @@ base::Result<OpenedRun> open_one(const fs::path& path, const OpenOptions& option
   if (sessions.empty()) return no_session(path);
   if (sessions.size() > 1 && !are_one_run(sessions)) {
     return base::Status(base::Code::InvalidArgument,
-                        fmt::format("{} holds {} sessions of several runs; name one, the newest is "
-                                    "{}",
+                        fmt::format("{} contains {} sessions of several runs; name one; the "
+                                    "newest is {}",
                                     path.string(), sessions.size(), sessions.back().dir.string()));
   }
   auto data = open_run(path, options);
@@ -82,7 +82,7 @@ base::Result<OpenedRun> open_one(const fs::path& path, const OpenOptions& option
     const std::string damage = damage_of(session.summary);
     if (damage.empty()) continue;
     run.notes.push_back(
-        fmt::format("{}: {}; `gpufl verify` tells more", session.summary.dir.string(), damage));
+        fmt::format("{}: {}; `gpufl verify` shows more", session.summary.dir.string(), damage));
     run.is_whole = false;
   }
   return run;

@@ -214,11 +214,12 @@ ReportOutcome make_reports(const ReportRequest& request) {
   const bool is_of_kernel = !request.kernel.kernel.empty();
   if (is_page && is_of_kernel) {
     outcome.failures.emplace_back(base::Code::InvalidArgument,
-                                  "the report of one kernel is text, Markdown or JSON, no page");
+                                  "the report of one kernel can be text, Markdown or JSON, but "
+                                  "not HTML");
   } else if (is_page && request.all && are_several) {
     outcome.failures.emplace_back(
         base::Code::InvalidArgument,
-        fmt::format("{}: a page shows one session or run, and it holds {} sessions",
+        fmt::format("{}: a page shows one session or run, but it contains {} sessions",
                     request.path.string(), sessions.size()));
   } else if (are_several && !request.all && !is_of_kernel) {
     outcome.is_run = true;

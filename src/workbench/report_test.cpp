@@ -193,8 +193,7 @@ TEST_F(ReportTest, OfARunThoseThatHaveWhatIsAskedFor) {
   for (const Format format : {Format::Text, Format::Html}) {
     const ReportOutcome some = make_reports({.path = run, .format = format, .scope = "inner"});
     EXPECT_TRUE(some.failures.empty()) << errors_of(some);
-    EXPECT_NE(some.text.find("1 session without the GPU or the scopes asked for"),
-              std::string::npos)
+    EXPECT_NE(some.text.find("1 session without the requested GPU or scopes"), std::string::npos)
         << some.text;
     EXPECT_EQ(some.reported.size(), 2u);
     EXPECT_EQ(some.chosen.size(), 3u);

@@ -48,7 +48,7 @@ void write_summary(Page& page, const SessionReport& report, const TextOptions& o
 
 void write_scopes(Page& page, const SessionReport& report, const TextOptions& options) {
   if (report.overview.scopes.empty()) {
-    return say_missing(page, "scopes", {"the program opened none", std::string(kScopeRemedy)});
+    return say_missing(page, "scopes", {"the program opened no scopes", std::string(kScopeRemedy)});
   }
   report::write_scopes(page, report, report::rows_of(options));
 }
@@ -58,7 +58,7 @@ void write_hotspots(Page& page, const SessionReport& report, const TextOptions& 
   report::write_kernels(page, report, report::rows_of(options), options.sort, missing);
   report::write_kernel_classes(page, report);
   if (report.overview.kernels && report.overview.kernels->count == 0) {
-    missing.add("kernels", {"the program launched none while it was recorded", ""});
+    missing.add("kernels", {"the program launched no kernels while it was recorded", ""});
   }
   missing.write(page);
 }

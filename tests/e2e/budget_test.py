@@ -82,9 +82,9 @@ class Budget(TraceTest):
 
     def test_values_that_cannot_be_meant(self):
         for value, told in (
-            ("60%", "60 is neither 0 nor within 0.1 and 50"),
-            ("-1", "-1 is neither 0 nor within 0.1 and 50"),
-            ("much", "must be a percentage, as 2 or 1.5%"),
+            ("60%", "'60%' is out of range; use 0, or 0.1 to 50"),
+            ("-1", "'-1' is out of range; use 0, or 0.1 to 50"),
+            ("much", "'much' is not a percentage, such as 2 or 1.5%"),
         ):
             ended = self.trace("cuda", options=[f"--budget={value}"])
             self.assertEqual(ended.returncode, 64, value)
@@ -95,7 +95,7 @@ class Budget(TraceTest):
         ended = self.trace("cuda", "launch:3", GPUFL_OVERHEAD_BUDGET="0.01%")
         self.assertEqual(ended.returncode, 0, ended.stderr)
         (warning,) = events(self.session(), "option_warning")
-        self.assertIn("GPUFL_OVERHEAD_BUDGET: 0.01 is neither 0 nor within", warning["text"])
+        self.assertIn("GPUFL_OVERHEAD_BUDGET: '0.01%' is out of range; use 0, or 0.1 to 50", warning["text"])
         self.assertEqual([row.get("why", 0) for row in phases(self.session())], [0])
 
     def test_samples_of_made_up_gpus(self):

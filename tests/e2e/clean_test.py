@@ -44,6 +44,13 @@ class Clean(unittest.TestCase):
             self.assertEqual(screen.wait(), code, answer)
             self.assertEqual(len(self.sessions()), left, answer)
 
+    def test_a_session_can_be_given_itself(self):
+        self.record(2)
+        first, second = self.sessions()
+        ended = run(GPUFL, "clean", "--yes", first)
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        self.assertEqual(self.sessions(), [second])
+
     def test_a_dry_run_does_not_ask(self):
         self.record()
         self.assertEqual(self.clean("--dry-run").returncode, 0)
@@ -64,7 +71,7 @@ class Clean(unittest.TestCase):
         (self.sessions()[0] / "notes.txt").write_text("mine")
         ended = self.clean("--yes")
         self.assertEqual(ended.returncode, 0, ended.stderr)
-        self.assertIn("deleted, but for other files in it", ended.stdout)
+        self.assertIn("deleted, except for other files in it", ended.stdout)
         left = {path.name for path in self.logs.rglob("*") if path.is_file()}
         self.assertEqual(left, {"device.log", "notes.txt"})
 

@@ -6,6 +6,7 @@
 
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -47,8 +48,22 @@ class CommandLine(unittest.TestCase):
     def test_the_readme_shows_a_real_report(self):
         readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
         shown = re.search(r"```\n(GPUFlight report.*?)\n```", readme, re.S)[1]
-        report = run(GPUFL, "report", REPOSITORY / "examples" / "sessions" / "h200_gpt").stdout
+        report = run(GPUFL, "report", REPOSITORY / "examples" / "sessions" / "h200_torch").stdout
         self.assertEqual(shown.splitlines(), report.splitlines()[:15])
+
+    def test_each_kernel_that_an_ambiguous_name_lists_can_be_pasted(self):
+        session = REPOSITORY / "examples" / "sessions" / "h200_torch"
+        ended = run(GPUFL, "report", "--kernel", "MulFunctor", session)
+        self.assertEqual(ended.returncode, 2, ended.stdout)
+        sentence, *listed = ended.stderr.splitlines()
+        count = int(re.search(r"'MulFunctor' matches (\d+) kernels; name one:$", sentence)[1])
+        self.assertEqual(len(listed), count)
+        for line in listed:
+            one = run(GPUFL, "report", *shlex.split(line), session)
+            self.assertEqual(one.returncode, 0, one.stderr)
+        kernels = re.search(r"launches of (\d+) kernels", run(GPUFL, "report", session).stdout)[1]
+        absent = run(GPUFL, "report", "--kernel", "zzzz", session).stderr
+        self.assertIn(f"and {int(kernels) - 5} more", absent)
 
     def test_without_arguments_it_prints_its_help(self):
         ended = run(GPUFL)
@@ -70,7 +85,11 @@ class CommandLine(unittest.TestCase):
         self.assert_usage("moniter", says="unknown command 'moniter'; did you mean 'monitor'?")
         self.assert_usage("zzzzzz", says="unknown command 'zzzzzz'\nRun 'gpufl --help'")
         self.assert_usage("--verison", says="did you mean '--version'?")
-        self.assert_usage("verify", says="Run 'gpufl verify --help'")
+        self.assert_usage("symbolize", says="Run 'gpufl symbolize --help'")
+        self.assert_usage("trace", says="gpufl trace: name a program: gpufl trace -- PROGRAM\n")
+        self.assert_usage("export", ".", says="give --to: gpufl export --to FORMAT PATH\n")
+        self.assert_usage("gate", ".", says="give --baseline: gpufl gate --baseline PATH CANDIDATE")
+        self.assert_usage("trace", "--budget", "2", "true", says="'2' has no unit; write 2%\n")
         self.assert_usage("monitor", "now", says="unknown argument 'now'")
         self.assert_usage("report", "--top", "-1", ".", says="--top")
 
@@ -78,21 +97,45 @@ class CommandLine(unittest.TestCase):
         self.assert_usage("trace", "-e", "Trce", "true", says="did you mean 'Trace'?")
         self.assert_usage("report", "--sort", "mediam", says="did you mean 'median'?")
         self.assert_usage("report", "--format", "htm", says="did you mean 'html'?")
+        self.assert_usage("import", "--from", "warpscop", "x", says="did you mean 'warpscope'?")
+        self.assert_usage("doctor", "trac", says="did you mean 'Trace'?")
+        self.assert_usage("cat", ".", "kernl", says="did you mean 'kernel'?")
         self.assert_usage("report", "--sort", "zzzzzz", says="'zzzzzz' is not one of total, count")
 
-    def test_report_reads_the_folder_that_trace_writes(self):
+    def test_an_absurd_value_is_refused_with_what_is_accepted(self):
+        """Of every option of every command, by the sort of value that its help names."""
+        absurd = {
+            "DURATION": ["99999999999999999999", "99999d", "-1", "soon"],
+            "SIZE": ["99999999999999999999T", "9999T", "-1G", "8", "large"],
+            "SHARE": ["99999999999999999999%", "-5%", "5", "half"],
+            "PERCENT": ["99999999999999999999", "-1", "0.01", "half"],
+            "N": ["99999999999999999999", "4294967296", "-1", "1e9", "1.5", "many"],
+            "[ADDRESS:PORT]": ["99999999999999999999", "65536", "127.0.0.1:65536", "-1"],
+        }
+        option = re.compile(r"^  +(?:-\w,)?(--[\w-]+)? ?(\S+)", re.MULTILINE)
+        tried = set()
+        for program, command in [(GPUFL, [c]) for c in commands()] + [(DAEMON, [])]:
+            text = run(program, *command, "--help").stdout
+            for name, sort in option.findall(text):
+                self.assertNotIn(sort, ("INT", "UINT", "FLOAT", "TEXT"), f"{name} says nothing of its values")
+                for value in absurd.get(sort, []) if name else []:
+                    tried.add((sort, name))
+                    ended = run(program, *command, f"{name}={value}")
+                    said = ended.stderr
+                    self.assertEqual((ended.returncode, ended.stdout), (64, ""), (name, value, said))
+                    self.assertIn(f"{name}: ", said)
+                    self.assertIn(value, said)
+                    self.assertRegex(said, "; (write|use) |whole number from|such as", (name, value))
+        self.assertEqual({sort for sort, _ in tried}, set(absurd))
+        self.assertGreater(len(tried), 20)
+
+    def test_report_and_verify_read_the_folder_that_trace_writes(self):
         with tempfile.TemporaryDirectory() as folder:
             run(DAEMON, "--output", f"{folder}/gpufl-logs", "--duration", "50ms", "--backend", "none")
-            ended = subprocess.run([GPUFL, "report"], cwd=folder, capture_output=True, text=True)
-            self.assertEqual(ended.returncode, 0, ended.stderr)
-            self.assertIn("GPUFlight report", ended.stdout)
-
-    def test_import_writes_to_the_folder_that_report_reads(self):
-        with tempfile.TemporaryDirectory() as folder:
-            ended = subprocess.run(
-                [GPUFL, "import", "none.json"], cwd=folder, capture_output=True, text=True
-            )
-            self.assertEqual(ended.returncode, 2, ended.stderr)
+            for command, said in (("report", "GPUFlight report"), ("verify", "verdict     complete")):
+                ended = subprocess.run([GPUFL, command], cwd=folder, capture_output=True, text=True)
+                self.assertEqual(ended.returncode, 0, ended.stderr)
+                self.assertIn(said, ended.stdout)
 
     def test_output_that_cannot_be_written_is_2(self):
         with tempfile.TemporaryDirectory() as folder, open("/dev/full", "w") as full:

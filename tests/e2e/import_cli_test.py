@@ -16,9 +16,10 @@ GPUFL = str(pathlib.Path(os.environ["GPUFL_PROGRAMS"]) / "gpufl")
 STEPS = 20
 
 
-def run(*arguments):
+def run(*arguments, cwd=None):
+    command = [GPUFL, *map(str, arguments)]
     return subprocess.run(
-        [GPUFL, *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False
+        command, capture_output=True, text=True, timeout=60, check=False, cwd=cwd
     )
 
 
@@ -91,6 +92,15 @@ class ImportTest(unittest.TestCase):
         report = run("report", session["session"])
         self.assertEqual(report.returncode, 0, report.stderr)
         self.assertIn("imported from gpt.json.gz", report.stdout)
+
+    def test_without_an_output_it_goes_where_report_looks(self):
+        self.write("gpt.json", torch_trace(0))
+        ended = run("import", "gpt.json", cwd=self.folder)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(len(list(self.folder.glob("gpufl-logs/*/manifest.ndjson"))), 1)
+        report = run("report", cwd=self.folder)
+        self.assertEqual(report.returncode, 0, report.stderr)
+        self.assertIn("imported from gpt.json", report.stdout)
 
     def rows(self, session, kind, *columns):
         lines = run("cat", session, kind).stdout.splitlines()
@@ -204,7 +214,7 @@ class ImportTest(unittest.TestCase):
     def test_wrong_files_give_a_sentence_and_leave_nothing(self):
         for name, content, says in (
             ("a.txt", "hello", "neither a trace of torch.profiler"),
-            ("a.json", "hello", "no JSON"),
+            ("a.json", "hello", "not JSON"),
             ("b.json", '{"a":1}', "export_chrome_trace"),
             ("c.json", '{"traceEvents":[]}', "no kernel"),
             ("d.nsys-rep", "x", "nsys export --type sqlite"),

@@ -106,7 +106,7 @@ class Hosts(Injected):
         self.assertEqual(session.parent, self.folder / "gpufl-logs")
         told = run(GPUFL, "report", session).stdout
         self.assertIn(f"GPUFlight report: {pathlib.Path(sys.executable).name}", told)
-        self.assertIn("profiling_engine: asked Trace, got Monitor (no_backend)", told)
+        self.assertIn("profiling_engine: asked Trace, got Monitor: no GPU vendor's backend", told)
 
     def test_what_is_disabled_stays_so(self):
         ended = self.python(self.CALL.format(str(LIBRARY)), GPUFL_DISABLED="1")
@@ -164,6 +164,12 @@ class Copies(Injected):
             out = self.run_steps(program, "inject", "init", "work:joined", "report")
             self.assertIn("joined", out)
             self.assertIn("still recording", out)
+
+    def test_only_the_owner_of_a_session_pauses_it(self):
+        for program in self.each():
+            out = self.run_steps(program, "inject", "init", "pause")
+            self.assertEqual(out, "init true\npause false\n")
+        self.assertEqual(self.run_steps(program, "init", "pause"), "init true\npause true\n")
 
     def test_who_comes_first_has_it(self):
         for program in self.each():

@@ -23,6 +23,15 @@ class Recording(MonitorTest):
         self.assertIn(str(self.session()), ended.stderr)
         self.assert_verdict(0)
 
+    def test_options_that_cannot_be_used_are_told_at_once_and_by_the_report(self):
+        ended = run(DAEMON, "--output", self.output, "--duration", "50ms", "--backend", "none",
+                    GPUFL_LOG_PAHT="here", GPUFL_PROFILING_ENGINE="Trce")  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        report = run(GPUFL, "report", self.session()).stdout
+        for text in ("did you mean 'Trace'?", "did you mean GPUFL_LOG_PATH?"):
+            self.assertIn(text, ended.stderr)
+            self.assertIn(text, " ".join(report.split()))
+
     def test_lines_view_prints_the_newest_values(self):
         process = self.start("--view", "lines", "--interval", "100ms", program=(GPUFL, "monitor"))
         # The first may come before there are samples.
@@ -110,7 +119,9 @@ class Recording(MonitorTest):
             self.skipTest("this machine has a driver")
         ended = run(GPUFL, "monitor", "--output", self.output, "--duration", "100ms")
         self.assertEqual(ended.returncode, 0)
-        self.assertIn("libnvidia-ml", ended.stderr)
+        lines = ended.stderr.splitlines()
+        self.assertEqual(lines[1], "gpufl monitor: no NVIDIA driver here; recording the host only")
+        self.assertTrue(lines[2].startswith("gpufl monitor: install the NVIDIA driver"), lines)
 
     def test_needs_no_gpu_library_to_start(self):
         for program in (GPUFL, DAEMON):
@@ -128,8 +139,8 @@ class WrongUse(MonitorTest):
             self.assertFalse(self.output.exists())
 
     def test_values_that_cannot_be_meant(self):
-        self.assert_refused("--interval", "0", says="'0' is less than 10ms")
-        self.assert_refused("--interval", "2h", says="more than 1h")
+        self.assert_refused("--interval", "0", says="'0' is out of range; write 10ms to 1h")
+        self.assert_refused("--interval", "2h", says="'2h' is out of range; write 10ms to 1h")
         self.assert_refused("--interval", "often", says="'often' is not a duration")
         self.assert_refused("--duration", "-5s", says="'-5s' is not a duration")
         self.assert_refused("--spool", "12", says="'12' is not a size")

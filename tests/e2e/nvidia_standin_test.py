@@ -29,6 +29,11 @@ class Doctor(unittest.TestCase):
         self.assertEqual((ended.returncode, ended.stderr), (1, ""))
         self.assertRegex(ended.stdout, r"(?m)^  Monitor +no ")
         self.assertRegex(ended.stdout, r"(?m)^  HostMetrics +yes")
+        self.assertLessEqual(max(map(len, ended.stdout.splitlines())), 100)
+        # What both lack for the same reason is explained once.
+        without = run(GPUFL, "doctor", GPUFL_CUPTI_LIBRARY="/no/such/libcupti.so", **NO_DRIVER)
+        self.assertEqual(without.stdout.count("libcupti: /no/such/libcupti.so"), 1, without.stdout)
+        self.assertRegex(without.stdout, r"(?m)^  PcSampling +no +as Trace$")
 
     def test_json_has_the_same(self):
         ended = run(GPUFL, "doctor", "--json", **machine("init=18"))

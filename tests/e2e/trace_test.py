@@ -58,16 +58,45 @@ class Recorded(TraceTest):
         self.assertIn("GPUFlight report: my run", header)
         self.assertIn("engine Monitor", header)
 
+    def test_the_variable_names_the_engine_where_no_option_does(self):
+        for options, kernels in (([], 0), (["--engine", "Trace"], 5)):
+            self.output = self.folder / f"logs-{kernels}"
+            self.trace("cuda", "launch:5", options=options, GPUFL_PROFILING_ENGINE="monitor")
+            self.assertEqual(len(rows(self.session(), "kernel")), kernels)
+
     def test_an_engine_that_this_version_has_not_falls_and_is_told(self):
         ended = self.trace("cuda", "launch:5", options=["--engine", "SassMetrics"])
         self.assertEqual(ended.returncode, 0, ended.stderr)
-        told = "--engine SassMetrics: this version does not have that engine; what it has of it is Trace"
+        told = "--engine SassMetrics: this version does not have that engine; it falls back to Trace"
         self.assertIn(told, ended.stderr)
         self.assertEqual(self.kernels(), 5)
         (note,) = [
             row for row in rows(self.session(), "capability") if row["asked"] == "SassMetrics"
         ]
         self.assertEqual((note["got"], note["reason"]), ("Trace", "not_in_this_version"))
+
+    def test_options_that_cannot_be_used_are_told_at_once_and_by_the_report(self):
+        config = self.folder / "broken.json"
+        config.write_text('{"log_window_mb": ,}')
+        wrong = {
+            "GPUFL_PROFILING_ENGINE": "Trce",  # which --engine replaces
+            "GPUFL_SYSTEM_SAMPLE_RATE_MS": "fast",
+            "GPUFL_CONFIG_FILE": str(config),
+        }
+        said = ["'Trce' is not one of Monitor, Trace,", "'fast' is not a whole number", "broken_json"]
+        for steps in (["cuda", "launch:1"], []):
+            self.output = self.folder / f"logs-{len(steps)}"
+            ended = self.trace(*steps, **wrong)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            start = ended.stderr.split("RUN:")[0]
+            full = self.gpufl("report", "--full", self.session()).stdout.split("SESSION")[0]
+            for text in said:
+                self.assertIn(text, start)
+                self.assertIn(text, " ".join(full.split()))
+            first = self.gpufl("report", self.session()).stdout.splitlines()[:10]
+            self.assertIn("! option not used as given: ", "\n".join(first))
+            self.assertEqual(len(events(self.session(), "option_warning")), len(said))
+        self.assertEqual(self.trace("cuda", options=["-q"], **wrong).stderr, "")
 
     def test_every_process_has_a_session_of_one_run(self):
         ended = self.trace("children:3", "cuda", "launch:20")
@@ -123,7 +152,7 @@ class Recorded(TraceTest):
         self.assertRegex(ended.stderr, "^gpufl trace: nothing was recorded: the program did not use CUDA")
         self.assertEqual(ended.stderr.count("\n"), 1, ended.stderr)
         self.assertEqual(self.absence()["exit_code"], 5)
-        self.assertIn("no_session_left", run(GPUFL, "report", self.session()).stdout)
+        self.assertIn("no process of this run left", run(GPUFL, "report", self.session()).stdout)
         self.assertIn("verdict     not proven", run(GPUFL, "verify", self.session()).stdout)
 
     def test_a_machine_without_a_driver_is_named(self):
@@ -269,7 +298,7 @@ class Times(TraceTest):
         ended = self.trace("sleep:300", "cuda", "launch:9", options=["-d", "100ms"])
         self.assertEqual(ended.returncode, 0)
         (event,) = events(self.session(), "no_session_left")
-        self.assertIn("was over before it ended", event["text"])
+        self.assertIn("ended before the program did", event["text"])
 
 
 class Ends(TraceTest):
@@ -346,7 +375,7 @@ class Ends(TraceTest):
         self.wait_for_process()
         self.silent_strangers(1)
         listed = self.gpufl("control", "list")
-        self.assertRegex(listed.stderr, r"process \d+ gave no answer")
+        self.assertRegex(listed.stderr, r"process \d+ did not answer")
         self.assertEqual(len(listed.stdout.splitlines()), 1, listed.stdout)
 
     def test_what_an_exit_without_an_end_has_left_is_no_zero(self):
@@ -380,6 +409,26 @@ class Ends(TraceTest):
         self.assertRegex(errors, r"ledger +missing")
         self.assertEqual(self.kernels(), 40)
         self.assertEqual(self.verdict(), 1)
+
+    def test_a_kernel_that_still_runs_is_named(self):
+        for number in (signal.SIGKILL, signal.SIGTERM):
+            with self.subTest(number.name):
+                self.output = self.folder / number.name
+                process = self.start("cuda", "launch:3", "hang", "launch:2", "sleep:60000")
+                pid = self.wait_for_process()["pid"]
+                told = lambda: [row["kernel"] for row in rows(self.session(), "pending")]
+                wait_until(told, "a row of what hangs")
+                self.assertEqual(told()[0], "hanging_kernel")
+                # SIGTERM ends the session first, whose ledger counts what still runs.
+                os.kill(pid if number == signal.SIGKILL else process.pid, number)
+                code, _, errors = self.end_of(process)
+                self.assertEqual(code, 128 + number)
+                self.assertRegex(
+                    errors, rf"still running +kernel hanging_kernel on GPU 0 of cuda_program \(pid {pid}\)"
+                )
+                report = self.gpufl("report", self.session()).stdout
+                self.assertIn("STILL RUNNING WHEN THE LOG ENDS", report)
+                self.assertIn("hanging_kernel", report)
 
     def test_who_kills_the_launcher_kills_the_program(self):
         process = self.start("cuda", "launch:40", "sleep:60000")
@@ -420,7 +469,7 @@ class Refused(TraceTest):
         self.assertEqual(self.kernels(), 2)
 
     def test_what_would_record_nothing(self):
-        self.assert_refused(says="which is not there", GPUFL_INJECT_LIBRARY="/no/such/library.so")
+        self.assert_refused(says="which does not exist", GPUFL_INJECT_LIBRARY="/no/such/library.so")
 
     def test_a_folder_that_cannot_be_made(self):
         ended = self.gpufl("trace", "--output", "/proc/gpufl", "--", "true")

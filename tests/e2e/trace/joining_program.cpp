@@ -12,6 +12,7 @@
 //   late         3 more through that Counter
 //   system       samples system metrics until one has come to the log
 //   report       prints generateReport()
+//   pause        calls pause(); prints what it returned
 //   shutdown     calls shutdown()
 //   race         init() and inject at the same time, on two threads
 //   fork         goes on in a child of fork(); the parent ends with its code
@@ -111,6 +112,8 @@ void step(const std::string& name, const std::string& value, const std::string& 
     gpufl::systemStop("sampled");
   } else if (name == "report") {
     gpufl::generateReport();
+  } else if (name == "pause") {
+    std::printf("pause %s\n", gpufl::pause() ? "true" : "false");
   } else if (name == "shutdown") {
     gpufl::shutdown();
   } else if (name == "race") {
