@@ -137,13 +137,13 @@ nb::list find_sessions(const fs::path& path) {
 
 std::string why_no_session(const fs::path& path) { return workbench::no_session(path).message(); }
 
-std::unique_ptr<LoadedSession> load_session(const fs::path& folder) {
+std::unique_ptr<LoadedSession> load_session(const fs::path& folder, size_t stack_depth) {
   auto session = [&] {
     const nb::gil_scoped_release unlocked;
     return workbench::HeldSession::load(folder, {workbench::system_libdw(), go_on});
   }();
   if (!session) raise(session.status());
-  return std::make_unique<LoadedSession>(std::move(*session));
+  return std::make_unique<LoadedSession>(std::move(*session), stack_depth);
 }
 
 report::TextOptions text_options(size_t top, size_t width, std::string_view sort) {
@@ -273,7 +273,7 @@ void bind_analysis(nb::module_& module) {
                      return header_of(summary.header, summary.dir);
                    })
       .def_prop_ro("ledger", &ledger_text, "Its numbers as JSON; null where it has none.");
-  module.def("load_session", &load_session, "folder"_a);
+  module.def("load_session", &load_session, "folder"_a, "stack_depth"_a);
   module.def("find_sessions", &find_sessions, "path"_a);
   module.def("why_no_session", &why_no_session, "path"_a);
   module.def("cut_names", &cut_names, "names"_a, "width"_a,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -15,8 +16,8 @@ namespace gpufl::python {
 
 class LoadedSession {
  public:
-  explicit LoadedSession(std::unique_ptr<const workbench::HeldSession> session)
-      : session_(std::move(session)), texts_(session_->session()) {}
+  LoadedSession(std::unique_ptr<const workbench::HeldSession> session, size_t stack_depth)
+      : session_(std::move(session)), texts_(session_->session(), stack_depth) {}
 
   const workbench::HeldSession& operator*() const { return *session_; }
   const workbench::HeldSession* operator->() const { return session_.get(); }

@@ -18,8 +18,9 @@ using client::IntField;
 using client::OptionField;
 using client::PercentField;
 
-[[noreturn]] void refuse(const OptionField& field, const char* wanted) {
-  throw nb::type_error((std::string(field.name) + " must be " + wanted).c_str());
+[[noreturn]] void refuse(const OptionField& field, const std::string& wanted, nb::handle given) {
+  const std::string text = nb::cast<std::string>(nb::repr(given));
+  throw nb::type_error((std::string(field.name) + " must be " + wanted + ", not " + text).c_str());
 }
 
 // From a Python value.
@@ -33,24 +34,31 @@ struct SetFromPython {
     PyObject* path = PyOS_FSPath(value.ptr());
     if (path == nullptr) {
       PyErr_Clear();
-      refuse(field, "a str or a path");
+      refuse(field, "a str or a path", value.type());
     }
-    if (!nb::try_cast(nb::steal(path), options.*member)) refuse(field, "a str or a path");
+    if (!nb::try_cast(nb::steal(path), options.*member))
+      refuse(field, "a str or a path", value.type());
   }
   void operator()(bool InitOptions::* member) const {
-    if (!nb::try_cast(value, options.*member, false)) refuse(field, "True or False");
+    if (!nb::try_cast(value, options.*member, false)) refuse(field, "True or False", value);
   }
   void operator()(const IntField& integer) const {
-    if (!nb::try_cast(value, options.*integer.member, false)) refuse(field, "an int of 32 bits");
+    if (!nb::try_cast(value, options.*integer.member, false)) {
+      refuse(field,
+             "an int from " + std::to_string(integer.takes_zero ? 0 : integer.min) + " to " +
+                 std::to_string(integer.max),
+             value);
+    }
   }
   void operator()(const PercentField& percent) const {
-    if (!nb::try_cast(value, options.*percent.member)) refuse(field, "a float");
+    if (!nb::try_cast(value, options.*percent.member)) refuse(field, "a float", value);
   }
   void operator()(BackendKind InitOptions::* member) const {
-    if (!nb::try_cast(value, options.*member, false)) refuse(field, "a gpufl.BackendKind");
+    if (!nb::try_cast(value, options.*member, false)) refuse(field, "a gpufl.BackendKind", value);
   }
   void operator()(ProfilingEngine InitOptions::* member) const {
-    if (!nb::try_cast(value, options.*member, false)) refuse(field, "a gpufl.ProfilingEngine");
+    if (!nb::try_cast(value, options.*member, false))
+      refuse(field, "a gpufl.ProfilingEngine", value);
   }
 };
 

@@ -28,8 +28,8 @@ void bind_torch(nb::module_& module) {
             [](void* callable) { (*static_cast<nb::callable*>(callable))(); }, &run);
       },
       nb::arg("run"),
-      "Finds PyTorch, and out how it tells of operators, from a few that run() runs. Empty, or why "
-      "that cannot be.");
+      "Finds PyTorch and how it reports operators, from a few that run() runs. Returns an empty "
+      "string, or why that is not possible.");
   module.def("torch_attach", &torch_observer::attach, "Operators become ranges from here on.");
   module.def("torch_detach", &torch_observer::detach);
   // What is begun here ends, whatever is raised: in Python a signal may raise before a `try`.

@@ -174,7 +174,7 @@ std::string learn(void (*run)(void*), void* argument) {
   g_probe.is_sequence.fill(true);
   g_probe.has_forward_thread.fill(true);
   run_probes(run, argument);
-  if (g_probe.count < kMinProbes) return "PyTorch told nothing of operators that ran";
+  if (g_probe.count < kMinProbes) return "PyTorch did not report the operators that ran";
   for (size_t i = kMaxWords; i-- > 0;) {
     if (g_probe.is_sequence[i]) g_sequence_word = i;
   }

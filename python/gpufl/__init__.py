@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GPUFlight: what the GPU did, and how sure that is.
+"""GPUFlight: record what a program does on the GPU, and find what makes it slow.
 
     import gpufl
 

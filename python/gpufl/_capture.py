@@ -36,6 +36,7 @@ _DROPPED = {
 def init(
     app_name: str = UNSET,
     log_path: str | os.PathLike[str] = UNSET,
+    continuous_system_sampling: bool = UNSET,
     *,
     options: InitOptions | None = None,
     enabled: bool = UNSET,
@@ -45,7 +46,6 @@ def init(
     pc_sampling_window_ms: int = UNSET,
     pc_sampling_pause_ms: int = UNSET,
     backend: BackendKind = UNSET,
-    continuous_system_sampling: bool = UNSET,
     system_sample_rate_ms: int = UNSET,
     kernel_sample_rate_ms: int = UNSET,
     enable_stack_trace: bool = UNSET,
@@ -248,10 +248,20 @@ def clean_logs(log_path: str | os.PathLike[str], dry_run: bool = False) -> Clean
 
 
 class session:
-    """`with gpufl.session(...)`: init() with the same keywords, and shutdown() at the end.
+    """`with gpufl.session(app_name="training"):` records what runs inside.
 
-    Where a server is configured the logs are uploaded after that; what goes wrong there is a
-    RuntimeWarning. Inside of another session it records into that one, and does not end it.
+    It takes the arguments of init(), which it calls, and calls shutdown() at the end:
+
+    app_name: the program's name in logs and reports, "gpufl" unless it is given.
+    log_path: the folder of the logs. Unless it is given, one named after app_name in the working
+        directory: `gpufl report training` reads what the line above wrote.
+    profiling_engine: how much to record. ProfilingEngine.Monitor, the default, records no GPU work;
+        ProfilingEngine.Trace records every kernel and copy.
+    help(gpufl.init) lists the others.
+
+    `log_dir` is the session's own folder. Inside of another session it records into that one, and
+    does not end it. The logs stay on the local disk: this version cannot upload, and with a
+    backend_url a RuntimeWarning says so at the end.
     """
 
     def __init__(self, *args: Any, **keywords: Any) -> None:

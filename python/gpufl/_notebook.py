@@ -33,6 +33,7 @@ class CellReport:
         return None if self.page is None else page_frame(self.page)
 
 
+ENGINES = tuple(ProfilingEngine.__members__)
 # As reports take them.
 ORDERS = ("total", "count", "mean", "median", "p99", "max", "name")
 
@@ -40,33 +41,34 @@ ORDERS = ("total", "count", "mean", "median", "p99", "max", "name")
 @magics_class
 class GpuflMagics(Magics):
     @magic_arguments()
-    @argument("--engine", default="Trace", help="what to record: Trace or Monitor")
+    @argument(
+        "--engine",
+        choices=ENGINES,
+        default="Trace",
+        help=f"what to record (default: Trace): {', '.join(ENGINES)}",
+    )
     @argument("--top", type=int, default=10, help="rows of each table (default: 10)")
     @argument("--sort", choices=ORDERS, default="total", help="order of the kernels")
-    @argument("--text", action="store_true", help="text, also where a page could be shown")
-    @argument("--stacks", action="store_true", help="take CPU stacks: lines without PyTorch too")
-    @argument("--no-labels", action="store_true", help="without the labels of PyTorch")
-    @argument("--output", help="folder that keeps the session; else it is deleted")
+    @argument("--text", action="store_true", help="print text, even where a page could be shown")
+    @argument("--stacks", action="store_true", help="record CPU stacks, for lines without PyTorch")
+    @argument("--no-labels", action="store_true", help="do not record PyTorch labels")
+    @argument("--output", help="keep the session in this folder; by default it is deleted")
     @argument("--name", help="variable for the session, as a GpuFlightSession")
     @cell_magic
     def gpufl(self, line: str, cell: str) -> None:
         """Run the cell, record what the GPU does meanwhile, and show the report."""
         arguments = parse_argstring(self.gpufl, line)
-        engine = getattr(ProfilingEngine, arguments.engine, None)
-        if engine is None:
-            known = ", ".join(ProfilingEngine.__members__)
-            raise UsageError(f"there is no engine {arguments.engine!r}, but {known}")
         if arguments.top < 0:
             raise UsageError(f"--top {arguments.top}: how many rows to show, or 0 for all of them")
         if arguments.name and not arguments.name.isidentifier():
-            raise UsageError(f"--name {arguments.name}: not the name of a variable")
+            raise UsageError(f"--name {arguments.name}: this is not a valid variable name")
         if _core.is_recording():
-            raise UsageError("a session is running already: end it with gpufl.shutdown()")
+            raise UsageError("a session is already running: end it with gpufl.shutdown()")
         with tempfile.TemporaryDirectory(prefix="gpufl-cell-") as folder:
             options = {
                 "app_name": "cell",
                 "log_path": arguments.output or folder,
-                "profiling_engine": engine,
+                "profiling_engine": ProfilingEngine[arguments.engine],
                 "enable_stack_trace": arguments.stacks,
             }
             recorded, ran = self._record(cell, options, not arguments.no_labels)
@@ -83,7 +85,7 @@ class GpuflMagics(Magics):
             with session(**options) as recording:
                 reason = None if recording.active else why_not_started()
                 if reason is not None:
-                    raise UsageError(f"the cell was not run, for it cannot be recorded: {reason}")
+                    raise UsageError(f"the cell was not run because it cannot be recorded: {reason}")
                 if labels and "torch" in sys.modules and not torch.is_attached():
                     attached = torch.attach()
                 ran = self.shell.run_cell(cell)

@@ -88,7 +88,7 @@ def _open(
         return GpuFlightSession(choose_session(sessions, path, log_prefix, session_id))
     # "./logs/*.log" of sessions that are folders in ./logs.
     if path.suffix != ".log":
-        raise FileNotFoundError(f"{source}: no session is called so")
+        raise FileNotFoundError(f"{source}: there is no session of that name")
     while glob.has_magic(str(path)):
         path = path.parent
     return GpuFlightSession(path, log_prefix, session_id)
@@ -103,7 +103,7 @@ def _chosen(session: Source | None) -> GpuFlightSession:
     if session is not None:
         return _open(session)
     if _session is None:
-        raise RuntimeError('call viz.init("./logs") first, or give the session')
+        raise RuntimeError('call viz.init("./logs") first, or pass the session')
     return _session
 
 
@@ -343,8 +343,10 @@ def compare(a: Source, b: Source, top_n: int = 15) -> Figure:
     # What is on one side only has no change in percent.
     entries = [entry for entry in entries if entry["change"] is not None]
     title = "From A to B"
+    if "per_iteration" in diff:
+        title += ", per iteration"
     if diff["proof"] == "none":
-        title += ": too few repeats to tell from noise"
+        title += ": too few repeats to separate from noise"
     figure, axes = new_figure(title, 1.9 + 0.4 * len(entries))
     paths = [f"{side.upper()}  {end_of_text(diff[side]['label'])}" for side in ("a", "b")]
     axes.set_title("\n".join(paths), loc="left", fontsize=9, color=INK)
@@ -355,7 +357,8 @@ def compare(a: Source, b: Source, top_n: int = 15) -> Figure:
     ends = [min(change, _LONGEST_CHANGE_PCT) for change in changes]
     axes.barh(rows, ends, color=colors, height=0.62)
     axes.axvline(0, color=INK, linewidth=0.8)
-    axes.set_yticks(rows, _compared_labels(entries, _kernel_labels(sides)), fontsize=8)
+    labels = _compared_labels(entries, _kernel_labels(sides), "per_iteration" in diff)
+    axes.set_yticks(rows, labels, fontsize=8)
     axes.invert_yaxis()
     reach = 1.3 * max([abs(end) for end in ends] + [1])
     axes.set_xlim(-reach, reach)
@@ -375,12 +378,16 @@ def _kernel_labels(sessions: list[GpuFlightSession]) -> dict[str, str]:
     }
 
 
-def _compared_labels(entries: list[dict[str, Any]], names: dict[str, str]) -> list[str]:
-    totals = {"time": "session time", "busy": "GPU busy time", "total": "kernel time"}
+def _compared_labels(
+    entries: list[dict[str, Any]], names: dict[str, str], is_per_iteration: bool
+) -> list[str]:
+    time = "time" if is_per_iteration else "session time"
+    totals = {"time": time, "busy": "GPU busy time", "total": "kernel time"}
     whats = [entry.get("kernel") or entry.get("scope") or entry["subject"] for entry in entries]
     labels = []
     for entry, what in zip(entries, short_texts(names.get(what, what) for what in whats)):
-        detail = ", ".join(filter(None, (entry["metric"], entry.get("config"))))
+        config = "changed launch" if "launches_a" in entry else entry.get("config")
+        detail = ", ".join(filter(None, (entry["metric"], config)))
         is_total = entry["subject"] == "total"
         labels.append(totals.get(entry["metric"], "kernels") if is_total else f"{what}\n{detail}")
     return labels

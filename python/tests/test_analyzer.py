@@ -11,7 +11,7 @@ import threading
 
 import pytest
 from conftest import run_python
-from recordings import CALLS_UNSEEN, COMPLETE, GOLDEN, GPT, MONITOR, ROOT, gpufl
+from recordings import CALLS_UNSEEN, COMPLETE, GOLDEN, GPT, MONITOR, ROOT, TORCH, gpufl
 
 pd = pytest.importorskip("pandas")
 import numpy as np  # noqa: E402: comes with pandas
@@ -307,7 +307,7 @@ def test_perf_metrics(capsys):
         (GPT, "stalls", "engine Trace records no stalls", "engine PcSampling (gpufl trace --engine PcSampling)"),
         (GPT, "profile_samples", "no profile samples", "engine PcSampling (gpufl trace"),
         (GPT, "perf_metrics", "no hardware counters", "engine RangeProfiler"),
-        (GPT, "scopes", "the program opened none", "gpufl.Scope"),
+        (GPT, "scopes", "the program opened no scopes", "gpufl.Scope"),
     ],
 )
 def test_empty_inspection_says_why(path, inspection, reason, remedy, capsys):
@@ -327,11 +327,11 @@ def test_a_kernel_is_that_of_the_command(capsys):
     session.inspect_kernel(name)
     shown = capsys.readouterr().out
     assert shown.startswith("KERNEL: ")
-    assert "the session keeps no images of code" in shown
+    assert "the session contains no code images" in shown
     assert session.kernel_instructions(name).empty
     with pytest.raises(KeyError, match="none of its kernels matches"):
         session.kernel("no such kernel")
-    with pytest.raises(ValueError, match="is the name of"):
+    with pytest.raises(ValueError, match=r"matches \d+ kernels"):
         session.kernel("*")
 
 
@@ -354,6 +354,18 @@ def test_insights():
     assert first.advice in str(first)
 
 
+def test_lines_with_their_callers():
+    step = ROOT / "tests" / "replay" / "recordings" / "h200_gpt_step"
+    line = "gpt_model.py:68 in Training.__init__()"
+    assert line in set(GpuFlightSession(step).syncs["launched_at"])
+    stacks = set(GpuFlightSession(step, max_stack_depth=2).syncs["launched_at"])
+    assert line + " < one_step.py:8 in <module>" in stacks
+    deepest = GpuFlightSession(step, max_stack_depth=3).kernels["launched_at"].dropna()
+    assert max(text.count(" < ") for text in deepest) == 2
+    with pytest.raises(ValueError, match="max_stack_depth must be at least 1"):
+        GpuFlightSession(step, max_stack_depth=0)
+
+
 def test_diff():
     session = GpuFlightSession(GPT)
     diff = session.diff(COMPLETE)
@@ -362,6 +374,17 @@ def test_diff():
     assert str(session.diff(GpuFlightSession(COMPLETE))) == str(diff)
     with pytest.raises(FileNotFoundError):
         session.diff("/nowhere")
+
+
+def test_diff_of_different_numbers_of_iterations():
+    figures = GpuFlightSession(GPT).diff(TORCH).figures
+    assert [figures["per_iteration"][side]["most"] for side in ("a", "b")] == [10, 5]
+    assert [total["verdict"] for total in figures["totals"][1:]] == ["same"] * 3
+    # Without scopes on one side: the same kernels, whose scopes are no difference.
+    assert "changed" not in {entry["verdict"] for entry in figures["findings"]}
+    moved = [entry for entry in figures["alike"] if "launches_a" in entry]
+    assert {launch["scope"] for entry in moved for launch in entry["launches_a"]} == {""}
+    assert all(launch["scope"] for entry in moved for launch in entry["launches_b"])
 
 
 def test_threads_may_share_a_session():

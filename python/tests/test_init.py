@@ -26,6 +26,47 @@ def test_every_field_of_the_options_is_a_keyword():
     assert parameters == set(gpufl.InitOptions.__match_args__)
 
 
+def test_the_first_three_may_be_positional(logs):
+    assert gpufl.init("positional", logs, True, **QUIET)
+    gpufl.shutdown()
+    assert header(logs)["app_name"] == "positional"
+    # Without a scope or system_start(), samples come from continuous sampling alone.
+    assert len(events(logs, "host_metric")) > 0
+    with pytest.raises(TypeError, match="positional"):
+        gpufl.init("positional", logs, True, 50)
+
+
+@pytest.mark.parametrize(
+    ("asked", "variable", "got"),
+    [
+        ("Trace", "Monitor", "Monitor"),  # the cheaper one
+        ("Monitor", "Trace", "Monitor"),
+        (None, "Trace", "Trace"),
+    ],
+)
+def test_the_engine_of_the_variable_turns_the_program_down(logs, monkeypatch, asked, variable, got):
+    monkeypatch.setenv("GPUFL_BACKEND", "synthetic")
+    monkeypatch.setenv("GPUFL_PROFILING_ENGINE", variable)
+    given = {} if asked is None else {"profiling_engine": gpufl.ProfilingEngine[asked]}
+    assert gpufl.init(log_path=logs, **given)
+    gpufl.shutdown()
+    assert header(logs)["engine"] == got
+
+
+def test_pause_and_resume(logs, monkeypatch):
+    monkeypatch.setenv("GPUFL_BACKEND", "synthetic")
+    gpufl.init(log_path=logs, profiling_engine=gpufl.ProfilingEngine.Trace)
+    gpufl.pause()
+    gpufl.resume()
+    gpufl.shutdown()
+    names = [event["name"] for event in events(logs, "event")]
+    assert [name for name in names if name.startswith("recording_")] == [
+        "recording_paused", "recording_resumed",
+    ]  # fmt: skip
+    with pytest.raises(RuntimeError, match="the session has ended"):
+        gpufl.pause()
+
+
 def test_returns_whether_a_session_runs(logs):
     assert gpufl.init(log_path=logs, **QUIET) is True
     assert gpufl.init(log_path=logs / "other", **QUIET) is True
@@ -92,10 +133,11 @@ def test_options_hold_what_was_set():
 @pytest.mark.parametrize(
     ("keyword", "value", "wanted"),
     [
-        ("app_name", 3, "a str or a path"),
-        ("enabled", "yes", "True or False"),
-        ("system_sample_rate_ms", 2.5, "an int"),
-        ("overhead_budget", "2%", "a float"),
+        ("app_name", 3, "a str or a path, not <class 'int'>"),
+        ("enabled", "yes", "True or False, not 'yes'"),
+        ("system_sample_rate_ms", 2.5, "an int from 0 to 3600000, not 2.5"),
+        ("system_sample_rate_ms", 1 << 40, "an int from 0 to 3600000, not 1099511627776"),
+        ("overhead_budget", "2%", "a float, not '2%'"),
         ("pc_sampling_period", 5.5, "an int"),
         ("profiling_engine", "Trace", "gpufl.ProfilingEngine"),
         ("backend", None, "gpufl.BackendKind"),

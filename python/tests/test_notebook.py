@@ -122,7 +122,7 @@ for magic in 1, 2:
         ("--sort bogus", "invalid choice: 'bogus'"),
         ("--top -1", "--top -1: how many rows"),
         ("--top few", "invalid int value"),
-        ("--name my-session", "not the name of a variable"),
+        ("--name my-session", "not a valid variable name"),
         ("--output file/logs", "cannot be recorded: .*file/logs/.*: Not a directory"),
     ],
 )
@@ -144,9 +144,17 @@ def test_every_order_is_one_of_reports(shell, shown):
 
 
 def test_an_engine_that_is_none(shell, shown):
-    with pytest.raises(UsageError, match="no engine 'Fast', but Monitor, Trace"):
+    with pytest.raises(UsageError, match="invalid choice: 'Fast' .*Monitor'?, '?Trace"):
         shell.run_cell_magic("gpufl", "--engine Fast", CELL)
     assert shown == []
+
+
+def test_the_help_names_every_engine(shell):
+    from gpufl._notebook import GpuflMagics
+
+    text = GpuflMagics.gpufl.parser.format_help()
+    for engine in gpufl.ProfilingEngine:
+        assert engine.name in text
 
 
 def test_not_inside_of_a_session(shell, shown, recording):

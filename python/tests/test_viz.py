@@ -159,6 +159,14 @@ def test_compare():
     assert texts(axes)[0] == f"{100 * (b / a - 1):+.1f}%"
 
 
+def test_compare_per_iteration():
+    figure = viz.compare(GPT, TORCH)
+    assert figure._suptitle.get_text().startswith("From A to B, per iteration")
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels[0] == "time"
+    assert any(label.endswith("count, changed launch") for label in labels)
+
+
 def test_compare_tells_everything_inside_of_the_picture(tmp_path):
     source = tmp_path / ("a long folder " * 12)
     shutil.copytree(GPT, source)

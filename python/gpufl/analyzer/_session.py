@@ -112,12 +112,14 @@ class GpuFlightSession:
 
     `log_dir` is a session, a run's folder or a log folder; of several sessions the newest is taken
     whose app name begins with `log_prefix` and whose id is `session_id`, as far as these are given.
+    `max_stack_depth`: how many frames of the program the columns of lines (`launched_at`, `line`,
+    `captured_at`, `stack`) show, "train.py:90 in step() < train.py:120 in main()".
     FileNotFoundError where there is none, ValueError where it cannot be read.
     """
 
     kernels = _Table("kernels", "Kernels, with times, launch configuration and occupancy.")
-    memcpy = _Table("memcpy", "Copies of memory.")
-    memset = _Table("memset", "Fills of memory.")
+    memcpy = _Table("memcpy", "Memory copies.")
+    memset = _Table("memset", "Memory fills.")
     syncs = _Table("syncs", "Waits of the host for the GPU.")
     graphs = _Table("graphs", "Launches of CUDA graphs.")
     allocations = _Table("allocations", "Allocations and releases of GPU memory.")
@@ -127,7 +129,7 @@ class GpuFlightSession:
     counters = _Table("counters", "Values of the program's own counters.")
     device_metrics = _Table("device_metrics", "Samples of the GPUs: utilisation, power, memory.")
     host_metrics = _Table("host_metrics", "Samples of the host: CPU and memory.")
-    pending = _Table("pending", "API calls and launches that had not ended after some 200 ms.")
+    pending = _Table("pending", "API calls and launches that had not ended after about 200 ms.")
     coverage = _Table("coverage", "Phases in which an engine was attached, and sampling windows.")
     processes = _Table("processes", "Processes seen on the GPUs.")
     perf = _Table("perf", "Hardware counters by range (RangeProfiler).")
@@ -137,14 +139,20 @@ class GpuFlightSession:
     profile_samples = _Table(
         "profile_samples", "Samples by instruction: stalls (PcSampling) and metrics (SassMetrics)."
     )
-    warp_spans = _Table("warp_spans", "What warp groups did inside of profiled kernels (warpscope).")
+    warp_spans = _Table("warp_spans", "What warp groups did inside profiled kernels (warpscope).")
     scopes = _Table("profile_samples", "The same as profile_samples; for scopes: scope_events.")
 
     def __init__(
-        self, log_dir: PathLike, log_prefix: str | None = None, session_id: str | None = None
+        self,
+        log_dir: PathLike,
+        log_prefix: str | None = None,
+        session_id: str | None = None,
+        max_stack_depth: int = 1,
     ) -> None:
+        if max_stack_depth < 1:
+            raise ValueError(f"max_stack_depth must be at least 1, not {max_stack_depth}")
         self.path = _find_session(Path(log_dir), log_prefix, session_id)
-        self._core = _core.load_session(self.path)
+        self._core = _core.load_session(self.path, max_stack_depth)
         self._frames: dict[str, pandas.DataFrame] = {}
 
     @property
@@ -236,7 +244,7 @@ class GpuFlightSession:
         """What somebody can act on, what saves most first."""
         return [Insight.of_report(entry) for entry in self.figures["insights"]]
 
-    def diff(self, other: GpuFlightSession | PathLike, top_n: int = 30) -> Diff:
+    def diff(self, other: GpuFlightSession | PathLike, top_n: int = 10) -> Diff:
         """What differs from this session to another one, or to a folder of repeats."""
         path = other.path if isinstance(other, GpuFlightSession) else Path(other)
         return Diff([self.path], [path], top_n)

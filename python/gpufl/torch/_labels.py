@@ -91,7 +91,7 @@ def attach() -> bool:
         if not problem:
             _labels = _Labels(torch)
             return True
-    warnings.warn(f"kernels have no labels of PyTorch: {problem}", RuntimeWarning, stacklevel=2)
+    warnings.warn(f"kernels have no PyTorch labels: {problem}", RuntimeWarning, stacklevel=2)
     return False
 
 
@@ -115,7 +115,7 @@ def _prepare(torch: Any) -> str:
         return "this build of gpufl has no NVTX"
     if not _is_known(torch.__version__) and os.environ.get(_ANY_VERSION) != "1":
         return (
-            f"its version {torch.__version__} is none of {_text(_OLDEST)} to {_text(_NEWEST)}, "
+            f"its version {torch.__version__} is not one of {_text(_OLDEST)} to {_text(_NEWEST)}, "
             f"which are known to work; {_ANY_VERSION}=1 tries it, and may crash"
         )
     # Every copy of NVTX looks for its tool once, at its first call: which may come before init().

@@ -38,9 +38,9 @@ class StepPlan:
             first = operator.index(first)
             last = None if last is None else operator.index(last)
         except TypeError:
-            raise TypeError(f"steps have numbers, not {first!r} to {last!r}") from None
+            raise TypeError(f"first and last must be whole numbers, not {first!r} to {last!r}") from None
         if first < 0 or (last is not None and last < first):
-            raise ValueError(f"no steps from {first} to {last}")
+            raise ValueError(f"there are no steps from {first} to {last}")
         return cls(first, last, asked({"profiling_engine": ProfilingEngine.Trace, **options}))
 
 

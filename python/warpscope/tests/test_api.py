@@ -140,18 +140,18 @@ def test_arguments_that_cannot_be(wrong):
 @pytest.mark.parametrize(
     ("wrong", "kind", "said"),
     [
-        ({"launch_id": 1.5}, TypeError, "launch_id 1.5 is no integer"),
+        ({"launch_id": 1.5}, TypeError, "launch_id 1.5 is not an integer"),
         ({"flows": [(1,)]}, ValueError, r"flows has \(1,\): each is two ids"),
         ({"flows": [3]}, ValueError, "flows has 3: each is two ids"),
-        ({"flows": [(1, "x")]}, TypeError, "flows has 'x', which is no id"),
+        ({"flows": [(1, "x")]}, TypeError, "flows has 'x': ids of events are"),
         ({"flows": [(1, 5000)]}, ValueError, "flows has 5000: ids of events are 0 to 1023"),
         ({"flows": [(-1, 2)]}, ValueError, "flows has -1: ids of events are 0 to 1023"),
-        ({"waits": [2.0]}, TypeError, "waits has 2.0, which is no id"),
-        ({"waits": [True]}, TypeError, "waits has True, which is no id"),
+        ({"waits": [2.0]}, TypeError, "waits has 2.0: ids of events are"),
+        ({"waits": [True]}, TypeError, "waits has True: ids of events are"),
         ({"waits": [-3]}, ValueError, "waits has -3: ids of events are 0 to 1023"),
         ({"waits": [1024]}, ValueError, "waits has 1024: ids"),
         ({"waits": [1 << 70]}, ValueError, "waits has 1180591620717411303424: ids"),
-        ({"kernel": 5}, TypeError, "kernel 5 is no text"),
+        ({"kernel": 5}, TypeError, "kernel 5 is not a str"),
     ],
 )
 def test_arguments_of_another_kind(wrong, kind, said):

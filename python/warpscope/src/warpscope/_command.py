@@ -21,19 +21,18 @@ GOOD, LOSSES, UNREADABLE, USAGE = 0, 1, 2, 64
 _DESCRIPTION = """\
 See inside one CUDA kernel: what each group of warps did, when, and what it waited for.
 
-  nvcc -I"$(warpscope --include)" -arch=native kernel.cu     compile a kernel that is profiled
+  nvcc -I"$(warpscope --include)" -arch=native kernel.cu     compile a kernel with marks
   warpscope decode dump.bin                                  how long things took in a capture"""
 
 _DECODE_DESCRIPTION = """\
-Decodes a file of words that a kernel recorded: what Profiler.save() or ws::write_dump() wrote, or
-the bytes of the buffer alone. No GPU is needed.
+Decodes what a kernel recorded: a file that Profiler.save() or ws::write_dump() wrote, or the raw bytes
+of the buffer. No GPU is needed.
 
-Without an option that says what to do, it prints how long things took. Names that the capture
-itself holds need not be repeated."""
+By default, it prints how long things took. Names that the capture contains need not be given again."""
 
 _EXIT_CODES = """\
-exit codes: 0 decoded; 1 decoded, but a part of the recording is lost or in doubt; 2 it cannot be
-read, or an output not be written; 64 wrong usage"""
+exit codes: 0 decoded; 1 decoded, but a part of the recording is lost or in doubt; 2 the file
+cannot be read, or an output cannot be written; 64 wrong usage"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -53,7 +52,7 @@ def _names(text: str) -> dict[int, str]:
         elif key.isdigit():
             names[int(key)] = name
         else:
-            raise argparse.ArgumentTypeError(f"{key!r} is no id: write wait,work or 0=wait,7=work")
+            raise argparse.ArgumentTypeError(f"{key!r} is not an id: write wait,work or 0=wait,7=work")
     return names
 
 
@@ -63,11 +62,11 @@ def _blocks(text: str) -> list[int]:
     for word in text.split(","):
         first, sign, last = word.partition("-")
         if not first.isdigit() or (sign and not last.isdigit()):
-            raise argparse.ArgumentTypeError(f"{word!r} is no block: write 0,3 or 4-7")
+            raise argparse.ArgumentTypeError(f"{word!r} is not a block: write 0,3 or 4-7")
         blocks = range(int(first), int(last or first) + 1)
         if not blocks or blocks[-1] >= MAX_LANES:
             raise argparse.ArgumentTypeError(
-                f"{word!r} is none of the blocks that there can be: write 0,3 or 4-7"
+                f"{word!r} is out of range: blocks are 0 to {MAX_LANES - 1}; write 0,3 or 4-7"
             )
         found += blocks
     return found
@@ -75,7 +74,7 @@ def _blocks(text: str) -> list[int]:
 
 def _time_ns(text: str) -> int:
     if not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is no time in ns")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time in ns: write a whole number, such as 1500")
     return int(text)
 
 
@@ -89,33 +88,33 @@ def _parser() -> argparse.ArgumentParser:
     formatter = argparse.RawDescriptionHelpFormatter
     parser = _Parser("warpscope", description=_DESCRIPTION, formatter_class=formatter)
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--include", action="store_true", help="print the folder for -I and end")
-    what.add_argument("--cuh", action="store_true", help="print the path of warpscope.cuh and end")
+    what.add_argument("--include", action="store_true", help="print the folder for -I and exit")
+    what.add_argument("--cuh", action="store_true", help="print the path of warpscope.cuh and exit")
     parser.add_argument("--version", action="version", version=f"warpscope {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="decode", parser_class=_Parser)
     decode = verbs.add_parser(
         "decode",
-        help="decode a file of words",
+        help="decode a recorded file",
         description=_DECODE_DESCRIPTION,
         epilog=_EXIT_CODES,
         formatter_class=formatter,
     )
     decode.add_argument("dump", help="the file")
     decode.add_argument("--summary", action="store_true", help="print how long things took")
-    decode.add_argument("--json", action="store_true", help="print it as JSON")
+    decode.add_argument("--json", action="store_true", help="print them as JSON")
     decode.add_argument("--chrome", metavar="OUT", help="write Chrome's JSON")
     decode.add_argument(
         "--perfetto", metavar="OUT", help="write Perfetto's own format (.perfetto-trace, .pftrace)"
     )
     decode.add_argument("--svg", metavar="OUT", help="draw a picture")
     decode.add_argument(
-        "--blocks", type=_blocks, metavar="LIST", help="of the picture: 0,3 or 4-7 (the first four)"
+        "--blocks", type=_blocks, metavar="LIST", help="blocks in the picture: 0,3 or 4-7 (default: the first four)"
     )
-    decode.add_argument("--from-ns", type=_time_ns, metavar="NS", help="where the picture begins")
-    decode.add_argument("--to-ns", type=_time_ns, metavar="NS", help="where it ends")
-    decode.add_argument("--events", type=_names, metavar="NAMES", help="wait,work or 0=wait,7=work")
-    decode.add_argument("--groups", type=_names, metavar="NAMES", help="likewise")
-    decode.add_argument("--dialect", choices=DIALECTS, default="v1", help="whose words these are")
+    decode.add_argument("--from-ns", type=_time_ns, metavar="NS", help="start of the picture")
+    decode.add_argument("--to-ns", type=_time_ns, metavar="NS", help="end of the picture")
+    decode.add_argument("--events", type=_names, metavar="NAMES", help="names of events: wait,work or 0=wait,7=work")
+    decode.add_argument("--groups", type=_names, metavar="NAMES", help="names of groups, in the same form")
+    decode.add_argument("--dialect", choices=DIALECTS, default="v1", help="layout of the file")
     decode.add_argument("--num-blocks", type=_count, metavar="N", help="not the file's own")
     decode.add_argument("--num-groups", type=_count, metavar="N", help="not the file's own")
     decode.add_argument("--max-records", type=_count, metavar="N", help="the kernel's cap")

@@ -56,7 +56,7 @@ def decode(
     When something is lost there is one warning, a WarpscopeWarning, unless `warn` is False.
     """
     if dialect not in DIALECTS:
-        raise ValueError(f"dialect {dialect!r} is none of {', '.join(DIALECTS)}")
+        raise ValueError(f"dialect {dialect!r} is not one of {', '.join(DIALECTS)}")
     for name, value in (
         ("num_blocks", num_blocks),
         ("num_groups", num_groups),

@@ -77,7 +77,7 @@ def allocate(size: int, device: Any, library: Optional[str]) -> Memory:
     """On "cpu", or on "cuda" or "cuda:1" by `library`, "torch" or "cupy"; None: whichever is there,
     PyTorch first. ImportError when none is."""
     if library not in (None, "torch", "cupy", "numpy"):
-        raise ValueError(f'library {library!r} is none of "torch", "cupy", "numpy"')
+        raise ValueError(f'library {library!r} is not one of "torch", "cupy", "numpy"')
     name = str(device)
     if name == "cpu" or library == "numpy":
         if name != "cpu" or library in ("torch", "cupy"):

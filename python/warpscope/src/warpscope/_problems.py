@@ -24,18 +24,18 @@ _KINDS = {
     "bad_side_block": ("side block contradicts itself or the buffer and was ignored", True),
     "bad_names": ("table of names cannot be read", False),
     "lane_outside_shape": (
-        "records are of blocks that the header does not have; they were kept as further blocks",
+        "records belong to blocks that the header does not have; they were kept as additional blocks",
         False,
     ),
-    "group_unknown": ("records do not tell their group; it is 0", True),
+    "group_unknown": ("records do not contain their group; it is taken as 0", True),
     "aliased_lanes": (
-        "records lie in slots of another lane: write_stride is too small, or two kernels share the "
+        "records are in slots of another lane: write_stride is too small, or two kernels share the "
         "buffer",
         True,
     ),
-    "unknown_event": ("records are of events without a name", False),
+    "unknown_event": ("records have events without a name", False),
     "unknown_type": (
-        "records are of a type that the dialect does not have and were left out",
+        "records have a type that the dialect does not have; they were left out",
         True,
     ),
     "unmatched_begin": ("begins have no end", False),

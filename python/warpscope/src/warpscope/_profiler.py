@@ -40,9 +40,9 @@ _MAX_WORDS = 1 << 37  # a tebibyte
 
 def _check_launch_id(launch_id: int) -> None:
     if not isinstance(launch_id, (int, np.integer)):
-        raise TypeError(f"launch_id {launch_id!r} is no integer")
+        raise TypeError(f"launch_id {launch_id!r} is not an integer")
     if not 0 <= launch_id < 1 << 64:
-        raise ValueError(f"launch_id {launch_id} is not a number of 64 bits, from 0")
+        raise ValueError(f"launch_id {launch_id} is not from 0 to {(1 << 64) - 1}")
 
 
 class Capture(ctypes.Structure):
@@ -115,10 +115,10 @@ class Profiler:
             ("policy", policy, POLICIES),
         ):
             if word not in known:
-                raise ValueError(f"{name} {word!r} is none of {', '.join(known)}")
+                raise ValueError(f"{name} {word!r} is not one of {', '.join(known)}")
         lanes = num_blocks * num_groups
         if lanes > MAX_LANES:
-            raise ValueError(f"{lanes} lanes are more than the {MAX_LANES} that a tag tells apart")
+            raise ValueError(f"{lanes} lanes are more than the {MAX_LANES} that a tag can distinguish")
         stride = lanes if write_stride is None else write_stride
         if stride >= 1 << 32:
             raise ValueError(f"write_stride {stride} is more than {(1 << 32) - 1}")
@@ -127,14 +127,14 @@ class Profiler:
         if placement == "lanes" and max_records_per_lane % 2:
             raise ValueError("placement lanes needs an even max_records_per_lane")
         if payloads and not side:
-            raise ValueError("payloads lie behind the side block: they need side=True")
+            raise ValueError("payloads come after the side block: they need side=True")
         if not 0 <= event_cost_ns * 1000 <= MAX_EVENT_COST_PS:
             raise ValueError(
                 f"event_cost_ns {event_cost_ns} is not from 0 to {MAX_EVENT_COST_PS // 1000}"
             )
         _check_launch_id(launch_id)
         if not isinstance(kernel, str):
-            raise TypeError(f"kernel {kernel!r} is no text: it is the kernel's name")
+            raise TypeError(f"kernel {kernel!r} is not a str: it is the kernel's name")
         if stride * max_records_per_lane > _MAX_WORDS:
             raise ValueError(
                 f"{stride} lanes of {max_records_per_lane} records are more than a terabyte: lower "

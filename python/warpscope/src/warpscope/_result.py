@@ -145,8 +145,8 @@ class TraceResult:
         print(_statistics.table(self), file=out)
         if self.event_cost_ns is not None:
             print(
-                f"recording an event takes {self.event_cost_ns:.1f} ns here: every span has about "
-                "that much of it",
+                f"recording an event takes {self.event_cost_ns:.1f} ns here: every span includes "
+                "about that much",
                 file=out,
             )
         for problem in self.problems:

@@ -86,7 +86,7 @@ class Names:
 def event_id(what: str, value: Any) -> int:
     """An id that records can have; TypeError or ValueError when it is none."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-        raise TypeError(f"{what} has {value!r}, which is no id of an event")
+        raise TypeError(f"{what} has {value!r}: ids of events are whole numbers, 0 to {MAX_EVENTS - 1}")
     if not 0 <= value < MAX_EVENTS:
         raise ValueError(f"{what} has {value}: ids of events are 0 to {MAX_EVENTS - 1}")
     return int(value)
@@ -124,7 +124,7 @@ def _to_id(text: str) -> int:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _of_type(kind: type[_Type], value: Any) -> _Type:
@@ -135,7 +135,7 @@ def _of_type(kind: type[_Type], value: Any) -> _Type:
 
 def _below(end: int, number: int) -> int:
     if not 0 <= number < end:
-        raise ValueError(f"{number} is no id")
+        raise ValueError(f"{number} is not an id")
     return number
 
 
@@ -173,7 +173,7 @@ class Window:
             raise TypeError("a window is a range(), such as range(0, 64, 8)")
         if indices.step < 1 or indices.start < 0 or indices.stop <= indices.start:
             raise ValueError(
-                f"a window counts upwards from 0 or more and holds something: {indices}"
+                f"a window counts upwards from 0 or more and is not empty: {indices}"
             )
         if indices.stop > _MAX_INDEX or indices.step > _MAX_INDEX:
             raise ValueError(f"a window ends at {_MAX_INDEX} at most: {indices}")
@@ -298,7 +298,7 @@ def parse_side_block(words: Words) -> SideBlock:
     side_words, lanes_at, lane_words = low[13], low[11], high[11]
     lanes_end = lanes_at + layout.lanes * lane_words
     if lanes_at < HEADER_WORDS or lane_words < LANE_WORDS or lanes_end > side_words:
-        raise BadSideBlock("its lanes lie outside of it")
+        raise BadSideBlock("its lanes are outside it")
     if side_words > len(words):
         raise BadSideBlock(f"it states {side_words} words, {len(words)} are there")
     lanes = words[lanes_at:lanes_end].reshape(layout.lanes, lane_words)[:, :LANE_WORDS]
