@@ -43,7 +43,7 @@ ROOMS = {
     "symbols": {"base", "format"},
     "disassembly": {"base", "format", "symbols"},
     "capture": {"base", "format", "format/warp", "backend", "backend/markers", "symbols", "include"},
-    "client": {"base", "format", "backend", "capture", *ANALYSIS, "report", "net", "include"},
+    "client": {"base", "text", "format", "backend", "capture", *ANALYSIS, "report", "net", "include"},
     **{room: BELOW_ANALYSIS | set(ANALYSIS[:i]) for i, room in enumerate(ANALYSIS)},
     "timeline": BELOW_ANALYSIS | set(ANALYSIS),
     "report": BELOW_ANALYSIS | set(ANALYSIS),

@@ -50,22 +50,18 @@ def check_file(root, path):
         yield from check_cxx(path, lines)
 
 
-def check_phrases(root, path, with_strings):
+def check_phrases(root, path):
     if phrases.is_page(path):
         yield from phrases.in_page(path, (root / path).read_text())
-    if with_strings and phrases.has_strings(path):
+    if phrases.has_strings(path):
         yield from phrases.in_strings(path, (root / path).read_text())
 
 
 def main():
-    parser = source_tree.root_parser(__doc__)
-    # Off until the strings in these rooms have been reworded: lint would fail on all that are left.
-    parser.add_argument("--strings", action="store_true", help="also look for phrases in strings of C++")
-    arguments = parser.parse_args()
-    root = arguments.root
+    root = source_tree.root_parser(__doc__).parse_args().root
     errors = []
     for path in source_tree.files(root):
-        errors += check_phrases(root, path, arguments.strings)
+        errors += check_phrases(root, path)
         is_data = "golden" in path.parts or "data" in path.parts
         if not is_data and (path.suffix in TEXT_SUFFIXES or path.name == "dev"):
             errors += check_file(root, path)

@@ -1,21 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """Phrases to avoid in what users read, each with the better wording. check_text.py applies the list."""
 
+import ast
 import pathlib
 import re
 
 # The pages that people read most. A page is added here once it has no hits.
 PAGES = [
-    *("README.md", "docs/README.md", "docs/guide/*.md"),
-    *("docs/reference/configuration.md", "docs/reference/exit-codes.md"),
-    "docs/reference/figures.md",
-    *("docs/reference/insights.md", "docs/reference/trace-states.md"),
+    *("README.md", "docs/README.md", "docs/guide/*.md", "docs/reference/insights/*.md"),
+    *(
+        f"docs/reference/{name}.md"
+        for name in (
+            *("cli", "configuration", "control-protocol", "cpp-api", "exit-codes", "figures", "insights"),
+            *("metrics", "prometheus", "python", "python-dataframes", "trace-states"),
+            *("warpscope-cpp", "warpscope-device", "warpscope-format", "warpscope-python"),
+        )
+    ),
+    "python/warpscope/README.md",
 ]
-# Rooms whose string literals users see.
-STRING_ROOMS = ("src/cli", "src/report", "src/analysis", "src/client")
+# Folders with string literals that users see.
+STRING_FOLDERS = ("apps", "include", "python/bindings", "python/gpufl", "python/warpscope/src", "src")
 
 # Between two words; a phrase may go over the end of a line, but not of a paragraph.
 SPACE = r"(?: *\n *| +)"
+# "There is none" is fine, over the end of a line, too.
+NOT_THERE = r"(?<!there\s)(?<!there\s\n)(?<!there\n\s\s)"
+# Comparisons, and what has better advice.
+FINE_AFTER_NO = r"(longer|more|less|fewer|larger|smaller|faster|slower|later|earlier|error|fault|failure|zero)\b"
 PHRASES = [
     (re.compile(pattern.replace(" ", SPACE), re.IGNORECASE), advice)
     for pattern, advice in [
@@ -23,14 +34,17 @@ PHRASES = [
         (r"\bof what it (does|did|takes|took)\b", "write the ratio: 1.10x as long as with Trace"),
         (r"\bof its time\b", "name the ratio or the share: 1.19x, 12% of the session"),
         (r"\b(is|are|was) no (error|fault|failure|zero)\b", "say what happens: exits 0, is shown as unknown"),
-        (r"(?<!there\s)\b(is|are|was|were) none\b", "say what is there instead: 'is not a ...', 'there is no ...'"),
+        (NOT_THERE + r"\b(is|are|was|were) (?-i:none)\b", "say what is there instead: 'is not a ...', 'there is no ...'"),
         (r"\b(tells?|telling|told)\b", "report, show, record, say or know"),
         (r"\bfor ever\b", "permanently, or until you stop it"),
         (r"\b(as )?it is (said|told)\b", "name who reports it"),
         (r"\bnobody\b", "say what happens without a person: was not counted, is not recorded"),
         (r"(?<!instead\s)\bof (its|their|one's|your) own\b", "its own ..., separate"),
         (r"\binside of\b", "inside"),
-        (r"\bto be had\b|\bcan(not)? be had\b", "is (not) available"),
+        (r"\b(to|can|cannot|could|not) be had\b", "is (not) available"),
+        (rf"{NOT_THERE}\b(is|are) no (?!{FINE_AFTER_NO})\w+", "'is not a ...', or 'there is no ...'"),
+        (r"\bthere already\b", "already exists"),
+        (r"\b(of|for) so (long|many|much)\b", "that long, that many"),
         (r"\bcannot be told\b|\bcan be told\b", "is not known, or cannot be determined"),
         (r"\bby hand\b", "manually, or name the tool"),
         (r"\b(goes|went|go) on\b", "continue"),
@@ -72,7 +86,20 @@ def in_page(path, text):
 
 
 def in_strings(path, text):
-    text = SEAM.sub(r"\1", NO_STRING.sub(blank, text))
+    yield from (in_python if path.suffix == ".py" else in_cxx)(path, text)
+
+
+def in_python(path, text):
+    nodes = list(ast.walk(ast.parse(text)))
+    # A string that is a statement is documentation.
+    documentation = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
+            yield from hits(path, node.value, node.lineno)
+
+
+def in_cxx(path, text):
+    text = SEAM.sub(lambda seam: "\n" * seam[1].count("\n"), NO_STRING.sub(blank, text))
     for literal in LITERAL.finditer(text):
         yield from hits(path, literal[0], 1 + text.count("\n", 0, literal.start()))
 
@@ -83,5 +110,5 @@ def is_page(path):
 
 
 def has_strings(path):
-    in_room = any(str(path).startswith(room + "/") for room in STRING_ROOMS)
-    return in_room and path.suffix in (".cpp", ".hpp") and "_test." not in path.name
+    in_folder = any(str(path).startswith(folder + "/") for folder in STRING_FOLDERS)
+    return in_folder and path.suffix in (".cpp", ".hpp", ".py") and "_test." not in path.name

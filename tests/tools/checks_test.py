@@ -154,14 +154,20 @@ class ChecksTest(unittest.TestCase):
         self.assert_fails("text", "docs/guide/a.md:1: avoid 'of its time': name the ratio")
         self.assert_fails("text", "docs/guide/a.md:2: avoid 'for ever': permanently")
 
-    def test_text_looks_into_strings_on_request(self):
+    def test_text_finds_phrases_to_avoid_in_strings(self):
         comment = "// Nobody is told.\n"
-        self.write("src/cli/a.cpp", LICENCE + comment + "const char* text = \"that is no \"\n  \"error\";\n")
         self.write("src/cli/a_test.cpp", LICENCE + 'const char* text = "that is no error";\n')
+        self.write("src/cli/a.cpp", LICENCE + comment + 'const char* text = "where there "\n  "is no file";\n')
+        python = "# SPDX-License-Identifier: Apache-2.0\n\"\"\"Nobody is told.\"\"\"\n"
+        self.write("python/gpufl/a.py", python)
         self.assert_passes("text")
-        self.assert_fails("text", "src/cli/a.cpp:3: avoid 'is no error': say what happens", "--strings")
+        self.write("src/cli/a.cpp", LICENCE + comment + 'const char* text = "that is no "\n  "error";\n')
+        self.assert_fails("text", "src/cli/a.cpp:3: avoid 'is no error': say what happens")
+        self.write("src/cli/a.cpp", LICENCE + 'const char* text = "a.txt is no "\n  "program";\n')
+        self.assert_fails("text", "src/cli/a.cpp:2: avoid 'is no program': 'is not a")
         self.write("src/cli/a.cpp", LICENCE + comment)
-        self.assertEqual(self.run_check("text", "--strings")[0], 0)
+        self.write("python/gpufl/a.py", python + 'TEXT = f"{__name__} is told"\n')
+        self.assert_fails("text", "python/gpufl/a.py:3: avoid 'told': report")
 
 
 if __name__ == "__main__":
