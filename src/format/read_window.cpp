@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <utility>
 
@@ -21,9 +22,14 @@ constexpr size_t kStepBytes = size_t{128} << 10;  // room for what one step brin
 // Bytes in, lines out. Grows to the longest line, within the bound; skips lines beyond it.
 class LineSplitter {
  public:
-  LineSplitter(const std::function<bool(std::string_view)>& on_line, size_t max_line_bytes,
+  LineSplitter(const PlacedLineVisitor& on_line, const LinePlace& from, size_t max_line_bytes,
                UnsealOutcome& outcome)
-      : on_line_(on_line), max_line_bytes_(max_line_bytes), outcome_(outcome) {}
+      : on_line_(on_line), max_line_bytes_(max_line_bytes), outcome_(outcome), skip_(from.skip) {}
+
+  // What is taken from now on stands at `offset` of the file, at the beginning of a frame.
+  void begin_frame(uint64_t offset) { frames_.push_back({offset, taken_}); }
+  // Nothing is compressed: reading can begin anywhere.
+  void set_raw() { is_raw_ = true; }
 
   // Room for at least kStepBytes; null when there is no memory.
   char* room() {
@@ -46,6 +52,13 @@ class LineSplitter {
 
   // Takes `count` bytes that now stand in the room. False: the caller wants no more.
   bool take(size_t count) {
+    taken_ += count;
+    if (skip_ != 0) {
+      const auto skipped = static_cast<size_t>(std::min<uint64_t>(skip_, count));
+      std::memmove(data_.get() + end_, data_.get() + end_ + skipped, count - skipped);
+      skip_ -= skipped;
+      count -= skipped;
+    }
     size_t searched = end_;
     end_ += count;
     while (true) {
@@ -60,7 +73,7 @@ class LineSplitter {
         is_oversized_ = false;
       } else {
         ++outcome_.lines;
-        if (!on_line_(line)) return false;
+        if (!on_line_(line, place_of(taken_ - (end_ - at) - line.size()))) return false;
       }
     }
     if (is_oversized_ || end_ - begin_ > max_line_bytes_) {
@@ -73,6 +86,7 @@ class LineSplitter {
   }
 
   void finish() {
+    outcome_.end = place_of(taken_ - (end_ - begin_));
     outcome_.torn = is_oversized_ || begin_ != end_;
     if (is_oversized_) ++outcome_.oversized;
     if (begin_ != end_) outcome_.tail.assign(data_.get() + begin_, end_ - begin_);
@@ -84,19 +98,38 @@ class LineSplitter {
     void operator()(char* pages) const { munmap(pages, bytes); }
   };
   using Data = std::unique_ptr<char, Unmap>;
-  const std::function<bool(std::string_view)>& on_line_;
+  struct Frame {
+    uint64_t offset, text;  // in the file; how much text stands before it
+  };
+
+  // Of the line that begins after so much text. Lines come in order, so earlier frames can go.
+  LinePlace place_of(uint64_t text) {
+    while (frames_.size() > 1 && frames_[1].text <= text) frames_.pop_front();
+    if (frames_.empty()) return {};
+    const uint64_t skip = text - frames_.front().text;
+    if (is_raw_) return {frames_.front().offset + skip, 0};
+    return {frames_.front().offset, skip};
+  }
+
+  const PlacedLineVisitor& on_line_;
   const size_t max_line_bytes_;
   UnsealOutcome& outcome_;
+  uint64_t skip_;
+  uint64_t taken_ = 0;        // text, what was skipped included
+  std::deque<Frame> frames_;  // from the one on in which the next line begins
   Data data_;
   size_t capacity_ = 0, begin_ = 0, end_ = 0;
   bool is_oversized_ = false;
+  bool is_raw_ = false;
 };
 
 class File {
  public:
-  explicit File(const std::filesystem::path& path)
+  File(const std::filesystem::path& path, uint64_t from)
       : path_(path), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (fd_ < 0) status_ = base::Status::from_errno(errno, path.string());
+    if (fd_ < 0 || (from != 0 && ::lseek(fd_, static_cast<off_t>(from), SEEK_SET) < 0)) {
+      status_ = base::Status::from_errno(errno, path.string());
+    }
   }
   ~File() {
     if (fd_ >= 0) ::close(fd_);
@@ -131,7 +164,9 @@ bool is_compressed(std::string_view start) {
 
 const base::Status kNoMemory = {base::Code::LimitReached, "no memory to read a window"};
 
-base::Status read_raw(File& file, std::string_view start, LineSplitter& splitter) {
+base::Status read_raw(File& file, std::string_view start, uint64_t offset, LineSplitter& splitter) {
+  splitter.begin_frame(offset);
+  splitter.set_raw();
   while (!start.empty()) {
     char* const room = splitter.room();
     if (room == nullptr) return kNoMemory;
@@ -180,10 +215,10 @@ class Decompressor {
   Context context_;
 };
 
-base::Status read_compressed(File& file, char* chunk, size_t chunk_size, LineSplitter& splitter) {
+base::Status read_compressed(File& file, char* chunk, size_t chunk_size, uint64_t offset,
+                             LineSplitter& splitter) {
   const Decompressor context;
   if (context.get() == nullptr) return kNoMemory;
-  uint64_t offset = 0;  // of the chunk in the file
   bool inside_frame = false;
   for (; chunk_size != 0; offset += chunk_size, chunk_size = file.read(chunk, kReadBytes)) {
     ZSTD_inBuffer in{chunk, chunk_size, 0};
@@ -192,6 +227,7 @@ base::Status read_compressed(File& file, char* chunk, size_t chunk_size, LineSpl
       ZSTD_outBuffer out{splitter.room(), 0, 0};
       if (out.dst == nullptr) return kNoMemory;
       out.size = splitter.room_bytes();
+      if (!inside_frame) splitter.begin_frame(offset + in.pos);
       const size_t rest = ZSTD_decompressStream(context.get(), &out, &in);
       if (ZSTD_isError(rest) != 0) {
         return {base::Code::Corrupt,
@@ -212,14 +248,22 @@ base::Status read_compressed(File& file, char* chunk, size_t chunk_size, LineSpl
 UnsealOutcome read_window(const std::filesystem::path& path,
                           const std::function<bool(std::string_view)>& on_line,
                           size_t max_line_bytes) {
+  return read_placed_lines(
+      path, {}, [&](std::string_view line, const LinePlace&) { return on_line(line); },
+      max_line_bytes);
+}
+
+UnsealOutcome read_placed_lines(const std::filesystem::path& path, const LinePlace& from,
+                                const PlacedLineVisitor& on_line, size_t max_line_bytes) {
   UnsealOutcome outcome;
-  File file(path);
+  File file(path, from.frame);
   base::PageVector<char> chunk(kReadBytes);
   const size_t first = file.read(chunk.data(), kReadBytes);
-  LineSplitter splitter(on_line, max_line_bytes, outcome);
+  LineSplitter splitter(on_line, from, max_line_bytes, outcome);
   const std::string_view start(chunk.data(), first);
-  outcome.status = is_compressed(start) ? read_compressed(file, chunk.data(), first, splitter)
-                                        : read_raw(file, start, splitter);
+  outcome.status = is_compressed(start)
+                       ? read_compressed(file, chunk.data(), first, from.frame, splitter)
+                       : read_raw(file, start, from.frame, splitter);
   splitter.finish();
   return outcome;
 }

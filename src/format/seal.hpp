@@ -30,11 +30,18 @@ struct SealedWindow {
 base::Result<SealedWindow> seal_window(const std::filesystem::path& raw,
                                        const std::filesystem::path& sealed);
 
+// Where a line stands in a file, so that it can be read without what is before it.
+struct LinePlace {
+  uint64_t frame = 0;  // byte of the file at which reading can begin: of a frame, in raw files any
+  uint64_t skip = 0;   // bytes of text from there to the line
+};
+
 struct UnsealOutcome {
   uint64_t lines = 0;      // delivered
   uint64_t oversized = 0;  // longer than the bound: skipped
   bool torn = false;       // the text does not end with a newline
   std::string tail;        // what stands after the last newline then, up to the bound
+  LinePlace end;           // behind the last whole line: where more of a live file will stand
   base::Status status;
 };
 // Calls `on_line` with each line (no newline) of a raw or sealed file, told apart by content. A
@@ -44,5 +51,10 @@ struct UnsealOutcome {
 UnsealOutcome read_window(const std::filesystem::path& file,
                           const std::function<bool(std::string_view)>& on_line,
                           size_t max_line_bytes = size_t{64} << 20);
+// The same from a place on that an earlier call gave, with the place of each line.
+using PlacedLineVisitor = std::function<bool(std::string_view line, const LinePlace& place)>;
+UnsealOutcome read_placed_lines(const std::filesystem::path& file, const LinePlace& from,
+                                const PlacedLineVisitor& on_line,
+                                size_t max_line_bytes = size_t{64} << 20);
 
 }  // namespace gpufl::format

@@ -311,6 +311,55 @@ TEST_F(SealTest, AWindowReadsTheSameAfterOneThatWasLeft) {
   EXPECT_EQ(again.lines.size(), 50'000U);
 }
 
+// Frames that hold several lines, and lines that several frames hold.
+TEST_F(SealTest, ALineCanBeReadByItsPlaceAlone) {
+  std::string text;
+  std::string frames;
+  for (int i = 0; i < 300; ++i) {
+    const std::string line = "line " + std::to_string(i) + std::string(size_t(i) * 40, 'x') + "\n";
+    text += line;
+  }
+  for (size_t at = 0, size = 1; at < text.size(); at += size, size = size * 3 / 2 + 1) {
+    const std::string part = text.substr(at, size);
+    std::string bytes(ZSTD_compressBound(part.size()), '\0');
+    bytes.resize(ZSTD_compress(bytes.data(), bytes.size(), part.data(), part.size(), 1));
+    frames += bytes;
+  }
+  for (const fs::path& file : {write("raw", text), write("frames.zst", frames)}) {
+    std::vector<std::pair<std::string, LinePlace>> lines;
+    const auto remember = [&](std::string_view line, const LinePlace& place) {
+      lines.emplace_back(line, place);
+      return true;
+    };
+    ASSERT_TRUE(read_placed_lines(file, {}, remember).status.is_ok());
+    ASSERT_EQ(lines.size(), 300U);
+    for (const auto& [line, place] : lines) {
+      std::string again;
+      read_placed_lines(file, place, [&](std::string_view found, const LinePlace&) {
+        again = found;
+        return false;
+      });
+      ASSERT_EQ(again, line);
+    }
+  }
+}
+
+TEST_F(SealTest, AFileThatGrowsIsReadOnFromItsEnd) {
+  const fs::path file = write("live", "one\ntwo\nthr");
+  std::vector<std::string> lines;
+  const auto remember = [&](std::string_view line, const LinePlace&) {
+    lines.emplace_back(line);
+    return true;
+  };
+  UnsealOutcome outcome = read_placed_lines(file, {}, remember);
+  EXPECT_TRUE(outcome.torn);
+  std::ofstream(file, std::ios::app) << "ee\nfour\n";
+  outcome = read_placed_lines(file, outcome.end, remember);
+  EXPECT_FALSE(outcome.torn);
+  EXPECT_EQ(lines, (std::vector<std::string>{"one", "two", "three", "four"}));
+  EXPECT_EQ(read_placed_lines(file, outcome.end, remember).lines, 0U);
+}
+
 TEST_F(SealTest, AFileOfOtherBytesIsText) {
   const Read result = read(write("noise", std::string("\x01\x02\x03\xff\x00\n", 6)));
   EXPECT_EQ(result.lines.size(), 1U);
