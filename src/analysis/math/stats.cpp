@@ -64,6 +64,15 @@ Stats stats_of_values(std::span<T> values) {
   return stats;
 }
 
+// The value at an index of all of them in order.
+int64_t value_at(std::span<const ValueCount> counts, uint64_t index) {
+  for (const ValueCount& value : counts) {
+    if (index < value.count) return value.value;
+    index -= value.count;
+  }
+  return counts.empty() ? 0 : counts.back().value;
+}
+
 // Puts the values of each group side by side, then takes the figures of each.
 template <typename T, typename GroupOf, typename ValueAt>
 std::vector<Stats> stats_by_group(size_t rows, size_t group_count, GroupOf group_of,
@@ -105,6 +114,27 @@ std::vector<Stats> stats_by_group(const NarrowColumn& values, size_t rows, size_
 }
 
 }  // namespace
+
+Stats stats_of(std::span<const ValueCount> counts) {
+  Stats stats;
+  for (const ValueCount& value : counts) {
+    stats.count += value.count;
+    const auto times = static_cast<int64_t>(value.count);
+    stats.total = saturating_add(stats.total, saturating_multiply(value.value, times));
+  }
+  if (stats.count == 0) return stats;
+  stats.min = value_at(counts, 0);
+  stats.max = value_at(counts, stats.count - 1);
+  stats.mean = static_cast<double>(stats.total) / static_cast<double>(stats.count);
+  const uint64_t middle = stats.count / 2;
+  stats.median = static_cast<double>(value_at(counts, middle));
+  if (stats.count % 2 == 0) {
+    stats.median = (static_cast<double>(value_at(counts, middle - 1)) + stats.median) / 2;
+  }
+  stats.p90 = value_at(counts, nearest_rank(stats.count, 90));
+  stats.p99 = value_at(counts, nearest_rank(stats.count, 99));
+  return stats;
+}
 
 Stats stats_of(std::span<int64_t> values) { return stats_of_values(values); }
 Stats stats_of(std::span<uint32_t> values) { return stats_of_values(values); }

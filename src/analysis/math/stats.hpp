@@ -20,6 +20,15 @@ struct Stats {
   int64_t p90 = 0, p99 = 0;
 };
 
+// A value and how often it occurs.
+struct ValueCount {
+  int64_t value = 0;
+  uint64_t count = 0;
+  bool operator==(const ValueCount&) const = default;
+};
+// By value, which rise.
+Stats stats_of(std::span<const ValueCount> counts);
+
 // Reorders `values`. Linear time.
 Stats stats_of(std::span<int64_t> values);
 Stats stats_of(std::span<uint32_t> values);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include <algorithm>
 #include <cmath>
 
@@ -97,6 +99,22 @@ TEST_P(GroupStats, AreThoseOfEachGroupAlone) {
     expect_same(mapped[group], by_definition(wanted[group]));
     expect_same(direct[group], by_definition(wanted[group]));
   }
+}
+
+TEST(Stats, OfCountsAreThoseOfTheValues) {
+  uint64_t state = 3;
+  for (const size_t count : {1, 2, 3, 10, 99, 100, 101, 1000}) {
+    std::vector<int64_t> values;
+    std::map<int64_t, uint64_t> occurrences;
+    for (size_t i = 0; i < count; ++i) {
+      values.push_back(static_cast<int64_t>(next_random(state) % 50));
+      ++occurrences[values.back()];
+    }
+    std::vector<ValueCount> counts;
+    for (const auto& [value, times] : occurrences) counts.push_back({value, times});
+    expect_same(stats_of(std::span<const ValueCount>(counts)), by_definition(values));
+  }
+  EXPECT_EQ(stats_of(std::span<const ValueCount>()).count, 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(WideValues, GroupStats, ::testing::Bool());
