@@ -50,6 +50,7 @@ ROOMS = {
     "report/html": {"report", "timeline"} | BELOW_ANALYSIS | set(ANALYSIS),
     "export": {"timeline"} | BELOW_ANALYSIS | set(ANALYSIS),
     "import": {"base", "format", "format/warp"},
+    "index": {"base", "format", "analysis/math"},
     "net": {"base"},
     "workbench": BELOW_ANALYSIS | {*ANALYSIS, "timeline", "report", "report/html", "export", "import"},
     "cli": {
@@ -75,7 +76,7 @@ THIRD_PARTY = [
     ("fmt/", {"text", "format", "capture", "client", *ANALYSIS, "report", "report/html", "export",
               "import", "workbench", "net", "cli", "backend", "bindings"}),
     ("boost/", {"net"}),
-    ("zstd", {"format"}),
+    ("zstd", {"format", "index"}),
     ("zlib", {"export", "import"}),
     ("sqlite3", {"import"}),
     ("CLI/", {"cli"}),

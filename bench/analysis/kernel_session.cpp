@@ -114,9 +114,10 @@ class Steps {
     }
     if (!rows.empty()) log_.write(rows);
   }
-  void finish(int64_t end_ns) {
+  void finish(int64_t end_ns, bool has_outer) {
     Batch rows(Kind::Scope);
     if (id_ != 0) add(rows, end_ns);
+    if (has_outer) rows.push_row({INT32_MAX, 0, 1, 0, name_, 0, 0, end_ns, 0, 0, 0});
     log_.write(rows);
   }
 
@@ -159,7 +160,7 @@ base::Status write_kernel_session(const std::filesystem::path& folder, size_t ke
     (*log)->write(rows);
     if (auto status = (*log)->flush(end_ns); !status) return status;
   }
-  steps.finish(end_ns);
+  steps.finish(end_ns, lanes.has_outer);
   return (*log)->close(end_ns, {});
 }
 

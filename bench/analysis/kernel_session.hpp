@@ -15,6 +15,7 @@ namespace gpufl::bench {
 struct Lanes {
   int64_t count = 1;
   bool is_random = false;  // which lane is next; else they take turns
+  bool has_outer = false;  // a scope around all of them, on a thread of its own
 };
 
 base::Status write_kernel_session(const std::filesystem::path& folder, size_t kernels,

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "index/build_index.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "format/limits.hpp"
+
+namespace gpufl::index {
+
+base::Status read_lines(const std::filesystem::path& file, const ReadLimits& limits,
+                        const std::function<bool()>& is_cancelled, IndexBuilder& builder,
+                        ReadProgress& progress) {
+  std::error_code error;
+  const uint64_t file_bytes = std::filesystem::file_size(file, error);
+  if (error) return base::Status::from_errno(error.value(), file.string());
+  const uint64_t by_ratio = std::max(limits.ratio_from_bytes, file_bytes * limits.ratio);
+  const uint64_t most = std::min(limits.text_bytes, by_ratio);
+  base::Status status;
+  const auto outcome = format::read_placed_lines(
+      file, progress.next,
+      [&](std::string_view line, const format::LinePlace& place) {
+        progress.text_bytes += line.size() + 1;
+        if (progress.text_bytes > most || builder.rows() > limits.rows) {
+          status = {base::Code::LimitReached, file.string() + " holds more than a window may"};
+        } else if (is_cancelled && is_cancelled()) {
+          status = {base::Code::Cancelled, "indexing was cancelled"};
+        } else {
+          builder.add_line(line, place);
+        }
+        return status.is_ok();
+      },
+      format::kMaxLineBytes);
+  if (!status) return status;
+  progress.next = outcome.end;
+  return outcome.status;
+}
+
+}  // namespace gpufl::index

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "index/session_index.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+
+#include "format/session_files.hpp"
+
+namespace gpufl::index {
+namespace {
+
+namespace fs = std::filesystem;
+using format::WindowFile;
+
+bool is_there(const WindowFile& file) {
+  return file.state != WindowFile::State::Missing && file.state != WindowFile::State::Deleted;
+}
+
+std::shared_ptr<const int> open_file(const fs::path& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return nullptr;
+  return {new int(fd), [](const int* open) {
+            ::close(*open);
+            delete open;
+          }};
+}
+
+uint64_t size_of(const fs::path& path) {
+  std::error_code error;
+  const uint64_t bytes = fs::file_size(path, error);
+  return error ? 0 : bytes;
+}
+
+}  // namespace
+
+// A window that its writer appends to, or will seal soon.
+struct SessionIndex::LiveWindow {
+  LiveWindow(uint64_t of, std::shared_ptr<const int> opened, const CarriedState& state)
+      : number(of), file(std::move(opened)), builder(state), digest_before(state.digest()) {}
+
+  fs::path path() const { return "/proc/self/fd/" + std::to_string(*file); }
+
+  const uint64_t number;
+  const std::shared_ptr<const int> file;
+  IndexBuilder builder;
+  const uint64_t digest_before;
+  ReadProgress progress;
+};
+
+SessionIndex::SessionIndex(fs::path session, fs::path cache, ReadLimits limits)
+    : dir_(std::move(session)), cache_(std::move(cache)), limits_(limits) {}
+
+SessionIndex::~SessionIndex() = default;
+
+std::shared_ptr<const IndexedSession> SessionIndex::session() const {
+  const std::lock_guard lock(mutex_);
+  return session_;
+}
+
+WindowIdentity SessionIndex::identity_of(const WindowFile& file) const {
+  WindowIdentity identity{
+      session_id_, std::string(format::to_string(file.channel)), file.number, 0, 0, file.hash};
+  struct stat status{};
+  if (::stat(file.path.c_str(), &status) == 0) {
+    identity.bytes = static_cast<uint64_t>(status.st_size);
+    identity.modified_ns =
+        int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + int64_t{status.st_mtim.tv_nsec};
+  }
+  return identity;
+}
+
+fs::path SessionIndex::path_of(const WindowKey& key) const {
+  return cache_ /
+         (std::string(format::to_string(key.first)) + "." + std::to_string(key.second) + ".idx");
+}
+
+base::Status SessionIndex::update(const std::function<bool()>& may_go_on) {
+  const std::lock_guard lock(update_mutex_);
+  const auto reader = format::SessionReader::open(dir_);
+  if (!reader) return reader.status();
+  session_id_ = reader->header().session_id;
+  problems_.clear();
+  const auto before = session();
+  auto session = std::make_shared<IndexedSession>();
+  session->header = reader->header();
+  session->is_live = reader->is_live();
+  session->version = before == nullptr ? 1 : before->version + 1;
+
+  std::map<WindowKey, Known> gone = std::move(known_);
+  known_.clear();
+  std::optional<format::Channel> channel;
+  CarriedState state;
+  bool has_predecessor = false;  // whose state is known
+  bool goes_on = true;
+  for (const WindowFile& file : reader->windows()) {
+    if (channel != file.channel) {
+      channel = file.channel;
+      state = {};
+      has_predecessor = false;
+      goes_on = may_go_on();
+    }
+    if (!is_there(file)) {
+      has_predecessor = false;
+      continue;
+    }
+    session->progress.bytes_total += size_of(file.path);
+    // What follows in this channel goes on from what this one leaves.
+    if (!goes_on) continue;
+    const WindowKey key{file.channel, file.number};
+    if (const auto old = gone.find(key); old != gone.end()) known_[key] = old->second;
+    const bool is_written = reader->is_live() && file.state != WindowFile::State::Sealed;
+    const base::Status status = add_window(file, is_written, state, has_predecessor, may_go_on);
+    if (status.code() == base::Code::Cancelled) {
+      known_.erase(key);
+      goes_on = false;
+      continue;
+    }
+    session->progress.bytes_done += size_of(file.path);
+    const auto made = known_.find(key);
+    if (!status) problems_.push_back(status.message());
+    has_predecessor = made != known_.end() && made->second.source != nullptr;
+    if (!has_predecessor) continue;
+    const WindowIndex& index = made->second.source->index();
+    state = index.after;
+    if (!index.span.empty()) session->span.include(index.span.first, index.span.last);
+    session->windows.push_back(made->second.source);
+  }
+  session->problems = problems_;
+  const std::lock_guard publish(mutex_);
+  session_ = std::move(session);
+  return {};
+}
+
+base::Status SessionIndex::add_window(const WindowFile& file, bool is_written, CarriedState& state,
+                                      bool has_predecessor,
+                                      const std::function<bool()>& may_go_on) {
+  const WindowKey key{file.channel, file.number};
+  if (is_written) return follow(file, state, may_go_on);
+  const WindowIdentity identity = identity_of(file);
+  // Rows that an index gave to its events go on from the window before it, where that is there.
+  const uint64_t digest = state.digest();
+  const auto fits = [&](const WindowIndex& index) {
+    return !has_predecessor || index.digest_before == digest;
+  };
+  Known& known = known_[key];
+  if (known.source != nullptr && known.identity == identity && fits(known.source->index())) {
+    return {};
+  }
+  known = {identity, nullptr};
+  if (const auto stored = IndexFile::open(path_of(key), identity);
+      stored && fits((*stored)->index())) {
+    known.source = std::make_shared<WindowSource>(file, *stored);
+    return {};
+  }
+  if (!may_go_on()) return {base::Code::Cancelled, "there is no time left"};
+  return index_file(file, identity, state, may_go_on);
+}
+
+base::Status SessionIndex::index_file(const WindowFile& file, const WindowIdentity& identity,
+                                      const CarriedState& state,
+                                      const std::function<bool()>& may_go_on) {
+  const WindowKey key{file.channel, file.number};
+  IndexBuilder builder(state);
+  ReadProgress progress;
+  const base::Status read =
+      read_lines(file.path, limits_, [&] { return !may_go_on(); }, builder, progress);
+  if (read.code() == base::Code::Cancelled) return read;
+  // A cache that cannot be written costs time and nothing else.
+  const fs::path path = path_of(key);
+  if (const base::Status status = IndexFile::write(path, identity, builder); !status) {
+    problems_.push_back(status.message());
+    known_[key].source = std::make_shared<WindowSource>(make_source(file, builder, nullptr));
+    return read;
+  }
+  const auto stored = IndexFile::open(path, identity);
+  if (!stored) return stored.status();
+  known_[key].source = std::make_shared<WindowSource>(file, *stored);
+  return read;
+}
+
+base::Status SessionIndex::follow(const WindowFile& file, const CarriedState& state,
+                                  const std::function<bool()>& may_go_on) {
+  std::unique_ptr<LiveWindow>& live = live_[file.channel];
+  const uint64_t digest = state.digest();
+  if (live == nullptr || live->number != file.number || live->digest_before != digest) {
+    auto opened = open_file(file.path);
+    if (opened == nullptr) return base::Status::from_errno(errno, file.path.string());
+    live = std::make_unique<LiveWindow>(file.number, std::move(opened), state);
+  }
+  const uint64_t lines_before = live->builder.lines();
+  const base::Status read = read_lines(
+      live->path(), limits_, [&] { return !may_go_on(); }, live->builder, live->progress);
+  Known& known = known_[{file.channel, file.number}];
+  if (known.source == nullptr || live->builder.lines() != lines_before) {
+    known.source = std::make_shared<WindowSource>(make_source(file, live->builder, live->file));
+  }
+  return read;
+}
+
+}  // namespace gpufl::index

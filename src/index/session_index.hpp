@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.hpp"
+#include "format/session_reader.hpp"
+#include "index/build_index.hpp"
+#include "index/tile.hpp"
+#include "index/window_source.hpp"
+
+// The index of one session's folder, which is only read: files of indexes are kept in a cache, and
+// windows that are still written are followed in memory. update() does the work, one caller at a
+// time; everybody else sees the windows as the last update left them. Any thread.
+namespace gpufl::index {
+
+struct IndexProgress {
+  uint64_t bytes_done = 0, bytes_total = 0;  // of windows
+  bool is_complete() const { return bytes_done >= bytes_total; }
+};
+
+// What an update left.
+struct IndexedSession {
+  format::SessionHeader header;
+  bool is_live = false;
+  Windows windows;  // by channel and number
+  IndexProgress progress;
+  TimeSpan span;
+  std::vector<std::string> problems;  // windows that could not be read, and why
+  uint64_t version = 0;               // another one after every change
+
+  // Where things that have not ended are drawn to.
+  int64_t open_until() const { return span.empty() ? 0 : span.last; }
+};
+
+class SessionIndex {
+ public:
+  // `cache`: a folder of this session's own; it is made when it is needed.
+  SessionIndex(std::filesystem::path session, std::filesystem::path cache, ReadLimits limits = {});
+  ~SessionIndex();
+  SessionIndex(const SessionIndex&) = delete;
+  SessionIndex& operator=(const SessionIndex&) = delete;
+
+  // Looks what has changed and indexes it, window after window, until `may_go_on` says no. Fails as
+  // SessionReader::open does; a window that cannot be read is a problem and no failure.
+  base::Status update(const std::function<bool()>& may_go_on);
+
+  // Null: there was no update yet.
+  std::shared_ptr<const IndexedSession> session() const;
+
+ private:
+  struct LiveWindow;
+  using WindowKey = std::pair<format::Channel, uint64_t>;
+  struct Known {
+    WindowIdentity identity;
+    std::shared_ptr<const WindowSource> source;
+  };
+
+  base::Status add_window(const format::WindowFile& file, bool is_written, CarriedState& state,
+                          bool has_predecessor, const std::function<bool()>& may_go_on);
+  base::Status follow(const format::WindowFile& file, const CarriedState& state,
+                      const std::function<bool()>& may_go_on);
+  base::Status index_file(const format::WindowFile& file, const WindowIdentity& identity,
+                          const CarriedState& state, const std::function<bool()>& may_go_on);
+  WindowIdentity identity_of(const format::WindowFile& file) const;
+  std::filesystem::path path_of(const WindowKey& key) const;
+
+  const std::filesystem::path dir_, cache_;
+  const ReadLimits limits_;
+
+  std::mutex update_mutex_;  // of all that follows but the last two
+  std::string session_id_;
+  std::map<WindowKey, Known> known_;
+  std::map<format::Channel, std::unique_ptr<LiveWindow>> live_;
+  std::vector<std::string> problems_;
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<const IndexedSession> session_;
+};
+
+}  // namespace gpufl::index
