@@ -50,7 +50,7 @@ ROOMS = {
     "report/html": {"report", "timeline"} | BELOW_ANALYSIS | set(ANALYSIS),
     "export": {"timeline"} | BELOW_ANALYSIS | set(ANALYSIS),
     "import": {"base", "format", "format/warp"},
-    "index": {"base", "format", "analysis/math"},
+    "index": {"base", "format", "symbols", "analysis/math", "analysis/code"},
     "net": {"base"},
     "workbench": BELOW_ANALYSIS | {*ANALYSIS, "timeline", "report", "report/html", "export", "import"},
     "cli": {

@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/json.hpp"
+#include "base/status.hpp"
 #include "format/schema.hpp"
 
 namespace gpufl::format {
@@ -31,6 +33,9 @@ class Dictionaries {
   }
   // False when `id` already stands for another value, which it then keeps.
   bool define(Dict dict, int64_t id, std::string value);
+  // All values of a `dict` line. NotFound: a dictionary that this version does not know. Corrupt:
+  // something in the line is wrong; what stands before it counts.
+  base::Status define(const base::Json& line);
   void clear();
 
  private:

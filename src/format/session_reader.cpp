@@ -7,7 +7,6 @@
 
 #include "format/batch_codec.hpp"
 #include "format/decode_ahead.hpp"
-#include "format/dictionary.hpp"
 #include "format/limits.hpp"
 #include "format/seal.hpp"
 #include "format/session_files.hpp"
@@ -27,13 +26,6 @@ bool has_gap(const SessionScan& scan) {
   return std::any_of(scan.windows.begin(), scan.windows.end(), [](const WindowFile& window) {
     return window.state == WindowFile::State::Missing;
   });
-}
-
-std::optional<Dict> find_dict(std::string_view name) {
-  for (size_t i = 1; i < kDictCount; ++i) {
-    if (to_string(static_cast<Dict>(i)) == name) return static_cast<Dict>(i);
-  }
-  return {};
 }
 
 // One pass over a session: what lives across windows, and the handling of one window's lines.
@@ -231,26 +223,11 @@ void Pass::on_object(Kind kind, std::string_view text) {
 }
 
 void Pass::define(const Json& line) {
-  const auto dict = find_dict(line["dict"].as_string());
-  if (!dict) {
-    if (unknown_lines_++ == 0) unknown_type_ = "dict " + line["dict"].as_string();
-    return;
-  }
-  const auto& ids = line["ids"].items();
-  const auto& values = line["values"].items();
-  if (ids.size() != values.size()) {
-    return problem(Problem::Kind::BadLine, "a dict line with unequal ids and values");
-  }
-  for (size_t i = 0; i < ids.size(); ++i) {
-    const bool well_typed = holds_objects(*dict) ? values[i].is_object() : values[i].is_string();
-    if (!ids[i].is_integer() || ids[i].as_integer() <= 0 || !well_typed) {
-      return problem(Problem::Kind::BadLine, "a dict line with a wrong id or value");
-    }
-    if (!dictionaries_.define(*dict, ids[i].as_integer(),
-                              holds_objects(*dict) ? values[i].dump() : values[i].as_string())) {
-      problem(Problem::Kind::BadLine, "id " + std::to_string(ids[i].as_integer()) +
-                                          " is defined a second time, differently");
-    }
+  const base::Status status = dictionaries_.define(line);
+  if (status.code() == base::Code::NotFound) {
+    if (unknown_lines_++ == 0) unknown_type_ = status.message();
+  } else if (!status) {
+    problem(Problem::Kind::BadLine, status.message());
   }
 }
 

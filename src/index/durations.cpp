@@ -63,6 +63,11 @@ DurationStats Durations::of(TrackKind kind, std::span<const uint32_t> names) con
   return result;
 }
 
+uint64_t Durations::events(TrackKind kind, uint32_t name) const {
+  const auto found = names_.find((static_cast<uint64_t>(kind) << 32) | name);
+  return found == names_.end() ? 0 : found->second.events;
+}
+
 std::vector<std::pair<TrackKind, uint32_t>> Durations::names() const {
   std::vector<std::pair<TrackKind, uint32_t>> all;
   all.reserve(names_.size());

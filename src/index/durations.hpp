@@ -35,6 +35,7 @@ class Durations {
   }
   // Of all these names together; nothing of those that did not occur.
   DurationStats of(TrackKind kind, std::span<const uint32_t> names) const;
+  uint64_t events(TrackKind kind, uint32_t name) const;
   // Every kind and name there is.
   std::vector<std::pair<TrackKind, uint32_t>> names() const;
 

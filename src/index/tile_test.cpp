@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-#include "format/columns.hpp"
+#include "index/oracle.hpp"
 #include "index/random_session.hpp"
 #include "index/session_index.hpp"
 
@@ -16,94 +16,10 @@ namespace gpufl::index {
 namespace {
 
 namespace fs = std::filesystem;
-using format::Batch;
-using format::Kind;
+using testing::Oracle;
+using testing::Span;
 
 bool goes_on() { return true; }
-
-struct Span {
-  int64_t start, end;
-  auto operator<=>(const Span&) const = default;
-};
-
-// Every event of a session by its track, read as plainly as can be.
-class Oracle : public format::Visitor {
- public:
-  explicit Oracle(const fs::path& dir) {
-    const auto reader = format::SessionReader::open(dir);
-    EXPECT_TRUE(reader);
-    reader->read(*this);
-    for (const auto& [track, calls] : calls_) {
-      events_[track].assign(calls.begin(), calls.end());
-    }
-  }
-
-  void on_batch(const Batch& batch, const format::Dictionaries&) override {
-    for (size_t row = 0; row < batch.rows(); ++row) {
-      const auto at = [&](size_t column) { return batch.at(column, row, -1); };
-      const auto add = [&](const TrackKey& key, int64_t start, int64_t duration) {
-        events_[key].push_back({start, start + duration});
-      };
-      if (batch.kind() == Kind::Kernel) {
-        namespace column = format::kernel_column;
-        add({TrackKind::Kernels, at(column::kDevice), at(column::kContext), at(column::kStream)},
-            at(column::kStart), at(column::kDuration));
-        add_call(TrackKind::KernelCalls, at(column::kThread), at(column::kApiStart),
-                 at(column::kApiDuration));
-      } else if (batch.kind() == Kind::Memcpy) {
-        namespace column = format::memcpy_column;
-        add({TrackKind::Copies, at(column::kDevice), at(column::kContext), at(column::kStream)},
-            at(column::kStart), at(column::kDuration));
-        add_call(TrackKind::CopyCalls, at(column::kThread), at(column::kApiStart),
-                 at(column::kApiDuration));
-      } else if (batch.kind() == Kind::Scope) {
-        namespace column = format::scope_column;
-        add({TrackKind::Scopes, at(column::kThread)}, at(column::kStart), at(column::kDuration));
-      } else if (batch.kind() == Kind::Marker) {
-        namespace column = format::marker_column;
-        add({TrackKind::Markers, at(column::kThread)}, at(column::kStart), at(column::kDuration));
-      } else if (batch.kind() == Kind::Sync) {
-        namespace column = format::sync_column;
-        add({TrackKind::Waits, at(column::kThread)}, at(column::kStart), at(column::kDuration));
-      }
-    }
-  }
-
-  const std::map<TrackKey, std::vector<Span>>& events() const { return events_; }
-  std::vector<TrackKey> tracks() const {
-    std::vector<TrackKey> keys;
-    for (const auto& [key, spans] : events_) keys.push_back(key);
-    return keys;
-  }
-  // Events that begin in [from, to), and nanoseconds of it that they take.
-  std::pair<uint64_t, uint64_t> sums(const TrackKey& key, int64_t from, int64_t to) const {
-    std::pair<uint64_t, uint64_t> sums;
-    for (const Span& span : events_.at(key)) {
-      if (span.start >= from && span.start < to) ++sums.first;
-      const int64_t busy = std::min(span.end, to) - std::max(span.start, from);
-      if (busy > 0) sums.second += static_cast<uint64_t>(busy);
-    }
-    return sums;
-  }
-  // What reaches into it.
-  std::multiset<Span> within(const TrackKey& key, int64_t from, int64_t to) const {
-    std::multiset<Span> found;
-    for (const Span& span : events_.at(key)) {
-      const int64_t reach = span.end > span.start ? span.end : span.start + 1;
-      if (span.start < to && reach > from) found.insert(span);
-    }
-    return found;
-  }
-
- private:
-  // Rows of one call are one event.
-  void add_call(TrackKind kind, int64_t thread, int64_t start, int64_t duration) {
-    if (start >= 0 && duration >= 0) calls_[{kind, thread}].insert({start, start + duration});
-  }
-
-  std::map<TrackKey, std::vector<Span>> events_;
-  std::map<TrackKey, std::set<Span>> calls_;
-};
 
 using EventId = std::tuple<TrackKey, int64_t, int64_t, uint64_t, uint32_t, uint32_t>;
 
