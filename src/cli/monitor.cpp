@@ -26,6 +26,7 @@
 #include "cli/terminal.hpp"
 #include "client/options.hpp"
 #include "net/http_server.hpp"
+#include "net/router.hpp"
 #include "text/quantity.hpp"
 #include "text/units.hpp"
 #include "workbench/cleanup.hpp"
@@ -47,18 +48,24 @@ constexpr std::string_view kIndexPage =
 class MetricsEndpoint {
  public:
   base::Status start(const net::Endpoint& endpoint, PrometheusOptions options) {
+    router_.get("/metrics", [this, options](const auto&, const auto&) {
+      const capture::Session* session = session_.load(std::memory_order_acquire);
+      const auto board = session ? session->board() : capture::MetricBoard{};
+      return net::reply_with(std::string(kPrometheusContentType), prometheus_text(board, options));
+    });
+    router_.get("/healthz", [](const auto&, const auto&) {
+      return net::reply_with("text/plain; charset=utf-8", "ok\n");
+    });
+    router_.get("/", [](const auto&, const auto&) {
+      return net::reply_with("text/html; charset=utf-8", std::string(kIndexPage));
+    });
+    net::HttpLimits limits;
+    limits.connections = 32;
+    limits.body_bytes = 0;
+    limits.workers = 1;
     auto server = net::HttpServer::start(
-        endpoint, {{"/metrics",
-                    [this, options] {
-                      const capture::Session* session = session_.load(std::memory_order_acquire);
-                      const auto board = session ? session->board() : capture::MetricBoard{};
-                      return net::HttpReply{std::string(kPrometheusContentType),
-                                            prometheus_text(board, options)};
-                    }},
-                   {"/healthz", [] { return net::HttpReply{"text/plain; charset=utf-8", "ok\n"}; }},
-                   {"/", [] {
-                      return net::HttpReply{"text/html; charset=utf-8", std::string(kIndexPage)};
-                    }}});
+        endpoint, [this](const net::HttpRequest& request) { return router_.answer(request); },
+        limits);
     if (!server) return server.status();
     server_ = std::move(*server);
     return base::Status::ok();
@@ -74,6 +81,7 @@ class MetricsEndpoint {
 
  private:
   std::atomic<const capture::Session*> session_{nullptr};
+  net::Router router_;
   std::unique_ptr<net::HttpServer> server_;
 };
 

@@ -46,33 +46,29 @@ Response refusal(http::status status) {
                        std::string(http::obsolete_reason(status)) + "\n");
 }
 
-Response answer(const http::request<http::empty_body>& request,
-                const std::vector<HttpRoute>& routes) {
+Response answer(const http::request<http::empty_body>& request, const HttpHandler& handler) {
   const std::string_view target(request.target().data(), request.target().size());
   const std::string_view path = target.substr(0, target.find('?'));
-  for (const HttpRoute& route : routes) {
-    if (route.path != path) continue;
-    if (request.method() != http::verb::get && request.method() != http::verb::head) {
-      Response response = refusal(http::status::method_not_allowed);
-      response.set(http::field::allow, "GET, HEAD");
-      return response;
-    }
-    // Whatever it throws costs this request its answer, and not the process its life.
-    try {
-      HttpReply reply = route.handler();
-      return make_response(http::status::ok, reply.content_type, std::move(reply.body));
-    } catch (...) {
-      return refusal(http::status::internal_server_error);
-    }
+  HttpRequest plain;
+  plain.method = std::string(request.method_string());
+  plain.path = path;
+  // Whatever it throws costs this request its answer, and not the process its life.
+  try {
+    HttpReply reply = handler(plain);
+    Response response = make_response(static_cast<http::status>(reply.status), reply.content_type,
+                                      std::move(reply.body));
+    for (const auto& [name, value] : reply.headers) response.set(name, value);
+    return response;
+  } catch (...) {
+    return refusal(http::status::internal_server_error);
   }
-  return refusal(http::status::not_found);
 }
 
 // One client, from accept to close. Lives as long as one of its operations is pending.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(tcp::socket socket, const std::vector<HttpRoute>& routes, const HttpLimits& limits)
-      : stream_(std::move(socket)), routes_(routes), limits_(limits) {}
+  Connection(tcp::socket socket, const HttpHandler& handler, const HttpLimits& limits)
+      : stream_(std::move(socket)), handler_(handler), limits_(limits) {}
 
   void start() {
     parser_.header_limit(static_cast<uint32_t>(limits_.header_bytes));
@@ -99,7 +95,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     } else if (error) {
       return;  // gone, or out of time
     } else {
-      response_ = answer(parser_.get(), routes_);
+      response_ = answer(parser_.get(), handler_);
     }
     const bool head_only = !error && parser_.get().method() == http::verb::head;
     stream_.expires_after(limits_.write_time);
@@ -132,7 +128,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   beast::tcp_stream stream_;
-  const std::vector<HttpRoute>& routes_;
+  const HttpHandler& handler_;
   const HttpLimits& limits_;
   // Room for one byte beyond the limit, so that the parser and not the buffer says no.
   beast::flat_buffer buffer_{limits_.header_bytes + 1};
@@ -146,8 +142,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 }  // namespace
 
 struct HttpServer::Core {
-  Core(std::vector<HttpRoute> routes_in, HttpLimits limits_in)
-      : routes(std::move(routes_in)), limits(limits_in) {}
+  Core(HttpHandler handler_in, HttpLimits limits_in)
+      : handler(std::move(handler_in)), limits(limits_in) {}
 
   base::Status listen(Endpoint& endpoint) {
     const auto fail = [&](const error_code& error) {
@@ -186,12 +182,12 @@ struct HttpServer::Core {
       if (auto oldest = connections.front().lock()) oldest->drop();
       connections.pop_front();
     }
-    auto connection = std::make_shared<Connection>(std::move(socket), routes, limits);
+    auto connection = std::make_shared<Connection>(std::move(socket), handler, limits);
     connections.push_back(connection);
     connection->start();
   }
 
-  const std::vector<HttpRoute> routes;
+  const HttpHandler handler;
   const HttpLimits limits;
   asio::io_context context{1};
   tcp::acceptor acceptor{context};
@@ -201,9 +197,9 @@ struct HttpServer::Core {
 };
 
 base::Result<std::unique_ptr<HttpServer>> HttpServer::start(const Endpoint& endpoint,
-                                                            std::vector<HttpRoute> routes,
-                                                            HttpLimits limits) {
-  auto core = std::make_unique<Core>(std::move(routes), limits);
+                                                            HttpHandler handler,
+                                                            const HttpLimits& limits, AccessLog) {
+  auto core = std::make_unique<Core>(std::move(handler), limits);
   Endpoint bound = endpoint;
   if (base::Status status = core->listen(bound); !status) return status;
   core->accept();
@@ -217,9 +213,13 @@ base::Result<std::unique_ptr<HttpServer>> HttpServer::start(const Endpoint& endp
 HttpServer::HttpServer(std::unique_ptr<Core> core, Endpoint endpoint)
     : core_(std::move(core)), endpoint_(std::move(endpoint)) {}
 
-HttpServer::~HttpServer() {
+HttpServer::~HttpServer() { stop(); }
+
+void HttpServer::stop() {
   core_->context.stop();
-  core_->thread.join();
+  if (core_->thread.joinable()) core_->thread.join();
 }
+
+HttpStats HttpServer::stats() const { return {}; }
 
 }  // namespace gpufl::net

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/eventually.hpp"
+#include "net/router.hpp"
 
 namespace gpufl::net {
 namespace {
@@ -49,8 +50,12 @@ class Client {
 };
 
 std::unique_ptr<HttpServer> serve(HttpLimits limits = {}, const std::string& body = "value 1\n") {
+  Router router;
+  router.get("/metrics",
+             [body](const auto&, const auto&) { return reply_with("text/plain", body); });
   auto server = HttpServer::start(
-      {"127.0.0.1", 0}, {{"/metrics", [body] { return HttpReply{"text/plain", body}; }}}, limits);
+      {"127.0.0.1", 0}, [router](const HttpRequest& request) { return router.answer(request); },
+      limits);
   EXPECT_TRUE(server) << server.status().text();
   return std::move(*server);
 }
@@ -88,16 +93,17 @@ TEST(HttpServer, RefusesWhatItDoesNotServe) {
             "HTTP/1.1 404 Not Found");
   const std::string deleted = ask(*server, "DELETE /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
   EXPECT_EQ(status_line(deleted), "HTTP/1.1 405 Method Not Allowed");
-  EXPECT_NE(deleted.find("Allow: GET, HEAD\r\n"), std::string::npos);
+  EXPECT_NE(deleted.find("Allow: OPTIONS, GET, HEAD\r\n"), std::string::npos);
   EXPECT_EQ(status_line(ask(*server, "nonsense\r\n\r\n")), "HTTP/1.1 400 Bad Request");
   EXPECT_EQ(status_line(ask(*server, "POST /metrics HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello")),
             "HTTP/1.1 413 Payload Too Large");
 }
 
 TEST(HttpServer, AHandlerThatThrowsCostsOneRequestItsAnswer) {
-  auto server = HttpServer::start({"127.0.0.1", 0},
-                                  {{"/bad", []() -> HttpReply { throw std::runtime_error("no"); }},
-                                   {"/good", [] { return HttpReply{"text/plain", "yes\n"}; }}});
+  auto server = HttpServer::start({"127.0.0.1", 0}, [](const HttpRequest& request) {
+    if (request.path == "/bad") throw std::runtime_error("no");
+    return reply_with("text/plain", "yes\n");
+  });
   ASSERT_TRUE(server);
   EXPECT_EQ(status_line(ask(**server, "GET /bad HTTP/1.1\r\n\r\n")),
             "HTTP/1.1 500 Internal Server Error");
@@ -106,9 +112,9 @@ TEST(HttpServer, AHandlerThatThrowsCostsOneRequestItsAnswer) {
 
 TEST(HttpServer, RefusesAnOversizedHeader) {
   const auto server = serve();
-  const std::string fits = "GET /metrics HTTP/1.1\r\nX: " + std::string(8000, 'a') + "\r\n\r\n";
+  const std::string fits = "GET /metrics HTTP/1.1\r\nX: " + std::string(16000, 'a') + "\r\n\r\n";
   EXPECT_EQ(status_line(ask(*server, fits)), "HTTP/1.1 200 OK");
-  const std::string over = "GET /metrics HTTP/1.1\r\nX: " + std::string(9000, 'a') + "\r\n\r\n";
+  const std::string over = "GET /metrics HTTP/1.1\r\nX: " + std::string(17000, 'a') + "\r\n\r\n";
   EXPECT_EQ(status_line(ask(*server, over)), "HTTP/1.1 431 Request Header Fields Too Large");
   const std::string endless = "GET /" + std::string(20000, 'a');
   EXPECT_EQ(status_line(ask(*server, endless)), "HTTP/1.1 431 Request Header Fields Too Large");

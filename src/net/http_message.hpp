@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "net/event_channel.hpp"
+
+// A request as a handler sees it, and what a handler answers: plain values without a socket. Made
+// and read by one thread at a time; `is_cancelled` may be asked on any, at the cost of reading an
+// atomic.
+namespace gpufl::net {
+
+using NamedTexts = std::vector<std::pair<std::string, std::string>>;
+
+struct HttpRequest {
+  std::string method = "GET";
+  // Percent-decoded, without the query; begins with a slash ("*" of OPTIONS apart). Never contains
+  // a control character, an empty segment before the last, or "." and "..": those are answered 400.
+  std::string path = "/";
+  NamedTexts query = {};    // decoded, in order
+  NamedTexts headers = {};  // as received, in order
+  std::string body = {};
+  std::string peer = {};  // numeric address
+  bool is_http_1_0 = false;
+  // The client has gone, or the server has waited long enough for its end: for long work.
+  std::function<bool()> is_cancelled = [] { return false; };
+
+  // Of any case; values of a name that occurs more than once are joined as lists are. "": absent.
+  std::string header(std::string_view name) const;
+  bool has_header(std::string_view name) const;
+  // The first one of that name.
+  std::optional<std::string> query_value(std::string_view name) const;
+  // Of the Cookie field, the first one of that name.
+  std::optional<std::string> cookie(std::string_view name) const;
+};
+
+// A body that is made piece by piece on worker threads, one at a time. Is destroyed early when the
+// client has gone.
+class BodySource {
+ public:
+  BodySource() = default;
+  virtual ~BodySource() = default;
+  BodySource(const BodySource&) = delete;
+  BodySource& operator=(const BodySource&) = delete;
+  // Appends to `out`. False: that was the last. What it throws cuts the connection, so that the
+  // client knows that something is missing.
+  virtual bool next(std::string& out) = 0;
+};
+
+struct HttpReply {
+  int status = 200;
+  NamedTexts headers = {};
+  std::string content_type = {};
+  std::string body = {};
+  std::unique_ptr<BodySource> source = {};    // instead of `body`: chunked
+  std::shared_ptr<EventChannel> events = {};  // instead of `body`: text/event-stream
+};
+
+using HttpHandler = std::function<HttpReply(const HttpRequest&)>;
+
+// A reply with a body, for handlers in one expression.
+HttpReply reply_with(std::string content_type, std::string body, int status = 200);
+// application/problem+json (RFC 9457) with `title`, `status` and, unless empty, `detail`.
+HttpReply problem(int status, std::string_view title, std::string_view detail = {});
+// The same with the status' own words as the title.
+HttpReply problem(int status);
+// "Not Found"; "Unknown" for a number without a name.
+std::string_view reason_of(int status);
+
+// The first one of that name, of any case; null: absent.
+const std::string* find_header(const NamedTexts& headers, std::string_view name);
+// Whether two ASCII texts are the same but for their case.
+bool equals_ignoring_case(std::string_view a, std::string_view b);
+
+}  // namespace gpufl::net
