@@ -85,6 +85,13 @@ NamedTexts parse_cookies(std::string_view value) {
   return cookies;
 }
 
+std::optional<std::string> cookie_of(const HttpRequest& request, std::string_view name) {
+  for (auto& [key, value] : parse_cookies(request.header("Cookie"))) {
+    if (key == name) return std::move(value);
+  }
+  return std::nullopt;
+}
+
 std::string set_cookie(std::string_view name, std::string_view value, int64_t max_age_s,
                        bool is_secure) {
   std::string text = std::string(name) + "=" + std::string(value) + "; Path=/";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,8 @@ std::vector<std::string_view> split_list(std::string_view value);
 
 // In order; pairs that are not NAME=VALUE are left out, quotes around a value are removed.
 NamedTexts parse_cookies(std::string_view value);
+// The first one of that name that a request has.
+std::optional<std::string> cookie_of(const HttpRequest& request, std::string_view name);
 // A Set-Cookie value with Path=/, HttpOnly and SameSite=Strict. `max_age_s`: 0 deletes it,
 // negative: it ends with the browser's session. `value` must have no separators: hex or base64url.
 std::string set_cookie(std::string_view name, std::string_view value, int64_t max_age_s,

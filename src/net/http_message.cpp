@@ -5,7 +5,6 @@
 #include <array>
 
 #include "base/json.hpp"
-#include "net/fields.hpp"
 
 namespace gpufl::net {
 namespace {
@@ -93,13 +92,6 @@ bool HttpRequest::has_header(std::string_view name) const {
 std::optional<std::string> HttpRequest::query_value(std::string_view name) const {
   for (const auto& [key, value] : query) {
     if (key == name) return value;
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> HttpRequest::cookie(std::string_view name) const {
-  for (auto& [key, value] : parse_cookies(header("Cookie"))) {
-    if (key == name) return std::move(value);
   }
   return std::nullopt;
 }

@@ -36,8 +36,6 @@ struct HttpRequest {
   bool has_header(std::string_view name) const;
   // The first one of that name.
   std::optional<std::string> query_value(std::string_view name) const;
-  // Of the Cookie field, the first one of that name.
-  std::optional<std::string> cookie(std::string_view name) const;
 };
 
 // A body that is made piece by piece on worker threads, one at a time. Is destroyed early when the

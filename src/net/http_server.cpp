@@ -1,149 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/http_server.hpp"
 
+#include <fcntl.h>
 #include <pthread.h>
 
-#include <array>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http.hpp>
+#include <future>
 #include <list>
-#include <optional>
+#include <mutex>
 #include <thread>
 #include <utility>
+
+#include "net/connection.hpp"
 
 namespace gpufl::net {
 namespace {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = boost::beast::http;
 using boost::system::error_code;
 using tcp = asio::ip::tcp;
 
-constexpr size_t kLingerBytes = 64 * 1024;
-constexpr std::chrono::milliseconds kLingerTime{1000};
 constexpr std::chrono::milliseconds kAcceptRetryTime{100};
+constexpr size_t kTurnedAway = 16;  // clients that are told so at a time
 
-using Response = http::response<http::string_body>;
+// Programs that a handler starts must not hold sockets open.
+void close_on_exec(int descriptor) { ::fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
 
-Response make_response(http::status status, std::string_view content_type, std::string body) {
-  Response response(status, 11);
-  response.set(http::field::content_type, std::string(content_type));
-  response.set(http::field::cache_control, "no-store");
-  response.set("X-Content-Type-Options", "nosniff");
-  response.body() = std::move(body);
-  response.keep_alive(false);
-  response.prepare_payload();
-  return response;
+std::string text_of(asio::ip::address address) {
+  if (address.is_v6() && address.to_v6().is_v4_mapped()) {
+    address = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
+  }
+  return address.to_string();
 }
-
-Response refusal(http::status status) {
-  return make_response(status, "text/plain; charset=utf-8",
-                       std::string(http::obsolete_reason(status)) + "\n");
-}
-
-Response answer(const http::request<http::empty_body>& request, const HttpHandler& handler) {
-  const std::string_view target(request.target().data(), request.target().size());
-  const std::string_view path = target.substr(0, target.find('?'));
-  HttpRequest plain;
-  plain.method = std::string(request.method_string());
-  plain.path = path;
-  // Whatever it throws costs this request its answer, and not the process its life.
-  try {
-    HttpReply reply = handler(plain);
-    Response response = make_response(static_cast<http::status>(reply.status), reply.content_type,
-                                      std::move(reply.body));
-    for (const auto& [name, value] : reply.headers) response.set(name, value);
-    return response;
-  } catch (...) {
-    return refusal(http::status::internal_server_error);
-  }
-}
-
-// One client, from accept to close. Lives as long as one of its operations is pending.
-class Connection : public std::enable_shared_from_this<Connection> {
- public:
-  Connection(tcp::socket socket, const HttpHandler& handler, const HttpLimits& limits)
-      : stream_(std::move(socket)), handler_(handler), limits_(limits) {}
-
-  void start() {
-    parser_.header_limit(static_cast<uint32_t>(limits_.header_bytes));
-    // Set once for the whole request: a client that sends a byte now and then gains no time.
-    stream_.expires_after(limits_.read_time);
-    http::async_read(stream_, buffer_, parser_,
-                     [self = shared_from_this()](error_code error, size_t) { self->reply(error); });
-  }
-
-  void drop() {
-    error_code ignored;
-    stream_.socket().close(ignored);
-  }
-
- private:
-  void reply(error_code error) {
-    if (error == http::error::header_limit || error == http::error::buffer_overflow) {
-      response_ = refusal(http::status::request_header_fields_too_large);
-    } else if (error == http::error::unexpected_body) {
-      response_ = refusal(http::status::payload_too_large);
-    } else if (error.category() == http::make_error_code(http::error::bad_method).category() &&
-               error != http::error::end_of_stream && error != http::error::partial_message) {
-      response_ = refusal(http::status::bad_request);
-    } else if (error) {
-      return;  // gone, or out of time
-    } else {
-      response_ = answer(parser_.get(), handler_);
-    }
-    const bool head_only = !error && parser_.get().method() == http::verb::head;
-    stream_.expires_after(limits_.write_time);
-    serializer_.emplace(response_);
-    auto done = [self = shared_from_this()](error_code failed, size_t) {
-      if (!failed) self->linger();
-    };
-    if (head_only) {
-      http::async_write_header(stream_, *serializer_, std::move(done));
-    } else {
-      http::async_write(stream_, *serializer_, std::move(done));
-    }
-  }
-
-  // Closing a socket with unread input resets it, and the client may lose the answer: read on
-  // until it has closed its side.
-  void linger() {
-    error_code ignored;
-    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-    stream_.expires_after(kLingerTime);
-    discard();
-  }
-
-  void discard() {
-    stream_.async_read_some(asio::buffer(discarded_),
-                            [self = shared_from_this()](error_code error, size_t bytes) {
-                              self->lingered_ += bytes;
-                              if (!error && self->lingered_ < kLingerBytes) self->discard();
-                            });
-  }
-
-  beast::tcp_stream stream_;
-  const HttpHandler& handler_;
-  const HttpLimits& limits_;
-  // Room for one byte beyond the limit, so that the parser and not the buffer says no.
-  beast::flat_buffer buffer_{limits_.header_bytes + 1};
-  http::request_parser<http::empty_body> parser_;
-  Response response_;
-  std::optional<http::response_serializer<http::string_body>> serializer_;
-  std::array<char, 4096> discarded_;
-  size_t lingered_ = 0;
-};
 
 }  // namespace
 
+// All of it on the network's thread, but for listen(), stop() and what is atomic.
 struct HttpServer::Core {
-  Core(HttpHandler handler_in, HttpLimits limits_in)
-      : handler(std::move(handler_in)), limits(limits_in) {}
+  Core(HttpHandler handler, const HttpLimits& limits, AccessLog log)
+      : shared(std::move(handler), limits, std::move(log)) {
+    shared.on_closed = [this](const Connection* closed) { forget(closed); };
+  }
 
   base::Status listen(Endpoint& endpoint) {
     const auto fail = [&](const error_code& error) {
@@ -154,6 +55,7 @@ struct HttpServer::Core {
     if (error) return fail(error);
     const tcp::endpoint local(address, endpoint.port);
     if (acceptor.open(local.protocol(), error)) return fail(error);
+    close_on_exec(acceptor.native_handle());
     if (acceptor.set_option(tcp::acceptor::reuse_address(true), error)) return fail(error);
     if (acceptor.bind(local, error)) return fail(error);
     if (acceptor.listen(asio::socket_base::max_listen_connections, error)) return fail(error);
@@ -161,13 +63,21 @@ struct HttpServer::Core {
     return error ? fail(error) : base::Status::ok();
   }
 
+  void run() {
+    accept();
+    thread = std::thread([this] {
+      pthread_setname_np(pthread_self(), "gpufl-http");
+      context.run();
+    });
+  }
+
   void accept() {
     acceptor.async_accept([this](error_code error, tcp::socket socket) {
-      if (error == asio::error::operation_aborted) return;
+      if (error == asio::error::operation_aborted || is_stopping) return;
       if (error) {  // out of descriptors, most likely: trying again at once would spin
-        retry.expires_after(kAcceptRetryTime);
-        retry.async_wait([this](error_code cancelled) {
-          if (!cancelled) accept();
+        timer.expires_after(kAcceptRetryTime);
+        timer.async_wait([this](error_code cancelled) {
+          if (!cancelled && !is_stopping) accept();
         });
         return;
       }
@@ -177,36 +87,92 @@ struct HttpServer::Core {
   }
 
   void admit(tcp::socket socket) {
-    connections.remove_if([](const std::weak_ptr<Connection>& c) { return c.expired(); });
-    if (connections.size() >= limits.connections) {
-      if (auto oldest = connections.front().lock()) oldest->drop();
-      connections.pop_front();
-    }
-    auto connection = std::make_shared<Connection>(std::move(socket), handler, limits);
+    error_code error;
+    const tcp::endpoint peer = socket.remote_endpoint(error);
+    if (error) return;  // gone already
+    // Answers go out in few large writes, and each of them at once.
+    socket.set_option(tcp::no_delay(true), error);
+    const bool has_room = connections.size() < shared.limits.connections || make_room();
+    if (!has_room && connections.size() >= shared.limits.connections + kTurnedAway) return;
+    const bool is_v6 = socket.local_endpoint(error).protocol() == tcp::v6();
+    const int descriptor = socket.release(error);
+    if (error) return;
+    close_on_exec(descriptor);
+    auto connection = make_connection(context, descriptor, is_v6, text_of(peer.address()), shared);
     connections.push_back(connection);
-    connection->start();
+    open = connections.size();
+    has_room ? connection->start() : connection->turn_away();
   }
 
-  const HttpHandler handler;
-  const HttpLimits limits;
+  // Closes the one that has waited longest. False: all are busy.
+  bool make_room() {
+    Connection* oldest = nullptr;
+    for (const auto& connection : connections) {
+      const auto since = connection->waiting_since();
+      if (since && (!oldest || since < oldest->waiting_since())) oldest = connection.get();
+    }
+    if (oldest) oldest->drop();
+    return oldest != nullptr;
+  }
+
+  void forget(const Connection* closed) {
+    connections.remove_if([&](const auto& one) { return one.get() == closed; });
+    open = connections.size();
+    if (is_stopping && connections.empty()) timer.cancel();
+  }
+
+  // Does `work` on the network's thread, and returns when it has.
+  template <typename Work>
+  void do_there(Work work) {
+    std::promise<void> done;
+    asio::post(context, [&] {
+      work();
+      done.set_value();
+    });
+    done.get_future().wait();
+  }
+
+  void stop() {
+    std::promise<void> quiet;
+    do_there([&] {
+      is_stopping = true;
+      error_code ignored;
+      acceptor.close(ignored);
+      for (const auto& connection : std::list(connections)) connection->finish();
+      timer.expires_after(connections.empty() ? std::chrono::milliseconds(0)
+                                              : shared.limits.stop_time);
+      timer.async_wait([&](error_code) { quiet.set_value(); });
+    });
+    quiet.get_future().wait();
+    do_there([&] {
+      for (const auto& connection : std::list(connections)) connection->drop();
+    });
+    shared.pool.stop();
+    // Behind everything that workers have posted.
+    do_there([&] { context.stop(); });
+    thread.join();
+  }
+
   asio::io_context context{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
   tcp::acceptor acceptor{context};
-  asio::steady_timer retry{context};
-  std::list<std::weak_ptr<Connection>> connections;  // in order of arrival
+  asio::steady_timer timer{context};  // to accept again, later to stop
+  bool is_stopping = false;
+  std::atomic<size_t> open{0};
+  std::once_flag stopped;
   std::thread thread;
+  ConnectionShared shared;
+  std::list<std::shared_ptr<Connection>> connections;  // in order of arrival
 };
 
 base::Result<std::unique_ptr<HttpServer>> HttpServer::start(const Endpoint& endpoint,
                                                             HttpHandler handler,
-                                                            const HttpLimits& limits, AccessLog) {
-  auto core = std::make_unique<Core>(std::move(handler), limits);
+                                                            const HttpLimits& limits,
+                                                            AccessLog log) {
+  auto core = std::make_unique<Core>(std::move(handler), limits, std::move(log));
   Endpoint bound = endpoint;
   if (base::Status status = core->listen(bound); !status) return status;
-  core->accept();
-  core->thread = std::thread([core = core.get()] {
-    pthread_setname_np(pthread_self(), "gpufl-http");
-    core->context.run();
-  });
+  core->run();
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(core), std::move(bound)));
 }
 
@@ -216,10 +182,18 @@ HttpServer::HttpServer(std::unique_ptr<Core> core, Endpoint endpoint)
 HttpServer::~HttpServer() { stop(); }
 
 void HttpServer::stop() {
-  core_->context.stop();
-  if (core_->thread.joinable()) core_->thread.join();
+  std::call_once(core_->stopped, [this] { core_->stop(); });
 }
 
-HttpStats HttpServer::stats() const { return {}; }
+HttpStats HttpServer::stats() const {
+  const ConnectionShared& shared = core_->shared;
+  return {.connections = core_->open,
+          .event_streams = shared.event_streams,
+          .queued_requests = shared.pool.waiting(),
+          .requests = shared.requests,
+          .refused = shared.refused,
+          .dropped = shared.dropped,
+          .bytes_sent = shared.bytes_sent};
+}
 
 }  // namespace gpufl::net

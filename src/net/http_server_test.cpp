@@ -1,179 +1,276 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/http_server.hpp"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <unistd.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include "base/eventually.hpp"
-#include "net/router.hpp"
+#include "net/test_client.hpp"
 
 namespace gpufl::net {
 namespace {
 
 using namespace std::chrono_literals;
 
-class Client {
- public:
-  explicit Client(uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(port);
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const timeval patience{20, 0};
-    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    connected_ = ::connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof(to)) == 0;
+HttpReply echo(const HttpRequest& request) {
+  std::string text = request.method + " " + request.path + "\n";
+  for (const auto& [name, value] : request.query) text += name + "=" + value + "\n";
+  return text_reply(text + request.body);
+}
+
+TEST(HttpServer, AnswersWithWhatTheHandlerSays) {
+  const auto server = serve(echo);
+  const Response response = ask(*server, get("/a%20b?x=1+2&y"));
+  EXPECT_EQ(response.status, 200);
+  EXPECT_TRUE(response.head.starts_with("HTTP/1.1 200 OK\r\nDate: ")) << response.head;
+  EXPECT_TRUE(response.has("Content-Type: text/plain; charset=utf-8"));
+  EXPECT_TRUE(response.has("X-Content-Type-Options: nosniff"));
+  EXPECT_TRUE(response.has("Cache-Control: no-store"));
+  EXPECT_EQ(response.body, "GET /a b\nx=1 2\ny=\n");
+}
+
+TEST(HttpServer, HandlersSeeTheClient) {
+  const auto server = serve([](const HttpRequest& request) {
+    EXPECT_FALSE(request.is_cancelled());
+    return text_reply(request.peer + " " + request.header("x-one") + " " +
+                      request.header("absent"));
+  });
+  EXPECT_EQ(ask(*server, get("/", "X-ONE: 1\r\nX-One: 2\r\n")).body, "127.0.0.1 1, 2 ");
+}
+
+TEST(HttpServer, SendsNoBodyToHead) {
+  const auto server = serve(echo);
+  Client client(*server);
+  const Response response = client.ask("HEAD /abc HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_TRUE(response.has("Content-Length: 10")) << response.head;
+  EXPECT_EQ(client.ask(get("/")).body, "GET /\n") << "nothing was left over";
+}
+
+TEST(HttpServer, ServesManyRequestsOnAConnection) {
+  const auto server = serve(echo);
+  Client client(*server);
+  for (int i = 0; i < 50; ++i) {
+    const std::string path = "/" + std::to_string(i);
+    ASSERT_EQ(client.ask(get(path)).body, "GET " + path + "\n");
   }
-  ~Client() { ::close(socket_); }
-  Client(const Client&) = delete;
-  Client& operator=(const Client&) = delete;
+  EXPECT_EQ(server->stats().connections, 1u);
+  EXPECT_TRUE(base::eventually([&] { return server->stats().requests == 50; }));
+}
 
-  bool connected() const { return connected_; }
-  bool send(std::string_view text) {
-    return ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) ==
-           static_cast<ssize_t>(text.size());
+TEST(HttpServer, AnswersRequestsThatCameTogetherInOrder) {
+  const auto server = serve(echo);
+  Client client(*server);
+  std::string requests;
+  for (int i = 0; i < 20; ++i) requests += get("/" + std::to_string(i));
+  requests += "POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody" + get("/last");
+  ASSERT_TRUE(client.send(requests));
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(client.read_response().body, "GET /" + std::to_string(i) + "\n");
   }
-  std::string read_all() {
-    std::string all;
-    char chunk[4096];
-    for (ssize_t n; (n = ::recv(socket_, chunk, sizeof(chunk), 0)) > 0;) {
-      all.append(chunk, static_cast<size_t>(n));
-    }
-    return all;
-  }
-
- private:
-  int socket_;
-  bool connected_ = false;
-};
-
-std::unique_ptr<HttpServer> serve(HttpLimits limits = {}, const std::string& body = "value 1\n") {
-  Router router;
-  router.get("/metrics",
-             [body](const auto&, const auto&) { return reply_with("text/plain", body); });
-  auto server = HttpServer::start(
-      {"127.0.0.1", 0}, [router](const HttpRequest& request) { return router.answer(request); },
-      limits);
-  EXPECT_TRUE(server) << server.status().text();
-  return std::move(*server);
+  EXPECT_EQ(client.read_response().body, "POST /p\nbody");
+  EXPECT_EQ(client.read_response().body, "GET /last\n");
 }
 
-std::string ask(const HttpServer& server, std::string_view request) {
-  Client client(server.endpoint().port);
-  EXPECT_TRUE(client.send(request));
-  return client.read_all();
+TEST(HttpServer, AnswersAClientThatHasEndedItsInput) {
+  const auto server = serve(echo);
+  Client client(*server);
+  ASSERT_TRUE(client.send(get("/1") + get("/2")));
+  client.end_input();
+  EXPECT_EQ(client.read_response().body, "GET /1\n");
+  EXPECT_EQ(client.read_response().body, "GET /2\n");
+  EXPECT_EQ(client.read_all(), "");
 }
 
-std::string status_line(const std::string& response) {
-  return response.substr(0, response.find("\r\n"));
+TEST(HttpServer, ClosesWhenAsked) {
+  const auto server = serve(echo);
+  Client client(*server);
+  EXPECT_TRUE(client.ask(get("/", "Connection: close\r\n")).has("Connection: close"));
+  EXPECT_EQ(client.read_all(), "");
+  Client old(*server);
+  EXPECT_TRUE(old.ask("GET / HTTP/1.0\r\n\r\n").has("Connection: close"));
+  EXPECT_EQ(old.read_all(), "");
 }
 
-TEST(HttpServer, AnswersGetWithTheBody) {
-  const auto server = serve();
-  const std::string response = ask(*server, "GET /metrics?x=1 HTTP/1.1\r\nHost: a\r\n\r\n");
-  EXPECT_EQ(status_line(response), "HTTP/1.1 200 OK");
-  EXPECT_NE(response.find("Content-Length: 8\r\n"), std::string::npos);
-  EXPECT_NE(response.find("Connection: close\r\n"), std::string::npos);
-  EXPECT_EQ(response.substr(response.find("\r\n\r\n") + 4), "value 1\n");
+TEST(HttpServer, ReadsBodies) {
+  const auto server = serve(echo);
+  Client client(*server);
+  const std::string large(500'000, 'x');
+  EXPECT_EQ(client.ask("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 500000\r\n\r\n" + large).body,
+            "POST /\n" + large);
+  EXPECT_EQ(client
+                .ask("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+                     "3\r\nabc\r\n5;note=1\r\ndefgh\r\n0\r\nTrailer: ignored\r\n\r\n")
+                .body,
+            "PUT /\nabcdefgh");
 }
 
-TEST(HttpServer, AnswersHeadWithoutTheBody) {
-  const auto server = serve();
-  const std::string response = ask(*server, "HEAD /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
-  EXPECT_EQ(status_line(response), "HTTP/1.1 200 OK");
-  EXPECT_NE(response.find("Content-Length: 8\r\n"), std::string::npos);
-  EXPECT_EQ(response.substr(response.find("\r\n\r\n") + 4), "");
-}
-
-TEST(HttpServer, RefusesWhatItDoesNotServe) {
-  const auto server = serve();
-  EXPECT_EQ(status_line(ask(*server, "GET /secret HTTP/1.1\r\nHost: a\r\n\r\n")),
-            "HTTP/1.1 404 Not Found");
-  const std::string deleted = ask(*server, "DELETE /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
-  EXPECT_EQ(status_line(deleted), "HTTP/1.1 405 Method Not Allowed");
-  EXPECT_NE(deleted.find("Allow: OPTIONS, GET, HEAD\r\n"), std::string::npos);
-  EXPECT_EQ(status_line(ask(*server, "nonsense\r\n\r\n")), "HTTP/1.1 400 Bad Request");
-  EXPECT_EQ(status_line(ask(*server, "POST /metrics HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello")),
-            "HTTP/1.1 413 Payload Too Large");
+TEST(HttpServer, InvitesABodyThatWaitsForIt) {
+  const auto server = serve(echo);
+  Client client(*server);
+  const std::string head =
+      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n";
+  ASSERT_TRUE(client.send(head));
+  EXPECT_EQ(client.read_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+  EXPECT_EQ(client.ask("body").body, "POST /\nbody");
+  EXPECT_EQ(client.ask(head + "body").body, "POST /\nbody") << "it did not wait";
 }
 
 TEST(HttpServer, AHandlerThatThrowsCostsOneRequestItsAnswer) {
-  auto server = HttpServer::start({"127.0.0.1", 0}, [](const HttpRequest& request) {
-    if (request.path == "/bad") throw std::runtime_error("no");
-    return reply_with("text/plain", "yes\n");
+  const auto server = serve([](const HttpRequest& request) -> HttpReply {
+    if (request.path == "/bad") throw std::runtime_error("a secret");
+    if (request.path == "/worse") throw 1;
+    return text_reply("fine");
   });
-  ASSERT_TRUE(server);
-  EXPECT_EQ(status_line(ask(**server, "GET /bad HTTP/1.1\r\n\r\n")),
-            "HTTP/1.1 500 Internal Server Error");
-  EXPECT_EQ(status_line(ask(**server, "GET /good HTTP/1.1\r\n\r\n")), "HTTP/1.1 200 OK");
-}
-
-TEST(HttpServer, RefusesAnOversizedHeader) {
-  const auto server = serve();
-  const std::string fits = "GET /metrics HTTP/1.1\r\nX: " + std::string(16000, 'a') + "\r\n\r\n";
-  EXPECT_EQ(status_line(ask(*server, fits)), "HTTP/1.1 200 OK");
-  const std::string over = "GET /metrics HTTP/1.1\r\nX: " + std::string(17000, 'a') + "\r\n\r\n";
-  EXPECT_EQ(status_line(ask(*server, over)), "HTTP/1.1 431 Request Header Fields Too Large");
-  const std::string endless = "GET /" + std::string(20000, 'a');
-  EXPECT_EQ(status_line(ask(*server, endless)), "HTTP/1.1 431 Request Header Fields Too Large");
-}
-
-TEST(HttpServer, SlowClientBlocksNobody) {
-  const auto server = serve();
-  Client slow(server->endpoint().port);
-  ASSERT_TRUE(slow.send("GET /metrics HT"));
-  EXPECT_EQ(status_line(ask(*server, "GET /metrics HTTP/1.1\r\n\r\n")), "HTTP/1.1 200 OK");
-}
-
-// A byte now and then buys no time: it would have it for ever.
-TEST(HttpServer, SlowClientLosesItsConnection) {
-  HttpLimits limits;
-  limits.read_time = 50ms;
-  const auto server = serve(limits);
-  Client slow(server->endpoint().port);
-  EXPECT_TRUE(base::eventually([&] { return !slow.send("T"); }));
-  EXPECT_EQ(slow.read_all(), "");
-}
-
-TEST(HttpServer, CrowdOfIdleClientsKeepsNobodyOut) {
-  HttpLimits limits;
-  limits.connections = 4;
-  limits.read_time = 60s;
-  const auto server = serve(limits);
-  std::vector<std::unique_ptr<Client>> idle;
-  for (int i = 0; i < 40; ++i) {
-    idle.push_back(std::make_unique<Client>(server->endpoint().port));
-    ASSERT_TRUE(idle.back()->connected());
+  Client client(*server);
+  for (const char* path : {"/bad", "/worse"}) {
+    const Response response = client.ask(get(path));
+    EXPECT_EQ(response.status, 500);
+    EXPECT_TRUE(response.has("Content-Type: application/problem+json"));
+    EXPECT_EQ(response.body, "{\"title\":\"Internal Server Error\",\"status\":500}\n");
   }
-  EXPECT_EQ(status_line(ask(*server, "GET /metrics HTTP/1.1\r\n\r\n")), "HTTP/1.1 200 OK");
-  EXPECT_EQ(idle.front()->read_all(), "") << "the longest-waiting one was dropped";
+  EXPECT_EQ(client.ask(get("/good")).body, "fine");
+}
+
+TEST(HttpServer, TwentyClientsAtOnce) {
+  HttpLimits limits;
+  limits.workers = 4;
+  std::atomic<int> logged = 0;
+  const auto server = serve(echo, limits, [&](const AccessRecord&) { ++logged; });
+  std::vector<std::thread> clients;
+  std::atomic<int> right = 0;
+  for (int k = 0; k < 20; ++k) {
+    clients.emplace_back([&, k] {
+      Client client(*server);
+      for (int i = 0; i < 20; ++i) {
+        const std::string path = "/" + std::to_string(k) + "/" + std::to_string(i);
+        if (client.ask(get(path)).body == "GET " + path + "\n") ++right;
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(right, 400);
+  EXPECT_TRUE(base::eventually([&] { return logged == 400; }));
+  EXPECT_EQ(server->stats().requests, 400u);
+}
+
+TEST(HttpServer, LogsEachRequestWithoutItsQuery) {
+  std::mutex mutex;
+  std::vector<AccessRecord> records;
+  const auto server = serve(echo, {}, [&](const AccessRecord& record) {
+    const std::lock_guard lock(mutex);
+    records.push_back(record);
+  });
+  const Response response = ask(*server, get("/path?token=secret"));
+  ask(*server, "nonsense\r\n\r\n");
+  ASSERT_TRUE(base::eventually([&] {
+    const std::lock_guard lock(mutex);
+    return records.size() == 2;
+  }));
+  EXPECT_EQ(records[0].method, "GET");
+  EXPECT_EQ(records[0].path, "/path");
+  EXPECT_EQ(records[0].peer, "127.0.0.1");
+  EXPECT_EQ(records[0].status, 200);
+  EXPECT_EQ(records[0].bytes, response.head.size() + response.body.size());
+  EXPECT_GE(records[0].duration_us, 0);
+  EXPECT_TRUE(records[0].is_complete);
+  EXPECT_EQ(records[1].method, "");
+  EXPECT_EQ(records[1].status, 400);
+  EXPECT_EQ(server->stats().refused, 1u);
 }
 
 TEST(HttpServer, SendsALargeBodyWhole) {
   const std::string body(8 << 20, 'x');
-  const auto server = serve({}, body);
-  const std::string response = ask(*server, "GET /metrics HTTP/1.1\r\n\r\n");
-  EXPECT_EQ(response.size() - response.find("\r\n\r\n") - 4, body.size());
+  const auto server = serve([&](const HttpRequest&) { return text_reply(body); });
+  EXPECT_EQ(ask(*server, get("/")).body, body);
 }
 
 TEST(HttpServer, SaysWhichAddressIsTaken) {
-  const auto server = serve();
-  const auto second = HttpServer::start(server->endpoint(), {});
+  const auto server = serve(echo);
+  const auto second = HttpServer::start(server->endpoint(), echo);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.status().message(),
             "cannot listen on " + server->endpoint().text() + ": Address already in use");
 }
 
 TEST(HttpServer, StopsWhileClientsWait) {
-  auto server = serve();
-  Client waiting(server->endpoint().port);
-  ASSERT_TRUE(waiting.send("GET /"));
+  auto server = serve(echo);
+  Client waiting(*server), begun(*server), idle(*server);
+  ASSERT_TRUE(begun.send("GET /"));
+  EXPECT_EQ(idle.ask(get("/")).status, 200);
   const Endpoint endpoint = server->endpoint();
-  server.reset();
+  server->stop();
+  server->stop();
   EXPECT_EQ(waiting.read_all(), "");
-  EXPECT_TRUE(HttpServer::start(endpoint, {})) << "the port is free again";
+  EXPECT_EQ(begun.read_all(), "");
+  EXPECT_EQ(idle.read_all(), "");
+  EXPECT_EQ(server->stats().connections, 0u);
+  server.reset();
+  EXPECT_TRUE(HttpServer::start(endpoint, echo)) << "the port is free again";
+}
+
+TEST(HttpServer, FinishesARequestThatIsUnderWayWhenItStops) {
+  HttpLimits limits;
+  limits.stop_time = 60s;
+  Gate gate;
+  const auto server = serve(
+      [&](const HttpRequest& request) {
+        gate.pass();
+        EXPECT_FALSE(request.is_cancelled());
+        return text_reply("done");
+      },
+      limits);
+  Client client(*server), idle(*server);
+  ASSERT_TRUE(client.send(get("/")));
+  ASSERT_TRUE(base::eventually([&] { return gate.waiting() == 1; }));
+  std::thread stopping([&] { server->stop(); });
+  EXPECT_EQ(idle.read_all(), "") << "so it has begun to stop";
+  gate.open();
+  EXPECT_EQ(client.read_response().body, "done");
+  stopping.join();
+}
+
+TEST(HttpServer, CancelsARequestThatDoesNotEndInTimeWhenItStops) {
+  HttpLimits limits;
+  limits.stop_time = 1ms;
+  std::atomic<bool> began = false, was_cancelled = false;
+  const auto server = serve(
+      [&](const HttpRequest& request) {
+        began = true;
+        was_cancelled = base::eventually([&] { return request.is_cancelled(); });
+        return text_reply("too late");
+      },
+      limits);
+  Client client(*server);
+  ASSERT_TRUE(client.send(get("/")));
+  ASSERT_TRUE(base::eventually([&] { return began.load(); }));
+  server->stop();
+  EXPECT_TRUE(was_cancelled);
+  EXPECT_EQ(client.read_all(), "");
+}
+
+TEST(HttpServer, CancelsLongWorkWhenTheClientGoes) {
+  std::atomic<int> began = 0, cancelled = 0;
+  HttpLimits limits;
+  limits.workers = 2;
+  const auto server = serve(
+      [&](const HttpRequest& request) {
+        ++began;
+        if (base::eventually([&] { return request.is_cancelled(); })) ++cancelled;
+        return text_reply("for nobody");
+      },
+      limits);
+  auto leaves = std::make_unique<Client>(*server);
+  auto breaks = std::make_unique<Client>(*server);
+  ASSERT_TRUE(leaves->send(get("/")) && breaks->send(get("/")));
+  ASSERT_TRUE(base::eventually([&] { return began == 2; }));
+  leaves.reset();
+  breaks->reset();
+  EXPECT_TRUE(base::eventually([&] { return cancelled == 2; }));
+  EXPECT_TRUE(base::eventually([&] { return server->stats().connections == 0; }));
 }
 
 }  // namespace

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/connection.hpp"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "base/clock.hpp"
+#include "net/answer.hpp"
+#include "net/request_parser.hpp"
+
+namespace gpufl::net {
+namespace {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+using tcp = asio::ip::tcp;
+
+constexpr size_t kReadBytes = size_t{16} * 1024;
+constexpr size_t kBodyStep = size_t{64} * 1024;
+constexpr size_t kLingerBytes = size_t{256} * 1024;
+constexpr std::chrono::milliseconds kLingerTime{1000};
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+constexpr std::string_view kHeartbeat = ":\n\n";
+
+// What a worker has of a request. Outlives the connection when the client goes first.
+struct Exchange {
+  HttpRequest request;
+  bool keeps_alive = false;
+  std::atomic<bool> is_cancelled{false};
+};
+
+class TcpConnection : public Connection, public std::enable_shared_from_this<TcpConnection> {
+ public:
+  TcpConnection(asio::io_context& context, tcp::socket socket, std::string peer,
+                ConnectionShared& shared)
+      : context_(context),
+        socket_(std::move(socket)),
+        timer_(context),
+        peer_(std::move(peer)),
+        shared_(shared) {}
+
+  void start() override {
+    wait_for_request(shared_.limits.read_time);
+    read();
+  }
+
+  void turn_away() override {
+    wait_for_request(shared_.limits.read_time);
+    refuse(busy_reply("all connections are in use"), false);
+  }
+
+  std::optional<Clock::time_point> waiting_since() const override {
+    const bool is_waiting =
+        phase_ == Phase::Idle || phase_ == Phase::Head || phase_ == Phase::Lingering;
+    return is_waiting ? std::optional(waiting_since_) : std::nullopt;
+  }
+
+  void finish() override {
+    is_finishing_ = true;
+    if (phase_ == Phase::Body || waiting_since()) return close();
+    if (answer_.events) answer_.events->close();
+  }
+
+  void drop() override {
+    if (phase_ != Phase::Closed) ++shared_.dropped;
+    close();
+  }
+
+ private:
+  enum class Phase : unsigned char {
+    Idle,       // between requests
+    Head,       // a part of a request's head is there
+    Body,       // its head is
+    Handling,   // a worker has it, or a piece of the answer
+    Writing,    // the client has to read
+    Events,     // nothing to write at the moment
+    Lingering,  // answered, and closed for writing
+    Closed,
+  };
+
+  // Reading.
+
+  void wait_for_request(std::chrono::milliseconds patience) {
+    phase_ = Phase::Idle;
+    parser_.emplace(shared_.limits);
+    began_ns_ = base::monotonic_ns();
+    waiting_since_ = Clock::now();
+    sent_ = 0;
+    set_deadline(patience);
+  }
+
+  void read() {
+    if (is_reading_ || phase_ == Phase::Closed) return;
+    if (is_input_over_) {
+      const bool is_answering = phase_ == Phase::Handling || phase_ == Phase::Writing;
+      return is_answering ? void() : close();
+    }
+    is_reading_ = true;
+    socket_.async_read_some(asio::buffer(read_buffer_),
+                            [self = shared_from_this()](error_code error, size_t bytes) {
+                              self->is_reading_ = false;
+                              self->on_read(error, bytes);
+                            });
+  }
+
+  void on_read(error_code error, size_t bytes) {
+    if (phase_ == Phase::Closed) return;
+    if (error) return on_input_end(error);
+    if (phase_ == Phase::Lingering) {
+      lingered_ += bytes;
+      return lingered_ < kLingerBytes ? read() : close();
+    }
+    if (answer_.events) return read();  // nothing to say there; only the end matters
+    in_.append(read_buffer_.data(), bytes);
+    // A request that comes before the answer to the one before waits, and so do those behind it.
+    if (phase_ == Phase::Idle || phase_ == Phase::Head || phase_ == Phase::Body) advance();
+  }
+
+  void on_input_end(error_code error) {
+    is_input_over_ = true;
+    const bool is_answering = phase_ == Phase::Handling || phase_ == Phase::Writing;
+    if (!is_answering || answer_.events || error != asio::error::eof) return close();
+    // It may have closed its own side only, so it gets its answer, unless that is long work.
+    exchange_->is_cancelled = true;
+  }
+
+  void advance() {
+    const size_t had = parser_->request().body.size();
+    in_.erase(0, parser_->feed(in_));
+    switch (parser_->state()) {
+      case RequestParser::State::Refused:
+        return refuse(problem(parser_->refusal(), reason_of(parser_->refusal()), parser_->reason()),
+                      false);
+      case RequestParser::State::Complete: return handle();
+      case RequestParser::State::Head:
+        if (phase_ == Phase::Idle && !in_.empty()) {
+          phase_ = Phase::Head;
+          began_ns_ = base::monotonic_ns();
+          set_deadline(shared_.limits.read_time);
+        }
+        return read();
+      case RequestParser::State::Body: break;
+    }
+    const size_t has = parser_->request().body.size();
+    if (phase_ != Phase::Body || had / kBodyStep != has / kBodyStep) {
+      set_deadline(shared_.limits.read_time);
+    }
+    if (phase_ != Phase::Body && parser_->wants_continue()) {
+      return write(std::string(kContinue), {}, Then::ReadBody);
+    }
+    phase_ = Phase::Body;
+    read();
+  }
+
+  // Answering.
+
+  void take_request() {
+    exchange_ = std::make_shared<Exchange>();
+    exchange_->request = std::move(parser_->request());
+    exchange_->request.peer = peer_;
+    exchange_->keeps_alive = parser_->keeps_alive() && !is_finishing_;
+    exchange_->is_cancelled = is_input_over_;
+    // Without owning: the exchange owns the request.
+    exchange_->request.is_cancelled = [exchange = std::weak_ptr(exchange_)] {
+      const auto held = exchange.lock();
+      return !held || held->is_cancelled.load(std::memory_order_relaxed);
+    };
+  }
+
+  void handle() {
+    take_request();
+    phase_ = Phase::Handling;
+    clear_deadline();
+    // Workers never own a connection, so that it is destroyed on this thread.
+    const bool is_taken = shared_.pool.offer([&context = context_, &handler = shared_.handler,
+                                              weak = weak_from_this(), exchange = exchange_] {
+      auto answer =
+          std::make_shared<Answer>(make_answer(handler, exchange->request, exchange->keeps_alive));
+      asio::post(context, [weak, answer] {
+        const auto self = weak.lock();
+        if (self && self->phase_ != Phase::Closed) return self->on_answer(std::move(*answer));
+        if (answer->events) answer->events->close();
+      });
+    });
+    if (!is_taken) return refuse(busy_reply("too many requests wait already"), true);
+    read();  // to notice when the client goes
+  }
+
+  void refuse(HttpReply reply, bool is_readable) {
+    if (!exchange_) take_request();
+    ++shared_.refused;
+    on_answer(
+        make_answer(std::move(reply), exchange_->request, is_readable && exchange_->keeps_alive));
+  }
+
+  void on_answer(Answer answer) {
+    answer_ = std::move(answer);
+    if (answer_.events && shared_.event_streams >= shared_.limits.event_streams) {
+      answer_.events->close();
+      ++shared_.refused;
+      answer_ = make_answer(busy_reply("too many event streams are open"), exchange_->request,
+                            exchange_->keeps_alive);
+    }
+    if (answer_.events) ++shared_.event_streams;
+    const Then then = answer_.events ? Then::Events : answer_.stream ? Then::NextPiece : Then::Done;
+    write(std::move(answer_.head), std::move(answer_.body), then);
+    if (answer_.events) attach_events();
+  }
+
+  void make_piece() {
+    phase_ = Phase::Handling;
+    clear_deadline();
+    shared_.pool.add([&context = context_, weak = weak_from_this(), exchange = exchange_,
+                      stream = answer_.stream] {
+      auto piece = std::make_shared<std::string>();
+      const auto state = stream->next(exchange->request, *piece);
+      asio::post(context, [weak, state, piece] {
+        if (const auto self = weak.lock()) self->on_piece(state, std::move(*piece));
+      });
+    });
+    read();
+  }
+
+  void on_piece(AnswerStream::Piece state, std::string piece) {
+    if (phase_ == Phase::Closed) return;
+    if (state == AnswerStream::Piece::Failed) return close();
+    const bool is_last = state == AnswerStream::Piece::Last;
+    write(std::move(piece), {}, is_last ? Then::Done : Then::NextPiece);
+  }
+
+  // Events.
+
+  void attach_events() {
+    answer_.events->attach([&context = context_, weak = weak_from_this()] {
+      asio::post(context, [weak] {
+        const auto self = weak.lock();
+        if (self && self->phase_ == Phase::Events) self->send_events();
+      });
+    });
+    if (is_finishing_) answer_.events->close();
+    read();
+  }
+
+  void send_events() {
+    std::string text;
+    const EventChannel::State state = answer_.events->take(text);
+    if (state == EventChannel::State::Overflowed) return drop();
+    if (!text.empty()) return write(framed(text), {}, Then::Events);
+    if (state == EventChannel::State::Ended) {
+      return write(std::string(answer_.is_chunked ? kLastChunk : ""), {}, Then::Done);
+    }
+    phase_ = Phase::Events;
+    set_deadline(shared_.limits.heartbeat);
+  }
+
+  std::string framed(std::string_view text) const {
+    std::string out;
+    if (answer_.is_chunked) {
+      append_chunk(text, out);
+    } else {
+      out = text;
+    }
+    return out;
+  }
+
+  // Writing.
+
+  enum class Then : unsigned char { ReadBody, NextPiece, Events, Done };
+
+  void write(std::string first, std::string second, Then then) {
+    phase_ = Phase::Writing;
+    out_ = {std::move(first), std::move(second)};
+    out_sent_ = 0;
+    then_ = then;
+    write_more();
+  }
+
+  void write_more() {
+    const size_t first = std::min(out_sent_, out_[0].size());
+    const size_t second = out_sent_ - first;
+    if (first == out_[0].size() && second == out_[1].size()) return on_written();
+    set_deadline(shared_.limits.write_time);
+    const std::array<asio::const_buffer, 2> rest = {asio::buffer(out_[0]) + first,
+                                                    asio::buffer(out_[1]) + second};
+    socket_.async_write_some(rest, [self = shared_from_this()](error_code error, size_t bytes) {
+      if (self->phase_ == Phase::Closed) return;
+      if (error) return self->close();
+      self->out_sent_ += bytes;
+      self->sent_ += bytes;
+      self->shared_.bytes_sent += bytes;
+      self->write_more();
+    });
+  }
+
+  void on_written() {
+    out_ = {};
+    switch (then_) {
+      case Then::ReadBody:
+        phase_ = Phase::Body;
+        set_deadline(shared_.limits.read_time);
+        return advance();
+      case Then::NextPiece: return make_piece();
+      case Then::Events: return send_events();
+      case Then::Done: break;
+    }
+    record(true);
+    const bool goes_on = answer_.keeps_alive && !is_finishing_ && !(is_input_over_ && in_.empty());
+    release();
+    if (!goes_on) return linger();
+    wait_for_request(shared_.limits.idle_time);
+    advance();
+  }
+
+  // Closing a socket with unread input resets it, and the client may lose the answer: read on
+  // until it has closed its side.
+  void linger() {
+    error_code ignored;
+    socket_.shutdown(tcp::socket::shutdown_send, ignored);
+    if (is_input_over_ || is_finishing_) return close();
+    phase_ = Phase::Lingering;
+    waiting_since_ = Clock::now();
+    set_deadline(kLingerTime);
+    read();
+  }
+
+  void record(bool is_complete) {
+    ++shared_.requests;
+    if (!shared_.log) return;
+    const HttpRequest& request = exchange_->request;
+    shared_.log({request.method, request.path, peer_, answer_.status, sent_,
+                 (base::monotonic_ns() - began_ns_) / 1000, is_complete});
+  }
+
+  // What belongs to the present request.
+  void release() {
+    if (answer_.events) {
+      answer_.events->detach();
+      --shared_.event_streams;
+    }
+    if (exchange_) exchange_->is_cancelled = true;
+    answer_ = {};
+    exchange_.reset();
+  }
+
+  void close() {
+    if (phase_ == Phase::Closed) return;
+    const auto self = shared_from_this();  // until the end of this function
+    phase_ = Phase::Closed;
+    if (exchange_) record(false);
+    release();
+    error_code ignored;
+    socket_.close(ignored);
+    timer_.cancel();
+    shared_.on_closed(this);
+  }
+
+  // Time.
+
+  void set_deadline(std::chrono::milliseconds patience) {
+    deadline_ = Clock::now() + patience;
+    // One that is later is noticed when the timer has run down: most never come to that.
+    if (!timer_runs_ || timer_.expiry() > deadline_) start_timer();
+  }
+
+  void clear_deadline() { deadline_ = Clock::time_point::max(); }
+
+  void start_timer() {
+    timer_runs_ = true;
+    timer_.expires_at(deadline_);
+    timer_.async_wait([self = shared_from_this()](error_code error) {
+      if (error || self->phase_ == Phase::Closed) return;
+      self->timer_runs_ = false;
+      if (self->deadline_ == Clock::time_point::max()) return;
+      if (Clock::now() < self->deadline_) return self->start_timer();
+      self->on_deadline();
+    });
+  }
+
+  void on_deadline() {
+    switch (phase_) {
+      case Phase::Head:
+      case Phase::Body: return refuse(problem(408), false);
+      case Phase::Writing: return drop();
+      case Phase::Events: return write(framed(kHeartbeat), {}, Then::Events);
+      case Phase::Idle:
+      case Phase::Lingering: return close();
+      case Phase::Handling:
+      case Phase::Closed: return;
+    }
+  }
+
+  asio::io_context& context_;
+  tcp::socket socket_;
+  asio::steady_timer timer_;
+  const std::string peer_;
+  ConnectionShared& shared_;
+
+  Phase phase_ = Phase::Idle;
+  bool is_reading_ = false;
+  bool is_input_over_ = false;
+  bool is_finishing_ = false;
+  std::array<char, kReadBytes> read_buffer_;
+  std::string in_;  // not used yet
+  std::optional<RequestParser> parser_;
+  size_t lingered_ = 0;
+
+  std::shared_ptr<Exchange> exchange_;
+  Answer answer_;
+  std::array<std::string, 2> out_;
+  size_t out_sent_ = 0;
+  Then then_ = Then::Done;
+  uint64_t sent_ = 0;
+  int64_t began_ns_ = 0;
+  Clock::time_point waiting_since_;
+
+  bool timer_runs_ = false;
+  Clock::time_point deadline_ = Clock::time_point::max();
+};
+
+}  // namespace
+
+std::shared_ptr<Connection> make_connection(asio::io_context& context, int descriptor, bool is_v6,
+                                            std::string peer, ConnectionShared& shared) {
+  tcp::socket socket(context, is_v6 ? tcp::v6() : tcp::v4(), descriptor);
+  return std::make_shared<TcpConnection>(context, std::move(socket), std::move(peer), shared);
+}
+
+}  // namespace gpufl::net

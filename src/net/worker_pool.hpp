@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+// A fixed number of threads that do jobs in the order in which they come. Any thread may hand jobs
+// in; they must not throw. stop() is the owner's.
+namespace gpufl::net {
+
+class WorkerPool {
+ public:
+  using Job = std::function<void()>;
+
+  WorkerPool(size_t threads, size_t max_waiting);
+  ~WorkerPool() { stop(); }
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+
+  // False: as many wait as may, or it was stopped.
+  bool offer(Job job);
+  // The next part of work that was taken before; whoever took it has a bound already.
+  void add(Job job);
+  size_t waiting() const;
+  // Forgets what waits, and returns once the jobs that run have ended.
+  void stop();
+
+ private:
+  void work();
+
+  const size_t max_waiting_;
+  mutable std::mutex mutex_;
+  std::condition_variable wakes_;
+  std::deque<Job> jobs_;
+  bool is_stopped_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace gpufl::net
