@@ -237,12 +237,17 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
   void attach_events() {
     answer_.events->attach([&context = context_, weak = weak_from_this()] {
       asio::post(context, [weak] {
-        const auto self = weak.lock();
-        if (self && self->phase_ == Phase::Events) self->send_events();
+        if (const auto self = weak.lock()) self->on_events();
       });
     });
     if (is_finishing_) answer_.events->close();
     read();
+  }
+
+  void on_events() {
+    if (phase_ == Phase::Events) return send_events();
+    const bool is_written = phase_ == Phase::Writing && answer_.events;
+    if (is_written && answer_.events->state() == EventChannel::State::Overflowed) drop();
   }
 
   void send_events() {

@@ -22,6 +22,7 @@ bool EventChannel::push(std::string_view text) {
   if (waiting_.size() + text.size() > max_waiting_bytes_) {
     state_ = State::Overflowed;
     waiting_.clear();
+    is_woken_ = false;  // also while what was taken before is still being written
   } else {
     waiting_ += text;
   }
@@ -32,6 +33,11 @@ bool EventChannel::push(std::string_view text) {
 bool EventChannel::is_closed() const {
   const std::lock_guard lock(mutex_);
   return state_ != State::Open;
+}
+
+EventChannel::State EventChannel::state() const {
+  const std::lock_guard lock(mutex_);
+  return state_;
 }
 
 void EventChannel::close() {

@@ -32,8 +32,9 @@ class EventChannel {
   // once until take(), from the thread that pushes; it must not block.
   void attach(std::function<void()> wake);
   void detach();  // closes; `wake` is not called any more once this has returned
-  // Moves what waits to `out`.
   enum class State : unsigned char { Open, Ended, Overflowed };
+  State state() const;
+  // Moves what waits to `out`.
   State take(std::string& out);
 
  private:

@@ -136,7 +136,7 @@ TEST(HttpServer, AHandlerThatThrowsCostsOneRequestItsAnswer) {
 }
 
 TEST(HttpServer, TwentyClientsAtOnce) {
-  HttpLimits limits;
+  HttpLimits limits = patient();
   limits.workers = 4;
   std::atomic<int> logged = 0;
   const auto server = serve(echo, limits, [&](const AccessRecord&) { ++logged; });
@@ -160,7 +160,7 @@ TEST(HttpServer, TwentyClientsAtOnce) {
 TEST(HttpServer, LogsEachRequestWithoutItsQuery) {
   std::mutex mutex;
   std::vector<AccessRecord> records;
-  const auto server = serve(echo, {}, [&](const AccessRecord& record) {
+  const auto server = serve(echo, patient(), [&](const AccessRecord& record) {
     const std::lock_guard lock(mutex);
     records.push_back(record);
   });
@@ -213,8 +213,7 @@ TEST(HttpServer, StopsWhileClientsWait) {
 }
 
 TEST(HttpServer, FinishesARequestThatIsUnderWayWhenItStops) {
-  HttpLimits limits;
-  limits.stop_time = 60s;
+  HttpLimits limits = patient();
   Gate gate;
   const auto server = serve(
       [&](const HttpRequest& request) {
@@ -234,7 +233,7 @@ TEST(HttpServer, FinishesARequestThatIsUnderWayWhenItStops) {
 }
 
 TEST(HttpServer, CancelsARequestThatDoesNotEndInTimeWhenItStops) {
-  HttpLimits limits;
+  HttpLimits limits = patient();
   limits.stop_time = 1ms;
   std::atomic<bool> began = false, was_cancelled = false;
   const auto server = serve(
@@ -254,7 +253,7 @@ TEST(HttpServer, CancelsARequestThatDoesNotEndInTimeWhenItStops) {
 
 TEST(HttpServer, CancelsLongWorkWhenTheClientGoes) {
   std::atomic<int> began = 0, cancelled = 0;
-  HttpLimits limits;
+  HttpLimits limits = patient();
   limits.workers = 2;
   const auto server = serve(
       [&](const HttpRequest& request) {

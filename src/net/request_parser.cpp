@@ -140,11 +140,14 @@ bool RequestParser::find_head(std::string_view bytes, size_t& size) {
 bool RequestParser::check_request_line(std::string_view line) {
   const size_t first = line.find(' ');
   const size_t last = line.rfind(' ');
-  if (first == std::string_view::npos || first > kLongestMethod) {
-    return refuse(400, "there is no method");
+  if (first == last || first > kLongestMethod) {
+    return refuse(400, "the request line is not METHOD TARGET VERSION");
   }
-  if (last > first && last - first - 1 > limits_.target_bytes) {
+  if (last - first - 1 > limits_.target_bytes) {
     return refuse(414, "the request target is too long");
+  }
+  if (line.substr(first + 1, last - first - 1).find(' ') != std::string_view::npos) {
+    return refuse(400, "the request target has a space in it");
   }
   return true;
 }

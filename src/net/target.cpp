@@ -97,7 +97,7 @@ std::optional<Target> parse_target(std::string_view method, std::string_view tar
   if (target.starts_with("http://") || target.starts_with("https://")) {
     target.remove_prefix(target.find("//") + 2);
     const size_t end = target.find_first_of("/?");
-    if (end == 0) return std::nullopt;
+    if (end == 0 || target.empty()) return std::nullopt;
     target.remove_prefix(end == std::string_view::npos ? target.size() : end);
     if (target.empty()) return Target{"/", {}};
   }

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// What clients may not do to a server: send too much, too slowly, too often, or not read.
+#include "net/http_limits.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "base/eventually.hpp"
+#include "net/test_client.hpp"
+
+namespace gpufl::net {
+namespace {
+
+using namespace std::chrono_literals;
+
+HttpReply fine(const HttpRequest&) { return text_reply("fine"); }
+
+TEST(HttpLimits, RefusesWhatIsTooLargeAndSaysSo) {
+  HttpLimits limits = patient();
+  limits.target_bytes = 1000;
+  limits.header_bytes = 4000;
+  limits.body_bytes = 2000;
+  const auto server = serve(fine, limits);
+  EXPECT_EQ(ask(*server, get("/", "X: " + std::string(3000, 'a') + "\r\n")).status, 200);
+  const Response header = ask(*server, get("/", "X: " + std::string(5000, 'a') + "\r\n"));
+  EXPECT_EQ(header.status, 431);
+  EXPECT_TRUE(header.has("Content-Type: application/problem+json"));
+  EXPECT_TRUE(header.has("Connection: close"));
+  EXPECT_EQ(ask(*server, get("/" + std::string(1500, 'a'))).status, 414);
+  // More than the server reads: it still gets its answer.
+  EXPECT_EQ(ask(*server, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50000\r\n\r\n" +
+                             std::string(50000, 'b'))
+                .status,
+            413);
+  std::string chunks = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (int i = 0; i < 100; ++i) chunks += "64\r\n" + std::string(100, 'b') + "\r\n";
+  EXPECT_EQ(ask(*server, chunks).status, 413);
+  EXPECT_EQ(ask(*server, get("/")).body, "fine");
+}
+
+TEST(HttpLimits, ClosesAfterARequestThatItCouldNotRead) {
+  const auto server = serve(fine);
+  Client client(*server);
+  const Response refused = client.ask(
+      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "0\r\n\r\n" +
+      get("/smuggled"));
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(client.read_all(), "") << "what followed was not taken for a request";
+}
+
+TEST(HttpLimits, ASlowClientHoldsNobodyUp) {
+  HttpLimits limits = patient();
+  const auto server = serve(fine, limits);
+  Client slow(*server);
+  ASSERT_TRUE(slow.send("GET /metrics HT"));
+  EXPECT_EQ(ask(*server, get("/")).body, "fine");
+  EXPECT_EQ(slow.ask("TP/1.1\r\nHost: a\r\n\r\n").body, "fine");
+}
+
+// A byte now and then buys no time: it would have it for ever.
+TEST(HttpLimits, ASlowClientLosesItsConnection) {
+  HttpLimits limits = patient();
+  limits.read_time = 20ms;
+  const auto server = serve(fine, limits);
+  Client head(*server), body(*server), silent(*server);
+  ASSERT_TRUE(body.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n"));
+  EXPECT_TRUE(base::eventually([&] { return !head.send("T") && !body.send("b"); }));
+  EXPECT_EQ(silent.read_all(), "");
+  EXPECT_TRUE(base::eventually([&] { return server->stats().connections == 0; }));
+}
+
+TEST(HttpLimits, SaysThatARequestCameTooLate) {
+  HttpLimits limits = patient();
+  limits.read_time = 20ms;
+  const auto server = serve(fine, limits);
+  // More than once, where the time is over before the first byte is there.
+  EXPECT_TRUE(base::eventually([&] {
+    Client client(*server);
+    client.send("GET / HTTP/1.1\r\nHost");
+    return client.read_response().status == 408 && client.read_all().empty();
+  }));
+}
+
+TEST(HttpLimits, ClosesIdleConnections) {
+  HttpLimits limits = patient();
+  limits.idle_time = 20ms;
+  const auto server = serve(fine, limits);
+  Client client(*server);
+  EXPECT_EQ(client.ask(get("/")).body, "fine");
+  EXPECT_EQ(client.read_all(), "");
+}
+
+TEST(HttpLimits, DropsAClientThatDoesNotRead) {
+  HttpLimits limits = patient();
+  limits.write_time = 50ms;
+  std::atomic<int> incomplete = 0;
+  const std::string large(32 << 20, 'x');
+  const auto server = serve([&](const HttpRequest&) { return text_reply(large); }, limits,
+                            [&](const AccessRecord& record) {
+                              if (!record.is_complete) ++incomplete;
+                            });
+  Client client(*server, 4096);
+  ASSERT_TRUE(client.send(get("/")));
+  EXPECT_TRUE(base::eventually([&] { return incomplete == 1; }));
+  EXPECT_EQ(server->stats().dropped, 1u);
+  EXPECT_TRUE(base::eventually([&] { return server->stats().connections == 0; }));
+}
+
+TEST(HttpLimits, ACrowdOfIdleClientsKeepsNobodyOut) {
+  HttpLimits limits = patient();
+  limits.connections = 4;
+  const auto server = serve(fine, limits);
+  std::vector<std::unique_ptr<Client>> idle;
+  for (int i = 0; i < 40; ++i) idle.push_back(std::make_unique<Client>(*server));
+  EXPECT_EQ(ask(*server, get("/")).body, "fine");
+  EXPECT_EQ(idle.front()->read_all(), "") << "the longest-waiting one was dropped";
+  EXPECT_GE(server->stats().dropped, 36u);
+}
+
+TEST(HttpLimits, BusyConnectionsAreNotDroppedForNewOnes) {
+  HttpLimits limits = patient();
+  limits.connections = 2;
+  limits.workers = 2;
+  Gate gate;
+  const auto server = serve(
+      [&](const HttpRequest&) {
+        gate.pass();
+        return text_reply("fine");
+      },
+      limits);
+  Client first(*server), second(*server);
+  ASSERT_TRUE(first.send(get("/")) && second.send(get("/")));
+  ASSERT_TRUE(base::eventually([&] { return gate.waiting() == 2; }));
+  const Response refused = ask(*server, get("/"));
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_TRUE(refused.has("Retry-After: 1"));
+  gate.open();
+  EXPECT_EQ(first.read_response().body, "fine");
+  EXPECT_EQ(second.read_response().body, "fine");
+  // Once one of them is idle, it has to go.
+  EXPECT_TRUE(base::eventually([&] { return ask(*server, get("/")).body == "fine"; }));
+}
+
+TEST(HttpLimits, RefusesAtOnceWhenTooManyRequestsWait) {
+  HttpLimits limits = patient();
+  limits.workers = 1;
+  limits.queued_requests = 2;
+  Gate gate;
+  const auto server = serve(
+      [&](const HttpRequest&) {
+        gate.pass();
+        return text_reply("fine");
+      },
+      limits);
+  Client running(*server), first(*server), second(*server), third(*server);
+  ASSERT_TRUE(running.send(get("/")));
+  ASSERT_TRUE(base::eventually([&] { return gate.waiting() == 1; }));
+  ASSERT_TRUE(first.send(get("/")) && second.send(get("/")));
+  ASSERT_TRUE(base::eventually([&] { return server->stats().queued_requests == 2; }));
+  const Response refused = third.ask(get("/"));
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_TRUE(refused.has("Retry-After: 1"));
+  gate.open();
+  for (Client* client : {&running, &first, &second}) {
+    EXPECT_EQ(client->read_response().body, "fine");
+  }
+  EXPECT_EQ(third.ask(get("/")).body, "fine") << "its connection was kept";
+}
+
+TEST(HttpLimits, CutConnectionsLeaveNothingBehind) {
+  const std::string large(8 << 20, 'x');
+  const auto server = serve([&](const HttpRequest&) { return text_reply(large); });
+  const std::string request = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc";
+  for (size_t cut = 0; cut <= request.size(); cut += 5) {
+    Client client(*server);
+    client.send(request.substr(0, cut));
+    if (cut % 2 == 0) client.reset();
+  }
+  {
+    Client reader(*server);
+    ASSERT_TRUE(reader.send(request));
+    EXPECT_EQ(reader.read_until("xxxx").size() > 4, true);
+    reader.reset();
+  }
+  EXPECT_TRUE(base::eventually([&] { return server->stats().connections == 0; }));
+  EXPECT_EQ(ask(*server, get("/")).body, large);
+}
+
+}  // namespace
+}  // namespace gpufl::net
