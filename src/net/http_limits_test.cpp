@@ -187,7 +187,7 @@ TEST(HttpLimits, CutConnectionsLeaveNothingBehind) {
     reader.reset();
   }
   EXPECT_TRUE(base::eventually([&] { return server->stats().connections == 0; }));
-  EXPECT_EQ(ask(*server, get("/")).body, large);
+  EXPECT_TRUE(ask(*server, get("/")).body == large);
 }
 
 }  // namespace

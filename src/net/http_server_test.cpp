@@ -99,13 +99,13 @@ TEST(HttpServer, ReadsBodies) {
   const auto server = serve(echo);
   Client client(*server);
   const std::string large(500'000, 'x');
-  EXPECT_EQ(client.ask("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 500000\r\n\r\n" + large).body,
-            "POST /\n" + large);
-  EXPECT_EQ(client
-                .ask("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
-                     "3\r\nabc\r\n5;note=1\r\ndefgh\r\n0\r\nTrailer: ignored\r\n\r\n")
-                .body,
-            "PUT /\nabcdefgh");
+  const Response whole =
+      client.ask("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 500000\r\n\r\n" + large);
+  EXPECT_TRUE(whole.body == "POST /\n" + large) << whole.status;
+  const Response chunks = client.ask(
+      "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "3\r\nabc\r\n5;note=1\r\ndefgh\r\n0\r\nTrailer: ignored\r\n\r\n");
+  EXPECT_EQ(chunks.body, "PUT /\nabcdefgh");
 }
 
 TEST(HttpServer, InvitesABodyThatWaitsForIt) {
@@ -185,7 +185,7 @@ TEST(HttpServer, LogsEachRequestWithoutItsQuery) {
 TEST(HttpServer, SendsALargeBodyWhole) {
   const std::string body(8 << 20, 'x');
   const auto server = serve([&](const HttpRequest&) { return text_reply(body); });
-  EXPECT_EQ(ask(*server, get("/")).body, body);
+  EXPECT_TRUE(ask(*server, get("/")).body == body);
 }
 
 TEST(HttpServer, SaysWhichAddressIsTaken) {

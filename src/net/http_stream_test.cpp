@@ -86,8 +86,8 @@ TEST(Compression, UnpacksToTheSame) {
       }
       ASSERT_TRUE(compressor->add("", true, pieces));
       const auto unpack = encoding == Encoding::Gzip ? unpack_gzip : unpack_zstd;
-      EXPECT_EQ(unpack(whole), text);
-      EXPECT_EQ(unpack(pieces), text);
+      EXPECT_TRUE(unpack(whole) == text);
+      EXPECT_TRUE(unpack(pieces) == text);
     }
   }
   EXPECT_EQ(make_compressor(Encoding::Identity), nullptr);
@@ -115,13 +115,13 @@ TEST(Compression, IsUsedWhereTheClientAcceptsIt) {
   const Response zstd = client.ask(get("/", "Accept-Encoding: gzip, zstd\r\n"));
   EXPECT_TRUE(zstd.has("Content-Encoding: zstd") && zstd.has("Vary: Accept-Encoding"));
   EXPECT_LT(zstd.body.size(), text.size() / 2);
-  EXPECT_EQ(unpack_zstd(zstd.body), text);
+  EXPECT_TRUE(unpack_zstd(zstd.body) == text);
   const Response gzip = client.ask(get("/", "Accept-Encoding: gzip\r\nAccept-Encoding: br\r\n"));
   EXPECT_TRUE(gzip.has("Content-Encoding: gzip"));
-  EXPECT_EQ(unpack_gzip(gzip.body), text);
+  EXPECT_TRUE(unpack_gzip(gzip.body) == text);
   const Response plain = client.ask(get("/", "Accept-Encoding: gzip;q=0\r\n"));
   EXPECT_TRUE(plain.has("Vary: Accept-Encoding")) << "caches have to know";
-  EXPECT_EQ(plain.body, text);
+  EXPECT_TRUE(plain.body == text);
   for (const char* path : {"/small", "/image"}) {
     const Response other = client.ask(get(path, "Accept-Encoding: gzip\r\n"));
     EXPECT_EQ(other.head.find("Content-Encoding"), std::string::npos) << path;
@@ -142,16 +142,16 @@ TEST(HttpStream, SendsPieces) {
   EXPECT_TRUE(plain.has("Transfer-Encoding: chunked"));
   EXPECT_EQ(plain.head.find("Content-Length"), std::string::npos);
   EXPECT_TRUE(plain.is_whole);
-  EXPECT_EQ(plain.body, expected);
-  EXPECT_EQ(unpack_gzip(client.ask(get("/", "Accept-Encoding: gzip\r\n")).body), expected);
-  EXPECT_EQ(unpack_zstd(client.ask(get("/", "Accept-Encoding: zstd\r\n")).body), expected);
+  EXPECT_TRUE(plain.body == expected);
+  EXPECT_TRUE(unpack_gzip(client.ask(get("/", "Accept-Encoding: gzip\r\n")).body) == expected);
+  EXPECT_TRUE(unpack_zstd(client.ask(get("/", "Accept-Encoding: zstd\r\n")).body) == expected);
   EXPECT_TRUE(client.ask("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n").has("Transfer-Encoding: chunked"));
 
   Client old(*server);
   ASSERT_TRUE(old.send("GET / HTTP/1.0\r\n\r\n"));
   const std::string answer = old.read_all();
   EXPECT_EQ(answer.find("chunked"), std::string::npos);
-  EXPECT_EQ(answer.substr(answer.find("\r\n\r\n") + 4), expected);
+  EXPECT_TRUE(answer.substr(answer.find("\r\n\r\n") + 4) == expected);
   EXPECT_TRUE(base::eventually([&] { return gone == 5; }));
 }
 

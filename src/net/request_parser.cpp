@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/basic_parser.hpp>
+#include <charconv>
+#include <limits>
 #include <utility>
 
 #include "net/fields.hpp"
@@ -34,11 +36,12 @@ size_t count(const NamedTexts& headers, std::string_view name) {
   }));
 }
 
-}  // namespace
-
-// Puts what Beast recognises into the request.
-struct RequestParser::Grammar : http::basic_parser<true> {
-  explicit Grammar(HttpRequest& request_in) : request(request_in) {}
+// Puts what Beast recognises of a head into a request.
+struct HeadGrammar : http::basic_parser<true> {
+  explicit HeadGrammar(HttpRequest& request_in) : request(request_in) {
+    // Checked below, with the rest of the framing. Without a limit, 1.74 refuses every body.
+    body_limit(std::numeric_limits<uint64_t>::max());
+  }
 
   void on_request_impl(http::verb, BeastText method, BeastText target_in, int version,
                        error_code& error) override {
@@ -48,43 +51,28 @@ struct RequestParser::Grammar : http::basic_parser<true> {
     error = {};
   }
   void on_field_impl(http::field, BeastText name, BeastText value, error_code& error) override {
-    // Fields behind a chunked body are nobody's: none that a handler asks for may come that late.
-    if (!is_head_done) request.headers.emplace_back(plain(name), plain(value));
+    request.headers.emplace_back(plain(name), plain(value));
     error = {};
   }
-  void on_header_impl(error_code& error) override {
-    is_head_done = true;
-    error = {};
-  }
-  void on_body_init_impl(const boost::optional<uint64_t>&, error_code& error) override {
-    error = {};
-  }
-  size_t on_body_impl(BeastText body, error_code& error) override {
-    request.body += plain(body);
-    error = {};
-    return body.size();
-  }
-  void on_chunk_header_impl(uint64_t, BeastText, error_code& error) override { error = {}; }
-  size_t on_chunk_body_impl(uint64_t, BeastText body, error_code& error) override {
-    return on_body_impl(body, error);
-  }
+  void on_header_impl(error_code& error) override { error = {}; }
   void on_finish_impl(error_code& error) override { error = {}; }
-  void on_response_impl(int, BeastText, int, error_code& error) override { error = {}; }
+  // Of bodies and responses, which it does not get to see.
+  void on_body_init_impl(const boost::optional<uint64_t>&, error_code&) override {}
+  size_t on_body_impl(BeastText, error_code&) override { return 0; }
+  void on_chunk_header_impl(uint64_t, BeastText, error_code&) override {}
+  size_t on_chunk_body_impl(uint64_t, BeastText, error_code&) override { return 0; }
+  void on_response_impl(int, BeastText, int, error_code&) override {}
 
   HttpRequest& request;
   std::string target;
-  bool is_head_done = false;
 };
 
-RequestParser::RequestParser(const HttpLimits& limits)
-    : limits_(limits), grammar_(std::make_unique<Grammar>(request_)) {
+}  // namespace
+
+RequestParser::RequestParser(const HttpLimits& limits) : limits_(limits) {
   request_.method.clear();  // until there is one
   request_.path.clear();
-  grammar_->body_limit(static_cast<uint64_t>(limits.body_bytes));
-  grammar_->header_limit(static_cast<uint32_t>(limits.header_bytes));
 }
-
-RequestParser::~RequestParser() = default;
 
 bool RequestParser::refuse(int status, std::string_view reason) {
   state_ = State::Refused;
@@ -159,24 +147,19 @@ void RequestParser::read_head(std::string_view head) {
     refuse(400, "a header field goes over more than one line");
     return;
   }
+  HeadGrammar grammar(request_);
+  grammar.header_limit(static_cast<uint32_t>(limits_.header_bytes));
   error_code error;
-  grammar_->put(boost::asio::const_buffer(head.data(), head.size()), error);
-  if (error == http::error::body_limit) {
-    check_framing() && refuse(413, "the body is too long");
-    return;
-  }
+  grammar.put(boost::asio::const_buffer(head.data(), head.size()), error);
   if (error == http::error::bad_version) {
     refuse(505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
-    return;
-  }
-  if (error || !grammar_->is_header_done()) {
+  } else if (error || !grammar.is_header_done()) {
     refuse(400, "the request is malformed: " + error.message());
-    return;
+  } else if (check_framing() && check_fields(grammar.target)) {
+    // HTTP/1.0 without keep-alive: nothing that still speaks it gains by it.
+    keeps_alive_ = !request_.is_http_1_0 && grammar.keep_alive();
+    begin_body();
   }
-  if (!check_framing() || !check_fields()) return;
-  state_ = grammar_->is_done() ? State::Complete : State::Body;
-  wants_continue_ = wants_continue_ && state_ == State::Body;
-  grammar_->eager(true);
 }
 
 // Where the request ends must be clear to everybody between the client and us.
@@ -197,40 +180,53 @@ bool RequestParser::check_framing() {
   return true;
 }
 
-bool RequestParser::check_fields() {
+bool RequestParser::check_fields(std::string_view target) {
   const size_t hosts = count(request_.headers, "Host");
   if (hosts > 1 || (hosts == 0 && !request_.is_http_1_0)) {
     return refuse(400, "there must be one Host field");
   }
-  auto target = parse_target(request_.method, grammar_->target);
-  if (!target) return refuse(400, "the request target is malformed");
-  request_.path = std::move(target->path);
-  request_.query = std::move(target->query);
-  // HTTP/1.0 without keep-alive: nothing that still speaks it gains by it.
-  keeps_alive_ = !request_.is_http_1_0 && grammar_->keep_alive();
-  if (request_.has_header("Expect")) {
-    if (!equals_ignoring_case(request_.header("Expect"), "100-continue")) {
-      return refuse(417, "the only expectation that is known here is 100-continue");
-    }
-    wants_continue_ = !request_.is_http_1_0;
+  auto parsed = parse_target(request_.method, target);
+  if (!parsed) return refuse(400, "the request target is malformed");
+  request_.path = std::move(parsed->path);
+  request_.query = std::move(parsed->query);
+  const bool expects = request_.has_header("Expect");
+  if (expects && !equals_ignoring_case(request_.header("Expect"), "100-continue")) {
+    return refuse(417, "the only expectation that is known here is 100-continue");
   }
+  wants_continue_ = expects && !request_.is_http_1_0;
+  return true;
+}
+
+bool RequestParser::begin_body() {
+  if (request_.has_header("Transfer-Encoding")) {
+    chunks_.emplace(limits_.body_bytes, limits_.header_bytes);
+  } else if (const std::string length = request_.header("Content-Length"); !length.empty()) {
+    const auto [end, error] =
+        std::from_chars(length.data(), length.data() + length.size(), body_left_);
+    if (error != std::errc{} || body_left_ > limits_.body_bytes) {
+      return refuse(413, "the body is too long");
+    }
+  }
+  state_ = chunks_ || body_left_ > 0 ? State::Body : State::Complete;
   return true;
 }
 
 size_t RequestParser::read_body(std::string_view bytes) {
   if (bytes.empty()) return 0;
   wants_continue_ = false;
-  error_code error;
-  const size_t used = grammar_->put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
-  if (error == http::error::need_more) {
-    // Only the line that begins a chunk, and what follows the last, have to be there whole.
-    if (bytes.size() - used > limits_.header_bytes) refuse(400, "a line of a chunk is too long");
-  } else if (error == http::error::body_limit) {
-    refuse(413, "the body is too long");
-  } else if (error) {
-    refuse(400, "the body is malformed: " + error.message());
-  } else if (grammar_->is_done()) {
-    state_ = State::Complete;
+  if (!chunks_) {
+    const size_t taken = std::min(body_left_, bytes.size());
+    request_.body += bytes.substr(0, taken);
+    body_left_ -= taken;
+    if (body_left_ == 0) state_ = State::Complete;
+    return taken;
+  }
+  const size_t used = chunks_->feed(bytes, request_.body);
+  switch (chunks_->state()) {
+    case ChunkDecoder::State::More: break;
+    case ChunkDecoder::State::Done: state_ = State::Complete; break;
+    case ChunkDecoder::State::Malformed: refuse(400, "a chunk of the body is malformed"); break;
+    case ChunkDecoder::State::TooLong: refuse(413, "the body is too long"); break;
   }
   return used;
 }

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "net/chunk_decoder.hpp"
 #include "net/http_limits.hpp"
 #include "net/http_message.hpp"
 
@@ -17,7 +18,6 @@ namespace gpufl::net {
 class RequestParser {
  public:
   explicit RequestParser(const HttpLimits& limits);
-  ~RequestParser();
   RequestParser(const RequestParser&) = delete;
   RequestParser& operator=(const RequestParser&) = delete;
 
@@ -39,24 +39,24 @@ class RequestParser {
   bool wants_continue() const { return wants_continue_; }
 
  private:
-  struct Grammar;  // Beast's
-
   bool refuse(int status, std::string_view reason);
   bool find_head(std::string_view bytes, size_t& size);
   bool check_request_line(std::string_view line);
-  bool check_fields();
-  bool check_framing();
   void read_head(std::string_view head);
+  bool check_framing();
+  bool check_fields(std::string_view target);
+  bool begin_body();
   size_t read_body(std::string_view bytes);
 
   const HttpLimits& limits_;
-  std::unique_ptr<Grammar> grammar_;
   HttpRequest request_;
   State state_ = State::Head;
   size_t skipped_ = 0;  // of empty lines before the request
   size_t scanned_ = 0;  // of the head, without its end in them
   int refusal_ = 0;
   std::string reason_;
+  std::optional<ChunkDecoder> chunks_;
+  size_t body_left_ = 0;  // where there are no chunks
   bool keeps_alive_ = false;
   bool wants_continue_ = false;
 };
