@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -39,6 +40,9 @@ using View = MonitorOptions::View;
 constexpr int64_t kFastestRefresh_ns = 200'000'000;
 constexpr int64_t kSlowestRefresh_ns = 1'000'000'000;
 
+// For a scrape that is under way when the monitor ends.
+constexpr std::chrono::milliseconds kScrapeEnd{500};
+
 constexpr std::string_view kIndexPage =
     "<!DOCTYPE html><html lang=\"en\"><head><title>GPUFlight monitor</title></head>"
     "<body><h1>GPUFlight monitor</h1><p><a href=\"/metrics\">Metrics</a></p></body></html>\n";
@@ -61,8 +65,10 @@ class MetricsEndpoint {
     });
     net::HttpLimits limits;
     limits.connections = 32;
+    limits.header_bytes = 8192;
     limits.body_bytes = 0;
     limits.workers = 1;
+    limits.stop_time = kScrapeEnd;
     auto server = net::HttpServer::start(
         endpoint, [this](const net::HttpRequest& request) { return router_.answer(request); },
         limits);
