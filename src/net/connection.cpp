@@ -82,6 +82,8 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
     Closed,
   };
 
+  bool is_answering() const { return phase_ == Phase::Handling || phase_ == Phase::Writing; }
+
   // Reading.
 
   void wait_for_request(std::chrono::milliseconds patience) {
@@ -95,10 +97,9 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
 
   void read() {
     if (is_reading_ || phase_ == Phase::Closed) return;
-    if (is_input_over_) {
-      const bool is_answering = phase_ == Phase::Handling || phase_ == Phase::Writing;
-      return is_answering ? void() : close();
-    }
+    if (is_input_over_) return is_answering() ? void() : close();
+    // What came before its turn is held, and more is left with the system: that bounds it.
+    if (is_answering() && !in_.empty()) return;
     is_reading_ = true;
     socket_.async_read_some(asio::buffer(read_buffer_),
                             [self = shared_from_this()](error_code error, size_t bytes) {
@@ -122,10 +123,9 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
 
   void on_input_end(error_code error) {
     is_input_over_ = true;
-    const bool is_answering = phase_ == Phase::Handling || phase_ == Phase::Writing;
-    if (!is_answering || answer_.events || error != asio::error::eof) return close();
+    if (!is_answering() || answer_.events || error != asio::error::eof) return close();
     // It may have closed its own side only, so it gets its answer, unless that is long work.
-    exchange_->is_cancelled = true;
+    if (exchange_) exchange_->is_cancelled = true;
   }
 
   void advance() {
@@ -347,6 +347,8 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
       --shared_.event_streams;
     }
     if (exchange_) exchange_->is_cancelled = true;
+    // A source may hold much; giving it back is not for this thread.
+    if (answer_.stream) shared_.pool.add([stream = std::move(answer_.stream)] {});
     answer_ = {};
     exchange_.reset();
   }

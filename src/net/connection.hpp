@@ -16,7 +16,7 @@
 #include "net/worker_pool.hpp"
 
 namespace boost::asio {
-class io_context;
+class io_context;  // NOLINT(readability-identifier-naming)
 }
 
 // One client, from accept to close: reads a request, has a worker answer it, writes the answer, and

@@ -151,7 +151,6 @@ HttpReply with_etag(const HttpRequest& request, HttpReply reply, std::string_vie
   }
   if (!matches_etag(request.header("If-None-Match"), etag)) return reply;
   reply.status = 304;
-  reply.content_type.clear();
   reply.body.clear();
   reply.source.reset();
   return reply;

@@ -111,6 +111,7 @@ TEST(Fields, ReusesWhatAClientHas) {
       client.ask(get("/", "Accept-Encoding: gzip\r\nIf-None-Match: W/" + etag_of(page) + "\r\n"));
   EXPECT_EQ(reused.status, 304);
   EXPECT_EQ(reused.head.find("Content-Length"), std::string::npos);
+  EXPECT_TRUE(reused.has("Vary: Accept-Encoding"));
   EXPECT_EQ(client.ask(get("/")).body, page) << "the connection is still in order";
 }
 

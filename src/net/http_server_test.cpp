@@ -119,6 +119,17 @@ TEST(HttpServer, InvitesABodyThatWaitsForIt) {
   EXPECT_EQ(client.ask(head + "body").body, "POST /\nbody") << "it did not wait";
 }
 
+TEST(HttpServer, AClientMayLeaveBeforeItsBodyIsInvited) {
+  const auto server = serve(echo);
+  Client client(*server);
+  ASSERT_TRUE(client.send(get("/") + "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n" +
+                          "Expect: 100-continue\r\n\r\n"));
+  client.end_input();
+  EXPECT_EQ(client.read_response().body, "GET /\n");
+  EXPECT_EQ(client.read_all(), "HTTP/1.1 100 Continue\r\n\r\n");
+  EXPECT_TRUE(base::eventually([&] { return server->stats().connections == 0; }));
+}
+
 TEST(HttpServer, AHandlerThatThrowsCostsOneRequestItsAnswer) {
   const auto server = serve([](const HttpRequest& request) -> HttpReply {
     if (request.path == "/bad") throw std::runtime_error("a secret");

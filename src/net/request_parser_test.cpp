@@ -6,6 +6,7 @@
 namespace gpufl::net {
 namespace {
 
+using namespace std::string_view_literals;
 using State = RequestParser::State;
 
 HttpLimits small_limits() {
@@ -125,7 +126,7 @@ TEST(RequestParser, RefusesMalformedHeads) {
                                 " GET / HTTP/1.1\r\n\r\n"}) {
     EXPECT_EQ(refusal(bad), 400) << bad;
   }
-  EXPECT_EQ(refusal(std::string("GET / HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n", 37)), 400);
+  EXPECT_EQ(refusal("GET / HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n"sv), 400);
   EXPECT_EQ(refusal("PRI * HTTP/2.0\r\n\r\n"), 505);
   EXPECT_EQ(refusal("GET / HTTP/1.1\r\nHost: a\r\nExpect: coffee\r\n\r\n"), 417);
 }

@@ -8,7 +8,7 @@
 namespace gpufl::net {
 namespace {
 
-Router::Handler named(std::string name) {
+Router::Handler named(const std::string& name) {
   return [name](const HttpRequest&, const PathParameters& path) {
     return text_reply(name + ":" + path["id"] + ":" + path["rest"]);
   };

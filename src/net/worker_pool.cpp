@@ -45,6 +45,7 @@ void WorkerPool::stop() {
     forgotten.swap(jobs_);
   }
   wakes_.notify_all();
+  forgotten.clear();
   for (std::thread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }
