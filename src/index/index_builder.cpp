@@ -104,6 +104,10 @@ void IndexBuilder::add_batch(const Batch& batch, const format::LinePlace& place)
   if (has_events(batch.kind())) {
     for (const TrackEvents& track : rows_.read(batch)) add_events(track, entry);
   }
+  if (is_series(batch.kind())) {
+    index_.series.add(batch);
+    for (const int64_t value : batch.column(time)) entry.work.include(value, value);
+  }
   follow_scopes(batch);
   index_.batches.push_back(std::move(entry));
   bound_memory();

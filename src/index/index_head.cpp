@@ -241,6 +241,7 @@ std::string encode_head(const WindowIdentity& identity, const WindowIndex& index
   out.put(index.lanes.size());
   for (const IndexedLane& lane : index.lanes) put_lane(lane, out);
   index.durations.write(out);
+  index.series.write(out);
   out.put(index.digest_before);
   put_state(index.after, out);
   return out.take();
@@ -280,6 +281,7 @@ base::Status decode_head(std::string_view bytes, const WindowIdentity& identity,
     lane = get_lane(in, index.tracks.size(), blocks_at, file_bytes);
   }
   index.durations = Durations::read(in);
+  index.series = SeriesTable::read(in);
   index.digest_before = in.get();
   index.after = get_state(in);
   if (in.failed() || in.left() != 0) return {base::Code::Corrupt, "its head is damaged"};

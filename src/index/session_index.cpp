@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <optional>
+#include <utility>
 
 #include "format/session_files.hpp"
 
@@ -83,15 +84,16 @@ base::Status SessionIndex::update(const std::function<bool()>& may_go_on) {
   const auto reader = format::SessionReader::open(dir_);
   if (!reader) return reader.status();
   session_id_ = reader->header().session_id;
-  problems_.clear();
-  const auto before = session();
-  auto session = std::make_shared<IndexedSession>();
-  session->header = reader->header();
-  session->is_live = reader->is_live();
-  session->version = before == nullptr ? 1 : before->version + 1;
+  IndexedSession session;
+  session.header = reader->header();
+  session.is_live = reader->is_live();
+  for (const WindowFile& file : reader->windows()) {
+    if (is_there(file)) session.progress.bytes_total += size_of(file.path);
+  }
+  const auto before = this->session();
+  const bool was_complete = before != nullptr && before->progress.is_complete();
 
-  std::map<WindowKey, Known> gone = std::move(known_);
-  known_.clear();
+  const std::map<WindowKey, Known> old = std::exchange(known_, {});
   std::optional<format::Channel> channel;
   CarriedState state;
   bool has_predecessor = false;  // whose state is known
@@ -103,41 +105,50 @@ base::Status SessionIndex::update(const std::function<bool()>& may_go_on) {
       has_predecessor = false;
       goes_on = may_go_on();
     }
-    if (!is_there(file)) {
-      has_predecessor = false;
-      continue;
-    }
-    session->progress.bytes_total += size_of(file.path);
+    has_predecessor = has_predecessor && is_there(file);
     // What follows in this channel goes on from what this one leaves.
-    if (!goes_on) continue;
+    if (!is_there(file) || !goes_on) continue;
     const WindowKey key{file.channel, file.number};
-    if (const auto old = gone.find(key); old != gone.end()) known_[key] = old->second;
+    if (const auto known = old.find(key); known != old.end()) known_[key] = known->second;
     const bool is_written = reader->is_live() && file.state != WindowFile::State::Sealed;
-    const base::Status status = add_window(file, is_written, state, has_predecessor, may_go_on);
+    const base::Status status =
+        add_window(file, is_written, state, has_predecessor, may_go_on, session.problems);
     if (status.code() == base::Code::Cancelled) {
       known_.erase(key);
       goes_on = false;
       continue;
     }
-    session->progress.bytes_done += size_of(file.path);
-    const auto made = known_.find(key);
-    if (!status) problems_.push_back(status.message());
-    has_predecessor = made != known_.end() && made->second.source != nullptr;
-    if (!has_predecessor) continue;
-    const WindowIndex& index = made->second.source->index();
-    state = index.after;
-    if (!index.span.empty()) session->span.include(index.span.first, index.span.last);
-    session->windows.push_back(made->second.source);
+    if (!status) session.problems.push_back(status.message());
+    session.progress.bytes_done += size_of(file.path);
+    const auto& source = known_[key].source;
+    has_predecessor = source != nullptr;
+    if (source == nullptr) continue;
+    state = source->index().after;
+    const TimeSpan& span = source->index().span;
+    if (!span.empty()) session.span.include(span.first, span.last);
+    session.windows.push_back(source);
+    // The first time, people see what there is while the rest is under way.
+    if (!was_complete) publish(session);
   }
-  session->problems = problems_;
-  const std::lock_guard publish(mutex_);
-  session_ = std::move(session);
+  publish(std::move(session));
   return {};
 }
 
+void SessionIndex::publish(IndexedSession session) {
+  const std::lock_guard lock(mutex_);
+  if (session_ != nullptr) {
+    const bool is_same = session.windows == session_->windows &&
+                         session.is_live == session_->is_live &&
+                         session.progress.bytes_done == session_->progress.bytes_done &&
+                         session.progress.bytes_total == session_->progress.bytes_total;
+    session.version = session_->version + (is_same ? 0 : 1);
+  }
+  session_ = std::make_shared<IndexedSession>(std::move(session));
+}
+
 base::Status SessionIndex::add_window(const WindowFile& file, bool is_written, CarriedState& state,
-                                      bool has_predecessor,
-                                      const std::function<bool()>& may_go_on) {
+                                      bool has_predecessor, const std::function<bool()>& may_go_on,
+                                      std::vector<std::string>& problems) {
   const WindowKey key{file.channel, file.number};
   if (is_written) return follow(file, state, may_go_on);
   const WindowIdentity identity = identity_of(file);
@@ -157,12 +168,13 @@ base::Status SessionIndex::add_window(const WindowFile& file, bool is_written, C
     return {};
   }
   if (!may_go_on()) return {base::Code::Cancelled, "there is no time left"};
-  return index_file(file, identity, state, may_go_on);
+  return index_file(file, identity, state, may_go_on, problems);
 }
 
 base::Status SessionIndex::index_file(const WindowFile& file, const WindowIdentity& identity,
                                       const CarriedState& state,
-                                      const std::function<bool()>& may_go_on) {
+                                      const std::function<bool()>& may_go_on,
+                                      std::vector<std::string>& problems) {
   const WindowKey key{file.channel, file.number};
   IndexBuilder builder(state);
   ReadProgress progress;
@@ -172,7 +184,7 @@ base::Status SessionIndex::index_file(const WindowFile& file, const WindowIdenti
   // A cache that cannot be written costs time and nothing else.
   const fs::path path = path_of(key);
   if (const base::Status status = IndexFile::write(path, identity, builder); !status) {
-    problems_.push_back(status.message());
+    problems.push_back(status.message());
     known_[key].source = std::make_shared<WindowSource>(make_source(file, builder, nullptr));
     return read;
   }

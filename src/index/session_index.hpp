@@ -35,7 +35,7 @@ struct IndexedSession {
   IndexProgress progress;
   TimeSpan span;
   std::vector<std::string> problems;  // windows that could not be read, and why
-  uint64_t version = 0;               // another one after every change
+  uint64_t version = 1;               // another one after every change
 
   // Where things that have not ended are drawn to.
   int64_t open_until() const { return span.empty() ? 0 : span.last; }
@@ -65,11 +65,14 @@ class SessionIndex {
   };
 
   base::Status add_window(const format::WindowFile& file, bool is_written, CarriedState& state,
-                          bool has_predecessor, const std::function<bool()>& may_go_on);
+                          bool has_predecessor, const std::function<bool()>& may_go_on,
+                          std::vector<std::string>& problems);
   base::Status follow(const format::WindowFile& file, const CarriedState& state,
                       const std::function<bool()>& may_go_on);
   base::Status index_file(const format::WindowFile& file, const WindowIdentity& identity,
-                          const CarriedState& state, const std::function<bool()>& may_go_on);
+                          const CarriedState& state, const std::function<bool()>& may_go_on,
+                          std::vector<std::string>& problems);
+  void publish(IndexedSession session);
   WindowIdentity identity_of(const format::WindowFile& file) const;
   std::filesystem::path path_of(const WindowKey& key) const;
 
@@ -80,7 +83,6 @@ class SessionIndex {
   std::string session_id_;
   std::map<WindowKey, Known> known_;
   std::map<format::Channel, std::unique_ptr<LiveWindow>> live_;
-  std::vector<std::string> problems_;
 
   mutable std::mutex mutex_;
   std::shared_ptr<const IndexedSession> session_;

@@ -13,6 +13,7 @@
 #include "format/seal.hpp"
 #include "index/durations.hpp"
 #include "index/lane.hpp"
+#include "index/series.hpp"
 #include "index/track.hpp"
 #include "index/track_rows.hpp"
 
@@ -56,7 +57,7 @@ struct IndexedBatch {
   uint32_t line = 0;  // from 1
   uint32_t rows = 0;
   format::LinePlace place;
-  TimeSpan work, calls;            // of its events and of the calls behind them, without kept ones
+  TimeSpan work, calls;            // of its rows and of the calls behind them, without kept events
   std::vector<RowsBefore> before;  // only what reaches into it
 };
 
@@ -102,6 +103,7 @@ struct WindowIndex {
   std::vector<uint32_t> name_of_config;  // ids of names by those of configurations; 0: none
   std::vector<IndexedLane> lanes;        // by track and row
   Durations durations;
+  SeriesTable series;
   uint64_t digest_before = 0;  // of the state that it was begun with
   CarriedState after;
   uint64_t events_left_out = 0;  // of tracks beyond the bound
