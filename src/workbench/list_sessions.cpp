@@ -12,6 +12,7 @@
 #include "analysis/summary/summary.hpp"
 #include "format/batch_codec.hpp"
 #include "format/ledger.hpp"
+#include "format/schema.hpp"
 #include "format/seal.hpp"
 #include "format/session_reader.hpp"
 #include "format/verify.hpp"
@@ -75,12 +76,29 @@ std::string_view state_of(format::Completeness told) {
   return to_string(format::Verdict::Losses);
 }
 
-// From the ledger and the last line, which end the last window of `system`. False: there is none.
-bool read_end(const format::SessionReader& reader, ListedSession& session) {
+const format::WindowFile* last_system_window(const format::SessionReader& reader) {
   const format::WindowFile* last = nullptr;
   for (const format::WindowFile& window : reader.windows()) {
     if (window.channel == format::Channel::System && !window.path.empty()) last = &window;
   }
+  return last;
+}
+
+// By the ledger's rows; none: not recorded, or nothing tells.
+using CountKernels = std::optional<uint64_t> (*)(const format::SessionReader& reader,
+                                                 const std::map<std::string, uint64_t>& rows);
+
+std::optional<uint64_t> told_kernels(const format::SessionReader& /*reader*/,
+                                     const std::map<std::string, uint64_t>& rows) {
+  const auto found = rows.find("kernel");
+  if (found == rows.end() || found->second == 0) return std::nullopt;
+  return found->second;
+}
+
+// From the ledger and the last line, which end the last window of `system`. False: there is none.
+bool read_end(const format::SessionReader& reader, CountKernels count_kernels,
+              ListedSession& session) {
+  const format::WindowFile* last = last_system_window(reader);
   if (last == nullptr) return false;
   format::read_window(last->path, [&](std::string_view line) {
     const std::string_view type = format::line_type(line);
@@ -89,7 +107,7 @@ bool read_end(const format::SessionReader& reader, ListedSession& session) {
     if (!parsed) return true;
     if (type == "ledger") {
       const format::Ledger ledger = format::Ledger::from_json(*parsed);
-      session.kernels = kernels_of(reader, ledger.writer.rows);
+      session.kernels = count_kernels(reader, ledger.writer.rows);
       session.state = state_of(ledger.completeness());
     } else {
       session.duration_ns = (*parsed)["time"].as_integer();
@@ -100,22 +118,43 @@ bool read_end(const format::SessionReader& reader, ListedSession& session) {
   return session.has_end;
 }
 
-ListedSession look_at(const fs::path& dir) {
-  ListedSession session;
+// Every file begins with the lines of its devices, before the first rows.
+std::vector<Json> devices_of(const format::SessionReader& reader) {
+  std::vector<Json> devices;
+  const format::WindowFile* window = last_system_window(reader);
+  if (window == nullptr) return devices;
+  format::read_window(window->path, [&](std::string_view line) {
+    const format::KindSpec* kind = format::find_kind(format::line_type(line));
+    if (kind != nullptr && kind->is_batch()) return false;
+    if (format::line_type(line) != "device") return true;
+    if (auto parsed = Json::parse(line)) devices.push_back(std::move(*parsed));
+    return true;
+  });
+  return devices;
+}
+
+// What the folder and the end of the log tell. True: that is all there is to know.
+bool look_at_end(const fs::path& dir, const base::Result<format::SessionReader>& reader,
+                 CountKernels count_kernels, ListedSession& session) {
   session.bytes = bytes_below(dir);
-  const auto reader = format::SessionReader::open(dir);
   session.found = describe(dir, reader);
   if (!reader) {
     session.state = to_string(format::Verdict::Unreadable);
     session.found.header.session_id = dir.filename().string();
-    return session;
+    return true;
   }
   session.state = reader->is_live() ? "live" : to_string(format::Verdict::Complete);
-  if (!reader->is_live()) session.damage = damage_of(*reader);
-  if (!reader->is_live() && read_end(*reader, session)) {
-    if (!session.damage.empty()) session.state = "damaged";
-    return session;
-  }
+  if (reader->is_live()) return false;
+  session.damage = damage_of(*reader);
+  const bool has_end = read_end(*reader, count_kernels, session);
+  if (has_end && !session.damage.empty()) session.state = "damaged";
+  return has_end;
+}
+
+ListedSession look_at(const fs::path& dir) {
+  ListedSession session;
+  const auto reader = format::SessionReader::open(dir);
+  if (look_at_end(dir, reader, kernels_of, session)) return session;
   const format::VerifyResult whole = format::verify_session(dir);
   if (!whole.live) session.state = !session.damage.empty() ? "damaged" : "unclosed";
   session.duration_ns = whole.last_ns;
@@ -137,6 +176,21 @@ Json ListedSession::to_json() const {
   out.set("kernels", kernels ? Json(*kernels) : Json());
   out.set("bytes", bytes);
   return out;
+}
+
+ListedSession look_quickly(const fs::path& dir) {
+  ListedSession session;
+  const auto reader = format::SessionReader::open(dir);
+  const bool is_told = look_at_end(dir, reader, told_kernels, session);
+  if (reader) session.devices = devices_of(*reader);
+  if (is_told) return session;
+  if (!reader->is_live()) session.state = session.damage.empty() ? "unclosed" : "damaged";
+  for (const format::WindowFile& window : reader->windows()) {
+    if (window.in_manifest) {
+      session.duration_ns = std::max(session.duration_ns.value_or(0), window.last_ns);
+    }
+  }
+  return session;
 }
 
 std::vector<ListedSession> list_sessions(const fs::path& path) {

@@ -11,7 +11,8 @@
 #include "workbench/find_sessions.hpp"
 
 // What is on disk. Of a session that has ended, its last window alone is read; one that is being
-// written or was killed, and one without a kernel, is read whole. One thread.
+// written or was killed, and one without a kernel, is read whole, unless a quick look is enough.
+// One thread.
 namespace gpufl::workbench {
 
 struct ListedSession {
@@ -24,9 +25,15 @@ struct ListedSession {
   bool has_end = false;             // else its duration is to its last sign of life
   std::optional<uint64_t> kernels;  // none: not recorded, or not known
   uint64_t bytes = 0;               // on disk
+  std::vector<base::Json> devices;  // their lines of the log; only a quick look has them
 
   base::Json to_json() const;
 };
+
+// Of one session's folder, for whoever looks again and again: windows are not read whole, so what
+// only they tell is not known, and the duration of a session without an end is to its last sealed
+// window.
+ListedSession look_quickly(const std::filesystem::path& dir);
 
 // All sessions at or below `path`, newest first.
 std::vector<ListedSession> list_sessions(const std::filesystem::path& path);
