@@ -53,9 +53,12 @@ ROOMS = {
     "index": {"base", "format", "symbols", "analysis/math", "analysis/code"},
     "net": {"base"},
     "workbench": BELOW_ANALYSIS | {*ANALYSIS, "timeline", "report", "report/html", "export", "import"},
+    "server": {
+        "base", "text", "format", "symbols", "analysis/compare", "export", "workbench", "net", "include",
+    },
     "cli": {
         *BELOW_ANALYSIS, *ANALYSIS, "format/warp", "backend", "backend/synthetic", "capture", "client", "timeline",
-        "report", "report/html", "export", "import", "workbench", "net", "include",
+        "report", "report/html", "export", "import", "workbench", "net", "server", "include",
     },
     "apps": {"cli", "client"},
     "bindings": {
@@ -74,7 +77,7 @@ REGISTRY_ROOMS = {"backend/nvidia", "backend/synthetic"}
 # library's or the system's, and in include/ the standard library's.
 THIRD_PARTY = [
     ("fmt/", {"text", "format", "capture", "client", *ANALYSIS, "report", "report/html", "export",
-              "import", "workbench", "net", "cli", "backend", "bindings"}),
+              "import", "workbench", "net", "server", "cli", "backend", "bindings"}),
     ("boost/", {"net"}),
     ("zstd", {"format", "index", "net"}),
     ("zlib", {"export", "import", "net"}),

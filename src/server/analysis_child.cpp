@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/analysis_child.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "analysis/compare/gate_rules.hpp"
+#include "base/json.hpp"
+#include "export/output_file.hpp"
+#include "server/cache_folder.hpp"
+#include "server/child_process.hpp"
+#include "server/result_file.hpp"
+#include "server/tar_stream.hpp"
+#include "workbench/compare.hpp"
+#include "workbench/export_run.hpp"
+#include "workbench/report.hpp"
+
+namespace gpufl::server {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Json;
+using base::Status;
+
+constexpr int kNiceness = 10;
+constexpr double kReadingShare = 0.7;  // of the work; nobody knows better
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define GPUFL_HAS_SHADOW_MEMORY 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define GPUFL_HAS_SHADOW_MEMORY 1
+#endif
+
+void tell(std::string_view line) {
+  static_cast<void>(!::write(kReportFd, line.data(), line.size()));
+}
+
+// In whichever thread memory ran out; allocates nothing.
+[[noreturn]] void leave_for_memory() {
+  tell("{\"status\":\"LimitReached\",\"message\":\"out of memory\"}\n");
+  _exit(kExitOutOfMemory);
+}
+
+[[noreturn]] void leave_for_exception() {
+  try {
+    if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    leave_for_memory();
+  } catch (const std::exception& problem) {
+    tell(Json::object().set("status", "Internal").set("message", problem.what()).dump() + "\n");
+  } catch (...) {
+  }
+  _exit(1);
+}
+
+void limit_itself(uint64_t memory_bytes) {
+  // Whoever kills the server means its children too.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::fcntl(kReportFd, F_SETFD, FD_CLOEXEC);
+  static_cast<void>(!::nice(kNiceness));
+  std::set_new_handler(leave_for_memory);
+  std::set_terminate(leave_for_exception);
+#ifndef GPUFL_HAS_SHADOW_MEMORY  // which takes terabytes of addresses
+  if (memory_bytes > 0) {
+    const rlimit limit{memory_bytes, memory_bytes};
+    ::setrlimit(RLIMIT_AS, &limit);
+  }
+#else
+  static_cast<void>(memory_bytes);
+#endif
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+}
+
+std::vector<fs::path> paths_of(const Json& list) {
+  std::vector<fs::path> paths;
+  for (const Json& one : list.items()) paths.emplace_back(one.as_string());
+  return paths;
+}
+
+class Child {
+ public:
+  Child(const Json& request, const symbols::LibdwApi* libdw)
+      : request_(request), arguments_(request["arguments"]), libdw_(libdw) {}
+
+  Status run() {
+    const std::string& kind = request_["kind"].as_string();
+    if (kind == "report" || kind == "kernel") return make_report();
+    if (kind == "flame" || kind == "export") return make_export();
+    if (kind == "diff") return make_diff();
+    if (kind == "gate") return make_gate();
+    return {base::Code::InvalidArgument, "there is no analysis '" + kind + "'"};
+  }
+
+ private:
+  workbench::Progress progress() const {
+    return [](workbench::Stage stage, uint64_t done, uint64_t total) {
+      const double part = total == 0 ? 0 : static_cast<double>(done) / static_cast<double>(total);
+      const double all = stage == workbench::Stage::Reading
+                             ? part * kReadingShare
+                             : kReadingShare + part * (1 - kReadingShare);
+      tell(fmt::format("{{\"progress\":{:.3f}}}\n", all));
+      return true;
+    };
+  }
+
+  Status put(std::string_view text) const {
+    const int error = write_all(STDOUT_FILENO, text);
+    if (error == 0) return {};
+    return Status::from_errno(error, "the result cannot be written");
+  }
+
+  Status put_head(const std::vector<ResultPart>& parts) const {
+    return put(result_head(request_["key"].as_string(),
+                           static_cast<uint64_t>(request_["log_bytes"].as_integer()), parts));
+  }
+
+  Status keep(std::string_view text, const std::vector<ResultPart>& parts = {}) const {
+    if (const Status headed = put_head(parts); !headed) return headed;
+    return put(text);
+  }
+
+  Status make_report() const {
+    workbench::ReportRequest asked;
+    asked.path = arguments_["path"].as_string();
+    asked.format = workbench::Format::Json;
+    asked.kernel.kernel = arguments_["kernel"].as_string();
+    asked.kernel.with_source = !asked.kernel.kernel.empty();
+    asked.open = {libdw_, progress()};
+    const workbench::ReportOutcome outcome = workbench::make_reports(asked);
+    if (!outcome.failures.empty()) return outcome.failures.front();
+    if (outcome.text.empty()) return {base::Code::NotFound, "there is no session"};
+    return keep(outcome.text, members_of(outcome.text));
+  }
+
+  Status make_export() const {
+    const fs::path path = arguments_["path"].as_string();
+    const auto target = exporting::target_of(arguments_["format"].as_string());
+    if (!target) return {base::Code::InvalidArgument, "there is no such format"};
+    const auto run = workbench::open_one(path, {libdw_, progress()});
+    if (!run) return run.status();
+    if (request_["kind"].as_string() == "flame") {
+      if (Status headed = put_head({}); !headed) return headed;
+    }
+    workbench::ExportRequest asked{*target, exporting::kStandardOutput, false, progress()};
+    if (*target != exporting::Target::Csv) return export_run(run->data, asked).status();
+    // A folder with a file for each table, which travels as one.
+    const fs::path folder = arguments_["scratch"].as_string();
+    asked.output = folder / exporting::default_name(run->data, *target);
+    const auto written = export_run(run->data, asked);
+    if (!written) return written.status();
+    return write_tar(STDOUT_FILENO, folder, written->written.files);
+  }
+
+  Status make_diff() const {
+    workbench::DiffRequest asked;
+    asked.a = paths_of(arguments_["a"]);
+    asked.b = paths_of(arguments_["b"]);
+    asked.progress = progress();
+    const auto comparison = workbench::diff(asked);
+    if (!comparison) return comparison.status();
+    return keep(workbench::write_diff(*comparison, workbench::Format::Json, {}));
+  }
+
+  Status make_gate() const {
+    workbench::GateRequest asked;
+    asked.baseline = paths_of(arguments_["baseline"]);
+    asked.candidate = paths_of(arguments_["candidate"]);
+    auto rules = analysis::compare::parse_rules(arguments_["rules"].dump(), "rules");
+    if (!rules) return rules.status();
+    asked.rules = std::move(*rules);
+    asked.progress = progress();
+    const auto result = workbench::gate(asked);
+    if (!result) return result.status();
+    return keep(workbench::write_gate(*result, workbench::Format::Json, {}));
+  }
+
+  const Json& request_;
+  const Json& arguments_;
+  const symbols::LibdwApi* libdw_;
+};
+
+}  // namespace
+
+int run_analysis_child(std::string_view request, const symbols::LibdwApi* libdw) {
+  const auto parsed = Json::parse(request);
+  if (!parsed) return 1;
+  limit_itself(static_cast<uint64_t>((*parsed)["memory_bytes"].as_integer()));
+  const Status status = Child(*parsed, libdw).run();
+  Json line = Json::object();
+  line.set("status", to_string(status.code()));
+  if (!status.is_ok()) line.set("message", status.message());
+  tell(line.dump() + "\n");
+  // Without freeing what was read, row by row.
+  _exit(status.is_ok() ? 0 : 1);
+}
+
+}  // namespace gpufl::server

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/analysis_pool.hpp"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <gpufl/version.hpp>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "server/child_process.hpp"
+#include "text/quantity.hpp"
+#include "text/units.hpp"
+
+namespace gpufl::server {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Code;
+using base::Status;
+using State = AnalysisState::State;
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kFailuresKept = 256;
+constexpr std::chrono::milliseconds kPace(100);
+constexpr auto kPassingFailure = std::chrono::seconds(30);
+
+// Asking again would fail in the same way, as long as the session is the same.
+bool is_lasting(Code code) {
+  return code == Code::LimitReached || code == Code::NotFound || code == Code::InvalidArgument ||
+         code == Code::Corrupt || code == Code::TooNew;
+}
+
+}  // namespace
+
+std::string AnalysisRequest::key() const {
+  return name_hash(fmt::format("gpufl {}\n{}\n{}", GPUFL_VERSION, subject(), stamp));
+}
+
+AnalysisPool::AnalysisPool(const CacheFolder& cache, std::vector<std::string> program,
+                           const AnalysisLimits& limits, OnEnd on_end)
+    : cache_(cache), program_(std::move(program)), limits_(limits), on_end_(std::move(on_end)) {
+  for (size_t i = 0; i < std::max<size_t>(limits_.at_once, 1); ++i) {
+    threads_.emplace_back([this] { work(); });
+    pthread_setname_np(threads_.back().native_handle(), "gpufl-analysis");
+  }
+}
+
+AnalysisPool::~AnalysisPool() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+std::vector<std::string> AnalysisPool::command(const AnalysisRequest& request) const {
+  base::Json json = base::Json::object();
+  json.set("kind", request.kind).set("arguments", request.arguments);
+  json.set("key", request.key()).set("log_bytes", request.log_bytes);
+  json.set("memory_bytes", limits_.memory_bytes);
+  std::vector<std::string> words = program_;
+  words.push_back(json.dump());
+  return words;
+}
+
+AnalysisState AnalysisPool::ask(const AnalysisRequest& request) {
+  const std::string key = request.key();
+  auto result = ResultFile::open(cache_.result_file(request.subject()));
+  const bool is_current = result && result->key() == key;
+  // A quarter more than there was: old * 5 / 4.
+  const bool is_good =
+      is_current || (result && request.is_live && request.log_bytes < result->log_bytes() / 4 * 5);
+  if (is_good) {
+    const std::lock_guard lock(mutex_);
+    ++counts_.found;
+  }
+  AnalysisState state = is_good ? AnalysisState() : enqueue(request, key);
+  if (!is_good && !(result && request.is_live)) return state;
+  state.state = State::Ready;
+  state.result.emplace(std::move(*result));
+  state.is_current = is_current;
+  return state;
+}
+
+AnalysisState AnalysisPool::enqueue(const AnalysisRequest& request, const std::string& key) {
+  AnalysisState state;
+  const std::lock_guard lock(mutex_);
+  if (const auto failure = failures_.find(key);
+      failure != failures_.end() && (is_lasting(failure->second.status.code()) ||
+                                     Clock::now() - failure->second.at < kPassingFailure)) {
+    state.state = State::Failed;
+    state.failure = failure->second.status;
+    return state;
+  }
+  if (const auto found = jobs_.find(key); found != jobs_.end()) {
+    state.state = found->second->is_running ? State::Running : State::Queued;
+    state.progress = found->second->progress;
+    return state;
+  }
+  if (waiting_.size() >= limits_.queued || is_stopping_) {
+    state.state = State::Busy;
+    return state;
+  }
+  auto job = std::make_shared<Job>(Job{request, false, 0});
+  waiting_.push_back(job);
+  jobs_.emplace(key, std::move(job));
+  changed_.notify_one();
+  return state;
+}
+
+void AnalysisPool::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return is_stopping_ || !waiting_.empty(); });
+    if (is_stopping_) return;
+    const std::shared_ptr<Job> job = waiting_.front();
+    waiting_.pop_front();
+    job->is_running = true;
+    ++counts_.started;
+    ++counts_.running;
+    lock.unlock();
+    const Status status = run(*job);
+    cache_.prune(limits_.cache_bytes);
+    lock.lock();
+    --counts_.running;
+    const std::string key = job->request.key();
+    jobs_.erase(key);
+    // Of what was stopped with the server, nothing is known.
+    if (!status.is_ok() && status.code() != Code::Cancelled) remember(key, status);
+    if (!on_end_ || is_stopping_) continue;
+    lock.unlock();
+    on_end_(job->request, status);
+    lock.lock();
+  }
+}
+
+void AnalysisPool::remember(const std::string& key, const Status& failure) {
+  ++counts_.failed;
+  failures_.insert_or_assign(key, Failure{failure, Clock::now()});
+  failed_.push_back(key);
+  if (failed_.size() <= kFailuresKept) return;
+  failures_.erase(failed_.front());
+  failed_.pop_front();
+}
+
+Status AnalysisPool::run(Job& job) {
+  fs::path temporary;
+  const auto fd = cache_.make_temporary(temporary);
+  if (!fd) return fd.status();
+  auto child = ChildProcess::start(command(job.request), *fd);
+  Status status = child ? Status() : child.status();
+  const auto deadline = Clock::now() + limits_.time;
+  bool is_late = false;
+  while (child && !(*child)->wait(kPace)) {
+    is_late = is_late || Clock::now() > deadline;
+    const std::lock_guard lock(mutex_);
+    job.progress = (*child)->progress();
+    if (is_late || is_stopping_) (*child)->kill();
+  }
+  if (child) status = (*child)->outcome();
+  if (is_late) {
+    const auto limit_ns = std::chrono::nanoseconds(limits_.time).count();
+    status = {Code::LimitReached,
+              fmt::format("it takes longer than {}", text::typed_duration(limit_ns))};
+  } else if (status.code() == Code::LimitReached) {
+    status = {Code::LimitReached,
+              fmt::format("{}: --analysis-memory is {}", status.message(),
+                          text::bytes(static_cast<double>(limits_.memory_bytes)))};
+  }
+  ::close(*fd);
+  const fs::path file = cache_.result_file(job.request.subject());
+  if (status && ::rename(temporary.c_str(), file.c_str()) == 0) return status;
+  if (status) status = Status::from_errno(errno, file.string());
+  ::unlink(temporary.c_str());
+  return status;
+}
+
+AnalysisCounts AnalysisPool::counts() const {
+  const std::lock_guard lock(mutex_);
+  AnalysisCounts counts = counts_;
+  counts.queued = waiting_.size();
+  return counts;
+}
+
+}  // namespace gpufl::server

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "base/json.hpp"
+#include "net/event_channel.hpp"
+
+// The event streams that are open, and what all of them are told. Any thread.
+namespace gpufl::server {
+
+class EventHub {
+ public:
+  // A stream that is told everything from now on, after `greeting`.
+  std::shared_ptr<net::EventChannel> open(std::string_view event, const base::Json& greeting);
+  void publish(std::string_view event, const base::Json& data);
+  void close_all();
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<net::EventChannel>> channels_;
+  uint64_t published_ = 0;
+};
+
+}  // namespace gpufl::server

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gpufl/version.hpp>
+#include <string>
+#include <utility>
+
+#include "server/routes.hpp"
+
+namespace gpufl::server {
+namespace {
+
+using base::Json;
+
+constexpr std::string_view kApi = "/api/";
+
+// The names of a pattern's "{name}" segments.
+std::vector<std::string> path_names(std::string_view pattern) {
+  std::vector<std::string> names;
+  for (size_t begin = 0; (begin = pattern.find('{', begin)) != std::string_view::npos; ++begin) {
+    names.emplace_back(pattern.substr(begin + 1, pattern.find('}', begin) - begin - 1));
+  }
+  return names;
+}
+
+Json schema_of(const Parameter& parameter) {
+  Json schema = Json::object();
+  if (parameter.type == Parameter::Type::Integer) {
+    schema.set("type", "integer").set("minimum", parameter.least).set("maximum", parameter.most);
+    if (!parameter.fallback.empty()) schema.set("default", int64_t{std::stoll(parameter.fallback)});
+    return schema;
+  }
+  schema.set("type", "string").set("maxLength", static_cast<uint64_t>(kLongestParameter / 4));
+  if (!parameter.choices.empty()) {
+    Json choices = Json::array();
+    for (const std::string& word : parameter.choices) choices.push(word);
+    schema.set("enum", std::move(choices));
+  }
+  if (!parameter.fallback.empty()) schema.set("default", parameter.fallback);
+  return schema;
+}
+
+Json described(std::string_view name, std::string_view place, std::string_view description,
+               bool is_required, Json schema) {
+  Json json = Json::object();
+  json.set("name", name).set("in", place).set("description", description);
+  return json.set("required", is_required).set("schema", std::move(schema));
+}
+
+Json content(const std::string& type, const std::string& schema) {
+  Json media = Json::object();
+  const auto parsed = Json::parse(schema.empty() ? "{}" : schema);
+  media.set("schema", parsed ? *parsed : Json::object());
+  return Json::object().set(type, std::move(media));
+}
+
+Json answer_json(const Answer& answer) {
+  Json json = Json::object();
+  json.set("description", answer.description);
+  if (!answer.content_type.empty())
+    json.set("content", content(answer.content_type, answer.schema));
+  return json;
+}
+
+Json parameters_of(const Route& route) {
+  Json parameters = Json::array();
+  for (const std::string& name : path_names(route.pattern)) {
+    Json schema = Json::object();
+    schema.set("type", "string").set("minLength", 1);
+    parameters.push(described(name, "path", "As the lists give it.", true, std::move(schema)));
+  }
+  for (const Parameter& parameter : route.parameters) {
+    parameters.push(described(parameter.name, "query", parameter.description, parameter.is_required,
+                              schema_of(parameter)));
+  }
+  return parameters;
+}
+
+Json operation(const Route& route) {
+  Json json = Json::object();
+  json.set("operationId", route.id).set("summary", route.summary);
+  Json parameters = parameters_of(route);
+  if (!parameters.items().empty()) json.set("parameters", std::move(parameters));
+  if (!route.body_schema.empty()) {
+    Json body = Json::object();
+    body.set("required", true).set("content", content("application/json", route.body_schema));
+    json.set("requestBody", std::move(body));
+  }
+  Json responses = Json::object();
+  for (const Answer& answer : route.answers) {
+    responses.set(std::to_string(answer.status), answer_json(answer));
+  }
+  Json problem = Json::object();
+  problem.set("$ref", "#/components/responses/Problem");
+  responses.set("default", std::move(problem));
+  return json.set("responses", std::move(responses));
+}
+
+Json components() {
+  const auto parsed = Json::parse(R"({
+    "securitySchemes": {
+      "cookie": {"type": "apiKey", "in": "cookie", "name": "gpufl_PORT",
+        "description": "Set by the address that gpufl serve prints; its name ends in the port."},
+      "bearer": {"type": "http", "scheme": "bearer",
+        "description": "The token of that address."}
+    },
+    "responses": {
+      "Problem": {"description": "What is wrong, as RFC 9457 describes it.",
+        "content": {"application/problem+json": {"schema": {"type": "object",
+          "required": ["title", "status"],
+          "properties": {"title": {"type": "string"}, "status": {"type": "integer"},
+            "detail": {"type": "string"}}}}}}
+    }
+  })");
+  return parsed ? *parsed : Json();
+}
+
+}  // namespace
+
+Json Routes::openapi() const {
+  Json paths = Json::object();
+  for (const Route& route : routes_) {
+    if (!route.pattern.starts_with(kApi)) continue;
+    std::string method = route.method;
+    for (char& c : method) c = static_cast<char>(c - 'A' + 'a');
+    const Json* found = paths.find(route.pattern);
+    Json item = found == nullptr ? Json::object() : *found;
+    item.set(method, operation(route));
+    paths.set(route.pattern, std::move(item));
+  }
+  Json document = Json::object();
+  document.set("openapi", "3.1.0");
+  Json info = Json::object();
+  info.set("title", "GPUFlight").set("version", "1");
+  info.set("description",
+           "Recorded sessions, read-only, as gpufl " GPUFL_VERSION
+           " serves them. Version 1; it may change until the dashboard is released.");
+  Json license = Json::object();
+  license.set("name", "Apache-2.0").set("identifier", "Apache-2.0");
+  document.set("info", info.set("license", std::move(license)));
+  Json security = Json::array();
+  security.push(Json::object().set("cookie", Json::array()));
+  security.push(Json::object().set("bearer", Json::array()));
+  document.set("security", std::move(security));
+  document.set("paths", std::move(paths));
+  return document.set("components", components());
+}
+
+}  // namespace gpufl::server

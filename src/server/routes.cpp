@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/routes.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace gpufl::server {
+namespace {
+
+std::optional<int64_t> whole_number(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return {};
+  return value;
+}
+
+std::string mistake_in(const Parameter& parameter, const std::string& value) {
+  if (value.size() > kLongestParameter) {
+    return fmt::format("{} is longer than {} bytes", parameter.name, kLongestParameter);
+  }
+  if (parameter.type == Parameter::Type::Integer) {
+    const auto number = whole_number(value);
+    if (number && *number >= parameter.least && *number <= parameter.most) return {};
+    return fmt::format("{} is a whole number from {} to {}", parameter.name, parameter.least,
+                       parameter.most);
+  }
+  // A NUL would end a name early for whoever reads it as C does.
+  if (value.find('\0') != std::string::npos) return parameter.name + " contains a NUL";
+  const auto& choices = parameter.choices;
+  if (choices.empty() || std::find(choices.begin(), choices.end(), value) != choices.end()) {
+    return {};
+  }
+  return fmt::format("{} is one of {}", parameter.name, fmt::join(choices, ", "));
+}
+
+}  // namespace
+
+Parameter text_parameter(std::string name, std::string description) {
+  return {.name = std::move(name), .description = std::move(description)};
+}
+
+Parameter required_text(std::string name, std::string description) {
+  Parameter parameter = text_parameter(std::move(name), std::move(description));
+  parameter.is_required = true;
+  return parameter;
+}
+
+Parameter choice(std::string name, std::vector<std::string> choices, std::string fallback,
+                 std::string description) {
+  Parameter parameter = text_parameter(std::move(name), std::move(description));
+  parameter.choices = std::move(choices);
+  parameter.fallback = std::move(fallback);
+  return parameter;
+}
+
+Parameter integer(std::string name, int64_t least, int64_t most, int64_t fallback,
+                  std::string description) {
+  Parameter parameter = text_parameter(std::move(name), std::move(description));
+  parameter.type = Parameter::Type::Integer;
+  parameter.least = least;
+  parameter.most = most;
+  parameter.fallback = std::to_string(fallback);
+  return parameter;
+}
+
+std::optional<std::string> Call::text(std::string_view name) const {
+  return request_.query_value(name);
+}
+
+std::string Call::text(std::string_view name, std::string_view fallback) const {
+  return text(name).value_or(std::string(fallback));
+}
+
+int64_t Call::integer(std::string_view name, int64_t fallback) const {
+  const auto value = text(name);
+  return value ? whole_number(*value).value_or(fallback) : fallback;
+}
+
+std::string mistake_in_query(const net::NamedTexts& query, const std::vector<Parameter>& table) {
+  for (const auto& [name, value] : query) {
+    const auto of_name = [&name = name](const auto& one) { return one.name == name; };
+    const auto found = std::find_if(table.begin(), table.end(), of_name);
+    if (found == table.end()) return fmt::format("there is no parameter '{}'", name);
+    const auto times = std::count_if(query.begin(), query.end(),
+                                     [&name = name](const auto& one) { return one.first == name; });
+    if (times > 1) return fmt::format("{} is given more than once", name);
+    std::string mistake = mistake_in(*found, value);
+    if (!mistake.empty()) return mistake;
+  }
+  for (const Parameter& parameter : table) {
+    const auto is_it = [&](const auto& one) { return one.first == parameter.name; };
+    if (parameter.is_required && std::none_of(query.begin(), query.end(), is_it)) {
+      return parameter.name + " is required";
+    }
+  }
+  return {};
+}
+
+void Routes::add(Route route) {
+  router_.add(route.method, route.pattern,
+              [handler = route.handler, parameters = route.parameters](
+                  const net::HttpRequest& request, const net::PathParameters& path) {
+                const std::string mistake = mistake_in_query(request.query, parameters);
+                if (!mistake.empty()) return net::problem(400, "Wrong parameter", mistake);
+                return handler(Call(request, path));
+              });
+  routes_.push_back(std::move(route));
+}
+
+bool Routes::is_open(std::string_view path) const {
+  return std::any_of(routes_.begin(), routes_.end(),
+                     [&](const Route& route) { return route.is_open && route.pattern == path; });
+}
+
+}  // namespace gpufl::server

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.hpp"
+#include "net/http_message.hpp"
+#include "net/router.hpp"
+
+// The table of everything that is served. Routing, the checks of parameters and the OpenAPI
+// document are all made from it, so that none of them can say something else. Filled on one thread,
+// then read on any; handlers run on several at once.
+namespace gpufl::server {
+
+struct Parameter {
+  enum class Type : uint8_t { Text, Integer };
+  std::string name;
+  std::string description;
+  Type type = Type::Text;
+  bool is_required = false;
+  int64_t least = 0, most = 0;            // of integers, both among what is allowed
+  std::vector<std::string> choices = {};  // of texts; empty: any
+  std::string fallback = {};              // what it is where it is left out, for readers
+};
+// The longest text that a parameter may be.
+inline constexpr size_t kLongestParameter = 2048;
+
+Parameter text_parameter(std::string name, std::string description);
+Parameter required_text(std::string name, std::string description);
+Parameter choice(std::string name, std::vector<std::string> choices, std::string fallback,
+                 std::string description);
+Parameter integer(std::string name, int64_t least, int64_t most, int64_t fallback,
+                  std::string description);
+
+// What a route answers, apart from the problems that all of them can answer.
+struct Answer {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string description;
+  std::string schema = {};  // JSON Schema as text; empty: any
+};
+
+// A request that passed the checks of its route.
+class Call {
+ public:
+  Call(const net::HttpRequest& request, const net::PathParameters& path)
+      : request_(request), path_(path) {}
+
+  const net::HttpRequest& request() const { return request_; }
+  // What a "{name}" of the pattern stood for.
+  const std::string& path(std::string_view name) const { return path_[name]; }
+  std::optional<std::string> text(std::string_view name) const;
+  std::string text(std::string_view name, std::string_view fallback) const;
+  int64_t integer(std::string_view name, int64_t fallback) const;
+
+ private:
+  const net::HttpRequest& request_;
+  const net::PathParameters& path_;
+};
+
+struct Route {
+  std::string method = "GET";
+  std::string pattern;  // as net::Router takes it
+  std::string id;       // "list_sessions": OpenAPI's operationId
+  std::string summary;
+  std::vector<Parameter> parameters = {};  // of the query; those of the path are the pattern's
+  std::vector<Answer> answers = {};
+  std::string body_schema = {};  // of a JSON body; empty: the request has none
+  bool is_open = false;          // is answered without a token
+  std::function<net::HttpReply(const Call&)> handler;
+};
+
+class Routes {
+ public:
+  void add(Route route);
+  const std::vector<Route>& all() const { return routes_; }
+
+  // 400 where the query is not what the route's table says; 404 and 405 as net::Router.
+  net::HttpReply answer(const net::HttpRequest& request) const { return router_.answer(request); }
+  // Whether a path may be asked for without a token.
+  bool is_open(std::string_view path) const;
+  // OpenAPI 3.1 of all routes under /api/.
+  base::Json openapi() const;
+
+ private:
+  std::vector<Route> routes_;
+  net::Router router_;
+};
+
+// What a query has that the table does not allow; empty: nothing.
+std::string mistake_in_query(const net::NamedTexts& query, const std::vector<Parameter>& table);
+
+}  // namespace gpufl::server

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "server/replies.hpp"
+#include "server/services.hpp"
+#include "server/session_stamp.hpp"
+
+namespace gpufl::server {
+namespace {
+
+using base::Json;
+
+AnalysisRequest about(const std::vector<SessionPtr>& sessions, std::string kind, Json arguments) {
+  AnalysisRequest request;
+  request.kind = std::move(kind);
+  request.arguments = std::move(arguments);
+  request.session = sessions.front()->id;
+  for (const SessionPtr& session : sessions) {
+    SessionStamp stamp = stamp_of(session->dir);
+    request.stamp += session->dir.string() + '\n' + stamp.files;
+    request.log_bytes += stamp.log_bytes;
+    request.is_live = request.is_live || session->is_live();
+  }
+  return request;
+}
+
+AnalysisRequest about(const SessionPtr& session, std::string kind,
+                      Json arguments = Json::object()) {
+  arguments.set("path", session->dir.string());
+  return about(std::vector{session}, std::move(kind), std::move(arguments));
+}
+
+// Those of the report that are figures; the others say what document it is.
+bool is_section(const ResultPart& part) {
+  return part.name != "format" && part.name != "version" && part.name != "kind" &&
+         part.name != "options";
+}
+
+net::HttpReply list_sections(Services& services, const Call& call) {
+  const SessionPtr session = session_of(services.catalogue, call);
+  if (!session) return no_such("session", call.path("session"));
+  const AnalysisRequest request = about(session, "report");
+  const AnalysisState state = services.analysis.ask(request);
+  if (state.state != AnalysisState::State::Ready) return unready_reply(state);
+  Json sections = Json::array();
+  for (const ResultPart& part : state.result->parts()) {
+    if (!is_section(part)) continue;
+    sections.push(Json::object().set("name", part.name).set("bytes", part.bytes));
+  }
+  Json json = Json::object();
+  json.set("state", "ready").set("is_current", state.is_current);
+  json.set("log_bytes", request.log_bytes).set("analyzed_log_bytes", state.result->log_bytes());
+  return json_reply(call.request(), json.set("sections", std::move(sections)));
+}
+
+net::HttpReply show_section(Services& services, const Call& call) {
+  const SessionPtr session = session_of(services.catalogue, call);
+  if (!session) return no_such("session", call.path("session"));
+  AnalysisState state = services.analysis.ask(about(session, "report"));
+  if (state.state != AnalysisState::State::Ready) return unready_reply(state);
+  const ResultPart* part = state.result->part(call.path("section"));
+  if (part == nullptr || !is_section(*part)) return no_such("section", call.path("section"));
+  return result_reply(call.request(), state, ResultPart(*part));
+}
+
+net::HttpReply show_report(Services& services, const Call& call) {
+  const SessionPtr session = session_of(services.catalogue, call);
+  if (!session) return no_such("session", call.path("session"));
+  return analysis_reply(call.request(), services.analysis.ask(about(session, "report")));
+}
+
+net::HttpReply show_code(Services& services, const Call& call) {
+  const SessionPtr session = session_of(services.catalogue, call);
+  if (!session) return no_such("session", call.path("session"));
+  const std::string& kernel = call.path("kernel");
+  if (kernel.size() > kLongestParameter) return no_such("kernel", kernel.substr(0, 80) + "...");
+  return analysis_reply(
+      call.request(),
+      services.analysis.ask(about(session, "kernel", Json::object().set("kernel", kernel))));
+}
+
+net::HttpReply show_flame(Services& services, const Call& call) {
+  const SessionPtr session = session_of(services.catalogue, call);
+  if (!session) return no_such("session", call.path("session"));
+  return analysis_reply(
+      call.request(),
+      services.analysis.ask(about(session, "flame", Json::object().set("format", "speedscope"))));
+}
+
+// "a,b,c" as sessions; the first id that names none goes to `unknown`.
+std::vector<SessionPtr> sessions_of(const Catalogue& catalogue, const std::string& ids,
+                                    std::string& unknown) {
+  std::vector<SessionPtr> sessions;
+  for (size_t begin = 0; begin <= ids.size();) {
+    const size_t end = std::min(ids.find(',', begin), ids.size());
+    const std::string id = ids.substr(begin, end - begin);
+    SessionPtr session = catalogue.find(id);
+    if (!session && unknown.empty()) unknown = id.empty() ? "''" : id;
+    if (session) sessions.push_back(std::move(session));
+    begin = end + 1;
+  }
+  return sessions;
+}
+
+// Two sides, each one session or several repeats.
+net::HttpReply compare(Services& services, const Call& call, const std::string& kind,
+                       const char* first, const char* second, Json arguments) {
+  std::vector<SessionPtr> all;
+  for (const char* side : {first, second}) {
+    std::string unknown;
+    const auto sessions = sessions_of(services.catalogue, call.text(side, ""), unknown);
+    if (!unknown.empty()) return no_such("session", unknown);
+    Json paths = Json::array();
+    for (const SessionPtr& session : sessions) paths.push(session->dir.string());
+    arguments.set(side, std::move(paths));
+    all.insert(all.end(), sessions.begin(), sessions.end());
+  }
+  return analysis_reply(call.request(),
+                        services.analysis.ask(about(all, kind, std::move(arguments))));
+}
+
+net::HttpReply show_diff(Services& services, const Call& call) {
+  return compare(services, call, "diff", "a", "b", Json::object());
+}
+
+net::HttpReply show_gate(Services& services, const Call& call) {
+  Json rule = Json::object();
+  const auto kernel = call.text("kernel"), scope = call.text("scope");
+  if (kernel && scope)
+    return net::problem(400, "Wrong parameter", "give kernel or scope, not both");
+  if (kernel) rule.set("kernel", *kernel);
+  if (scope) rule.set("scope", *scope);
+  if (!kernel && !scope) rule.set("total", true);
+  for (const char* name : {"metric", "max_increase", "min_share"}) {
+    if (const auto value = call.text(name)) rule.set(name, *value);
+  }
+  Json list = Json::array();
+  list.push(std::move(rule));
+  Json arguments = Json::object();
+  arguments.set("rules", Json::object().set("rules", std::move(list)));
+  return compare(services, call, "gate", "baseline", "candidate", std::move(arguments));
+}
+
+constexpr const char* kSessionsHelp = "A session's id, or several with commas between: repeats.";
+
+void add_comparisons(Routes& routes, Services& services) {
+  routes.add({.pattern = "/api/v1/diff",
+              .id = "diff",
+              .summary = "What differs between sessions, as gpufl diff --format json",
+              .parameters = {required_text("a", kSessionsHelp), required_text("b", kSessionsHelp)},
+              .answers = {{.description = "The comparison."}, accepted_answer()},
+              .handler = [&](const Call& call) { return show_diff(services, call); }});
+  routes.add(
+      {.pattern = "/api/v1/gate",
+       .id = "gate",
+       .summary = "Whether a program has become slower, as gpufl gate --format json",
+       .parameters = {required_text("baseline", kSessionsHelp),
+                      required_text("candidate", kSessionsHelp),
+                      text_parameter("kernel", "Judge kernels whose name matches; * and ?."),
+                      text_parameter("scope", "Judge scopes whose name or path matches."),
+                      choice("metric",
+                             {"median", "mean", "p90", "p99", "total", "count", "busy", "time"}, "",
+                             "What is compared: median by default, busy of the whole run."),
+                      text_parameter("max_increase", "An increase as large is a regression: 5%."),
+                      text_parameter("min_share", "Ignore those with less of the time: 1%.")},
+       .answers = {{.description = "The verdict and the figures behind it."}, accepted_answer()},
+       .handler = [&](const Call& call) { return show_gate(services, call); }});
+}
+
+}  // namespace
+
+void add_section_routes(Routes& routes, Services& services) {
+  const auto bound = [&services](auto function) {
+    return [&services, function](const Call& call) { return function(services, call); };
+  };
+  routes.add(
+      {.pattern = "/api/v1/sessions/{session}/sections",
+       .id = "list_sections",
+       .summary = "The sections of a session's report",
+       .answers = {{.description = "Their names and sizes, and whether they are of all there is.",
+                    .schema = R"({"type":"object","required":["state","is_current","sections"]})"},
+                   accepted_answer()},
+       .handler = bound(list_sections)});
+  routes.add({.pattern = "/api/v1/sessions/{session}/sections/{section}",
+              .id = "show_section",
+              .summary = "One member of the JSON report, such as kernels or insights",
+              .answers = {{.description = "As docs/reference/report-json.md describes it."},
+                          accepted_answer()},
+              .handler = bound(show_section)});
+  routes.add({.pattern = "/api/v1/sessions/{session}/report",
+              .id = "show_report",
+              .summary = "All sections in one document, as gpufl report --format json",
+              .answers = {{.description = "The report."}, accepted_answer()},
+              .handler = bound(show_report)});
+  routes.add({.pattern = "/api/v1/sessions/{session}/kernels/{kernel}/code",
+              .id = "show_code",
+              .summary = "Source and SASS of a kernel, as gpufl report --kernel --source",
+              .answers = {{.description = "Lines and instructions with their samples."},
+                          accepted_answer()},
+              .handler = bound(show_code)});
+  routes.add({.pattern = "/api/v1/sessions/{session}/flame",
+              .id = "show_flame",
+              .summary = "Flame graphs in the format of speedscope",
+              .answers = {{.description = "A speedscope document."}, accepted_answer()},
+              .handler = bound(show_flame)});
+  add_comparisons(routes, services);
+}
+
+}  // namespace gpufl::server

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <functional>
+
+#include "base/status.hpp"
+#include "net/http_limits.hpp"
+#include "server/analysis_pool.hpp"
+#include "server/cache_folder.hpp"
+#include "server/catalogue.hpp"
+#include "server/event_hub.hpp"
+#include "server/routes.hpp"
+
+// What handlers work with, and the functions that put them into the table: a file of routes takes
+// the services by reference, which outlive the table. Everything in here may be used on any thread.
+namespace gpufl::server {
+
+struct Services {
+  Catalogue& catalogue;
+  AnalysisPool& analysis;
+  const CacheFolder& cache;
+  EventHub& events;
+  std::function<net::HttpStats()> http_stats;
+  std::atomic<int> exports = 0;  // under way
+};
+
+void add_session_routes(Routes& routes, Services& services);    // sessions, runs, hosts, devices
+void add_section_routes(Routes& routes, Services& services);    // what analyses answer
+void add_file_routes(Routes& routes, Services& services);       // windows, exports
+void add_note_routes(Routes& routes, Services& services);       // what users write down
+void add_operation_routes(Routes& routes, Services& services);  // health, metrics, events, OpenAPI
+
+}  // namespace gpufl::server

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/session_json.hpp"
+
+#include <string>
+
+namespace gpufl::server {
+namespace {
+
+using base::Json;
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+}  // namespace
+
+Json session_json(const SessionEntry& session, const Json& notes) {
+  const workbench::ListedSession& listed = session.listed;
+  const format::SessionHeader& header = listed.found.header;
+  const bool is_readable = listed.found.is_readable();
+  Json json = Json::object();
+  json.set("id", session.id).set("run", session.run).set("path", session.name.string());
+  json.set("state", listed.state);
+  if (!is_readable) json.set("problem", listed.found.status.message());
+  if (!listed.damage.empty()) json.set("problem", listed.damage);
+  json.set("app", header.app_name).set("engine", header.engine).set("host", header.host);
+  // Beyond what numbers of JavaScript hold.
+  json.set("start_wall_ns", is_readable ? Json(std::to_string(header.start_wall_ns)) : Json());
+  json.set("duration_ns", or_null(listed.duration_ns));
+  json.set("duration_is_lower_bound", !listed.has_end);
+  json.set("kernels", or_null(listed.kernels)).set("bytes", listed.bytes);
+  json.set("rank", or_null(header.rank)).set("world_size", or_null(header.world_size));
+  json.set("process", header.process).set("pid", header.pid).set("command", header.command);
+  Json devices = Json::array();
+  for (const Json& device : listed.devices) {
+    Json one = Json::object();
+    one.set("device", device["device"]).set("vendor", device["vendor"]);
+    devices.push(one.set("name", device["name"]));
+  }
+  json.set("devices", std::move(devices));
+  return json.set("tags", notes["tags"].is_array() ? notes["tags"] : Json::array());
+}
+
+const char* session_schema() {
+  return R"({"type":"object",
+    "required":["id","run","path","state","app","engine","host","start_wall_ns","duration_ns",
+                "duration_is_lower_bound","kernels","bytes","rank","world_size","devices","tags"],
+    "properties":{
+      "id":{"type":"string"},"run":{"type":"string"},"path":{"type":"string"},
+      "state":{"enum":["live","complete","not proven","losses","damaged","unclosed","unreadable"]},
+      "problem":{"type":"string"},"app":{"type":"string"},"engine":{"type":"string"},
+      "host":{"type":"string"},"start_wall_ns":{"type":["string","null"]},
+      "duration_ns":{"type":["integer","null"]},"duration_is_lower_bound":{"type":"boolean"},
+      "kernels":{"type":["integer","null"]},"bytes":{"type":"integer"},
+      "rank":{"type":["integer","null"]},"world_size":{"type":["integer","null"]},
+      "process":{"type":"string"},"pid":{"type":"integer"},"command":{"type":"string"},
+      "devices":{"type":"array","items":{"type":"object"}},
+      "tags":{"type":"array","items":{"type":"string"}}}})";
+}
+
+Json change_json(const Change& change) {
+  Json json = session_json(*change.session, {});
+  return json.set("change", to_string(change.what));
+}
+
+}  // namespace gpufl::server
