@@ -293,6 +293,10 @@ Command Command::add_command(const std::string& name, const std::string& descrip
   return Command(app_->add_subcommand(name, description)->group("Commands"), state_);
 }
 
+Command Command::add_hidden_command(const std::string& name) {
+  return Command(app_->add_subcommand(name)->group(""), state_);
+}
+
 Option Command::add_option(const std::string& names, std::string& value, const std::string& help) {
   return Option(app_->add_option(names, value, help));
 }

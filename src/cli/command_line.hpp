@@ -72,6 +72,8 @@ class Command {
   Command(CLI::App* app, CommandLineState* state) : app_(app), state_(state) {}
 
   Command add_command(const std::string& name, const std::string& description);
+  // For our own processes to start: no help text lists it.
+  Command add_hidden_command(const std::string& name);
 
   // `names` is "-o,--output" of an option and "path" of a positional argument.
   Option add_option(const std::string& names, std::string& value, const std::string& help);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/gpufl_cli.hpp"
 
+#include "cli/analyze_command.hpp"
 #include "cli/cat_command.hpp"
 #include "cli/clean_command.hpp"
 #include "cli/command_line.hpp"
@@ -14,7 +15,9 @@
 #include "cli/info_command.hpp"
 #include "cli/log_command.hpp"
 #include "cli/monitor_command.hpp"
+#include "cli/open_command.hpp"
 #include "cli/report_command.hpp"
+#include "cli/serve_command.hpp"
 #include "cli/sessions_list_command.hpp"
 #include "cli/symbolize_command.hpp"
 #include "cli/trace_command.hpp"
@@ -31,6 +34,8 @@ int run_gpufl(int argc, char** argv) {
   add_control_command(program);
   add_monitor_command(program);
   add_report_command(program);
+  add_open_command(program);
+  add_serve_command(program);
   add_diff_command(program);
   add_gate_command(program);
   add_sessions_list_command(program);
@@ -44,6 +49,7 @@ int run_gpufl(int argc, char** argv) {
   add_import_command(program);
   add_doctor_command(program);
   add_info_command(program);
+  add_analyze_command(program);
   program.set_footer(
       "Run 'gpufl COMMAND --help' for the options of a command.\nEvery command exits with 64 if "
       "its command line is wrong.");

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/serving.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "cli/exit_codes.hpp"
+#include "cli/print.hpp"
+#include "cli/stop_signals.hpp"
+#include "server/cache_folder.hpp"
+
+namespace gpufl::cli {
+namespace {
+
+// Beside the network and handlers; a second one only where there are cores to spare.
+constexpr unsigned kCoresForTwo = 4;
+
+}  // namespace
+
+void add_serving_options(Command command, ServeLine& line) {
+  command
+      .add_bytes("--analysis-memory", {.least = "64M"},
+                 "Memory limit of each analysis process; larger sessions are reported as too large",
+                 store_in(line.analysis_memory))
+      .default_text("2G");
+  command
+      .add_option("--cache", line.cache,
+                  "Folder for results, indexes, notes and tags [default: $XDG_CACHE_HOME/gpufl or "
+                  "~/.cache/gpufl]")
+      .type_name("DIR");
+  command
+      .add_option("--log-format", line.log_format,
+                  "Log every request to stderr, as text or json [default: requests are not logged]")
+      .choices({"text", "json"})
+      .type_name("FORMAT");
+}
+
+base::Result<server::ServerOptions> serving_options(const ServeLine& line) {
+  server::ServerOptions options;
+  if (line.cache.empty()) {
+    auto cache = server::default_cache();
+    if (!cache) return cache.status();
+    options.cache = std::move(*cache);
+  } else {
+    options.cache = line.cache;
+  }
+  options.analysis.memory_bytes = line.analysis_memory;
+  options.analysis.at_once = std::thread::hardware_concurrency() >= kCoresForTwo ? 2 : 1;
+  if (line.log_format == "text") options.log = server::LogFormat::Text;
+  if (line.log_format == "json") options.log = server::LogFormat::Json;
+  options.write_log = [](std::string_view text) { print_error(text); };
+  return options;
+}
+
+int serve_until_stopped(std::string_view command, server::ServerOptions options,
+                        const std::function<void(const server::Server& server)>& on_start) {
+  StopSignals signals;
+  auto server = server::Server::start(std::move(options));
+  if (!server) {
+    complain(command, server.status().message());
+    return server.status().code() == base::Code::InvalidArgument ? kExitUsage : kExitCannotTell;
+  }
+  on_start(**server);
+  std::fflush(stdout);
+  for (int number = 0; number == 0 || number == SIGWINCH;) {
+    pollfd waiting{signals.fd(), POLLIN, 0};
+    ::poll(&waiting, 1, -1);
+    number = signals.take();
+  }
+  // Who sends another does not want to wait for requests under way.
+  signals.release();
+  (*server)->stop();
+  return kExitGood;
+}
+
+}  // namespace gpufl::cli
