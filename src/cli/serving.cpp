@@ -23,7 +23,7 @@ constexpr unsigned kCoresForTwo = 4;
 
 void add_serving_options(Command command, ServeLine& line) {
   command
-      .add_bytes("--analysis-memory", {.least = "64M"},
+      .add_bytes("--analysis-memory", {.least = "16M"},
                  "Memory limit of each analysis process; larger sessions are reported as too large",
                  store_in(line.analysis_memory))
       .default_text("2G");

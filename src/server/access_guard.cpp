@@ -70,6 +70,11 @@ base::Result<PublicUrl> parse_public_url(std::string_view text) {
   }
   const size_t slash = rest.find('/');
   url.authority = lower(rest.substr(0, slash));
+  // As browsers write it: the port only where the scheme does not imply it.
+  const std::string_view usual = url.scheme == "https" ? ":443" : ":80";
+  if (url.authority.ends_with(usual)) {
+    url.authority.resize(url.authority.size() - usual.size());
+  }
   if (url.authority.empty()) return wrong("has no host");
   if (slash != std::string_view::npos) url.prefix = rest.substr(slash);
   while (url.prefix.ends_with('/')) url.prefix.pop_back();

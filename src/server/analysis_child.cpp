@@ -2,14 +2,17 @@
 #include "server/analysis_child.hpp"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
-#include <cstring>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <new>
 #include <string>
 #include <utility>
@@ -38,6 +41,9 @@ using base::Status;
 constexpr int kNiceness = 10;
 constexpr double kReadingShare = 0.7;  // of the work; nobody knows better
 
+constexpr uint64_t kReserveBytes = uint64_t{256} << 20;
+
+// Sanitizers take terabytes of addresses.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define GPUFL_HAS_SHADOW_MEMORY 1
@@ -45,6 +51,11 @@ constexpr double kReadingShare = 0.7;  // of the work; nobody knows better
 #endif
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define GPUFL_HAS_SHADOW_MEMORY 1
+#endif
+#ifdef GPUFL_HAS_SHADOW_MEMORY
+constexpr bool kLimitsMemory = false;
+#else
+constexpr bool kLimitsMemory = true;
 #endif
 
 void tell(std::string_view line) {
@@ -69,23 +80,36 @@ void tell(std::string_view line) {
   _exit(1);
 }
 
-void limit_itself(uint64_t memory_bytes) {
+void limit_itself(uint64_t memory_bytes, int64_t parent) {
   // Whoever kills the server means its children too.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) _exit(1);
   ::fcntl(kReportFd, F_SETFD, FD_CLOEXEC);
   static_cast<void>(!::nice(kNiceness));
   std::set_new_handler(leave_for_memory);
   std::set_terminate(leave_for_exception);
-#ifndef GPUFL_HAS_SHADOW_MEMORY  // which takes terabytes of addresses
-  if (memory_bytes > 0) {
-    const rlimit limit{memory_bytes, memory_bytes};
-    ::setrlimit(RLIMIT_AS, &limit);
-  }
-#else
-  static_cast<void>(memory_bytes);
-#endif
   const rlimit no_core{0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
+  if (!kLimitsMemory || memory_bytes == 0) return;
+  // Each heap takes 64 MiB of addresses, used or not, and there would be several for each core.
+  ::mallopt(M_ARENA_MAX, 2);
+  const rlimit limit{memory_bytes, memory_bytes};
+  ::setrlimit(RLIMIT_AS, &limit);
+}
+
+// Whether less than the reserve was left at any time. Libraries in C, and our own reader, take a
+// refused allocation as something that cannot be read and go on: what was made then is not whole,
+// and must not be kept. They ask for less than the reserve at once.
+bool has_come_near(uint64_t memory_bytes) {
+  if (!kLimitsMemory || memory_bytes == 0) return false;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    constexpr std::string_view kPeak = "VmPeak:";
+    if (!line.starts_with(kPeak)) continue;
+    const uint64_t peak = std::strtoull(line.c_str() + kPeak.size(), nullptr, 10) * 1024;
+    return peak > memory_bytes - std::min(memory_bytes / 4, kReserveBytes);
+  }
+  return false;
 }
 
 std::vector<fs::path> paths_of(const Json& list) {
@@ -201,8 +225,10 @@ class Child {
 int run_analysis_child(std::string_view request, const symbols::LibdwApi* libdw) {
   const auto parsed = Json::parse(request);
   if (!parsed) return 1;
-  limit_itself(static_cast<uint64_t>((*parsed)["memory_bytes"].as_integer()));
+  const auto memory_bytes = static_cast<uint64_t>((*parsed)["memory_bytes"].as_integer());
+  limit_itself(memory_bytes, (*parsed)["parent"].as_integer());
   const Status status = Child(*parsed, libdw).run();
+  if (has_come_near(memory_bytes)) leave_for_memory();
   Json line = Json::object();
   line.set("status", to_string(status.code()));
   if (!status.is_ok()) line.set("message", status.message());

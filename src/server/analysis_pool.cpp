@@ -63,7 +63,7 @@ std::vector<std::string> AnalysisPool::command(const AnalysisRequest& request) c
   base::Json json = base::Json::object();
   json.set("kind", request.kind).set("arguments", request.arguments);
   json.set("key", request.key()).set("log_bytes", request.log_bytes);
-  json.set("memory_bytes", limits_.memory_bytes);
+  json.set("memory_bytes", limits_.memory_bytes).set("parent", int64_t{::getpid()});
   std::vector<std::string> words = program_;
   words.push_back(json.dump());
   return words;

@@ -124,6 +124,23 @@ base::Result<int> CacheFolder::make_temporary(fs::path& path) const {
   return fd;
 }
 
+void CacheFolder::sweep() const {
+  const auto now = fs::file_time_type::clock::now();
+  for (const auto& [folder, prefix] :
+       {std::pair<const char*, std::string_view>{kResults, kTemporary},
+        {"exports", ""},
+        {"imports", kTemporary}}) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder_ / folder, error)) {
+      std::error_code gone;
+      if (!entry.path().filename().string().starts_with(prefix)) continue;
+      if (now - entry.last_write_time(gone) > kTemporaryAge && !gone) {
+        fs::remove_all(entry.path(), gone);
+      }
+    }
+  }
+}
+
 void CacheFolder::prune(uint64_t keep_bytes) const {
   struct Result {
     fs::file_time_type used;
@@ -133,15 +150,10 @@ void CacheFolder::prune(uint64_t keep_bytes) const {
   std::vector<Result> results;
   uint64_t bytes = 0;
   std::error_code error;
-  const auto now = fs::file_time_type::clock::now();
   for (const auto& entry : fs::directory_iterator(folder_ / kResults, error)) {
     std::error_code gone;
     const Result one{entry.last_write_time(gone), entry.path(), entry.file_size(gone)};
-    if (gone) continue;
-    if (entry.path().filename().string().starts_with(kTemporary)) {
-      if (now - one.used > kTemporaryAge) fs::remove(one.path, gone);
-      continue;
-    }
+    if (gone || entry.path().filename().string().starts_with(kTemporary)) continue;
     results.push_back(one);
     bytes += one.bytes;
   }

@@ -31,8 +31,9 @@ class CacheFolder {
   std::filesystem::path result_file(std::string_view subject) const;
   // An empty file beside the results, open for writing, its name in `path`.
   base::Result<int> make_temporary(std::filesystem::path& path) const;
-  // Deletes temporary files that nobody writes any more, and the results that were longest not
-  // asked for, until the others take no more than that.
+  // Deletes what servers that were killed left unfinished, once it is a day old.
+  void sweep() const;
+  // Deletes the results that were longest not asked for, until the others take no more than that.
   void prune(uint64_t keep_bytes) const;
 
   // Of a session: an object. Null: none was kept.

@@ -47,10 +47,7 @@ std::string folder_stamp(const fs::path& dir) {
 }
 
 // Its files can change while its folder does not: it is recorded, or nothing says that it is not.
-bool is_watched(const SessionEntry& entry) {
-  const std::string& state = entry.listed.state;
-  return state == "live" || state == "unclosed" || state == "unreadable";
-}
+bool is_watched(const SessionEntry& entry) { return !entry.listed.has_end; }
 
 std::string watched_stamp(const fs::path& dir) {
   return files_stamp(dir) + (format::is_locked(dir) ? "locked" : "free");

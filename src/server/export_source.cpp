@@ -23,24 +23,31 @@ constexpr std::chrono::milliseconds kPace(100);
 
 }  // namespace
 
-ExportSource::ExportSource(const Plan& plan)
-    : scratch_(plan.scratch), under_way_(plan.under_way), deadline_(Clock::now() + plan.time) {
-  ++under_way_;
+std::optional<ExportSlot> ExportSlot::take(std::atomic<int>& under_way, int most) {
+  if (under_way.fetch_add(1) < most) return ExportSlot(&under_way);
+  --under_way;
+  return std::nullopt;
 }
+
+ExportSlot::~ExportSlot() {
+  if (under_way_ != nullptr) --*under_way_;
+}
+
+ExportSource::ExportSource(Plan plan)
+    : plan_(std::move(plan)), deadline_(Clock::now() + plan_.time) {}
 
 ExportSource::~ExportSource() {
   if (output_ >= 0) ::close(output_);
   child_.reset();
   std::error_code ignored;
-  if (!scratch_.empty()) std::filesystem::remove_all(scratch_, ignored);
-  --under_way_;
+  if (!plan_.scratch.empty()) std::filesystem::remove_all(plan_.scratch, ignored);
 }
 
-Status ExportSource::begin(const std::vector<std::string>& command) {
+Status ExportSource::begin() {
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return Status::from_errno(errno, "pipe");
   output_ = pipe[0];
-  auto child = ChildProcess::start(command, pipe[1]);
+  auto child = ChildProcess::start(plan_.command, pipe[1]);
   ::close(pipe[1]);
   if (!child) return child.status();
   child_ = std::move(*child);
@@ -64,9 +71,9 @@ bool ExportSource::read_some(std::string& out) {
 }
 
 base::Result<std::unique_ptr<ExportSource>> ExportSource::start(
-    const Plan& plan, const std::function<bool()>& is_cancelled) {
-  std::unique_ptr<ExportSource> source(new ExportSource(plan));
-  if (Status begun = source->begin(plan.command); !begun) return begun;
+    Plan plan, const std::function<bool()>& is_cancelled) {
+  std::unique_ptr<ExportSource> source(new ExportSource(std::move(plan)));
+  if (Status begun = source->begin(); !begun) return begun;
   while (!source->wait_for_output(kPace)) {
     // Its pipe of reports is read as well, or the child would wait for that.
     source->child_->wait(std::chrono::milliseconds(0));
@@ -89,9 +96,10 @@ bool ExportSource::next(std::string& out) {
     first_.clear();
     return true;
   }
-  while (!wait_for_output(kPace)) {
+  if (!wait_for_output(kPace)) {
     child_->wait(std::chrono::milliseconds(0));
     if (Clock::now() > deadline_) throw std::runtime_error("the export takes too long");
+    return true;  // nothing for now: whoever calls looks whether the client is still there
   }
   child_->wait(std::chrono::milliseconds(0));
   if (read_some(out)) return true;

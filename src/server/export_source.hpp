@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status.hpp"
@@ -17,32 +19,46 @@
 // kept. A client that leaves ends the child. Worker threads, one at a time.
 namespace gpufl::server {
 
+// One of those that may be under way, given back with the object.
+class ExportSlot {
+ public:
+  // Nothing: all are taken.
+  static std::optional<ExportSlot> take(std::atomic<int>& under_way, int most);
+  ~ExportSlot();
+  ExportSlot(ExportSlot&& other) noexcept : under_way_(std::exchange(other.under_way_, nullptr)) {}
+  ExportSlot& operator=(ExportSlot&&) = delete;
+
+ private:
+  explicit ExportSlot(std::atomic<int>* under_way) : under_way_(under_way) {}
+
+  std::atomic<int>* under_way_;
+};
+
 class ExportSource : public net::BodySource {
  public:
   struct Plan {
     std::vector<std::string> command;
     std::filesystem::path scratch;  // a folder of its own, deleted in the end; empty: none
     std::chrono::milliseconds time;
-    std::atomic<int>& under_way;  // counts it, for as long as it lives
+    ExportSlot slot;
   };
   // Waits for the first bytes, so that what fails at once is an answer and not a cut connection.
   // Cancelled: `is_cancelled` said so.
   static base::Result<std::unique_ptr<ExportSource>> start(
-      const Plan& plan, const std::function<bool()>& is_cancelled);
+      Plan plan, const std::function<bool()>& is_cancelled);
   ~ExportSource() override;
 
   bool next(std::string& out) override;
 
  private:
-  explicit ExportSource(const Plan& plan);
-  base::Status begin(const std::vector<std::string>& command);
+  explicit ExportSource(Plan plan);
+  base::Status begin();
   // True: there is something to read, or the end.
   bool wait_for_output(std::chrono::milliseconds at_most) const;
   // Reads once; false: the child has closed its output.
   bool read_some(std::string& out);
 
-  std::filesystem::path scratch_;
-  std::atomic<int>& under_way_;
+  Plan plan_;
   std::chrono::steady_clock::time_point deadline_;
   std::unique_ptr<ChildProcess> child_;
   int output_ = -1;

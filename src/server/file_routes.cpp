@@ -120,7 +120,8 @@ net::HttpReply export_session(Services& services, const Call& call) {
       std::find_if(std::begin(kExportTypes), std::end(kExportTypes),
                    [&](const ExportType& one) { return one.format == format; });
   if (type == std::end(kExportTypes)) return net::problem(400, "Wrong parameter", "no such format");
-  if (services.exports >= kExportsAtOnce) {
+  auto slot = ExportSlot::take(services.exports, kExportsAtOnce);
+  if (!slot) {
     net::HttpReply busy = net::problem(503, "Busy", "other exports are under way");
     busy.headers.emplace_back("Retry-After", "5");
     return busy;
@@ -136,7 +137,7 @@ net::HttpReply export_session(Services& services, const Call& call) {
     request.arguments.set("scratch", scratch.string());
   }
   auto source = ExportSource::start({services.analysis.command(request), scratch,
-                                     services.analysis.limits().time, services.exports},
+                                     services.analysis.limits().time, std::move(*slot)},
                                     call.request().is_cancelled);
   if (!source) return problem_of(source.status());
   net::HttpReply reply;

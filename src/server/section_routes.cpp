@@ -74,6 +74,35 @@ net::HttpReply show_report(Services& services, const Call& call) {
   return analysis_reply(call.request(), services.analysis.ask(about(session, "report")));
 }
 
+// Where a launch of several processes puts its sessions, they have a folder to themselves, which is
+// what a report of a run is made of.
+net::HttpReply show_run_report(Services& services, const Call& call) {
+  std::vector<SessionPtr> run;
+  const std::vector<SessionPtr> all = services.catalogue.sessions();
+  for (const SessionPtr& session : all) {
+    if (session->run == call.path("run")) run.push_back(session);
+  }
+  if (run.empty()) return no_such("run", call.path("run"));
+  const auto folder = run.front()->dir.parent_path();
+  const auto lie_there = std::count_if(all.begin(), all.end(), [&](const SessionPtr& session) {
+    return session->dir.parent_path() == folder;
+  });
+  const bool is_together = std::all_of(run.begin(), run.end(), [&](const SessionPtr& session) {
+    return session->dir.parent_path() == folder;
+  });
+  if (run.size() < 2 || !is_together || static_cast<size_t>(lie_there) != run.size()) {
+    return net::problem(422, "Not one folder",
+                        "a run is reported as a whole if it has several sessions, in a folder that "
+                        "holds no others; each session has its own report");
+  }
+  std::sort(run.begin(), run.end(),
+            [](const SessionPtr& a, const SessionPtr& b) { return a->dir < b->dir; });
+  Json arguments = Json::object();
+  arguments.set("path", folder.string());
+  return analysis_reply(call.request(),
+                        services.analysis.ask(about(run, "report", std::move(arguments))));
+}
+
 net::HttpReply show_code(Services& services, const Call& call) {
   const SessionPtr session = session_of(services.catalogue, call);
   if (!session) return no_such("session", call.path("session"));
@@ -197,6 +226,11 @@ void add_section_routes(Routes& routes, Services& services) {
               .summary = "All sections in one document, as gpufl report --format json",
               .answers = {{.description = "The report."}, accepted_answer()},
               .handler = bound(show_report)});
+  routes.add({.pattern = "/api/v1/runs/{run}/report",
+              .id = "show_run_report",
+              .summary = "A run as a whole: all ranks in one document",
+              .answers = {{.description = "The report, of kind run."}, accepted_answer()},
+              .handler = bound(show_run_report)});
   routes.add({.pattern = "/api/v1/sessions/{session}/kernels/{kernel}/code",
               .id = "show_code",
               .summary = "Source and SASS of a kernel, as gpufl report --kernel --source",

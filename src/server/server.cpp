@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/server.hpp"
 
+#include <exception>
 #include <system_error>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "server/event_hub.hpp"
 #include "server/services.hpp"
 #include "server/session_json.hpp"
+#include "text/display.hpp"
 
 namespace gpufl::embedded {
 extern const std::string_view kIndexHtml;
@@ -123,7 +125,7 @@ class RunningServer : public Server {
       if (stripped.path.empty()) stripped.path = "/";
       request = &stripped;
     }
-    net::HttpReply reply = answer_guarded(*guard, *request);
+    net::HttpReply reply = answer_or_say(*guard, *request);
     set_unless_there(reply, "Cache-Control", "no-store");
     set_unless_there(reply, "X-Content-Type-Options", "nosniff");
     set_unless_there(reply, "Referrer-Policy", "no-referrer");
@@ -133,6 +135,19 @@ class RunningServer : public Server {
                      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
                      "form-action 'none'; frame-ancestors 'none'");
     return reply;
+  }
+
+  // What a handler throws is our own mistake, which the log names and the client does not see.
+  net::HttpReply answer_or_say(const AccessGuard& guard, const net::HttpRequest& request) const {
+    try {
+      return answer_guarded(guard, request);
+    } catch (const std::exception& thrown) {
+      if (options_.write_log) {
+        options_.write_log(fmt::format("gpufl: {} failed: {}\n", text::make_harmless(request.path),
+                                       thrown.what()));
+      }
+      return net::problem(500);
+    }
   }
 
   // Those of a proxy that leaves the prefix in place.
@@ -187,6 +202,7 @@ base::Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
   if (Status checked = check(options); !checked) return checked;
   auto cache = CacheFolder::open(options.cache);
   if (!cache) return cache.status();
+  cache->sweep();
   auto server = std::make_unique<RunningServer>(std::move(options), std::move(*cache));
   if (Status listening = server->listen(); !listening) return listening;
   return std::unique_ptr<Server>(std::move(server));

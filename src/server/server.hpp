@@ -32,7 +32,8 @@ struct ServerOptions {
   std::vector<std::string> analysis_program = {"/proc/self/exe", "analyze", "--request"};
   std::chrono::milliseconds pace{1000};  // between looks at the folder
   LogFormat log = LogFormat::None;
-  // A line of the access log, with its newline; on a thread of its own.
+  // A line of the log, with its newline. Requests come from a thread of its own, mistakes of ours
+  // from any.
   std::function<void(std::string_view line)> write_log = {};
 };
 

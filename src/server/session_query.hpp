@@ -14,11 +14,11 @@
 namespace gpufl::server {
 
 struct SessionQuery {
-  std::string text;  // in the name, the command, the host or the id, of any case; empty: all
-  std::string state, host, app, engine, run;  // empty: any
-  std::string sort = "-start";                // one of session_sorts()
+  std::string text = {};  // in the name, the command, the host or the id, of any case; empty: all
+  std::string state = {}, host = {}, app = {}, engine = {}, run = {};  // empty: any
+  std::string sort = "-start";                                         // one of session_sorts()
   size_t limit = 100;
-  std::string cursor;  // of the page before
+  std::string cursor = {};  // of the page before
 };
 const std::vector<std::string>& session_sorts();
 
