@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/access_guard.hpp"
+
+#include <gtest/gtest.h>
+
+#include "net/fields.hpp"
+
+namespace gpufl::server {
+namespace {
+
+constexpr uint16_t kPort = 9486;
+
+net::HttpRequest asked(std::string path, net::NamedTexts headers = {},
+                       std::string host = "127.0.0.1:9486") {
+  net::HttpRequest request;
+  request.path = std::move(path);
+  request.headers = std::move(headers);
+  request.headers.emplace_back("Host", std::move(host));
+  return request;
+}
+
+int refusal(const AccessGuard& guard, const net::HttpRequest& request, bool is_open = false) {
+  const auto reply = guard.refuse(request, is_open);
+  return reply ? reply->status : 0;
+}
+
+net::NamedTexts bearer(const AccessGuard& guard) {
+  return {{"Authorization", "Bearer " + guard.token()}};
+}
+
+TEST(AccessGuard, SecretsAreLongAndDiffer) {
+  const AccessGuard a(kPort, {}), b(kPort, {});
+  EXPECT_EQ(a.token().size(), 64U);
+  EXPECT_NE(a.token(), b.token());
+  EXPECT_EQ(a.cookie_name(), "gpufl_9486");
+}
+
+TEST(AccessGuard, AnswersOnlyToHostsThatAreMeant) {
+  const AccessGuard guard(kPort, *parse_public_url("https://GPU.example.org/profiles/"));
+  for (const char* host :
+       {"127.0.0.1:9486", "localhost:9486", "LOCALHOST:9486", "[::1]:9486", "gpu.example.org"}) {
+    EXPECT_EQ(refusal(guard, asked("/", bearer(guard), host)), 0) << host;
+  }
+  for (const char* host : {"", "127.0.0.1", "localhost", "127.0.0.1:80", "127.0.0.2:9486",
+                           "evil.example:9486", "localhost.evil.example:9486", "0.0.0.0:9486",
+                           "gpu.example.org:9486", "127.0.0.1:9486, evil.example"}) {
+    EXPECT_EQ(refusal(guard, asked("/", bearer(guard), host)), 421) << host;
+    EXPECT_EQ(refusal(guard, asked("/healthz", {}, host), true), 421) << host;
+  }
+  EXPECT_EQ(refusal(AccessGuard(80, {}), asked("/", {}, "localhost"), true), 0);
+}
+
+TEST(AccessGuard, NeedsTheTokenButForOpenPaths) {
+  const AccessGuard guard(kPort, {});
+  EXPECT_EQ(refusal(guard, asked("/api/v1/sessions")), 401);
+  EXPECT_EQ(refusal(guard, asked("/healthz"), true), 0);
+  EXPECT_EQ(refusal(guard, asked("/api/v1/sessions", bearer(guard))), 0);
+  for (const std::string& value :
+       {"Bearer " + guard.token() + "0", "Bearer " + guard.token().substr(1),
+        "Bearer " + std::string(64, '0'), std::string("Bearer "), "Basic " + guard.token(),
+        guard.token()}) {
+    EXPECT_EQ(refusal(guard, asked("/api/v1/sessions", {{"Authorization", value}})), 401) << value;
+  }
+  // The token is not the cookie.
+  EXPECT_EQ(refusal(guard, asked("/", {{"Cookie", "gpufl_9486=" + guard.token()}})), 401);
+}
+
+TEST(AccessGuard, TheTokenOfTheAddressBecomesACookieAndLeavesIt) {
+  const AccessGuard guard(kPort, {});
+  net::HttpRequest first = asked("/");
+  EXPECT_FALSE(guard.take_token(first));
+  first.query = {{"token", guard.token()}, {"q", "a b"}};
+  const auto reply = guard.take_token(first);
+  ASSERT_TRUE(reply);
+  EXPECT_EQ(reply->status, 303);
+  EXPECT_EQ(*net::find_header(reply->headers, "Location"), "./?q=a%20b");
+  const std::string cookie = *net::find_header(reply->headers, "Set-Cookie");
+  EXPECT_NE(cookie.find("; HttpOnly; SameSite=Strict"), std::string::npos) << cookie;
+  EXPECT_EQ(cookie.find("Secure"), std::string::npos);
+  EXPECT_EQ(cookie.find(guard.token()), std::string::npos);
+  const std::string pair = cookie.substr(0, cookie.find(';'));
+  EXPECT_EQ(refusal(guard, asked("/api/v1/sessions", {{"Cookie", "other=1; " + pair}})), 0);
+
+  first.query = {{"token", std::string(64, '0')}};
+  EXPECT_EQ(guard.take_token(first)->status, 401);
+  // Not for the API, whose addresses are not typed.
+  net::HttpRequest api = asked("/api/v1/sessions");
+  api.query = {{"token", guard.token()}};
+  EXPECT_FALSE(guard.take_token(api));
+}
+
+TEST(AccessGuard, BehindAProxyWithTlsTheCookieIsSecure) {
+  const AccessGuard guard(kPort, *parse_public_url("https://gpu.example.org/profiles"));
+  net::HttpRequest request = asked("/", {}, "gpu.example.org");
+  request.query = {{"token", guard.token()}};
+  const auto reply = guard.take_token(request);
+  EXPECT_TRUE(net::find_header(reply->headers, "Set-Cookie")->ends_with("; Secure"));
+}
+
+TEST(AccessGuard, PagesOfOtherSitesMayNotUseIt) {
+  const AccessGuard guard(kPort, *parse_public_url("https://gpu.example.org"));
+  const auto with = [&](const char* name, const char* value, const char* method = "GET") {
+    net::NamedTexts headers = bearer(guard);
+    headers.emplace_back(name, value);
+    net::HttpRequest request = asked("/api/v1/sessions", std::move(headers));
+    request.method = method;
+    return refusal(guard, request);
+  };
+  for (const char* origin :
+       {"http://127.0.0.1:9486", "http://localhost:9486", "https://gpu.example.org"}) {
+    EXPECT_EQ(with("Origin", origin, "PUT"), 0) << origin;
+  }
+  for (const char* origin : {"null", "http://evil.example", "http://127.0.0.1:9487",
+                             "https://127.0.0.1:9486", "http://gpu.example.org", ""}) {
+    EXPECT_EQ(with("Origin", origin, "PUT"), 403) << origin;
+    EXPECT_EQ(with("Origin", origin), 403) << origin;
+  }
+  EXPECT_EQ(with("Sec-Fetch-Site", "same-origin", "PUT"), 0);
+  EXPECT_EQ(with("Sec-Fetch-Site", "none"), 0);
+  EXPECT_EQ(with("Sec-Fetch-Site", "cross-site", "PUT"), 403);
+  // Another port of this machine.
+  EXPECT_EQ(with("Sec-Fetch-Site", "same-site"), 403);
+  // A link from elsewhere may lead to the page, which has nothing in it.
+  EXPECT_EQ(refusal(guard, asked("/", {{"Sec-Fetch-Site", "cross-site"}}), true), 0);
+}
+
+TEST(PublicUrl, IsAHostAndAPath) {
+  const auto url = parse_public_url("HTTPS://Host.example:8443/a/b/");
+  ASSERT_TRUE(url) << url.status().text();
+  EXPECT_EQ(url->scheme, "https");
+  EXPECT_EQ(url->authority, "host.example:8443");
+  EXPECT_EQ(url->prefix, "/a/b");
+  EXPECT_EQ(parse_public_url("http://host")->prefix, "");
+  EXPECT_EQ(parse_public_url("https://host:443/")->authority, "host");
+  EXPECT_EQ(parse_public_url("http://host:80")->authority, "host");
+  for (const char* wrong : {"", "host", "ftp://host", "https://", "https:///x", "https://u@host",
+                            "https://host/?q", "https://host/#x", "https://host/a b"}) {
+    EXPECT_FALSE(parse_public_url(wrong)) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace gpufl::server

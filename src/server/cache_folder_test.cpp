@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/cache_folder.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "format/test_session.hpp"
+
+namespace gpufl::server {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Json;
+using format::testing::file_names;
+using format::testing::read_text;
+using format::testing::TempDir;
+using format::testing::write_text;
+
+unsigned mode_of(const fs::path& path) {
+  struct stat info{};
+  EXPECT_EQ(::stat(path.c_str(), &info), 0);
+  return info.st_mode & 0777;
+}
+
+TEST(CacheFolder, IsForItsUserAlone) {
+  const TempDir dir;
+  ASSERT_TRUE(CacheFolder::open(dir.path() / "a" / "gpufl"));
+  EXPECT_EQ(mode_of(dir.path() / "a" / "gpufl"), 0700U);
+  EXPECT_EQ(mode_of(dir.path() / "a" / "gpufl" / "results"), 0700U);
+  // One that others can read was not made by us, and is closed.
+  fs::create_directory(dir.path() / "open");
+  fs::permissions(dir.path() / "open", fs::perms::all);
+  ASSERT_TRUE(CacheFolder::open(dir.path() / "open"));
+  EXPECT_EQ(mode_of(dir.path() / "open"), 0700U);
+}
+
+TEST(CacheFolder, SaysWhyItCannotBeUsed) {
+  const TempDir dir;
+  write_text(dir.path() / "file", "x");
+  EXPECT_EQ(CacheFolder::open(dir.path() / "file").status().code(), base::Code::InvalidArgument);
+  EXPECT_FALSE(CacheFolder::open(dir.path() / "file" / "below"));
+  EXPECT_FALSE(CacheFolder::open("/proc/no-such"));
+}
+
+TEST(CacheFolder, NotesOfAnyIdStayInside) {
+  const TempDir dir;
+  const auto cache = CacheFolder::open(dir.path() / "cache");
+  ASSERT_TRUE(cache);
+  for (const std::string& id : {std::string("../../escape"), std::string("a/b"),
+                                std::string("\0x", 2), std::string(100'000, 'x'), std::string()}) {
+    EXPECT_TRUE(cache->read_notes(id).is_null());
+    ASSERT_TRUE(cache->write_notes(id, Json::object().set("text", id.substr(0, 3))));
+    EXPECT_EQ(cache->read_notes(id)["text"].as_string(), id.substr(0, 3));
+  }
+  EXPECT_EQ(file_names(dir.path()), std::vector<std::string>{"cache"});
+  EXPECT_EQ(file_names(cache->path() / "notes").size(), 5U);
+  EXPECT_EQ(file_names(cache->path() / "results").size(), 0U);
+  write_text(cache->path() / "notes" / name_hash("broken"), "{");
+  EXPECT_TRUE(cache->read_notes("broken").is_null());
+}
+
+TEST(CacheFolder, DeletesWhatWasLongestNotAskedFor) {
+  const TempDir dir;
+  const auto cache = CacheFolder::open(dir.path());
+  const auto now = fs::file_time_type::clock::now();
+  for (int i = 0; i < 4; ++i) {
+    const fs::path file = cache->result_file(std::to_string(i));
+    write_text(file, std::string(1000, 'x'));
+    fs::last_write_time(file, now - std::chrono::hours(i));
+  }
+  fs::path fresh;
+  const auto fd = cache->make_temporary(fresh);
+  ASSERT_TRUE(fd);
+  ::close(*fd);
+  EXPECT_EQ(mode_of(fresh), 0600U);
+  const fs::path old = cache->path() / "results" / "new-oldold";
+  write_text(old, "x");
+  fs::last_write_time(old, now - std::chrono::hours(48));
+  const fs::path scratch = cache->subfolder("exports") / "abcdef";
+  fs::create_directory(scratch);
+  write_text(scratch / "kernels.csv", "x");
+  fs::last_write_time(scratch, now - std::chrono::hours(48));
+  cache->prune(2500);
+  cache->sweep();
+  EXPECT_TRUE(fs::exists(cache->result_file("0")));
+  EXPECT_TRUE(fs::exists(cache->result_file("1")));
+  EXPECT_FALSE(fs::exists(cache->result_file("2")));
+  EXPECT_FALSE(fs::exists(cache->result_file("3")));
+  EXPECT_TRUE(fs::exists(fresh));
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_FALSE(fs::exists(scratch));
+}
+
+TEST(CacheFolder, SmallFilesAreReadWholeOrNotAtAll) {
+  const TempDir dir;
+  write_text(dir.path() / "file", "12345");
+  EXPECT_EQ(read_small_file(dir.path() / "file", 5), "12345");
+  EXPECT_FALSE(read_small_file(dir.path() / "file", 4));
+  EXPECT_FALSE(read_small_file(dir.path() / "absent", 5));
+  EXPECT_FALSE(read_small_file(dir.path(), 5));
+  fs::create_symlink(dir.path() / "file", dir.path() / "link");
+  EXPECT_FALSE(read_small_file(dir.path() / "link", 5));
+}
+
+}  // namespace
+}  // namespace gpufl::server
