@@ -54,7 +54,8 @@ ROOMS = {
     "net": {"base"},
     "workbench": BELOW_ANALYSIS | {*ANALYSIS, "timeline", "report", "report/html", "export", "import"},
     "server": {
-        "base", "text", "format", "symbols", "analysis/compare", "export", "workbench", "net", "include",
+        "base", "text", "format", "symbols", "analysis/math", "analysis/code", "analysis/compare", "export",
+        "workbench", "index", "net", "include",
     },
     "cli": {
         *BELOW_ANALYSIS, *ANALYSIS, "format/warp", "backend", "backend/synthetic", "capture", "client", "timeline",

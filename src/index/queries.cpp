@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/json.hpp"
@@ -139,6 +141,90 @@ class RangeSums {
   std::vector<SumsByName> sums_;
 };
 
+// The first events of a range, of which it never holds many more than are asked for.
+class FirstEvents {
+ public:
+  FirstEvents(std::span<const TrackKey> tracks, int64_t from, int64_t to, size_t most,
+              const Cancelled& is_cancelled)
+      : from_(from), to_(to), most_(most), watch_(is_cancelled) {
+    tracks_.insert(tracks.begin(), tracks.end());
+  }
+
+  base::Status add(const WindowSource& window) {
+    const WindowIndex& index = window.index();
+    if (!index.span.reaches(from_, to_)) return {};
+    WantedTracks wanted{std::vector<bool>(index.tracks.size()), from_, to_};
+    for (size_t i = 0; i < index.tracks.size(); ++i) {
+      wanted.is_wanted[i] = tracks_.contains(index.tracks[i]);
+    }
+    rows_read_ += rows_to_read(index, wanted);
+    if (rows_read_ > kMaxRowsRead) {
+      return {base::Code::LimitReached, "the range holds too many events to list; narrow it"};
+    }
+    std::vector<uint32_t> lines;
+    const base::Status status = read_events(
+        window, wanted,
+        [&](const IndexedBatch& batch, uint32_t track, uint32_t row, const Event& event) {
+          offer(window, track, row, batch.line, event.row, event.start, event.end,
+                index.label_of(index.tracks[track].kind, event.name));
+          return watch_.goes_on(batch.line);
+        },
+        &lines);
+    if (watch_.is_over()) return cancelled();
+    if (!status) return status;
+    for (const IndexedLane& lane : index.lanes) {
+      if (!wanted.is_wanted[lane.track]) continue;
+      for (const KeptEvent& kept : lane.kept) {
+        if (std::binary_search(lines.begin(), lines.end(), kept.line)) continue;
+        offer(window, lane.track, lane.row, kept.line, kept.row, kept.start, kept.end, kept.name);
+      }
+    }
+    return {};
+  }
+
+  EventPage finish() {
+    shorten();
+    return {std::move(events_), next_};
+  }
+
+ private:
+  void offer(const WindowSource& window, uint32_t track, uint32_t row, uint32_t line,
+             uint32_t row_of_batch, int64_t start, int64_t end, uint32_t name) {
+    if (start < from_ || start >= to_ || (next_ && start >= *next_)) return;
+    events_.push_back({window.index().tracks[track],
+                       row,
+                       {start,
+                        end,
+                        name,
+                        false,
+                        {window.file().channel, window.file().number, line, row_of_batch}}});
+    if (events_.size() > 4 * most_ + 1024) shorten();
+  }
+  // To the first of them, and those that begin together with the last of these.
+  void shorten() {
+    std::sort(events_.begin(), events_.end(), [](const FoundEvent& a, const FoundEvent& b) {
+      return std::tie(a.event.start, a.key, a.row) < std::tie(b.event.start, b.key, b.row);
+    });
+    if (events_.size() <= most_) return;
+    size_t end = most_;
+    while (end < events_.size() && end > 0 &&
+           events_[end].event.start == events_[end - 1].event.start) {
+      ++end;
+    }
+    if (end == events_.size()) return;
+    next_ = events_[end].event.start;
+    events_.resize(end);
+  }
+
+  const int64_t from_, to_;
+  const size_t most_;
+  CancelWatch watch_;
+  std::unordered_set<TrackKey, TrackKeyHash> tracks_;
+  std::vector<FoundEvent> events_;
+  std::optional<int64_t> next_;
+  uint64_t rows_read_ = 0;
+};
+
 // The nearest event of some names, window by window.
 class NearestEvent {
  public:
@@ -264,6 +350,16 @@ base::Result<std::vector<TrackSum>> sum_range(const Windows& windows,
     if (const base::Status status = sums.add(*window); !status) return status;
   }
   return sums.finish();
+}
+
+base::Result<EventPage> list_events(const Windows& windows, std::span<const TrackKey> tracks,
+                                    int64_t from, int64_t to, size_t most,
+                                    const Cancelled& is_cancelled) {
+  FirstEvents first(tracks, from, to, std::max<size_t>(most, 1), is_cancelled);
+  for (const auto& window : windows) {
+    if (const base::Status status = first.add(*window); !status) return status;
+  }
+  return first.finish();
 }
 
 base::Result<SearchOutcome> search(const Windows& windows, const SearchRequest& request,

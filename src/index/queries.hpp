@@ -52,6 +52,17 @@ struct FoundEvent {
   uint32_t row = 0;
   TileEvent event;
 };
+// Events that begin in [from, to), in the order of their starts.
+struct EventPage {
+  std::vector<FoundEvent> events;
+  std::optional<int64_t> next;  // where the next page begins; none: this is the last
+};
+// All that begin at the same moment are on one page, so it may have a few more than `most`.
+// LimitReached: the range holds too much to look through.
+base::Result<EventPage> list_events(const Windows& windows, std::span<const TrackKey> tracks,
+                                    int64_t from, int64_t to, size_t most,
+                                    const Cancelled& is_cancelled);
+
 struct SearchRequest {
   std::vector<uint32_t> names;   // labels; of several kinds of tracks the same number is the same
   std::vector<TrackKind> kinds;  // whose labels are ids of names

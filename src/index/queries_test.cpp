@@ -98,6 +98,28 @@ TEST_P(QueriesTest, SearchStepsThroughEveryMatch) {
   EXPECT_TRUE(names_.matching("no such name").empty());
 }
 
+TEST_P(QueriesTest, PagesOfEventsAreAllOfThem) {
+  const testing::Oracle oracle(dir());
+  const std::vector<TrackKey> tracks = oracle.tracks();
+  std::multiset<std::pair<TrackKey, int64_t>> wanted;
+  for (const auto& [key, spans] : oracle.events()) {
+    for (const auto& span : spans) wanted.emplace(key, span.start);
+  }
+  std::multiset<std::pair<TrackKey, int64_t>> listed;
+  int64_t from = -1;
+  int pages = 0;
+  for (bool is_last = false; !is_last; ++pages) {
+    const auto page = list_events(windows(), tracks, from, INT64_MAX / 4, 100, nullptr);
+    ASSERT_TRUE(page) << page.status().text();
+    ASSERT_FALSE(page->events.empty());
+    for (const FoundEvent& found : page->events) listed.emplace(found.key, found.event.start);
+    is_last = !page->next;
+    if (page->next) from = *page->next;
+  }
+  EXPECT_GT(pages, 10);
+  EXPECT_EQ(listed, wanted);
+}
+
 TEST_P(QueriesTest, AnEventIsTheRowOfTheLog) {
   const testing::Oracle oracle(dir());
   const TrackKey key = oracle.tracks().front();

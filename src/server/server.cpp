@@ -71,8 +71,10 @@ class RunningServer : public Server {
                        events_.publish("session", change_json(change));
                      }
                    }),
-        services_{catalogue_, analysis_, cache_, events_,
-                  [this] { return http_ ? http_->stats() : net::HttpStats(); }} {
+        indexes_(cache_.subfolder("index")),
+        services_{catalogue_, analysis_,
+                  cache_,     events_,
+                  indexes_,   [this] { return http_ ? http_->stats() : net::HttpStats(); }} {
     add_all_routes(routes_, services_);
     if (options_.log != LogFormat::None && options_.write_log) {
       log_ = std::make_unique<AccessLogger>(options_.log == LogFormat::Json, options_.write_log);
@@ -171,6 +173,7 @@ class RunningServer : public Server {
   EventHub events_;
   AnalysisPool analysis_;
   Catalogue catalogue_;
+  IndexPool indexes_;
   Services services_;
   Routes routes_;
   std::unique_ptr<AccessLogger> log_;
@@ -214,6 +217,7 @@ void add_all_routes(Routes& routes, Services& services) {
   add_session_routes(routes, services);
   add_section_routes(routes, services);
   add_file_routes(routes, services);
+  add_timeline_routes(routes, services);
   add_note_routes(routes, services);
 }
 

@@ -10,6 +10,7 @@
 #include "server/cache_folder.hpp"
 #include "server/catalogue.hpp"
 #include "server/event_hub.hpp"
+#include "server/index_pool.hpp"
 #include "server/routes.hpp"
 
 // What handlers work with, and the functions that put them into the table: a file of routes takes
@@ -21,6 +22,7 @@ struct Services {
   AnalysisPool& analysis;
   const CacheFolder& cache;
   EventHub& events;
+  IndexPool& indexes;
   std::function<net::HttpStats()> http_stats;
   std::atomic<int> exports = 0;  // under way
 };
@@ -28,6 +30,7 @@ struct Services {
 void add_session_routes(Routes& routes, Services& services);    // sessions, runs, hosts, devices
 void add_section_routes(Routes& routes, Services& services);    // what analyses answer
 void add_file_routes(Routes& routes, Services& services);       // windows, exports
+void add_timeline_routes(Routes& routes, Services& services);   // tiles, events, search
 void add_note_routes(Routes& routes, Services& services);       // what users write down
 void add_operation_routes(Routes& routes, Services& services);  // health, metrics, events, OpenAPI
 
