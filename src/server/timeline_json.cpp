@@ -75,7 +75,9 @@ void append_member(std::string& out, std::string_view name, const Json& value) {
 Json span_json(const index::TimeSpan& span) {
   if (span.empty()) return {};
   Json json = Json::array();
-  return json.push(span.first).push(span.last);
+  json.push(span.first);
+  json.push(span.last);
+  return json;
 }
 
 // What every answer begins with: how much of the session it is of.
