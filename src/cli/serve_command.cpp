@@ -51,7 +51,7 @@ void add_serve_command(Command program) {
   };
   command
       .add_parsed("--listen", take_endpoint, "A loopback address and port; port 0: any free port")
-      .type_name("[ADDRESS:PORT]")
+      .type_name("ADDRESS:PORT")
       .default_text(options->listen.text());
   const auto take_url = [options](const std::string& text) -> base::Status {
     auto url = server::parse_public_url(text);

@@ -13,7 +13,6 @@ namespace {
 namespace fs = std::filesystem;
 using base::Json;
 using format::testing::file_names;
-using format::testing::read_text;
 using format::testing::TempDir;
 using format::testing::write_text;
 

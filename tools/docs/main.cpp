@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes what pages of the documentation say about kinds, columns and metrics, from the code:
-// `./dev docs`. With --check it writes nothing and says which pages differ.
+// Writes what pages of the documentation say about kinds, columns, metrics and the HTTP API, from
+// the code: `./dev docs`. With --check it writes nothing and says which pages differ.
 #include <cstdio>
 #include <string_view>
 #include <vector>
@@ -20,6 +20,7 @@ std::vector<Page> made_pages(const std::filesystem::path& root) {
   make("format/SPEC.md", kinds(), "### ", "## Codings");
   make("docs/reference/python-dataframes.md", frames(), "## ", "## ledger");
   make("docs/reference/prometheus.md", prometheus(), "## ", "## Queries to begin with");
+  make("docs/reference/http-api.md", http_api(), "## ", "## Sections");
   return pages;
 }
 

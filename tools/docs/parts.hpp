@@ -14,5 +14,7 @@ std::vector<Part> kinds();
 std::vector<Part> frames();
 // The metrics as Prometheus gets them, for docs/reference/prometheus.md.
 std::vector<Part> prometheus();
+// What `gpufl serve` answers, for docs/reference/http-api.md.
+std::vector<Part> http_api();
 
 }  // namespace gpufl::docs

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "parts.hpp"
+#include "server/server.hpp"
+#include "server/services.hpp"
+
+namespace gpufl::docs {
+namespace {
+
+namespace fs = std::filesystem;
+using server::Parameter;
+using server::Route;
+
+std::string as_code(std::string_view text) { return "`" + std::string(text) + "`"; }
+
+std::string values_of(const Parameter& parameter) {
+  if (parameter.type == Parameter::Type::Integer) {
+    return std::to_string(parameter.least) + " to " + std::to_string(parameter.most);
+  }
+  std::string words;
+  for (const std::string& word : parameter.choices) {
+    words += (words.empty() ? "" : ", ") + as_code(word);
+  }
+  return words.empty() ? "text" : words;
+}
+
+std::string default_of(const Parameter& parameter) {
+  if (parameter.is_required) return "required";
+  return parameter.fallback.empty() ? "" : as_code(parameter.fallback);
+}
+
+std::vector<Part> parts_of(const server::Routes& routes) {
+  std::vector<std::vector<std::string>> endpoints, parameters;
+  for (const Route& route : routes.all()) {
+    std::string types;
+    for (const server::Answer& answer : route.answers) {
+      if (answer.status == 200) types = as_code(answer.content_type);
+      if (answer.status == 202) types += ", or 202";
+    }
+    endpoints.push_back({route.method + " " + as_code(route.pattern), route.summary, types});
+    for (const Parameter& parameter : route.parameters) {
+      parameters.push_back({as_code(route.pattern), as_code(parameter.name), values_of(parameter),
+                            default_of(parameter), parameter.description});
+    }
+  }
+  return {
+      {"endpoints", table({"endpoint", "what", "answers"}, endpoints)},
+      {"parameters", table({"endpoint", "parameter", "values", "default", "meaning"}, parameters)}};
+}
+
+}  // namespace
+
+// The table is made of handlers over services; none of them is called.
+std::vector<Part> http_api() {
+  std::string folder = (fs::temp_directory_path() / "gpufl_docs_XXXXXX").string();
+  if (::mkdtemp(folder.data()) == nullptr) {
+    std::perror(folder.c_str());
+    std::exit(1);
+  }
+  std::vector<Part> parts;
+  {
+    const auto cache = server::CacheFolder::open(folder);
+    server::EventHub events;
+    server::AnalysisPool analysis(*cache, {}, {}, nullptr);
+    server::Catalogue catalogue(folder, std::chrono::seconds(1), nullptr);
+    server::Services services{catalogue, analysis, *cache, events, nullptr};
+    server::Routes routes;
+    server::add_all_routes(routes, services);
+    parts = parts_of(routes);
+  }
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+  return parts;
+}
+
+}  // namespace gpufl::docs
