@@ -55,6 +55,8 @@ bool open_in_browser(const std::string& address, const std::filesystem::path& fo
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
   }
+  // A browser would keep the server's port for as long as it runs.
+  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   std::string program = "xdg-open", argument = file;
   std::array<char*, 3> words = {program.data(), argument.data(), nullptr};
   pid_t pid = 0;

@@ -39,6 +39,8 @@ class SpawnPlan {
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, report, kReportFd);
+    // Sockets of clients would stay open for as long as the child runs.
+    posix_spawn_file_actions_addclosefrom_np(&actions, kReportFd + 1);
     posix_spawnattr_init(&attributes);
     // Signals as a fresh program has them; a group that a terminal's Ctrl-C does not reach, because
     // the server ends its children itself.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <stdexcept>
 
@@ -77,6 +78,17 @@ TEST_F(ExportSourceTest, AClientThatLeavesEndsTheChild) {
   EXPECT_EQ(text, "some\n");
   source->reset();
   EXPECT_NE(::kill(pid, 0), 0);
+}
+
+TEST_F(ExportSourceTest, ChildrenInheritNoDescriptorOfOurs) {
+  const int open_one = ::dup(0);  // as a socket: not closed by exec
+  auto source = start("ls /proc/$$/fd; echo '{\"status\":\"ok\"}' >&3");
+  ASSERT_TRUE(source);
+  std::string text;
+  while ((*source)->next(text)) {
+  }
+  EXPECT_EQ(text, "0\n1\n2\n3\n");
+  ::close(open_one);
 }
 
 TEST_F(ExportSourceTest, SlotsAreFew) {

@@ -148,6 +148,14 @@ net::HttpReply export_session(Services& services, const Call& call) {
   return reply;
 }
 
+std::vector<Answer> export_answers() {
+  std::vector<Answer> answers;
+  for (const ExportType& type : kExportTypes) {
+    answers.push_back({.content_type = std::string(type.content_type), .description = "The file."});
+  }
+  return answers;
+}
+
 }  // namespace
 
 void add_file_routes(Routes& routes, Services& services) {
@@ -162,16 +170,16 @@ void add_file_routes(Routes& routes, Services& services) {
   routes.add({.pattern = "/api/v1/sessions/{session}/windows/{window}",
               .id = "show_window",
               .summary = "A file of the log, byte by byte",
-              .answers = {{.content_type = "application/zstd",
-                           .description = "A sealed window; others are application/x-ndjson."}},
+              .answers = {{.content_type = "application/zstd", .description = "Its bytes."},
+                          {.content_type = "application/x-ndjson",
+                           .description = "Those of a window that is not sealed."}},
               .handler = [&](const Call& call) { return show_window(services, call); }});
   routes.add({.pattern = "/api/v1/sessions/{session}/export",
               .id = "export_session",
               .summary = "The session in another tool's format, streamed",
               .parameters = {choice("format", exporting::target_words(), "perfetto",
                                     "As gpufl export --to; csv is an archive for tar.")},
-              .answers = {{.content_type = "application/octet-stream",
-                           .description = "The file; JSON formats are application/json."}},
+              .answers = export_answers(),
               .handler = [&](const Call& call) { return export_session(services, call); }});
 }
 

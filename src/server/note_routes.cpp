@@ -13,6 +13,7 @@ namespace {
 
 using base::Json;
 
+// In characters.
 constexpr size_t kLongestNote = size_t{64} << 10;
 constexpr size_t kLongestTag = 64;
 constexpr size_t kMostTags = 32;
@@ -30,14 +31,16 @@ std::string mistake_in(const Json& notes) {
   for (const auto& [name, value] : notes.members()) {
     if (name == "text") {
       if (!value.is_string()) return "text is a string";
-      if (value.as_string().size() > kLongestNote) return "text is longer than 64 KiB";
+      if (count_characters(value.as_string()) > kLongestNote) {
+        return fmt::format("text is longer than {} characters", kLongestNote);
+      }
     } else if (name == "tags") {
       if (!value.is_array()) return "tags are an array of strings";
       if (value.items().size() > kMostTags) return fmt::format("there are over {} tags", kMostTags);
       for (const Json& tag : value.items()) {
         const std::string& text = tag.as_string();
-        if (text.empty() || text.size() > kLongestTag) {
-          return fmt::format("a tag is a text of 1 to {} bytes", kLongestTag);
+        if (text.empty() || count_characters(text) > kLongestTag) {
+          return fmt::format("a tag is a text of 1 to {} characters", kLongestTag);
         }
       }
     } else {
@@ -78,9 +81,9 @@ net::HttpReply put_notes(const Services& services, const Call& call) {
 
 constexpr const char* kNotesSchema =
     R"({"type":"object","additionalProperties":false,"properties":{
-       "text":{"type":"string","maxLength":16384},
+       "text":{"type":"string","maxLength":65536},
        "tags":{"type":"array","maxItems":32,
-               "items":{"type":"string","minLength":1,"maxLength":16}}}})";
+               "items":{"type":"string","minLength":1,"maxLength":64}}}})";
 
 }  // namespace
 

@@ -21,6 +21,15 @@ std::vector<std::string> path_names(std::string_view pattern) {
   return names;
 }
 
+// What can be an answer's id; nothing else is found. Of kernels, a part of a name can be asked for.
+Json path_schema(std::string_view name) {
+  std::string_view pattern = R"(^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$)";
+  if (name == "section") pattern = R"(^[a-z_]{1,64}$)";
+  if (name == "window") pattern = R"(^[a-z]{1,16}(\.[0-9]{1,19})?\.log(\.zst)?$)";
+  if (name == "kernel") pattern = R"(^[^./\x00-\x1f\x7f][^/\x00-\x1f\x7f]{0,4000}$)";
+  return Json::object().set("type", "string").set("pattern", pattern);
+}
+
 Json schema_of(const Parameter& parameter) {
   Json schema = Json::object();
   if (parameter.type == Parameter::Type::Integer) {
@@ -28,8 +37,11 @@ Json schema_of(const Parameter& parameter) {
     if (!parameter.fallback.empty()) schema.set("default", int64_t{std::stoll(parameter.fallback)});
     return schema;
   }
-  schema.set("type", "string").set("maxLength", static_cast<uint64_t>(kLongestParameter / 4));
-  if (!parameter.choices.empty()) {
+  schema.set("type", "string");
+  if (parameter.choices.empty()) {
+    schema.set("maxLength", uint64_t{parameter.longest});
+    schema.set("pattern", R"(^[^\x00]*$)");
+  } else {
     Json choices = Json::array();
     for (const std::string& word : parameter.choices) choices.push(word);
     schema.set("enum", std::move(choices));
@@ -45,27 +57,30 @@ Json described(std::string_view name, std::string_view place, std::string_view d
   return json.set("required", is_required).set("schema", std::move(schema));
 }
 
-Json content(const std::string& type, const std::string& schema) {
-  Json media = Json::object();
+Json media(const std::string& schema) {
   const auto parsed = Json::parse(schema.empty() ? "{}" : schema);
-  media.set("schema", parsed ? *parsed : Json::object());
-  return Json::object().set(type, std::move(media));
+  return Json::object().set("schema", parsed ? *parsed : Json::object());
 }
 
-Json answer_json(const Answer& answer) {
-  Json json = Json::object();
-  json.set("description", answer.description);
-  if (!answer.content_type.empty())
-    json.set("content", content(answer.content_type, answer.schema));
-  return json;
+// Answers of one status differ in their type.
+Json responses_of(const Route& route) {
+  Json responses = Json::object();
+  for (const Answer& answer : route.answers) {
+    const std::string status = std::to_string(answer.status);
+    Json response = responses[status].is_null() ? Json::object() : responses[status];
+    Json content = response["content"].is_null() ? Json::object() : response["content"];
+    content.set(answer.content_type, media(answer.schema));
+    if (response.find("description") == nullptr) response.set("description", answer.description);
+    responses.set(status, response.set("content", std::move(content)));
+  }
+  const Json problem = Json::object().set("$ref", "#/components/responses/Problem");
+  return responses.set("default", problem);
 }
 
 Json parameters_of(const Route& route) {
   Json parameters = Json::array();
   for (const std::string& name : path_names(route.pattern)) {
-    Json schema = Json::object();
-    schema.set("type", "string").set("minLength", 1);
-    parameters.push(described(name, "path", "As the lists give it.", true, std::move(schema)));
+    parameters.push(described(name, "path", "As the lists give it.", true, path_schema(name)));
   }
   for (const Parameter& parameter : route.parameters) {
     parameters.push(described(parameter.name, "query", parameter.description, parameter.is_required,
@@ -81,17 +96,11 @@ Json operation(const Route& route) {
   if (!parameters.items().empty()) json.set("parameters", std::move(parameters));
   if (!route.body_schema.empty()) {
     Json body = Json::object();
-    body.set("required", true).set("content", content("application/json", route.body_schema));
+    Json content = Json::object().set("application/json", media(route.body_schema));
+    body.set("required", true).set("content", std::move(content));
     json.set("requestBody", std::move(body));
   }
-  Json responses = Json::object();
-  for (const Answer& answer : route.answers) {
-    responses.set(std::to_string(answer.status), answer_json(answer));
-  }
-  Json problem = Json::object();
-  problem.set("$ref", "#/components/responses/Problem");
-  responses.set("default", std::move(problem));
-  return json.set("responses", std::move(responses));
+  return json.set("responses", responses_of(route));
 }
 
 Json components() {

@@ -19,8 +19,8 @@ std::optional<int64_t> whole_number(std::string_view text) {
 }
 
 std::string mistake_in(const Parameter& parameter, const std::string& value) {
-  if (value.size() > kLongestParameter) {
-    return fmt::format("{} is longer than {} bytes", parameter.name, kLongestParameter);
+  if (count_characters(value) > parameter.longest) {
+    return fmt::format("{} is longer than {} characters", parameter.name, parameter.longest);
   }
   if (parameter.type == Parameter::Type::Integer) {
     const auto number = whole_number(value);
@@ -38,6 +38,12 @@ std::string mistake_in(const Parameter& parameter, const std::string& value) {
 }
 
 }  // namespace
+
+size_t count_characters(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // not the rest of one
+  }));
+}
 
 Parameter text_parameter(std::string name, std::string description) {
   return {.name = std::move(name), .description = std::move(description)};

@@ -17,6 +17,9 @@
 // then read on any; handlers run on several at once.
 namespace gpufl::server {
 
+// In characters, unless a parameter says otherwise.
+inline constexpr size_t kLongestParameter = 512;
+
 struct Parameter {
   enum class Type : uint8_t { Text, Integer };
   std::string name;
@@ -25,10 +28,11 @@ struct Parameter {
   bool is_required = false;
   int64_t least = 0, most = 0;            // of integers, both among what is allowed
   std::vector<std::string> choices = {};  // of texts; empty: any
+  size_t longest = kLongestParameter;     // of texts, in characters
   std::string fallback = {};              // what it is where it is left out, for readers
 };
-// The longest text that a parameter may be.
-inline constexpr size_t kLongestParameter = 2048;
+// As JSON Schema counts them: code points, of text in UTF-8.
+size_t count_characters(std::string_view text);
 
 Parameter text_parameter(std::string name, std::string description);
 Parameter required_text(std::string name, std::string description);

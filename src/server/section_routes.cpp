@@ -15,6 +15,9 @@ namespace {
 
 using base::Json;
 
+constexpr size_t kLongestKernel = 4096;
+constexpr size_t kLongestIds = 3000;  // of one side of a comparison, in characters
+
 AnalysisRequest about(const std::vector<SessionPtr>& sessions, std::string kind, Json arguments) {
   AnalysisRequest request;
   request.kind = std::move(kind);
@@ -91,7 +94,7 @@ net::HttpReply show_run_report(Services& services, const Call& call) {
     return session->dir.parent_path() == folder;
   });
   if (run.size() < 2 || !is_together || static_cast<size_t>(lie_there) != run.size()) {
-    return net::problem(422, "Not one folder",
+    return net::problem(404, "Not one folder",
                         "a run is reported as a whole if it has several sessions, in a folder that "
                         "holds no others; each session has its own report");
   }
@@ -107,7 +110,7 @@ net::HttpReply show_code(Services& services, const Call& call) {
   const SessionPtr session = session_of(services.catalogue, call);
   if (!session) return no_such("session", call.path("session"));
   const std::string& kernel = call.path("kernel");
-  if (kernel.size() > kLongestParameter) return no_such("kernel", kernel.substr(0, 80) + "...");
+  if (kernel.size() > kLongestKernel) return no_such("kernel", kernel.substr(0, 80) + "...");
   return analysis_reply(
       call.request(),
       services.analysis.ask(about(session, "kernel", Json::object().set("kernel", kernel))));
@@ -175,21 +178,26 @@ net::HttpReply show_gate(Services& services, const Call& call) {
   return compare(services, call, "gate", "baseline", "candidate", std::move(arguments));
 }
 
-constexpr const char* kSessionsHelp = "A session's id, or several with commas between: repeats.";
+// One side of a comparison.
+Parameter sessions_parameter(std::string name) {
+  Parameter parameter = required_text(
+      std::move(name), "A session's id, or the ids of several repeats, separated by commas.");
+  parameter.longest = kLongestIds;
+  return parameter;
+}
 
 void add_comparisons(Routes& routes, Services& services) {
   routes.add({.pattern = "/api/v1/diff",
               .id = "diff",
               .summary = "What differs between sessions, as gpufl diff --format json",
-              .parameters = {required_text("a", kSessionsHelp), required_text("b", kSessionsHelp)},
+              .parameters = {sessions_parameter("a"), sessions_parameter("b")},
               .answers = {{.description = "The comparison."}, accepted_answer()},
               .handler = [&](const Call& call) { return show_diff(services, call); }});
   routes.add(
       {.pattern = "/api/v1/gate",
        .id = "gate",
        .summary = "Whether a program has become slower, as gpufl gate --format json",
-       .parameters = {required_text("baseline", kSessionsHelp),
-                      required_text("candidate", kSessionsHelp),
+       .parameters = {sessions_parameter("baseline"), sessions_parameter("candidate"),
                       text_parameter("kernel", "Judge kernels whose name matches; * and ?."),
                       text_parameter("scope", "Judge scopes whose name or path matches."),
                       choice("metric",

@@ -13,8 +13,10 @@
 #include "server/index_pool.hpp"
 #include "server/routes.hpp"
 
-// What handlers work with, and the functions that put them into the table: a file of routes takes
-// the services by reference, which outlive the table. Everything in here may be used on any thread.
+// What handlers work with, and the functions that put them into the table: a file of routes is a
+// function here, a line in add_all_routes() and the handlers, which keep a reference to the
+// services. catalogue.find(id)->dir is a session's folder, cache.subfolder(name) a place for what
+// can be derived again. Any thread.
 namespace gpufl::server {
 
 struct Services {

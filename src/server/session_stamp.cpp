@@ -39,15 +39,23 @@ std::string files_stamp(const fs::path& session) {
 
 SessionStamp stamp_of(const fs::path& session) {
   SessionStamp stamp{files_stamp(session), 0};
+  uint64_t sealed_bytes = 0, sealed_rows = 0, deleted_rows = 0;
   for (const format::WindowFile& window : format::scan_session(session).windows) {
-    if (window.in_manifest) {
-      stamp.log_bytes += window.raw_bytes;
-      continue;
+    if (window.state == format::WindowFile::State::Deleted) {
+      deleted_rows += window.rows;
+    } else if (window.in_manifest) {
+      sealed_bytes += window.raw_bytes;
+      sealed_rows += window.rows;
+    } else {
+      std::error_code error;
+      const auto bytes = fs::file_size(window.path, error);
+      if (!error) stamp.log_bytes += bytes;
     }
-    std::error_code error;
-    const auto bytes = fs::file_size(window.path, error);
-    if (!error) stamp.log_bytes += bytes;
   }
+  const double bytes_per_row =
+      sealed_rows == 0 ? 0 : static_cast<double>(sealed_bytes) / static_cast<double>(sealed_rows);
+  stamp.log_bytes += sealed_bytes;
+  stamp.log_bytes += static_cast<uint64_t>(static_cast<double>(deleted_rows) * bytes_per_row);
   return stamp;
 }
 

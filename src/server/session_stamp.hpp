@@ -12,8 +12,8 @@ namespace gpufl::server {
 struct SessionStamp {
   // Names, sizes and times of all files at or below the folder.
   std::string files;
-  // Of the log as it was written: what is sealed counts as before it was compressed. Grows with
-  // the rows and never shrinks while a session is recorded.
+  // Of the log as it was written: what is sealed counts as before it was compressed, and what was
+  // deleted to make room by its rows. Grows with the rows for as long as a session is recorded.
   uint64_t log_bytes = 0;
 };
 
