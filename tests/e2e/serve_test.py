@@ -13,6 +13,7 @@ import tarfile
 import unittest
 import urllib.parse
 
+from import_cli_test import torch_trace
 from monitor_process import GPUFL, PATIENCE_S, run, wait_until
 from served import GPT, SESSIONS, TORCH, ServeTest, files_below
 
@@ -135,6 +136,27 @@ class Endpoints(ServeTest):
                 self.assertEqual(answer.json(), report[section], section)
             self.assertEqual(served.finished(f"/sessions/{session}/report").json(), report)
             self.assertEqual(served.api(f"/sessions/{session}/sections/format").status, 404)
+
+    def test_all_ranks_of_a_launch_are_one_run(self):
+        traces = []
+        for rank in (0, 1):
+            traces.append(self.folder / f"rank{rank}.json")
+            traces[-1].write_text(torch_trace(rank))
+        logs = self.folder / "logs"
+        self.assertEqual(run(GPUFL, "import", *traces, "--output", logs).returncode, 0)
+        shutil.copytree(SESSIONS / "h200_gpt", logs / "h200_gpt")
+        served = self.start(logs)
+        runs = served.api("/runs").json()["runs"]
+        (together,) = [one for one in runs if len(one["sessions"]) == 2]
+        listed = served.api(f"/runs/{together['id']}").json()["sessions"]
+        self.assertEqual([session["rank"] for session in listed], [0, 1])
+        self.assertEqual(served.api(f"/sessions?run={together['id']}").json()["matches"], 2)
+        folder = (logs / listed[0]["path"]).parent
+        told = json.loads(run(GPUFL, "report", folder, "--format", "json").stdout)
+        self.assertEqual(told["kind"], "run")
+        self.assertEqual(served.finished(f"/runs/{together['id']}/report").json(), told)
+        (alone,) = [one for one in runs if len(one["sessions"]) == 1]
+        self.assertEqual(served.api(f"/runs/{alone['id']}/report").status, 404)
 
     def test_kernels_comparisons_and_flame_graphs(self):
         served = self.start(SESSIONS)
