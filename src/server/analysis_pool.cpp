@@ -35,6 +35,9 @@ bool is_lasting(Code code) {
          code == Code::Corrupt || code == Code::TooNew;
 }
 
+// A quarter more than there was.
+bool has_grown(uint64_t log_bytes, uint64_t before) { return log_bytes >= before / 4 * 5; }
+
 }  // namespace
 
 std::string AnalysisRequest::key() const {
@@ -73,14 +76,13 @@ AnalysisState AnalysisPool::ask(const AnalysisRequest& request) {
   const std::string key = request.key();
   auto result = ResultFile::open(cache_.result_file(request.subject()));
   const bool is_current = result && result->key() == key;
-  // A quarter more than there was: old * 5 / 4.
-  const bool is_good =
-      is_current || (result && request.is_live && request.log_bytes < result->log_bytes() / 4 * 5);
+  const bool is_good = is_current || (result && request.is_live &&
+                                      !has_grown(request.log_bytes, result->log_bytes()));
   if (is_good) {
     const std::lock_guard lock(mutex_);
     ++counts_.found;
   }
-  AnalysisState state = is_good ? AnalysisState() : enqueue(request, key);
+  AnalysisState state = is_good ? AnalysisState() : enqueue(request);
   if (!is_good && !(result && request.is_live)) return state;
   state.state = State::Ready;
   state.result.emplace(std::move(*result));
@@ -88,19 +90,30 @@ AnalysisState AnalysisPool::ask(const AnalysisRequest& request) {
   return state;
 }
 
-AnalysisState AnalysisPool::enqueue(const AnalysisRequest& request, const std::string& key) {
+bool AnalysisPool::still_fails(const Failure& failure, const AnalysisRequest& request) {
+  const Code code = failure.status.code();
+  // What was too large has not become smaller.
+  if (code == Code::LimitReached && request.log_bytes >= failure.log_bytes) return true;
+  if (request.is_live && !has_grown(request.log_bytes, failure.log_bytes)) return true;
+  if (failure.key != request.key()) return false;
+  return is_lasting(code) || Clock::now() - failure.at < kPassingFailure;
+}
+
+AnalysisState AnalysisPool::enqueue(const AnalysisRequest& request) {
   AnalysisState state;
+  const std::string subject = request.subject();
   const std::lock_guard lock(mutex_);
-  if (const auto failure = failures_.find(key);
-      failure != failures_.end() && (is_lasting(failure->second.status.code()) ||
-                                     Clock::now() - failure->second.at < kPassingFailure)) {
+  if (const auto failure = failures_.find(subject);
+      failure != failures_.end() && still_fails(failure->second, request)) {
     state.state = State::Failed;
     state.failure = failure->second.status;
     return state;
   }
-  if (const auto found = jobs_.find(key); found != jobs_.end()) {
-    state.state = found->second->is_running ? State::Running : State::Queued;
-    state.progress = found->second->progress;
+  if (const auto found = jobs_.find(subject); found != jobs_.end()) {
+    Job& job = *found->second;
+    if (!job.is_running) job.request = request;
+    state.state = job.is_running ? State::Running : State::Queued;
+    state.progress = job.progress;
     return state;
   }
   if (waiting_.size() >= limits_.queued || is_stopping_) {
@@ -109,7 +122,7 @@ AnalysisState AnalysisPool::enqueue(const AnalysisRequest& request, const std::s
   }
   auto job = std::make_shared<Job>(Job{request, false, 0});
   waiting_.push_back(job);
-  jobs_.emplace(key, std::move(job));
+  jobs_.emplace(subject, std::move(job));
   changed_.notify_one();
   return state;
 }
@@ -129,10 +142,9 @@ void AnalysisPool::work() {
     cache_.prune(limits_.cache_bytes);
     lock.lock();
     --counts_.running;
-    const std::string key = job->request.key();
-    jobs_.erase(key);
+    jobs_.erase(job->request.subject());
     // Of what was stopped with the server, nothing is known.
-    if (!status.is_ok() && status.code() != Code::Cancelled) remember(key, status);
+    if (!status.is_ok() && status.code() != Code::Cancelled) remember(job->request, status);
     if (!on_end_ || is_stopping_) continue;
     lock.unlock();
     on_end_(job->request, status);
@@ -140,10 +152,13 @@ void AnalysisPool::work() {
   }
 }
 
-void AnalysisPool::remember(const std::string& key, const Status& failure) {
+void AnalysisPool::remember(const AnalysisRequest& request, const Status& failure) {
   ++counts_.failed;
-  failures_.insert_or_assign(key, Failure{failure, Clock::now()});
-  failed_.push_back(key);
+  const std::string subject = request.subject();
+  failures_.insert_or_assign(subject,
+                             Failure{request.key(), request.log_bytes, failure, Clock::now()});
+  failed_.remove(subject);
+  failed_.push_back(subject);
   if (failed_.size() <= kFailuresKept) return;
   failures_.erase(failed_.front());
   failed_.pop_front();

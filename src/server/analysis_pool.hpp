@@ -76,10 +76,18 @@ class AnalysisPool {
     double progress = 0;
   };
 
+  struct Failure {
+    std::string key;
+    uint64_t log_bytes = 0;
+    base::Status status;
+    std::chrono::steady_clock::time_point at;
+  };
+
+  static bool still_fails(const Failure& failure, const AnalysisRequest& request);
   void work();
   base::Status run(Job& job);
-  void remember(const std::string& key, const base::Status& failure);
-  AnalysisState enqueue(const AnalysisRequest& request, const std::string& key);
+  void remember(const AnalysisRequest& request, const base::Status& failure);
+  AnalysisState enqueue(const AnalysisRequest& request);
 
   const CacheFolder& cache_;
   const std::vector<std::string> program_;
@@ -88,13 +96,11 @@ class AnalysisPool {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::shared_ptr<Job>> waiting_;
-  std::map<std::string, std::shared_ptr<Job>> jobs_;  // by key: waiting and running
-  struct Failure {
-    base::Status status;
-    std::chrono::steady_clock::time_point at;
-  };
-  std::map<std::string, Failure> failures_;  // by key
-  std::list<std::string> failed_;            // keys, oldest first
+  // By subject. A session that is recorded has another key every second, and one analysis of it
+  // under way is enough.
+  std::map<std::string, std::shared_ptr<Job>> jobs_;  // waiting and running
+  std::map<std::string, Failure> failures_;
+  std::list<std::string> failed_;  // subjects, oldest first
   AnalysisCounts counts_;
   bool is_stopping_ = false;
   std::vector<std::thread> threads_;

@@ -128,6 +128,17 @@ TEST_F(AnalysisPoolTest, FailuresSayWhy) {
   EXPECT_EQ(pool_->counts().started, started);
 }
 
+TEST_F(AnalysisPoolTest, AGrowingSessionThatFailsIsNotTriedEverySecond) {
+  EXPECT_EQ(finish(request("large", "1", 1000, true)).state, State::Failed);
+  EXPECT_EQ(finish(request("crash", "1", 1000, true)).state, State::Failed);
+  // Too large stays too large; what failed for another reason is tried after a quarter more.
+  EXPECT_EQ(pool_->ask(request("large", "2", 5000, true)).state, State::Failed);
+  EXPECT_EQ(pool_->ask(request("large", "3", 6000, false)).state, State::Failed);
+  EXPECT_EQ(pool_->ask(request("crash", "2", 1200, true)).state, State::Failed);
+  EXPECT_EQ(pool_->counts().started, 2U);
+  EXPECT_EQ(pool_->ask(request("crash", "3", 1300, true)).state, State::Queued);
+}
+
 TEST_F(AnalysisPoolTest, WhatTakesTooLongIsStopped) {
   AnalysisLimits limits;
   limits.time = std::chrono::milliseconds(1);
@@ -145,10 +156,14 @@ TEST_F(AnalysisPoolTest, TheQueueIsBoundedAndSaysHowFarItIs) {
     const AnalysisState state = pool_->ask(request("slow"));
     return state.state == State::Running && state.progress == 0.25;
   }));
-  EXPECT_EQ(pool_->ask(request("good", "a")).state, State::Queued);
-  EXPECT_EQ(pool_->ask(request("good", "b")).state, State::Queued);
-  EXPECT_EQ(pool_->ask(request("good", "c")).state, State::Busy);
-  EXPECT_EQ(unready_reply(pool_->ask(request("good", "c"))).status, 503);
+  EXPECT_EQ(pool_->ask(request("good")).state, State::Queued);
+  EXPECT_EQ(pool_->ask(request("absent")).state, State::Queued);
+  EXPECT_EQ(pool_->ask(request("large")).state, State::Busy);
+  EXPECT_EQ(unready_reply(pool_->ask(request("large"))).status, 503);
+  // Of one that grows, one at a time is enough.
+  EXPECT_EQ(pool_->ask(request("good", "2", 2000, true)).state, State::Queued);
+  EXPECT_EQ(pool_->ask(request("slow", "2", 2000, true)).state, State::Running);
+  EXPECT_EQ(pool_->counts().queued, 2U);
   const net::HttpReply reply = unready_reply(pool_->ask(request("slow")));
   EXPECT_EQ(reply.status, 202);
   EXPECT_EQ(reply.body, "{\"state\":\"running\",\"progress\":0.25}\n");
