@@ -71,6 +71,23 @@ TEST(ListSessionsTest, DoesNotCountKernelsThatNobodyRecorded) {
   EXPECT_EQ(list_sessions(temp.path() / "Trace").at(0).kernels, 0U);
 }
 
+TEST(ListSessionsTest, AQuickLookSaysTheSameOfWhatHasEnded) {
+  const TempDir temp;
+  write_some(temp.path() / "a", 1'000'000'000, true);
+  EXPECT_EQ(look_quickly(temp.path() / "a").to_json().dump(),
+            list_sessions(temp.path()).at(0).to_json().dump());
+  EXPECT_EQ(look_quickly(temp.path() / "absent").state, "unreadable");
+}
+
+TEST(ListSessionsTest, AQuickLookReadsNoWindowOfALiveSession) {
+  const TempDir temp;
+  const auto log = write_some(temp.path() / "live", 1'000'000'000, false);
+  const ListedSession session = look_quickly(temp.path() / "live");
+  EXPECT_EQ(session.state, "live");
+  EXPECT_FALSE(session.has_end);
+  EXPECT_EQ(session.kernels, std::nullopt);
+}
+
 TEST(ListSessionsTest, CountsWhatALiveSessionHasWrittenSoFar) {
   const TempDir temp;
   const auto log = write_some(temp.path() / "live", 1'000'000'000, false);
