@@ -54,7 +54,7 @@ void write_caveats(Page& page, const analysis::Overview& overview, size_t top) {
 }
 
 // The whole of the recorded time, part by part.
-void write_parts(Page& page, const DeviceBusy& device) {
+void write_parts(Page& page, const DeviceBusy& device, bool has_running_kernel) {
   const int64_t idle_ns = device.idle.total_ns + device.idle.short_ns;
   const int64_t beside_ns =
       device.recorded_ns - device.busy_ns - idle_ns - device.before_ns - device.after_ns;
@@ -71,8 +71,17 @@ void write_parts(Page& page, const DeviceBusy& device) {
           "GPU {}: {} busy, {} idle in between, {} before its first work, {} after its last{}.",
           device_text(device.device), part(device.busy_ns), part(idle_ns), part(device.before_ns),
           part(device.after_ns),
-          beside_ns > 0 ? fmt::format(", {} idle next to unrecorded time", part(beside_ns)) : ""),
+          beside_ns > 0 ? fmt::format(", {} {}", part(beside_ns),
+                                      has_running_kernel ? "while a kernel ran that has no end"
+                                                         : "idle next to unrecorded time")
+                        : ""),
       Tone::Plain, 2);
+}
+
+bool has_running_kernel(const analysis::SessionSummary& summary, int64_t device) {
+  return std::any_of(summary.pending.begin(), summary.pending.end(), [device](const auto& work) {
+    return !work.kernel.empty() && (work.device == device || work.device < 0);
+  });
 }
 
 void write_pauses(Page& page, const SessionReport& report) {
@@ -143,7 +152,9 @@ void write_gpu_time(Page& page, const SessionReport& report, MissingFigures& mis
   // Work of a scope is a part of what the GPU did, and so are the times beside it.
   if (overview.options.scope.empty()) {
     for (const DeviceBusy& device : overview.devices) {
-      if (device.busy_ns > 0) write_parts(page, device);
+      if (device.busy_ns > 0) {
+        write_parts(page, device, has_running_kernel(report.session.summary, device.device));
+      }
     }
   }
   if (idle > 0) {

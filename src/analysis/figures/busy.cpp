@@ -58,8 +58,9 @@ class ConcurrencySweep {
 };
 
 struct DeviceSweep {
-  DeviceSweep(const AnalysisOptions& options, Interval span, const Intervals& unrecorded)
-      : finder(unrecorded), gaps(options), series(span, options.series_points) {}
+  // `without_rows`: see spans_without_rows(); outlives it.
+  DeviceSweep(const AnalysisOptions& options, Interval span, const Intervals& without_rows)
+      : finder(without_rows), gaps(options), series(span, options.series_points) {}
 
   // For all work of the device; what is asked for is added besides.
   void see(WorkRow row, Interval span, bool is_asked_for) {
@@ -139,15 +140,18 @@ std::vector<DeviceBusy> busy_times(const SessionData& session, const AnalysisOpt
   const Selection selection(tables, options);
   const DeviceIndex index(tables);
   const Intervals recorded = recorded_spans(session, options);
-  const Intervals unrecorded = unrecorded_spans(session);
   const Interval span =
       recorded.empty() ? Interval{} : Interval{recorded.front().start, recorded.back().end};
   const bool has_series = options.depth == Depth::Full && records_gpu_work(session);
 
+  std::vector<Intervals> without_rows;
+  for (const int64_t device : index.devices) {
+    without_rows.push_back(spans_without_rows(session, device));
+  }
   std::vector<DeviceSweep> sweeps;
   sweeps.reserve(index.devices.size());
-  for (const int64_t device : index.devices) {
-    sweeps.emplace_back(options, span, unrecorded).busy.device = device;
+  for (size_t i = 0; i < index.devices.size(); ++i) {
+    sweeps.emplace_back(options, span, without_rows[i]).busy.device = index.devices[i];
   }
   const WorkTables all = work_tables(tables);
   visit_in_order(all, selection.reaching_rows(all), [&](WorkRow row, const Work& work) {
@@ -177,7 +181,8 @@ std::vector<DeviceBusy> busy_times(const SessionData& session, const AnalysisOpt
     auto place = std::find_if(devices.begin(), devices.end(),
                               [&](const DeviceBusy& busy) { return busy.device == number; });
     if (place == devices.end()) {
-      DeviceSweep idle(options, span, unrecorded);
+      const Intervals none;
+      DeviceSweep idle(options, span, none);
       idle.busy.device = number;
       devices.push_back(finish_device(idle, recorded, has_series));
       place = devices.end() - 1;

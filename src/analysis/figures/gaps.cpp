@@ -81,8 +81,11 @@ std::map<int64_t, GapList> idle_gaps_by_device(const SessionData& session,
   const Tables& tables = session.tables;
   const Selection selection(tables, options);
   const DeviceIndex index(tables);
-  const Intervals unrecorded = unrecorded_spans(session);
-  std::vector<GapFinder> finders(index.devices.size(), GapFinder(unrecorded));
+  std::vector<Intervals> unrecorded;
+  for (const int64_t device : index.devices) {
+    unrecorded.push_back(spans_without_rows(session, device));
+  }
+  std::vector<GapFinder> finders(unrecorded.begin(), unrecorded.end());
   // There are no more gaps than rows. What is not used of such room takes no memory, while a list
   // that grows has to be there twice.
   std::vector<size_t> rows(index.devices.size());

@@ -142,7 +142,7 @@ class CoveredTime {
 // The gaps of one device, whose whole work is added in order of its start.
 class GapFinder {
  public:
-  // `unrecorded` (see unrecorded_spans()) must outlive it.
+  // `unrecorded` (see spans_without_rows()) must outlive it.
   explicit GapFinder(const Intervals& unrecorded) : unrecorded_(&unrecorded) {}
   // As CoveredTime::add().
   std::optional<Gap> add(Interval span, WorkRow row) {

@@ -67,6 +67,16 @@ Intervals unrecorded_spans(const SessionData& session) {
   return spans;
 }
 
+Intervals spans_without_rows(const SessionData& session, int64_t device) {
+  Intervals spans = unrecorded_spans(session);
+  for (const PendingWork& work : session.summary.pending) {
+    const bool is_there = work.device == device || work.device < 0;
+    if (work.kernel.empty() || !is_there) continue;
+    return unite(spans, {{work.time_ns, Selection::kAlways.end}});  // they come oldest first
+  }
+  return spans;
+}
+
 Intervals recorded_spans(const SessionData& session, const AnalysisOptions& options) {
   const Interval whole{0, session.summary.duration_ns};
   const Interval window = options.window.value_or(whole);

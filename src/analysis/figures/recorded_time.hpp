@@ -14,6 +14,9 @@ namespace gpufl::analysis {
 // log's limits, and windows of GPU work that are missing or damaged. Ends before the session and
 // after it are open.
 Intervals unrecorded_spans(const SessionData& session);
+// The same of one GPU, and the time since a kernel was launched on it that still ran when the log
+// ends: that kernel has no row, and the GPU was not idle.
+Intervals spans_without_rows(const SessionData& session, int64_t device);
 // When work was recorded at all: the rest of the session, or of the options' window.
 Intervals recorded_spans(const SessionData& session, const AnalysisOptions& options);
 

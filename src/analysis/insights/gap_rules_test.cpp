@@ -43,6 +43,28 @@ TEST(IdleGaps, HostCodeWithNoCall) {
   EXPECT_EQ(found[0].evidence.at(0).kernel, "step");
 }
 
+// A kernel that has not ended has no row: next to it the GPU is not idle, whatever else it does.
+TEST(IdleGaps, NotWhileAKernelRunsThatHasNoEnd) {
+  const auto title_with = [](std::vector<PendingWork> pending) {
+    TestProgram program;
+    program.data.summary.pending = std::move(pending);
+    const auto found =
+        pauses(program, 500 * kUs, [](Interval pause) { return pause.end - 10 * kUs; });
+    return found.empty() ? std::string() : found[0].title;
+  };
+  const auto since = [](int64_t time_ns, int64_t device, const char* kernel) {
+    return std::vector<PendingWork>{{"cuLaunchKernel", time_ns, 1, device, 99, 0, kernel}};
+  };
+  EXPECT_EQ(title_with({}).find("GPU 0 idle × 10"), 0u);
+  EXPECT_EQ(title_with(since(0, 0, "spin")), "");
+  EXPECT_EQ(title_with(since(0, -1, "spin")), "") << "of an unknown GPU";
+  EXPECT_EQ(title_with(since(0, 1, "spin")).find("GPU 0 idle × 10"), 0u) << "of another GPU";
+  EXPECT_EQ(title_with(since(0, 0, "")).find("GPU 0 idle × 10"), 0u) << "a call without a kernel";
+  // Pauses before it stay: they are as idle as before.
+  EXPECT_EQ(title_with(since(8 * kMs, 0, "spin")).find("GPU 0 idle × 5"), 0u)
+      << title_with(since(8 * kMs, 0, "spin"));
+}
+
 TEST(IdleGaps, OneFindingForOneCauseWithItsPlaces) {
   TestProgram program;
   const int64_t forward = program.scope("forward", 0, 3 * kMs);
