@@ -87,8 +87,9 @@ void add_sessions_list_command(Command program) {
       "KERNELS: - means that they were not recorded, or may all have been lost (null in "
       "JSON).\nStates: live: being written. complete: ended, and nothing is known to be missing "
       "(gpufl verify reads everything and proves it). not proven: the same, but launches were not "
-      "counted. losses: records were lost. damaged: a file or the manifest is missing or cut off. "
-      "unclosed: the process ended first (killed, crashed, or left through _exit).\nExit code: 0 "
+      "counted. losses: records were lost. damaged: a file or the manifest is missing or too "
+      "short. "
+      "cut off: the process ended first (killed, crashed, or left through _exit).\nExit code: 0 "
       "listed; 2 there is no session, or one cannot be read.");
   command.set_action([options] { return list(options->path, options->json); });
 }

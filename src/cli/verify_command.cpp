@@ -147,7 +147,8 @@ std::string describe(const VerifyResult& result) {
     }
     append_problems(out, result);
   }
-  append_field(out, "verdict", to_string(result.verdict));
+  const bool is_cut_off = result.verdict == Verdict::Losses && !result.ended && !result.live;
+  append_field(out, "verdict", is_cut_off ? "cut off" : to_string(result.verdict));
   for (const std::string& reason : result.reasons) append_field(out, "", reason);
   if (result.verdict == Verdict::Complete && result.ledger) {
     append_field(out, "", report::no_loss_text(*result.ledger));

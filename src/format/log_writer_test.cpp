@@ -290,7 +290,8 @@ TEST(LogWriterTest, LeavesWhatWasFlushedWhenKilled) {
   const VerifyResult result = verify_session(dir.path());
   EXPECT_EQ(result.verdict, Verdict::Losses);
   EXPECT_FALSE(result.live);
-  EXPECT_EQ(result.reasons, (std::vector<std::string>{"it has no end: " + std::string(kUnclosed)}));
+  EXPECT_EQ(result.reasons,
+            (std::vector<std::string>{"it was cut off: " + std::string(kUnclosed)}));
 }
 
 }  // namespace

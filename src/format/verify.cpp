@@ -338,7 +338,7 @@ void VerifyPass::finish() {
   }
   auto& reasons = result_.reasons;
   if (!result_.live) {
-    if (!result_.ended) reasons.push_back("it has no end: " + std::string(kUnclosed));
+    if (!result_.ended) reasons.push_back("it was cut off: " + std::string(kUnclosed));
     if (result_.ended && !result_.ledger) reasons.push_back("it has no ledger");
   }
   const Completeness told =

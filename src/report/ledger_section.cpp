@@ -46,7 +46,7 @@ std::string no_loss_text(const format::Ledger& ledger) {
 Verdict ledger_verdict(const SessionSummary& summary) {
   if (!summary.ledger) {
     if (summary.live) return {"not written yet: the session still runs", Tone::Plain};
-    return {"missing: the session was cut off, its last moments may be lost", Tone::Warning};
+    return {"cut off: the session has no ledger, and its last moments may be lost", Tone::Warning};
   }
   if (summary.has_faults) {
     return {"incomplete: parts of the log cannot be read (see problems)", Tone::Warning};

@@ -156,7 +156,7 @@ ListedSession look_at(const fs::path& dir) {
   const auto reader = format::SessionReader::open(dir);
   if (look_at_end(dir, reader, kernels_of, session)) return session;
   const format::VerifyResult whole = format::verify_session(dir);
-  if (!whole.live) session.state = !session.damage.empty() ? "damaged" : "unclosed";
+  if (!whole.live) session.state = !session.damage.empty() ? "damaged" : "cut off";
   session.duration_ns = whole.last_ns;
   session.kernels = kernels_of(*reader, whole.rows);
   return session;

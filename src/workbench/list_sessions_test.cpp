@@ -105,7 +105,7 @@ TEST(ListSessionsTest, SaysThatASessionWithoutAnEndWasKilled) {
   log->abandon();
   const auto sessions = list_sessions(temp.path());
   ASSERT_EQ(sessions.size(), 1U);
-  EXPECT_EQ(sessions[0].state, "unclosed");
+  EXPECT_EQ(sessions[0].state, "cut off");
   EXPECT_EQ(sessions[0].kernels, 2U);
   EXPECT_TRUE(sessions[0].to_json()["duration_is_lower_bound"].as_bool());
 }

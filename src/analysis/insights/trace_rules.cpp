@@ -164,7 +164,7 @@ void find_trace_losses(const SessionView& view, std::vector<Insight>& found) {
     insight.advice =
         "Find out why its process died; the report lists what was still running. Figures cover "
         "what was written before that. Workers of Python's multiprocessing close their sessions "
-        "if they are started with spawn; with fork and forkserver they leave through _exit.";
+        "if they call gpufl.init() or are started with spawn; others leave through _exit.";
     found.push_back(std::move(insight));
     return;
   }

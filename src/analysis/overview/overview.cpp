@@ -40,7 +40,7 @@ std::vector<std::string> caveats_of(const SessionSummary& summary) {
   std::vector<std::string> caveats;
   if (!summary.ended) {
     caveats.push_back(summary.live ? "the session is still being recorded"
-                                   : "the session has no end: " + std::string(format::kUnclosed));
+                                   : "the session was cut off: " + std::string(format::kUnclosed));
   }
   if (summary.ledger) {
     const format::Ledger& ledger = *summary.ledger;

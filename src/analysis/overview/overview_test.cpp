@@ -133,7 +133,7 @@ TEST(Overview, LossesAreCaveats) {
     return std::find(overview.caveats.begin(), overview.caveats.end(), text) !=
            overview.caveats.end();
   };
-  EXPECT_TRUE(has("the session has no end: " + std::string(format::kUnclosed)));
+  EXPECT_TRUE(has("the session was cut off: " + std::string(format::kUnclosed)));
   EXPECT_TRUE(has("3 kernel launches have no record"));
   EXPECT_TRUE(has("7 rows were dropped by the log"));
 }
