@@ -26,6 +26,7 @@
 #include "cli/stop_signals.hpp"
 #include "cli/terminal.hpp"
 #include "client/options.hpp"
+#include "format/capability_words.hpp"
 #include "net/http_server.hpp"
 #include "net/router.hpp"
 #include "text/quantity.hpp"
@@ -99,11 +100,11 @@ struct Notices {
 Notices missing_features(const capture::Session& session) {
   Notices notices;
   for (const format::Capability& note : session.capabilities()) {
-    if (note.asked == note.got) continue;
-    notices.lines.push_back(
-        note.feature == "health" && note.reason == "library_not_found"
-            ? "no NVIDIA driver here; recording the host only"
-            : fmt::format("{}: {}", note.feature, note.detail.empty() ? note.reason : note.detail));
+    if (note.is_as_asked()) continue;
+    notices.lines.push_back(note.feature == "health" && note.reason == "library_not_found"
+                                ? "no NVIDIA driver here; recording the host only"
+                                : fmt::format("{}: {}", format::feature_words(note),
+                                              note.detail.empty() ? note.reason : note.detail));
     if (!note.hint.empty()) notices.hints.push_back(note.hint);
   }
   return notices;

@@ -23,6 +23,7 @@
 #include "client/joining.hpp"
 #include "client/session_config.hpp"
 #include "client/session_report.hpp"
+#include "format/capability_words.hpp"
 
 namespace gpufl::client {
 
@@ -164,8 +165,8 @@ base::Status Client::start(const ResolvedOptions& resolved, LaunchRequest reques
   last_dir_ = session_->dir();
   say("session in " + last_dir_.string());
   for (const format::Capability& note : session_->capabilities()) {
-    if (note.asked == note.got) continue;
-    say(note.feature + ": asked for " + note.asked + ", got " + note.got + " (" + note.reason +
+    if (note.is_as_asked()) continue;
+    say(format::feature_words(note) + ": " + format::outcome_words(note) + " (" + note.reason +
         "): " + note.detail + (note.hint.empty() ? "" : "; " + note.hint));
   }
   const bool is_scheduled = request.schedule.resume_at_ns || request.schedule.end_at_ns;

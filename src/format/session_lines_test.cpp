@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "format/capability.hpp"
+#include "format/capability_words.hpp"
 #include "format/ledger.hpp"
 #include "format/manifest.hpp"
 #include "format/session_files.hpp"
@@ -54,6 +55,20 @@ TEST(CapabilityTest, ComesBackAsItWas) {
   EXPECT_EQ(least.to_json().dump(), R"({"feature":"health","asked":"nvidia","got":"nvidia"})");
   EXPECT_TRUE(least.is_as_asked());
   EXPECT_EQ(Capability::from_json(least.to_json()), least);
+}
+
+TEST(CapabilityTest, SaysInWordsWhatCameOfIt) {
+  const auto words = [](const Capability& note) {
+    return feature_words(note) + ": " + outcome_words(note);
+  };
+  EXPECT_EQ(words({"enable_stack_trace", "on", "off"}), "stack trace: asked for, not available");
+  EXPECT_EQ(words({"health", "auto", "none"}), "health: asked for, not available");
+  EXPECT_EQ(words({"overhead_budget", "1%", "none"}),
+            "overhead budget: asked for 1%, not available");
+  EXPECT_EQ(words({"enable_stack_trace", "on", "in part"}),
+            "stack trace: asked for, available only in part");
+  EXPECT_EQ(words({"profiling_engine", "Trace", "Monitor"}),
+            "profiling engine: asked for Trace, got Monitor");
 }
 
 TEST(SessionHeaderTest, SaysAbsoluteTimesAsStrings) {

@@ -159,7 +159,7 @@ class Socket(TraceTest):
         ended = self.trace("cuda", "launch:2")
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertEqual(self.kernels(), 2)
-        self.assertIn("enable_control: asked on, got off\n", ended.stderr)
+        self.assertIn("control: asked for, not available\n", ended.stderr)
         self.assertEqual(list(self.control_folder.iterdir()), [])
 
     def test_nonsense_does_not_disturb_it(self):

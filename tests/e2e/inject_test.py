@@ -106,7 +106,7 @@ class Hosts(Injected):
         self.assertEqual(session.parent, self.folder / "gpufl-logs")
         told = run(GPUFL, "report", session).stdout
         self.assertIn(f"GPUFlight report: {pathlib.Path(sys.executable).name}", told)
-        self.assertIn("profiling_engine: asked Trace, got Monitor: no GPU vendor's backend", told)
+        self.assertIn("profiling engine: asked for Trace, got Monitor: no GPU vendor's backend", told)
 
     def test_what_is_disabled_stays_so(self):
         ended = self.python(self.CALL.format(str(LIBRARY)), GPUFL_DISABLED="1")
