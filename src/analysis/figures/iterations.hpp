@@ -39,7 +39,7 @@ struct Iterations {
   std::string label;  // the scope's path, the range's name, or the sequence's first kernel
   uint32_t scope_path = UINT32_MAX;  // of Scopes: index into Overview::scopes
   std::vector<Iteration> list;       // in order of time; none has a part that is not known
-  bool is_lower_bound = false;       // scopes or markers were lost: there may have been more
+  bool is_lower_bound = false;       // some were lost, or may have been: there may have been more
   size_t warmups = 0;                // so many of the first
   // Of the others: their spans, and their kernels; unknown where none are recorded.
   Stats duration_ns;

@@ -5,13 +5,17 @@
 #include <array>
 #include <cctype>
 
+#include "format/capability_words.hpp"
 #include "format/engines.hpp"
+#include "format/event_names.hpp"
 #include "text/units.hpp"
 
 namespace gpufl::analysis {
 
 namespace {
 
+constexpr std::string_view kCleanExitRemedy =
+    "let the program end through exit, not _exit or a signal";
 constexpr std::string_view kGpuWork = "gpu_work";  // of traces that tell of the CPU alone
 
 const Capability* refusal(const SessionSummary& summary, std::string_view feature) {
@@ -25,7 +29,8 @@ const Capability* refusal(const SessionSummary& summary, std::string_view featur
 
 Unknown refused(const Capability& capability) {
   const std::string& detail = capability.detail.empty() ? capability.reason : capability.detail;
-  return {capability.feature + " was requested but is not available: " + detail, capability.hint};
+  return {format::feature_words(capability) + " was requested but is not available: " + detail,
+          capability.hint};
 }
 
 // What tells that GPU work was to be recorded and was not; null: nothing does.
@@ -147,6 +152,15 @@ std::optional<Unknown> lost_marks(const SessionSummary& summary, uint64_t droppe
   return std::nullopt;
 }
 
+// Of a session without a ledger: what was marked last may not have reached the log.
+std::optional<Unknown> lost_end(const SessionSummary& summary) {
+  // A session made by hand, or imported: nothing says that it should have had an end.
+  if (summary.ended || summary.header.engine.empty()) return std::nullopt;
+  if (summary.live) return Unknown{"the session is still being recorded", ""};
+  return Unknown{"the session was cut off, so the last ones may be missing",
+                 std::string(kCleanExitRemedy)};
+}
+
 constexpr std::array<std::string_view, 2> kSamplingEngines = {"PcSampling", "Deep"};
 
 bool is_among(std::span<const std::string_view> engines, std::string_view engine) {
@@ -195,7 +209,7 @@ std::string lost_gpu_work(const SessionSummary& summary) {
   if (summary.live) return {};
   if (!summary.ledger) {
     if (summary.header.engine.empty()) return {};  // nobody recorded it: made by hand or imported
-    return "the session has no end: " + std::string(format::kUnclosed);
+    return "the session was cut off: " + std::string(format::kUnclosed);
   }
   static constexpr std::string_view kOfGpuWork[] = {
       "launches_missing", "graph_kernels_missing", "vendor_dropped",
@@ -208,12 +222,12 @@ std::string lost_gpu_work(const SessionSummary& summary) {
 }
 
 std::optional<Unknown> lost_scopes(const SessionSummary& summary) {
-  if (!summary.ledger) return std::nullopt;
+  if (!summary.ledger) return lost_end(summary);
   return lost_marks(summary, summary.ledger->scopes_dropped, "scope");
 }
 
 std::optional<Unknown> lost_markers(const SessionSummary& summary) {
-  if (!summary.ledger) return std::nullopt;
+  if (!summary.ledger) return lost_end(summary);
   return lost_marks(summary, summary.ledger->markers_dropped.value_or(0), "marker");
 }
 
@@ -260,7 +274,7 @@ Unknown missing_gpu_work(const SessionSummary& summary) {
   if (summary.header.engine != "Monitor" && !lost.empty()) {
     return {"the log has no GPU work, but there may have been some: " + lost,
             summary.ledger ? "give the log more room: log_spool_mb, free disk space"
-                           : "let the program end through exit, not _exit or a signal"};
+                           : std::string(kCleanExitRemedy)};
   }
   if (const Capability* capability = refusal(summary, "profiling_engine")) {
     return refused(*capability);
@@ -343,7 +357,7 @@ Unknown missing_metrics(const SessionSummary& summary) {
 
 Figure<bool> records_markers(const SessionSummary& summary) {
   const bool has_any = summary.rows.count("marker") > 0;
-  const bool is_absent = summary.event_counts.count("no_session_left") > 0;
+  const bool is_absent = summary.event_counts.count(format::kNoSessionLeft) > 0;
   if (has_any || is_absent || summary.header.backend != "none") return true;
   return Unknown{
       "NVTX is recorded through the NVIDIA backend, and no GPU vendor's backend was in "

@@ -31,7 +31,7 @@ inline constexpr std::string_view kFullRingRemedy =
     "the "
     "size of a ring is fixed";
 // Why the scopes or markers of a session are only a lower bound of those that there were, and what
-// would avoid it; none: its ledger does not say so.
+// would avoid it; none: neither its ledger nor a missing end says so.
 std::optional<Unknown> lost_scopes(const SessionSummary& summary);
 std::optional<Unknown> lost_markers(const SessionSummary& summary);
 // Rows that were written, as the ledger says, and were neither read nor deleted on purpose: their
