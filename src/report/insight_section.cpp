@@ -102,6 +102,8 @@ void write_first_steps(Page& page, std::span<const Insight> insights, size_t top
     if (insight.severity != Severity::Low) worth.push_back(&insight);
   }
   if (worth.empty()) return;
+  std::stable_partition(worth.begin(), worth.end(),
+                        [](const Insight* insight) { return insight->severity == Severity::High; });
   const size_t shown = std::min(top, worth.size());
   const auto gains = std::count_if(worth.begin(), worth.begin() + static_cast<ptrdiff_t>(shown),
                                    [](const Insight* insight) { return insight->gain_ns; });

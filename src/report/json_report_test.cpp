@@ -67,6 +67,22 @@ TEST(JsonReport, TheTimeOfASessionWithoutAnEndIsALowerBound) {
   EXPECT_EQ(json["session"]["ended"].as_string(), "cut_off");
 }
 
+TEST(JsonReport, CountsOfASessionThatWasCutOffAreLowerBounds) {
+  enum class State { Ended, CutOff, Live };
+  for (const State state : {State::Ended, State::CutOff, State::Live}) {
+    analysis::SessionData session = session_of_rank(0, 1'000);
+    session.summary.header.engine = "Trace";
+    session.summary.ended = state == State::Ended;
+    session.summary.live = state == State::Live;
+    if (state == State::Ended) session.summary.ledger.emplace();
+    const TestReport report(std::move(session));
+    const Json json = parsed(json_report(report.view()));
+    const bool is_bound = state != State::Ended;
+    EXPECT_EQ(json["scopes"].items().at(0)["is_lower_bound"].as_bool(!is_bound), is_bound);
+    EXPECT_EQ(json["iterations"]["is_lower_bound"].as_bool(!is_bound), is_bound);
+  }
+}
+
 TEST(JsonReport, LostScopesMakeCountsLowerBounds) {
   for (const uint64_t dropped : {0, 3}) {
     analysis::SessionData session = session_of_rank(0, 1'000);
@@ -103,7 +119,7 @@ TEST(JsonReport, SaysWhyAFigureIsUnknown) {
   const Json nothing = parsed(json_report(monitor.view()));
   EXPECT_FALSE(nothing["kernels"]["unknown"].as_string().empty());
   EXPECT_FALSE(nothing["gpu_time"]["recorded_ns"]["unknown"].as_string().empty());
-  EXPECT_EQ(nothing["ledger"]["verdict"].as_string(), "missing");
+  EXPECT_EQ(nothing["ledger"]["verdict"].as_string(), "cut off");
   EXPECT_TRUE(nothing["ledger"]["numbers"].is_null());
 }
 

@@ -46,6 +46,9 @@ class Page {
   // more.
   virtual void paragraph(size_t indent, std::string_view text, Tone tone = Tone::Plain,
                          size_t hanging = 0) = 0;
+  // From here on, paragraphs and fields are cut after as many lines; 0: they are not. Returns what
+  // it was before. A page that has no lines leaves them whole.
+  virtual size_t limit_paragraphs(size_t /*lines*/) { return 0; }
   virtual void table(const TextTable& table) = 0;
   // Whether table() has room for the column of that title.
   virtual bool shows(const TextTable& table, std::string_view title) const;

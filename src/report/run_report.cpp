@@ -11,6 +11,8 @@
 #include "analysis/figures/missing.hpp"
 #include "analysis/insights/run_insights.hpp"
 #include "analysis/overview/run_work.hpp"
+#include "format/capability_words.hpp"
+#include "format/event_names.hpp"
 #include "report/markdown_page.hpp"
 #include "report/short_report.hpp"
 #include "report/text_page.hpp"
@@ -68,7 +70,7 @@ std::string missing_work_text(const SessionSummary& session) {
   const analysis::Unknown why = analysis::missing_gpu_work(session);
   for (const analysis::Capability& note : session.capabilities) {
     if (note.is_as_asked() || note.detail.empty() || !why.reason.ends_with(note.detail)) continue;
-    return fmt::format("asked {}, got {} ({})", note.asked, note.got, note.reason);
+    return fmt::format("{} ({})", format::outcome_words(note), note.reason);
   }
   return why.reason;
 }
@@ -85,23 +87,28 @@ std::string bound_text(std::string_view at_least, uint64_t count, const std::str
 
 // What nobody recorded is no zero: which processes that is so of, and why.
 void write_reasons(Page& page, std::string_view label, Processes sessions,
-                   const std::map<std::string, size_t>& reasons) {
+                   const std::map<std::string, size_t>& reasons, size_t top) {
+  size_t shown = 0;
   for (const auto& [reason, count] : reasons) {
+    if (shown == top) break;
+    ++shown;
     page.field(label,
                sessions.size() == 1 ? reason
                                     : fmt::format("in {} of {} processes: {}", text::count(count),
                                                   text::count(sessions.size()), reason),
                Tone::Warning);
   }
+  write_more(page, reasons.size(), shown);
 }
 
 // Kernels that had not ended when a log does, of each process the one that was launched first: the
 // others may only wait for it.
-void write_running_kernels(Page& page, Processes sessions) {
+void write_running_kernels(Page& page, Processes sessions, size_t top) {
+  size_t all = 0;
   for (const auto& [session, activity] : sessions) {
     const auto running = std::find_if(session.pending.begin(), session.pending.end(),
                                       [](const auto& work) { return !work.kernel.empty(); });
-    if (running == session.pending.end()) continue;
+    if (running == session.pending.end() || ++all > top) continue;
     const std::string device =
         running->device < 0 ? "" : fmt::format(" on GPU {}", running->device);
     page.field("still running",
@@ -112,16 +119,17 @@ void write_running_kernels(Page& page, Processes sessions) {
                            session.live ? "now" : "its log ends"),
                Tone::Warning);
   }
+  write_more(page, all, std::min(all, top));
 }
 
-void write_totals(Page& page, Processes sessions) {
+void write_totals(Page& page, Processes sessions, size_t left_out, size_t top) {
   ActivityTotals total;
   std::map<std::string, size_t> verdicts, untold, partly;
   size_t absent = 0, untraced = 0, told = 0;
   for (const auto& [session, activity] : sessions) {
     total.add(activity);
     ++verdicts[verdict_word(session)];
-    absent += session.event_counts.count("no_session_left");
+    absent += session.event_counts.count(format::kNoSessionLeft);
     untraced += session.ledger && session.ledger->tracings_refused.value_or(0) > 0 ? 1 : 0;
     if (!analysis::records_gpu_work(session)) {
       ++untold[missing_work_text(session)];
@@ -131,7 +139,7 @@ void write_totals(Page& page, Processes sessions) {
     if (std::string why = missing_part(session); !why.empty()) ++partly[std::move(why)];
   }
   page.field("processes", text::count(sessions.size()));
-  write_running_kernels(page, sessions);
+  write_running_kernels(page, sessions, top);
   if (absent > 0) {
     page.field("no session left", fmt::format("{}: nothing was recorded", text::count(absent)),
                Tone::Warning);
@@ -141,8 +149,8 @@ void write_totals(Page& page, Processes sessions) {
                fmt::format("{}: what the GPU did is not known", text::count(untraced)),
                Tone::Warning);
   }
-  write_reasons(page, "GPU work not recorded", sessions, untold);
-  write_reasons(page, "GPU work may be more", sessions, partly);
+  write_reasons(page, "GPU work not recorded", sessions, untold, top);
+  write_reasons(page, "GPU work may be more", sessions, partly, top);
   if (told > 0) {
     const auto field = [&](std::string_view label, uint64_t count, const std::string& text) {
       const bool is_all = untold.empty() && partly.empty();
@@ -166,29 +174,36 @@ void write_totals(Page& page, Processes sessions) {
   }
   const bool is_good = verdicts.size() == 1 && verdicts.count("complete") == 1;
   page.field("ledger", ledger, is_good ? Tone::Good : Tone::Warning);
+  if (left_out > 0) {
+    page.field("left out",
+               text::plural(left_out, "session") + " without the requested GPU or scopes");
+  }
 }
 
 // What was not possible in any of them, or not as it was asked for, once each.
-void write_all_capabilities(Page& page, Processes sessions, Detail detail) {
+struct RunNotes {
   std::vector<analysis::Capability> notes;
   std::vector<std::string> warnings;
   bool has_several_backends = false;
+};
+
+RunNotes notes_of(Processes sessions) {
+  RunNotes all;
   const auto add_new = [](const auto& found, auto& known) {
     for (const auto& one : found) {
       if (std::find(known.begin(), known.end(), one) == known.end()) known.push_back(one);
     }
   };
   for (const auto& [session, activity] : sessions) {
-    has_several_backends |= session.header.backends.size() > 1;
-    add_new(refused_capabilities(session), notes);
-    add_new(option_warnings(session), warnings);
+    all.has_several_backends |= session.header.backends.size() > 1;
+    add_new(refused_capabilities(session), all.notes);
+    add_new(option_warnings(session), all.warnings);
   }
-  write_option_warnings(page, warnings, detail);
-  detail == Detail::Full ? write_capabilities(page, notes, has_several_backends)
-                         : write_capabilities_briefly(page, notes, has_several_backends);
+  return all;
 }
 
 void write_processes(Page& page, Processes sessions, size_t top) {
+  if (sessions.size() < 2) return;
   TextTable table{{{"process", true},
                    {"pid"},
                    {"rank", false, 3},
@@ -221,19 +236,13 @@ void write_processes(Page& page, Processes sessions, size_t top) {
   write_more(page, sessions.size(), table.rows.size());
 }
 
-void write_head_totals(Page& page, Processes sessions, size_t left_out, size_t top) {
-  write_totals(page, sessions);
-  if (left_out > 0) {
-    page.field("left out",
-               text::plural(left_out, "session") + " without the requested GPU or scopes");
-  }
-  if (sessions.size() > 1) write_processes(page, sessions, top);
-}
-
 void write_head(Page& page, std::string_view id, Processes sessions, size_t left_out, size_t top) {
   page.heading("RUN", id);
-  write_all_capabilities(page, sessions, Detail::Full);
-  write_head_totals(page, sessions, left_out, top);
+  const RunNotes all = notes_of(sessions);
+  write_option_warnings(page, all.warnings);
+  write_capabilities(page, all.notes, all.has_several_backends);
+  write_totals(page, sessions, left_out, top);
+  write_processes(page, sessions, top);
 }
 
 std::vector<Process> processes_of(const RunReport& report) {
@@ -362,27 +371,34 @@ void write_run_waits(Page& page, const analysis::RunOverview& run, size_t top) {
 
 // On one screen: see short_report.hpp.
 void write_short_report(Page& page, const RunReport& report, const TextOptions& options) {
-  constexpr size_t kLinesOfFolders = 6;  // which `gpufl report` adds
   const std::vector<Process> processes = processes_of(report);
   const auto insights =
       merge_insights(report.run, report.overview, report.insights, report.of_sessions);
-  const auto write = [&](Page& target, const ShortSize& size) {
+  const RunNotes notes = notes_of(processes);
+  const auto write_top = [&](Page& target, size_t lines) {
     target.heading("RUN", report.run.id);
-    write_all_capabilities(target, processes, Detail::Brief);
+    write_notes_briefly(target, notes.warnings, notes.notes, notes.has_several_backends, lines);
+  };
+  const size_t head = head_lines(options, insights, [&](Page& target) { write_top(target, 0); });
+  const auto write = [&](Page& target, const ShortSize& size) {
+    target.limit_paragraphs(size.paragraph_lines);
+    write_top(target, std::max(size.head_lines, head));
     write_first_steps(target, insights, size.findings);
     target.heading("TOTALS");
-    write_head_totals(target, processes, report.left_out, size.rows);
-    write_balance(target, report.overview, size.rows);
-    write_run_kernels(target, report.overview, size.rows);
-    write_run_scopes(target, report.overview, size.rows);
-    write_run_waits(target, report.overview, size.rows);
+    write_totals(target, processes, report.left_out, size.rows);
+    // The least needed go first.
+    if (size.parts >= 3) write_processes(target, processes, size.rows);
+    if (size.parts >= 4) write_balance(target, report.overview, size.rows);
+    if (size.parts >= 2) write_run_kernels(target, report.overview, size.rows);
+    if (size.parts >= 5) write_run_scopes(target, report.overview, size.rows);
+    if (size.parts >= 6) write_run_waits(target, report.overview, size.rows);
     if (report.run.sessions.empty()) return;
     target.heading("MORE");
     const auto folder = report.run.sessions.front().summary.dir.parent_path();
     target.command("all the rest",
                    full_report_command(report.overview.ranks.front().overview.options, folder));
   };
-  write(page, size_that_fits(options, kMaxShortLines - kLinesOfFolders, write));
+  write(page, size_that_fits(options, kMaxShortLines - options.lines_below, write));
 }
 
 }  // namespace

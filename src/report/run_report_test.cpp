@@ -37,7 +37,7 @@ TEST(RunReport, SumsUpAllProcesses) {
   EXPECT_NE(text.find("RUN: run-1"), std::string::npos) << text;
   EXPECT_NE(text.find("1,500 (1.500 ms of kernel time)"), std::string::npos) << text;
   EXPECT_NE(text.find("2 (2.000 MiB"), std::string::npos) << text;
-  EXPECT_NE(text.find("complete 1, missing 1"), std::string::npos) << text;
+  EXPECT_NE(text.find("complete 1, cut off 1"), std::string::npos) << text;
   EXPECT_NE(text.find("101"), std::string::npos) << text;
   EXPECT_NE(text.find("102"), std::string::npos) << text;
 }
@@ -80,7 +80,7 @@ TEST(RunReport, WhatNobodyRecordedIsNoZero) {
   const std::vector<SessionSummary> sessions = {untraced(101)};
   const std::string text = run_report(sessions);
   EXPECT_NE(text.find("GPU work not recorded"), std::string::npos) << text;
-  EXPECT_NE(text.find("  asked Trace, got Monitor (no_gpu)"), std::string::npos) << text;
+  EXPECT_NE(text.find("  asked for Trace, got Monitor (no_gpu)"), std::string::npos) << text;
   EXPECT_EQ(text.find("\n  kernels "), std::string::npos) << text;
   EXPECT_EQ(text.find("\n  waits "), std::string::npos) << text;
 }
@@ -88,7 +88,7 @@ TEST(RunReport, WhatNobodyRecordedIsNoZero) {
 TEST(RunReport, SaysOfWhichProcessesNothingIsKnown) {
   const std::vector<SessionSummary> sessions = {process(101, 0, 7), untraced(102)};
   const std::string text = run_report(sessions, {.width = 100});
-  EXPECT_NE(text.find("in 1 of 2 processes: asked Trace"), std::string::npos) << text;
+  EXPECT_NE(text.find("in 1 of 2 processes: asked for Trace"), std::string::npos) << text;
   EXPECT_NE(text.find("7 (7.000 us of kernel time)"), std::string::npos) << text;
   EXPECT_NE(text.find("unknown"), std::string::npos) << text;
 }
@@ -178,7 +178,8 @@ TEST(RunReport, SaysOnceWhatWasNotPossible) {
     session.capabilities.push_back({"profiling_engine", "Trace", "Monitor", "no_gpu", "d", "h"});
   }
   const std::string text = run_report(sessions);
-  const size_t at = text.find("! profiling_engine: asked Trace, got Monitor\n    d\n    -> h\n");
+  const size_t at =
+      text.find("! profiling engine: asked for Trace, got Monitor\n    d\n    -> h\n");
   ASSERT_NE(at, std::string::npos) << text;
   EXPECT_EQ(text.find("! profiling_engine", at + 1), std::string::npos) << text;
 }

@@ -72,10 +72,15 @@ class ScopeRows {
   }
 
  private:
-  // The `top` with the most time, and every scope that one of them lies in.
+  // The `top` with the most time, and every scope that one of them lies in; briefly, no more than
+  // `top` together.
   void choose(size_t top) {
     std::vector<size_t> order(scopes_.size());
     std::iota(order.begin(), order.end(), size_t{0});
+    if (detail_ == Detail::Brief) {
+      choose_at_most(top, order);
+      return;
+    }
     if (order.size() > top) {
       std::nth_element(
           order.begin(), order.begin() + static_cast<ptrdiff_t>(top), order.end(),
@@ -88,6 +93,25 @@ class ScopeRows {
         shown_[i] = true;
         i = scopes_[i].parent;
       }
+    }
+  }
+
+  void choose_at_most(size_t top, std::vector<size_t>& order) {
+    std::stable_sort(order.begin(), order.end(), [this](size_t a, size_t b) {
+      return weight(scopes_[a]) > weight(scopes_[b]);
+    });
+    shown_.assign(scopes_.size(), false);
+    size_t left = top;
+    for (const size_t chosen : order) {
+      if (left == 0) return;
+      std::vector<size_t> chain;  // up to one that is shown already
+      for (size_t i = chosen; i < scopes_.size() && !shown_[i] && chain.size() <= left;) {
+        chain.push_back(i);
+        i = scopes_[i].parent;
+      }
+      if (chain.size() > left) continue;
+      for (const size_t i : chain) shown_[i] = true;
+      left -= chain.size();
     }
   }
 

@@ -30,7 +30,8 @@ struct TextOptions {
   bool has_top = false;  // it was asked for: else a short report has as many as fit on a screen
   bool has_color = false;
   KernelSort sort = KernelSort::Total;
-  bool is_full = false;  // everything, instead of what fits on a screen
+  bool is_full = false;    // everything, instead of what fits on a screen
+  size_t lines_below = 0;  // of the screen, that the caller writes below a short report
 };
 
 }  // namespace gpufl::report

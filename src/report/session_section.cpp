@@ -4,8 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "format/capability_words.hpp"
 #include "format/vendor_words.hpp"
 #include "report/text_sections.hpp"
+#include "text/display.hpp"
 #include "text/units.hpp"
 
 namespace gpufl::report {
@@ -14,8 +16,6 @@ namespace {
 
 using analysis::SessionSummary;
 using base::Json;
-
-constexpr size_t kShownNotes = 2;  // in a report on one screen
 
 void write_field(Page& page, std::string_view label, const std::string& value) {
   if (!value.empty()) page.field(label, value);
@@ -109,11 +109,30 @@ const analysis::Capability* origin_of(const SessionSummary& summary) {
 
 std::string note_text(const analysis::Capability& note, bool has_several_backends) {
   return fmt::format(
-      "! {}{}: asked {}, got {}{}", note.feature,
+      "{}{}: {}{}", format::feature_words(note),
       has_several_backends && !note.backend.empty() ? fmt::format(" of {}", note.backend)
                                                     : std::string(),
-      note.asked, note.got,
+      format::outcome_words(note),
       note.detail.empty() && !note.reason.empty() ? fmt::format(" ({})", note.reason) : "");
+}
+
+// How many notes of a kind a head of as many lines has; 0: of any number of lines.
+size_t shown_notes(size_t lines) { return lines == 0 ? 2 : 1; }
+
+// The first few, a paragraph for each; of a head with few lines the first, and how many there are:
+// "! 3 options not used as given (--full lists all): ...".
+void write_some(Page& page, std::span<const std::string> notes, std::string_view what_one_is,
+                std::string_view what_all_are, size_t lines) {
+  const size_t shown = std::min(shown_notes(lines), notes.size());
+  const bool is_folded = lines > 0 && notes.size() > shown;
+  std::string before = what_one_is.empty() ? "! " : fmt::format("! {}: ", what_one_is);
+  if (is_folded) before = fmt::format("! {} {} (--full lists all): ", notes.size(), what_all_are);
+  const size_t limit = page.limit_paragraphs(lines);
+  for (const std::string& note : notes.first(shown)) {
+    page.paragraph(2, before + note, Tone::Warning, 4);
+  }
+  page.limit_paragraphs(limit);
+  if (!is_folded) write_more(page, notes.size(), shown);
 }
 
 }  // namespace
@@ -139,7 +158,7 @@ void add_missing_of_import(const SessionSummary& summary, MissingFigures& missin
 void write_capabilities(Page& page, std::span<const analysis::Capability> notes,
                         bool has_several_backends) {
   for (const analysis::Capability& note : notes) {
-    page.paragraph(2, note_text(note, has_several_backends), Tone::Warning, 2);
+    page.paragraph(2, "! " + note_text(note, has_several_backends), Tone::Warning, 2);
     if (!note.detail.empty()) page.paragraph(4, note.detail);
     if (!note.hint.empty()) page.paragraph(4, "-> " + note.hint, Tone::Plain, 3);
   }
@@ -156,21 +175,9 @@ std::string process_text(const format::SessionHeader& header) {
   return header.pid > 0 ? fmt::format("{} (pid {})", name, header.pid) : name;
 }
 
-void write_capabilities_briefly(Page& page, std::span<const analysis::Capability> notes,
-                                bool has_several_backends) {
-  const size_t shown = std::min(kShownNotes, notes.size());
-  for (const analysis::Capability& note : notes.first(shown)) {
-    std::string text = note_text(note, has_several_backends);
-    if (!note.detail.empty()) text += ": " + note.detail;
-    if (!note.hint.empty()) text += " -> " + note.hint;
-    page.paragraph(2, text, Tone::Warning, 4);
-  }
-  write_more(page, notes.size(), shown);
-}
-
-bool is_told_in_title(const SessionSummary& summary, const analysis::Unknown& why) {
+bool is_told_in_title(const SessionSummary& summary, const analysis::Unknown& why, size_t lines) {
   const std::vector<analysis::Capability> notes = refused_capabilities(summary);
-  const auto shown = std::span(notes).first(std::min(kShownNotes, notes.size()));
+  const auto shown = std::span(notes).first(std::min(shown_notes(lines), notes.size()));
   return std::any_of(shown.begin(), shown.end(), [&](const analysis::Capability& note) {
     return !note.detail.empty() && why.reason.ends_with(note.detail) && why.remedy == note.hint;
   });
@@ -184,12 +191,25 @@ std::vector<std::string> option_warnings(const SessionSummary& summary) {
   return lines;
 }
 
-void write_option_warnings(Page& page, std::span<const std::string> lines, Detail detail) {
-  const size_t shown = detail == Detail::Full ? lines.size() : std::min(kShownNotes, lines.size());
-  for (const std::string& line : lines.first(shown)) {
+void write_option_warnings(Page& page, std::span<const std::string> lines) {
+  for (const std::string& line : lines) {
     page.paragraph(2, "! option not used as given: " + line, Tone::Warning, 4);
   }
-  write_more(page, lines.size(), shown);
+}
+
+void write_notes_briefly(Page& page, std::span<const std::string> warnings,
+                         std::span<const analysis::Capability> notes, bool has_several_backends,
+                         size_t lines) {
+  std::vector<std::string> refused;
+  for (const analysis::Capability& note : notes) {
+    std::string& text = refused.emplace_back(note_text(note, has_several_backends));
+    if (!note.detail.empty()) text += ": " + note.detail;
+    if (!note.hint.empty()) text += " -> " + note.hint;
+  }
+  const size_t for_refused = warnings.empty() ? lines : lines / 2;
+  write_some(page, warnings, "option not used as given", "options not used as given",
+             refused.empty() ? lines : lines - for_refused);
+  write_some(page, refused, "", "features not as asked for", for_refused);
 }
 
 void write_title(Page& page, const SessionSummary& summary) {
@@ -200,17 +220,21 @@ void write_title(Page& page, const SessionSummary& summary) {
   } else if (!notes.empty() || !warnings.empty()) {
     page.heading("NOT AS ASKED");
   }
-  write_option_warnings(page, warnings, Detail::Full);
+  write_option_warnings(page, warnings);
   write_capabilities(page, notes, summary.header.backends.size() > 1);
 }
 
-void write_title_briefly(Page& page, const SessionSummary& summary) {
+void write_title_briefly(Page& page, const SessionSummary& summary, const std::string& chosen,
+                         size_t lines) {
+  constexpr size_t kMaxName = 40;  // columns
   const format::SessionHeader& header = summary.header;
   page.heading("GPUFlight report", header.app_name, Tone::Strong);
   const std::string gpus = gpus_text(summary);
-  std::string text = header.process.empty() ? "" : process_text(header);
+  std::string text =
+      header.process.empty() ? "" : text::fit(text::make_harmless(process_text(header)), kMaxName);
   if (header.rank) text += fmt::format("{}rank {}", text.empty() ? "" : ", ", rank_text(header));
-  const std::string& place = gpus.empty() ? header.host : gpus;
+  const std::string place =
+      text::fit(text::make_harmless(gpus.empty() ? header.host : gpus), kMaxName);
   if (!place.empty()) text += fmt::format("{}on {}", text.empty() ? "" : " ", place);
   text += fmt::format("{}{}", text.empty() ? "" : ": ", lived_text(summary));
   if (summary.live) {
@@ -223,9 +247,17 @@ void write_title_briefly(Page& page, const SessionSummary& summary) {
   } else {
     text += fmt::format(", engine {}, {}", header.engine, text::utc(header.start_wall_ns));
   }
-  page.paragraph(2, text, Tone::Plain, 2);
-  write_option_warnings(page, option_warnings(summary), Detail::Brief);
-  write_capabilities_briefly(page, refused_capabilities(summary), header.backends.size() > 1);
+  constexpr size_t kForTitle = 2, kForChosen = 1;
+  const auto write = [&](std::string_view paragraph, Tone tone, size_t most) {
+    const size_t limit = page.limit_paragraphs(lines == 0 ? 0 : most);
+    page.paragraph(2, paragraph, tone, 2);
+    page.limit_paragraphs(limit);
+    if (lines > 0) lines -= std::min(lines - 1, most);
+  };
+  write(text, Tone::Plain, kForTitle);
+  if (!chosen.empty()) write("only: " + chosen, Tone::Strong, kForChosen);
+  write_notes_briefly(page, option_warnings(summary), refused_capabilities(summary),
+                      header.backends.size() > 1, lines);
 }
 
 void write_session(Page& page, const SessionSummary& summary) {
@@ -251,7 +283,7 @@ void write_session(Page& page, const SessionSummary& summary) {
     page.field("ended", "not yet: still recording");
   } else {
     page.field("ended",
-               fmt::format("no: {}; everything up to a quarter of a second before was kept",
+               fmt::format("cut off: {}; everything up to a quarter of a second before was kept",
                            format::kUnclosed),
                Tone::Warning);
   }

@@ -2,7 +2,6 @@
 #include "report/short_report.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 
@@ -30,10 +29,10 @@ bool is_without_work_by_choice(const SessionSummary& summary) {
          !summary.has_faults;
 }
 
-void write_missing_work(Page& page, const SessionReport& report) {
+void write_missing_work(Page& page, const SessionReport& report, size_t head_lines) {
   if (report.overview.kernels || is_without_work_by_choice(report.session.summary)) return;
   const analysis::Unknown& why = report.overview.kernels.unknown();
-  if (is_told_in_title(report.session.summary, why)) return;
+  if (is_told_in_title(report.session.summary, why, head_lines)) return;
   page.heading("GPU TIME", "unknown", Tone::Warning);
   page.paragraph(2, why.reason + ".", Tone::Plain, 2);
   if (!why.remedy.empty()) page.paragraph(2, "-> " + why.remedy, Tone::Plain, 3);
@@ -87,8 +86,9 @@ void write_counters_briefly(Page& page, const SessionReport& report) {
   if (!text.empty()) page.field("counters", text);
 }
 
-// A line for each of what has no part of its own, and how to see the rest.
-void write_other_figures(Page& page, const SessionReport& report) {
+// A line for each of what has no part of its own, and how to see the rest. `hidden`: parts for
+// which there was no room.
+void write_other_figures(Page& page, const SessionReport& report, const std::string& hidden) {
   const SessionSummary& summary = report.session.summary;
   page.heading("OTHER FIGURES");
   if (const auto& kernels = report.overview.kernels;
@@ -103,57 +103,112 @@ void write_other_figures(Page& page, const SessionReport& report) {
   write_counters_briefly(page, report);
   write_budget(page, summary);
   write_ledger_briefly(page, summary);
+  if (!hidden.empty()) page.field("no room here for", hidden);
   page.command("all the rest", full_report_command(report.overview.options, summary.dir));
+}
+
+// Shown where there is room for it. Of those that have none, the least needed go first.
+struct Part {
+  std::string_view name;
+  size_t place;  // 1: the most needed
+  std::function<void(Page&)> write;
+};
+
+size_t lines_of(const TextOptions& options, const std::function<void(Page&)>& write) {
+  TextPage page(width_of(options), false);
+  write(page);
+  const std::string& text = page.text();
+  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+std::vector<Part> parts_of(const SessionReport& report, const TextOptions& options, size_t rows) {
+  const auto at_most = [&](size_t most) { return options.has_top ? rows : std::min(rows, most); };
+  const size_t stalls = at_most(kStallRows), waits = at_most(kWaitRows);
+  const analysis::Overview& overview = report.overview;
+  std::vector<Part> parts = {
+      {"stalls", 3, [&, stalls](Page& page) { write_stalls(page, report, stalls, Detail::Brief); }},
+      {"what happens in kernels", 6,
+       [&, rows](Page& page) {
+         MissingFigures missing;  // --full lists it
+         write_warps(page, report, rows, missing, Detail::Brief);
+       }},
+      {"waits", 1,
+       [&, waits](Page& page) {
+         MissingFigures missing;
+         write_waits(page, report, waits, missing, Detail::Brief);
+       }},
+      {"scopes", 2, [&, rows](Page& page) { write_scopes(page, report, rows, Detail::Brief); }}};
+  if (overview.scopes.empty()) {
+    parts.push_back({"markers", 5,
+                     [&, rows](Page& page) { write_markers(page, report.session.summary, rows); }});
+  }
+  if (!overview.kernels) {
+    parts.push_back(
+        {"health", 4, [&, rows](Page& page) { write_health(page, overview.metrics, rows); }});
+  }
+  return parts;
 }
 
 void write_parts(Page& page, const SessionReport& report, const TextOptions& options,
                  const ShortSize& size) {
-  const size_t rows = size.rows;
-  const auto at_most = [&](size_t most) { return options.has_top ? rows : std::min(rows, most); };
   const SessionSummary& summary = report.session.summary;
-  const analysis::Overview& overview = report.overview;
-  MissingFigures missing;  // --full lists it
-  write_title_briefly(page, summary);
-  if (const std::string chosen = chosen_text(overview.options); !chosen.empty()) {
-    page.paragraph(2, "only: " + chosen, Tone::Strong, 2);
-  }
+  MissingFigures missing;
+  page.limit_paragraphs(size.paragraph_lines);
+  write_title_briefly(page, summary, chosen_text(report.overview.options), size.head_lines);
   write_first_steps(page, report.insights, size.findings);
-  write_missing_work(page, report);
-  write_pending(page, summary, kPendingRows);
-  write_gpu_time_briefly(page, report, rows);
-  write_kernels(page, report, rows, options.sort, missing);
-  write_stalls(page, report, at_most(kStallRows), Detail::Brief);
-  write_warps(page, report, rows, missing, Detail::Brief);
-  write_waits(page, report, at_most(kWaitRows), missing, Detail::Brief);
-  write_scopes(page, report, rows, Detail::Brief);
-  if (overview.scopes.empty()) write_markers(page, summary, rows);
-  if (!overview.kernels) write_health(page, overview.metrics, rows);
-  write_other_figures(page, report);
+  write_missing_work(page, report, size.head_lines);
+  write_pending(page, summary, std::min(size.rows, kPendingRows));
+  write_gpu_time_briefly(page, report, size.rows);
+  write_kernels(page, report, size.rows, options.sort, missing);
+  std::string hidden;
+  for (const Part& part : parts_of(report, options, size.rows)) {
+    if (part.place <= size.parts) {
+      part.write(page);
+    } else if (lines_of(options, part.write) > 0) {
+      hidden += fmt::format("{}{}", hidden.empty() ? "" : ", ", part.name);
+    }
+  }
+  write_other_figures(page, report, hidden);
 }
 
 }  // namespace
 
+size_t head_lines(const TextOptions& options, std::span<const analysis::Insight> insights,
+                  const std::function<void(Page&)>& write_head) {
+  const bool has_alarm =
+      std::any_of(insights.begin(), insights.end(), [](const analysis::Insight& insight) {
+        return insight.severity == analysis::Severity::High;
+      });
+  return has_alarm && lines_of(options, write_head) > 1 + kMaxHeadLines ? kMaxHeadLines : 0;
+}
+
 ShortSize size_that_fits(const TextOptions& options, size_t lines,
                          const std::function<void(Page&, const ShortSize&)>& write) {
-  constexpr std::array kSizes = {ShortSize{5, 3}, ShortSize{4, 3}, ShortSize{3, 3},
-                                 ShortSize{2, 3}, ShortSize{2, 2}, ShortSize{1, 1}};
-  const size_t most_rows = rows_of(options);
-  if (options.has_top) return {most_rows, kSizes.front().findings};
-  for (const ShortSize& size : kSizes) {
-    const ShortSize allowed{std::min(size.rows, most_rows), size.findings};
-    TextPage page(width_of(options), false);
-    write(page, allowed);
-    const std::string& text = page.text();
-    if (static_cast<size_t>(std::count(text.begin(), text.end(), '\n')) <= lines) return allowed;
+  std::vector<ShortSize> sizes = {{5, 3}, {4, 3}, {3, 3}, {2, 3}, {2, 2}, {1, 1}};
+  for (const size_t paragraph_lines : {size_t{2}, size_t{1}}) {
+    sizes.push_back({1, 1, paragraph_lines, kMaxHeadLines});
   }
-  return kSizes.back();
+  for (size_t parts = ShortSize{}.parts; parts-- > 0;) {
+    sizes.push_back({1, 1, 1, kMaxHeadLines, parts});
+  }
+  const size_t most_rows = rows_of(options);
+  if (options.has_top) return {most_rows, sizes.front().findings};
+  for (ShortSize& size : sizes) {
+    size.rows = std::min(size.rows, most_rows);
+    if (lines_of(options, [&](Page& page) { write(page, size); }) <= lines) return size;
+  }
+  return sizes.back();
 }
 
 void write_short_report(Page& page, const SessionReport& report, const TextOptions& options) {
-  const auto write = [&](Page& target, const ShortSize& size) {
+  const size_t head = head_lines(options, report.insights, [&](Page& target) {
+    write_title_briefly(target, report.session.summary, chosen_text(report.overview.options));
+  });
+  const auto write = [&](Page& target, ShortSize size) {
+    size.head_lines = std::max(size.head_lines, head);
     write_parts(target, report, options, size);
   };
-  write(page, size_that_fits(options, kMaxShortLines, write));
+  write(page, size_that_fits(options, kMaxShortLines - options.lines_below, write));
 }
 
 }  // namespace gpufl::report

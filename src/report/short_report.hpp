@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 
 #include "report/page.hpp"
 #include "report/session_report.hpp"
@@ -13,12 +14,22 @@
 namespace gpufl::report {
 
 inline constexpr size_t kMaxShortLines = 45;
+// Between the first line and the findings, so that the first of these is on the tenth at the
+// latest.
+inline constexpr size_t kMaxHeadLines = 6;
 
-// How much of each list a short report shows.
+// How much of everything a short report shows.
 struct ShortSize {
-  size_t rows;
-  size_t findings;
+  size_t rows = 1;
+  size_t findings = 1;
+  size_t paragraph_lines = 0;  // 0: any number
+  size_t head_lines = 0;       // below its first line; 0: any number
+  size_t parts = 6;            // the most needed ones; what has no place among them stays
 };
+// How many lines what `write_head` writes may have below the first one, so that a HIGH finding is
+// not too late; 0: any number.
+size_t head_lines(const TextOptions& options, std::span<const analysis::Insight> insights,
+                  const std::function<void(Page&)>& write_head);
 // The most with which what `write` writes has at most `lines` lines of text; else the least.
 ShortSize size_that_fits(const TextOptions& options, size_t lines,
                          const std::function<void(Page&, const ShortSize&)>& write);

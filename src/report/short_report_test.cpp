@@ -89,7 +89,7 @@ TEST(ShortReportTest, HoweverManyListsThereAreItFitsOnAScreen) {
     const std::string text = report.short_text({.width = width});
     EXPECT_LE(lines_of(text), static_cast<ptrdiff_t>(kMaxShortLines)) << text;
     EXPECT_TRUE(has(text, "scope_")) << text;
-    EXPECT_TRUE(has(text, "! feature_0: asked on, got off (refused) -> ask somebody")) << text;
+    EXPECT_TRUE(has(text, "! feature 0: asked for, not available (refused) -> ask")) << text;
   }
   EXPECT_GT(lines_of(report.text()), static_cast<ptrdiff_t>(kMaxShortLines));
 }
@@ -152,7 +152,7 @@ TEST(ShortReportTest, TheCauseOfMissingWorkIsGivenOnceAndInWords) {
   empty.data.summary = summary;
   const std::string text = TestReport(empty.finish()).short_text();
   EXPECT_TRUE(
-      has(text, "  ! profiling_engine: asked Trace, got Monitor: nothing was left -> ask\n"))
+      has(text, "  ! profiling engine: asked for Trace, got Monitor: nothing was left -> ask\n"))
       << text;
   EXPECT_EQ(text.find("nothing was left"), text.rfind("nothing was left")) << text;
   EXPECT_FALSE(has(text, "no_session_left")) << text;
@@ -191,16 +191,29 @@ TEST(ShortReportTest, LostScopesMakeCountsLowerBounds) {
   }
 }
 
+TEST(ShortReportTest, CountsOfASessionThatWasCutOffAreLowerBounds) {
+  TestProgram program = waiting_program();
+  for (int64_t i = 0; i < 10; ++i) program.scope("turn", i * 100 * kMs, 90 * kMs);
+  program.data.summary.ledger.reset();
+  program.data.summary.ended = false;
+  const TestReport report(program.finish());
+  const std::string text = report.short_text({.width = 140});
+  EXPECT_TRUE(has(text, ">= 10  >= 900.0 ms")) << text;
+  EXPECT_TRUE(has(text, "  iterations                at least 10 (turn)")) << text;
+  EXPECT_TRUE(has(text, "(>=): the session was cut off, so the last ones may be missing")) << text;
+  EXPECT_TRUE(has(report.text({.width = 140}), "ITERATIONS: at least 10,"));
+}
+
 TEST(ShortReportTest, AnImportedTraceListsNothingThatNobodyAskedFor) {
   TestProgram program = waiting_program();
   program.data.summary.capabilities = {
       {"recording", "gpufl", "nsight_systems", "imported", "imported from a.sqlite"},
       {"occupancy", "on", "off", "imported", "the trace does not contain the occupancy"}};
   const TestReport report(program.finish());
-  EXPECT_FALSE(has(report.short_text(), "asked on, got off"));
+  EXPECT_FALSE(has(report.short_text(), "asked for, not available"));
   EXPECT_TRUE(has(report.short_text(), "imported from a.sqlite (nsight_systems)\n"));
   const std::string full = report.text();
-  EXPECT_FALSE(has(full, "asked on, got off")) << full;
+  EXPECT_FALSE(has(full, "asked for, not available")) << full;
   EXPECT_GT(full.find("occupancy: the trace does not contain"), full.find("NOT RECORDED")) << full;
 }
 

@@ -93,8 +93,15 @@ void TextPage::command(std::string_view label, std::string_view command) {
 void TextPage::paragraph(size_t indent, std::string_view text, Tone tone, size_t hanging) {
   const std::string harmless = text::make_harmless(text);
   std::string_view left = harmless;
+  size_t lines = 0;
   for (bool is_first = true; is_first || !left.empty(); is_first = false) {
     const size_t margin = indent + (is_first ? 0 : hanging);
+    if (++lines == most_lines_) {
+      text_.append(margin, ' ');
+      append(text::fit(left, width_ - margin), tone);
+      text_ += '\n';
+      return;
+    }
     size_t bytes = text::prefix_bytes(left, width_ - margin);
     if (bytes < left.size()) {
       // Never back over a label and into its padding: that would only waste the line.
@@ -102,7 +109,8 @@ void TextPage::paragraph(size_t indent, std::string_view text, Tone tone, size_t
       if (space != std::string_view::npos && space > (is_first ? hanging : 0)) {
         bytes = space;
       } else {
-        bytes = end_of_path(left, space == std::string_view::npos ? 0 : space + 1, bytes);
+        const size_t word = space == std::string_view::npos ? 0 : space + 1;
+        if (most_lines_ == 0) bytes = end_of_path(left, word, bytes);
       }
     }
     std::string line(left.substr(0, bytes));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "report/page.hpp"
@@ -24,6 +25,7 @@ class TextPage : public Page {
   void command(std::string_view label, std::string_view command) override;
   void paragraph(size_t indent, std::string_view text, Tone tone = Tone::Plain,
                  size_t hanging = 0) override;
+  size_t limit_paragraphs(size_t lines) override { return std::exchange(most_lines_, lines); }
   void table(const TextTable& table) override;
   bool shows(const TextTable& table, std::string_view title) const override;
 
@@ -37,6 +39,7 @@ class TextPage : public Page {
   void append(std::string_view text, Tone tone);
 
   size_t width_;
+  size_t most_lines_ = 0;  // of a paragraph; 0: any number
   bool has_color_;
 };
 

@@ -39,6 +39,24 @@ TEST(TextPageTest, NeverBreaksAPathOrACommand) {
             "  all the rest              gpufl report --full gpufl-logs/20261117T000842\n");
 }
 
+TEST(TextPageTest, CutsParagraphsAfterAsManyLinesAsAreAllowed) {
+  TextPage page(20, false);
+  EXPECT_EQ(page.limit_paragraphs(2), 0u);
+  page.paragraph(0, "one two three four five six seven eight nine", Tone::Plain, 2);
+  page.paragraph(0, "/a/path/that/is/longer/than/two/lines/of/it/are", Tone::Plain, 2);
+  page.paragraph(0, "short");
+  EXPECT_EQ(page.limit_paragraphs(0), 2u);
+  page.paragraph(0, "one two three four five six");
+  EXPECT_EQ(page.text(),
+            "one two three four\n"
+            "  five six seven ...\n"
+            "/a/path/that/is/long\n"
+            "  er/than/two/lin...\n"
+            "short\n"
+            "one two three four\n"
+            "five six\n");
+}
+
 TEST(TextPageTest, TablesAlignAndCutTheFirstColumn) {
   TextPage page(24, false);
   page.table({{{"name"}, {"count"}, {"note", true}},

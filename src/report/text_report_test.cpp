@@ -371,7 +371,7 @@ TEST(TextReportTest, TheBriefFormSaysWhatIsLeftOut) {
 
 TEST(TextReportTest, WhatWasNotPossibleStandsOnTheFirstLines) {
   const std::string text = text_of(full_session());
-  EXPECT_LT(text.find("! profiling_engine: asked Trace, got Monitor"), text.find("SESSION"));
+  EXPECT_LT(text.find("! profiling engine: asked for Trace, got Monitor"), text.find("SESSION"));
   EXPECT_EQ(text.find("! health"), std::string::npos);
 }
 

@@ -89,20 +89,26 @@ std::vector<analysis::Capability> refused_capabilities(const analysis::SessionSu
 // No heading.
 void write_capabilities(Page& page, std::span<const analysis::Capability> notes,
                         bool has_several_backends);
-void write_capabilities_briefly(Page& page, std::span<const analysis::Capability> notes,
-                                bool has_several_backends);
-// Whether write_title_briefly() has said all of it: that what records GPU work was refused, and
-// why.
-bool is_told_in_title(const analysis::SessionSummary& summary, const analysis::Unknown& why);
 // Options that could not be used as they were given, a line for each.
 std::vector<std::string> option_warnings(const analysis::SessionSummary& summary);
-void write_option_warnings(Page& page, std::span<const std::string> lines, Detail detail);
+void write_option_warnings(Page& page, std::span<const std::string> lines);
+// The first of both, in at most as many lines; 0: in as many as the first few take.
+void write_notes_briefly(Page& page, std::span<const std::string> warnings,
+                         std::span<const analysis::Capability> notes, bool has_several_backends,
+                         size_t lines);
+// Whether write_title_briefly() has said all of it: that what records GPU work was refused, and
+// why.
+bool is_told_in_title(const analysis::SessionSummary& summary, const analysis::Unknown& why,
+                      size_t lines);
 // What the tool that recorded an imported trace did not record.
 void add_missing_of_import(const analysis::SessionSummary& summary, MissingFigures& missing);
 
 // Of the log as a whole.
 void write_title(Page& page, const analysis::SessionSummary& summary);
-void write_title_briefly(Page& page, const analysis::SessionSummary& summary);
+// `chosen`: see chosen_text(). `lines`: that it may have below its heading, at least 5; 0: any
+// number.
+void write_title_briefly(Page& page, const analysis::SessionSummary& summary,
+                         const std::string& chosen = {}, size_t lines = 0);
 void write_session(Page& page, const analysis::SessionSummary& summary);
 void write_ledger(Page& page, const analysis::SessionSummary& summary);
 void write_ledger_briefly(Page& page, const analysis::SessionSummary& summary);  // one field
