@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -175,6 +176,13 @@ void print_summary(const fs::path& folder) {
 int trace(TraceOptions options) {
   InitOptions defaults;
   defaults.profiling_engine = ProfilingEngine::Trace;
+  // What applies where a variable is wrong.
+  const auto given = options.given_variables();
+  const auto given_value = [&](const char* name) {
+    const auto found = given.find(name);
+    return found != given.end() ? std::optional(found->second) : std::nullopt;
+  };
+  defaults = client::resolve_options({}, given_value, {}, defaults).options;
   client::ResolvedOptions inherited = client::resolve_options({}, capture::process_environment(),
                                                               client::variable_names(), defaults);
   if (inherited.is_disabled) return run_unrecorded(options);

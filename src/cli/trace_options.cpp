@@ -35,32 +35,37 @@ std::vector<std::string> engine_names() {
 
 }  // namespace
 
+std::map<std::string, std::string, std::less<>> TraceOptions::given_variables() const {
+  std::map<std::string, std::string, std::less<>> given;
+  if (!engine.empty()) given["GPUFL_PROFILING_ENGINE"] = engine;
+  if (!name.empty()) given["GPUFL_APP_NAME"] = name;
+  if (!budget.empty()) given["GPUFL_OVERHEAD_BUDGET"] = budget;
+  if (stacks) given["GPUFL_ENABLE_STACK_TRACE"] = "1";
+  if (memory) given["GPUFL_ENABLE_MEMORY_TRACKING"] = "1";
+  if (graphs) given["GPUFL_ENABLE_CUDA_GRAPHS_TRACKING"] = "1";
+  if (interval_ns) {
+    given["GPUFL_SYSTEM_SAMPLE_RATE_MS"] = std::to_string(*interval_ns / kMillisecondNs);
+    given["GPUFL_CONTINUOUS_SYSTEM_SAMPLING"] = "1";
+  }
+  if (keep_last_ns > 0) {
+    given["GPUFL_LOG_KEEP_LAST_S"] = std::to_string((keep_last_ns + kSecondNs - 1) / kSecondNs);
+  }
+  return given;
+}
+
 std::vector<std::string> TraceOptions::environment(const std::vector<std::string>& inherited,
                                                    const std::filesystem::path& library,
                                                    const std::string& run_id,
                                                    int64_t monotonic_ns) const {
-  std::map<std::string, std::string, std::less<>> ours;
+  std::map<std::string, std::string, std::less<>> ours = given_variables();
   for (const std::string_view variable : backend::injection_variables()) {
     ours[std::string(variable)] = library.string();
   }
   ours["GPUFL_RUN_ID"] = run_id;
   ours["GPUFL_LOG_PATH"] = output.string();
-  ours["GPUFL_PROFILING_ENGINE"] = engine;
   ours["GPUFL_ENABLE_CONTROL"] = "1";
   // Of a program that has options of its own for its own sessions.
   ours["GPUFL_OVERRIDE"] = "1";
-  if (!name.empty()) ours["GPUFL_APP_NAME"] = name;
-  if (!budget.empty()) ours["GPUFL_OVERHEAD_BUDGET"] = budget;
-  if (stacks) ours["GPUFL_ENABLE_STACK_TRACE"] = "1";
-  if (memory) ours["GPUFL_ENABLE_MEMORY_TRACKING"] = "1";
-  if (graphs) ours["GPUFL_ENABLE_CUDA_GRAPHS_TRACKING"] = "1";
-  if (interval_ns) {
-    ours["GPUFL_SYSTEM_SAMPLE_RATE_MS"] = std::to_string(*interval_ns / kMillisecondNs);
-    ours["GPUFL_CONTINUOUS_SYSTEM_SAMPLING"] = "1";
-  }
-  if (keep_last_ns > 0) {
-    ours["GPUFL_LOG_KEEP_LAST_S"] = std::to_string((keep_last_ns + kSecondNs - 1) / kSecondNs);
-  }
   client::LaunchRequest request;
   request.dormant = dormant;
   request.capture_range = capture_range;

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +33,8 @@ struct TraceOptions {
   // Of variables and the config file. The sessions find them, too, but for those that are replaced.
   std::vector<client::OptionWarning> warnings;
 
+  // What its options say, as variables of the library.
+  std::map<std::string, std::string, std::less<>> given_variables() const;
   // The environment of the program: `inherited` with what tells the injected library what to do.
   // The clock's reading is when the program is started.
   std::vector<std::string> environment(const std::vector<std::string>& inherited,

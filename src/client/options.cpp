@@ -14,6 +14,7 @@
 #include <memory>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "backend/vendor.hpp"
 #include "base/json.hpp"
@@ -252,6 +253,43 @@ std::string unknown_name(std::string_view name, const std::vector<std::string_vi
   return meant.empty() ? text : text + "; did you mean " + std::string(meant) + "?";
 }
 
+// What a field stands for, in words.
+struct InWords {
+  const InitOptions& options;
+
+  std::string operator()(std::string InitOptions::* member) const {
+    const std::string& text = options.*member;
+    return text.empty() ? "none" : quoted(text);
+  }
+  std::string operator()(bool InitOptions::* member) const {
+    return options.*member ? "on" : "off";
+  }
+  template <typename T>
+  std::string operator()(const RangeField<T>& field) const {
+    return number(options.*field.member);
+  }
+  std::string operator()(BackendKind InitOptions::* member) const {
+    return std::string(to_string(options.*member));
+  }
+  std::string operator()(ProfilingEngine InitOptions::* member) const {
+    return std::string(to_string(options.*member));
+  }
+};
+
+// What is in force instead of a value that cannot be: "Using Trace".
+std::string used_instead(const OptionField& field, const InitOptions& options) {
+  if (field.name == "overhead_budget" && options.overhead_budget == 0) {
+    return "Recording without a budget";
+  }
+  return "Using " + std::visit(InWords{options}, field.member);
+}
+
+// A sentence more.
+std::string with_sentence(std::string text, const std::string& sentence) {
+  text += text.ends_with('?') ? " " : ". ";
+  return text + sentence;
+}
+
 class Resolver {
  public:
   Resolver(const InitOptions& program, const Environment& env, const InitOptions& defaults,
@@ -276,6 +314,7 @@ class Resolver {
       if (field.name != file_field.name) choose(field);
     }
     choose_backend_name();
+    say_what_applies();
     note_costlier_engine();
     check_program_values();
     note_deprecated();
@@ -288,7 +327,10 @@ class Resolver {
     const auto text = env_(variable);
     if (!text) return false;
     const auto value = parse_bool(*text);
-    if (!value) warn("bad_value", "environment", variable, 0, not_one_of(*text, kBools));
+    if (!value) {
+      warn("bad_value", "environment", variable, 0,
+           with_sentence(not_one_of(*text, kBools), "Using off"));
+    }
     return value.value_or(false);
   }
 
@@ -298,13 +340,29 @@ class Resolver {
         {std::move(name), std::move(source), std::string(key), line, std::move(text)});
   }
 
+  void refuse(const OptionField& field, const Refusal& why, std::string source,
+              std::string_view key, int line) {
+    refused_.emplace_back(result_.warnings.size(), &field);
+    warn(why.name, std::move(source), key, line, why.text);
+  }
+
+  // Of a value that could not be used: what is in force instead, from wherever it comes.
+  void say_what_applies() {
+    for (const auto& [warning, field] : refused_) {
+      std::string& text = result_.warnings[warning].text;
+      text = with_sentence(std::move(text), field->name == "backend"
+                                                ? "Using " + result_.backend_name
+                                                : used_instead(*field, result_.options));
+    }
+  }
+
   void read_environment() {
     for (const OptionField& field : option_fields()) {
       const std::string variable = field.variable();
       const auto text = env_(variable.c_str());
       if (!text) continue;
       if (const Outcome refused = std::visit(SetFromText{*text, environment_}, field.member)) {
-        warn(refused->name, "environment", variable, 0, refused->text);
+        refuse(field, *refused, "environment", variable, 0);
       } else {
         environment_.fields.insert(field.name);
       }
@@ -336,16 +394,18 @@ class Resolver {
     const auto text = file_text(path, kMaxConfigBytes + 1);
     if (!text) {
       warn("unreadable_file", path, "", 0,
-           "the config file cannot be read, or is not a regular file");
+           "the config file cannot be read, or is not a regular file. Nothing of it applies");
       return;
     }
     const auto parsed = base::Json::parse(*text, kMaxConfigBytes);
     if (!parsed) {
-      warn("broken_json", path, "", 0, parsed.status().message());
+      warn("broken_json", path, "", 0,
+           with_sentence(parsed.status().message(), "Nothing of the file applies"));
       return;
     }
     if (!parsed->is_object()) {
-      warn("wrong_type", path, "", parsed->line(), "the config file must hold one JSON object");
+      warn("wrong_type", path, "", parsed->line(),
+           "the config file must hold one JSON object. Nothing of it applies");
       return;
     }
     for (const auto& [key, value] : parsed->members()) read_member(path, key, value);
@@ -360,7 +420,7 @@ class Resolver {
     } else if (field->name == "config_file") {
       warn("no_effect", path, key, value.line(), "a config file cannot name another");
     } else if (const Outcome refused = std::visit(SetFromJson{value, file_}, field->member)) {
-      warn(refused->name, path, key, value.line(), refused->text);
+      refuse(*field, *refused, path, key, value.line());
     } else {
       file_.fields.insert(field->name);
     }
@@ -437,7 +497,7 @@ class Resolver {
     T& value = result_.options.*range.member;
     if (range.allows(value)) return;
     warn("out_of_range", source_of(field), field.name, 0,
-         out_of_range(range, number(value)) + "; the default is used");
+         with_sentence(out_of_range(range, number(value)), used_instead(field, defaults)));
     value = defaults.*range.member;
   }
 
@@ -454,6 +514,7 @@ class Resolver {
   bool override_ = false;
   Layer environment_;
   Layer file_;
+  std::vector<std::pair<size_t, const OptionField*>> refused_;  // by place among the warnings
   ResolvedOptions result_;
 };
 

@@ -225,20 +225,25 @@ TEST_F(OptionsTest, BadVariableIsNamedAndNotUsed) {
 
 TEST_F(OptionsTest, AWarningSaysWhatWasGivenAndWhatIsAccepted) {
   const std::map<std::string, Variables> expected = {
-      {"'fast' is not a whole number; use 0 to 3600000", {{"GPUFL_SYSTEM_SAMPLE_RATE_MS", "fast"}}},
-      {"'-1' is out of range; use 0 to 3600000", {{"GPUFL_SYSTEM_SAMPLE_RATE_MS", "-1"}}},
-      {"'99999999999999999999' is out of range; use 0 to 3600000",
+      {"'fast' is not a whole number; use 0 to 3600000. Using 0",
+       {{"GPUFL_SYSTEM_SAMPLE_RATE_MS", "fast"}}},
+      {"'-1' is out of range; use 0 to 3600000. Using 0", {{"GPUFL_SYSTEM_SAMPLE_RATE_MS", "-1"}}},
+      {"'99999999999999999999' is out of range; use 0 to 3600000. Using 0",
        {{"GPUFL_SYSTEM_SAMPLE_RATE_MS", "99999999999999999999"}}},
-      {"'99' is out of range; use 0, or 5 to 31", {{"GPUFL_PC_SAMPLING_PERIOD", "99"}}},
-      {"'maybe' is not one of 1, true, yes, on, 0, false, no, off",
+      {"'99' is out of range; use 0, or 5 to 31. Using 0", {{"GPUFL_PC_SAMPLING_PERIOD", "99"}}},
+      {"'maybe' is not one of 1, true, yes, on, 0, false, no, off. Using off",
        {{"GPUFL_ENABLE_STACK_TRACE", "maybe"}}},
-      {"'perhaps' is not one of 1, true, yes, on, 0, false, no, off",
+      {"'perhaps' is not one of 1, true, yes, on, 0, false, no, off. Using off",
        {{"GPUFL_DISABLED", "perhaps"}}},
       {"'Trce' is not one of Monitor, Trace, PcSampling, SassMetrics, RangeProfiler, Deep, "
-       "PmSampling, RangeProfilerKernelReplay; did you mean 'Trace'?",
+       "PmSampling, RangeProfilerKernelReplay; did you mean 'Trace'? Using Monitor",
        {{"GPUFL_PROFILING_ENGINE", "Trce"}}},
-      {"'nvida' is not one of auto, nvidia, amd, none; did you mean 'nvidia'?",
-       {{"GPUFL_BACKEND", "nvida"}}}};
+      {"'nvida' is not one of auto, nvidia, amd, none; did you mean 'nvidia'? Using auto",
+       {{"GPUFL_BACKEND", "nvida"}}},
+      {"'60%' is out of range; use 0, or 0.1 to 50. Recording without a budget",
+       {{"GPUFL_OVERHEAD_BUDGET", "60%"}}},
+      {"'much' is not a percentage, such as 2 or 1.5%. Recording without a budget",
+       {{"GPUFL_OVERHEAD_BUDGET", "much"}}}};
   for (const auto& [text, variables] : expected) {
     const ResolvedOptions resolved = resolve({}, variables);
     ASSERT_EQ(resolved.warnings.size(), 1u) << text;
@@ -246,12 +251,26 @@ TEST_F(OptionsTest, AWarningSaysWhatWasGivenAndWhatIsAccepted) {
   }
   const ResolvedOptions file = with_file(
       R"({"app_name": 5, "app_nam": "x", "enabled": 7, "log_window_mb": 1.5, "backend": []})");
-  const char* const lines[] = {"this value is not a string",
-                               "there is no option of that name; did you mean app_name?",
-                               "7 is not true or false", "1.5 is not a whole number; use 1 to 4096",
-                               "this value is not a backend's name, such as \"nvidia\""};
+  const char* const lines[] = {
+      "this value is not a string. Using none",
+      "there is no option of that name; did you mean app_name?", "7 is not true or false. Using on",
+      "1.5 is not a whole number; use 1 to 4096. Using 64",
+      "this value is not a backend's name, such as \"nvidia\". Using auto"};
   ASSERT_EQ(file.warnings.size(), std::size(lines));
   for (size_t i = 0; i < std::size(lines); ++i) EXPECT_EQ(file.warnings[i].text, lines[i]);
+}
+
+TEST_F(OptionsTest, AWarningSaysWhatAppliesInstead) {
+  InitOptions program;
+  program.overhead_budget = 3;
+  program.profiling_engine = ProfilingEngine::Trace;
+  const ResolvedOptions resolved =
+      resolve(program, {{"GPUFL_OVERHEAD_BUDGET", "60%"}, {"GPUFL_PROFILING_ENGINE", "Trce"}});
+  ASSERT_EQ(resolved.warnings.size(), 2u);
+  for (const OptionWarning& warning : resolved.warnings) {
+    const bool is_budget = warning.key == "GPUFL_OVERHEAD_BUDGET";
+    EXPECT_TRUE(warning.text.ends_with(is_budget ? ". Using 3" : "? Using Trace")) << warning.text;
+  }
 }
 
 TEST_F(OptionsTest, NumbersOutOfRange) {
@@ -264,6 +283,7 @@ TEST_F(OptionsTest, NumbersOutOfRange) {
   const ResolvedOptions from_program = resolve(program);
   ASSERT_EQ(from_program.warnings.size(), 1u);
   EXPECT_EQ(from_program.warnings[0].source, "program");
+  EXPECT_EQ(from_program.warnings[0].text, "0 is out of range; use 1 to 4096. Using 64");
   EXPECT_EQ(from_program.options.log_window_mb, InitOptions().log_window_mb);
 }
 
