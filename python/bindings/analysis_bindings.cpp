@@ -135,6 +135,12 @@ nb::list find_sessions(const fs::path& path) {
   return sessions;
 }
 
+bool recorded_nothing(const fs::path& folder) {
+  const nb::gil_scoped_release unlocked;
+  return workbench::recorded_nothing(
+      workbench::describe(folder, format::SessionReader::open(folder)));
+}
+
 std::string why_no_session(const fs::path& path) { return workbench::no_session(path).message(); }
 
 std::unique_ptr<LoadedSession> load_session(const fs::path& folder, size_t stack_depth) {
@@ -275,6 +281,7 @@ void bind_analysis(nb::module_& module) {
       .def_prop_ro("ledger", &ledger_text, "Its numbers as JSON; null where it has none.");
   module.def("load_session", &load_session, "folder"_a, "stack_depth"_a);
   module.def("find_sessions", &find_sessions, "path"_a);
+  module.def("recorded_nothing", &recorded_nothing, "folder"_a);
   module.def("why_no_session", &why_no_session, "path"_a);
   module.def("cut_names", &cut_names, "names"_a, "width"_a,
              "Each in at most `width` columns, so that those which differ still do.");

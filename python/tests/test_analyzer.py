@@ -229,6 +229,22 @@ def test_newest_session_is_taken(several):
     assert newest["session_id"] == max(s["session_id"] for s in find_sessions(several))
 
 
+def test_a_session_that_recorded_nothing_hides_no_other(several):
+    before = GpuFlightSession(several).path
+    newest = several / "nothing"
+    newest.mkdir()
+    session = {
+        **{"type": "session", "format": 1, "session_id": "nothing", "app_name": "true"},
+        **{"engine": "Monitor", "backend": "none"},
+        **{"start_wall_ns": "9000000000000000000", "start_monotonic_ns": "1"},
+    }
+    event = {"type": "event", "time": 1, "name": "no_session_left", "text": "no process left one"}
+    (newest / "system.log").write_text(f"{json.dumps(session)}\n{json.dumps(event)}\n")
+    assert find_sessions(several)[-1]["session_id"] == "nothing"
+    assert GpuFlightSession(several).path == before
+    assert GpuFlightSession(newest).path == newest
+
+
 def test_session_by_prefix_and_id(several):
     assert GpuFlightSession(several, log_prefix="h200_g").header["app_name"] == "h200_gpt"
     wanted = find_sessions(several)[0]

@@ -28,16 +28,16 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kCommand = "gpufl report";
+constexpr size_t kFolders = 10, kFoldersBriefly = 3;  // that are listed
 
-// The first few, one a line, and how many there are besides: "... 12 older".
-void append_folders(std::span<const fs::path> folders, std::string_view others, bool is_full,
-                    std::string& text) {
-  const size_t listed = std::min<size_t>(folders.size(), is_full ? 10 : 3);
+// The first few, one a line, and how many there are besides: "... 12 more".
+void append_folders(std::span<const fs::path> folders, size_t most, std::string& text) {
+  const size_t listed = std::min(folders.size(), most);
   for (const fs::path& folder : folders.first(listed)) {
     text += fmt::format("  {}\n", text::make_harmless(folder.string()));
   }
   if (folders.size() > listed) {
-    text += fmt::format("  ... {} {}\n", folders.size() - listed, others);
+    text += fmt::format("  ... {} more\n", folders.size() - listed);
   }
 }
 
@@ -46,16 +46,25 @@ void append_hints(const workbench::ReportOutcome& outcome, const report::TextOpt
                   std::string& text) {
   if (outcome.is_run && !outcome.reported.empty()) {
     text += "\nSessions (--all reports each of them):\n";
-    append_folders(outcome.reported, "more", options.is_full, text);
+    append_folders(outcome.reported, options.is_full ? kFolders : kFoldersBriefly, text);
   }
   if (outcome.others.empty()) return;
   const size_t reported = outcome.chosen.size();
   report::TextPage note(options.width, false);
-  note.paragraph(
-      0, fmt::format("This is the newest {} of {} sessions. The others (--all reports them too):",
-                     reported == 1 ? "one" : "run", outcome.others.size() + reported));
+  const size_t all = outcome.others.size() + reported;
+  const std::string_view what = reported == 1 ? "one" : "run";
+  if (!options.is_full) {
+    note.paragraph(0, fmt::format("This is the newest {} of {} sessions. --all reports all of "
+                                  "them; gpufl sessions lists them.",
+                                  what, all));
+    text += '\n' + note.text();
+    return;
+  }
+  note.paragraph(0, fmt::format("This is the newest {} of {} sessions. The others (--all reports "
+                                "them too):",
+                                what, all));
   text += '\n' + note.text();
-  append_folders(outcome.others, "older", options.is_full, text);
+  append_folders(outcome.others, kFolders, text);
 }
 
 // A sentence, and the lines of a list where it has one.

@@ -7,12 +7,13 @@
 #include "capture/identity.hpp"
 #include "capture/session.hpp"
 #include "format/capability.hpp"
+#include "format/event_names.hpp"
 #include "format/log_writer.hpp"
 
 namespace gpufl::cli {
 namespace {
 
-constexpr const char* kEvent = "no_session_left";
+constexpr const char* kEvent = format::kNoSessionLeft;
 constexpr const char* kText =
     "no process of this run left a session: none initialised CUDA where it could be seen, or none "
     "could record";

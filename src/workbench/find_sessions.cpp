@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/session/session_copies.hpp"
+#include "format/event_names.hpp"
 #include "import/file_type.hpp"
 
 namespace gpufl::workbench {
@@ -30,6 +31,15 @@ std::string advice_on(const fs::path& file) {
   return "it is not a session but looks like a trace: gpufl import " + file.string() +
          " --output gpufl-logs turns it into a session";
 }
+
+// Looks for the event of a session that stands in for others.
+struct StandInSearch final : format::Visitor {
+  bool is_stand_in = false;
+
+  void on_object(format::Kind /*kind*/, const base::Json& line) override {
+    is_stand_in = is_done = line["name"].as_string() == format::kNoSessionLeft;
+  }
+};
 
 }  // namespace
 
@@ -90,8 +100,29 @@ bool are_one_run(std::span<const FoundSession> sessions) {
   return !run_id.empty();
 }
 
+bool recorded_nothing(const FoundSession& session) {
+  // What stands in for others has no engine and no backend; only of such a one the log is read.
+  if (!session.is_readable() || session.header.engine != "Monitor" ||
+      session.header.backend != "none") {
+    return false;
+  }
+  const auto reader = format::SessionReader::open(session.dir);
+  if (!reader) return false;
+  StandInSearch search;
+  reader->read(search, {format::Kind::Event});
+  return search.is_stand_in;
+}
+
 std::vector<FoundSession> take_newest(std::vector<FoundSession>& sessions) {
-  const fs::path folder = sessions.back().dir.parent_path();
+  auto chosen = sessions.end() - 1;
+  for (auto it = sessions.end(); it != sessions.begin();) {
+    --it;
+    if (!it->is_readable()) break;  // and so are all before it
+    if (recorded_nothing(*it)) continue;
+    chosen = it;
+    break;
+  }
+  const fs::path folder = chosen->dir.parent_path();
   const auto is_beside = [&](const FoundSession& session) {
     return session.dir.parent_path() == folder;
   };
@@ -100,8 +131,8 @@ std::vector<FoundSession> take_newest(std::vector<FoundSession>& sessions) {
   if (are_one_run(newest)) {
     std::erase_if(sessions, is_beside);
   } else {
-    newest = {std::move(sessions.back())};
-    sessions.pop_back();
+    newest = {std::move(*chosen)};
+    sessions.erase(chosen);
   }
   return newest;
 }

@@ -44,8 +44,11 @@ std::vector<FoundSession> find_sessions(const std::filesystem::path& path);
 
 // Whether these are several sessions, and all that can be read are of one run.
 bool are_one_run(std::span<const FoundSession> sessions);
+// Whether it only stands in for sessions that a run did not leave: `gpufl trace` writes such a one
+// for a program that never used a GPU where it could be seen.
+bool recorded_nothing(const FoundSession& session);
 // The newest of `sessions`, which are in that order, with all others of its run where it has some.
-// They are taken out of `sessions`.
+// One that recorded nothing is taken only where all did so. They are taken out of `sessions`.
 std::vector<FoundSession> take_newest(std::vector<FoundSession>& sessions);
 // Leaves the first one of copies of a session. Returns a sentence for each that goes.
 std::vector<std::string> leave_out_copies(std::vector<FoundSession>& sessions);

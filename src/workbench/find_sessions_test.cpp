@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "format/event_names.hpp"
 #include "format/test_session.hpp"
 
 namespace gpufl::workbench {
@@ -20,6 +21,21 @@ class FindSessionsTest : public ::testing::Test {
     header.start_wall_ns = start_wall_ns;
     const auto log = format::LogWriter::create(format::testing::test_options(root() / dir), header);
     ASSERT_TRUE(log) << log.status().text();
+    ASSERT_TRUE((*log)->close(1000, {}));
+  }
+  // As `gpufl trace` writes it for a program that left nothing.
+  void write_stand_in(const fs::path& dir, int64_t start_wall_ns) {
+    format::SessionHeader header = format::testing::test_header();
+    header.session_id = dir.filename().string();
+    header.run_id = dir.parent_path().string();
+    header.start_wall_ns = start_wall_ns;
+    header.engine = "Monitor";
+    header.backend = "none";
+    const auto log = format::LogWriter::create(format::testing::test_options(root() / dir), header);
+    ASSERT_TRUE(log) << log.status().text();
+    base::Json event = base::Json::object();
+    event.set("time", 1).set("name", format::kNoSessionLeft).set("text", "no process left one");
+    (*log)->write(format::Kind::Event, event);
     ASSERT_TRUE((*log)->close(1000, {}));
   }
   void write_unreadable(const fs::path& dir) {
@@ -69,6 +85,18 @@ TEST_F(FindSessionsTest, TheNewestBringsItsRunAlong) {
   EXPECT_EQ(names(sessions), Names{"a/1"});
   EXPECT_EQ(names(take_newest(sessions)), Names{"a/1"});
   EXPECT_TRUE(sessions.empty());
+}
+
+TEST_F(FindSessionsTest, OneThatRecordedNothingHidesNoOther) {
+  write("a/1", 10, "a");
+  write_stand_in("b/1", 20);
+  write_stand_in("c/1", 30);
+  auto sessions = find_sessions(root());
+  EXPECT_FALSE(recorded_nothing(sessions[0]));
+  EXPECT_TRUE(recorded_nothing(sessions[1]));
+  EXPECT_EQ(names(take_newest(sessions)), Names{"a/1"});
+  EXPECT_EQ(names(sessions), (Names{"b/1", "c/1"}));
+  EXPECT_EQ(names(take_newest(sessions)), Names{"c/1"}) << "the newest, where none has anything";
 }
 
 TEST_F(FindSessionsTest, SessionsOfOneFolderMayBeOfSeveralRuns) {

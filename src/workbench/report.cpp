@@ -190,7 +190,8 @@ std::string write_report(const report::RunReport& report, Format format,
   }
 }
 
-ReportOutcome make_reports(const ReportRequest& request) {
+ReportOutcome make_reports(const ReportRequest& asked) {
+  ReportRequest request = asked;
   ReportOutcome outcome;
   std::vector<FoundSession> sessions = find_sessions(request.path);
   if (sessions.empty()) {
@@ -206,12 +207,23 @@ ReportOutcome make_reports(const ReportRequest& request) {
     }
     outcome.others = folders_of(others);
     std::reverse(outcome.others.begin(), outcome.others.end());
+    if (const auto newer = std::find_if(
+            others.rbegin(), others.rend(),
+            [&](const FoundSession& other) { return is_older(sessions.back(), other); });
+        newer != others.rend()) {
+      outcome.notes.push_back(
+          fmt::format("{} is newer, but nothing was recorded in it; the reason: gpufl report {}",
+                      newer->dir.string(), newer->dir.string()));
+    }
   }
   for (std::string& note : leave_out_copies(sessions)) outcome.notes.push_back(std::move(note));
   outcome.chosen = folders_of(sessions);
   const bool is_page = request.format == Format::Html;
   const bool are_several = sessions.size() > 1;
   const bool is_of_kernel = !request.kernel.kernel.empty();
+  const bool is_of_run = are_several && !request.all && !is_of_kernel;
+  request.text.lines_below =
+      (is_of_run ? kLinesOfSessions : 0) + (outcome.others.empty() ? 0 : kLinesOfOthers);
   if (is_page && is_of_kernel) {
     outcome.failures.emplace_back(base::Code::InvalidArgument,
                                   "the report of one kernel can be text, Markdown or JSON, but "
@@ -221,7 +233,7 @@ ReportOutcome make_reports(const ReportRequest& request) {
         base::Code::InvalidArgument,
         fmt::format("{}: a page shows one session or run, but it contains {} sessions",
                     request.path.string(), sessions.size()));
-  } else if (are_several && !request.all && !is_of_kernel) {
+  } else if (is_of_run) {
     outcome.is_run = true;
     report_run(request, sessions.front().dir.parent_path(), outcome);
   } else if (is_page) {

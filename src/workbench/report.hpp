@@ -35,6 +35,10 @@ struct ReportRequest {
   OpenOptions open = {};
 };
 
+// Lines that a caller may add to the text of a short report: the sessions of a run, and that there
+// are others.
+inline constexpr size_t kLinesOfSessions = 6, kLinesOfOthers = 4;
+
 struct ReportOutcome {
   std::string text;     // one report after the other; empty: there is none
   bool is_run = false;  // it is of a run as a whole
@@ -51,7 +55,8 @@ struct ReportOutcome {
 };
 
 // Of the newest session at or below the path, or of the run that it is of; or of all, oldest first.
-ReportOutcome make_reports(const ReportRequest& request);
+// One that recorded nothing is passed over, and a note says so, unless there is no other.
+ReportOutcome make_reports(const ReportRequest& asked);
 
 // A report in any of kReportFormats but a page, which is of a run. Ends with a newline.
 std::string write_report(const report::SessionReport& report, Format format,

@@ -155,6 +155,16 @@ class Recorded(TraceTest):
         self.assertIn("no process of this run left", run(GPUFL, "report", self.session()).stdout)
         self.assertIn("verdict     not proven", run(GPUFL, "verify", self.session()).stdout)
 
+    def test_a_run_that_recorded_nothing_does_not_hide_the_one_before(self):
+        run(PROGRAMS / "joining_shared", self.output, "init", "work:own")
+        (before,) = self.output.glob("own/*/")
+        self.trace("say:hello")
+        (nothing,) = (s for s in self.sessions() if events(s, "no_session_left"))
+        reported = run(GPUFL, "report", self.output)
+        self.assertEqual(reported.returncode, 0)
+        self.assertIn("all the rest              gpufl report --full " + str(before), reported.stdout)
+        self.assertIn(f"{nothing} is newer, but nothing was recorded in it", reported.stderr)
+
     def test_a_machine_without_a_driver_is_named(self):
         none = "/no/such/libnvidia-ml.so.1"
         ended = self.trace("say:hello", "exit:5", GPUFL_NVML_LIBRARY=none)

@@ -51,7 +51,11 @@ def _find_session(log_dir: Path, log_prefix: str | None, session_id: str | None)
 def choose_session(
     sessions: list[dict[str, Any]], where: Path, log_prefix: str | None, session_id: str | None
 ) -> Path:
-    """The newest of these sessions, oldest first, that is as asked for."""
+    """The newest of these sessions, oldest first, that is as asked for.
+
+    A session that recorded nothing, as `gpufl trace` writes it for a program without CUDA, is
+    chosen only if all of them are like it.
+    """
     chosen = [
         session
         for session in sessions
@@ -66,7 +70,8 @@ def choose_session(
             f"{where}: none of its {len(sessions)} sessions has an {' and the '.join(asked)}; "
             f"the newest: {known}"
         )
-    return Path(chosen[-1]["path"])
+    paths = [Path(session["path"]) for session in reversed(chosen)]
+    return next((path for path in paths if not _core.recorded_nothing(path)), paths[0])
 
 
 class _Table:
@@ -174,7 +179,7 @@ class GpuFlightSession:
     if not TYPE_CHECKING:  # names that are none stay errors there
 
         def __getattr__(self, name: str) -> pandas.DataFrame:
-            """Any table that has no attribute of its own above."""
+            """Any table that has no separate attribute above."""
             if name not in _core.table_names:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             return self._frame(name)
@@ -186,7 +191,7 @@ class GpuFlightSession:
 
     @property
     def ledger(self) -> pandas.DataFrame:
-        """What the session says of its own completeness; a value that nobody counted is missing."""
+        """What the session says about its completeness; a value that was not counted is missing."""
         if "ledger" not in self._frames:
             pd = import_pandas()
             names, values = self._ledger_columns()
@@ -259,7 +264,7 @@ class GpuFlightSession:
         self._print("summary")
 
     def inspect_scopes(self, top_n: int = 10) -> None:
-        """Scopes with the time and the GPU work inside of them."""
+        """Scopes with the time and the GPU work inside them."""
         self._print("scopes", top_n)
 
     def inspect_hotspots(self, top_n: int = 5, sort: str = "total") -> None:
