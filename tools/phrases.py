@@ -2,6 +2,7 @@
 """Phrases to avoid in what users read, each with the better wording. check_text.py applies the list."""
 
 import ast
+import inspect
 import pathlib
 import re
 
@@ -91,11 +92,13 @@ def in_strings(path, text):
 
 def in_python(path, text):
     nodes = list(ast.walk(ast.parse(text)))
-    # A string that is a statement is documentation.
+    # help() shows a string that is a statement, and the reader sees prose with code in it.
     documentation = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     for node in nodes:
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation:
-            yield from hits(path, node.value, node.lineno)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            is_prose = id(node) in documentation
+            words = CODE.sub(blank, inspect.cleandoc(node.value)) if is_prose else node.value
+            yield from hits(path, words, node.lineno)
 
 
 def in_cxx(path, text):

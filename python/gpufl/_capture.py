@@ -94,7 +94,7 @@ class Asked:
 
 
 def asked(keywords: dict[str, Any]) -> Asked:
-    """The keywords of an init(), now or later: TypeError where one is none, or of another type."""
+    """The keywords of an init(), now or later: TypeError for an unknown one, or a wrong type."""
     given = {name: value for name, value in keywords.items() if value is not UNSET}
     options = given.pop("options", None)
     if not isinstance(options, InitOptions | None):
@@ -147,7 +147,7 @@ def warn(text: str) -> None:
 
 
 def _take_legacy(given: dict[str, Any]) -> None:
-    """Refuses keywords that are no field's, but takes the old name of one."""
+    """Refuses keywords that do not name a field, but takes the old name of one."""
     for name in [name for name in given if name not in InitOptions.__match_args__]:
         if name in _DROPPED:
             raise TypeError(
@@ -213,10 +213,10 @@ def shutdown() -> None:
 
 
 def pause() -> None:
-    """Stop recording the GPU until resume(), at no cost meanwhile. Scopes and metrics go on.
+    """Stop recording the GPU until resume(), at no cost meanwhile. Scopes and metrics continue.
 
-    Nothing where it is paused already, and when disabled. RuntimeError where this process has no
-    session of its own: under `gpufl trace` it is the launcher's.
+    Does nothing if it is paused already, or disabled. RuntimeError if this process did not start
+    the session itself: under `gpufl trace` the session is the launcher's.
     """
     if _upload.in_force().enabled:
         _core.pause()

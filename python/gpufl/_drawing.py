@@ -71,7 +71,7 @@ def annotate_bars(axes: Axes, ends: list[float], texts: list[str]) -> None:
 def label_block(
     axes: Axes, text: str, start: float, width: float, row: float, whole: float
 ) -> None:
-    """The text inside of a block, as much of it as fits; nothing where that says nothing."""
+    """The text inside a block, as much of it as fits; nothing where too little fits."""
     letters = int(width / whole * 150)
     if letters >= 4:
         axes.text(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`%load_ext gpufl`, and then `%%gpufl` at the top of a cell: the report of what it does."""
+"""`%load_ext gpufl`, and then `%%gpufl` at the top of a cell: the report of that cell."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def upload_logs(
     api_key: str | None = None,
     api_path: str | None = None,
 ) -> UploadResult:
-    """Send the logs to the server; what is not passed is as init() was told.
+    """Send the logs to the server; what is not passed is as in init().
 
     When gpufl is disabled: a success of 0 events, without any network. This version has no server to
     send to, so it raises UploadError otherwise.

@@ -39,8 +39,8 @@ def record_warpscope(
 
 
 class WarpscopeCapture:
-    """Made before a launch, told of the words after it: so the launch is known by thread and time,
-    and the GPU's clock is read on either side of it."""
+    """Made before a launch, and given the words after it: so the launch is known by thread and
+    time, and the GPU's clock is read on either side of it."""
 
     def __init__(self) -> None:
         self._capture = _core.WarpscopeCapture()

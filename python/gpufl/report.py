@@ -76,6 +76,6 @@ class HtmlReport(_Report):
 
 
 def page_frame(page: str) -> str:
-    """For notebooks: a document of its own, so that neither's styles and scripts meet the other's."""
+    """For notebooks: a separate document, so that its styles and scripts stay apart from theirs."""
     source = html.escape(page, quote=True)
     return f'<iframe srcdoc="{source}" style="width: 100%; height: 45em; border: 0"></iframe>'

@@ -239,7 +239,7 @@ def memory(session: Source | None = None) -> Figure | None:
 
 
 def scope_flame(session: Source | None = None) -> Figure | None:
-    """Scopes inside of scopes, as wide as the time in them; one block for all of the same path."""
+    """Scopes inside scopes, as wide as the time in them; one block for all of the same path."""
     scopes = _chosen(session).figures["scopes"]
     times = [scope["duration_ns"]["total"] + scope["open_ns"] for scope in scopes]
     whole = sum(time for time, scope in zip(times, scopes) if scope["parent"] is None)
@@ -283,7 +283,7 @@ def _scope_colors(scopes: list[dict[str, Any]]) -> dict[str, str]:
 def _nested_spans(
     scopes: list[dict[str, Any]], times: list[float]
 ) -> list[tuple[float, float]]:
-    """Start and width of each scope, inside of the one around it. Parents come before children."""
+    """Start and width of each scope, inside the one around it. Parents come before children."""
     inside = [0.0] * len(scopes)
     for scope, time in zip(scopes, times):
         if scope["parent"] is not None:
@@ -394,7 +394,7 @@ def _compared_labels(
 
 
 def _known(figure: Any) -> Any:
-    """The figure, or None where the report says that the session does not tell it."""
+    """The figure, or None where the report calls it unknown."""
     return None if isinstance(figure, dict) and "unknown" in figure else figure
 
 

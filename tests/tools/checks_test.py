@@ -158,7 +158,7 @@ class ChecksTest(unittest.TestCase):
         comment = "// Nobody is told.\n"
         self.write("src/cli/a_test.cpp", LICENCE + 'const char* text = "that is no error";\n')
         self.write("src/cli/a.cpp", LICENCE + comment + 'const char* text = "where there "\n  "is no file";\n')
-        python = "# SPDX-License-Identifier: Apache-2.0\n\"\"\"Nobody is told.\"\"\"\n"
+        python = '# SPDX-License-Identifier: Apache-2.0\n"""Shows `nobody`.\n\nAs in\n\n    told()\n"""\n'
         self.write("python/gpufl/a.py", python)
         self.assert_passes("text")
         self.write("src/cli/a.cpp", LICENCE + comment + 'const char* text = "that is no "\n  "error";\n')
@@ -167,7 +167,13 @@ class ChecksTest(unittest.TestCase):
         self.assert_fails("text", "src/cli/a.cpp:2: avoid 'is no program': 'is not a")
         self.write("src/cli/a.cpp", LICENCE + comment)
         self.write("python/gpufl/a.py", python + 'TEXT = f"{__name__} is told"\n')
-        self.assert_fails("text", "python/gpufl/a.py:3: avoid 'told': report")
+        self.assert_fails("text", "python/gpufl/a.py:8: avoid 'told': report")
+
+    def test_text_finds_phrases_to_avoid_in_docstrings(self):
+        licence = "# SPDX-License-Identifier: Apache-2.0\n"
+        self.write("python/gpufl/a.py", licence + '\n\ndef f():\n    """One.\n\n    Nobody\n    is told.\n    """\n')
+        self.assert_fails("text", "python/gpufl/a.py:7: avoid 'Nobody': say what happens")
+        self.assert_fails("text", "python/gpufl/a.py:8: avoid 'told': report")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who launched a kernel, told as ranges: PyTorch's own callbacks tell of operators, in C++, and
-a function around every call of a module of those. Next to nothing is told while no session records."""
+"""Who launched a kernel, recorded as ranges: PyTorch's own callbacks report operators, in C++, and a
+function around every call of a module reports modules. While no session records, almost nothing runs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _Labels:
 
 
 class _GraphReplays:
-    """Kernels of a CUDA graph are launched by its replay, of which no operator tells."""
+    """Kernels of a CUDA graph are launched by its replay, which no operator reports."""
 
     def __init__(self, torch: Any) -> None:
         self._graph = torch.cuda.CUDAGraph

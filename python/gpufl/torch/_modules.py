@@ -10,13 +10,13 @@ from .. import _core
 
 
 def _paths_below(root: Any, path: str) -> list[tuple[Any, str]]:
-    """A module and those inside of it, as attributes name them behind its own path."""
+    """A module and those inside it, as attributes name them behind its own path."""
     return [(one, f"{path}.{name}" if name else path) for name, one in root.named_modules()]
 
 
 def _keep_from_compiling(torch: Any, code: Any) -> None:
     """Dynamo compiles no frame of PyTorch's own where such is called by the interpreter. Of this one
-    neither: otherwise attach() would have models compiled again. Where it cannot be told, it does."""
+    neither: otherwise attach() would have models compiled again. Where PyTorch cannot be asked for that, it does."""
     with contextlib.suppress(AttributeError, TypeError):
         frames = torch._C._dynamo.eval_frame
         actions = frames._FrameAction

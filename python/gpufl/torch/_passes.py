@@ -12,8 +12,8 @@ _NAME = "_engine_run_backward"
 
 
 class BackwardPasses:
-    """Tells of every backward pass, from when it is made until remove(), so that the engine need not
-    tell of operators in it. A PyTorch that runs them elsewhere goes without."""
+    """Reports every backward pass, from when it is made until remove(), so that the engine need not
+    report operators in it. A PyTorch that runs them elsewhere goes without."""
 
     def __init__(self, torch: Any) -> None:
         self._run = run = getattr(torch.autograd.graph, _NAME, None)

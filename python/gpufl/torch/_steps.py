@@ -130,9 +130,9 @@ class Steps(PlannedSteps):
     """Records the steps `first` to `last` of a loop, counted from 0; without `last`, to its end.
 
     begin() and end() are called around every step; the recorded ones are in a scope `step`. Where a
-    session runs, the GPU is recorded in these steps alone. Otherwise they are a session of their
-    own, which `options` configure as gpufl.init() takes them (Trace, unless they name an engine).
-    Where that cannot start, a RuntimeWarning says why, and the loop goes on.
+    session runs, the GPU is recorded in these steps alone. Otherwise they are a separate
+    session, which `options` configure as gpufl.init() takes them (Trace, unless they name an engine).
+    Where that cannot start, a RuntimeWarning says why, and the loop continues.
     """
 
     def __init__(self, first: int = 0, last: int | None = None, **options: Any) -> None:

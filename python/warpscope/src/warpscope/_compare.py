@@ -15,8 +15,8 @@ from ._statistics import text_table
 
 
 def median_interval(values: Any) -> tuple[float, float, float]:
-    """(median, low, high): between the last two the median lies in 19 of 20 cases, by the ranks of
-    what was measured and nothing else. Fewer than 6 values tell no interval."""
+    """(median, low, high): the median is between the last two in 19 of 20 cases, by the ranks of
+    what was measured and nothing else. Fewer than 6 values give no interval."""
     ranked = np.sort(np.asarray(values, dtype=np.float64))
     if len(ranked) == 0:
         return math.nan, math.nan, math.nan

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words become a trace. Whatever the words are, the result is what can be told from them, and its
-problems what cannot."""
+"""Words become a trace. Whatever the words are, the result holds what they say, and its problems what
+they leave open."""
 
 from __future__ import annotations
 
@@ -179,13 +179,13 @@ class _Decoder:
             self._problems.add("impossible_time", is_impossible.sum(), first)
 
     def _is_used(self, slots: Any, wanted: Any) -> Any:
-        """Whether these slots have records, or are none of the region."""
+        """Whether these slots have records, or are outside the region."""
         is_used = np.zeros(len(self._region) + 1, dtype=bool)
         is_used[slots] = is_used[-1] = True
         return is_used[np.minimum(wanted, len(self._region))]
 
     def _find_full(self, lanes: Lanes, found: Any, is_next_used: Any, max_records: int) -> None:
-        """Lanes that have no room left, so that they may have lost records that nobody counted."""
+        """Lanes that have no room left, so that they may have lost records that were not counted."""
         used: Any = lanes.count + lanes.has_finalize
         if self._side is not None:
             is_full = used >= self._side.layout.max_records - ~lanes.has_finalize

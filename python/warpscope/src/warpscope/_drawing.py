@@ -32,8 +32,8 @@ def lines(
     result: TraceResult, blocks: Optional[list[int]] = None, apart: bool = False
 ) -> Iterator[Line]:
     """All lanes, or those of `blocks`, each as few lines as show every span of it; unmatched ones
-    are drawn as well. `apart`: ranges with a token, which are asynchronous, have lines of their
-    own, without nesting."""
+    are drawn as well. `apart`: ranges with a token, which are asynchronous, have separate
+    lines, without nesting."""
     spans = np.concatenate([result.spans_array(), result.unmatched_array()])
     instants = result.instants_array()
     if blocks is not None:
@@ -94,7 +94,7 @@ def details(row: Any) -> dict[str, Any]:
 
 
 def sms(result: TraceResult) -> dict[int, int]:
-    """The SM of each block that tells it."""
+    """The SM of each block that recorded it."""
     lanes = result.lanes_array()
     known = lanes[lanes["sm"] != UNKNOWN_SM]
     return dict(zip(known["block"].tolist(), known["sm"].tolist()))

@@ -35,7 +35,7 @@ def save(buffer: Any, path: Path) -> Path:
 
 
 def _read(file: BinaryIO) -> Optional[bytes]:
-    """None: a pipe that goes on and on."""
+    """None: a pipe that never ends."""
     parts, size = [], 0
     while part := file.read(_PART_BYTES):
         parts.append(part)

@@ -9,7 +9,7 @@ _DEVICE_HEADER = "warpscope.cuh"
 
 
 def include_dir() -> str:
-    """The folder for -I: inside of the package, or of the source package or repository it is in."""
+    """The folder for -I: inside the package, or of the source package or repository it is in."""
     here = pathlib.Path(__file__).resolve().parent
     for root in (here, *list(here.parents)[1:4:2]):
         if (root / "include" / _DEVICE_HEADER).is_file():

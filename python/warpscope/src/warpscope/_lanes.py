@@ -249,7 +249,7 @@ class Times:
 
     def _anchor(self, first: Any, advance: Any) -> tuple[Any, Any]:
         """Continues the anchors of init to the first records. Where records were overwritten, the
-        anchor of finalize tells how often the clock turned over meanwhile."""
+        anchor of finalize shows how often the clock turned over meanwhile."""
         side, lanes = self._side, self._lanes
         begin, end = side.start_ns, side.end_ns
         if self._counts_cycles:

@@ -18,9 +18,9 @@ def pair(
     """(begins, ends) of begin and end records in the order of lanes and of the program: by token
     where they have one, else by event within a segment, the newest open one first.
 
-    A begin that an end of its own follows at once is a pair, whatever is around it; without those,
+    A begin that its end follows at once is a pair, whatever is around it; without those,
     others are neighbours. When that finds few, sorting by what pairs makes all neighbours but
-    ranges inside of one of the same event. Of those, an end closes the begin of its own depth, so
+    ranges inside one of the same event. Of those, an end closes the begin of the same depth, so
     sorting by depth makes the rest neighbours, too.
     """
     key, bound = _keys(lane, segment, event, extension)
@@ -78,7 +78,7 @@ def _take_neighbours(rest: Any, key: Any, is_begin: Any, pairs: list[tuple[Any, 
 
 
 def _depths(is_begin: Any) -> Any:
-    """How many ranges are open inside of each, itself included. Only differences within one key
+    """How many ranges are open inside each, itself included. Only differences within one key
     count, so that nothing has to begin at zero."""
     depth = np.cumsum(np.where(is_begin, 1, -1))
     return np.where(is_begin, depth, depth + 1)

@@ -106,8 +106,8 @@ class Records:
             self.take(is_known & (self.words != 0))
 
     def _lane_by_slot(self, block: Any, header: int, problems: Problems) -> Any:
-        """The lanes of records that tell their block only: these kernels put lanes one beside the
-        other, so that the slot tells the group."""
+        """The lanes of records that have their block only: these kernels put lanes one beside the
+        other, so that the slot shows the group."""
         groups = header >> 32
         lanes = (header & 0xFFFFFFFF) * groups
         if groups <= 1 or not 0 < lanes <= MAX_LANES:

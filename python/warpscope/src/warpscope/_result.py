@@ -173,7 +173,7 @@ class TraceResult:
         start_ns: Optional[int] = None,
         end_ns: Optional[int] = None,
     ) -> Union[str, os.PathLike[str]]:
-        """A picture for a page, which needs no viewer: of some blocks, the first four unless told,
+        """A picture for a page, which needs no viewer: of some blocks, the first four by default,
         between two times. Returns the path."""
         _svg.write(self, path, blocks, start_ns, end_ns)
         return path

@@ -84,7 +84,7 @@ class Names:
 
 
 def event_id(what: str, value: Any) -> int:
-    """An id that records can have; TypeError or ValueError when it is none."""
+    """An id that records can have; TypeError or ValueError otherwise."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
         raise TypeError(f"{what} has {value!r}: ids of events are whole numbers, 0 to {MAX_EVENTS - 1}")
     if not 0 <= value < MAX_EVENTS:
@@ -103,7 +103,7 @@ class _Members(list[Any]):
 
 
 def _parse_strictly(text: str) -> Any:
-    """Numbers that are no ids are -1 or of another type than int."""
+    """Numbers that cannot be ids are -1 or of another type than int."""
     try:
         content = json.loads(
             text, object_pairs_hook=_Members, parse_int=_to_id, parse_constant=_refuse
