@@ -258,8 +258,11 @@ struct InWords {
   const InitOptions& options;
 
   std::string operator()(std::string InitOptions::* member) const {
-    const std::string& text = options.*member;
-    return text.empty() ? "none" : quoted(text);
+    static const InitOptions defaults;
+    const std::string_view text = options.*member;
+    if (text.empty()) return "none";
+    // One that somebody has set may be a key.
+    return text == defaults.*member ? quoted(text) : "the value given elsewhere";
   }
   std::string operator()(bool InitOptions::* member) const {
     return options.*member ? "on" : "off";

@@ -252,7 +252,7 @@ TEST_F(OptionsTest, AWarningSaysWhatWasGivenAndWhatIsAccepted) {
   const ResolvedOptions file = with_file(
       R"({"app_name": 5, "app_nam": "x", "enabled": 7, "log_window_mb": 1.5, "backend": []})");
   const char* const lines[] = {
-      "this value is not a string. Using none",
+      "this value is not a string. Using 'gpufl'",
       "there is no option of that name; did you mean app_name?", "7 is not true or false. Using on",
       "1.5 is not a whole number; use 1 to 4096. Using 64",
       "this value is not a backend's name, such as \"nvidia\". Using auto"};
@@ -402,6 +402,7 @@ TEST_F(OptionsTest, KeysAreNeverRepeatedInWarnings) {
   program.api_key = "gpfl_secret";
   const ResolvedOptions resolved = with_file(R"({"api_key": {"gpfl_secret": 1}})", {}, program);
   ASSERT_EQ(resolved.warnings.size(), 1u);
+  EXPECT_TRUE(resolved.warnings[0].text.ends_with("Using the value given elsewhere"));
   EXPECT_EQ(resolved.warnings[0].to_line().find("secret"), std::string::npos);
 }
 
