@@ -77,7 +77,7 @@ TEST(JsonReport, CountsOfASessionThatWasCutOffAreLowerBounds) {
     if (state == State::Ended) session.summary.ledger.emplace();
     const TestReport report(std::move(session));
     const Json json = parsed(json_report(report.view()));
-    const bool is_bound = state != State::Ended;
+    const bool is_bound = state == State::CutOff;
     EXPECT_EQ(json["scopes"].items().at(0)["is_lower_bound"].as_bool(!is_bound), is_bound);
     EXPECT_EQ(json["iterations"]["is_lower_bound"].as_bool(!is_bound), is_bound);
   }

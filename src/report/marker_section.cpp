@@ -39,9 +39,10 @@ void write_markers(Page& page, const analysis::SessionSummary& summary, size_t t
         {marker.name.empty() ? "(unnamed)" : marker.name, marker.domain,
          at_least(text::count(marker.count())),
          of_range(timed, at_least(text::duration(marker.total_ns()))),
-         of_range(
-             timed && summary.duration_ns > 0,
-             at_least(text::percent(marker.total_ns() / static_cast<double>(summary.duration_ns)))),
+         of_range(timed && summary.duration_ns > 0,
+                  at_least_if(
+                      lost && summary.ended,
+                      text::percent(marker.total_ns() / static_cast<double>(summary.duration_ns)))),
          of_range(ended, text::duration(duration.mean())),
          of_range(ended, text::duration(duration.min)),
          of_range(ended, text::duration(duration.max))});

@@ -66,7 +66,7 @@ std::string at_least_if(bool is_lower_bound, const std::string& text) {
 void write_lower_bound(Page& page, const std::optional<analysis::Unknown>& lost) {
   if (!lost) return;
   page.paragraph(2, fmt::format("At least so many (>=): {}.", lost->reason), Tone::Warning, 2);
-  if (!lost->remedy.empty()) page.paragraph(2, "-> " + lost->remedy, Tone::Plain, 3);
+  page.paragraph(2, "-> " + lost->remedy, Tone::Plain, 3);
 }
 
 std::string duration_text(int64_t duration_ns) {

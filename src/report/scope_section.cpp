@@ -51,6 +51,7 @@ class ScopeRows {
       : scopes_(report.overview.scopes),
         session_ns_(static_cast<double>(report.session.summary.duration_ns)),
         is_lower_bound_(report.overview.lost_scopes.has_value()),
+        has_end_(report.session.summary.ended),
         detail_(detail) {
     for (const ScopeWork& scope : scopes_) {
       has_work_ |= scope.total.gpu_ns() > 0 || scope.total.waits > 0;
@@ -138,7 +139,7 @@ class ScopeRows {
         std::string(scope.depth * kIndent, ' ') + title(scope),
         at_least(text::count(duration.count + scope.open + scope.lost)),
         time_in(scope) > 0 || duration.count > 0 ? at_least(text::duration(time_in(scope))) : "-",
-        session_ns_ > 0 ? at_least(text::percent(time_in(scope) / session_ns_)) : "-",
+        session_ns_ > 0 ? at_least_share(text::percent(time_in(scope) / session_ns_)) : "-",
         known(duration.mean())};
     if (has_work_) {
       const analysis::ActivityTotals& total = scope.total;
@@ -167,6 +168,10 @@ class ScopeRows {
   }
 
   std::string at_least(const std::string& text) const { return at_least_if(is_lower_bound_, text); }
+  // Without an end, the session's time is a lower bound as well.
+  std::string at_least_share(const std::string& text) const {
+    return at_least_if(is_lower_bound_ && has_end_, text);
+  }
 
   static std::string iteration_text(const ScopeWork& scope) {
     const Distribution& iteration = scope.iteration_ns;
@@ -201,7 +206,7 @@ class ScopeRows {
 
   const std::vector<ScopeWork>& scopes_;
   double session_ns_;
-  bool is_lower_bound_;
+  bool is_lower_bound_, has_end_;
   Detail detail_;
   bool has_work_ = false, has_iterations_ = false, has_energy_ = false;
   std::vector<bool> shown_;  // by index

@@ -342,7 +342,7 @@ Figure<Iterations> find_iterations(const SessionData& session, const AnalysisOpt
   if (found) {
     sequence =
         finish(session, options, selection, IterationSource::KernelSequence, std::move(*found));
-    sequence->is_lower_bound = session.summary.live || !lost_gpu_work(session.summary).empty();
+    sequence->is_lower_bound = !lost_gpu_work(session.summary).empty();
     if (sequence->list.size() < kMinIterations) sequence.reset();
   }
   const auto accept = [&](IterationSource source, std::optional<Candidate> candidate) {

@@ -152,11 +152,11 @@ std::optional<Unknown> lost_marks(const SessionSummary& summary, uint64_t droppe
   return std::nullopt;
 }
 
-// Of a session without a ledger: what was marked last may not have reached the log.
+// Of a session without a ledger: what was marked last may not have reached the log. Of a live one
+// the counts are those so far.
 std::optional<Unknown> lost_end(const SessionSummary& summary) {
   // A session made by hand, or imported: nothing says that it should have had an end.
-  if (summary.ended || summary.header.engine.empty()) return std::nullopt;
-  if (summary.live) return Unknown{"the session is still being recorded", ""};
+  if (summary.ended || summary.live || summary.header.engine.empty()) return std::nullopt;
   return Unknown{"the session was cut off, so the last ones may be missing",
                  std::string(kCleanExitRemedy)};
 }
