@@ -24,8 +24,8 @@ TEST(ReportCommandTest, OfSeveralTheNewestAndHowToSeeTheOthers) {
   const auto outcome = run_typed("report --width 60 " + folder.string());
   EXPECT_EQ(outcome.exit_code, kExitGood) << outcome.err;
   EXPECT_TRUE(
-      outcome.out.ends_with("\n\nThis is the newest one of 3 sessions. --all reports all\n"
-                            "of them; gpufl sessions lists them.\n"))
+      outcome.out.ends_with("\n\nThis is the newest one of 3 sessions. --all reports all of\n"
+                            "them; gpufl sessions lists them.\n"))
       << outcome.out;
   EXPECT_LE(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 45);
   const auto full = run_typed("report --full --width 60 " + folder.string());

@@ -185,11 +185,14 @@ size_t head_lines(const TextOptions& options, std::span<const analysis::Insight>
 ShortSize size_that_fits(const TextOptions& options, size_t lines,
                          const std::function<void(Page&, const ShortSize&)>& write) {
   std::vector<ShortSize> sizes = {{5, 3}, {4, 3}, {3, 3}, {2, 3}, {2, 2}, {1, 1}};
-  for (const size_t paragraph_lines : {size_t{2}, size_t{1}}) {
-    sizes.push_back({1, 1, paragraph_lines, kMaxHeadLines});
-  }
-  for (size_t parts = ShortSize{}.parts; parts-- > 0;) {
-    sizes.push_back({1, 1, 1, kMaxHeadLines, parts});
+  // Parts that few need go before sentences that are hard to understand once they are cut.
+  struct Cut {
+    size_t paragraph_lines, fewest_parts;
+  };
+  for (const Cut& cut : {Cut{2, 4}, Cut{1, 0}}) {
+    for (size_t parts = ShortSize{}.parts + 1; parts-- > cut.fewest_parts;) {
+      sizes.push_back({1, 1, cut.paragraph_lines, kMaxHeadLines, parts});
+    }
   }
   const size_t most_rows = rows_of(options);
   if (options.has_top) return {most_rows, sizes.front().findings};
