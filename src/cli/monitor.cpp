@@ -92,6 +92,25 @@ class MetricsEndpoint {
   std::unique_ptr<net::HttpServer> server_;
 };
 
+// What applies where a variable is wrong: the monitor's own options, as near as the library's come
+// to them.
+InitOptions in_force(const MonitorOptions& options) {
+  constexpr int64_t kMillisecondNs = 1'000'000, kSecondNs = 1'000'000'000;
+  const auto mega = [](uint64_t bytes) {
+    constexpr uint64_t kMost = 1 << 30;
+    return static_cast<int>(std::min(bytes >> 20, kMost));
+  };
+  InitOptions in_force;
+  in_force.system_sample_rate_ms = static_cast<int>(options.interval_ns / kMillisecondNs);
+  in_force.continuous_system_sampling = true;
+  in_force.log_spool_mb = mega(options.spool_bytes);
+  in_force.log_disk_floor_mb = mega(options.disk_floor_bytes);
+  in_force.log_window_mb = std::clamp(mega(options.window_bytes), 1, 4096);
+  in_force.log_window_s = std::max(1, static_cast<int>(options.window_age_ns / kSecondNs));
+  in_force.log_keep_last_s = static_cast<int>(options.keep_last_ns / kSecondNs);
+  return in_force;
+}
+
 // What cannot be recorded, and what to do about it.
 struct Notices {
   std::vector<std::string> lines, hints;
@@ -178,7 +197,8 @@ class Monitor {
     }
     capture::SessionConfig config = options_.session_config();
     for (const client::OptionWarning& warning :
-         client::resolve_options({}, capture::process_environment(), client::variable_names())
+         client::resolve_options({}, capture::process_environment(), client::variable_names(),
+                                 in_force(options_))
              .warnings) {
       say(text::make_harmless(warning.to_line()));
       config.events.push_back(warning.to_event());

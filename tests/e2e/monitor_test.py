@@ -25,12 +25,15 @@ class Recording(MonitorTest):
 
     def test_options_that_cannot_be_used_are_told_at_once_and_by_the_report(self):
         ended = run(DAEMON, "--output", self.output, "--duration", "50ms", "--backend", "none",
-                    GPUFL_LOG_PAHT="here", GPUFL_PROFILING_ENGINE="Trce")  # fmt: skip
+                    "--interval", "20ms", "--window-size", "100K", GPUFL_LOG_PAHT="here",
+                    GPUFL_PROFILING_ENGINE="Trce", GPUFL_SYSTEM_SAMPLE_RATE_MS="fast")  # fmt: skip
         self.assertEqual(ended.returncode, 0, ended.stderr)
-        report = run(GPUFL, "report", self.session()).stdout
-        for text in ("did you mean 'Trace'?", "did you mean GPUFL_LOG_PATH?"):
+        report = run(GPUFL, "report", "--full", self.session()).stdout
+        for text in ("did you mean 'Trace'? Using Monitor", "did you mean GPUFL_LOG_PATH?"):
             self.assertIn(text, ended.stderr)
             self.assertIn(text, " ".join(report.split()))
+        self.assertIn("use 0 to 3600000. Using 20\n", ended.stderr)
+        self.assertNotIn("log_window_mb", ended.stderr)
 
     def test_lines_view_prints_the_newest_values(self):
         process = self.start("--view", "lines", "--interval", "100ms", program=(GPUFL, "monitor"))
