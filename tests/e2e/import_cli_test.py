@@ -186,7 +186,7 @@ class ImportTest(unittest.TestCase):
         self.assertEqual(ended.returncode, 1)
         self.assertIn("imported in part", ended.stdout)
         report = run("report", self.logs).stdout
-        self.assertIn("whole_trace", report)
+        self.assertIn("whole trace: asked for, not available", report)
         self.assertIn("incomplete:", report)
         self.assertNotIn("no loss is known", report)
 
