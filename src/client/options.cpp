@@ -267,9 +267,9 @@ struct InWords {
   std::string operator()(bool InitOptions::* member) const {
     return options.*member ? "on" : "off";
   }
-  template <typename T>
-  std::string operator()(const RangeField<T>& field) const {
-    return number(options.*field.member);
+  std::string operator()(const IntField& field) const { return number(options.*field.member); }
+  std::string operator()(const PercentField& field) const {
+    return number(options.*field.member) + "%";
   }
   std::string operator()(BackendKind InitOptions::* member) const {
     return std::string(to_string(options.*member));

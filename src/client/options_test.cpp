@@ -269,7 +269,7 @@ TEST_F(OptionsTest, AWarningSaysWhatAppliesInstead) {
   ASSERT_EQ(resolved.warnings.size(), 2u);
   for (const OptionWarning& warning : resolved.warnings) {
     const bool is_budget = warning.key == "GPUFL_OVERHEAD_BUDGET";
-    EXPECT_TRUE(warning.text.ends_with(is_budget ? ". Using 3" : "? Using Trace")) << warning.text;
+    EXPECT_TRUE(warning.text.ends_with(is_budget ? ". Using 3%" : "? Using Trace")) << warning.text;
   }
 }
 
