@@ -125,7 +125,7 @@ void add_clean_command(Command program) {
                        store_in(line->older_than_ns));
   command
       .add_option("--keep", line->choice.keep,
-                  "Keep the newest N; the sessions of one run count as one")
+                  "Keep the newest N that recorded something; the sessions of one run count as one")
       .count();
   command.set_footer(
       "Lists what it would delete and asks, unless --yes is given. Sessions that are being "

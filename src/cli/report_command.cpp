@@ -53,18 +53,15 @@ void append_hints(const workbench::ReportOutcome& outcome, const report::TextOpt
   report::TextPage note(options.width, false);
   const size_t all = outcome.others.size() + reported;
   const std::string_view what = reported == 1 ? "one" : "run";
-  if (!options.is_full) {
-    note.paragraph(0, fmt::format("This is the newest {} of {} sessions. --all reports all of "
-                                  "them; gpufl sessions lists them.",
-                                  what, all));
-    text += '\n' + note.text();
-    return;
-  }
-  note.paragraph(0, fmt::format("This is the newest {} of {} sessions. The others (--all reports "
-                                "them too):",
-                                what, all));
+  const std::string newest =
+      outcome.passes_over_newer
+          ? fmt::format("Of {} sessions, this is the newest {} that recorded something.", all, what)
+          : fmt::format("This is the newest {} of {} sessions.", what, all);
+  note.paragraph(
+      0, newest + (options.is_full ? " The others (--all reports them too):"
+                                   : " --all reports all of them; gpufl sessions lists them."));
   text += '\n' + note.text();
-  append_folders(outcome.others, kFolders, text);
+  if (options.is_full) append_folders(outcome.others, kFolders, text);
 }
 
 // A sentence, and the lines of a list where it has one.

@@ -211,9 +211,10 @@ ReportOutcome make_reports(const ReportRequest& asked) {
             others.rbegin(), others.rend(),
             [&](const FoundSession& other) { return is_older(sessions.back(), other); });
         newer != others.rend()) {
+      outcome.passes_over_newer = true;
       outcome.notes.push_back(
-          fmt::format("{} is newer, but nothing was recorded in it; the reason: gpufl report {}",
-                      newer->dir.string(), newer->dir.string()));
+          "nothing was recorded in the newest session; the reason: gpufl report " +
+          newer->dir.string());
     }
   }
   for (std::string& note : leave_out_copies(sessions)) outcome.notes.push_back(std::move(note));

@@ -48,6 +48,7 @@ struct ReportOutcome {
   std::vector<std::filesystem::path> reported;
   // The other sessions that lie there, newest first.
   std::vector<std::filesystem::path> others;
+  bool passes_over_newer = false;  // the newest of them recorded nothing
   // Sentences: sessions that could not be read and may be newer, copies that were left out.
   std::vector<std::string> notes;
   // What could not be read or does not hold what was asked for; each sentence names its session.

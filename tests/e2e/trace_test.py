@@ -163,7 +163,8 @@ class Recorded(TraceTest):
         reported = run(GPUFL, "report", self.output)
         self.assertEqual(reported.returncode, 0)
         self.assertIn("all the rest              gpufl report --full " + str(before), reported.stdout)
-        self.assertIn(f"{nothing} is newer, but nothing was recorded in it", reported.stderr)
+        self.assertIn("Of 2 sessions, this is the newest one that recorded something.", reported.stdout)
+        self.assertIn(f"nothing was recorded in the newest session; the reason: gpufl report {nothing}", reported.stderr)
 
     def test_a_machine_without_a_driver_is_named(self):
         none = "/no/such/libnvidia-ml.so.1"
