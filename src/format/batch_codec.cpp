@@ -5,6 +5,7 @@
 
 #include "format/batch_decoder.hpp"
 #include "format/batch_encoder.hpp"
+#include "format/line_scanner.hpp"
 
 namespace gpufl::format {
 
@@ -37,6 +38,22 @@ std::string_view line_type(std::string_view line) {
   line.remove_prefix(kStart.size());
   const size_t end = line.find('"');
   return end == std::string_view::npos ? std::string_view() : line.substr(0, end);
+}
+
+LineHead line_head(std::string_view line) {
+  LineHead head;
+  LineScanner scanner(line);
+  std::string_view key;
+  std::string_view type;
+  scanner.expect('{') && scanner.read_string(key) && scanner.expect(':') &&
+      scanner.read_string(type) && scanner.expect(',') && scanner.read_string(key) &&
+      scanner.expect(':');
+  if (scanner.failed() || key != "n" || !scanner.read_integer(head.rows)) return {};
+  if (scanner.accept(',') && scanner.read_string(key) && key == "span" && scanner.expect(':')) {
+    size_t count = 0;
+    head.has_span = scanner.read_integer_list(head.span, 2, count) && count == 2;
+  }
+  return head;
 }
 
 }  // namespace gpufl::format

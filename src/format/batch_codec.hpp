@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -38,5 +39,13 @@ class BatchCodec {
 // The value of a line's "type" without parsing the rest; empty when there is none. Writers put it
 // first, so this looks at the beginning only.
 std::string_view line_type(std::string_view line);
+
+// What the line of a batch says of itself before its columns.
+struct LineHead {
+  int64_t rows = -1;      // -1: it does not begin as writers begin it
+  bool has_span = false;  // the first and the last time of its rows
+  int64_t span[2] = {0, 0};
+};
+LineHead line_head(std::string_view line);
 
 }  // namespace gpufl::format

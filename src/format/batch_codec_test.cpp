@@ -395,6 +395,15 @@ TEST(LineType, LooksAtTheBeginningOnly) {
   EXPECT_EQ(line_type(R"({"n":1,"type":"kernel"})"), "");
   EXPECT_EQ(line_type(R"({"type":"kern)"), "");
   EXPECT_EQ(line_type(""), "");
+  const LineHead head = line_head(R"({"type":"kernel","n":2,"span":[-5,70],"start":[0,70]})");
+  EXPECT_EQ(head.rows, 2);
+  EXPECT_TRUE(head.has_span);
+  EXPECT_EQ(head.span[0], -5);
+  EXPECT_EQ(head.span[1], 70);
+  EXPECT_FALSE(line_head(R"({"type":"kernel","n":2,"start":[0,70]})").has_span);
+  EXPECT_FALSE(line_head(R"({"type":"kernel","n":2,"span":[1]})").has_span);
+  EXPECT_EQ(line_head(R"({"type":"kernel","span":[1,2],"n":2})").rows, -1);
+  EXPECT_EQ(line_head("").rows, -1);
 }
 
 TEST(Schema, NamesAreUniqueAndFound) {

@@ -23,29 +23,6 @@ namespace {
 constexpr size_t kLargeRows = kRowsPerLine / 4;
 constexpr size_t kMaxGathered = 64;  // batches being filled at a time
 
-// What a line says of itself before its columns.
-struct LineHead {
-  int64_t rows = -1;
-  bool has_span = false;
-  int64_t span[2] = {0, 0};
-};
-
-LineHead read_head(std::string_view line) {
-  LineHead head;
-  LineScanner scanner(line);
-  std::string_view key;
-  std::string_view type;
-  scanner.expect('{') && scanner.read_string(key) && scanner.expect(':') &&
-      scanner.read_string(type) && scanner.expect(',') && scanner.read_string(key) &&
-      scanner.expect(':');
-  if (scanner.failed() || key != "n" || !scanner.read_integer(head.rows)) return {};
-  if (scanner.accept(',') && scanner.read_string(key) && key == "span" && scanner.expect(':')) {
-    size_t count = 0;
-    head.has_span = scanner.read_integer_list(head.span, 2, count) && count == 2;
-  }
-  return head;
-}
-
 // The time of a line that is no batch, where it has one.
 bool find_time(std::string_view line, int64_t& time_ns) {
   LineScanner scanner(line);
@@ -71,7 +48,7 @@ class Sealer {
       if (int64_t time = 0; find_time(line, time)) include(time, time);
       return put(line);
     }
-    const LineHead head = read_head(line);
+    const LineHead head = line_head(line);
     if (head.rows < static_cast<int64_t>(kLargeRows) && gather(*kind, line)) return;
     put_gathered(kind->kind);  // rows of a kind keep their order as far as they can
     put_batch(line, head);
@@ -149,7 +126,7 @@ class Sealer {
     for (auto& column : gathered.columns) column.clear();
     gathered.rows = 0;
     const std::string_view line = std::string_view(text_).substr(0, text_.size() - 1);
-    put_batch(line, read_head(line));
+    put_batch(line, line_head(line));
   }
 
   void put_batch(std::string_view line, const LineHead& head) {

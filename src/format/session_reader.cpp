@@ -140,6 +140,7 @@ bool Pass::on_line(std::string_view text) {
   const KindSpec* kind = find_kind(type);
   if (lines_ != 1 && kind != nullptr && kind->is_batch()) {
     if (!wanted_.test(static_cast<size_t>(kind->kind))) return true;
+    if (!visitor_.wants_batch(kind->kind, text)) return true;
     if (ahead_.full()) tell_oldest_batch();
     ahead_.put(kind->kind, lines_, text);
     return true;
@@ -310,6 +311,7 @@ void SessionReader::read(Visitor& visitor, const std::vector<Kind>& wanted,
   Pass pass(visitor, header_, wanted, threads);
   for (const WindowFile& window : windows_) {
     if (visitor.is_done) return;
+    if (!visitor.wants_window(window)) continue;
     pass.read(dir_, window);
   }
 }

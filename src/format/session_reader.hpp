@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string_view>
 #include <vector>
 
 #include "base/json.hpp"
@@ -25,6 +26,10 @@ struct Visitor {
   uint64_t line = 0;     // set before each call: 1-based, within the window that on_window named
   bool is_done = false;  // set by the visitor: nothing more is read
   virtual void on_batch(const Batch& /*batch*/, const Dictionaries& /*dictionaries*/) {}
+  // Asked before a window is opened, and of each line of a batch before it is decoded: false leaves
+  // it out, and nothing else is told of it.
+  virtual bool wants_window(const WindowFile& /*window*/) { return true; }
+  virtual bool wants_batch(Kind /*kind*/, std::string_view /*line*/) { return true; }
   virtual void on_object(Kind /*kind*/, const base::Json& /*line*/) {}
   virtual void on_problem(const Problem& /*problem*/) {}
   virtual void on_window(const WindowFile& /*window*/) {}  // before its first line

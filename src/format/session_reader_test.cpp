@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "format/batch_codec.hpp"
 #include "format/seal.hpp"
 #include "format/session_files.hpp"
 #include "format/test_session.hpp"
@@ -107,6 +108,26 @@ TEST_F(SessionReaderTest, DecodesOnlyWhatIsWanted) {
   EXPECT_EQ(scopes.scope_ids, ids({1, 2, 3}));
   EXPECT_EQ(scopes.scope_names.at(5), "scope_5") << "dictionaries are read all the same";
   EXPECT_TRUE(scopes.objects.empty());
+}
+
+TEST_F(SessionReaderTest, LeavesOutWhatItsVisitorDoesNotWant) {
+  struct Picky final : Visitor {
+    std::vector<uint64_t> windows;
+    std::vector<int64_t> starts;
+    bool wants_window(const WindowFile& window) override {
+      return window.channel == Channel::Scope && window.number != 2;
+    }
+    bool wants_batch(Kind kind, std::string_view line) override {
+      return kind == Kind::Scope && line_head(line).span[0] >= 200;
+    }
+    void on_window(const WindowFile& window) override { windows.push_back(window.number); }
+    void on_batch(const Batch& batch, const Dictionaries&) override {
+      starts.push_back(batch.at(scope_column::kStart, 0));
+    }
+  } picky;
+  SessionReader::open(dir())->read(picky);
+  EXPECT_EQ(picky.windows, (std::vector<uint64_t>{1, 3}));
+  EXPECT_EQ(picky.starts, std::vector<int64_t>{200});
 }
 
 TEST_F(SessionReaderTest, StopsWhereItsVisitorIsDone) {
