@@ -50,6 +50,20 @@ SessionTexts::SessionTexts(const analysis::SessionData& session, size_t stack_de
   find_paths();
 }
 
+void SessionTexts::update(const analysis::TablePiece::Ids& fresh) {
+  for (auto* texts : {&names_, &metrics_}) {
+    if (texts->empty()) texts->emplace_back();  // an id of 0 is none
+  }
+  names_.resize(tables().names.size(), kUnknown);
+  metrics_.resize(tables().metrics.size(), kUnknown);
+  kernels_.resize(tables().configs.size(), kUnknown);
+  for (const uint32_t id : fresh.names) names_[id] = valid_utf8(tables().names[id]);
+  for (const uint32_t id : fresh.metrics) metrics_[id] = valid_utf8(tables().metrics[id]);
+  for (const uint32_t config : fresh.configs) {
+    kernels_[config] = symbols::demangle(name(tables().configs[config].name));
+  }
+}
+
 const std::string& SessionTexts::text_at(const std::vector<std::string>& texts, uint32_t id) {
   return id < texts.size() ? texts[id] : kUnknown;
 }

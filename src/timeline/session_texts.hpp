@@ -10,6 +10,7 @@
 
 #include "analysis/session/framework_ops.hpp"
 #include "analysis/session/session_data.hpp"
+#include "analysis/tables/table_piece.hpp"
 
 // What the rows of one session are called in other tools: the one place for it, so that all exports
 // say the same. Texts are valid UTF-8. Made once for a session, which must outlive it; demangles
@@ -23,6 +24,9 @@ class SessionTexts {
  public:
   // `stack_depth`: frames of the program's own that site() shows.
   explicit SessionTexts(const analysis::SessionData& session, size_t stack_depth = 1);
+
+  // After the session's tables took a piece: what that brought to the dictionaries.
+  void update(const analysis::TablePiece::Ids& fresh);
 
   const analysis::Tables& tables() const { return session_.tables; }
   const analysis::SessionData& session() const { return session_; }

@@ -110,23 +110,6 @@ unsigned threads_of(const LoadOptions& options) {
   return options.threads != 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1U);
 }
 
-// When each session began, in nanoseconds of one clock. Sessions of one boot of one machine go by
-// its monotonic clock, which nobody sets; only machines are set against each other by the wall
-// clock.
-std::vector<int64_t> begins_of(const std::vector<SessionData>& sessions) {
-  std::map<std::string, int64_t> wall_at_boot_ns;
-  std::vector<int64_t> begins;
-  for (const SessionData& session : sessions) {
-    const format::SessionHeader& header = session.summary.header;
-    const int64_t boot_ns = saturating_subtract(header.start_wall_ns, header.start_monotonic_ns);
-    const int64_t its_boot_ns =
-        header.boot_id.empty() ? boot_ns
-                               : wall_at_boot_ns.try_emplace(header.boot_id, boot_ns).first->second;
-    begins.push_back(saturating_add(its_boot_ns, header.start_monotonic_ns));
-  }
-  return begins;
-}
-
 SessionData load_session(const format::SessionReader& reader, const LoadOptions& options,
                          unsigned threads, Progress& progress) {
   LoadVisitor visitor(progress);
@@ -176,6 +159,22 @@ base::Status stopped(const fs::path& path) {
 
 }  // namespace
 
+std::vector<int64_t> offsets_in_run(const std::vector<format::SessionHeader>& headers) {
+  std::map<std::string, int64_t> wall_at_boot_ns;
+  std::vector<int64_t> begins;
+  for (const format::SessionHeader& header : headers) {
+    const int64_t boot_ns = saturating_subtract(header.start_wall_ns, header.start_monotonic_ns);
+    const int64_t its_boot_ns =
+        header.boot_id.empty() ? boot_ns
+                               : wall_at_boot_ns.try_emplace(header.boot_id, boot_ns).first->second;
+    begins.push_back(saturating_add(its_boot_ns, header.start_monotonic_ns));
+  }
+  const auto first = std::min_element(begins.begin(), begins.end());
+  const int64_t first_ns = first == begins.end() ? 0 : *first;
+  for (int64_t& begin : begins) begin = saturating_subtract(begin, first_ns);
+  return begins;
+}
+
 base::Result<SessionData> load(const fs::path& session_dir, const LoadOptions& options) {
   const auto reader = format::SessionReader::open(session_dir);
   if (!reader) return reader.status();
@@ -215,9 +214,9 @@ base::Result<RunData> load_run(const fs::path& path, const LoadOptions& options)
     return place_in_run(a.summary.header) < place_in_run(b.summary.header);
   });
   run.id = run.sessions.front().summary.header.run_id;
-  run.offset_ns = begins_of(run.sessions);
-  const int64_t first = *std::min_element(run.offset_ns.begin(), run.offset_ns.end());
-  for (int64_t& begin : run.offset_ns) begin = saturating_subtract(begin, first);
+  std::vector<format::SessionHeader> headers;
+  for (const SessionData& session : run.sessions) headers.push_back(session.summary.header);
+  run.offset_ns = offsets_in_run(headers);
   return run;
 }
 

@@ -54,6 +54,11 @@ inline auto place_in_run(const format::SessionHeader& header) {
   return std::tie(header.rank, header.session_id);
 }
 
+// Session time 0 of each after that of the earliest, of sessions of one run. Those of one boot of
+// one machine go by its monotonic clock, which nobody sets; only machines are set against each
+// other by the wall clock.
+std::vector<int64_t> offsets_in_run(const std::vector<format::SessionHeader>& headers);
+
 // All sessions of one launch, on one time axis.
 struct RunData {
   std::string id;

@@ -169,15 +169,31 @@ void TableBuilder::add_other(const Batch& batch) {
 
 Tables TableBuilder::finish(int64_t end_ns) {
   tables_.scopes = scopes_.finish(end_ns);
-  for (const auto& [device, context, stream] : lanes_.keys()) {
-    tables_.lanes.push_back({device, context, stream});
-  }
-  for (const auto& [thread, scope, inherited] : callers_.keys()) {
-    tables_.callers.push_back({thread, scopes_.row_of(scope), inherited != 0});
-  }
+  tell_keys();
   sort_tables(tables_);
   dictionaries_.finish(tables_);
   return std::move(tables_);
+}
+
+TablePiece TableBuilder::hand_over(int64_t end_ns) {
+  if (is_first_piece_) tables_.scopes = scopes_.finish(end_ns);
+  tell_keys();
+  if (std::exchange(is_first_piece_, false)) sort_tables(tables_);
+  TablePiece piece;
+  piece.rows = std::exchange(tables_, {});
+  dictionaries_.hand_over(piece);
+  return piece;
+}
+
+void TableBuilder::tell_keys() {
+  for (; lanes_told_ < lanes_.keys().size(); ++lanes_told_) {
+    const auto& [device, context, stream] = lanes_.keys()[lanes_told_];
+    tables_.lanes.push_back({device, context, stream});
+  }
+  for (; callers_told_ < callers_.keys().size(); ++callers_told_) {
+    const auto& [thread, scope, inherited] = callers_.keys()[callers_told_];
+    tables_.callers.push_back({thread, scopes_.row_of(scope), inherited != 0});
+  }
 }
 
 }  // namespace gpufl::analysis

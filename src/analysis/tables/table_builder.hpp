@@ -8,6 +8,7 @@
 #include "analysis/tables/table_append.hpp"
 #include "analysis/tables/table_dictionaries.hpp"
 #include "analysis/tables/table_keys.hpp"
+#include "analysis/tables/table_piece.hpp"
 #include "analysis/tables/table_scopes.hpp"
 #include "analysis/tables/tables.hpp"
 #include "format/session_reader.hpp"
@@ -28,6 +29,10 @@ class TableBuilder : public format::Visitor {
   // Call once.
   Tables finish(int64_t end_ns);
 
+  // Instead, for whoever takes rows as they come: what came since the last call. The first piece
+  // has the scopes that are known by then, to which rows of later ones are linked, and is sorted.
+  TablePiece hand_over(int64_t end_ns);
+
  private:
   // Of one channel.
   struct Forecast {
@@ -39,6 +44,7 @@ class TableBuilder : public format::Visitor {
   void add_what_all_work_has(const format::Batch& batch, const TableAppend& append, Work& table);
   void add_markers(const format::Batch& batch);
   void add_other(const format::Batch& batch);
+  void tell_keys();
 
   std::array<Forecast, format::kChannelCount> forecasts_;
   Tables tables_;
@@ -46,6 +52,8 @@ class TableBuilder : public format::Visitor {
   TableScopes scopes_;
   TableKeys lanes_{{-1, -1, -1}};
   TableKeys callers_{{0, 0, 0}};
+  size_t lanes_told_ = 0, callers_told_ = 0;
+  bool is_first_piece_ = true;
 };
 
 }  // namespace gpufl::analysis

@@ -49,6 +49,43 @@ TEST_F(TableBuilderTest, NothingAtAll) {
   EXPECT_EQ(tables.name(0), "");
 }
 
+TEST_F(TableBuilderTest, PiecesComeToWhatTheWholeIs) {
+  Tables tables;
+  define(R"({"type":"dict","dict":"name","ids":[1],"values":["a"]})");
+  add(rows_with(
+      Kind::Scope,
+      {{scope::kId, {7}}, {scope::kName, {1}}, {scope::kStart, {5}}, {scope::kDuration, {9}}}));
+  take_piece(builder_.hand_over(100), tables);
+  EXPECT_EQ(tables.scopes.rows(), 1U);
+  EXPECT_EQ(tables.name(1), "a");
+
+  define(R"({"type":"dict","dict":"config","ids":[3],"values":[{"name":1}]})");
+  const auto kernels = [](int64_t start, int64_t config, int64_t stream) {
+    return rows_with(Kind::Kernel, {{kernel::kStart, {start}},
+                                    {kernel::kDuration, {1}},
+                                    {kernel::kConfig, {config}},
+                                    {kernel::kStream, {stream}},
+                                    {kernel::kScope, {7}}});
+  };
+  add(kernels(10, 3, 4));
+  take_piece(builder_.hand_over(0), tables);
+  ASSERT_EQ(tables.kernels.rows(), 1U);
+  EXPECT_EQ(tables.kernel_name(0), "a");
+  EXPECT_EQ(tables.lanes[tables.kernels.lane[0]].stream, 4);
+  EXPECT_EQ(tables.callers[tables.kernels.caller[0]].scope, 0U);
+
+  // One that nothing has defined yet, and a stream that is new.
+  add(kernels(20, 9, 5));
+  TablePiece piece = builder_.hand_over(0);
+  EXPECT_TRUE(piece.rows.names.empty());
+  take_piece(std::move(piece), tables);
+  ASSERT_EQ(tables.kernels.rows(), 1U);
+  EXPECT_EQ(tables.kernels.start[0], 20);
+  EXPECT_EQ(tables.kernel_name(0), "?");
+  EXPECT_EQ(tables.lanes[tables.kernels.lane[0]].stream, 5);
+  EXPECT_EQ(tables.scopes.rows(), 1U);
+}
+
 TEST_F(TableBuilderTest, ColumnsThatComeLateAndGoAgain) {
   const auto kernels = [](int64_t start,
                           std::vector<std::pair<size_t, std::vector<int64_t>>> more) {

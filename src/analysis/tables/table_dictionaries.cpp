@@ -23,11 +23,14 @@ bool is_possible(int64_t id) {
 }
 
 // An id stands for the same in every file, so the first that tells is right.
-void define_text(std::vector<std::string>& texts, int64_t id, const Json& value) {
+void define_text(std::vector<std::string>& texts, std::vector<uint32_t>& fresh, int64_t id,
+                 const Json& value) {
   if (!is_possible(id) || !value.is_string()) return;
   const auto at = static_cast<size_t>(id);
   if (at >= texts.size()) texts.resize(at + 1, kUnknown);
-  if (texts[at] == kUnknown) texts[at] = value.as_string();
+  if (texts[at] != kUnknown || value.as_string() == kUnknown) return;
+  texts[at] = value.as_string();
+  fresh.push_back(static_cast<uint32_t>(at));
 }
 
 std::array<int64_t, 3> triple(const Json& list) {
@@ -108,11 +111,11 @@ void TableDictionaries::define(const Json& dict_line) {
   for (size_t i = 0; i < ids.size() && i < values.size(); ++i) {
     const int64_t id = ids[i].as_integer();
     if (dict == "name") {
-      define_text(names_, id, values[i]);
+      define_text(names_, fresh_.names, id, values[i]);
     } else if (dict == "text") {
-      define_text(texts_, id, values[i]);
+      define_text(texts_, fresh_.texts, id, values[i]);
     } else if (dict == "metric") {
-      define_text(metrics_, id, values[i]);
+      define_text(metrics_, fresh_.metrics, id, values[i]);
     } else if (dict == "config") {
       define_config(id, values[i]);
     }
@@ -125,6 +128,7 @@ uint32_t TableDictionaries::config_index(int64_t id) {
   if (at >= config_of_id_.size()) config_of_id_.resize(at + 1, kNoRow);
   if (config_of_id_[at] == kNoRow) {
     config_of_id_[at] = static_cast<uint32_t>(configs_.size());
+    fresh_.configs.push_back(config_of_id_[at]);
     configs_.push_back(unknown_config());
     is_defined_.push_back(0);
   }
@@ -136,6 +140,18 @@ void TableDictionaries::define_config(int64_t id, const Json& value) {
   if (index == kUnknownConfig || is_defined_[index] != 0 || !value.is_object()) return;
   configs_[index] = parse_config(value);
   is_defined_[index] = 1;
+  if (fresh_.configs.empty() || fresh_.configs.back() != index) fresh_.configs.push_back(index);
+}
+
+void TableDictionaries::hand_over(TablePiece& piece) {
+  const auto take = [](const std::vector<uint32_t>& ids, const auto& values, auto& out) {
+    for (const uint32_t id : ids) out.push_back(values[id]);
+  };
+  take(fresh_.names, names_, piece.rows.names);
+  take(fresh_.texts, texts_, piece.rows.texts);
+  take(fresh_.metrics, metrics_, piece.rows.metrics);
+  take(fresh_.configs, configs_, piece.rows.configs);
+  piece.ids = std::exchange(fresh_, {});
 }
 
 void TableDictionaries::append_configs(const std::vector<int64_t>& ids,

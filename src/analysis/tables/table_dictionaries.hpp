@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/tables/table_piece.hpp"
 #include "analysis/tables/tables.hpp"
 #include "base/json.hpp"
 
@@ -22,6 +23,9 @@ class TableDictionaries {
   // Appends indices into Tables::configs. One that nothing has defined yet may be later.
   void append_configs(const std::vector<int64_t>& ids, std::vector<uint32_t>& out);
 
+  // Those defined since the last call go to `piece`.
+  void hand_over(TablePiece& piece);
+
   // Moves everything into `tables` and brings the ids of names in its columns within bounds.
   void finish(Tables& tables);
 
@@ -35,6 +39,7 @@ class TableDictionaries {
   std::vector<LaunchConfig> configs_;
   std::vector<uint8_t> is_defined_;     // of configs_
   std::vector<uint32_t> config_of_id_;  // kNoRow: none yet
+  TablePiece::Ids fresh_;
 };
 
 }  // namespace gpufl::analysis
