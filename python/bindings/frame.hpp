@@ -115,6 +115,7 @@ class FrameBuilder {
       make_codes(column, key, [&](uint64_t k) { return std::string(text(k)); });
     });
   }
+  bool wants(std::string_view /*name*/) const { return true; }
   void keep(std::shared_ptr<const void> memory) { kept_.push_back(std::move(memory)); }
 
   // Fills the columns, as many at a time as the machine has processors. Call once.

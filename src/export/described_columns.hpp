@@ -174,6 +174,7 @@ void add_described(Table& table, const timeline::SessionTexts& texts, const form
   for (size_t i = first; i < std::min(last, columns.size()); ++i) {
     const Shown shown = columns[i].shown;
     if (Table::kIsResolved && shown == Shown::Exponent) continue;
+    if (!table.wants(columns[i].title)) continue;
     if (Table::kIsResolved && shown == Shown::Scaled) {
       described::add_scaled(table, rows.column(i), rows.column(i + 1), columns[i]);
     } else if (Table::kIsResolved && shown == Shown::ScopePath) {

@@ -33,6 +33,7 @@
 //   texts(head, column, text)       text(column[row]), empty: unknown; the column may be empty
 //   texts_by(head, key, text)       text(key(row)), empty: unknown
 //   keep(memory)                    which columns refer to
+//   wants(name)                     false: the column may be left out, and what it costs to make it
 //   kIsResolved                     of kinds without typed columns, whether ids of scopes are shown
 //                                   as paths and decimal fractions as one number, or as in the log
 //
@@ -79,6 +80,7 @@ void add_times(Table& table, const std::vector<int64_t>& start,
 template <typename Table>
 void add_place(Table& table, const Tables& tables, const Work& work) {
   const auto add = [&](const ColumnHead& head, int64_t analysis::Lane::* member) {
+    if (!table.wants(head.name)) return;
     table.looked_up(head, work.lane, values_of(tables.lanes, [member](const analysis::Lane& lane) {
                       return lane.*member < 0 ? kUnknownCell : lane.*member;
                     }));
@@ -94,10 +96,12 @@ void add_caller(Table& table, const timeline::SessionTexts& texts, const Work& w
   table.number({"correlation", CellType::Integer, "",
                 "number that the row shares with the API call behind it"},
                work.correlation, 0);
-  table.looked_up({"thread", CellType::Integer, "", "system id of the thread that requested it"},
-                  work.caller, values_of(tables.callers, [](const analysis::Caller& caller) {
-                    return caller.thread == 0 ? kUnknownCell : caller.thread;
-                  }));
+  if (table.wants("thread")) {
+    table.looked_up({"thread", CellType::Integer, "", "system id of the thread that requested it"},
+                    work.caller, values_of(tables.callers, [](const analysis::Caller& caller) {
+                      return caller.thread == 0 ? kUnknownCell : caller.thread;
+                    }));
+  }
   table.texts(
       {"scope", CellType::Text, "", "path of the scopes around the call: `train > step / 3`"},
       work.caller, [&texts, &tables](uint64_t caller) -> const std::string& {
@@ -179,6 +183,7 @@ void add_config(Table& table, const Tables& tables) {
   const std::vector<uint32_t>& index = tables.kernels.config;
   const auto add = [&](std::string name, std::string_view unit, std::string_view meaning,
                        auto read) {
+    if (!table.wants(name)) return;
     table.looked_up({std::move(name), CellType::Integer, unit, meaning}, index,
                     values_of(tables.configs, read));
   };

@@ -66,6 +66,7 @@ class CellColumns {
     add(std::move(head),
         [key, text_of](size_t row, CellSink& cell) { write_text(text_of(key(row)), cell); });
   }
+  bool wants(std::string_view /*name*/) const { return true; }
   void keep(std::shared_ptr<const void> memory) { table_.kept.push_back(std::move(memory)); }
 
   ExportTable finish() { return std::move(table_); }

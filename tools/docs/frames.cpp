@@ -45,6 +45,7 @@ class Headings {
   void texts_by(const ColumnHead& head, const Key&, const Text&) {
     add(head, "category");
   }
+  bool wants(std::string_view) const { return true; }
   void keep(const std::shared_ptr<const void>&) {}
 
   std::string text() const { return table({"column", "dtype", "unit", "what"}, rows_); }
