@@ -8,7 +8,7 @@ declare -rA apt_needs=(
   [build]="g++ cmake ninja-build ccache git libboost-dev|libboost1.81-dev libcli11-dev libdw-dev
     libfmt-dev libiberty-dev libsqlite3-dev libzstd-dev python3 python3-venv zlib1g-dev"
   [lint]="git shellcheck python3 python3-venv"
-  [test]="clang libclang-rt-dev lld shellcheck libgtest-dev binutils"
+  [test]="clang libclang-rt-dev lld shellcheck libgtest-dev binutils nodejs npm|nodejs"
   [cuda]="g++ python3 python3-venv"
   [python]="python3-dev python3-venv"
   [browser]="chromium"
@@ -35,12 +35,13 @@ need() {
     read -ra words <<<"${wheel_needs[$set]}"
     wheels+=("${words[@]}")
     # Not installed as a package: that would start a daemon on the developer's machine.
-    [[ $set != test ]] || local prometheus=wanted
+    [[ $set != test ]] || local prometheus=wanted duckdb=wanted
     [[ $set != pages ]] || local pages=wanted
   done
   need_packages "${packages[@]}"
   need_wheels "${wheels[@]}"
   [[ -z ${prometheus:-} ]] || need_prometheus
+  [[ -z ${duckdb:-} ]] || need_duckdb
   [[ -z ${pages:-} ]] || need_pages
 }
 
@@ -103,6 +104,21 @@ need_pages() {
   cp "$pinned" "$folder/package.json"
   npm install --prefix "$folder" --silent --no-audit --no-fund
   cp "$pinned" "$folder/installed.json"
+}
+
+# The library that `gpufl sql` opens, pinned as in src/sql/install_duckdb.cpp, in .deps/duckdb. Tests
+# that need it skip themselves without it.
+need_duckdb() {
+  local pinned=tools/requirements/duckdb/package.json folder=.deps/duckdb
+  if cmp -s "$pinned" "$folder/installed.json"; then return; fi
+  say "Installing the library of $pinned ..."
+  mkdir -p "$folder"
+  cp "$pinned" "$folder/package.json"
+  if npm install --prefix "$folder" --silent --no-audit --no-fund; then
+    cp "$pinned" "$folder/installed.json"
+  else
+    say "npm could not fetch it: tests of gpufl sql will be skipped"
+  fi
 }
 
 # NVIDIA's wheels share one tree; .deps/cuda is where CMake looks for it.
