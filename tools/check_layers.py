@@ -50,9 +50,10 @@ ROOMS = {
     "report/html": {"report", "timeline"} | BELOW_ANALYSIS | set(ANALYSIS),
     "export": {"timeline"} | BELOW_ANALYSIS | set(ANALYSIS),
     "import": {"base", "format", "format/warp"},
+    "sql": {"timeline", "export"} | BELOW_ANALYSIS | set(ANALYSIS),
     "index": {"base", "format", "symbols", "analysis/math", "analysis/code"},
     "net": {"base"},
-    "workbench": BELOW_ANALYSIS | {*ANALYSIS, "timeline", "report", "report/html", "export", "import"},
+    "workbench": BELOW_ANALYSIS | {*ANALYSIS, "timeline", "report", "report/html", "export", "import", "sql"},
     "server": {
         "base", "text", "format", "symbols", "analysis/math", "analysis/code", "analysis/compare", "export",
         "workbench", "index", "net", "include",
@@ -78,7 +79,7 @@ REGISTRY_ROOMS = {"backend/nvidia", "backend/synthetic"}
 # library's or the system's, and in include/ the standard library's.
 THIRD_PARTY = [
     ("fmt/", {"text", "format", "capture", "client", *ANALYSIS, "report", "report/html", "export",
-              "import", "workbench", "net", "server", "cli", "backend", "bindings"}),
+              "import", "sql", "workbench", "net", "server", "cli", "backend", "bindings"}),
     ("boost/", {"net"}),
     ("zstd", {"format", "index", "net"}),
     ("zlib", {"export", "import", "net"}),
