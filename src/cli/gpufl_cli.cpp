@@ -19,6 +19,7 @@
 #include "cli/report_command.hpp"
 #include "cli/serve_command.hpp"
 #include "cli/sessions_list_command.hpp"
+#include "cli/sql_command.hpp"
 #include "cli/symbolize_command.hpp"
 #include "cli/trace_command.hpp"
 #include "cli/verify_command.hpp"
@@ -45,6 +46,7 @@ int run_gpufl(int argc, char** argv) {
   add_verify_command(program);
   add_log_command(program);
   add_cat_command(program);
+  add_sql_command(program);
   add_export_command(program);
   add_import_command(program);
   add_doctor_command(program);
