@@ -88,7 +88,9 @@ void complain_in_lines(std::string_view text) {
   bool is_first = true;
   while (!text.empty()) {
     const size_t end = text.find('\n');
-    const std::string line = text::make_harmless(text.substr(0, end));
+    std::string line(text.substr(0, end));
+    std::replace(line.begin(), line.end(), '\t', ' ');
+    line = text::make_harmless(line);
     print_error(is_first ? fmt::format("{}: {}\n", kCommand, line) : line + "\n");
     is_first = false;
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/json.hpp"
+#include "sql/query_check.hpp"
 #include "sql/views.hpp"
 
 namespace gpufl::sql {
@@ -167,10 +169,11 @@ base::Result<Database::Checked> Database::check(const std::string& query) {
     return Status(Code::InvalidArgument,
                   fmt::format("there are {} statements; ask one at a time", count));
   }
+  // Before it is prepared: some functions act as soon as they are bound.
+  if (const Status status = check_calls(query); !status) return status;
   Prepared prepared(api_);
   const auto state =
       api_.prepare_extracted_statement(connection_, statements.get(), 0, prepared.out());
-  // What a wrong statement would do is known only where it is one that can be prepared.
   if (state != duckdb::State::Success) return failed(api_.prepare_error(prepared.get()));
   const duckdb::StatementType type = api_.prepared_statement_type(prepared.get());
   if (type != duckdb::StatementType::Select && type != duckdb::StatementType::Explain) {
@@ -190,6 +193,29 @@ base::Result<Database::Checked> Database::check(const std::string& query) {
     api_.free(const_cast<char*>(name));  // NOLINT: the interface hands it over as constant
   }
   return checked;
+}
+
+Status Database::check_calls(const std::string& query) {
+  struct TreeText final : ResultSink {
+    std::string text;
+    void begin(const std::vector<ResultColumn>& /*columns*/) override {}
+    void row(Cells cells) override { text = cells.front().value_or(""); }
+  } tree;
+  const auto answered = fetch(
+      fmt::format("select json_serialize_sql({})::varchar", sql_string(without_explain(query))), 0,
+      tree);
+  if (!answered) return answered.status();
+  // A tree may be nested more deeply than a Json may be; what is wrong never is.
+  if (const auto wrong = base::Json::parse(tree.text); wrong && (*wrong)["error"].as_bool()) {
+    const std::string& type = (*wrong)["error_type"].as_string();
+    return {Code::InvalidArgument,
+            type == "not implemented" ? kOnlyReads : (*wrong)["error_message"].as_string()};
+  }
+  return check_tree(tree.text, [this](std::string_view name) {
+    const auto& tables = functions_.tables();
+    return std::any_of(tables.begin(), tables.end(),
+                       [name](const auto& table) { return table->name() == name; });
+  });
 }
 
 base::Result<Answered> Database::run(const std::string& query, uint64_t max_rows,

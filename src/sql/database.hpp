@@ -74,6 +74,7 @@ class Database {
   base::Status begin();
   base::Status execute(const std::string& statement, uint64_t* rows_changed = nullptr);
   base::Result<Checked> check(const std::string& query);
+  base::Status check_calls(const std::string& query);
   base::Result<Answered> fetch(const std::string& statement, uint64_t max_rows, ResultSink& sink);
   base::Status failed(const char* why) const;
 

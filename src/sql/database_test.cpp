@@ -32,6 +32,19 @@ TEST_F(DatabaseTest, AnswersInTextsOfAnyType) {
   EXPECT_TRUE(gathered.columns[2].is_boolean);
 }
 
+TEST_F(DatabaseTest, QueriesMayBeNestedDeeply) {
+  open({});
+  std::string sum = "1";
+  for (int i = 0; i < 200; ++i) sum += " + 1";
+  EXPECT_EQ(cell_of("select " + sum), "201");
+  std::string nested = "from range(1)";
+  for (int i = 0; i < 50; ++i) nested = "select * from (" + nested + ")";
+  EXPECT_EQ(cell_of(nested), "0");
+  nested = "from enable_logging()";
+  for (int i = 0; i < 50; ++i) nested = "select * from (" + nested + ")";
+  EXPECT_NE(error_of(nested).find("enable_logging"), std::string::npos);
+}
+
 TEST_F(DatabaseTest, TellsTheSchemaInSqlToo) {
   open({});
   EXPECT_GT(rows_of("show tables").size(), 20U);
@@ -90,14 +103,26 @@ TEST_F(DatabaseTest, RefusesWhateverIsNoQuestion) {
 
 TEST_F(DatabaseTest, ReachesNoFileAndNoSetting) {
   open({});
-  for (const char* query :
-       {"select * from read_csv('/etc/passwd')", "select * from read_text('/etc/passwd')",
-        "select * from read_blob('/etc/passwd')", "from '/etc/passwd'", "from 'x.parquet'",
-        "select * from glob('/etc/*')", "select * from read_parquet('https://example.invalid/x')",
-        "select * from read_json('/etc/passwd')", "select getenv('HOME')",
-        "select * from parquet_metadata('/etc/passwd')", "select * from sniff_csv('/etc/passwd')",
-        "explain analyze copy (select 1) to '/tmp/gpufl_no.csv'",
-        "select * from query('copy (select 1) to ''/tmp/gpufl_no.csv''')"}) {
+  for (const char* query : {"select * from read_csv('/etc/passwd')",
+                            "select * from read_text('/etc/passwd')",
+                            "select * from read_blob('/etc/passwd')",
+                            "from '/etc/passwd'",
+                            "from 'x.parquet'",
+                            "select * from glob('/etc/*')",
+                            "select * from read_parquet('https://example.invalid/x')",
+                            "select * from read_json('/etc/passwd')",
+                            "select getenv('HOME')",
+                            "select * from parquet_metadata('/etc/passwd')",
+                            "select * from sniff_csv('/etc/passwd')",
+                            "explain analyze copy (select 1) to '/tmp/gpufl_no.csv'",
+                            "select * from enable_logging()",
+                            "select * from enable_profiling()",
+                            "explain select * from enable_profiling()",
+                            "with a as (from disable_logging()) from a",
+                            "select * from query_table('kernels')",
+                            "explain (analyze) select 1",
+                            "select json_serialize_plan('from enable_logging()')",
+                            "select * from query('copy (select 1) to ''/tmp/gpufl_no.csv''')"}) {
     EXPECT_NE(error_of(query), "") << query;
   }
   EXPECT_FALSE(std::filesystem::exists("/tmp/gpufl_no.csv"));

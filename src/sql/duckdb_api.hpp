@@ -137,6 +137,9 @@ static_assert(sizeof(Text) == 16);
   X(void, destroy_logical_type, (duckdb::LogicalType*))                                            \
   X(int64_t, get_int64, (duckdb::Value))                                                           \
   X(bool, is_null_value, (duckdb::Value))                                                          \
+  X(duckdb::Value, create_int64, (int64_t))                                                        \
+  X(duckdb::Value, create_varchar_length, (const char*, uint64_t))                                 \
+  X(void, vector_reference_value, (duckdb::Vector, duckdb::Value))                                 \
   X(void, destroy_value, (duckdb::Value*))                                                         \
   X(duckdb::TableFunction, create_table_function, ())                                              \
   X(void, destroy_table_function, (duckdb::TableFunction*))                                        \

@@ -27,12 +27,19 @@ class TextStore {
 struct OutputVector {
   void* data = nullptr;
   uint64_t* validity = nullptr;  // a bit for each row, all of them set
+  duckdb::Vector vector = nullptr;
 
   template <typename T>
   T* as() const {
     return static_cast<T*>(data);
   }
   void set_null(size_t row) const { validity[row / 64] &= ~(uint64_t{1} << (row % 64)); }
+
+  // All rows the same, which DuckDB then looks at once.
+  void set_all(const DuckdbApi& api, duckdb::Value value) const {
+    api.vector_reference_value(vector, value);
+    api.destroy_value(&value);
+  }
 };
 
 }  // namespace gpufl::sql

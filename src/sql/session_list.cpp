@@ -128,9 +128,9 @@ class ListTable final : public Table {
         sessions_(sessions) {}
 
   std::optional<uint64_t> expected_rows() const override { return sessions_.sessions().size(); }
-  std::unique_ptr<TableRows> open(size_t /*part*/, const ScanRequest& request, TextStore& texts,
-                                  const std::atomic<bool>& /*is_cancelled*/) const override {
-    return std::make_unique<ListRows>(sessions_.sessions(), request.columns, texts);
+  std::unique_ptr<TableRows> open(size_t /*part*/, const ScanRequest& request,
+                                  const ScanPlace& place) const override {
+    return std::make_unique<ListRows>(sessions_.sessions(), request.columns, place.texts);
   }
 
  private:

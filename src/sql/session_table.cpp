@@ -97,18 +97,15 @@ std::vector<ColumnHead> columns_of(Kind kind) {
 class SessionRows final : public TableRows {
  public:
   SessionRows(const SessionSet& sessions, size_t session, Kind kind, std::vector<std::string> names,
-              const TimeRange& range, TextStore& store, const std::atomic<bool>& is_cancelled)
+              const TimeRange& range, const ScanPlace& place)
       : sessions_(sessions),
         session_(session),
         kind_(kind),
         names_(std::move(names)),
         range_(range),
-        store_(store),
-        is_cancelled_(is_cancelled),
-        caches_(names_.size()) {
-    const format::SessionHeader& header = of().reader.header();
-    id_ = store.add(timeline::valid_utf8(header.session_id));
-  }
+        place_(place),
+        caches_(names_.size()),
+        id_(timeline::valid_utf8(of().reader.header().session_id)) {}
 
   base::Result<size_t> next(std::span<const OutputVector> out) override {
     if (texts_ == nullptr) begin();
@@ -128,16 +125,16 @@ class SessionRows final : public TableRows {
 
   void begin() {
     SessionContext context =
-        read_context(sessions_, session_, needs_of(kind_, names_), is_cancelled_);
+        read_context(sessions_, session_, needs_of(kind_, names_), place_.is_cancelled);
     data_ = std::move(context.data);
     texts_ = std::make_unique<timeline::SessionTexts>(data_);
     // Scopes came with the context, because each may need any other.
     if (kind_ == Kind::Scope) return describe();
-    reader_.emplace(of().reader, kind_, range_, std::move(context.builder), is_cancelled_);
+    reader_.emplace(of().reader, kind_, range_, std::move(context.builder), place_.is_cancelled);
   }
   // Whether there was one.
   base::Result<bool> take_piece() {
-    if (is_cancelled_) return base::Status(base::Code::Cancelled, "the query was stopped");
+    if (place_.is_cancelled) return base::Status(base::Code::Cancelled, "the query was stopped");
     if (!reader_) return false;
     auto piece = reader_->next();
     if (!piece) return piece.status();
@@ -157,20 +154,23 @@ class SessionRows final : public TableRows {
     const auto& table = table_of<RowColumns>(kind_);
     rows_ = table.rows(data_.tables, kind_);
     at_ = 0;
-    columns_.emplace(names_, caches_, store_);
+    columns_.emplace(names_, caches_, place_.texts);
     table.describe(*columns_, *texts_, kind_);
     add_more(*columns_, *texts_, kind_);
   }
   void write(size_t column, size_t count, const OutputVector& out) {
     const std::string& name = names_[column];
     const auto& write_rows = columns_->writes()[column];
-    if (write_rows) return write_rows(at_, count, out);
-    if (name == "session") {
-      std::fill_n(out.as<duckdb::Text>(), count, id_);
+    const auto& rank = of().reader.header().rank;
+    const DuckdbApi& api = place_.api;
+    if (write_rows) {
+      write_rows(at_, count, out);
+    } else if (name == "session") {
+      out.set_all(api, api.create_varchar_length(id_.data(), id_.size()));
     } else if (name == "offset_ns") {
-      std::fill_n(out.as<int64_t>(), count, of().offset_ns);
-    } else if (const auto& rank = of().reader.header().rank; name == "rank" && rank) {
-      std::fill_n(out.as<int64_t>(), count, *rank);
+      out.set_all(api, api.create_int64(of().offset_ns));
+    } else if (name == "rank" && rank) {
+      out.set_all(api, api.create_int64(*rank));
     } else {
       for (size_t i = 0; i < count; ++i) out.set_null(i);
     }
@@ -181,10 +181,9 @@ class SessionRows final : public TableRows {
   const Kind kind_;
   const std::vector<std::string> names_;
   const TimeRange range_;
-  TextStore& store_;
-  const std::atomic<bool>& is_cancelled_;
-  duckdb::Text id_{};
+  const ScanPlace place_;
   std::vector<TextCache> caches_;
+  const std::string id_;
   analysis::SessionData data_;
   std::unique_ptr<timeline::SessionTexts> texts_;  // of data_
   std::optional<PieceReader> reader_;
@@ -214,15 +213,15 @@ class KindTable final : public Table {
     }
     return rows;
   }
-  std::unique_ptr<TableRows> open(size_t part, const ScanRequest& request, TextStore& texts,
-                                  const std::atomic<bool>& is_cancelled) const override {
+  std::unique_ptr<TableRows> open(size_t part, const ScanRequest& request,
+                                  const ScanPlace& place) const override {
     std::vector<std::string> names;
     // Where a query counts rows alone, DuckDB asks for a column that there is not.
     for (const size_t column : request.columns) {
       names.push_back(column < columns().size() ? columns()[column].name : "");
     }
     return std::make_unique<SessionRows>(sessions_, part, kind_, std::move(names), request.range,
-                                         texts, is_cancelled);
+                                         place);
   }
 
  private:

@@ -32,6 +32,13 @@ struct ScanRequest {
   TimeRange range;
 };
 
+// Where it runs; all outlive it.
+struct ScanPlace {
+  const DuckdbApi& api;
+  TextStore& texts;                       // what texts in the output point into
+  const std::atomic<bool>& is_cancelled;  // once it is set, next() fails
+};
+
 // One part while it is read, by one thread at a time.
 class TableRows {
  public:
@@ -54,9 +61,9 @@ class Table {
   virtual size_t parts() const { return 1; }
   // About how many rows there are; nothing: nobody knows.
   virtual std::optional<uint64_t> expected_rows() const { return {}; }
-  // Any thread. Texts in the output point into `texts`. Once `is_cancelled` is set, next() fails.
-  virtual std::unique_ptr<TableRows> open(size_t part, const ScanRequest& request, TextStore& texts,
-                                          const std::atomic<bool>& is_cancelled) const = 0;
+  // Any thread.
+  virtual std::unique_ptr<TableRows> open(size_t part, const ScanRequest& request,
+                                          const ScanPlace& place) const = 0;
 
  private:
   std::string name_, sentence_;

@@ -161,15 +161,15 @@ struct TableCallbacks {
     for (size_t i = 0; i < wanted; ++i) {
       const duckdb::Vector vector = api->data_chunk_get_vector(chunk, i);
       api->vector_ensure_validity_writable(vector);
-      out[i] = {api->vector_get_data(vector), api->vector_get_validity(vector)};
+      out[i] = {api->vector_get_data(vector), api->vector_get_validity(vector), vector};
     }
     while (true) {
       if (thread.rows == nullptr) {
         const size_t part = scan.next_part++;
         if (part >= scan.bound.table->parts()) return size_t{0};
         TableFunctions& functions = *scan.bound.functions;
-        thread.rows = scan.bound.table->open(part, scan.request, functions.new_store(),
-                                             functions.is_cancelled());
+        thread.rows = scan.bound.table->open(
+            part, scan.request, {*api, functions.new_store(), functions.is_cancelled()});
       }
       base::Result<size_t> rows = thread.rows->next(out);
       if (!rows || *rows != 0) return rows;
