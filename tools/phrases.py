@@ -13,7 +13,7 @@ PAGES = [
         f"docs/reference/{name}.md"
         for name in (
             *("cli", "configuration", "control-protocol", "cpp-api", "exit-codes", "figures", "http-api", "insights"),
-            *("metrics", "prometheus", "python", "python-dataframes", "trace-states"),
+            *("metrics", "prometheus", "python", "python-dataframes", "sql", "trace-states"),
             *("warpscope-cpp", "warpscope-device", "warpscope-format", "warpscope-python"),
         )
     ),

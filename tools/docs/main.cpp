@@ -19,6 +19,7 @@ std::vector<Page> made_pages(const std::filesystem::path& root) {
   };
   make("format/SPEC.md", kinds(), "### ", "## Codings");
   make("docs/reference/python-dataframes.md", frames(), "## ", "## ledger");
+  make("docs/reference/sql.md", queries(), "## ", "## Functions");
   make("docs/reference/prometheus.md", prometheus(), "## ", "## Queries to begin with");
   make("docs/reference/http-api.md", http_api(), "## ", "## Sections");
   return pages;

@@ -12,6 +12,8 @@ namespace gpufl::docs {
 std::vector<Part> kinds();
 // The tables of a session in Python, for docs/reference/python-dataframes.md.
 std::vector<Part> frames();
+// The tables and views of `gpufl sql`, for docs/reference/sql.md.
+std::vector<Part> queries();
 // The metrics as Prometheus gets them, for docs/reference/prometheus.md.
 std::vector<Part> prometheus();
 // What `gpufl serve` answers, for docs/reference/http-api.md.
