@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workbench/query.hpp"
 
-#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -97,12 +97,14 @@ class ScratchFile {
 
   bool is_open() const { return file_ != nullptr; }
   std::string path() const { return fmt::format("/proc/self/fd/{}", ::fileno(file_)); }
-  void copy_to(exporting::OutputFile& out) {
-    std::rewind(file_);
+  Status copy_to(exporting::OutputFile& out) {
+    if (std::fseek(file_, 0, SEEK_SET) != 0) return Status::from_errno(errno, "a temporary file");
     std::vector<char> chunk(size_t{1} << 16);
     while (const size_t count = std::fread(chunk.data(), 1, chunk.size(), file_)) {
       out.write({chunk.data(), count});
     }
+    if (std::ferror(file_) != 0) return Status::from_errno(errno, "a temporary file");
+    return {};
   }
 
  private:
@@ -177,8 +179,8 @@ base::Result<QueryOutcome> query_sessions(const QueryRequest& request) {
                             : ask(**database, request, *out);
   if (const auto why = watch.end(); why && !answered) return *why;
   if (!answered) return answered.status();
-  if (scratch != nullptr) scratch->copy_to(*out);
-  const Status written = out->commit();
+  Status written = scratch != nullptr ? scratch->copy_to(*out) : Status();
+  if (written) written = out->commit();
   if (!written) return written;
   outcome.rows = answered->rows;
   outcome.has_more = answered->has_more;

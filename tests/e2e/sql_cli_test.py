@@ -23,6 +23,7 @@ SESSIONS = REPOSITORY / "examples" / "sessions"
 RECORDINGS = REPOSITORY / "tests" / "replay" / "recordings"
 LIBRARY = next(REPOSITORY.glob(".deps/duckdb/node_modules/@duckdb/*/libduckdb.so"), None)
 needs_library = unittest.skipUnless(LIBRARY, "there is no .deps/duckdb: ./dev setup installs it")
+LONG = "select count(*) from range(1000000) a, range(1000000) b"
 
 
 def sql(*arguments, **variables):
@@ -43,7 +44,18 @@ class InFolder(unittest.TestCase):
 @needs_library
 class Answers(InFolder):
     # Tables of kinds that exports show as queries do; of the others src/sql's tests tell.
-    TABLES = ("kernels", "memcpy", "memset", "sync", "memory", "api", "scopes", "markers", "device_metrics", "host_metrics")
+    TABLES = (
+        "kernels",
+        "memcpy",
+        "memset",
+        "sync",
+        "memory",
+        "api",
+        "scopes",
+        "markers",
+        "device_metrics",
+        "host_metrics",
+    )
 
     def exported(self, session):
         folder = self.folder / session.name
@@ -76,16 +88,28 @@ class Answers(InFolder):
     def test_the_summary_is_that_of_the_report(self):
         session = SESSIONS / "h200_gpt"
         report = json.loads(run(GPUFL, "report", session, "--format", "json").stdout)
-        ended = sql("--from", session, "--format", "json", "select sum(launches)::bigint as launches, sum(total_ns)::bigint as total_ns from kernel_summary")
+        ended = sql(
+            "--from",
+            session,
+            "--format",
+            "json",
+            "select sum(launches)::bigint as launches, sum(total_ns)::bigint as total_ns from kernel_summary",
+        )
         (row,) = json.loads(ended.stdout)
         self.assertEqual(row["launches"], report["kernels"]["count"])
         self.assertEqual(row["total_ns"], report["kernels"]["total_ns"])
 
     def test_formats_say_the_same(self):
-        query = "select rank, name, sum(duration_ns)::bigint as total, count(*) > 5 as many from kernels group by all order by total desc, name limit 7"
+        query = (
+            "select rank, name, sum(duration_ns)::bigint as total, count(*) > 5 as many from kernels "
+            "group by all order by total desc, name limit 7"
+        )
         rows = table(sql("--from", SESSIONS, "--format", "csv", query).stdout)
         objects = json.loads(sql("--from", SESSIONS, "--format", "json", query).stdout)
-        self.assertEqual([list(map(str, (o["name"], o["total"], str(o["many"]).lower()))) for o in objects], [row[1:] for row in rows[1:]])
+        self.assertEqual(
+            [list(map(str, (o["name"], o["total"], str(o["many"]).lower()))) for o in objects],
+            [row[1:] for row in rows[1:]],
+        )
         self.assertEqual({o["rank"] for o in objects}, {None})
         text = sql("--from", SESSIONS, query).stdout
         self.assertEqual(len(text.splitlines()), 9)
@@ -101,7 +125,13 @@ class Answers(InFolder):
         self.assertEqual(sql("--from", SESSIONS, "--format", "parquet", "--force", "-o", file, query).returncode, 0)
 
     def test_a_query_may_come_from_standard_input(self):
-        ended = subprocess.run([GPUFL, "sql", "--from", SESSIONS, "-"], input="select 42 as answer\n;", text=True, capture_output=True, env=environment(GPUFL_DUCKDB=str(LIBRARY)))
+        ended = subprocess.run(
+            [GPUFL, "sql", "--from", SESSIONS, "-"],
+            input="select 42 as answer\n;",
+            text=True,
+            capture_output=True,
+            env=environment(GPUFL_DUCKDB=str(LIBRARY)),
+        )
         self.assertEqual(ended.stdout.split(), ["answer", "------", "42"])
 
     def test_rows_are_limited_and_it_says_so(self):
@@ -173,7 +203,7 @@ class Limits(InFolder):
         self.assertNotIn("\x1b", ended.stdout)
 
     def test_time_is_limited(self):
-        ended = sql("--from", SESSIONS, "--timeout", "200ms", "select count(*) from range(1000000) a, range(1000000) b")
+        ended = sql("--from", SESSIONS, "--timeout", "200ms", LONG)
         self.assertEqual(ended.returncode, 2)
         self.assertIn("--timeout", ended.stderr)
 
@@ -184,7 +214,7 @@ class Limits(InFolder):
 
     def test_control_c_stops_it(self):
         process = subprocess.Popen(
-            [GPUFL, "sql", "--from", SESSIONS, "--timeout", "1h", "select count(*) from range(1000000) a, range(1000000) b"],
+            [GPUFL, "sql", "--from", SESSIONS, "--timeout", "1h", LONG],
             stderr=subprocess.PIPE, env=environment(GPUFL_DUCKDB=str(LIBRARY)),
         )  # fmt: skip
         self.addCleanup(process.kill)
@@ -212,7 +242,14 @@ class Library(InFolder):
         program.parent.mkdir(exist_ok=True)
         program.write_text("#!/bin/sh\n" + script)
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
-        return run(GPUFL, "sql", "--install", HOME=str(self.folder), XDG_DATA_HOME=str(self.folder / "data"), PATH=f"{program.parent}:{os.environ['PATH']}")
+        return run(
+            GPUFL,
+            "sql",
+            "--install",
+            HOME=str(self.folder),
+            XDG_DATA_HOME=str(self.folder / "data"),
+            PATH=f"{program.parent}:{os.environ['PATH']}",
+        )
 
     def installed(self):
         return [path for path in (self.folder / "data").rglob("*") if path.is_file()]
@@ -239,7 +276,16 @@ class Library(InFolder):
         self.assertEqual((library.name, stat.S_IMODE(library.stat().st_mode)), ("libduckdb.so", 0o644))
         self.assertIn(str(library), ended.stdout)
         self.assertIn("already there", self.npm("exit 1\n").stdout)
-        ended = run(GPUFL, "sql", "--from", SESSIONS, "--format", "csv", "select 1 as a", XDG_DATA_HOME=str(self.folder / "data"))
+        ended = run(
+            GPUFL,
+            "sql",
+            "--from",
+            SESSIONS,
+            "--format",
+            "csv",
+            "select 1 as a",
+            XDG_DATA_HOME=str(self.folder / "data"),
+        )
         self.assertEqual(ended.stdout, "a\n1\n")
 
 
@@ -287,7 +333,9 @@ class LiveSession(MonitorTest):
         def count():
             if not self.output.is_dir() or not any(self.output.iterdir()):
                 return 0
-            ended = sql("--from", self.output, "--format", "csv", "select count(*), max(live) from host_metrics, sessions")
+            ended = sql(
+                "--from", self.output, "--format", "csv", "select count(*), max(live) from host_metrics, sessions"
+            )
             if ended.returncode != 0:
                 return 0
             rows, live = table(ended.stdout)[1]
@@ -296,7 +344,9 @@ class LiveSession(MonitorTest):
         first = wait_until(count, "rows of a live session")
         wait_until(lambda: count() > first, "more rows")
         self.assertEqual(self.stop(process), 0)
-        self.assertEqual(table(sql("--from", self.output, "--format", "csv", "select live from sessions").stdout)[1], ["0"])
+        self.assertEqual(
+            table(sql("--from", self.output, "--format", "csv", "select live from sessions").stdout)[1], ["0"]
+        )
 
 
 if __name__ == "__main__":
