@@ -239,7 +239,8 @@ def test_a_session_that_recorded_nothing_hides_no_other(several):
         **{"start_wall_ns": "9000000000000000000", "start_monotonic_ns": "1"},
     }
     event = {"type": "event", "time": 1, "name": "no_session_left", "text": "no process left one"}
-    (newest / "system.log").write_text(f"{json.dumps(session)}\n{json.dumps(event)}\n")
+    lines = [json.dumps(line, separators=(",", ":")) for line in (session, event)]
+    (newest / "system.log").write_text("\n".join(lines) + "\n")
     assert find_sessions(several)[-1]["session_id"] == "nothing"
     assert GpuFlightSession(several).path == before
     assert GpuFlightSession(newest).path == newest
