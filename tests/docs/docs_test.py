@@ -41,7 +41,7 @@ def quoted(cell):
 
 
 def library_sources():
-    for folder in ("backend", "capture", "client"):
+    for folder in ("backend", "capture", "client", "sql"):
         for path in sorted((ROOT / "src" / folder).rglob("*.cpp")):
             if not path.name.endswith("_test.cpp"):
                 yield path.read_text()

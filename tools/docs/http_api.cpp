@@ -70,7 +70,8 @@ std::vector<Part> http_api() {
     server::EventHub events;
     server::AnalysisPool analysis(*cache, {}, {}, nullptr);
     server::Catalogue catalogue(folder, std::chrono::seconds(1), nullptr);
-    server::Services services{catalogue, analysis, *cache, events, nullptr};
+    server::IndexPool indexes(cache->subfolder("index"));
+    server::Services services{catalogue, analysis, *cache, events, indexes, nullptr};
     server::Routes routes;
     server::add_all_routes(routes, services);
     parts = parts_of(routes);
