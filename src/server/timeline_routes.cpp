@@ -23,6 +23,7 @@ constexpr std::chrono::milliseconds kWait{400};
 constexpr int64_t kMostNames = 1000;
 constexpr int64_t kMostEvents = 10'000;
 constexpr size_t kMostTracks = 1024;
+constexpr size_t kLongestIds = 7000;
 constexpr int64_t kMaxTime = index::kMaxTime;
 
 net::HttpReply text_reply(const net::HttpRequest& request, std::string text) {
@@ -220,9 +221,14 @@ std::vector<Parameter> range_parameters(std::vector<Parameter> more) {
   return all;
 }
 
-Parameter tracks_parameter() {
-  return text_parameter("tracks", "Ids from /tracks, with commas between; left out: all.");
+// Ids of tracks or series; as many as the target of a request has room for.
+Parameter ids_parameter(std::string name) {
+  Parameter parameter =
+      text_parameter(std::move(name), "Ids from /tracks, with commas between; left out: all.");
+  parameter.longest = kLongestIds;
+  return parameter;
 }
+Parameter tracks_parameter() { return ids_parameter("tracks"); }
 Parameter width_parameter() {
   return integer("width", 1, 16'384, 1600,
                  "Steps are the longest power of two that is not longer than (to - from) / width.");
@@ -258,10 +264,7 @@ void add_timeline_routes(Routes& routes, Services& services) {
       show_tile);
   add("/series", "show_series", "Readings over time as a picture of some width",
       "For each series the least, the most, the mean and the last reading of each step.",
-      range_parameters(
-          {width_parameter(),
-           text_parameter("series", "Ids from /tracks, with commas between; left out: all.")}),
-      show_series);
+      range_parameters({width_parameter(), ids_parameter("series")}), show_series);
   add("/events", "list_events", "Events that begin in a range",
       "Events in the order of their starts; next_from is where the next page begins.",
       range_parameters(
