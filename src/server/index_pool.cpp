@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "server/cache_folder.hpp"
@@ -22,8 +23,8 @@ struct IndexPool::Entry {
   index::SessionIndex index;
   const std::shared_ptr<index::Names> names = std::make_shared<index::Names>();
   // Of the pool's mutex:
-  std::string stamp;    // of the catalogue: what is asked for
-  std::string updated;  // what the last update was for
+  std::string stamp;                   // of the catalogue: what is asked for
+  std::optional<std::string> updated;  // what the last update was for; none: there was none
   bool is_waiting = false;
   base::Status status;
   uint64_t used = 0;
