@@ -82,7 +82,7 @@ class RangeSums {
       return {};
     }
     std::vector<uint32_t> lines;
-    const base::Status status = read_events(
+    base::Status status = read_events(
         window, wanted,
         [&](const IndexedBatch& batch, uint32_t track, uint32_t, const Event& event) {
           const uint32_t name = index.label_of(index.tracks[track].kind, event.name);
@@ -162,7 +162,7 @@ class FirstEvents {
       return {base::Code::LimitReached, "the range holds too many events to list; narrow it"};
     }
     std::vector<uint32_t> lines;
-    const base::Status status = read_events(
+    base::Status status = read_events(
         window, wanted,
         [&](const IndexedBatch& batch, uint32_t track, uint32_t row, const Event& event) {
           offer(window, track, row, batch.line, event.row, event.start, event.end,
@@ -248,7 +248,7 @@ class NearestEvent {
     (request_.is_backward ? wanted.to : wanted.from) = request_.after;
     if (found_ && request_.is_backward) wanted.from = found_->event.start;
     if (found_ && !request_.is_backward) wanted.to = found_->event.start;
-    const base::Status status = read_events(
+    base::Status status = read_events(
         window, wanted,
         [&](const IndexedBatch& batch, uint32_t track, uint32_t row, const Event& event) {
           const uint32_t name = index.label_of(index.tracks[track].kind, event.name);

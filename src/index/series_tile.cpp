@@ -69,7 +69,7 @@ class SeriesMaker {
     }
     if (kinds.empty()) return {};
     bool is_cancelled = false;
-    const base::Status status =
+    base::Status status =
         window.read(batches, [&](const IndexedBatch&, const format::Batch& batch) {
           visit_readings(batch, [&](const SeriesKey& key, int64_t time, int64_t value) {
             const auto parts = collected_.find(key);

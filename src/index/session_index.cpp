@@ -178,7 +178,7 @@ base::Status SessionIndex::index_file(const WindowFile& file, const WindowIdenti
   const WindowKey key{file.channel, file.number};
   IndexBuilder builder(state);
   ReadProgress progress;
-  const base::Status read =
+  base::Status read =
       read_lines(file.path, limits_, [&] { return !may_go_on(); }, builder, progress);
   if (read.code() == base::Code::Cancelled) return read;
   // A cache that cannot be written costs time and nothing else.
@@ -204,7 +204,7 @@ base::Status SessionIndex::follow(const WindowFile& file, const CarriedState& st
     live = std::make_unique<LiveWindow>(file.number, std::move(opened), state);
   }
   const uint64_t lines_before = live->builder.lines();
-  const base::Status read = read_lines(
+  base::Status read = read_lines(
       live->path(), limits_, [&] { return !may_go_on(); }, live->builder, live->progress);
   Known& known = known_[{file.channel, file.number}];
   if (known.source == nullptr || live->builder.lines() != lines_before) {

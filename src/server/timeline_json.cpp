@@ -9,14 +9,12 @@
 #include <vector>
 
 #include "base/json.hpp"
-#include "base/json_writer.hpp"
 #include "format/session_files.hpp"
 
 namespace gpufl::server {
 namespace {
 
 using base::Json;
-using base::JsonWriter;
 using index::IndexedSession;
 using index::Names;
 using index::TrackKey;

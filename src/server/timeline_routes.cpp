@@ -237,15 +237,15 @@ Parameter width_parameter() {
 }  // namespace
 
 void add_timeline_routes(Routes& routes, Services& services) {
-  const auto add = [&](std::string path, std::string id, std::string summary,
-                       std::string description, std::vector<Parameter> parameters, auto function,
-                       const char* schema = kSchema) {
+  const auto add = [&](const char* path, const char* id, const char* summary,
+                       const char* description, const std::vector<Parameter>& parameters,
+                       auto function, const char* schema = kSchema) {
     routes.add(
-        {.pattern = "/api/v1/sessions/{session}" + std::move(path),
-         .id = std::move(id),
-         .summary = std::move(summary),
-         .parameters = std::move(parameters),
-         .answers = {{.description = std::move(description), .schema = schema},
+        {.pattern = std::string("/api/v1/sessions/{session}") + path,
+         .id = id,
+         .summary = summary,
+         .parameters = parameters,
+         .answers = {{.description = description, .schema = schema},
                      {.status = 202,
                       .description = "The session is being indexed; ask again.",
                       .schema = R"({"type":"object"})"}},
