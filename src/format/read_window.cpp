@@ -23,11 +23,19 @@ constexpr size_t kStepBytes = size_t{128} << 10;  // room for what one step brin
 class LineSplitter {
  public:
   LineSplitter(const PlacedLineVisitor& on_line, const LinePlace& from, size_t max_line_bytes,
-               UnsealOutcome& outcome)
-      : on_line_(on_line), max_line_bytes_(max_line_bytes), outcome_(outcome), skip_(from.skip) {}
+               const std::function<bool(uint64_t)>& may_go_on, UnsealOutcome& outcome)
+      : on_line_(on_line),
+        may_go_on_(may_go_on),
+        max_line_bytes_(max_line_bytes),
+        outcome_(outcome),
+        skip_(from.skip) {}
 
   // What is taken from now on stands at `offset` of the file, at the beginning of a frame.
-  void begin_frame(uint64_t offset) { frames_.push_back({offset, taken_}); }
+  void begin_frame(uint64_t offset) {
+    // Of frames without text the last one will do.
+    if (!frames_.empty() && frames_.back().text == taken_) frames_.pop_back();
+    frames_.push_back({offset, taken_});
+  }
   // Nothing is compressed: reading can begin anywhere.
   void set_raw() { is_raw_ = true; }
 
@@ -53,6 +61,7 @@ class LineSplitter {
   // Takes `count` bytes that now stand in the room. False: the caller wants no more.
   bool take(size_t count) {
     taken_ += count;
+    if (may_go_on_ && !may_go_on_(taken_)) return false;
     if (skip_ != 0) {
       const auto skipped = static_cast<size_t>(std::min<uint64_t>(skip_, count));
       std::memmove(data_.get() + end_, data_.get() + end_ + skipped, count - skipped);
@@ -112,6 +121,7 @@ class LineSplitter {
   }
 
   const PlacedLineVisitor& on_line_;
+  const std::function<bool(uint64_t)>& may_go_on_;
   const size_t max_line_bytes_;
   UnsealOutcome& outcome_;
   uint64_t skip_;
@@ -254,12 +264,13 @@ UnsealOutcome read_window(const std::filesystem::path& path,
 }
 
 UnsealOutcome read_placed_lines(const std::filesystem::path& path, const LinePlace& from,
-                                const PlacedLineVisitor& on_line, size_t max_line_bytes) {
+                                const PlacedLineVisitor& on_line, size_t max_line_bytes,
+                                const std::function<bool(uint64_t)>& may_go_on) {
   UnsealOutcome outcome;
   File file(path, from.frame);
   base::PageVector<char> chunk(kReadBytes);
   const size_t first = file.read(chunk.data(), kReadBytes);
-  LineSplitter splitter(on_line, from, max_line_bytes, outcome);
+  LineSplitter splitter(on_line, from, max_line_bytes, may_go_on, outcome);
   const std::string_view start(chunk.data(), first);
   outcome.status = is_compressed(start)
                        ? read_compressed(file, chunk.data(), first, from.frame, splitter)

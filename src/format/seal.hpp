@@ -51,10 +51,12 @@ struct UnsealOutcome {
 UnsealOutcome read_window(const std::filesystem::path& file,
                           const std::function<bool(std::string_view)>& on_line,
                           size_t max_line_bytes = size_t{64} << 20);
-// The same from a place on that an earlier call gave, with the place of each line.
+// The same from a place on that an earlier call gave, with the place of each line. `may_go_on` is
+// asked after every piece of text, however long its lines are, with how much there was so far.
 using PlacedLineVisitor = std::function<bool(std::string_view line, const LinePlace& place)>;
 UnsealOutcome read_placed_lines(const std::filesystem::path& file, const LinePlace& from,
                                 const PlacedLineVisitor& on_line,
-                                size_t max_line_bytes = size_t{64} << 20);
+                                size_t max_line_bytes = size_t{64} << 20,
+                                const std::function<bool(uint64_t)>& may_go_on = nullptr);
 
 }  // namespace gpufl::format

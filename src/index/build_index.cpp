@@ -18,20 +18,23 @@ base::Status read_lines(const std::filesystem::path& file, const ReadLimits& lim
   const uint64_t by_ratio = std::max(limits.ratio_from_bytes, file_bytes * limits.ratio);
   const uint64_t most = std::min(limits.text_bytes, by_ratio);
   base::Status status;
+  const uint64_t text_before = progress.text_bytes;
   const auto outcome = format::read_placed_lines(
       file, progress.next,
       [&](std::string_view line, const format::LinePlace& place) {
-        progress.text_bytes += line.size() + 1;
-        if (progress.text_bytes > most || builder.rows() > limits.rows) {
+        builder.add_line(line, place);
+        return true;
+      },
+      format::kMaxLineBytes,
+      [&](uint64_t text_bytes) {
+        progress.text_bytes = text_before + text_bytes;
+        if (progress.text_bytes > most || builder.rows() > limits.rows || builder.is_full()) {
           status = {base::Code::LimitReached, file.string() + " holds more than a window may"};
         } else if (is_cancelled && is_cancelled()) {
           status = {base::Code::Cancelled, "indexing was cancelled"};
-        } else {
-          builder.add_line(line, place);
         }
         return status.is_ok();
-      },
-      format::kMaxLineBytes);
+      });
   if (!status) return status;
   progress.next = outcome.end;
   return outcome.status;

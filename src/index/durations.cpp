@@ -7,7 +7,9 @@
 namespace gpufl::index {
 namespace {
 
-constexpr size_t kMaxExact = 4096;      // distinct durations of one name
+constexpr size_t kMaxExact = 4096;                // distinct durations of one name
+constexpr size_t kMaxDistinct = size_t{1} << 20;  // of all names; beyond that each has fewer
+constexpr size_t kMaxExactOfMany = 64;
 constexpr unsigned kClassBits = 6;      // classes of a power of two: 64
 constexpr size_t kMaxNames = 1U << 18;  // of an index that is read
 
@@ -25,8 +27,11 @@ void Durations::add_to(Counter& counter, int64_t duration_ns) {
   counter.total_ns += static_cast<uint64_t>(duration_ns);
   counter.min_ns = std::min(counter.min_ns, duration_ns);
   counter.max_ns = std::max(counter.max_ns, duration_ns);
+  const size_t before = counter.counts.size();
   counter.counts.add(counter.is_exact ? duration_ns : duration_class(duration_ns));
-  if (counter.is_exact && counter.counts.size() > kMaxExact) make_classes(counter);
+  distinct_ += counter.counts.size() - before;
+  const size_t most = distinct_ > kMaxDistinct ? kMaxExactOfMany : kMaxExact;
+  if (counter.is_exact && counter.counts.size() > most) make_classes(counter);
 }
 
 void Durations::make_classes(Counter& counter) {
@@ -62,6 +67,8 @@ DurationStats Durations::of(TrackKind kind, std::span<const uint32_t> names) con
   result.stats.mean = static_cast<double>(counter.total_ns) / static_cast<double>(counter.events);
   return result;
 }
+
+bool Durations::is_full() const { return names_.size() >= kMaxNames; }
 
 uint64_t Durations::events(TrackKind kind, uint32_t name) const {
   const auto found = names_.find((static_cast<uint64_t>(kind) << 32) | name);

@@ -36,6 +36,8 @@ class Durations {
   // Of all these names together; nothing of those that did not occur.
   DurationStats of(TrackKind kind, std::span<const uint32_t> names) const;
   uint64_t events(TrackKind kind, uint32_t name) const;
+  // There are as many names as an index may have.
+  bool is_full() const;
   // Every kind and name there is.
   std::vector<std::pair<TrackKind, uint32_t>> names() const;
 
@@ -56,6 +58,7 @@ class Durations {
   static void add_all(const Counter& from, Counter& to);
 
   std::map<uint64_t, Counter> names_;
+  size_t distinct_ = 0;  // durations of all names
   uint64_t last_key_ = 0;
   Counter* last_ = nullptr;
 };

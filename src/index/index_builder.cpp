@@ -30,6 +30,15 @@ constexpr size_t kMaxOpenScopes = 65'536;
 constexpr int64_t kMinReachNs = 1'000'000;
 constexpr size_t kApartShare = 64;  // of a batch's events at most one in so many
 constexpr size_t kMinApart = 8;
+constexpr int64_t kOverAfterNs = 10'000'000'000;
+constexpr size_t kMaxStates = size_t{4} << 20;
+constexpr size_t kMaxBatches = size_t{4} << 20;
+constexpr size_t kMaxDictLines = size_t{1} << 20;
+
+void include_time(TimeSpan& span, int64_t time) {
+  const int64_t cut = std::clamp(time, -kMaxTime, kMaxTime);
+  span.include(cut, cut);
+}
 
 }  // namespace
 
@@ -94,7 +103,7 @@ void IndexBuilder::add_batch(const Batch& batch, const format::LinePlace& place)
   rows_seen_ += batch.rows();
   const size_t time = format::first_time(batch.kind_spec());
   if (time != format::kNoColumn && batch.has(time)) {
-    for (const int64_t value : batch.column(time)) index_.span.include(value, value);
+    for (const int64_t value : batch.column(time)) include_time(index_.span, value);
   }
   IndexedBatch entry;
   entry.kind = batch.kind();
@@ -106,7 +115,7 @@ void IndexBuilder::add_batch(const Batch& batch, const format::LinePlace& place)
   }
   if (is_series(batch.kind())) {
     index_.series.add(batch);
-    for (const int64_t value : batch.column(time)) entry.work.include(value, value);
+    for (const int64_t value : batch.column(time)) include_time(entry.work, value);
   }
   follow_scopes(batch);
   index_.batches.push_back(std::move(entry));
@@ -125,6 +134,7 @@ void IndexBuilder::add_events(const TrackEvents& track, IndexedBatch& entry) {
   const int64_t last = events.back().start;
   if (!tracks_[*number].rows.is_over(first)) {
     entry.before.push_back({*number, tracks_[*number].rows});
+    states_ += tracks_[*number].rows.ends.size() + 1;
   }
   // The longest ones are kept apart, so that the others can be found by when they begin.
   int64_t reach = last + std::max((last - first) / 2, kMinReachNs);
@@ -224,6 +234,11 @@ void IndexBuilder::bound_memory() {
   for (LaneOfTrack& lane : lanes_) lane.lane->halve();
 }
 
+bool IndexBuilder::is_full() const {
+  return states_ > kMaxStates || index_.batches.size() > kMaxBatches ||
+         index_.dict_lines.size() > kMaxDictLines || index_.durations.is_full();
+}
+
 WindowIndex IndexBuilder::snapshot() const {
   WindowIndex index = index_;
   for (const LaneOfTrack& lane : lanes_) {
@@ -237,7 +252,13 @@ WindowIndex IndexBuilder::snapshot() const {
     entry.span = {lane.lane->first(), lane.lane->last()};
     entry.kept = lane.lane->kept();
   }
-  for (size_t i = 0; i < tracks_.size(); ++i) index.after.rows[index.tracks[i]] = tracks_[i].rows;
+  // Tracks on which nothing has happened for long are over: kernels of which the inside was
+  // recorded leave hundreds of them.
+  for (size_t i = 0; i < tracks_.size(); ++i) {
+    const TimeSpan& starts = spans_[static_cast<size_t>(index.tracks[i].kind)];
+    if (!starts.empty() && tracks_[i].rows.is_over(starts.last - kOverAfterNs)) continue;
+    index.after.rows[index.tracks[i]] = tracks_[i].rows;
+  }
   return index;
 }
 

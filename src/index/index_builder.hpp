@@ -14,7 +14,7 @@
 
 // Makes the index of a window from its lines, in the order of the file and as they come, so that
 // one that is still written can be followed. Memory: bounded by what kMaxBuckets, kMaxKept and
-// kMaxTracks say, whatever the lines are. One thread.
+// kMaxTracks say, and is_full(), whatever the lines are. One thread.
 namespace gpufl::index {
 
 class IndexBuilder {
@@ -33,6 +33,8 @@ class IndexBuilder {
   size_t lane_count() const { return lanes_.size(); }
   uint64_t lines() const { return index_.lines; }
   uint64_t rows() const { return rows_seen_; }  // of batches
+  // It has taken as much as an index may hold.
+  bool is_full() const;
 
  private:
   struct Track {
@@ -63,6 +65,7 @@ class IndexBuilder {
   std::array<TimeSpan, kTrackKinds> spans_;  // of starts
   std::vector<int64_t> late_ends_;
   uint64_t rows_seen_ = 0;
+  size_t states_ = 0;  // ends of rows that batches keep
   size_t kept_ = 0;
   uint32_t density_ = 1;  // by how much buckets are wider than they would be, to stay in bounds
 };

@@ -26,6 +26,21 @@ base::Status damaged(const std::filesystem::path& path, const std::string& what)
   return {base::Code::Corrupt, path.string() + ": " + what};
 }
 
+class OpenFile {
+ public:
+  explicit OpenFile(const std::filesystem::path& path)
+      : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  ~OpenFile() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
 bool read_at(int fd, uint64_t offset, char* out, size_t size) {
   while (size != 0) {
     const ssize_t got = ::pread(fd, out, size, static_cast<off_t>(offset));
@@ -115,15 +130,18 @@ base::Status IndexFile::write(const std::filesystem::path& path, const WindowIde
 
 base::Result<std::shared_ptr<const IndexFile>> IndexFile::open(const std::filesystem::path& path,
                                                                const WindowIdentity& identity) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const OpenFile opened(path);
+  const int fd = opened.fd();
   if (fd < 0) return base::Status::from_errno(errno, path.string());
-  const std::shared_ptr<IndexFile> file(new IndexFile(fd));
+  const std::shared_ptr<IndexFile> file(new IndexFile());
+  file->path_ = path;
   struct stat status{};
   std::string start(kPrefixBytes, '\0');
   if (::fstat(fd, &status) != 0 || !read_at(fd, 0, start.data(), start.size())) {
     return damaged(path, "it is cut off");
   }
   file->bytes_ = static_cast<uint64_t>(status.st_size);
+  file->inode_ = status.st_ino;
   if (!start.starts_with(kMagic)) return damaged(path, "it is not an index");
   if (number_at(start, 8) != kIndexVersion) {
     return base::Status(base::Code::TooNew, path.string() + ": it is of another version");
@@ -142,11 +160,14 @@ base::Result<std::shared_ptr<const IndexFile>> IndexFile::open(const std::filesy
   return std::shared_ptr<const IndexFile>(file);
 }
 
-IndexFile::~IndexFile() { ::close(fd_); }
-
 base::Result<std::vector<Bucket>> IndexFile::read(const BucketBlock& block) const {
+  const OpenFile opened(path_);
+  struct stat status{};
+  if (opened.fd() < 0 || ::fstat(opened.fd(), &status) != 0 || status.st_ino != inode_) {
+    return base::Status(base::Code::Unavailable, path_.string() + " was replaced; ask again");
+  }
   std::string bytes(block.bytes, '\0');
-  if (!read_at(fd_, block.offset, bytes.data(), bytes.size())) {
+  if (!read_at(opened.fd(), block.offset, bytes.data(), bytes.size())) {
     return base::Status(base::Code::Corrupt, "an index that is cut off");
   }
   auto buckets = decode_buckets(bytes, block.buckets, block.first);

@@ -24,7 +24,7 @@ class IndexFile {
   // Whole or not at all.
   static base::Status write(const std::filesystem::path& path, const WindowIdentity& identity,
                             IndexBuilder& builder);
-  ~IndexFile();
+  ~IndexFile() = default;
   IndexFile(const IndexFile&) = delete;
   IndexFile& operator=(const IndexFile&) = delete;
 
@@ -34,9 +34,11 @@ class IndexFile {
   uint64_t bytes() const { return bytes_; }
 
  private:
-  explicit IndexFile(int fd) : fd_(fd) {}
+  IndexFile() = default;
 
-  int fd_;
+  // Opened for each block, because there may be more of them than descriptors.
+  std::filesystem::path path_;
+  uint64_t inode_ = 0;
   uint64_t bytes_ = 0;
   WindowIndex index_;
 };

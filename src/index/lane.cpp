@@ -35,9 +35,13 @@ std::vector<Bucket> merged_by(const std::vector<Bucket>& buckets, unsigned shift
 }  // namespace
 
 void Bucket::merge(const Bucket& other) {
+  const bool was_empty = count == 0 && busy == 0;
   count += other.count;
   busy += other.busy;
-  if (other.top == top) {
+  if (was_empty) {
+    top = other.top;
+    top_busy = other.top_busy;
+  } else if (other.top == top) {
     top_busy += other.top_busy;
   } else if (other.top_busy > top_busy) {
     top = other.top;
@@ -96,7 +100,8 @@ void Lane::begin_buckets(const Widest& widest) {
   }
   const uint64_t width =
       static_cast<uint64_t>(last - first) / events.size() * events_per_bucket_ / 2 + 1;
-  shift_ = std::min(static_cast<unsigned>(std::bit_width(width)), widest.shift);
+  shift_ =
+      std::min(static_cast<unsigned>(std::bit_width(width)), std::min(widest.shift, kMaxShift));
   for (const KeptEvent& event : events) {
     if (fits_buckets(event.start, event.end)) {
       add_to_buckets(event.start, event.end, event.name);
@@ -124,6 +129,7 @@ void Lane::add_to_bucket(int64_t at, uint64_t count, uint64_t busy, uint32_t nam
   if (buckets_.empty() || at > buckets_.back().at) {
     settle_top();
     buckets_.push_back({.at = at});
+    is_top_known_ = false;
   } else if (at < buckets_.back().at) {
     late_.push_back({at, count, busy, name, busy});
     if (late_.size() > kMaxLate) sort_in_late();
@@ -144,7 +150,11 @@ void Lane::settle_top() {
   if (buckets_.empty()) return;
   Bucket& bucket = buckets_.back();
   for (const NameTime& time : top_names_) {
-    if (time.busy > bucket.top_busy || bucket.top == 0) {
+    const bool is_first = !is_top_known_;
+    is_top_known_ = true;
+    if (!is_first && time.name == bucket.top) {
+      bucket.top_busy += time.busy;  // what came after a look at a window that is still written
+    } else if (is_first || time.busy > bucket.top_busy) {
       bucket.top = time.name;
       bucket.top_busy = time.busy;
     }

@@ -85,7 +85,8 @@ class Lane {
   int64_t first_ = INT64_MAX, last_ = INT64_MIN;
   std::vector<Bucket> buckets_;
   std::vector<Bucket> late_;         // parts of buckets before the last one
-  std::vector<NameTime> top_names_;  // of the last bucket
+  std::vector<NameTime> top_names_;  // of the last bucket, since it was looked at
+  bool is_top_known_ = false;        // of that bucket
   std::vector<KeptEvent> kept_;
   size_t apart_ = 0;  // of `kept_`, from the first: those that stay there
 };

@@ -18,6 +18,7 @@ namespace gpufl::index {
 namespace {
 
 constexpr uint64_t kMaxRowsRead = 4'000'000;
+constexpr uint64_t kMaxRowsOfEdges = 40'000'000;
 
 base::Status cancelled() { return {base::Code::Cancelled, "the request was cancelled"}; }
 
@@ -77,6 +78,9 @@ class RangeSums {
     }
     const bool is_inside = index.span.first >= from_ && index.span.last < to_;
     rows_read_ += rows_to_read(index, wanted);
+    if (!is_inside && rows_read_ > kMaxRowsOfEdges) {
+      return {base::Code::LimitReached, "the range holds too many events to add up; narrow it"};
+    }
     if (is_inside && rows_read_ > kMaxRowsRead) {
       add_totals(index, wanted, place_of);
       return {};
@@ -198,7 +202,10 @@ class FirstEvents {
                         name,
                         false,
                         {window.file().channel, window.file().number, line, row_of_batch}}});
-    if (events_.size() > 4 * most_ + 1024) shorten();
+    if (events_.size() > room_) {
+      shorten();
+      room_ = std::max(4 * most_ + 1024, 2 * events_.size());
+    }
   }
   // To the first of them, and those that begin together with the last of these.
   void shorten() {
@@ -223,6 +230,7 @@ class FirstEvents {
   std::vector<FoundEvent> events_;
   std::optional<int64_t> next_;
   uint64_t rows_read_ = 0;
+  size_t room_ = 4 * most_ + 1024;
 };
 
 // The nearest event of some names, window by window.
@@ -252,6 +260,11 @@ class NearestEvent {
         window, wanted,
         [&](const IndexedBatch& batch, uint32_t track, uint32_t row, const Event& event) {
           const uint32_t name = index.label_of(index.tracks[track].kind, event.name);
+          // Nothing that comes later in the file is nearer than what is found, but for the few
+          // that come late.
+          if (!request_.is_backward && found_ && batch.work.first > found_->event.start) {
+            return false;
+          }
           offer(window, track, row, batch.line, event.row, event.start, event.end, name);
           return watch_.goes_on(batch.line);
         });
@@ -292,16 +305,15 @@ class NearestEvent {
   std::optional<FoundEvent> found_;
 };
 
-uint64_t count_of(const WindowIndex& index, const SearchRequest& request) {
+uint64_t count_of(const WindowIndex& index, const SearchRequest& request,
+                  const std::vector<uint32_t>& names) {
   uint64_t count = 0;
   for (const auto& [kind, id] : index.durations.names()) {
     if (std::find(request.kinds.begin(), request.kinds.end(), kind) == request.kinds.end()) {
       continue;
     }
     const uint32_t label = index.label_of(kind, id);
-    if (std::find(request.names.begin(), request.names.end(), label) == request.names.end()) {
-      continue;
-    }
+    if (!std::binary_search(names.begin(), names.end(), label)) continue;
     count += index.durations.events(kind, id);
   }
   return count;
@@ -365,9 +377,11 @@ base::Result<EventPage> list_events(const Windows& windows, std::span<const Trac
 base::Result<SearchOutcome> search(const Windows& windows, const SearchRequest& request,
                                    const Cancelled& is_cancelled) {
   SearchOutcome outcome;
+  std::vector<uint32_t> names = request.names;
+  std::sort(names.begin(), names.end());
   std::vector<std::pair<const WindowSource*, uint64_t>> candidates;
   for (const auto& window : windows) {
-    const uint64_t count = count_of(window->index(), request);
+    const uint64_t count = count_of(window->index(), request, names);
     outcome.count += count;
     if (count != 0) candidates.emplace_back(window.get(), count);
   }

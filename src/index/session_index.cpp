@@ -83,6 +83,10 @@ base::Status SessionIndex::update(const std::function<bool()>& may_go_on) {
   const std::lock_guard lock(update_mutex_);
   const auto reader = format::SessionReader::open(dir_);
   if (!reader) return reader.status();
+  if (session_id_ != reader->header().session_id) {
+    known_.clear();
+    live_.clear();
+  }
   session_id_ = reader->header().session_id;
   IndexedSession session;
   session.header = reader->header();
@@ -105,9 +109,13 @@ base::Status SessionIndex::update(const std::function<bool()>& may_go_on) {
       has_predecessor = false;
       goes_on = may_go_on();
     }
-    has_predecessor = has_predecessor && is_there(file);
+    if (!is_there(file)) {
+      has_predecessor = false;
+      state = {};
+      continue;
+    }
     // What follows in this channel goes on from what this one leaves.
-    if (!is_there(file) || !goes_on) continue;
+    if (!goes_on) continue;
     const WindowKey key{file.channel, file.number};
     if (const auto known = old.find(key); known != old.end()) known_[key] = known->second;
     const bool is_written = reader->is_live() && file.state != WindowFile::State::Sealed;
@@ -122,14 +130,27 @@ base::Status SessionIndex::update(const std::function<bool()>& may_go_on) {
     session.progress.bytes_done += size_of(file.path);
     const auto& source = known_[key].source;
     has_predecessor = source != nullptr;
-    if (source == nullptr) continue;
+    if (source == nullptr) {
+      state = {};
+      continue;
+    }
     state = source->index().after;
+    if (const uint64_t left_out = source->index().events_left_out; left_out != 0) {
+      session.problems.push_back(file.path.filename().string() + " has too many tracks: " +
+                                 std::to_string(left_out) + " events are not shown");
+    }
     const TimeSpan& span = source->index().span;
     if (!span.empty()) session.span.include(span.first, span.last);
     session.windows.push_back(source);
     // The first time, people see what there is while the rest is under way.
     if (!was_complete) publish(session);
   }
+  // Of windows that have been sealed since.
+  std::erase_if(live_, [&](const auto& live) {
+    const auto known = known_.find(live.first);
+    return known == known_.end() || known->second.source == nullptr ||
+           known->second.source->index_bytes() != 0;
+  });
   publish(std::move(session));
   return {};
 }
@@ -150,7 +171,7 @@ base::Status SessionIndex::add_window(const WindowFile& file, bool is_written, C
                                       bool has_predecessor, const std::function<bool()>& may_go_on,
                                       std::vector<std::string>& problems) {
   const WindowKey key{file.channel, file.number};
-  if (is_written) return follow(file, state, may_go_on);
+  if (is_written) return follow(file, state, has_predecessor, may_go_on);
   const WindowIdentity identity = identity_of(file);
   // Rows that an index gave to its events go on from the window before it, where that is there.
   const uint64_t digest = state.digest();
@@ -189,23 +210,33 @@ base::Status SessionIndex::index_file(const WindowFile& file, const WindowIdenti
     return read;
   }
   const auto stored = IndexFile::open(path, identity);
-  if (!stored) return stored.status();
+  if (!stored) {
+    problems.push_back(stored.status().message());
+    known_[key].source = std::make_shared<WindowSource>(make_source(file, builder, nullptr));
+    return read;
+  }
   known_[key].source = std::make_shared<WindowSource>(file, *stored);
   return read;
 }
 
 base::Status SessionIndex::follow(const WindowFile& file, const CarriedState& state,
-                                  const std::function<bool()>& may_go_on) {
-  std::unique_ptr<LiveWindow>& live = live_[file.channel];
-  const uint64_t digest = state.digest();
-  if (live == nullptr || live->number != file.number || live->digest_before != digest) {
+                                  bool has_predecessor, const std::function<bool()>& may_go_on) {
+  std::unique_ptr<LiveWindow>& live = live_[{file.channel, file.number}];
+  const bool is_other = live != nullptr && has_predecessor && live->digest_before != state.digest();
+  if (live == nullptr || is_other) {
     auto opened = open_file(file.path);
     if (opened == nullptr) return base::Status::from_errno(errno, file.path.string());
     live = std::make_unique<LiveWindow>(file.number, std::move(opened), state);
   }
   const uint64_t lines_before = live->builder.lines();
-  base::Status read = read_lines(
-      live->path(), limits_, [&] { return !may_go_on(); }, live->builder, live->progress);
+  base::Status read;
+  try {
+    read = read_lines(
+        live->path(), limits_, [&] { return !may_go_on(); }, live->builder, live->progress);
+  } catch (...) {
+    live.reset();  // how far it came is not known
+    throw;
+  }
   Known& known = known_[{file.channel, file.number}];
   if (known.source == nullptr || live->builder.lines() != lines_before) {
     known.source = std::make_shared<WindowSource>(make_source(file, live->builder, live->file));

@@ -68,7 +68,7 @@ class SessionIndex {
                           bool has_predecessor, const std::function<bool()>& may_go_on,
                           std::vector<std::string>& problems);
   base::Status follow(const format::WindowFile& file, const CarriedState& state,
-                      const std::function<bool()>& may_go_on);
+                      bool has_predecessor, const std::function<bool()>& may_go_on);
   base::Status index_file(const format::WindowFile& file, const WindowIdentity& identity,
                           const CarriedState& state, const std::function<bool()>& may_go_on,
                           std::vector<std::string>& problems);
@@ -82,7 +82,7 @@ class SessionIndex {
   std::mutex update_mutex_;  // of all that follows but the last two
   std::string session_id_;
   std::map<WindowKey, Known> known_;
-  std::map<format::Channel, std::unique_ptr<LiveWindow>> live_;
+  std::map<WindowKey, std::unique_ptr<LiveWindow>> live_;
 
   mutable std::mutex mutex_;
   std::shared_ptr<const IndexedSession> session_;

@@ -18,6 +18,14 @@ constexpr size_t kMaxTracks = 1024;
 constexpr size_t kMaxEvents = 100'000;
 // Beyond that many rows a row is shown in wider steps than asked for, which its index has.
 constexpr uint64_t kMaxRowsRead = 4'000'000;
+// Steps and events of an answer: 40 bytes each.
+constexpr size_t kMaxEntries = 1'000'000;
+constexpr size_t kLanesBetweenLooks = 64;
+
+// Something without a length is in the range in which it happened.
+int64_t reach(const TileEvent& event) {
+  return event.end > event.start ? event.end : event.start + 1;
+}
 
 // One row of a track while it is put together: events, until there are too many of them.
 class RowPicture {
@@ -26,6 +34,8 @@ class RowPicture {
       : request_(request), shift_(shift), may_list_(may_list) {}
 
   // Steps from now on, and of at least this width.
+  size_t size() const { return steps_.size() + events_.size(); }
+
   void sum_up(unsigned at_least_shift) {
     if (!is_summed_) {
       is_summed_ = true;
@@ -72,10 +82,6 @@ class RowPicture {
   }
 
  private:
-  // Something without a length is in the range in which it happened.
-  static int64_t reach(const TileEvent& event) {
-    return event.end > event.start ? event.end : event.start + 1;
-  }
   void widen(unsigned shift) {
     const std::vector<Bucket> narrow = std::move(steps_);
     const int64_t first = first_step();
@@ -108,7 +114,9 @@ class RowPicture {
 
 class TileMaker {
  public:
-  TileMaker(const TileRequest& request, unsigned shift) : request_(request), shift_(shift) {
+  // `request`: of whole steps; what is listed is of the `shown` part only.
+  TileMaker(const TileRequest& request, unsigned shift, TimeSpan shown)
+      : request_(request), shift_(shift), shown_(shown) {
     for (size_t i = 0; i < request.tracks.size(); ++i) places_.emplace(request.tracks[i], i);
     pictures_.resize(request.tracks.size());
   }
@@ -123,12 +131,29 @@ class TileMaker {
     for (size_t i = 0; i < request_.tracks.size(); ++i) {
       TileTrack& track = tile.tracks.emplace_back();
       track.key = request_.tracks[i];
-      for (auto& [row, picture] : pictures_[i]) track.rows.push_back(picture.finish(row));
+      for (auto& [row, picture] : pictures_[i]) {
+        track.rows.push_back(picture.finish(row));
+        std::erase_if(track.rows.back().events, [&](const TileEvent& event) {
+          return event.start >= shown_.last || reach(event) <= shown_.first;
+        });
+      }
     }
     return tile;
   }
 
  private:
+  // Of all rows, which are what a request takes in memory.
+  size_t size() const {
+    size_t entries = 0;
+    for (const auto& rows : pictures_) {
+      for (const auto& [row, picture] : rows) entries += picture.size();
+    }
+    return entries;
+  }
+  static base::Status too_much() {
+    return {base::Code::InvalidArgument,
+            "the answer would be too large; ask for fewer tracks, a smaller width or fewer events"};
+  }
   RowPicture& picture(size_t track, uint32_t row) {
     return pictures_[track].try_emplace(row, request_, shift_, row != kMaxRows).first->second;
   }
@@ -145,6 +170,7 @@ class TileMaker {
 
   const TileRequest& request_;
   const unsigned shift_;
+  const TimeSpan shown_;
   std::unordered_map<TrackKey, size_t, TrackKeyHash> places_;  // in the request
   std::vector<std::map<uint32_t, RowPicture>> pictures_;       // by track, by row
   uint64_t rows_read_ = 0;
@@ -153,6 +179,7 @@ class TileMaker {
 base::Status TileMaker::add(const WindowSource& window) {
   const WindowIndex& index = window.index();
   if (!index.span.reaches(request_.from, request_.to)) return {};
+  if (size() > kMaxEntries) return too_much();
   WantedTracks wanted{std::vector<bool>(index.tracks.size()), request_.from, request_.to};
   std::vector<size_t> to_read;  // lanes whose buckets are wider than a step
   for (size_t i = 0; i < index.lanes.size(); ++i) {
@@ -164,10 +191,12 @@ base::Status TileMaker::add(const WindowSource& window) {
       wanted.is_wanted[lane.track] = true;
     } else if (const base::Status status = add_lane(window, i, place->second); !status) {
       return status;
+    } else if (i % kLanesBetweenLooks == 0 && size() > kMaxEntries) {
+      return too_much();
     }
   }
   if (to_read.empty()) return {};
-  if (rows_to_read(index, wanted) > kMaxRowsRead) {
+  if (rows_read_ + rows_to_read(index, wanted) > kMaxRowsRead) {
     for (const size_t i : to_read) {
       const size_t track = places_.at(index.tracks[index.lanes[i].track]);
       if (const base::Status status = add_lane(window, i, track); !status) return status;
@@ -286,7 +315,12 @@ std::vector<std::pair<TrackKey, OpenEvent>> open_scopes(const Windows& windows, 
 base::Result<Tile> make_tile(const Windows& windows, const TileRequest& request,
                              int64_t open_until) {
   if (base::Status status = check(request); !status) return status;
-  TileMaker maker(request, step_shift(request.from, request.to, request.width));
+  const unsigned shift = step_shift(request.from, request.to, request.width);
+  // So that what a step adds up to does not depend on where the range begins and ends.
+  TileRequest whole = request;
+  whole.from = (request.from >> shift) << shift;
+  whole.to = (((request.to - 1) >> shift) + 1) << shift;
+  TileMaker maker(whole, shift, {request.from, request.to});
   for (const auto& window : windows) {
     if (base::Status status = maker.add(*window); !status) return status;
   }

@@ -21,13 +21,15 @@ struct IndexPool::Entry {
   Entry(const std::filesystem::path& dir, const std::filesystem::path& cache) : index(dir, cache) {}
 
   index::SessionIndex index;
-  const std::shared_ptr<index::Names> names = std::make_shared<index::Names>();
   // Of the pool's mutex:
   std::string stamp;                   // of the catalogue: what is asked for
   std::optional<std::string> updated;  // what the last update was for; none: there was none
   bool is_waiting = false;
   base::Status status;
   uint64_t used = 0;
+  // Of the session that lies there now; another one may take its place.
+  std::string names_of;
+  std::shared_ptr<index::Names> names;
 };
 
 IndexPool::IndexPool(std::filesystem::path folder)
@@ -97,12 +99,20 @@ base::Result<OpenIndex> IndexPool::open(const SessionEntry& session,
   changed_.wait_for(lock, wait, [&] { return is_stopping_ || !entry->is_waiting; });
   const base::Status status = entry->status;
   lock.unlock();
-  OpenIndex open{entry->index.session(), entry->names};
+  OpenIndex open{entry->index.session(), nullptr};
   if (open.session == nullptr) {
     if (!status) return status;
     return open;
   }
-  if (const base::Status read = entry->names->update(open.session->windows); !read) return read;
+  lock.lock();
+  if (entry->names == nullptr || entry->names_of != open.session->header.session_id) {
+    entry->names_of = open.session->header.session_id;
+    entry->names = std::make_shared<index::Names>();
+  }
+  const std::shared_ptr<index::Names> names = entry->names;
+  lock.unlock();
+  if (const base::Status read = names->update(open.session->windows); !read) return read;
+  open.names = names;
   return open;
 }
 

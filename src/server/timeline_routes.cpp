@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <chrono>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -100,9 +102,14 @@ base::Result<std::vector<TrackKey>> tracks_of(const Call& call, const Opened& op
 // Without a range, the whole session.
 std::pair<int64_t, int64_t> range_of(const Call& call, const Opened& opened) {
   const index::TimeSpan& span = opened.session->span;
-  const int64_t first = span.empty() ? 0 : span.first;
-  const int64_t last = span.empty() ? 1 : span.last + 1;
+  const int64_t first = span.empty() ? 0 : std::min(span.first, kMaxTime - 1);
+  const int64_t last = span.empty() ? 1 : std::min(span.last, kMaxTime - 1) + 1;
   return {call.integer("from", first), call.integer("to", last)};
+}
+
+net::HttpReply too_many_or_problem(const base::Status& status) {
+  if (status.code() != base::Code::LimitReached) return problem_of(status);
+  return net::problem(422, "Too many events", status.message());
 }
 
 net::HttpReply show_tracks(Services& services, const Call& call) {
@@ -153,10 +160,7 @@ net::HttpReply list_events(Services& services, const Call& call) {
   const auto page = index::list_events(opened.session->windows, *tracks, from, to,
                                        static_cast<size_t>(call.integer("limit", 1000)),
                                        call.request().is_cancelled);
-  if (!page) {
-    if (page.status().code() != base::Code::LimitReached) return problem_of(page.status());
-    return net::problem(422, "Too many events", page.status().message());
-  }
+  if (!page) return too_many_or_problem(page.status());
   return text_reply(call.request(), events_json(*opened.session, *opened.open.names, *page));
 }
 
@@ -178,7 +182,7 @@ net::HttpReply show_selection(Services& services, const Call& call) {
   const auto [from, to] = range_of(call, opened);
   const auto sums =
       index::sum_range(opened.session->windows, *tracks, from, to, call.request().is_cancelled);
-  if (!sums) return problem_of(sums.status());
+  if (!sums) return too_many_or_problem(sums.status());
   return text_reply(call.request(), sums_json(*opened.session, *opened.open.names, *sums,
                                               static_cast<size_t>(call.integer("names", 20))));
 }
