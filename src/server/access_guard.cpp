@@ -115,8 +115,11 @@ bool AccessGuard::has_secret(const net::HttpRequest& request) const {
       base::equal_in_constant_time(authorization.substr(kBearer.size()), token_)) {
     return true;
   }
-  const auto cookie = net::cookie_of(request, cookie_name_);
-  return cookie && base::equal_in_constant_time(*cookie, cookie_);
+  // Servers on other ports of the host may have set one of the same name.
+  const net::NamedTexts cookies = net::parse_cookies(request.header("Cookie"));
+  return std::any_of(cookies.begin(), cookies.end(), [&](const auto& cookie) {
+    return cookie.first == cookie_name_ && base::equal_in_constant_time(cookie.second, cookie_);
+  });
 }
 
 std::optional<net::HttpReply> AccessGuard::refuse(const net::HttpRequest& request,

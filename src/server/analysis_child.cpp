@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -80,6 +81,8 @@ void tell(std::string_view line) {
   _exit(1);
 }
 
+constexpr size_t kStackBytes = size_t{1} << 20;
+
 void limit_itself(uint64_t memory_bytes, int64_t parent) {
   // Whoever kills the server means its children too.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -93,6 +96,12 @@ void limit_itself(uint64_t memory_bytes, int64_t parent) {
   if (!kLimitsMemory || memory_bytes == 0) return;
   // Each heap takes 64 MiB of addresses, used or not, and there would be several for each core.
   ::mallopt(M_ARENA_MAX, 2);
+  // So does each stack, and there is a thread that decodes for each core.
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, kStackBytes);
+  pthread_setattr_default_np(&small);
+  pthread_attr_destroy(&small);
   const rlimit limit{memory_bytes, memory_bytes};
   ::setrlimit(RLIMIT_AS, &limit);
 }

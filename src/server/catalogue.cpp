@@ -117,8 +117,11 @@ SessionPtr Catalogue::look_again(const fs::path& dir, const std::string& folder_
   if (is_same_folder && known->stamp == stamp) return before->second.entry;
   const std::shared_ptr<SessionEntry> entry = look_at(dir);
   entry->stamp = std::move(stamp);
-  // Whoever has the address of a session keeps it.
-  if (known != nullptr && known->listed.found.is_readable()) entry->id = known->id;
+  // Whoever has the address of a session keeps it, unless another one has taken its place.
+  const bool is_same_session =
+      known != nullptr && known->listed.found.is_readable() &&
+      known->listed.found.header.session_id == entry->listed.found.header.session_id;
+  if (is_same_session) entry->id = known->id;
   return entry;
 }
 

@@ -91,6 +91,7 @@ base::Result<std::unique_ptr<ExportSource>> ExportSource::start(
 }
 
 bool ExportSource::next(std::string& out) {
+  if (Clock::now() > deadline_) throw std::runtime_error("the export takes too long");
   if (!first_.empty()) {
     out += first_;
     first_.clear();
@@ -98,7 +99,6 @@ bool ExportSource::next(std::string& out) {
   }
   if (!wait_for_output(kPace)) {
     child_->wait(std::chrono::milliseconds(0));
-    if (Clock::now() > deadline_) throw std::runtime_error("the export takes too long");
     return true;  // nothing for now: whoever calls looks whether the client is still there
   }
   child_->wait(std::chrono::milliseconds(0));

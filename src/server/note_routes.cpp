@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -68,6 +69,9 @@ net::HttpReply put_notes(const Services& services, const Call& call) {
   if (const std::string mistake = mistake_in(*notes); !mistake.empty()) {
     return net::problem(400, "Wrong notes", mistake);
   }
+  // From the comparison to the writing; other servers that share the cache are not waited for.
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
   const std::string before =
       net::etag_of(shown(services.cache.read_notes(session->id)).dump() + "\n");
   if (request.has_header("If-Match") && !net::matches_etag(request.header("If-Match"), before)) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "format/batch_codec.hpp"
+#include "sql/session_context.hpp"
 
 namespace gpufl::sql {
 namespace {
@@ -120,8 +121,7 @@ PieceReader::~PieceReader() {
 
 void PieceReader::read(const TimeRange& range, analysis::TableBuilder builder) {
   Lines lines(*this, range, std::move(builder));
-  session_.read(lines, {kind_, format::Kind::Dict},
-                std::max(std::thread::hardware_concurrency(), 1U));
+  session_.read(lines, {kind_, format::Kind::Dict}, decoding_threads());
   if (!lines.is_done) lines.hand_over();
 }
 

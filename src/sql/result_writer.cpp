@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/json.hpp"
@@ -135,9 +136,15 @@ class JsonWriter final : public ResultWriter {
 
   void begin(const std::vector<ResultColumn>& columns) override {
     columns_ = columns;
+    std::set<std::string> used;
     for (const ResultColumn& column : columns) {
+      // Of members with the same name readers keep the last alone.
+      std::string unique = column.name;
+      for (int i = 1; !used.insert(unique).second; ++i) {
+        unique = column.name + "_" + std::to_string(i);
+      }
       std::string name;
-      base::append_json_string(name, column.name);
+      base::append_json_string(name, unique);
       names_.push_back(name + ":");
     }
     write_("[");

@@ -72,6 +72,8 @@ std::vector<Kind> kinds_for(const ContextNeeds& needs) {
 
 }  // namespace
 
+unsigned decoding_threads() { return std::clamp(std::thread::hardware_concurrency(), 1U, 4U); }
+
 ContextNeeds needs_of(Kind kind, const std::vector<std::string>& columns) {
   ContextNeeds needs;
   if (kind == Kind::Scope) {
@@ -94,7 +96,7 @@ SessionContext read_context(const SessionSet& sessions, size_t session, const Co
   ContextLines lines(needs, is_cancelled);
   SessionContext context;
   if (needs.any()) {
-    reader.read(lines, kinds_for(needs), std::max(std::thread::hardware_concurrency(), 1U));
+    reader.read(lines, kinds_for(needs), decoding_threads());
     sessions.note(session, lines.problems);
   }
   if (needs.stacks && !lines.is_done) {

@@ -35,4 +35,8 @@ struct SessionContext {
 SessionContext read_context(const SessionSet& sessions, size_t session, const ContextNeeds& needs,
                             const std::atomic<bool>& is_cancelled);
 
+// That read one session: several sessions are read at the same time, so it is not one for each
+// core.
+unsigned decoding_threads();
+
 }  // namespace gpufl::sql

@@ -32,6 +32,9 @@ class WhoMayAsk(ServeTest):
         answer = served.send("/api/v1/sessions", with_cookie, has_token=False)
         self.assertEqual(answer.status, 200)
         self.assertFalse([name for name in answer.headers if name.startswith("access-control")])
+        # A server on another port of this host may have set one of that name, too.
+        both = {"Cookie": f"{cookie.split('=')[0]}=other; {cookie.split(';')[0]}"}
+        self.assertEqual(served.send("/api/v1/sessions", both, has_token=False).status, 200)
         wrong = served.send("/?token=" + "0" * 64, has_token=False)
         self.assertEqual(wrong.status, 401)
         self.assertEqual(wrong.headers["content-type"], "application/problem+json")
@@ -306,6 +309,17 @@ class Robustness(ServeTest):
         shutil.rmtree(logs / "h200_gpt")
         self.assertEqual(self.next_session_event(stream, "removed"), GPT)
         self.assertEqual(served.api(f"/sessions/{GPT}/sections").status, 404)
+
+    def test_a_session_in_the_place_of_another_has_its_own_name(self):
+        logs = self.folder / "logs"
+        shutil.copytree(SESSIONS / "h200_gpt", logs / "latest")
+        served = self.start(logs)
+        self.assertEqual(served.api(f"/sessions/{GPT}").status, 200)
+        shutil.copytree(SESSIONS / "h200_torch", self.folder / "next")
+        shutil.rmtree(logs / "latest")
+        (self.folder / "next").rename(logs / "latest")
+        wait_until(lambda: served.api(f"/sessions/{TORCH}").status == 200, "the other session")
+        self.assertEqual(served.api(f"/sessions/{GPT}").status, 404)
 
     def next_event(self, stream):
         name = data = None

@@ -99,6 +99,10 @@ class Answers(InFolder):
         self.assertEqual(row["launches"], report["kernels"]["count"])
         self.assertEqual(row["total_ns"], report["kernels"]["total_ns"])
 
+    def test_columns_of_one_name_are_told_apart_in_json(self):
+        answer = sql("--from", SESSIONS, "--format", "json", "select 1 as a, 2 as a, 3 as b").stdout
+        self.assertEqual(json.loads(answer), [{"a": 1, "a_1": 2, "b": 3}])
+
     def test_formats_say_the_same(self):
         query = (
             "select rank, name, sum(duration_ns)::bigint as total, count(*) > 5 as many from kernels "
