@@ -189,7 +189,7 @@ base::Status TileMaker::add(const WindowSource& window) {
     if (lane.has_buckets && lane.shift > shift_) {
       to_read.push_back(i);
       wanted.is_wanted[lane.track] = true;
-    } else if (const base::Status status = add_lane(window, i, place->second); !status) {
+    } else if (base::Status status = add_lane(window, i, place->second); !status) {
       return status;
     } else if (i % kLanesBetweenLooks == 0 && size() > kMaxEntries) {
       return too_much();
