@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bitset>
-#include <unordered_set>
 
 #include "format/batch_codec.hpp"
 #include "format/decode_ahead.hpp"
@@ -60,8 +59,8 @@ class Pass {
   Visitor& visitor_;
   const SessionHeader& header_;
   std::bitset<kKindCount> wanted_;
-  DecodeAhead ahead_;                           // batches that the visitor has not been told yet
-  std::unordered_set<std::string> repeatable_;  // lines that later windows say again
+  DecodeAhead ahead_;  // batches that the visitor has not been told yet
+  FirstTold first_told_;
   Dictionaries dictionaries_;
 
   std::string file_;
@@ -211,16 +210,7 @@ void Pass::on_object(Kind kind, std::string_view text) {
     define(*line);
     if (!wanted_.test(static_cast<size_t>(Kind::Dict))) return;
   }
-  if (is_told_again(kind, *line)) {
-    Json original = Json::object();
-    for (const auto& [name, value] : line->members()) {
-      if (name != "again") original.set(name, value);
-    }
-    const bool again = (*line)["again"].as_bool();
-    if (!repeatable_.insert(original.dump()).second && again) return;
-    return visitor_.on_object(kind, original);
-  }
-  visitor_.on_object(kind, *line);
+  if (const auto told = first_told_.take(kind, std::move(*line))) visitor_.on_object(kind, *told);
 }
 
 void Pass::define(const Json& line) {

@@ -12,6 +12,7 @@
 #include "analysis/math/saturating.hpp"
 #include "analysis/session/selection.hpp"
 #include "analysis/session/work_rows.hpp"
+#include "format/work_words.hpp"
 
 namespace gpufl::analysis {
 
@@ -200,8 +201,7 @@ TransferGroup fills_of(const Tables& tables, const Selection& selection) {
 }  // namespace
 
 std::string_view to_string(CopyDirection direction) {
-  const auto word = format::word_of(format::kCopyDirectionWords, static_cast<int64_t>(direction));
-  return word.empty() ? "unknown direction" : word;
+  return format::copy_direction_name(static_cast<int64_t>(direction));
 }
 
 std::string_view to_string(MemoryKind kind) {
