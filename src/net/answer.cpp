@@ -140,9 +140,9 @@ Answer make_answer(HttpReply reply, const HttpRequest& request, bool keeps_alive
   const bool is_head = request.method == "HEAD";
   const bool has_body = reply.status != 204 && reply.status != 304;
   const bool is_streamed = has_body && (reply.source || reply.events);
-  // 304 says it too, for caches.
-  const bool varies =
-      is_compressible(reply.content_type) && !find_header(reply.headers, "Content-Encoding");
+  // 304 says it too, for caches. Parts are of the bytes as they are.
+  const bool varies = is_compressible(reply.content_type) && reply.status != 206 &&
+                      !find_header(reply.headers, "Content-Encoding");
   Encoding encoding = varies && has_body ? encoding_for(request, reply) : Encoding::Identity;
   std::unique_ptr<Compressor> compressor = make_compressor(encoding);
   if (!compressor) encoding = Encoding::Identity;

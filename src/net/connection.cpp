@@ -31,6 +31,10 @@ struct Exchange {
   HttpRequest request;
   bool keeps_alive = false;
   std::atomic<bool> is_cancelled{false};
+  std::atomic<bool> is_begun{false};        // by a worker
+  std::atomic<bool> is_late{false};         // answered without waiting for the handler
+  std::atomic<bool> keeps_own_time{false};  // as the handler said
+  bool is_counted_late = false;             // of the network's thread
 };
 
 class TcpConnection : public Connection, public std::enable_shared_from_this<TcpConnection> {
@@ -169,25 +173,53 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
       const auto held = exchange.lock();
       return !held || held->is_cancelled.load(std::memory_order_relaxed);
     };
+    exchange_->request.keeps_own_time = [exchange = std::weak_ptr(exchange_)] {
+      if (const auto held = exchange.lock()) held->keeps_own_time = true;
+    };
   }
 
   void handle() {
     take_request();
     phase_ = Phase::Handling;
-    clear_deadline();
+    set_deadline(shared_.limits.handler_time);
     // Workers never own a connection, so that it is destroyed on this thread.
-    const bool is_taken = shared_.pool.offer([&context = context_, &handler = shared_.handler,
-                                              weak = weak_from_this(), exchange = exchange_] {
-      auto answer =
-          std::make_shared<Answer>(make_answer(handler, exchange->request, exchange->keeps_alive));
-      asio::post(context, [weak, answer] {
-        const auto self = weak.lock();
-        if (self && self->phase_ != Phase::Closed) return self->on_answer(std::move(*answer));
-        if (answer->events) answer->events->close();
-      });
-    });
+    const bool is_taken = shared_.pool.offer(
+        [&context = context_, &shared = shared_, weak = weak_from_this(), exchange = exchange_] {
+          auto answer = std::make_shared<Answer>();
+          exchange->is_begun = true;
+          if (!exchange->is_late) {
+            *answer = make_answer(shared.handler, exchange->request, exchange->keeps_alive);
+          }
+          asio::post(context, [&shared, weak, exchange, answer] {
+            if (exchange->is_counted_late) --shared.late_handlers;
+            const auto self = weak.lock();
+            const bool is_awaited = self && self->phase_ != Phase::Closed && !exchange->is_late;
+            is_awaited ? self->on_answer(std::move(*answer)) : forget(shared, *answer);
+          });
+        });
     if (!is_taken) return refuse(busy_reply("too many requests wait already"), true);
     read();  // to notice when the client goes
+  }
+
+  // Its thread stays busy until the handler returns; the client has its answer now.
+  void give_up_handler() {
+    // A later piece of a stream has no deadline, and what keeps its own time needs none.
+    if (exchange_->keeps_own_time) return clear_deadline();
+    exchange_->is_late = true;
+    exchange_->is_cancelled = true;
+    ++shared_.late_requests;
+    if (exchange_->is_begun) {
+      exchange_->is_counted_late = true;
+      ++shared_.late_handlers;
+    }
+    refuse(busy_reply("the answer takes too long"), true);
+  }
+
+  // An answer that nobody waits for.
+  static void forget(ConnectionShared& shared, Answer& answer) {
+    if (answer.events) answer.events->close();
+    // A source may hold much; giving it back is not for this thread.
+    if (answer.stream) shared.pool.add([stream = std::move(answer.stream)] {});
   }
 
   void refuse(HttpReply reply, bool is_readable) {
@@ -347,8 +379,7 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
       --shared_.event_streams;
     }
     if (exchange_) exchange_->is_cancelled = true;
-    // A source may hold much; giving it back is not for this thread.
-    if (answer_.stream) shared_.pool.add([stream = std::move(answer_.stream)] {});
+    forget(shared_, answer_);
     answer_ = {};
     exchange_.reset();
   }
@@ -395,7 +426,7 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
       case Phase::Events: return write(framed(kHeartbeat), {}, Then::Events);
       case Phase::Idle:
       case Phase::Lingering: return close();
-      case Phase::Handling:
+      case Phase::Handling: return give_up_handler();
       case Phase::Closed: return;
     }
   }

@@ -57,8 +57,8 @@ struct ConnectionShared {
   const AccessLog log;
   std::function<void(const Connection*)> on_closed;
   // Written on the network's thread, read on any.
-  std::atomic<size_t> event_streams{0};
-  std::atomic<uint64_t> requests{0}, refused{0}, dropped{0}, bytes_sent{0};
+  std::atomic<size_t> event_streams{0}, late_handlers{0};
+  std::atomic<uint64_t> requests{0}, refused{0}, late_requests{0}, dropped{0}, bytes_sent{0};
   WorkerPool pool;  // last: its threads use the rest
 };
 

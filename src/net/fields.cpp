@@ -92,9 +92,9 @@ std::optional<std::string> cookie_of(const HttpRequest& request, std::string_vie
   return std::nullopt;
 }
 
-std::string set_cookie(std::string_view name, std::string_view value, int64_t max_age_s,
-                       bool is_secure) {
-  std::string text = std::string(name) + "=" + std::string(value) + "; Path=/";
+std::string set_cookie(std::string_view name, std::string_view value, std::string_view path,
+                       int64_t max_age_s, bool is_secure) {
+  std::string text = std::string(name) + "=" + std::string(value) + "; Path=" + std::string(path);
   if (max_age_s >= 0) text += "; Max-Age=" + std::to_string(max_age_s);
   text += "; HttpOnly; SameSite=Strict";
   if (is_secure) text += "; Secure";

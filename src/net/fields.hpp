@@ -22,10 +22,11 @@ std::vector<std::string_view> split_list(std::string_view value);
 NamedTexts parse_cookies(std::string_view value);
 // The first one of that name that a request has.
 std::optional<std::string> cookie_of(const HttpRequest& request, std::string_view name);
-// A Set-Cookie value with Path=/, HttpOnly and SameSite=Strict. `max_age_s`: 0 deletes it,
-// negative: it ends with the browser's session. `value` must have no separators: hex or base64url.
-std::string set_cookie(std::string_view name, std::string_view value, int64_t max_age_s,
-                       bool is_secure);
+// A Set-Cookie value with HttpOnly and SameSite=Strict, for `path` and what is below it.
+// `max_age_s`: 0 deletes it, negative: it ends with the browser's session. `value` must have no
+// separators: hex or base64url.
+std::string set_cookie(std::string_view name, std::string_view value, std::string_view path,
+                       int64_t max_age_s, bool is_secure);
 
 enum class Encoding : unsigned char { Identity, Gzip, Zstd };
 // What an Accept-Encoding value asks for, of those that we have: the one with the highest q; of

@@ -33,11 +33,11 @@ TEST(Fields, ReadsCookies) {
 }
 
 TEST(Fields, MakesCookies) {
-  EXPECT_EQ(set_cookie("session", "abc", 3600, true),
+  EXPECT_EQ(set_cookie("session", "abc", "/", 3600, true),
             "session=abc; Path=/; Max-Age=3600; HttpOnly; SameSite=Strict; Secure");
-  EXPECT_EQ(set_cookie("session", "", 0, false),
+  EXPECT_EQ(set_cookie("session", "", "/", 0, false),
             "session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict");
-  EXPECT_EQ(set_cookie("a", "b", -1, false), "a=b; Path=/; HttpOnly; SameSite=Strict");
+  EXPECT_EQ(set_cookie("a", "b", "/c", -1, false), "a=b; Path=/c; HttpOnly; SameSite=Strict");
 }
 
 TEST(Fields, ChoosesTheEncodingThatIsAskedFor) {

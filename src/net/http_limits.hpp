@@ -20,8 +20,11 @@ struct HttpLimits {
   std::chrono::milliseconds read_time{5000};
   std::chrono::milliseconds write_time{10000};  // without a byte being taken by the client
   std::chrono::milliseconds idle_time{60000};   // between requests
-  std::chrono::milliseconds stop_time{5000};    // for requests under way when stop() is called
-  std::chrono::milliseconds heartbeat{15000};   // a comment on event streams, when nothing happens
+  // From the end of a request to the handler's return, unless the handler keeps its own time; then
+  // it is cancelled, and the client gets 503.
+  std::chrono::milliseconds handler_time{30000};
+  std::chrono::milliseconds stop_time{5000};   // for requests under way when stop() is called
+  std::chrono::milliseconds heartbeat{15000};  // a comment on event streams, when nothing happens
   // Beyond: the oldest one without a request is closed; when all have one, the new one gets 503.
   size_t connections = 64;
   size_t event_streams = 32;  // beyond: 503
@@ -33,9 +36,11 @@ struct HttpStats {
   size_t connections = 0;  // now
   size_t event_streams = 0;
   size_t queued_requests = 0;
-  uint64_t requests = 0;  // answered so far, errors included
-  uint64_t refused = 0;   // of these, not by the handler: malformed, too large, too late, too many
-  uint64_t dropped = 0;   // clients that were cut off: did not read, or had to make room
+  size_t late_handlers = 0;  // that are at work still, though their clients have been answered
+  uint64_t requests = 0;     // answered so far, errors included
+  uint64_t refused = 0;  // of these, not by the handler: malformed, too large, too late, too many
+  uint64_t late_requests = 0;  // of these, given up because of handler_time
+  uint64_t dropped = 0;        // clients that were cut off: did not read, or had to make room
   uint64_t bytes_sent = 0;
 };
 

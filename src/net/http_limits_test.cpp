@@ -171,6 +171,83 @@ TEST(HttpLimits, RefusesAtOnceWhenTooManyRequestsWait) {
   EXPECT_EQ(third.ask(get("/")).body, "fine") << "its connection was kept";
 }
 
+TEST(HttpLimits, AHandlerThatTakesTooLongIsToldAndTheClientIsAnswered) {
+  HttpLimits limits = patient();
+  limits.handler_time = 20ms;
+  limits.workers = 1;
+  Gate gate;
+  std::atomic<int> begun = 0, cancelled = 0;
+  const auto server = serve(
+      [&](const HttpRequest& request) {
+        ++begun;
+        if (request.path == "/slow") {
+          EXPECT_TRUE(base::eventually([&] { return request.is_cancelled(); }));
+          ++cancelled;
+          gate.pass();
+        }
+        return text_reply("fine");
+      },
+      limits);
+  Client first(*server), second(*server);
+  Response late;
+  // Again, where a busy machine does not even begin it in time.
+  ASSERT_TRUE(base::eventually([&] {
+    late = first.ask(get("/slow"));
+    return begun == 1;
+  }));
+  EXPECT_EQ(late.status, 503);
+  EXPECT_TRUE(late.has("Content-Type: application/problem+json")) << late.head;
+  EXPECT_TRUE(late.has("Retry-After: 1"));
+  EXPECT_NE(late.body.find("takes too long"), std::string::npos) << late.body;
+  ASSERT_TRUE(base::eventually([&] { return cancelled == 1; }));
+  EXPECT_EQ(server->stats().late_handlers, 1u) << "its thread is busy";
+  // One that waited in vain for that thread is not begun any more.
+  const uint64_t given_up = server->stats().late_requests;
+  EXPECT_EQ(second.ask(get("/")).status, 503);
+  EXPECT_EQ(server->stats().late_handlers, 1u);
+  EXPECT_EQ(server->stats().late_requests, given_up + 1);
+  gate.open();
+  ASSERT_TRUE(base::eventually([&] { return server->stats().late_handlers == 0; }));
+  EXPECT_EQ(begun, 1);
+  // Both connections are as before, and no late answer comes.
+  for (Client* client : {&first, &second}) {
+    EXPECT_TRUE(base::eventually([&] { return client->ask(get("/")).body == "fine"; }));
+  }
+}
+
+TEST(HttpLimits, AHandlerMayKeepItsOwnTime) {
+  HttpLimits limits = patient();
+  limits.handler_time = 50ms;
+  limits.workers = 16;
+  Gate gate;
+  const auto server = serve(
+      [&](const HttpRequest& request) {
+        if (request.path == "/late") {
+          EXPECT_TRUE(base::eventually([&] { return request.is_cancelled(); }));
+          return text_reply("late");
+        }
+        request.keeps_own_time();
+        gate.pass();
+        return text_reply(request.is_cancelled() ? "cancelled" : "fine");
+      },
+      limits);
+  Client client(*server);
+  // Again, where a busy machine does not begin it in time.
+  ASSERT_TRUE(base::eventually([&] {
+    const int held = gate.waiting();
+    const uint64_t late = server->stats().late_requests;
+    EXPECT_TRUE(client.send(get("/own")));
+    const auto is_late = [&] { return server->stats().late_requests > late; };
+    EXPECT_TRUE(base::eventually([&] { return gate.waiting() > held || is_late(); }));
+    if (!is_late()) return true;
+    EXPECT_EQ(client.read_response().status, 503);
+    return false;
+  }));
+  EXPECT_EQ(ask(*server, get("/late")).status, 503) << "more than that time has passed";
+  gate.open();
+  EXPECT_EQ(client.read_response().body, "fine");
+}
+
 TEST(HttpLimits, CutConnectionsLeaveNothingBehind) {
   const std::string large(8 << 20, 'x');
   const auto server = serve([&](const HttpRequest&) { return text_reply(large); });

@@ -12,8 +12,8 @@
 #include "net/event_channel.hpp"
 
 // A request as a handler sees it, and what a handler answers: plain values without a socket. Made
-// and read by one thread at a time; `is_cancelled` may be asked on any, at the cost of reading an
-// atomic.
+// and read by one thread at a time; `is_cancelled` and `keeps_own_time` may be called on any, at
+// the cost of an atomic.
 namespace gpufl::net {
 
 using NamedTexts = std::vector<std::pair<std::string, std::string>>;
@@ -28,8 +28,11 @@ struct HttpRequest {
   std::string body = {};
   std::string peer = {};  // numeric address
   bool is_http_1_0 = false;
-  // The client has gone, or the server has waited long enough for its end: for long work.
+  // The client has gone, or the server has waited long enough, for the answer or with its own end:
+  // for long work.
   std::function<bool()> is_cancelled = [] { return false; };
+  // For a handler with a limit of its own: HttpLimits::handler_time is not for this request.
+  std::function<void()> keeps_own_time = [] {};
 
   // Of any case; values of a name that occurs more than once are joined as lists are. "": absent.
   std::string header(std::string_view name) const;

@@ -190,8 +190,10 @@ HttpStats HttpServer::stats() const {
   return {.connections = core_->open,
           .event_streams = shared.event_streams,
           .queued_requests = shared.pool.waiting(),
+          .late_handlers = shared.late_handlers,
           .requests = shared.requests,
           .refused = shared.refused,
+          .late_requests = shared.late_requests,
           .dropped = shared.dropped,
           .bytes_sent = shared.bytes_sent};
 }

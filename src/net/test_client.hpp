@@ -146,7 +146,7 @@ inline std::string get(std::string_view path, std::string_view fields = {}) {
 inline HttpLimits patient() {
   HttpLimits limits;
   limits.read_time = limits.write_time = limits.idle_time = limits.stop_time = limits.heartbeat =
-      std::chrono::minutes(2);
+      limits.handler_time = std::chrono::minutes(2);
   return limits;
 }
 
