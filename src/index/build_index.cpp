@@ -37,6 +37,9 @@ base::Status read_lines(const std::filesystem::path& file, const ReadLimits& lim
       });
   if (!status) return status;
   progress.next = outcome.end;
+  if (outcome.status.code() == base::Code::LimitReached) {
+    return {base::Code::Unavailable, outcome.status.message()};  // memory, not the window
+  }
   return outcome.status;
 }
 

@@ -64,8 +64,9 @@ base::Status read_events(const WindowSource& window, const WantedTracks& wanted,
       for (const RowsBefore& before : batch.before) {
         if (before.track == number->second) state = before.rows;
       }
-      for (const Event& event : track.events()) {
-        if (is_call(track.key.kind) && !state.begin_call(event)) continue;
+      const auto events =
+          is_call(track.key.kind) ? state.begin_calls(track.events()) : track.events();
+      for (const Event& event : events) {
         const uint32_t row = state.place(event);
         if (!visitor(batch, number->second, row, event)) return false;
       }

@@ -8,6 +8,7 @@
 #include "base/hash.hpp"
 #include "base/json.hpp"
 #include "format/limits.hpp"
+#include "format/told_again.hpp"
 
 namespace gpufl::index {
 namespace {
@@ -25,6 +26,7 @@ constexpr size_t kMaxKept = size_t{1} << 20;
 constexpr size_t kMaxTracks = 16'384;
 constexpr size_t kMaxLanes = 65'536;  // and one more for each track, for all the rest
 constexpr size_t kMaxOpenScopes = 65'536;
+constexpr size_t kMaxEndedRuns = 65'536;
 // An event is kept apart where it would make its batch reach further than this beyond its last
 // start: half of what the starts span, and at least a millisecond.
 constexpr int64_t kMinReachNs = 1'000'000;
@@ -34,10 +36,20 @@ constexpr int64_t kOverAfterNs = 10'000'000'000;
 constexpr size_t kMaxStates = size_t{4} << 20;
 constexpr size_t kMaxBatches = size_t{4} << 20;
 constexpr size_t kMaxDictLines = size_t{1} << 20;
+constexpr size_t kMaxObjectBytes = size_t{1} << 20;
 
-void include_time(TimeSpan& span, int64_t time) {
-  const int64_t cut = std::clamp(time, -kMaxTime, kMaxTime);
-  span.include(cut, cut);
+// A line that an earlier window has, too.
+bool is_repeated(Kind kind, std::string_view text) {
+  if (kind != Kind::Capability && kind != Kind::Device && kind != Kind::Event) return false;
+  const auto line = Json::parse(text, format::kMaxObjectLineBytes);
+  return line && format::is_told_again(kind, *line) && (*line)["again"].as_bool();
+}
+
+void include_times(TimeSpan& span, std::span<const int64_t> times) {
+  TimeSpan all;
+  for (const int64_t time : times) all.include(time, time);
+  span.include(std::clamp(all.first, -kMaxTime, kMaxTime),
+               std::clamp(all.last, -kMaxTime, kMaxTime));
 }
 
 }  // namespace
@@ -57,7 +69,8 @@ uint64_t CarriedState::digest() const {
   return hash.digest();
 }
 
-IndexBuilder::IndexBuilder(CarriedState before) : batches_(format::kKindCount) {
+IndexBuilder::IndexBuilder(CarriedState before)
+    : batches_(format::kKindCount), ended_scopes_(kMaxEndedRuns) {
   index_.digest_before = before.digest();
   for (auto& [key, rows] : before.rows) {
     if (const auto number = track_number(key)) tracks_[*number].rows = std::move(rows);
@@ -75,7 +88,7 @@ void IndexBuilder::add_line(std::string_view line, const format::LinePlace& plac
     index_.dict_lines.push_back(place);
     return define_configs(line);
   }
-  if (!kind->is_batch()) return;
+  if (!kind->is_batch()) return add_object(kind->kind, line);
   auto& batch = batches_[static_cast<size_t>(kind->kind)];
   if (batch == nullptr) batch = std::make_unique<Batch>(kind->kind);
   if (!codec_.decode(line, *batch)) {
@@ -83,6 +96,20 @@ void IndexBuilder::add_line(std::string_view line, const format::LinePlace& plac
     return;
   }
   if (!batch->empty()) add_batch(*batch, place);
+}
+
+void IndexBuilder::add_object(Kind kind, std::string_view line) {
+  if (format::is_counted(kind) && !is_repeated(kind, line)) ++index_.rows[kind];
+  const bool is_last = kind == Kind::Ledger || kind == Kind::End;
+  if (!is_last && kind != Kind::Capability && kind != Kind::Device && kind != Kind::Event) return;
+  // Of the last ones there is one each, and nothing says more than they do.
+  const size_t most = is_last ? 2 * kMaxObjectBytes : kMaxObjectBytes;
+  if (object_bytes_ + line.size() > most) {
+    ++index_.objects.left_out;
+    return;
+  }
+  object_bytes_ += line.size();
+  index_.objects.texts.emplace_back(line);
 }
 
 void IndexBuilder::define_configs(std::string_view line) {
@@ -103,7 +130,10 @@ void IndexBuilder::add_batch(const Batch& batch, const format::LinePlace& place)
   rows_seen_ += batch.rows();
   const size_t time = format::first_time(batch.kind_spec());
   if (time != format::kNoColumn && batch.has(time)) {
-    for (const int64_t value : batch.column(time)) include_time(index_.span, value);
+    TimeSpan times;
+    include_times(times, batch.column(time));
+    index_.span.include(times.first, times.last);
+    index_.last_row_ns = std::max(index_.last_row_ns, times.last);
   }
   IndexedBatch entry;
   entry.kind = batch.kind();
@@ -112,10 +142,11 @@ void IndexBuilder::add_batch(const Batch& batch, const format::LinePlace& place)
   entry.place = place;
   if (has_events(batch.kind())) {
     for (const TrackEvents& track : rows_.read(batch)) add_events(track, entry);
+    add_sizes(batch);
   }
   if (is_series(batch.kind())) {
     index_.series.add(batch);
-    for (const int64_t value : batch.column(time)) include_time(entry.work, value);
+    include_times(entry.work, batch.column(time));
   }
   follow_scopes(batch);
   index_.batches.push_back(std::move(entry));
@@ -123,7 +154,7 @@ void IndexBuilder::add_batch(const Batch& batch, const format::LinePlace& place)
 }
 
 void IndexBuilder::add_events(const TrackEvents& track, IndexedBatch& entry) {
-  const std::span<const Event> events = track.events();
+  std::span<const Event> events = track.events();
   const auto number = track_number(track.key);
   if (!number) {
     index_.events_left_out += events.size();
@@ -132,10 +163,13 @@ void IndexBuilder::add_events(const TrackEvents& track, IndexedBatch& entry) {
   const bool is_of_calls = is_call(track.key.kind);
   const int64_t first = events.front().start;
   const int64_t last = events.back().start;
-  if (!tracks_[*number].rows.is_over(first)) {
-    entry.before.push_back({*number, tracks_[*number].rows});
-    states_ += tracks_[*number].rows.ends.size() + 1;
+  TrackRows& rows = tracks_[*number].rows;
+  if (!rows.is_over(first)) {
+    entry.before.push_back({*number, rows});
+    states_ += rows.ends.size() + 1;
   }
+  if (is_of_calls) events = rows.begin_calls(events);
+  if (events.empty()) return;
   // The longest ones are kept apart, so that the others can be found by when they begin.
   int64_t reach = last + std::max((last - first) / 2, kMinReachNs);
   late_ends_.clear();
@@ -150,20 +184,48 @@ void IndexBuilder::add_events(const TrackEvents& track, IndexedBatch& entry) {
   }
   TimeSpan& span = is_of_calls ? entry.calls : entry.work;
   const Lane::Widest widest = widest_of(track.key.kind, first, last);
+  Lane* lane = nullptr;  // of `row`
+  uint32_t row = 0;
+  int64_t last_end = INT64_MIN;
   for (const Event& event : events) {
-    if (is_of_calls && !tracks_[*number].rows.begin_call(event)) continue;
-    const uint32_t row = tracks_[*number].rows.place(event);
+    const uint32_t placed = rows.place(event);
+    if (lane == nullptr || placed != row) lane = &lane_of(*number, placed);
+    row = placed;
     const bool is_apart = event.end > reach;
     if (!is_apart) span.include(event.start, event.end);
-    Lane& lane = lane_of(*number, row);
-    const size_t kept_before = lane.kept().size();
     const Lane::Keep keep = is_apart            ? Lane::Keep::Always
                             : kept_ <= kMaxKept ? Lane::Keep::IfLong
                                                 : Lane::Keep::Never;
-    lane.add(event, index_.label_of(track.key.kind, event.name), entry.line, keep, widest);
-    kept_ = kept_ + lane.kept().size() - kept_before;
-    index_.span.include(event.start, event.end);
+    const size_t kept_before = lane->kept().size();
+    lane->add(event, index_.label_of(track.key.kind, event.name), entry.line, keep, widest);
+    kept_ = kept_ + lane->kept().size() - kept_before;
+    last_end = std::max(last_end, event.end);
+  }
+  index_.span.include(first, last_end);
+  if (!is_of_calls || track.key.kind == TrackKind::MemoryCalls) {
+    index_.last_row_ns = std::max(index_.last_row_ns, last_end);
+  }
+  // Apart from the loop above: each of them waits for memory, and many can wait at a time.
+  for (const Event& event : events) {
     index_.durations.add(track.key.kind, is_of_calls ? 0 : event.name, event.end - event.start);
+  }
+}
+
+void IndexBuilder::add_sizes(const Batch& batch) {
+  namespace copy = format::memcpy_column;
+  namespace fill = format::memset_column;
+  const bool is_copy = batch.kind() == Kind::Memcpy;
+  if (!is_copy && batch.kind() != Kind::Memset) return;
+  const size_t bytes_column = is_copy ? size_t{copy::kBytes} : size_t{fill::kBytes};
+  const TrackKind track = is_copy ? TrackKind::Copies : TrackKind::Fills;
+  for (const TrackEvents& events : rows_.events()) {
+    if (events.key.kind != track) continue;
+    for (const Event& event : events.events()) {
+      const int64_t bytes = batch.at(bytes_column, event.row);
+      if (bytes <= 0) continue;
+      index_.sizes[{track, event.name}].add(
+          {1, static_cast<uint64_t>(bytes), static_cast<uint64_t>(event.end - event.start)});
+    }
   }
 }
 
@@ -183,15 +245,20 @@ Lane::Widest IndexBuilder::widest_of(TrackKind kind, int64_t first, int64_t last
 // Where the log ends, they are all that is known of what was going on.
 void IndexBuilder::follow_scopes(const Batch& batch) {
   auto& open = index_.after.open_scopes;
-  if (batch.kind() == Kind::Scope && !open.empty()) {
+  if (batch.kind() == Kind::Scope) {
     for (size_t row = 0; row < batch.rows(); ++row) {
-      open.erase(batch.at(format::scope_column::kId, row));
+      const int64_t id = batch.at(format::scope_column::kId, row);
+      if (!open.empty()) open.erase(id);
+      ended_scopes_.add(id);
     }
   }
   if (batch.kind() != Kind::ScopeOpen) return;
   namespace column = format::scope_open_column;
   for (size_t row = 0; row < batch.rows() && open.size() < kMaxOpenScopes; ++row) {
-    OpenScope& scope = open[batch.at(column::kId, row)];
+    // In a sealed window the end of a scope may come first.
+    const int64_t id = batch.at(column::kId, row);
+    if (ended_scopes_.contains(id)) continue;
+    OpenScope& scope = open[id];
     scope.start = batch.at(column::kStart, row);
     scope.thread = batch.at(column::kThread, row);
     scope.name = static_cast<uint32_t>(batch.at(column::kName, row));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "format/batch_codec.hpp"
+#include "index/id_set.hpp"
 #include "index/row_events.hpp"
 #include "index/window_index.hpp"
 
@@ -25,6 +26,9 @@ class IndexBuilder {
   IndexBuilder& operator=(const IndexBuilder&) = delete;
 
   void add_line(std::string_view line, const format::LinePlace& place);
+
+  // The rest of the window cannot be read.
+  void set_problem(std::string why) { index_.problem = std::move(why); }
 
   // What is known so far; lanes of it have no levels: lane() has their buckets.
   WindowIndex snapshot() const;
@@ -46,9 +50,11 @@ class IndexBuilder {
     std::unique_ptr<Lane> lane;
   };
 
+  void add_object(format::Kind kind, std::string_view line);
   void add_batch(const format::Batch& batch, const format::LinePlace& place);
   void add_events(const TrackEvents& track, IndexedBatch& entry);
   Lane::Widest widest_of(TrackKind kind, int64_t first, int64_t last);
+  void add_sizes(const format::Batch& batch);
   void follow_scopes(const format::Batch& batch);
   void define_configs(std::string_view line);
   std::optional<uint32_t> track_number(const TrackKey& key);
@@ -64,9 +70,11 @@ class IndexBuilder {
   RowEvents rows_;
   std::array<TimeSpan, kTrackKinds> spans_;  // of starts
   std::vector<int64_t> late_ends_;
+  IdSet ended_scopes_;  // of this window
   uint64_t rows_seen_ = 0;
   size_t states_ = 0;  // ends of rows that batches keep
   size_t kept_ = 0;
+  size_t object_bytes_ = 0;
   uint32_t density_ = 1;  // by how much buckets are wider than they would be, to stay in bounds
 };
 

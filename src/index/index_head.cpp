@@ -210,6 +210,43 @@ CarriedState get_state(ByteReader& in) {
   return state;
 }
 
+void put_sizes(const WindowIndex& index, ByteWriter& out) {
+  out.put(index.sizes.size());
+  for (const auto& [of, sum] : index.sizes) {
+    out.put_byte(static_cast<uint8_t>(of.first));
+    for (const uint64_t part : {uint64_t{of.second}, sum.count, sum.bytes, sum.busy_ns}) {
+      out.put(part);
+    }
+  }
+}
+
+void get_sizes(ByteReader& in, WindowIndex& index) {
+  for (uint64_t left = in.get_count_of(5); left != 0 && !in.failed(); --left) {
+    const uint8_t kind = in.get_byte();
+    if (kind >= kTrackKinds) in.fail();
+    const auto name = static_cast<uint32_t>(in.get_count(UINT32_MAX));
+    if (in.failed()) return;
+    SizeSum& sum = index.sizes[{static_cast<TrackKind>(kind), name}];
+    sum.count = in.get();
+    sum.bytes = in.get();
+    sum.busy_ns = in.get();
+  }
+}
+
+void put_objects(const ObjectLines& objects, ByteWriter& out) {
+  out.put(objects.left_out);
+  out.put(objects.texts.size());
+  for (const std::string& text : objects.texts) out.put_text(text);
+}
+
+ObjectLines get_objects(ByteReader& in) {
+  ObjectLines objects;
+  objects.left_out = in.get();
+  objects.texts.resize(in.get_count_of(1));
+  for (std::string& text : objects.texts) text = in.get_text();
+  return objects;
+}
+
 }  // namespace
 
 std::string encode_head(const WindowIdentity& identity, const WindowIndex& index) {
@@ -225,6 +262,7 @@ std::string encode_head(const WindowIdentity& identity, const WindowIndex& index
   out.put(index.bad_lines);
   out.put(index.events_left_out);
   put_span(index.span, out);
+  out.put_signed(index.last_row_ns);
   out.put(index.rows.size());
   for (const auto& [kind, rows] : index.rows) {
     out.put_byte(static_cast<uint8_t>(kind));
@@ -241,7 +279,10 @@ std::string encode_head(const WindowIdentity& identity, const WindowIndex& index
   out.put(index.lanes.size());
   for (const IndexedLane& lane : index.lanes) put_lane(lane, out);
   index.durations.write(out);
+  put_sizes(index, out);
   index.series.write(out);
+  put_objects(index.objects, out);
+  out.put_text(index.problem);
   out.put(index.digest_before);
   put_state(index.after, out);
   return out.take();
@@ -263,6 +304,7 @@ base::Status decode_head(std::string_view bytes, const WindowIdentity& identity,
   index.bad_lines = in.get();
   index.events_left_out = in.get();
   index.span = get_span(in);
+  index.last_row_ns = in.get_signed();
   for (uint64_t left = in.get_count_of(2); left != 0 && !in.failed(); --left) {
     const uint8_t kind = in.get_byte();
     if (kind >= format::kKindCount) in.fail();
@@ -281,7 +323,10 @@ base::Status decode_head(std::string_view bytes, const WindowIdentity& identity,
     lane = get_lane(in, index.tracks.size(), blocks_at, file_bytes);
   }
   index.durations = Durations::read(in);
+  get_sizes(in, index);
   index.series = SeriesTable::read(in);
+  index.objects = get_objects(in);
+  index.problem = in.get_text();
   index.digest_before = in.get();
   index.after = get_state(in);
   if (in.failed() || in.left() != 0) return {base::Code::Corrupt, "its head is damaged"};

@@ -8,7 +8,7 @@
 #include "analysis/code/kernel_name.hpp"
 #include "base/json.hpp"
 #include "format/limits.hpp"
-#include "format/words.hpp"
+#include "format/work_words.hpp"
 #include "symbols/demangle.hpp"
 
 namespace gpufl::index {
@@ -25,10 +25,10 @@ std::string lower(std::string_view text) {
 // The word that a number of such a track stands for.
 std::string label_of_number(TrackKind kind, uint32_t number) {
   if (kind == TrackKind::Copies) {
-    return std::string(format::word_of(format::kCopyDirectionWords, number));
+    return std::string(format::copy_direction_name(number));
   }
   if (kind == TrackKind::Waits) {
-    return std::string(format::word_of(format::kWaitKindWords, number));
+    return std::string(format::wait_call_name(number));
   }
   if (kind == TrackKind::Fills) return "fill";
   if (kind == TrackKind::Graphs) return "graph " + std::to_string(number);

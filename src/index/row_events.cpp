@@ -140,7 +140,7 @@ std::span<const TrackEvents> RowEvents::read(const Batch& batch) {
     default: break;
   }
   for (size_t i = 0; i < used_; ++i) tracks_[i].finish();
-  return {tracks_.data(), used_};
+  return events();
 }
 
 void RowEvents::read_work(const Batch& batch, TrackKind track, size_t name_column) {
@@ -232,6 +232,7 @@ void RowEvents::make_room() {
 }
 
 void TrackEvents::finish() {
+  if (is_in_order_) return;
   const auto begin = events_.begin();
   auto end = begin + static_cast<std::ptrdiff_t>(count_);
   if (!std::is_sorted(begin, end, is_before)) std::sort(begin, end, is_before);

@@ -35,9 +35,11 @@ class TrackEvents {
   void begin(const TrackKey& of) {
     key = of;
     count_ = 0;
+    is_in_order_ = true;
   }
   void add(const Event& event) {
     if (count_ == events_.size()) events_.resize(std::max<size_t>(64, 2 * count_));
+    if (count_ > 0 && events_[count_ - 1].start >= event.start) is_in_order_ = false;
     events_[count_++] = event;
   }
   void finish();
@@ -45,12 +47,15 @@ class TrackEvents {
  private:
   std::vector<Event> events_;  // the first `count_`; the others keep their memory
   size_t count_ = 0;
+  bool is_in_order_ = true;  // each begins after the one before
 };
 
 class RowEvents {
  public:
   // Good until the next call. Calls with the same span are one event, of the first of their rows.
   std::span<const TrackEvents> read(const format::Batch& batch);
+  // What the last call gave.
+  std::span<const TrackEvents> events() const { return {tracks_.data(), used_}; }
 
  private:
   void read_work(const format::Batch& batch, TrackKind track, size_t name_column);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "format/session_files.hpp"
+#include "index/queries.hpp"
 
 namespace gpufl::index {
 namespace {
@@ -36,6 +37,24 @@ uint64_t size_of(const fs::path& path) {
   return error ? 0 : bytes;
 }
 
+void add_faults(const WindowSource& window, IndexedSession& session) {
+  using format::Problem;
+  const std::string name = window.file().path.filename().string();
+  const WindowIndex& index = window.index();
+  if (!index.problem.empty()) {
+    session.problems.push_back(index.problem);
+    session.faults.push_back({Problem::Kind::BadWindow, name, 0, index.problem});
+  }
+  if (index.bad_lines != 0) {
+    session.faults.push_back(
+        {Problem::Kind::BadLine, name, 0, std::to_string(index.bad_lines) + " lines are damaged"});
+  }
+  if (index.events_left_out != 0) {
+    session.problems.push_back(name + " has too many tracks: " +
+                               std::to_string(index.events_left_out) + " events are not shown");
+  }
+}
+
 }  // namespace
 
 // A window that its writer appends to, or will seal soon.
@@ -51,6 +70,11 @@ struct SessionIndex::LiveWindow {
   const uint64_t digest_before;
   ReadProgress progress;
 };
+
+const Durations& IndexedSession::durations() const {
+  std::call_once(made_->once, [&] { made_->durations = all_durations(windows); });
+  return made_->durations;
+}
 
 SessionIndex::SessionIndex(fs::path session, fs::path cache, ReadLimits limits)
     : dir_(std::move(session)), cache_(std::move(cache)), limits_(limits) {}
@@ -89,6 +113,7 @@ base::Status SessionIndex::update(const std::function<bool()>& may_go_on) {
   }
   session_id_ = reader->header().session_id;
   IndexedSession session;
+  session.dir = dir_;
   session.header = reader->header();
   session.is_live = reader->is_live();
   for (const WindowFile& file : reader->windows()) {
@@ -96,6 +121,9 @@ base::Status SessionIndex::update(const std::function<bool()>& may_go_on) {
   }
   const auto before = this->session();
   const bool was_complete = before != nullptr && before->progress.is_complete();
+
+  session.files = reader->windows();
+  session.faults = reader->open_problems();
 
   const std::map<WindowKey, Known> old = std::exchange(known_, {});
   std::optional<format::Channel> channel;
@@ -126,7 +154,11 @@ base::Status SessionIndex::update(const std::function<bool()>& may_go_on) {
       goes_on = false;
       continue;
     }
-    if (!status) session.problems.push_back(status.message());
+    if (!status) {
+      session.problems.push_back(status.message());
+      session.faults.push_back(
+          {format::Problem::Kind::Unreadable, file.path.filename().string(), 0, status.message()});
+    }
     session.progress.bytes_done += size_of(file.path);
     const auto& source = known_[key].source;
     has_predecessor = source != nullptr;
@@ -135,10 +167,7 @@ base::Status SessionIndex::update(const std::function<bool()>& may_go_on) {
       continue;
     }
     state = source->index().after;
-    if (const uint64_t left_out = source->index().events_left_out; left_out != 0) {
-      session.problems.push_back(file.path.filename().string() + " has too many tracks: " +
-                                 std::to_string(left_out) + " events are not shown");
-    }
+    add_faults(*source, session);
     const TimeSpan& span = source->index().span;
     if (!span.empty()) session.span.include(span.first, span.last);
     session.windows.push_back(source);
@@ -164,6 +193,7 @@ void SessionIndex::publish(IndexedSession session) {
                          session.progress.bytes_total == session_->progress.bytes_total;
     session.version = session_->version + (is_same ? 0 : 1);
   }
+  session.made_ = std::make_shared<IndexedSession::Made>();
   session_ = std::make_shared<IndexedSession>(std::move(session));
 }
 
@@ -201,22 +231,26 @@ base::Status SessionIndex::index_file(const WindowFile& file, const WindowIdenti
   ReadProgress progress;
   base::Status read =
       read_lines(file.path, limits_, [&] { return !may_go_on(); }, builder, progress);
-  if (read.code() == base::Code::Cancelled) return read;
+  // Of others it is not certain that the window itself is the reason.
+  const bool is_its_fault =
+      read.code() == base::Code::Corrupt || read.code() == base::Code::LimitReached;
+  if (!read && !is_its_fault) return read;
+  if (!read) builder.set_problem(read.message());
   // A cache that cannot be written costs time and nothing else.
   const fs::path path = path_of(key);
   if (const base::Status status = IndexFile::write(path, identity, builder); !status) {
     problems.push_back(status.message());
     known_[key].source = std::make_shared<WindowSource>(make_source(file, builder, nullptr));
-    return read;
+    return {};
   }
   const auto stored = IndexFile::open(path, identity);
   if (!stored) {
     problems.push_back(stored.status().message());
     known_[key].source = std::make_shared<WindowSource>(make_source(file, builder, nullptr));
-    return read;
+    return {};
   }
   known_[key].source = std::make_shared<WindowSource>(file, *stored);
-  return read;
+  return {};
 }
 
 base::Status SessionIndex::follow(const WindowFile& file, const CarriedState& state,

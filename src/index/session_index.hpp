@@ -27,18 +27,31 @@ struct IndexProgress {
   bool is_complete() const { return bytes_done >= bytes_total; }
 };
 
-// What an update left.
+// What an update left. Constant once SessionIndex has published it.
 struct IndexedSession {
   format::SessionHeader header;
   bool is_live = false;
-  Windows windows;  // by channel and number
+  std::filesystem::path dir;
+  std::vector<format::WindowFile> files;  // all that the manifest knows of, or that lie there
+  Windows windows;                        // those of them that are indexed, by channel and number
   IndexProgress progress;
   TimeSpan span;
-  std::vector<std::string> problems;  // windows that could not be read, and why
-  uint64_t version = 1;               // another one after every change
+  std::vector<std::string> problems;    // why parts of it are not shown
+  std::vector<format::Problem> faults;  // of the log itself
+  uint64_t version = 1;                 // another one after every change
 
   // Where things that have not ended are drawn to.
   int64_t open_until() const { return span.empty() ? 0 : span.last; }
+  // How long everything took, of all windows together; made when it is first asked for.
+  const Durations& durations() const;
+
+ private:
+  friend class SessionIndex;
+  struct Made {
+    std::once_flag once;
+    Durations durations;
+  };
+  std::shared_ptr<Made> made_ = std::make_shared<Made>();
 };
 
 class SessionIndex {

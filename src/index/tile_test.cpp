@@ -163,6 +163,19 @@ TEST_P(TileTest, ReadsWhatAKilledProcessLeft) {
   EXPECT_EQ(tile->tracks[0].rows[0].events[0].start, 5);
 }
 
+// Sealing puts the rows of ended scopes before those that say they were open.
+TEST_P(TileTest, AScopeThatEndedInItsWindowIsNotOpen) {
+  testing::RandomSession session(dir(), GetParam(), 10'000'000);
+  session.open_scope();
+  session.add(150);
+  session.close_scope();
+  session.close();
+  SessionIndex index(dir(), cache());
+  ASSERT_TRUE(index.update(goes_on));
+  EXPECT_TRUE(open_scopes(index.session()->windows, session.now()).empty());
+  compare(*index.session(), 10);
+}
+
 TEST_P(TileTest, IsTheSameFromAnIndexThatIsMadeAgain) {
   testing::RandomSession session(dir(), GetParam());
   for (int i = 0; i < 10; ++i) session.add(200);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "index/row_events.hpp"
@@ -29,12 +30,12 @@ struct TrackRows {
     }
     return kMaxRows;
   }
-  // False: it is the last call again.
-  bool begin_call(const Event& event) {
-    if (event.start == call_start && event.end == call_end) return false;
-    call_start = event.start;
-    call_end = event.end;
-    return true;
+  // The calls of a batch, without the first where it is the last one again.
+  std::span<const Event> begin_calls(std::span<const Event> calls) {
+    const bool is_repeated = calls.front().start == call_start && calls.front().end == call_end;
+    call_start = calls.back().start;
+    call_end = calls.back().end;
+    return is_repeated ? calls.subspan(1) : calls;
   }
 
   // Nothing of it matters to events that begin at `start` or later.

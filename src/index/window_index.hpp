@@ -21,7 +21,7 @@
 // its tracks, how long things took. Made by IndexBuilder, kept by index_file.hpp; constant then.
 namespace gpufl::index {
 
-inline constexpr uint32_t kIndexVersion = 1;
+inline constexpr uint32_t kIndexVersion = 2;
 
 // Which window it is of. Anything that differs makes the index another one's.
 struct WindowIdentity {
@@ -93,21 +93,43 @@ struct CarriedState {
   uint64_t digest() const;
 };
 
+// Of copies or fills with the same name: those whose size the log has.
+struct SizeSum {
+  uint64_t count = 0, bytes = 0, busy_ns = 0;
+
+  void add(const SizeSum& other) {
+    count += other.count;
+    bytes += other.bytes;
+    busy_ns += other.busy_ns;
+  }
+};
+
+// Lines that say what was asked for, what happened and how it ended, as the log has them:
+// capabilities, devices, events, the ledger, the end.
+struct ObjectLines {
+  std::vector<std::string> texts;  // in the order of the file
+  uint64_t left_out = 0;           // events beyond the bound
+};
+
 struct WindowIndex {
   uint64_t lines = 0;
-  TimeSpan span;                          // of all rows
-  std::map<format::Kind, uint64_t> rows;  // by kind of batch
+  TimeSpan span;                          // of all rows and the calls behind them
+  int64_t last_row_ns = 0;                // end of the row that ends last, without its call
+  std::map<format::Kind, uint64_t> rows;  // by kind, as the ledger counts them
   std::vector<TrackKey> tracks;
   std::vector<IndexedBatch> batches;  // in the order of the file
   std::vector<format::LinePlace> dict_lines;
   std::vector<uint32_t> name_of_config;  // ids of names by those of configurations; 0: none
   std::vector<IndexedLane> lanes;        // by track and row
   Durations durations;
+  std::map<std::pair<TrackKind, uint32_t>, SizeSum> sizes;  // by the name that its events have
   SeriesTable series;
+  ObjectLines objects;
   uint64_t digest_before = 0;  // of the state that it was begun with
   CarriedState after;
   uint64_t events_left_out = 0;  // of tracks beyond the bound
   uint64_t bad_lines = 0;
+  std::string problem;  // why it could not be read to its end; empty: it could
 
   // What events of a track are called, of which Event::name says which they are.
   uint32_t label_of(TrackKind kind, uint32_t name) const {
