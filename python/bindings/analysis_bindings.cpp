@@ -246,7 +246,7 @@ std::string diff(std::vector<fs::path> a, std::vector<fs::path> b, const std::st
   workbench::DiffRequest request;
   request.a = std::move(a);
   request.b = std::move(b);
-  request.progress = go_on;
+  request.open.progress = go_on;
   report::TextOptions text;
   text.top = top;
   text.width = width;

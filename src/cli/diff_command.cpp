@@ -52,7 +52,7 @@ int run_diff(Options& options) {
   Output& output = options.output;
   fit_to_output(output);
   const auto comparison = with_progress([&](const workbench::Progress& progress) {
-    options.request.progress = progress;
+    options.request.open.progress = progress;
     return workbench::diff(options.request);
   });
   if (!comparison) {

@@ -62,7 +62,7 @@ int run_gate(Options& options) {
   Output& output = options.output;
   fit_to_output(output);
   const auto result = with_progress([&](const workbench::Progress& progress) {
-    options.request.progress = progress;
+    options.request.open.progress = progress;
     return workbench::gate(options.request);
   });
   if (!result) {

@@ -11,16 +11,6 @@ namespace gpufl::report {
 using base::Json;
 using base::JsonWriter;
 
-Json to_json(const analysis::Stats& stats) {
-  Json json = Json::object();
-  json.set("count", stats.count).set("total", stats.total);
-  // Without a value there is neither a least nor a mean one.
-  if (stats.count == 0) return json;
-  json.set("min", stats.min).set("max", stats.max).set("mean", stats.mean);
-  json.set("median", stats.median).set("p90", stats.p90).set("p99", stats.p99);
-  return json;
-}
-
 Json to_json(const analysis::Distribution& distribution) {
   Json json = Json::object();
   json.set("count", distribution.count).set("total", distribution.total);

@@ -8,15 +8,14 @@
 #include "analysis/math/distribution.hpp"
 #include "analysis/math/figure.hpp"
 #include "analysis/math/series.hpp"
-#include "analysis/math/stats.hpp"
+#include "analysis/math/stats_json.hpp"
 #include "base/json.hpp"
 #include "base/json_writer.hpp"
 #include "report/session_report.hpp"
 
-// The parts of a JSON report. Called by json_report.cpp and each other only; pure functions.
+// The parts of a JSON report. Pure functions.
 namespace gpufl::report {
 
-base::Json to_json(const analysis::Stats& stats);
 base::Json to_json(const analysis::Distribution& distribution);
 base::Json to_json(const analysis::Series& series);
 base::Json to_json(const analysis::Unknown& unknown);

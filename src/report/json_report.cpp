@@ -29,7 +29,12 @@ Json options_json(const analysis::AnalysisOptions& options) {
   Json json = Json::object();
   json.set("device", json_optional(options.device));
   json.set("scope", options.scope.empty() ? Json() : Json(options.scope));
-  return json;
+  Json window;
+  if (options.window) {
+    window = Json::object();
+    window.set("start_ns", options.window->start).set("end_ns", options.window->end);
+  }
+  return json.set("window", std::move(window));
 }
 
 Json insights_json(std::span<const analysis::Insight> insights) {

@@ -22,8 +22,8 @@ std::string label_of(const std::vector<fs::path>& paths) {
 }
 
 // No frame of a stack is compared, so none is named.
-base::Result<Group> read_group(const std::vector<fs::path>& paths, const Progress& progress) {
-  auto loaded = analysis::compare::load_group(label_of(paths), paths, load_options(progress));
+base::Result<Group> read_group(const std::vector<fs::path>& paths, const OpenOptions& open) {
+  auto loaded = analysis::compare::load_group(label_of(paths), paths, load_options(open));
   if (!loaded || !loaded->repeats.empty()) return loaded;
   const Group& group = *loaded;
   if (paths.size() == 1 && group.problems.size() <= 1) {
@@ -32,14 +32,14 @@ base::Result<Group> read_group(const std::vector<fs::path>& paths, const Progres
   return base::Status(base::Code::NotFound, group.problems.front());
 }
 
-base::Result<std::pair<Group, Group>> read_halves(const fs::path& path, const Progress& progress) {
+base::Result<std::pair<Group, Group>> read_halves(const fs::path& path, const OpenOptions& open) {
   const auto sessions = session_folders(path);
   if (!sessions) return sessions.status();
   if (sessions->size() > 1) {
     return base::Status(base::Code::InvalidArgument,
                         path.string() + ": there are several sessions in it; name one of them");
   }
-  const auto session = analysis::load(sessions->front(), load_options(progress));
+  const auto session = analysis::load(sessions->front(), load_options(open));
   if (!session) return session.status();
   auto halves = analysis::compare::halves_of(*session);
   if (!halves) {
@@ -50,10 +50,10 @@ base::Result<std::pair<Group, Group>> read_halves(const fs::path& path, const Pr
 
 base::Result<std::pair<Group, Group>> read_both(const std::vector<fs::path>& a,
                                                 const std::vector<fs::path>& b,
-                                                const Progress& progress) {
-  auto first = read_group(a, progress);
+                                                const OpenOptions& open) {
+  auto first = read_group(a, open);
   if (!first) return first.status();
-  auto second = read_group(b, progress);
+  auto second = read_group(b, open);
   if (!second) return second.status();
   return std::pair(std::move(*first), std::move(*second));
 }
@@ -61,8 +61,8 @@ base::Result<std::pair<Group, Group>> read_both(const std::vector<fs::path>& a,
 }  // namespace
 
 base::Result<analysis::compare::Comparison> diff(const DiffRequest& request) {
-  const auto sides = request.halves_of ? read_halves(*request.halves_of, request.progress)
-                                       : read_both(request.a, request.b, request.progress);
+  const auto sides = request.halves_of ? read_halves(*request.halves_of, request.open)
+                                       : read_both(request.a, request.b, request.open);
   if (!sides) return sides.status();
   return compare(sides->first, sides->second, request.compare);
 }
@@ -77,7 +77,7 @@ std::string write_diff(const analysis::compare::Comparison& comparison, Format f
 }
 
 base::Result<analysis::compare::GateResult> gate(const GateRequest& request) {
-  const auto sides = read_both(request.baseline, request.candidate, request.progress);
+  const auto sides = read_both(request.baseline, request.candidate, request.open);
   if (!sides) return sides.status();
   return run_gate(sides->first, sides->second, request.rules);
 }

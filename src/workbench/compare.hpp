@@ -26,7 +26,7 @@ struct DiffRequest {
   std::vector<std::filesystem::path> a, b;         // sessions, or folders with repeats
   std::optional<std::filesystem::path> halves_of;  // instead of both: a session
   analysis::compare::CompareOptions compare;
-  Progress progress = nullptr;
+  OpenOptions open = {};
 };
 // NotFound: of a side no session can be read. InvalidArgument: what is to be cut into halves is no
 // one session, or cannot be cut.
@@ -38,7 +38,7 @@ std::string write_diff(const analysis::compare::Comparison& comparison, Format f
 struct GateRequest {
   std::vector<std::filesystem::path> baseline, candidate;
   std::vector<analysis::compare::Rule> rules;
-  Progress progress = nullptr;
+  OpenOptions open = {};
 };
 // NotFound: of a side no session can be read.
 base::Result<analysis::compare::GateResult> gate(const GateRequest& request);

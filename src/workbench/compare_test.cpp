@@ -96,7 +96,7 @@ TEST(CompareTest, StopsWhenItsCallerSaysSo) {
   DiffRequest request;
   request.a = request.b = {repeats.group("a", 20'000, 2)};
   size_t calls = 0;
-  request.progress = [&](Stage stage, uint64_t, uint64_t) {
+  request.open.progress = [&](Stage stage, uint64_t, uint64_t) {
     EXPECT_EQ(stage, Stage::Reading);
     return ++calls < 3;
   };

@@ -39,26 +39,29 @@ symbols::SymbolizeOptions reading_options(const symbols::LibdwApi* libdw) {
   return options;
 }
 
-analysis::LoadOptions load_options(const Progress& progress) {
-  analysis::LoadOptions options;
-  if (progress) {
-    options.progress = [&progress](uint64_t done, uint64_t total) {
-      return progress(Stage::Reading, done, total);
+analysis::LoadOptions load_options(const OpenOptions& options) {
+  analysis::LoadOptions how;
+  how.threads = options.threads;
+  how.window = options.window;
+  how.most_rows = options.most_rows;
+  if (options.progress) {
+    how.progress = [&options](uint64_t done, uint64_t total) {
+      return options.progress(Stage::Reading, done, total);
     };
   }
-  return options;
+  return how;
 }
 
 base::Result<analysis::SessionData> open_session(const fs::path& dir, const OpenOptions& options) {
   const symbols::SymbolizeOptions symbolize = reading_options(options.libdw);
-  analysis::LoadOptions how = load_options(options.progress);
+  analysis::LoadOptions how = load_options(options);
   how.symbolize = &symbolize;
   return analysis::load(dir, how);
 }
 
 base::Result<analysis::RunData> open_run(const fs::path& folder, const OpenOptions& options) {
   const symbols::SymbolizeOptions symbolize = reading_options(options.libdw);
-  analysis::LoadOptions how = load_options(options.progress);
+  analysis::LoadOptions how = load_options(options);
   how.symbolize = &symbolize;
   return analysis::load_run(folder, how);
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct OpenOptions {
   // To name native frames that have no symbols beside the log; null: they stay modules and offsets.
   const symbols::LibdwApi* libdw = nullptr;
   Progress progress = nullptr;
+  std::optional<analysis::Interval> window = std::nullopt;  // only what happened in it; none: all
+  uint64_t most_rows = 0;  // of a session with more, about as many of its end; 0: no bound
+  unsigned threads = 0;    // that read; 0: as many as the machine has
 };
 
 // The system's, opened at run time: for what does not link it, for its licence. Null: there is
@@ -33,8 +37,8 @@ const symbols::LibdwApi* system_libdw();
 // For whoever only reads: names of frames, and no source text.
 symbols::SymbolizeOptions reading_options(const symbols::LibdwApi* libdw);
 
-// For whoever loads by itself. `progress` outlives what is returned.
-analysis::LoadOptions load_options(const Progress& progress);
+// For whoever loads by itself, without names of frames. `options` outlives what is returned.
+analysis::LoadOptions load_options(const OpenOptions& options);
 
 // Of one session's folder. Fails as analysis::load does.
 base::Result<analysis::SessionData> open_session(const std::filesystem::path& dir,

@@ -27,6 +27,15 @@ analysis::AnalysisOptions analysis_options(const ReportRequest& request) {
   analysis::AnalysisOptions options;
   options.device = request.device;
   options.scope = request.scope;
+  options.window = request.open.window;
+  return options;
+}
+
+// The same of a session of which only a part was read.
+analysis::AnalysisOptions analysis_options(const ReportRequest& request,
+                                           const analysis::SessionData& session) {
+  analysis::AnalysisOptions options = analysis_options(request);
+  options.window = session.window;
   return options;
 }
 
@@ -76,7 +85,7 @@ void report_session(const ReportRequest& request, const fs::path& folder, Report
     return;
   }
   if (!request.kernel.kernel.empty()) {
-    const auto text = report_kernel(*session, request.kernel, analysis_options(request),
+    const auto text = report_kernel(*session, request.kernel, analysis_options(request, *session),
                                     request.format, request.text);
     if (!text) {
       outcome.failures.emplace_back(
@@ -88,7 +97,8 @@ void report_session(const ReportRequest& request, const fs::path& folder, Report
     outcome.reported.push_back(folder);
     return;
   }
-  const analysis::Overview overview = analysis::analyze(*session, analysis_options(request));
+  const analysis::Overview overview =
+      analysis::analyze(*session, analysis_options(request, *session));
   if (base::Status lack = obstacle(request, *session, overview); !lack) {
     outcome.failures.push_back(std::move(lack));
     return;

@@ -9,6 +9,8 @@
 #include <memory>
 #include <string>
 
+#include "analysis/insights/find_insights.hpp"
+#include "analysis/overview/overview.hpp"
 #include "base/json.hpp"
 #include "format/log_writer.hpp"
 
@@ -262,6 +264,54 @@ TEST_F(ReportTest, APageShowsOneSessionOrRun) {
   const ReportOutcome run = make_reports({.path = root_, .format = Format::Html});
   EXPECT_EQ(errors_of(run), "");
   EXPECT_EQ(run.text.find("<!doctype html>"), 0u);
+}
+
+// Reading less must not change what is said of the part that is read.
+TEST(ReportOfAPart, IsThatOfTheSessionReadWhole) {
+  const fs::path recordings = fs::path(GPUFL_SOURCE_DIR) / "tests/replay/recordings";
+  for (const char* name : {"h200_gpt_step", "h200_copies", "h200_contexts"}) {
+    const auto whole = open_session(recordings / name, {});
+    ASSERT_TRUE(whole) << whole.status().text();
+    const int64_t length = whole->summary.duration_ns;
+    for (const auto& [start, end] :
+         {std::pair(length / 3, length * 2 / 3), std::pair(length / 2, length + 1),
+          std::pair(int64_t{0}, length / 7)}) {
+      analysis::AnalysisOptions options;
+      options.window = {start, end};
+      const analysis::Overview overview = analysis::analyze(*whole, options);
+      const auto insights = analysis::find_insights(*whole, overview);
+      ReportRequest request;
+      request.path = recordings / name;
+      request.format = Format::Json;
+      request.open.window = {start, end};
+      const ReportOutcome outcome = make_reports(request);
+      const auto expected =
+          base::Json::parse(write_report({*whole, overview, insights}, Format::Json, {}));
+      const auto json = base::Json::parse(outcome.text);
+      ASSERT_TRUE(expected && json);
+      for (const auto& [member, value] : expected->members()) {
+        EXPECT_EQ((*json)[member].dump(), value.dump()) << name << " " << member;
+      }
+      EXPECT_EQ((*json)["options"]["window"]["start_ns"].as_integer(), start);
+    }
+  }
+}
+
+TEST(ReportOfAPart, IsStatedWhereASessionIsTooLarge) {
+  ReportRequest request;
+  request.path = fs::path(GPUFL_SOURCE_DIR) / "examples/sessions/h200_gpt";
+  request.format = Format::Json;
+  const auto whole = base::Json::parse(make_reports(request).text);
+  request.open.most_rows = 4000;
+  const auto part = base::Json::parse(make_reports(request).text);
+  ASSERT_TRUE(whole && part);
+  EXPECT_TRUE((*whole)["options"]["window"].is_null());
+  EXPECT_GT((*part)["options"]["window"]["start_ns"].as_integer(), 0);
+  const int64_t all = (*whole)["kernels"]["count"].as_integer();
+  const int64_t some = (*part)["kernels"]["count"].as_integer();
+  EXPECT_LT(some, all / 2);
+  EXPECT_GT(some, all / 10);
+  EXPECT_EQ((*part)["ledger"].dump(), (*whole)["ledger"].dump());
 }
 
 TEST_F(ReportTest, StopsWhenItsCallerSaysSo) {

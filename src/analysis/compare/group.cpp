@@ -17,6 +17,7 @@
 #include "analysis/figures/missing.hpp"
 #include "analysis/session/session_copies.hpp"
 #include "format/session_reader.hpp"
+#include "text/units.hpp"
 
 namespace gpufl::analysis::compare {
 
@@ -171,7 +172,13 @@ base::Result<Group> load_group(std::string label, std::span<const fs::path> path
       end_wall_ns = 0;
     }
     if (!builder) builder.emplace();
-    builder->add(*session);
+    builder->add(*session, session->window);
+    if (session->window) {
+      group.cut.push_back(fmt::format("{} is too large as a whole: only {} to {} of it is compared",
+                                      found.dir.string(),
+                                      text::duration(static_cast<double>(session->window->start)),
+                                      text::duration(static_cast<double>(session->window->end))));
+    }
     last = &found;
     end_wall_ns = std::max(end_wall_ns, found.start_wall_ns + session->summary.duration_ns);
   }

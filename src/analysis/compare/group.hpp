@@ -19,6 +19,7 @@ struct Group {
   std::vector<Repeat> repeats;        // by start
   std::vector<std::string> problems;  // sentences: what could not be read
   std::vector<std::string> copies;    // sentences: sessions that are there twice, and count once
+  std::vector<std::string> cut;       // sentences: sessions of which only a part is compared
   // Its repeats are parts of one session, so they are not independent of each other.
   bool is_of_one_session = false;
   std::string parts;  // of one session: a sentence that says how it was cut

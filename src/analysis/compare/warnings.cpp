@@ -79,6 +79,7 @@ void warn_of_problems(const Group& group, std::vector<std::string>& warnings) {
 void warn_of_copies(const Group& a, const Group& b, std::vector<std::string>& warnings) {
   for (const Group* group : {&a, &b}) {
     if (!group->copies.empty()) warnings.push_back(first_of(group->copies));
+    if (!group->cut.empty()) warnings.push_back(first_of(group->cut));
   }
   if (a.is_of_one_session) return;
   const auto is_in_b = [&](const Repeat& repeat) {

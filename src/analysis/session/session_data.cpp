@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bitset>
 #include <chrono>
 #include <future>
 #include <map>
@@ -11,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "analysis/session/last_part.hpp"
 #include "analysis/session/session_copies.hpp"
 #include "analysis/tables/table_builder.hpp"
 #include "format/session_reader.hpp"
@@ -79,18 +81,44 @@ class Progress {
   Clock::time_point next_;
 };
 
+// Whether the figures of a window need any row of the batch. What has no time of its own is needed,
+// and so is every allocation before it.
+bool reaches(const format::Batch& batch, const Interval& window) {
+  if (batch.kind() == format::Kind::Memory) return true;
+  const format::KindSpec& spec = batch.kind_spec();
+  const size_t time = format::first_time(spec);
+  if (time == format::kNoColumn || !batch.has(time)) return true;
+  const size_t duration = format::duration_of(spec, time);
+  const bool has_duration = duration != format::kNoColumn && batch.has(duration);
+  // A scope that is open reaches to the end.
+  const bool is_open = batch.kind() == format::Kind::ScopeOpen;
+  for (size_t row = 0; row < batch.rows(); ++row) {
+    const int64_t start_ns = batch.column(time)[row];
+    const int64_t end_ns =
+        has_duration ? saturating_add(start_ns, batch.column(duration)[row]) : start_ns;
+    if (start_ns < window.end && (is_open || end_ns >= window.start)) return true;
+  }
+  return false;
+}
+
 // Everything that lines tell goes to all of them.
 struct LoadVisitor final : format::Visitor {
-  explicit LoadVisitor(Progress& its_progress) : progress(its_progress) {}
+  LoadVisitor(Progress& its_progress, const std::optional<Interval>& its_window)
+      : progress(its_progress), window(its_window) {}
 
   SummaryBuilder summary;
   TableBuilder tables;
   symbols::SessionFrames frames;
   Progress& progress;
+  const std::optional<Interval> window;
+  std::bitset<format::kKindCount> seen;
 
   void on_batch(const format::Batch& batch, const format::Dictionaries& dictionaries) override {
     summary.on_batch(batch, dictionaries);
-    tables.on_batch(batch, dictionaries);
+    // The first of each kind shows that, and with which columns, it was recorded at all.
+    const bool is_first = !seen.test(static_cast<size_t>(batch.kind()));
+    seen.set(static_cast<size_t>(batch.kind()));
+    if (!window || is_first || reaches(batch, *window)) tables.on_batch(batch, dictionaries);
   }
   void on_object(format::Kind kind, const base::Json& object) override {
     summary.on_object(kind, object);
@@ -112,8 +140,10 @@ unsigned threads_of(const LoadOptions& options) {
 
 SessionData load_session(const format::SessionReader& reader, const LoadOptions& options,
                          unsigned threads, Progress& progress) {
-  LoadVisitor visitor(progress);
-  visitor.tables.expect(reader.windows());
+  std::optional<Interval> window = options.window;
+  if (options.most_rows != 0 && !window) window = last_part(reader.windows(), options.most_rows);
+  LoadVisitor visitor(progress, window);
+  if (!window) visitor.tables.expect(reader.windows());
   for (const format::Problem& problem : reader.open_problems()) visitor.on_problem(problem);
   reader.read(visitor, {}, threads);
   const symbols::SymbolFile symbols = [&] {
@@ -125,6 +155,8 @@ SessionData load_session(const format::SessionReader& reader, const LoadOptions&
   data.code = CodeMap(visitor.frames, symbols);
   data.summary = visitor.summary.finish(reader);
   data.tables = visitor.tables.finish(data.summary.duration_ns);
+  data.window = window;
+  if (window) data.window->end = std::min(window->end, saturating_add(data.summary.duration_ns, 1));
   return data;
 }
 

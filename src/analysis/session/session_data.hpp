@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -23,11 +24,14 @@
 namespace gpufl::analysis {
 
 struct SessionData {
-  SessionSummary summary;
+  SessionSummary summary;  // of the whole session
   Tables tables;
   CodeMap code;
   MadeOnce<KernelNames> made_names{};
   MadeOnce<std::shared_ptr<const ScopePaths>> made_paths{};
+  // Whose rows were asked for; none: all. Others may be there as well, so look at it through
+  // options with this window.
+  std::optional<Interval> window = std::nullopt;
 
   // Made once, of the tables as they are then.
   const KernelNames& kernel_names() const;
@@ -36,7 +40,9 @@ struct SessionData {
 };
 
 struct LoadOptions {
-  unsigned threads = 0;  // 0: as many as the machine has
+  unsigned threads = 0;                           // 0: as many as the machine has
+  std::optional<Interval> window = std::nullopt;  // only rows that have time in it; none: all
+  uint64_t most_rows = 0;  // of a session with more, about as many of its end; 0: no bound
   // Where native frames have no symbols beside the log, how to find them out; null: they stay
   // modules and offsets.
   const symbols::SymbolizeOptions* symbolize = nullptr;
