@@ -3,11 +3,12 @@
 //
 //   query_bench [--rows N] [--json FILE]
 //
-// Timed, in rounds that take turns: kernels grouped by name with their number and total; the same
-// with exact quantiles; the kernels of a thousandth of the session's time; and, to compare with,
-// the session's windows read and decoded with nothing made of the rows. The best round of each
-// counts, in wall time on all cores. Not timed: writing the session. Needs the libduckdb that
-// `./dev setup` installs, or GPUFL_DUCKDB.
+// Timed: kernels grouped by name with their number and total; the same with exact quantiles; by
+// scope; the kernels of a thousandth of the session's time. Each takes turns with what it is
+// compared with: the session's windows read and decoded, with nothing made of the rows. Ratios are
+// of CPU time, which neighbours on the machine disturb least; times are wall time on all cores, of
+// which the best counts. Not timed: writing the session. Needs the libduckdb that `./dev setup`
+// installs, or GPUFL_DUCKDB.
 #include <stdlib.h>
 #include <sys/resource.h>
 
@@ -23,6 +24,8 @@
 
 #include "base/clock.hpp"
 #include "bench/analysis/kernel_session.hpp"
+#include "bench/one_core.hpp"
+#include "bench/paired_ratio.hpp"
 #include "bench/report.hpp"
 #include "sql/database.hpp"
 #include "sql/duckdb_library.hpp"
@@ -34,7 +37,6 @@ namespace fs = std::filesystem;
 using namespace gpufl;
 
 constexpr size_t kRows = 4'000'000;
-constexpr int kRounds = 5;
 
 std::string library() {
   std::error_code error;
@@ -68,29 +70,51 @@ class Bench {
   Bench(sql::Database& database, const format::SessionReader& session)
       : database_(database), session_(session) {}
 
-  // In seconds; negative: it failed.
-  double ask(const std::string& query, LastRow& row) {
-    const int64_t began = base::monotonic_ns();
+  void ask(const std::string& query, LastRow& row) {
     const auto answered = database_.run(query, 0, row);
-    if (answered) return seconds_since(began);
+    if (answered) return;
     std::fprintf(stderr, "%s\n", answered.status().text().c_str());
-    return -1;
+    has_failed_ = true;
   }
-  double decode(uint64_t& rows) {
-    const int64_t began = base::monotonic_ns();
-    DecodedRows decoded;
-    session_.read(decoded, {format::Kind::Kernel},
-                  std::max(std::thread::hardware_concurrency(), 1U));
-    rows = decoded.rows;
-    return seconds_since(began);
+  // The CPU time that it took.
+  double decode() {
+    return timed(best_decoding_, [this] {
+      DecodedRows decoded;
+      session_.read(decoded, {format::Kind::Kernel},
+                    std::max(std::thread::hardware_concurrency(), 1U));
+      rows_ = decoded.rows;
+    });
   }
+  void compare(bench::Report& report, const std::string& figure, const std::string& query,
+               double most) {
+    LastRow row;
+    double best = 1e9;
+    const bench::Ratio ratio = bench::paired_ratio(
+        bench::kMinPairs, [this] { return decode(); },
+        [&] { return timed(best, [&] { ask(query, row); }); });
+    report.value(figure, best * 1e3, "ms");
+    report.ratio(figure + " / reading alone", ratio, bench::at_most(most));
+  }
+  double best_decoding() const { return best_decoding_; }
+  uint64_t rows() const { return rows_; }
+  bool has_failed() const { return has_failed_; }
 
  private:
-  static double seconds_since(int64_t began) {
-    return static_cast<double>(base::monotonic_ns() - began) * 1e-9;
+  // The CPU time of it; `best` is the least wall time so far, both in seconds.
+  template <typename Work>
+  static double timed(double& best, Work work) {
+    const int64_t began = base::monotonic_ns();
+    const double used = bench::cpu_s();
+    work();
+    best = std::min(best, static_cast<double>(base::monotonic_ns() - began) * 1e-9);
+    return bench::cpu_s() - used;
   }
+
   sql::Database& database_;
   const format::SessionReader& session_;
+  double best_decoding_ = 1e9;
+  uint64_t rows_ = 0;
+  bool has_failed_ = false;
 };
 
 size_t take_rows(int& argc, char** argv) {
@@ -131,42 +155,37 @@ int measure(const fs::path& folder, size_t rows, bench::Report& report) {
   }
   Bench bench(**database, session);
   LastRow row;
-  if (bench.ask("select min(start_ns), max(start_ns) from kernels", row) < 0) return 2;
+  bench.ask("select min(start_ns), max(start_ns) from kernels", row);
+  if (bench.has_failed()) return 2;
   const int64_t first = std::stoll(row.cells[0]), last = std::stoll(row.cells[1]);
   const int64_t middle = first + (last - first) / 2;
   const std::string range =
       "select count(*), sum(duration_ns) from kernels(from_ns := " + std::to_string(middle) +
       ", to_ns := " + std::to_string(middle + (last - first) / 1000) + ")";
-  double grouped = 1e9, quantiles = 1e9, ranged = 1e9, scoped = 1e9, decoded = 1e9;
-  for (int round = 0; round < kRounds; ++round) {
-    uint64_t rows_read = 0;
-    decoded = std::min(decoded, bench.decode(rows_read));
-    grouped = std::min(
-        grouped,
-        bench.ask("select name, count(*), sum(duration_ns) from kernels group by name", row));
-    quantiles = std::min(
-        quantiles, bench.ask("select name, quantile_disc(duration_ns, [0.5, 0.99]) from kernels "
-                             "group by name",
-                             row));
-    ranged = std::min(ranged, bench.ask(range, row));
-    scoped = std::min(scoped, bench.ask("select scope, count(*) from kernels group by scope", row));
-    if (rows_read != rows || std::min({grouped, quantiles, ranged, scoped}) < 0) {
-      std::fprintf(stderr, "the queries failed\n");
-      return 2;
-    }
-  }
   report.note("rows", static_cast<int64_t>(rows));
-  report.note("rounds", kRounds);
   report.note("DuckDB", api->library_version());
-  report.value("kernels grouped by name: number and total", grouped, "s");
-  report.value("the same with exact quantiles", quantiles, "s");
-  report.value("kernels grouped by scope", scoped, "s");
-  report.value("a thousandth of the time", ranged * 1e3, "ms");
-  report.value("windows read and decoded, nothing made of them", decoded, "s");
-  report.value("grouped, in times of reading alone", grouped / decoded, "x", bench::at_most(4));
+  // Neighbours share caches and memory, which CPU time does not hide.
+  if (double load = 0; ::getloadavg(&load, 1) == 1) report.note("load_average_at_start", load);
+  const bench::Ratio itself = bench::paired_ratio(
+      bench::kMinPairs, [&] { return bench.decode(); }, [&] { return bench.decode(); });
+  report.ratio("reading alone / itself", itself);
+  bench.compare(report, "kernels grouped by name, number and total",
+                "select name, count(*), sum(duration_ns) from kernels group by name", 5);
+  bench.compare(report, "the same with exact quantiles",
+                "select name, quantile_disc(duration_ns, [0.5, 0.99]) from kernels group by name",
+                6);
+  bench.compare(report, "kernels grouped by scope",
+                "select scope, count(*) from kernels group by scope", 5);
+  bench.compare(report, "a thousandth of the time", range, 0.5);
+  if (bench.has_failed() || bench.rows() != rows) {
+    std::fprintf(stderr, "the queries failed\n");
+    return 2;
+  }
+  report.value("windows read and decoded, nothing made of them", bench.best_decoding() * 1e3, "ms");
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  report.value("peak memory", static_cast<double>(usage.ru_maxrss) * 1024 * 1e-6, "MB");
+  report.value("peak memory", static_cast<double>(usage.ru_maxrss) * 1024 * 1e-6, "MB",
+               bench::at_most(300));
   return report.finish();
 }
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command_line.hpp"
 
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -194,9 +191,7 @@ void separate_program(const CLI::App& launcher, std::vector<std::string>& words)
 // A full disk is a failure of the command; a reader that has seen enough (head, a pager) is not.
 int unless_output_failed(const CLI::App& app, int exit_code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
-  pollfd output{STDOUT_FILENO, POLLOUT, 0};
-  const bool has_reader = ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) == 0;
-  if (!has_reader) return exit_code;
+  if (!has_reader()) return exit_code;
   complain(app.get_name(), "standard output cannot be written");
   return std::max(exit_code, kExitCannotTell);
 }

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/print.hpp"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <system_error>
 
 #include "text/units.hpp"
 
 namespace gpufl::cli {
+
+bool has_reader() {
+  pollfd output{STDOUT_FILENO, 0, 0};
+  return ::poll(&output, 1, 0) != 1 || (output.revents & (POLLERR | POLLHUP)) == 0;
+}
 
 void tell_written(const std::filesystem::path& output, std::string_view text) {
   std::error_code error;

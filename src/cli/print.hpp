@@ -18,6 +18,9 @@ inline bool print(std::string_view text) {
   return std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
 }
 
+// Whether somebody still takes what goes to stdout: false once the other end of a pipe has gone.
+bool has_reader();
+
 inline void print_error(std::string_view text) {
   static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
 }

@@ -14,7 +14,7 @@
 #include "cli/exit_codes.hpp"
 #include "cli/libdw.hpp"
 #include "cli/print.hpp"
-#include "cli/stop_signals.hpp"
+#include "cli/sql_guard.hpp"
 #include "text/display.hpp"
 #include "workbench/find_sessions.hpp"
 #include "workbench/query.hpp"
@@ -105,18 +105,12 @@ base::Result<int> run_query(Options& options) {
       std::find(form_words().begin(), form_words().end(), options.form) - form_words().begin());
   request.max_rows = options.max_rows.value_or(is_table ? kRowsShown : 0);
   request.libdw = libdw();
-  StopSignals signals;
-  int stopped_by = 0;
-  request.should_stop = [&] {
-    for (int signal = signals.take(); signal != 0; signal = signals.take()) {
-      if (signal != SIGWINCH) stopped_by = signal;
-    }
-    return stopped_by != 0;
-  };
+  SqlGuard guard(kCommand, request);
   const auto outcome = workbench::query_sessions(request);
   if (!outcome) {
-    complain_in_lines(outcome.status().message());
-    return stopped_by != 0 ? kExitSignalBase + stopped_by : kExitCannotTell;
+    const int exit_code = guard.exit_code_of(outcome.status());
+    if (exit_code != kExitGood) complain_in_lines(outcome.status().message());
+    return exit_code;
   }
   for (const std::string& note : outcome->notes) complain(kCommand, note);
   if (outcome->has_more) {
@@ -171,7 +165,8 @@ void add_sql_command(Command program) {
   command.add_duration("--timeout", {"10ms", "24h"},
                        "Stop a query that takes longer [default: 30s]",
                        [&request](int64_t duration_ns) { request.timeout_ns = duration_ns; });
-  command.add_bytes("--memory", {"64MiB", {}}, "Memory that DuckDB may take [default: 1GiB]",
+  command.add_bytes("--memory", {"64MiB", {}},
+                    "Memory that a query may take, besides 256 MiB for reading [default: 1GiB]",
                     [&request](uint64_t bytes) { request.memory_bytes = bytes; });
   command
       .add_option("--library", request.library,
@@ -181,7 +176,8 @@ void add_sql_command(Command program) {
   command.add_flag(
       "--install", options->is_install,
       "Fetch DuckDB's library (24 MB) with your npm, check its SHA-256 and put it into "
-      "your data folder (XDG_DATA_HOME, ~/.local/share)");
+      "your data folder (XDG_DATA_HOME, ~/.local/share). Without npm, name a libduckdb.so that you "
+      "have with --library; DuckDB's pip package has none that can be opened");
   command.set_footer(
       "There is a table for each kind of event, named and with columns as in `gpufl export --to "
       "csv`, and views such as kernel_summary; docs/reference/sql.md has all. Times are "
@@ -191,8 +187,9 @@ void add_sql_command(Command program) {
       "  gpufl sql 'from kernel_summary limit 10'\n"
       "  gpufl sql 'select count(*) from kernels(from_ns := 1000000, to_ns := 2000000)'\n"
       "Exit code: 0 answered; 1 answered, but a session or a part of one could not be read; 2 "
-      "there is no session or no DuckDB, the query is wrong or took too long, or the output cannot "
-      "be written; 130 stopped by Ctrl-C.");
+      "there is no session or no DuckDB, the query is wrong or took too long or too much memory, "
+      "or "
+      "the output cannot be written; 130 stopped by Ctrl-C.");
   command.set_action([options] { return run_sql(*options); });
 }
 

@@ -211,4 +211,9 @@ void OutputFile::discard() {
   partial_.clear();
 }
 
+void remove_unfinished(const fs::path& path) {
+  const auto target = end_of_links(path);
+  if (target && !descriptor_named(*target)) ::unlink(partial_name(*target).c_str());
+}
+
 }  // namespace gpufl::exporting

@@ -40,6 +40,7 @@ class OutputFile {
   }
   // Writes what is left and gives the file its name. Call once.
   base::Status commit();
+  bool has_failed() const { return !failure_.is_ok(); }
   // Those that are in the file; complete after commit().
   uint64_t bytes() const { return bytes_; }
   const std::filesystem::path& path() const { return path_; }
@@ -67,5 +68,9 @@ class OutputFile {
   base::Status failure_;
   std::unique_ptr<Compressor> compressor_;
 };
+
+// For a process that ends at once, with an OutputFile of this path open: what there is of it under
+// another name goes. Any thread.
+void remove_unfinished(const std::filesystem::path& path);
 
 }  // namespace gpufl::exporting

@@ -248,7 +248,7 @@ base::Result<Answered> Database::fetch(const std::string& statement, uint64_t ma
   }
   Answered answered;
   std::vector<std::optional<std::string_view>> cells;
-  while (true) {
+  while (sink.wants_more()) {
     Chunk chunk(api_);
     *chunk.out() = api_.fetch_chunk(*result.get());
     if (chunk.get() == nullptr) break;

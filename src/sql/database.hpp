@@ -37,6 +37,8 @@ class ResultSink {
   virtual ~ResultSink() = default;
   virtual void begin(const std::vector<ResultColumn>& columns) = 0;
   virtual void row(Cells cells) = 0;  // a null has no text
+  // False ends the query early, as if there were no more rows.
+  virtual bool wants_more() const { return true; }
 };
 
 struct Answered {

@@ -37,6 +37,8 @@ constexpr std::array<PinnedLibrary, 2> kPinned = {{
 constexpr const char* kInPackage = "package/libduckdb.so";
 constexpr std::chrono::minutes kMostTime{10};
 constexpr int kNoProgram = 127;  // of env
+constexpr const char* kNameYourOwn =
+    "name a libduckdb.so that you have with --library or GPUFL_DUCKDB";
 
 // A folder that goes with the object.
 class WorkFolder {
@@ -65,7 +67,9 @@ Status run(const std::string& what, const std::vector<std::string>& words) {
   if (!child) return {child.status().code(), what + ": " + child.status().message()};
   if (child->exit_code == 0) return {};
   if (child->exit_code == kNoProgram) {
-    return {Code::NotFound, fmt::format("there is no {} on this machine", words.front())};
+    return {Code::NotFound,
+            fmt::format("there is no {} on this machine, and --install needs it. Without it, {}",
+                        words.front(), kNameYourOwn)};
   }
   std::string said = child->err.empty() ? child->out : child->err;
   while (said.ends_with('\n')) said.pop_back();
@@ -115,8 +119,7 @@ base::Result<Installed> install_duckdb(const fs::path& library, const PinnedLibr
                                        const std::string& npm) {
   if (pinned == nullptr) {
     return Status(Code::Unsupported,
-                  "no library is known for this kind of machine: name your own with --library or "
-                  "GPUFL_DUCKDB");
+                  fmt::format("no library is known for this kind of machine: {}", kNameYourOwn));
   }
   if (library.empty()) return Status(Code::NotFound, "neither HOME nor XDG_DATA_HOME is set");
   Installed installed{library, std::string(pinned->version), false};

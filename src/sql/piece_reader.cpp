@@ -37,6 +37,8 @@ format::Batch rows_within(const format::Batch& batch, const TimeRange& range, si
 }  // namespace
 
 class PieceReader::Lines final : public format::Visitor {
+  using WindowFile = format::WindowFile;
+
  public:
   Lines(PieceReader& reader, const TimeRange& range, analysis::TableBuilder builder)
       : reader_(reader),
@@ -44,11 +46,16 @@ class PieceReader::Lines final : public format::Visitor {
         time_(format::first_time(format::spec(reader.kind_))),
         builder_(std::move(builder)) {}
 
-  bool wants_window(const format::WindowFile& window) override {
+  bool wants_window(const WindowFile& window) override {
     if (window.channel != format::spec(reader_.kind_).channel) return false;
-    const bool has_times = window.state == format::WindowFile::State::Sealed &&
-                           window.in_manifest && window.last_ns != 0;
+    // Also of one that is missing.
+    const bool is_sealed =
+        window.state == WindowFile::State::Sealed || window.state == WindowFile::State::Missing;
+    const bool has_times = is_sealed && window.in_manifest && window.last_ns != 0;
     return !has_times || is_near(window.first_ns, window.last_ns);
+  }
+  void on_window(const WindowFile& window) override {
+    if (const auto problem = missing_file(window)) on_problem(*problem);
   }
   bool wants_batch(format::Kind /*kind*/, std::string_view line) override {
     is_done = is_done || reader_.is_cancelled_.load(std::memory_order_relaxed);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "format/batch_codec.hpp"
+#include "format/session_files.hpp"
 
 namespace gpufl::sql {
 namespace {
@@ -50,6 +51,9 @@ class ContextLines final : public format::Visitor {
     if (kind == Kind::End) told_end_ns_ = std::max<int64_t>(line["time"].as_integer(), 0);
   }
   void on_problem(const format::Problem& problem) override { problems.push_back(problem); }
+  void on_window(const format::WindowFile& window) override {
+    if (const auto problem = missing_file(window)) on_problem(*problem);
+  }
 
  private:
   const ContextNeeds needs_;
@@ -71,6 +75,13 @@ std::vector<Kind> kinds_for(const ContextNeeds& needs) {
 }
 
 }  // namespace
+
+std::optional<format::Problem> missing_file(const format::WindowFile& window) {
+  if (window.state != format::WindowFile::State::Missing) return {};
+  return format::Problem{format::Problem::Kind::MissingWindow,
+                         format::sealed_file_name(window.channel, window.number), 0,
+                         "it is missing"};
+}
 
 unsigned decoding_threads() { return std::clamp(std::thread::hardware_concurrency(), 1U, 4U); }
 

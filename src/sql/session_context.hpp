@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct SessionContext {
 // Any thread. Stops early once `is_cancelled` is set.
 SessionContext read_context(const SessionSet& sessions, size_t session, const ContextNeeds& needs,
                             const std::atomic<bool>& is_cancelled);
+
+// That a window should be there and is not.
+std::optional<format::Problem> missing_file(const format::WindowFile& window);
 
 // That read one session: several sessions are read at the same time, so it is not one for each
 // core.

@@ -35,15 +35,31 @@ std::vector<std::unique_ptr<sql::Table>> all_tables(const sql::SessionSet& sessi
   return tables;
 }
 
-// Stops a query when its time is over or somebody wants it to stop.
+// Stops a query when its time is over or somebody wants it to stop. From before sessions are looked
+// for, so that they count.
 class QueryWatch {
  public:
-  QueryWatch(sql::Database& database, const QueryRequest& request)
-      : database_(database), request_(request), thread_([this] { watch(); }) {}
+  explicit QueryWatch(const QueryRequest& request)
+      : request_(request), thread_([this] { watch(); }) {}
   ~QueryWatch() { end(); }
   QueryWatch(const QueryWatch&) = delete;
   QueryWatch& operator=(const QueryWatch&) = delete;
 
+  // Gives it a database to interrupt, as long as this lives.
+  class Of {
+   public:
+    Of(QueryWatch& watch, sql::Database& database) : watch_(watch) { set(&database); }
+    ~Of() { set(nullptr); }
+    Of(const Of&) = delete;
+    Of& operator=(const Of&) = delete;
+
+   private:
+    void set(sql::Database* database) {
+      const std::lock_guard lock(watch_.mutex_);
+      watch_.database_ = database;
+    }
+    QueryWatch& watch_;
+  };
   // What it was stopped for, if it was.
   std::optional<Status> end() {
     {
@@ -56,30 +72,40 @@ class QueryWatch {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   void watch() {
-    constexpr std::chrono::milliseconds kLook{50};
-    const auto began = std::chrono::steady_clock::now();
+    constexpr std::chrono::milliseconds kLook{10};
+    constexpr std::chrono::seconds kPatience{1};
+    const auto began = Clock::now();
+    Clock::time_point stopped;
     std::unique_lock lock(mutex_);
     while (!changed_.wait_for(lock, kLook, [this] { return is_over_; })) {
-      const auto elapsed = std::chrono::steady_clock::now() - began;
-      if (!why_ && request_.timeout_ns > 0 &&
-          elapsed >= std::chrono::nanoseconds(request_.timeout_ns)) {
-        why_ = Status(Code::LimitReached,
-                      fmt::format("the query was stopped after {}; --timeout lets it take longer",
-                                  text::duration(static_cast<double>(request_.timeout_ns))));
+      const Status status = look(Clock::now() - began);
+      if (!why_ && !status) {
+        why_ = status;
+        stopped = Clock::now();
       }
-      if (!why_ && request_.should_stop && request_.should_stop()) {
-        why_ = Status(Code::Cancelled, "the query was stopped");
-      }
+      if (!why_) continue;
       // Again and again: one that has not begun yet would not notice.
-      if (why_) database_.interrupt();
+      if (database_ != nullptr) database_->interrupt();
+      if (request_.on_deaf && Clock::now() - stopped >= kPatience) request_.on_deaf(*why_);
     }
   }
+  Status look(Clock::duration elapsed) const {
+    if (Status status = request_.check ? request_.check() : Status(); !status) return status;
+    if (request_.timeout_ns <= 0 || elapsed < std::chrono::nanoseconds(request_.timeout_ns)) {
+      return {};
+    }
+    return {Code::LimitReached,
+            fmt::format("the query was stopped after {}; --timeout lets it take longer",
+                        text::duration(static_cast<double>(request_.timeout_ns)))};
+  }
 
-  sql::Database& database_;
   const QueryRequest& request_;
   std::mutex mutex_;
   std::condition_variable changed_;
+  sql::Database* database_ = nullptr;
   bool is_over_ = false;
   std::optional<Status> why_;
   std::thread thread_;  // last: it uses the others
@@ -111,13 +137,28 @@ class ScratchFile {
   std::FILE* file_;
 };
 
+// Rows to a writer, until its file takes no more.
+class Delivery final : public sql::ResultSink {
+ public:
+  Delivery(sql::ResultWriter& writer, const exporting::OutputFile& out)
+      : writer_(writer), out_(out) {}
+  void begin(const std::vector<sql::ResultColumn>& columns) override { writer_.begin(columns); }
+  void row(Cells cells) override { writer_.row(cells); }
+  bool wants_more() const override { return !out_.has_failed(); }
+
+ private:
+  sql::ResultWriter& writer_;
+  const exporting::OutputFile& out_;
+};
+
 base::Result<sql::Answered> ask(sql::Database& database, const QueryRequest& request,
                                 exporting::OutputFile& out) {
   constexpr sql::TextForm kForms[] = {sql::TextForm::Table, sql::TextForm::Csv,
                                       sql::TextForm::Json};
   const auto writer = sql::make_writer(kForms[static_cast<size_t>(request.form)],
                                        [&out](std::string_view text) { out.write(text); });
-  auto answered = database.run(request.query, request.max_rows, *writer);
+  Delivery delivery(*writer, out);
+  auto answered = database.run(request.query, request.max_rows, delivery);
   if (answered) writer->finish();
   return answered;
 }
@@ -152,6 +193,7 @@ base::Result<Found> find(const std::filesystem::path& path) {
 }  // namespace
 
 base::Result<QueryOutcome> query_sessions(const QueryRequest& request) {
+  QueryWatch watch(request);
   auto found = find(request.path);
   if (!found) return found.status();
   const auto api = sql::find_duckdb(request.library);
@@ -173,7 +215,7 @@ base::Result<QueryOutcome> query_sessions(const QueryRequest& request) {
   if (!out) return out.status();
   const auto database = sql::Database::open(*api, functions, options);
   if (!database) return database.status();
-  QueryWatch watch(**database, request);
+  const QueryWatch::Of watched(watch, **database);
   const auto answered = scratch != nullptr
                             ? (*database)->run_to_parquet(request.query, request.max_rows)
                             : ask(**database, request, *out);

@@ -28,8 +28,13 @@ struct QueryRequest {
   int64_t timeout_ns = 0;                    // 0: as long as it takes
   uint64_t memory_bytes = 0;                 // of DuckDB
   const symbols::LibdwApi* libdw = nullptr;  // to name native frames
-  // Asked a few times a second, by another thread: true stops the query.
-  std::function<bool()> should_stop = nullptr;
+  // Asked a hundred times a second, by another thread: a failure stops the query, which fails with
+  // it.
+  std::function<base::Status()> check = nullptr;
+  // Called by that thread where a query that was stopped goes on for a second: DuckDB looks at
+  // nothing while it plans, and computes constants then. For programs that can end themselves; in
+  // others the query ends when DuckDB has planned it.
+  std::function<void(const base::Status& why)> on_deaf = nullptr;
 };
 
 struct QueryOutcome {
@@ -41,7 +46,7 @@ struct QueryOutcome {
 };
 
 // NotFound: there is no session, or no DuckDB. InvalidArgument: the query is wrong or does
-// anything but read. LimitReached: it took too long. Cancelled: it was stopped.
+// anything but read. LimitReached: it took too long. Otherwise as `check` says.
 base::Result<QueryOutcome> query_sessions(const QueryRequest& request);
 
 // A table or view that queries can read.

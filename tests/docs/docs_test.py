@@ -40,9 +40,9 @@ def quoted(cell):
     return re.findall(r"`([^`]*)`", cell)
 
 
-def library_sources():
+def library_sources(pattern="*.cpp"):
     for folder in ("backend", "capture", "client", "sql"):
-        for path in sorted((ROOT / "src" / folder).rglob("*.cpp")):
+        for path in sorted((ROOT / "src" / folder).rglob(pattern)):
             if not path.name.endswith("_test.cpp"):
                 yield path.read_text()
     for path in sorted((ROOT / "python" / "gpufl").rglob("*.py")):
@@ -112,7 +112,8 @@ class ConfigurationTest(unittest.TestCase):
         documented = set()
         for row in table(CONFIGURATION, "variable", "meaning"):
             documented.update(quoted(row[0]))
-        used = {name for source in library_sources() for name in re.findall(r'"(GPUFL_[A-Z_]*[A-Z])"', source)}
+        sources = library_sources("*.[ch]pp")
+        used = {name for source in sources for name in re.findall(r'"(GPUFL_[A-Z_]*[A-Z])"', source)}
         fields = {"GPUFL_" + name.upper() for name in self.rows}
         self.assertEqual(used - fields, documented)
 

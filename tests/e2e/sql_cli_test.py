@@ -24,10 +24,18 @@ RECORDINGS = REPOSITORY / "tests" / "replay" / "recordings"
 LIBRARY = next(REPOSITORY.glob(".deps/duckdb/node_modules/@duckdb/*/libduckdb.so"), None)
 needs_library = unittest.skipUnless(LIBRARY, "there is no .deps/duckdb: ./dev setup installs it")
 LONG = "select count(*) from range(1000000) a, range(1000000) b"
+# DuckDB computes these while it plans, and looks neither at its limits nor at an interrupt.
+LONG_PLAN = "select levenshtein(repeat('a', 1000000), repeat('b', 1000000))"
+LARGE_PLAN = "select len(list_transform(range(1000000000), x -> x + 1))"
 
 
 def sql(*arguments, **variables):
     return run(GPUFL, "sql", *arguments, **{"GPUFL_DUCKDB": str(LIBRARY or ""), **variables})
+
+
+def wait_for_library(process):
+    loaded = pathlib.Path(f"/proc/{process.pid}/maps")
+    wait_until(lambda: "libduckdb" in loaded.read_text(), "the library to be loaded")
 
 
 def table(text):
@@ -39,6 +47,19 @@ class InFolder(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="gpufl-sql-")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
+
+    def start(self, *arguments, stdout=subprocess.DEVNULL):
+        process = subprocess.Popen(
+            [GPUFL, "sql", "--from", SESSIONS, *arguments],
+            stdout=stdout, stderr=subprocess.PIPE, env=environment(GPUFL_DUCKDB=str(LIBRARY)),
+        )  # fmt: skip
+
+        def end():
+            process.kill()
+            process.communicate()
+
+        self.addCleanup(end)
+        return process
 
 
 @needs_library
@@ -216,17 +237,52 @@ class Limits(InFolder):
         self.assertEqual(ended.returncode, 2)
         self.assertIn("emory", ended.stderr)
 
+    def test_limits_hold_while_a_query_is_planned(self):
+        limits = {LONG_PLAN: ("--timeout", "200ms"), LARGE_PLAN: ("--memory", "64MiB")}
+        for query, limit in limits.items():
+            for explained in ("", "explain "):
+                ended = sql("--from", SESSIONS, *limit, explained + query)
+                self.assertEqual((ended.returncode, ended.stdout), (2, ""), query)
+                self.assertIn(limit[0], ended.stderr)
+                self.assertEqual(len(ended.stderr.splitlines()), 1)
+
+    def test_a_query_that_is_cut_off_leaves_the_file_as_it_was(self):
+        file = self.folder / "out.csv"
+        file.write_text("good\n")
+        limits = {LONG: ("--timeout", "200ms"), LONG_PLAN: ("--timeout", "200ms"), LARGE_PLAN: ("--memory", "64MiB")}
+        for query, limit in limits.items():
+            for form in ("csv", "parquet"):
+                process = self.start("--format", form, "--force", "-o", file, *limit, query)
+                # As where the file system has no files without a name.
+                if query != LONG:
+                    (self.folder / f".out.csv.{process.pid}.partial").write_text("half")
+                self.assertEqual(process.wait(60), 2, query)
+                self.assertEqual([path.name for path in self.folder.iterdir()], ["out.csv"])
+                self.assertEqual(file.read_text(), "good\n")
+
     def test_control_c_stops_it(self):
-        process = subprocess.Popen(
-            [GPUFL, "sql", "--from", SESSIONS, "--timeout", "1h", LONG],
-            stderr=subprocess.PIPE, env=environment(GPUFL_DUCKDB=str(LIBRARY)),
-        )  # fmt: skip
-        self.addCleanup(process.kill)
-        loaded = pathlib.Path(f"/proc/{process.pid}/maps")
-        wait_until(lambda: "libduckdb" in loaded.read_text(), "the library to be loaded")
-        process.send_signal(signal.SIGINT)
-        self.assertEqual(process.wait(60), 128 + signal.SIGINT)
-        process.stderr.close()
+        for query in (LONG, LONG_PLAN):
+            process = self.start("--timeout", "1h", query)
+            wait_for_library(process)
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(60), 128 + signal.SIGINT)
+
+    def test_a_reader_that_has_seen_enough_stops_it(self):
+        for query in (LONG, LONG_PLAN, "from range(1000000000000)"):
+            for form in ("csv", "parquet") if query == LONG else ("csv",):
+                process = self.start("--timeout", "1h", "--format", form, query, stdout=subprocess.PIPE)
+                wait_for_library(process)
+                if query.startswith("from"):
+                    self.assertEqual(process.stdout.read(7), b"range\r\n")
+                process.stdout.close()
+                process.stdout = None
+                self.assertEqual((process.wait(60), process.stderr.read()), (0, b""), query)
+
+    def test_a_full_disk_stops_it(self):
+        with open("/dev/full", "wb") as full:
+            process = self.start("--timeout", "1h", "--format", "csv", "from range(1000000000000)", stdout=full)
+            self.assertEqual(process.wait(60), 2)
+            self.assertIn(b"No space left", process.stderr.read())
 
 
 class Library(InFolder):
@@ -272,6 +328,22 @@ class Library(InFolder):
         self.assertEqual((ended.returncode, self.installed()), (2, []))
         self.assertIn("no network", ended.stderr)
 
+    def test_without_npm_it_says_what_to_do(self):
+        ended = run(GPUFL, "sql", "--install", HOME=str(self.folder), PATH=str(self.folder), XDG_DATA_HOME="")
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn("no npm", ended.stderr)
+        for way in ("--library", "GPUFL_DUCKDB"):
+            self.assertIn(way, ended.stderr)
+
+    @needs_library
+    def test_a_library_can_be_named(self):
+        copy = self.folder / "libduckdb.so"
+        copy.symlink_to(LIBRARY)
+        query = ("--from", SESSIONS, "--format", "csv", "select 1 as a")
+        for named, variables in ((("--library", copy), {}), ((), {"GPUFL_DUCKDB": str(copy)})):
+            ended = run(GPUFL, "sql", *named, *query, HOME=str(self.folder), **variables)
+            self.assertEqual((ended.returncode, ended.stdout), (0, "a\n1\n"), ended.stderr)
+
     @needs_library
     def test_the_tested_one_is(self):
         ended = self.npm(self.PACK % f"cp '{LIBRARY}' package/")
@@ -312,6 +384,15 @@ class Sessions(InFolder):
         self.assertEqual(ended.returncode, 1)
         self.assertIn("gpufl verify", ended.stderr)
         self.assertLess(int(table(ended.stdout)[1][0]), whole)
+        # What lies outside of a range is not looked at.
+        later = ("--format", "csv", "select count(*) from kernels(from_ns := 1000000000000)")
+        ended = sql("--from", session, *later)
+        self.assertEqual((ended.returncode, ended.stderr, table(ended.stdout)[1]), (0, "", ["0"]))
+        window.unlink()
+        ended = sql("--from", session, *query)
+        self.assertEqual((ended.returncode, table(ended.stdout)[1]), (1, ["0"]))
+        self.assertIn(f"{window.name}: it is missing", ended.stderr)
+        self.assertEqual(sql("--from", session, *later).returncode, 0)
         # Beside one that cannot be read at all.
         broken = self.folder / "broken"
         broken.mkdir()
