@@ -39,9 +39,12 @@ bool is_state_changing(std::string_view method) {
   return method != "GET" && method != "HEAD" && method != "OPTIONS";
 }
 
-// "./" and the last segment: the same page, whatever a proxy put before its path.
-std::string same_page(const net::HttpRequest& request) {
-  std::string location = "./" + request.path.substr(request.path.rfind('/') + 1);
+// The same page without its token. Behind a prefix it begins with that, because "./" would lose a
+// prefix without a slash behind it; else it is "./" and the last segment.
+std::string same_page(const net::HttpRequest& request, const std::string& prefix) {
+  const size_t last = request.path.rfind('/') + 1;
+  std::string location = prefix.empty() ? "./" : prefix + request.path.substr(0, last);
+  location += net::percent_encode(std::string_view(request.path).substr(last));
   char separator = '?';
   for (const auto& [name, value] : request.query) {
     if (name == "token") continue;
@@ -65,7 +68,7 @@ base::Result<PublicUrl> parse_public_url(std::string_view text) {
   }
   if (url.scheme.empty()) return wrong("does not begin with http:// or https://");
   std::string_view rest = text.substr(url.scheme.size() + 3);
-  if (rest.find_first_of("?#@ \\\"<>") != std::string_view::npos) {
+  if (rest.find_first_of("?#@;, \\\"<>") != std::string_view::npos) {
     return wrong("has more than a host and a path");
   }
   const size_t slash = rest.find('/');
@@ -161,8 +164,11 @@ std::optional<net::HttpReply> AccessGuard::take_token(const net::HttpRequest& re
   reply.status = 303;
   const bool is_secure = public_url_ && public_url_->scheme == "https" &&
                          lower(request.header("Host")) == public_url_->authority;
-  reply.headers.emplace_back("Set-Cookie", net::set_cookie(cookie_name_, cookie_, -1, is_secure));
-  reply.headers.emplace_back("Location", same_page(request));
+  const std::string prefix = public_url_ ? public_url_->prefix : "";
+  reply.headers.emplace_back(
+      "Set-Cookie",
+      net::set_cookie(cookie_name_, cookie_, prefix.empty() ? "/" : prefix, -1, is_secure));
+  reply.headers.emplace_back("Location", same_page(request, prefix));
   reply.headers.emplace_back("Cache-Control", "no-store");
   return reply;
 }

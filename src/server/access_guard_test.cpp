@@ -97,6 +97,28 @@ TEST(AccessGuard, BehindAProxyWithTlsTheCookieIsSecure) {
   EXPECT_TRUE(net::find_header(reply->headers, "Set-Cookie")->ends_with("; Secure"));
 }
 
+TEST(AccessGuard, BehindAPrefixTheCookieIsThatOfThePrefix) {
+  const auto path_of = [](const std::string& cookie) {
+    const size_t begin = cookie.find("Path=");
+    return cookie.substr(begin, cookie.find(';', begin) - begin);
+  };
+  // Whether the proxy names its own host or ours.
+  for (const char* host : {"gpu.example.org", "127.0.0.1:9486"}) {
+    for (const char* url : {"https://gpu.example.org/profiles", "https://gpu.example.org"}) {
+      const AccessGuard guard(kPort, *parse_public_url(url));
+      const bool has_prefix = std::string_view(url).ends_with("profiles");
+      net::HttpRequest request = asked("/", {}, host);
+      request.query = {{"token", guard.token()}, {"q", "1"}};
+      const auto reply = guard.take_token(request);
+      ASSERT_TRUE(reply);
+      EXPECT_EQ(path_of(*net::find_header(reply->headers, "Set-Cookie")),
+                has_prefix ? "Path=/profiles" : "Path=/");
+      EXPECT_EQ(*net::find_header(reply->headers, "Location"),
+                has_prefix ? "/profiles/?q=1" : "./?q=1");
+    }
+  }
+}
+
 TEST(AccessGuard, PagesOfOtherSitesMayNotUseIt) {
   const AccessGuard guard(kPort, *parse_public_url("https://gpu.example.org"));
   const auto with = [&](const char* name, const char* value, const char* method = "GET") {
@@ -133,8 +155,9 @@ TEST(PublicUrl, IsAHostAndAPath) {
   EXPECT_EQ(parse_public_url("http://host")->prefix, "");
   EXPECT_EQ(parse_public_url("https://host:443/")->authority, "host");
   EXPECT_EQ(parse_public_url("http://host:80")->authority, "host");
-  for (const char* wrong : {"", "host", "ftp://host", "https://", "https:///x", "https://u@host",
-                            "https://host/?q", "https://host/#x", "https://host/a b"}) {
+  for (const char* wrong :
+       {"", "host", "ftp://host", "https://", "https:///x", "https://u@host", "https://host/?q",
+        "https://host/#x", "https://host/a b", "https://host/a;b"}) {
     EXPECT_FALSE(parse_public_url(wrong)) << wrong;
   }
 }

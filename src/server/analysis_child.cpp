@@ -16,6 +16,7 @@
 #include <fstream>
 #include <new>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,7 @@ using base::Json;
 using base::Status;
 
 constexpr int kNiceness = 10;
+constexpr unsigned kMostThreads = 8;
 constexpr double kReadingShare = 0.7;  // of the work; nobody knows better
 
 constexpr uint64_t kReserveBytes = uint64_t{256} << 20;
@@ -153,6 +155,21 @@ class Child {
     };
   }
 
+  // A whole session, a stated part of it, or as much of its end as has room.
+  workbench::OpenOptions open_options() const {
+    workbench::OpenOptions options;
+    options.libdw = libdw_;
+    options.progress = progress();
+    options.threads = std::min(std::max(std::thread::hardware_concurrency(), 1U), kMostThreads);
+    options.most_rows = static_cast<uint64_t>(arguments_["most_rows"].as_integer());
+    if (!arguments_["from"].is_null() || !arguments_["to"].is_null()) {
+      const Json& to = arguments_["to"];
+      options.window = {arguments_["from"].as_integer(),
+                        to.is_null() ? INT64_MAX : to.as_integer()};
+    }
+    return options;
+  }
+
   Status put(std::string_view text) const {
     const int error = write_all(STDOUT_FILENO, text);
     if (error == 0) return {};
@@ -175,7 +192,7 @@ class Child {
     asked.format = workbench::Format::Json;
     asked.kernel.kernel = arguments_["kernel"].as_string();
     asked.kernel.with_source = !asked.kernel.kernel.empty();
-    asked.open = {libdw_, progress()};
+    asked.open = open_options();
     const workbench::ReportOutcome outcome = workbench::make_reports(asked);
     if (!outcome.failures.empty()) return outcome.failures.front();
     if (outcome.text.empty()) return {base::Code::NotFound, "there is no session"};
@@ -186,7 +203,7 @@ class Child {
     const fs::path path = arguments_["path"].as_string();
     const auto target = exporting::target_of(arguments_["format"].as_string());
     if (!target) return {base::Code::InvalidArgument, "there is no such format"};
-    const auto run = workbench::open_one(path, {libdw_, progress()});
+    const auto run = workbench::open_one(path, open_options());
     if (!run) return run.status();
     if (request_["kind"].as_string() == "flame") {
       if (Status headed = put_head({}); !headed) return headed;
@@ -205,7 +222,7 @@ class Child {
     workbench::DiffRequest asked;
     asked.a = paths_of(arguments_["a"]);
     asked.b = paths_of(arguments_["b"]);
-    asked.progress = progress();
+    asked.open = open_options();
     const auto comparison = workbench::diff(asked);
     if (!comparison) return comparison.status();
     return keep(workbench::write_diff(*comparison, workbench::Format::Json, {}));
@@ -218,7 +235,7 @@ class Child {
     auto rules = analysis::compare::parse_rules(arguments_["rules"].dump(), "rules");
     if (!rules) return rules.status();
     asked.rules = std::move(*rules);
-    asked.progress = progress();
+    asked.open = open_options();
     const auto result = workbench::gate(asked);
     if (!result) return result.status();
     return keep(workbench::write_gate(*result, workbench::Format::Json, {}));

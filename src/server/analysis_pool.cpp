@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "server/child_process.hpp"
 #include "text/quantity.hpp"
 #include "text/units.hpp"
 
@@ -27,18 +26,22 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kFailuresKept = 256;
 constexpr std::chrono::milliseconds kPace(100);
-constexpr auto kPassingFailure = std::chrono::seconds(30);
 
-// Asking again would fail in the same way, as long as the session is the same.
+// Of what an analysis says of itself: asking again would fail in the same way, as long as the
+// session is the same. LimitReached is not among them: a full disk has room again.
 bool is_lasting(Code code) {
-  return code == Code::LimitReached || code == Code::NotFound || code == Code::InvalidArgument ||
-         code == Code::Corrupt || code == Code::TooNew;
+  return code == Code::NotFound || code == Code::InvalidArgument || code == Code::Corrupt ||
+         code == Code::TooNew;
 }
 
 // A quarter more than there was.
 bool has_grown(uint64_t log_bytes, uint64_t before) { return log_bytes >= before / 4 * 5; }
 
 }  // namespace
+
+bool used_its_time(std::chrono::microseconds cpu_time, std::chrono::milliseconds time) {
+  return cpu_time * 2 >= time;
+}
 
 std::string AnalysisRequest::key() const {
   return name_hash(fmt::format("gpufl {}\n{}\n{}", GPUFL_VERSION, subject(), stamp));
@@ -73,6 +76,13 @@ std::vector<std::string> AnalysisPool::command(const AnalysisRequest& request) c
 }
 
 AnalysisState AnalysisPool::ask(const AnalysisRequest& request) {
+  while (true) {
+    const uint64_t ended = ended_;
+    if (auto state = look(request, ended)) return std::move(*state);
+  }
+}
+
+std::optional<AnalysisState> AnalysisPool::look(const AnalysisRequest& request, uint64_t ended) {
   const std::string key = request.key();
   auto result = ResultFile::open(cache_.result_file(request.subject()));
   const bool is_current = result && result->key() == key;
@@ -82,24 +92,24 @@ AnalysisState AnalysisPool::ask(const AnalysisRequest& request) {
     const std::lock_guard lock(mutex_);
     ++counts_.found;
   }
-  AnalysisState state = is_good ? AnalysisState() : enqueue(request);
-  if (!is_good && !(result && request.is_live)) return state;
-  state.state = State::Ready;
-  state.result.emplace(std::move(*result));
-  state.is_current = is_current;
+  std::optional<AnalysisState> state = is_good ? AnalysisState() : enqueue(request, ended);
+  if (!state || (!is_good && !(result && request.is_live))) return state;
+  state->state = State::Ready;
+  state->result.emplace(std::move(*result));
+  state->is_current = is_current;
   return state;
 }
 
-bool AnalysisPool::still_fails(const Failure& failure, const AnalysisRequest& request) {
-  const Code code = failure.status.code();
+bool AnalysisPool::still_fails(const Failure& failure, const AnalysisRequest& request) const {
   // What was too large has not become smaller.
-  if (code == Code::LimitReached && request.log_bytes >= failure.log_bytes) return true;
-  if (request.is_live && !has_grown(request.log_bytes, failure.log_bytes)) return true;
-  if (failure.key != request.key()) return false;
-  return is_lasting(code) || Clock::now() - failure.at < kPassingFailure;
+  const bool is_too_large = failure.is_lasting && failure.status.code() == Code::LimitReached;
+  if (is_too_large && request.log_bytes >= failure.log_bytes) return true;
+  const bool is_same = request.is_live ? !has_grown(request.log_bytes, failure.log_bytes)
+                                       : failure.key == request.key();
+  return is_same && (failure.is_lasting || Clock::now() - failure.at < limits_.retry_time);
 }
 
-AnalysisState AnalysisPool::enqueue(const AnalysisRequest& request) {
+std::optional<AnalysisState> AnalysisPool::enqueue(const AnalysisRequest& request, uint64_t ended) {
   AnalysisState state;
   const std::string subject = request.subject();
   const std::lock_guard lock(mutex_);
@@ -116,6 +126,8 @@ AnalysisState AnalysisPool::enqueue(const AnalysisRequest& request) {
     state.progress = job.progress;
     return state;
   }
+  // One has ended since the file was looked at, and may have left what is asked for.
+  if (ended != ended_) return std::nullopt;
   if (waiting_.size() >= limits_.queued || is_stopping_) {
     state.state = State::Busy;
     return state;
@@ -138,13 +150,17 @@ void AnalysisPool::work() {
     ++counts_.started;
     ++counts_.running;
     lock.unlock();
-    const Status status = run(*job);
+    bool lasts = false;
+    const Status status = run(*job, lasts);
     cache_.prune(limits_.cache_bytes);
     lock.lock();
     --counts_.running;
     jobs_.erase(job->request.subject());
+    ++ended_;
     // Of what was stopped with the server, nothing is known.
-    if (!status.is_ok() && status.code() != Code::Cancelled) remember(job->request, status);
+    if (!status.is_ok() && status.code() != Code::Cancelled) {
+      remember(job->request, status, lasts);
+    }
     if (!on_end_ || is_stopping_) continue;
     lock.unlock();
     on_end_(job->request, status);
@@ -152,11 +168,12 @@ void AnalysisPool::work() {
   }
 }
 
-void AnalysisPool::remember(const AnalysisRequest& request, const Status& failure) {
+void AnalysisPool::remember(const AnalysisRequest& request, const Status& failure,
+                            bool is_lasting) {
   ++counts_.failed;
   const std::string subject = request.subject();
-  failures_.insert_or_assign(subject,
-                             Failure{request.key(), request.log_bytes, failure, Clock::now()});
+  failures_.insert_or_assign(
+      subject, Failure{request.key(), request.log_bytes, failure, is_lasting, Clock::now()});
   failed_.remove(subject);
   failed_.push_back(subject);
   if (failed_.size() <= kFailuresKept) return;
@@ -164,7 +181,23 @@ void AnalysisPool::remember(const AnalysisRequest& request, const Status& failur
   failed_.pop_front();
 }
 
-Status AnalysisPool::run(Job& job) {
+Status AnalysisPool::failure_of(const ChildProcess& child, bool is_late, bool& lasts) const {
+  Status status = child.outcome();
+  lasts = is_lasting(status.code());
+  if (is_late) {
+    const std::string limit = text::typed_duration(std::chrono::nanoseconds(limits_.time).count());
+    lasts = used_its_time(child.cpu_time(), limits_.time);
+    if (lasts) return {Code::LimitReached, "it takes longer than " + limit};
+    return {Code::Unavailable,
+            fmt::format("it was not ready after {}, while the machine was busy otherwise", limit)};
+  }
+  if (!child.ran_out_of_memory()) return status;
+  lasts = true;
+  return {status.code(), fmt::format("{}; start the server with more than {}", status.message(),
+                                     text::bytes(static_cast<double>(limits_.memory_bytes)))};
+}
+
+Status AnalysisPool::run(Job& job, bool& lasts) {
   fs::path temporary;
   const auto fd = cache_.make_temporary(temporary);
   if (!fd) return fd.status();
@@ -178,16 +211,7 @@ Status AnalysisPool::run(Job& job) {
     job.progress = (*child)->progress();
     if (is_late || is_stopping_) (*child)->kill();
   }
-  if (child) status = (*child)->outcome();
-  if (is_late) {
-    const auto limit_ns = std::chrono::nanoseconds(limits_.time).count();
-    status = {Code::LimitReached,
-              fmt::format("it takes longer than {}", text::typed_duration(limit_ns))};
-  } else if (status.code() == Code::LimitReached) {
-    status = {Code::LimitReached,
-              fmt::format("{}: --analysis-memory is {}", status.message(),
-                          text::bytes(static_cast<double>(limits_.memory_bytes)))};
-  }
+  if (child) status = failure_of(**child, is_late, lasts);
   ::close(*fd);
   const fs::path file = cache_.result_file(job.request.subject());
   if (status && ::rename(temporary.c_str(), file.c_str()) == 0) return status;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -19,6 +20,7 @@
 #include "base/status.hpp"
 #include "server/analysis_request.hpp"
 #include "server/cache_folder.hpp"
+#include "server/child_process.hpp"
 #include "server/result_file.hpp"
 
 // Analyses of whole sessions, each in a child process under a memory limit, one or two at a time,
@@ -32,7 +34,14 @@ struct AnalysisLimits {
   size_t at_once = 1;
   size_t queued = 64;
   uint64_t cache_bytes = uint64_t{2} << 30;
+  // After a failure for a reason that may pass: a full disk, a busy machine, a child that was
+  // killed.
+  std::chrono::milliseconds retry_time = std::chrono::seconds(30);
 };
+
+// Whether an analysis that was stopped after `time` had a processor for most of it, so that it
+// would not be ready in time the next time either.
+bool used_its_time(std::chrono::microseconds cpu_time, std::chrono::milliseconds time);
 
 struct AnalysisState {
   enum class State : uint8_t { Ready, Queued, Running, Failed, Busy };
@@ -40,7 +49,7 @@ struct AnalysisState {
   std::optional<ResultFile> result = {};  // of Ready
   bool is_current = true;                 // of Ready: made of what is there now
   double progress = 0;
-  base::Status failure = {};  // LimitReached: too large or too slow
+  base::Status failure = {};  // LimitReached: too large or too slow, or the disk is full
 };
 
 struct AnalysisCounts {
@@ -80,14 +89,19 @@ class AnalysisPool {
     std::string key;
     uint64_t log_bytes = 0;
     base::Status status;
+    bool is_lasting = false;  // as long as the session is the same
     std::chrono::steady_clock::time_point at;
   };
 
-  static bool still_fails(const Failure& failure, const AnalysisRequest& request);
+  bool still_fails(const Failure& failure, const AnalysisRequest& request) const;
   void work();
-  base::Status run(Job& job);
-  void remember(const AnalysisRequest& request, const base::Status& failure);
-  AnalysisState enqueue(const AnalysisRequest& request);
+  // `lasts`: a failure that comes again.
+  base::Status run(Job& job, bool& lasts);
+  base::Status failure_of(const ChildProcess& child, bool is_late, bool& lasts) const;
+  void remember(const AnalysisRequest& request, const base::Status& failure, bool is_lasting);
+  // Nothing: look again, because more analyses than `ended` have ended.
+  std::optional<AnalysisState> look(const AnalysisRequest& request, uint64_t ended);
+  std::optional<AnalysisState> enqueue(const AnalysisRequest& request, uint64_t ended);
 
   const CacheFolder& cache_;
   const std::vector<std::string> program_;
@@ -102,6 +116,7 @@ class AnalysisPool {
   std::map<std::string, Failure> failures_;
   std::list<std::string> failed_;  // subjects, oldest first
   AnalysisCounts counts_;
+  std::atomic<uint64_t> ended_ = 0;
   bool is_stopping_ = false;
   std::vector<std::thread> threads_;
 };

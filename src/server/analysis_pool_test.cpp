@@ -27,12 +27,14 @@ head="{\"format\":\"gpufl-result\",\"version\":1,\"key\":\"$key\",\"log_bytes\":
 case $1 in
   *\"kind\":\"good\"*) echo "$head"; echo done; echo '{"status":"ok"}' >&3 ;;
   *\"kind\":\"slow\"*) echo '{"progress":0.25}' >&3; exec sleep 1000 ;;
+  *\"kind\":\"endless\"*) while :; do :; done ;;
   *\"kind\":\"absent\"*) echo '{"status":"NotFound","message":"it has gone"}' >&3; exit 1 ;;
   *\"kind\":\"large\"*) exit 75 ;;
   *\"kind\":\"killed\"*) kill -9 $$ ;;
   *\"kind\":\"crash\"*) kill -SEGV $$ ;;
   *\"kind\":\"silent\"*) exit 0 ;;
   *\"kind\":\"noise\"*) echo 'not json' >&3; exit 3 ;;
+  *\"kind\":\"full\"*) echo '{"status":"LimitReached","message":"no space left"}' >&3; exit 1 ;;
 esac
 )";
 
@@ -103,6 +105,7 @@ TEST_F(AnalysisPoolTest, ALiveSessionIsAnalysedAgainOnceItGrewByAQuarter) {
   EXPECT_EQ(more.state, State::Ready);
   EXPECT_FALSE(more.is_current);
   ASSERT_TRUE(eventually([&] { return pool_->ask(request("good", "3", 1250, true)).is_current; }));
+  ASSERT_TRUE(eventually([&] { return pool_->counts().running == 0; }));
   EXPECT_EQ(pool_->counts().started, 2U);
   // One that has ended wants all of it.
   EXPECT_EQ(pool_->ask(request("good", "4", 1251, false)).state, State::Queued);
@@ -113,10 +116,11 @@ TEST_F(AnalysisPoolTest, FailuresSayWhy) {
   EXPECT_EQ(failure("absent").message(), "it has gone");
   const base::Status large = failure("large");
   EXPECT_EQ(large.code(), Code::LimitReached);
-  EXPECT_NE(large.message().find("--analysis-memory is 2.000 GiB"), std::string::npos)
+  EXPECT_NE(large.message().find("start the server with more than 2.000 GiB"), std::string::npos)
       << large.message();
   EXPECT_EQ(problem_of(large).status, 507);
-  EXPECT_EQ(failure("killed").code(), Code::LimitReached);
+  EXPECT_EQ(failure("killed").code(), Code::Unavailable);
+  EXPECT_EQ(failure("full").message(), "no space left");
   EXPECT_EQ(failure("crash").message(), "the analysis was ended by signal 11");
   EXPECT_EQ(failure("silent").code(), Code::Internal);
   EXPECT_EQ(failure("noise").message(), "the analysis ended with code 3 and said nothing");
@@ -141,11 +145,44 @@ TEST_F(AnalysisPoolTest, AGrowingSessionThatFailsIsNotTriedEverySecond) {
 
 TEST_F(AnalysisPoolTest, WhatTakesTooLongIsStopped) {
   AnalysisLimits limits;
-  limits.time = std::chrono::milliseconds(1);
+  limits.time = std::chrono::milliseconds(400);
   start(limits);
+  // It sleeps, so it may have been the machine.
   const base::Status late = failure("slow");
-  EXPECT_EQ(late.code(), Code::LimitReached);
-  EXPECT_EQ(late.message(), "it takes longer than 1ms");
+  EXPECT_EQ(late.code(), Code::Unavailable);
+  EXPECT_EQ(late.message(), "it was not ready after 400ms, while the machine was busy otherwise");
+  // Again, where a busy machine has no processor for it.
+  limits.time = std::chrono::milliseconds(1);
+  limits.retry_time = std::chrono::milliseconds(50);
+  start(limits);
+  ASSERT_TRUE(eventually([&] { return failure("endless").code() == Code::LimitReached; }));
+  EXPECT_EQ(failure("endless").message(), "it takes longer than 1ms");
+  using std::chrono::milliseconds;
+  EXPECT_TRUE(used_its_time(milliseconds(50), milliseconds(100)));
+  EXPECT_FALSE(used_its_time(milliseconds(49), milliseconds(100)));
+}
+
+TEST_F(AnalysisPoolTest, AFailureThatMayPassIsTriedAgain) {
+  AnalysisLimits limits;
+  limits.time = std::chrono::milliseconds(400);
+  const auto again = [&](const AnalysisRequest& asked, std::chrono::milliseconds retry_time) {
+    limits.retry_time = retry_time;
+    start(limits);
+    pool_->ask(asked);
+    EXPECT_TRUE(eventually([&] { return pool_->counts().failed == 1; })) << asked.kind;
+    return pool_->ask(asked).state;
+  };
+  for (const bool is_live : {false, true}) {
+    for (const std::string kind : {"killed", "full", "crash", "slow"}) {
+      const AnalysisRequest asked = request(kind, "1", 1000, is_live);
+      EXPECT_EQ(again(asked, std::chrono::hours(1)), State::Failed) << kind;
+      EXPECT_EQ(again(asked, std::chrono::hours(0)), State::Queued) << kind;
+    }
+    for (const std::string kind : {"absent", "large"}) {
+      const AnalysisRequest asked = request(kind, "1", 1000, is_live);
+      EXPECT_EQ(again(asked, std::chrono::hours(0)), State::Failed) << kind;
+    }
+  }
 }
 
 TEST_F(AnalysisPoolTest, TheQueueIsBoundedAndSaysHowFarItIs) {

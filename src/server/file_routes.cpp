@@ -15,6 +15,7 @@
 
 #include "export/export.hpp"
 #include "format/session_reader.hpp"
+#include "net/byte_range.hpp"
 #include "net/fields.hpp"
 #include "server/export_source.hpp"
 #include "server/replies.hpp"
@@ -82,12 +83,16 @@ net::HttpReply send_window(const format::WindowFile& window, const net::HttpRequ
     return net::problem(404, "Not found", "the window has been deleted or sealed meanwhile");
   }
   const bool is_sealed = window.state == WindowState::Sealed;
-  net::HttpReply reply = file_reply(fd, 0, static_cast<uint64_t>(info.st_size),
+  const auto size = static_cast<uint64_t>(info.st_size);
+  // One that grows has none: what was sent stays as it is, and more comes behind it.
+  const std::string etag = is_sealed && !window.hash.empty() ? '"' + window.hash + '"' : "";
+  const net::ByteRange range = net::asked_range(request, size, etag);
+  net::HttpReply reply = file_reply(fd, range.first, range.bytes,
                                     is_sealed ? "application/zstd" : "application/x-ndjson");
   reply.headers.emplace_back("Content-Disposition", fmt::format("attachment; filename=\"{}\"",
                                                                 window.path.filename().string()));
-  if (!is_sealed || window.hash.empty()) return reply;
-  return with_etag(request, std::move(reply), '"' + window.hash + '"');
+  if (!etag.empty()) reply = with_etag(request, std::move(reply), etag);
+  return with_range(std::move(reply), range, size);
 }
 
 net::HttpReply show_window(const Services& services, const Call& call) {
@@ -126,6 +131,7 @@ net::HttpReply export_session(Services& services, const Call& call) {
     busy.headers.emplace_back("Retry-After", "5");
     return busy;
   }
+  call.request().keeps_own_time();  // that of analyses
   AnalysisRequest request;
   request.kind = "export";
   request.arguments = Json::object().set("path", session->dir.string()).set("format", format);
@@ -172,7 +178,13 @@ void add_file_routes(Routes& routes, Services& services) {
               .summary = "A file of the log, byte by byte",
               .answers = {{.content_type = "application/zstd", .description = "Its bytes."},
                           {.content_type = "application/x-ndjson",
-                           .description = "Those of a window that is not sealed."}},
+                           .description = "Those of a window that is not sealed."},
+                          {.status = 206,
+                           .content_type = "application/zstd",
+                           .description = "Those that a Range field asked for; one range only."},
+                          {.status = 206,
+                           .content_type = "application/x-ndjson",
+                           .description = "Likewise."}},
               .handler = [&](const Call& call) { return show_window(services, call); }});
   routes.add({.pattern = "/api/v1/sessions/{session}/export",
               .id = "export_session",

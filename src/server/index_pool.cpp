@@ -13,7 +13,40 @@
 namespace gpufl::server {
 namespace {
 
-constexpr size_t kMaxOpen = 64;
+// A line of a dictionary with what is kept of it: a name in three forms.
+constexpr uint64_t kNameBytes = 400;
+
+template <typename Value>
+uint64_t bytes_of(const std::vector<Value>& values) {
+  return values.capacity() * sizeof(Value);
+}
+
+// What one window has in memory. Of buckets of a window that is written, as many as it may have.
+uint64_t held_bytes(const index::WindowSource& window) {
+  const index::WindowIndex& known = window.index();
+  uint64_t bytes = sizeof(window) + bytes_of(known.tracks) + bytes_of(known.batches) +
+                   bytes_of(known.dict_lines) + bytes_of(known.name_of_config) +
+                   bytes_of(known.lanes) + known.dict_lines.size() * kNameBytes;
+  for (const index::IndexedBatch& batch : known.batches) {
+    bytes += bytes_of(batch.before);
+    for (const index::RowsBefore& before : batch.before) bytes += bytes_of(before.rows.ends);
+  }
+  for (const index::IndexedLane& lane : known.lanes) {
+    bytes += bytes_of(lane.kept);
+    for (const auto& level : lane.levels) bytes += bytes_of(level);
+    if (window.index_bytes() != 0 || !lane.has_buckets || lane.span.empty()) continue;
+    const auto most = static_cast<uint64_t>(lane.span.last - lane.span.first) >> lane.shift;
+    bytes += std::min(lane.events, most + 1) * sizeof(index::Bucket);
+  }
+  for (const auto& [key, series] : known.series.all()) bytes += bytes_of(series.buckets);
+  return bytes;
+}
+
+uint64_t held_bytes(const index::IndexedSession& session) {
+  uint64_t bytes = sizeof(session);
+  for (const auto& window : session.windows) bytes += held_bytes(*window);
+  return bytes;
+}
 
 }  // namespace
 
@@ -27,13 +60,16 @@ struct IndexPool::Entry {
   bool is_waiting = false;
   base::Status status;
   uint64_t used = 0;
+  uint64_t bytes = 0;  // of memory
   // Of the session that lies there now; another one may take its place.
   std::string names_of;
   std::shared_ptr<index::Names> names;
+  // Of any thread: nobody will ask for what is made.
+  std::atomic<bool> is_dropped = false;
 };
 
-IndexPool::IndexPool(std::filesystem::path folder)
-    : folder_(std::move(folder)), thread_([this] { run(); }) {}
+IndexPool::IndexPool(std::filesystem::path folder, const IndexLimits& limits)
+    : folder_(std::move(folder)), limits_(limits), thread_([this] { run(); }) {}
 
 IndexPool::~IndexPool() {
   {
@@ -54,20 +90,27 @@ void IndexPool::run() {
     waiting_.pop_front();
     const std::string stamp = entry->stamp;
     lock.unlock();
-    base::Status status;
-    try {
-      status = entry->index.update([this] {
-        const std::lock_guard stopping(mutex_);
-        return !is_stopping_;
-      });
-    } catch (const std::exception& failure) {
-      status = {base::Code::LimitReached, failure.what()};
-    }
+    base::Status status = update(*entry);
+    const auto session = entry->index.session();
+    const uint64_t bytes = session == nullptr ? 0 : held_bytes(*session);
     lock.lock();
     entry->status = std::move(status);
     entry->updated = stamp;
     entry->is_waiting = false;
+    if (!entry->is_dropped) {
+      bytes_ = bytes_ - entry->bytes + bytes;
+      entry->bytes = bytes;
+      drop_unused();
+    }
     changed_.notify_all();
+  }
+}
+
+base::Status IndexPool::update(Entry& entry) {
+  try {
+    return entry.index.update([&] { return !is_stopping_ && !entry.is_dropped; });
+  } catch (const std::exception& failure) {
+    return {base::Code::LimitReached, failure.what()};
   }
 }
 
@@ -78,12 +121,31 @@ std::shared_ptr<IndexPool::Entry> IndexPool::entry_of(const SessionEntry& sessio
   }
   entry->used = ++uses_;
   const std::shared_ptr<Entry> result = entry;
-  while (entries_.size() > kMaxOpen) {
-    entries_.erase(std::min_element(
-        entries_.begin(), entries_.end(),
-        [](const auto& a, const auto& b) { return a.second->used < b.second->used; }));
-  }
+  drop_unused();
   return result;
+}
+
+void IndexPool::drop_unused() {
+  while (entries_.size() > 1 && (entries_.size() > limits_.sessions || bytes_ > limits_.bytes)) {
+    const auto oldest = std::min_element(
+        entries_.begin(), entries_.end(),
+        [](const auto& a, const auto& b) { return a.second->used < b.second->used; });
+    const std::shared_ptr<Entry> entry = oldest->second;
+    entries_.erase(oldest);
+    bytes_ -= entry->bytes;
+    entry->is_dropped = true;
+    // Whoever waits for it gets what there is.
+    const auto waiting = std::find(waiting_.begin(), waiting_.end(), entry);
+    if (waiting == waiting_.end()) continue;
+    waiting_.erase(waiting);
+    entry->is_waiting = false;
+    changed_.notify_all();
+  }
+}
+
+IndexCounts IndexPool::counts() const {
+  const std::lock_guard lock(mutex_);
+  return {entries_.size(), waiting_.size(), bytes_};
 }
 
 base::Result<OpenIndex> IndexPool::open(const SessionEntry& session,

@@ -33,6 +33,10 @@ std::string metrics_text(const Services& services) {
   text += metric("event_streams", "gauge", "Clients that follow events.", http.event_streams);
   text += metric("requests_total", "counter", "Requests answered.", http.requests);
   text += metric("requests_refused_total", "counter", "Requests outside the limits.", http.refused);
+  text += metric("requests_late_total", "counter", "Requests whose handler took too long.",
+                 http.late_requests);
+  text += metric("late_handlers", "gauge", "Handlers of such requests that are still at work.",
+                 http.late_handlers);
   text += metric("clients_dropped_total", "counter", "Clients that were cut off.", http.dropped);
   text += metric("sent_bytes_total", "counter", "Bytes sent.", http.bytes_sent);
   text += metric("analyses_started_total", "counter", "Analyses started.", analyses.started);
@@ -40,6 +44,9 @@ std::string metrics_text(const Services& services) {
   text += metric("results_found_total", "counter", "Answers from the cache.", analyses.found);
   text += metric("analyses_running", "gauge", "Analyses that run now.", analyses.running);
   text += metric("analyses_queued", "gauge", "Analyses that wait.", analyses.queued);
+  const IndexCounts indexes = services.indexes.counts();
+  text += metric("indexes", "gauge", "Indexes of timelines in memory.", indexes.open);
+  text += metric("index_bytes", "gauge", "Memory that they take, about.", indexes.bytes);
   text += metric("exports_running", "gauge", "Exports under way.",
                  static_cast<uint64_t>(services.exports.load()));
   return text;

@@ -45,11 +45,9 @@ net::HttpReply json_reply(const net::HttpRequest& request, const Json& json) {
 
 net::HttpReply problem_of(const base::Status& status) {
   const int number = status_of(status.code());
-  if (status.code() != Code::LimitReached) {
-    return net::problem(number, net::reason_of(number), status.message());
-  }
-  return net::problem(number, "Too large",
-                      status.message() + "; start the server with a larger --analysis-memory");
+  const bool is_limit = status.code() == Code::LimitReached;
+  return net::problem(number, is_limit ? "Limit reached" : net::reason_of(number),
+                      status.message());
 }
 
 net::HttpReply no_such(std::string_view what, std::string_view id) {

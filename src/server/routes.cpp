@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -73,6 +74,21 @@ Parameter integer(std::string name, int64_t least, int64_t most, int64_t fallbac
   return parameter;
 }
 
+Parameter moment(std::string name, std::string description) {
+  constexpr int64_t kMost = int64_t{1} << 61;
+  Parameter parameter = integer(std::move(name), -kMost, kMost, 0, std::move(description));
+  parameter.fallback.clear();
+  return parameter;
+}
+
+std::vector<Parameter> range_parameters(std::vector<Parameter> more) {
+  std::vector<Parameter> all = {
+      moment("from", "First nanosecond since the session began; left out: where it begins."),
+      moment("to", "The nanosecond behind the last; left out: where the session ends.")};
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  return all;
+}
+
 std::optional<std::string> Call::text(std::string_view name) const {
   return request_.query_value(name);
 }
@@ -81,9 +97,13 @@ std::string Call::text(std::string_view name, std::string_view fallback) const {
   return text(name).value_or(std::string(fallback));
 }
 
-int64_t Call::integer(std::string_view name, int64_t fallback) const {
+std::optional<int64_t> Call::integer(std::string_view name) const {
   const auto value = text(name);
-  return value ? whole_number(*value).value_or(fallback) : fallback;
+  return value ? whole_number(*value) : std::nullopt;
+}
+
+int64_t Call::integer(std::string_view name, int64_t fallback) const {
+  return integer(name).value_or(fallback);
 }
 
 std::string mistake_in_query(const net::NamedTexts& query, const std::vector<Parameter>& table) {

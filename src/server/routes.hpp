@@ -40,6 +40,10 @@ Parameter choice(std::string name, std::vector<std::string> choices, std::string
                  std::string description);
 Parameter integer(std::string name, int64_t least, int64_t most, int64_t fallback,
                   std::string description);
+// Nanoseconds since the session began, within what sums of two cannot overflow.
+Parameter moment(std::string name, std::string description);
+// `from` and `to`, and others behind them.
+std::vector<Parameter> range_parameters(std::vector<Parameter> more = {});
 
 // What a route answers, apart from the problems that all of them can answer.
 struct Answer {
@@ -60,6 +64,7 @@ class Call {
   const std::string& path(std::string_view name) const { return path_[name]; }
   std::optional<std::string> text(std::string_view name) const;
   std::string text(std::string_view name, std::string_view fallback) const;
+  std::optional<int64_t> integer(std::string_view name) const;
   int64_t integer(std::string_view name, int64_t fallback) const;
 
  private:

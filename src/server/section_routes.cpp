@@ -16,7 +16,10 @@ namespace {
 using base::Json;
 
 constexpr size_t kLongestKernel = 4096;
-constexpr size_t kLongestIds = 3000;  // of one side of a comparison, in characters
+constexpr size_t kLongestIds = 3000;   // of one side of a comparison, in characters
+constexpr uint64_t kBytesPerRow = 64;  // that an analysis takes, with what it makes of them
+constexpr uint64_t kBytesBeside = uint64_t{256} << 20;  // whatever the session is
+constexpr uint64_t kSmallestPart = 8;                   // of what should fit: less is not tried
 
 AnalysisRequest about(const std::vector<SessionPtr>& sessions, std::string kind, Json arguments) {
   AnalysisRequest request;
@@ -38,17 +41,49 @@ AnalysisRequest about(const SessionPtr& session, std::string kind,
   return about(std::vector{session}, std::move(kind), std::move(arguments));
 }
 
-// Those of the report that are figures; the others say what document it is.
+// As much of the sessions as an analysis has room for: of one that is too large, its end, which the
+// answer states. The first guess is from the number of rows alone.
+AnalysisState ask_what_fits(Services& services, const std::vector<SessionPtr>& sessions,
+                            const std::string& kind, Json arguments) {
+  const uint64_t memory = services.analysis.limits().memory_bytes;
+  const uint64_t first_guess =
+      std::max(memory - std::min(memory, kBytesBeside), memory / 4) / kBytesPerRow;
+  uint64_t most_rows = first_guess;
+  while (true) {
+    arguments.set("most_rows", most_rows);
+    AnalysisState state = services.analysis.ask(about(sessions, kind, arguments));
+    const bool is_too_large = state.state == AnalysisState::State::Failed &&
+                              state.failure.code() == base::Code::LimitReached;
+    most_rows /= 2;
+    if (!is_too_large || most_rows < first_guess / kSmallestPart || most_rows == 0) return state;
+  }
+}
+
+// The report of a session, or of the part of it that was asked for.
+AnalysisState ask_report(Services& services, const Call& call, const SessionPtr& session,
+                         Json arguments = Json::object()) {
+  arguments.set("path", session->dir.string());
+  const auto from = call.integer("from"), to = call.integer("to");
+  const std::string kind = arguments["kernel"].is_null() ? "report" : "kernel";
+  if (!from && !to) return ask_what_fits(services, {session}, kind, std::move(arguments));
+  if (from && to && *from >= *to) {
+    return {.state = AnalysisState::State::Failed,
+            .failure = {base::Code::InvalidArgument, "the range has to end after it begins"}};
+  }
+  if (from) arguments.set("from", *from);
+  if (to) arguments.set("to", *to);
+  return services.analysis.ask(about(std::vector{session}, kind, std::move(arguments)));
+}
+
+// Those of the report that are figures, and what they are of; the others say what document it is.
 bool is_section(const ResultPart& part) {
-  return part.name != "format" && part.name != "version" && part.name != "kind" &&
-         part.name != "options";
+  return part.name != "format" && part.name != "version" && part.name != "kind";
 }
 
 net::HttpReply list_sections(Services& services, const Call& call) {
   const SessionPtr session = session_of(services.catalogue, call);
   if (!session) return no_such("session", call.path("session"));
-  const AnalysisRequest request = about(session, "report");
-  const AnalysisState state = services.analysis.ask(request);
+  const AnalysisState state = ask_report(services, call, session);
   if (state.state != AnalysisState::State::Ready) return unready_reply(state);
   Json sections = Json::array();
   for (const ResultPart& part : state.result->parts()) {
@@ -57,14 +92,15 @@ net::HttpReply list_sections(Services& services, const Call& call) {
   }
   Json json = Json::object();
   json.set("state", "ready").set("is_current", state.is_current);
-  json.set("log_bytes", request.log_bytes).set("analyzed_log_bytes", state.result->log_bytes());
+  json.set("log_bytes", stamp_of(session->dir).log_bytes);
+  json.set("analyzed_log_bytes", state.result->log_bytes());
   return json_reply(call.request(), json.set("sections", std::move(sections)));
 }
 
 net::HttpReply show_section(Services& services, const Call& call) {
   const SessionPtr session = session_of(services.catalogue, call);
   if (!session) return no_such("session", call.path("session"));
-  AnalysisState state = services.analysis.ask(about(session, "report"));
+  AnalysisState state = ask_report(services, call, session);
   if (state.state != AnalysisState::State::Ready) return unready_reply(state);
   const ResultPart* part = state.result->part(call.path("section"));
   if (part == nullptr || !is_section(*part)) return no_such("section", call.path("section"));
@@ -74,7 +110,7 @@ net::HttpReply show_section(Services& services, const Call& call) {
 net::HttpReply show_report(Services& services, const Call& call) {
   const SessionPtr session = session_of(services.catalogue, call);
   if (!session) return no_such("session", call.path("session"));
-  return analysis_reply(call.request(), services.analysis.ask(about(session, "report")));
+  return analysis_reply(call.request(), ask_report(services, call, session));
 }
 
 // Where a launch of several processes puts its sessions, they have a folder to themselves, which is
@@ -111,9 +147,8 @@ net::HttpReply show_code(Services& services, const Call& call) {
   if (!session) return no_such("session", call.path("session"));
   const std::string& kernel = call.path("kernel");
   if (kernel.size() > kLongestKernel) return no_such("kernel", kernel.substr(0, 80) + "...");
-  return analysis_reply(
-      call.request(),
-      services.analysis.ask(about(session, "kernel", Json::object().set("kernel", kernel))));
+  return analysis_reply(call.request(),
+                        ask_report(services, call, session, Json::object().set("kernel", kernel)));
 }
 
 net::HttpReply show_flame(Services& services, const Call& call) {
@@ -152,8 +187,7 @@ net::HttpReply compare(Services& services, const Call& call, const std::string& 
     arguments.set(side, std::move(paths));
     all.insert(all.end(), sessions.begin(), sessions.end());
   }
-  return analysis_reply(call.request(),
-                        services.analysis.ask(about(all, kind, std::move(arguments))));
+  return analysis_reply(call.request(), ask_what_fits(services, all, kind, std::move(arguments)));
 }
 
 net::HttpReply show_diff(Services& services, const Call& call) {
@@ -219,6 +253,7 @@ void add_section_routes(Routes& routes, Services& services) {
       {.pattern = "/api/v1/sessions/{session}/sections",
        .id = "list_sections",
        .summary = "The sections of a session's report",
+       .parameters = range_parameters(),
        .answers = {{.description = "Their names and sizes, and whether they are of all there is.",
                     .schema = R"({"type":"object","required":["state","is_current","sections"]})"},
                    accepted_answer()},
@@ -226,12 +261,14 @@ void add_section_routes(Routes& routes, Services& services) {
   routes.add({.pattern = "/api/v1/sessions/{session}/sections/{section}",
               .id = "show_section",
               .summary = "One member of the JSON report, such as kernels or insights",
+              .parameters = range_parameters(),
               .answers = {{.description = "As docs/reference/report-json.md describes it."},
                           accepted_answer()},
               .handler = bound(show_section)});
   routes.add({.pattern = "/api/v1/sessions/{session}/report",
               .id = "show_report",
               .summary = "All sections in one document, as gpufl report --format json",
+              .parameters = range_parameters(),
               .answers = {{.description = "The report."}, accepted_answer()},
               .handler = bound(show_report)});
   routes.add({.pattern = "/api/v1/runs/{run}/report",
@@ -242,6 +279,7 @@ void add_section_routes(Routes& routes, Services& services) {
   routes.add({.pattern = "/api/v1/sessions/{session}/kernels/{kernel}/code",
               .id = "show_code",
               .summary = "Source and SASS of a kernel, as gpufl report --kernel --source",
+              .parameters = range_parameters(),
               .answers = {{.description = "Lines and instructions with their samples."},
                           accepted_answer()},
               .handler = bound(show_code)});

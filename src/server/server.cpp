@@ -218,6 +218,7 @@ void add_all_routes(Routes& routes, Services& services) {
   add_section_routes(routes, services);
   add_file_routes(routes, services);
   add_timeline_routes(routes, services);
+  add_figure_routes(routes, services);
   add_note_routes(routes, services);
 }
 

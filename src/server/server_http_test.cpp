@@ -11,6 +11,7 @@
 #include "base/eventually.hpp"
 #include "base/json.hpp"
 #include "format/test_session.hpp"
+#include "index/random_session.hpp"
 #include "server/server.hpp"
 #include "server/services.hpp"
 
@@ -115,6 +116,13 @@ TEST_F(ServerHttpTest, APrefixOfAProxyIsServedWithAndWithoutIt) {
   EXPECT_EQ(status_of(ask("/api/v1/sessions", headers)), 200);
   EXPECT_EQ(status_of(ask("/profilesx/api/v1/sessions", headers)), 404);
   EXPECT_EQ(status_of(ask("/profiles/api/v1/sessions", host)), 401);
+  // The printed address, and what people make of it: both lead below the prefix.
+  for (const std::string path : {"/profiles/", "/profiles", "/"}) {
+    const std::string first = ask(path + "?token=" + server_->token(), host);
+    EXPECT_EQ(status_of(first), 303) << path;
+    EXPECT_NE(first.find("Location: /profiles/\r\n"), std::string::npos) << first;
+    EXPECT_NE(first.find("; Path=/profiles;"), std::string::npos) << first;
+  }
 }
 
 // Every path of the document is answered, and nothing else is in the table.
@@ -174,6 +182,62 @@ TEST_F(ServerHttpTest, ManyClientsAtOnceAndAStopInBetween) {
   for (std::thread& client : clients) client.join();
   server_->stop();
   server_->stop();
+}
+
+// All that asks the index, beside the thread that makes it and files that come and go.
+TEST_F(ServerHttpTest, ManyClientsLookAtASessionThatGrowsWhileAnotherGoes) {
+  index::testing::RandomSession growing(logs_.path() / "growing", 7);
+  growing.add(40);
+  format::SessionHeader header = format::testing::test_header();
+  const std::string growing_id = header.session_id;
+  header.session_id = "leaving";
+  auto leaving = format::LogWriter::create(
+      format::testing::test_options(logs_.path() / header.session_id), header);
+  (*leaving)->write(format::testing::scope_rows(**leaving, 1, 50, 100));
+  ASSERT_TRUE((*leaving)->close(1000, {}).is_ok());
+  const std::string api = "/api/v1/sessions/";
+  const auto is_there = [&](const std::string& id) {
+    return status_of(ask_as_user(api + id + "/tracks")) == 200;
+  };
+  ASSERT_TRUE(base::eventually([&] { return is_there(growing_id) && is_there("leaving"); }));
+
+  std::atomic<bool> is_over = false;
+  std::atomic<int> rounds = 0;
+  std::vector<std::set<std::string>> wrong(20);
+  std::vector<std::thread> clients;
+  for (size_t i = 0; i < wrong.size(); ++i) {
+    clients.emplace_back([&, i] {
+      do {
+        for (const std::string_view question :
+             {"tracks", "tiles?width=50", "series?width=50", "events?limit=20", "selection",
+              "search?q=kernel", "kernels"}) {
+          const std::string about = i % 3 == 0 ? "leaving" : growing_id;
+          const std::string target = api + about + "/" + std::string(question);
+          const int status = status_of(ask_as_user(target));
+          const bool is_right = status == 200 || status == 202 || (i % 3 == 0 && status == 404);
+          if (!is_right) wrong[i].insert(target + " " + std::to_string(status));
+        }
+        ++rounds;
+      } while (!is_over);
+    });
+  }
+  for (int step = 1; step <= 6; ++step) {
+    growing.add(40);
+    EXPECT_TRUE(base::eventually([&] { return rounds > 2 * step; }));
+    if (step == 3) std::filesystem::remove_all(logs_.path() / "leaving");
+  }
+  growing.close();
+  EXPECT_TRUE(base::eventually([&] {
+    const std::string answer = ask_as_user(api + growing_id + "/tracks");
+    return answer.find("\"is_live\":false,\"is_complete\":true") != std::string::npos;
+  }));
+  EXPECT_TRUE(
+      base::eventually([&] { return status_of(ask_as_user(api + "leaving/tracks")) == 404; }));
+  const int at_rest = rounds;
+  EXPECT_TRUE(base::eventually([&] { return rounds > at_rest + 5; }));
+  is_over = true;
+  for (std::thread& client : clients) client.join();
+  for (const auto& targets : wrong) EXPECT_EQ(targets, std::set<std::string>());
 }
 
 TEST_F(ServerHttpTest, OtherAddressesThanLoopbackAreRefused) {

@@ -33,6 +33,7 @@ void add_session_routes(Routes& routes, Services& services);    // sessions, run
 void add_section_routes(Routes& routes, Services& services);    // what analyses answer
 void add_file_routes(Routes& routes, Services& services);       // windows, exports
 void add_timeline_routes(Routes& routes, Services& services);   // tiles, events, search
+void add_figure_routes(Routes& routes, Services& services);     // kernels, scopes, health, ledger
 void add_note_routes(Routes& routes, Services& services);       // what users write down
 void add_operation_routes(Routes& routes, Services& services);  // health, metrics, events, OpenAPI
 

@@ -10,6 +10,7 @@
 
 #include "base/json.hpp"
 #include "format/session_files.hpp"
+#include "server/index_answer.hpp"
 
 namespace gpufl::server {
 namespace {
@@ -65,37 +66,6 @@ void append_deltas(std::string& out, std::string_view name, const Items& items,
   });
 }
 
-void append_member(std::string& out, std::string_view name, const Json& value) {
-  out += out.back() == '{' ? "\"" : ",\"";
-  out.append(name).append("\":").append(value.dump());
-}
-
-Json span_json(const index::TimeSpan& span) {
-  if (span.empty()) return {};
-  Json json = Json::array();
-  json.push(span.first);
-  json.push(span.last);
-  return json;
-}
-
-// What every answer begins with: how much of the session it is of.
-std::string begin_answer(const IndexedSession& session) {
-  Json indexed = Json::object();
-  indexed.set("bytes", session.progress.bytes_done).set("of", session.progress.bytes_total);
-  std::string out = "{";
-  append_member(out, "version", session.version);
-  append_member(out, "is_live", session.is_live);
-  append_member(out, "is_complete", session.progress.is_complete());
-  append_member(out, "indexed", indexed);
-  append_member(out, "span", span_json(session.span));
-  return out;
-}
-
-std::string end_answer(std::string out) {
-  out += "}\n";
-  return out;
-}
-
 // Every label that an answer uses, by kind of track.
 class UsedLabels {
  public:
@@ -135,11 +105,6 @@ void set_parts(Json& json, const TrackKey& key, const Names& names) {
   } else {
     json.set("thread", key.a);
   }
-}
-
-std::string metric_name(const index::SeriesKey& key, const Names& names) {
-  const bool is_counter = key.kind == format::Kind::Counter;
-  return names.text(is_counter ? format::Dict::Name : format::Dict::Metric, key.metric);
 }
 
 Json event_json(const TrackKey& key, uint32_t row, const index::TileEvent& event,
@@ -236,6 +201,11 @@ std::optional<index::EventPlace> parse_event(std::string_view id) {
   }
   place.channel = *channel;
   return place;
+}
+
+std::string metric_name(const index::SeriesKey& key, const Names& names) {
+  const bool is_counter = key.kind == format::Kind::Counter;
+  return names.text(is_counter ? format::Dict::Name : format::Dict::Metric, key.metric);
 }
 
 std::string tracks_json(const IndexedSession& session, const Names& names) {
@@ -355,50 +325,6 @@ std::string events_json(const IndexedSession& session, const Names& names,
   std::string out = begin_answer(session);
   append_member(out, "events", events);
   append_member(out, "next_from", page.next ? Json(*page.next) : Json());
-  return end_answer(std::move(out));
-}
-
-std::string kernels_json(const IndexedSession& session, const Names& names, size_t most) {
-  const index::Durations durations = index::all_durations(session.windows);
-  struct Kernel {
-    uint32_t name;
-    index::DurationStats stats;
-  };
-  std::vector<Kernel> kernels;
-  int64_t total_ns = 0;
-  uint64_t count = 0;
-  for (const auto& [name, configs] : names.configs_by_name()) {
-    const index::DurationStats stats = durations.of(TrackKind::Kernels, configs);
-    if (stats.stats.count == 0) continue;
-    total_ns += stats.stats.total;
-    count += stats.stats.count;
-    kernels.push_back({name, stats});
-  }
-  std::sort(kernels.begin(), kernels.end(), [](const Kernel& a, const Kernel& b) {
-    return std::pair(b.stats.stats.total, a.name) < std::pair(a.stats.stats.total, b.name);
-  });
-  Json list = Json::array();
-  for (size_t i = 0; i < std::min(most, kernels.size()); ++i) {
-    const analysis::Stats& stats = kernels[i].stats.stats;
-    const index::NameEntry label = names.label(TrackKind::Kernels, kernels[i].name);
-    Json duration = Json::object();
-    duration.set("count", stats.count).set("total", stats.total).set("min", stats.min);
-    duration.set("max", stats.max).set("mean", stats.mean).set("median", stats.median);
-    duration.set("p90", stats.p90).set("p99", stats.p99);
-    Json kernel = Json::object();
-    kernel.set("label", label.short_text).set("full_name", label.text);
-    kernel.set("class", analysis::to_string(label.kernel_class));
-    kernel.set("share", total_ns == 0
-                            ? 0.0
-                            : static_cast<double>(stats.total) / static_cast<double>(total_ns));
-    kernel.set("duration_ns", std::move(duration));
-    list.push(kernel.set("relative_error", kernels[i].stats.relative_error));
-  }
-  std::string out = begin_answer(session);
-  append_member(out, "count", count);
-  append_member(out, "total_ns", total_ns);
-  append_member(out, "names", static_cast<uint64_t>(kernels.size()));
-  append_member(out, "by_name", list);
   return end_answer(std::move(out));
 }
 

@@ -25,6 +25,7 @@ std::optional<index::SeriesKey> parse_series(std::string_view id);
 // "device.3.120.77": channel, window, line, row.
 std::string event_id(const index::EventPlace& place);
 std::optional<index::EventPlace> parse_event(std::string_view id);
+std::string metric_name(const index::SeriesKey& key, const index::Names& names);
 
 std::string tracks_json(const index::IndexedSession& session, const index::Names& names);
 std::string tile_json(const index::IndexedSession& session, const index::Names& names,
@@ -37,7 +38,4 @@ std::string search_json(const index::IndexedSession& session, const index::Names
                         const index::SearchOutcome& outcome);
 std::string events_json(const index::IndexedSession& session, const index::Names& names,
                         const index::EventPage& page);
-std::string kernels_json(const index::IndexedSession& session, const index::Names& names,
-                         size_t most);
-
 }  // namespace gpufl::server

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "net/fields.hpp"
+#include "server/opened_index.hpp"
 #include "server/replies.hpp"
 #include "server/services.hpp"
 #include "server/timeline_json.hpp"
@@ -20,52 +20,11 @@ using base::Json;
 using index::TrackKey;
 using index::TrackKind;
 
-// How long a request waits for an index that is being made.
-constexpr std::chrono::milliseconds kWait{400};
 constexpr int64_t kMostNames = 1000;
 constexpr int64_t kMostEvents = 10'000;
 constexpr size_t kMostTracks = 1024;
 constexpr size_t kLongestIds = 7000;
 constexpr int64_t kMaxTime = index::kMaxTime;
-
-net::HttpReply text_reply(const net::HttpRequest& request, std::string text) {
-  const std::string etag = net::etag_of(text);
-  return with_etag(request, net::reply_with("application/json", std::move(text)), etag);
-}
-
-net::HttpReply indexing_reply() {
-  Json json = Json::object();
-  json.set("state", "indexing");
-  net::HttpReply reply = net::reply_with("application/json", json.dump() + "\n", 202);
-  reply.headers.emplace_back("Retry-After", "1");
-  return reply;
-}
-
-// Everything that a request about a timeline needs, or the reply that says what is missing.
-struct Opened {
-  index::IndexedSession const* session = nullptr;
-  OpenIndex open;
-  net::HttpReply reply;
-};
-
-Opened open_index(Services& services, const Call& call) {
-  Opened opened;
-  const SessionPtr session = session_of(services.catalogue, call);
-  if (!session) {
-    opened.reply = no_such("session", call.path("session"));
-    return opened;
-  }
-  auto open = services.indexes.open(*session, kWait);
-  if (!open) {
-    opened.reply = problem_of(open.status());
-  } else if (open->session == nullptr) {
-    opened.reply = indexing_reply();
-  } else {
-    opened.open = std::move(*open);
-    opened.session = opened.open.session.get();
-  }
-  return opened;
-}
 
 // "a,b,c" of a parameter; where it is left out, what `all` gives.
 template <typename Key, typename Parse, typename All>
@@ -88,7 +47,7 @@ base::Result<std::vector<Key>> keys_of(const Call& call, std::string_view parame
   return keys;
 }
 
-base::Result<std::vector<TrackKey>> tracks_of(const Call& call, const Opened& opened) {
+base::Result<std::vector<TrackKey>> tracks_of(const Call& call, const OpenedIndex& opened) {
   return keys_of<TrackKey>(call, "tracks", parse_track, [&] {
     std::vector<TrackKey> keys;
     for (const auto& track :
@@ -100,7 +59,7 @@ base::Result<std::vector<TrackKey>> tracks_of(const Call& call, const Opened& op
 }
 
 // Without a range, the whole session.
-std::pair<int64_t, int64_t> range_of(const Call& call, const Opened& opened) {
+std::pair<int64_t, int64_t> range_of(const Call& call, const OpenedIndex& opened) {
   const index::TimeSpan& span = opened.session->span;
   const int64_t first = span.empty() ? 0 : std::min(span.first, kMaxTime - 1);
   const int64_t last = span.empty() ? 1 : std::min(span.last, kMaxTime - 1) + 1;
@@ -113,13 +72,13 @@ net::HttpReply too_many_or_problem(const base::Status& status) {
 }
 
 net::HttpReply show_tracks(Services& services, const Call& call) {
-  Opened opened = open_index(services, call);
+  OpenedIndex opened = open_index(services, call);
   if (opened.session == nullptr) return std::move(opened.reply);
-  return text_reply(call.request(), tracks_json(*opened.session, *opened.open.names));
+  return index_reply(call.request(), tracks_json(*opened.session, *opened.open.names));
 }
 
 net::HttpReply show_tile(Services& services, const Call& call) {
-  Opened opened = open_index(services, call);
+  OpenedIndex opened = open_index(services, call);
   if (opened.session == nullptr) return std::move(opened.reply);
   auto tracks = tracks_of(call, opened);
   if (!tracks) return problem_of(tracks.status());
@@ -132,11 +91,11 @@ net::HttpReply show_tile(Services& services, const Call& call) {
   const auto tile =
       index::make_tile(opened.session->windows, request, opened.session->open_until());
   if (!tile) return problem_of(tile.status());
-  return text_reply(call.request(), tile_json(*opened.session, *opened.open.names, *tile));
+  return index_reply(call.request(), tile_json(*opened.session, *opened.open.names, *tile));
 }
 
 net::HttpReply show_series(Services& services, const Call& call) {
-  Opened opened = open_index(services, call);
+  OpenedIndex opened = open_index(services, call);
   if (opened.session == nullptr) return std::move(opened.reply);
   auto series = keys_of<index::SeriesKey>(
       call, "series", parse_series, [&] { return index::list_series(opened.session->windows); });
@@ -148,11 +107,11 @@ net::HttpReply show_series(Services& services, const Call& call) {
   request.is_cancelled = call.request().is_cancelled;
   const auto pictures = index::make_series_tile(opened.session->windows, request);
   if (!pictures) return problem_of(pictures.status());
-  return text_reply(call.request(), series_json(*opened.session, *opened.open.names, *pictures));
+  return index_reply(call.request(), series_json(*opened.session, *opened.open.names, *pictures));
 }
 
 net::HttpReply list_events(Services& services, const Call& call) {
-  Opened opened = open_index(services, call);
+  OpenedIndex opened = open_index(services, call);
   if (opened.session == nullptr) return std::move(opened.reply);
   const auto tracks = tracks_of(call, opened);
   if (!tracks) return problem_of(tracks.status());
@@ -161,21 +120,21 @@ net::HttpReply list_events(Services& services, const Call& call) {
                                        static_cast<size_t>(call.integer("limit", 1000)),
                                        call.request().is_cancelled);
   if (!page) return too_many_or_problem(page.status());
-  return text_reply(call.request(), events_json(*opened.session, *opened.open.names, *page));
+  return index_reply(call.request(), events_json(*opened.session, *opened.open.names, *page));
 }
 
 net::HttpReply show_event(Services& services, const Call& call) {
-  Opened opened = open_index(services, call);
+  OpenedIndex opened = open_index(services, call);
   if (opened.session == nullptr) return std::move(opened.reply);
   const auto place = parse_event(call.path("event"));
   if (!place) return no_such("event", call.path("event"));
   auto row = index::read_row(opened.session->windows, *place);
   if (!row) return problem_of(row.status());
-  return text_reply(call.request(), std::move(*row) + "\n");
+  return index_reply(call.request(), std::move(*row) + "\n");
 }
 
 net::HttpReply show_selection(Services& services, const Call& call) {
-  Opened opened = open_index(services, call);
+  OpenedIndex opened = open_index(services, call);
   if (opened.session == nullptr) return std::move(opened.reply);
   const auto tracks = tracks_of(call, opened);
   if (!tracks) return problem_of(tracks.status());
@@ -183,12 +142,12 @@ net::HttpReply show_selection(Services& services, const Call& call) {
   const auto sums =
       index::sum_range(opened.session->windows, *tracks, from, to, call.request().is_cancelled);
   if (!sums) return too_many_or_problem(sums.status());
-  return text_reply(call.request(), sums_json(*opened.session, *opened.open.names, *sums,
-                                              static_cast<size_t>(call.integer("names", 20))));
+  return index_reply(call.request(), sums_json(*opened.session, *opened.open.names, *sums,
+                                               static_cast<size_t>(call.integer("names", 20))));
 }
 
 net::HttpReply search(Services& services, const Call& call) {
-  Opened opened = open_index(services, call);
+  OpenedIndex opened = open_index(services, call);
   if (opened.session == nullptr) return std::move(opened.reply);
   index::SearchRequest request;
   request.names = opened.open.names->matching(call.text("q", ""));
@@ -198,31 +157,7 @@ net::HttpReply search(Services& services, const Call& call) {
   request.after = call.integer("after", request.is_backward ? kMaxTime : -kMaxTime);
   const auto outcome = index::search(opened.session->windows, request, call.request().is_cancelled);
   if (!outcome) return problem_of(outcome.status());
-  return text_reply(call.request(), search_json(*opened.session, *opened.open.names, *outcome));
-}
-
-net::HttpReply list_kernels(Services& services, const Call& call) {
-  Opened opened = open_index(services, call);
-  if (opened.session == nullptr) return std::move(opened.reply);
-  return text_reply(call.request(), kernels_json(*opened.session, *opened.open.names,
-                                                 static_cast<size_t>(call.integer("limit", 100))));
-}
-
-constexpr const char* kSchema =
-    R"({"type":"object","required":["version","is_live","is_complete","indexed","span"],
-        "properties":{"version":{"type":"integer"},"is_live":{"type":"boolean"},
-        "is_complete":{"type":"boolean"},"indexed":{"type":"object"},
-        "span":{"type":["array","null"],"items":{"type":"integer"}}}})";
-
-std::vector<Parameter> range_parameters(std::vector<Parameter> more) {
-  std::vector<Parameter> all = {
-      integer("from", -kMaxTime, kMaxTime, 0,
-              "First nanosecond since the session began; left out: where it begins."),
-      integer("to", -kMaxTime, kMaxTime, 0,
-              "The nanosecond behind the last; left out: where the session ends.")};
-  for (Parameter& parameter : all) parameter.fallback.clear();
-  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-  return all;
+  return index_reply(call.request(), search_json(*opened.session, *opened.open.names, *outcome));
 }
 
 // Ids of tracks or series; as many as the target of a request has room for.
@@ -243,17 +178,9 @@ Parameter width_parameter() {
 void add_timeline_routes(Routes& routes, Services& services) {
   const auto add = [&](const char* path, const char* id, const char* summary,
                        const char* description, const std::vector<Parameter>& parameters,
-                       auto function, const char* schema = kSchema) {
-    routes.add(
-        {.pattern = std::string("/api/v1/sessions/{session}") + path,
-         .id = id,
-         .summary = summary,
-         .parameters = parameters,
-         .answers = {{.description = description, .schema = schema},
-                     {.status = 202,
-                      .description = "The session is being indexed; ask again.",
-                      .schema = R"({"type":"object"})"}},
-         .handler = [&services, function](const Call& call) { return function(services, call); }});
+                       IndexHandler function, const char* schema = kIndexSchema) {
+    add_index_route(routes, services,
+                    {path, id, summary, description, schema, parameters, function});
   };
   add("/tracks", "list_tracks", "Tracks of the timeline, and series of readings",
       "Tracks with their rows, events and time; series.", {}, show_tracks);
@@ -285,17 +212,9 @@ void add_timeline_routes(Routes& routes, Services& services) {
   add("/search", "search_events", "Where a name occurs",
       "How many events have a name that contains the text, and the next of them.",
       {required_text("q", "A part of the name; upper and lower case are the same."),
-       [] {
-         Parameter after = integer("after", -kMaxTime, kMaxTime, 0,
-                                   "Where to look from; left out: one of the session's ends.");
-         after.fallback.clear();
-         return after;
-       }(),
+       moment("after", "Where to look from; left out: one of the session's ends."),
        choice("direction", {"forward", "backward"}, "forward", "Which way to look.")},
       search);
-  add("/kernels", "list_kernels", "Kernels by name, most time first",
-      "Kernels with statistics of their durations; relative_error is that of median, p90 and p99.",
-      {integer("limit", 1, kMostNames * 10, 100, "Kernels at the most.")}, list_kernels);
 }
 
 }  // namespace gpufl::server

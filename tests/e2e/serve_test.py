@@ -56,7 +56,9 @@ class WhoMayAsk(ServeTest):
         served = self.start(SESSIONS)
         self.assertEqual(served.send("/healthz", has_token=False).body, b"ok\n")
         self.assertEqual(served.send("/metrics", has_token=False).status, 401)
-        self.assertIn(b"\ngpufl_server_sessions 2\n", served.send("/metrics").body)
+        metrics = served.send("/metrics").body
+        self.assertIn(b"\ngpufl_server_sessions 2\n", metrics)
+        self.assertIn(b"\ngpufl_server_late_handlers 0\n", metrics)
         page = served.send("/", has_token=False)
         self.assertIn("default-src 'none'", page.headers["content-security-policy"])
         self.assertIn(b"GPUFlight", page.body)
@@ -133,12 +135,27 @@ class Endpoints(ServeTest):
             listed = served.finished(f"/sessions/{session}/sections").json()
             self.assertTrue(listed["is_current"])
             names = [section["name"] for section in listed["sections"]]
-            self.assertEqual(names, [n for n in report if n not in ("format", "version", "kind", "options")])
+            self.assertEqual(names, [n for n in report if n not in ("format", "version", "kind")])
             for section in names:
                 answer = served.finished(f"/sessions/{session}/sections/{section}")
                 self.assertEqual(answer.json(), report[section], section)
             self.assertEqual(served.finished(f"/sessions/{session}/report").json(), report)
             self.assertEqual(served.api(f"/sessions/{session}/sections/format").status, 404)
+
+    def test_a_part_of_a_session_is_reported_as_such(self):
+        served = self.start(SESSIONS)
+        lines = run(GPUFL, "cat", SESSIONS / "h200_torch", "kernel").stdout.splitlines()
+        starts = sorted(json.loads(line)["start_ns"] for line in lines)
+        first, last = starts[len(starts) // 4], starts[len(starts) // 2]
+        part = f"?from={first}&to={last}"
+        report = served.finished(f"/sessions/{TORCH}/report{part}").json()
+        self.assertEqual(report["options"]["window"], {"start_ns": first, "end_ns": last})
+        self.assertEqual(report["kernels"]["count"], sum(first <= start < last for start in starts))
+        kernels = served.finished(f"/sessions/{TORCH}/sections/kernels{part}").json()
+        self.assertEqual(kernels, report["kernels"])
+        self.assertIsNone(served.finished(f"/sessions/{TORCH}/sections/options").json()["window"])
+        self.assertEqual(served.api(f"/sessions/{TORCH}/report?from=5&to=5").status, 400)
+        self.assertEqual(served.api(f"/sessions/{TORCH}/report?from=x").status, 400)
 
     def test_all_ranks_of_a_launch_are_one_run(self):
         traces = []
@@ -204,9 +221,31 @@ class Endpoints(ServeTest):
         self.assertEqual({w["state"] for w in windows}, {"sealed"})
         for window in windows:
             answer = served.api(f"/sessions/{TORCH}/windows/{window['name']}")
-            self.assertEqual(answer.body, (SESSIONS / "h200_torch" / window["name"]).read_bytes())
+            whole = (SESSIONS / "h200_torch" / window["name"]).read_bytes()
+            self.assertEqual(answer.body, whole)
+            self.assertEqual(answer.headers["accept-ranges"], "bytes")
+            self.parts_are_of(served, f"/sessions/{TORCH}/windows/{window['name']}", whole, answer.headers["etag"])
         for wrong in ("manifest.ndjson", "device.9.log.zst", "..", "%2e%2e%2fx", "device.1.log.zst%00"):
             self.assertIn(served.api(f"/sessions/{TORCH}/windows/{wrong}").status, (400, 404), wrong)
+
+    def parts_are_of(self, served, path, whole, etag):
+        size = len(whole)
+        for asked, expected in (("0-9", whole[:10]), (f"{size - 5}-", whole[-5:]), ("-7", whole[-7:]),
+                                (f"1-{size + 9}", whole[1:])):  # fmt: skip
+            part = served.api(path, headers={"Range": f"bytes={asked}", "Accept-Encoding": "gzip"})
+            self.assertEqual((part.status, part.body), (206, expected), asked)
+            first = whole.find(expected)
+            self.assertEqual(part.headers["content-range"], f"bytes {first}-{first + len(expected) - 1}/{size}")
+            self.assertEqual(part.headers["etag"], etag)
+            self.assertNotIn("content-encoding", part.headers)
+        beyond = served.api(path, headers={"Range": f"bytes={size}-"})
+        self.assertEqual((beyond.status, beyond.headers["content-range"]), (416, f"bytes */{size}"))
+        self.assertEqual(beyond.headers["content-type"], "application/problem+json")
+        for headers, status in (({"If-Range": etag}, 206), ({"If-Range": '"other"'}, 200),
+                                ({"If-None-Match": etag}, 304)):  # fmt: skip
+            answer = served.api(path, headers={"Range": "bytes=0-0", **headers})
+            self.assertEqual(answer.status, status, headers)
+        self.assertEqual(served.api(path, headers={"Range": "bytes=0-1,4-5"}).body, whole)
 
     def test_notes_stay_in_the_cache(self):
         served = self.start(SESSIONS)
@@ -288,7 +327,7 @@ class Robustness(ServeTest):
         if answer.status == 200:
             self.skipTest("this build does not limit its children's memory")
         self.assertEqual(answer.status, 507, answer.body)
-        self.assertIn("--analysis-memory is 16.00 MiB", answer.json()["detail"])
+        self.assertIn("--analysis-memory allows; start the server with more than 16.00 MiB", answer.json()["detail"])
         self.assertEqual(served.api(f"/sessions/{TORCH}/export").status, 507)
         self.assertEqual(served.api("/sessions").status, 200)
 
@@ -361,6 +400,9 @@ class Robustness(ServeTest):
         self.assertGreaterEqual(now["analyzed_log_bytes"], first["analyzed_log_bytes"] // 4 * 5)
         raw = served.api(f"{path}/windows/system.log")
         self.assertEqual(raw.headers["content-type"], "application/x-ndjson")
+        part = served.api(f"{path}/windows/system.log", headers={"Range": f"bytes=2-{len(raw.body) - 1}", "Accept-Encoding": "gzip"})
+        self.assertEqual((part.status, part.body), (206, raw.body[2:]))
+        self.assertNotIn("content-encoding", part.headers)
         recorder.send_signal(signal.SIGTERM)
         recorder.wait(timeout=PATIENCE_S)
         while served.api(path).json()["state"] == "live":

@@ -41,7 +41,8 @@ std::vector<Part> parts_of(const server::Routes& routes) {
   for (const Route& route : routes.all()) {
     std::string types;
     for (const server::Answer& answer : route.answers) {
-      const std::string type = answer.status == 200 ? as_code(answer.content_type) : "202";
+      const std::string type =
+          answer.status == 200 ? as_code(answer.content_type) : std::to_string(answer.status);
       if (types.find(type) == std::string::npos) types += (types.empty() ? "" : ", ") + type;
     }
     endpoints.push_back({route.method + " " + as_code(route.pattern), route.summary, types});

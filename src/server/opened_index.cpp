@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/opened_index.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "net/fields.hpp"
+#include "server/replies.hpp"
+
+namespace gpufl::server {
+namespace {
+
+using base::Json;
+
+// How long a request waits for an index that is being made.
+constexpr std::chrono::milliseconds kWait{400};
+
+net::HttpReply indexing_reply() {
+  Json json = Json::object();
+  json.set("state", "indexing");
+  net::HttpReply reply = net::reply_with("application/json", json.dump() + "\n", 202);
+  reply.headers.emplace_back("Retry-After", "1");
+  return reply;
+}
+
+}  // namespace
+
+net::HttpReply index_reply(const net::HttpRequest& request, std::string text) {
+  const std::string etag = net::etag_of(text);
+  return with_etag(request, net::reply_with("application/json", std::move(text)), etag);
+}
+
+OpenedIndex open_index(Services& services, const Call& call) {
+  OpenedIndex opened;
+  const SessionPtr session = session_of(services.catalogue, call);
+  if (!session) {
+    opened.reply = no_such("session", call.path("session"));
+    return opened;
+  }
+  auto open = services.indexes.open(*session, kWait);
+  if (!open) {
+    opened.reply = problem_of(open.status());
+  } else if (open->session == nullptr) {
+    opened.reply = indexing_reply();
+  } else {
+    opened.open = std::move(*open);
+    opened.session = opened.open.session.get();
+  }
+  return opened;
+}
+
+void add_index_route(Routes& routes, Services& services, const IndexRoute& route) {
+  routes.add({.pattern = std::string("/api/v1/sessions/{session}") + route.path,
+              .id = route.id,
+              .summary = route.summary,
+              .parameters = route.parameters,
+              .answers = {{.description = route.description, .schema = route.schema},
+                          {.status = 202,
+                           .description = "The session is being indexed; ask again.",
+                           .schema = R"({"type":"object"})"}},
+              .handler = [&services, handler = route.handler](const Call& call) {
+                return handler(services, call);
+              }});
+}
+
+}  // namespace gpufl::server
