@@ -18,14 +18,22 @@ class Figures:
         ranked = sorted(values)
         half = int(0.98 * len(ranked) ** 0.5) + 1
         middle = len(ranked) // 2
-        low, high = ranked[middle - half], ranked[min(middle + half, len(ranked) - 1)]
-        entry = {"figure": figure, "value": statistics.median(ranked), "unit": unit}
-        entry |= {"low": low, "high": high, "pairs": len(ranked)}
+        low, high = ranked[max(middle - half, 0)], ranked[min(middle + half, len(ranked) - 1)]
+        interval = {"low": low, "high": high, "pairs": len(ranked)}
+        self._add(figure, statistics.median(ranked), unit, interval, high, at_most)
+
+    def add_one(self, figure, value, unit, at_most=None):
+        """What was measured once, such as a percentile of many requests."""
+        self._add(figure, value, unit, {}, value, at_most)
+
+    def _add(self, figure, value, unit, interval, judged, at_most):
+        entry = {"figure": figure, "value": value, "unit": unit} | interval
         if at_most is not None:
-            entry |= {"at_most": at_most, "within": high <= at_most}
+            entry |= {"at_most": at_most, "within": judged <= at_most}
         self.entries.append(entry)
+        spread = f" ({interval['low']:.2f} to {interval['high']:.2f})" if interval else ""
         bar = "" if at_most is None else f", at most {at_most}{'' if entry['within'] else ': MISSED'}"
-        print(f"{figure}: {entry['value']:.2f} {unit} ({low:.2f} to {high:.2f}){bar}")
+        print(f"{figure}: {value:.2f} {unit}{spread}{bar}")
 
 
 def cpu_name():
