@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "analysis/session/selection.hpp"
+#include "format/outer_times.hpp"
 
 namespace gpufl::analysis {
 namespace {
@@ -14,9 +15,20 @@ using format::WindowFile;
 
 constexpr double kRawBytesPerRow = 25;  // of files that are still written
 
-bool is_sealed(const WindowFile& window) {
-  return window.in_manifest && window.state != WindowFile::State::Deleted &&
-         window.state != WindowFile::State::Missing;
+bool is_there(const WindowFile& window) {
+  return window.state != WindowFile::State::Deleted && window.state != WindowFile::State::Missing;
+}
+
+// What the manifest does not have of a file that is still written, or was when its writer died.
+WindowFile estimated(WindowFile window) {
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(window.path, error);
+  if (!error) window.rows = static_cast<uint64_t>(static_cast<double>(bytes) / kRawBytesPerRow);
+  if (const auto times = format::outer_times(window.path)) {
+    window.first_ns = times->first_ns;
+    window.last_ns = times->last_ns;
+  }
+  return window;
 }
 
 double rows_from(const WindowFile& window, int64_t start_ns) {
@@ -31,22 +43,22 @@ double rows_from(const WindowFile& window, int64_t start_ns) {
 }  // namespace
 
 std::optional<Interval> last_part(const std::vector<WindowFile>& windows, uint64_t most_rows) {
-  double unsealed = 0;  // all of it is at the end
+  double timeless = 0;  // nobody knows when, so it counts wherever the part begins
+  std::vector<WindowFile> timed;
   Interval all{INT64_MAX, INT64_MIN};
   for (const WindowFile& window : windows) {
-    if (is_sealed(window)) {
-      all = {std::min(all.start, window.first_ns), std::max(all.end, window.last_ns)};
-    } else if (!window.in_manifest) {
-      std::error_code error;
-      const auto bytes = std::filesystem::file_size(window.path, error);
-      if (!error) unsealed += static_cast<double>(bytes) / kRawBytesPerRow;
+    if (!is_there(window)) continue;
+    const WindowFile known = window.in_manifest ? window : estimated(window);
+    if (!known.in_manifest && known.first_ns == known.last_ns) {
+      timeless += static_cast<double>(known.rows);
+      continue;
     }
+    all = {std::min(all.start, known.first_ns), std::max(all.end, known.last_ns)};
+    timed.push_back(known);
   }
   const auto fits = [&](int64_t start_ns) {
-    double rows = unsealed;
-    for (const WindowFile& window : windows) {
-      if (is_sealed(window)) rows += rows_from(window, start_ns);
-    }
+    double rows = timeless;
+    for (const WindowFile& window : timed) rows += rows_from(window, start_ns);
     return rows <= static_cast<double>(most_rows);
   };
   if (all.start > all.end || fits(all.start)) return {};

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "format/batch_codec.hpp"
 #include "format/test_session.hpp"
 
 namespace gpufl::analysis {
@@ -54,6 +55,29 @@ TEST(LastPart, CountsWhatIsStillWritten) {
   const std::vector<WindowFile> windows = {window(1, 100, 0, 1000), live};
   EXPECT_FALSE(last_part(windows, 200));
   EXPECT_NEAR(static_cast<double>(last_part(windows, 150)->start), 500, 1);
+}
+
+TEST(LastPart, KnowsWhenAFileThatIsStillWrittenBeginsAndEnds) {
+  const format::testing::TempDir temp;
+  WindowFile live = window(1, 0, 0, 0);
+  live.in_manifest = false;
+  live.state = WindowFile::State::Live;
+  live.path = temp.path() / "device.log";
+  format::BatchCodec codec;
+  std::string text = "{\"type\":\"session\"}\n";
+  for (int64_t start = 0; start < 1'000'000; start += 100) {
+    format::Batch batch(format::Kind::Memset);
+    for (size_t i = 0; i < format::memset_column::kCount; ++i) batch.mutable_column(i).assign(1, 0);
+    batch.mutable_column(format::memset_column::kStart).assign(1, start);
+    batch.set_rows(1);
+    codec.encode(batch, text);
+  }
+  std::ofstream(live.path) << text << "{\"type\":\"memset\",\"n\":";  // torn
+  const auto all_rows = static_cast<uint64_t>(static_cast<double>(text.size()) / 25);
+  EXPECT_FALSE(last_part({live}, all_rows + 1));
+  const auto part = last_part({live}, all_rows / 4);
+  ASSERT_TRUE(part);
+  EXPECT_NEAR(static_cast<double>(part->start), 750'000, 1000);
 }
 
 TEST(LastPart, LeavesOutWhatIsNotThere) {
