@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests to the server that the page came from. An answer is there, or is being computed.
+
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    readonly title: string,
+    readonly detail: string,
+    readonly retryAfterS: number | null = null,
+  ) {
+    super(detail || title);
+  }
+}
+
+export type Answer<T> =
+  { state: "ready"; data: T; isCurrent: boolean } | { state: "running"; progress: number | null };
+
+export type Parameters = Record<string, string | number | null | undefined>;
+
+// Relative, so that a path prefix of a proxy stays in place.
+export function apiUrl(path: string, parameters: Parameters = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== null && value !== undefined) search.set(name, String(value));
+  }
+  const rest = search.toString();
+  return `./api/v1${path}${rest === "" ? "" : `?${rest}`}`;
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  let title = response.statusText || `Status ${response.status}`;
+  let detail = "";
+  try {
+    const body = (await response.json()) as { title?: string; detail?: string };
+    title = body.title ?? title;
+    detail = body.detail ?? "";
+  } catch {
+    // A proxy's page, or nothing: the status says it.
+  }
+  const wait = Number(response.headers.get("Retry-After"));
+  return new Problem(response.status, title, detail, wait > 0 ? wait : null);
+}
+
+export async function ask<T>(
+  path: string,
+  parameters: Parameters = {},
+  signal?: AbortSignal,
+): Promise<Answer<T>> {
+  let response: Response;
+  try {
+    response = await fetch(apiUrl(path, parameters), { signal: signal ?? null });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Problem(0, "The server does not answer", "Is gpufl serve still running?");
+  }
+  if (response.status === 202) {
+    const body = (await response.json()) as { progress?: number | null };
+    return { state: "running", progress: body.progress ?? null };
+  }
+  if (!response.ok) throw await problemOf(response);
+  const data = (await response.json()) as T;
+  return { state: "ready", data, isCurrent: response.headers.get("Gpufl-Current") !== "false" };
+}
+
+export async function put<T>(path: string, body: unknown, ifMatch?: string): Promise<T> {
+  const headers: Record<string, string> = { "Content-Type": "application/json" };
+  if (ifMatch !== undefined) headers["If-Match"] = ifMatch;
+  const response = await fetch(apiUrl(path), {
+    method: "PUT",
+    headers,
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw await problemOf(response);
+  return (await response.json()) as T;
+}

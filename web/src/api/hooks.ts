@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers of the API for components. What is being computed is asked for again until it is there.
+import { useQuery } from "@tanstack/react-query";
+import { ask, type Answer, type Parameters, Problem } from "./client";
+
+const POLL_MS = 400;
+
+export interface Loaded<T> {
+  data: T | undefined;
+  // Of an analysis that runs, 0 to 1; null: nothing runs, or nobody knows how far it is.
+  progress: number | null;
+  isRunning: boolean;
+  isCurrent: boolean;
+  error: Problem | null;
+  retry: () => void;
+}
+
+export interface AskOptions {
+  enabled?: boolean;
+  // Keep showing the last answer while the next one, of other parameters, is on its way.
+  keepsLast?: boolean;
+}
+
+function asProblem(error: unknown): Problem | null {
+  if (error === null || error === undefined) return null;
+  return error instanceof Problem ? error : new Problem(0, "Something went wrong", String(error));
+}
+
+export function useApi<T>(
+  path: string,
+  parameters: Parameters = {},
+  options: AskOptions = {},
+): Loaded<T> {
+  const query = useQuery<Answer<T>>({
+    queryKey: [path, parameters],
+    queryFn: ({ signal }) => ask<T>(path, parameters, signal),
+    enabled: options.enabled ?? true,
+    refetchInterval: ({ state }) => (state.data?.state === "running" ? POLL_MS : false),
+    retry: (failures, error) => error instanceof Problem && error.status === 503 && failures < 5,
+    retryDelay: (_, error) => 1000 * ((error as Problem).retryAfterS ?? 1),
+    ...(options.keepsLast ? { placeholderData: (last: Answer<T> | undefined) => last } : {}),
+  });
+  const answer = query.data;
+  return {
+    data: answer?.state === "ready" ? answer.data : undefined,
+    progress: answer?.state === "running" ? answer.progress : null,
+    isRunning: query.isLoading || answer?.state === "running",
+    isCurrent: answer?.state === "ready" ? answer.isCurrent : true,
+    error: asProblem(query.error),
+    retry: () => void query.refetch(),
+  };
+}
+
+export function sessionPath(session: string, rest = ""): string {
+  return `/sessions/${encodeURIComponent(session)}${rest}`;
+}
+
+// A member of the session's JSON report.
+export function useSection<T>(session: string, section: string): Loaded<T> {
+  return useApi<T>(sessionPath(session, `/sections/${section}`));
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "vitest";
+import { bytes, duration, exactTime, percent, plural, UNKNOWN, wallDate } from "./format";
+
+describe("format", () => {
+  it("chooses units that fit", () => {
+    expect(duration(0)).toBe("0 ns");
+    expect(duration(999)).toBe("999 ns");
+    expect(duration(15_210)).toBe("15.21 µs");
+    expect(duration(38_200_000)).toBe("38.2 ms");
+    expect(duration(61e9)).toBe("61 s");
+    expect(duration(745e9)).toBe("12.42 min");
+    expect(bytes(1536)).toBe("1.5 KiB");
+    expect(plural(1, "kernel")).toBe("1 kernel");
+    expect(plural(5265, "kernel")).toBe("5,265 kernels");
+  });
+  it("keeps every nanosecond where asked", () => {
+    expect(exactTime(104_512_386)).toBe("104.512 386 ms");
+    expect(exactTime(1_000_000_001)).toBe("1.000 000 001 s");
+    expect(exactTime(12)).toBe("12 ns");
+    expect(exactTime(-1_500)).toBe("−1.500 µs");
+  });
+  it("never shows what is unknown as zero", () => {
+    expect(duration(null)).toBe(UNKNOWN);
+    expect(bytes(undefined)).toBe(UNKNOWN);
+    expect(percent(null)).toBe(UNKNOWN);
+    expect(percent(0.0001)).toBe("<0.1%");
+    expect(percent(0)).toBe("0%");
+    expect(percent(0.9999)).toBe("100%");
+  });
+  it("reads absolute times without losing their size", () => {
+    expect(wallDate("1763246944846000000")?.toISOString()).toBe("2025-11-15T22:49:04.846Z");
+  });
+});

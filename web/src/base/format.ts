@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers as people read them. A value that is not known is "–", never 0.
+
+export const UNKNOWN = "–";
+
+export interface Quantity {
+  value: string;
+  unit: string;
+}
+
+// As many digits as make four significant ones, without zeros that say nothing.
+function digits(value: number, significant = 4): string {
+  if (value === 0) return "0";
+  const whole = Math.floor(Math.log10(Math.abs(value))) + 1;
+  const decimals = Math.max(0, significant - Math.max(whole, 1));
+  return grouped(value, decimals);
+}
+
+function grouped(value: number, decimals: number): string {
+  return value.toLocaleString("en-US", {
+    minimumFractionDigits: 0,
+    maximumFractionDigits: decimals,
+  });
+}
+
+const TIMES: [number, string][] = [
+  [3.6e12, "h"],
+  [6e10, "min"],
+  [1e9, "s"],
+  [1e6, "ms"],
+  [1e3, "µs"],
+];
+
+export function timeQuantity(ns: number | null | undefined): Quantity {
+  if (ns === null || ns === undefined || !Number.isFinite(ns)) return { value: UNKNOWN, unit: "" };
+  const size = Math.abs(ns);
+  for (const [factor, unit] of TIMES) {
+    // Ten minutes and more are minutes, ten hours and more hours.
+    const least = unit === "h" || unit === "min" ? 10 * factor : factor;
+    if (size >= least) return { value: digits(ns / factor), unit };
+  }
+  return { value: digits(ns), unit: "ns" };
+}
+
+export function duration(ns: number | null | undefined): string {
+  const { value, unit } = timeQuantity(ns);
+  return unit === "" ? value : `${value} ${unit}`;
+}
+
+// Every nanosecond: "104.512 386 ms".
+export function exactTime(ns: number): string {
+  const size = Math.abs(ns);
+  const found = TIMES.find(([factor, unit]) => size >= factor && unit !== "h" && unit !== "min");
+  if (!found) return `${ns} ns`;
+  const [factor, unit] = found;
+  const places = Math.round(Math.log10(factor));
+  const text = (size / factor).toFixed(places);
+  const [whole = "0", part = ""] = text.split(".");
+  const groups = part.match(/.{1,3}/g) ?? [];
+  const head = groups.shift();
+  const sign = ns < 0 ? "−" : "";
+  return `${sign}${grouped(Number(whole), 0)}${head ? `.${head}` : ""}${groups.map((g) => ` ${g}`).join("")} ${unit}`;
+}
+
+const SIZES: [number, string][] = [
+  [2 ** 40, "TiB"],
+  [2 ** 30, "GiB"],
+  [2 ** 20, "MiB"],
+  [2 ** 10, "KiB"],
+];
+
+export function bytesQuantity(bytes: number | null | undefined): Quantity {
+  if (bytes === null || bytes === undefined) return { value: UNKNOWN, unit: "" };
+  for (const [factor, unit] of SIZES) {
+    if (Math.abs(bytes) >= factor) return { value: digits(bytes / factor, 3), unit };
+  }
+  return { value: grouped(bytes, 0), unit: "B" };
+}
+
+export function bytes(count: number | null | undefined): string {
+  const { value, unit } = bytesQuantity(count);
+  return unit === "" ? value : `${value} ${unit}`;
+}
+
+// Rates are of the decimal kind, as data sheets have them.
+export function bytesPerSecond(rate: number | null | undefined): string {
+  if (rate === null || rate === undefined) return UNKNOWN;
+  for (const [factor, unit] of [
+    [1e12, "TB/s"],
+    [1e9, "GB/s"],
+    [1e6, "MB/s"],
+    [1e3, "kB/s"],
+  ] as const) {
+    if (rate >= factor) return `${digits(rate / factor, 3)} ${unit}`;
+  }
+  return `${digits(rate, 3)} B/s`;
+}
+
+export function count(value: number | null | undefined): string {
+  return value === null || value === undefined ? UNKNOWN : grouped(value, 0);
+}
+
+// 0.1234 is "12.3%".
+export function percent(share: number | null | undefined): string {
+  if (share === null || share === undefined || !Number.isFinite(share)) return UNKNOWN;
+  const value = share * 100;
+  if (value !== 0 && Math.abs(value) < 0.1) return value > 0 ? "<0.1%" : ">−0.1%";
+  return `${grouped(value, Math.abs(value) >= 99.95 ? 0 : 1)}%`;
+}
+
+export function plain(value: number | null | undefined, significant = 4): string {
+  return value === null || value === undefined ? UNKNOWN : digits(value, significant);
+}
+
+// "1 kernel", "2 kernels".
+export function plural(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+// Nanoseconds since 1970 as text, beyond what a number holds.
+export function wallDate(ns: string | null): Date | null {
+  return ns === null ? null : new Date(Number(BigInt(ns) / 1_000_000n));
+}
+
+export function wallTime(ns: string | null): string {
+  const date = wallDate(ns);
+  if (!date) return UNKNOWN;
+  return date.toLocaleString("en-GB", {
+    day: "numeric",
+    month: "short",
+    year: date.getFullYear() === new Date().getFullYear() ? undefined : "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+  } as Intl.DateTimeFormatOptions);
+}
+
+// What can be absent from a report: a figure, or why there is none.
+export interface Unknown {
+  unknown: string;
+  hint?: string;
+}
+
+export function isUnknown(value: unknown): value is Unknown {
+  return typeof value === "object" && value !== null && "unknown" in value;
+}

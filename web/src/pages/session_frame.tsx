@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every page of a session has around it: where we are, whether the trace is complete, tabs.
+import { lazy, type LazyExoticComponent, type ReactNode, Suspense, useEffect } from "react";
+import { Link, Route, Switch } from "wouter";
+import { useApi, sessionPath } from "../api/hooks";
+import type { LedgerAnswer, Session } from "../api/types";
+import { navigate, useSegments } from "../base/address";
+import { count, wallTime } from "../base/format";
+import { useKeys } from "../base/keys";
+import { openPalette } from "../widgets/palette";
+import { ErrorBoundary } from "../widgets/error_boundary";
+import { Badge, Kbd, type Tone } from "../widgets/parts";
+import { Empty, Failed, Skeleton } from "../widgets/states";
+import { TopBar } from "../widgets/top_bar";
+import "./session_frame.css";
+
+export interface SessionPageProps {
+  session: string;
+}
+type Page = LazyExoticComponent<(props: SessionPageProps) => ReactNode>;
+
+interface Tab {
+  path: string;
+  title: string;
+  key: string;
+  page: Page;
+}
+
+const TABS: Tab[] = [
+  { path: "", title: "Overview", key: "o", page: lazy(() => import("./overview/overview")) },
+  {
+    path: "timeline",
+    title: "Timeline",
+    key: "t",
+    page: lazy(() => import("./timeline/timeline_page")),
+  },
+  { path: "kernels", title: "Kernels", key: "k", page: lazy(() => import("./kernels/kernels")) },
+  {
+    path: "iterations",
+    title: "Iterations",
+    key: "i",
+    page: lazy(() => import("./iterations/iterations")),
+  },
+  { path: "scopes", title: "Scopes", key: "s", page: lazy(() => import("./scopes/scopes")) },
+  { path: "sync", title: "Synchronization", key: "y", page: lazy(() => import("./sync/sync")) },
+  { path: "memory", title: "Memory", key: "m", page: lazy(() => import("./memory/memory")) },
+  { path: "health", title: "Health", key: "h", page: lazy(() => import("./health/health")) },
+  {
+    path: "counters",
+    title: "Counters",
+    key: "c",
+    page: lazy(() => import("./counters/counters")),
+  },
+  { path: "log", title: "Log", key: "l", page: lazy(() => import("./log/log")) },
+];
+const KernelDetail = lazy(() => import("./kernels/kernel_detail"));
+
+export function sessionHref(session: string, path = ""): string {
+  return `#${sessionAddress(session, path)}`;
+}
+
+export function sessionAddress(session: string, path = ""): string {
+  return `/s/${encodeURIComponent(session)}${path === "" ? "" : `/${path}`}`;
+}
+
+const TONE: Record<Session["state"], Tone> = {
+  live: "good",
+  complete: "good",
+  "not proven": "warn",
+  losses: "warn",
+  unclosed: "warn",
+  damaged: "bad",
+  unreadable: "bad",
+};
+const WORDS: Record<Session["state"], string> = {
+  live: "Live",
+  complete: "Complete",
+  "not proven": "Not proven complete",
+  losses: "Has losses",
+  unclosed: "Cut off",
+  damaged: "Damaged",
+  unreadable: "Unreadable",
+};
+
+// The list knows what the manifest says; the ledger, once it is there, what was read.
+export function StateBadge({
+  session,
+  ledger,
+}: {
+  session: Session;
+  ledger?: LedgerAnswer | undefined;
+}) {
+  const kernels = session.kernels === null ? "" : ` · ${count(session.kernels)} kernels`;
+  const isWorse = session.state === "complete" && ledger?.ledger.verdict.startsWith("incomplete");
+  const hint = isWorse ? ledger?.ledger.meaning : session.problem;
+  return (
+    <Badge tone={isWorse ? "bad" : TONE[session.state]} {...(hint ? { hint } : {})}>
+      {isWorse ? "Damaged" : WORDS[session.state]}
+      {isWorse ? "" : kernels}
+    </Badge>
+  );
+}
+
+export function SessionFrame() {
+  const [, id = "", open = "", kernel = ""] = useSegments();
+  const loaded = useApi<Session>(sessionPath(id));
+  const ledger = useApi<LedgerAnswer>(sessionPath(id, "/ledger"));
+  useKeys(
+    TABS.map(({ path, title, key }) => ({
+      keys: `g ${key}`,
+      what: `Go to ${title}`,
+      run: () => navigate(sessionAddress(id, path)),
+    })),
+  );
+  const session = loaded.data;
+  useEffect(() => {
+    document.title = session ? `${session.app || session.id} · GPUFlight` : "GPUFlight";
+  }, [session]);
+  if (loaded.error) {
+    return (
+      <>
+        <TopBar crumbs={[id]} />
+        <Failed problem={loaded.error} retry={loaded.retry} />
+      </>
+    );
+  }
+  return (
+    <>
+      <TopBar
+        crumbs={session ? [session.host, session.app, wallTime(session.start_wall_ns)] : [id]}
+        badge={session && <StateBadge session={session} ledger={ledger.data} />}
+        actions={
+          <>
+            <button className="find" onClick={openPalette}>
+              Find <span className="what">kernels, scopes, pages</span> <Kbd>Ctrl K</Kbd>
+            </button>
+            <a className="btn" href={`#/compare?a=${encodeURIComponent(id)}`}>
+              Compare
+            </a>
+          </>
+        }
+      />
+      <nav className="tabs" aria-label="Pages of the session">
+        {TABS.map(({ path, title }) => (
+          <Link
+            key={path}
+            href={sessionAddress(id, path)}
+            className={open === path ? "on" : ""}
+            aria-current={open === path ? "page" : undefined}
+          >
+            {title}
+          </Link>
+        ))}
+      </nav>
+      <main className={open === "timeline" ? "page wide" : "page"}>
+        <ErrorBoundary of={`${id}/${open}/${kernel}`}>
+          <Suspense fallback={<Skeleton rows={8} />}>
+            <Switch>
+              {TABS.map(({ path, page: Page }) => (
+                <Route key={path} path={`/s/:session${path === "" ? "" : `/${path}`}`}>
+                  <Page session={id} />
+                </Route>
+              ))}
+              <Route path="/s/:session/kernels/:kernel">
+                <KernelDetail session={id} kernel={kernel} />
+              </Route>
+              <Route>
+                <Empty title="There is no such page">
+                  <a href={sessionHref(id)}>The session's overview</a>
+                </Empty>
+              </Route>
+            </Switch>
+          </Suspense>
+        </ErrorBoundary>
+      </main>
+    </>
+  );
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that the palette can find.
+import { useMemo } from "react";
+import { apiUrl } from "../api/client";
+import { sessionPath, useApi } from "../api/hooks";
+import type { KernelList, ScopeList, Session, SessionList } from "../api/types";
+import { navigate } from "../base/address";
+import { duration, wallTime } from "../base/format";
+import type { KeyAction } from "../base/keys";
+import type { PaletteItem } from "./palette_items";
+
+interface Named {
+  label: string;
+  full_name?: string;
+  duration_ns: { total: number };
+}
+
+const MOST_NAMES = 2000;
+const EXPORTS: [string, string][] = [
+  ["perfetto", "Export for Perfetto"],
+  ["chrome", "Export as a Chrome trace"],
+  ["speedscope", "Export for speedscope"],
+  ["pprof", "Export for pprof"],
+  ["csv", "Export as CSV tables"],
+  ["json", "Export as JSON"],
+];
+
+function goTo(address: string): () => void {
+  return () => navigate(address);
+}
+
+// Keys that work on the page are actions, too. Those of this dialog and single moves are not.
+export function keyItems(keys: KeyAction[]): PaletteItem[] {
+  return keys
+    .filter(({ keys: pressed }) => pressed !== "Mod+k" && !/^(Arrow|Escape|Enter)/.test(pressed))
+    .map(({ keys: pressed, what, run }) => {
+      const isPage = pressed.startsWith("g ");
+      return {
+        id: `key ${pressed} ${what}`,
+        group: isPage ? "Pages" : "On this page",
+        text: isPage ? what.replace(/^Go to /, "") : what,
+        keys: pressed,
+        isQuiet: !isPage,
+        run,
+      };
+    });
+}
+
+function download(url: string): void {
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = "";
+  link.click();
+}
+
+function sessionActions(session: string): PaletteItem[] {
+  const id = encodeURIComponent(session);
+  const action = (text: string, run: () => void): PaletteItem => ({
+    id: `action ${text}`,
+    group: "Actions",
+    text,
+    run,
+  });
+  return [
+    action("Compare with another session", goTo(`/compare?a=${id}`)),
+    action("Open in Perfetto", goTo(`/s/${id}/log?open=perfetto`)),
+    action("Copy the link to this view", () => {
+      void navigator.clipboard.writeText(window.location.href);
+    }),
+    action("All sessions", goTo("/sessions")),
+    ...EXPORTS.map(([format, text]) =>
+      action(text, () => download(apiUrl(sessionPath(session, "/export"), { format }))),
+    ),
+  ];
+}
+
+function nameItems(
+  names: Named[] | undefined,
+  group: string,
+  hrefOf: (name: string) => string,
+): PaletteItem[] {
+  return (names ?? []).map(({ label, full_name, duration_ns }) => ({
+    id: `${group} ${full_name ?? label}`,
+    group,
+    text: label,
+    detail: duration(duration_ns.total),
+    run: goTo(hrefOf(full_name ?? label)),
+  }));
+}
+
+function sessionItems(sessions: Session[]): PaletteItem[] {
+  return sessions.map(({ id, app, host, path, start_wall_ns }) => ({
+    id: `session ${id}`,
+    group: "Sessions",
+    text: [app || id, host, path].filter(Boolean).join(" · "),
+    detail: wallTime(start_wall_ns),
+    run: goTo(`/s/${encodeURIComponent(id)}`),
+  }));
+}
+
+export function usePaletteItems(session: string | null, keys: KeyAction[]): PaletteItem[] {
+  const enabled = { enabled: session !== null };
+  const path = sessionPath(session ?? "");
+  const sessions = useApi<SessionList>("/sessions", { limit: 1000 }).data;
+  const kernels = useApi<KernelList>(`${path}/kernels`, { limit: MOST_NAMES }, enabled).data;
+  const scopes = useApi<ScopeList>(`${path}/scopes`, { limit: MOST_NAMES }, enabled).data;
+  return useMemo(() => {
+    const base = `/s/${encodeURIComponent(session ?? "")}`;
+    const others = (sessions?.sessions ?? []).filter(({ id }) => id !== session);
+    return [
+      ...keyItems(keys),
+      ...nameItems(
+        kernels?.by_name,
+        "Kernels",
+        (name) => `${base}/kernels/${encodeURIComponent(name)}`,
+      ),
+      ...nameItems(
+        scopes?.by_name,
+        "Scopes",
+        (name) => `${base}/scopes?q=${encodeURIComponent(name)}`,
+      ),
+      ...(session === null
+        ? [{ id: "compare", group: "Actions", text: "Compare sessions", run: goTo("/compare") }]
+        : sessionActions(session)),
+      ...sessionItems(others),
+    ];
+  }, [session, keys, sessions, kernels, scopes]);
+}

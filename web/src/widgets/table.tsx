@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table that sorts, filters, is copied and saved, and holds a million rows: those in view are drawn.
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
+import { save, toCsv } from "../base/save";
+import "./parts.css";
+import "./table.css";
+
+export interface Column<Row> {
+  key: string;
+  title: ReactNode;
+  // What it is sorted by and saved as.
+  value: (row: Row) => string | number | null;
+  // What is shown, where that differs.
+  cell?: (row: Row) => ReactNode;
+  isNumber?: boolean;
+  // As CSS of a grid: "minmax(200px, 3fr)".
+  width?: string;
+  hint?: string;
+}
+
+export interface TableProps<Row> {
+  rows: Row[];
+  columns: Column<Row>[];
+  rowKey: (row: Row, index: number) => string;
+  // For files that are saved, and for screen readers.
+  name: string;
+  sortedBy?: string;
+  isAscending?: boolean;
+  onOpen?: (row: Row) => void;
+  isSelected?: (row: Row) => boolean;
+  // Rows in view at the most; the rest scrolls.
+  maxRows?: number;
+  actions?: ReactNode;
+}
+
+const ROW_PX = 28;
+
+function compare(a: string | number | null, b: string | number | null): number {
+  if (a === b) return 0;
+  if (a === null) return 1;
+  if (b === null) return -1;
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return String(a).localeCompare(String(b), "en", { numeric: true });
+}
+
+export function DataTable<Row>(props: TableProps<Row>) {
+  const { rows, columns, name, onOpen, maxRows = 18 } = props;
+  const [sort, setSort] = useState({ by: props.sortedBy, isAscending: props.isAscending ?? false });
+  const [chosen, setChosen] = useState(0);
+  const [hasFocus, setHasFocus] = useState(false);
+  const scroll = useRef<HTMLDivElement>(null);
+  const sorted = useMemo(() => {
+    const column = columns.find(({ key }) => key === sort.by);
+    if (!column) return rows;
+    const way = sort.isAscending ? 1 : -1;
+    return [...rows].sort((a, b) => way * compare(column.value(a), column.value(b)));
+  }, [rows, columns, sort]);
+  const virtual = useVirtualizer({
+    count: sorted.length,
+    getScrollElement: () => scroll.current,
+    estimateSize: () => ROW_PX,
+    overscan: 12,
+    initialRect: { width: 800, height: maxRows * ROW_PX },
+  });
+  const grid = {
+    gridTemplateColumns: columns.map((c) => c.width ?? "minmax(70px, 1fr)").join(" "),
+  };
+
+  const table = () => [
+    columns.map(({ key }) => key),
+    ...sorted.map((row) => columns.map((column) => column.value(row))),
+  ];
+  const sortBy = ({ key, isNumber }: Column<Row>) =>
+    setSort({ by: key, isAscending: sort.by === key ? !sort.isAscending : !isNumber });
+  const onKey = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: maxRows, PageUp: -maxRows }[event.key];
+    if (step !== undefined) {
+      const next = Math.min(Math.max(chosen + step, 0), sorted.length - 1);
+      setChosen(next);
+      virtual.scrollToIndex(next);
+      event.preventDefault();
+    }
+    const row = sorted[chosen];
+    if (event.key === "Enter" && row !== undefined && onOpen) onOpen(row);
+  };
+
+  return (
+    <div className="data-table">
+      <div className="table-tools">
+        {props.actions}
+        <span className="grow" />
+        <button
+          className="link"
+          onClick={() => void navigator.clipboard.writeText(toCsv(table(), "\t"))}
+        >
+          Copy
+        </button>
+        <button className="link" onClick={() => save(`${name}.csv`, toCsv(table()), "text/csv")}>
+          CSV
+        </button>
+        <button
+          className="link"
+          onClick={() => save(`${name}.json`, JSON.stringify(rows), "application/json")}
+        >
+          JSON
+        </button>
+      </div>
+      <div
+        ref={scroll}
+        className="table-scroll"
+        role="table"
+        aria-label={name}
+        aria-rowcount={sorted.length + 1}
+        tabIndex={0}
+        onKeyDown={onKey}
+        onFocus={() => setHasFocus(true)}
+        onBlur={() => setHasFocus(false)}
+        style={{ maxHeight: (maxRows + 1) * ROW_PX + 2 }}
+      >
+        <div className="table-head" role="row" style={grid}>
+          {columns.map((column) => (
+            <span
+              key={column.key}
+              role="columnheader"
+              aria-sort={
+                sort.by !== column.key ? "none" : sort.isAscending ? "ascending" : "descending"
+              }
+              className={column.isNumber ? "number" : ""}
+              title={column.hint}
+            >
+              <button
+                onClick={() => sortBy(column)}
+                tabIndex={-1}
+                aria-label={column.title === "" ? column.key : undefined}
+              >
+                {column.title}
+                {sort.by === column.key && (sort.isAscending ? " ↑" : " ↓")}
+              </button>
+            </span>
+          ))}
+        </div>
+        <div style={{ height: virtual.getTotalSize(), position: "relative" }} role="rowgroup">
+          {virtual.getVirtualItems().map(({ index, start }) => {
+            const row = sorted[index] as Row;
+            const isOn =
+              props.isSelected?.(row) || (onOpen !== undefined && hasFocus && index === chosen);
+            return (
+              <div
+                key={props.rowKey(row, index)}
+                role="row"
+                aria-rowindex={index + 2}
+                className={`table-row${isOn ? " on" : ""}${onOpen ? " opens" : ""}`}
+                style={{ ...grid, transform: `translateY(${start}px)` }}
+                onClick={() => {
+                  setChosen(index);
+                  onOpen?.(row);
+                }}
+              >
+                {columns.map((column) => (
+                  <span key={column.key} role="cell" className={column.isNumber ? "number" : ""}>
+                    {column.cell ? column.cell(row) : column.value(row)}
+                  </span>
+                ))}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}

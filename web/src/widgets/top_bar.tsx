@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ReactNode } from "react";
+import "./top_bar.css";
+
+// The last crumb is where we are.
+export function TopBar({
+  crumbs,
+  badge,
+  actions,
+}: {
+  crumbs: string[];
+  badge?: ReactNode;
+  actions?: ReactNode;
+}) {
+  return (
+    <header className="top-bar">
+      <a className="logo" href="#/sessions">
+        gpu<i>flight</i>
+      </a>
+      <h1 className="crumbs">
+        {crumbs
+          .filter(Boolean)
+          .map((crumb, i, all) =>
+            i === all.length - 1 ? <b key={i}>{crumb}</b> : <span key={i}>{crumb} / </span>,
+          )}
+      </h1>
+      {badge}
+      <span className="grow" />
+      {actions}
+    </header>
+  );
+}
