@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the selected range adds up to; without one, how to select and what colours mean.
+import { useState } from "react";
+import { Problem } from "../../api/client";
+import { count, duration, exactTime, percent } from "../../base/format";
+import { CLASS_COLORS } from "../../base/kernel_class";
+import type { Timeline, TimelineState } from "../../timeline";
+import { kindWord } from "../../timeline/tracks";
+import { Copyable, Swatch } from "../../widgets/parts";
+import { type KindSum, sumKinds } from "./selection_facts";
+
+const CLASS_WORDS: Record<(typeof CLASS_COLORS)[number], string> = {
+  matmul: "matrix product",
+  elementwise: "elementwise",
+  reduction: "reduction",
+  norm: "normalization",
+  copy: "copy",
+  softmax: "softmax, attention",
+  gather: "gather, sort",
+  comm: "communication",
+  other: "other",
+};
+
+function Legend() {
+  return (
+    <ul className="tlp-legend" aria-label="Colours of kernels">
+      {CLASS_COLORS.map((color) => (
+        <li key={color}>
+          <Swatch color={`var(--k-${color})`} />
+          {CLASS_WORDS[color]}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Names({ sums }: { sums: KindSum[] }) {
+  return (
+    <div className="tlp-names">
+      {sums.map(({ kind, names, hasAllNames }) => (
+        <table key={kind}>
+          <caption>
+            Most time of {kindWord(kind)}
+            {!hasAllNames && ", as far as known: the range holds too many"}
+          </caption>
+          <tbody>
+            {names.map(({ name, label, count: times, busyNs }) => (
+              <tr key={name}>
+                <td>
+                  <Copyable text={name}>{label || kindWord(kind)}</Copyable>
+                </td>
+                <td className="num">{count(times)}×</td>
+                <td className="num">{duration(busyNs)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      ))}
+    </div>
+  );
+}
+
+export function SelectionBar({ timeline, state }: { timeline: Timeline; state: TimelineState }) {
+  const { range, sums, sumsProblem } = state;
+  const [isOpen, setIsOpen] = useState(false);
+  const hasKernels = state.description?.tracks.some(({ kind }) => kind === "kernels") ?? false;
+  if (!range) {
+    return (
+      <footer className="tlp-bar">
+        <span className="faint">Shift-drag, or drag on the ruler, to add up a range</span>
+        <span className="grow" />
+        {hasKernels && <Legend />}
+      </footer>
+    );
+  }
+  const length = range[1] - range[0];
+  const kinds = sums ? sumKinds(sums) : [];
+  return (
+    <>
+      {isOpen && kinds.length > 0 && <Names sums={kinds} />}
+      <footer className="tlp-bar" aria-live="polite">
+        <span>
+          Selection{" "}
+          <Copyable text={String(length)}>{<b className="num">{duration(length)}</b>}</Copyable>
+        </span>
+        <span>
+          from{" "}
+          <Copyable text={String(range[0])}>
+            {<b className="num">{exactTime(range[0])}</b>}
+          </Copyable>
+        </span>
+        {kinds.map(({ kind, count: events, busyNs, tracks }) => (
+          <span key={kind}>
+            {kindWord(kind)} <b className="num">{count(events)}</b>{" "}
+            <span className="faint num">
+              {duration(busyNs)}
+              {tracks === 1 && kind !== "scopes" && kind !== "markers"
+                ? `, ${percent(busyNs / length)}`
+                : ""}
+            </span>
+          </span>
+        ))}
+        {sums && kinds.length === 0 && <span className="faint">nothing happens in it</span>}
+        {sumsProblem !== null && (
+          <span role="alert">
+            {sumsProblem instanceof Problem ? sumsProblem.message : "The sums are not known."}
+          </span>
+        )}
+        <span className="grow" />
+        <button
+          className="btn"
+          aria-expanded={isOpen}
+          disabled={kinds.length === 0}
+          onClick={() => setIsOpen(!isOpen)}
+        >
+          Names
+        </button>
+        <button className="btn" onClick={() => timeline.zoomToRange()}>
+          Zoom
+        </button>
+        <button className="btn" onClick={() => timeline.setRange(null)}>
+          Clear
+        </button>
+      </footer>
+    </>
+  );
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timeline of a session.
+import { useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
+import { sessionPath, useApi } from "../../api/hooks";
+import type { Session } from "../../api/types";
+import { setViewParameters, useAddressSearch } from "../../base/address";
+import { duration, percent } from "../../base/format";
+import { useKeys } from "../../base/keys";
+import { ACTIONS, Timeline } from "../../timeline";
+import { HttpSource, type JsonTracks, type SessionFacts } from "../../timeline/http_source";
+import { Empty, Ready } from "../../widgets/states";
+import { EventCard } from "./event_card";
+import { SearchBox } from "./search_box";
+import { SelectionBar } from "./selection_bar";
+import { useTracks } from "./use_tracks";
+import { readLink, writeLink } from "./view_link";
+import "./timeline_page.css";
+
+const WRITE_AFTER_MS = 250;
+
+function factsOf(session: Session | undefined, id: string): SessionFacts {
+  if (!session) return { process: id, devices: [] };
+  const rank = session.rank === null ? "" : ` · rank ${session.rank}`;
+  return { process: `${session.app || session.process || id}${rank}`, devices: session.devices };
+}
+
+export default function TimelinePage({ session }: { session: string }) {
+  const about = useApi<Session>(sessionPath(session));
+  const tracks = useTracks(session);
+  return (
+    <section className="panel tlp">
+      <Ready of={tracks} rows={12}>
+        {(json) =>
+          json.is_complete && json.tracks.length === 0 && json.series.length === 0 ? (
+            <Empty title="This session has nothing on the timeline">
+              Kernels, copies and API calls are recorded by{" "}
+              <code>gpufl trace -- python train.py</code>, readings of GPUs and the host by{" "}
+              <code>gpufl monitor</code>.
+            </Empty>
+          ) : (
+            <TimelinePanel
+              key={session}
+              session={session}
+              json={json}
+              facts={factsOf(about.data, session)}
+            />
+          )
+        }
+      </Ready>
+    </section>
+  );
+}
+
+interface PanelProps {
+  session: string;
+  json: JsonTracks;
+  facts: SessionFacts;
+}
+
+function TimelinePanel({ session, json, facts }: PanelProps) {
+  const container = useRef<HTMLDivElement>(null);
+  const [made, setMade] = useState<{ timeline: Timeline; source: HttpSource } | null>(null);
+  const key = JSON.stringify(facts);
+  const latest = useRef({ json, facts });
+  latest.current = { json, facts };
+  // Before the rest of the page is there: what is in view is asked for meanwhile.
+  useLayoutEffect(() => {
+    if (!container.current) return;
+    const source = new HttpSource(session, latest.current.facts);
+    const timeline = new Timeline(container.current, source);
+    timeline.setDescription(source.use(latest.current.json));
+    openLink(timeline, addressSearch(), true);
+    setMade({ timeline, source });
+    return () => timeline.destroy();
+  }, [session]);
+  useEffect(() => {
+    made?.timeline.setDescription(made.source.use(json, JSON.parse(key) as SessionFacts));
+  }, [made, json, key]);
+  return (
+    <>
+      {made ? <Tools timeline={made.timeline} /> : <header />}
+      <div className="tlp-body">
+        <div className="tlp-plot" ref={container} />
+        {made && <Card timeline={made.timeline} />}
+      </div>
+      {made && <Bar timeline={made.timeline} />}
+    </>
+  );
+}
+
+function useTimelineState(timeline: Timeline) {
+  return useSyncExternalStore(timeline.subscribe, () => timeline.state);
+}
+
+function Card({ timeline }: { timeline: Timeline }) {
+  return <EventCard timeline={timeline} state={useTimelineState(timeline)} />;
+}
+
+function Bar({ timeline }: { timeline: Timeline }) {
+  return <SelectionBar timeline={timeline} state={useTimelineState(timeline)} />;
+}
+
+function addressSearch(): string {
+  return window.location.hash.split("?")[1] ?? "";
+}
+
+function openLink(timeline: Timeline, search: string, isFirst: boolean): void {
+  const { view, event, range, pinned, toggled } = readLink(new URLSearchParams(search));
+  timeline.setTracks(pinned, toggled);
+  if (view) timeline.setView(view);
+  else if (!isFirst) timeline.fit();
+  timeline.setRange(range);
+  if (event) timeline.selectById(event.id, event.track, event.start, view === null);
+  else timeline.select(null);
+}
+
+// The address follows the view, and the view an address that somebody opens.
+function useLink(timeline: Timeline): void {
+  const search = useAddressSearch();
+  const written = useRef(search);
+  const isOpening = useRef(hasEvent(search));
+  const { view, isFitted, selected, range, pinned, toggled, detailProblem } =
+    useTimelineState(timeline);
+  useEffect(() => {
+    if (search === written.current) return;
+    written.current = search;
+    isOpening.current = hasEvent(search);
+    openLink(timeline, search, false);
+  }, [search, timeline]);
+  useEffect(() => {
+    // A link that is being opened is not overwritten by what was there before.
+    if (isOpening.current && !selected && detailProblem === null) return;
+    isOpening.current = false;
+    const timer = setTimeout(() => {
+      const isLive = timeline.state.description?.isLive ?? false;
+      setViewParameters(writeLink({ view, isFitted, selected, range, pinned, toggled }, isLive));
+      written.current = addressSearch();
+    }, WRITE_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [timeline, view, isFitted, selected, range, pinned, toggled, detailProblem]);
+}
+
+function hasEvent(search: string): boolean {
+  return readLink(new URLSearchParams(search)).event !== null;
+}
+
+function Tools({ timeline }: { timeline: Timeline }) {
+  const state = useTimelineState(timeline);
+  const { description, view, isFitted, isFollowing, problem } = state;
+  useLink(timeline);
+  useKeys(ACTIONS.map(({ keys, what, run }) => ({ keys, what, run: () => run(timeline) })));
+  return (
+    <header>
+      <h2>Timeline</h2>
+      <span className="note num">{duration(view.to - view.from)} in view</span>
+      {description && !description.isComplete && (
+        <span className="note" role="status">
+          reading the session, {percent(description.progress)}
+        </span>
+      )}
+      {description && description.problems.length > 0 && (
+        <span className="note tlp-warn" title={description.problems.join("\n")}>
+          parts of the log are not readable
+        </span>
+      )}
+      {problem !== null && (
+        <span className="note tlp-warn" role="alert">
+          {problem instanceof Error ? problem.message : "The server does not answer"}; trying again
+        </span>
+      )}
+      <span className="grow" />
+      <SearchBox timeline={timeline} state={state} />
+      <span className="note tlp-hint" title="The wheel scrolls; with Ctrl it zooms at the pointer">
+        drag · Ctrl+scroll · W A S D
+      </span>
+      <button className="btn" aria-pressed={isFitted} onClick={() => timeline.fit()}>
+        Fit
+      </button>
+      {description?.isLive && (
+        <button
+          className="btn"
+          aria-pressed={isFollowing}
+          onClick={() => timeline.follow(!isFollowing)}
+        >
+          Follow
+        </button>
+      )}
+    </header>
+  );
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import { expect, it } from "vitest";
+import { readLink, writeLink } from "./view_link";
+
+const STATE = {
+  view: { from: 100.4, to: 2000.2 },
+  isFitted: false,
+  selected: {
+    track: "kernels:0:1:7",
+    row: 0,
+    event: "device.1.4.0",
+    start: 1,
+    end: 2,
+    label: "a",
+    name: "a",
+  },
+  range: [-5, 900] as const,
+  pinned: ["scopes:9"],
+  toggled: new Set(["gpu:0", "warps:1"]),
+};
+
+it("brings a view back from its address", () => {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(writeLink(STATE, true)))
+    if (value !== null) search.set(name, value);
+  expect(readLink(new URLSearchParams(search.toString()))).toEqual({
+    view: { from: 100, to: 2001 },
+    event: { id: "device.1.4.0", track: "kernels:0:1:7", start: 1 },
+    range: [-5, 900],
+    pinned: ["scopes:9"],
+    toggled: ["gpu:0", "warps:1"],
+  });
+});
+
+it("leaves out what is as it starts", () => {
+  const plain = {
+    ...STATE,
+    isFitted: true,
+    selected: null,
+    range: null,
+    pinned: [],
+    toggled: new Set<string>(),
+  };
+  expect(Object.values(writeLink(plain, false)).every((value) => value === null)).toBe(true);
+});
+
+it("takes an event alone and refuses nonsense", () => {
+  expect(readLink(new URLSearchParams("event=device.1.4.0")).event).toEqual({
+    id: "device.1.4.0",
+    track: null,
+    start: null,
+  });
+  expect(readLink(new URLSearchParams("event=waits:7/device.1.4.0")).event).toEqual({
+    id: "device.1.4.0",
+    track: "waits:7",
+    start: null,
+  });
+  const link = readLink(new URLSearchParams("from=9&to=3&sel=a,b"));
+  expect([link.view, link.range]).toEqual([null, null]);
+});

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The view in the address, so that a link shows a colleague the same thing.
+import type { TimelineState } from "../../timeline";
+
+export interface LinkedView {
+  view: { from: number; to: number } | null;
+  event: { id: string; track: string | null; start: number | null } | null;
+  range: [number, number] | null;
+  pinned: string[];
+  toggled: string[];
+}
+
+type LinkName = "from" | "to" | "event" | "sel" | "pinned" | "collapsed";
+
+function whole(text: string | null | undefined): number | null {
+  if (text === null || text === undefined || !/^-?\d{1,16}$/.test(text)) return null;
+  return Number(text);
+}
+
+function list(text: string | null): string[] {
+  return text === null || text === "" ? [] : text.split(",");
+}
+
+export function readLink(search: URLSearchParams): LinkedView {
+  const from = whole(search.get("from"));
+  const to = whole(search.get("to"));
+  const [begin, end] = (search.get("sel") ?? "").split(",").map(whole);
+  // "TRACK/EVENT", of a session that was live "TRACK/EVENT@START", because ids change when it grows;
+  // other pages may link to an event alone.
+  const event = /^(?:(?<track>[^/]*)\/)?(?<id>[^@]+)(?:@(?<start>.*))?$/.exec(
+    search.get("event") ?? "",
+  )?.groups;
+  return {
+    view: from !== null && to !== null && from < to ? { from, to } : null,
+    event: event
+      ? { id: event["id"]!, track: event["track"] ?? null, start: whole(event["start"]) }
+      : null,
+    range:
+      typeof begin === "number" && typeof end === "number" && begin < end ? [begin, end] : null,
+    pinned: list(search.get("pinned")),
+    toggled: list(search.get("collapsed")),
+  };
+}
+
+export function writeLink(
+  state: Pick<TimelineState, "view" | "isFitted" | "selected" | "range" | "pinned" | "toggled">,
+  isLive: boolean,
+): Record<LinkName, string | null> {
+  const { view, isFitted, selected, range, pinned, toggled } = state;
+  const joined = (ids: readonly string[]) => (ids.length === 0 ? null : ids.join(","));
+  const start = isLive && selected ? `@${selected.start}` : "";
+  return {
+    from: isFitted ? null : String(Math.floor(view.from)),
+    to: isFitted ? null : String(Math.ceil(view.to)),
+    event: selected?.event ? `${selected.track}/${selected.event}${start}` : null,
+    sel: range ? `${range[0]},${range[1]}` : null,
+    pinned: joined(pinned),
+    collapsed: joined([...toggled]),
+  };
+}

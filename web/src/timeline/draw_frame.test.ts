@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "vitest";
+import { drawFrame, makeLists, RULER_PX, type Scene } from "./draw_frame";
+import type { DrawList } from "./draw_list";
+import { allot, MOST_RECTS, type RowJob } from "./draw_rows";
+import { lineOf } from "./draw_series";
+import { finder } from "./hit";
+import { layOut } from "./layout";
+import { MemorySource } from "./memory_source";
+import { classInk, INK } from "./palette";
+import { describeTracks, KERNELS, NAMES, SCOPES, segmentsOf, smallSource } from "./test_data";
+import { groupTracks } from "./tracks";
+import type { EventRef } from "./types";
+
+async function sceneOf(source: MemorySource, more: Partial<Scene> = {}): Promise<Scene> {
+  const description = await source.describe();
+  const layout = layOut(groupTracks(description), {
+    toggled: new Set(),
+    pinned: [],
+    isCompact: false,
+  });
+  const [from, to] = description.span!;
+  const all = new Map(
+    await Promise.all(
+      description.tracks.map(
+        async ({ id }) => [id, await segmentsOf(source, id, from, to)] as const,
+      ),
+    ),
+  );
+  return {
+    view: { from, to },
+    width: 1000,
+    height: 400,
+    scale: 1,
+    textOn: new Uint8Array(32),
+    isFound: null,
+    shorten: (text, width) => (text.length * 6 <= width ? text : ""),
+    layout,
+    scroll: 0,
+    tracksOf: (id) => all.get(id) ?? [],
+    seriesOf: () => [],
+    wholeSeriesOf: () => null,
+    scaleOf: () => undefined,
+    selected: null,
+    partner: null,
+    hovered: null,
+    range: null,
+    charWidth: 6,
+    ...more,
+  };
+}
+
+function rectsOf({ rects }: DrawList): number[][] {
+  return Array.from({ length: rects.count }, (_, i) => [
+    rects.x[i]!,
+    rects.y[i]!,
+    rects.w[i]!,
+    rects.h[i]!,
+    rects.color[i]!,
+  ]);
+}
+
+function draw(scene: Scene) {
+  const lists = makeLists();
+  drawFrame(scene, lists);
+  return lists;
+}
+
+const gemm = classInk("matrix product");
+const sum = classInk("reduction");
+
+describe("a frame", () => {
+  it("draws what is not looked for faintly, and without a name", async () => {
+    const { scrolled } = draw(await sceneOf(smallSource(), { isFound: finder("GEMM") }));
+    const colors = rectsOf(scrolled).map((rect) => rect[4]);
+    expect(colors).toEqual([gemm, INK.line, gemm, INK.line, INK.line, INK.line]);
+    expect(scrolled.texts.map(({ text }) => text)).toEqual(["gemm", "gemm"]);
+  });
+  it("fills blocks that stand for several as far as they are busy", async () => {
+    const row = { row: 0, start: [0, 500, 900], duration: [400, 400, 90], name: [0, 1, 1] };
+    const source = new MemorySource({
+      description: describeTracks([{ ...KERNELS, rows: 1 }]),
+      tracks: [
+        { id: KERNELS.id, names: NAMES, rows: [{ ...row, count: [9, 1, 3], busy: [200, 400, 9] }] },
+      ],
+      series: [],
+    });
+    const { scrolled } = draw(await sceneOf(source));
+    const [first, second] = rectsOf(scrolled);
+    expect(first![3]! / second![3]!).toBeCloseTo(0.5, 1);
+    expect(first![1]! + first![3]!).toBe(second![1]! + second![3]!);
+    expect(scrolled.texts.map(({ text }) => text)).toEqual(["9 × gemm …", "sum", "3 × sum …"]);
+    expect(scrolled.texts[2]).toMatchObject({ color: INK.ink2 });
+  });
+  it("has a rectangle for every event, each in its row", async () => {
+    const { scrolled } = draw(await sceneOf(smallSource()));
+    const y = RULER_PX + 26;
+    expect(rectsOf(scrolled)).toEqual([
+      [100, y, 99, 19, gemm],
+      [300, y, 199, 19, sum],
+      [600, y, 49, 19, gemm],
+      [150, y + 20, 99, 19, sum],
+      [620, y + 20, 1, 19, sum],
+      [50, 127, 799, 17, INK.scope],
+    ]);
+    expect(scrolled.pixelRows).toEqual([]);
+    expect(scrolled.texts.map(({ text, x }) => [text, x])).toEqual([
+      ["gemm", 105],
+      ["sum", 305],
+      ["gemm", 605],
+      ["sum", 155],
+      ["step", 55],
+    ]);
+  });
+  it("draws only rows in view", async () => {
+    const scene = await sceneOf(smallSource(), { scroll: 80, height: 60 });
+    expect(rectsOf(draw(scene).scrolled).map(([, , , , color]) => color)).toEqual([INK.scope]);
+  });
+  it("shows idle time of a GPU as ground", async () => {
+    const { scrolled } = draw(await sceneOf(smallSource()));
+    const grounds = Array.from(scrolled.ground.color.slice(0, scrolled.ground.count));
+    const at = grounds.indexOf(INK.idle);
+    expect(at).toBeGreaterThanOrEqual(0);
+    expect([scrolled.ground.x[at], scrolled.ground.w[at], scrolled.ground.h[at]]).toEqual([
+      0, 1000, 39,
+    ]);
+  });
+  it("is a row of pixels where slices are too thin, with busy shares as height", async () => {
+    // In each pixel of ten nanoseconds two kernels of two: 40 percent of the time.
+    const start = Array.from({ length: 2000 }, (_, i) => i * 5);
+    const source = new MemorySource({
+      description: describeTracks([{ ...KERNELS, rows: 1 }], { span: [0, 10_000] }),
+      tracks: [
+        {
+          id: KERNELS.id,
+          names: [{ label: "a", name: "a", kernelClass: "matrix product" }],
+          rows: [{ row: 0, start, duration: start.map(() => 2), name: start.map(() => 0) }],
+        },
+      ],
+      series: [],
+    });
+    const { scrolled } = draw(await sceneOf(source));
+    expect(scrolled.rects.count).toBe(0);
+    const [row] = scrolled.pixelRows;
+    expect([row!.x, row!.width, row!.ground]).toEqual([0, 1000, INK.idle]);
+    expect([...row!.level.slice(0, 1000)].every((level) => level === Math.round(0.4 * 255))).toBe(
+      true,
+    );
+    expect(row!.color[500]).toBe(gemm);
+  });
+  it("lets no thin event vanish among pixels", async () => {
+    const start = Array.from({ length: 500 }, (_, i) => i * 200_000);
+    const source = new MemorySource({
+      description: describeTracks([{ ...KERNELS, rows: 1 }], { span: [0, 1e8] }),
+      tracks: [
+        {
+          id: KERNELS.id,
+          names: [{ label: "a", name: "a", kernelClass: "matrix product" }],
+          rows: [{ row: 0, start, duration: start.map(() => 1), name: start.map(() => 0) }],
+        },
+      ],
+      series: [],
+    });
+    const [row] = draw(await sceneOf(source)).scrolled.pixelRows;
+    expect([...row!.level].filter((level) => level > 0).length).toBe(500);
+  });
+  it("marks what is selected, joins it with its call and shades the range", async () => {
+    const event: EventRef = {
+      track: KERNELS.id,
+      row: 1,
+      event: "e",
+      start: 150,
+      end: 250,
+      label: "sum",
+      name: "sum",
+    };
+    const partner: EventRef = { ...event, track: SCOPES.id, row: 0, start: 50, end: 850 };
+    const { top } = draw(
+      await sceneOf(smallSource(), { selected: event, partner, range: [400, 500] }),
+    );
+    expect(top.outlines.map(({ x, w, color }) => [x, w, color])).toEqual([
+      [50, 800, INK.accent],
+      [150, 100, INK.ink],
+    ]);
+    expect(top.arrows).toEqual([{ fromX: 54, fromY: 127, toX: 150, toY: 92 }]);
+    expect(top.shades[0]).toMatchObject({ x: 400, w: 100, y: RULER_PX, color: INK.select });
+  });
+  it("has marks of the ruler that say where they are", async () => {
+    const { top } = draw(await sceneOf(smallSource()));
+    expect(top.texts.slice(0, 3).map(({ text, x }) => [text, x])).toEqual([
+      ["0.0 µs", 5],
+      ["0.1 µs", 105],
+      ["0.2 µs", 205],
+    ]);
+  });
+});
+
+it("gives rectangles to rows with few slices first, and never more than there are", () => {
+  const job = (count: number) => ({ first: 0, end: count, asPixels: false }) as RowJob;
+  const jobs = [job(7000), job(500), job(900), job(100)];
+  allot(jobs, MOST_RECTS);
+  expect(jobs.map(({ asPixels }) => asPixels)).toEqual([true, false, false, false]);
+});
+
+it("holds a reading until the next one", () => {
+  const data = {
+    id: "a",
+    stepNs: 1,
+    at: Float64Array.of(100, 600),
+    min: Float64Array.of(0, 10),
+    max: Float64Array.of(0, 10),
+    last: Float64Array.of(0, 10),
+  };
+  const entry = {
+    key: "a",
+    from: 0,
+    to: 1000,
+    level: 0,
+    version: 1,
+    isExact: false,
+    bytes: 0,
+    data,
+  };
+  const box = { y: 0, width: 1000, height: 20, color: 1, lineWidth: 1 };
+  const line = lineOf(
+    [{ entry, from: 0, to: 1000 }],
+    data,
+    { least: 0, most: 10 },
+    { from: 0, to: 1000 },
+    box,
+  );
+  expect(line?.points).toEqual([100, 20, 600, 20, 600, 0, 600, 0]);
+});

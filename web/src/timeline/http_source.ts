@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// A timeline of a session that a server has.
+import { type Answer, ask, type Parameters, Problem } from "../api/client";
+import { decodeSeries, decodeTile, type JsonSeries, type JsonTile } from "./decode";
+import {
+  detailOf,
+  type JsonDetail,
+  type JsonEvent,
+  operatorOf,
+  partOf,
+  refOf,
+} from "./event_around";
+import { eventAt } from "./hit";
+import {
+  type Description,
+  type Direction,
+  type EventDetail,
+  type EventRef,
+  Pending,
+  type RowRange,
+  type SearchResult,
+  type SeriesInfo,
+  type SeriesRequest,
+  type SeriesTile,
+  type Tile,
+  type TileRequest,
+  type TimelineSource,
+  type TrackInfo,
+  type TrackSum,
+} from "./types";
+
+export interface JsonTracks {
+  version: number;
+  is_live: boolean;
+  is_complete: boolean;
+  indexed: { bytes: number; of: number };
+  span: [number, number] | null;
+  tracks: TrackInfo[];
+  series: SeriesInfo[];
+  problems: string[];
+}
+
+interface JsonSum {
+  id: string;
+  count: number;
+  busy_ns: number;
+  has_all_names: boolean;
+  names: { label: string; name?: string; count: number; busy_ns: number }[];
+}
+
+// What the session's own description says of it.
+export interface SessionFacts {
+  process: string;
+  devices: readonly { device: number; name: string }[];
+}
+
+export function describe(json: JsonTracks, facts: SessionFacts): Description {
+  const { bytes, of } = json.indexed;
+  return {
+    version: json.version,
+    isLive: json.is_live,
+    isComplete: json.is_complete,
+    progress: of === 0 ? 1 : bytes / of,
+    span: json.span,
+    tracks: json.tracks,
+    series: json.series,
+    problems: json.problems,
+    ...facts,
+  };
+}
+
+// While too many ask at once.
+const BUSY = 503;
+const GONE = 404;
+const MOST_LISTED = 10_000;
+
+export class HttpSource implements TimelineSource {
+  private tracks: ReadonlySet<string> = new Set();
+
+  constructor(
+    private readonly session: string,
+    private facts: SessionFacts,
+  ) {}
+
+  private async get<T>(path: string, parameters: Parameters, signal?: AbortSignal): Promise<T> {
+    const url = `/sessions/${encodeURIComponent(this.session)}${path}`;
+    let answer: Answer<T>;
+    try {
+      answer = await ask<T>(url, parameters, signal);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status !== BUSY) throw error;
+      throw new Pending(null, 1000 * (error.retryAfterS ?? 1));
+    }
+    if (answer.state === "running") throw new Pending(answer.progress);
+    return answer.data;
+  }
+
+  async describe(signal?: AbortSignal): Promise<Description> {
+    return this.use(await this.get<JsonTracks>("/tracks", {}, signal));
+  }
+
+  // For pages that have the answer already.
+  use(json: JsonTracks, facts: SessionFacts = this.facts): Description {
+    this.facts = facts;
+    this.tracks = new Set(json.tracks.map(({ id }) => id));
+    return describe(json, facts);
+  }
+
+  async tile(request: TileRequest, signal?: AbortSignal): Promise<Tile> {
+    const { from, to, width, tracks, maxEvents } = request;
+    const parameters = { from, to, width, max_events: maxEvents, tracks: tracks.join(",") };
+    const json = await this.get<JsonTile>("/tiles", parameters, signal);
+    return { version: json.version, tracks: decodeTile(json) };
+  }
+
+  async series(request: SeriesRequest, signal?: AbortSignal): Promise<SeriesTile> {
+    const { from, to, width, series } = request;
+    const parameters = { from, to, width, series: series.join(",") };
+    const json = await this.get<{ version: number; series: JsonSeries[] }>(
+      "/series",
+      parameters,
+      signal,
+    );
+    return { version: json.version, series: json.series.map(decodeSeries) };
+  }
+
+  // Events of some tracks that are open at a moment, the outermost first.
+  private async at(time: number, tracks: string[], signal?: AbortSignal): Promise<EventRef[]> {
+    const known = tracks.filter((track) => this.tracks.has(track));
+    if (known.length === 0) return [];
+    const request = { from: time, to: time + 1, width: 1, tracks: known, maxEvents: 1000 };
+    const tile = await this.tile(request, signal);
+    return tile.tracks.flatMap(({ id, rows, names }) =>
+      rows.flatMap((row) =>
+        row.isExact ? Array.from(row.start, (_, i) => eventAt(id, row, i, names)) : [],
+      ),
+    );
+  }
+
+  async begins({ track, row, from, to }: RowRange, signal?: AbortSignal): Promise<EventRef[]> {
+    const parameters = { from, to, starts_from: from, tracks: track, limit: MOST_LISTED };
+    const json = await this.get<{ events: JsonEvent[] }>("/events", parameters, signal);
+    return json.events.filter((event) => event.row === row).map((event) => refOf(event));
+  }
+
+  private row(event: string, signal?: AbortSignal): Promise<JsonDetail> {
+    return this.get<JsonDetail>(`/events/${encodeURIComponent(event)}`, {}, signal);
+  }
+
+  // Ids change when a window is sealed: then the one that is at the same place now. Null: none is.
+  private async renewed(
+    track: string,
+    start: number,
+    signal?: AbortSignal,
+  ): Promise<EventRef | null> {
+    const found = await this.at(start, [track], signal);
+    return found.find((one) => one.start === start && one.event !== null) ?? null;
+  }
+
+  private async rowOf(
+    event: string,
+    track: string,
+    start: number,
+    signal?: AbortSignal,
+  ): Promise<JsonDetail> {
+    try {
+      const row = await this.row(event, signal);
+      if (partOf(row, track)?.start === start) return row;
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status !== GONE) throw error;
+    }
+    const now = await this.renewed(track, start, signal);
+    if (now?.event) return this.row(now.event, signal);
+    throw new Error("This event is not on the timeline any more.");
+  }
+
+  async find(
+    event: string,
+    track: string | null,
+    start: number | null,
+    signal?: AbortSignal,
+  ): Promise<EventRef> {
+    const row =
+      track === null || start === null
+        ? await this.row(event, signal)
+        : await this.rowOf(event, track, start, signal);
+    const found = partOf(row, track);
+    if (found) return found;
+    throw new Error("This event is not on the timeline.");
+  }
+
+  async detail(event: EventRef, signal?: AbortSignal): Promise<EventDetail> {
+    if (event.event === null) return { values: {}, partner: null, scopes: [], markers: [] };
+    const row = await this.rowOf(event.event, event.track, event.start, signal);
+    const detail = detailOf(row, event.track);
+    // What has no stack of its own was called from where its operator was.
+    const operator = detail.frames?.length === 0 ? operatorOf(row) : null;
+    if (operator === null) return detail;
+    const { site = null, frames = [] } = detailOf(await this.row(operator, signal), "");
+    return { ...detail, site, frames };
+  }
+
+  async sums(from: number, to: number, signal?: AbortSignal): Promise<TrackSum[]> {
+    const parameters = { from, to, names: 5 };
+    const json = await this.get<{ tracks: JsonSum[] }>("/selection", parameters, signal);
+    return json.tracks.map(({ id, count, busy_ns, has_all_names, names }) => ({
+      id,
+      count,
+      busyNs: busy_ns,
+      hasAllNames: has_all_names,
+      names: names.map(({ label, name, count, busy_ns: busyNs }) => ({
+        label,
+        name: name ?? label,
+        count,
+        busyNs,
+      })),
+    }));
+  }
+
+  async search(
+    text: string,
+    after: number | null,
+    direction: Direction,
+    signal?: AbortSignal,
+  ): Promise<SearchResult> {
+    const parameters = { q: text, after, direction };
+    const json = await this.get<{ matches: number; found: JsonEvent | null }>(
+      "/search",
+      parameters,
+      signal,
+    );
+    const { found } = json;
+    if (!found) return { matches: json.matches, found: null };
+    const ref = refOf(found);
+    // The tile has the kernel's class as well.
+    const here = await this.at(ref.start, [ref.track], signal);
+    return {
+      matches: json.matches,
+      found: here.find(({ event }) => event === ref.event) ?? ref,
+    };
+  }
+}

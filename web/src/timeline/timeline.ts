@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: Apache-2.0
+// A timeline in an element: what is in view, what is selected, and one loop that draws when
+// something changed. It is fed by a source and knows nothing of where data comes from.
+import { listenToKeys } from "./actions";
+import { Asks } from "./asks";
+import { makeDom, type TimelineDom } from "./dom";
+import { drawFrame, makeLists, RULER_PX, type Scene } from "./draw_frame";
+import { Fetcher } from "./fetcher";
+import { levelOf } from "./fetch_plan";
+import { gesturesOf } from "./gestures";
+import { finder, type Hit, hitTest, sameEvent, type StepHit } from "./hit";
+import { Hover, type Point } from "./hover";
+import { listen } from "./input";
+import { Labels } from "./labels";
+import { layOut, type Layout, mostScroll, placeOf, visibleItems } from "./layout";
+import { Motion } from "./motion";
+import { Painter } from "./painter";
+import { readPalette } from "./palette";
+import { Scales } from "./scales";
+import { Store, type TimelineState } from "./state";
+import { Stepper } from "./stepper";
+import { describeEvent } from "./tooltip";
+import { type Group, groupTracks } from "./tracks";
+import type { Description, Direction, EventRef, SeriesPicture, TimelineSource } from "./types";
+import { metricValue } from "./units";
+import { around, clampView, fit, pan, reveal, timeOf, type View, zoom } from "./view";
+import "./timeline.css";
+
+export interface TimelineOptions {
+  // Small and part of a page: nothing is pinned or selected, and the page keeps its wheel.
+  isCompact?: boolean;
+  // Called when an event is pressed in a compact timeline.
+  onOpen?: (event: EventRef) => void;
+  // Where no page does it.
+  listensToKeys?: boolean;
+  // In a page that scrolls on where the timeline ends.
+  isInPage?: boolean;
+}
+
+const SLACK_PX = 3;
+const TELL_VIEW_MS = 120;
+// Beyond what is in view, so that scrolling finds it there.
+const AHEAD_PX = 300;
+
+export class Timeline {
+  private readonly store = new Store();
+  private readonly dom: TimelineDom;
+  private readonly painter: Painter;
+  private readonly fetcher: Fetcher;
+  private readonly asks: Asks;
+  private readonly stepper: Stepper;
+  private readonly labels: Labels;
+  private readonly hover = new Hover();
+  private readonly lists = makeLists();
+  private readonly scales = new Scales();
+  private readonly over = new AbortController();
+  private readonly resize: ResizeObserver;
+  private readonly motion = new Motion();
+
+  private groups: Group[] = [];
+  private layout: Layout = { pinned: [], pinnedHeight: 0, scrolled: [], height: 0 };
+  private scroll = 0;
+  width = 1;
+  private height = 1;
+  private scale = 1;
+  private frame = 0;
+  private tellTimer = 0;
+  private areLabelsOld = true;
+  private charWidth = 7;
+  private isFound: Scene["isFound"] = null;
+
+  constructor(
+    container: HTMLElement,
+    source: TimelineSource,
+    private readonly options: TimelineOptions = {},
+  ) {
+    const { signal } = this.over;
+    const canPin = !options.isCompact;
+    this.labels = new Labels({
+      toggle: (id) => this.toggle(id),
+      pin: (id) => this.pin(id),
+      canPin,
+    });
+    this.dom = makeDom(container, this.labels.element, this.hover.tip.element, (share) =>
+      this.scrollTo(share * mostScroll(this.layout, this.height - RULER_PX)),
+    );
+    this.painter = new Painter(this.dom.canvas, readPalette(container));
+    this.fetcher = new Fetcher(source, {
+      onWake: () => this.wake(),
+      onAnswer: () => {
+        if (this.state.problem !== null) this.store.set({ problem: null });
+        this.renewSelected();
+      },
+      onSeries: (series) => this.receive(series),
+      onProblem: (problem) => this.store.set({ problem }),
+    });
+    this.asks = new Asks(source, this.store);
+    this.stepper = new Stepper(this.store, this.asks, this.segmentsOf, (event, isRevealed) =>
+      this.select(event, isRevealed),
+    );
+    this.store.subscribe(() => this.wake());
+    const gestures = gesturesOf(this, options.isCompact ?? false, options.onOpen);
+    listen(this.dom.plot, gestures, signal);
+    if (options.listensToKeys) listenToKeys(this.dom.root, this, signal);
+    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    scheme.addEventListener("change", () => this.redraw(), { signal });
+    this.resize = new ResizeObserver(() => this.measure());
+    this.resize.observe(this.dom.plot);
+    this.measure();
+  }
+
+  get state(): TimelineState {
+    return this.store.state;
+  }
+
+  subscribe = (listener: () => void): (() => void) => this.store.subscribe(listener);
+
+  destroy(): void {
+    this.over.abort();
+    this.resize.disconnect();
+    this.fetcher.stop();
+    this.asks.stop();
+    cancelAnimationFrame(this.frame);
+    clearTimeout(this.tellTimer);
+    this.dom.root.remove();
+  }
+
+  // ---- What there is
+
+  setDescription(description: Description): void {
+    this.groups = groupTracks(description);
+    this.store.set({ description, problem: null });
+    const { isFollowing, isFitted } = this.state;
+    if (isFitted) this.motion.set(this.whole());
+    else if (isFollowing) this.motion.set(this.atEnd());
+    this.dom.canvas.setAttribute("aria-label", `Timeline of ${description.process}`);
+    this.relayout();
+    this.tellView();
+    // Without waiting for a frame, but for a view that is set right after.
+    queueMicrotask(() => this.ask());
+  }
+
+  whole(): View {
+    return fit(this.state.description?.span ?? null);
+  }
+
+  private atEnd(): View {
+    const { to } = this.whole();
+    return { from: to - (this.view.to - this.view.from), to };
+  }
+
+  private relayout(): void {
+    const { toggled, pinned } = this.state;
+    const isCompact = this.options.isCompact ?? false;
+    this.layout = layOut(this.groups, { toggled, pinned, isCompact });
+    this.scrollTo(this.scroll);
+    this.areLabelsOld = true;
+    this.wake();
+  }
+
+  private receive(series: readonly SeriesPicture[]): void {
+    this.scales.grow(series, this.state.description?.series ?? []);
+    this.areLabelsOld = true;
+  }
+
+  // ---- Moving
+
+  get view(): View {
+    return this.motion.view;
+  }
+
+  setView(view: View): void {
+    this.motion.set(clampView(view, this.whole()));
+    this.stopFollowing();
+    this.tellView();
+    this.wake();
+  }
+
+  moveTo(view: View, isFitted = false): void {
+    this.motion.goTo(clampView(view, this.whole()));
+    this.stopFollowing(isFitted);
+    this.tellView();
+    this.wake();
+  }
+
+  private stopFollowing(isFitted = false): void {
+    if (this.state.isFitted !== isFitted || this.state.isFollowing) {
+      this.store.set({ isFitted, isFollowing: false });
+    }
+  }
+
+  fit(): void {
+    this.moveTo(this.whole(), true);
+  }
+
+  zoomBy(factor: number): void {
+    const at = this.hover.point ? this.hover.point.x / this.width : 0.5;
+    this.moveTo(zoom(this.motion.target, this.whole(), at, factor));
+  }
+
+  // In parts of what is in view.
+  moveBy(part: number): void {
+    this.moveTo(pan(this.motion.target, this.whole(), part));
+  }
+
+  follow(isFollowing: boolean): void {
+    this.store.set({ isFollowing, isFitted: false });
+    if (isFollowing) this.motion.set(this.atEnd());
+    this.tellView();
+    this.wake();
+  }
+
+  scrollBy(dy: number): boolean {
+    const before = this.scroll;
+    this.scrollTo(this.scroll + dy);
+    const { isCompact, isInPage } = this.options;
+    if (this.scroll !== before) return true;
+    return !isCompact && !isInPage && mostScroll(this.layout, this.height - RULER_PX) > 0;
+  }
+
+  scrollPages(by: number): void {
+    this.scrollBy(by * this.room * 0.9);
+  }
+
+  private scrollTo(y: number): void {
+    const next = Math.min(Math.max(y, 0), mostScroll(this.layout, this.height - RULER_PX));
+    if (next === this.scroll) return;
+    this.scroll = next;
+    this.areLabelsOld = true;
+    this.wake();
+  }
+
+  // ---- Tracks
+
+  toggle(id: string): void {
+    const toggled = new Set(this.state.toggled);
+    if (!toggled.delete(id)) toggled.add(id);
+    this.store.set({ toggled });
+    this.relayout();
+  }
+
+  pin(id: string): void {
+    const { pinned } = this.state;
+    const isPinned = pinned.includes(id);
+    this.store.set({ pinned: isPinned ? pinned.filter((one) => one !== id) : [...pinned, id] });
+    this.relayout();
+  }
+
+  pinSelected(): void {
+    if (this.state.selected) this.pin(this.state.selected.track);
+  }
+
+  setTracks(pinned: readonly string[], toggled: readonly string[]): void {
+    this.store.set({ pinned, toggled: new Set(toggled) });
+    this.relayout();
+  }
+
+  // ---- Selecting
+
+  select(event: EventRef | null, isRevealed = false): void {
+    this.asks.select(event);
+    this.dom.live.textContent = event ? describeEvent(event) : "";
+    if (event && isRevealed) this.reveal(event);
+    this.wake();
+  }
+
+  // By its id, as an address has it.
+  selectById(id: string, track: string | null, at: number | null, isRevealed: boolean): void {
+    this.select(null);
+    this.asks.find(id, track, at, (event) => this.select(event, isRevealed));
+  }
+
+  // Ids of a session that is recorded change when its window is sealed.
+  private renewSelected(): void {
+    const { selected } = this.state;
+    if (!selected || !this.state.description?.isLive) return;
+    const now = sameEvent(selected, this.segmentsOf(selected.track));
+    if (now && now.event !== selected.event) this.store.set({ selected: now });
+  }
+
+  private reveal(event: EventRef): void {
+    const view = reveal(this.motion.target, this.whole(), event.start, event.end);
+    if (view !== this.motion.target) this.moveTo(view);
+    if (!placeOf(this.layout, event.track, this.scroll)) {
+      const group = this.groups.find(({ leaves }) => leaves.some(({ id }) => id === event.track));
+      if (group) this.toggle(group.id);
+    }
+    const place = placeOf(this.layout, event.track, this.scroll);
+    if (!place || place.isPinned) return;
+    const top = place.item.y + event.row * place.item.rowHeight;
+    if (top < this.scroll) this.scrollTo(top - 30);
+    else if (top + place.item.rowHeight > this.scroll + this.room)
+      this.scrollTo(top - this.room / 2);
+  }
+
+  clearSelection(): void {
+    if (this.state.selected || this.state.detailProblem) this.select(null);
+    else this.setRange(null);
+  }
+
+  setRange(range: readonly [number, number] | null): void {
+    this.asks.setRange(range);
+    this.wake();
+  }
+
+  mark(): void {
+    const { selected } = this.state;
+    if (selected) this.setRange([selected.start, Math.max(selected.end, selected.start + 1)]);
+  }
+
+  zoomToSelected(): void {
+    const { selected, range } = this.state;
+    if (selected) this.moveTo(around(selected.start, selected.end, this.whole()));
+    else if (range) this.zoomToRange();
+  }
+
+  zoomToRange(): void {
+    const { range } = this.state;
+    if (range) this.moveTo({ from: range[0], to: range[1] });
+  }
+
+  selectIn(step: StepHit): boolean {
+    return this.stepper.selectIn(step);
+  }
+
+  step(by: 1 | -1): void {
+    const near = visibleItems(this.layout.scrolled, this.scroll, this.scroll + this.height);
+    this.stepper.step(by, near, this.view);
+  }
+
+  stepRow(by: 1 | -1): void {
+    this.stepper.stepRow(by, this.layout, this.view);
+  }
+
+  search(text: string, direction: Direction = "forward", isNext = false): void {
+    const { selected } = this.state;
+    const here = isNext && selected ? selected.start : null;
+    const after = here === null ? null : direction === "forward" ? here + 1 : here;
+    this.asks.search(text, after, direction, (event) => this.select(event, true));
+  }
+
+  // Draws faintly what does not have this in its name.
+  highlight(text: string): void {
+    this.isFound = finder(text);
+    this.wake();
+  }
+
+  // ---- Drawing
+
+  // What all tracks would take.
+  get fullHeight(): number {
+    return this.layout.height + this.height - this.room;
+  }
+
+  private get room(): number {
+    return this.height - RULER_PX - this.layout.pinnedHeight;
+  }
+
+  // At once, in the size and the colours that the page has now. True: there is more to come.
+  redraw(): boolean {
+    this.painter.palette = readPalette(this.dom.root);
+    this.measure();
+    return this.fetcher.isBusy;
+  }
+
+  private readonly segmentsOf = (id: string) =>
+    this.fetcher.tracksIn(id, this.view, levelOf(this.view, this.dom.canvas.width));
+
+  private measure(): void {
+    const { plot, canvas } = this.dom;
+    this.width = Math.max(plot.clientWidth, 1);
+    this.height = Math.max(plot.clientHeight, 1);
+    this.scale = Math.min(window.devicePixelRatio || 1, 2);
+    canvas.width = Math.round(this.width * this.scale);
+    canvas.height = Math.round(this.height * this.scale);
+    this.painter.scale = this.scale;
+    this.charWidth = this.painter.widthOf("0123456789", Math.round(11 * this.scale)) / 10;
+    this.scrollTo(this.scroll);
+    this.areLabelsOld = true;
+    this.draw(performance.now());
+  }
+
+  private wake(): void {
+    if (this.frame === 0) this.frame = requestAnimationFrame((now) => this.draw(now));
+  }
+
+  private draw(now: number): void {
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    this.motion.advance(now);
+    if (this.motion.isMoving) this.wake();
+    else if (this.hover.point) this.lookUnder(this.hover.point);
+    drawFrame(this.scene(), this.lists);
+    this.painter.paint(this.lists);
+    if (this.areLabelsOld) {
+      this.areLabelsOld = false;
+      this.labels.update(this.layout, this.scroll, this.height, this.scales.rangeOf);
+      this.dom.showScroll(this.scroll, this.layout.height, this.room, this.height - this.room);
+    }
+    this.ask();
+  }
+
+  private scene(): Scene {
+    const { selected, detail, range } = this.state;
+    const width = this.dom.canvas.width;
+    const level = levelOf(this.view, width);
+    const whole = this.bounds();
+    return {
+      view: this.view,
+      width,
+      height: this.dom.canvas.height,
+      scale: this.scale,
+      textOn: this.painter.palette.textOn,
+      shorten: this.painter.shorten,
+      layout: this.layout,
+      scroll: this.scroll,
+      tracksOf: (id) => this.fetcher.tracksIn(id, this.view, level),
+      seriesOf: (id) => this.fetcher.seriesIn(id, this.view, level),
+      wholeSeriesOf: (id) => this.fetcher.wholeSeries(id, whole),
+      scaleOf: this.scales.of,
+      selected,
+      partner: detail?.partner ?? null,
+      hovered: this.hover.event,
+      range,
+      isFound: this.isFound,
+      charWidth: this.charWidth,
+    };
+  }
+
+  private bounds(): View {
+    const span = this.state.description?.span;
+    return span ? { from: span[0], to: span[1] + 1 } : { from: 0, to: 1 };
+  }
+
+  private ask(): void {
+    const { description } = this.state;
+    if (!description?.span) return;
+    const tracks: string[] = [];
+    const series: string[] = [];
+    const { scroll, room } = this;
+    const near = visibleItems(this.layout.scrolled, scroll - AHEAD_PX, scroll + room + AHEAD_PX);
+    for (const { kind, id } of [...this.layout.pinned, ...near]) {
+      if (kind === "track") tracks.push(id);
+      else if (kind === "series") series.push(id);
+    }
+    const wanted = {
+      view: this.motion.target,
+      whole: this.bounds(),
+      pixels: this.dom.canvas.width,
+      version: description.version,
+      tracks,
+      series,
+    };
+    this.fetcher.want(wanted);
+    const isBusy = this.state.problem === null && this.fetcher.lacks(wanted);
+    this.dom.root.setAttribute("aria-busy", String(isBusy));
+  }
+
+  private tellView(): void {
+    if (this.tellTimer !== 0) return;
+    this.tellTimer = window.setTimeout(() => {
+      this.tellTimer = 0;
+      this.store.set({ view: this.motion.target });
+    }, TELL_VIEW_MS);
+  }
+
+  // ---- Pointer and keys
+
+  hitAt({ x, y }: Point): Hit | null {
+    if (y < RULER_PX) return null;
+    const time = timeOf(this.view, this.width, x);
+    const slack = (SLACK_PX / this.width) * (this.view.to - this.view.from);
+    return hitTest(this.layout, this.scroll, y - RULER_PX, time, slack, this.segmentsOf);
+  }
+
+  private lookUnder(point: Point): void {
+    const time = timeOf(this.view, this.width, point.x);
+    const hit = this.hitAt(point);
+    this.hover.look(this.dom, point, time, hit, hit && this.readingAt(hit, time));
+  }
+
+  private readingAt({ item }: Hit, time: number): string | null {
+    const series = item.leaf?.series;
+    if (!series) return null;
+    const level = levelOf(this.view, this.dom.canvas.width);
+    const value = this.fetcher.readingAt(item.id, time, this.view, level, this.bounds());
+    return value === null ? null : metricValue(series.metric, value, series.kind === "counter");
+  }
+
+  setPointer(point: Point | null): void {
+    if (point) this.hover.point = point;
+    else this.hover.leave(this.dom);
+    this.wake();
+  }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is under the pointer, in words: beside the pointer, and for screen readers.
+import { duration, exactTime, percent, plural } from "../base/format";
+import type { Hit } from "./hit";
+import { eventWord, kindWord } from "./tracks";
+import { type EventRef, kindOf } from "./types";
+
+export interface TipLine {
+  title: string;
+  note: string;
+  rows: readonly (readonly [string, string])[];
+}
+
+export function describeEvent(event: EventRef): string {
+  const kind = kindWord(kindOf(event.track));
+  const length = duration(event.end - event.start);
+  const title = event.merged ? plural(event.merged.count, "event") : event.label;
+  return `${title}, ${kind}, ${length}, begins at ${exactTime(event.start)}`;
+}
+
+// `reading`: the value of a series there.
+export function tipOf(hit: Hit, reading: string | null): TipLine | null {
+  if (hit.kind === "event") {
+    const { event } = hit;
+    const kind = kindOf(event.track);
+    const rows: [string, string][] = [
+      ["duration", duration(event.end - event.start)],
+      ["start", exactTime(event.start)],
+    ];
+    if (event.event === null) rows.push(["end", "still running"]);
+    if (event.merged) {
+      const { count, busyNs } = event.merged;
+      rows.unshift(["most time", event.label], ["busy", duration(busyNs)]);
+      return {
+        title: plural(count, "event"),
+        note: `${kindWord(kind)} too close to tell apart`,
+        rows,
+      };
+    }
+    const note = event.kernelClass ?? (event.label === eventWord(kind) ? "" : kindWord(kind));
+    return { title: event.label, note, rows };
+  }
+  if (hit.kind === "step") {
+    const { step } = hit;
+    const kind = kindWord(kindOf(step.track));
+    return {
+      title: plural(step.count, "event"),
+      note: `${kind} that begin here`,
+      rows: [
+        ["most time", step.label],
+        ["busy", percent(step.busyNs / (step.to - step.from))],
+        ["in", `${duration(step.to - step.from)} from ${exactTime(step.from)}`],
+      ],
+    };
+  }
+  if (hit.item.kind === "series" && reading !== null) {
+    return { title: reading, note: hit.item.label, rows: [] };
+  }
+  return null;
+}
+
+export class Tooltip {
+  readonly element = document.createElement("div");
+
+  constructor() {
+    this.element.className = "tl-tip";
+    this.element.hidden = true;
+  }
+
+  hide(): void {
+    this.element.hidden = true;
+  }
+
+  show(tip: TipLine, x: number, y: number, width: number, height: number): void {
+    const { element } = this;
+    const title = document.createElement("b");
+    title.textContent = tip.title;
+    const note = document.createElement("span");
+    note.textContent = tip.note;
+    const head = document.createElement("p");
+    head.append(title, " ", note);
+    const list = document.createElement("dl");
+    for (const [name, value] of tip.rows) {
+      const term = document.createElement("dt");
+      term.textContent = name;
+      const text = document.createElement("dd");
+      text.textContent = value;
+      list.append(term, text);
+    }
+    element.replaceChildren(head, ...(tip.rows.length > 0 ? [list] : []));
+    element.hidden = false;
+    const { offsetWidth, offsetHeight } = element;
+    const left = x + 14 + offsetWidth > width ? x - 10 - offsetWidth : x + 14;
+    const top = y + 16 + offsetHeight > height ? y - 8 - offsetHeight : y + 16;
+    element.style.transform = `translate(${Math.max(0, left)}px, ${Math.max(0, top)}px)`;
+  }
+}

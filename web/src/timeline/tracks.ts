@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tracks in groups: GPUs with their streams, the process with its threads, warps of profiled
+// kernels, readings. Pure.
+import type { Description, SeriesInfo, TrackInfo, TrackKind } from "./types";
+import { isMain, mainRank, metricLabel } from "./units";
+
+export interface Leaf {
+  id: string;
+  label: string;
+  // What the rows below have in common; it stands in front of the first of them.
+  section: string;
+  rows: number;
+  track: TrackInfo | null;
+  series: SeriesInfo | null;
+}
+
+export interface Group {
+  id: string;
+  title: string;
+  note: string;
+  // Closed until somebody opens it.
+  startsClosed: boolean;
+  leaves: Leaf[];
+}
+
+const ORDER: readonly TrackKind[] = [
+  "graphs",
+  "kernels",
+  "copies",
+  "fills",
+  "scopes",
+  "markers",
+  "kernel_calls",
+  "graph_calls",
+  "copy_calls",
+  "fill_calls",
+  "memory_calls",
+  "api_calls",
+  "waits",
+  "warps",
+  "coverage",
+];
+
+const WORDS: Record<TrackKind, string> = {
+  kernels: "kernels",
+  copies: "copies",
+  fills: "fills",
+  graphs: "graphs",
+  kernel_calls: "launches",
+  copy_calls: "copy calls",
+  fill_calls: "fill calls",
+  graph_calls: "graph launches",
+  memory_calls: "memory calls",
+  api_calls: "API calls",
+  waits: "waits",
+  scopes: "scopes",
+  markers: "operators",
+  warps: "warps",
+  coverage: "recording",
+};
+
+export function kindWord(kind: TrackKind): string {
+  return WORDS[kind];
+}
+
+// What an event is called that has no name of its own.
+const ONE: Partial<Record<TrackKind, string>> = {
+  copy_calls: "copy call",
+  fill_calls: "fill call",
+  graph_calls: "graph launch",
+  memory_calls: "memory call",
+  fills: "fill",
+};
+
+export function eventWord(kind: TrackKind): string {
+  return ONE[kind] ?? kindWord(kind);
+}
+
+function leafOf(track: TrackInfo, section: string): Leaf {
+  return {
+    id: track.id,
+    label: kindWord(track.kind),
+    section,
+    rows: Math.max(track.rows, 1),
+    track,
+    series: null,
+  };
+}
+
+function inOrder(tracks: TrackInfo[]): TrackInfo[] {
+  return tracks.sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+}
+
+function by<Item, Key>(list: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of list) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+}
+
+export function shortDevice(name: string): string {
+  return name.replace(/^(NVIDIA|AMD|Intel(\(R\))?)\s+/i, "");
+}
+
+function gpuGroups({ tracks, devices }: Description): Group[] {
+  const work = tracks.filter((track) => track.stream !== undefined && track.device !== undefined);
+  const devicesOf = [...by(work, (track) => track.device!)].sort(([a], [b]) => a - b);
+  return devicesOf.map(([device, ofDevice]) => {
+    const contexts = new Set(ofDevice.map(({ context }) => context)).size;
+    const streams = by(ofDevice, ({ context, stream }) =>
+      contexts > 1 ? `stream ${stream} · context ${context}` : `stream ${stream}`,
+    );
+    const name = devices.find((entry) => entry.device === device)?.name;
+    const title = device < 0 ? "GPU unknown" : `GPU ${device}`;
+    return {
+      id: `gpu:${device}`,
+      title: name === undefined ? title : `${title} · ${shortDevice(name)}`,
+      note: "",
+      startsClosed: false,
+      leaves: [...streams].flatMap(([section, list]) =>
+        inOrder(list).map((t) => leafOf(t, section)),
+      ),
+    };
+  });
+}
+
+function processGroup({ tracks, process }: Description): Group[] {
+  const ofThreads = tracks.filter(({ thread }) => thread !== undefined);
+  if (ofThreads.length === 0) return [];
+  const threads = [...by(ofThreads, ({ thread }) => thread!)];
+  // Where the program names its work is where people look first.
+  const rank = (list: TrackInfo[]) => (list.some(({ kind }) => kind === "scopes") ? 0 : 1);
+  threads.sort(([a, listA], [b, listB]) => rank(listA) - rank(listB) || a - b);
+  return [
+    {
+      id: "process",
+      title: process,
+      note: "",
+      startsClosed: false,
+      leaves: threads.flatMap(([thread, list]) =>
+        inOrder(list).map((track) => leafOf(track, `thread ${thread}`)),
+      ),
+    },
+  ];
+}
+
+function warpGroups({ tracks }: Description): Group[] {
+  const warps = tracks.filter(({ kind }) => kind === "warps");
+  return [...by(warps, ({ launch }) => launch)].map(([launch, list]) => ({
+    id: `warps:${launch}`,
+    title: `Warps · launch ${launch}`,
+    note: `${list.length} tracks`,
+    startsClosed: true,
+    leaves: list.map((track) => ({
+      ...leafOf(track, `block ${track.block}`),
+      label: `group ${track.group}`,
+    })),
+  }));
+}
+
+function coverageGroup({ tracks }: Description): Group[] {
+  const list = tracks.filter(({ kind }) => kind === "coverage");
+  if (list.length === 0) return [];
+  const leaves = list.map((track) => ({ ...leafOf(track, ""), label: track.engine ?? "" }));
+  return [{ id: "recording", title: "Recording", note: "", startsClosed: false, leaves }];
+}
+
+function seriesLeaf(series: SeriesInfo): Leaf {
+  const isCounter = series.kind === "counter";
+  return {
+    id: series.id,
+    label: metricLabel(series.metric, series.index, isCounter),
+    section: "",
+    rows: 1,
+    track: null,
+    series,
+  };
+}
+
+function readingGroups({ series, devices }: Description): Group[] {
+  const groups: Group[] = [];
+  const add = (id: string, title: string, startsClosed: boolean, list: SeriesInfo[]) => {
+    if (list.length === 0) return;
+    const note = startsClosed ? `${list.length} series` : "";
+    groups.push({ id, title, note, startsClosed, leaves: list.map(seriesLeaf) });
+  };
+  const readings = series.filter(({ kind }) => kind !== "counter");
+  const main = readings.filter(({ metric, index }) => isMain(metric) && index === 0);
+  main.sort((a, b) => mainRank(a.metric) - mainRank(b.metric));
+  const several = devices.length > 1;
+  const ofDevices = by(main, (entry) => (several ? (entry.device ?? -1) : 0));
+  for (const [device, list] of ofDevices) {
+    const title = !several ? "Health" : device < 0 ? "Health · host" : `Health · GPU ${device}`;
+    add(`health:${device}`, title, false, list);
+  }
+  add(
+    "health:more",
+    "More readings",
+    true,
+    readings.filter((entry) => !main.includes(entry)),
+  );
+  add(
+    "counters",
+    "Counters",
+    false,
+    series.filter(({ kind }) => kind === "counter"),
+  );
+  return groups;
+}
+
+export function groupTracks(description: Description): Group[] {
+  if (description.groups) return [...description.groups];
+  return [
+    ...gpuGroups(description),
+    ...processGroup(description),
+    ...warpGroups(description),
+    ...coverageGroup(description),
+    ...readingGroups(description),
+  ];
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import { expect, it } from "vitest";
+import { contrast, INK, makePalette, parseColor } from "./palette";
+import { metricLabel, metricValue } from "./units";
+
+it("says metrics in words and units", () => {
+  expect(metricLabel("power_mw", 0, false)).toBe("power");
+  expect(metricLabel("sm_clock_mhz", 0, false)).toBe("SM clock");
+  expect(metricLabel("cpu_core_util_permille", 3, false)).toBe("CPU core busy 3");
+  expect(metricLabel("loss_bytes", 0, true)).toBe("loss_bytes");
+  expect(metricValue("power_mw", 370_069, false)).toBe("370.1 W");
+  expect(metricValue("cpu_util_permille", 65, false)).toBe("6.5%");
+  expect(metricValue("memory_used_bytes", 2 ** 30, false)).toBe("1 GiB");
+  expect(metricValue("loss_mw", 2.5, true)).toBe("2.5");
+});
+
+it("reads colours that were made shorter", () => {
+  expect(parseColor("#fff")).toEqual(parseColor("#ffffff"));
+  expect(parseColor(" #1a2b3c80")).toEqual([0x1a, 0x2b, 0x3c]);
+  expect(parseColor("#12f8")).toEqual([0x11, 0x22, 0xff]);
+});
+
+it("writes on a colour with what can be read on it", () => {
+  const values: Record<string, string> = {
+    "--ink": "#161b26",
+    "--bg": "#f7f8fa",
+    "--k-matmul": "#2f6fde",
+  };
+  const { textOn, pixel, css } = makePalette((name) => values[name] ?? "#ffffff");
+  expect(textOn[INK.panel]).toBe(INK.ink);
+  const blue = css.indexOf("#2f6fde");
+  const text = parseColor(css[textOn[blue]!]!);
+  expect(contrast(text, parseColor("#2f6fde"))).toBeGreaterThan(4);
+  expect([...new Uint8Array(pixel.buffer).slice(blue * 4, blue * 4 + 4)]).toEqual([
+    0x2f, 0x6f, 0xde, 255,
+  ]);
+});
