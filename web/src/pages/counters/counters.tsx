@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the program counted itself, how fast it grew, and counters of kernels where there are any.
+import { useMemo, useState } from "react";
+import { useSection } from "../../api/hooks";
+import { navigate, setViewParameters, useViewParameter } from "../../base/address";
+import { count, plain, plural, UNKNOWN } from "../../base/format";
+import { Chart } from "../../widgets/chart";
+import { Panel } from "../../widgets/parts";
+import { Empty, Ready } from "../../widgets/states";
+import { type Column, DataTable } from "../../widgets/table";
+import { sessionAddress } from "../session_frame";
+import {
+  type Counter,
+  type KernelCounter,
+  kernelCounters,
+  type KernelSamples,
+  rateColumns,
+} from "./rates";
+import "./counters.css";
+
+const CHARTS = 12;
+// Around a picked time, of a step of the rate.
+const AROUND_STEPS = 5;
+
+function perSecond(value: number): string {
+  return `${plain(value)}/s`;
+}
+
+const COLUMNS: Column<Counter>[] = [
+  { key: "name", title: "Counter", value: ({ name }) => name, width: "minmax(180px, 3fr)" },
+  {
+    key: "increase",
+    title: "Increase",
+    value: ({ increase }) => increase,
+    cell: ({ increase }) => count(increase),
+    isNumber: true,
+  },
+  {
+    key: "per_second",
+    title: "Per second",
+    value: ({ per_second }) => (typeof per_second === "number" ? per_second : null),
+    cell: ({ per_second }) =>
+      typeof per_second === "number" ? (
+        perSecond(per_second)
+      ) : (
+        <span title={per_second.unknown}>{UNKNOWN}</span>
+      ),
+    isNumber: true,
+  },
+  ...(["first", "last", "samples"] as const).map((key) => ({
+    key,
+    title: { first: "First", last: "Last", samples: "Samples" }[key],
+    value: (counter: Counter) => counter[key],
+    cell: (counter: Counter) => count(counter[key]),
+    isNumber: true,
+  })),
+];
+
+const KERNEL_COLUMNS: Column<KernelCounter>[] = [
+  { key: "kernel", title: "Kernel", value: ({ kernel }) => kernel, width: "minmax(200px, 3fr)" },
+  {
+    key: "counter",
+    title: "Counter",
+    value: ({ counter }) => counter,
+    width: "minmax(160px, 2fr)",
+  },
+  {
+    key: "value",
+    title: "Value",
+    value: ({ value }) => value,
+    cell: ({ value }) => count(value),
+    isNumber: true,
+  },
+];
+
+function RateChart({
+  session,
+  counter,
+  cursor,
+  onCursor,
+}: {
+  session: string;
+  counter: Counter;
+  cursor: number | null;
+  onCursor: (ns: number | null) => void;
+}) {
+  const { x, series } = useMemo(() => {
+    const { x: times, mean, low, high } = rateColumns(counter);
+    return { x: times, series: [{ label: counter.name, values: mean, low, high }] };
+  }, [counter]);
+  const around = AROUND_STEPS * counter.rate.step_ns;
+  return (
+    <Chart
+      title={counter.name}
+      x={x}
+      series={series}
+      format={perSecond}
+      height={128}
+      cursor={cursor}
+      onCursor={onCursor}
+      onPick={(ns) =>
+        navigate(
+          sessionAddress(
+            session,
+            `timeline?from=${Math.round(ns - around)}&to=${Math.round(ns + around)}`,
+          ),
+        )
+      }
+      note={<span className="num">+{count(counter.increase)} in all</span>}
+    />
+  );
+}
+
+function UserCounters({ session, counters }: { session: string; counters: Counter[] }) {
+  const [cursor, setCursor] = useState<number | null>(null);
+  const [chosen] = useViewParameter("counter");
+  const drawn =
+    chosen === null ? counters.slice(0, CHARTS) : counters.filter(({ name }) => name === chosen);
+  if (counters.length === 0) {
+    return (
+      <Panel title="Counters of the program">
+        <Empty title="The program counted nothing">
+          <p>
+            Count what matters to you, such as tokens or requests, and this page shows how fast it
+            grows over the run:
+          </p>
+          <p>
+            <code>gpufl.tick("tokens", n)</code> in Python, <code>gpufl::tick("tokens", n)</code> in
+            C++
+          </p>
+        </Empty>
+      </Panel>
+    );
+  }
+  return (
+    <>
+      <Panel title="Counters of the program" note="click one to see it alone">
+        <DataTable
+          rows={counters}
+          columns={COLUMNS}
+          rowKey={({ name }) => name}
+          name="counters"
+          sortedBy="per_second"
+          onOpen={({ name }) => setViewParameters({ counter: name === chosen ? null : name })}
+          isSelected={({ name }) => name === chosen}
+        />
+      </Panel>
+      <Panel
+        title="Growth in a second"
+        note={
+          chosen === null && counters.length > CHARTS
+            ? `${CHARTS} of ${plural(counters.length, "counter")}; click a time to see it on the timeline`
+            : "click a time to see it on the timeline"
+        }
+      >
+        <div className="counter-charts">
+          {drawn.map((counter) => (
+            <RateChart
+              key={counter.name}
+              session={session}
+              counter={counter}
+              cursor={cursor}
+              onCursor={setCursor}
+            />
+          ))}
+        </div>
+      </Panel>
+    </>
+  );
+}
+
+function CountersOfKernels({ session, samples }: { session: string; samples: KernelSamples[] }) {
+  const rows = useMemo(() => kernelCounters(samples), [samples]);
+  if (rows.length === 0) {
+    return (
+      <Panel title="Hardware counters of kernels">
+        <Empty title="No engine counted operations or bytes in this session">
+          <p>
+            What limits a kernel is recorded as stalls today:{" "}
+            <code>gpufl trace --engine PcSampling -- python train.py</code>. The page of a kernel
+            shows them, and its occupancy.
+          </p>
+        </Empty>
+      </Panel>
+    );
+  }
+  return (
+    <Panel title="Hardware counters of kernels" note="click one for the kernel">
+      <DataTable
+        rows={rows}
+        columns={KERNEL_COLUMNS}
+        rowKey={({ fullName, counter }) => `${fullName} ${counter}`}
+        name="kernel-counters"
+        sortedBy="value"
+        onOpen={({ fullName }) =>
+          navigate(sessionAddress(session, `kernels/${encodeURIComponent(fullName)}`))
+        }
+      />
+    </Panel>
+  );
+}
+
+export default function CountersPage({ session }: { session: string }) {
+  const counters = useSection<Counter[]>(session, "counters");
+  const samples = useSection<KernelSamples[]>(session, "samples");
+  return (
+    <>
+      <Ready of={counters} rows={6}>
+        {(data) => <UserCounters session={session} counters={data} />}
+      </Ready>
+      <Ready of={samples} rows={3}>
+        {(data) => (
+          <CountersOfKernels session={session} samples={Array.isArray(data) ? data : []} />
+        )}
+      </Ready>
+    </>
+  );
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Readings of GPUs and the host over the run, under one cursor.
+import { useMemo, useState } from "react";
+import { useApi, useSection, sessionPath } from "../../api/hooks";
+import { useViewParameter } from "../../base/address";
+import { duration } from "../../base/format";
+import { useKeys } from "../../base/keys";
+import { Panel } from "../../widgets/parts";
+import { Empty, Ready } from "../../widgets/states";
+import { sessionHref } from "../session_frame";
+import { ClockLimits } from "./clock_limits";
+import { EventsPanel, HealthFacts, type MetricSection, ReadingTable } from "./health_panels";
+import { ReadingChart, type SharedCursor } from "./reading_chart";
+import {
+  type ChartGroup,
+  currentName,
+  formatOf,
+  GPU_CHARTS,
+  type Health,
+  HOST_CHARTS,
+  otherCharts,
+  type Reading,
+  readingsOf,
+} from "./readings";
+import type { Series } from "./series";
+import "./health.css";
+
+const WIDTH = 640;
+// Around the cursor, of the whole time.
+const AROUND = 0.02;
+
+function limitNote(group: ChartGroup, { devices }: Health): string | undefined {
+  const [first] = devices;
+  if (!first) return undefined;
+  const { power_limit_mw, slowdown_temperature_c, memory_bytes } = first;
+  if (group.title === "Power" && power_limit_mw !== undefined) {
+    return `limit ${formatOf("power_mw")(power_limit_mw)}`;
+  }
+  if (group.title === "Temperature" && slowdown_temperature_c !== undefined) {
+    return `slows down at ${slowdown_temperature_c} °C`;
+  }
+  if (group.title === "Memory in use" && memory_bytes !== undefined) {
+    return `of ${formatOf("memory_bytes")(memory_bytes)}`;
+  }
+  return undefined;
+}
+
+function Charts({
+  session,
+  health,
+  metrics,
+  shared,
+}: {
+  session: string;
+  health: Health;
+  metrics: MetricSection[] | undefined;
+  shared: SharedCursor;
+}) {
+  const loaded = useApi<{ series: Series[] }>(sessionPath(session, "/series"), { width: WIDTH });
+  const byId = useMemo(
+    () => new Map((loaded.data?.series ?? []).map((series) => [series.id, series])),
+    [loaded.data],
+  );
+  const gpus = health.metrics.filter(({ kind }) => kind === "device_metric");
+  const host = health.metrics.filter(({ kind }) => kind === "host_metric");
+  const devices = new Set(gpus.map(({ device }) => device)).size;
+  const limits = gpus.filter(({ metric }) => currentName(metric) === "clock_limits_bits");
+  const chartsOf = (groups: ChartGroup[], readings: Reading[]) =>
+    groups.flatMap((group) => {
+      const found = readingsOf(group, readings, devices);
+      if (found.length === 0) return [];
+      return [
+        <ReadingChart
+          key={group.title}
+          group={group}
+          readings={found}
+          series={byId}
+          hasManyDevices={devices > 1}
+          span={health.span}
+          shared={shared}
+          note={limitNote(group, health)}
+        />,
+      ];
+    });
+  const strips = limits.flatMap(({ id, device, values }) => {
+    const series = byId.get(id);
+    if (!series) return [];
+    const counted = metrics?.find((one) => one.device === device && one.bit_samples);
+    return [
+      <ClockLimits
+        key={id}
+        title={
+          devices > 1 ? `GPU ${device}: what held the clocks back` : "What held the clocks back"
+        }
+        series={series}
+        bitSamples={counted?.bit_samples}
+        samples={counted?.values.count ?? values.count}
+        span={health.span}
+        cursor={shared.cursor}
+      />,
+    ];
+  });
+  const [power = [], ...others] = [...GPU_CHARTS, ...otherCharts(gpus)].map((g) =>
+    chartsOf([g], gpus),
+  );
+  const [clocks = [], ...rest] = others;
+  const gpuCharts = [...power, ...clocks, ...strips, ...rest.flat()];
+  const hostCharts = chartsOf([...HOST_CHARTS, ...otherCharts(host)], host);
+  return (
+    <Ready of={loaded} rows={8}>
+      {() => (
+        <>
+          {gpuCharts.length > 0 && (
+            <Panel
+              title={devices > 1 ? "GPUs" : "GPU"}
+              note={health.devices.map(({ device, name }) => `${device}: ${name}`).join(", ")}
+            >
+              <div className="health-charts">{gpuCharts}</div>
+            </Panel>
+          )}
+          {hostCharts.length > 0 && (
+            <Panel title="Host">
+              <div className="health-charts">{hostCharts}</div>
+            </Panel>
+          )}
+        </>
+      )}
+    </Ready>
+  );
+}
+
+function Found({ session, health }: { session: string; health: Health }) {
+  const [at, setAt] = useViewParameter("at");
+  const metrics = useSection<MetricSection[]>(session, "metrics").data;
+  const [hovered, setHovered] = useState<number | null>(null);
+  const pinned = at !== null && Number.isFinite(Number(at)) ? Number(at) : null;
+  const shared: SharedCursor = {
+    cursor: hovered ?? pinned,
+    onCursor: setHovered,
+    onPick: (ns) => setAt(String(Math.round(ns))),
+  };
+  useKeys(
+    pinned === null ? [] : [{ keys: "Escape", what: "Remove the cursor", run: () => setAt(null) }],
+  );
+  const [from, to] = health.span;
+  const around = (to - from) * AROUND;
+  if (health.metrics.length === 0) {
+    return (
+      <>
+        <Panel>
+          <Empty title="Nothing was sampled while this session was recorded">
+            <p>
+              <code>gpufl monitor</code> records the health of every GPU and of the host. A program
+              records it beside its own work with <code>system_sample_rate_ms</code> and{" "}
+              <code>continuous_system_sampling</code>.
+            </p>
+          </Empty>
+        </Panel>
+        {health.events.length > 0 && <EventsPanel session={session} health={health} />}
+      </>
+    );
+  }
+  return (
+    <>
+      <HealthFacts health={health} metrics={metrics} />
+      <EventsPanel session={session} health={health} />
+      <div className="health-cursor">
+        {pinned === null ? (
+          <span className="dim">
+            Move over a chart to read all of them at one time; click, or press Enter, to keep it.
+          </span>
+        ) : (
+          <>
+            <b className="num">At {duration(pinned)}</b>
+            <a
+              className="btn"
+              href={sessionHref(
+                session,
+                `timeline?from=${Math.round(pinned - around)}&to=${Math.round(pinned + around)}`,
+              )}
+            >
+              See it on the timeline
+            </a>
+            <button className="btn" onClick={() => setAt(null)}>
+              Remove the cursor
+            </button>
+          </>
+        )}
+      </div>
+      <Charts session={session} health={health} metrics={metrics} shared={shared} />
+      <ReadingTable readings={health.metrics} />
+    </>
+  );
+}
+
+export default function HealthPage({ session }: { session: string }) {
+  const health = useApi<Health>(sessionPath(session, "/health"));
+  return (
+    <Ready of={health} rows={10}>
+      {(data) => <Found session={session} health={data} />}
+    </Ready>
+  );
+}

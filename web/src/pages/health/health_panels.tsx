@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Health in figures: the six that matter, errors and events, and all readings.
+import { count, duration, percent, plural, UNKNOWN } from "../../base/format";
+import { Badge, type FactProps, Facts, Panel } from "../../widgets/parts";
+import { type Column, DataTable } from "../../widgets/table";
+import { sessionHref } from "../session_frame";
+import {
+  currentName,
+  errorsOf,
+  formatOf,
+  type Health,
+  limitName,
+  mainLimit,
+  type Reading,
+  wordsOf,
+} from "./readings";
+
+const AROUND_NS = 5_000_000;
+const BAD_EVENTS = new Set(["xid", "device_lost"]);
+
+function most(readings: Reading[], name: string, key: "min" | "max"): number | null {
+  const values = readings
+    .filter(({ metric }) => currentName(metric) === name)
+    .flatMap(({ values: { [key]: value } }) => (value === undefined ? [] : [value]));
+  if (values.length === 0) return null;
+  return key === "max" ? Math.max(...values) : Math.min(...values);
+}
+
+// "412 W" as a large number and a small unit.
+function fact(
+  label: string,
+  name: string,
+  value: number | null,
+  rest = "",
+  hint?: string,
+): FactProps {
+  if (value === null) return { label, value: UNKNOWN, hint: `${wordsOf(name)} was not sampled` };
+  const [number = "", ...unit] = formatOf(name)(value).split(" ");
+  return { label, value: number, unit: [unit.join(" "), rest].filter(Boolean).join(" "), hint };
+}
+
+export interface MetricSection {
+  device: number | null;
+  metric: string;
+  values: { count: number };
+  bit_samples?: number[];
+}
+
+// Of the GPU that was held back most.
+function heldBack(metrics: MetricSection[] | undefined, wasSampled: boolean): FactProps {
+  const label = "Clocks held back";
+  if (!wasSampled)
+    return { label, value: UNKNOWN, hint: "the reasons for lower clocks were not sampled" };
+  if (!metrics) return { label, value: UNKNOWN, hint: "is being counted" };
+  const [worst] = metrics
+    .flatMap(({ values, bit_samples }) => {
+      const main = mainLimit(bit_samples ?? []);
+      return main ? [{ share: main.samples / values.count, name: limitName(main.bit) }] : [];
+    })
+    .sort((a, b) => b.share - a.share);
+  if (!worst) return { label, value: "never" };
+  return { label, value: percent(worst.share), unit: worst.name, hint: "Share of samples" };
+}
+
+export function HealthFacts({
+  health,
+  metrics,
+}: {
+  health: Health;
+  metrics: MetricSection[] | undefined;
+}) {
+  const gpus = health.metrics.filter(({ kind }) => kind === "device_metric");
+  const [device] = health.devices;
+  const limit = device?.power_limit_mw;
+  const top = device?.max_compute_clock_mhz;
+  const slowdown = device?.slowdown_temperature_c;
+  const power = most(gpus, "power_mw", "max");
+  const used = gpus
+    .filter(({ metric }) => metric === "energy_mj")
+    .reduce<number | null>(
+      (sum, { values: { min, max } }) =>
+        min === undefined || max === undefined ? sum : (sum ?? 0) + max - min,
+      null,
+    );
+  return (
+    <Facts
+      of={[
+        fact(
+          "Power, highest",
+          "power_mw",
+          power,
+          limit === undefined ? "" : `of ${formatOf("power_mw")(limit)}`,
+          "An average over one second on GPUs since Ampere",
+        ),
+        fact(
+          "Temperature, highest",
+          "temperature_c",
+          most(gpus, "temperature_c", "max"),
+          "",
+          slowdown === undefined ? undefined : `The GPU slows down at ${slowdown} °C`,
+        ),
+        fact(
+          "Clock, lowest",
+          "compute_clock_mhz",
+          most(gpus, "compute_clock_mhz", "min"),
+          top === undefined ? "" : `of ${count(top)}`,
+          "Of the compute units; idle GPUs lower it, too",
+        ),
+        heldBack(
+          metrics,
+          gpus.some(({ metric }) => currentName(metric) === "clock_limits_bits"),
+        ),
+        fact("GPU memory, highest", "memory_used_bytes", most(gpus, "memory_used_bytes", "max")),
+        fact("Energy", "energy_mj", used, "", "Used by all GPUs from the first sample to the last"),
+      ]}
+    />
+  );
+}
+
+function isGrown({ values: { min, max } }: Reading): boolean {
+  return min !== undefined && max !== undefined && max > min;
+}
+
+export function EventsPanel({ session, health }: { session: string; health: Health }) {
+  const errors = errorsOf(health.metrics);
+  const counted = errors.filter(({ last }) => last > 0);
+  const grown = counted.filter(isGrown).length;
+  const bad = health.events.filter(({ name }) => BAD_EVENTS.has(name)).length;
+  return (
+    <Panel
+      title="Errors and events"
+      actions={
+        bad + grown > 0 ? (
+          <Badge tone="bad">{plural(bad + grown, "problem")}</Badge>
+        ) : errors.length > 0 ? (
+          <Badge tone="good">No errors in this session</Badge>
+        ) : undefined
+      }
+    >
+      <ul className="health-events">
+        {health.events.map(({ time, name, device, code, text }, i) => (
+          <li key={i}>
+            <a
+              className="num"
+              href={sessionHref(
+                session,
+                `timeline?from=${time - AROUND_NS}&to=${time + AROUND_NS}`,
+              )}
+            >
+              {duration(time)}
+            </a>
+            {BAD_EVENTS.has(name) ? (
+              <Badge tone="bad">{name === "xid" ? `Xid ${code ?? ""}` : wordsOf(name)}</Badge>
+            ) : (
+              <span>{wordsOf(name).replace(/^cuda\b/, "CUDA")}</span>
+            )}
+            <span className="dim">
+              {device === undefined ? "" : `GPU ${device} · `}
+              {text}
+            </span>
+          </li>
+        ))}
+        {health.events_left_out > 0 && (
+          <li className="faint">{plural(health.events_left_out, "more event")} in the log</li>
+        )}
+        {counted.map((reading) => {
+          const { id, metric, device, index, last } = reading;
+          return (
+            <li key={id}>
+              <span />
+              <Badge tone={isGrown(reading) ? "warn" : "plain"}>{count(last)}</Badge>
+              <span>
+                {wordsOf(metric)}
+                <span className="dim">
+                  {" "}
+                  · GPU {device}
+                  {index > 0 ? `, ${index}` : ""}
+                  {isGrown(reading) ? "" : " · counted before this session, none during it"}
+                </span>
+              </span>
+            </li>
+          );
+        })}
+        {counted.length === 0 && errors.length > 0 && (
+          <li className="dim whole">
+            All {count(errors.length)} error counters of the GPUs are zero: ECC, remapped rows,
+            packets sent again.
+          </li>
+        )}
+        {errors.length === 0 && health.events.length === 0 && (
+          <li className="dim whole">Neither events nor error counters were recorded.</li>
+        )}
+      </ul>
+    </Panel>
+  );
+}
+
+const COLUMNS: Column<Reading>[] = [
+  {
+    key: "where",
+    title: "Where",
+    value: ({ device }) => (device === undefined ? "host" : `GPU ${device}`),
+    width: "96px",
+  },
+  {
+    key: "reading",
+    title: "Reading",
+    value: ({ metric, index }) => `${wordsOf(metric)}${index > 0 ? ` ${index}` : ""}`,
+    width: "minmax(180px, 2fr)",
+  },
+  {
+    key: "metric",
+    title: "Metric",
+    value: ({ metric }) => metric,
+    cell: ({ metric }) => <span className="mono dim">{metric}</span>,
+    width: "minmax(200px, 2fr)",
+  },
+  ...(["min", "mean", "max"] as const).map((key) => ({
+    key,
+    title: { min: "Lowest", mean: "Mean", max: "Highest" }[key],
+    value: ({ values }: Reading) => values[key] ?? null,
+    cell: ({ metric, values }: Reading) => {
+      const value = values[key];
+      const hasMean = key !== "mean" || !metric.endsWith("_bits");
+      return value === undefined || !hasMean ? UNKNOWN : formatOf(metric)(value);
+    },
+    isNumber: true,
+    width: "minmax(96px, 1fr)",
+  })),
+  {
+    key: "last",
+    title: "Last",
+    value: ({ last }) => last,
+    cell: ({ metric, last }) => formatOf(metric)(last),
+    isNumber: true,
+    width: "minmax(96px, 1fr)",
+  },
+  {
+    key: "samples",
+    title: "Samples",
+    value: ({ values }) => values.count,
+    cell: ({ values }) => count(values.count),
+    isNumber: true,
+    width: "86px",
+  },
+];
+
+export function ReadingTable({ readings }: { readings: Reading[] }) {
+  return (
+    <Panel title="All readings" note={`${count(readings.length)} series`}>
+      <DataTable
+        rows={readings}
+        columns={COLUMNS}
+        rowKey={({ id }) => id}
+        name="readings"
+        sortedBy="where"
+        isAscending
+      />
+    </Panel>
+  );
+}

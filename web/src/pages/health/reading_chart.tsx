@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// One chart of readings: a line for each metric of a GPU, or for each GPU.
+import { useMemo } from "react";
+import { Chart } from "../../widgets/chart";
+import { type ChartGroup, formatOf, legendOf, type Reading } from "./readings";
+import { columnsOf, rateOf, type Series, sumOf } from "./series";
+
+export interface SharedCursor {
+  cursor: number | null;
+  onCursor: (ns: number | null) => void;
+  onPick: (ns: number) => void;
+}
+
+interface Line {
+  label: string;
+  series: Series;
+}
+
+// Links and fans of a GPU are one line.
+function linesOf(
+  group: ChartGroup,
+  readings: Reading[],
+  series: Map<string, Series>,
+  hasManyDevices: boolean,
+): Line[] {
+  const metrics = new Set(readings.map(({ metric }) => metric));
+  const byLine = new Map<string, Series[]>();
+  for (const { id, device, metric, index } of readings) {
+    const found = series.get(id);
+    if (!found) continue;
+    const gpu = hasManyDevices && device !== undefined ? `GPU ${device}` : "";
+    const words = metrics.size > 1 || gpu === "" ? legendOf(group, metric) : "";
+    const place = !group.isRate && index > 0 ? String(index) : "";
+    const label = [gpu, words, place].filter(Boolean).join(" ");
+    byLine.set(label, [...(byLine.get(label) ?? []), found]);
+  }
+  return [...byLine].flatMap(([label, list]) => {
+    if (!group.isRate) return list.map((one) => ({ label, series: one }));
+    const sum = sumOf(list);
+    return sum ? [{ label, series: rateOf(sum) }] : [];
+  });
+}
+
+export function ReadingChart({
+  group,
+  readings,
+  series,
+  hasManyDevices,
+  span,
+  shared,
+  note,
+}: {
+  group: ChartGroup;
+  readings: Reading[];
+  series: Map<string, Series>;
+  hasManyDevices: boolean;
+  span: [number, number];
+  shared: SharedCursor;
+  note?: string | undefined;
+}) {
+  const { x, drawn } = useMemo(() => {
+    const lines = linesOf(group, readings, series, hasManyDevices);
+    const columns = columnsOf(lines.map((line) => line.series));
+    return {
+      x: columns.x,
+      drawn: lines.map(({ label }, i) => ({
+        label,
+        values: columns.values[i] ?? [],
+        ...(group.isRate ? {} : { low: columns.low[i] ?? [], high: columns.high[i] ?? [] }),
+      })),
+    };
+  }, [group, readings, series, hasManyDevices]);
+  const metric = readings[0]?.metric ?? "";
+  const format = formatOf(group.isRate ? "x_bytes_per_s" : metric);
+  const isShare = metric.endsWith("_pct");
+  return (
+    <Chart
+      title={group.title}
+      x={x}
+      series={drawn}
+      format={format}
+      height={128}
+      range={span}
+      spansGaps
+      {...(group.isBinary ? { isBinary: true } : {})}
+      {...(isShare ? { maxValue: 100 } : {})}
+      {...shared}
+      note={note === undefined ? undefined : <span className="num">{note}</span>}
+    />
+  );
+}

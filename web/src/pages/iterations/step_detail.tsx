@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one step did: how busy the GPUs were, and the kernels with the most time.
+import { useApi, sessionPath } from "../../api/hooks";
+import { count, duration, exactTime, percent, UNKNOWN } from "../../base/format";
+import { Panel } from "../../widgets/parts";
+import { Ready } from "../../widgets/states";
+import { sessionHref } from "../session_frame";
+import { kernelsIn, type Selection } from "./step_kernels";
+import type { Step } from "./steps";
+
+const NAMES = 12;
+
+interface GpuTime {
+  devices: {
+    device: number;
+    name: string;
+    busy_ns?: number;
+    busy_share?: number;
+    idle?: { longest?: { start_ns: number; end_ns: number }[] };
+  }[];
+}
+
+function Busy({ session, step }: { session: string; step: Step }) {
+  const { data, isRunning } = useApi<GpuTime>(sessionPath(session, "/sections/gpu_time"), {
+    from: step.start_ns,
+    to: step.end_ns,
+  });
+  if (!data) return <p className="dim">{isRunning ? "Adding up how busy the GPU was …" : ""}</p>;
+  return (
+    <>
+      {data.devices.map(({ device, name, busy_ns, busy_share, idle }) => {
+        const [longest] = idle?.longest ?? [];
+        return (
+          <p key={device}>
+            GPU {device} <span className="dim">{name}</span>: busy{" "}
+            <b className="num">{duration(busy_ns)}</b> ({percent(busy_share)}), idle{" "}
+            <b className="num">{busy_share === undefined ? UNKNOWN : percent(1 - busy_share)}</b>
+            {longest && (
+              <>
+                {"; "}
+                <a
+                  href={sessionHref(
+                    session,
+                    `timeline?from=${longest.start_ns}&to=${longest.end_ns}`,
+                  )}
+                >
+                  longest pause {duration(longest.end_ns - longest.start_ns)}
+                </a>
+              </>
+            )}
+          </p>
+        );
+      })}
+    </>
+  );
+}
+
+export function StepDetail({
+  session,
+  step,
+  close,
+}: {
+  session: string;
+  step: Step;
+  close: () => void;
+}) {
+  const selection = useApi<Selection>(sessionPath(session, "/selection"), {
+    from: step.start_ns,
+    to: step.end_ns,
+    names: NAMES,
+  });
+  return (
+    <Panel
+      title={`Step ${count(step.number)}`}
+      note={`${exactTime(step.start_ns)}, ${duration(step.end_ns - step.start_ns)} long`}
+      actions={
+        <>
+          <a
+            className="btn"
+            href={sessionHref(session, `timeline?from=${step.start_ns}&to=${step.end_ns}`)}
+          >
+            See it on the timeline
+          </a>
+          <button className="btn" onClick={close}>
+            Close
+          </button>
+        </>
+      }
+    >
+      <div className="step-detail">
+        <Busy session={session} step={step} />
+        <Ready of={selection} rows={4}>
+          {(data) => {
+            const used = kernelsIn(data);
+            if (used.length === 0) return <p className="dim">No kernel ran in it.</p>;
+            return (
+              <table>
+                <thead>
+                  <tr>
+                    <th scope="col">Kernels with the most time in it</th>
+                    <th scope="col">Launches</th>
+                    <th scope="col">Time</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {used.slice(0, NAMES).map(({ name, label, count: launches, busy_ns }) => (
+                    <tr key={name}>
+                      <td>
+                        <a
+                          href={sessionHref(session, `kernels/${encodeURIComponent(name)}`)}
+                          title={name}
+                        >
+                          {label}
+                        </a>
+                      </td>
+                      <td className="num">{count(launches)}</td>
+                      <td className="num">{duration(busy_ns)}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            );
+          }}
+        </Ready>
+      </div>
+    </Panel>
+  );
+}

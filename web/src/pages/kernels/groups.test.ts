@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "vitest";
+import {
+  classFilter,
+  configText,
+  configWords,
+  filterRows,
+  findKernel,
+  rowsBy,
+  whyNot,
+} from "./groups";
+import type { KernelGroup, KernelList, KernelsSection, LaunchConfig } from "./kernel_types";
+
+const group = (label: string, more: Partial<KernelGroup> = {}): KernelGroup => ({
+  label,
+  share: 0.5,
+  duration_ns: { count: 1, total: 10 },
+  ...more,
+});
+const config = (block: number): LaunchConfig => ({
+  grid: [3072, 2, 1],
+  block: [block, 1, 1],
+  registers: 18,
+  shared_static: 0,
+  shared_dynamic: 0,
+  local_per_thread: 0,
+  occupancy: 1,
+  occupancy_limit: "warps",
+  occupancy_bound: "waves",
+});
+const section: KernelsSection = {
+  count: 3,
+  total_ns: 30,
+  by_name: [
+    group("mul [4]", { full_name: "mul<4>()", class: "elementwise" }),
+    group("gemm", { class: "matrix product" }),
+  ],
+  by_config: [
+    group("mul [4] <<<3072, 128>>>", { full_name: "mul<4>()", config: config(128) }),
+    group("gemm <<<1, 256>>>", { config: config(256) }),
+    group("mul [4] <<<1, 64>>>", { full_name: "mul<4>()", config: config(64) }),
+  ],
+  by_class: [group("matrix product")],
+  by_scope: [group("(no scope)", { is_rest: true })],
+  by_stream: [group("GPU 0, stream 7")],
+  by_device: [],
+  by_line: { unknown: "call stacks were not recorded", hint: "record with --stacks" },
+  by_api_call: [],
+};
+const list: KernelList = {
+  is_complete: true,
+  count: 3,
+  total_ns: 30,
+  names: 2,
+  by_name: [group("mul", { full_name: "mul<4>()" }), group("mul", { full_name: "mul<8>()" })],
+};
+
+describe("groups of kernels", () => {
+  it("shows the index until the report is there, then what it adds", () => {
+    expect(rowsBy("name", list, undefined).map(({ label, id }) => [label, id])).toEqual([
+      ["mul", "mul<4>()"],
+      ["mul", "mul<8>()"],
+    ]);
+    const rows = rowsBy("name", list, section);
+    expect(rows[0]).toMatchObject({ label: "mul [4]", kernel: "mul<4>()", configs: 2 });
+    expect(rows[0]?.config?.block[0]).toBe(128);
+    expect(rows[1]).toMatchObject({ kernel: "gemm", configs: 1 });
+  });
+  it("leads from a configuration to its kernel", () => {
+    expect(rowsBy("config", list, section).map(({ kernel }) => kernel)).toEqual([
+      "mul<4>()",
+      "gemm",
+      "mul<4>()",
+    ]);
+  });
+  it("says what would record a grouping", () => {
+    expect(whyNot(section, "line")).toBe("Call stacks were not recorded. Record with --stacks.");
+    expect(whyNot(section, "operator")).toContain("gpufl.torch.attach()");
+    expect(whyNot(section, "scope")).toContain("gpufl.Scope");
+    expect(whyNot(section, "stream")).toBeNull();
+    expect(whyNot(undefined, "name")).toBeNull();
+  });
+  it("filters by words and class", () => {
+    const rows = rowsBy("name", list, section);
+    expect(filterRows(rows, "MUL <4>").map(({ label }) => label)).toEqual(["mul [4]"]);
+    expect(filterRows(rows, classFilter("matrix product")).map(({ label }) => label)).toEqual([
+      "gemm",
+    ]);
+    expect(filterRows(rows, "class:matrix")).toEqual([]);
+    expect(filterRows(rows, " ")).toHaveLength(2);
+  });
+  it("finds a kernel by any of its names", () => {
+    expect(findKernel("mul [4]", list, section)?.full_name).toBe("mul<4>()");
+    expect(findKernel("mul<8>()", list, section)?.label).toBe("mul");
+    expect(findKernel("nothing", list, section)).toBeNull();
+  });
+  it("leaves out dimensions of one", () => {
+    expect(configText(config(128))).toBe("3072×2 of 128");
+    expect(configWords({ ...config(1), grid: [1, 1, 1] })).toBe("1 block of 1 thread");
+  });
+});

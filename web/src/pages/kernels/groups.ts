@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels in groups: what a session can be grouped by, and the rows of each grouping.
+import { isUnknown, type Unknown } from "../../base/format";
+import {
+  type KernelGroup,
+  kernelKey,
+  type KernelList,
+  type KernelsSection,
+  type LaunchConfig,
+  type Statistics,
+} from "./kernel_types";
+
+export const GROUPINGS = [
+  { by: "name", title: "Name", member: "by_name" },
+  { by: "operator", title: "Operator", member: "by_op" },
+  { by: "module", title: "Module", member: "by_module" },
+  { by: "line", title: "Line", member: "by_line" },
+  { by: "scope", title: "Scope", member: "by_scope" },
+  { by: "class", title: "Class", member: "by_class" },
+  { by: "config", title: "Configuration", member: "by_config" },
+  { by: "stream", title: "Stream", member: "by_stream" },
+] as const;
+export type GroupBy = (typeof GROUPINGS)[number]["by"];
+
+export interface KernelRow {
+  // Unique in the table.
+  id: string;
+  label: string;
+  fullName: string;
+  kernelClass: string | null;
+  // Of the configuration with the most time, and how many there are.
+  config: LaunchConfig | null;
+  configs: number;
+  share: number;
+  time: Statistics;
+  // What to open, where a row is one kernel.
+  kernel: string | null;
+  isRest: boolean;
+}
+
+const LABELS_HINT = "import gpufl.torch and call gpufl.torch.attach() before training";
+
+// Why there is no such grouping and what would record it; null: there is one.
+export function whyNot(section: KernelsSection | undefined, by: GroupBy): string | null {
+  if (by === "name") return null;
+  if (!section) return "The session is being read.";
+  const { member } = GROUPINGS.find((grouping) => grouping.by === by)!;
+  const groups = section[member];
+  if (groups === undefined) return `PyTorch was not labelled: ${LABELS_HINT}.`;
+  if (isUnknown(groups))
+    return sentence(groups.unknown) + (groups.hint ? ` ${sentence(groups.hint)}` : "");
+  if (by === "scope" && groups.every((group) => group.is_rest)) {
+    return 'No scope has kernels: wrap parts of the program in `with gpufl.Scope("name"):`.';
+  }
+  return null;
+}
+
+// An engine that records no GPU work has no such section, only why.
+export function splitSection({ data }: { data: KernelsSection | Unknown | undefined }): {
+  section: KernelsSection | undefined;
+  unknown: Unknown | null;
+} {
+  if (data === undefined) return { section: undefined, unknown: null };
+  return isUnknown(data) ? { section: undefined, unknown: data } : { section: data, unknown: null };
+}
+
+export function sentence(text: string): string {
+  if (text === "") return "";
+  const first = text[0]!.toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(first) ? first : `${first}.`;
+}
+
+export function listOf<T>(groups: T[] | { unknown: string } | undefined): T[] {
+  return Array.isArray(groups) ? groups : [];
+}
+
+// A configuration's group has the kernel's full name; short names stand before the "<<<".
+function nameOfConfig({ label, full_name }: KernelGroup): string {
+  const at = label.lastIndexOf(" <<<");
+  return full_name ?? (at < 0 ? label : label.slice(0, at));
+}
+
+interface ConfigsOf {
+  main: LaunchConfig | null;
+  count: number;
+}
+
+export function configsByKernel(section: KernelsSection | undefined): Map<string, ConfigsOf> {
+  const found = new Map<string, ConfigsOf>();
+  for (const group of listOf(section?.by_config)) {
+    const name = nameOfConfig(group);
+    const entry = found.get(name);
+    // Most time first, as the report has them.
+    if (entry) entry.count += 1;
+    else found.set(name, { main: group.config ?? null, count: 1 });
+  }
+  return found;
+}
+
+export function configsOfKernel(
+  section: KernelsSection | undefined,
+  kernel: string,
+): KernelGroup[] {
+  return listOf(section?.by_config).filter((group) => nameOfConfig(group) === kernel);
+}
+
+function toRow(group: KernelGroup, id: string): KernelRow {
+  return {
+    id,
+    label: group.label,
+    fullName: group.full_name ?? group.label,
+    kernelClass: group.class ?? null,
+    config: group.config ?? null,
+    configs: group.config ? 1 : 0,
+    share: group.share,
+    time: group.duration_ns,
+    kernel: null,
+    isRest: group.is_rest ?? false,
+  };
+}
+
+// By name the index is there first; the report adds labels that tell twins apart, and configurations.
+export function rowsBy(
+  by: GroupBy,
+  list: KernelList | undefined,
+  section: KernelsSection | undefined,
+): KernelRow[] {
+  if (by === "name") {
+    const named = section ? listOf(section.by_name) : [];
+    const groups = named.length > 0 ? named : (list?.by_name ?? []);
+    const configs = configsByKernel(section);
+    return groups.map((group) => {
+      const kernel = kernelKey(group);
+      const of = configs.get(kernel);
+      return { ...toRow(group, kernel), kernel, config: of?.main ?? null, configs: of?.count ?? 0 };
+    });
+  }
+  const { member } = GROUPINGS.find((grouping) => grouping.by === by)!;
+  return listOf(section?.[member]).map((group, i) => {
+    const row = toRow(group, `${i}`);
+    if (by === "config") return { ...row, kernel: nameOfConfig(group) };
+    return by === "class" ? { ...row, kernelClass: group.label } : row;
+  });
+}
+
+// "class:copy" is the class, other words are parts of the name; all must fit.
+export function filterRows(rows: KernelRow[], text: string): KernelRow[] {
+  const classes: string[] = [];
+  const rest = text.replace(/\bclass:(?:"([^"]*)"|(\S+))/g, (_, quoted?: string, word?: string) => {
+    classes.push((quoted ?? word ?? "").toLowerCase());
+    return "";
+  });
+  const words = rest.toLowerCase().split(/\s+/).filter(Boolean);
+  if (classes.length === 0 && words.length === 0) return rows;
+  return rows.filter((row) => {
+    const name = `${row.label} ${row.fullName}`.toLowerCase();
+    const isOfClass = classes.every((wanted) => (row.kernelClass ?? "").toLowerCase() === wanted);
+    return isOfClass && words.every((word) => name.includes(word));
+  });
+}
+
+export function classFilter(kernelClass: string): string {
+  return /\s/.test(kernelClass) ? `class:"${kernelClass}"` : `class:${kernelClass}`;
+}
+
+const sizes = (dimensions: number[]) => {
+  const used = [...dimensions];
+  while (used.length > 1 && used[used.length - 1] === 1) used.pop();
+  return used.join("×");
+};
+
+// "3072 of 128": blocks of threads.
+export function configText(config: LaunchConfig): string {
+  return `${sizes(config.grid)} of ${sizes(config.block)}`;
+}
+
+// "1 block of 256 threads"
+export function configWords(config: LaunchConfig): string {
+  const blocks = sizes(config.grid);
+  const threads = sizes(config.block);
+  const word = (size: string, one: string) => (size === "1" ? one : `${one}s`);
+  return `${blocks} ${word(blocks, "block")} of ${threads} ${word(threads, "thread")}`;
+}
+
+export function threadsOf({ block: [x, y, z] }: LaunchConfig): number {
+  return x * y * z;
+}
+
+// The kernel that an address means: its full name, its label in the report, or that of the index.
+export function findKernel(
+  kernel: string,
+  list: KernelList | undefined,
+  section: KernelsSection | undefined,
+): KernelGroup | null {
+  const all = [...listOf(section?.by_name), ...(list?.by_name ?? [])];
+  return (
+    all.find((group) => kernelKey(group) === kernel) ??
+    all.find(({ label }) => label === kernel) ??
+    null
+  );
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// One kernel: how long it takes, what it waits for, and which lines that is.
+import { useMemo } from "react";
+import { sessionPath, useApi, useSection } from "../../api/hooks";
+import { classVariable } from "../../base/kernel_class";
+import {
+  bytes,
+  count,
+  duration,
+  isUnknown,
+  percent,
+  plural,
+  timeQuantity,
+  type Unknown,
+} from "../../base/format";
+import { Copyable, type FactProps, Facts, Panel, Swatch } from "../../widgets/parts";
+import { Empty, Ready, Running, Skeleton } from "../../widgets/states";
+import { sessionHref } from "../session_frame";
+import { CallersPanel, type LaunchFacts, type ScopeGroup, useLaunchFacts } from "./callers_panel";
+import { CodePanel } from "./code_panel";
+import { statisticsText } from "./distribution_sketch";
+import { configsOfKernel, configWords, findKernel, sentence, splitSection } from "./groups";
+import {
+  type DeviceFacts,
+  type KernelCode,
+  type KernelGroup,
+  kernelKey,
+  type KernelList,
+  type KernelsSection,
+  type LaunchConfig,
+  type StalledKernel,
+  type StallsSection,
+} from "./kernel_types";
+import { LaunchesPanel, useLaunches } from "./launches_panel";
+import { limitWords } from "./occupancy";
+import { OccupancyPanel } from "./occupancy_panel";
+import { errorText, stalledKernel, StallsPanel } from "./stalls_panel";
+import { isWaiting, stallWords } from "./stalls";
+import "./kernels.css";
+import "./kernel_detail.css";
+
+const LOOKED_AT = 8;
+
+function factsOf(
+  kernel: KernelGroup,
+  config: LaunchConfig | undefined,
+  stalled: StalledKernel | null,
+  stalls: StallsSection | Unknown | undefined,
+): FactProps[] {
+  const time = kernel.duration_ns;
+  const total = timeQuantity(time.total);
+  const typical = timeQuantity(time.median ?? time.mean);
+  const main = stalled?.stalls.find(({ reason }) => isWaiting(reason));
+  const noStall =
+    stalls && isUnknown(stalls)
+      ? `${stalls.unknown}. ${stalls.hint ?? ""}`
+      : "No sample of this kernel";
+  const shared = (config?.shared_static ?? 0) + (config?.shared_dynamic ?? 0);
+  return [
+    {
+      label: "Time",
+      value: total.value,
+      unit: `${total.unit} · ${percent(kernel.share)} of kernels`,
+    },
+    { label: "Launches", value: count(time.count) },
+    {
+      label: "Typical launch",
+      value: typical.value,
+      unit: `${typical.unit} · p99 ${duration(time.p99)}`,
+      hint: statisticsText(time),
+    },
+    main
+      ? {
+          label: "Main stall",
+          value: sentence(stallWords(main.reason)).replace(/\.$/, ""),
+          unit: percent(main.share.value),
+          hint: `${main.meaning} ${errorText(main.share)}`,
+        }
+      : { label: "Main stall", value: null, hint: noStall },
+    config && config.occupancy !== null
+      ? {
+          label: "Occupancy",
+          value: percent(config.occupancy),
+          unit: `· ${limitWords(config.occupancy_bound)}`,
+          hint: "Theoretical: what fits on a multiprocessor, and what limits it",
+        }
+      : { label: "Occupancy", value: null, hint: "Not recorded for this kernel" },
+    config && config.registers !== null
+      ? {
+          label: "Registers",
+          value: count(config.registers),
+          unit: `a thread · ${bytes(shared)} shared`,
+          hint: `${configWords(config)}; ${bytes(shared)} of shared memory a block`,
+        }
+      : { label: "Registers", value: null, hint: "Not recorded for this kernel" },
+  ];
+}
+
+function sampleNote(stalled: StalledKernel | null, code: KernelCode): string {
+  if (code.samples === 0) return "";
+  const share = stalled
+    ? `; ${percent(stalled.share.value)} of the run, ${errorText(stalled.share)}`
+    : "";
+  const windows = stalled?.share.windows ? ` in ${plural(stalled.share.windows, "window")}` : "";
+  return `${plural(code.samples, "sample")}${windows}${share}`;
+}
+
+// Evenly out of all, the first and the last among them.
+export function spread<T>(all: T[], most: number): T[] {
+  if (all.length <= most) return all;
+  return Array.from(
+    { length: most },
+    (_, i) => all[Math.round((i * (all.length - 1)) / (most - 1))]!,
+  );
+}
+
+// A launch that needs what the configuration needs; how many blocks there are is all the same.
+export function factsFor(
+  config: LaunchConfig | undefined,
+  facts: LaunchFacts[],
+): LaunchFacts | undefined {
+  return facts.find(
+    (fact) =>
+      fact.occupancy_limits !== undefined &&
+      fact.block?.join() === config?.block.join() &&
+      fact.registers === config?.registers &&
+      fact.shared_static === config?.shared_static &&
+      fact.shared_dynamic === config?.shared_dynamic,
+  );
+}
+
+function Detail({
+  session,
+  kernel,
+  section,
+}: {
+  session: string;
+  kernel: KernelGroup;
+  section: KernelsSection | undefined;
+}) {
+  const name = kernelKey(kernel);
+  const devices = useSection<DeviceFacts[]>(session, "devices");
+  const stalls = useSection<StallsSection | Unknown>(session, "stalls");
+  const scopes = useSection<ScopeGroup[] | Unknown>(session, "scopes");
+  const code = useApi<KernelCode>(
+    sessionPath(session, `/kernels/${encodeURIComponent(name)}/code`),
+  );
+  const launches = useLaunches(session, name);
+  const events = useMemo(
+    () => spread(launches.launches, LOOKED_AT).map(({ event }) => event),
+    [launches.launches],
+  );
+  const facts = useLaunchFacts(session, events);
+  const configs = useMemo(() => configsOfKernel(section, name), [section, name]);
+  const stalled = stalledKernel(stalls.data, name);
+  const occupancy = (
+    <OccupancyPanel
+      configs={configs}
+      recorded={factsFor(configs[0]?.config, facts)?.occupancy_limits}
+      device={devices.data?.find(({ device }) => device === facts[0]?.device) ?? devices.data?.[0]}
+    />
+  );
+  return (
+    <>
+      <Facts of={factsOf(kernel, configs[0]?.config, stalled, stalls.data)} />
+      {code.data ? (
+        <CodePanel code={code.data} note={sampleNote(stalled, code.data)} />
+      ) : (
+        <Panel title="Source and SASS">
+          <Ready of={code} rows={8}>
+            {() => null}
+          </Ready>
+        </Panel>
+      )}
+      <div className="kernel-two">
+        <LaunchesPanel session={session} of={launches} time={kernel.duration_ns} />
+        {section ? (
+          occupancy
+        ) : (
+          <Panel title="Occupancy by resource">
+            <Skeleton rows={5} />
+          </Panel>
+        )}
+      </div>
+      <div className="kernel-two">
+        {stalls.data ? (
+          <StallsPanel stalls={stalls.data} name={name} />
+        ) : (
+          <Panel title="Stalls by reason">
+            <Ready of={stalls}>{() => null}</Ready>
+          </Panel>
+        )}
+        <CallersPanel
+          session={session}
+          label={kernel.label}
+          scopes={Array.isArray(scopes.data) ? scopes.data : undefined}
+          facts={facts}
+          origins={code.data?.origins ?? []}
+        />
+      </div>
+    </>
+  );
+}
+
+export default function KernelDetail({
+  session,
+  kernel: wanted,
+}: {
+  session: string;
+  kernel: string;
+}) {
+  const list = useApi<KernelList>(sessionPath(session, "/kernels"), { limit: 10_000 });
+  const loaded = useSection<KernelsSection | Unknown>(session, "kernels");
+  const { section } = splitSection(loaded);
+  const kernel = findKernel(wanted, list.data, section);
+  const all = sessionHref(session, "kernels");
+  if (!kernel) {
+    if (!list.data && !list.error) return <Running progress={list.progress} />;
+    if (!loaded.data && !loaded.error) return <Running progress={loaded.progress} />;
+    return (
+      <Panel>
+        <Empty title="There is no such kernel in this session">
+          <p className="mono">{wanted}</p>
+          <a href={all}>All kernels</a>
+        </Empty>
+      </Panel>
+    );
+  }
+  const fullName = kernel.full_name ?? kernel.label;
+  return (
+    <div className="kernel-detail">
+      <header className="kernel-title">
+        <a href={all}>Kernels</a>
+        <span className="faint">/</span>
+        <h1>
+          <span title={kernel.class}>
+            <Swatch color={classVariable(kernel.class)} />
+          </span>
+          <Copyable text={fullName}>{kernel.label}</Copyable>
+        </h1>
+        <span className="dim">{kernel.class}</span>
+        {kernel.full_name !== undefined && (
+          <details>
+            <summary>full name</summary>
+            <p className="mono">{fullName}</p>
+          </details>
+        )}
+      </header>
+      <Detail key={kernelKey(kernel)} session={session} kernel={kernel} section={section} />
+    </div>
+  );
+}

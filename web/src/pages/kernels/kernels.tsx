@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// All kernels of a session in one table, in groups of the reader's choice.
+import { useMemo, useRef, useSyncExternalStore } from "react";
+import { sessionPath, useApi, useSection } from "../../api/hooks";
+import { navigate, setViewParameters, useViewParameter } from "../../base/address";
+import { count, duration, plural, type Unknown } from "../../base/format";
+import { useKeys } from "../../base/keys";
+import { Kbd, Panel } from "../../widgets/parts";
+import { Empty, Failed, Ready, Skeleton } from "../../widgets/states";
+import { type Column, DataTable } from "../../widgets/table";
+import { sessionAddress } from "../session_frame";
+import { scaleOf } from "./distribution";
+import {
+  classFilter,
+  filterRows,
+  type GroupBy,
+  GROUPINGS,
+  type KernelRow,
+  rowsBy,
+  sentence,
+  splitSection,
+  whyNot,
+} from "./groups";
+import { columnsFor } from "./kernel_columns";
+import type { KernelList, KernelsSection } from "./kernel_types";
+import { WithCode } from "./with_code";
+import "./kernels.css";
+
+const NARROW = window.matchMedia("(max-width: 1100px)");
+
+function useIsNarrow(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      NARROW.addEventListener("change", listener);
+      return () => NARROW.removeEventListener("change", listener);
+    },
+    () => NARROW.matches,
+  );
+}
+
+function GroupChoice({ by, reasonOf }: { by: GroupBy; reasonOf: (by: GroupBy) => string | null }) {
+  return (
+    <div className="kernels-groups" role="group" aria-label="Group by">
+      {GROUPINGS.map(({ by: other, title }) => {
+        const reason = reasonOf(other);
+        return (
+          <button
+            key={other}
+            className="btn"
+            aria-pressed={by === other}
+            aria-disabled={reason !== null}
+            title={reason ?? `Group by ${title.toLowerCase()}`}
+            onClick={() => {
+              if (reason === null) setViewParameters({ by: other === "name" ? null : other });
+            }}
+          >
+            {title}
+          </button>
+        );
+      })}
+    </div>
+  );
+}
+
+export default function Kernels({ session }: { session: string }) {
+  const list = useApi<KernelList>(sessionPath(session, "/kernels"), { limit: 10_000 });
+  const loaded = useSection<KernelsSection | Unknown>(session, "kernels");
+  const { section, unknown } = splitSection(loaded);
+  const [wanted] = useViewParameter("by");
+  const [filter, setFilter] = useViewParameter("q");
+  const isNarrow = useIsNarrow();
+  const find = useRef<HTMLInputElement>(null);
+  const by = GROUPINGS.find((grouping) => grouping.by === wanted)?.by ?? "name";
+  useKeys([{ keys: "/", what: "Filter kernels", run: () => find.current?.focus() }]);
+
+  const rows = useMemo(() => rowsBy(by, list.data, section), [by, list.data, section]);
+  const shown = useMemo(() => filterRows(rows, filter ?? ""), [rows, filter]);
+  const columns = useMemo(
+    () =>
+      columnsFor(
+        by,
+        scaleOf(rows.map((row) => row.time)),
+        rows.reduce((most, row) => Math.max(most, row.share), 1e-9),
+        isNarrow,
+      ),
+    [by, rows, isNarrow],
+  );
+  const open = (row: KernelRow) => {
+    if (row.kernel !== null) {
+      navigate(sessionAddress(session, `kernels/${encodeURIComponent(row.kernel)}`));
+    } else if (by === "class") {
+      setViewParameters({ by: null, q: classFilter(row.label) });
+    }
+  };
+  const opens = by === "name" || by === "config" || by === "class";
+  const whyNone = unknown
+    ? [unknown.unknown, unknown.hint ?? ""].map(sentence).join(" ").trim()
+    : null;
+  const reasonOf = (other: GroupBy) =>
+    whyNone !== null && other !== "name" ? whyNone : whyNot(section, other);
+  const reason = reasonOf(by);
+  const figures = list.data ?? section;
+
+  return (
+    <Panel
+      title="Kernels"
+      note={
+        figures &&
+        whyNone === null &&
+        `${duration(figures.total_ns)} in ${plural(figures.count, "launch", "launches")}`
+      }
+      actions={
+        <label className="kernels-filter">
+          <span className="visually-hidden">Filter kernels</span>
+          <input
+            ref={find}
+            type="search"
+            placeholder="Filter by name or class:copy"
+            value={filter ?? ""}
+            onChange={(event) => setFilter(event.target.value || null)}
+            onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
+          />
+          <Kbd>/</Kbd>
+        </label>
+      }
+    >
+      <div className="kernels-bar">
+        <GroupChoice by={by} reasonOf={reasonOf} />
+      </div>
+      {by === "name" ? (
+        <Ready of={list} rows={10}>
+          {() => (
+            <KernelTable
+              key={by}
+              {...{ session, rows, shown, columns, open, opens, filter, whyNone }}
+            />
+          )}
+        </Ready>
+      ) : reason !== null && loaded.data ? (
+        <Empty title="This session has no such grouping">
+          <WithCode text={reason} />
+        </Empty>
+      ) : section ? (
+        <KernelTable
+          key={by}
+          {...{ session, rows, shown, columns, open, opens, filter, whyNone }}
+        />
+      ) : loaded.error ? (
+        <Failed problem={loaded.error} retry={loaded.retry} />
+      ) : (
+        <Skeleton rows={10} />
+      )}
+    </Panel>
+  );
+}
+
+function KernelTable(props: {
+  session: string;
+  rows: KernelRow[];
+  shown: KernelRow[];
+  columns: Column<KernelRow>[];
+  open: (row: KernelRow) => void;
+  opens: boolean;
+  filter: string | null;
+  whyNone: string | null;
+}) {
+  const { rows, shown } = props;
+  if (rows.length === 0) {
+    return (
+      <Empty title="No kernel was recorded">
+        <WithCode text={props.whyNone ?? "The program launched none while it was recorded."} /> To
+        record kernels: <code>gpufl trace -- python train.py</code>
+      </Empty>
+    );
+  }
+  if (shown.length === 0) {
+    return (
+      <Empty title="No kernel fits the filter">
+        <button className="btn" onClick={() => setViewParameters({ q: null })}>
+          Clear the filter
+        </button>
+      </Empty>
+    );
+  }
+  return (
+    <DataTable
+      rows={shown}
+      columns={props.columns}
+      rowKey={(row) => row.id}
+      name={`kernels-${props.session}`}
+      sortedBy="total"
+      maxRows={24}
+      {...(props.opens ? { onOpen: props.open } : {})}
+      actions={
+        <span className="faint">
+          {props.filter
+            ? `${count(shown.length)} of ${count(rows.length)}`
+            : plural(rows.length, "row")}
+        </span>
+      }
+    />
+  );
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a page would show, why it does not, and what would record it.
+import type { Missing } from "./kernel_types";
+import { sentence } from "./groups";
+import { WithCode } from "./with_code";
+
+const WORDS: Record<string, string> = {
+  samples: "No samples",
+  code: "No machine code",
+  lines: "No line numbers",
+  "source text": "No source text",
+};
+
+export function MissingList({ of }: { of: Missing[] }) {
+  if (of.length === 0) return null;
+  return (
+    <ul className="missing">
+      {of.map(({ what, reason, remedy }) => (
+        <li key={what + reason}>
+          <b>{WORDS[what] ?? `No ${what}`}</b>
+          <span>
+            <WithCode text={sentence(reason)} />
+            {remedy !== "" && (
+              <span className="dim">
+                {" "}
+                <WithCode text={sentence(remedy)} />
+              </span>
+            )}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches as dots: when each began and how long it took.
+import { type KeyboardEvent, type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
+import { duration, exactTime } from "../../base/format";
+import { type Launch, nearest, plotOf } from "./launches";
+
+const HEIGHT = 190;
+const LEFT = 64;
+const RIGHT = 12;
+const TOP = 10;
+const BOTTOM = 24;
+
+interface Size {
+  width: number;
+  ratio: number;
+}
+
+function useSize(of: React.RefObject<HTMLElement | null>): Size {
+  const [size, setSize] = useState<Size>({ width: 600, ratio: 1 });
+  useEffect(() => {
+    const element = of.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() =>
+      setSize({ width: element.clientWidth, ratio: window.devicePixelRatio || 1 }),
+    );
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [of]);
+  return size;
+}
+
+// Light and dark have their own colours: drawn again when the system changes.
+function useIsDark(): boolean {
+  const [isDark, setIsDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches);
+  useEffect(() => {
+    const query = matchMedia("(prefers-color-scheme: dark)");
+    const listener = () => setIsDark(query.matches);
+    query.addEventListener("change", listener);
+    return () => query.removeEventListener("change", listener);
+  }, []);
+  return isDark;
+}
+
+export function Scatter(props: {
+  launches: Launch[];
+  // Longer ones stand out.
+  p99: number | undefined;
+  onOpen: (launch: Launch) => void;
+}) {
+  const { launches, p99, onOpen } = props;
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const { width, ratio } = useSize(box);
+  const isDark = useIsDark();
+  const [chosen, setChosen] = useState<number | null>(null);
+  const plot = useMemo(
+    () => plotOf(launches, Math.max(width - LEFT - RIGHT, 1), HEIGHT - TOP - BOTTOM),
+    [launches, width],
+  );
+
+  useEffect(() => {
+    const context = canvas.current?.getContext("2d");
+    if (!context) return;
+    const style = getComputedStyle(document.documentElement);
+    const color = (name: string) => style.getPropertyValue(name).trim();
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, HEIGHT);
+    context.font = `11px ${color("--font")}`;
+    context.textAlign = "right";
+    for (const tick of plot.ticks) {
+      const y = Math.round(TOP + plot.y(tick));
+      context.fillStyle = color("--line");
+      context.fillRect(LEFT, y, width - LEFT - RIGHT, 1);
+      context.fillStyle = color("--ink3");
+      context.fillText(duration(tick), LEFT - 8, y + 4);
+    }
+    const first = launches[0];
+    const last = launches[launches.length - 1];
+    if (first && last) {
+      context.textAlign = "left";
+      context.fillText(duration(first.start), LEFT, HEIGHT - 6);
+      context.textAlign = "right";
+      if (last !== first) context.fillText(duration(last.start), width - RIGHT, HEIGHT - 6);
+    }
+    const dot = ({ start, duration: time }: Launch, radius: number) => {
+      context.beginPath();
+      context.arc(LEFT + plot.x(start), TOP + plot.y(time), radius, 0, 7);
+      context.fill();
+    };
+    const isLong = (launch: Launch) => p99 !== undefined && launch.duration > p99;
+    context.fillStyle = color("--accent");
+    context.globalAlpha = launches.length > 1000 ? 0.35 : 0.6;
+    for (const launch of launches) if (!isLong(launch)) dot(launch, 2.1);
+    context.globalAlpha = 1;
+    context.fillStyle = color("--warn");
+    for (const launch of launches) if (isLong(launch)) dot(launch, 2.6);
+    const at = chosen === null ? undefined : launches[chosen];
+    if (at) {
+      context.fillStyle = color("--ink");
+      dot(at, 4);
+    }
+  }, [launches, plot, width, ratio, chosen, p99, isDark]);
+
+  const onMove = (event: PointerEvent) => {
+    const bounds = event.currentTarget.getBoundingClientRect();
+    const x = event.clientX - bounds.left - LEFT;
+    setChosen(nearest(launches, plot, x, event.clientY - bounds.top - TOP));
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step !== undefined) {
+      event.preventDefault();
+      setChosen(Math.min(Math.max((chosen ?? -1) + step, 0), launches.length - 1));
+    }
+    const at = chosen === null ? undefined : launches[chosen];
+    if (event.key === "Enter" && at) onOpen(at);
+  };
+  const at = chosen === null ? undefined : launches[chosen];
+  return (
+    <div ref={box} className="scatter">
+      <canvas
+        ref={canvas}
+        role="application"
+        aria-label="Duration of launches over time; arrow keys choose one, Enter shows it on the timeline"
+        tabIndex={0}
+        width={Math.round(width * ratio)}
+        height={Math.round(HEIGHT * ratio)}
+        style={{ width, height: HEIGHT, cursor: at ? "pointer" : "default" }}
+        onPointerMove={onMove}
+        onPointerLeave={() => setChosen(null)}
+        onClick={() => at && onOpen(at)}
+        onKeyDown={onKey}
+      />
+      <p className="scatter-at num" aria-live="polite">
+        {at ? (
+          <>
+            <b>{exactTime(at.duration)}</b> <span className="dim">at {exactTime(at.start)}</span>
+          </>
+        ) : (
+          <span className="faint">Each dot is a launch; click one to see it on the timeline.</span>
+        )}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why warps of this kernel did not issue.
+import { count, isUnknown, percent, plural, type Unknown } from "../../base/format";
+import { Bar, Panel, Swatch } from "../../widgets/parts";
+import { Empty } from "../../widgets/states";
+import { sentence } from "./groups";
+import type { Estimate, StalledKernel, StallsSection } from "./kernel_types";
+import { isWaiting, stallColor, stallWords } from "./stalls";
+
+// "±0.8 points", from the wider side.
+export function errorText({ value, low, high }: Estimate): string {
+  const error = Math.max(high - value, value - low) * 100;
+  return `±${error < 0.1 ? "<0.1" : error.toFixed(1)} points`;
+}
+
+export function stalledKernel(
+  stalls: StallsSection | Unknown | undefined,
+  name: string,
+): StalledKernel | null {
+  if (!stalls || isUnknown(stalls)) return null;
+  return stalls.kernels.find(({ label, full_name }) => (full_name ?? label) === name) ?? null;
+}
+
+export function StallsPanel({ stalls, name }: { stalls: StallsSection | Unknown; name: string }) {
+  const title = "Stalls by reason";
+  if (isUnknown(stalls)) {
+    return (
+      <Panel title={title}>
+        <Empty title="Stalls were not recorded">
+          {sentence(stalls.unknown)} To see what warps wait for:{" "}
+          <code>gpufl trace --engine PcSampling -- python train.py</code>
+        </Empty>
+      </Panel>
+    );
+  }
+  const kernel = stalledKernel(stalls, name);
+  if (!kernel) {
+    return (
+      <Panel title={title}>
+        <Empty title="No sample of this kernel">
+          {plural(stalls.samples, "sample")} in {plural(stalls.windows, "window")} fell on other
+          kernels: it ran too seldom or outside the windows. Record for longer.
+        </Empty>
+      </Panel>
+    );
+  }
+  return (
+    <Panel
+      title={title}
+      note={`${plural(kernel.samples, "sample")} in ${plural(stalls.windows, "window")}`}
+    >
+      <ul className="stalls">
+        {kernel.stalls.map(({ reason, meaning, samples, share }) => (
+          <li key={reason} className={isWaiting(reason) ? "" : "quiet"}>
+            <span>
+              <Swatch color={stallColor(reason)} />
+              {stallWords(reason)}
+            </span>
+            <Bar share={share.value} color={stallColor(reason)} />
+            <span className="num" title={`${count(samples)} samples, ${errorText(share)}`}>
+              {percent(share.value)}
+            </span>
+            <span className="dim">{meaning}</span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}

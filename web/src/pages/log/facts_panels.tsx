@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Facts of the session, its host and its GPUs, as the log has them.
+import { sessionPath, useApi, useSection } from "../../api/hooks";
+import { duration, isUnknown, UNKNOWN, wallDate } from "../../base/format";
+import { Copyable, Panel } from "../../widgets/parts";
+import { Empty, Ready } from "../../widgets/states";
+import { factOf } from "./ledger";
+
+type Facts = Record<string, unknown>;
+interface Device {
+  device: number;
+  name: string;
+  [fact: string]: unknown;
+}
+
+const TITLES: [string, string][] = [
+  ["command", "Command"],
+  ["app", "Program"],
+  ["process", "Process"],
+  ["pid", "Process id"],
+  ["engine", "Engine"],
+  ["backend", "Backend"],
+  ["host", "Host"],
+  ["os", "System"],
+  ["container", "Container"],
+  ["rank", "Rank"],
+  ["world_size", "World size"],
+  ["local_rank", "Local rank"],
+  ["ended", "Ended"],
+  ["id", "Session"],
+  ["run", "Run"],
+  ["log", "Folder"],
+];
+const HIDDEN = new Set(["type", "time", "name", "device", "again"]);
+
+function Row({ title, text }: { title: string; text: string }) {
+  return (
+    <div>
+      <dt>{title}</dt>
+      <dd>{text === "" ? UNKNOWN : <Copyable text={text} />}</dd>
+    </div>
+  );
+}
+
+export function SessionFacts({ session, facts }: { session: string; facts: Facts }) {
+  const start = wallDate((facts["start_wall_ns"] as string | null) ?? null);
+  const machine = useSection<Facts | null>(session, "machine").data;
+  const length = facts["duration_ns"];
+  return (
+    <Panel title="Session">
+      <dl className="log-facts">
+        {TITLES.filter(
+          ([name]) => facts[name] !== null && facts[name] !== undefined && facts[name] !== "",
+        ).map(([name, title]) => (
+          <Row
+            key={name}
+            title={title}
+            text={String(facts[name]).replace("not_yet", "not yet").replace("cut_off", "cut off")}
+          />
+        ))}
+        {start && <Row title="Started" text={start.toISOString().replace("T", " ")} />}
+        {typeof length === "number" && <Row title="Duration" text={duration(length)} />}
+        {machine &&
+          !isUnknown(machine) &&
+          Object.entries(machine)
+            .filter(([name]) => !HIDDEN.has(name))
+            .map(([name, value]) => factOf(name, value))
+            .map(([title, text]) => <Row key={title} title={title} text={text} />)}
+      </dl>
+    </Panel>
+  );
+}
+
+export function DeviceFacts({ session }: { session: string }) {
+  const health = useApi<{ devices: Device[] }>(sessionPath(session, "/health"));
+  return (
+    <Panel title="GPUs">
+      <Ready of={health} rows={4}>
+        {({ devices }) =>
+          devices.length === 0 ? (
+            <Empty title="The log names no GPU" />
+          ) : (
+            <>
+              {devices.map((device, i) => (
+                <details key={i} className="log-device" open={devices.length === 1}>
+                  <summary>
+                    GPU {device.device} <b>{device.name}</b>
+                  </summary>
+                  <dl className="log-facts">
+                    {Object.entries(device)
+                      .filter(([name]) => !HIDDEN.has(name))
+                      .map(([name, value]) => factOf(name, value))
+                      .map(([title, text]) => (
+                        <Row key={title} title={title} text={text} />
+                      ))}
+                  </dl>
+                </details>
+              ))}
+            </>
+          )
+        }
+      </Ready>
+    </Panel>
+  );
+}

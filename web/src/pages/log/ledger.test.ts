@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import { expect, it } from "vitest";
+import type { Ledger } from "../../api/types";
+import { eventText, factOf, kindRows, ledgerNumbers, numberName } from "./ledger";
+
+it("puts losses that happened first", () => {
+  const numbers = ledgerNumbers({
+    launches_seen: 10,
+    launches_missing: 0,
+    markers_dropped: 3,
+    callback_ns: 3_921_873,
+    raw_bytes: 2048,
+    cupti_overhead_ns: 1,
+    by_device: [],
+  });
+  expect(numbers.map(({ name }) => name)).toEqual([
+    "Markers dropped",
+    "Launches seen",
+    "Launches missing",
+    "Callback time",
+    "Raw bytes",
+  ]);
+  expect(numbers.map(({ text }) => text)).toEqual(["3", "10", "0", "3.922 ms", "2 KiB"]);
+});
+
+it("shows what was written beside what could be read", () => {
+  const ledger: Ledger = {
+    verdict: "incomplete",
+    meaning: "",
+    rows_read: { kernel: 3, clock: 2 },
+    numbers: { rows: { kernel: 6, scope: 1 }, dropped: { kernel: 1 } },
+    problem_count: 0,
+    problems: [],
+  };
+  expect(kindRows(ledger)).toEqual([
+    { kind: "clock", written: null, read: 2, dropped: 0 },
+    { kind: "kernel", written: 6, read: 3, dropped: 1 },
+    { kind: "scope", written: 1, read: 0, dropped: 0 },
+  ]);
+  expect(kindRows({ ...ledger, numbers: null })[0]).toEqual({
+    kind: "clock",
+    written: null,
+    read: 2,
+    dropped: null,
+  });
+});
+
+it("writes events and facts in words", () => {
+  expect(
+    eventText({ type: "event", name: "xid", time: 5, device: 0, code: 79, text: "off the bus" }),
+  ).toBe("off the bus · device 0 · code 79");
+  expect(factOf("power_limit_mw", 700_000)).toEqual(["Power limit", "700 W"]);
+  expect(factOf("uuid", "GPU-1")).toEqual(["UUID", "GPU-1"]);
+  expect(numberName("collector_cpu_ns")).toBe("Collector CPU time");
+});

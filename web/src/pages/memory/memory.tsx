@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the program allocates, what is in use on the GPU, and what to do about it.
+import { useMemo } from "react";
+import { useSection } from "../../api/hooks";
+import type { MemoryUsage, Report, Unknown } from "../../api/types";
+import { navigate } from "../../base/address";
+import {
+  bytes,
+  bytesQuantity,
+  count,
+  duration,
+  isUnknown,
+  plain,
+  timeQuantity,
+} from "../../base/format";
+import { Chart } from "../../widgets/chart";
+import { Copyable, Facts, Panel } from "../../widgets/parts";
+import { Empty, Ready } from "../../widgets/states";
+import { type Column, DataTable } from "../../widgets/table";
+import { sessionAddress, type SessionPageProps } from "../session_frame";
+import { callTime, deviceName, kindName, leftText, lineOfPoints, noCallTime } from "./memory_data";
+import { MemoryAdvice } from "./memory_advice";
+import { MemoryReadings } from "./memory_readings";
+import "./memory.css";
+
+export default function Memory({ session }: SessionPageProps) {
+  const memory = useSection<Report["memory"]>(session, "memory");
+  return (
+    <Ready of={memory} rows={5}>
+      {(section) =>
+        isUnknown(section) || section.length === 0 ? (
+          <>
+            <MemoryAdvice session={session} />
+            <MemoryReadings session={session} />
+            <Panel title="Allocations">
+              {isUnknown(section) ? <NotRecorded why={section} /> : <NothingAllocated />}
+            </Panel>
+          </>
+        ) : (
+          <>
+            <MemoryFacts uses={section} />
+            <MemoryAdvice session={session} />
+            <Allocations uses={section} session={session} />
+            <MemoryReadings session={session} />
+          </>
+        )
+      }
+    </Ready>
+  );
+}
+
+function NotRecorded({ why }: { why: Unknown }) {
+  const command = "gpufl trace --memory -- python train.py";
+  return (
+    <Empty title={sentence(why.unknown)}>
+      {why.hint !== undefined && (
+        <>
+          <p>To see who allocates how much, and what is never released, record with</p>
+          <p>
+            <code>
+              <Copyable text={command} />
+            </code>
+          </p>
+        </>
+      )}
+    </Empty>
+  );
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function NothingAllocated() {
+  return (
+    <Empty title="The program allocated nothing while it was recorded">
+      What it allocated before the recording began is not here.
+    </Empty>
+  );
+}
+
+const WINDOW_SHARE = 0.02;
+
+// A stretch of the timeline around a moment that was picked in a chart.
+function openTimelineAt(session: string, ns: number, length: number): void {
+  const half = Math.max(1, Math.round((length * WINDOW_SHARE) / 2));
+  const from = Math.max(0, Math.round(ns) - half);
+  navigate(sessionAddress(session, `timeline?from=${from}&to=${Math.round(ns) + half}`));
+}
+
+function MemoryFacts({ uses }: { uses: MemoryUsage[] }) {
+  const biggest = uses.reduce((a, b) => (b.peak_bytes > a.peak_bytes ? b : a));
+  const peak = bytesQuantity(biggest.peak_bytes);
+  const left = leftText(biggest);
+  const end = bytesQuantity(biggest.end_bytes);
+  const calls = timeQuantity(callTime(uses));
+  const number = uses.reduce((sum, use) => sum + use.allocations, 0);
+  const releases = uses.reduce((sum, use) => sum + use.releases, 0);
+  const rate = uses.reduce((sum, use) => sum + use.allocations_per_second, 0);
+  return (
+    <Facts
+      of={[
+        {
+          label: `Peak, ${deviceName(biggest.device)}`,
+          value: peak.value,
+          unit: `${peak.unit} after ${duration(biggest.peak_ns)}`,
+          hint: kindName(biggest.kind),
+        },
+        { label: "At the end", value: end.value, unit: end.unit, hint: left ?? undefined },
+        { label: "Allocations", value: count(number), unit: `${plain(rate, 3)} per second` },
+        { label: "Releases", value: count(releases) },
+        {
+          label: "Time in these calls",
+          value: calls.value,
+          unit: calls.unit,
+          hint: noCallTime(uses) ?? "Of all host threads together",
+        },
+      ]}
+    />
+  );
+}
+
+function Allocations({ uses, session }: { uses: MemoryUsage[]; session: string }) {
+  const left = uses.map(leftText).find((text) => text !== null);
+  return (
+    <>
+      <Panel title="Allocated over time" note="pick a moment to see it in the timeline">
+        <div className="memory-charts">
+          {uses.map((use) => (
+            <LiveBytes key={`${use.device} ${use.kind}`} use={use} session={session} />
+          ))}
+        </div>
+      </Panel>
+      <Panel title="By GPU and kind" note={left}>
+        <DataTable
+          name="memory"
+          rows={uses}
+          columns={COLUMNS}
+          rowKey={({ device, kind }) => `${device} ${kind}`}
+          sortedBy="peak_bytes"
+        />
+      </Panel>
+    </>
+  );
+}
+
+function LiveBytes({ use, session }: { use: MemoryUsage; session: string }) {
+  const line = useMemo(() => lineOfPoints(use.live_bytes.points), [use]);
+  const series = useMemo(
+    () => [{ label: "allocated", values: line.values, low: line.low, high: line.high }],
+    [line],
+  );
+  const length = line.x.at(-1) ?? 0;
+  return (
+    <Chart
+      title={`${kindName(use.kind)}, ${deviceName(use.device)}`}
+      x={line.x}
+      series={series}
+      format={bytes}
+      isBinary
+      height={150}
+      note={<span className="faint">band: least and most in each step</span>}
+      onPick={(ns) => openTimelineAt(session, ns, length)}
+    />
+  );
+}
+
+const COLUMNS: Column<MemoryUsage>[] = [
+  {
+    key: "device",
+    title: "GPU",
+    value: (use) => use.device,
+    cell: (use) => deviceName(use.device),
+    width: "minmax(70px, 1fr)",
+  },
+  {
+    key: "kind",
+    title: "Kind",
+    value: (use) => kindName(use.kind),
+    width: "minmax(150px, 2fr)",
+  },
+  number("peak_bytes", "Peak", (use) => use.peak_bytes, bytes),
+  number("peak_ns", "Peak after", (use) => use.peak_ns, duration),
+  number("end_bytes", "At the end", (use) => use.end_bytes, bytes, "Allocated and never released"),
+  number("end_allocations", "Left", (use) => use.end_allocations, count, "Allocations at the end"),
+  number("allocated_bytes", "Allocated in all", (use) => use.allocated_bytes, bytes),
+  number("allocations", "Allocations", (use) => use.allocations, count),
+  number(
+    "allocations_per_second",
+    "Per second",
+    (use) => use.allocations_per_second,
+    (v) => plain(v, 3),
+  ),
+  number("releases", "Releases", (use) => use.releases, count),
+  number(
+    "unmatched_releases",
+    "Unmatched",
+    (use) => use.unmatched_releases,
+    count,
+    "Releases of what was allocated before the recording",
+  ),
+  {
+    ...number("call_ns", "In calls", (use) => callTime([use]), duration, "Time of the calls"),
+    cell: (use) => <span title={noCallTime([use])}>{duration(callTime([use]))}</span>,
+  },
+];
+
+function number(
+  key: string,
+  title: string,
+  value: (use: MemoryUsage) => number | null,
+  format: (value: number | null) => string,
+  hint?: string,
+): Column<MemoryUsage> {
+  return {
+    key,
+    title,
+    value,
+    cell: (use) => format(value(use)),
+    isNumber: true,
+    width: "minmax(96px, 1fr)",
+    ...(hint === undefined ? {} : { hint }),
+  };
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// What to do first: the analysis' insights in its order, most time saved first.
+import { useState } from "react";
+import { Badge, Chip, Copyable, Panel, type Tone } from "../../widgets/parts";
+import { Empty } from "../../widgets/states";
+import { duration, plural } from "../../base/format";
+import { sessionHref } from "../session_frame";
+import { gainOf, placeOf, SEVERITY_WORDS, timelinePath, wordsOf } from "./insight_words";
+import type { Evidence, Insight } from "./overview_types";
+import { WithCode } from "../kernels/with_code";
+
+const SHOWN = 5;
+const TONES: Record<Insight["severity"], Tone> = { HIGH: "bad", MEDIUM: "warn", LOW: "plain" };
+
+function EvidenceRow({ session, of }: { session: string; of: Evidence }) {
+  const timeline = timelinePath(of);
+  return (
+    <li>
+      <span>{of.text}</span>
+      {of.scope !== undefined && <span className="dim">in {of.scope}</span>}
+      {of.kernel !== undefined && (
+        <a
+          className="insight-kernel mono"
+          href={sessionHref(session, `kernels/${encodeURIComponent(of.kernel)}`)}
+        >
+          {of.kernel}
+        </a>
+      )}
+      {of.file !== undefined && (
+        <Copyable text={`${of.file}${of.line === undefined ? "" : `:${of.line}`}`} />
+      )}
+      {timeline !== null && (
+        <a href={sessionHref(session, timeline)}>on the timeline, {duration(of.start_ns)}</a>
+      )}
+    </li>
+  );
+}
+
+function InsightRow({ session, of, rank }: { session: string; of: Insight; rank: number }) {
+  const { title, evidence, more } = wordsOf(of);
+  const gain = gainOf(of);
+  const place = placeOf(of);
+  const at = of.evidence.map(timelinePath).find((path) => path !== null);
+  return (
+    <article className="insight">
+      <span className="insight-rank num">{rank}</span>
+      <div className="insight-body">
+        <h3>{at ? <a href={sessionHref(session, at)}>{title}</a> : title}</h3>
+        <p className="dim">{evidence}</p>
+        <p>
+          <WithCode text={of.advice} />
+        </p>
+        {(more !== null || of.evidence.length > 0 || of.estimate !== "") && (
+          <details>
+            <summary>Evidence</summary>
+            {more !== null && <p>{more}</p>}
+            {of.evidence.length > 0 && (
+              <ul>
+                {of.evidence.map((entry, i) => (
+                  <EvidenceRow key={i} session={session} of={entry} />
+                ))}
+              </ul>
+            )}
+            {of.estimate !== "" && <p className="dim">How the gain was estimated: {of.estimate}</p>}
+          </details>
+        )}
+      </div>
+      <div className="insight-place" title={place?.title}>
+        {place && <Chip href={sessionHref(session, place.path)}>{place.text}</Chip>}
+      </div>
+      <div className="insight-gain">
+        {gain ? (
+          <>
+            <b className="num" title="Of the session's time">
+              {gain.text}
+            </b>
+            <span>{gain.more}</span>
+          </>
+        ) : (
+          <>
+            <Badge tone={TONES[of.severity]}>{SEVERITY_WORDS[of.severity]}</Badge>
+            <span>no gain can be told</span>
+          </>
+        )}
+        {at && <a href={sessionHref(session, at)}>See it on the timeline</a>}
+      </div>
+    </article>
+  );
+}
+
+export function InsightList(props: {
+  session: string;
+  insights: Insight[];
+  // Why there is no GPU work to judge; null: there is some.
+  whyNone: string | null;
+}) {
+  const { session, insights, whyNone } = props;
+  const [isAll, setIsAll] = useState(false);
+  const shown = isAll ? insights : insights.slice(0, SHOWN);
+  const rest = insights.length - shown.length;
+  return (
+    <Panel
+      title="What to do first"
+      note={
+        insights.some(({ gain_ns }) => gain_ns !== null)
+          ? "ranked by time saved; gains may overlap"
+          : undefined
+      }
+    >
+      {insights.length === 0 && (
+        <Empty title={whyNone === null ? "Nothing stands out" : "Nothing to judge"}>
+          {whyNone === null ? (
+            <>
+              No rule found time to save in what was recorded. To look inside kernels:{" "}
+              <code>gpufl trace --engine PcSampling -- python train.py</code>
+            </>
+          ) : (
+            <WithCode text={whyNone} />
+          )}
+        </Empty>
+      )}
+      {shown.map((insight, i) => (
+        <InsightRow key={i} session={session} of={insight} rank={i + 1} />
+      ))}
+      {rest > 0 && (
+        <p className="insight-more">
+          <button className="btn" onClick={() => setIsAll(true)}>
+            Show {plural(rest, "more insight")}
+          </button>
+        </p>
+      )}
+    </Panel>
+  );
+}

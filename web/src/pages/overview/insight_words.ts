@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Insights in words, and where their evidence can be seen.
+import { duration, percent } from "../../base/format";
+import { baseName } from "../kernels/code_model";
+import type { Evidence, Insight } from "./overview_types";
+
+const TITLES: Record<string, string> = {
+  allocation_in_loop: "Memory is allocated in a loop",
+  bank_conflicts: "Threads wait for the same bank of shared memory",
+  clock_drop: "The GPU's clock dropped",
+  ecc_errors: "The GPU's memory reported errors",
+  exposed_communication: "GPUs wait for communication",
+  failed_calls: "Calls failed",
+  gpu_imbalance: "Some GPUs work more than others",
+  idle_gaps: "The GPU waits for the host",
+  in_loop_sync: "The host waits for the GPU in a loop",
+  launch_bound: "The GPU waits for launches",
+  low_occupancy: "Too few warps fit on a multiprocessor",
+  memory_nearly_full: "GPU memory is nearly full",
+  pageable_copies: "Copies use pageable memory",
+  partial_wave: "Much of the GPU has nothing to do",
+  power_cap: "The power limit slows the GPU down",
+  rank_imbalance: "Some ranks work more than others",
+  register_spill: "Registers spill to memory",
+  small_copies: "Many small copies",
+  sync_attribution: "The host waits for the GPU here",
+  tail_effect: "The last wave of blocks is nearly empty",
+  thread_divergence: "Threads of a warp take different branches",
+  throttling: "The GPU is throttled",
+  tiny_kernels: "Tiny kernels run one by one",
+  trace_losses: "The recording is not complete",
+  uncoalesced_access: "Memory accesses are scattered",
+  unoverlapped_copies: "Copies do not overlap with kernels",
+  warp_bubbles: "Warps wait for each other inside a kernel",
+  warp_group_bound: "One group of warps limits a kernel",
+  xid_errors: "The driver reported an error",
+};
+
+export interface InsightWords {
+  title: string;
+  evidence: string;
+  // The rest, one click below.
+  more: string | null;
+}
+
+// The analysis' own title has the figures: it is the evidence of the title in words.
+export function wordsOf(insight: Insight): InsightWords {
+  const { rule, title, detail } = insight;
+  const at = rule === "sync_attribution" ? placeOf(insight) : null;
+  const words = at ? `The host waits for the GPU at ${at.text}` : TITLES[rule];
+  if (words === undefined) return { title, evidence: detail, more: null };
+  return { title: words, evidence: title, more: detail === "" ? null : detail };
+}
+
+export interface Gain {
+  text: string;
+  // "126 ms, medium confidence"
+  more: string;
+}
+
+export function gainOf({ gain_ns, gain_share, confidence }: Insight): Gain | null {
+  if (gain_ns === null) return null;
+  return {
+    text: `−${percent(gain_share)}`,
+    more: `${duration(gain_ns)}, ${confidence} confidence`,
+  };
+}
+
+export const SEVERITY_WORDS = { HIGH: "serious", MEDIUM: "notable", LOW: "minor" } as const;
+
+const WAITS = new Set(["in_loop_sync", "sync_attribution", "idle_gaps"]);
+
+export interface Place {
+  text: string;
+  title: string;
+  // A path of the session's pages.
+  path: string;
+}
+
+// The line of code to look at, or the kernel: the first that the evidence has.
+export function placeOf({ rule, evidence }: Insight): Place | null {
+  const at = evidence.find(({ file }) => file !== undefined);
+  if (at?.file !== undefined) {
+    const text = at.line === undefined ? baseName(at.file) : `${baseName(at.file)}:${at.line}`;
+    const title = at.line === undefined ? at.file : `${at.file}:${at.line}`;
+    const line = `q=${encodeURIComponent(text)}`;
+    return { text, title, path: WAITS.has(rule) ? `sync?${line}` : `kernels?by=line&${line}` };
+  }
+  const kernel = evidence.find((entry) => entry.kernel !== undefined)?.kernel;
+  if (kernel === undefined) return null;
+  return { text: kernel, title: kernel, path: `kernels/${encodeURIComponent(kernel)}` };
+}
+
+// The stretch with a little around it, so that what led to it is in view.
+export function timelinePath({ start_ns, end_ns }: Evidence): string | null {
+  if (start_ns === undefined) return null;
+  const end = Math.max(end_ns ?? start_ns, start_ns);
+  const around = Math.max(Math.round((end - start_ns) * 0.1), 1000);
+  return `timeline?from=${start_ns - around}&to=${end + around}`;
+}

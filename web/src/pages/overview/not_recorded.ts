@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a session does not have, why, and what would record it.
+import { isUnknown } from "../../base/format";
+import { sentence } from "../kernels/groups";
+import type { Capability } from "./overview_types";
+
+export interface NotRecorded {
+  what: string;
+  why: string;
+  how: string;
+}
+
+const FEATURES: Record<string, string> = {
+  profiling_engine: "Engine",
+  launch_count: "Count of launches",
+  session_clock: "Times since the start",
+  recording: "Recording by gpufl",
+  stacks: "Call stacks",
+  symbols: "Names of functions",
+};
+
+export function featureName(feature: string): string {
+  const words = feature.replaceAll("_", " ");
+  return FEATURES[feature] ?? words[0]!.toUpperCase() + words.slice(1);
+}
+
+function ofCapability({ feature, asked, got, reason, detail, hint }: Capability): NotRecorded {
+  const why = detail || reason.replaceAll("_", " ");
+  const isSwitch = ["on", "off", ""].includes(asked) && ["on", "off", ""].includes(got);
+  const change = isSwitch ? "" : `${asked} was asked for, ${got} was used. `;
+  return { what: featureName(feature), why: change + sentence(why), how: sentence(hint) };
+}
+
+// Figures by what they are called; those with the same reason are one entry.
+export function notRecorded(
+  capabilities: Capability[],
+  figures: [string, unknown][],
+): NotRecorded[] {
+  const entries = capabilities.filter(({ as_asked }) => !as_asked).map(ofCapability);
+  const byReason = new Map<string, NotRecorded>();
+  for (const [what, figure] of figures) {
+    if (!isUnknown(figure)) continue;
+    const why = sentence(figure.unknown);
+    const known = byReason.get(why);
+    if (known) {
+      known.what += `, ${what.toLowerCase()}`;
+      continue;
+    }
+    byReason.set(why, { what, why, how: sentence(figure.hint ?? "") });
+  }
+  return [...entries, ...byReason.values()];
+}

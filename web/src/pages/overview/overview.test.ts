@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "vitest";
+import { gainOf, placeOf, timelinePath, wordsOf } from "./insight_words";
+import { countedText, lossesOf, verdictTone } from "./ledger_words";
+import { notRecorded } from "./not_recorded";
+import { splitCode } from "../kernels/split_code";
+import type { Coverage, GpuTime, GpuTimeDevice, Insight, Ledger } from "./overview_types";
+import { busyFact, costFact, costOf, idleFact, memoryFact, stepFact } from "./summary";
+
+const unknown = {
+  unknown: "the engine Monitor records no GPU work",
+  hint: "record with `gpufl trace`",
+};
+const coverage: Coverage = {
+  is_budgeted: false,
+  budget_ppm: null,
+  phases: 1,
+  covered_ns: 1000,
+  whole_ns: 1000,
+  share: 1,
+  engines: [],
+};
+const ledger: Ledger = {
+  verdict: "complete",
+  meaning: "no loss is known",
+  rows_read: { kernel: 5 },
+  numbers: {
+    launches_seen: 5,
+    kernel_records: 5,
+    callback_ns: 15,
+    vendor_overhead_ns: 18,
+    rows: { kernel: 5 },
+  },
+  problem_count: 0,
+  problems: [],
+};
+const gpu: GpuTime = {
+  recorded_ns: 1000,
+  devices: [
+    {
+      device: 0,
+      name: "H200",
+      busy_ns: 90,
+      busy_share: 0.09,
+      recorded_ns: 1000,
+      before_ns: 200,
+      after_ns: 100,
+      idle: { count: 7, total_ns: 600, short_ns: 8 },
+    },
+  ],
+  energy_joules: unknown,
+  caveats: [],
+};
+
+describe("facts", () => {
+  it("tells the step with its spread", () => {
+    const fact = stepFact({
+      source: "scopes",
+      label: "step",
+      warmups: 1,
+      duration_ns: {
+        count: 5,
+        total: 1,
+        min: 32e6,
+        max: 41.38e6,
+        mean: 37e6,
+        median: 36e6,
+        p90: 41e6,
+      },
+    });
+    expect(fact).toMatchObject({ value: "36", unit: "ms · 32 to 41.4" });
+    expect(fact.hint).toContain("without 1 warm-up");
+  });
+  it("never makes zero of what is not known", () => {
+    expect(stepFact(unknown)).toMatchObject({ value: null });
+    const [device] = gpu.devices as GpuTimeDevice[];
+    const none: GpuTime = { ...gpu, devices: [{ ...device!, busy_ns: unknown }] };
+    expect(busyFact(none).value).toBeNull();
+    expect(busyFact(none).hint).toBe(
+      "The engine Monitor records no GPU work. Record with `gpufl trace`.",
+    );
+    expect(idleFact({ ...gpu, devices: [] }).value).toBeNull();
+    expect(memoryFact(unknown, undefined).value).toBeNull();
+    expect(costFact({ ...ledger, numbers: null }, costOf(null, coverage)).value).toBeNull();
+  });
+  it("counts idle time between the first and the last work", () => {
+    expect(busyFact(gpu).value).toBe("9%");
+    expect(idleFact(gpu)).toMatchObject({ value: "60.8%", unit: "· 7 pauses" });
+  });
+  it("prefers what an engine measured of itself", () => {
+    expect(costOf(ledger.numbers, coverage).share).toBeCloseTo(0.033);
+    const engine = {
+      engine: "PcSampling",
+      phases: 1,
+      windows: 5,
+      window_ns: 1,
+      cost_ns: 68,
+      measure: "calls",
+    };
+    const cost = costOf(ledger.numbers, { ...coverage, engines: [engine] });
+    expect(cost.share).toBeCloseTo(0.068);
+    expect(cost.parts.map(({ label }) => label)).toEqual([
+      "PcSampling",
+      "In callbacks",
+      "Vendor's library",
+    ]);
+    expect(costFact(ledger, cost)).toMatchObject({ value: "+6.8%" });
+  });
+});
+
+describe("insights", () => {
+  const insight: Insight = {
+    rule: "launch_bound",
+    category: "LAUNCH",
+    severity: "HIGH",
+    title: "Launch-bound on GPU 0",
+    detail: "5,518 pieces",
+    advice: "Use a graph.",
+    gain_ns: 126e6,
+    gain_share: 0.482,
+    estimate: "",
+    confidence: "medium",
+    evidence: [{ text: "a", kernel: "f<int>", start_ns: 1_000_000, end_ns: 2_000_000 }],
+  };
+  it("says it in words, the figures below", () => {
+    expect(wordsOf(insight)).toEqual({
+      title: "The GPU waits for launches",
+      evidence: "Launch-bound on GPU 0",
+      more: "5,518 pieces",
+    });
+    expect(wordsOf({ ...insight, rule: "brand_new" }).title).toBe("Launch-bound on GPU 0");
+    const evidence = [{ text: "b", file: "/a/train.py", line: 42 }];
+    expect(wordsOf({ ...insight, rule: "sync_attribution", evidence }).title).toBe(
+      "The host waits for the GPU at train.py:42",
+    );
+    expect(gainOf(insight)).toEqual({ text: "−48.2%", more: "126 ms, medium confidence" });
+    expect(gainOf({ ...insight, gain_ns: null })).toBeNull();
+  });
+  it("leads to the line, else to the kernel", () => {
+    expect(placeOf(insight)?.path).toBe("kernels/f%3Cint%3E");
+    const evidence = [{ text: "b", file: "/a/train.py", line: 42 }];
+    expect(placeOf({ ...insight, rule: "in_loop_sync", evidence })).toEqual({
+      text: "train.py:42",
+      title: "/a/train.py:42",
+      path: "sync?q=train.py%3A42",
+    });
+    expect(placeOf({ ...insight, evidence })?.path).toContain("kernels?by=line");
+    expect(placeOf({ ...insight, evidence: [] })).toBeNull();
+  });
+  it("shows the stretch with a little around it", () => {
+    expect(timelinePath(insight.evidence[0]!)).toBe("timeline?from=900000&to=2100000");
+    expect(timelinePath({ text: "", start_ns: 5000 })).toBe("timeline?from=4000&to=6000");
+    expect(timelinePath({ text: "" })).toBeNull();
+  });
+});
+
+describe("advice", () => {
+  it("tells commands from words", () => {
+    expect(splitCode("Record with x (gpufl trace --memory), or `gpufl log`.")).toEqual([
+      { text: "Record with x (", isCode: false },
+      { text: "gpufl trace --memory", isCode: true },
+      { text: "), or ", isCode: false },
+      { text: "gpufl log", isCode: true },
+      { text: ".", isCode: false },
+    ]);
+    expect(splitCode("Fuse them (torch.compile).")).toHaveLength(1);
+  });
+});
+
+describe("trust", () => {
+  it("counts what is missing and says why", () => {
+    expect(lossesOf(ledger)).toEqual([]);
+    expect(countedText(ledger)).toBe("5 of 5 launches recorded");
+    const bad: Ledger = {
+      ...ledger,
+      verdict: "incomplete",
+      rows_read: { kernel: 3 },
+      numbers: { vendor_dropped: 4, rows: { kernel: 5 }, dropped: { pc_sample: 2 } },
+    };
+    expect(lossesOf(bad).map(({ number }) => number)).toEqual([4, 2, 2]);
+    expect([
+      verdictTone(ledger),
+      verdictTone(bad),
+      verdictTone({ ...bad, verdict: "cut off" }),
+    ]).toEqual(["good", "bad", "warn"]);
+  });
+  it("says what was not recorded, once for each reason", () => {
+    const list = notRecorded(
+      [
+        {
+          feature: "stacks",
+          asked: "on",
+          got: "off",
+          as_asked: false,
+          reason: "no_libdw",
+          detail: "",
+          hint: "install libdw",
+        },
+        {
+          feature: "health",
+          asked: "on",
+          got: "on",
+          as_asked: true,
+          reason: "",
+          detail: "",
+          hint: "",
+        },
+        {
+          feature: "profiling_engine",
+          asked: "PcSampling",
+          got: "Trace",
+          as_asked: false,
+          reason: "not_built",
+          detail: "",
+          hint: "",
+        },
+      ],
+      [
+        ["Stalls", unknown],
+        ["Steps", unknown],
+        ["Memory", []],
+      ],
+    );
+    expect(list.map(({ what }) => what)).toEqual(["Call stacks", "Engine", "Stalls, steps"]);
+    expect(list[0]).toMatchObject({ why: "No libdw.", how: "Install libdw." });
+    expect(list[1]?.why).toBe("PcSampling was asked for, Trace was used. Not built.");
+  });
+});

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first page of a session: six facts, what to do first, and how far both can be trusted.
+import { sessionPath, useApi, useSection } from "../../api/hooks";
+import { isUnknown, type Unknown } from "../../base/format";
+import { type FactProps, Facts, Panel } from "../../widgets/parts";
+import { Ready } from "../../widgets/states";
+import type { KernelList, KernelsSection } from "../kernels/kernel_types";
+import { Activity } from "./activity";
+import { InsightList } from "./insight_list";
+import { notRecorded } from "./not_recorded";
+import type {
+  Capability,
+  Coverage,
+  GpuTime,
+  HealthAnswer,
+  Insight,
+  Iterations,
+  Ledger,
+  MemoryUse,
+} from "./overview_types";
+import {
+  busyFact,
+  costFact,
+  costOf,
+  idleFact,
+  kernelFact,
+  memoryFact,
+  stepFact,
+  whyUnknown,
+} from "./summary";
+import { CostPanel, LedgerPanel, NotRecordedPanel } from "./trust";
+import "./overview.css";
+
+const waiting = (label: string): FactProps => ({ label, value: " ", hint: "Being read" });
+
+function fact<T>(label: string, data: T | undefined, of: (data: T) => FactProps): FactProps {
+  return data === undefined ? waiting(label) : of(data);
+}
+
+export default function Overview({ session }: { session: string }) {
+  const kernels = useApi<KernelList>(sessionPath(session, "/kernels"), { limit: 1 });
+  const health = useApi<HealthAnswer>(sessionPath(session, "/health"));
+  const insights = useSection<Insight[]>(session, "insights");
+  const iterations = useSection<Iterations | Unknown>(session, "iterations");
+  const gpu = useSection<GpuTime>(session, "gpu_time");
+  const memory = useSection<MemoryUse[] | Unknown>(session, "memory");
+  const ledger = useSection<Ledger>(session, "ledger");
+  const coverage = useSection<Coverage>(session, "coverage");
+  const capabilities = useSection<Capability[]>(session, "capabilities");
+  const stalls = useSection<unknown>(session, "stalls");
+  const latency = useSection<{ driver_ns?: unknown }>(session, "launch_latency");
+  const groups = useSection<KernelsSection | Unknown>(session, "kernels");
+
+  const cost =
+    ledger.data && coverage.data ? costOf(ledger.data.numbers, coverage.data) : undefined;
+  const kernelsUnknown = groups.data && isUnknown(groups.data) ? groups.data : null;
+  const facts = [
+    fact("Step", iterations.data, stepFact),
+    fact("GPU busy", gpu.data, busyFact),
+    fact("Idle between work", gpu.data, idleFact),
+    kernelsUnknown
+      ? { label: "Kernels", value: null, hint: whyUnknown(kernelsUnknown) }
+      : fact("Kernels", kernels.data, kernelFact),
+    fact("GPU memory", memory.data, (data) => memoryFact(data, health.data)),
+    fact("Recording cost", cost, (data) => costFact(ledger.data!, data)),
+  ];
+  const known = groups.data && !isUnknown(groups.data) ? groups.data : undefined;
+  const figures: [string, unknown][] = [
+    ["GPU work", kernelsUnknown],
+    ["Steps", iterations.data],
+    ["Lines of code", known?.by_line],
+    ["Allocations", memory.data],
+    ["Stalls", stalls.data],
+    ["Delay in the driver", latency.data?.driver_ns],
+    ["Energy", gpu.data?.energy_joules],
+  ];
+
+  return (
+    <div className="overview">
+      <Facts of={facts} />
+      {insights.data ? (
+        <InsightList
+          session={session}
+          insights={insights.data}
+          whyNone={kernelsUnknown ? whyUnknown(kernelsUnknown) : null}
+        />
+      ) : (
+        <Panel title="What to do first">
+          <Ready of={insights} rows={6}>
+            {() => null}
+          </Ready>
+        </Panel>
+      )}
+      {gpu.data && <Activity session={session} gpu={gpu.data} />}
+      <div className="overview-three">
+        {ledger.data ? (
+          <LedgerPanel session={session} ledger={ledger.data} coverage={coverage.data} />
+        ) : (
+          <Panel title="Is it complete?">
+            <Ready of={ledger}>{() => null}</Ready>
+          </Panel>
+        )}
+        {cost ? (
+          <CostPanel cost={cost} />
+        ) : (
+          <Panel title="What recording cost">
+            <Ready of={coverage}>{() => null}</Ready>
+          </Panel>
+        )}
+        {capabilities.data ? (
+          <NotRecordedPanel list={notRecorded(capabilities.data, figures)} />
+        ) : (
+          <Panel title="What was not recorded">
+            <Ready of={capabilities}>{() => null}</Ready>
+          </Panel>
+        )}
+      </div>
+    </div>
+  );
+}

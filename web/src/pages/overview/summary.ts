@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// The six facts that the overview opens with.
+import {
+  bytesQuantity,
+  count,
+  duration,
+  isUnknown,
+  percent,
+  plural,
+  timeQuantity,
+  type Unknown,
+} from "../../base/format";
+import type { FactProps } from "../../widgets/parts";
+import { sentence } from "../kernels/groups";
+import type {
+  Coverage,
+  GpuTime,
+  GpuTimeDevice,
+  HealthAnswer,
+  Iterations,
+  Ledger,
+  LedgerNumbers,
+  MemoryUse,
+} from "./overview_types";
+
+export function whyUnknown({ unknown, hint }: Unknown): string {
+  return [unknown, hint ?? ""].filter(Boolean).map(sentence).join(" ");
+}
+
+const unknownFact = (label: string, why: Unknown | string): FactProps => ({
+  label,
+  value: null,
+  hint: typeof why === "string" ? why : whyUnknown(why),
+});
+
+// "32 to 41.4", in the unit that fits the value between them.
+function rangeText(typical: number, min: number, max: number): string {
+  const unit = timeQuantity(typical).unit;
+  const same = [min, max].every((value) => timeQuantity(value).unit === unit);
+  if (!same) return `up to ${duration(max)}`;
+  const short = (value: number) => {
+    const text = timeQuantity(value).value;
+    return /^\d\d+\.\d\d/.test(text) ? String(Math.round(Number(text) * 10) / 10) : text;
+  };
+  return `${short(min)} to ${short(max)}`;
+}
+
+export function stepFact(iterations: Iterations | Unknown): FactProps {
+  if (isUnknown(iterations)) return unknownFact("Step", iterations);
+  const time = iterations.duration_ns;
+  const typical = timeQuantity(time.median);
+  const isOne = time.count <= 1 || time.min === undefined || time.max === undefined;
+  return {
+    label: "Step",
+    value: typical.value,
+    unit: isOne
+      ? typical.unit
+      : `${typical.unit} · ${rangeText(time.median ?? 0, time.min!, time.max!)}`,
+    hint: `Median of ${plural(time.count, "step")} (${iterations.label})${
+      iterations.warmups > 0 ? `, without ${plural(iterations.warmups, "warm-up")}` : ""
+    }. Mean ${duration(time.mean)}, p90 ${duration(time.p90)}.`,
+  };
+}
+
+// GPUs that the log says something of; those that did nothing count too.
+function knownDevices({ devices }: GpuTime): GpuTimeDevice[] {
+  if (isUnknown(devices)) return [];
+  return devices.filter(({ busy_ns }) => !isUnknown(busy_ns));
+}
+
+function number(value: number | Unknown | undefined): number {
+  return typeof value === "number" ? value : 0;
+}
+
+function whyNoGpu(gpu: GpuTime): Unknown | string {
+  if (isUnknown(gpu.devices)) return gpu.devices;
+  const busy = gpu.devices[0]?.busy_ns;
+  if (busy !== undefined && isUnknown(busy)) return busy;
+  return isUnknown(gpu.recorded_ns) ? gpu.recorded_ns : "The log names no GPU.";
+}
+
+const share = (part: number, of: number) => (of > 0 ? percent(part / of) : null);
+
+export function busyFact(gpu: GpuTime): FactProps {
+  const devices = knownDevices(gpu);
+  if (devices.length === 0) return unknownFact("GPU busy", whyNoGpu(gpu));
+  const busy = devices.reduce((sum, device) => sum + number(device.busy_ns), 0);
+  const recorded = devices.reduce((sum, device) => sum + number(device.recorded_ns), 0);
+  return {
+    label: "GPU busy",
+    value: share(busy, recorded),
+    unit: devices.length > 1 ? `of ${devices.length} GPUs` : `· ${duration(busy)}`,
+    hint: devices
+      .map(
+        ({ device, busy_share, recorded_ns }) =>
+          `GPU ${device}: ${percent(number(busy_share))} of ${duration(number(recorded_ns))} recorded`,
+      )
+      .join("\n"),
+  };
+}
+
+// Between its first and its last work: what comes before and after is start-up and end.
+export function idleFact(gpu: GpuTime): FactProps {
+  const label = "Idle between work";
+  const devices = knownDevices(gpu).filter(({ idle }) => idle !== undefined && !isUnknown(idle));
+  if (devices.length === 0) return unknownFact(label, whyNoGpu(gpu));
+  let idle = 0;
+  let pauses = 0;
+  for (const device of devices) {
+    if (!device.idle || isUnknown(device.idle)) continue;
+    idle += device.idle.total_ns + device.idle.short_ns;
+    pauses += device.idle.count;
+  }
+  const recorded = devices.reduce((sum, device) => sum + number(device.recorded_ns), 0);
+  const before = devices.reduce((sum, device) => sum + number(device.before_ns), 0);
+  const after = devices.reduce((sum, device) => sum + number(device.after_ns), 0);
+  return {
+    label,
+    value: share(idle, recorded),
+    unit: `· ${plural(pauses, "pause")}`,
+    hint: `The GPU had begun and waited for the host: ${duration(idle)}. Before its first work ${duration(before)}, after its last ${duration(after)}.`,
+  };
+}
+
+export function kernelFact(kernels: { count: number; total_ns: number; names: number }): FactProps {
+  return {
+    label: "Kernels",
+    value: count(kernels.count),
+    unit: kernels.count > 0 ? `${plural(kernels.names, "name")}` : "",
+    hint: `${duration(kernels.total_ns)} on GPUs`,
+  };
+}
+
+// The peak of allocations where those were recorded, else of what the GPU said was in use.
+export function memoryFact(
+  memory: MemoryUse[] | Unknown,
+  health: HealthAnswer | undefined,
+): FactProps {
+  const label = "GPU memory";
+  const total = health?.devices.find(
+    ({ memory_bytes }) => memory_bytes !== undefined,
+  )?.memory_bytes;
+  const of = (value: number, words: string): FactProps => {
+    const quantity = bytesQuantity(value);
+    const all = bytesQuantity(total);
+    return {
+      label,
+      value: quantity.value,
+      unit: total === undefined ? quantity.unit : `${quantity.unit} of ${all.value} ${all.unit}`,
+      hint: words,
+    };
+  };
+  const sampled = health?.metrics.filter(({ metric }) => metric === "memory_used_bytes") ?? [];
+  if (sampled.length > 0) {
+    const peak = sampled.reduce((most, { values }) => Math.max(most, values.max), 0);
+    return of(peak, "The most that was in use on one GPU, by all programs, of what was sampled");
+  }
+  if (!isUnknown(memory)) {
+    const peaks = memory.map(({ peak_bytes }) => peak_bytes);
+    return of(Math.max(0, ...peaks), "The most that this program had allocated at once");
+  }
+  return unknownFact(label, memory);
+}
+
+export interface CostPart {
+  label: string;
+  text: string;
+  what: string;
+}
+
+export interface Cost {
+  // Of the session's time; null: nobody measured it.
+  share: number | null;
+  parts: CostPart[];
+}
+
+const ENGINE_MEASURES: Record<string, string> = {
+  calls: "from its own calls and waits",
+  steps: "from steps with and without it",
+  "calls and steps": "from its calls, and from steps with and without it",
+};
+
+function timePart(label: string, ns: number | undefined, of: number, what: string): CostPart[] {
+  if (ns === undefined) return [];
+  return [{ label, text: duration(ns), what: of > 0 ? `${percent(ns / of)} ${what}` : what }];
+}
+
+// An engine that looks deeper measures its own cost, which is that of all; otherwise it is the time
+// in callbacks and what the vendor's library says of itself.
+export function costOf(numbers: LedgerNumbers | null, coverage: Coverage): Cost {
+  const whole = coverage.whole_ns;
+  const measured = coverage.engines.filter(({ cost_ns }) => cost_ns !== null);
+  const parts = [
+    ...measured.flatMap(({ engine, cost_ns, measure }) =>
+      timePart(
+        engine,
+        cost_ns ?? 0,
+        whole,
+        `of the session, ${ENGINE_MEASURES[measure ?? ""] ?? "measured"}`,
+      ),
+    ),
+    ...timePart("In callbacks", numbers?.callback_ns, whole, "of the session's time"),
+    ...timePart("Vendor's library", numbers?.vendor_overhead_ns, whole, "of the session's time"),
+    ...timePart("Collector", numbers?.collector_cpu_ns, whole, "of one core"),
+  ];
+  if (numbers?.raw_bytes !== undefined) {
+    const { value, unit } = bytesQuantity(numbers.raw_bytes);
+    parts.push({ label: "Log", text: `${value} ${unit}`, what: "before compression" });
+  }
+  if (whole <= 0) return { share: null, parts };
+  if (measured.length > 0) {
+    return { share: measured.reduce((sum, { cost_ns }) => sum + (cost_ns ?? 0), 0) / whole, parts };
+  }
+  const { callback_ns, vendor_overhead_ns } = numbers ?? {};
+  if (callback_ns === undefined && vendor_overhead_ns === undefined) return { share: null, parts };
+  return { share: ((callback_ns ?? 0) + (vendor_overhead_ns ?? 0)) / whole, parts };
+}
+
+export function costFact(ledger: Ledger, cost: Cost): FactProps {
+  const label = "Recording cost";
+  if (cost.share === null) {
+    const why =
+      ledger.numbers === null
+        ? "The session was cut off before it wrote its own figures."
+        : "The session has no figures of what recording cost.";
+    return unknownFact(label, why);
+  }
+  return {
+    label,
+    value: percent(cost.share).replace(/^\d/, "+$&"),
+    unit: "measured",
+    hint: cost.parts.map(({ label: of, text, what }) => `${of}: ${text}, ${what}`).join("\n"),
+  };
+}

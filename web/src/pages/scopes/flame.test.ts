@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "vitest";
+import {
+  byScopes,
+  bySamples,
+  findNode,
+  layout,
+  searchFor,
+  selfOf,
+  type Speedscope,
+  wayTo,
+} from "./flame";
+import type { Scope } from "./scope_tree";
+
+const FILE: Speedscope = {
+  shared: { frames: [{ name: "main", file: "a.py", line: 3 }, { name: "step" }, { name: "gemm" }] },
+  profiles: [
+    {
+      type: "sampled",
+      name: "GPU time",
+      unit: "nanoseconds",
+      samples: [
+        [0, 1, 2],
+        [0, 2],
+        [0, 1],
+      ],
+      weights: [60, 30, 10],
+    },
+    { type: "evented", name: "scopes", unit: "nanoseconds" },
+  ],
+};
+
+describe("a flame graph of stacks", () => {
+  const top = bySamples(FILE, 0);
+  it("joins equal beginnings", () => {
+    expect(top.value).toBe(100);
+    expect(top.children).toHaveLength(1);
+    const [main] = top.children;
+    expect(main?.children.map(({ name, value }) => [name, value])).toEqual([
+      ["step", 70],
+      ["gemm", 30],
+    ]);
+    expect(selfOf(main!.children[0]!)).toBe(10);
+    expect(main?.file).toBe("a.py");
+  });
+  it("finds frames by their id, and the way to them", () => {
+    const gemm = top.children[0]!.children[0]!.children[0]!;
+    expect(findNode(top, gemm.id)).toBe(gemm);
+    expect(findNode(top, "nothing")).toBeNull();
+    expect(wayTo(gemm).map(({ name }) => name)).toEqual(["all", "main", "step"]);
+  });
+  it("counts what is found once, however deep it calls itself", () => {
+    expect(searchFor(top, "gemm").value).toBe(90);
+    expect(searchFor(top, "m").value).toBe(100);
+    expect(searchFor(top, "a.py").ids.size).toBe(1);
+    expect(searchFor(top, " ").ids.size).toBe(0);
+  });
+  it("is empty where there are no samples", () => {
+    expect(bySamples(FILE, 1).children).toEqual([]);
+    expect(bySamples(FILE, 7).children).toEqual([]);
+  });
+});
+
+describe("the layout", () => {
+  const top = bySamples(FILE, 0);
+  it("gives each frame its share of the one above, largest first", () => {
+    const placed = layout(top, 0);
+    const gemm = placed.filter(({ node }) => node.name === "gemm");
+    expect(gemm.map(({ left, width, depth }) => [left, width, depth])).toEqual([
+      [0, 0.6, 3],
+      [0.7, 0.3, 2],
+    ]);
+  });
+  it("leaves out what nobody would see", () => {
+    expect(layout(top, 0.5).some(({ node }) => node.value === 30)).toBe(false);
+  });
+  it("widens what is zoomed into, below the frames around it", () => {
+    const step = top.children[0]!.children[0]!;
+    const placed = layout(step, 0);
+    expect(placed.slice(0, 3).every(({ width }) => width === 1)).toBe(true);
+    expect(placed.at(-1)?.width).toBeCloseTo(60 / 70);
+  });
+});
+
+describe("a flame graph of scopes", () => {
+  const scope = (path: string, parent: number | null, total: number, gpu: number | null) =>
+    ({
+      path,
+      name: path,
+      parent,
+      duration_ns: { count: 1, total },
+      total: gpu === null ? { unknown: "no GPU work" } : { gpu_ns: gpu },
+    }) as unknown as Scope;
+  const SCOPES = [
+    scope("step", null, 100, 40),
+    scope("step > a", 0, 80, 30),
+    scope("step > b", 0, 60, null),
+  ];
+  it("shows wall time or GPU time", () => {
+    expect(byScopes(SCOPES, "wall").value).toBe(100);
+    const gpu = byScopes(SCOPES, "gpu");
+    expect(gpu.children[0]?.children.map(({ name, value }) => [name, value])).toEqual([
+      ["a", 30],
+      ["b", 0],
+    ]);
+  });
+  it("stays inside a scope whose threads take longer together", () => {
+    const placed = layout(byScopes(SCOPES, "wall"), 0);
+    const ends = placed.map(({ left, width }) => left + width);
+    expect(Math.max(...ends)).toBeLessThanOrEqual(1 + 1e-9);
+  });
+});

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the program waits for the GPU, line by line, the one to look at first on top.
+import { useApi, useSection, sessionPath } from "../../api/hooks";
+import type { Session } from "../../api/types";
+import { useViewParameter } from "../../base/address";
+import {
+  count,
+  duration,
+  isUnknown,
+  percent,
+  plural,
+  timeQuantity,
+  type Unknown,
+  UNKNOWN,
+} from "../../base/format";
+import { Badge, Copyable, Facts, Panel, type Tone } from "../../widgets/parts";
+import { Empty, Ready } from "../../widgets/states";
+import { type Column, DataTable } from "../../widgets/table";
+import { headline, type Insight, type Site, sitesOf, type Waits } from "./sites";
+import { SiteDetail } from "./site_detail";
+import "./sync.css";
+
+const SEVERITY: Record<Site["severity"], [Tone, string]> = {
+  HIGH: ["bad", "High"],
+  MEDIUM: ["warn", "Medium"],
+  LOW: ["plain", "Low"],
+};
+
+function SiteCard({
+  site,
+  session,
+  shareOfRun,
+  isOpen,
+  toggle,
+}: {
+  site: Site;
+  session: string;
+  shareOfRun: number | null;
+  isOpen: boolean;
+  toggle: () => void;
+}) {
+  const [tone, word] = SEVERITY[site.severity];
+  const [first] = site.insights;
+  const blocked = timeQuantity(site.blocked_ns);
+  return (
+    <article className={isOpen ? "sync-card open" : "sync-card"}>
+      <div className="sync-severity">
+        <Badge tone={tone} hint="How much of the run this line blocks, and how">
+          {word}
+        </Badge>
+      </div>
+      <div className="sync-what">
+        <h3>
+          {headline(site)}
+          {site.count > 1 && <span className="dim"> × {count(site.count)}</span>}
+        </h3>
+        <p className="sync-place">
+          <button className="chip source sync-chip" aria-expanded={isOpen} onClick={toggle}>
+            {site.place} {isOpen ? "▾" : "▸"}
+          </button>
+          {site.inside !== "" && (
+            <span className="dim">
+              in <span className="mono">{site.inside}</span>
+            </span>
+          )}
+          <span className="faint sync-copy">
+            <Copyable text={site.key}>copy path</Copyable>
+          </span>
+        </p>
+        {first && <p>{first.advice}</p>}
+      </div>
+      <div className="sync-cost num">
+        <b>{blocked.value}</b> {blocked.unit} blocked
+        <small>
+          {shareOfRun === null ? "" : `${percent(shareOfRun)} of the run`}
+          {first && first.gain_ns !== null && (
+            <span title={first.estimate}>
+              {" "}
+              · saves about {duration(first.gain_ns)}, {first.confidence} confidence
+            </span>
+          )}
+        </small>
+      </div>
+      {isOpen && <SiteDetail session={session} site={site} />}
+    </article>
+  );
+}
+
+const CALLS: Column<Waits["by_call"][number]>[] = [
+  { key: "call", title: "Call", value: ({ call }) => call, width: "minmax(200px, 3fr)" },
+  {
+    key: "count",
+    title: "Waits",
+    value: ({ blocked_ns }) => blocked_ns.count,
+    cell: ({ blocked_ns }) => count(blocked_ns.count),
+    isNumber: true,
+  },
+  ...(["total", "mean", "median", "p99", "max"] as const).map((key) => ({
+    key,
+    title: { total: "Blocked", mean: "Mean", median: "Median", p99: "p99", max: "Longest" }[key],
+    value: ({ blocked_ns }: Waits["by_call"][number]) => blocked_ns[key] ?? null,
+    cell: ({ blocked_ns }: Waits["by_call"][number]) => duration(blocked_ns[key]),
+    isNumber: true,
+  })),
+];
+
+function WithoutLines({ waits }: { waits: number }) {
+  return (
+    <Empty title={`${plural(waits, "wait")} recorded, but not the lines that made them`}>
+      <p>
+        Record again with CPU stacks, and this page names the file, the line and the function of
+        each wait:
+      </p>
+      <p>
+        <code>gpufl trace --stacks -- python train.py</code>
+      </p>
+    </Empty>
+  );
+}
+
+function Sites({
+  session,
+  waits,
+  insights,
+}: {
+  session: string;
+  waits: Waits;
+  insights: Insight[];
+}) {
+  const [open, setOpen] = useViewParameter("line");
+  const about = useApi<Session>(sessionPath(session)).data;
+  const run = about?.duration_ns ?? null;
+  const sites = sitesOf(waits.by_line, insights);
+  const total = waits.by_call.reduce((sum, { blocked_ns }) => sum + blocked_ns.total, 0);
+  const waitCount = waits.by_call.reduce((sum, { blocked_ns }) => sum + blocked_ns.count, 0);
+  const [worst] = sites;
+  const inLoops = sites.filter(({ isInLoop }) => isInLoop).length;
+  if (waitCount === 0 && sites.length === 0) {
+    return (
+      <Panel>
+        <Empty title="The program never waited for the GPU">
+          No call that blocks the host until the GPU is done was recorded. Copies from pageable
+          memory also block it: see the Memory page.
+        </Empty>
+      </Panel>
+    );
+  }
+  const blocked = timeQuantity(total);
+  const longest = timeQuantity(
+    Math.max(...waits.by_call.map(({ blocked_ns }) => blocked_ns.max ?? 0)),
+  );
+  return (
+    <>
+      <Facts
+        of={[
+          { label: "Host blocked", value: blocked.value, unit: blocked.unit },
+          {
+            label: "Share of the run",
+            value: run ? percent(total / run) : UNKNOWN,
+            hint: "Time of all threads that waited, of the time that was recorded",
+          },
+          { label: "Waits", value: count(waitCount) },
+          { label: "Longest wait", value: longest.value, unit: longest.unit },
+          {
+            label: "Lines that wait",
+            value: sites.length === 0 ? UNKNOWN : count(sites.length),
+            hint: sites.length === 0 ? "Recorded with gpufl trace --stacks" : undefined,
+          },
+          {
+            label: "Waits in a loop",
+            value: worst ? count(inLoops) : UNKNOWN,
+            unit: worst ? (inLoops === 1 ? "line" : "lines") : undefined,
+            hint: worst
+              ? "Lines that wait again and again, with kernels launched in between"
+              : "Recorded with gpufl trace --stacks",
+          },
+        ]}
+      />
+      <Panel
+        title="Lines that wait for the GPU"
+        note="most pressing first; click a line for the kernels that it waits for"
+      >
+        {sites.length === 0 ? (
+          <WithoutLines waits={waitCount} />
+        ) : (
+          sites.map((site) => (
+            <SiteCard
+              key={site.key}
+              site={site}
+              session={session}
+              shareOfRun={run ? site.blocked_ns / run : null}
+              isOpen={open === site.key}
+              toggle={() => setOpen(open === site.key ? null : site.key)}
+            />
+          ))
+        )}
+      </Panel>
+      <Panel title="By call" note="how long calls blocked the host">
+        <DataTable
+          rows={waits.by_call}
+          columns={CALLS}
+          rowKey={({ call }) => call}
+          name="waits-by-call"
+          sortedBy="total"
+        />
+      </Panel>
+    </>
+  );
+}
+
+export default function Sync({ session }: { session: string }) {
+  const waits = useSection<Waits | Unknown>(session, "waits");
+  const insights = useSection<Insight[]>(session, "insights");
+  return (
+    <Ready of={waits} rows={8}>
+      {(found) =>
+        isUnknown(found) ? (
+          <Panel>
+            <Empty title="This session has no waits">
+              <p>Why: {found.unknown}.</p>
+              <p>
+                <code>gpufl trace --stacks -- python train.py</code> records each wait and the line
+                that made it.
+              </p>
+            </Empty>
+          </Panel>
+        ) : (
+          <Sites session={session} waits={found} insights={insights.data ?? []} />
+        )
+      }
+    </Ready>
+  );
+}
