@@ -128,6 +128,15 @@ Answer make_answer(const HttpHandler& handler, const HttpRequest& request, bool 
   }
 }
 
+HeadVerdict make_verdict(const HeadCheck& check, const HttpRequest& head) {
+  if (!check) return {};
+  try {
+    return check(head);
+  } catch (...) {
+    return {problem(500)};
+  }
+}
+
 Answer make_answer(HttpReply reply, const HttpRequest& request, bool keeps_alive) {
   if (!can_be_sent(reply)) {
     discard(reply);

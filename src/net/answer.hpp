@@ -43,6 +43,8 @@ struct Answer {
 
 // Never throws: what the handler throws is answered with 500.
 Answer make_answer(const HttpHandler& handler, const HttpRequest& request, bool keeps_alive);
+// Likewise. Of an empty check: a stranger may go ahead.
+HeadVerdict make_verdict(const HeadCheck& check, const HttpRequest& head);
 Answer make_answer(HttpReply reply, const HttpRequest& request, bool keeps_alive);
 
 // 503 with Retry-After.

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "base/json.hpp"
 
 namespace gpufl::net {
@@ -25,6 +27,23 @@ TEST(Answer, HandlersDecideAboutCachesAndNotAboutFraming) {
   EXPECT_EQ(answer.head.find("chunked"), std::string::npos);
   EXPECT_EQ(answer.head.find("Connection"), std::string::npos);
   EXPECT_TRUE(has(answer, "Set-Cookie: a=1") && has(answer, "Set-Cookie: b=2"));
+}
+
+TEST(Answer, EveryStatusHasAName) {
+  std::vector<int> all = {100, 101};
+  const auto add = [&](int first, int last) {
+    for (int status = first; status <= last; ++status) all.push_back(status);
+  };
+  add(200, 206);
+  add(300, 305);
+  add(307, 308);
+  add(400, 417);
+  add(421, 422);
+  add(426, 426);
+  add(500, 505);
+  for (const int status : all) EXPECT_NE(reason_of(status), "Unknown") << status;
+  EXPECT_TRUE(make_answer(problem(421), HttpRequest{}, true)
+                  .head.starts_with("HTTP/1.1 421 Misdirected Request\r\n"));
 }
 
 TEST(Answer, NoHandlerWritesAnotherAnswer) {

@@ -100,6 +100,25 @@ std::unique_ptr<Compressor> make_compressor(Encoding encoding) {
   return nullptr;
 }
 
+std::optional<std::string> gunzip(std::string_view compressed) {
+  z_stream stream{};
+  if (inflateInit2(&stream, kGzipWindow) != Z_OK) return std::nullopt;
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(compressed.data()));
+  stream.avail_in = static_cast<uInt>(compressed.size());
+  std::string text;
+  std::array<char, kStep> made;
+  int state = Z_OK;
+  while (state == Z_OK) {
+    stream.next_out = reinterpret_cast<Bytef*>(made.data());
+    stream.avail_out = static_cast<uInt>(made.size());
+    state = inflate(&stream, Z_NO_FLUSH);
+    text.append(made.data(), made.size() - stream.avail_out);
+  }
+  inflateEnd(&stream);
+  if (state != Z_STREAM_END) return std::nullopt;
+  return text;
+}
+
 bool is_compressible(std::string_view content_type) {
   const std::string_view type = content_type.substr(0, content_type.find_first_of("; "));
   // Events go out one by one, and a compressor would have to be kept for each client.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,9 @@ class Compressor {
 
 // Null for Identity, and when memory is short.
 std::unique_ptr<Compressor> make_compressor(Encoding encoding);
+
+// What was compressed with gzip; nothing: it is damaged, or memory is short.
+std::optional<std::string> gunzip(std::string_view compressed);
 
 // Whether content of that type gets smaller: text, JSON, scripts and the like. Parameters of the
 // type are ignored.

@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "net/answer.hpp"
+#include "net/exchange.hpp"
 #include "net/request_parser.hpp"
 
 namespace gpufl::net {
@@ -22,20 +23,10 @@ using tcp = asio::ip::tcp;
 constexpr size_t kReadBytes = size_t{16} * 1024;
 constexpr size_t kBodyStep = size_t{64} * 1024;
 constexpr size_t kLingerBytes = size_t{256} * 1024;
+constexpr size_t kSmallAnswer = size_t{64} * 1024;  // always goes out, whatever waits
 constexpr std::chrono::milliseconds kLingerTime{1000};
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr std::string_view kHeartbeat = ":\n\n";
-
-// What a worker has of a request. Outlives the connection when the client goes first.
-struct Exchange {
-  HttpRequest request;
-  bool keeps_alive = false;
-  std::atomic<bool> is_cancelled{false};
-  std::atomic<bool> is_begun{false};        // by a worker
-  std::atomic<bool> is_late{false};         // answered without waiting for the handler
-  std::atomic<bool> keeps_own_time{false};  // as the handler said
-  bool is_counted_late = false;             // of the network's thread
-};
 
 class TcpConnection : public Connection, public std::enable_shared_from_this<TcpConnection> {
  public:
@@ -57,15 +48,19 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
     refuse(busy_reply("all connections are in use"), false);
   }
 
-  std::optional<Clock::time_point> waiting_since() const override {
-    const bool is_waiting =
-        phase_ == Phase::Idle || phase_ == Phase::Head || phase_ == Phase::Lingering;
-    return is_waiting ? std::optional(waiting_since_) : std::nullopt;
+  std::optional<Worth> worth() const override {
+    using Kind = Worth::Kind;
+    const auto of = [&](Kind kind) { return Worth{kind, waiting_since_}; };
+    if (is_waiting()) return of(is_trusted_ ? Kind::Acquaintance : Kind::Stranger);
+    if (phase_ == Phase::Body) return of(is_trusted_ ? Kind::Sender : Kind::Stranger);
+    // Without a check everybody is a stranger, and answers of some take long to read.
+    const bool is_slow = phase_ == Phase::Writing && !is_trusted_ && shared_.check;
+    return is_slow ? std::optional(of(Kind::SlowReader)) : std::nullopt;
   }
 
   void finish() override {
     is_finishing_ = true;
-    if (phase_ == Phase::Body || waiting_since()) return close();
+    if (phase_ == Phase::Body || is_waiting()) return close();
     if (answer_.events) answer_.events->close();
   }
 
@@ -87,12 +82,17 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
   };
 
   bool is_answering() const { return phase_ == Phase::Handling || phase_ == Phase::Writing; }
+  bool is_waiting() const {
+    return phase_ == Phase::Idle || phase_ == Phase::Head || phase_ == Phase::Lingering;
+  }
 
   // Reading.
 
   void wait_for_request(std::chrono::milliseconds patience) {
     phase_ = Phase::Idle;
+    is_checked_ = false;
     parser_.emplace(shared_.limits);
+    parser_->request().peer = peer_;
     began_ns_ = base::monotonic_ns();
     waiting_since_ = Clock::now();
     sent_ = 0;
@@ -135,6 +135,13 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
   void advance() {
     const size_t had = parser_->request().body.size();
     in_.erase(0, parser_->feed(in_));
+    if (parser_->has_head() && !is_checked_) {
+      is_checked_ = true;
+      body_until_ = Clock::now() + shared_.limits.body_time;
+      HeadVerdict verdict = make_verdict(shared_.check, parser_->request());
+      is_trusted_ = verdict.is_trusted;
+      if (verdict.reply) return answer_head(std::move(*verdict.reply));
+    }
     switch (parser_->state()) {
       case RequestParser::State::Refused:
         return refuse(problem(parser_->refusal(), reason_of(parser_->refusal()), parser_->reason()),
@@ -149,10 +156,8 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
         return read();
       case RequestParser::State::Body: break;
     }
-    const size_t has = parser_->request().body.size();
-    if (phase_ != Phase::Body || had / kBodyStep != has / kBodyStep) {
-      set_deadline(shared_.limits.read_time);
-    }
+    const bool is_step = had / kBodyStep != parser_->request().body.size() / kBodyStep;
+    if (phase_ != Phase::Body || is_step) set_body_deadline();
     if (phase_ != Phase::Body && parser_->wants_continue()) {
       return write(std::string(kContinue), {}, Then::ReadBody);
     }
@@ -163,19 +168,16 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
   // Answering.
 
   void take_request() {
-    exchange_ = std::make_shared<Exchange>();
-    exchange_->request = std::move(parser_->request());
-    exchange_->request.peer = peer_;
-    exchange_->keeps_alive = parser_->keeps_alive() && !is_finishing_;
-    exchange_->is_cancelled = is_input_over_;
-    // Without owning: the exchange owns the request.
-    exchange_->request.is_cancelled = [exchange = std::weak_ptr(exchange_)] {
-      const auto held = exchange.lock();
-      return !held || held->is_cancelled.load(std::memory_order_relaxed);
-    };
-    exchange_->request.keeps_own_time = [exchange = std::weak_ptr(exchange_)] {
-      if (const auto held = exchange.lock()) held->keeps_own_time = true;
-    };
+    exchange_ = make_exchange(std::move(parser_->request()),
+                              parser_->keeps_alive() && !is_finishing_, is_input_over_);
+  }
+
+  void answer_head(HttpReply reply) {
+    // Where there is a body, what follows is not a request.
+    const bool is_whole = parser_->state() == RequestParser::State::Complete;
+    const bool goes_on = is_whole && reply.status < 400;
+    take_request();
+    on_answer(make_answer(std::move(reply), exchange_->request, goes_on && exchange_->keeps_alive));
   }
 
   void handle() {
@@ -229,13 +231,19 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
         make_answer(std::move(reply), exchange_->request, is_readable && exchange_->keeps_alive));
   }
 
+  void replace_answer(std::string_view why) {
+    if (answer_.events) answer_.events->close();
+    ++shared_.refused;
+    answer_ = make_answer(busy_reply(why), exchange_->request, exchange_->keeps_alive);
+  }
+
   void on_answer(Answer answer) {
     answer_ = std::move(answer);
-    if (answer_.events && shared_.event_streams >= shared_.limits.event_streams) {
-      answer_.events->close();
-      ++shared_.refused;
-      answer_ = make_answer(busy_reply("too many event streams are open"), exchange_->request,
-                            exchange_->keeps_alive);
+    const bool is_full = shared_.event_streams >= shared_.limits.event_streams;
+    if (answer_.events && is_full) replace_answer("too many event streams are open");
+    if (!has_room_for(answer_.body.size())) {
+      ++shared_.crowded_out;
+      replace_answer("too much waits to be read by other clients");
     }
     if (answer_.events) ++shared_.event_streams;
     const Then then = answer_.events ? Then::Events : answer_.stream ? Then::NextPiece : Then::Done;
@@ -295,12 +303,9 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
   }
 
   std::string framed(std::string_view text) const {
+    if (!answer_.is_chunked) return std::string(text);
     std::string out;
-    if (answer_.is_chunked) {
-      append_chunk(text, out);
-    } else {
-      out = text;
-    }
+    append_chunk(text, out);
     return out;
   }
 
@@ -308,10 +313,22 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
 
   enum class Then : unsigned char { ReadBody, NextPiece, Events, Done };
 
+  bool has_room_for(size_t bytes) const {
+    const size_t unsent = shared_.unsent_bytes;
+    return bytes <= kSmallAnswer || unsent == 0 || unsent + bytes <= shared_.limits.unsent_bytes;
+  }
+
+  // All of an answer is kept until the last of it has gone, and so it is counted.
+  void keep(std::string first, std::string second) {
+    shared_.unsent_bytes -= out_[0].size() + out_[1].size();
+    out_ = {std::move(first), std::move(second)};
+    shared_.unsent_bytes += out_[0].size() + out_[1].size();
+    out_sent_ = 0;
+  }
+
   void write(std::string first, std::string second, Then then) {
     phase_ = Phase::Writing;
-    out_ = {std::move(first), std::move(second)};
-    out_sent_ = 0;
+    keep(std::move(first), std::move(second));
     then_ = then;
     write_more();
   }
@@ -334,11 +351,11 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
   }
 
   void on_written() {
-    out_ = {};
+    keep({}, {});
     switch (then_) {
       case Then::ReadBody:
         phase_ = Phase::Body;
-        set_deadline(shared_.limits.read_time);
+        set_body_deadline();
         return advance();
       case Then::NextPiece: return make_piece();
       case Then::Events: return send_events();
@@ -392,14 +409,21 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
     release();
     error_code ignored;
     socket_.close(ignored);
+    keep({}, {});
     timer_.cancel();
     shared_.on_closed(this);
   }
 
   // Time.
 
-  void set_deadline(std::chrono::milliseconds patience) {
-    deadline_ = Clock::now() + patience;
+  void set_deadline(std::chrono::milliseconds patience) { set_deadline(Clock::now() + patience); }
+
+  void set_body_deadline() {
+    set_deadline(std::min(Clock::now() + shared_.limits.read_time, body_until_));
+  }
+
+  void set_deadline(Clock::time_point at) {
+    deadline_ = at;
     // One that is later is noticed when the timer has run down: most never come to that.
     if (!timer_runs_ || timer_.expiry() > deadline_) start_timer();
   }
@@ -441,6 +465,8 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
   bool is_reading_ = false;
   bool is_input_over_ = false;
   bool is_finishing_ = false;
+  bool is_checked_ = false;  // the head of the present request
+  bool is_trusted_ = false;
   std::array<char, kReadBytes> read_buffer_;
   std::string in_;  // not used yet
   std::optional<RequestParser> parser_;
@@ -453,7 +479,7 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
   Then then_ = Then::Done;
   uint64_t sent_ = 0;
   int64_t began_ns_ = 0;
-  Clock::time_point waiting_since_;
+  Clock::time_point waiting_since_, body_until_;
 
   bool timer_runs_ = false;
   Clock::time_point deadline_ = Clock::time_point::max();

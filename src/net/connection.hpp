@@ -36,8 +36,22 @@ class Connection {
   virtual void start() = 0;
   // Instead of start(): answers 503 to whatever is asked, and closes.
   virtual void turn_away() = 0;
-  // Since when it could be closed without harm to a request; nothing while there is one.
-  virtual std::optional<Clock::time_point> waiting_since() const = 0;
+  // What closing it would cost, to make room for another. Nothing: a request of it is at work.
+  struct Worth {
+    enum class Kind : unsigned char {
+      Stranger,      // has sent no whole request, or has its answer
+      Acquaintance,  // likewise, and has shown before who it is
+      SlowReader,    // a stranger that does not take its answer
+      Sender,        // has shown who it is, and sends a body
+    };
+    Kind kind;
+    Clock::time_point since;
+
+    bool operator<(const Worth& other) const {
+      return kind != other.kind ? kind < other.kind : since < other.since;
+    }
+  };
+  virtual std::optional<Worth> worth() const = 0;
   // Answers the request that is under way, and closes; at once when there is none.
   virtual void finish() = 0;
   // Closes now.
@@ -46,19 +60,23 @@ class Connection {
 
 // What connections share. Outlives them, and the threads of its pool.
 struct ConnectionShared {
-  ConnectionShared(HttpHandler handler_in, const HttpLimits& limits_in, AccessLog log_in)
+  ConnectionShared(HttpHandler handler_in, const HttpLimits& limits_in, AccessLog log_in,
+                   HeadCheck check_in)
       : handler(std::move(handler_in)),
         limits(limits_in),
         log(std::move(log_in)),
+        check(std::move(check_in)),
         pool(limits.workers, limits.queued_requests) {}
 
   const HttpHandler handler;
   const HttpLimits limits;
   const AccessLog log;
+  const HeadCheck check;  // may be empty
   std::function<void(const Connection*)> on_closed;
   // Written on the network's thread, read on any.
-  std::atomic<size_t> event_streams{0}, late_handlers{0};
-  std::atomic<uint64_t> requests{0}, refused{0}, late_requests{0}, dropped{0}, bytes_sent{0};
+  std::atomic<size_t> event_streams{0}, late_handlers{0}, unsent_bytes{0};
+  std::atomic<uint64_t> requests{0}, refused{0}, late_requests{0}, crowded_out{0}, dropped{0},
+      bytes_sent{0};
   WorkerPool pool;  // last: its threads use the rest
 };
 

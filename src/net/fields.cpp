@@ -101,22 +101,42 @@ std::string set_cookie(std::string_view name, std::string_view value, std::strin
   return text;
 }
 
-Encoding choose_encoding(std::string_view accept_encoding) {
-  int zstd = -1, gzip = -1, identity = -1, others = -1;
+namespace {
+
+// From 0, refused, to 1000; negative: not a word about it.
+struct Qualities {
+  int zstd = -1, gzip = -1, identity = -1;
+};
+
+Qualities qualities_of(std::string_view accept_encoding) {
+  Qualities all;
+  int others = -1;
   for (const std::string_view member : split_list(accept_encoding)) {
     const size_t end = member.find(';');
     const std::string_view name = trimmed(member.substr(0, end));
     const int value =
         quality(end == std::string_view::npos ? std::string_view() : member.substr(end + 1));
-    if (equals_ignoring_case(name, "zstd")) zstd = value;
-    if (equals_ignoring_case(name, "gzip") || equals_ignoring_case(name, "x-gzip")) gzip = value;
-    if (equals_ignoring_case(name, "identity")) identity = value;
+    if (equals_ignoring_case(name, "zstd")) all.zstd = value;
+    if (equals_ignoring_case(name, "gzip") || equals_ignoring_case(name, "x-gzip"))
+      all.gzip = value;
+    if (equals_ignoring_case(name, "identity")) all.identity = value;
     if (name == "*") others = value;
   }
-  if (zstd < 0) zstd = std::max(others, 0);
-  if (gzip < 0) gzip = std::max(others, 0);
+  if (all.zstd < 0) all.zstd = std::max(others, 0);
+  if (all.gzip < 0) all.gzip = std::max(others, 0);
   // Without a word about it, identity is accepted, but nothing of what was asked for is behind it.
-  identity = std::max(identity, 0);
+  all.identity = std::max(all.identity, 0);
+  return all;
+}
+
+}  // namespace
+
+bool accepts_gzip(std::string_view accept_encoding) {
+  return qualities_of(accept_encoding).gzip > 0;
+}
+
+Encoding choose_encoding(std::string_view accept_encoding) {
+  const auto [zstd, gzip, identity] = qualities_of(accept_encoding);
   if (zstd > 0 && zstd >= gzip && zstd >= identity) return Encoding::Zstd;
   if (gzip > 0 && gzip >= identity) return Encoding::Gzip;
   return Encoding::Identity;

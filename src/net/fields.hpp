@@ -32,6 +32,8 @@ enum class Encoding : unsigned char { Identity, Gzip, Zstd };
 // What an Accept-Encoding value asks for, of those that we have: the one with the highest q; of
 // equals zstd, then gzip.
 Encoding choose_encoding(std::string_view accept_encoding);
+// Whether gzip is among what it accepts, for content that there is in that form already.
+bool accepts_gzip(std::string_view accept_encoding);
 // "gzip"; "" for Identity.
 std::string_view name_of(Encoding encoding);
 

@@ -42,6 +42,12 @@ TEST(Fields, MakesCookies) {
 
 TEST(Fields, ChoosesTheEncodingThatIsAskedFor) {
   const auto chosen = [](std::string_view value) { return choose_encoding(value); };
+  EXPECT_TRUE(accepts_gzip("gzip, deflate, br, zstd"));
+  EXPECT_TRUE(accepts_gzip("zstd, x-gzip;q=0.1"));
+  EXPECT_TRUE(accepts_gzip("*"));
+  EXPECT_FALSE(accepts_gzip(""));
+  EXPECT_FALSE(accepts_gzip("zstd"));
+  EXPECT_FALSE(accepts_gzip("*, gzip;q=0"));
   EXPECT_EQ(chosen("gzip, deflate, br, zstd"), Encoding::Zstd);
   EXPECT_EQ(chosen("gzip, deflate, br"), Encoding::Gzip);
   EXPECT_EQ(chosen("GZIP"), Encoding::Gzip);

@@ -18,18 +18,25 @@ struct HttpLimits {
   // For the head of a request, and again for every 64 KiB of its body; then 408. A byte now and
   // then gains no time.
   std::chrono::milliseconds read_time{5000};
+  std::chrono::milliseconds body_time{20000};   // for all of a body; then 408
   std::chrono::milliseconds write_time{10000};  // without a byte being taken by the client
   std::chrono::milliseconds idle_time{60000};   // between requests
   // From the end of a request to the handler's return, unless the handler keeps its own time; then
   // it is cancelled, and the client gets 503.
   std::chrono::milliseconds handler_time{30000};
-  std::chrono::milliseconds stop_time{5000};   // for requests under way when stop() is called
+  std::chrono::milliseconds stop_time{5000};  // for requests under way when stop() is called
+  // Then they are cancelled, and have this long to notice.
+  std::chrono::milliseconds cancel_time{2000};
   std::chrono::milliseconds heartbeat{15000};  // a comment on event streams, when nothing happens
-  // Beyond: the oldest one without a request is closed; when all have one, the new one gets 503.
+  // Beyond: one whose request is not there yet is closed, strangers first and of these the oldest;
+  // when all have a request that is at work, the new one gets 503.
   size_t connections = 64;
   size_t event_streams = 32;  // beyond: 503
   size_t workers = 2;
   size_t queued_requests = 64;  // that wait for a worker; beyond: 503
+  // Of all answers that clients have not taken yet; one that would pass it becomes 503. Small ones,
+  // up to 64 KiB, always go out, and a large one where nothing else waits.
+  size_t unsent_bytes = size_t{256} * 1024 * 1024;
 };
 
 struct HttpStats {
@@ -37,9 +44,11 @@ struct HttpStats {
   size_t event_streams = 0;
   size_t queued_requests = 0;
   size_t late_handlers = 0;  // that are at work still, though their clients have been answered
+  size_t unsent_bytes = 0;   // of answers that clients have not taken yet
   uint64_t requests = 0;     // answered so far, errors included
   uint64_t refused = 0;  // of these, not by the handler: malformed, too large, too late, too many
   uint64_t late_requests = 0;  // of these, given up because of handler_time
+  uint64_t crowded_out = 0;    // of these, because of unsent_bytes
   uint64_t dropped = 0;        // clients that were cut off: did not read, or had to make room
   uint64_t bytes_sent = 0;
 };

@@ -145,6 +145,131 @@ TEST(HttpLimits, BusyConnectionsAreNotDroppedForNewOnes) {
   EXPECT_TRUE(base::eventually([&] { return ask(*server, get("/")).body == "fine"; }));
 }
 
+// "Token: 1" is trusted; below /open everybody may go ahead.
+HeadVerdict by_token(const HttpRequest& head) {
+  if (head.header("Token") == "1") return {{}, true};
+  if (head.path.starts_with("/open")) return {};
+  if (head.path == "/throws") throw 1;
+  if (head.path == "/login") return {HttpReply{.status = 303}, false};
+  return {problem(401), false};
+}
+
+std::string put(std::string_view path, std::string_view fields = {}) {
+  return "PUT " + std::string(path) + " HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n" +
+         std::string(fields) + "\r\n";
+}
+
+TEST(HttpLimits, AStrangersBodyIsNotRead) {
+  std::atomic<int> handled = 0;
+  const auto server = serve(
+      [&](const HttpRequest&) {
+        ++handled;
+        return text_reply("fine");
+      },
+      patient(), {}, by_token);
+  for (const char* fields : {"", "Expect: 100-continue\r\n"}) {
+    Client client(*server);
+    const Response refused = client.ask(put("/", fields));
+    EXPECT_EQ(refused.status, 401) << refused.head;
+    EXPECT_TRUE(refused.has("Connection: close"));
+    client.send(get("/open"));
+    EXPECT_EQ(client.read_all(), "");
+  }
+  Client client(*server);
+  EXPECT_EQ(client.ask(get("/login")).status, 303);
+  EXPECT_EQ(client.ask(get("/throws")).status, 500) << "on the same connection";
+  EXPECT_EQ(client.read_all(), "");
+  EXPECT_EQ(handled, 0);
+  EXPECT_EQ(ask(*server, get("/", "Token: 1\r\n")).body, "fine");
+  EXPECT_EQ(ask(*server, put("/", "Token: 1\r\n") + std::string(1'000'000, 'b')).body, "fine");
+}
+
+TEST(HttpLimits, ACrowdThatSendsBodiesKeepsNobodyOut) {
+  HttpLimits limits = patient();
+  limits.connections = 4;
+  const auto server = serve(fine, limits, {}, by_token);
+  std::vector<std::unique_ptr<Client>> crowd;
+  for (int i = 0; i < 4; ++i) {
+    crowd.push_back(std::make_unique<Client>(*server));
+    ASSERT_TRUE(crowd.back()->send(put("/open", "Expect: 100-continue\r\n")));
+    ASSERT_NE(crowd.back()->read_until("\r\n\r\n"), "") << "its body is awaited";
+    ASSERT_TRUE(crowd.back()->send("b"));
+  }
+  EXPECT_EQ(ask(*server, get("/", "Token: 1\r\n")).body, "fine");
+  EXPECT_EQ(crowd.front()->read_all(), "") << "the oldest was dropped";
+}
+
+TEST(HttpLimits, WhoIsKnownIsDroppedLast) {
+  HttpLimits limits = patient();
+  limits.connections = 3;
+  const auto server = serve(fine, limits, {}, by_token);
+  Client sender(*server), idle(*server), stranger(*server);
+  ASSERT_TRUE(sender.send(put("/", "Token: 1\r\nExpect: 100-continue\r\n")));
+  ASSERT_NE(sender.read_until("\r\n\r\n"), "");
+  EXPECT_EQ(idle.ask(get("/", "Token: 1\r\n")).body, "fine");
+  EXPECT_EQ(stranger.ask(get("/open")).body, "fine");
+  Client next(*server);
+  EXPECT_EQ(next.ask(get("/", "Token: 1\r\n")).body, "fine");
+  EXPECT_EQ(idle.ask(get("/", "Token: 1\r\n")).body, "fine") << "though it was idle for longer";
+  EXPECT_EQ(stranger.read_all(), "");
+  EXPECT_EQ(ask(*server, get("/", "Token: 1\r\n")).body, "fine");
+  EXPECT_EQ(next.read_all(), "") << "it was idle for longer";
+  EXPECT_EQ(sender.ask(std::string(1'000'000, 'b')).body, "fine");
+}
+
+TEST(HttpLimits, StrangersThatDoNotReadKeepNobodyOut) {
+  HttpLimits limits = patient();
+  limits.connections = 2;
+  const std::string large(32 << 20, 'x');
+  const auto server =
+      serve([&](const HttpRequest&) { return text_reply(large); }, limits, {}, by_token);
+  Client first(*server, 4096), second(*server, 4096);
+  for (Client* slow : {&first, &second}) {
+    ASSERT_TRUE(slow->send(get("/open")));
+    ASSERT_NE(slow->read_until("\r\n\r\n"), "");
+  }
+  EXPECT_TRUE(ask(*server, get("/", "Token: 1\r\n")).body == large);
+}
+
+TEST(HttpLimits, ABodyHasATimeForAllOfIt) {
+  HttpLimits limits = patient();
+  limits.body_time = 20ms;
+  const auto server = serve(fine, limits);
+  Client client(*server);
+  ASSERT_TRUE(client.send(put("/") + std::string(200'000, 'b')));
+  EXPECT_EQ(client.read_response().status, 408);
+  EXPECT_EQ(client.read_all(), "");
+}
+
+TEST(HttpLimits, AnswersThatNobodyReadsAreBounded) {
+  HttpLimits limits = patient();
+  const std::string large(32 << 20, 'x');
+  limits.unsent_bytes = 40 << 20;
+  const auto server = serve(
+      [&](const HttpRequest& request) {
+        if (request.path == "/huge") return text_reply(large + large);
+        return text_reply(request.path == "/large" ? large : "fine");
+      },
+      limits);
+  {
+    Client slow(*server, 4096);
+    ASSERT_TRUE(slow.send(get("/large")));
+    ASSERT_NE(slow.read_until("\r\n\r\n"), "");
+    EXPECT_GE(server->stats().unsent_bytes, large.size());
+    Client other(*server);
+    const Response refused = other.ask(get("/large"));
+    EXPECT_EQ(refused.status, 503);
+    EXPECT_TRUE(refused.has("Retry-After: 1")) << refused.head;
+    EXPECT_EQ(other.ask(get("/")).body, "fine");
+    EXPECT_EQ(server->stats().crowded_out, 1u);
+    EXPECT_EQ(server->stats().refused, 1u);
+  }
+  ASSERT_TRUE(base::eventually([&] { return server->stats().unsent_bytes == 0; }));
+  EXPECT_TRUE(ask(*server, get("/large")).body == large);
+  ASSERT_TRUE(base::eventually([&] { return server->stats().unsent_bytes == 0; }));
+  EXPECT_EQ(ask(*server, get("/huge")).body.size(), 2 * large.size()) << "nothing else waits";
+}
+
 TEST(HttpLimits, RefusesAtOnceWhenTooManyRequestsWait) {
   HttpLimits limits = patient();
   limits.workers = 1;

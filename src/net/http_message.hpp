@@ -23,8 +23,9 @@ struct HttpRequest {
   // Percent-decoded, without the query; begins with a slash ("*" of OPTIONS apart). Never contains
   // a control character, an empty segment before the last, or "." and "..": those are answered 400.
   std::string path = "/";
-  NamedTexts query = {};    // decoded, in order
-  NamedTexts headers = {};  // as received, in order
+  NamedTexts query = {};  // decoded, in order
+  // As received, in order. Host is that of the request target where it has one.
+  NamedTexts headers = {};
   std::string body = {};
   std::string peer = {};  // numeric address
   bool is_http_1_0 = false;
@@ -64,6 +65,17 @@ struct HttpReply {
 };
 
 using HttpHandler = std::function<HttpReply(const HttpRequest&)>;
+
+// What is said of a request once its head is there, and before any of its body is asked for.
+struct HeadVerdict {
+  // Instead of the handler's. The body is not read; with an error the connection is closed.
+  std::optional<HttpReply> reply = {};
+  // The client has shown who it is: where room is needed, strangers' connections go first.
+  bool is_trusted = false;
+};
+// Called on the network's thread for every request that can be read, so it must be quick. What it
+// throws is answered with 500.
+using HeadCheck = std::function<HeadVerdict(const HttpRequest& head)>;
 
 // A reply with a body, for handlers in one expression.
 HttpReply reply_with(std::string content_type, std::string body, int status = 200);

@@ -12,6 +12,7 @@
 #include <future>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -41,8 +42,8 @@ std::string text_of(asio::ip::address address) {
 
 // All of it on the network's thread, but for listen(), stop() and what is atomic.
 struct HttpServer::Core {
-  Core(HttpHandler handler, const HttpLimits& limits, AccessLog log)
-      : shared(std::move(handler), limits, std::move(log)) {
+  Core(HttpHandler handler, const HttpLimits& limits, AccessLog log, HeadCheck check)
+      : shared(std::move(handler), limits, std::move(log), std::move(check)) {
     shared.on_closed = [this](const Connection* closed) { forget(closed); };
   }
 
@@ -104,15 +105,18 @@ struct HttpServer::Core {
     has_room ? connection->start() : connection->turn_away();
   }
 
-  // Closes the one that has waited longest. False: all are busy.
+  // Closes the one that is worth least. False: all are busy.
   bool make_room() {
-    Connection* oldest = nullptr;
+    Connection* found = nullptr;
+    std::optional<Connection::Worth> least;
     for (const auto& connection : connections) {
-      const auto since = connection->waiting_since();
-      if (since && (!oldest || since < oldest->waiting_since())) oldest = connection.get();
+      const auto worth = connection->worth();
+      if (!worth || (least && !(*worth < *least))) continue;
+      least = worth;
+      found = connection.get();
     }
-    if (oldest) oldest->drop();
-    return oldest != nullptr;
+    if (found) found->drop();
+    return found != nullptr;
   }
 
   void forget(const Connection* closed) {
@@ -132,7 +136,7 @@ struct HttpServer::Core {
     done.get_future().wait();
   }
 
-  void stop() {
+  size_t stop() {
     std::promise<void> quiet;
     do_there([&] {
       is_stopping = true;
@@ -147,6 +151,15 @@ struct HttpServer::Core {
     do_there([&] {
       for (const auto& connection : std::list(connections)) connection->drop();
     });
+    const size_t left = shared.pool.stop_within(shared.limits.cancel_time);
+    if (left == 0) end();
+    return left;
+  }
+
+  // Waits for every handler. Workers hand in what they have made, so the network's thread goes
+  // last.
+  void end() {
+    if (!thread.joinable()) return;
     shared.pool.stop();
     // Behind everything that workers have posted.
     do_there([&] { context.stop(); });
@@ -167,9 +180,9 @@ struct HttpServer::Core {
 
 base::Result<std::unique_ptr<HttpServer>> HttpServer::start(const Endpoint& endpoint,
                                                             HttpHandler handler,
-                                                            const HttpLimits& limits,
-                                                            AccessLog log) {
-  auto core = std::make_unique<Core>(std::move(handler), limits, std::move(log));
+                                                            const HttpLimits& limits, AccessLog log,
+                                                            HeadCheck check) {
+  auto core = std::make_unique<Core>(std::move(handler), limits, std::move(log), std::move(check));
   Endpoint bound = endpoint;
   if (base::Status status = core->listen(bound); !status) return status;
   core->run();
@@ -179,10 +192,14 @@ base::Result<std::unique_ptr<HttpServer>> HttpServer::start(const Endpoint& endp
 HttpServer::HttpServer(std::unique_ptr<Core> core, Endpoint endpoint)
     : core_(std::move(core)), endpoint_(std::move(endpoint)) {}
 
-HttpServer::~HttpServer() { stop(); }
+HttpServer::~HttpServer() {
+  stop();
+  core_->end();
+}
 
-void HttpServer::stop() {
+size_t HttpServer::stop() {
   std::call_once(core_->stopped, [this] { core_->stop(); });
+  return core_->shared.pool.running();
 }
 
 HttpStats HttpServer::stats() const {
@@ -191,9 +208,11 @@ HttpStats HttpServer::stats() const {
           .event_streams = shared.event_streams,
           .queued_requests = shared.pool.waiting(),
           .late_handlers = shared.late_handlers,
+          .unsent_bytes = shared.unsent_bytes,
           .requests = shared.requests,
           .refused = shared.refused,
           .late_requests = shared.late_requests,
+          .crowded_out = shared.crowded_out,
           .dropped = shared.dropped,
           .bytes_sent = shared.bytes_sent};
 }

@@ -16,18 +16,21 @@ namespace gpufl::net {
 class HttpServer {
  public:
   // Listens when it returns. Fails when the address cannot be bound, with its text and the reason.
+  // `check`: the handler sees only requests that it has no answer to.
   static base::Result<std::unique_ptr<HttpServer>> start(const Endpoint& endpoint,
                                                          HttpHandler handler,
                                                          const HttpLimits& limits = {},
-                                                         AccessLog log = {});
-  ~HttpServer();  // stop()
+                                                         AccessLog log = {}, HeadCheck check = {});
+  ~HttpServer();  // stop(), and waits for handlers as long as they take
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
   // Accepts nobody any more, ends event streams and waits, up to `stop_time`, for requests under
-  // way. Then `is_cancelled` becomes true, connections are closed, and threads are joined: a
-  // handler that does not ask holds this up. May be called twice.
-  void stop();
+  // way. Then `is_cancelled` becomes true for all, connections are closed, and handlers have
+  // `cancel_time` to return. Returns how many have not: they still use what they were given, and so
+  // does the server, so whoever cannot wait for them ends the program without destroying either.
+  // May be called twice.
+  size_t stop();
 
   const Endpoint& endpoint() const { return endpoint_; }  // with the port that was picked
   HttpStats stats() const;

@@ -262,6 +262,32 @@ TEST(HttpServer, CancelsARequestThatDoesNotEndInTimeWhenItStops) {
   EXPECT_EQ(client.read_all(), "");
 }
 
+TEST(HttpServer, SaysHowManyHandlersDoNotReturnWhenItStops) {
+  HttpLimits limits = patient();
+  limits.stop_time = limits.cancel_time = 1ms;
+  limits.workers = 2;
+  Gate gate;
+  std::atomic<int> returned = 0;
+  auto server = serve(
+      [&](const HttpRequest&) {
+        gate.pass();
+        ++returned;
+        return text_reply("too late");
+      },
+      limits);
+  Client first(*server), second(*server), third(*server);
+  ASSERT_TRUE(first.send(get("/")) && second.send(get("/")));
+  ASSERT_TRUE(base::eventually([&] { return gate.waiting() == 2; }));
+  ASSERT_TRUE(third.send(get("/")));
+  ASSERT_TRUE(base::eventually([&] { return server->stats().queued_requests == 1; }));
+  EXPECT_EQ(server->stop(), 2u);
+  EXPECT_EQ(first.read_all() + second.read_all() + third.read_all(), "");
+  gate.open();
+  EXPECT_TRUE(base::eventually([&] { return server->stop() == 0; }));
+  server.reset();
+  EXPECT_EQ(returned, 2) << "the third was never begun";
+}
+
 TEST(HttpServer, CancelsLongWorkWhenTheClientGoes) {
   std::atomic<int> began = 0, cancelled = 0;
   HttpLimits limits = patient();

@@ -187,6 +187,12 @@ bool RequestParser::check_fields(std::string_view target) {
   }
   auto parsed = parse_target(request_.method, target);
   if (!parsed) return refuse(400, "the request target is malformed");
+  if (!parsed->authority.empty()) {
+    // It is the one that counts (RFC 9112, 3.2.2), so it is the one that handlers check.
+    std::erase_if(request_.headers,
+                  [](const auto& field) { return equals_ignoring_case(field.first, "Host"); });
+    request_.headers.emplace_back("Host", std::move(parsed->authority));
+  }
   request_.path = std::move(parsed->path);
   request_.query = std::move(parsed->query);
   const bool expects = request_.has_header("Expect");

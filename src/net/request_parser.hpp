@@ -26,6 +26,7 @@ class RequestParser {
   // now. Those behind a complete request are never used.
   size_t feed(std::string_view bytes);
   State state() const { return state_; }
+  bool has_head() const { return state_ == State::Body || state_ == State::Complete; }
 
   // Refused: the status to answer with, and why, for people.
   int refusal() const { return refusal_; }

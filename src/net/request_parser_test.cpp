@@ -185,6 +185,21 @@ TEST(RequestParser, FieldsBehindABodyAreIgnored) {
   EXPECT_FALSE(parser.request().has_header("Authorization"));
 }
 
+// Else a check of Host could be passed with the one, and the request be meant for the other.
+TEST(RequestParser, TheHostOfAWholeAddressIsTheOneThatCounts) {
+  const HttpLimits limits = small_limits();
+  const auto host = [&](std::string_view text) {
+    RequestParser parser(limits);
+    parser.feed(text);
+    EXPECT_EQ(parser.state(), State::Complete) << text;
+    return parser.request().header("Host");
+  };
+  EXPECT_EQ(host("GET http://evil.example/a HTTP/1.1\r\nhost: a\r\nX: 1\r\n\r\n"), "evil.example");
+  EXPECT_EQ(host("GET http://b:80 HTTP/1.0\r\n\r\n"), "b:80");
+  EXPECT_EQ(host("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), "a");
+  EXPECT_EQ(refusal("GET http://a@b/ HTTP/1.1\r\nHost: a\r\n\r\n"), 400);
+}
+
 TEST(RequestParser, KnowsWhetherTheConnectionStays) {
   const HttpLimits limits = small_limits();
   const auto keeps = [&](std::string_view text) {

@@ -93,13 +93,14 @@ std::optional<NamedTexts> parse_query(std::string_view query) {
 
 std::optional<Target> parse_target(std::string_view method, std::string_view target) {
   if (target == "*" && method == "OPTIONS") return Target{"*", {}};
-  // Clients of a proxy send the whole address; whose host is meant is Host's to say.
+  // Clients of a proxy send the whole address.
+  std::string authority;
   if (target.starts_with("http://") || target.starts_with("https://")) {
     target.remove_prefix(target.find("//") + 2);
-    const size_t end = target.find_first_of("/?");
-    if (end == 0 || target.empty()) return std::nullopt;
-    target.remove_prefix(end == std::string_view::npos ? target.size() : end);
-    if (target.empty()) return Target{"/", {}};
+    authority = target.substr(0, target.find_first_of("/?#"));
+    if (authority.empty() || authority.find('@') != std::string::npos) return std::nullopt;
+    target.remove_prefix(authority.size());
+    if (target.empty()) return Target{"/", {}, std::move(authority)};
   }
   const size_t question = target.find('?');
   const bool has_query = question != std::string_view::npos;
@@ -109,7 +110,7 @@ std::optional<Target> parse_target(std::string_view method, std::string_view tar
   if (!path || !query || !is_unambiguous(*path) || target.find('#') != std::string_view::npos) {
     return std::nullopt;
   }
-  return Target{std::move(*path), std::move(*query)};
+  return Target{std::move(*path), std::move(*query), std::move(authority)};
 }
 
 }  // namespace gpufl::net

@@ -23,9 +23,11 @@ std::optional<NamedTexts> parse_query(std::string_view query);
 struct Target {
   std::string path;
   NamedTexts query;
+  std::string authority = {};  // of a whole address: "host:80"
 };
 // What stands in the request line: "/path?query", "http://host/path?query" or, for OPTIONS, "*".
-// Nothing: it is none of these, or a path that HttpRequest promises not to contain.
+// Nothing: it is none of these, names a user, or has a path that HttpRequest promises not to
+// contain.
 std::optional<Target> parse_target(std::string_view method, std::string_view target);
 
 }  // namespace gpufl::net

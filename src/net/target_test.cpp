@@ -48,6 +48,15 @@ TEST(Target, ReadsThePath) {
   EXPECT_EQ(parse_target("GET", "/a?b=1")->query, (NamedTexts{{"b", "1"}}));
 }
 
+TEST(Target, AWholeAddressNamesItsHost) {
+  EXPECT_EQ(parse_target("GET", "http://Host:80/a?b")->authority, "Host:80");
+  EXPECT_EQ(parse_target("GET", "https://[::1]:8")->authority, "[::1]:8");
+  EXPECT_EQ(parse_target("GET", "http://host?a=1"), std::nullopt) << "it has no path";
+  EXPECT_EQ(parse_target("GET", "http://user@host/"), std::nullopt);
+  EXPECT_EQ(parse_target("GET", "http://host#x"), std::nullopt);
+  EXPECT_EQ(parse_target("GET", "/a")->authority, "");
+}
+
 TEST(Target, RefusesPathsThatCouldMeanAnother) {
   for (const char* bad :
        {"",          "a",         "*",           "?a=1",           "//",      "//a",

@@ -145,14 +145,15 @@ inline std::string get(std::string_view path, std::string_view fields = {}) {
 // For a machine that is busy with something else: no time ends unless a test asks for it.
 inline HttpLimits patient() {
   HttpLimits limits;
-  limits.read_time = limits.write_time = limits.idle_time = limits.stop_time = limits.heartbeat =
-      limits.handler_time = std::chrono::minutes(2);
+  limits.read_time = limits.body_time = limits.write_time = limits.idle_time = limits.stop_time =
+      limits.cancel_time = limits.heartbeat = limits.handler_time = std::chrono::minutes(2);
   return limits;
 }
 
 inline std::unique_ptr<HttpServer> serve(HttpHandler handler, const HttpLimits& limits = patient(),
-                                         AccessLog log = {}) {
-  auto server = HttpServer::start({"127.0.0.1", 0}, std::move(handler), limits, std::move(log));
+                                         AccessLog log = {}, HeadCheck check = {}) {
+  auto server = HttpServer::start({"127.0.0.1", 0}, std::move(handler), limits, std::move(log),
+                                  std::move(check));
   EXPECT_TRUE(server) << server.status().text();
   return std::move(*server);
 }

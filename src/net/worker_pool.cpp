@@ -37,7 +37,12 @@ size_t WorkerPool::waiting() const {
   return jobs_.size();
 }
 
-void WorkerPool::stop() {
+size_t WorkerPool::running() const {
+  const std::lock_guard lock(mutex_);
+  return running_;
+}
+
+size_t WorkerPool::stop_within(std::chrono::milliseconds patience) {
   std::deque<Job> forgotten;  // outside of the lock: a job may hold the last of something
   {
     const std::lock_guard lock(mutex_);
@@ -46,6 +51,13 @@ void WorkerPool::stop() {
   }
   wakes_.notify_all();
   forgotten.clear();
+  std::unique_lock lock(mutex_);
+  rests_.wait_for(lock, patience, [this] { return running_ == 0; });
+  return running_;
+}
+
+void WorkerPool::stop() {
+  stop_within(std::chrono::milliseconds(0));
   for (std::thread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }
@@ -61,8 +73,12 @@ void WorkerPool::work() {
       if (is_stopped_) return;
       job = std::move(jobs_.front());
       jobs_.pop_front();
+      ++running_;
     }
     job();
+    job = nullptr;  // what it holds is a part of it
+    const std::lock_guard lock(mutex_);
+    if (--running_ == 0) rests_.notify_all();
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -27,7 +28,11 @@ class WorkerPool {
   // The next part of work that was taken before; whoever took it has a bound already.
   void add(Job job);
   size_t waiting() const;
-  // Forgets what waits, and returns once the jobs that run have ended.
+  size_t running() const;
+  // Forgets what waits, takes nothing any more, and waits up to that long for the jobs that run.
+  // Returns how many of them have not ended.
+  size_t stop_within(std::chrono::milliseconds patience);
+  // Likewise, and returns once all have ended.
   void stop();
 
  private:
@@ -35,8 +40,9 @@ class WorkerPool {
 
   const size_t max_waiting_;
   mutable std::mutex mutex_;
-  std::condition_variable wakes_;
+  std::condition_variable wakes_, rests_;
   std::deque<Job> jobs_;
+  size_t running_ = 0;
   bool is_stopped_ = false;
   std::vector<std::thread> threads_;
 };

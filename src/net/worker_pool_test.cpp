@@ -40,6 +40,20 @@ TEST(WorkerPool, TakesNoMoreThanItsBound) {
   EXPECT_TRUE(base::eventually([&] { return done == 3; }));
 }
 
+TEST(WorkerPool, SaysWhatHasNotEndedInTime) {
+  Gate gate;
+  const auto held = std::make_shared<int>(0);
+  WorkerPool pool(2, 10);
+  ASSERT_TRUE(pool.offer([&gate, held] { gate.pass(); }));
+  ASSERT_TRUE(base::eventually([&] { return gate.waiting() == 1; }));
+  EXPECT_EQ(pool.running(), 1u);
+  EXPECT_EQ(pool.stop_within(std::chrono::milliseconds(1)), 1u);
+  EXPECT_FALSE(pool.offer([] {}));
+  gate.open();
+  EXPECT_EQ(pool.stop_within(std::chrono::minutes(1)), 0u);
+  EXPECT_EQ(held.use_count(), 1) << "what a job holds is gone when it has ended";
+}
+
 TEST(WorkerPool, ForgetsWhatWaitsWhenItStops) {
   Gate gate;
   std::atomic<int> done = 0;
