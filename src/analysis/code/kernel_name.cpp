@@ -193,4 +193,27 @@ std::vector<std::string> kernel_labels(std::string_view short_name,
   return labels;
 }
 
+std::vector<std::string> all_kernel_labels(const std::vector<std::string_view>& whole_names) {
+  std::vector<std::string> labels(whole_names.size());
+  std::map<std::string, std::vector<size_t>> alike;  // places by short name
+  for (size_t i = 0; i < whole_names.size(); ++i) {
+    if (whole_names[i].empty()) {
+      labels[i] = kernel_label({});
+    } else {
+      alike[short_kernel_name(whole_names[i])].push_back(i);
+    }
+  }
+  for (const auto& [short_name, places] : alike) {
+    if (places.size() == 1) {
+      labels[places[0]] = kernel_label(short_name);
+      continue;
+    }
+    std::vector<std::string_view> whole;
+    for (const size_t place : places) whole.push_back(whole_names[place]);
+    std::vector<std::string> distinct = kernel_labels(short_name, whole);
+    for (size_t i = 0; i < places.size(); ++i) labels[places[i]] = std::move(distinct[i]);
+  }
+  return labels;
+}
+
 }  // namespace gpufl::analysis

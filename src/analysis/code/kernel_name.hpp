@@ -19,5 +19,7 @@ std::string kernel_label(std::string_view short_name);
 // others, "gemm [float]" and "gemm [double]".
 std::vector<std::string> kernel_labels(std::string_view short_name,
                                        const std::vector<std::string_view>& whole_names);
+// What a report calls each of a session's kernels, whatever their short names are.
+std::vector<std::string> all_kernel_labels(const std::vector<std::string_view>& whole_names);
 
 }  // namespace gpufl::analysis

@@ -9,6 +9,7 @@
 
 #include "analysis/figures/gaps.hpp"
 #include "analysis/figures/missing.hpp"
+#include "analysis/math/rate.hpp"
 #include "analysis/math/saturating.hpp"
 #include "analysis/session/selection.hpp"
 #include "analysis/session/work_rows.hpp"
@@ -113,10 +114,8 @@ struct Gathering {
     group.duration_ns = stats_of(std::span<int64_t>(durations));
     group.bytes = stats_of(std::span<int64_t>(sizes));
     const auto total_ns = static_cast<double>(group.duration_ns.total);
-    if (sized_ns > 0) {
-      group.bytes_per_second =
-          static_cast<double>(group.bytes.total) * 1e9 / static_cast<double>(sized_ns);
-    }
+    group.bytes_per_second =
+        per_second(static_cast<double>(group.bytes.total), static_cast<double>(sized_ns));
     if (all_ns > 0) group.share = total_ns / static_cast<double>(all_ns);
     return std::move(group);
   }
