@@ -84,6 +84,14 @@ std::vector<std::pair<TrackKind, uint32_t>> Durations::names() const {
   return all;
 }
 
+std::vector<uint32_t> Durations::names(TrackKind kind) const {
+  std::vector<uint32_t> of_kind;
+  for (const auto& [of, name] : names()) {
+    if (of == kind) of_kind.push_back(name);
+  }
+  return of_kind;
+}
+
 void Durations::write(ByteWriter& out) const {
   out.put(names_.size());
   for (const auto& [key, counter] : names_) {

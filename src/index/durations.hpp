@@ -38,8 +38,9 @@ class Durations {
   uint64_t events(TrackKind kind, uint32_t name) const;
   // There are as many names as an index may have.
   bool is_full() const;
-  // Every kind and name there is.
+  // Every kind and name there is; of one kind.
   std::vector<std::pair<TrackKind, uint32_t>> names() const;
+  std::vector<uint32_t> names(TrackKind kind) const;
 
   void write(ByteWriter& out) const;
   static Durations read(ByteReader& in);

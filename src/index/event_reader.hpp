@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -28,5 +29,21 @@ using EventVisitor =
     std::function<bool(const IndexedBatch&, uint32_t track, uint32_t row, const Event&)>;
 base::Status read_events(const WindowSource& window, const WantedTracks& wanted,
                          const EventVisitor& visitor, std::vector<uint32_t>* lines = nullptr);
+
+// The same of many windows, their batches in the order in which they begin; backward, in which they
+// end, last first. For those who look for the first few: the rest is not read.
+struct OrderedRead {
+  bool is_backward = false;
+  // Asked once of each window, before anything of it is read.
+  std::function<WantedTracks(const WindowSource&)> enter;
+  // Whether events may matter that begin at `moment` or later; backward, then or before. All that
+  // is not yet read does. `rows`: that were decoded so far.
+  std::function<bool(int64_t moment, uint64_t rows)> is_needed;
+  std::function<bool(const WindowSource&, const IndexedBatch&, uint32_t track, uint32_t row,
+                     const Event&)>
+      visit;
+};
+base::Status read_in_order(std::span<const std::shared_ptr<const WindowSource>> windows,
+                           const OrderedRead& read);
 
 }  // namespace gpufl::index

@@ -2,10 +2,12 @@
 #include "index/index_file.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -36,9 +38,34 @@ class OpenFile {
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
   int fd() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_;
+};
+
+// Descriptors that indexes may keep, so that connections and windows find some, too.
+class KeptDescriptors {
+ public:
+  static bool take() {
+    if (count().fetch_add(1) < most()) return true;
+    count().fetch_sub(1);
+    return false;
+  }
+  static void give_back() { count().fetch_sub(1); }
+
+ private:
+  static std::atomic<uint64_t>& count() {
+    static std::atomic<uint64_t> kept = 0;
+    return kept;
+  }
+  static uint64_t most() {
+    static const uint64_t half = [] {
+      struct rlimit limit{};
+      return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? uint64_t{limit.rlim_cur} / 2 : 0;
+    }();
+    return half;
+  }
 };
 
 bool read_at(int fd, uint64_t offset, char* out, size_t size) {
@@ -130,7 +157,7 @@ base::Status IndexFile::write(const std::filesystem::path& path, const WindowIde
 
 base::Result<std::shared_ptr<const IndexFile>> IndexFile::open(const std::filesystem::path& path,
                                                                const WindowIdentity& identity) {
-  const OpenFile opened(path);
+  OpenFile opened(path);
   const int fd = opened.fd();
   if (fd < 0) return base::Status::from_errno(errno, path.string());
   const std::shared_ptr<IndexFile> file(new IndexFile());
@@ -157,17 +184,44 @@ base::Result<std::shared_ptr<const IndexFile>> IndexFile::open(const std::filesy
       !read) {
     return damaged(path, read.message());
   }
+  if (KeptDescriptors::take()) file->fd_ = opened.release();
   return std::shared_ptr<const IndexFile>(file);
 }
 
+IndexFile::~IndexFile() {
+  if (fd_ < 0) return;
+  ::close(fd_);
+  KeptDescriptors::give_back();
+}
+
 base::Result<std::vector<Bucket>> IndexFile::read(const BucketBlock& block) const {
-  const OpenFile opened(path_);
-  struct stat status{};
-  if (opened.fd() < 0 || ::fstat(opened.fd(), &status) != 0 || status.st_ino != inode_) {
-    return base::Status(base::Code::Unavailable, path_.string() + " was replaced; ask again");
+  auto buckets = read_block(block);
+  if (!buckets) is_damaged_ = true;
+  return buckets;
+}
+
+void IndexFile::check() const {
+  for (const IndexedLane& lane : index_.lanes) {
+    for (const auto& level : lane.levels) {
+      for (const BucketBlock& block : level) {
+        if (!read(block)) return;
+      }
+    }
+  }
+}
+
+base::Result<std::vector<Bucket>> IndexFile::read_block(const BucketBlock& block) const {
+  std::optional<OpenFile> opened;
+  int fd = fd_;
+  if (fd < 0) {
+    fd = opened.emplace(path_).fd();
+    struct stat status{};
+    if (fd < 0 || ::fstat(fd, &status) != 0 || status.st_ino != inode_) {
+      return base::Status(base::Code::Unavailable, path_.string() + " was replaced; ask again");
+    }
   }
   std::string bytes(block.bytes, '\0');
-  if (!read_at(opened.fd(), block.offset, bytes.data(), bytes.size())) {
+  if (!read_at(fd, block.offset, bytes.data(), bytes.size())) {
     return base::Status(base::Code::Corrupt, "an index that is cut off");
   }
   auto buckets = decode_buckets(bytes, block.buckets, block.first);

@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <set>
+#include <utility>
 
 #include "analysis/code/kernel_name.hpp"
-#include "base/json.hpp"
 #include "format/limits.hpp"
 #include "format/work_words.hpp"
 #include "symbols/demangle.hpp"
@@ -15,6 +14,10 @@ namespace gpufl::index {
 namespace {
 
 using format::Dict;
+
+// How long others wait: for text that is defined, and names that are looked through.
+constexpr size_t kBytesAtATime = size_t{256} << 10;
+constexpr size_t kNamesAtATime = 256;
 
 std::string lower(std::string_view text) {
   std::string result(text);
@@ -37,47 +40,87 @@ std::string label_of_number(TrackKind kind, uint32_t number) {
 
 }  // namespace
 
-base::Status Names::update(const Windows& windows) {
-  const std::lock_guard lock(mutex_);
+base::Status Names::update(const Windows& windows, const std::function<bool()>& is_cancelled) {
+  const std::lock_guard updating(update_mutex_);
   for (const auto& window : windows) {
-    size_t& read = lines_read_[{window->file().channel, window->file().number}];
-    const size_t lines = window->index().dict_lines.size();
-    if (read >= lines) continue;
-    size_t line_number = 0;
-    const base::Status status = window->read_dictionaries([&](std::string_view text) {
-      if (line_number++ < read) return true;
-      const auto line = base::Json::parse(text, format::kMaxObjectLineBytes);
-      if (!line) return true;
-      // What is wrong with a line is told by those who read the session as a whole.
-      (void)dictionaries_.define(*line);
-      if ((*line)["dict"].as_string() == "name") {
-        for (const base::Json& id : (*line)["ids"].items()) {
-          names_.push_back(static_cast<uint32_t>(id.as_integer()));
-        }
-      }
-      return true;
-    });
+    size_t& lines_read = lines_read_[{window->file().channel, window->file().number}];
+    if (lines_read >= window->index().dict_lines.size()) continue;
+    base::Status status = read_window(*window, lines_read, is_cancelled);
     if (!status) return status;
-    read = lines;
     const std::vector<uint32_t>& configs = window->index().name_of_config;
+    const std::lock_guard lock(mutex_);
     if (configs.size() > name_of_config_.size()) name_of_config_.resize(configs.size());
+    bool has_new = false;
     for (size_t i = 0; i < configs.size(); ++i) {
-      if (configs[i] != 0) name_of_config_[i] = configs[i];
+      if (configs[i] == 0) continue;
+      name_of_config_[i] = configs[i];
+      has_new |= kernel_names_.insert(configs[i]).second;
     }
+    if (has_new) label_kernels();
   }
-  std::sort(names_.begin(), names_.end());
-  names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
   return {};
 }
 
-const NameEntry& Names::kernel(uint32_t id) const {
+// All of them: what sets two apart that share a short name depends on the others.
+void Names::label_kernels() {
+  std::vector<std::string_view> whole;
+  for (const uint32_t id : kernel_names_) {
+    const auto [known, is_new] = kernels_.try_emplace(id);
+    if (is_new) {
+      known->second.text = symbols::demangle(dictionaries_.get(Dict::Name, id));
+      known->second.kernel_class = analysis::classify_kernel(known->second.text);
+    }
+    whole.push_back(known->second.text);
+  }
+  std::vector<std::string> labels = analysis::all_kernel_labels(whole);
+  size_t i = 0;
+  for (const uint32_t id : kernel_names_) kernels_[id].short_text = std::move(labels[i++]);
+}
+
+base::Status Names::read_window(const WindowSource& window, size_t& lines_read,
+                                const std::function<bool()>& is_cancelled) {
+  std::vector<base::Json> lines;
+  size_t bytes = 0, taken = 0;
+  const auto hand_over = [&] {
+    define(lines);
+    lines_read += std::exchange(taken, 0);
+    lines.clear();
+    bytes = 0;
+  };
+  base::Status status = window.read_dictionaries(
+      [&](std::string_view text) {
+        ++taken;
+        auto line = base::Json::parse(text, format::kMaxObjectLineBytes);
+        if (line) lines.push_back(std::move(*line));
+        bytes += text.size();
+        if (bytes > kBytesAtATime) hand_over();
+        return true;
+      },
+      is_cancelled, lines_read);
+  hand_over();
+  return status;
+}
+
+void Names::define(const std::vector<base::Json>& lines) {
+  const std::lock_guard lock(mutex_);
+  for (const base::Json& line : lines) {
+    // What is wrong with a line is told by those who read the session as a whole.
+    (void)dictionaries_.define(line);
+    if (line["dict"].as_string() != "name") continue;
+    for (const base::Json& id : line["ids"].items()) {
+      names_.insert(static_cast<uint32_t>(id.as_integer()));
+    }
+  }
+}
+
+NameEntry Names::kernel(uint32_t id) const {
   const auto known = kernels_.find(id);
   if (known != kernels_.end()) return known->second;
+  // Of a configuration that names something else, or nothing.
   NameEntry entry;
-  entry.text = symbols::demangle(dictionaries_.get(Dict::Name, id));
-  entry.short_text = analysis::kernel_label(analysis::short_kernel_name(entry.text));
-  entry.kernel_class = analysis::classify_kernel(entry.text);
-  return kernels_.emplace(id, std::move(entry)).first->second;
+  entry.text = dictionaries_.get(Dict::Name, id);
+  entry.short_text = entry.text;
+  return entry;
 }
 
 NameEntry Names::label(TrackKind kind, uint32_t id) const {
@@ -96,24 +139,30 @@ std::string Names::text(Dict dict, int64_t id) const {
   return std::string(dictionaries_.get(dict, id));
 }
 
-std::map<uint32_t, std::vector<uint32_t>> Names::configs_by_name() const {
+std::map<uint32_t, std::vector<uint32_t>> Names::by_kernel(
+    const std::vector<uint32_t>& configs) const {
   const std::lock_guard lock(mutex_);
-  std::map<uint32_t, std::vector<uint32_t>> configs;
-  for (uint32_t config = 0; config < name_of_config_.size(); ++config) {
-    if (name_of_config_[config] != 0) configs[name_of_config_[config]].push_back(config);
+  std::map<uint32_t, std::vector<uint32_t>> by_name;
+  for (const uint32_t config : configs) {
+    by_name[config < name_of_config_.size() ? name_of_config_[config] : 0].push_back(config);
   }
-  return configs;
+  return by_name;
 }
 
 std::vector<uint32_t> Names::matching(std::string_view text) const {
-  const std::lock_guard lock(mutex_);
   const std::string wanted = lower(text);
-  const std::set<uint32_t> kernel_ids(name_of_config_.begin(), name_of_config_.end());
   std::vector<uint32_t> found;
-  for (const uint32_t id : names_) {
-    const std::string_view name = dictionaries_.get(Dict::Name, id);
-    const std::string shown = kernel_ids.contains(id) ? kernel(id).text : std::string(name);
-    if (lower(shown).find(wanted) != std::string::npos) found.push_back(id);
+  std::unique_lock lock(mutex_);
+  size_t looked_at = 0;
+  for (auto id = names_.begin(); id != names_.end(); ++id) {
+    const std::string shown = kernel_names_.contains(*id)
+                                  ? kernel(*id).text
+                                  : std::string(dictionaries_.get(Dict::Name, *id));
+    if (lower(shown).find(wanted) != std::string::npos) found.push_back(*id);
+    if (++looked_at % kNamesAtATime != 0) continue;
+    // Others get their labels meanwhile. Ids stay where they are, whatever is added.
+    lock.unlock();
+    lock.lock();
   }
   return found;
 }

@@ -13,8 +13,8 @@
 #include "index/tile.hpp"
 
 // What else people ask of a timeline: which tracks there are, what takes the time, what lies
-// between two moments, where a name occurs next, what the log has of one event. Each reads what its
-// answer needs. Pure functions over constant windows; any thread.
+// between two moments, where a name occurs next. Each reads what its answer needs. Pure functions
+// over constant windows; any thread.
 namespace gpufl::index {
 
 using Cancelled = std::function<bool()>;
@@ -31,37 +31,48 @@ std::vector<TrackInfo> list_tracks(const Windows& windows, int64_t open_until);
 // How long everything took, of the whole session.
 Durations all_durations(const Windows& windows);
 
-// Events that begin in [from, to), and the time within it that they take.
+// Of a range: events that begin in it, those that began before it and reach into it, and the time
+// within it that both take. What has not ended reaches to `open_until`, here and below.
 struct NameSum {
   uint32_t name = 0;  // a label of the track's kind
-  uint64_t count = 0, busy_ns = 0;
+  uint64_t count = 0, reaching = 0, busy_ns = 0;
 };
 struct TrackSum {
   TrackKey key;
-  uint64_t count = 0, busy_ns = 0;
+  uint64_t count = 0, reaching = 0, busy_ns = 0;
   std::vector<NameSum> names;  // most time first
   // False: the range holds so much that names are those of parts of it only.
   bool has_all_names = true;
 };
+// Each track once. InvalidArgument: the range [from, to) makes no sense. LimitReached: it holds too
+// much at its ends.
 base::Result<std::vector<TrackSum>> sum_range(const Windows& windows,
                                               std::span<const TrackKey> tracks, int64_t from,
-                                              int64_t to, const Cancelled& is_cancelled);
+                                              int64_t to, int64_t open_until,
+                                              const Cancelled& is_cancelled);
 
 struct FoundEvent {
   TrackKey key;
   uint32_t row = 0;
   TileEvent event;
 };
-// Events that begin in [from, to), in the order of their starts.
+struct EventsRequest {
+  std::vector<TrackKey> tracks;
+  int64_t from = 0, to = 0;  // [from, to): events that are in it or reach into it
+  // Of those, the ones that begin then or later: on the first page all, then EventPage::next.
+  int64_t starts_from = INT64_MIN;
+  size_t most = 1000;
+};
+// In the order of their starts, so those that began before the range come first.
 struct EventPage {
   std::vector<FoundEvent> events;
-  std::optional<int64_t> next;  // where the next page begins; none: this is the last
+  std::optional<int64_t> next;  // `starts_from` of the next page; none: this is the last
 };
-// All that begin at the same moment are on one page, so it may have a few more than `most`.
-// LimitReached: the range holds too much to look through.
-base::Result<EventPage> list_events(const Windows& windows, std::span<const TrackKey> tracks,
-                                    int64_t from, int64_t to, size_t most,
-                                    const Cancelled& is_cancelled);
+// All that begin at the same moment are on one page, so it may have a few more than `most`; where
+// a lot had to be looked through it may have fewer, even none. InvalidArgument: the range makes no
+// sense. LimitReached: too much reaches into it.
+base::Result<EventPage> list_events(const Windows& windows, const EventsRequest& request,
+                                    int64_t open_until, const Cancelled& is_cancelled);
 
 struct SearchRequest {
   std::vector<uint32_t> names;   // labels; of several kinds of tracks the same number is the same
@@ -74,10 +85,6 @@ struct SearchOutcome {
   std::optional<FoundEvent> found;
 };
 base::Result<SearchOutcome> search(const Windows& windows, const SearchRequest& request,
-                                   const Cancelled& is_cancelled);
-
-// The row of the log as one line of flat JSON (format/flat_row.hpp). NotFound: there is no such
-// row; Unavailable: its window changed meanwhile.
-base::Result<std::string> read_row(const Windows& windows, const EventPlace& place);
+                                   int64_t open_until, const Cancelled& is_cancelled);
 
 }  // namespace gpufl::index

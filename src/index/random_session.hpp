@@ -128,8 +128,14 @@ class RandomSession {
     return static_cast<int64_t>(random_() % static_cast<uint64_t>(std::max<int64_t>(bound, 1)));
   }
 
- private:
+  // Batches in any order, for shapes that chance does not bring.
   using Values = std::initializer_list<std::pair<size_t, int64_t>>;
+  void write(const format::Batch& batch) {
+    writer_->write(batch);
+    (void)writer_->flush(now_);
+  }
+  int64_t name(size_t number) const { return names_[number % names_.size()]; }
+  int64_t config(size_t number) const { return configs_[number % configs_.size()]; }
   // A row with these values, and of other columns what stands for "unknown".
   static void push(format::Batch& batch, Values values) {
     const auto columns = batch.kind_spec().columns;
@@ -141,6 +147,7 @@ class RandomSession {
     batch.set_rows(batch.rows() + 1);
   }
 
+ private:
   std::mt19937_64 random_;
   std::unique_ptr<format::LogWriter> writer_;
   std::vector<int64_t> names_, configs_;

@@ -24,6 +24,9 @@ struct Event {
   uint32_t depth = 0;  // scopes around it, where the log says so
 };
 
+// Where an event ends that is in a range: without a length it is in the one in which it happened.
+constexpr int64_t reach_of(int64_t start, int64_t end) { return end > start ? end : start + 1; }
+
 // The events of one track in a batch.
 class TrackEvents {
  public:

@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "format/session_files.hpp"
@@ -17,6 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using format::WindowFile;
+
+constexpr int kMostRemade = 2;  // then an index stays in memory
 
 bool is_there(const WindowFile& file) {
   return file.state != WindowFile::State::Missing && file.state != WindowFile::State::Deleted;
@@ -69,6 +73,7 @@ struct SessionIndex::LiveWindow {
   IndexBuilder builder;
   const uint64_t digest_before;
   ReadProgress progress;
+  base::Status limit;  // it has taken as much as it may
 };
 
 const Durations& IndexedSession::durations() const {
@@ -103,13 +108,14 @@ fs::path SessionIndex::path_of(const WindowKey& key) const {
          (std::string(format::to_string(key.first)) + "." + std::to_string(key.second) + ".idx");
 }
 
-base::Status SessionIndex::update(const std::function<bool()>& may_go_on) {
+base::Status SessionIndex::update(const Question& may_go_on, const Question& may_begin) {
   const std::lock_guard lock(update_mutex_);
   const auto reader = format::SessionReader::open(dir_);
   if (!reader) return reader.status();
   if (session_id_ != reader->header().session_id) {
     known_.clear();
     live_.clear();
+    remade_.clear();
   }
   session_id_ = reader->header().session_id;
   IndexedSession session;
@@ -127,31 +133,40 @@ base::Status SessionIndex::update(const std::function<bool()>& may_go_on) {
 
   const std::map<WindowKey, Known> old = std::exchange(known_, {});
   std::optional<format::Channel> channel;
-  CarriedState state;
-  bool has_predecessor = false;  // whose state is known
+  Begin begin{{}, false, false, may_go_on, may_begin};
+  begin.is_distrustful = std::any_of(old.begin(), old.end(), [](const auto& known) {
+    return known.second.source != nullptr && known.second.source->is_damaged();
+  });
   bool goes_on = true;
+  bool is_whole = true;          // nothing was left for another time
+  std::set<WindowKey> followed;  // in memory
   for (const WindowFile& file : reader->windows()) {
     if (channel != file.channel) {
       channel = file.channel;
-      state = {};
-      has_predecessor = false;
+      begin.state = {};
+      begin.has_predecessor = false;
       goes_on = may_go_on();
     }
     if (!is_there(file)) {
-      has_predecessor = false;
-      state = {};
+      begin.has_predecessor = false;
+      begin.state = {};
       continue;
     }
-    // What follows in this channel goes on from what this one leaves.
-    if (!goes_on) continue;
     const WindowKey key{file.channel, file.number};
-    if (const auto known = old.find(key); known != old.end()) known_[key] = known->second;
+    const auto known = old.find(key);
+    if (known != old.end()) known_[key] = known->second;
+    // What follows in this channel goes on from what this one leaves.
+    if (!goes_on) {
+      is_whole = false;
+      continue;
+    }
     const bool is_written = reader->is_live() && file.state != WindowFile::State::Sealed;
-    const base::Status status =
-        add_window(file, is_written, state, has_predecessor, may_go_on, session.problems);
+    if (is_written) followed.insert(key);
+    const base::Status status = add_window(file, is_written, begin, session.problems);
     if (status.code() == base::Code::Cancelled) {
       known_.erase(key);
-      goes_on = false;
+      if (known != old.end()) known_[key] = known->second;
+      goes_on = is_whole = false;
       continue;
     }
     if (!status) {
@@ -161,12 +176,12 @@ base::Status SessionIndex::update(const std::function<bool()>& may_go_on) {
     }
     session.progress.bytes_done += size_of(file.path);
     const auto& source = known_[key].source;
-    has_predecessor = source != nullptr;
+    begin.has_predecessor = source != nullptr;
     if (source == nullptr) {
-      state = {};
+      begin.state = {};
       continue;
     }
-    state = source->index().after;
+    begin.state = source->index().after;
     add_faults(*source, session);
     const TimeSpan& span = source->index().span;
     if (!span.empty()) session.span.include(span.first, span.last);
@@ -174,13 +189,11 @@ base::Status SessionIndex::update(const std::function<bool()>& may_go_on) {
     // The first time, people see what there is while the rest is under way.
     if (!was_complete) publish(session);
   }
-  // Of windows that have been sealed since.
-  std::erase_if(live_, [&](const auto& live) {
-    const auto known = known_.find(live.first);
-    return known == known_.end() || known->second.source == nullptr ||
-           known->second.source->index_bytes() != 0;
-  });
-  publish(std::move(session));
+  if (is_whole) {
+    // Of windows that have been sealed since.
+    std::erase_if(live_, [&](const auto& live) { return !followed.contains(live.first); });
+  }
+  if (is_whole || !was_complete) publish(std::move(session));
   return {};
 }
 
@@ -197,80 +210,94 @@ void SessionIndex::publish(IndexedSession session) {
   session_ = std::make_shared<IndexedSession>(std::move(session));
 }
 
-base::Status SessionIndex::add_window(const WindowFile& file, bool is_written, CarriedState& state,
-                                      bool has_predecessor, const std::function<bool()>& may_go_on,
+base::Status SessionIndex::add_window(const WindowFile& file, bool is_written, const Begin& begin,
                                       std::vector<std::string>& problems) {
   const WindowKey key{file.channel, file.number};
-  if (is_written) return follow(file, state, has_predecessor, may_go_on);
+  if (is_written) return follow(file, begin);
   const WindowIdentity identity = identity_of(file);
   // Rows that an index gave to its events go on from the window before it, where that is there.
-  const uint64_t digest = state.digest();
+  const uint64_t digest = begin.state.digest();
   const auto fits = [&](const WindowIndex& index) {
-    return !has_predecessor || index.digest_before == digest;
+    return !begin.has_predecessor || index.digest_before == digest;
   };
   Known& known = known_[key];
-  if (known.source != nullptr && known.identity == identity && fits(known.source->index())) {
+  if (begin.is_distrustful && known.source != nullptr) known.source->check();
+  const bool is_damaged = known.source != nullptr && known.source->is_damaged();
+  if (!is_damaged && known.source != nullptr && known.identity == identity &&
+      fits(known.source->index())) {
     return {};
   }
   known = {identity, nullptr};
-  if (const auto stored = IndexFile::open(path_of(key), identity);
-      stored && fits((*stored)->index())) {
-    known.source = std::make_shared<WindowSource>(file, *stored);
-    return {};
+  if (!is_damaged) {
+    const auto stored = IndexFile::open(path_of(key), identity);
+    if (stored && fits((*stored)->index())) {
+      known.source = std::make_shared<WindowSource>(file, *stored);
+      return {};
+    }
   }
-  if (!may_go_on()) return {base::Code::Cancelled, "there is no time left"};
-  return index_file(file, identity, state, may_go_on, problems);
+  if (!begin.may_go_on() || (begin.may_begin && !begin.may_begin())) {
+    return {base::Code::Cancelled, "there is no time left"};
+  }
+  const base::Status status = index_file(file, identity, begin, problems);
+  if (is_damaged && status) ++remade_[key];
+  return status;
 }
 
 base::Status SessionIndex::index_file(const WindowFile& file, const WindowIdentity& identity,
-                                      const CarriedState& state,
-                                      const std::function<bool()>& may_go_on,
-                                      std::vector<std::string>& problems) {
+                                      const Begin& begin, std::vector<std::string>& problems) {
   const WindowKey key{file.channel, file.number};
-  IndexBuilder builder(state);
+  IndexBuilder builder(begin.state);
   ReadProgress progress;
   base::Status read =
-      read_lines(file.path, limits_, [&] { return !may_go_on(); }, builder, progress);
+      read_lines(file.path, limits_, [&] { return !begin.may_go_on(); }, builder, progress);
   // Of others it is not certain that the window itself is the reason.
   const bool is_its_fault =
       read.code() == base::Code::Corrupt || read.code() == base::Code::LimitReached;
   if (!read && !is_its_fault) return read;
   if (!read) builder.set_problem(read.message());
+  std::shared_ptr<const WindowSource>& source = known_[key].source;
+  const auto keep_in_memory = [&] {
+    source = std::make_shared<WindowSource>(make_source(file, builder, nullptr));
+    return base::Status();
+  };
+  // A slow disk must not cut it short for good; and what is stored may be damaged over and over.
+  if (progress.is_out_of_time || remade_[key] >= kMostRemade) return keep_in_memory();
   // A cache that cannot be written costs time and nothing else.
   const fs::path path = path_of(key);
   if (const base::Status status = IndexFile::write(path, identity, builder); !status) {
     problems.push_back(status.message());
-    known_[key].source = std::make_shared<WindowSource>(make_source(file, builder, nullptr));
-    return {};
+    return keep_in_memory();
   }
   const auto stored = IndexFile::open(path, identity);
   if (!stored) {
     problems.push_back(stored.status().message());
-    known_[key].source = std::make_shared<WindowSource>(make_source(file, builder, nullptr));
-    return {};
+    return keep_in_memory();
   }
-  known_[key].source = std::make_shared<WindowSource>(file, *stored);
+  source = std::make_shared<WindowSource>(file, *stored);
   return {};
 }
 
-base::Status SessionIndex::follow(const WindowFile& file, const CarriedState& state,
-                                  bool has_predecessor, const std::function<bool()>& may_go_on) {
+base::Status SessionIndex::follow(const WindowFile& file, const Begin& begin) {
   std::unique_ptr<LiveWindow>& live = live_[{file.channel, file.number}];
-  const bool is_other = live != nullptr && has_predecessor && live->digest_before != state.digest();
+  const bool is_other =
+      live != nullptr && begin.has_predecessor && live->digest_before != begin.state.digest();
   if (live == nullptr || is_other) {
     auto opened = open_file(file.path);
     if (opened == nullptr) return base::Status::from_errno(errno, file.path.string());
-    live = std::make_unique<LiveWindow>(file.number, std::move(opened), state);
+    live = std::make_unique<LiveWindow>(file.number, std::move(opened), begin.state);
   }
   const uint64_t lines_before = live->builder.lines();
-  base::Status read;
+  base::Status read = live->limit;
   try {
-    read = read_lines(
-        live->path(), limits_, [&] { return !may_go_on(); }, live->builder, live->progress);
+    if (read) {
+      read = read_lines(
+          live->path(), limits_, [&] { return !begin.may_go_on(); }, live->builder, live->progress);
+    }
   } catch (...) {
     live.reset();  // how far it came is not known
     throw;
   }
+  if (read.code() == base::Code::LimitReached) live->limit = read;
   Known& known = known_[{file.channel, file.number}];
   if (known.source == nullptr || live->builder.lines() != lines_before) {
     known.source = std::make_shared<WindowSource>(make_source(file, live->builder, live->file));

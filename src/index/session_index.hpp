@@ -62,9 +62,13 @@ class SessionIndex {
   SessionIndex(const SessionIndex&) = delete;
   SessionIndex& operator=(const SessionIndex&) = delete;
 
-  // Looks what has changed and indexes it, window after window, until `may_go_on` says no. Fails as
-  // SessionReader::open does; a window that cannot be read is a problem and no failure.
-  base::Status update(const std::function<bool()>& may_go_on);
+  // Looks what has changed and indexes it, window after window, until `may_go_on` says no, which is
+  // asked often; the window at hand is begun again another time. `may_begin` is asked before each
+  // window that has to be read, and may say no without loss: the next update goes on from there.
+  // What was complete before is shown until everything is again. Fails as SessionReader::open does;
+  // a window that cannot be read is a problem and no failure.
+  using Question = std::function<bool()>;
+  base::Status update(const Question& may_go_on, const Question& may_begin = nullptr);
 
   // Null: there was no update yet.
   std::shared_ptr<const IndexedSession> session() const;
@@ -77,14 +81,20 @@ class SessionIndex {
     std::shared_ptr<const WindowSource> source;
   };
 
-  base::Status add_window(const format::WindowFile& file, bool is_written, CarriedState& state,
-                          bool has_predecessor, const std::function<bool()>& may_go_on,
+  // What a window is begun with, and how long it may take.
+  struct Begin {
+    CarriedState state;
+    bool has_predecessor = false;  // whose state this is
+    bool is_distrustful = false;   // a stored index was damaged: others are looked at as a whole
+    const Question& may_go_on;
+    const Question& may_begin;
+  };
+
+  base::Status add_window(const format::WindowFile& file, bool is_written, const Begin& begin,
                           std::vector<std::string>& problems);
-  base::Status follow(const format::WindowFile& file, const CarriedState& state,
-                      bool has_predecessor, const std::function<bool()>& may_go_on);
+  base::Status follow(const format::WindowFile& file, const Begin& begin);
   base::Status index_file(const format::WindowFile& file, const WindowIdentity& identity,
-                          const CarriedState& state, const std::function<bool()>& may_go_on,
-                          std::vector<std::string>& problems);
+                          const Begin& begin, std::vector<std::string>& problems);
   void publish(IndexedSession session);
   WindowIdentity identity_of(const format::WindowFile& file) const;
   std::filesystem::path path_of(const WindowKey& key) const;
@@ -96,6 +106,7 @@ class SessionIndex {
   std::string session_id_;
   std::map<WindowKey, Known> known_;
   std::map<WindowKey, std::unique_ptr<LiveWindow>> live_;
+  std::map<WindowKey, int> remade_;  // because what was stored was damaged
 
   mutable std::mutex mutex_;
   std::shared_ptr<const IndexedSession> session_;

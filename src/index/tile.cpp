@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "index/event_reader.hpp"
@@ -18,14 +20,9 @@ constexpr size_t kMaxTracks = 1024;
 constexpr size_t kMaxEvents = 100'000;
 // Beyond that many rows a row is shown in wider steps than asked for, which its index has.
 constexpr uint64_t kMaxRowsRead = 4'000'000;
-// Steps and events of an answer: 40 bytes each.
-constexpr size_t kMaxEntries = 1'000'000;
 constexpr size_t kLanesBetweenLooks = 64;
 
-// Something without a length is in the range in which it happened.
-int64_t reach(const TileEvent& event) {
-  return event.end > event.start ? event.end : event.start + 1;
-}
+int64_t reach(const TileEvent& event) { return reach_of(event.start, event.end); }
 
 // One row of a track while it is put together: events, until there are too many of them.
 class RowPicture {
@@ -179,7 +176,7 @@ class TileMaker {
 base::Status TileMaker::add(const WindowSource& window) {
   const WindowIndex& index = window.index();
   if (!index.span.reaches(request_.from, request_.to)) return {};
-  if (size() > kMaxEntries) return too_much();
+  if (size() > kMaxTileEntries) return too_much();
   WantedTracks wanted{std::vector<bool>(index.tracks.size()), request_.from, request_.to};
   std::vector<size_t> to_read;  // lanes whose buckets are wider than a step
   for (size_t i = 0; i < index.lanes.size(); ++i) {
@@ -191,7 +188,7 @@ base::Status TileMaker::add(const WindowSource& window) {
       wanted.is_wanted[lane.track] = true;
     } else if (base::Status status = add_lane(window, i, place->second); !status) {
       return status;
-    } else if (i % kLanesBetweenLooks == 0 && size() > kMaxEntries) {
+    } else if (i % kLanesBetweenLooks == 0 && size() > kMaxTileEntries) {
       return too_much();
     }
   }
@@ -270,9 +267,7 @@ void TileMaker::add_open(const Windows& windows, int64_t until) {
 base::Status invalid(std::string why) { return {base::Code::InvalidArgument, std::move(why)}; }
 
 base::Status check(const TileRequest& request) {
-  if (request.from >= request.to || request.from < -kMaxTime || request.to > kMaxTime) {
-    return invalid("the range has to end after it begins");
-  }
+  if (base::Status status = check_range(request.from, request.to); !status) return status;
   if (request.width == 0 || request.width > kMaxWidth) {
     return invalid("the width has to be from 1 to " + std::to_string(kMaxWidth));
   }
@@ -286,6 +281,11 @@ base::Status check(const TileRequest& request) {
 }
 
 }  // namespace
+
+base::Status check_range(int64_t from, int64_t to) {
+  if (from < to && from >= -kMaxTime && to <= kMaxTime) return {};
+  return invalid("the range has to end after it begins");
+}
 
 unsigned step_shift(int64_t from, int64_t to, uint32_t width) {
   const uint64_t step = (static_cast<uint64_t>(to) - static_cast<uint64_t>(from)) / width;
@@ -312,12 +312,22 @@ std::vector<std::pair<TrackKey, OpenEvent>> open_scopes(const Windows& windows, 
   return events;
 }
 
+std::vector<TrackKey> each_once(std::span<const TrackKey> tracks) {
+  std::vector<TrackKey> once;
+  std::unordered_set<TrackKey, TrackKeyHash> seen;
+  for (const TrackKey& track : tracks) {
+    if (seen.insert(track).second) once.push_back(track);
+  }
+  return once;
+}
+
 base::Result<Tile> make_tile(const Windows& windows, const TileRequest& request,
                              int64_t open_until) {
   if (base::Status status = check(request); !status) return status;
   const unsigned shift = step_shift(request.from, request.to, request.width);
   // So that what a step adds up to does not depend on where the range begins and ends.
   TileRequest whole = request;
+  whole.tracks = each_once(request.tracks);
   whole.from = (request.from >> shift) << shift;
   whole.to = (((request.to - 1) >> shift) + 1) << shift;
   TileMaker maker(whole, shift, {request.from, request.to});

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,9 @@
 namespace gpufl::index {
 
 using Windows = std::vector<std::shared_ptr<const WindowSource>>;
+
+// Steps and events of a tile: 40 bytes each.
+inline constexpr size_t kMaxTileEntries = 1'000'000;
 
 struct TileRequest {
   int64_t from = 0, to = 0;  // [from, to)
@@ -58,7 +62,7 @@ struct TileTrack {
 struct Tile {
   // Steps begin at whole multiples of 2^shift, so that neighbours fit and nothing is counted twice.
   unsigned shift = 0;
-  std::vector<TileTrack> tracks;  // as asked for
+  std::vector<TileTrack> tracks;  // as asked for, each once
   uint64_t rows_read = 0;         // that had to be decoded
 };
 
@@ -73,6 +77,12 @@ struct OpenEvent {
   TileEvent event;
 };
 std::vector<std::pair<TrackKey, OpenEvent>> open_scopes(const Windows& windows, int64_t until);
+
+// InvalidArgument: [from, to) is no range within kMaxTime.
+base::Status check_range(int64_t from, int64_t to);
+
+// In the same order, without those that are there already.
+std::vector<TrackKey> each_once(std::span<const TrackKey> tracks);
 
 // The step of a request: the longest power of two that is not longer than (to - from) / width.
 unsigned step_shift(int64_t from, int64_t to, uint32_t width);

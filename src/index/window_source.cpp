@@ -11,6 +11,9 @@
 namespace gpufl::index {
 namespace {
 
+// Of the file: what lies closer to a line is read on the way to the next.
+constexpr uint64_t kNearBytes = uint64_t{256} << 10;
+
 base::Status changed(const std::filesystem::path& path) {
   return {base::Code::Unavailable, path.string() + " is not what its index says"};
 }
@@ -110,20 +113,34 @@ base::Status WindowSource::read(std::span<const size_t> batches,
   return status;
 }
 
-base::Status WindowSource::read_dictionaries(
-    const std::function<bool(std::string_view)>& visitor) const {
+base::Status WindowSource::read_dictionaries(const std::function<bool(std::string_view)>& visitor,
+                                             const std::function<bool()>& is_cancelled,
+                                             size_t first) const {
   const std::filesystem::path path = readable_path();
-  for (const format::LinePlace& place : index().dict_lines) {
-    bool goes_on = true;
+  const std::vector<format::LinePlace>& places = index().dict_lines;
+  size_t next = first;
+  bool goes_on = true;
+  bool was_cancelled = false;
+  while (next < places.size() && goes_on) {
+    const size_t begun_at = next;
     const auto outcome = format::read_placed_lines(
-        path, place,
-        [&](std::string_view line, const format::LinePlace&) {
+        path, places[next],
+        [&](std::string_view line, const format::LinePlace& place) {
+          const format::LinePlace& wanted = places[next];
+          if (place.frame != wanted.frame || place.skip != wanted.skip) return true;
           goes_on = visitor(line);
-          return false;
+          ++next;
+          // No frame is decompressed twice; those far from here, not even once.
+          return goes_on && next < places.size() && places[next].frame - place.frame <= kNearBytes;
         },
-        format::kMaxLineBytes);
+        format::kMaxLineBytes,
+        [&](uint64_t) {
+          was_cancelled = is_cancelled && is_cancelled();
+          return !was_cancelled;
+        });
+    if (was_cancelled) return {base::Code::Cancelled, "reading names was cancelled"};
     if (!outcome.status) return outcome.status;
-    if (!goes_on) break;
+    if (next == begun_at) return changed(path);
   }
   return {};
 }

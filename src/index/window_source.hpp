@@ -32,6 +32,12 @@ class WindowSource {
   const WindowIndex& index() const { return stored_ != nullptr ? stored_->index() : index_; }
   // Of the index on disk; 0: it is in memory.
   uint64_t index_bytes() const { return stored_ != nullptr ? stored_->bytes() : 0; }
+  // What is on disk turned out to be no good: visit() has failed for it.
+  bool is_damaged() const { return stored_ != nullptr && stored_->is_damaged(); }
+  // Reads all that is on disk, so that is_damaged() is true where anything of it is.
+  void check() const {
+    if (stored_ != nullptr) stored_->check();
+  }
 
   // The buckets of lane `number` whose numbers, at `shift`, are from `first` to `last`; several of
   // a number may come one after the other. `shift` is at least the lane's.
@@ -42,8 +48,10 @@ class WindowSource {
   // Decodes these batches, given by their places in index().batches, in order. False: stop.
   using BatchVisitor = std::function<bool(const IndexedBatch&, const format::Batch&)>;
   base::Status read(std::span<const size_t> batches, const BatchVisitor& visitor) const;
-  // Every line of a dictionary. False: stop.
-  base::Status read_dictionaries(const std::function<bool(std::string_view)>& visitor) const;
+  // Every line of a dictionary from number `first` on, in one pass. False: stop. Cancelled.
+  base::Status read_dictionaries(const std::function<bool(std::string_view)>& visitor,
+                                 const std::function<bool()>& is_cancelled = nullptr,
+                                 size_t first = 0) const;
   std::filesystem::path readable_path() const;
 
  private:
