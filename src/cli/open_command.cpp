@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <gpufl/version.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -44,13 +45,20 @@ std::string file_identity(const fs::path& file) {
                      info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
 }
 
-// The folder of what was imported from a file, now or before.
-base::Result<fs::path> import_once(const fs::path& file, const server::CacheFolder& cache) {
+// What to serve, and that it stays while it is served.
+struct Opened {
+  fs::path folder;
+  std::optional<server::FolderUse> use = {};
+};
+
+// What was imported from a file, now or before.
+base::Result<Opened> import_once(const fs::path& file, const server::CacheFolder& cache) {
   std::error_code error;
   const fs::path source = fs::canonical(file, error);
   const fs::path imports = cache.subfolder("imports");
   const fs::path folder = imports / server::name_hash(file_identity(source));
-  if (fs::exists(folder, error)) return folder;
+  auto use = server::FolderUse::take(folder);
+  if (use || fs::exists(folder, error)) return Opened{folder, std::move(use)};
   // Under another name until it is whole: a kill halfway leaves nothing that looks like it.
   std::string partial = (imports / "new-XXXXXX").string();
   if (::mkdtemp(partial.data()) == nullptr) return Status::from_errno(errno, partial);
@@ -75,16 +83,18 @@ base::Result<fs::path> import_once(const fs::path& file, const server::CacheFold
   fs::rename(partial, folder, error);
   // Another process may have been faster.
   if (error && !fs::exists(folder)) return Status(base::Code::IoError, folder.string());
-  return folder;
+  if (error) fs::remove_all(partial, error);
+  Opened opened{folder, server::FolderUse::take(folder)};
+  server::prune_folders(imports, server::kMostImportBytes);
+  return opened;
 }
 
-// The folder to serve.
-base::Result<fs::path> folder_of(const fs::path& what, const fs::path& cache_folder) {
+base::Result<Opened> find_folder(const fs::path& what, const fs::path& cache_folder) {
   std::error_code error;
   if (!fs::is_regular_file(what, error)) {
     const auto sessions = workbench::session_folders(what);
     if (!sessions) return sessions.status();
-    return what;
+    return Opened{what};
   }
   const auto cache = server::CacheFolder::open(cache_folder);
   if (!cache) return cache.status();
@@ -92,26 +102,27 @@ base::Result<fs::path> folder_of(const fs::path& what, const fs::path& cache_fol
 }
 
 void show(const server::Server& server, const fs::path& cache, bool no_browser) {
-  print(fmt::format("GPUFlight on {}\n", server.address()));
+  const std::string address = server.session_address();
+  print(fmt::format("GPUFlight on {}\n", address));
   if (is_over_ssh()) {
     print(fmt::format(
         "On the machine with your browser, run this and open the address there:\n  {}\n",
         ssh_line(server.endpoint().port)));
     return;
   }
-  if (no_browser || open_in_browser(server.address(), cache)) return;
+  if (no_browser || open_in_browser(address, cache)) return;
   print("There is no browser to open here; open the address yourself.\n");
 }
 
 base::Result<int> run_open(const Options& options) {
   auto serving = serving_options(options.line);
   if (!serving) return serving.status();
-  const auto folder = folder_of(options.what, serving->cache);
-  if (!folder) {
-    complain(kCommand, folder.status().message());
+  const auto opened = find_folder(options.what, serving->cache);
+  if (!opened) {
+    complain(kCommand, opened.status().message());
     return kExitCannotTell;
   }
-  serving->folder = *folder;
+  serving->folder = opened->folder;
   serving->listen = {"127.0.0.1", static_cast<uint16_t>(options.port)};
   const fs::path cache = serving->cache;
   return serve_until_stopped(kCommand, std::move(*serving), [&](const server::Server& server) {

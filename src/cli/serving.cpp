@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/serving.hpp"
 
+#include <malloc.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
 #include <thread>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "cli/exit_codes.hpp"
 #include "cli/print.hpp"
@@ -18,13 +22,15 @@ namespace {
 
 // Beside the network and handlers; a second one only where there are cores to spare.
 constexpr unsigned kCoresForTwo = 4;
+constexpr int kMappedBytes = 256 * 1024;
 
 }  // namespace
 
 void add_serving_options(Command command, ServeLine& line) {
   command
       .add_bytes("--analysis-memory", {.least = "16M"},
-                 "Memory limit of each analysis process; larger sessions are reported as too large",
+                 "Memory limit of each analysis process; of larger sessions, the end that fits is "
+                 "analysed",
                  store_in(line.analysis_memory))
       .default_text("2G");
   command
@@ -59,6 +65,10 @@ base::Result<server::ServerOptions> serving_options(const ServeLine& line) {
 int serve_until_stopped(std::string_view command, server::ServerOptions options,
                         const std::function<void(const server::Server& server)>& on_start) {
   StopSignals signals;
+  // Large answers go back to the system when they were sent, whatever thread made them.
+  ::mallopt(M_MMAP_THRESHOLD, kMappedBytes);
+  ::mallopt(M_TRIM_THRESHOLD, kMappedBytes);
+  ::mallopt(M_ARENA_MAX, 2);
   auto server = server::Server::start(std::move(options));
   if (!server) {
     complain(command, server.status().message());
@@ -73,8 +83,14 @@ int serve_until_stopped(std::string_view command, server::ServerOptions options,
   }
   // Who sends another does not want to wait for requests under way.
   signals.release();
-  (*server)->stop();
-  return kExitGood;
+  const size_t left = (*server)->stop();
+  if (left == 0) return kExitGood;
+  // They have been told, and may take minutes. What they hold is given back by the system.
+  complain(command, fmt::format("stopped, but {} still at work; ending without waiting",
+                                left == 1 ? "1 request is" : fmt::format("{} requests are", left)));
+  std::fflush(stdout);
+  std::fflush(stderr);
+  ::_exit(kExitGood);
 }
 
 }  // namespace gpufl::cli

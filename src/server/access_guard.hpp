@@ -17,10 +17,12 @@ namespace gpufl::server {
 // Where users see the server, if a proxy stands before it.
 struct PublicUrl {
   std::string scheme;     // "http", "https"
-  std::string authority;  // "host" or "host:port", lower case
-  std::string prefix;     // "/gpufl", or empty
+  std::string authority;  // "host" or "host:port", lower case, without the scheme's usual port
+  std::string prefix;     // "/gpu%20lab" as addresses have it, or empty
+  std::string path;       // the same as requests have it: "/gpu lab"
 };
-// InvalidArgument: it is not an http or https URL, or has a query, a user or a fragment.
+// InvalidArgument: it is not an http or https URL, or has a query, a user or a fragment, a port
+// that there cannot be, or a path that a request cannot have or that begins as one of ours does.
 base::Result<PublicUrl> parse_public_url(std::string_view text);
 
 class AccessGuard {
@@ -28,7 +30,11 @@ class AccessGuard {
   // With secrets from the system's random numbers.
   AccessGuard(uint16_t port, std::optional<PublicUrl> public_url);
 
-  // Nothing: go ahead. `is_open`: the path is answered without a token.
+  // What is to be said before a request's body is read: a refusal, or the redirect that takes a
+  // token. `is_open`: the path is answered without one. Trusted is who has the token or its cookie.
+  net::HeadVerdict check(const net::HttpRequest& head, bool is_open) const;
+
+  // Nothing: go ahead. An open path is one only without a body, which nobody reads there.
   std::optional<net::HttpReply> refuse(const net::HttpRequest& request, bool is_open) const;
   // "?token=..." becomes a cookie, by a redirect that drops it from the address. Nothing: the
   // request has none.
@@ -39,6 +45,7 @@ class AccessGuard {
 
  private:
   bool is_known_host(std::string_view host) const;
+  bool is_public_host(std::string_view host) const;
   bool is_own_origin(std::string_view origin) const;
   bool has_secret(const net::HttpRequest& request) const;
 

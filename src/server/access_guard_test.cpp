@@ -50,6 +50,54 @@ TEST(AccessGuard, AnswersOnlyToHostsThatAreMeant) {
   EXPECT_EQ(refusal(AccessGuard(80, {}), asked("/", {}, "localhost"), true), 0);
 }
 
+TEST(AccessGuard, AHostMayHaveTheUsualPort) {
+  const AccessGuard tls(kPort, *parse_public_url("https://gpu.example.org"));
+  const AccessGuard plain(kPort, *parse_public_url("http://gpu.example.org:80"));
+  const AccessGuard other(kPort, *parse_public_url("https://gpu.example.org:8443"));
+  const auto host = [&](const AccessGuard& guard, const char* text) {
+    return refusal(guard, asked("/", {}, text), true);
+  };
+  EXPECT_EQ(host(tls, "GPU.example.org:443"), 0);
+  EXPECT_EQ(host(tls, "gpu.example.org:80"), 421);
+  EXPECT_EQ(host(plain, "gpu.example.org:80"), 0);
+  EXPECT_EQ(host(plain, "gpu.example.org"), 0);
+  EXPECT_EQ(host(plain, "gpu.example.org:443"), 421);
+  EXPECT_EQ(host(other, "gpu.example.org:8443"), 0);
+  EXPECT_EQ(host(other, "gpu.example.org"), 421);
+  EXPECT_EQ(host(other, "gpu.example.org:443"), 421);
+}
+
+// Nobody reads a body there, so a stranger could only hold a connection with it.
+TEST(AccessGuard, AnOpenPathIsOneWithoutABody) {
+  const AccessGuard guard(kPort, {});
+  const auto with = [&](net::NamedTexts headers, const char* method = "GET") {
+    net::HttpRequest request = asked("/healthz", std::move(headers));
+    request.method = method;
+    return refusal(guard, request, true);
+  };
+  EXPECT_EQ(with({{"Content-Length", "0"}}), 0);
+  EXPECT_EQ(with({{"Content-Length", "10"}}), 401);
+  EXPECT_EQ(with({{"Transfer-Encoding", "chunked"}}), 401);
+  EXPECT_EQ(with({}, "PUT"), 401);
+  EXPECT_EQ(with(bearer(guard), "PUT"), 0);
+}
+
+TEST(AccessGuard, TrustsWhoHasTheSecret) {
+  const AccessGuard guard(kPort, {});
+  const auto verdict = [&](const net::HttpRequest& request, bool is_open) {
+    const net::HeadVerdict found = guard.check(request, is_open);
+    return std::to_string(found.reply ? found.reply->status : 0) + (found.is_trusted ? "+" : "-");
+  };
+  EXPECT_EQ(verdict(asked("/api", bearer(guard)), false), "0+");
+  EXPECT_EQ(verdict(asked("/api"), false), "401-");
+  EXPECT_EQ(verdict(asked("/"), true), "0-");
+  net::HttpRequest taking = asked("/");
+  taking.query = {{"token", guard.token()}};
+  EXPECT_EQ(verdict(taking, true), "303-");
+  taking.headers = {{"Host", "evil.example"}};
+  EXPECT_EQ(verdict(taking, true), "421-") << "a token is looked at only where the host is meant";
+}
+
 TEST(AccessGuard, NeedsTheTokenButForOpenPaths) {
   const AccessGuard guard(kPort, {});
   EXPECT_EQ(refusal(guard, asked("/api/v1/sessions")), 401);
@@ -152,12 +200,46 @@ TEST(PublicUrl, IsAHostAndAPath) {
   EXPECT_EQ(url->scheme, "https");
   EXPECT_EQ(url->authority, "host.example:8443");
   EXPECT_EQ(url->prefix, "/a/b");
+  EXPECT_EQ(url->path, "/a/b");
   EXPECT_EQ(parse_public_url("http://host")->prefix, "");
+  const auto encoded = parse_public_url("https://host/gpu%20lab/\xc3\xbc");
+  ASSERT_TRUE(encoded) << encoded.status().text();
+  EXPECT_EQ(encoded->prefix, "/gpu%20lab/%C3%BC");
+  EXPECT_EQ(encoded->path, "/gpu lab/\xc3\xbc");
+  EXPECT_EQ(parse_public_url("http://[::1]:8080/x")->authority, "[::1]:8080");
+  EXPECT_EQ(parse_public_url("http://[::1]:80")->authority, "[::1]");
+  EXPECT_TRUE(parse_public_url("https://host/apis/api"));
   EXPECT_EQ(parse_public_url("https://host:443/")->authority, "host");
   EXPECT_EQ(parse_public_url("http://host:80")->authority, "host");
-  for (const char* wrong :
-       {"", "host", "ftp://host", "https://", "https:///x", "https://u@host", "https://host/?q",
-        "https://host/#x", "https://host/a b", "https://host/a;b"}) {
+  for (const char* wrong : {"",
+                            "host",
+                            "ftp://host",
+                            "https://",
+                            "https:///x",
+                            "https://u@host",
+                            "https://host/?q",
+                            "https://host/#x",
+                            "https://host/a b",
+                            "https://host/a;b",
+                            "https://host:99999",
+                            "https://host:0",
+                            "https://host:",
+                            "https://host:x",
+                            "https://h:1:2",
+                            "https://[::1",
+                            "https://h\xc3\xb6st",
+                            "https://host/a\r\nX: 1",
+                            "https://host/\t",
+                            "https://host/a%0d%0a",
+                            "https://host/%",
+                            "https://host/../a",
+                            "https://host//a",
+                            "https://host/api",
+                            "https://host/api/v1",
+                            "https://host/%61pi/",
+                            "https://host/assets/x",
+                            "https://host/healthz",
+                            "https://host/metrics/"}) {
     EXPECT_FALSE(parse_public_url(wrong)) << wrong;
   }
 }

@@ -44,6 +44,7 @@ constexpr int kNiceness = 10;
 constexpr unsigned kMostThreads = 8;
 constexpr double kReadingShare = 0.7;  // of the work; nobody knows better
 
+constexpr std::string_view kCsvEnding = "-csv";
 constexpr uint64_t kReserveBytes = uint64_t{256} << 20;
 
 // Sanitizers take terabytes of addresses.
@@ -212,7 +213,9 @@ class Child {
     if (*target != exporting::Target::Csv) return export_run(run->data, asked).status();
     // A folder with a file for each table, which travels as one.
     const fs::path folder = arguments_["scratch"].as_string();
-    asked.output = folder / exporting::default_name(run->data, *target);
+    std::string name = exporting::default_name(run->data, *target);
+    if (name.ends_with(kCsvEnding)) name.resize(name.size() - kCsvEnding.size());
+    asked.output = folder / safe_file_name(name, kCsvEnding);
     const auto written = export_run(run->data, asked);
     if (!written) return written.status();
     return write_tar(STDOUT_FILENO, folder, written->written.files);

@@ -2,6 +2,7 @@
 #include "server/cache_folder.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,6 +28,9 @@ using base::Status;
 constexpr const char* kResults = "results";
 constexpr const char* kNotes = "notes";
 constexpr std::string_view kTemporary = "new-";
+constexpr const char* kUse = ".use";
+constexpr size_t kHashDigits = 32;
+constexpr uint64_t kBlockBytes = 512;  // of stat(), whatever the disk has
 constexpr size_t kMostNoteBytes = size_t{1} << 20;
 constexpr auto kTemporaryAge = std::chrono::hours(24);
 
@@ -52,7 +56,102 @@ Status make_private(const fs::path& folder) {
   return {};
 }
 
+bool is_hash(const std::string& name) {
+  return name.size() == kHashDigits &&
+         name.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+// What is kept under a hash, and when it was last used.
+struct Kept {
+  fs::file_time_type used;
+  fs::path path;
+  uint64_t bytes;
+};
+
+// The oldest first, until the others take no more than that.
+template <typename Delete>
+void delete_oldest(std::vector<Kept> all, uint64_t keep_bytes, Delete delete_one) {
+  uint64_t bytes = 0;
+  for (const Kept& one : all) bytes += one.bytes;
+  std::sort(all.begin(), all.end(), [](const Kept& a, const Kept& b) { return a.used < b.used; });
+  for (const Kept& one : all) {
+    if (bytes <= keep_bytes) return;
+    if (delete_one(one.path)) bytes -= one.bytes;
+  }
+}
+
+// A lock file in a folder, or -1.
+int open_use(const fs::path& folder) {
+  return ::open((folder / kUse).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+uint64_t disk_bytes(const fs::path& folder) {
+  struct stat info{};
+  uint64_t blocks = ::lstat(folder.c_str(), &info) == 0 ? static_cast<uint64_t>(info.st_blocks) : 0;
+  std::error_code error;
+  for (fs::recursive_directory_iterator one(folder, error), end; !error && one != end;
+       one.increment(error)) {
+    if (::lstat(one->path().c_str(), &info) == 0) blocks += static_cast<uint64_t>(info.st_blocks);
+  }
+  return blocks * kBlockBytes;
+}
+
+bool delete_unused(const fs::path& folder) {
+  const int fd = open_use(folder);
+  if (fd < 0) return false;
+  // Under another name at once, so that nobody finds a part of it. What a kill leaves of that is
+  // swept later.
+  std::string gone = (folder.parent_path() / (std::string(kTemporary) + "XXXXXX")).string();
+  const bool is_ours = ::flock(fd, LOCK_EX | LOCK_NB) == 0 && ::mkdtemp(gone.data()) != nullptr &&
+                       ::rename(folder.c_str(), gone.c_str()) == 0;
+  ::close(fd);
+  std::error_code ignored;
+  if (is_ours) fs::remove_all(gone, ignored);
+  return is_ours;
+}
+
 }  // namespace
+
+std::optional<FolderUse> FolderUse::take(const fs::path& folder) {
+  while (true) {
+    const int fd = open_use(folder);
+    if (fd < 0) return std::nullopt;
+    FolderUse use(fd);
+    int failed = 0;
+    do {
+      failed = ::flock(fd, LOCK_SH);
+    } while (failed != 0 && errno == EINTR);
+    if (failed != 0) return std::nullopt;
+    // It may have been deleted, and made again, before it was locked.
+    struct stat locked{}, found{};
+    const bool is_there = ::fstat(fd, &locked) == 0 &&
+                          ::stat((folder / kUse).c_str(), &found) == 0 &&
+                          locked.st_ino == found.st_ino && locked.st_dev == found.st_dev;
+    if (!is_there) continue;
+    ::futimens(fd, nullptr);
+    return use;
+  }
+}
+
+FolderUse::~FolderUse() {
+  if (fd_ < 0) return;
+  ::futimens(fd_, nullptr);
+  ::close(fd_);
+}
+
+void prune_folders(const fs::path& parent, uint64_t keep_bytes) {
+  std::vector<Kept> folders;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(parent, error)) {
+    std::error_code gone;
+    if (!is_hash(entry.path().filename().string())) continue;
+    if (entry.symlink_status(gone).type() != fs::file_type::directory) continue;
+    auto used = fs::last_write_time(entry.path() / kUse, gone);
+    if (gone) used = entry.last_write_time(gone);
+    if (!gone) folders.push_back({used, entry.path(), disk_bytes(entry.path())});
+  }
+  delete_oldest(std::move(folders), keep_bytes, delete_unused);
+}
 
 std::string name_hash(std::string_view text) {
   return fmt::format("{:016x}{:016x}", base::xxh64(text.data(), text.size(), 0),
@@ -128,7 +227,8 @@ void CacheFolder::sweep() const {
   const auto now = fs::file_time_type::clock::now();
   for (const auto& [folder, prefix] :
        {std::pair<const char*, std::string_view>{kResults, kTemporary},
-        {"exports", ""},
+        {"exports", kTemporary},
+        {"index", kTemporary},
         {"imports", kTemporary}}) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder_ / folder, error)) {
@@ -142,28 +242,17 @@ void CacheFolder::sweep() const {
 }
 
 void CacheFolder::prune(uint64_t keep_bytes) const {
-  struct Result {
-    fs::file_time_type used;
-    fs::path path;
-    uint64_t bytes;
-  };
-  std::vector<Result> results;
-  uint64_t bytes = 0;
+  std::vector<Kept> results;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder_ / kResults, error)) {
     std::error_code gone;
-    const Result one{entry.last_write_time(gone), entry.path(), entry.file_size(gone)};
-    if (gone || entry.path().filename().string().starts_with(kTemporary)) continue;
-    results.push_back(one);
-    bytes += one.bytes;
+    const Kept one{entry.last_write_time(gone), entry.path(), entry.file_size(gone)};
+    if (!gone && is_hash(entry.path().filename().string())) results.push_back(one);
   }
-  std::sort(results.begin(), results.end(),
-            [](const Result& a, const Result& b) { return a.used < b.used; });
-  for (const Result& one : results) {
-    if (bytes <= keep_bytes) break;
-    fs::remove(one.path, error);
-    bytes -= one.bytes;
-  }
+  delete_oldest(std::move(results), keep_bytes, [](const fs::path& file) {
+    std::error_code failed;
+    return fs::remove(file, failed);
+  });
 }
 
 Json CacheFolder::read_notes(std::string_view session_id) const {

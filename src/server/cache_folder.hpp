@@ -6,14 +6,20 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/json.hpp"
 #include "base/status.hpp"
 
 // The user's cache: everything that the server writes. Results may be deleted at any time and are
 // made again; notes are the user's own. Names of files are hashes, so that no id can lead out of
-// the folder. Several servers may share one: files are there whole or not at all. Any thread.
+// the folder, and nothing that is called otherwise is deleted. Several servers may share one: files
+// are there whole or not at all. Any thread.
 namespace gpufl::server {
+
+// Of what is kept for the next time, unless it is in use.
+inline constexpr uint64_t kMostIndexBytes = uint64_t{4} << 30;
+inline constexpr uint64_t kMostImportBytes = uint64_t{8} << 30;
 
 // $XDG_CACHE_HOME/gpufl, or ~/.cache/gpufl. NotFound: neither variable is set.
 base::Result<std::filesystem::path> default_cache();
@@ -45,6 +51,26 @@ class CacheFolder {
 
   std::filesystem::path folder_;
 };
+
+// A folder of the cache that is in use, by this process or another: prune_folders() leaves it
+// alone, and knows later when that was.
+class FolderUse {
+ public:
+  // Nothing: there is no such folder, or no way to say so.
+  static std::optional<FolderUse> take(const std::filesystem::path& folder);
+  ~FolderUse();
+  FolderUse(FolderUse&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FolderUse& operator=(FolderUse&&) = delete;
+
+ private:
+  explicit FolderUse(int fd) : fd_(fd) {}
+
+  int fd_;
+};
+
+// Deletes the folders in `parent` that were longest not used, until all of them take no more than
+// that on the disk. Only those that are called as name_hash() does, and none that is in use.
+void prune_folders(const std::filesystem::path& parent, uint64_t keep_bytes);
 
 // 32 hex digits: for names of files. Not a secret's hash.
 std::string name_hash(std::string_view text);

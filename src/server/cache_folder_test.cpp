@@ -76,7 +76,14 @@ TEST(CacheFolder, DeletesWhatWasLongestNotAskedFor) {
   const fs::path old = cache->path() / "results" / "new-oldold";
   write_text(old, "x");
   fs::last_write_time(old, now - std::chrono::hours(48));
-  const fs::path scratch = cache->subfolder("exports") / "abcdef";
+  const fs::path scratch = cache->subfolder("exports") / "new-abcdef";
+  const fs::path foreign = cache->subfolder("exports") / "abcdef";
+  const fs::path foreign_result = cache->path() / "results" / "mine.txt";
+  write_text(foreign, "x");
+  write_text(foreign_result, "x");
+  for (const fs::path& one : {foreign, foreign_result}) {
+    fs::last_write_time(one, now - std::chrono::hours(48));
+  }
   fs::create_directory(scratch);
   write_text(scratch / "kernels.csv", "x");
   fs::last_write_time(scratch, now - std::chrono::hours(48));
@@ -89,6 +96,69 @@ TEST(CacheFolder, DeletesWhatWasLongestNotAskedFor) {
   EXPECT_TRUE(fs::exists(fresh));
   EXPECT_FALSE(fs::exists(old));
   EXPECT_FALSE(fs::exists(scratch));
+  EXPECT_TRUE(fs::exists(foreign)) << "it is not called as ours are";
+  EXPECT_TRUE(fs::exists(foreign_result));
+}
+
+class PruneFolders : public ::testing::Test {
+ protected:
+  // Folders of 64 KiB, the later ones used earlier.
+  void SetUp() override {
+    for (int i = 0; i < 4; ++i) make(folder(i), i);
+  }
+  fs::path folder(int i) const { return dir_.path() / name_hash(std::to_string(i)); }
+  static void make(const fs::path& folder, int age_h) {
+    fs::create_directory(folder);
+    write_text(folder / "a.idx", std::string(64 << 10, 'x'));
+    fs::last_write_time(folder, fs::file_time_type::clock::now() - std::chrono::hours(age_h));
+  }
+  std::string left() const {
+    std::string numbers;
+    for (int i = 0; i < 4; ++i) numbers += fs::exists(folder(i) / "a.idx") ? std::to_string(i) : "";
+    return numbers;
+  }
+
+  TempDir dir_;
+};
+
+TEST_F(PruneFolders, DeletesWhatWasLongestNotUsed) {
+  prune_folders(dir_.path(), 1 << 20);
+  EXPECT_EQ(left(), "0123");
+  prune_folders(dir_.path(), 150 << 10);
+  EXPECT_EQ(left(), "01");
+  EXPECT_EQ(file_names(dir_.path()).size(), 2U) << "nothing is left of them";
+  prune_folders(dir_.path(), 0);
+  EXPECT_EQ(left(), "");
+}
+
+TEST_F(PruneFolders, LeavesAloneWhatIsInUse) {
+  auto use = FolderUse::take(folder(3));
+  ASSERT_TRUE(use);
+  auto same = FolderUse::take(folder(3));
+  ASSERT_TRUE(same) << "more than one may use it";
+  use.reset();
+  prune_folders(dir_.path(), 0);
+  EXPECT_EQ(left(), "3");
+  same.reset();
+  // It was used just now, so it goes last.
+  make(folder(1), 5);
+  prune_folders(dir_.path(), 100 << 10);
+  EXPECT_EQ(left(), "3");
+  prune_folders(dir_.path(), 0);
+  EXPECT_EQ(left(), "");
+  EXPECT_FALSE(FolderUse::take(folder(3))) << "it is gone";
+}
+
+TEST_F(PruneFolders, DeletesOnlyWhatIsOurs) {
+  const std::string names[] = {"notes", std::string(32, 'g'), std::string(31, 'a')};
+  for (const std::string& name : names) make(dir_.path() / name, 100);
+  fs::create_directory_symlink(dir_.path() / "notes", dir_.path() / std::string(32, 'a'));
+  write_text(dir_.path() / std::string(32, 'b'), "a file");
+  prune_folders(dir_.path(), 0);
+  EXPECT_EQ(left(), "");
+  EXPECT_EQ(file_names(dir_.path()).size(), 5U);
+  for (const std::string& name : names) EXPECT_TRUE(fs::exists(dir_.path() / name / "a.idx"));
+  prune_folders(dir_.path() / "absent", 0);
 }
 
 TEST(CacheFolder, SmallFilesAreReadWholeOrNotAtAll) {

@@ -100,6 +100,18 @@ TEST_F(ExportSourceTest, SlotsAreFew) {
   EXPECT_EQ(under_way_, 1);
 }
 
+TEST(TarStream, NamesAreShortAndNeedNoQuotes) {
+  EXPECT_EQ(safe_file_name("20261115T224904.846623Z-c3bd", ".json"),
+            "20261115T224904.846623Z-c3bd.json");
+  EXPECT_EQ(safe_file_name("a/b\\c\"d e\r\nf\xc3\xa9", ""), "a_b_c_d_e__f__");
+  EXPECT_EQ(safe_file_name("..", ".x"), "_...x");
+  EXPECT_EQ(safe_file_name("-rf", ""), "_-rf");
+  EXPECT_EQ(safe_file_name("", ".x"), "_.x");
+  const std::string cut = safe_file_name(std::string(5000, 'x'), ".csv.tar");
+  EXPECT_EQ(cut.size(), kLongestFileName);
+  EXPECT_TRUE(cut.ends_with("x.csv.tar"));
+}
+
 TEST(TarStream, HoldsNamesSizesAndBytes) {
   const TempDir dir;
   fs::create_directory(dir.path() / "csv");

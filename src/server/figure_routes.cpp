@@ -58,28 +58,29 @@ Parameter limit_parameter(const char* description) {
 
 void add_figure_routes(Routes& routes, Services& services) {
   const auto add = [&](const char* path, const char* id, const char* summary,
-                       const char* description, const std::vector<Parameter>& parameters,
-                       IndexHandler handler) {
+                       const char* description, const char* schema,
+                       const std::vector<Parameter>& parameters, IndexHandler handler) {
     add_index_route(routes, services,
-                    {path, id, summary, description, kIndexSchema, parameters, handler});
+                    {path, id, summary, description, schema, parameters, handler});
   };
   add("/kernels", "list_kernels", "Kernels by name, most time first",
       "Kernels with statistics of their durations; relative_error is that of median, p90 and p99.",
-      {limit_parameter("Kernels at the most.")}, list_kernels);
+      "KernelList", {limit_parameter("Kernels at the most.")}, list_kernels);
   add("/scopes", "list_scopes", "Scopes by name, most time first",
-      "Scopes with statistics of their durations, and those that are open.",
+      "Scopes with statistics of their durations, and those that are open.", "ScopeList",
       {limit_parameter("Scopes at the most.")}, list_scopes);
   add("/waits", "list_waits", "Waits of the host for the GPU, by call",
-      "Calls with statistics of how long each blocked the host.", {}, list_waits);
+      "Calls with statistics of how long each blocked the host.", "WaitList", {}, list_waits);
   add("/copies", "list_copies", "Copies and fills of memory",
-      "Copies by direction, and fills: how many, how long, how many bytes.", {}, list_copies);
+      "Copies by direction, and fills: how many, how long, how many bytes.", "CopyList", {},
+      list_copies);
   add("/health", "show_health", "Readings of GPUs and the host, and events",
       "Of every series how many readings there are, their range and mean, and the last one; the "
       "first 200 events, and how many there are by name.",
-      {}, show_health);
+      "Health", {}, show_health);
   add("/ledger", "show_ledger", "Whether everything is there",
       "The ledger with its verdict, what was asked for and available, and the session's own line.",
-      {}, show_ledger);
+      "LedgerAnswer", {}, show_ledger);
 }
 
 }  // namespace gpufl::server

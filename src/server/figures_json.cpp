@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/math/rate.hpp"
 #include "analysis/math/stats_json.hpp"
 #include "format/limits.hpp"
 #include "format/work_words.hpp"
@@ -53,8 +54,8 @@ struct Groups {
 // Those whose names are their own.
 Groups groups_of(const IndexedSession& session, TrackKind kind) {
   Groups groups;
-  for (const auto& [of, name] : session.durations().names()) {
-    if (of == kind) groups.add(name, session.durations().of(kind, std::span(&name, 1)));
+  for (const uint32_t name : session.durations().names(kind)) {
+    groups.add(name, session.durations().of(kind, std::span(&name, 1)));
   }
   groups.sort();
   return groups;
@@ -97,10 +98,9 @@ Json sized_json(const index::SizeSum& sizes, uint64_t count, Json json) {
   Json bytes = Json::object();
   bytes.set("count", sizes.count).set("total", sizes.bytes);
   json.set("bytes", is_known ? std::move(bytes) : Json());
-  const double seconds = static_cast<double>(sizes.busy_ns) * 1e-9;
-  const bool has_rate = is_known && sizes.busy_ns > 0;
-  return json.set("bytes_per_second",
-                  has_rate ? Json(static_cast<double>(sizes.bytes) / seconds) : Json());
+  const double rate =
+      analysis::per_second(static_cast<double>(sizes.bytes), static_cast<double>(sizes.busy_ns));
+  return json.set("bytes_per_second", is_known ? Json(rate) : Json());
 }
 
 using SizesByName = std::map<std::pair<TrackKind, uint32_t>, index::SizeSum>;
@@ -115,10 +115,7 @@ SizesByName all_sizes(const IndexedSession& session) {
 
 // All of a kind together, as the report's `all` and `fills`.
 Json transfers_json(const IndexedSession& session, TrackKind kind, const SizesByName& sizes) {
-  std::vector<uint32_t> all;
-  for (const auto& [track, name] : session.durations().names()) {
-    if (track == kind) all.push_back(name);
-  }
+  const std::vector<uint32_t> all = session.durations().names(kind);
   index::SizeSum sum;
   for (const auto& [of, part] : sizes) {
     if (of.first == kind) sum.add(part);
@@ -174,7 +171,8 @@ uint64_t objects_left_out(const IndexedSession& session) {
 
 std::string kernels_json(const IndexedSession& session, const Names& names, size_t most) {
   Groups kernels;
-  for (const auto& [name, configs] : names.configs_by_name()) {
+  for (const auto& [name, configs] :
+       names.by_kernel(session.durations().names(TrackKind::Kernels))) {
     kernels.add(name, session.durations().of(TrackKind::Kernels, configs));
   }
   kernels.sort();
@@ -206,9 +204,8 @@ std::string scopes_json(const IndexedSession& session, const Names& names, size_
 
 std::string waits_json(const IndexedSession& session) {
   std::map<std::string_view, std::vector<uint32_t>> kinds_by_call;
-  for (const auto& [track, kind] : session.durations().names()) {
-    if (track != TrackKind::Waits || !format::holds_host(kind)) continue;
-    kinds_by_call[format::wait_call_name(kind)].push_back(kind);
+  for (const uint32_t kind : session.durations().names(TrackKind::Waits)) {
+    if (format::holds_host(kind)) kinds_by_call[format::wait_call_name(kind)].push_back(kind);
   }
   Groups waits;
   for (const auto& [call, kinds] : kinds_by_call) {
@@ -231,10 +228,8 @@ std::string waits_json(const IndexedSession& session) {
 std::string copies_json(const IndexedSession& session, const Names& names) {
   const SizesByName sizes = all_sizes(session);
   std::map<std::string, std::vector<uint32_t>> routes_by_label;
-  for (const auto& [track, route] : session.durations().names()) {
-    if (track == TrackKind::Copies) {
-      routes_by_label[names.label(TrackKind::Copies, route).text].push_back(route);
-    }
+  for (const uint32_t route : session.durations().names(TrackKind::Copies)) {
+    routes_by_label[names.label(TrackKind::Copies, route).text].push_back(route);
   }
   Groups copies;
   for (const auto& [label, routes] : routes_by_label) {

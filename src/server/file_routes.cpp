@@ -20,6 +20,7 @@
 #include "server/export_source.hpp"
 #include "server/replies.hpp"
 #include "server/services.hpp"
+#include "server/tar_stream.hpp"
 #include "workbench/log_contents.hpp"
 
 namespace gpufl::server {
@@ -89,8 +90,9 @@ net::HttpReply send_window(const format::WindowFile& window, const net::HttpRequ
   const net::ByteRange range = net::asked_range(request, size, etag);
   net::HttpReply reply = file_reply(fd, range.first, range.bytes,
                                     is_sealed ? "application/zstd" : "application/x-ndjson");
-  reply.headers.emplace_back("Content-Disposition", fmt::format("attachment; filename=\"{}\"",
-                                                                window.path.filename().string()));
+  reply.headers.emplace_back("Content-Disposition",
+                             fmt::format("attachment; filename=\"{}\"",
+                                         safe_file_name(window.path.filename().string(), "")));
   if (!etag.empty()) reply = with_etag(request, std::move(reply), etag);
   return with_range(std::move(reply), range, size);
 }
@@ -111,8 +113,14 @@ net::HttpReply show_window(const Services& services, const Call& call) {
   return no_such("window", call.path("window"));
 }
 
+// Of an answer to HEAD, which has none: nobody asks for a piece.
+class NoBytes : public net::BodySource {
+ public:
+  bool next(std::string&) override { return false; }
+};
+
 base::Result<fs::path> make_scratch(const CacheFolder& cache) {
-  std::string name = (cache.subfolder("exports") / "XXXXXX").string();
+  std::string name = (cache.subfolder("exports") / "new-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) return Status::from_errno(errno, name);
   return fs::path(name);
 }
@@ -125,6 +133,15 @@ net::HttpReply export_session(Services& services, const Call& call) {
       std::find_if(std::begin(kExportTypes), std::end(kExportTypes),
                    [&](const ExportType& one) { return one.format == format; });
   if (type == std::end(kExportTypes)) return net::problem(400, "Wrong parameter", "no such format");
+  net::HttpReply reply;
+  reply.content_type = type->content_type;
+  reply.headers.emplace_back(
+      "Content-Disposition",
+      fmt::format("attachment; filename=\"{}\"", safe_file_name(session->id, type->suffix)));
+  if (call.request().method == "HEAD") {
+    reply.source = std::make_unique<NoBytes>();
+    return reply;
+  }
   auto slot = ExportSlot::take(services.exports, kExportsAtOnce);
   if (!slot) {
     net::HttpReply busy = net::problem(503, "Busy", "other exports are under way");
@@ -146,10 +163,6 @@ net::HttpReply export_session(Services& services, const Call& call) {
                                      services.analysis.limits().time, std::move(*slot)},
                                     call.request().is_cancelled);
   if (!source) return problem_of(source.status());
-  net::HttpReply reply;
-  reply.content_type = type->content_type;
-  reply.headers.emplace_back("Content-Disposition", fmt::format("attachment; filename=\"{}{}\"",
-                                                                session->id, type->suffix));
   reply.source = std::move(*source);
   return reply;
 }
@@ -169,9 +182,7 @@ void add_file_routes(Routes& routes, Services& services) {
               .id = "list_windows",
               .summary = "The files of a session's log",
               .answers = {{.description = "Windows by channel and number.",
-                           .schema = R"({"type":"object","required":["is_live","windows"],
-                             "properties":{"is_live":{"type":"boolean"},
-                               "windows":{"type":"array","items":{"type":"object"}}}})"}},
+                           .schema = schema_ref("WindowList")}},
               .handler = [&](const Call& call) { return list_windows(services, call); }});
   routes.add({.pattern = "/api/v1/sessions/{session}/windows/{window}",
               .id = "show_window",

@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
+#include <system_error>
 #include <utility>
-
-#include "server/cache_folder.hpp"
 
 namespace gpufl::server {
 namespace {
@@ -48,28 +47,61 @@ uint64_t held_bytes(const index::IndexedSession& session) {
   return bytes;
 }
 
+bool is_damaged(const OpenIndex& open) {
+  if (open.session == nullptr) return false;
+  const index::Windows& windows = open.session->windows;
+  return std::any_of(windows.begin(), windows.end(),
+                     [](const auto& window) { return window->is_damaged(); });
+}
+
 }  // namespace
 
 struct IndexPool::Entry {
-  Entry(const std::filesystem::path& dir, const std::filesystem::path& cache) : index(dir, cache) {}
+  Entry(const std::filesystem::path& dir, const std::filesystem::path& cache,
+        const index::ReadLimits& limits)
+      : index(dir, cache, own_time(limits)), use(use_of(cache)) {}
 
+  static std::optional<FolderUse> use_of(const std::filesystem::path& cache) {
+    std::error_code ignored;
+    std::filesystem::create_directory(cache, ignored);
+    return FolderUse::take(cache);
+  }
+
+  index::ReadLimits own_time(index::ReadLimits limits) {
+    limits.clock = [this, clock = std::move(limits.clock)] { return clock() - waited; };
+    return limits;
+  }
+
+  // Of the thread that works on it:
+  std::chrono::nanoseconds waited{0};  // for its turn
   index::SessionIndex index;
+  std::string names_of;  // another session may take the place of the one that lies there
+  std::shared_ptr<index::Names> names;
   // Of the pool's mutex:
+  OpenIndex ready;                     // with all names
   std::string stamp;                   // of the catalogue: what is asked for
   std::optional<std::string> updated;  // what the last update was for; none: there was none
-  bool is_waiting = false;
+  bool is_waiting = false;             // or is worked on
   base::Status status;
   uint64_t used = 0;
   uint64_t bytes = 0;  // of memory
-  // Of the session that lies there now; another one may take its place.
-  std::string names_of;
-  std::shared_ptr<index::Names> names;
+  // Of its files, which are read as long as it is in memory.
+  const std::optional<FolderUse> use;
   // Of any thread: nobody will ask for what is made.
   std::atomic<bool> is_dropped = false;
 };
 
+// How far a thread came with an entry.
+struct IndexPool::Outcome {
+  base::Status status;
+  bool is_paused = false;  // others are to have their turn; there is more to be done
+  uint64_t bytes = 0;      // of memory
+};
+
 IndexPool::IndexPool(std::filesystem::path folder, const IndexLimits& limits)
-    : folder_(std::move(folder)), limits_(limits), thread_([this] { run(); }) {}
+    : folder_(std::move(folder)), limits_(limits), turns_(limits.turn) {
+  for (size_t i = 0; i < limits.workers; ++i) threads_.emplace_back([this] { run(); });
+}
 
 IndexPool::~IndexPool() {
   {
@@ -77,7 +109,7 @@ IndexPool::~IndexPool() {
     is_stopping_ = true;
   }
   changed_.notify_all();
-  thread_.join();
+  for (std::thread& thread : threads_) thread.join();
 }
 
 void IndexPool::run() {
@@ -89,35 +121,97 @@ void IndexPool::run() {
     const std::shared_ptr<Entry> entry = std::move(waiting_.front());
     waiting_.pop_front();
     const std::string stamp = entry->stamp;
+    const uint64_t place = turns_.join();
     lock.unlock();
-    base::Status status = update(*entry);
-    const auto session = entry->index.session();
-    const uint64_t bytes = session == nullptr ? 0 : held_bytes(*session);
+    turns_.take(place);
+    const Outcome outcome = update(*entry);
+    turns_.leave();
+    prune_files();
     lock.lock();
-    entry->status = std::move(status);
-    entry->updated = stamp;
-    entry->is_waiting = false;
-    if (!entry->is_dropped) {
-      bytes_ = bytes_ - entry->bytes + bytes;
-      entry->bytes = bytes;
-      drop_unused();
-    }
+    finish(entry, stamp, outcome);
     changed_.notify_all();
   }
 }
 
-base::Status IndexPool::update(Entry& entry) {
-  try {
-    return entry.index.update([&] { return !is_stopping_ && !entry.is_dropped; });
-  } catch (const std::exception& failure) {
-    return {base::Code::LimitReached, failure.what()};
+void IndexPool::finish(const std::shared_ptr<Entry>& entry, const std::string& stamp,
+                       const Outcome& outcome) {
+  entry->status = outcome.status;
+  // What has failed is tried again when somebody asks.
+  entry->updated.reset();
+  if (outcome.status) entry->updated = stamp;
+  entry->is_waiting = false;
+  if (entry->is_dropped) return;
+  if (outcome.is_paused) {
+    entry->is_waiting = true;
+    waiting_.push_back(entry);
   }
+  bytes_ = bytes_ - entry->bytes + outcome.bytes;
+  entry->bytes = outcome.bytes;
+  drop_unused();
+}
+
+void IndexPool::prune_files() {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    if (pruned_ && now - *pruned_ < limits_.file_pace) return;
+    pruned_ = now;
+  }
+  prune_folders(folder_, limits_.file_bytes);
+}
+
+bool IndexPool::may_go_on(Entry& entry) {
+  if (is_stopping_ || entry.is_dropped) return false;
+  entry.waited += turns_.give_way();
+  return !is_stopping_ && !entry.is_dropped;
+}
+
+IndexPool::Outcome IndexPool::update(Entry& entry) {
+  Outcome outcome;
+  const auto began = Turns::Clock::now();
+  const auto waited_before = entry.waited;
+  bool is_first = true;
+  const auto may_begin = [&] {
+    // What is indexed is shown before the next window is begun, which may take its time.
+    outcome.status = show(entry);
+    if (std::exchange(is_first, false)) return true;
+    const auto worked = Turns::Clock::now() - began - (entry.waited - waited_before);
+    if (worked < limits_.turn) return true;
+    const std::lock_guard lock(mutex_);
+    outcome.is_paused = !waiting_.empty();
+    return !outcome.is_paused;
+  };
+  try {
+    outcome.status = entry.index.update([&] { return may_go_on(entry); }, may_begin);
+    if (outcome.status) outcome.status = show(entry);
+  } catch (const std::exception& failure) {
+    outcome.status = {base::Code::LimitReached, failure.what()};
+  }
+  const auto session = entry.index.session();
+  if (session != nullptr) outcome.bytes = held_bytes(*session);
+  return outcome;
+}
+
+// Reads the names of what is indexed, and lets requests have both.
+base::Status IndexPool::show(Entry& entry) {
+  const auto session = entry.index.session();
+  if (session == nullptr) return {};
+  if (entry.names == nullptr || entry.names_of != session->header.session_id) {
+    entry.names_of = session->header.session_id;
+    entry.names = std::make_shared<index::Names>();
+  }
+  base::Status status = entry.names->update(session->windows, [&] { return !may_go_on(entry); });
+  if (!status) return status;
+  const std::lock_guard lock(mutex_);
+  entry.ready = {session, entry.names};
+  return {};
 }
 
 std::shared_ptr<IndexPool::Entry> IndexPool::entry_of(const SessionEntry& session) {
   std::shared_ptr<Entry>& entry = entries_[session.dir];
   if (entry == nullptr) {
-    entry = std::make_shared<Entry>(session.dir, folder_ / name_hash(session.dir.string()));
+    entry = std::make_shared<Entry>(session.dir, folder_ / name_hash(session.dir.string()),
+                                    limits_.window);
   }
   entry->used = ++uses_;
   const std::shared_ptr<Entry> result = entry;
@@ -148,34 +242,27 @@ IndexCounts IndexPool::counts() const {
   return {entries_.size(), waiting_.size(), bytes_};
 }
 
+bool IndexPool::is_damaged(const SessionEntry& session) const {
+  const std::lock_guard lock(mutex_);
+  const auto entry = entries_.find(session.dir);
+  return entry != entries_.end() && server::is_damaged(entry->second->ready);
+}
+
 base::Result<OpenIndex> IndexPool::open(const SessionEntry& session,
                                         std::chrono::milliseconds wait) {
   std::unique_lock lock(mutex_);
   const std::shared_ptr<Entry> entry = entry_of(session);
   entry->stamp = session.stamp;
-  if (entry->updated != session.stamp && !entry->is_waiting) {
+  const bool has_more = entry->updated != session.stamp || server::is_damaged(entry->ready);
+  if (has_more && !entry->is_waiting) {
     entry->is_waiting = true;
     waiting_.push_back(entry);
     changed_.notify_all();
   }
   changed_.wait_for(lock, wait, [&] { return is_stopping_ || !entry->is_waiting; });
-  const base::Status status = entry->status;
-  lock.unlock();
-  OpenIndex open{entry->index.session(), nullptr};
-  if (open.session == nullptr) {
-    if (!status) return status;
-    return open;
-  }
-  lock.lock();
-  if (entry->names == nullptr || entry->names_of != open.session->header.session_id) {
-    entry->names_of = open.session->header.session_id;
-    entry->names = std::make_shared<index::Names>();
-  }
-  const std::shared_ptr<index::Names> names = entry->names;
-  lock.unlock();
-  if (const base::Status read = names->update(open.session->windows); !read) return read;
-  open.names = names;
-  return open;
+  if (server::is_damaged(entry->ready)) return OpenIndex();
+  if (entry->ready.session == nullptr && !entry->status) return entry->status;
+  return entry->ready;
 }
 
 }  // namespace gpufl::server

@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <mutex>
 #include <optional>
+#include <thread>
 
 #include "base/eventually.hpp"
+#include "index/queries.hpp"
 #include "index/random_session.hpp"
 
 namespace gpufl::server {
@@ -18,14 +22,26 @@ class IndexPoolTest : public ::testing::Test {
  protected:
   void start(const IndexLimits& limits) { pool_.emplace(dir_.path() / "cache", limits); }
 
-  SessionEntry session(int number) {
+  SessionEntry session(int number, int stretches = 10) {
     SessionEntry entry;
     entry.dir = dir_.path() / std::to_string(number);
     entry.stamp = "1";
     if (std::filesystem::exists(entry.dir)) return entry;
     index::testing::RandomSession made(entry.dir, static_cast<uint64_t>(number));
-    for (int i = 0; i < 10; ++i) made.add(100);
+    for (int i = 0; i < stretches; ++i) made.add(100);
     made.close();
+    return entry;
+  }
+  // One that was killed, with a window of many pieces.
+  SessionEntry large_session(int number) {
+    SessionEntry entry;
+    entry.dir = dir_.path() / std::to_string(number);
+    entry.stamp = "1";
+    index::testing::RandomSession made(entry.dir, static_cast<uint64_t>(number));
+    made.add(100);
+    made.kill();
+    std::ofstream file(entry.dir / "device.log", std::ios::binary | std::ios::app);
+    for (int i = 0; i < 150'000; ++i) file << "{\"type\":\"of a later version\"}\n";
     return entry;
   }
   // Once it has been indexed.
@@ -85,6 +101,24 @@ TEST_F(IndexPoolTest, TheLastOneStaysHoweverLargeItIs) {
   EXPECT_GT(pool_->counts().bytes, 1U);
 }
 
+TEST_F(IndexPoolTest, FilesOfSessionsThatNobodyLooksAtAreBounded) {
+  start({.sessions = 1, .file_bytes = 1, .file_pace = milliseconds(0)});
+  const auto files = [&](int number) {
+    return dir_.path() / "cache" / name_hash(session(number).dir.string());
+  };
+  std::filesystem::create_directories(dir_.path() / "cache");
+  finish(session(1));
+  EXPECT_FALSE(std::filesystem::is_empty(files(1))) << "it is in use";
+  SessionEntry second = session(2);
+  EXPECT_TRUE(eventually([&] {
+    second.stamp += "1";
+    finish(second);
+    return !std::filesystem::exists(files(1));
+  }));
+  EXPECT_TRUE(std::filesystem::exists(files(2)));
+  finish(session(1));
+}
+
 TEST_F(IndexPoolTest, WhatIsDroppedDoesNotWaitAnyMore) {
   constexpr int kSessions = 12;
   for (int i = 0; i < kSessions; ++i) session(i);
@@ -95,6 +129,91 @@ TEST_F(IndexPoolTest, WhatIsDroppedDoesNotWaitAnyMore) {
   }
   EXPECT_EQ(pool_->counts().open, 2U);
   finish(session(kSessions - 1));
+}
+
+// While the first session is being read, the second one gets its turn.
+TEST_F(IndexPoolTest, ALargeSessionDoesNotKeepOthersWaiting) {
+  const SessionEntry large = large_session(1);
+  const SessionEntry other = session(2);
+  std::mutex mutex;
+  std::vector<std::thread::id> asked;  // in the order of time
+  std::atomic<bool> has_begun = false, may_go_on = false;
+  IndexLimits limits{.turn = milliseconds(0)};
+  limits.window.clock = [&] {
+    has_begun = true;
+    while (!may_go_on) std::this_thread::yield();
+    const std::lock_guard lock(mutex);
+    asked.push_back(std::this_thread::get_id());
+    return std::chrono::nanoseconds(0);
+  };
+  start(limits);
+  ASSERT_TRUE(pool_->open(large, milliseconds(0)));
+  ASSERT_TRUE(eventually([&] { return has_begun.load(); }));
+  ASSERT_TRUE(pool_->open(other, milliseconds(0)));
+  // Somebody has it, and waits for the turn.
+  ASSERT_TRUE(eventually([&] { return pool_->counts().waiting == 0; }));
+  may_go_on = true;
+  finish(large);
+  finish(other);
+  const std::thread::id first = asked.front();
+  const auto second =
+      std::find_if(asked.begin(), asked.end(), [&](auto id) { return id != first; });
+  ASSERT_NE(second, asked.end());
+  EXPECT_NE(std::find(second, asked.end(), first), asked.end()) << "one after the other";
+}
+
+// There are more sessions than threads: a window ends, and the next one is another session's.
+TEST_F(IndexPoolTest, SessionsWithoutAThreadGetOneBetweenWindows) {
+  const SessionEntry large = session(1);
+  const SessionEntry other = session(2, 1);
+  std::atomic<bool> has_begun = false, may_go_on = false, was_ready = false;
+  IndexLimits limits{.workers = 1, .turn = milliseconds(0)};
+  limits.window.clock = [&] {
+    has_begun = true;
+    while (!may_go_on) std::this_thread::yield();
+    // Windows of the first are still being read when the second is complete.
+    const auto open = pool_->open(other, milliseconds(0));
+    if (open && open->session != nullptr && open->session->progress.is_complete()) was_ready = true;
+    return std::chrono::nanoseconds(0);
+  };
+  start(limits);
+  ASSERT_TRUE(pool_->open(large, milliseconds(0)));
+  ASSERT_TRUE(eventually([&] { return has_begun.load(); }));
+  ASSERT_TRUE(pool_->open(other, milliseconds(0)));
+  may_go_on = true;
+  const OpenIndex first = finish(large);
+  EXPECT_TRUE(was_ready);
+  EXPECT_GT(first.session->windows.size(), 3U);
+  EXPECT_TRUE(first.session->problems.empty());
+}
+
+TEST_F(IndexPoolTest, ADamagedIndexIsMadeAgain) {
+  start({});
+  const SessionEntry asked = session(1);
+  const auto tile_of = [](const OpenIndex& open) {
+    index::TileRequest request{0, open.session->span.last, 4, {}, 0};
+    for (const auto& track : index::list_tracks(open.session->windows, 0)) {
+      request.tracks.push_back(track.key);
+    }
+    return index::make_tile(open.session->windows, request, 0);
+  };
+  ASSERT_TRUE(tile_of(finish(asked)));
+  const uint64_t version = finish(asked).session->version;
+  const auto cut = [&] {
+    for (const auto& file : std::filesystem::recursive_directory_iterator(dir_.path() / "cache")) {
+      if (file.is_regular_file()) std::filesystem::resize_file(file, file.file_size() / 2);
+    }
+  };
+  cut();
+  EXPECT_FALSE(pool_->is_damaged(asked));
+  ASSERT_FALSE(tile_of(finish(asked)));
+  EXPECT_TRUE(pool_->is_damaged(asked));
+  ASSERT_TRUE(eventually([&] { return tile_of(finish(asked)).is_ok(); }));
+  EXPECT_FALSE(pool_->is_damaged(asked));
+  EXPECT_GT(finish(asked).session->version, version);
+  // Gone altogether: what is open stays good.
+  std::filesystem::remove_all(dir_.path() / "cache");
+  EXPECT_TRUE(tile_of(finish(asked)));
 }
 
 }  // namespace

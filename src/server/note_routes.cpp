@@ -83,12 +83,6 @@ net::HttpReply put_notes(const Services& services, const Call& call) {
   return json_reply(request, kept);
 }
 
-constexpr const char* kNotesSchema =
-    R"({"type":"object","additionalProperties":false,"properties":{
-       "text":{"type":"string","maxLength":65536},
-       "tags":{"type":"array","maxItems":32,
-               "items":{"type":"string","minLength":1,"maxLength":64}}}})";
-
 }  // namespace
 
 void add_note_routes(Routes& routes, Services& services) {
@@ -96,14 +90,14 @@ void add_note_routes(Routes& routes, Services& services) {
   routes.add({.pattern = kPattern,
               .id = "show_notes",
               .summary = "What the user wrote down about a session",
-              .answers = {{.description = "Text and tags.", .schema = kNotesSchema}},
+              .answers = {{.description = "Text and tags.", .schema = schema_ref("Notes")}},
               .handler = [&](const Call& call) { return show_notes(services, call); }});
   routes.add({.method = "PUT",
               .pattern = kPattern,
               .id = "put_notes",
               .summary = "Replaces that; kept in the user's cache, not beside the session",
-              .answers = {{.description = "What is kept now.", .schema = kNotesSchema}},
-              .body_schema = kNotesSchema,
+              .answers = {{.description = "What is kept now.", .schema = schema_ref("Notes")}},
+              .body_schema = schema_ref("NotesChange"),
               .handler = [&](const Call& call) { return put_notes(services, call); }});
 }
 

@@ -5,6 +5,11 @@
 
 #include "server/routes.hpp"
 
+namespace gpufl::embedded {
+extern const std::string_view kCatalogueJson, kCodeJson, kCommonJson, kCompareJson, kDocumentsJson,
+    kEventsJson, kFiguresJson, kReportJson, kScopesJson, kTimelineJson, kWarpsJson, kWorkJson;
+}
+
 namespace gpufl::server {
 namespace {
 
@@ -119,10 +124,29 @@ Json components() {
             "detail": {"type": "string"}}}}}}
     }
   })");
-  return parsed ? *parsed : Json();
+  Json json = parsed ? *parsed : Json();
+  return json.set("schemas", named_schemas());
 }
 
 }  // namespace
+
+std::string schema_ref(std::string_view name) {
+  return R"({"$ref":"#/components/schemas/)" + std::string(name) + R"("})";
+}
+
+Json named_schemas() {
+  Json schemas = Json::object();
+  for (const std::string_view text :
+       {embedded::kCommonJson, embedded::kCatalogueJson, embedded::kTimelineJson,
+        embedded::kEventsJson, embedded::kFiguresJson, embedded::kDocumentsJson,
+        embedded::kReportJson, embedded::kWorkJson, embedded::kScopesJson, embedded::kCodeJson,
+        embedded::kWarpsJson, embedded::kCompareJson}) {
+    const auto parsed = Json::parse(text);
+    if (!parsed) continue;
+    for (const auto& [name, schema] : parsed->members()) schemas.set(name, schema);
+  }
+  return schemas;
+}
 
 Json Routes::openapi() const {
   Json paths = Json::object();

@@ -15,6 +15,11 @@ using base::Json;
 // How long a request waits for an index that is being made.
 constexpr std::chrono::milliseconds kWait{400};
 
+bool is_damaged(Services& services, const Call& call) {
+  const SessionPtr session = session_of(services.catalogue, call);
+  return session && services.indexes.is_damaged(*session);
+}
+
 net::HttpReply indexing_reply() {
   Json json = Json::object();
   json.set("state", "indexing");
@@ -54,12 +59,16 @@ void add_index_route(Routes& routes, Services& services, const IndexRoute& route
               .id = route.id,
               .summary = route.summary,
               .parameters = route.parameters,
-              .answers = {{.description = route.description, .schema = route.schema},
+              .answers = {{.description = route.description, .schema = schema_ref(route.schema)},
                           {.status = 202,
                            .description = "The session is being indexed; ask again.",
-                           .schema = R"({"type":"object"})"}},
+                           .schema = schema_ref("Indexing")}},
               .handler = [&services, handler = route.handler](const Call& call) {
-                return handler(services, call);
+                net::HttpReply reply = handler(services, call);
+                // What it found damaged is made again: this request need not fail for that.
+                const bool is_failure = reply.status == 422 || reply.status == 503;
+                if (is_failure && is_damaged(services, call)) reply = handler(services, call);
+                return reply;
               }});
 }
 

@@ -24,20 +24,13 @@ OpenedIndex open_index(Services& services, const Call& call);
 // An answer in JSON, with its ETag.
 net::HttpReply index_reply(const net::HttpRequest& request, std::string text);
 
-// What every such answer has at least.
-inline constexpr const char* kIndexSchema =
-    R"({"type":"object","required":["version","is_live","is_complete","indexed","span"],
-        "properties":{"version":{"type":"integer"},"is_live":{"type":"boolean"},
-        "is_complete":{"type":"boolean"},"indexed":{"type":"object"},
-        "span":{"type":["array","null"],"items":{"type":"integer"}}}})";
-
 using IndexHandler = net::HttpReply (*)(Services&, const Call&);
 struct IndexRoute {
   const char* path;  // behind the session
   const char* id;
   const char* summary;
   const char* description;
-  const char* schema;
+  const char* schema;  // its name
   std::vector<Parameter> parameters;
   IndexHandler handler;
 };

@@ -76,8 +76,7 @@ net::HttpReply unready_reply(const AnalysisState& state) {
 
 Answer accepted_answer() {
   return {202, kJson, "The analysis is not ready yet. Ask again after Retry-After seconds.",
-          R"({"type":"object","required":["state","progress"],"properties":{
-             "state":{"enum":["queued","running"]},"progress":{"type":"number"}}})"};
+          schema_ref("Accepted")};
 }
 
 net::HttpReply result_reply(const net::HttpRequest& request, AnalysisState& state,

@@ -38,6 +38,14 @@ std::string mistake_in(const Parameter& parameter, const std::string& value) {
   return fmt::format("{} is one of {}", parameter.name, fmt::join(choices, ", "));
 }
 
+// Whether a path is the pattern, whose last segment may be a "{name}".
+bool is_one_of(std::string_view pattern, std::string_view path) {
+  const size_t brace = pattern.find('{');
+  if (brace == std::string_view::npos) return path == pattern;
+  return path.size() > brace && path.starts_with(pattern.substr(0, brace)) &&
+         path.find('/', brace) == std::string_view::npos;
+}
+
 }  // namespace
 
 size_t count_characters(std::string_view text) {
@@ -138,8 +146,9 @@ void Routes::add(Route route) {
 }
 
 bool Routes::is_open(std::string_view path) const {
-  return std::any_of(routes_.begin(), routes_.end(),
-                     [&](const Route& route) { return route.is_open && route.pattern == path; });
+  return std::any_of(routes_.begin(), routes_.end(), [&](const Route& route) {
+    return route.is_open && is_one_of(route.pattern, path);
+  });
 }
 
 }  // namespace gpufl::server

@@ -50,8 +50,13 @@ struct Answer {
   int status = 200;
   std::string content_type = "application/json";
   std::string description;
-  std::string schema = {};  // JSON Schema as text; empty: any
+  std::string schema = {};  // JSON Schema as text, mostly a schema_ref(); empty: any
 };
+
+// A reference to one of the schemas in schemas/*.json, which are the document's components.
+std::string schema_ref(std::string_view name);
+// All of them by name.
+base::Json named_schemas();
 
 // A request that passed the checks of its route.
 class Call {

@@ -108,5 +108,26 @@ TEST(Routes, OpenApiSaysWhatTheTableSays) {
   EXPECT_TRUE(get["responses"]["default"].is_object());
 }
 
+void collect_references(const Json& json, std::set<std::string>& names) {
+  constexpr std::string_view kPlace = "#/components/schemas/";
+  for (const auto& [key, value] : json.members()) {
+    if (key == "$ref") {
+      ASSERT_TRUE(value.as_string().starts_with(kPlace)) << value.dump();
+      names.insert(value.as_string().substr(kPlace.size()));
+    }
+    collect_references(value, names);
+  }
+  for (const Json& item : json.items()) collect_references(item, names);
+}
+
+TEST(NamedSchemasTest, EveryReferenceNamesOne) {
+  const Json schemas = named_schemas();
+  EXPECT_GT(schemas.members().size(), 100U);
+  std::set<std::string> names;
+  collect_references(schemas, names);
+  EXPECT_GT(names.size(), 80U);
+  for (const std::string& name : names) EXPECT_NE(schemas.find(name), nullptr) << name;
+}
+
 }  // namespace
 }  // namespace gpufl::server

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -161,13 +162,13 @@ net::HttpReply show_flame(Services& services, const Call& call) {
 
 // "a,b,c" as sessions; the first id that names none goes to `unknown`.
 std::vector<SessionPtr> sessions_of(const Catalogue& catalogue, const std::string& ids,
-                                    std::string& unknown) {
+                                    std::optional<std::string>& unknown) {
   std::vector<SessionPtr> sessions;
   for (size_t begin = 0; begin <= ids.size();) {
     const size_t end = std::min(ids.find(',', begin), ids.size());
     const std::string id = ids.substr(begin, end - begin);
     SessionPtr session = catalogue.find(id);
-    if (!session && unknown.empty()) unknown = id.empty() ? "''" : id;
+    if (!session && !unknown) unknown = id;
     if (session) sessions.push_back(std::move(session));
     begin = end + 1;
   }
@@ -179,9 +180,9 @@ net::HttpReply compare(Services& services, const Call& call, const std::string& 
                        const char* first, const char* second, Json arguments) {
   std::vector<SessionPtr> all;
   for (const char* side : {first, second}) {
-    std::string unknown;
+    std::optional<std::string> unknown;
     const auto sessions = sessions_of(services.catalogue, call.text(side, ""), unknown);
-    if (!unknown.empty()) return no_such("session", unknown);
+    if (unknown) return no_such("session", *unknown);
     Json paths = Json::array();
     for (const SessionPtr& session : sessions) paths.push(session->dir.string());
     arguments.set(side, std::move(paths));
@@ -225,7 +226,8 @@ void add_comparisons(Routes& routes, Services& services) {
               .id = "diff",
               .summary = "What differs between sessions, as gpufl diff --format json",
               .parameters = {sessions_parameter("a"), sessions_parameter("b")},
-              .answers = {{.description = "The comparison."}, accepted_answer()},
+              .answers = {{.description = "The comparison.", .schema = schema_ref("Diff")},
+                          accepted_answer()},
               .handler = [&](const Call& call) { return show_diff(services, call); }});
   routes.add(
       {.pattern = "/api/v1/gate",
@@ -239,7 +241,9 @@ void add_comparisons(Routes& routes, Services& services) {
                              "What is compared: median by default, busy of the whole run."),
                       text_parameter("max_increase", "An increase as large is a regression: 5%."),
                       text_parameter("min_share", "Ignore those with less of the time: 1%.")},
-       .answers = {{.description = "The verdict and the figures behind it."}, accepted_answer()},
+       .answers = {{.description = "The verdict and the figures behind it.",
+                    .schema = schema_ref("Gate")},
+                   accepted_answer()},
        .handler = [&](const Call& call) { return show_gate(services, call); }});
 }
 
@@ -255,38 +259,44 @@ void add_section_routes(Routes& routes, Services& services) {
        .summary = "The sections of a session's report",
        .parameters = range_parameters(),
        .answers = {{.description = "Their names and sizes, and whether they are of all there is.",
-                    .schema = R"({"type":"object","required":["state","is_current","sections"]})"},
+                    .schema = schema_ref("SectionList")},
                    accepted_answer()},
        .handler = bound(list_sections)});
   routes.add({.pattern = "/api/v1/sessions/{session}/sections/{section}",
               .id = "show_section",
               .summary = "One member of the JSON report, such as kernels or insights",
               .parameters = range_parameters(),
-              .answers = {{.description = "As docs/reference/report-json.md describes it."},
+              .answers = {{.description = "As docs/reference/report-json.md describes it.",
+                           .schema = schema_ref("Section")},
                           accepted_answer()},
               .handler = bound(show_section)});
   routes.add({.pattern = "/api/v1/sessions/{session}/report",
               .id = "show_report",
               .summary = "All sections in one document, as gpufl report --format json",
               .parameters = range_parameters(),
-              .answers = {{.description = "The report."}, accepted_answer()},
+              .answers = {{.description = "The report.", .schema = schema_ref("Report")},
+                          accepted_answer()},
               .handler = bound(show_report)});
-  routes.add({.pattern = "/api/v1/runs/{run}/report",
-              .id = "show_run_report",
-              .summary = "A run as a whole: all ranks in one document",
-              .answers = {{.description = "The report, of kind run."}, accepted_answer()},
-              .handler = bound(show_run_report)});
+  routes.add(
+      {.pattern = "/api/v1/runs/{run}/report",
+       .id = "show_run_report",
+       .summary = "A run as a whole: all ranks in one document",
+       .answers = {{.description = "The report, of kind run.", .schema = schema_ref("RunReport")},
+                   accepted_answer()},
+       .handler = bound(show_run_report)});
   routes.add({.pattern = "/api/v1/sessions/{session}/kernels/{kernel}/code",
               .id = "show_code",
               .summary = "Source and SASS of a kernel, as gpufl report --kernel --source",
               .parameters = range_parameters(),
-              .answers = {{.description = "Lines and instructions with their samples."},
+              .answers = {{.description = "Lines and instructions with their samples.",
+                           .schema = schema_ref("KernelCode")},
                           accepted_answer()},
               .handler = bound(show_code)});
   routes.add({.pattern = "/api/v1/sessions/{session}/flame",
               .id = "show_flame",
               .summary = "Flame graphs in the format of speedscope",
-              .answers = {{.description = "A speedscope document."}, accepted_answer()},
+              .answers = {{.description = "A speedscope document.", .schema = schema_ref("Flame")},
+                          accepted_answer()},
               .handler = bound(show_flame)});
   add_comparisons(routes, services);
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "net/http_server.hpp"
+#include "net/target.hpp"
 #include "server/access_log.hpp"
 #include "server/cache_folder.hpp"
 #include "server/catalogue.hpp"
@@ -15,10 +16,6 @@
 #include "server/services.hpp"
 #include "server/session_json.hpp"
 #include "text/display.hpp"
-
-namespace gpufl::embedded {
-extern const std::string_view kIndexHtml;
-}
 
 namespace gpufl::server {
 namespace {
@@ -31,24 +28,19 @@ using base::Status;
 // Handlers wait for files and children, so there are more of them than cores.
 constexpr size_t kWorkers = 8;
 
-Json analysis_event(const AnalysisRequest& request, const Status& status) {
+std::string without_path(std::string text, std::string_view cache) {
+  for (size_t at; (at = text.find(cache)) != std::string::npos;) {
+    text.replace(at, cache.size(), "CACHE");
+  }
+  return text;
+}
+
+Json analysis_event(const AnalysisRequest& request, const Status& status, const fs::path& cache) {
   Json json = Json::object();
   json.set("session", request.session).set("kind", request.kind);
   json.set("state", status.is_ok() ? "ready" : "failed");
-  if (!status.is_ok()) json.set("problem", status.message());
+  if (!status.is_ok()) json.set("problem", without_path(status.message(), cache.string()));
   return json;
-}
-
-void add_page(Routes& routes) {
-  routes.add({.pattern = "/",
-              .id = "page",
-              .summary = "What there is",
-              .answers = {{.content_type = "text/html", .description = "A page."}},
-              .is_open = true,
-              .handler = [](const Call&) {
-                return net::reply_with("text/html; charset=utf-8",
-                                       std::string(embedded::kIndexHtml));
-              }});
 }
 
 void set_unless_there(net::HttpReply& reply, std::string_view name, std::string_view value) {
@@ -63,7 +55,7 @@ class RunningServer : public Server {
         cache_(std::move(cache)),
         analysis_(cache_, options_.analysis_program, options_.analysis,
                   [this](const AnalysisRequest& request, const Status& status) {
-                    events_.publish("analysis", analysis_event(request, status));
+                    events_.publish("analysis", analysis_event(request, status, cache_.path()));
                   }),
         catalogue_(options_.folder, options_.pace,
                    [this](const std::vector<Change>& changes) {
@@ -91,7 +83,7 @@ class RunningServer : public Server {
     if (log_) log = [this](const net::AccessRecord& record) { log_->add(record); };
     auto started = net::HttpServer::start(
         options_.listen, [this](const net::HttpRequest& request) { return answer(request); },
-        limits, std::move(log));
+        limits, std::move(log), [this](const net::HttpRequest& head) { return check(head); });
     if (!started) return started.status();
     // Requests that came before this line are answered 503.
     guard_storage_.emplace((*started)->endpoint().port, options_.public_url);
@@ -109,25 +101,43 @@ class RunningServer : public Server {
                                  : "http://" + endpoint().text();
     return base + "/?token=" + token();
   }
-  void stop() override {
-    if (!http_) return;
+  std::string session_address() const override {
+    const auto sessions = catalogue_.sessions();
+    if (sessions.size() != 1) return address() + "#/sessions";
+    return address() + "#/s/" + net::percent_encode(sessions.front()->id);
+  }
+  size_t stop() override {
+    if (!http_) return 0;
     events_.close_all();
-    http_->stop();
+    const size_t left = http_->stop();
+    log_.reset();  // connections are closed: nothing more is logged
+    return left;
   }
 
  private:
-  net::HttpReply answer(const net::HttpRequest& asked) {
+  // On the network's thread, before a body is read: who may not ask holds nothing up.
+  net::HeadVerdict check(const net::HttpRequest& asked) const {
     const AccessGuard* guard = guard_.load(std::memory_order_acquire);
-    if (guard == nullptr) return net::problem(503);
-    net::HttpRequest stripped;
-    const net::HttpRequest* request = &asked;
-    if (options_.public_url && has_prefix(asked.path)) {
-      stripped = asked;
-      stripped.path.erase(0, options_.public_url->prefix.size());
-      if (stripped.path.empty()) stripped.path = "/";
-      request = &stripped;
+    if (guard == nullptr) return {net::problem(503)};
+    const auto stripped = without_prefix(asked);
+    const net::HttpRequest& head = stripped ? *stripped : asked;
+    net::HeadVerdict verdict = guard->check(head, routes_.is_open(head.path));
+    if (verdict.reply) verdict.reply = with_common_fields(std::move(*verdict.reply));
+    return verdict;
+  }
+
+  net::HttpReply answer(const net::HttpRequest& asked) const {
+    // Addresses of the page are relative, and lost without the slash. Those with a token are led
+    // there on taking it.
+    if (has_prefix(asked.path) && asked.path == options_.public_url->path) {
+      return with_common_fields(to_slash());
     }
-    net::HttpReply reply = answer_or_say(*guard, *request);
+    const auto stripped = without_prefix(asked);
+    return with_common_fields(answer_or_say(stripped ? *stripped : asked));
+  }
+
+  net::HttpReply with_common_fields(net::HttpReply reply) const {
+    hide_cache(reply);
     set_unless_there(reply, "Cache-Control", "no-store");
     set_unless_there(reply, "X-Content-Type-Options", "nosniff");
     set_unless_there(reply, "Referrer-Policy", "no-referrer");
@@ -139,10 +149,17 @@ class RunningServer : public Server {
     return reply;
   }
 
+  net::HttpReply to_slash() const {
+    net::HttpReply reply;
+    reply.status = 308;
+    reply.headers.emplace_back("Location", options_.public_url->prefix + "/");
+    return reply;
+  }
+
   // What a handler throws is our own mistake, which the log names and the client does not see.
-  net::HttpReply answer_or_say(const AccessGuard& guard, const net::HttpRequest& request) const {
+  net::HttpReply answer_or_say(const net::HttpRequest& request) const {
     try {
-      return answer_guarded(guard, request);
+      return routes_.answer(request);
     } catch (const std::exception& thrown) {
       if (options_.write_log) {
         options_.write_log(fmt::format("gpufl: {} failed: {}\n", text::make_harmless(request.path),
@@ -154,18 +171,27 @@ class RunningServer : public Server {
 
   // Those of a proxy that leaves the prefix in place.
   bool has_prefix(std::string_view path) const {
-    const std::string& prefix = options_.public_url->prefix;
+    if (!options_.public_url) return false;
+    const std::string& prefix = options_.public_url->path;
     return !prefix.empty() && path.starts_with(prefix) &&
            (path.size() == prefix.size() || path[prefix.size()] == '/');
   }
 
-  net::HttpReply answer_guarded(const AccessGuard& guard, const net::HttpRequest& request) const {
-    const bool is_open = routes_.is_open(request.path);
-    // A token is looked at only where the host is meant.
-    if (auto refusal = guard.refuse(request, true)) return std::move(*refusal);
-    if (auto taken = guard.take_token(request)) return std::move(*taken);
-    if (auto refusal = guard.refuse(request, is_open)) return std::move(*refusal);
-    return routes_.answer(request);
+  // Nothing: it has none.
+  std::optional<net::HttpRequest> without_prefix(const net::HttpRequest& asked) const {
+    if (!has_prefix(asked.path)) return std::nullopt;
+    net::HttpRequest stripped = asked;
+    stripped.path.erase(0, options_.public_url->path.size());
+    if (stripped.path.empty()) stripped.path = "/";
+    return stripped;
+  }
+
+  // Of problems: where the cache is concerns the user of this machine, and readers may be others.
+  void hide_cache(net::HttpReply& reply) const {
+    if (reply.content_type != "application/problem+json") return;
+    // As JSON has it, without its quotes.
+    const std::string path = Json(cache_.path().string()).dump();
+    reply.body = without_path(std::move(reply.body), path.substr(1, path.size() - 2));
   }
 
   const ServerOptions options_;
@@ -212,7 +238,7 @@ base::Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
 }
 
 void add_all_routes(Routes& routes, Services& services) {
-  add_page(routes);
+  add_dashboard_routes(routes);
   add_operation_routes(routes, services);
   add_session_routes(routes, services);
   add_section_routes(routes, services);

@@ -49,8 +49,12 @@ class Server {
   virtual const std::string& token() const = 0;
   // With the token: for the user alone, and for no log.
   virtual std::string address() const = 0;
-  // Requests under way are answered, streams and analyses end.
-  virtual void stop() = 0;
+  // The same, of the page that shows the one session there is, else of the list of them. Waits for
+  // the first look at the folder.
+  virtual std::string session_address() const = 0;
+  // Requests under way are answered, and streams end. Returns after some seconds with how many
+  // handlers do not end: while there are any, destroying the server waits for them.
+  virtual size_t stop() = 0;
 
  protected:
   Server() = default;

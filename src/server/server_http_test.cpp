@@ -7,6 +7,7 @@
 #include <atomic>
 #include <set>
 #include <thread>
+#include <tuple>
 
 #include "base/eventually.hpp"
 #include "base/json.hpp"
@@ -52,7 +53,7 @@ class ServerHttpTest : public ::testing::Test {
   }
   // The whole answer, head included.
   std::string ask(const std::string& target, const std::string& headers = "",
-                  const std::string& method = "GET") {
+                  const std::string& method = "GET", const std::string& body = "") {
     const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in to{};
     to.sin_family = AF_INET;
@@ -62,8 +63,8 @@ class ServerHttpTest : public ::testing::Test {
     const std::string host = headers.find("Host:") == std::string::npos
                                  ? "Host: " + server_->endpoint().text() + "\r\n"
                                  : "";
-    const std::string text =
-        method + " " + target + " HTTP/1.1\r\n" + host + "Connection: close\r\n" + headers + "\r\n";
+    const std::string text = method + " " + target + " HTTP/1.1\r\n" + host +
+                             "Connection: close\r\n" + headers + "\r\n" + body;
     EXPECT_EQ(::send(fd, text.data(), text.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(text.size()));
     std::string answer;
@@ -112,7 +113,10 @@ TEST_F(ServerHttpTest, APrefixOfAProxyIsServedWithAndWithoutIt) {
   const std::string host = "Host: gpu.example.org\r\n";
   const std::string headers = host + "Authorization: Bearer " + server_->token() + "\r\n";
   EXPECT_EQ(status_of(ask("/profiles/api/v1/sessions", headers)), 200);
-  EXPECT_EQ(status_of(ask("/profiles", headers)), 200);
+  const std::string page = ask("/profiles", headers);
+  EXPECT_EQ(status_of(page), 308);
+  EXPECT_NE(page.find("Location: /profiles/\r\n"), std::string::npos) << page;
+  EXPECT_EQ(status_of(ask("/profiles/", headers)), 200);
   EXPECT_EQ(status_of(ask("/api/v1/sessions", headers)), 200);
   EXPECT_EQ(status_of(ask("/profilesx/api/v1/sessions", headers)), 404);
   EXPECT_EQ(status_of(ask("/profiles/api/v1/sessions", host)), 401);
@@ -123,6 +127,77 @@ TEST_F(ServerHttpTest, APrefixOfAProxyIsServedWithAndWithoutIt) {
     EXPECT_NE(first.find("Location: /profiles/\r\n"), std::string::npos) << first;
     EXPECT_NE(first.find("; Path=/profiles;"), std::string::npos) << first;
   }
+}
+
+// Behind a proxy that removes the prefix, they would lose a part of their own.
+TEST_F(ServerHttpTest, NoPrefixIsTakenForARoute) {
+  const std::string answer = ask_as_user("/api/v1/openapi.json");
+  const auto document = Json::parse(answer.substr(answer.find("\r\n\r\n") + 4));
+  std::set<std::string> firsts = {"/assets", "/healthz", "/metrics"};
+  for (const auto& [path, item] : (*document)["paths"].members()) {
+    firsts.insert(path.substr(0, path.find('/', 1)));
+  }
+  for (const std::string& first : firsts) {
+    EXPECT_FALSE(parse_public_url("https://gpu.example.org" + first)) << first;
+  }
+}
+
+TEST_F(ServerHttpTest, APrefixMayBePercentEncoded) {
+  start(*parse_public_url("https://gpu.example.org/gpu%20lab"));
+  const std::string headers =
+      "Host: gpu.example.org:443\r\nAuthorization: Bearer " + server_->token() + "\r\n";
+  EXPECT_EQ(status_of(ask("/gpu%20lab/api/v1/sessions", headers)), 200);
+  EXPECT_EQ(status_of(ask("/api/v1/sessions", headers)), 200);
+  const std::string first = ask("/gpu%20lab/?token=" + server_->token(), headers);
+  EXPECT_NE(first.find("Location: /gpu%20lab/\r\n"), std::string::npos) << first;
+  EXPECT_NE(first.find("; Path=/gpu%20lab;"), std::string::npos) << first;
+}
+
+TEST_F(ServerHttpTest, StrangersAreAnsweredBeforeTheirBody) {
+  const std::string body = "Content-Length: 1000000\r\n";
+  const std::string notes = "/api/v1/sessions/s0/notes";
+  for (const auto& [target, headers, status] :
+       {std::tuple{notes, body, 401},
+        {"/healthz", body, 401},
+        {notes, body + "Host: evil.example\r\n", 421},
+        {"http://evil.example" + notes, body, 421},
+        {notes, body + "Origin: http://evil.example\r\n", 403}}) {
+    const std::string answer = ask(target, headers, "PUT");
+    EXPECT_EQ(status_of(answer), status) << target << headers;
+    EXPECT_NE(answer.find("Connection: close\r\n"), std::string::npos);
+    EXPECT_NE(answer.find("X-Frame-Options: DENY\r\n"), std::string::npos);
+  }
+  EXPECT_TRUE(ask("/", "Host: evil.example\r\n").starts_with("HTTP/1.1 421 Misdirected Request"));
+}
+
+TEST_F(ServerHttpTest, HeadOfAnExportStartsNothing) {
+  const std::string target = "/api/v1/sessions/s0/export?format=csv";
+  const std::string token = "Authorization: Bearer " + server_->token() + "\r\n";
+  const std::string head = ask(target, token, "HEAD");
+  EXPECT_EQ(status_of(head), 200);
+  EXPECT_NE(head.find("Content-Type: application/x-tar\r\n"), std::string::npos) << head;
+  EXPECT_NE(head.find("filename=\"s0.csv.tar\""), std::string::npos) << head;
+  EXPECT_EQ(head.find("Content-Length"), std::string::npos) << "nobody knows it";
+  EXPECT_FALSE(std::filesystem::exists(cache_.path() / "exports"));
+  // The child, which is /bin/false here, does not export.
+  EXPECT_EQ(status_of(ask(target, token)), 500);
+}
+
+TEST_F(ServerHttpTest, ProblemsDoNotShowWhereTheCacheIs) {
+  // A file where a folder should be.
+  std::filesystem::remove_all(cache_.path() / "notes");
+  const std::string headers = "Authorization: Bearer " + server_->token() +
+                              "\r\nContent-Type: application/json\r\nContent-Length: 2\r\n";
+  const std::string answer = ask("/api/v1/sessions/s0/notes", headers, "PUT", "{}");
+  EXPECT_GE(status_of(answer), 400) << answer;
+  EXPECT_NE(answer.find("CACHE"), std::string::npos) << answer;
+  EXPECT_EQ(answer.find(cache_.path().string()), std::string::npos) << answer;
+}
+
+TEST_F(ServerHttpTest, AnEmptyIdIsQuotedOnce) {
+  const std::string answer = ask_as_user("/api/v1/diff?a=&b=s0");
+  EXPECT_EQ(status_of(answer), 404);
+  EXPECT_NE(answer.find("there is no session ''\""), std::string::npos) << answer;
 }
 
 // Every path of the document is answered, and nothing else is in the table.

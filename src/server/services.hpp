@@ -7,6 +7,7 @@
 #include "base/status.hpp"
 #include "net/http_limits.hpp"
 #include "server/analysis_pool.hpp"
+#include "server/answer_budget.hpp"
 #include "server/cache_folder.hpp"
 #include "server/catalogue.hpp"
 #include "server/event_hub.hpp"
@@ -27,6 +28,7 @@ struct Services {
   IndexPool& indexes;
   std::function<net::HttpStats()> http_stats;
   std::atomic<int> exports = 0;  // under way
+  AnswerBudget tiles{uint64_t{160} << 20};
 };
 
 void add_session_routes(Routes& routes, Services& services);    // sessions, runs, hosts, devices
@@ -36,5 +38,6 @@ void add_timeline_routes(Routes& routes, Services& services);   // tiles, events
 void add_figure_routes(Routes& routes, Services& services);     // kernels, scopes, health, ledger
 void add_note_routes(Routes& routes, Services& services);       // what users write down
 void add_operation_routes(Routes& routes, Services& services);  // health, metrics, events, OpenAPI
+void add_dashboard_routes(Routes& routes);                      // the pages themselves
 
 }  // namespace gpufl::server

@@ -35,28 +35,11 @@ Json session_json(const SessionEntry& session, const Json& notes) {
   Json devices = Json::array();
   for (const Json& device : listed.devices) {
     Json one = Json::object();
-    one.set("device", device["device"]).set("vendor", device["vendor"]);
-    devices.push(one.set("name", device["name"]));
+    one.set("device", device["device"].as_integer(-1)).set("vendor", device["vendor"].as_string());
+    devices.push(one.set("name", device["name"].as_string()));
   }
   json.set("devices", std::move(devices));
   return json.set("tags", notes["tags"].is_array() ? notes["tags"] : Json::array());
-}
-
-const char* session_schema() {
-  return R"({"type":"object",
-    "required":["id","run","path","state","app","engine","host","start_wall_ns","duration_ns",
-                "duration_is_lower_bound","kernels","bytes","rank","world_size","devices","tags"],
-    "properties":{
-      "id":{"type":"string"},"run":{"type":"string"},"path":{"type":"string"},
-      "state":{"enum":["live","complete","not proven","losses","damaged","unclosed","unreadable"]},
-      "problem":{"type":"string"},"app":{"type":"string"},"engine":{"type":"string"},
-      "host":{"type":"string"},"start_wall_ns":{"type":["string","null"]},
-      "duration_ns":{"type":["integer","null"]},"duration_is_lower_bound":{"type":"boolean"},
-      "kernels":{"type":["integer","null"]},"bytes":{"type":"integer"},
-      "rank":{"type":["integer","null"]},"world_size":{"type":["integer","null"]},
-      "process":{"type":"string"},"pid":{"type":"integer"},"command":{"type":"string"},
-      "devices":{"type":"array","items":{"type":"object"}},
-      "tags":{"type":"array","items":{"type":"string"}}}})";
 }
 
 Json change_json(const Change& change) {

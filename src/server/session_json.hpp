@@ -9,8 +9,6 @@ namespace gpufl::server {
 
 // `notes`: what the cache keeps of it, whose tags are shown; may be null.
 base::Json session_json(const SessionEntry& session, const base::Json& notes);
-// JSON Schema of that.
-const char* session_schema();
 
 // What happens to a session, as event streams have it.
 base::Json change_json(const Change& change);

@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "server/replies.hpp"
 #include "server/services.hpp"
 #include "server/session_json.hpp"
@@ -21,13 +19,6 @@ using base::Json;
 
 constexpr int64_t kMostOnPage = 1000;
 constexpr int64_t kOnPage = 100;
-
-std::string list_schema(std::string_view name, std::string_view item) {
-  return fmt::format(
-      R"({{"type":"object","required":["{0}"],"properties":{{"{0}":{{"type":"array","items":{1}}},)"
-      R"("next_cursor":{{"type":["string","null"]}}}}}})",
-      name, item);
-}
 
 net::HttpReply list_sessions(const Services& services, const Call& call) {
   SessionQuery query;
@@ -114,13 +105,6 @@ Json run_json(const std::vector<SessionPtr>& run) {
   for (const std::string& host : hosts) list.push(host);
   return json.set("hosts", std::move(list)).set("sessions", std::move(ids));
 }
-
-constexpr const char* kRunSchema =
-    R"({"type":"object","required":["id","app","sessions","live_sessions"],"properties":{
-       "id":{"type":"string"},"app":{"type":"string"},"start_wall_ns":{"type":["string","null"]},
-       "longest_ns":{"type":"integer"},"bytes":{"type":"integer"},
-       "live_sessions":{"type":"integer"},"world_size":{"type":["integer","null"]},
-       "hosts":{"type":"array","items":{"type":"string"}}}})";
 
 // A page of what was made from all sessions: the cursor is how many came before.
 net::HttpReply list_page(const Call& call, std::string_view name, const std::vector<Json>& items) {
@@ -214,36 +198,33 @@ std::vector<Parameter> page_parameters() {
 }  // namespace
 
 void add_session_routes(Routes& routes, Services& services) {
-  constexpr const char* kObject = R"({"type":"object"})";
   const auto bound = [&services](auto function) {
     return [&services, function](const Call& call) { return function(services, call); };
   };
-  routes.add(
-      {.pattern = "/api/v1/hosts",
-       .id = "list_hosts",
-       .summary = "Machines that sessions were recorded on",
-       .parameters = page_parameters(),
-       .answers = {{.description = "Hosts by name.", .schema = list_schema("hosts", kObject)}},
-       .handler = bound(list_hosts)});
+  routes.add({.pattern = "/api/v1/hosts",
+              .id = "list_hosts",
+              .summary = "Machines that sessions were recorded on",
+              .parameters = page_parameters(),
+              .answers = {{.description = "Hosts by name.", .schema = schema_ref("HostList")}},
+              .handler = bound(list_hosts)});
   routes.add(
       {.pattern = "/api/v1/devices",
        .id = "list_devices",
        .summary = "GPUs of those machines",
        .parameters = page_parameters(),
        .answers = {{.description = "Devices by host, each as its latest session describes it.",
-                    .schema = list_schema("devices", kObject)}},
+                    .schema = schema_ref("DeviceList")}},
        .handler = bound(list_devices)});
   routes.add({.pattern = "/api/v1/runs",
               .id = "list_runs",
               .summary = "Runs: all sessions of one launch as one",
               .parameters = page_parameters(),
-              .answers = {{.description = "Runs, newest first.",
-                           .schema = list_schema("runs", kRunSchema)}},
+              .answers = {{.description = "Runs, newest first.", .schema = schema_ref("RunList")}},
               .handler = bound(list_runs)});
   routes.add({.pattern = "/api/v1/runs/{run}",
               .id = "show_run",
               .summary = "One run with its sessions",
-              .answers = {{.description = "The run.", .schema = kRunSchema}},
+              .answers = {{.description = "The run.", .schema = schema_ref("RunDetail")}},
               .handler = bound(show_run)});
   routes.add(
       {.pattern = "/api/v1/sessions",
@@ -264,13 +245,13 @@ void add_session_routes(Routes& routes, Services& services) {
             integer("limit", 1, kMostOnPage, kOnPage, "Sessions of a page."),
             text_parameter("cursor", "next_cursor of the page before.")},
        .answers = {{.description = "Sessions, and how many match on all pages.",
-                    .schema = list_schema("sessions", session_schema())}},
+                    .schema = schema_ref("SessionList")}},
        .handler = bound(list_sessions)});
   routes.add({.pattern = "/api/v1/sessions/{session}",
               .id = "show_session",
               .summary = "One session",
               .answers = {{.description = "The session, with the first line of its log.",
-                           .schema = session_schema()}},
+                           .schema = schema_ref("SessionDetail")}},
               .handler = bound(show_session)});
 }
 

@@ -85,6 +85,18 @@ int add_file(int to, const std::string& name, const fs::path& file) {
 
 }  // namespace
 
+std::string safe_file_name(std::string_view name, std::string_view ending) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  std::string safe(name.substr(0, kLongestFileName - std::min(ending.size(), kLongestFileName)));
+  for (char& c : safe) {
+    if (kPlain.find(c) == std::string_view::npos) c = '_';
+  }
+  // Neither hidden nor taken for an option.
+  if (safe.empty() || safe.front() == '.' || safe.front() == '-') safe.insert(0, 1, '_');
+  return safe.append(ending);
+}
+
 Status write_tar(int fd, const fs::path& folder, const std::vector<fs::path>& files) {
   for (const fs::path& file : files) {
     const std::string name = file.lexically_relative(folder).string();
@@ -92,7 +104,7 @@ Status write_tar(int fd, const fs::path& folder, const std::vector<fs::path>& fi
       return {base::Code::LimitReached, name + " is too long a name for an archive"};
     }
     const int error = add_file(fd, name, file);
-    if (error != 0) return Status::from_errno(error, file.string());
+    if (error != 0) return Status::from_errno(error, name);
   }
   const int error = write_all(fd, std::string(2 * kBlock, '\0'));
   return error == 0 ? Status() : Status::from_errno(error, "the archive cannot be written");

@@ -107,17 +107,6 @@ void set_parts(Json& json, const TrackKey& key, const Names& names) {
   }
 }
 
-Json event_json(const TrackKey& key, uint32_t row, const index::TileEvent& event,
-                const Names& names) {
-  const index::NameEntry label = names.label(key.kind, event.name);
-  Json json = Json::object();
-  json.set("event", event_id(event.place)).set("track", track_id(key)).set("row", uint64_t{row});
-  json.set("start_ns", event.start).set("duration_ns", event.end - event.start);
-  json.set("label", label.short_text);
-  if (label.text != label.short_text) json.set("name", label.text);
-  return json;
-}
-
 void append_row(std::string& out, TrackKind kind, const index::TileRow& row, UsedLabels& labels) {
   out += '{';
   append_member(out, "row", uint64_t{row.row});
@@ -201,6 +190,18 @@ std::optional<index::EventPlace> parse_event(std::string_view id) {
   }
   place.channel = *channel;
   return place;
+}
+
+Json event_json(const TrackKey& key, uint32_t row, const index::TileEvent& event,
+                const Names& names) {
+  const index::NameEntry label = names.label(key.kind, event.name);
+  Json json = Json::object();
+  json.set("event", event.is_open ? Json() : Json(event_id(event.place)));
+  json.set("track", track_id(key)).set("row", uint64_t{row});
+  json.set("start_ns", event.start).set("duration_ns", event.end - event.start);
+  json.set("label", label.short_text);
+  if (label.text != label.short_text) json.set("name", label.text);
+  return json;
 }
 
 std::string metric_name(const index::SeriesKey& key, const Names& names) {
@@ -291,11 +292,13 @@ std::string sums_json(const IndexedSession& session, const Names& names,
       Json name = Json::object();
       name.set("label", label.short_text);
       if (label.text != label.short_text) name.set("name", label.text);
-      name.set("count", sum.names[i].count).set("busy_ns", sum.names[i].busy_ns);
+      name.set("count", sum.names[i].count).set("reaching", sum.names[i].reaching);
+      name.set("busy_ns", sum.names[i].busy_ns);
       top.push(std::move(name));
     }
     Json track = Json::object();
-    track.set("id", track_id(sum.key)).set("count", sum.count).set("busy_ns", sum.busy_ns);
+    track.set("id", track_id(sum.key)).set("count", sum.count);
+    track.set("reaching", sum.reaching).set("busy_ns", sum.busy_ns);
     track.set("has_all_names", sum.has_all_names);
     track.set("name_count", static_cast<uint64_t>(sum.names.size()));
     tracks.push(track.set("names", std::move(top)));

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/json.hpp"
 #include "index/names.hpp"
 #include "index/queries.hpp"
 #include "index/series_tile.hpp"
@@ -25,6 +26,9 @@ std::optional<index::SeriesKey> parse_series(std::string_view id);
 // "device.3.120.77": channel, window, line, row.
 std::string event_id(const index::EventPlace& place);
 std::optional<index::EventPlace> parse_event(std::string_view id);
+// With its id, track, row, times and label.
+base::Json event_json(const index::TrackKey& key, uint32_t row, const index::TileEvent& event,
+                      const index::Names& names);
 std::string metric_name(const index::SeriesKey& key, const index::Names& names);
 
 std::string tracks_json(const index::IndexedSession& session, const index::Names& names);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -7,7 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "net/answer.hpp"
 #include "net/fields.hpp"
+#include "server/event_json.hpp"
 #include "server/opened_index.hpp"
 #include "server/replies.hpp"
 #include "server/services.hpp"
@@ -77,6 +80,19 @@ net::HttpReply show_tracks(Services& services, const Call& call) {
   return index_reply(call.request(), tracks_json(*opened.session, *opened.open.names));
 }
 
+// About what making a tile takes at the most: a step or event in memory, and its numbers as text.
+uint64_t memory_for(const OpenedIndex& opened, const index::TileRequest& request) {
+  constexpr uint64_t kBytesPerEntry = 70;
+  const std::set<TrackKey> wanted(request.tracks.begin(), request.tracks.end());
+  const uint64_t of_a_row = std::max<uint64_t>(request.width, request.max_events);
+  uint64_t entries = 0;
+  for (const auto& track :
+       index::list_tracks(opened.session->windows, opened.session->open_until())) {
+    if (wanted.contains(track.key)) entries += std::min(track.events, track.rows * of_a_row);
+  }
+  return std::min<uint64_t>(entries, index::kMaxTileEntries) * kBytesPerEntry;
+}
+
 net::HttpReply show_tile(Services& services, const Call& call) {
   OpenedIndex opened = open_index(services, call);
   if (opened.session == nullptr) return std::move(opened.reply);
@@ -88,6 +104,8 @@ net::HttpReply show_tile(Services& services, const Call& call) {
   request.max_events = static_cast<size_t>(call.integer("max_events", 2000));
   request.tracks = std::move(*tracks);
   request.is_cancelled = call.request().is_cancelled;
+  const auto memory = services.tiles.take(memory_for(opened, request));
+  if (!memory) return net::busy_reply("other requests for large parts of timelines are under way");
   const auto tile =
       index::make_tile(opened.session->windows, request, opened.session->open_until());
   if (!tile) return problem_of(tile.status());
@@ -113,12 +131,15 @@ net::HttpReply show_series(Services& services, const Call& call) {
 net::HttpReply list_events(Services& services, const Call& call) {
   OpenedIndex opened = open_index(services, call);
   if (opened.session == nullptr) return std::move(opened.reply);
-  const auto tracks = tracks_of(call, opened);
+  auto tracks = tracks_of(call, opened);
   if (!tracks) return problem_of(tracks.status());
-  const auto [from, to] = range_of(call, opened);
-  const auto page = index::list_events(opened.session->windows, *tracks, from, to,
-                                       static_cast<size_t>(call.integer("limit", 1000)),
-                                       call.request().is_cancelled);
+  index::EventsRequest request;
+  std::tie(request.from, request.to) = range_of(call, opened);
+  request.starts_from = call.integer("starts_from", INT64_MIN);
+  request.most = static_cast<size_t>(call.integer("limit", 1000));
+  request.tracks = std::move(*tracks);
+  const auto page = index::list_events(opened.session->windows, request,
+                                       opened.session->open_until(), call.request().is_cancelled);
   if (!page) return too_many_or_problem(page.status());
   return index_reply(call.request(), events_json(*opened.session, *opened.open.names, *page));
 }
@@ -128,9 +149,12 @@ net::HttpReply show_event(Services& services, const Call& call) {
   if (opened.session == nullptr) return std::move(opened.reply);
   const auto place = parse_event(call.path("event"));
   if (!place) return no_such("event", call.path("event"));
-  auto row = index::read_row(opened.session->windows, *place);
-  if (!row) return problem_of(row.status());
-  return index_reply(call.request(), std::move(*row) + "\n");
+  const index::IndexedSession& session = *opened.session;
+  const auto detail =
+      index::read_event(session.windows, *place, session.dir, session.header.session_id,
+                        session.open_until(), call.request().is_cancelled);
+  if (!detail) return problem_of(detail.status());
+  return index_reply(call.request(), event_detail_json(*detail, *opened.open.names));
 }
 
 net::HttpReply show_selection(Services& services, const Call& call) {
@@ -139,8 +163,8 @@ net::HttpReply show_selection(Services& services, const Call& call) {
   const auto tracks = tracks_of(call, opened);
   if (!tracks) return problem_of(tracks.status());
   const auto [from, to] = range_of(call, opened);
-  const auto sums =
-      index::sum_range(opened.session->windows, *tracks, from, to, call.request().is_cancelled);
+  const auto sums = index::sum_range(opened.session->windows, *tracks, from, to,
+                                     opened.session->open_until(), call.request().is_cancelled);
   if (!sums) return too_many_or_problem(sums.status());
   return index_reply(call.request(), sums_json(*opened.session, *opened.open.names, *sums,
                                                static_cast<size_t>(call.integer("names", 20))));
@@ -155,7 +179,8 @@ net::HttpReply search(Services& services, const Call& call) {
                    TrackKind::Warps};
   request.is_backward = call.text("direction", "forward") == "backward";
   request.after = call.integer("after", request.is_backward ? kMaxTime : -kMaxTime);
-  const auto outcome = index::search(opened.session->windows, request, call.request().is_cancelled);
+  const auto outcome = index::search(opened.session->windows, request, opened.session->open_until(),
+                                     call.request().is_cancelled);
   if (!outcome) return problem_of(outcome.status());
   return index_reply(call.request(), search_json(*opened.session, *opened.open.names, *outcome));
 }
@@ -177,17 +202,18 @@ Parameter width_parameter() {
 
 void add_timeline_routes(Routes& routes, Services& services) {
   const auto add = [&](const char* path, const char* id, const char* summary,
-                       const char* description, const std::vector<Parameter>& parameters,
-                       IndexHandler function, const char* schema = kIndexSchema) {
+                       const char* description, const char* schema,
+                       const std::vector<Parameter>& parameters, IndexHandler function) {
     add_index_route(routes, services,
                     {path, id, summary, description, schema, parameters, function});
   };
   add("/tracks", "list_tracks", "Tracks of the timeline, and series of readings",
-      "Tracks with their rows, events and time; series.", {}, show_tracks);
+      "Tracks with their rows, events and time; series.", "TrackList", {}, show_tracks);
   add("/tiles", "show_tile", "A stretch of the timeline as a picture of some width",
       "For each row of each track its events, or, where there are many, how many begin in each "
       "step "
       "and how long they take of it.",
+      "Tile",
       range_parameters({width_parameter(),
                         integer("max_events", 0, 100'000, 2000,
                                 "A row with more events in the range is shown in steps."),
@@ -195,22 +221,26 @@ void add_timeline_routes(Routes& routes, Services& services) {
       show_tile);
   add("/series", "show_series", "Readings over time as a picture of some width",
       "For each series the least, the most, the mean and the last reading of each step.",
-      range_parameters({width_parameter(), ids_parameter("series")}), show_series);
-  add("/events", "list_events", "Events that begin in a range",
-      "Events in the order of their starts; next_from is where the next page begins.",
+      "SeriesTile", range_parameters({width_parameter(), ids_parameter("series")}), show_series);
+  add("/events", "list_events", "Events that are in a range or reach into it",
+      "Events in the order of their starts, so those that began before the range come first; "
+      "next_from is starts_from of the next page.",
+      "EventList",
       range_parameters(
-          {integer("limit", 1, kMostEvents, 1000, "Events of a page."), tracks_parameter()}),
+          {moment("starts_from", "Only those that begin then or later, for the next page."),
+           integer("limit", 1, kMostEvents, 1000, "Events of a page."), tracks_parameter()}),
       list_events);
   add("/events/{event}", "show_event", "One event with everything that the log has of it",
-      "The row of the log.", {}, show_event, R"({"type":"object"})");
+      "The row of the log.", "EventDetail", {}, show_event);
   add("/selection", "show_selection", "What a range adds up to",
-      "Of each track how many events begin in the range, how much of it they take, and which names "
-      "take the most.",
+      "Of each track how many events begin in the range, how many reach into it from before, how "
+      "much of it both take, and which names take the most.",
+      "Selection",
       range_parameters(
           {integer("names", 0, kMostNames, 20, "Names of a track."), tracks_parameter()}),
       show_selection);
   add("/search", "search_events", "Where a name occurs",
-      "How many events have a name that contains the text, and the next of them.",
+      "How many events have a name that contains the text, and the next of them.", "SearchAnswer",
       {required_text("q", "A part of the name; upper and lower case are the same."),
        moment("after", "Where to look from; left out: one of the session's ends."),
        choice("direction", {"forward", "backward"}, "forward", "Which way to look.")},

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """schemathesis asks gpufl serve for everything that its OpenAPI document describes, and for what it forbids.
+And of every recorded session all answers are as the document says, without a member that it does not name.
 
 Starts again in the project's own environment, which has the wheels of tools/requirements/api.txt, where
 schemathesis is missing; ends with code 77, a visible skip, where that has none either.
@@ -15,6 +16,7 @@ import signal
 import subprocess
 import sys
 import unittest
+import urllib.parse
 
 from import_cli_test import torch_trace
 from monitor_process import GPUFL, PATIENCE_S, environment, run
@@ -25,6 +27,8 @@ CHECKS = ("not_a_server_error", "status_code_conformance", "content_type_conform
           "response_schema_conformance", "unsupported_method", "allow_header_conformance")  # fmt: skip
 EXAMPLES = 15  # of each operation, besides the edges of its parameters: about twenty seconds in all
 ENDLESS = "/api/v1/events"
+RECORDED = [REPOSITORY / folder for folder in ("tests/replay/recordings", "format/golden", "examples/sessions")]
+SCHEMAS = "#/components/schemas/"
 
 
 class OpenApi(ServeTest):
@@ -49,11 +53,7 @@ class OpenApi(ServeTest):
 
     def sessions(self):
         """Those of the examples, and a run of two ranks."""
-        logs = self.folder / "logs"
-        traces = [self.folder / f"rank{rank}.json" for rank in (0, 1)]
-        for rank, trace in enumerate(traces):
-            trace.write_text(torch_trace(rank))
-        self.assertEqual(run(GPUFL, "import", *traces, "--output", logs).returncode, 0)
+        logs = two_ranks(self)
         for name in ("h200_gpt", "h200_torch"):
             shutil.copytree(SESSIONS / name, logs / name)
         return logs
@@ -98,8 +98,139 @@ class OpenApi(ServeTest):
         self.assertEqual(ended.returncode, 0, "see above")
 
 
+class Described:
+    """The document's schemas, closed: a member that they do not name is a mistake, unless they say that there are more."""
+
+    def __init__(self, document):
+        self.schemas = document["components"]["schemas"]
+        closed = {name: self.close(schema, is_part=True) for name, schema in self.schemas.items()}
+        self.components = {"components": {"schemas": closed}}
+        self.validators = {}
+
+    def has_members(self, schema):
+        while "$ref" in schema:
+            schema = self.schemas[schema["$ref"].removeprefix(SCHEMAS)]
+        return "allOf" in schema or ("properties" in schema and "additionalProperties" not in schema)
+
+    def close(self, schema, is_part=False):
+        """`is_part`: what it is part of names other members."""
+        if not isinstance(schema, dict):
+            return schema
+        closed = dict(schema)
+        for word in ("items", "additionalProperties"):
+            if word in schema:
+                closed[word] = self.close(schema[word])
+        for word in ("anyOf", "oneOf", "allOf"):
+            if word in schema:
+                closed[word] = [self.close(one, word == "allOf") for one in schema[word]]
+        if "properties" in schema:
+            closed["properties"] = {name: self.close(one) for name, one in schema["properties"].items()}
+        if not is_part and self.has_members(schema):
+            closed["unevaluatedProperties"] = False
+        return closed
+
+    def mistakes(self, name, answer, member=None):
+        """Of an answer, or of one member of what is called so."""
+        if (name, member) not in self.validators:
+            schema = {"$ref": SCHEMAS + name} if member is None else self.schemas[name]["properties"][member]
+            self.validators[name, member] = jsonschema_rs.Draft202012Validator({**self.components, **self.close(schema)})
+        found = self.validators[name, member].iter_errors(answer)
+        return [f"{name} {member or ''} {error.instance_path}: {error.message[-300:]}" for error in found]
+
+
+class Answers(ServeTest):
+    def setUp(self):
+        super().setUp()
+        self.described = None
+
+    def check(self, name, answer, member=None):
+        self.assertEqual(answer.status, 200, answer.body[:300])
+        self.assertEqual(self.described.mistakes(name, answer.json(), member)[:3], [])
+        return answer.json()
+
+    def serve(self, folder):
+        served = self.start(folder)
+        self.described = Described(served.api("/openapi.json").json())
+        return served
+
+    def test_recorded_sessions(self):
+        for folder in RECORDED:
+            served = self.serve(folder)
+            for what, name in (("hosts", "HostList"), ("devices", "DeviceList"), ("runs", "RunList")):
+                self.check(name, served.api(f"/{what}"))
+            sessions = self.check("SessionList", served.api("/sessions?limit=500"))["sessions"]
+            self.assertGreater(len(sessions), 1)
+            for session in sessions:
+                with self.subTest(session=session["path"]):
+                    path = f"/sessions/{session['id']}"
+                    self.check("SessionDetail", served.api(path))
+                    self.check("RunDetail", served.api(f"/runs/{session['run']}"))
+                    self.check("Notes", served.api(f"{path}/notes"))
+                    if session["state"] != "unreadable":
+                        self.check_analyses(served, path)
+                        self.check_index(served, path)
+
+    def check_analyses(self, served, path):
+        report = self.check("Report", served.finished(f"{path}/report"))
+        listed = self.check("SectionList", served.finished(f"{path}/sections"))["sections"]
+        self.assertEqual({one["name"] for one in listed} | {"format", "version", "kind"}, set(report))
+        for section in listed:
+            answer = served.finished(f"{path}/sections/{section['name']}")
+            self.check("Report", answer, section["name"])
+            self.check("Section", answer)
+        flame = served.finished(f"{path}/flame")
+        if flame.status != 400:  # nothing was recorded that it could show
+            self.check("Flame", flame)
+        for kernel in report["kernels"].get("by_name", [])[:1]:
+            name = kernel.get("full_name", kernel["label"]).replace("/", "?")
+            code = served.finished(f"{path}/kernels/{urllib.parse.quote(name, safe='')}/code")
+            if code.status != 404:  # a name that is not unique, or too long for an address
+                self.check("KernelCode", code)
+
+    def check_index(self, served, path):
+        self.check("WindowList", served.api(f"{path}/windows"))
+        for what, name in (
+            ("tracks", "TrackList"), ("tiles?width=200&max_events=100", "Tile"), ("tiles?width=50&max_events=0", "Tile"),
+            ("series?width=100", "SeriesTile"), ("selection", "Selection"), ("search?q=e", "SearchAnswer"),
+            ("kernels", "KernelList"), ("scopes", "ScopeList"), ("waits", "WaitList"), ("copies", "CopyList"),
+            ("health", "Health"), ("ledger", "LedgerAnswer"),
+        ):  # fmt: skip
+            self.check(name, served.finished(f"{path}/{what}"))
+        events = self.check("EventList", served.finished(f"{path}/events?limit=500"))["events"]
+        for event in {event["track"].split(":")[0]: event for event in events}.values():
+            self.check("EventDetail", served.finished(f"{path}/events/{event['event']}"))
+
+    def test_runs_and_comparisons(self):
+        served = self.serve(two_ranks(self))
+        (run_of_two,) = self.check("RunList", served.api("/runs"))["runs"]
+        self.check("RunReport", served.finished(f"/runs/{run_of_two['id']}/report"))
+        served = self.serve(SESSIONS)
+        for pair in (f"{TORCH}", f"{GPT}"):
+            self.check("Diff", served.finished(f"/diff?a={TORCH}&b={pair}"))
+            self.check("Gate", served.finished(f"/gate?baseline={TORCH}&candidate={pair}"))
+            self.check("Gate", served.finished(f"/gate?baseline={TORCH}&candidate={pair}&kernel=*"))
+
+    def test_a_wrong_answer_is_found(self):
+        served = self.serve(SESSIONS)
+        tile = served.finished(f"/sessions/{TORCH}/tiles?width=10").json()
+        self.assertEqual(self.described.mistakes("Tile", tile), [])
+        for member, value in (("step_ns", None), ("indexed", {"bytes": 1}), ("more", 1), ("span", [0])):
+            self.assertNotEqual(self.described.mistakes("Tile", {**tile, member: value}), [], member)
+
+
+def two_ranks(test):
+    """A folder with a run of two ranks."""
+    logs = test.folder / "logs"
+    traces = [test.folder / f"rank{rank}.json" for rank in (0, 1)]
+    for rank, trace in enumerate(traces):
+        trace.write_text(torch_trace(rank))
+    test.assertEqual(run(GPUFL, "import", *traces, "--output", logs).returncode, 0)
+    return logs
+
+
 if __name__ == "__main__":
     try:
+        import jsonschema_rs
         import schemathesis  # noqa: F401
     except ImportError:
         if VENV_PYTHON.exists() and pathlib.Path(sys.prefix) != VENV_PYTHON.parents[1]:

@@ -63,6 +63,10 @@ class Figures(ServeTest):
             {k["full_name"]: k["duration_ns"] for k in kernels["by_name"]},
             {k.get("full_name", k["label"]): k["duration_ns"] for k in report["kernels"]["by_name"]} if known else {},
         )
+        self.assertEqual(
+            {k["full_name"]: k["label"] for k in kernels["by_name"]},
+            {k.get("full_name", k["label"]): k["label"] for k in report["kernels"]["by_name"]} if known else {},
+        )
         if "by_call" in report["waits"]:
             self.assertEqual(
                 {w["call"]: w["blocked_ns"] for w in ask("waits")["by_call"]},
@@ -99,6 +103,7 @@ class Figures(ServeTest):
             return
         for member in ("count", "total"):
             self.assertEqual(one["bytes"][member], expected["bytes"][member])
+        self.assertEqual(one["bytes_per_second"], expected["bytes_per_second"])
 
     def test_recordings(self):
         self.check(FOLDERS[0])

@@ -21,6 +21,7 @@ class Open(ServeTest):
         served = self.start(SESSIONS / "h200_torch", verb="open", SSH_CONNECTION="", DISPLAY="")
         listed = served.api("/sessions").json()["sessions"]
         self.assertEqual([session["id"] for session in listed], [TORCH])
+        self.assertEqual(served.url.fragment, f"/s/{TORCH}")
         self.assertIn("There is no browser to open here", self.lines(served))
 
     def test_a_trace_is_imported_into_the_cache_once(self):
@@ -37,6 +38,7 @@ class Open(ServeTest):
 
     def test_over_ssh_it_prints_how_to_reach_it(self):
         served = self.start(SESSIONS, verb="open", SSH_CONNECTION="192.0.2.1 5 192.0.2.2 22")
+        self.assertEqual(served.url.fragment, "/sessions")
         self.assertIn(f"ssh -L {served.port}:127.0.0.1:{served.port} ", self.lines(served))
 
     def test_the_browser_gets_a_file_and_no_argument_has_the_token(self):

@@ -6,8 +6,10 @@ import gzip
 import http.client
 import io
 import json
+import os
 import shutil
 import signal
+import socket
 import subprocess
 import tarfile
 import unittest
@@ -74,6 +76,38 @@ class WhoMayAsk(ServeTest):
         logged = [json.loads(line) for line in text.splitlines()]
         self.assertEqual([(one["path"], one["status"]) for one in logged],
                          [("/", 303), ("/api/v1/sessions", 200)])  # fmt: skip
+
+    def test_strangers_who_trickle_lock_nobody_out(self):
+        served = self.start(SESSIONS)
+        host = f"Host: 127.0.0.1:{served.port}\r\n"
+        body = "Content-Length: 1000000\r\n\r\n{"
+        heads = (f"PUT /x HTTP/1.1\r\n{host}{body}", f"PUT /healthz HTTP/1.1\r\n{host}{body}",
+                 f"GET / HTTP/1.1\r\n{host}{body}", f"GET /x HTTP/1.1\r\n{host}")  # fmt: skip
+        strangers = []
+        for i in range(3 * 64):
+            stranger = socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE_S)
+            self.addCleanup(stranger.close)
+            stranger.sendall(heads[i % len(heads)].encode())
+            strangers.append(stranger)
+            if i % 16 == 15:
+                self.assertEqual(served.api("/sessions").status, 200, i)
+        # Of the last ones, which had not to make room.
+        for stranger in strangers[-4:-1]:
+            self.assertEqual(stranger.recv(12), b"HTTP/1.1 401")
+        self.assertEqual(served.send("/healthz", has_token=False).status, 200)
+
+    def test_a_whole_address_as_the_target_is_checked_as_host_is(self):
+        served = self.start(SESSIONS)
+        self.assertEqual(served.send(f"http://127.0.0.1:{served.port}/api/v1/sessions").status, 200)
+        refused = served.send("http://evil.example/api/v1/sessions")
+        self.assertEqual((refused.status, refused.reason), (421, "Misdirected Request"))
+
+    def test_public_urls_that_cannot_be_are_refused(self):
+        for url in ("https://x:99999", "https://x/a\r\nSet-Cookie: b", "https://x/a%0d%0a", "https://x/api", "x"):
+            ended = run(GPUFL, "serve", SESSIONS, "--public-url", url, "--listen", "127.0.0.1:0", "--cache", self.cache)
+            self.assertEqual(ended.returncode, 64, ended.stderr)
+            self.assertIn("write it as https://HOST/PATH", ended.stderr)
+            self.assertNotIn("\r", ended.stderr)
 
     def test_only_loopback(self):
         for address in ("0.0.0.0:0", "[::]:0", "192.0.2.1:80"):
@@ -215,6 +249,33 @@ class Endpoints(ServeTest):
         wait_until(lambda: not list((self.cache / "exports").iterdir()), "the scratch folder to go")
         self.assertEqual(served.api(f"/sessions/{TORCH}/export?format=exe").status, 400)
 
+    def test_an_export_of_a_session_with_a_long_name(self):
+        logs = self.folder / "logs"
+        recorder = subprocess.Popen(
+            [GPUFL, "monitor", "--output", logs, "--interval", "10ms", "--backend", "synthetic"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+        self.addCleanup(recorder.wait)
+        self.addCleanup(recorder.kill)
+        grown = wait_until(lambda: [p for p in logs.glob("*/system.log") if p.stat().st_size > 5000], "rows")
+        recorder.kill()
+        recorder.wait()
+        # As a log says it that somebody else wrote.
+        folder = grown[0].parent
+        name = "x" * 5000 + '"\r\n'
+        for file in folder.glob("*.*"):
+            file.write_text(file.read_text().replace(folder.name, json.dumps(name)[1:-1]))
+        served = self.start(logs)
+        (session,) = served.api("/sessions").json()["sessions"]
+        path = "/sessions/" + urllib.parse.quote(session["id"], safe="")
+        for target, ending in (("csv", r"\.csv\.tar"), ("json", r"\.json")):
+            answer = served.api(f"{path}/export?format={target}")
+            self.assertEqual(answer.status, 200, answer.body[:300])
+            self.assertRegex(answer.headers["content-disposition"], rf'^attachment; filename="x[\w-]{{1,60}}{ending}"$')
+        with tarfile.open(fileobj=io.BytesIO(served.api(f"{path}/export?format=csv").body)) as archive:
+            self.assertTrue(archive.getnames())
+            for file in archive.getnames():
+                self.assertRegex(file, r"^x{20,60}-csv/\w+\.csv$")
+
     def test_windows_are_the_files(self):
         served = self.start(SESSIONS)
         windows = served.api(f"/sessions/{TORCH}/windows").json()["windows"]
@@ -320,6 +381,26 @@ class Robustness(ServeTest):
         (result,) = (self.cache / "results").iterdir()
         result.write_bytes(result.read_bytes()[:300])
         self.assertEqual(second.finished(f"/sessions/{TORCH}/sections/ledger").body, kept)
+
+    def test_a_handler_that_does_not_end_does_not_keep_it_from_stopping(self):
+        logs = self.folder / "logs"
+        shutil.copytree(SESSIONS, logs)
+        served = self.start(logs)
+        events = f"/sessions/{TORCH}/events"
+        served.finished(f"{events}?limit=1")
+        # Whoever opens one waits for a writer, who never comes.
+        for file in logs.glob("h200_torch/*.zst"):
+            file.unlink()
+            os.mkfifo(file)
+        client = socket.create_connection(("127.0.0.1", served.port), timeout=PATIENCE_S)
+        self.addCleanup(client.close)
+        head = f"Host: 127.0.0.1:{served.port}\r\nAuthorization: Bearer {served.token}\r\n\r\n"
+        client.sendall(f"GET /healthz HTTP/1.1\r\n{head}GET /api/v1{events} HTTP/1.1\r\n{head}".encode())
+        # Both came at once, so the second is under way when the first has been answered.
+        self.assertEqual(client.recv(12), b"HTTP/1.1 200")
+        served.process.send_signal(signal.SIGTERM)
+        self.assertEqual(served.process.wait(timeout=PATIENCE_S), 0)
+        self.assertIn("stopped, but 1 request is still at work", (self.folder / "stderr").read_text())
 
     def test_what_is_too_large_says_so(self):
         served = self.start(SESSIONS, "--analysis-memory", "16M")

@@ -22,6 +22,7 @@ GPT = "20261115T025201.878899Z-5534e996bde20d62"
 class Answer:
     def __init__(self, response, body):
         self.status = response.status
+        self.reason = response.reason
         self.headers = {name.lower(): value for name, value in response.getheaders()}
         self.body = body
 

@@ -8,7 +8,10 @@ import subprocess
 import unittest
 
 from monitor_process import GPUFL, PATIENCE_S, run, wait_until
-from served import SESSIONS, TORCH, ServeTest, files_below
+from served import REPOSITORY, SESSIONS, TORCH, ServeTest, files_below
+
+RECORDINGS = REPOSITORY / "tests" / "replay" / "recordings"
+SYNC_IN_LOOP = "20261115T162757.172502Z-b7723bac18688975"
 
 
 def running_sum(deltas):
@@ -71,19 +74,71 @@ class Timeline(ServeTest):
         while start is not None:
             page = self.ask(f"/events?limit=1500&tracks={track}{start}")
             listed += page["events"]
-            start = None if page["next_from"] is None else f"&from={page['next_from']}"
+            start = None if page["next_from"] is None else f"&starts_from={page['next_from']}"
         self.assertEqual(len(listed), len(self.kernels))
         self.assertEqual(sorted(e["start_ns"] for e in listed), sorted(k["start_ns"] for k in self.kernels))
         one = listed[77]
         row = self.ask(f"/events/{one['event']}")
         self.assertEqual((row["start_ns"], row["duration_ns"]), (one["start_ns"], one["duration_ns"]))
+        self.check_around(one, row)
         selection = self.ask(f"/selection?tracks={track}&names=3")["tracks"][0]
-        self.assertEqual(selection["count"], len(self.kernels))
+        self.assertEqual((selection["count"], selection["reaching"]), (len(self.kernels), 0))
         report = json.loads(run(GPUFL, "report", SESSIONS / "h200_torch", "--format", "json").stdout)
         top = self.ask("/kernels?limit=1000")
         stats = {k["full_name"]: k["duration_ns"] for k in top["by_name"]}
         for group in report["kernels"]["by_name"]:
             self.assertEqual(stats[group.get("full_name", group["label"])], group["duration_ns"])
+
+    def test_what_began_before_a_range_and_reaches_into_it_belongs_to_it(self):
+        track = self.kernel_track()["id"]
+        one = self.kernels[len(self.kernels) // 2]
+        start = one["start_ns"] + one["duration_ns"] // 2
+        for end in (start + 1, start + 300_000):
+            expected = sorted(
+                k["start_ns"]
+                for k in self.kernels
+                if k["start_ns"] < end and k["start_ns"] + k["duration_ns"] > start
+            )
+            self.assertIn(one["start_ns"], expected)
+            listed, cursor = [], ""
+            while cursor is not None:
+                page = self.ask(f"/events?limit=2&tracks={track}&from={start}&to={end}{cursor}")
+                listed += [e["start_ns"] for e in page["events"]]
+                cursor = None if page["next_from"] is None else f"&starts_from={page['next_from']}"
+            self.assertEqual(listed, expected)
+            sums = self.ask(f"/selection?tracks={track}&from={start}&to={end}")["tracks"][0]
+            self.assertEqual(sums["count"], sum(begin >= start for begin in expected))
+            self.assertEqual(sums["reaching"], sum(begin < start for begin in expected))
+            self.assertEqual(sum(name["reaching"] for name in sums["names"]), sums["reaching"])
+        twice = self.ask(f"/selection?tracks={track},{track}")["tracks"]
+        self.assertEqual(twice, self.ask(f"/selection?tracks={track}")["tracks"])
+
+    def check_around(self, listed, row):
+        """What was open when the kernel was launched, by a walk through the rows of the log."""
+        around = row["around"]
+        self.assertEqual((around["event"]["event"], around["event"]["track"]), (listed["event"], listed["track"]))
+        self.assertEqual(around["call"]["start_ns"], row["api_start_ns"])
+        self.assertEqual(around["call"]["track"], f"kernel_calls:{row['thread']}")
+        for kind, found in ("scope", around["scopes"]), ("marker", around["markers"]):
+            rows = map(json.loads, run(GPUFL, "cat", SESSIONS / "h200_torch", kind).stdout.splitlines())
+            open_then = [
+                r
+                for r in rows
+                if r["thread"] == row["thread"]
+                and r["start_ns"] <= row["api_start_ns"] < r["start_ns"] + r["duration_ns"]
+            ]
+            names = [r["name"] for r in sorted(open_then, key=lambda r: r["start_ns"])]
+            self.assertGreater(len(names), 1)
+            self.assertEqual([f["label"] for f in found], names)
+        self.assertEqual(around["markers"][-1]["domain"], "torch.op")
+
+    def test_an_event_has_the_line_of_its_stack(self):
+        self.served = self.start(RECORDINGS)
+        track = next(t["id"] for t in self.ask("/tracks", SYNC_IN_LOOP)["tracks"] if t["kind"] == "waits")
+        event = self.ask(f"/events?limit=1&tracks={track}", SYNC_IN_LOOP)["events"][0]["event"]
+        around = self.ask(f"/events/{event}", SYNC_IN_LOOP)["around"]
+        self.assertTrue(around["site"]["file"].endswith(".cu"), around["site"])
+        self.assertIn(around["site"]["line"], [f["line"] for f in around["frames"] if f["origin"] == "user"])
 
     def test_search_counts_and_steps(self):
         name = self.ask("/kernels?limit=1")["by_name"][0]
@@ -98,7 +153,8 @@ class Timeline(ServeTest):
     def test_senseless_requests_are_refused(self):
         for path in ("/tiles?width=0", "/tiles?from=9&to=3", "/tiles?tracks=foo", "/tiles?tracks=kernels:1",
                      "/tiles?tracks=kernels:0:1:7:9", "/series?series=x", "/search", "/events?limit=0",
-                     "/tiles?width=99999999999999999999", "/selection?tracks=,,"):  # fmt: skip
+                     "/tiles?width=99999999999999999999", "/selection?tracks=,,", "/events?from=9&to=3",
+                     "/selection?from=5&to=5", "/events?from=5&to=5"):  # fmt: skip
             answer = self.served.api(f"/sessions/{TORCH}{path}")
             self.assertEqual(answer.status, 400, path)
             self.assertEqual(answer.headers["content-type"], "application/problem+json")
@@ -116,6 +172,57 @@ class Timeline(ServeTest):
             (self.cache / "index" / path).write_bytes(data[: len(data) // 2] if number % 2 else b"gpuflidx" + data[8:][::-1])
         self.served = self.start(SESSIONS)
         self.assertEqual(self.ask("/tracks")["tracks"], before)
+
+    def index_files(self):
+        return [self.cache / "index" / path for path in files_below(self.cache / "index") if str(path).endswith(".idx")]
+
+    def steps(self, served=None):
+        """Of all tracks, from buckets; asked until it is there, and it never fails."""
+        path = f"/sessions/{TORCH}/tiles?width=20&max_events=0"
+        found = []
+
+        def is_there():
+            answer = (served or self.served).api(path)
+            self.assertIn(answer.status, (200, 202), answer.body[:300])
+            found.append(answer)
+            return answer.status == 200
+
+        wait_until(is_there, "a tile")
+        return found[-1].json()["tracks"]
+
+    def test_an_index_may_be_deleted_or_damaged_while_it_is_in_use(self):
+        self.ask("/tracks")
+        before = self.steps()
+        shutil.rmtree(self.cache / "index")
+        self.assertEqual(self.steps(), before)
+        # A server beside it makes them again, and replaces those of the first.
+        beside = self.start(SESSIONS)
+        self.assertEqual(self.steps(beside), before)
+        for path in self.index_files():
+            (self.folder / "copy").write_bytes(path.read_bytes())
+            (self.folder / "copy").rename(path)
+        self.assertEqual(self.steps(beside), before)
+        for path in self.index_files():
+            path.unlink()
+        third = self.start(SESSIONS)
+        self.assertEqual(self.steps(third), before)
+        for path in self.index_files():
+            with path.open("r+b") as file:
+                file.truncate(path.stat().st_size // 2)
+        self.assertEqual(self.steps(third), before)
+        self.assertEqual(self.steps(beside), before)
+
+    def test_a_byte_that_is_found_damaged_at_the_start_does_not_stay(self):
+        before = self.steps()
+        self.served.process.kill()
+        self.served.process.wait(timeout=PATIENCE_S)
+        for path in self.index_files():
+            data = bytearray(path.read_bytes())
+            data[-3] ^= 0x10
+            path.write_bytes(data)
+        self.served = self.start(SESSIONS)
+        self.assertEqual(self.steps(), before)
+        self.assertEqual(self.steps(), before)
 
 
 class Growing(ServeTest):

@@ -56,16 +56,14 @@ std::vector<Part> parts_of(const server::Routes& routes) {
       {"parameters", table({"endpoint", "parameter", "values", "default", "meaning"}, parameters)}};
 }
 
-}  // namespace
-
 // The table is made of handlers over services; none of them is called.
-std::vector<Part> http_api() {
+template <typename Use>
+void with_routes(Use use) {
   std::string folder = (fs::temp_directory_path() / "gpufl_docs_XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) {
     std::perror(folder.c_str());
     std::exit(1);
   }
-  std::vector<Part> parts;
   {
     const auto cache = server::CacheFolder::open(folder);
     server::EventHub events;
@@ -75,11 +73,55 @@ std::vector<Part> http_api() {
     server::Services services{catalogue, analysis, *cache, events, indexes, nullptr};
     server::Routes routes;
     server::add_all_routes(routes, services);
-    parts = parts_of(routes);
+    use(routes);
   }
   std::error_code ignored;
   fs::remove_all(folder, ignored);
+}
+
+constexpr size_t kWidth = 100;
+
+// In lines that people can read and compare: what fits on one is on one.
+void append_pretty(const base::Json& json, size_t indent, size_t used, std::string& out) {
+  const std::string line = json.dump();
+  const bool is_object = json.is_object();
+  if (used + line.size() <= kWidth || (!is_object && !json.is_array())) {
+    out += line;
+    return;
+  }
+  const std::string begin(indent + 2, ' ');
+  bool is_first = true;
+  const auto next = [&] {
+    out += is_first ? "\n" : ",\n";
+    is_first = false;
+    out += begin;
+  };
+  out += is_object ? '{' : '[';
+  for (const auto& [name, value] : json.members()) {
+    next();
+    const std::string key = base::Json(name).dump() + ": ";
+    out += key;
+    append_pretty(value, indent + 2, begin.size() + key.size(), out);
+  }
+  for (const base::Json& value : json.items()) {
+    next();
+    append_pretty(value, indent + 2, begin.size(), out);
+  }
+  out += '\n' + std::string(indent, ' ') + (is_object ? '}' : ']');
+}
+
+}  // namespace
+
+std::vector<Part> http_api() {
+  std::vector<Part> parts;
+  with_routes([&](const server::Routes& routes) { parts = parts_of(routes); });
   return parts;
+}
+
+std::string openapi() {
+  std::string text;
+  with_routes([&](const server::Routes& routes) { append_pretty(routes.openapi(), 0, 0, text); });
+  return text + "\n";
 }
 
 }  // namespace gpufl::docs

@@ -22,6 +22,7 @@ std::vector<Page> made_pages(const std::filesystem::path& root) {
   make("docs/reference/sql.md", queries(), "## ", "## Functions");
   make("docs/reference/prometheus.md", prometheus(), "## ", "## Queries to begin with");
   make("docs/reference/http-api.md", http_api(), "## ", "## Sections");
+  pages.emplace_back(root / "web/src/api/openapi.json").replace(openapi());
   return pages;
 }
 

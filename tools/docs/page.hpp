@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 // A page of the documentation of which parts are made from the code: those between the lines
@@ -27,6 +28,8 @@ class Page {
   // Puts the part where the page has its lines; where it has none, in a section of that name, of
   // this level ("## "), before the line `before`.
   void put(const Part& part, std::string_view level, std::string_view before);
+  // Of a page that is made as a whole.
+  void replace(std::string text) { text_ = std::move(text); }
 
   const std::filesystem::path& path() const { return path_; }
   bool has_changed() const { return text_ != before_; }

@@ -18,5 +18,7 @@ std::vector<Part> queries();
 std::vector<Part> prometheus();
 // What `gpufl serve` answers, for docs/reference/http-api.md.
 std::vector<Part> http_api();
+// The same as OpenAPI, for web/src/api/openapi.json, of which the pages' types are made.
+std::string openapi();
 
 }  // namespace gpufl::docs
