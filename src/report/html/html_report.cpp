@@ -78,11 +78,11 @@ std::string picture_json(const Picture& picture) {
   for (size_t i = 0; i < picture.texts.size(); ++i) {
     out += i == 0 ? "[" : ",\n[";
     append_json_text(text::make_harmless(picture.texts[i].label), out);
-    if (!picture.texts[i].whole.empty() || picture.texts[i].is_wait) {
+    if (!picture.texts[i].whole.empty() || !picture.texts[i].work.empty()) {
       out += ',';
       append_json_text(text::make_harmless(picture.texts[i].whole), out);
     }
-    if (picture.texts[i].is_wait) out += ",1";
+    if (!picture.texts[i].work.empty()) out += fmt::format(",\"{}\"", picture.texts[i].work);
     out += ']';
   }
   out += "],\"tracks\":[";
@@ -92,6 +92,7 @@ std::string picture_json(const Picture& picture) {
     append_json_text(text::make_harmless(track.group), out);
     out += ",\"name\":";
     append_json_text(text::make_harmless(track.name), out);
+    out += fmt::format(",\"kind\":\"{}\"", to_string(track.kind));
     if (track.is_inside()) {
       out += ",\"inside\":";
       append_json_text(text::make_harmless(track.kernel), out);
@@ -131,11 +132,13 @@ void write_timeline(HtmlPage& page, const Picture& picture, bool is_part) {
       R"(<div id="timeline"><div id="tools"><button id="in">Zoom in</button>)"
       R"(<button id="out">Zoom out</button><button id="all">All</button>)"
       R"(<button id="inside" aria-pressed="false" hidden>Inside kernels</button>)"
-      R"(<input id="find" type="search" placeholder="Highlight by name" aria-label="Highlight by name">)"
-      R"(<span class="view"></span></div><div id="scroll"><canvas tabindex="0" )"
-      R"(aria-label="Timeline: arrow keys move, + and - zoom, 0 shows all"></canvas></div></div>)"
-      R"(<div id="tip" hidden></div><p class="note">Drag to move, Ctrl and wheel to zoom, double )"
-      R"(click to zoom to one, arrow keys, + and -. )";
+      R"(<input id="find" type="search" placeholder="Highlight by name" )"
+      R"(aria-label="Highlight by name; Enter selects the next one">)"
+      R"(<span id="matches" role="status"></span><span class="view"></span></div>)"
+      R"(<div id="plot"></div><div id="chosen" hidden></div></div>)"
+      R"(<p class="note">Drag to move, Ctrl and wheel to zoom, click for details, double click to )"
+      R"(zoom to one; drag along the times to add up what is between. Keys: W, A, S and D or +, - )"
+      R"(and arrows, 0 shows all. )";
   if (picture.merged_below_ns > 0) {
     html += fmt::format(
         "{} events are drawn; neighbours within {} are one block. "

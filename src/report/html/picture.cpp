@@ -2,9 +2,11 @@
 #include "report/html/picture.hpp"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/code/kernel_class.hpp"
 #include "analysis/figures/kernel_groups.hpp"
 #include "analysis/session/selection.hpp"
 #include "report/html/warp_lanes.hpp"
@@ -23,6 +25,32 @@ using timeline::SliceRow;
 // From which on it pays to merge: a picture of a thousand pixels does not show it when it is zoomed
 // in by as much as four thousand.
 int64_t first_limit_ns(int64_t span_ns) { return std::max<int64_t>(span_ns / 4'000'000, 1); }
+
+PictureKind kind_of(SliceKind kind) {
+  switch (kind) {
+    case SliceKind::Scope: return PictureKind::Scopes;
+    case SliceKind::Range:
+    case SliceKind::Mark: return PictureKind::Markers;
+    case SliceKind::ApiCall: return PictureKind::ApiCalls;
+    case SliceKind::KernelCall: return PictureKind::KernelCalls;
+    case SliceKind::CopyCall: return PictureKind::CopyCalls;
+    case SliceKind::FillCall: return PictureKind::FillCalls;
+    case SliceKind::GraphCall: return PictureKind::GraphCalls;
+    case SliceKind::AllocationCall: return PictureKind::MemoryCalls;
+    case SliceKind::Wait: return PictureKind::Waits;
+    case SliceKind::Kernel: return PictureKind::Kernels;
+    case SliceKind::Copy: return PictureKind::Copies;
+    case SliceKind::Fill: return PictureKind::Fills;
+    case SliceKind::Graph: return PictureKind::Graphs;
+    case SliceKind::WarpSpan:
+    case SliceKind::WarpInstant: return PictureKind::Warps;
+    case SliceKind::Coverage: return PictureKind::Markers;
+  }
+  return PictureKind::Markers;
+}
+
+// Those of one stream or thread, by kind.
+using Tracks = std::array<PictureTrack, kPictureKinds>;
 
 class PictureBuilder {
  public:
@@ -60,36 +88,48 @@ class PictureBuilder {
     // Slices take as much memory as the session: those of streams are gone before threads have any.
     for (const timeline::StreamTrack& stream : timeline::stream_tracks(session.tables)) {
       const std::string device = texts.device(stream.lane.device);
-      const std::string group = is_alone ? device : process + ", " + device;
-      const auto add_track = [&](const std::string& name, const std::vector<SliceRow>& rows) {
-        PictureTrack track{group, name, {}};
-        for (const SliceRow& row : rows) {
+      Tracks tracks =
+          tracks_of(is_alone ? device : process + ", " + device, texts.stream(stream.lane));
+      for (const auto* rows : {&stream.graphs, &stream.rows}) {
+        for (const SliceRow& row : *rows) {
           if (selection.is_all()) {
-            add_rows(row, texts, track);
+            add_rows(row, texts, tracks);
           } else {
-            add_rows(chosen_of(row, session.tables, selection), texts, track);
+            add_rows(chosen_of(row, session.tables, selection), texts, tracks);
           }
         }
-        if (!track.rows.empty()) picture_.tracks.push_back(std::move(track));
-      };
-      add_track(texts.stream(stream.lane), stream.rows);
-      add_track(texts.stream(stream.lane) + ", graphs", stream.graphs);
+      }
+      keep(std::move(tracks));
     }
     for (const WarpLanes& lanes : warp_lanes(texts, options_)) {
       for (const timeline::WarpTrack& lane : lanes.tracks) {
         const std::string device = texts.device(lane.device);
-        PictureTrack track{(is_alone ? device : process + ", " + device) + ", " + lanes.title,
-                           lane.sm_name() + ", " + lane.name,
-                           {},
-                           lanes.kernel};
-        for (const SliceRow& row : lane.rows) add_rows(row, texts, track);
-        picture_.tracks.push_back(std::move(track));
+        Tracks tracks =
+            tracks_of((is_alone ? device : process + ", " + device) + ", " + lanes.title,
+                      lane.sm_name() + ", " + lane.name, lanes.kernel);
+        for (const SliceRow& row : lane.rows) add_rows(row, texts, tracks);
+        keep(std::move(tracks));
       }
     }
     for (const timeline::ThreadTrack& thread : timeline::thread_tracks(session.tables)) {
-      PictureTrack track{process, thread.name(), {}};
-      for (const SliceRow& row : thread.rows) add_rows(row, texts, track);
-      picture_.tracks.push_back(std::move(track));
+      Tracks tracks = tracks_of(process, thread.name());
+      for (const SliceRow& row : thread.rows) add_rows(row, texts, tracks);
+      keep(std::move(tracks));
+    }
+  }
+
+  static Tracks tracks_of(const std::string& group, const std::string& name,
+                          const std::string& kernel = {}) {
+    Tracks tracks;
+    for (size_t i = 0; i < tracks.size(); ++i) {
+      tracks[i] = {group, name, static_cast<PictureKind>(i), kernel};
+    }
+    return tracks;
+  }
+
+  void keep(Tracks tracks) {
+    for (PictureTrack& track : tracks) {
+      if (!track.rows.empty()) picture_.tracks.push_back(std::move(track));
     }
   }
 
@@ -102,22 +142,24 @@ class PictureBuilder {
     return row;
   }
 
-  // Slices that lie inside others go to rows of their own below them.
-  void add_rows(const SliceRow& row, const timeline::SessionTexts& texts, PictureTrack& track) {
-    const size_t first = track.rows.size();
-    size_t depth = 0;
+  // Slices that lie inside others of their kind go to rows of their own below them.
+  void add_rows(const SliceRow& row, const timeline::SessionTexts& texts, Tracks& tracks) {
+    std::array<size_t, kPictureKinds> at;  // the row of a kind that is next
+    for (size_t i = 0; i < at.size(); ++i) at[i] = tracks[i].rows.size();
     timeline::walk(
         row,
         [&](std::span<const Slice> group) {
           const Slice& slice = group.front();
-          if (first + depth >= track.rows.size()) track.rows.emplace_back();
+          const auto kind = static_cast<size_t>(kind_of(slice.kind));
+          PictureTrack& track = tracks[kind];
+          if (at[kind] >= track.rows.size()) track.rows.emplace_back();
           const int64_t start = slice.start + offset_ns_;
           // A mark has no length; as a block it needs one.
           const int64_t end = std::max(slice.end + offset_ns_, start + 1);
-          BlockRow& blocks = track.rows[first + depth];
+          BlockRow& blocks = track.rows[at[kind]];
           if (blocks.empty() || blocks.back().end_ns <= start) {
             blocks.push_back({start, end, text_of(slice, texts), 1, end - start});
-            if (!track.is_inside() && ++blocks_ > room_) make_room(track);
+            if (!track.is_inside() && ++blocks_ > room_) make_room(tracks);
           } else {
             // Only those without a length begin together in a row.
             Block& last = blocks.back();
@@ -128,14 +170,14 @@ class PictureBuilder {
           ++picture_.slices;
           picture_.start_ns = std::min(picture_.start_ns, start);
           picture_.end_ns = std::max(picture_.end_ns, end);
-          if (!timeline::is_instant(slice.kind)) ++depth;
+          if (!timeline::is_instant(slice.kind)) ++at[kind];
         },
-        [&](const Slice&) { --depth; });
+        [&](const Slice& slice) { --at[static_cast<size_t>(kind_of(slice.kind))]; });
   }
 
   // Merges what is there, so that the picture stays small while it is made: a few times as large as
   // it will be at last. What comes later is merged with the rest.
-  void make_room(PictureTrack& current) {
+  void make_room(Tracks& current) {
     const auto merge = [&](PictureTrack& track, int64_t limit_ns) {
       for (BlockRow& row : track.rows) {
         row = merge_blocks(row, limit_ns);
@@ -148,7 +190,7 @@ class PictureBuilder {
       for (PictureTrack& track : picture_.tracks) {
         if (!track.is_inside()) merge(track, limit_ns);
       }
-      merge(current, limit_ns);
+      for (PictureTrack& track : current) merge(track, limit_ns);
       picture_.merged_below_ns = limit_ns;
     }
   }
@@ -161,7 +203,7 @@ class PictureBuilder {
         const auto [found, is_new] = by_config_.try_emplace(config, 0);
         if (is_new) {
           const auto& name = names_->of(tables.config(config).name);
-          found->second = text(name.short_name, name.full_name);
+          found->second = text(name.short_name, name.full_name, to_string(name.kernel_class));
         }
         return found->second;
       }
@@ -186,16 +228,16 @@ class PictureBuilder {
   }
 
   uint32_t warp_text(const std::string& event) {
-    if (!waits_.contains(event)) return text(event);
-    const auto [found, is_new] = wait_ids_.try_emplace(event, picture_.texts.size());
-    if (is_new) picture_.texts.push_back({event, {}, true});
-    return found->second;
+    if (waits_.contains(event)) return text(event, {}, "wait");
+    const analysis::KernelClass work = analysis::classify_kernel(event);
+    return text(event, {}, work == analysis::KernelClass::Other ? "work" : to_string(work));
   }
 
-  uint32_t text(const std::string& label, const std::string& whole = {}) {
-    const auto [found, is_new] =
-        ids_.try_emplace(whole.empty() ? label : whole, picture_.texts.size());
-    if (is_new) picture_.texts.push_back({label, whole == label ? std::string() : whole});
+  uint32_t text(const std::string& label, const std::string& whole = {},
+                std::string_view work = {}) {
+    const std::string& name = whole.empty() ? label : whole;
+    const auto [found, is_new] = ids_[work].try_emplace(name, picture_.texts.size());
+    if (is_new) picture_.texts.push_back({label, whole == label ? std::string() : whole, work});
     return found->second;
   }
 
@@ -211,8 +253,8 @@ class PictureBuilder {
   const analysis::KernelNames* names_ = nullptr;      // of one session
   std::unordered_map<uint32_t, uint32_t> by_config_;  // texts of kernels, of one session
   std::unordered_set<std::string> waits_;             // events of warps, of one session
-  std::unordered_map<std::string, uint32_t> ids_;     // of texts
-  std::unordered_map<std::string, uint32_t> wait_ids_;
+  // Of texts, by what sort of work they are.
+  std::unordered_map<std::string_view, std::unordered_map<std::string, uint32_t>> ids_;
 };
 
 size_t count_blocks(const Picture& picture, bool is_inside) {
@@ -243,7 +285,14 @@ int64_t merge_to_fit(Picture& picture, bool is_inside, size_t max_blocks) {
   return merged_below_ns;
 }
 
+constexpr std::array<std::string_view, kPictureKinds> kKindNames = {
+    "graphs",       "kernels",      "copies",      "fills",      "scopes",
+    "markers",      "kernel_calls", "graph_calls", "copy_calls", "fill_calls",
+    "memory_calls", "api_calls",    "waits",       "warps"};
+
 }  // namespace
+
+std::string_view to_string(PictureKind kind) { return kKindNames[static_cast<size_t>(kind)]; }
 
 BlockRow merge_blocks(const BlockRow& row, int64_t limit_ns) {
   BlockRow merged;

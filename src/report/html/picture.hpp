@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/session/analysis_options.hpp"
@@ -22,19 +23,43 @@ struct Block {
 };
 using BlockRow = std::vector<Block>;  // by start; none overlaps another
 
+// In the order in which those of a stream or a thread stand below each other.
+enum class PictureKind : uint8_t {
+  Graphs,
+  Kernels,
+  Copies,
+  Fills,
+  Scopes,
+  Markers,
+  KernelCalls,
+  GraphCalls,
+  CopyCalls,
+  FillCalls,
+  MemoryCalls,
+  ApiCalls,
+  Waits,
+  Warps,
+};
+inline constexpr size_t kPictureKinds = static_cast<size_t>(PictureKind::Warps) + 1;
+std::string_view to_string(
+    PictureKind kind);  // "kernel_calls": as web/src/timeline/types.ts has it
+
 struct PictureTrack {
   std::string group;  // "GPU 0: NVIDIA H200", "rank 0: python3 (pid 447)"
   std::string name;   // "stream 7", "thread 447"
-  std::vector<BlockRow> rows;
+  PictureKind kind = PictureKind::Kernels;
   std::string kernel = {};  // what one group of its warps did; empty: another kind of track
+  std::vector<BlockRow> rows = {};
 
   bool is_inside() const { return !kernel.empty(); }
 };
 
 struct PictureText {
   std::string label;
-  std::string whole;     // empty: as the label
-  bool is_wait = false;  // of warps for each other: not work
+  std::string whole;  // empty: as the label
+  // What sort of work gives it its colour: "matrix product". Of warps "wait" where they wait for
+  // each other, and "work" where its name does not tell. Empty: no kernel's and no warp's.
+  std::string_view work = {};
 };
 
 struct Picture {

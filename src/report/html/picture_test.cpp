@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "analysis/session/test_tables.hpp"
 #include "analysis/warp/pipeline_simulator.hpp"
@@ -47,6 +48,42 @@ TEST(PictureTest, EverySliceIsABlockWhereThereIsRoom) {
   EXPECT_EQ(picture.texts[thread.rows[0].at(0).text].label, "outer");
   EXPECT_EQ(picture.texts[thread.rows[1].at(0).text].label, "inner");
   EXPECT_EQ(picture.texts[picture.tracks[0].rows.at(0).at(0).text].label, "gemm");
+}
+
+// As the dashboard has them: only what is of one kind nests.
+TEST(PictureTest, EachKindHasATrackOfItsOwn) {
+  TestSession session;
+  const int64_t outer = session.scope("outer", 0, 1000);
+  session.wait(3, 100, 200);
+  session.scope("inner", 150, 100, {.parent = outer});
+  session.kernel("void at::softmax_warp_forward<float>()", 150, 50);
+  session.copy(1, 64, 300, 10);
+  const Picture picture = make_picture(run_of(session), 1000);
+  ASSERT_EQ(picture.tracks.size(), 4u);
+  constexpr std::array kKinds = {PictureKind::Kernels, PictureKind::Copies, PictureKind::Scopes,
+                                 PictureKind::Waits};
+  for (size_t i = 0; i < kKinds.size(); ++i) EXPECT_EQ(picture.tracks[i].kind, kKinds[i]) << i;
+  EXPECT_EQ(picture.tracks[0].name, picture.tracks[1].name);
+  EXPECT_EQ(picture.tracks[2].rows.size(), 2u) << "a wait between them takes no row";
+  EXPECT_EQ(picture.tracks[3].rows.size(), 1u);
+  EXPECT_EQ(to_string(PictureKind::Waits), "waits");
+  EXPECT_EQ(to_string(PictureKind::Warps), "warps");
+}
+
+// Colours are those of classes of kernels.
+TEST(PictureTest, TextsOfKernelsTellTheirClass) {
+  TestSession session;
+  session.kernel("softmax_warp_forward", 150, 50);
+  session.kernel("mystery", 250, 50);
+  session.scope("mystery", 0, 1000);
+  const Picture picture = make_picture(run_of(session), 1000);
+  const auto text_at = [&](size_t track, size_t block) {
+    return picture.texts[picture.tracks.at(track).rows.at(0).at(block).text];
+  };
+  EXPECT_EQ(text_at(0, 0).work, "softmax");
+  EXPECT_EQ(text_at(0, 1).work, "other");
+  EXPECT_EQ(text_at(1, 0).label, "mystery");
+  EXPECT_EQ(text_at(1, 0).work, "") << "a scope of the same name has none";
 }
 
 // From its beginning to its end, or to its last sign of life.
@@ -106,8 +143,8 @@ TEST(PictureTest, NothingIsLostThatBeginsTogetherOrIsAGraph) {
   EXPECT_EQ(picture.slices, 200u);
   EXPECT_EQ(count(picture, true), 200u);
   ASSERT_EQ(picture.tracks.size(), 2u);
-  EXPECT_TRUE(picture.tracks[1].name.ends_with(", graphs")) << picture.tracks[1].name;
-  EXPECT_EQ(picture.tracks[1].rows.at(0).at(0).end_ns, 250);
+  EXPECT_EQ(picture.tracks[0].kind, PictureKind::Graphs);
+  EXPECT_EQ(picture.tracks[0].rows.at(0).at(0).end_ns, 250);
 }
 
 TEST(PictureTest, StreamsShowOnlyWhatIsAskedFor) {
@@ -144,8 +181,10 @@ TEST(PictureTest, WarpsAreBelowTheirStream) {
   for (const BlockRow& row : producer.rows) {
     for (const Block& block : row) {
       const PictureText& text = picture.texts[block.text];
-      EXPECT_EQ(text.is_wait, text.label == "wait_empty") << text.label;
-      (text.is_wait ? has_wait : has_work) = true;
+      const bool is_wait = text.work == "wait";
+      EXPECT_EQ(is_wait, text.label == "wait_empty") << text.label;
+      EXPECT_FALSE(text.work.empty()) << text.label;
+      (is_wait ? has_wait : has_work) = true;
       EXPECT_GE(block.start_ns, 1'000'000);
       EXPECT_LE(block.end_ns, end);
     }

@@ -83,12 +83,21 @@ export function nearest(row: ExactRow, time: number, slack: number): number {
   return best;
 }
 
+// Where nothing begins, the nearest step within `slack` in which something does.
 function stepAt(row: StepRow, time: number, slack: number): number {
-  let index = lowerBound(row.at, time) - 1;
-  const covers = (i: number) => i >= 0 && row.at[i]! <= time && time < row.at[i]! + row.stepNs;
-  if (covers(index)) return index;
-  ++index;
-  return index < row.at.length && row.at[index]! - time <= slack ? index : -1;
+  const at = lowerBound(row.at, time + 1e-9) - 1;
+  const covers = at >= 0 && time < row.at[at]! + row.stepNs;
+  if (covers && row.count[at]! > 0) return at;
+  let best = covers ? at : -1;
+  let bestGap = slack;
+  const first = lowerBound(row.at, time - slack - row.stepNs);
+  for (let i = first; i < row.at.length && row.at[i]! <= time + slack; ++i) {
+    const gap = Math.max(row.at[i]! - time, time - row.at[i]! - row.stepNs);
+    if (i === at || row.count[i] === 0 || gap >= bestGap) continue;
+    best = i;
+    bestGap = gap;
+  }
+  return best;
 }
 
 export function hitRow(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is under the pointer, in words: beside the pointer, and for screen readers.
-import { duration, exactTime, percent, plural } from "../base/format";
+import { count, duration, exactTime, percent, plural } from "../base/format";
 import type { Hit } from "./hit";
 import { eventWord, kindWord } from "./tracks";
 import { type EventRef, kindOf } from "./types";
@@ -42,13 +42,15 @@ export function tipOf(hit: Hit, reading: string | null): TipLine | null {
   }
   if (hit.kind === "step") {
     const { step } = hit;
+    const share = step.busyNs / (step.to - step.from);
     const kind = kindWord(kindOf(step.track));
     return {
       title: plural(step.count, "event"),
       note: `${kind} that begin here`,
       rows: [
         ["most time", step.label],
-        ["busy", percent(step.busyNs / (step.to - step.from))],
+        // More than one at a time: of the row for what found no room.
+        share > 1 ? ["at once", `about ${count(Math.round(share))}`] : ["busy", percent(share)],
         ["in", `${duration(step.to - step.from)} from ${exactTime(step.from)}`],
       ],
     };
