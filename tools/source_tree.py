@@ -7,6 +7,9 @@ import subprocess
 import sys
 
 CXX_SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh"}
+WEB_SUFFIXES = {".ts", ".tsx", ".mjs", ".css"}
+# What programs write, for programs; nobody reads it line by line.
+MADE = {"web/package-lock.json", "web/src/api/openapi.json", "web/src/api/wire.ts"}
 
 
 def root_parser(description):

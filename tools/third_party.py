@@ -30,12 +30,16 @@ RULE = "=" * 78  # between parts of the notices
 class Part:
     name: str  # in THIRD_PARTY.md
     licence: str  # an SPDX expression, or words where SPDX has none
-    package: str  # of Debian, or of PyPI where it is in the Python package alone
+    package: str  # of Debian, of PyPI where it is in the Python package alone, or of npm
     archives: tuple = ()  # static libraries; none: it is compiled in
     members: tuple = ()  # of the archives, those that may be linked; none: all
     notice: str = ""  # the end of its text's path, where the licence wants that beside binaries
     only_python: bool = False
+    is_script: bool = False  # a part of the dashboard
 
+
+# What the dashboard's build says of the packages in it; absent where the programs have none.
+DASHBOARD = pathlib.Path(__file__).resolve().parent.parent / "web/dist/packages.json"
 
 # What is given away may link these and nothing else. SPDX has no name for the exception.
 UNLIMITED_LINKING = "LGPL-2.0-or-later with unlimited permission to link"
@@ -62,6 +66,15 @@ PARTS = (
     Part("glibc (its static part)", UNLIMITED_LINKING, "libc6-dev", ("libc_nonshared.a",)),
     Part("nanobind", "BSD-3-Clause", "nanobind", notice="licenses/LICENSE", only_python=True),
     Part("tsl::robin_map", "MIT", "nanobind", notice="tsl/robin_map.h", only_python=True),
+    Part("React", "MIT", "react", notice="LICENSE", is_script=True),
+    Part("React DOM", "MIT", "react-dom", notice="LICENSE", is_script=True),
+    Part("scheduler (of React)", "MIT", "scheduler", notice="LICENSE", is_script=True),
+    Part("use-sync-external-store (of React)", "MIT", "use-sync-external-store", notice="LICENSE", is_script=True),
+    Part("TanStack Query", "MIT", "@tanstack/react-query", notice="LICENSE", is_script=True),
+    Part("TanStack Virtual", "MIT", "@tanstack/react-virtual", notice="LICENSE", is_script=True),
+    Part("uPlot", "MIT", "uplot", notice="LICENSE", is_script=True),
+    Part("wouter", "Unlicense", "wouter", is_script=True),
+    Part("regexparam", "MIT", "regexparam", notice="license", is_script=True),
 )
 
 
@@ -70,7 +83,9 @@ class Installed:
 
     def __init__(self, part):
         self.version = self.url = self.notice = ""
-        if part.only_python:
+        if part.is_script:
+            self._find_script(part)
+        elif part.only_python:
             self._find_wheel(part)
         else:
             self._find_package(part)
@@ -85,6 +100,12 @@ class Installed:
         for path in wheel.files or ():
             if part.notice and str(path).endswith(part.notice):
                 self.notice = _licence_text(pathlib.Path(str(path.locate())))
+
+    def _find_script(self, part):
+        found = json.loads(DASHBOARD.read_text(encoding="utf-8")).get(part.package, {})
+        self.version = found.get("version", "")
+        self.url = f"pkg:npm/{part.package.replace('@', '%40')}@{self.version}"
+        self.notice = found.get("licence", "") if part.notice else ""
 
     def _find_package(self, part):
         pattern = part.package.replace("{gcc}", _gcc_version())
@@ -120,7 +141,12 @@ def _licence_text(path):
 
 
 def parts_of(is_python):
-    return [part for part in PARTS if is_python or not part.only_python]
+    has_dashboard = DASHBOARD.exists()
+    return [
+        part
+        for part in PARTS
+        if (is_python or not part.only_python) and (has_dashboard or not part.is_script)
+    ]
 
 
 def notices(parts):

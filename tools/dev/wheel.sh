@@ -25,6 +25,7 @@ wheel_main() {
     [[ $kind =~ ^(cp310|cp311|abi3|warpscope)$ ]] || misuse "wheel does not know '$kind'"
   done
   need build python
+  ready_dashboard
   for kind in "${kinds[@]}"; do
     if [[ $kind == warpscope ]]; then
       build_warpscope_wheel
@@ -40,6 +41,12 @@ wheel_main() {
   done
   # What was asked for by name is missed; of all of them, those are wanted that can be had.
   [[ $# -eq 0 || ${#missing[@]} -eq 0 ]] || exit 1
+}
+
+ready_dashboard() {
+  # shellcheck source=tools/dev/web.sh
+  source tools/dev/web.sh
+  web_ready
 }
 
 wheel_versions() {
@@ -122,6 +129,7 @@ build_wheel() {
   export SOURCE_DATE_EPOCH
   if ! {
     python -m pip wheel --no-build-isolation --no-deps --disable-pip-version-check \
+      --config-settings=cmake.define.GPUFL_WEB="$(has_web && printf ON || printf AUTO)" \
       --wheel-dir "$unrepaired" . &&
       auditwheel repair --plat "$wheel_platform" --only-plat --wheel-dir "$wheel_folder" "$unrepaired"/*.whl &&
       python tools/check_wheel.py --maps "build/wheel-$tag/maps" "$(compgen -G "$pattern")"
@@ -138,7 +146,7 @@ build_wheel() {
 # A sum of all that a wheel is made of: files but those that it cannot depend on, interpreter, compiler.
 wheel_inputs() {
   {
-    python -VV && "$CXX" --version &&
+    python -VV && "$CXX" --version && { has_web && printf 'with the dashboard\n' || true; } &&
       git ls-files -z --cached --others --exclude-standard -- . \
         ':!bench' ':!docs' ':!examples' ':!python/tests' ':!python/warpscope' ':!tests' |
       while read -r -d '' path; do [[ ! -f $path ]] || printf '%s\0' "$path"; done |
