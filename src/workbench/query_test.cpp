@@ -51,14 +51,17 @@ TEST_F(QueryTest, FailsWithWhatTheCheckSays) {
 TEST_F(QueryTest, TellsThatDuckdbDoesNotListen) {
   std::atomic<int> told = 0;
   request_.query = kLongPlan;
-  request_.timeout_ns = 20'000'000;
   request_.on_deaf = [&told](const Status& why) {
     EXPECT_EQ(why.code(), Code::LimitReached);
     ++told;
   };
-  const auto outcome = query_sessions(request_);
-  ASSERT_FALSE(outcome);
-  EXPECT_EQ(outcome.status().code(), Code::LimitReached);
+  // Where a busy machine has not begun to plan by then, DuckDB listens.
+  for (int64_t timeout_ms = 20; told == 0 && timeout_ms < 2000; timeout_ms *= 4) {
+    request_.timeout_ns = timeout_ms * 1'000'000;
+    const auto outcome = query_sessions(request_);
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.status().code(), Code::LimitReached);
+  }
   EXPECT_GT(told, 0);
   EXPECT_FALSE(std::filesystem::exists(request_.output));
   // The next one is not stopped.
