@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every page of a session has around it: where we are, whether the trace is complete, tabs.
 import { lazy, type LazyExoticComponent, type ReactNode, Suspense, useEffect } from "react";
-import { Link, Route, Switch } from "wouter";
+import { Link } from "wouter";
 import { useApi, sessionPath } from "../api/hooks";
 import type { LedgerAnswer, Session } from "../api/types";
 import { navigate, useSegments } from "../base/address";
@@ -101,8 +101,13 @@ export function StateBadge({
   );
 }
 
+// The address may already be that of another page while this one is still drawn once more.
 export function SessionFrame() {
-  const [, id = "", open = "", kernel = ""] = useSegments();
+  const [place, id = "", open = "", kernel = ""] = useSegments();
+  return place === "s" ? <FrameOf id={id} open={open} kernel={kernel} /> : null;
+}
+
+function FrameOf({ id, open, kernel }: { id: string; open: string; kernel: string }) {
   const loaded = useApi<Session>(sessionPath(id));
   const ledger = useApi<LedgerAnswer>(sessionPath(id, "/ledger"));
   useKeys(
@@ -155,24 +160,21 @@ export function SessionFrame() {
       <main className={open === "timeline" ? "page wide" : "page"}>
         <ErrorBoundary of={`${id}/${open}/${kernel}`}>
           <Suspense fallback={<Skeleton rows={8} />}>
-            <Switch>
-              {TABS.map(({ path, page: Page }) => (
-                <Route key={path} path={`/s/:session${path === "" ? "" : `/${path}`}`}>
-                  <Page session={id} />
-                </Route>
-              ))}
-              <Route path="/s/:session/kernels/:kernel">
-                <KernelDetail session={id} kernel={kernel} />
-              </Route>
-              <Route>
-                <Empty title="There is no such page">
-                  <a href={sessionHref(id)}>The session's overview</a>
-                </Empty>
-              </Route>
-            </Switch>
+            <PageOf id={id} open={open} kernel={kernel} />
           </Suspense>
         </ErrorBoundary>
       </main>
     </>
+  );
+}
+
+function PageOf({ id, open, kernel }: { id: string; open: string; kernel: string }) {
+  if (open === "kernels" && kernel !== "") return <KernelDetail session={id} kernel={kernel} />;
+  const tab = TABS.find(({ path }) => path === open);
+  if (tab) return <tab.page session={id} />;
+  return (
+    <Empty title="There is no such page">
+      <a href={sessionHref(id)}>The session's overview</a>
+    </Empty>
   );
 }
