@@ -16,8 +16,8 @@ export const examples = join(root, "examples/sessions");
 export const TORCH = "20261115T224904.846623Z-c3bd847cafc2abbd";
 export const PATIENCE_MS = 60_000;
 
-const CHROMIUM = "/usr/bin/chromium";
-const FLAGS = [
+export const CHROMIUM = "/usr/bin/chromium";
+export const FLAGS = [
   "--no-sandbox",
   "--disable-gpu",
   "--disable-quic",
