@@ -82,7 +82,7 @@ const Durations& IndexedSession::durations() const {
 }
 
 SessionIndex::SessionIndex(fs::path session, fs::path cache, ReadLimits limits)
-    : dir_(std::move(session)), cache_(std::move(cache)), limits_(limits) {}
+    : dir_(std::move(session)), cache_(std::move(cache)), limits_(std::move(limits)) {}
 
 SessionIndex::~SessionIndex() = default;
 

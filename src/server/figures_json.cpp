@@ -38,11 +38,11 @@ struct Groups {
   uint64_t count = 0;
   int64_t total_ns = 0;
 
-  void add(uint32_t name, DurationStats time) {
+  void add(uint32_t name, const DurationStats& time) {
     if (time.stats.count == 0) return;
     count += time.stats.count;
     total_ns += time.stats.total;
-    list.push_back({name, std::move(time)});
+    list.push_back({name, time});
   }
   void sort() {
     std::sort(list.begin(), list.end(), [](const Group& a, const Group& b) {

@@ -19,7 +19,6 @@
 namespace gpufl::server {
 namespace {
 
-using base::Json;
 using index::TrackKey;
 using index::TrackKind;
 
