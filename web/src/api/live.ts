@@ -8,6 +8,8 @@ import { apiUrl } from "./client";
 const NAME = "gpufl-events";
 const POLL_MS = 5000;
 const AGAIN_MS = 2000;
+// What a page asked for in its first moments is up to date.
+const START_MS = 3000;
 
 interface Happened {
   event: "hello" | "session" | "analysis";
@@ -28,49 +30,73 @@ export function refresh(client: QueryClient, happened: Happened): void {
   });
 }
 
+const EVERYTHING: Happened = { event: "hello", data: {} };
+
+// Until the server refuses.
 function read(onEvent: (happened: Happened) => void, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const source = new EventSource(apiUrl("/events"));
-    let isFirst = true;
+    const done = new AbortController();
+    const end = () => {
+      source.close();
+      done.abort();
+      resolve();
+    };
     for (const event of ["hello", "session", "analysis"] as const) {
       source.addEventListener(event, (message: MessageEvent<string>) => {
-        // The first greeting says nothing new; a later one follows a pause in which events were lost.
-        if (event === "hello" && isFirst) {
-          isFirst = false;
-          return;
-        }
         onEvent({ event, data: JSON.parse(message.data) as Happened["data"] });
       });
     }
     // The browser connects again by itself, unless it was refused.
     source.onerror = () => {
-      if (source.readyState !== EventSource.CLOSED) return;
-      setTimeout(resolve, AGAIN_MS);
+      if (source.readyState === EventSource.CLOSED) end();
     };
-    signal.addEventListener("abort", () => {
-      source.close();
-      resolve();
-    });
+    signal.addEventListener("abort", end, { signal: done.signal });
   });
+}
+
+// Reads the stream for all tabs. A server that was started again refuses this browser until its new
+// address is opened: pages ask once to find out and say so, and again when it works.
+async function lead(tell: (happened: Happened) => void, isNew: () => boolean, signal: AbortSignal) {
+  let isRefused = false;
+  while (!signal.aborted) {
+    await read((happened) => {
+      isRefused = false;
+      // A greeting follows a pause in which events were lost, but for that of a page that starts.
+      if (happened.event !== "hello" || !isNew()) tell(happened);
+    }, signal);
+    if (signal.aborted) return;
+    if (!isRefused) tell(EVERYTHING);
+    isRefused = true;
+    await new Promise((later) => setTimeout(later, AGAIN_MS));
+  }
 }
 
 export function followEvents(client: QueryClient): () => void {
   const stop = new AbortController();
   if (!navigator.locks || typeof BroadcastChannel === "undefined") {
-    const timer = setInterval(() => refresh(client, { event: "hello", data: {} }), POLL_MS);
+    const poll = () => {
+      if (document.visibilityState === "visible") refresh(client, EVERYTHING);
+    };
+    const timer = setInterval(poll, POLL_MS);
     return () => clearInterval(timer);
   }
   const channel = new BroadcastChannel(NAME);
   channel.onmessage = (message: MessageEvent<Happened>) => refresh(client, message.data);
-  const lead = async () => {
-    while (!stop.signal.aborted) {
-      await read((happened) => {
-        channel.postMessage(happened);
-        refresh(client, happened);
-      }, stop.signal);
-    }
+  const tell = (happened: Happened) => {
+    channel.postMessage(happened);
+    refresh(client, happened);
   };
-  navigator.locks.request(NAME, { signal: stop.signal }, lead).catch(() => undefined);
+  const begun = performance.now();
+  let isFirst = true;
+  const isNew = () => {
+    const isStart = isFirst && performance.now() - begun < START_MS;
+    isFirst = false;
+    return isStart;
+  };
+  navigator.locks
+    .request(NAME, { signal: stop.signal }, () => lead(tell, isNew, stop.signal))
+    .catch(() => undefined);
   return () => {
     stop.abort();
     channel.close();

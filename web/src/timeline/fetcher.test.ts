@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { levelOf, stretchFor } from "./fetch_plan";
 import { Fetcher, type Wanted } from "./fetcher";
 import { smallSource } from "./test_data";
-import type { Tile, TileRequest, TimelineSource } from "./types";
+import { Pending, type Tile, type TileRequest, type TimelineSource } from "./types";
 
 const whole = { from: 0, to: 1e9 };
 
@@ -73,6 +73,42 @@ describe("fetcher", () => {
     expect(asked.length).toBe(1);
     fetcher.want(wanted(5e8, 5.01e8, { tracks: ["a", "c"] }));
     expect(asked[1]!.tracks).toEqual(["c"]);
+  });
+  it("says whether something is there, and whether everything is", async () => {
+    const { source, answers } = heldSource();
+    const fetcher = new Fetcher(source, quiet);
+    expect(fetcher.want(wanted(5e8, 5.01e8))).toBe(false);
+    expect(fetcher.lacks(wanted(5e8, 5.01e8))).toBe(true);
+    const none = new Float64Array(0);
+    const row = { row: 0, isExact: false as const, stepNs: 512, at: none, count: none, busy: none };
+    const steps = { ...row, name: new Uint32Array(0), color: new Uint8Array(0) };
+    const stepsOf = (id: string) => ({ id, rows: [steps], names: new Map() });
+    answers[0]!({ version: 1, tracks: [stepsOf("a"), stepsOf("b")] });
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(fetcher.want(wanted(5e8, 5.01e8))).toBe(true);
+    // Deeper in there is a coarse picture, for the time being.
+    expect(fetcher.want(wanted(5e8, 5.001e8))).toBe(false);
+    expect(fetcher.lacks(wanted(5e8, 5.001e8))).toBe(false);
+    expect(fetcher.lacks(wanted(8e8, 8.01e8))).toBe(true);
+  });
+  it("waits as long as a busy server says", async () => {
+    vi.useFakeTimers();
+    let asked = 0;
+    const source: TimelineSource = Object.assign(smallSource(), {
+      tile: () => {
+        ++asked;
+        return Promise.reject(new Pending(null, 2000));
+      },
+    });
+    const fetcher = new Fetcher(source, { ...quiet, onWake: () => fetcher.want(wanted(0, 1e6)) });
+    fetcher.want(wanted(0, 1e6));
+    await vi.advanceTimersByTimeAsync(1900);
+    expect(asked).toBe(1);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(asked).toBe(2);
+    fetcher.stop();
+    vi.useRealTimers();
   });
   it("gives up what nobody looks at any more, and has one request at a time", () => {
     const { source, asked, signals } = heldSource();

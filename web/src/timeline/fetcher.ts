@@ -188,14 +188,16 @@ export class Fetcher {
     return this.tiles.isBusy || this.readings.isBusy;
   }
 
-  want(wanted: Wanted): void {
+  // True: everything is there.
+  want(wanted: Wanted): boolean {
     const now = performance.now();
-    this.tiles.want(wanted, wanted.tracks, now);
+    const lacksTiles = this.tiles.want(wanted, wanted.tracks, now);
     // Of readings the whole session first: scales come from it, and lines go on where a view has
     // no reading of its own.
     const all = { ...wanted, view: wanted.whole, pixels: WHOLE_PIXELS };
-    if (this.readings.want(all, wanted.series, now)) return;
-    this.readings.want(wanted, wanted.series, now);
+    const lacksReadings =
+      this.readings.want(all, wanted.series, now) || this.readings.want(wanted, wanted.series, now);
+    return !lacksTiles && !lacksReadings;
   }
 
   // Whether something in view has no picture at all yet.

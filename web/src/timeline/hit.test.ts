@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
-import { hitRow, hitTest, isStep, neighbour } from "./hit";
+import { hitRow, hitTest, isStep, neighbour, sameEvent } from "./hit";
 import { layOut } from "./layout";
 import { inNextRow, firstEvent } from "./steps";
 import { KERNELS, SCOPES, segmentsOf, smallSource } from "./test_data";
@@ -56,6 +56,38 @@ describe("hit testing", () => {
     };
     const found = hitRow(KERNELS.id, 0, 400, 0, [{ entry, from: 0, to: 1024 }]);
     expect(found).toMatchObject({ from: 256, to: 512, count: 1, busyNs: 200, label: "sum" });
+  });
+  it("prefers a step near by in which something begins", () => {
+    const steps = (count: number[]) => {
+      const row = {
+        row: 128,
+        isExact: false as const,
+        stepNs: 4,
+        at: Float64Array.of(100, 104, 108, 112),
+        count: Float64Array.from(count),
+        busy: Float64Array.of(8, 8, 8, 8),
+        name: Uint32Array.of(0, 0, 0, 0),
+        color: Uint8Array.of(0, 0, 0, 0),
+      };
+      const data = { id: KERNELS.id, rows: [row], names: new Map() };
+      const range = { from: 0, to: 1000 };
+      const entry = { key: "", level: 2, version: 1, isExact: false, bytes: 0, data, ...range };
+      return [{ entry, ...range }];
+    };
+    const beginOf = (count: number[], slack: number) =>
+      hitRow(KERNELS.id, 128, 105, slack, steps(count)) as { from: number; count: number };
+    expect(beginOf([1, 0, 0, 1], 20)).toMatchObject({ from: 100, count: 1 });
+    expect(beginOf([0, 0, 1, 0], 20)).toMatchObject({ from: 108, count: 1 });
+    expect(beginOf([0, 0, 1, 0], 1)).toMatchObject({ from: 104, count: 0 });
+    expect(beginOf([1, 2, 1, 0], 20)).toMatchObject({ from: 104, count: 2 });
+  });
+  it("finds an event again under another id", async () => {
+    const selected = { ...firstEvent([item], of)!, event: "device.9.1.1" };
+    expect(sameEvent(selected, kernels)?.event).toBe(firstEvent([item], of)!.event);
+    expect(sameEvent({ ...selected, end: 7 }, kernels)).toBeNull();
+    // What was open when it was selected has ended.
+    expect(sameEvent({ ...selected, event: null, end: 7 }, kernels)?.end).toBe(200);
+    expect(sameEvent({ ...selected, label: "other" }, kernels)).toBeNull();
   });
   it("steps along a row, to other rows, and stops at the ends", () => {
     const first = firstEvent([item], of)!;

@@ -108,6 +108,13 @@ describe("http source", () => {
     expect(await source.find("device.1.4.0", "kernel_calls:9", null)).toMatchObject({ start: 120 });
     await expect(source.find("device.1.4.0", "waits:9", null)).rejects.toThrow("not on");
   });
+  it("asks once for an event that is found and then shown", async () => {
+    const asked = serve({ "/events/device.1.4.0": KERNEL, "/events/scope.1.2.0": OPERATOR });
+    const found = await source.find("device.1.4.0", "kernels:0:1:7", null);
+    await source.detail(found);
+    await source.detail(found);
+    expect(asked.filter((url) => url.endsWith("device.1.4.0")).length).toBe(2);
+  });
   it("finds an event whose window was sealed meanwhile", async () => {
     source.use(TRACKS);
     const row = { row: 0, is_exact: true, start_ns: [200], duration_ns: [50], name: [1] };

@@ -76,6 +76,8 @@ const MOST_LISTED = 10_000;
 
 export class HttpSource implements TimelineSource {
   private tracks: ReadonlySet<string> = new Set();
+  // Of the event that was found last: its details are asked for next.
+  private found: { event: string; row: JsonDetail } | null = null;
 
   constructor(
     private readonly session: string,
@@ -163,8 +165,10 @@ export class HttpSource implements TimelineSource {
     start: number,
     signal?: AbortSignal,
   ): Promise<JsonDetail> {
+    const { found } = this;
+    this.found = null;
     try {
-      const row = await this.row(event, signal);
+      const row = found?.event === event ? found.row : await this.row(event, signal);
       if (partOf(row, track)?.start === start) return row;
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== GONE) throw error;
@@ -185,6 +189,7 @@ export class HttpSource implements TimelineSource {
         ? await this.row(event, signal)
         : await this.rowOf(event, track, start, signal);
     const found = partOf(row, track);
+    if (found?.event) this.found = { event: found.event, row };
     if (found) return found;
     throw new Error("This event is not on the timeline.");
   }

@@ -6,6 +6,8 @@ const MOVE_MS = 140;
 
 export class Motion {
   view: View = { from: 0, to: 1e6 };
+  // Where it goes once there is something to see there.
+  private ahead: View | null = null;
   private move: { from: View; to: View; start: number } | null = null;
   private readonly isStill = matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -17,13 +19,29 @@ export class Motion {
     return this.move?.to ?? this.view;
   }
 
+  get wanted(): View {
+    return this.ahead ?? this.target;
+  }
+
+  prepare(view: View): void {
+    // What does not come in time is not waited for.
+    if (this.ahead) this.set(this.ahead);
+    this.ahead = view;
+  }
+
+  arrive(): void {
+    if (this.ahead) this.goTo(this.ahead);
+  }
+
   set(view: View): void {
+    this.ahead = null;
     this.move = null;
     this.view = view;
   }
 
   // At once for those who want no motion.
   goTo(view: View): void {
+    this.ahead = null;
     if (this.isStill.matches) this.set(view);
     else this.move = { from: this.view, to: view, start: performance.now() };
   }

@@ -11,7 +11,7 @@ const VARIABLES = [
   "--idle",
   ...CLASSES,
   "--scope",
-  "--accent-soft",
+  "--operator",
   "--line2",
   "--ink3",
   "--panel",
@@ -32,7 +32,7 @@ function numberOf(variable: string): number {
 export const INK = {
   idle: 0,
   scope: numberOf("--scope"),
-  operator: numberOf("--accent-soft"),
+  operator: numberOf("--operator"),
   call: numberOf("--line2"),
   wait: numberOf("--ink3"),
   panel: numberOf("--panel"),

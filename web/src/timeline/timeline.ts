@@ -132,7 +132,7 @@ export class Timeline {
     this.store.set({ description, problem: null });
     const { isFollowing, isFitted } = this.state;
     if (isFitted) this.motion.set(this.whole());
-    else if (isFollowing) this.motion.set(this.atEnd());
+    else if (isFollowing) this.motion.prepare(this.atEnd());
     this.dom.canvas.setAttribute("aria-label", `Timeline of ${description.process}`);
     this.relayout();
     this.tellView();
@@ -259,6 +259,7 @@ export class Timeline {
 
   select(event: EventRef | null, isRevealed = false): void {
     this.asks.select(event);
+    if (event && this.state.isFollowing) this.follow(false);
     this.dom.live.textContent = event ? describeEvent(event) : "";
     if (event && isRevealed) this.reveal(event);
     this.wake();
@@ -444,14 +445,15 @@ export class Timeline {
       else if (kind === "series") series.push(id);
     }
     const wanted = {
-      view: this.motion.target,
+      view: this.motion.wanted,
       whole: this.bounds(),
       pixels: this.dom.canvas.width,
       version: description.version,
       tracks,
       series,
     };
-    this.fetcher.want(wanted);
+    if (this.fetcher.want(wanted)) this.motion.arrive();
+    if (this.motion.isMoving) this.wake();
     const isBusy = this.state.problem === null && this.fetcher.lacks(wanted);
     this.dom.root.setAttribute("aria-busy", String(isBusy));
   }
