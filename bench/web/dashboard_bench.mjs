@@ -45,7 +45,8 @@ if (harness === null || harness.whyNoBrowser) {
 const { launch, Server } = harness;
 
 function idOf(folder) {
-  return JSON.parse(readFileSync(join(folder, "manifest.ndjson"), "utf8").split("\n")[0]).session_id;
+  return JSON.parse(readFileSync(join(folder, "manifest.ndjson"), "utf8").split("\n")[0])
+    .session_id;
 }
 
 function makeSession(folder, rows) {
@@ -62,6 +63,14 @@ function makeSession(folder, rows) {
 // Until every row is in the index.
 async function indexed(server, session) {
   while (!(await server.ask(`/sessions/${session}/tracks`)).is_complete) {
+    await new Promise((later) => setTimeout(later, 100));
+  }
+}
+
+async function liveSession(server) {
+  for (;;) {
+    const { sessions } = await server.ask("/sessions?state=live");
+    if (sessions.length > 0) return sessions[0].id;
     await new Promise((later) => setTimeout(later, 100));
   }
 }
@@ -83,6 +92,10 @@ async function main(folder) {
   const [session, kept] = isWanted("paint", "motion", "times") ? makeSession(folder, rows) : [];
   if (isWanted("overlap")) writeOverlap(join(logs, OVERLAP));
   const server = await start(join(folder, "cache"));
+  if (!(await (await fetch(server.origin)).text()).includes('id="root"')) {
+    console.log("skipped: gpufl was built without the dashboard");
+    return 0;
+  }
   if (isWanted("sizes")) await measureSizes(browser, server, figures);
   if (session) await indexed(server, session);
   if (isWanted("paint")) await measurePaint(browser, server, session, figures);
@@ -98,9 +111,8 @@ async function main(folder) {
     const minutes = Number(options["live-minutes"] ?? (options.soak ? SOAK_MINUTES : 1));
     const recorder = record(gpufl, join(logs, "live"));
     steps.push(() => recorder.stop());
-    await recorder.begun();
-    const { sessions } = await server.ask("/sessions?state=live");
-    await measureLive(browser, server, sessions[0].id, minutes, figures);
+    const id = await liveSession(server);
+    await measureLive(browser, server, id, minutes, figures);
   }
   return figures.write("dashboard_bench", browser.version(), options.json);
 }

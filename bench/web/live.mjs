@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of a page that follows a session while it is recorded.
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
 import { openContext } from "./page.mjs";
 
 const MOST_MB = 150;
@@ -24,9 +23,6 @@ export function record(gpufl, folder) {
   );
   const ended = new Promise((done) => recorder.on("exit", done));
   return {
-    begun: async () => {
-      while (!existsSync(folder) || readdirSync(folder).length === 0) await pause(50);
-    },
     stop: async () => {
       recorder.kill("SIGINT");
       await ended;

@@ -2,7 +2,7 @@
 // 10,000 kernels that run at the same time: each is drawn or counted, and each can be selected.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { drawn, openContext } from "./page.mjs";
+import { drawn, openContext, showView } from "./page.mjs";
 import { saidOf } from "./times.mjs";
 
 export const OVERLAP = "overlap";
@@ -69,7 +69,7 @@ export function writeOverlap(folder) {
 
 async function listed(server) {
   const found = new Set();
-  for (let from = 0; from !== null; ) {
+  for (let from = 0; from !== null;) {
     const path = `/sessions/${OVERLAP}/events?tracks=${TRACK}&starts_from=${from}`;
     const { events, next_from } = await server.ask(path);
     for (const { start_ns, duration_ns } of events) {
@@ -94,19 +94,11 @@ function counted(tile) {
 async function select(page, kernel) {
   const from = startOf(kernel) - 500;
   const to = from + 1000;
-  const row = await page.evaluate(
-    ([address, rest, height]) => {
-      window.location.hash = address;
-      document.querySelector(".tlp-card .tlp-close")?.click();
-      const plot = document.querySelector(".tl-plot").getBoundingClientRect();
-      const label = document.querySelector(".tl-label.tl-track").getBoundingClientRect();
-      return { ...plot.toJSON(), y: label.top + (rest + 0.5) * height };
-    },
-    [`/s/${OVERLAP}/timeline?from=${from}&to=${to}`, REST_ROW, ROW_PX],
-  );
-  const x = row.left + Math.round(row.width / 2);
-  await page.mouse.move(x - 1, row.y);
-  await page.mouse.move(x, row.y);
+  const plot = await showView(page, `/s/${OVERLAP}/timeline?from=${from}&to=${to}`);
+  const x = plot.left + Math.round(plot.width / 2);
+  const y = plot.trackTop + (REST_ROW + 0.5) * ROW_PX;
+  await page.mouse.move(x - 1, y);
+  await page.mouse.move(x, y);
   const isOne = () => document.querySelector(".tl-tip:not([hidden]) b")?.textContent === "1 event";
   await page.waitForFunction(isOne, null, { timeout: 10_000 });
   await page.mouse.down();

@@ -64,3 +64,18 @@ export const blankTracks = (page) =>
       })
       .map((label) => label.textContent);
   });
+
+// Shows a view with nothing selected, when the page has settled on it; where its plot is.
+export async function showView(page, address) {
+  return page.evaluate(async (hash) => {
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    document.querySelector(".tlp-card .tlp-close")?.click();
+    while (document.querySelector(".tlp-card")) await frame();
+    window.location.hash = hash;
+    await frame();
+    await frame();
+    const { left, top, width } = document.querySelector(".tl-plot").getBoundingClientRect();
+    const track = document.querySelector(".tl-label.tl-track")?.getBoundingClientRect();
+    return { left, top, width, trackTop: track?.top };
+  }, address);
+}

@@ -2,7 +2,7 @@
 // What the page says of events, found where they are drawn, against the log: begin and duration to
 // the nanosecond.
 import { spawn } from "node:child_process";
-import { drawn, openContext } from "./page.mjs";
+import { drawn, openContext, showView } from "./page.mjs";
 
 const EVENTS = 1000;
 const MOST_SHOWN = 10;
@@ -50,28 +50,21 @@ function eventOf(kernel, isCall) {
 }
 
 // Opens the view around an event, points at where it has to be and takes what the page says.
-export async function askPage(page, session, event, y) {
+async function askPage(page, session, event) {
   const { start, length, track } = event;
   const around = Math.max(Math.round(length * (1 + 8 * Math.random())), 100);
   const from = start - around;
   const to = start + length + around;
-  const plot = await page.evaluate(
-    ([address]) => {
-      window.location.hash = address;
-      const { left, top, width } = document.querySelector(".tl-plot").getBoundingClientRect();
-      document.querySelector(".tlp-card .tlp-close")?.click();
-      return { left, top, width };
-    },
-    [`/s/${session}/timeline?from=${from}&to=${to}&pinned=${track}`],
-  );
+  const address = `/s/${session}/timeline?from=${from}&to=${to}&pinned=${track}`;
+  const plot = await showView(page, address);
   const x = plot.left + ((start + length / 2 - from) / (to - from)) * plot.width;
-  const at = y ?? plot.top + RULER_PX + ROW_MIDDLE_PX[event.kind];
+  const y = plot.top + RULER_PX + ROW_MIDDLE_PX[event.kind];
   const isThere = () =>
     [...document.querySelectorAll(".tl-tip:not([hidden]) dt")].some(
       (term) => term.textContent === "start",
     );
-  await page.mouse.move(x - 1, at);
-  await page.mouse.move(x, at);
+  await page.mouse.move(x - 1, y);
+  await page.mouse.move(x, y);
   await page.waitForFunction(isThere, null, { timeout: 10_000 });
   await page.mouse.down();
   await page.mouse.up();
