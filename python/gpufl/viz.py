@@ -132,13 +132,14 @@ def show(session: Source | None = None) -> dict[str, Figure]:
 
 
 def timeline(session: Source | None = None) -> Figure | None:
-    """What ran when, a row for each stream of a GPU and each thread of the host."""
-    tracks = [
-        (f"{group}\n{name}" if depth == 0 else "", row)
-        for group, name, rows in _chosen(session)._core.timeline(_MAX_BLOCKS)
-        for depth, row in enumerate(rows)
-        if row
-    ]
+    """What ran when, rows for each stream of a GPU and each thread of the host."""
+    tracks = []
+    labelled = None
+    for group, name, rows in _chosen(session)._core.timeline(_MAX_BLOCKS):
+        for row in filter(None, rows):
+            # A stream or thread has a track for each kind of event; the first row names it.
+            tracks.append((f"{group}\n{name}" if labelled != (group, name) else "", row))
+            labelled = (group, name)
     if not tracks:
         return None
     all_rows = len(tracks)

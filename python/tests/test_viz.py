@@ -108,10 +108,10 @@ def test_kernels_that_differ_have_labels_that_differ():
 
 def test_blocks_that_follow_each_other_are_told_apart():
     (axes,) = viz.timeline(TORCH).axes
-    kernels, steps = axes.collections[:2]
-    assert list(steps.get_linewidths()) == [1, 1, 1, 1, 1, 0]  # and one short wait
+    kernels, fills, steps = axes.collections[:3]
+    assert list(steps.get_linewidths()) == [1, 1, 1, 1, 1]
     assert (steps.get_edgecolors() == 1).all()  # white
-    assert not any(kernels.get_linewidths())  # thin ones would be nothing but edge
+    assert not any([*kernels.get_linewidths(), *fills.get_linewidths()])  # thin ones would be nothing but edge
 
 
 def test_siblings_have_colors_that_differ():
