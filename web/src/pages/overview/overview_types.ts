@@ -3,30 +3,7 @@
 import type { Unknown } from "../../base/format";
 import type { Statistics } from "../kernels/kernel_types";
 
-export interface Evidence {
-  text: string;
-  kernel?: string;
-  scope?: string;
-  file?: string;
-  line?: number;
-  device?: number;
-  start_ns?: number;
-  end_ns?: number;
-}
-
-export interface Insight {
-  rule: string;
-  category: string;
-  severity: "HIGH" | "MEDIUM" | "LOW";
-  title: string;
-  detail: string;
-  advice: string;
-  gain_ns: number | null;
-  gain_share: number;
-  estimate: string;
-  confidence: string;
-  evidence: Evidence[];
-}
+export type { Evidence, Insight } from "../../api/types";
 
 export interface LedgerNumbers {
   launches_seen?: number;

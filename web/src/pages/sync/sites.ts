@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places in the program that wait for the GPU: how much they block, and what the rules say of them.
+import type { Insight } from "../../api/types";
+
+export type { Insight };
 
 export interface WaitLine {
   label: string;
@@ -22,28 +25,6 @@ export interface Waits {
     };
   }[];
   by_line: WaitLine[];
-}
-
-export interface Evidence {
-  text: string;
-  file?: string;
-  line?: number;
-  start_ns?: number;
-  end_ns?: number;
-}
-
-export interface Insight {
-  rule: string;
-  category: string;
-  severity: "HIGH" | "MEDIUM" | "LOW";
-  title: string;
-  detail: string;
-  advice: string;
-  gain_ns: number | null;
-  gain_share: number;
-  estimate: string;
-  confidence: string;
-  evidence: Evidence[];
 }
 
 export interface Site extends WaitLine {
