@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "analysis/figures/missing.hpp"
@@ -16,6 +17,23 @@
 namespace gpufl::analysis {
 
 namespace {
+
+// Whose launches are looked at: of all kernels, or of one.
+class Wanted {
+ public:
+  Wanted(const Tables& tables, std::optional<std::string_view> function) : tables_(tables) {
+    if (!function) return;
+    for (const LaunchConfig& config : tables.configs) {
+      configs_.push_back(tables.name(config.name) == *function ? 1 : 0);
+    }
+  }
+  bool is_all() const { return configs_.empty(); }
+  bool has(size_t row) const { return is_all() || configs_[tables_.kernels.config[row]] != 0; }
+
+ private:
+  const Tables& tables_;
+  std::vector<uint8_t> configs_;  // by id; empty: all
+};
 
 // A column of kernels, which group each of its values is in, and what the groups are.
 struct Grouping {
@@ -177,12 +195,13 @@ Grouping by_stack(const std::vector<uint32_t>& stacks, Describe describe,
 
 // The stack that tells each kernel's line, twice; one more where the line is another thread's.
 // Where launches have no stacks, a framework's labels may tell; empty: nothing does.
-std::vector<uint32_t> line_stacks(const SessionData& session) {
+std::vector<uint32_t> line_stacks(const SessionData& session, const Wanted& wanted) {
   const Kernels& kernels = session.tables.kernels;
   std::vector<uint32_t> stacks;
   const auto fill = [&](auto line_at) {
     stacks.resize(kernels.rows());
     for (size_t row = 0; row < stacks.size(); ++row) {
+      if (!wanted.has(row)) continue;
       const auto [stack, is_inherited] = line_at(row);
       stacks[row] = std::min(stack, kMaxStackId / 2) * 2 + (is_inherited ? 1 : 0);
     }
@@ -196,9 +215,9 @@ std::vector<uint32_t> line_stacks(const SessionData& session) {
   } else if (!session.tables.markers.stack.empty()) {
     const FrameworkOps framework(session);
     fill([&](size_t row) { return std::pair(framework.at(kernels, row).stack, false); });
-    if (std::all_of(stacks.begin(), stacks.end(), [](uint32_t stack) { return stack == 0; })) {
-      stacks.clear();
-    }
+    const auto is_none = [](uint32_t stack) { return stack == 0; };
+    // One kernel without a stack does not tell that none was recorded.
+    if (wanted.is_all() && std::all_of(stacks.begin(), stacks.end(), is_none)) stacks.clear();
   }
   return stacks;
 }
@@ -211,14 +230,32 @@ KernelGroup line_of(const CodeMap& code, uint32_t stack, bool is_inherited) {
   return group;
 }
 
+KernelGroup stack_of(const CodeMap& code, uint32_t stack, bool is_inherited) {
+  KernelGroup group = line_of(code, stack, is_inherited);
+  group.key = stack;
+  group.full_name.clear();
+  for (const symbols::CodeFrame& frame : code.frames(stack)) {
+    if (!group.full_name.empty()) group.full_name += '\n';
+    group.full_name += symbols::frame_text(frame);
+  }
+  return group;
+}
+
 std::vector<KernelGroup> finish(const SessionData& session, const AnalysisOptions& options,
-                                Grouping grouping) {
+                                const Wanted& wanted, Grouping grouping) {
   const Kernels& kernels = session.tables.kernels;
   const Selection selection(session.tables, options);
-  std::vector<uint32_t> scratch;
+  std::vector<uint32_t> scratch, of_wanted;
+  std::span<const uint32_t> keys = selection.keys(kernels, *grouping.column, scratch);
+  if (!wanted.is_all()) {
+    of_wanted.assign(keys.begin(), keys.end());
+    for (size_t row = 0; row < of_wanted.size(); ++row) {
+      if (!wanted.has(row)) of_wanted[row] = kNoRow;
+    }
+    keys = of_wanted;
+  }
   const std::vector<Stats> stats =
-      group_stats(selection.keys(kernels, *grouping.column, scratch), grouping.group_of,
-                  kernels.duration, grouping.groups.size());
+      group_stats(keys, grouping.group_of, kernels.duration, grouping.groups.size());
   int64_t total_ns = 0;
   for (const Stats& of_group : stats) total_ns = saturating_add(total_ns, of_group.total);
   std::vector<KernelGroup> out;
@@ -237,7 +274,8 @@ std::vector<KernelGroup> finish(const SessionData& session, const AnalysisOption
 }
 
 Figure<std::vector<KernelGroup>> by_framework(const SessionData& session,
-                                              const AnalysisOptions& options, bool by_module) {
+                                              const AnalysisOptions& options, const Wanted& wanted,
+                                              bool by_module) {
   const FrameworkOps framework(session);
   if (framework.is_empty()) {
     return Unknown{"no framework reported its operators",
@@ -246,47 +284,54 @@ Figure<std::vector<KernelGroup>> by_framework(const SessionData& session,
   const Kernels& kernels = session.tables.kernels;
   std::vector<uint32_t> names(kernels.rows());
   for (size_t row = 0; row < names.size(); ++row) {
+    if (!wanted.has(row)) continue;
     const FrameworkLabel label = framework.at(kernels, row);
     names[row] = by_module ? label.module : label.op;
   }
   const auto describe = [&](uint32_t name) {
     return named(name == 0 ? "" : std::string(session.tables.name(name)), name);
   };
-  return finish(session, options,
+  return finish(session, options, wanted,
                 by_stack(names, describe, by_module ? "(no module)" : "(no operator)"));
 }
 
 }  // namespace
 
 Figure<std::vector<KernelGroup>> kernel_groups(const SessionData& session,
-                                               const AnalysisOptions& options, GroupBy by) {
+                                               const AnalysisOptions& options, GroupBy by,
+                                               std::optional<std::string_view> function) {
   const Tables& tables = session.tables;
   if (!records_gpu_work(session)) return missing_gpu_work(session.summary);
+  const Wanted wanted(tables, function);
+  const auto finished = [&](Grouping grouping) {
+    return finish(session, options, wanted, std::move(grouping));
+  };
   const auto missing_stacks = [&] {
     return missing_option(session, "call stacks of launches were", "enable_stack_trace");
   };
   switch (by) {
-    case GroupBy::Name: return finish(session, options, by_name(tables, session.kernel_names()));
-    case GroupBy::Config:
-      return finish(session, options, by_config(tables, session.kernel_names()));
-    case GroupBy::Class: return finish(session, options, by_class(tables, session.kernel_names()));
-    case GroupBy::Scope: return finish(session, options, by_scope(session, options));
-    case GroupBy::Stream: return finish(session, options, by_stream(tables));
-    case GroupBy::Device: return finish(session, options, by_device(tables));
-    case GroupBy::Line: {
-      const std::vector<uint32_t> stacks = line_stacks(session);
+    case GroupBy::Name: return finished(by_name(tables, session.kernel_names()));
+    case GroupBy::Config: return finished(by_config(tables, session.kernel_names()));
+    case GroupBy::Class: return finished(by_class(tables, session.kernel_names()));
+    case GroupBy::Scope: return finished(by_scope(session, options));
+    case GroupBy::Stream: return finished(by_stream(tables));
+    case GroupBy::Device: return finished(by_device(tables));
+    case GroupBy::Line:
+    case GroupBy::Stack: {
+      const std::vector<uint32_t> stacks = line_stacks(session, wanted);
       if (stacks.empty()) return missing_stacks();
-      return finish(session, options, by_stack(stacks, [&](uint32_t stack) {
-                      return line_of(session.code, stack / 2, stack % 2 == 1);
-                    }));
+      const auto describe = by == GroupBy::Line ? line_of : stack_of;
+      return finished(by_stack(stacks, [&](uint32_t stack) {
+        return describe(session.code, stack / 2, stack % 2 == 1);
+      }));
     }
     case GroupBy::ApiCall:
       if (tables.kernels.stack.empty()) return missing_stacks();
-      return finish(session, options, by_stack(tables.kernels.stack, [&](uint32_t stack) {
-                      return named(session.code.api_function(stack), 0);
-                    }));
-    case GroupBy::Op: return by_framework(session, options, false);
-    case GroupBy::Module: return by_framework(session, options, true);
+      return finished(by_stack(tables.kernels.stack, [&](uint32_t stack) {
+        return named(session.code.api_function(stack), 0);
+      }));
+    case GroupBy::Op: return by_framework(session, options, wanted, false);
+    case GroupBy::Module: return by_framework(session, options, wanted, true);
   }
   return Unknown{"no such grouping", ""};
 }
