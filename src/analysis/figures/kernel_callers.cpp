@@ -16,6 +16,7 @@ CallerStack with_frames(KernelGroup group, const CodeMap& code, size_t most) {
   for (size_t i = 0; i < kept; ++i) stack.frames.push_back(symbols::frame_text(frames[i]));
   stack.more_frames = frames.size() - kept;
   stack.group = std::move(group);
+  stack.group.full_name = stack.group.label;  // which had all frames
   return stack;
 }
 
