@@ -20,6 +20,7 @@ base::Json to_json(const analysis::Distribution& distribution);
 base::Json to_json(const analysis::Series& series);
 base::Json to_json(const analysis::Unknown& unknown);
 base::Json to_json(const analysis::Insight& insight);
+base::Json to_json(const analysis::KernelGroup& group);
 
 // Objects of a list, each made by `make`.
 template <typename List, typename Make>
@@ -90,6 +91,8 @@ base::Json ledger_json(const analysis::SessionSummary& summary);
 base::Json coverage_json(const SessionReport& report);
 // `clusters`: "phases", "windows".
 base::Json estimate_json(const analysis::Estimate& estimate, std::string_view clusters);
+// A `device` line, and what its multiprocessors have where that is known.
+base::Json device_line_json(const base::Json& device);
 base::Json gpu_time_json(const analysis::Overview& overview);
 base::Json transfers_json(const analysis::TransferFigures& transfers);
 base::Json latency_json(const analysis::LaunchLatency& latency);

@@ -30,6 +30,32 @@ void set_samples(Json& json, const SampleCount& count) {
   json.set("samples", count.samples).set("stalls", stalls_json(count));
 }
 
+template <typename Entry, typename Make>
+Json callers_json(const analysis::Figure<analysis::Callers<Entry>>& figure, Make make) {
+  return json_figure(figure, [&](const analysis::Callers<Entry>& callers) {
+    Json json = Json::object();
+    json.set("groups", json_array(callers.entries, make));
+    Json more = Json::object();
+    more.set("groups", callers.more).set("launches", callers.more_launches);
+    return json.set("more", more.set("total_ns", callers.more_ns));
+  });
+}
+
+Json callers_json(const analysis::KernelCallers& callers) {
+  const auto group = [](const analysis::KernelGroup& one) { return to_json(one); };
+  const auto stack = [](const analysis::CallerStack& one) {
+    Json json = to_json(one.group);
+    return json.set("frames", json_array(one.frames)).set("more_frames", one.more_frames);
+  };
+  Json json = Json::object();
+  json.set("by_op", callers_json(callers.by_op, group));
+  json.set("by_module", callers_json(callers.by_module, group));
+  json.set("by_line", callers_json(callers.by_line, group));
+  json.set("by_scope", callers_json(callers.by_scope, group));
+  json.set("by_api_call", callers_json(callers.by_api_call, group));
+  return json.set("by_stack", callers_json(callers.by_stack, stack));
+}
+
 Json resources_json(const disassembly::Resources& resources) {
   Json json = Json::object();
   json.set("registers", json_optional(resources.registers));
@@ -106,6 +132,7 @@ std::string json_kernel_report(const KernelReport& report, bool with_source) {
   json.set("session", session_json(report.summary));
   json.set("name", report.name).set("function", report.function);
   json.set("launches", report.launches).set("time_ns", report.time_ns);
+  json.set("callers", callers_json(report.callers));
   json.set("samples", report.samples.samples).set("stalls", stalls_json(report.samples));
   json.set("samples_without_code", report.samples_without_code);
   write_list(json, "missing", report.missing, [](const auto& missing) {

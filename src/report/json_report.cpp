@@ -48,7 +48,7 @@ void write_figures(JsonWriter& json, const SessionReport& report) {
   json.set("session", session_json(summary));
   json.set("option_warnings", option_warnings_json(summary));
   json.set("machine", summary.host_facts);
-  write_list(json, "devices", summary.devices);
+  write_list(json, "devices", summary.devices, device_line_json);
   json.set("capabilities", capabilities_json(summary));
   json.set("ledger", ledger_json(summary));
   json.set("coverage", coverage_json(report));

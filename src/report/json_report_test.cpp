@@ -58,6 +58,26 @@ TEST(JsonReport, HoldsExactFigures) {
   EXPECT_EQ(json["gpu_time"]["devices"].items()[0]["busy_ns"].as_integer(), 12'345'670);
 }
 
+TEST(JsonReport, TellsWhatEachResourceAllowsAndWhatThereIsOfIt) {
+  analysis::testing::TestSession program;
+  analysis::LaunchConfig config;
+  config.occupancy_bounds = {{"registers", 2}, {"waves", 8}};
+  program.kernel(program.config("gemm", config), 0, 20);
+  program.kernel("relu", 30, 10);
+  program.data.summary.header.engine = "Trace";
+  for (const char* line : {R"({"device":0,"vendor":"nvidia","architecture":"sm_90"})",
+                           R"({"device":1,"vendor":"amd","architecture":"gfx942"})"}) {
+    program.data.summary.devices.push_back(parsed(std::string(line) + "\n"));
+  }
+  const TestReport report(program.finish());
+  const Json json = parsed(json_report(report.view()));
+  const auto& configs = json["kernels"]["by_config"].items();
+  EXPECT_EQ(configs[0]["config"]["occupancy_bounds"].dump(), R"({"registers":2,"waves":8})");
+  EXPECT_TRUE(configs[1]["config"]["occupancy_bounds"].is_null());
+  EXPECT_EQ(json["devices"].items()[0]["multiprocessor"]["shared_bytes"].as_integer(), 233'472);
+  EXPECT_EQ(json["devices"].items()[1].find("multiprocessor"), nullptr);
+}
+
 TEST(JsonReport, TheTimeOfASessionWithoutAnEndIsALowerBound) {
   analysis::SessionData session = session_of_rank(0, 1'000);
   session.summary.ended = false;

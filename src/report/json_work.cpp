@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "analysis/code/multiprocessor.hpp"
 #include "analysis/insights/loop_syncs.hpp"
 #include "analysis/insights/sampled_kernels.hpp"
 #include "report/json_figures.hpp"
@@ -78,17 +79,10 @@ Json device_json(const analysis::DeviceBusy& device, const analysis::Overview& o
   return json;
 }
 
-Json group_json(const KernelGroup& group) {
-  Json json = Json::object();
-  json.set("label", group.label);
-  if (group.full_name != group.label) json.set("full_name", group.full_name);
-  if (group.is_rest) json.set("is_rest", true);
-  json.set("share", group.share).set("duration_ns", to_json(group.duration_ns));
-  return json;
-}
+Json kernel_group_json(const KernelGroup& group) { return to_json(group); }
 
 Json named_json(const KernelGroup& group) {
-  return group_json(group).set("class", analysis::to_string(group.kernel_class));
+  return to_json(group).set("class", analysis::to_string(group.kernel_class));
 }
 
 // What it is of the whole run, where only phases of that were recorded.
@@ -121,7 +115,9 @@ Json config_json(const LaunchConfig& config) {
   json.set("occupancy", json_optional(config.occupancy));
   json.set("occupancy_limit", text_or_null(config.occupancy_limit()));
   json.set("occupancy_bound", text_or_null(config.occupancy_bound));
-  return json;
+  Json bounds = Json::object();
+  for (const auto& [resource, blocks] : config.occupancy_bounds) bounds.set(resource, blocks);
+  return json.set("occupancy_bounds", config.occupancy_bounds.empty() ? Json() : bounds);
 }
 
 Json transfer_json(const TransferGroup& group) {
@@ -155,6 +151,28 @@ Json size_class_json(const TransferGroup& group) {
 
 }  // namespace
 
+Json to_json(const KernelGroup& group) {
+  Json json = Json::object();
+  json.set("label", group.label);
+  if (group.full_name != group.label) json.set("full_name", group.full_name);
+  if (group.is_rest) json.set("is_rest", true);
+  json.set("share", group.share).set("duration_ns", to_json(group.duration_ns));
+  return json;
+}
+
+Json device_line_json(const Json& device) {
+  Json json = device;
+  const auto sm = analysis::multiprocessor_of(device);
+  if (!sm) return json;
+  Json facts = Json::object();
+  facts.set("threads", sm->threads).set("blocks", sm->blocks).set("registers", sm->registers);
+  facts.set("shared_bytes", sm->shared_bytes);
+  facts.set("shared_reserved_bytes", sm->shared_reserved_bytes);
+  facts.set("warp_threads", sm->warp_threads).set("schedulers", sm->schedulers);
+  facts.set("register_unit", sm->register_unit).set("shared_unit_bytes", sm->shared_unit_bytes);
+  return json.set("multiprocessor", std::move(facts));
+}
+
 Json gpu_time_json(const analysis::Overview& overview) {
   Json json = Json::object();
   json.set("recorded_ns",
@@ -179,21 +197,21 @@ void write_kernels(JsonWriter& out, const SessionReport& report) {
           return named_json(group).set(
               "config", config_json(tables.config(static_cast<uint32_t>(group.key))));
         });
-        write_list(out, "by_class", kernels.by_class, group_json);
-        write_list(out, "by_scope", kernels.by_scope, group_json);
+        write_list(out, "by_class", kernels.by_class, kernel_group_json);
+        write_list(out, "by_scope", kernels.by_scope, kernel_group_json);
         write_list(out, "by_stream", kernels.by_stream, [&](const KernelGroup& group) {
           const analysis::Lane& lane = tables.lanes[static_cast<size_t>(group.key)];
-          Json entry = group_json(group);
+          Json entry = to_json(group);
           return entry.set("device", lane.device).set("stream", std::to_string(lane.stream));
         });
         write_list(out, "by_device", kernels.by_device, [](const KernelGroup& group) {
-          return group_json(group).set("device", group.key);
+          return to_json(group).set("device", group.key);
         });
-        write_list_figure(out, "by_line", kernels.by_line, group_json);
-        write_list_figure(out, "by_api_call", kernels.by_api_call, group_json);
+        write_list_figure(out, "by_line", kernels.by_line, kernel_group_json);
+        write_list_figure(out, "by_api_call", kernels.by_api_call, kernel_group_json);
         // Of frameworks that told of themselves alone: most programs have none.
-        if (kernels.by_op) write_list(out, "by_op", *kernels.by_op, group_json);
-        if (kernels.by_module) write_list(out, "by_module", *kernels.by_module, group_json);
+        if (kernels.by_op) write_list(out, "by_op", *kernels.by_op, kernel_group_json);
+        if (kernels.by_module) write_list(out, "by_module", *kernels.by_module, kernel_group_json);
       });
 }
 

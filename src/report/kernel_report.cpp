@@ -20,6 +20,7 @@ using analysis::SampledLine;
 using disassembly::Instruction;
 using disassembly::KernelCode;
 
+constexpr size_t kShownCallers = 5;  // of a kind
 constexpr size_t kShownStalls = 2;
 constexpr size_t kLeastInstructionWidth = 28;
 constexpr int64_t kContextLines = 2;       // of source, before and after
@@ -87,6 +88,36 @@ void write_head(Page& page, const KernelReport& report) {
                            share_of(report.samples_without_code, report.samples.samples)),
                Tone::Warning);
   }
+}
+
+// Groups of nothing but "(no module)" say nothing.
+bool tells(const analysis::Figure<analysis::Callers<analysis::KernelGroup>>& callers) {
+  return callers && std::any_of(callers->entries.begin(), callers->entries.end(),
+                                [](const analysis::KernelGroup& group) { return !group.is_rest; });
+}
+
+void write_callers(Page& page, const analysis::KernelCallers& callers, size_t top) {
+  TextTable table{{{"by", true}, {"launched from", true}, {"launches"}, {"total"}, {"share"}}};
+  table.flexible = 1;
+  size_t all = 0;
+  const auto add = [&](const char* what, const auto& figure) {
+    if (!tells(figure)) return;
+    all += figure->entries.size() + figure->more;
+    const size_t shown = std::min({top, kShownCallers, figure->entries.size()});
+    for (size_t i = 0; i < shown; ++i) {
+      const analysis::KernelGroup& group = figure->entries[i];
+      table.rows.push_back({i == 0 ? what : "", group.label, text::count(group.duration_ns.count),
+                            duration_text(group.duration_ns.total), text::percent(group.share)});
+    }
+  };
+  add("operator", callers.by_op);
+  add("module", callers.by_module);
+  add("line", callers.by_line);
+  add("scope", callers.by_scope);
+  if (table.rows.empty()) return;
+  page.heading("LAUNCHED FROM");
+  page.table(table);
+  write_more(page, all, table.rows.size());
 }
 
 // Of a kernel that torch.compile wrote.
@@ -317,6 +348,7 @@ void write_kernel(Page& page, const KernelReport& report, const TextOptions& opt
                   bool with_source) {
   const size_t top = rows_of(options);
   write_head(page, report);
+  write_callers(page, report.callers, top);
   for (const KernelImage& image : report.images) {
     write_image(page, report, image);
     write_lines(page, report, image, top);

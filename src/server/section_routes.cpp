@@ -286,9 +286,9 @@ void add_section_routes(Routes& routes, Services& services) {
        .handler = bound(show_run_report)});
   routes.add({.pattern = "/api/v1/sessions/{session}/kernels/{kernel}/code",
               .id = "show_code",
-              .summary = "Source and SASS of a kernel, as gpufl report --kernel --source",
+              .summary = "Callers, source and SASS of a kernel, as gpufl report --kernel --source",
               .parameters = range_parameters(),
-              .answers = {{.description = "Lines and instructions with their samples.",
+              .answers = {{.description = "Who launches it; lines and instructions with their samples.",
                            .schema = schema_ref("KernelCode")},
                           accepted_answer()},
               .handler = bound(show_code)});

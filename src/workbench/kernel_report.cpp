@@ -130,12 +130,15 @@ base::Result<const Candidate*> choose(const std::vector<Candidate>& candidates,
 class Builder {
  public:
   Builder(const analysis::SessionData& session, const Candidate& kernel,
-          const std::vector<KernelStalls>& stalls, const KernelRequest& request)
+          const std::vector<KernelStalls>& stalls, const KernelRequest& request,
+          const analysis::AnalysisOptions& options)
       : session_(session),
         kernel_(kernel),
         stalls_(stalls),
         request_(request),
-        report_{session.summary, kernel.name, kernel.function, kernel.launches, kernel.time_ns} {}
+        report_{session.summary, kernel.name,
+                kernel.function, kernel.launches,
+                kernel.time_ns,  analysis::kernel_callers(session, options, kernel.function)} {}
 
   const KernelReport& build() {
     for (const KernelStalls& sampled : stalls_) {
@@ -336,7 +339,7 @@ base::Result<std::string> report_kernel(const analysis::SessionData& session,
   const std::vector<Candidate> candidates = candidates_of(session, stalls);
   const auto kernel = choose(candidates, request.kernel);
   if (!kernel) return kernel.status();
-  Builder builder(session, **kernel, stalls, request);
+  Builder builder(session, **kernel, stalls, request, options);
   const KernelReport& made = builder.build();
   if (format == Format::Json) return report::json_kernel_report(made, request.with_source);
   if (format == Format::Markdown) {

@@ -174,8 +174,25 @@ export interface components {
       shutdown_temperature_c?: number;
       compute_major?: number;
       compute_minor?: number;
+      multiprocessor?: components["schemas"]["Multiprocessor"];
     } & {
       [key: string]: unknown;
+    };
+    /** @description What a multiprocessor has, by its architecture; of reports alone. */
+    Multiprocessor: {
+      threads: number;
+      blocks: number;
+      registers: number;
+      shared_bytes: number;
+      /** @description Taken from each block. */
+      shared_reserved_bytes: number;
+      warp_threads: number;
+      /** @description Registers are divided evenly among them. */
+      schedulers: number;
+      /** @description A warp gets registers in such pieces. */
+      register_unit: number;
+      /** @description A block gets shared memory in such pieces. */
+      shared_unit_bytes: number;
     };
     SessionList: {
       sessions: components["schemas"]["Session"][];
@@ -1096,6 +1113,10 @@ export interface components {
       occupancy_limit: string | null;
       /** @description The same in words for every vendor. */
       occupancy_bound: string | null;
+      /** @description Blocks that each resource alone would allow on a multiprocessor: waves, registers, shared_memory, groups. */
+      occupancy_bounds: {
+        [key: string]: number;
+      } | null;
     };
     KernelByName: components["schemas"]["KernelGroup"] & {
       class: components["schemas"]["KernelClass"];
@@ -1441,6 +1462,36 @@ export interface components {
       instructions: components["schemas"]["Instruction"][];
       ptx?: string[];
     };
+    /** @description Those that a list leaves out. */
+    MoreCallers: {
+      groups: number;
+      launches: number;
+      total_ns: number;
+    };
+    /** @description Launches of one kernel, most time first; shares are of its time. */
+    CallerGroups: {
+      groups: components["schemas"]["KernelGroup"][];
+      more: components["schemas"]["MoreCallers"];
+    };
+    CallerStack: components["schemas"]["KernelGroup"] & {
+      /** @description Innermost first. */
+      frames: string[];
+      /** @description Of the outermost, left out. */
+      more_frames: number;
+    };
+    CallerStacks: {
+      groups: components["schemas"]["CallerStack"][];
+      more: components["schemas"]["MoreCallers"];
+    };
+    /** @description Where launches of a kernel come from. */
+    KernelCallers: {
+      by_op: components["schemas"]["CallerGroups"] | components["schemas"]["Unknown"];
+      by_module: components["schemas"]["CallerGroups"] | components["schemas"]["Unknown"];
+      by_line: components["schemas"]["CallerGroups"] | components["schemas"]["Unknown"];
+      by_scope: components["schemas"]["CallerGroups"] | components["schemas"]["Unknown"];
+      by_api_call: components["schemas"]["CallerGroups"] | components["schemas"]["Unknown"];
+      by_stack: components["schemas"]["CallerStacks"] | components["schemas"]["Unknown"];
+    };
     /** @description `gpufl report --kernel NAME --source --format json`. */
     KernelCode: {
       /** @enum {string} */
@@ -1453,6 +1504,7 @@ export interface components {
       function: string;
       launches: number;
       time_ns: number;
+      callers: components["schemas"]["KernelCallers"];
       samples: number;
       stalls: components["schemas"]["StallCounts"];
       samples_without_code: number;

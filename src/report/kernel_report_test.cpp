@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/kernel_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include "analysis/session/test_tables.hpp"
+#include "base/json.hpp"
+#include "report/text_page.hpp"
+
+namespace gpufl::report {
+namespace {
+
+using base::Json;
+
+// One kernel, launched by two operators, in two scopes and outside of any.
+analysis::SessionData session() {
+  analysis::testing::TestSession made;
+  const int64_t forward = made.scope("forward", 0, 100);
+  const int64_t backward = made.scope("backward", 100, 100);
+  made.marker("aten::mm", 10, 20, 1, "torch.op");
+  made.marker("aten::bmm", 40, 20, 1, "torch.op");
+  made.kernel("gemm", 1000, 600, {.scope = forward, .api_start = 15});
+  made.kernel("gemm", 2000, 300, {.scope = backward, .api_start = 45});
+  made.kernel("gemm", 3000, 100, {.api_start = 50});
+  return made.finish();
+}
+
+KernelReport report_of(const analysis::SessionData& data, const analysis::CallerLimits& limits) {
+  return {
+      data.summary, "gemm", "gemm", 3, 1000, analysis::kernel_callers(data, {}, "gemm", limits)};
+}
+
+TEST(KernelReport, TextNamesCallersByWhatTheLogTells) {
+  const analysis::SessionData data = session();
+  TextPage page(80, false);
+  write_kernel(page, report_of(data, {}), {}, false);
+  EXPECT_EQ(page.text(), R"(KERNEL: gemm
+  launches                  3, 1.000 us on the GPU
+
+LAUNCHED FROM
+  by        launched from  launches   total  share
+  operator  aten::mm              1  600 ns  60.0%
+            aten::bmm             2  400 ns  40.0%
+  scope     forward               1  600 ns  60.0%
+            backward              1  300 ns  30.0%
+            (no scope)            1  100 ns  10.0%
+)");
+}
+
+TEST(KernelReport, JsonCountsWhatAListLeavesOut) {
+  const analysis::SessionData data = session();
+  const auto json = Json::parse(
+      json_kernel_report(report_of(data, {.entries = 1, .stacks = 1, .frames = 1}), true));
+  ASSERT_TRUE(json.is_ok());
+  const Json& scopes = (*json)["callers"]["by_scope"];
+  ASSERT_EQ(scopes["groups"].items().size(), 1u);
+  EXPECT_EQ(scopes["groups"].items()[0]["label"].as_string(), "forward");
+  EXPECT_DOUBLE_EQ(scopes["groups"].items()[0]["share"].as_number(), 0.6);
+  EXPECT_EQ(scopes["more"].dump(), R"({"groups":2,"launches":2,"total_ns":400})");
+  EXPECT_EQ((*json)["callers"]["by_stack"]["unknown"].as_string(),
+            "call stacks of launches were not recorded");
+}
+
+}  // namespace
+}  // namespace gpufl::report
