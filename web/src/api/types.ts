@@ -18,6 +18,7 @@ export type HostList = Schemas["HostList"];
 export type Device = Schemas["Device"];
 export type DeviceList = Schemas["DeviceList"];
 export type DeviceLine = Schemas["DeviceLine"];
+export type Multiprocessor = Schemas["Multiprocessor"];
 export type Window = Schemas["Window"];
 export type WindowList = Schemas["WindowList"];
 export type SectionList = Schemas["SectionList"];
@@ -66,6 +67,7 @@ export type RunRank = Schemas["RunRank"];
 export type ReportSession = Schemas["ReportSession"];
 export type Unknown = Schemas["Unknown"];
 export type Stats = Schemas["Stats"];
+export type WindowEstimate = Schemas["WindowEstimate"];
 export type Distribution = Schemas["Distribution"];
 export type Series = Schemas["Series"];
 export type Insight = Schemas["Insight"];
@@ -101,6 +103,9 @@ export type Metric = Schemas["Metric"];
 export type Counter = Schemas["Counter"];
 
 // Inside of kernels.
+export type KernelCallers = Schemas["KernelCallers"];
+export type CallerGroups = Schemas["CallerGroups"];
+export type CallerStack = Schemas["CallerStack"];
 export type KernelCode = Schemas["KernelCode"];
 export type CodeImage = Schemas["CodeImage"];
 export type CodeLine = Schemas["CodeLine"];

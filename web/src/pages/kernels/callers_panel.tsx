@@ -3,11 +3,11 @@
 import { useQueries } from "@tanstack/react-query";
 import { type Answer, ask } from "../../api/client";
 import { sessionPath } from "../../api/hooks";
+import type { KernelCode } from "../../api/types";
 import { count, duration, plural } from "../../base/format";
 import { Chip, Copyable, Panel } from "../../widgets/parts";
 import { Empty } from "../../widgets/states";
 import { sessionHref } from "../session_frame";
-import type { KernelCode } from "./kernel_types";
 import type { RecordedLimits } from "./occupancy_panel";
 import { baseName } from "./code_model";
 
@@ -99,7 +99,7 @@ export function CallersPanel(props: {
       )}
       {origins.map((origin) => (
         <div key={origin.file} className="callers-origin">
-          <span className="dim">Compiled by torch.compile from</span> {origin.operators.join(", ")}{" "}
+          <span className="dim">Compiled by torch.compile from</span> {origin.operators}{" "}
           {origin.places.map(({ file, line }) => (
             <Chip key={`${file}:${line}`}>
               {baseName(file)}:{line}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
+import type { CodeImage, KernelCode } from "../../api/types";
 import {
   coldPtxPane,
   findRows,
@@ -10,7 +11,6 @@ import {
   ptxPane,
   sourcePanes,
 } from "./code_model";
-import type { CodeImage, KernelCode } from "./kernel_types";
 import { legendOf, stackOf, stallOrder } from "./stalls";
 
 const stalls = (barrier: number, wait: number) => ({

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source lines and instructions beside each other: which belongs to which, and how hot each is.
+import type { CodeImage, KernelCode, StallCounts } from "../../api/types";
 import { type Language, languageOf } from "../../base/tokenizer";
-import type { CodeImage, KernelCode, StallCounts } from "./kernel_types";
 import { type StallPart, stackOf } from "./stalls";
 
 export interface HeatRow {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Source and SASS side by side, with where the samples fell.
 import { useMemo, useRef, useState } from "react";
+import type { CodeImage, KernelCode } from "../../api/types";
 import { plural } from "../../base/format";
 import { useKeys } from "../../base/keys";
 import { Kbd, Panel, Swatch } from "../../widgets/parts";
@@ -18,7 +19,6 @@ import {
   ptxPane,
   sourcePanes,
 } from "./code_model";
-import type { CodeImage, KernelCode } from "./kernel_types";
 import { MissingList } from "./missing_list";
 import { legendOf, stallColor, stallOrder, stallWords } from "./stalls";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A distribution as a sketch: where its percentiles lie on a logarithmic scale.
-import type { Statistics } from "./kernel_types";
+import type { Stats } from "../../api/types";
 
 export interface Scale {
   low: number;
@@ -16,7 +16,7 @@ export interface Sketch {
 }
 
 // From the shortest to the longest of all, so that rows compare.
-export function scaleOf(all: Statistics[]): Scale {
+export function scaleOf(all: Stats[]): Scale {
   let low = Infinity;
   let high = 0;
   for (const { min, max } of all) {
@@ -33,7 +33,7 @@ export function place(value: number, { low, high }: Scale): number {
 }
 
 // null: the report has no percentiles.
-export function sketchOf(time: Statistics, scale: Scale): Sketch | null {
+export function sketchOf(time: Stats, scale: Scale): Sketch | null {
   const { min, median, p90, p99, max } = time;
   if ([min, median, p90, p99, max].some((value) => value === undefined)) return null;
   return {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Stats } from "../../api/types";
 import { duration } from "../../base/format";
 import { type Scale, sketchOf } from "./distribution";
-import type { Statistics } from "./kernel_types";
 
 const WIDTH = 120;
 const HEIGHT = 14;
 
-export function statisticsText(time: Statistics): string {
+export function statisticsText(time: Stats): string {
   return [
     `shortest ${duration(time.min)}`,
     `half within ${duration(time.median)}`,
@@ -23,7 +23,7 @@ export function DistributionSketch({
   scale,
   color,
 }: {
-  time: Statistics;
+  time: Stats;
   scale: Scale;
   color: string;
 }) {

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
+import type {
+  IndexedKernel,
+  KernelGroup,
+  KernelList,
+  Kernels,
+  LaunchConfig,
+} from "../../api/types";
 import {
   classFilter,
   configText,
@@ -9,14 +16,17 @@ import {
   rowsBy,
   whyNot,
 } from "./groups";
-import type { KernelGroup, KernelList, KernelsSection, LaunchConfig } from "./kernel_types";
 
-const group = (label: string, more: Partial<KernelGroup> = {}): KernelGroup => ({
+const group = <T extends object>(label: string, more: T = {} as T): KernelGroup & T => ({
   label,
   share: 0.5,
   duration_ns: { count: 1, total: 10 },
   ...more,
 });
+const indexed = (label: string, full_name: string): IndexedKernel =>
+  group(label, { full_name, class: "elementwise" as const, relative_error: 0 });
+const named = (label: string, block: number, more: { full_name?: string } = {}) =>
+  group(label, { ...more, class: "elementwise" as const, config: config(block) });
 const config = (block: number): LaunchConfig => ({
   grid: [3072, 2, 1],
   block: [block, 1, 1],
@@ -24,35 +34,41 @@ const config = (block: number): LaunchConfig => ({
   shared_static: 0,
   shared_dynamic: 0,
   local_per_thread: 0,
+  local_total: 0,
   occupancy: 1,
   occupancy_limit: "warps",
   occupancy_bound: "waves",
+  occupancy_bounds: null,
 });
-const section: KernelsSection = {
+const section: Kernels = {
   count: 3,
   total_ns: 30,
   by_name: [
-    group("mul [4]", { full_name: "mul<4>()", class: "elementwise" }),
-    group("gemm", { class: "matrix product" }),
+    group("mul [4]", { full_name: "mul<4>()", class: "elementwise" as const }),
+    group("gemm", { class: "matrix product" as const }),
   ],
   by_config: [
-    group("mul [4] <<<3072, 128>>>", { full_name: "mul<4>()", config: config(128) }),
-    group("gemm <<<1, 256>>>", { config: config(256) }),
-    group("mul [4] <<<1, 64>>>", { full_name: "mul<4>()", config: config(64) }),
+    named("mul [4] <<<3072, 128>>>", 128, { full_name: "mul<4>()" }),
+    named("gemm <<<1, 256>>>", 256),
+    named("mul [4] <<<1, 64>>>", 64, { full_name: "mul<4>()" }),
   ],
   by_class: [group("matrix product")],
-  by_scope: [group("(no scope)", { is_rest: true })],
-  by_stream: [group("GPU 0, stream 7")],
+  by_scope: [group("(no scope)", { is_rest: true as const })],
+  by_stream: [group("GPU 0, stream 7", { device: 0, stream: "7" })],
   by_device: [],
   by_line: { unknown: "call stacks were not recorded", hint: "record with --stacks" },
   by_api_call: [],
 };
 const list: KernelList = {
+  version: 1,
+  is_live: false,
   is_complete: true,
+  indexed: { bytes: 1, of: 1 },
+  span: [0, 100],
   count: 3,
   total_ns: 30,
   names: 2,
-  by_name: [group("mul", { full_name: "mul<4>()" }), group("mul", { full_name: "mul<8>()" })],
+  by_name: [indexed("mul", "mul<4>()"), indexed("mul", "mul<8>()")],
 };
 
 describe("groups of kernels", () => {
@@ -63,7 +79,7 @@ describe("groups of kernels", () => {
     ]);
     const rows = rowsBy("name", list, section);
     expect(rows[0]).toMatchObject({ label: "mul [4]", kernel: "mul<4>()", configs: 2 });
-    expect(rows[0]?.config?.block[0]).toBe(128);
+    expect(rows[0]?.config?.block?.[0]).toBe(128);
     expect(rows[1]).toMatchObject({ kernel: "gemm", configs: 1 });
   });
   it("leads from a configuration to its kernel", () => {
@@ -97,5 +113,6 @@ describe("groups of kernels", () => {
   it("leaves out dimensions of one", () => {
     expect(configText(config(128))).toBe("3072×2 of 128");
     expect(configWords({ ...config(1), grid: [1, 1, 1] })).toBe("1 block of 1 thread");
+    expect(configText({ ...config(1), grid: null, block: null })).toBe("– of –");
   });
 });

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels in groups: what a session can be grouped by, and the rows of each grouping.
-import { isUnknown, type Unknown } from "../../base/format";
-import {
-  type KernelGroup,
-  kernelKey,
-  type KernelList,
-  type KernelsSection,
-  type LaunchConfig,
-  type Statistics,
-} from "./kernel_types";
+import type {
+  KernelByConfig,
+  KernelClass,
+  KernelGroup,
+  KernelList,
+  Kernels,
+  LaunchConfig,
+  Report,
+  Stats,
+} from "../../api/types";
+import { isUnknown, UNKNOWN, type Unknown } from "../../base/format";
+
+// What the groups of all lists have.
+export type AnyGroup = KernelGroup & { class?: KernelClass; config?: LaunchConfig };
+
+// What a name is known by in addresses and requests: labels of the index can be the same for two.
+export function kernelKey({ label, full_name }: { label: string; full_name?: string }): string {
+  return full_name ?? label;
+}
 
 export const GROUPINGS = [
   { by: "name", title: "Name", member: "by_name" },
@@ -32,7 +42,7 @@ export interface KernelRow {
   config: LaunchConfig | null;
   configs: number;
   share: number;
-  time: Statistics;
+  time: Stats;
   // What to open, where a row is one kernel.
   kernel: string | null;
   isRest: boolean;
@@ -41,7 +51,7 @@ export interface KernelRow {
 const LABELS_HINT = "import gpufl.torch and call gpufl.torch.attach() before training";
 
 // Why there is no such grouping and what would record it; null: there is one.
-export function whyNot(section: KernelsSection | undefined, by: GroupBy): string | null {
+export function whyNot(section: Kernels | undefined, by: GroupBy): string | null {
   if (by === "name") return null;
   if (!section) return "The session is being read.";
   const { member } = GROUPINGS.find((grouping) => grouping.by === by)!;
@@ -56,8 +66,8 @@ export function whyNot(section: KernelsSection | undefined, by: GroupBy): string
 }
 
 // An engine that records no GPU work has no such section, only why.
-export function splitSection({ data }: { data: KernelsSection | Unknown | undefined }): {
-  section: KernelsSection | undefined;
+export function splitSection({ data }: { data: Report["kernels"] | undefined }): {
+  section: Kernels | undefined;
   unknown: Unknown | null;
 } {
   if (data === undefined) return { section: undefined, unknown: null };
@@ -75,7 +85,7 @@ export function listOf<T>(groups: T[] | { unknown: string } | undefined): T[] {
 }
 
 // A configuration's group has the kernel's full name; short names stand before the "<<<".
-function nameOfConfig({ label, full_name }: KernelGroup): string {
+function nameOfConfig({ label, full_name }: AnyGroup): string {
   const at = label.lastIndexOf(" <<<");
   return full_name ?? (at < 0 ? label : label.slice(0, at));
 }
@@ -85,7 +95,7 @@ interface ConfigsOf {
   count: number;
 }
 
-export function configsByKernel(section: KernelsSection | undefined): Map<string, ConfigsOf> {
+export function configsByKernel(section: Kernels | undefined): Map<string, ConfigsOf> {
   const found = new Map<string, ConfigsOf>();
   for (const group of listOf(section?.by_config)) {
     const name = nameOfConfig(group);
@@ -97,14 +107,11 @@ export function configsByKernel(section: KernelsSection | undefined): Map<string
   return found;
 }
 
-export function configsOfKernel(
-  section: KernelsSection | undefined,
-  kernel: string,
-): KernelGroup[] {
+export function configsOfKernel(section: Kernels | undefined, kernel: string): KernelByConfig[] {
   return listOf(section?.by_config).filter((group) => nameOfConfig(group) === kernel);
 }
 
-function toRow(group: KernelGroup, id: string): KernelRow {
+function toRow(group: AnyGroup, id: string): KernelRow {
   return {
     id,
     label: group.label,
@@ -123,11 +130,11 @@ function toRow(group: KernelGroup, id: string): KernelRow {
 export function rowsBy(
   by: GroupBy,
   list: KernelList | undefined,
-  section: KernelsSection | undefined,
+  section: Kernels | undefined,
 ): KernelRow[] {
   if (by === "name") {
     const named = section ? listOf(section.by_name) : [];
-    const groups = named.length > 0 ? named : (list?.by_name ?? []);
+    const groups: AnyGroup[] = named.length > 0 ? named : (list?.by_name ?? []);
     const configs = configsByKernel(section);
     return groups.map((group) => {
       const kernel = kernelKey(group);
@@ -136,7 +143,7 @@ export function rowsBy(
     });
   }
   const { member } = GROUPINGS.find((grouping) => grouping.by === by)!;
-  return listOf(section?.[member]).map((group, i) => {
+  return listOf<AnyGroup>(section?.[member]).map((group, i) => {
     const row = toRow(group, `${i}`);
     if (by === "config") return { ...row, kernel: nameOfConfig(group) };
     return by === "class" ? { ...row, kernelClass: group.label } : row;
@@ -163,7 +170,8 @@ export function classFilter(kernelClass: string): string {
   return /\s/.test(kernelClass) ? `class:"${kernelClass}"` : `class:${kernelClass}`;
 }
 
-const sizes = (dimensions: number[]) => {
+const sizes = (dimensions: number[] | null) => {
+  if (dimensions === null) return UNKNOWN;
   const used = [...dimensions];
   while (used.length > 1 && used[used.length - 1] === 1) used.pop();
   return used.join("×");
@@ -182,17 +190,18 @@ export function configWords(config: LaunchConfig): string {
   return `${blocks} ${word(blocks, "block")} of ${threads} ${word(threads, "thread")}`;
 }
 
-export function threadsOf({ block: [x, y, z] }: LaunchConfig): number {
-  return x * y * z;
+// null: it was not recorded.
+export function threadsOf({ block }: LaunchConfig): number | null {
+  return block && block[0] * block[1] * block[2];
 }
 
 // The kernel that an address means: its full name, its label in the report, or that of the index.
 export function findKernel(
   kernel: string,
   list: KernelList | undefined,
-  section: KernelsSection | undefined,
-): KernelGroup | null {
-  const all = [...listOf(section?.by_name), ...(list?.by_name ?? [])];
+  section: Kernels | undefined,
+): AnyGroup | null {
+  const all: AnyGroup[] = [...listOf(section?.by_name), ...(list?.by_name ?? [])];
   return (
     all.find((group) => kernelKey(group) === kernel) ??
     all.find(({ label }) => label === kernel) ??

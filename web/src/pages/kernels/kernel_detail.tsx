@@ -2,6 +2,15 @@
 // One kernel: how long it takes, what it waits for, and which lines that is.
 import { useMemo } from "react";
 import { sessionPath, useApi, useSection } from "../../api/hooks";
+import type {
+  DeviceLine,
+  KernelCode,
+  KernelList,
+  Kernels,
+  LaunchConfig,
+  Report,
+  StallKernel,
+} from "../../api/types";
 import { classVariable } from "../../base/kernel_class";
 import {
   bytes,
@@ -19,18 +28,15 @@ import { sessionHref } from "../session_frame";
 import { CallersPanel, type LaunchFacts, type ScopeGroup, useLaunchFacts } from "./callers_panel";
 import { CodePanel } from "./code_panel";
 import { statisticsText } from "./distribution_sketch";
-import { configsOfKernel, configWords, findKernel, sentence, splitSection } from "./groups";
 import {
-  type DeviceFacts,
-  type KernelCode,
-  type KernelGroup,
+  type AnyGroup,
+  configsOfKernel,
+  configWords,
+  findKernel,
   kernelKey,
-  type KernelList,
-  type KernelsSection,
-  type LaunchConfig,
-  type StalledKernel,
-  type StallsSection,
-} from "./kernel_types";
+  sentence,
+  splitSection,
+} from "./groups";
 import { LaunchesPanel, useLaunches } from "./launches_panel";
 import { limitWords } from "./occupancy";
 import { OccupancyPanel } from "./occupancy_panel";
@@ -42,10 +48,10 @@ import "./kernel_detail.css";
 const LOOKED_AT = 8;
 
 function factsOf(
-  kernel: KernelGroup,
+  kernel: AnyGroup,
   config: LaunchConfig | undefined,
-  stalled: StalledKernel | null,
-  stalls: StallsSection | Unknown | undefined,
+  stalled: StallKernel | null,
+  stalls: Report["stalls"] | undefined,
 ): FactProps[] {
   const time = kernel.duration_ns;
   const total = timeQuantity(time.total);
@@ -96,13 +102,13 @@ function factsOf(
   ];
 }
 
-function sampleNote(stalled: StalledKernel | null, code: KernelCode): string {
+function sampleNote(stalled: StallKernel | null, code: KernelCode): string {
   if (code.samples === 0) return "";
-  const share = stalled
-    ? `; ${percent(stalled.share.value)} of the run, ${errorText(stalled.share)}`
-    : "";
-  const windows = stalled?.share.windows ? ` in ${plural(stalled.share.windows, "window")}` : "";
-  return `${plural(code.samples, "sample")}${windows}${share}`;
+  const samples = plural(code.samples, "sample");
+  const share = stalled?.share;
+  if (share === undefined || isUnknown(share)) return samples;
+  const windows = plural(share.windows, "window");
+  return `${samples} in ${windows}; ${percent(share.value)} of the run, ${errorText(share)}`;
 }
 
 // Evenly out of all, the first and the last among them.
@@ -122,7 +128,7 @@ export function factsFor(
   return facts.find(
     (fact) =>
       fact.occupancy_limits !== undefined &&
-      fact.block?.join() === config?.block.join() &&
+      fact.block?.join() === config?.block?.join() &&
       fact.registers === config?.registers &&
       fact.shared_static === config?.shared_static &&
       fact.shared_dynamic === config?.shared_dynamic,
@@ -135,12 +141,12 @@ function Detail({
   section,
 }: {
   session: string;
-  kernel: KernelGroup;
-  section: KernelsSection | undefined;
+  kernel: AnyGroup;
+  section: Kernels | undefined;
 }) {
   const name = kernelKey(kernel);
-  const devices = useSection<DeviceFacts[]>(session, "devices");
-  const stalls = useSection<StallsSection | Unknown>(session, "stalls");
+  const devices = useSection<DeviceLine[]>(session, "devices");
+  const stalls = useSection<Report["stalls"]>(session, "stalls");
   const scopes = useSection<ScopeGroup[] | Unknown>(session, "scopes");
   const code = useApi<KernelCode>(
     sessionPath(session, `/kernels/${encodeURIComponent(name)}/code`),
@@ -210,7 +216,7 @@ export default function KernelDetail({
   kernel: string;
 }) {
   const list = useApi<KernelList>(sessionPath(session, "/kernels"), { limit: 10_000 });
-  const loaded = useSection<KernelsSection | Unknown>(session, "kernels");
+  const loaded = useSection<Report["kernels"]>(session, "kernels");
   const { section } = splitSection(loaded);
   const kernel = findKernel(wanted, list.data, section);
   const all = sessionHref(session, "kernels");

@@ -2,8 +2,9 @@
 // All kernels of a session in one table, in groups of the reader's choice.
 import { useMemo, useRef, useSyncExternalStore } from "react";
 import { sessionPath, useApi, useSection } from "../../api/hooks";
+import type { KernelList, Report } from "../../api/types";
 import { navigate, setViewParameters, useViewParameter } from "../../base/address";
-import { count, duration, plural, type Unknown } from "../../base/format";
+import { count, duration, plural } from "../../base/format";
 import { useKeys } from "../../base/keys";
 import { Kbd, Panel } from "../../widgets/parts";
 import { Empty, Failed, Ready, Skeleton } from "../../widgets/states";
@@ -22,7 +23,6 @@ import {
   whyNot,
 } from "./groups";
 import { columnsFor } from "./kernel_columns";
-import type { KernelList, KernelsSection } from "./kernel_types";
 import { WithCode } from "./with_code";
 import "./kernels.css";
 
@@ -64,7 +64,7 @@ function GroupChoice({ by, reasonOf }: { by: GroupBy; reasonOf: (by: GroupBy) =>
 
 export default function Kernels({ session }: { session: string }) {
   const list = useApi<KernelList>(sessionPath(session, "/kernels"), { limit: 10_000 });
-  const loaded = useSection<KernelsSection | Unknown>(session, "kernels");
+  const loaded = useSection<Report["kernels"]>(session, "kernels");
   const { section, unknown } = splitSection(loaded);
   const [wanted] = useViewParameter("by");
   const [filter, setFilter] = useViewParameter("q");

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
-import { launchesIn, nearest, plotOf, slicesOf, thin, type Tiles } from "./launches";
+import type { Tile, TrackInfo } from "../../api/types";
+import { launchesIn, nearest, plotOf, slicesOf, thin } from "./launches";
 
-const tiles: Tiles = {
+const tiles: Pick<Tile, "tracks" | "names"> = {
   tracks: [
     {
       id: "kernels:0:1:7",
       rows: [
         {
+          row: 0,
           is_exact: true,
           start_ns: [100, 50, 25],
           duration_ns: [5, 6, 7],
           name: [1, 2, 1],
           event: ["a", "b", "c"],
         },
-        { is_exact: true, start_ns: [120], duration_ns: [9], name: [1], event: ["d"] },
+        { row: 1, is_exact: true, start_ns: [120], duration_ns: [9], name: [1], event: ["d"] },
       ],
     },
   ],
@@ -34,13 +36,15 @@ describe("launches", () => {
     expect(launchesIn(tiles, "f").launches).toHaveLength(0);
   });
   it("fetches stretches that lie evenly where there are too many", () => {
-    const track = (events: number) => ({
+    const track = (events: number): TrackInfo => ({
       id: "k",
       kind: "kernels",
+      rows: 1,
       events,
-      span: [0, 999] as [number, number],
+      busy_ns: 1,
+      span: events > 0 ? [0, 999] : null,
     });
-    expect(slicesOf([track(10)])).toEqual({ slices: [{ from: 0, to: 1000 }], share: 1 });
+    expect(slicesOf([track(10), track(0)])).toEqual({ slices: [{ from: 0, to: 1000 }], share: 1 });
     const { slices, share } = slicesOf([track(400_000)]);
     expect(share).toBe(0.1);
     expect(slices).toHaveLength(4);

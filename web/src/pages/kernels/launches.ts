@@ -1,29 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches of one kernel out of tiles, and where their dots lie.
 
-export interface Track {
-  id: string;
-  kind: string;
-  events: number;
-  span: [number, number];
-}
-
-export interface Tiles {
-  tracks: {
-    id: string;
-    rows: (
-      | {
-          is_exact: true;
-          start_ns: number[];
-          duration_ns: number[];
-          name: number[];
-          event: string[];
-        }
-      | { is_exact: false }
-    )[];
-  }[];
-  names: { kernels?: Record<string, { label: string; name?: string }> };
-}
+import type { Tile, TrackInfo } from "../../api/types";
 
 export interface Launch {
   event: string;
@@ -40,17 +18,18 @@ const MAX_EVENTS = 40_000;
 export const MAX_SLICES = 4;
 const MAX_DOTS = 4000;
 
-export function kernelTracks(tracks: Track[]): Track[] {
+export function kernelTracks(tracks: TrackInfo[]): TrackInfo[] {
   return tracks.filter(({ kind }) => kind === "kernels");
 }
 
 // The stretches whose events are fetched: all of it where that is not too much, else some that lie
 // evenly in time.
-export function slicesOf(tracks: Track[]): { slices: Slice[]; share: number } {
+export function slicesOf(tracks: TrackInfo[]): { slices: Slice[]; share: number } {
   const events = tracks.reduce((sum, track) => sum + track.events, 0);
   if (events === 0) return { slices: [], share: 1 };
-  const from = Math.min(...tracks.map(({ span }) => span[0]));
-  const to = Math.max(...tracks.map(({ span }) => span[1])) + 1;
+  const spans = tracks.flatMap(({ span }) => (span ? [span] : []));
+  const from = Math.min(...spans.map(([begin]) => begin));
+  const to = Math.max(...spans.map(([, end]) => end)) + 1;
   if (events <= MAX_EVENTS) return { slices: [{ from, to }], share: 1 };
   const share = MAX_EVENTS / events;
   const whole = (to - from) / MAX_SLICES;
@@ -62,7 +41,10 @@ export function slicesOf(tracks: Track[]): { slices: Slice[]; share: number } {
 }
 
 // Of a stretch that is so dense that its rows come in steps, nothing can be told.
-export function launchesIn(tiles: Tiles, kernel: string): { launches: Launch[]; isWhole: boolean } {
+export function launchesIn(
+  tiles: Pick<Tile, "tracks" | "names">,
+  kernel: string,
+): { launches: Launch[]; isWhole: boolean } {
   const wanted = new Set<number>();
   for (const [id, { label, name }] of Object.entries(tiles.names.kernels ?? {})) {
     if ((name ?? label) === kernel) wanted.add(Number(id));

@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo } from "react";
 import { type Loaded, sessionPath, useApi } from "../../api/hooks";
+import type { Stats, Tile, TrackInfo, TrackList } from "../../api/types";
 import { navigate } from "../../base/address";
 import { count, percent } from "../../base/format";
 import { Panel } from "../../widgets/parts";
 import { Empty, Failed, Skeleton } from "../../widgets/states";
 import { sessionAddress } from "../session_frame";
-import type { Statistics } from "./kernel_types";
-import {
-  kernelTracks,
-  launchesIn,
-  type Launch,
-  slicesOf,
-  thin,
-  type Tiles,
-  type Track,
-} from "./launches";
+import { kernelTracks, launchesIn, type Launch, slicesOf, thin } from "./launches";
 import { Scatter } from "./scatter";
 
 function useSlice(
   session: string,
-  tracks: Track[],
+  tracks: TrackInfo[],
   slice: { from: number; to: number } | undefined,
 ) {
-  return useApi<Tiles>(
+  return useApi<Tile>(
     sessionPath(session, "/tiles"),
     {
       tracks: tracks.map(({ id }) => id).join(","),
@@ -47,7 +39,7 @@ export interface Launches {
 
 // Up to four stretches; their number is fixed because hooks are.
 export function useLaunches(session: string, kernel: string): Launches {
-  const loaded = useApi<{ tracks: Track[] }>(sessionPath(session, "/tracks"));
+  const loaded = useApi<TrackList>(sessionPath(session, "/tracks"));
   const tracks = useMemo(() => kernelTracks(loaded.data?.tracks ?? []), [loaded.data]);
   const { slices, share } = useMemo(() => slicesOf(tracks), [tracks]);
   const a = useSlice(session, tracks, slices[0]);
@@ -74,7 +66,7 @@ export function LaunchesPanel({
 }: {
   session: string;
   of: Launches;
-  time: Statistics;
+  time: Stats;
 }) {
   const { launches, share, state } = of;
   const shown = useMemo(() => thin(launches), [launches]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a page would show, why it does not, and what would record it.
-import type { Missing } from "./kernel_types";
+import type { KernelCode } from "../../api/types";
 import { sentence } from "./groups";
 import { WithCode } from "./with_code";
 
@@ -11,7 +11,7 @@ const WORDS: Record<string, string> = {
   "source text": "No source text",
 };
 
-export function MissingList({ of }: { of: Missing[] }) {
+export function MissingList({ of }: { of: KernelCode["missing"] }) {
   if (of.length === 0) return null;
   return (
     <ul className="missing">

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What keeps more warps from running at once, and what would change it.
 import { useState } from "react";
+import type { DeviceLine, KernelByConfig, LaunchConfig } from "../../api/types";
 import { bytes, count, percent, plural } from "../../base/format";
 import { Bar, Panel } from "../../widgets/parts";
 import { Empty } from "../../widgets/states";
 import { configWords, threadsOf } from "./groups";
-import type { DeviceFacts, KernelGroup, LaunchConfig } from "./kernel_types";
 import {
   type BlockNeeds,
   limitWords,
@@ -24,7 +24,7 @@ const RESOURCES: Resource[] = ["registers", "shared", "warps", "blocks"];
 
 function needsOf(config: LaunchConfig): BlockNeeds {
   return {
-    threads: threadsOf(config),
+    threads: threadsOf(config) ?? 0,
     registers: config.registers ?? 0,
     sharedBytes: (config.shared_static ?? 0) + (config.shared_dynamic ?? 0),
   };
@@ -126,9 +126,9 @@ function WhatIf({ sm, needs }: { sm: Multiprocessor; needs: BlockNeeds }) {
 }
 
 export function OccupancyPanel(props: {
-  configs: KernelGroup[];
+  configs: KernelByConfig[];
   recorded: RecordedLimits | undefined;
-  device: DeviceFacts | undefined;
+  device: DeviceLine | undefined;
 }) {
   const { configs, recorded, device } = props;
   const main = configs.find(({ config }) => config)?.config;
@@ -145,7 +145,7 @@ export function OccupancyPanel(props: {
     );
   }
   const needs = needsOf(main);
-  const model = sm && main.registers !== null ? occupancyOf(sm, needs) : null;
+  const model = sm && main.block && main.registers !== null ? occupancyOf(sm, needs) : null;
   // A model that does not tell what was recorded tells nothing about what could be.
   const isTrusted =
     model !== null && (main.occupancy === null || Math.abs(model.share - main.occupancy) < 0.005);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reasons of stalls: fixed colours, as kernel classes have, and names as people say them.
-import type { StallCounts } from "./kernel_types";
+import type { StallCounts } from "../../api/types";
 
 // What waits for the same part of the chip has the same colour.
 const COLOR_OF: Record<string, string> = {

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why warps of this kernel did not issue.
-import { count, isUnknown, percent, plural, type Unknown } from "../../base/format";
+import type { Report, StallKernel, WindowEstimate } from "../../api/types";
+import { count, isUnknown, percent, plural } from "../../base/format";
 import { Bar, Panel, Swatch } from "../../widgets/parts";
 import { Empty } from "../../widgets/states";
 import { sentence } from "./groups";
-import type { Estimate, StalledKernel, StallsSection } from "./kernel_types";
 import { isWaiting, stallColor, stallWords } from "./stalls";
 
 // "±0.8 points", from the wider side.
-export function errorText({ value, low, high }: Estimate): string {
+export function errorText({ value, low, high }: WindowEstimate): string {
   const error = Math.max(high - value, value - low) * 100;
   return `±${error < 0.1 ? "<0.1" : error.toFixed(1)} points`;
 }
 
 export function stalledKernel(
-  stalls: StallsSection | Unknown | undefined,
+  stalls: Report["stalls"] | undefined,
   name: string,
-): StalledKernel | null {
+): StallKernel | null {
   if (!stalls || isUnknown(stalls)) return null;
-  return stalls.kernels.find(({ label, full_name }) => (full_name ?? label) === name) ?? null;
+  return stalls.kernels.find(({ full_name }) => full_name === name) ?? null;
 }
 
-export function StallsPanel({ stalls, name }: { stalls: StallsSection | Unknown; name: string }) {
+export function StallsPanel({ stalls, name }: { stalls: Report["stalls"]; name: string }) {
   const title = "Stalls by reason";
   if (isUnknown(stalls)) {
     return (

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first page of a session: six facts, what to do first, and how far both can be trusted.
 import { sessionPath, useApi, useSection } from "../../api/hooks";
+import type { KernelList, Report } from "../../api/types";
 import { isUnknown, type Unknown } from "../../base/format";
 import { type FactProps, Facts, Panel } from "../../widgets/parts";
 import { Ready } from "../../widgets/states";
-import type { KernelList, KernelsSection } from "../kernels/kernel_types";
 import { Activity } from "./activity";
 import { InsightList } from "./insight_list";
 import { notRecorded } from "./not_recorded";
@@ -49,7 +49,7 @@ export default function Overview({ session }: { session: string }) {
   const capabilities = useSection<Capability[]>(session, "capabilities");
   const stalls = useSection<unknown>(session, "stalls");
   const latency = useSection<{ driver_ns?: unknown }>(session, "launch_latency");
-  const groups = useSection<KernelsSection | Unknown>(session, "kernels");
+  const groups = useSection<Report["kernels"]>(session, "kernels");
 
   const cost =
     ledger.data && coverage.data ? costOf(ledger.data.numbers, coverage.data) : undefined;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The members of the JSON report that the overview shows.
+import type { Stats } from "../../api/types";
 import type { Unknown } from "../../base/format";
-import type { Statistics } from "../kernels/kernel_types";
 
 export type { Evidence, Insight } from "../../api/types";
 
@@ -83,7 +83,7 @@ export interface Iterations {
   source: string;
   label: string;
   warmups: number;
-  duration_ns: Statistics;
+  duration_ns: Stats;
 }
 
 export interface MemoryUse {
