@@ -1,103 +1,138 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where launches of a kernel come from: scopes, what torch.compile says, and call stacks of a few.
-import { useQueries } from "@tanstack/react-query";
-import { type Answer, ask } from "../../api/client";
-import { sessionPath } from "../../api/hooks";
+// Where launches of a kernel come from, by what the reader asks for, and what torch.compile says.
+import { useMemo, useState } from "react";
+import type { Loaded } from "../../api/hooks";
 import type { KernelCode } from "../../api/types";
-import { count, duration, plural } from "../../base/format";
-import { Chip, Copyable, Panel } from "../../widgets/parts";
-import { Empty } from "../../widgets/states";
+import { setViewParameters, useViewParameter } from "../../base/address";
+import { count, duration, percent, plural } from "../../base/format";
+import { Bar, Chip, Copyable, Panel } from "../../widgets/parts";
+import { Empty, Ready } from "../../widgets/states";
 import { sessionHref } from "../session_frame";
-import type { RecordedLimits } from "./occupancy_panel";
+import {
+  type CallerKind,
+  type CallerRow,
+  callerViews,
+  type CallerView,
+  chosenView,
+} from "./callers";
 import { baseName } from "./code_model";
+import { WithCode } from "./with_code";
 
-export interface LaunchFacts {
-  device?: number;
-  block?: number[];
-  registers?: number;
-  shared_static?: number;
-  shared_dynamic?: number;
-  stack?: string[];
-  occupancy_limits?: RecordedLimits;
+const SHOWN = 8;
+
+// All work of the same caller: where a row leads.
+function hrefOf(session: string, kind: CallerKind, { label }: CallerRow): string | null {
+  const words = encodeURIComponent(label);
+  if (kind === "scope") return sessionHref(session, `scopes?q=${words}`);
+  if (kind === "stack" || kind === "call") return null;
+  return sessionHref(session, `kernels?by=${kind}&q=${words}`);
 }
 
-export interface ScopeGroup {
-  path: string;
-  own: { kernels?: number };
-  kernels: { label: string; count: number; total_ns: number }[];
-}
-
-// A few launches that lie evenly in the list; their stacks stand for the others.
-export function useLaunchFacts(session: string, events: string[]): LaunchFacts[] {
-  return useQueries({
-    queries: events.map((event) => {
-      const path = sessionPath(session, `/events/${encodeURIComponent(event)}`);
-      return {
-        queryKey: [path, {}],
-        queryFn: ({ signal }: { signal: AbortSignal }) => ask<LaunchFacts>(path, {}, signal),
-      };
-    }),
-    combine: (results) =>
-      results.flatMap(({ data }) => {
-        const answer = data as Answer<LaunchFacts> | undefined;
-        return answer?.state === "ready" ? [answer.data] : [];
-      }),
-  });
-}
-
-interface StackGroup {
-  frames: string[];
-  launches: number;
-}
-
-export function groupStacks(facts: LaunchFacts[]): StackGroup[] {
-  const groups = new Map<string, StackGroup>();
-  for (const { stack } of facts) {
-    const frames = (stack ?? []).filter((frame) => !/^<.*>$/.test(frame));
-    if (frames.length === 0) continue;
-    const key = frames.join("\n");
-    const group = groups.get(key) ?? { frames, launches: 0 };
-    group.launches += 1;
-    groups.set(key, group);
-  }
-  return [...groups.values()].sort((a, b) => b.launches - a.launches);
-}
-
-export function CallersPanel(props: {
-  session: string;
-  label: string;
-  scopes: ScopeGroup[] | undefined;
-  facts: LaunchFacts[];
-  origins: KernelCode["origins"];
-}) {
-  const { session, label, facts, origins } = props;
-  const scopes = (props.scopes ?? []).flatMap((scope) => {
-    const kernel = scope.kernels.find((other) => other.label === label);
-    return kernel && (scope.own.kernels ?? 0) > 0 ? [{ path: scope.path, kernel }] : [];
-  });
-  scopes.sort((a, b) => b.kernel.total_ns - a.kernel.total_ns);
-  const stacks = groupStacks(facts);
-  const isEmpty = scopes.length === 0 && stacks.length === 0 && origins.length === 0;
+function Kinds({ views, chosen }: { views: CallerView[]; chosen: CallerView | null }) {
   return (
-    <Panel title="Launched from">
-      {isEmpty && (
+    <div className="kernels-groups callers-kinds" role="group" aria-label="Launches by">
+      {views.map(({ kind, title, reason }) => (
+        <button
+          key={kind}
+          className="btn"
+          aria-pressed={kind === chosen?.kind}
+          aria-disabled={reason !== null}
+          title={reason?.replaceAll("`", "") ?? `Launches by ${title}`}
+          onClick={() => {
+            if (reason === null) setViewParameters({ callers: kind });
+          }}
+        >
+          {title}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Stack({ row }: { row: CallerRow }) {
+  const frames = row.frames ?? [];
+  if (frames.length === 0) return <span className="faint">{row.label}</span>;
+  return (
+    <details className="callers-stack">
+      <summary>
+        {row.label} <span className="faint">{plural(frames.length + row.moreFrames, "frame")}</span>
+      </summary>
+      <ol className="mono">
+        {frames.map((frame, i) => (
+          <li key={i}>
+            <Copyable text={frame} />
+          </li>
+        ))}
+        {row.moreFrames > 0 && <li className="faint">and {count(row.moreFrames)} outside of it</li>}
+      </ol>
+    </details>
+  );
+}
+
+function Caller({ session, kind, row }: { session: string; kind: CallerKind; row: CallerRow }) {
+  const href = hrefOf(session, kind, row);
+  return (
+    <li>
+      {kind === "stack" ? (
+        <Stack row={row} />
+      ) : row.isRest || href === null ? (
+        <span className={row.isRest ? "faint" : ""}>{row.label}</span>
+      ) : (
+        <a href={href} title={row.fullName}>
+          {row.label}
+        </a>
+      )}
+      <span className="num">{count(row.launches)}×</span>
+      <span className="num">{duration(row.total)}</span>
+      <span className="num">{percent(row.share)}</span>
+      <Bar share={row.share} />
+    </li>
+  );
+}
+
+function Callers({ session, view }: { session: string; view: CallerView }) {
+  const [isWhole, setIsWhole] = useState(false);
+  const shown = isWhole ? view.rows : view.rows.slice(0, SHOWN);
+  const hidden = view.rows.length - shown.length;
+  return (
+    <>
+      <ul className="callers">
+        {shown.map((row) => (
+          <Caller key={row.id} session={session} kind={view.kind} row={row} />
+        ))}
+      </ul>
+      {(hidden > 0 || (isWhole && view.more !== "")) && (
+        <p className="panel-foot dim">
+          {hidden > 0 ? (
+            <button className="btn" onClick={() => setIsWhole(true)}>
+              Show {count(hidden)} more
+            </button>
+          ) : (
+            view.more
+          )}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Told({ session, code }: { session: string; code: KernelCode }) {
+  const [wanted] = useViewParameter("callers");
+  const views = useMemo(() => callerViews(code.callers), [code]);
+  const view = chosenView(views, wanted);
+  return (
+    <>
+      <Kinds views={views} chosen={view} />
+      {view ? (
+        <Callers key={view.kind} session={session} view={view} />
+      ) : (
         <Empty title="Nothing says where it is launched">
-          Record call stacks with <code>gpufl trace --stacks -- python train.py</code>, or name
-          parts of the program with <code>with gpufl.Scope("step"):</code>
+          <WithCode text={views[0]?.reason ?? ""} /> To record call stacks:{" "}
+          <code>gpufl trace --stacks -- python train.py</code>. To name parts of the program:{" "}
+          <code>with gpufl.Scope("step"):</code>
         </Empty>
       )}
-      {scopes.length > 0 && (
-        <ul className="callers">
-          {scopes.slice(0, 8).map(({ path, kernel }) => (
-            <li key={path}>
-              <a href={sessionHref(session, `scopes?q=${encodeURIComponent(path)}`)}>{path}</a>
-              <span className="num">{count(kernel.count)}×</span>
-              <span className="num">{duration(kernel.total_ns)}</span>
-            </li>
-          ))}
-        </ul>
-      )}
-      {origins.map((origin) => (
+      {code.origins.map((origin) => (
         <div key={origin.file} className="callers-origin">
           <span className="dim">Compiled by torch.compile from</span> {origin.operators}{" "}
           {origin.places.map(({ file, line }) => (
@@ -107,23 +142,16 @@ export function CallersPanel(props: {
           ))}
         </div>
       ))}
-      {stacks.map(({ frames, launches }) => (
-        <details key={frames.join("\n")} className="callers-stack" open={stacks.length === 1}>
-          <summary>
-            <span className="mono">{frames[0]}</span>{" "}
-            <span className="dim">
-              {launches} of {plural(facts.length, "launch", "launches")} looked at
-            </span>
-          </summary>
-          <ol className="mono">
-            {frames.map((frame, i) => (
-              <li key={i}>
-                <Copyable text={frame} />
-              </li>
-            ))}
-          </ol>
-        </details>
-      ))}
+    </>
+  );
+}
+
+export function CallersPanel({ session, code }: { session: string; code: Loaded<KernelCode> }) {
+  return (
+    <Panel title="Launched from" note={code.data && "shares are of this kernel's time"}>
+      <Ready of={code} rows={5}>
+        {(data) => <Told session={session} code={data} />}
+      </Ready>
     </Panel>
   );
 }

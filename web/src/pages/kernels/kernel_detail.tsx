@@ -3,7 +3,6 @@
 import { useMemo } from "react";
 import { sessionPath, useApi, useSection } from "../../api/hooks";
 import type {
-  DeviceLine,
   KernelCode,
   KernelList,
   Kernels,
@@ -20,12 +19,11 @@ import {
   percent,
   plural,
   timeQuantity,
-  type Unknown,
 } from "../../base/format";
 import { Copyable, type FactProps, Facts, Panel, Swatch } from "../../widgets/parts";
 import { Empty, Ready, Running, Skeleton } from "../../widgets/states";
 import { sessionHref } from "../session_frame";
-import { CallersPanel, type LaunchFacts, type ScopeGroup, useLaunchFacts } from "./callers_panel";
+import { CallersPanel } from "./callers_panel";
 import { CodePanel } from "./code_panel";
 import { statisticsText } from "./distribution_sketch";
 import {
@@ -44,8 +42,6 @@ import { errorText, stalledKernel, StallsPanel } from "./stalls_panel";
 import { isWaiting, stallWords } from "./stalls";
 import "./kernels.css";
 import "./kernel_detail.css";
-
-const LOOKED_AT = 8;
 
 function factsOf(
   kernel: AnyGroup,
@@ -111,30 +107,6 @@ function sampleNote(stalled: StallKernel | null, code: KernelCode): string {
   return `${samples} in ${windows}; ${percent(share.value)} of the run, ${errorText(share)}`;
 }
 
-// Evenly out of all, the first and the last among them.
-export function spread<T>(all: T[], most: number): T[] {
-  if (all.length <= most) return all;
-  return Array.from(
-    { length: most },
-    (_, i) => all[Math.round((i * (all.length - 1)) / (most - 1))]!,
-  );
-}
-
-// A launch that needs what the configuration needs; how many blocks there are is all the same.
-export function factsFor(
-  config: LaunchConfig | undefined,
-  facts: LaunchFacts[],
-): LaunchFacts | undefined {
-  return facts.find(
-    (fact) =>
-      fact.occupancy_limits !== undefined &&
-      fact.block?.join() === config?.block?.join() &&
-      fact.registers === config?.registers &&
-      fact.shared_static === config?.shared_static &&
-      fact.shared_dynamic === config?.shared_dynamic,
-  );
-}
-
 function Detail({
   session,
   kernel,
@@ -145,27 +117,14 @@ function Detail({
   section: Kernels | undefined;
 }) {
   const name = kernelKey(kernel);
-  const devices = useSection<DeviceLine[]>(session, "devices");
+  const devices = useSection<Report["devices"]>(session, "devices");
   const stalls = useSection<Report["stalls"]>(session, "stalls");
-  const scopes = useSection<ScopeGroup[] | Unknown>(session, "scopes");
   const code = useApi<KernelCode>(
     sessionPath(session, `/kernels/${encodeURIComponent(name)}/code`),
   );
   const launches = useLaunches(session, name);
-  const events = useMemo(
-    () => spread(launches.launches, LOOKED_AT).map(({ event }) => event),
-    [launches.launches],
-  );
-  const facts = useLaunchFacts(session, events);
   const configs = useMemo(() => configsOfKernel(section, name), [section, name]);
   const stalled = stalledKernel(stalls.data, name);
-  const occupancy = (
-    <OccupancyPanel
-      configs={configs}
-      recorded={factsFor(configs[0]?.config, facts)?.occupancy_limits}
-      device={devices.data?.find(({ device }) => device === facts[0]?.device) ?? devices.data?.[0]}
-    />
-  );
   return (
     <>
       <Facts of={factsOf(kernel, configs[0]?.config, stalled, stalls.data)} />
@@ -180,8 +139,8 @@ function Detail({
       )}
       <div className="kernel-two">
         <LaunchesPanel session={session} of={launches} time={kernel.duration_ns} />
-        {section ? (
-          occupancy
+        {section && devices.data ? (
+          <OccupancyPanel configs={configs} devices={devices.data} />
         ) : (
           <Panel title="Occupancy by resource">
             <Skeleton rows={5} />
@@ -196,13 +155,7 @@ function Detail({
             <Ready of={stalls}>{() => null}</Ready>
           </Panel>
         )}
-        <CallersPanel
-          session={session}
-          label={kernel.label}
-          scopes={Array.isArray(scopes.data) ? scopes.data : undefined}
-          facts={facts}
-          origins={code.data?.origins ?? []}
-        />
+        <CallersPanel session={session} code={code} />
       </div>
     </>
   );

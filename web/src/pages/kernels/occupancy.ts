@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many blocks fit on a multiprocessor. The analysis has the answer for what was launched; this
-// is for what could be. Limits by compute capability are those of cuda::arch_traits in NVIDIA/cccl.
-
-export interface Multiprocessor {
-  threads: number;
-  blocks: number;
-  registers: number;
-  sharedBytes: number;
-  // Taken by the system from each block's shared memory.
-  sharedReserved: number;
-  sharedUnit: number;
-}
+// How many blocks fit on a multiprocessor. The log has the answer for what was launched; this is for
+// what could be. What a multiprocessor has comes with the report.
+import type { DeviceLine, LaunchConfig, Multiprocessor } from "../../api/types";
+import { threadsOf } from "./groups";
 
 export interface BlockNeeds {
   threads: number;
@@ -18,7 +10,9 @@ export interface BlockNeeds {
   sharedBytes: number;
 }
 
-export type Resource = "warps" | "registers" | "shared" | "blocks";
+// As the log names what bounds blocks on GPUs of every vendor.
+export const RESOURCES = ["registers", "shared_memory", "waves", "groups"] as const;
+export type Resource = (typeof RESOURCES)[number];
 
 export interface Occupancy {
   share: number;
@@ -28,66 +22,69 @@ export interface Occupancy {
   by: Record<Resource, number | null>;
 }
 
-const WARP = 32;
-const REGISTER_UNIT = 256;
-const SCHEDULERS = 4;
-const KIB = 1024;
-
-// Threads, blocks, KiB of shared memory.
-const KNOWN: Record<string, [number, number, number]> = {
-  "7.0": [2048, 32, 96],
-  "7.5": [1024, 16, 64],
-  "8.0": [2048, 32, 164],
-  "8.6": [1536, 16, 100],
-  "8.7": [1536, 16, 164],
-  "8.9": [1536, 24, 100],
-  "9.0": [2048, 32, 228],
-  "10.0": [2048, 32, 228],
-  "10.3": [2048, 32, 228],
-  "12.0": [1536, 24, 100],
-};
-
-export function multiprocessorOf(
-  major: number | undefined,
-  minor: number | undefined,
-): Multiprocessor | null {
-  const known = KNOWN[`${major}.${minor}`];
-  if (!known || major === undefined) return null;
-  const [threads, blocks, shared] = known;
-  return {
-    threads,
-    blocks,
-    registers: 65_536,
-    sharedBytes: shared * KIB,
-    sharedReserved: major >= 8 ? KIB : 0,
-    sharedUnit: major >= 8 ? 128 : 256,
-  };
-}
-
 const roundUp = (value: number, to: number) => Math.ceil(value / to) * to;
 
 export function occupancyOf(sm: Multiprocessor, needs: BlockNeeds): Occupancy {
-  const warps = Math.max(Math.ceil(needs.threads / WARP), 1);
-  const allWarps = sm.threads / WARP;
+  const warps = Math.max(Math.ceil(needs.threads / sm.warp_threads), 1);
+  const allWarps = Math.floor(sm.threads / sm.warp_threads);
   let registers: number | null = null;
   if (needs.registers > 0) {
-    const ofWarp = roundUp(needs.registers * WARP, REGISTER_UNIT);
-    const ofScheduler = Math.floor(sm.registers / SCHEDULERS / ofWarp);
-    registers = Math.floor((ofScheduler * SCHEDULERS) / warps);
+    const ofWarp = roundUp(needs.registers * sm.warp_threads, sm.register_unit);
+    const ofScheduler = Math.floor(sm.registers / sm.schedulers / ofWarp);
+    registers = Math.floor((ofScheduler * sm.schedulers) / warps);
   }
-  const sharedBytes = roundUp(needs.sharedBytes + sm.sharedReserved, sm.sharedUnit);
+  const sharedBytes = roundUp(needs.sharedBytes + sm.shared_reserved_bytes, sm.shared_unit_bytes);
   const by = {
-    warps: Math.floor(allWarps / warps),
+    waves: Math.floor(allWarps / warps),
     registers,
-    shared: sharedBytes > 0 ? Math.floor(sm.sharedBytes / sharedBytes) : null,
-    blocks: sm.blocks,
+    shared_memory: sharedBytes > 0 ? Math.floor(sm.shared_bytes / sharedBytes) : null,
+    groups: sm.blocks,
   };
-  let limit: Resource = "warps";
-  for (const resource of ["registers", "shared", "blocks"] as const) {
+  let limit: Resource = "waves";
+  for (const resource of ["registers", "shared_memory", "groups"] as const) {
     if ((by[resource] ?? Infinity) < (by[limit] ?? Infinity)) limit = resource;
   }
   const blocks = by[limit] ?? 0;
   return { share: (blocks * warps) / allWarps, blocks, limit, by };
+}
+
+// null: the log does not tell all of it.
+export function needsOf(config: LaunchConfig): BlockNeeds | null {
+  const { registers, shared_static, shared_dynamic } = config;
+  const threads = threadsOf(config);
+  if (threads === null || registers === null) return null;
+  if (shared_static === null && shared_dynamic === null) return null;
+  return { threads, registers, sharedBytes: (shared_static ?? 0) + (shared_dynamic ?? 0) };
+}
+
+export interface Model {
+  sm: Multiprocessor;
+  device: string;
+  needs: BlockNeeds;
+  now: Occupancy;
+}
+
+function agrees({ share, by }: Occupancy, config: LaunchConfig): boolean {
+  if (config.occupancy !== null && Math.abs(share - config.occupancy) >= 0.005) return false;
+  return Object.entries(config.occupancy_bounds ?? {}).every(
+    ([resource, blocks]) => (by as Record<string, number | null>)[resource] === blocks,
+  );
+}
+
+// By what to calculate, or why that cannot be told. A model that does not tell what was recorded
+// tells nothing about what could be.
+export function modelOf(config: LaunchConfig, devices: DeviceLine[]): Model | { why: string } {
+  const needs = needsOf(config);
+  if (!needs) return { why: "the registers, shared memory or block size of it were not recorded" };
+  const known = devices.flatMap(({ name, multiprocessor: sm }) =>
+    sm ? [{ sm, device: name, needs, now: occupancyOf(sm, needs) }] : [],
+  );
+  if (known.length === 0) {
+    const names = [...new Set(devices.map(({ name }) => name))].join(", ");
+    return { why: `the limits of a multiprocessor are unknown for ${names || "this GPU"}` };
+  }
+  const model = known.find(({ now }) => agrees(now, config));
+  return model ?? { why: "what was recorded differs from what is known of this GPU" };
 }
 
 export interface Step {
@@ -108,16 +105,18 @@ export function nextStep(sm: Multiprocessor, needs: BlockNeeds): Step | null {
       if (step) return step;
     }
   }
-  if (now.limit === "shared") {
-    const room = Math.floor(sm.sharedBytes / (now.blocks + 1) / sm.sharedUnit) * sm.sharedUnit;
-    return better({ ...needs, sharedBytes: Math.max(room - sm.sharedReserved, 0) });
+  if (now.limit === "shared_memory") {
+    const unit = sm.shared_unit_bytes;
+    const room = Math.floor(sm.shared_bytes / (now.blocks + 1) / unit) * unit;
+    return better({ ...needs, sharedBytes: Math.max(room - sm.shared_reserved_bytes, 0) });
   }
-  if (now.limit === "blocks" || now.limit === "warps") {
-    for (let threads = roundUp(needs.threads, WARP); threads <= 1024; threads += WARP) {
+  if (now.limit === "groups" || now.limit === "waves") {
+    const warp = sm.warp_threads;
+    for (let threads = roundUp(needs.threads, warp); threads <= 1024; threads += warp) {
       const step = better({ ...needs, threads });
       if (step) return step;
     }
-    for (let threads = roundUp(needs.threads, WARP) - WARP; threads >= WARP; threads -= WARP) {
+    for (let threads = roundUp(needs.threads, warp) - warp; threads >= warp; threads -= warp) {
       const step = better({ ...needs, threads });
       if (step) return step;
     }
@@ -126,22 +125,14 @@ export function nextStep(sm: Multiprocessor, needs: BlockNeeds): Step | null {
 }
 
 export const RESOURCE_WORDS: Record<Resource, string> = {
-  warps: "Warps",
+  waves: "Warps",
   registers: "Registers",
-  shared: "Shared memory",
-  blocks: "Blocks",
+  shared_memory: "Shared memory",
+  groups: "Blocks",
 };
 
-// The report's words for what bounds it, of every vendor, and CUDA's.
+// The report's word for what bounds it, as people say it.
 export function limitWords(limit: string | null | undefined): string {
-  const words: Record<string, string> = {
-    warps: "warps",
-    waves: "warps",
-    registers: "registers",
-    shared: "shared memory",
-    shared_memory: "shared memory",
-    blocks: "blocks",
-    groups: "blocks",
-  };
-  return limit ? (words[limit] ?? limit) : "";
+  if (!limit) return "";
+  return (RESOURCE_WORDS as Record<string, string>)[limit]?.toLowerCase() ?? limit;
 }

@@ -1,34 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // What keeps more warps from running at once, and what would change it.
 import { useState } from "react";
-import type { DeviceLine, KernelByConfig, LaunchConfig } from "../../api/types";
+import type { DeviceLine, KernelByConfig, LaunchConfig, Multiprocessor } from "../../api/types";
 import { bytes, count, percent, plural } from "../../base/format";
 import { Bar, Panel } from "../../widgets/parts";
 import { Empty } from "../../widgets/states";
-import { configWords, threadsOf } from "./groups";
+import { configWords } from "./groups";
 import {
   type BlockNeeds,
   limitWords,
-  multiprocessorOf,
-  type Multiprocessor,
+  type Model,
+  modelOf,
   nextStep,
   occupancyOf,
-  type Resource,
   RESOURCE_WORDS,
+  RESOURCES,
 } from "./occupancy";
 
-// What one launch has of it: blocks that each resource allows.
-export type RecordedLimits = Partial<Record<Resource, number>>;
-
-const RESOURCES: Resource[] = ["registers", "shared", "warps", "blocks"];
-
-function needsOf(config: LaunchConfig): BlockNeeds {
-  return {
-    threads: threadsOf(config) ?? 0,
-    registers: config.registers ?? 0,
-    sharedBytes: (config.shared_static ?? 0) + (config.shared_dynamic ?? 0),
-  };
-}
+// Of which the reader can choose, most time first.
+const MOST_CONFIGS = 50;
 
 function Slider(props: {
   label: string;
@@ -92,17 +82,17 @@ function WhatIf({ sm, needs }: { sm: Multiprocessor; needs: BlockNeeds }) {
         label="Shared memory"
         value={tried.sharedBytes}
         min={0}
-        max={sm.sharedBytes - sm.sharedReserved}
-        step={sm.sharedUnit}
+        max={sm.shared_bytes - sm.shared_reserved_bytes}
+        step={sm.shared_unit_bytes}
         text={`${bytes(tried.sharedBytes)} a block`}
         onChange={(sharedBytes) => set({ sharedBytes })}
       />
       <Slider
         label="Block size"
         value={tried.threads}
-        min={32}
+        min={sm.warp_threads}
         max={1024}
-        step={32}
+        step={sm.warp_threads}
         text={plural(tried.threads, "thread")}
         onChange={(threads) => set({ threads })}
       />
@@ -125,16 +115,95 @@ function WhatIf({ sm, needs }: { sm: Multiprocessor; needs: BlockNeeds }) {
   );
 }
 
-export function OccupancyPanel(props: {
+// What each resource allows, as it was recorded; where it was not, as the model says.
+function boundsOf(config: LaunchConfig, model: Model | null): Record<string, number | null> | null {
+  return config.occupancy_bounds ?? model?.now.by ?? null;
+}
+
+function Bounds({ config, model }: { config: LaunchConfig; model: Model | null }) {
+  const bounds = boundsOf(config, model);
+  if (!bounds) {
+    return (
+      <Empty title="What limits it was not recorded">
+        {config.registers === null ? "" : `${plural(config.registers, "register")} a thread, `}
+        {bytes((config.shared_static ?? 0) + (config.shared_dynamic ?? 0))} of shared memory a
+        block.
+      </Empty>
+    );
+  }
+  const limit = config.occupancy_bound ?? model?.now.limit ?? null;
+  const most = bounds["waves"] ?? 1;
+  return (
+    <div className="occupancy">
+      {RESOURCES.map((resource) => {
+        const blocks = bounds[resource];
+        if (blocks === undefined || blocks === null) return null;
+        const isLimit = resource === limit;
+        return (
+          <div key={resource} className="occupancy-row">
+            <span>{RESOURCE_WORDS[resource]}</span>
+            <Bar
+              share={Math.min(blocks, most) / Math.max(most, 1)}
+              color={isLimit && resource !== "waves" ? "var(--warn)" : "var(--ink3)"}
+            />
+            <span className="num">
+              <b>{count(blocks)}</b>
+              <span className="dim">
+                {" "}
+                {blocks === 1 ? "block" : "blocks"}
+                {isLimit && ", limits"}
+              </span>
+            </span>
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+// A line to read beside the bars: "65,536 registers, 228 KiB, 2,048 threads, 32 blocks".
+function smWords(sm: Multiprocessor): string {
+  return [
+    `${count(sm.registers)} registers`,
+    `${bytes(sm.shared_bytes)} of shared memory`,
+    `${count(sm.threads)} threads`,
+    plural(sm.blocks, "block"),
+  ].join(", ");
+}
+
+function ConfigChoice(props: {
   configs: KernelByConfig[];
-  recorded: RecordedLimits | undefined;
-  device: DeviceLine | undefined;
+  at: number;
+  onChange: (at: number) => void;
 }) {
-  const { configs, recorded, device } = props;
-  const main = configs.find(({ config }) => config)?.config;
-  const sm = multiprocessorOf(device?.compute_major, device?.compute_minor);
+  const { configs, at } = props;
+  if (configs.length < 2) return null;
+  return (
+    <select
+      aria-label="Launch configuration"
+      value={at}
+      onChange={(event) => props.onChange(Number(event.target.value))}
+    >
+      {configs.slice(0, MOST_CONFIGS).map(({ config, duration_ns }, i) => (
+        <option key={i} value={i}>
+          {configWords(config)}, {plural(duration_ns.count, "launch", "launches")}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+export function OccupancyPanel({
+  configs,
+  devices,
+}: {
+  configs: KernelByConfig[];
+  devices: DeviceLine[];
+}) {
+  const [at, setAt] = useState(0);
+  const config = (configs[at] ?? configs[0])?.config;
   const title = "Occupancy by resource";
-  if (!main) {
+  if (!config || (config.block === null && config.occupancy === null)) {
     return (
       <Panel title={title}>
         <Empty title="No configuration was recorded">
@@ -144,66 +213,24 @@ export function OccupancyPanel(props: {
       </Panel>
     );
   }
-  const needs = needsOf(main);
-  const model = sm && main.block && main.registers !== null ? occupancyOf(sm, needs) : null;
-  // A model that does not tell what was recorded tells nothing about what could be.
-  const isTrusted =
-    model !== null && (main.occupancy === null || Math.abs(model.share - main.occupancy) < 0.005);
-  const by = recorded ?? (isTrusted ? model.by : undefined);
-  const limit = (main.occupancy_limit ?? (isTrusted ? model.limit : null)) as Resource | null;
-  const most = by?.warps ?? 1;
-  const others = configs.length - 1;
+  const found = modelOf(config, devices);
+  const model = "why" in found ? null : found;
   return (
     <Panel
       title={title}
-      note={
-        <span>
-          {configWords(main)}
-          {others > 0 && `, and ${plural(others, "other configuration")}`}
-        </span>
-      }
+      note={configs.length < 2 ? configWords(config) : undefined}
+      actions={<ConfigChoice configs={configs} at={at} onChange={setAt} />}
     >
-      {by && (
-        <div className="occupancy">
-          {RESOURCES.map((resource) => {
-            const blocks = by[resource];
-            if (blocks === undefined || blocks === null) return null;
-            const isLimit = resource === limit;
-            return (
-              <div key={resource} className="occupancy-row">
-                <span>{RESOURCE_WORDS[resource]}</span>
-                <Bar
-                  share={Math.min(blocks, most) / most}
-                  color={isLimit && resource !== "warps" ? "var(--warn)" : "var(--ink3)"}
-                />
-                <span className="num">
-                  <b>{count(blocks)}</b>
-                  <span className="dim">
-                    {" "}
-                    {blocks === 1 ? "block" : "blocks"}
-                    {isLimit && ", limits"}
-                  </span>
-                </span>
-              </div>
-            );
-          })}
-        </div>
-      )}
-      {!by && (
-        <Empty title="What limits it was not recorded">
-          {main.registers === null ? "" : `${main.registers} registers a thread, `}
-          {bytes(needs.sharedBytes)} of shared memory a block, {plural(needs.threads, "thread")} a
-          block.
-        </Empty>
-      )}
-      {sm && isTrusted ? (
-        <WhatIf key={JSON.stringify(needs)} sm={sm} needs={needs} />
+      <Bounds config={config} model={model} />
+      {model ? (
+        <>
+          <WhatIf key={JSON.stringify(model.needs)} sm={model.sm} needs={model.needs} />
+          <p className="panel-foot dim">
+            A multiprocessor of {model.device} has {smWords(model.sm)}.
+          </p>
+        </>
       ) : (
-        <p className="panel-foot dim">
-          {sm === null
-            ? "No what-if: the limits of this GPU's multiprocessors are not known here."
-            : "No what-if: registers were not recorded, or the limits of this GPU differ from those of its kind."}
-        </p>
+        <p className="panel-foot dim">What if: unknown, because {"why" in found && found.why}.</p>
       )}
     </Panel>
   );
