@@ -76,3 +76,44 @@ test("the palette opens pages and kernels", { skip: whyNoBrowser }, async (t) =>
   await page.waitForFunction(() => location.hash.endsWith("/kernels"));
   assert.deepEqual(page.errors, []);
 });
+
+test("a kernel's callers, and a what-if of its occupancy", { skip: whyNoBrowser }, async (t) => {
+  const server = await serve(t, examples);
+  const page = await openPage(await launch(t));
+  const { by_name } = await server.ask(`/sessions/${TORCH}/kernels?limit=100`);
+  const { full_name } = by_name.find(({ label }) => label === "reduce_kernel<sum_functor>");
+  const address = `/s/${TORCH}/kernels/${encodeURIComponent(full_name)}`;
+  const { callers } = await server.ask(`${address.replace("/s/", "/sessions/")}/code`);
+  await page.goto(server.at(address));
+
+  const shown = page.locator(".callers > li");
+  await shown.first().waitFor();
+  const firsts = () => page.locator(".caller > :first-child").allTextContents();
+  assert.deepEqual(
+    await firsts(),
+    callers.by_line.groups.map(({ label }) => label),
+  );
+  const choose = (name) => page.getByRole("button", { name, exact: true }).click();
+  await choose("Operator");
+  assert.deepEqual(await firsts(), ["aten::sum"]);
+  assert.match(page.url(), /callers=operator/);
+  await choose("Stack");
+  await page.locator(".callers summary").first().click();
+  assert.equal(
+    await page.locator(".callers ol").first().locator("li").count(),
+    callers.by_stack.groups[0].frames.length,
+  );
+  await choose("Module");
+  assert.equal(await shown.count(), 8);
+  await choose(`Show ${callers.by_module.groups.length - 8} more`);
+  assert.equal(await shown.count(), callers.by_module.groups.length);
+
+  // 54 registers a thread leave room for 9 blocks of 16; the step is the one that gives a tenth.
+  const result = page.locator(".occupancy-result");
+  assert.match(await result.textContent(), /^56\.3% 9 blocks a multiprocessor/);
+  await choose("At most 48 registers a thread: 62.5%");
+  assert.match(await result.textContent(), /^62\.5% 10 blocks a multiprocessor/);
+  await page.getByRole("slider", { name: "Registers" }).fill("255");
+  assert.match(await result.textContent(), /^12\.5% 2 blocks/);
+  assert.deepEqual(page.errors, []);
+});

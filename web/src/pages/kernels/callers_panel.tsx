@@ -16,7 +16,6 @@ import {
   chosenView,
 } from "./callers";
 import { baseName } from "./code_model";
-import { WithCode } from "./with_code";
 
 const SHOWN = 8;
 
@@ -49,13 +48,26 @@ function Kinds({ views, chosen }: { views: CallerView[]; chosen: CallerView | nu
   );
 }
 
-function Stack({ row }: { row: CallerRow }) {
-  const frames = row.frames ?? [];
-  if (frames.length === 0) return <span className="faint">{row.label}</span>;
+function Figures({ row }: { row: CallerRow }) {
   return (
-    <details className="callers-stack">
-      <summary>
-        {row.label} <span className="faint">{plural(frames.length + row.moreFrames, "frame")}</span>
+    <>
+      <span className="num">{count(row.launches)}×</span>
+      <span className="num">{duration(row.total)}</span>
+      <span className="num">{percent(row.share)}</span>
+      <Bar share={row.share} />
+    </>
+  );
+}
+
+function Stack({ row, frames }: { row: CallerRow; frames: string[] }) {
+  return (
+    <details>
+      <summary className="caller">
+        <span>
+          {row.label}{" "}
+          <span className="faint">{plural(frames.length + row.moreFrames, "frame")}</span>
+        </span>
+        <Figures row={row} />
       </summary>
       <ol className="mono">
         {frames.map((frame, i) => (
@@ -63,30 +75,26 @@ function Stack({ row }: { row: CallerRow }) {
             <Copyable text={frame} />
           </li>
         ))}
-        {row.moreFrames > 0 && <li className="faint">and {count(row.moreFrames)} outside of it</li>}
+        {row.moreFrames > 0 && <li className="faint">and {count(row.moreFrames)} around it</li>}
       </ol>
     </details>
   );
 }
 
 function Caller({ session, kind, row }: { session: string; kind: CallerKind; row: CallerRow }) {
-  const href = hrefOf(session, kind, row);
+  if (row.frames !== null && row.frames.length > 0) return <Stack row={row} frames={row.frames} />;
+  const href = row.isRest ? null : hrefOf(session, kind, row);
   return (
-    <li>
-      {kind === "stack" ? (
-        <Stack row={row} />
-      ) : row.isRest || href === null ? (
+    <div className="caller">
+      {href === null ? (
         <span className={row.isRest ? "faint" : ""}>{row.label}</span>
       ) : (
         <a href={href} title={row.fullName}>
           {row.label}
         </a>
       )}
-      <span className="num">{count(row.launches)}×</span>
-      <span className="num">{duration(row.total)}</span>
-      <span className="num">{percent(row.share)}</span>
-      <Bar share={row.share} />
-    </li>
+      <Figures row={row} />
+    </div>
   );
 }
 
@@ -98,7 +106,9 @@ function Callers({ session, view }: { session: string; view: CallerView }) {
     <>
       <ul className="callers">
         {shown.map((row) => (
-          <Caller key={row.id} session={session} kind={view.kind} row={row} />
+          <li key={row.id}>
+            <Caller session={session} kind={view.kind} row={row} />
+          </li>
         ))}
       </ul>
       {(hidden > 0 || (isWhole && view.more !== "")) && (
@@ -127,9 +137,8 @@ function Told({ session, code }: { session: string; code: KernelCode }) {
         <Callers key={view.kind} session={session} view={view} />
       ) : (
         <Empty title="Nothing says where it is launched">
-          <WithCode text={views[0]?.reason ?? ""} /> To record call stacks:{" "}
-          <code>gpufl trace --stacks -- python train.py</code>. To name parts of the program:{" "}
-          <code>with gpufl.Scope("step"):</code>
+          To record call stacks: <code>gpufl trace --stacks -- python train.py</code>. To name parts
+          of the program: <code>with gpufl.Scope("step"):</code>
         </Empty>
       )}
       {code.origins.map((origin) => (

@@ -138,24 +138,26 @@ function Detail({
         </Panel>
       )}
       <div className="kernel-two">
-        <LaunchesPanel session={session} of={launches} time={kernel.duration_ns} />
-        {section && devices.data ? (
-          <OccupancyPanel configs={configs} devices={devices.data} />
-        ) : (
-          <Panel title="Occupancy by resource">
-            <Skeleton rows={5} />
-          </Panel>
-        )}
-      </div>
-      <div className="kernel-two">
-        {stalls.data ? (
-          <StallsPanel stalls={stalls.data} name={name} />
-        ) : (
-          <Panel title="Stalls by reason">
-            <Ready of={stalls}>{() => null}</Ready>
-          </Panel>
-        )}
-        <CallersPanel session={session} code={code} />
+        <div className="kernel-column">
+          <LaunchesPanel session={session} of={launches} time={kernel.duration_ns} />
+          {stalls.data ? (
+            <StallsPanel stalls={stalls.data} name={name} />
+          ) : (
+            <Panel title="Stalls by reason">
+              <Ready of={stalls}>{() => null}</Ready>
+            </Panel>
+          )}
+        </div>
+        <div className="kernel-column">
+          {section && devices.data ? (
+            <OccupancyPanel configs={configs} devices={devices.data} />
+          ) : (
+            <Panel title="Occupancy by resource">
+              <Skeleton rows={5} />
+            </Panel>
+          )}
+          <CallersPanel session={session} code={code} />
+        </div>
       </div>
     </>
   );
