@@ -284,14 +284,15 @@ void add_section_routes(Routes& routes, Services& services) {
        .answers = {{.description = "The report, of kind run.", .schema = schema_ref("RunReport")},
                    accepted_answer()},
        .handler = bound(show_run_report)});
-  routes.add({.pattern = "/api/v1/sessions/{session}/kernels/{kernel}/code",
-              .id = "show_code",
-              .summary = "Callers, source and SASS of a kernel, as gpufl report --kernel --source",
-              .parameters = range_parameters(),
-              .answers = {{.description = "Who launches it; lines and instructions with their samples.",
-                           .schema = schema_ref("KernelCode")},
-                          accepted_answer()},
-              .handler = bound(show_code)});
+  routes.add(
+      {.pattern = "/api/v1/sessions/{session}/kernels/{kernel}/code",
+       .id = "show_code",
+       .summary = "Callers, source and SASS of a kernel, as gpufl report --kernel --source",
+       .parameters = range_parameters(),
+       .answers = {{.description = "Who launches it; lines and instructions with their samples.",
+                    .schema = schema_ref("KernelCode")},
+                   accepted_answer()},
+       .handler = bound(show_code)});
   routes.add({.pattern = "/api/v1/sessions/{session}/flame",
               .id = "show_flame",
               .summary = "Flame graphs in the format of speedscope",

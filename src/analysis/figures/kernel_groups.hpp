@@ -38,7 +38,7 @@ struct KernelGroup {
   std::string label;
   std::string full_name;  // Name, Config: the demangled name, whole; Line: the whole path; Stack: a
                           // line for each frame; else label
-  bool is_rest = false;  // the group of kernels of which the log does not tell
+  bool is_rest = false;   // the group of kernels of which the log does not tell
   // Name: id of Tables::names. Config: id of Tables::config. Stream: index into Tables::lanes.
   // Device: its number. Class: the KernelClass. Scope: index into Overview::scopes. Op, Module: id
   // of Tables::names. Stack: id for CodeMap. Else 0.
