@@ -3,32 +3,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <string_view>
 
 namespace gpufl::analysis {
-namespace {
-
-using SourcesByPath = std::unordered_map<std::string_view, std::vector<const symbols::SourceText*>>;
-
-void find_source(CodeSite& site, const SourcesByPath& sources) {
-  const auto of_file = sources.find(site.file);
-  if (of_file == sources.end()) return;
-  for (const symbols::SourceText* source : of_file->second) {
-    const int64_t index = site.line - source->first_line;
-    if (index < 0 || index >= static_cast<int64_t>(source->lines.size())) continue;
-    site.source = source->lines[static_cast<size_t>(index)];
-    site.is_newer = source->is_newer;
-    return;
-  }
-}
-
-}  // namespace
 
 CodeMap::CodeMap(const symbols::SessionFrames& frames, const symbols::SymbolFile& symbols) {
-  SourcesByPath sources;
-  for (const symbols::SourceText& source : symbols.sources) {
-    sources[source.path].push_back(&source);
-  }
+  for (const symbols::SourceText& text : symbols.sources) sources_[text.path].push_back(text);
   stacks_.reserve(frames.stacks().size());
   for (const auto& [id, frame_ids] : frames.stacks()) {
     const uint32_t stack = stack_id(id);
@@ -44,7 +23,10 @@ CodeMap::CodeMap(const symbols::SessionFrames& frames, const symbols::SymbolFile
     entry.site.text = symbols::site_text(*user);
     entry.site.file = user->file;
     entry.site.line = user->line;
-    find_source(entry.site, sources);
+    if (const symbols::SourceText* text = source(entry.site)) {
+      entry.site.source = text->lines[static_cast<size_t>(user->line - text->first_line)];
+      entry.site.is_newer = text->is_newer;
+    }
   }
   std::copy_if(symbols.binaries.begin(), symbols.binaries.end(), std::back_inserter(unresolved_),
                [](const symbols::BinaryNote& binary) {
@@ -56,6 +38,16 @@ const CodeMap::Entry& CodeMap::entry(uint32_t stack) const {
   static const Entry kNone;
   const auto found = stacks_.find(stack);
   return found != stacks_.end() ? found->second : kNone;
+}
+
+const symbols::SourceText* CodeMap::source(const CodeSite& site) const {
+  const auto of_file = sources_.find(site.file);
+  if (of_file == sources_.end()) return nullptr;
+  for (const symbols::SourceText& text : of_file->second) {
+    if (site.line < text.first_line) continue;
+    if (static_cast<size_t>(site.line - text.first_line) < text.lines.size()) return &text;
+  }
+  return nullptr;
 }
 
 const std::vector<symbols::CodeFrame>& CodeMap::frames(uint32_t stack) const {

@@ -26,6 +26,8 @@ class CodeMap {
   const CodeSite& site(uint32_t stack) const;
   // "cudaMemcpy"; empty: no symbol tells.
   const std::string& api_function(uint32_t stack) const;
+  // The text that was kept around the site's line; null: none was.
+  const symbols::SourceText* source(const CodeSite& site) const;
   bool empty() const { return stacks_.empty(); }
   // The program's own binaries that tell nothing, and why.
   const std::vector<symbols::BinaryNote>& unresolved() const { return unresolved_; }
@@ -39,6 +41,7 @@ class CodeMap {
   const Entry& entry(uint32_t stack) const;
 
   std::unordered_map<uint32_t, Entry> stacks_;
+  std::unordered_map<std::string, std::vector<symbols::SourceText>> sources_;  // by path
   std::vector<symbols::BinaryNote> unresolved_;
 };
 

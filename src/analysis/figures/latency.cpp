@@ -14,14 +14,6 @@ namespace gpufl::analysis {
 
 namespace {
 
-// What a traced session does not tell of calls nobody saw, and recording it again promises no more.
-Unknown missing_call_times(const SessionData& session) {
-  if (records_gpu_work(session) && session.summary.header.engine == "Trace") {
-    return {"no begin or no end of the calls is known", ""};
-  }
-  return missing_option(session, "the times of API calls were", "the engine Trace");
-}
-
 // Calls by function, and the durations of those that have one, gathered as they come.
 class ApiTable {
  public:

@@ -348,6 +348,14 @@ Unknown missing_option(const SessionData& session, std::string_view what, std::s
   return {std::string(what) + " not recorded", "record with " + as_option(option)};
 }
 
+Unknown missing_call_times(const SessionData& session) {
+  // Nobody saw those calls, and recording again promises no more.
+  if (records_gpu_work(session) && session.summary.header.engine == "Trace") {
+    return {"no begin or no end of the calls is known", ""};
+  }
+  return missing_option(session, "the times of API calls were", "the engine Trace");
+}
+
 Unknown missing_metrics(const SessionSummary& summary) {
   if (!imported_from(summary).empty()) return {"they are not in the trace", ""};
   return {"they were not sampled",

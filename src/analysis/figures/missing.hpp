@@ -58,6 +58,8 @@ bool wants_samples(const SessionSummary& summary);
 // says that it could not be had, that is the reason; an imported one says what its tool could have
 // told.
 Unknown missing_option(const SessionData& session, std::string_view what, std::string_view option);
+// Why there are no times of the calls behind work.
+Unknown missing_call_times(const SessionData& session);
 // Why nothing was sampled of GPUs and host; only where there is no sample.
 Unknown missing_metrics(const SessionSummary& summary);
 // Why there can be no markers; known where there would be, had the program any.
