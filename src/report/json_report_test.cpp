@@ -78,6 +78,54 @@ TEST(JsonReport, TellsWhatEachResourceAllowsAndWhatThereIsOfIt) {
   EXPECT_EQ(json["devices"].items()[1].find("multiprocessor"), nullptr);
 }
 
+TEST(JsonReport, WaitsHaveWhatTheyWaitForAndTheTextAroundThem) {
+  TestProgram program;
+  const uint32_t first = program.line("/home/me/a.py", 7, "f");
+  const uint32_t second = program.line("/home/me/a.py", 9, "f");
+  program.kernel("gemm", 20, 100, {.api_start = 10});
+  program.wait(3, 30, 200, {.stack = first});
+  program.kernel("add", 250, 5, {.api_start = 240});
+  program.kernel("gemm", 260, 100, {.api_start = 241});
+  program.wait(3, 300, 80, {.stack = second});
+  symbols::SymbolFile symbols;
+  symbols.sources = {{"/home/me/a.py", "python", 6, false, {"six", "seven", "eight", "nine"}},
+                     {"/home/me/b.py", "python", 1, false, {"other"}}};
+  analysis::SessionData session = program.finish();
+  session.code = program.code(symbols);
+  const TestReport report(std::move(session));
+  const Json json = parsed(json_report(report.view()));
+  const Json& waits = json["waits"];
+  ASSERT_EQ(waits["by_line"].items().size(), 2u);
+  const Json& line = waits["by_line"].items()[1];
+  EXPECT_EQ(line["line"].as_integer(), 9);
+  EXPECT_EQ(line["call"].as_string(), "StreamSynchronize");
+  EXPECT_EQ(line["typical"].dump(),
+            R"({"start_ns":300,"duration_ns":80,"before":{"start_ns":30,"duration_ns":200}})");
+  EXPECT_EQ(line["launched"].dump(),
+            R"({"kernels":[{"kernel":0,"count":1,"gpu_ns":100},{"kernel":1,"count":1,"gpu_ns":5}],)"
+            R"("others":{"kernels":0,"count":0,"gpu_ns":0},"graphs":0})");
+  EXPECT_EQ(waits["kernels"].dump(),
+            R"([{"label":"gemm","full_name":"gemm"},{"label":"add","full_name":"add"}])");
+  // One text has both lines, and none waits in the other.
+  ASSERT_EQ(waits["sources"].items().size(), 1u);
+  EXPECT_EQ(waits["sources"].items()[0]["path"].as_string(), "/home/me/a.py");
+}
+
+TEST(JsonReport, WaitsWithoutTextSayWhatWouldKeepIt) {
+  const auto sources = [](bool may_keep) {
+    TestProgram program;
+    program.data.summary.header.source_text = may_keep;
+    program.wait(3, 30, 200, {.stack = program.line("/home/me/a.py", 7, "f")});
+    analysis::SessionData session = program.finish();
+    session.code = program.code();
+    const TestReport report(std::move(session));
+    return parsed(json_report(report.view()))["waits"]["sources"];
+  };
+  EXPECT_NE(sources(true)["hint"].as_string().find("--source-root"), std::string::npos);
+  EXPECT_NE(sources(false)["unknown"].as_string().find("enable_source_collection"),
+            std::string::npos);
+}
+
 TEST(JsonReport, TheTimeOfASessionWithoutAnEndIsALowerBound) {
   analysis::SessionData session = session_of_rank(0, 1'000);
   session.summary.ended = false;

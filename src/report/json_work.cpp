@@ -4,7 +4,6 @@
 #include <string>
 
 #include "analysis/code/multiprocessor.hpp"
-#include "analysis/insights/loop_syncs.hpp"
 #include "analysis/insights/sampled_kernels.hpp"
 #include "report/json_figures.hpp"
 
@@ -227,22 +226,6 @@ Json transfers_json(const analysis::TransferFigures& transfers) {
            }));
   json.set("fills", json_figure(transfers.fills, transfer_json));
   return json;
-}
-
-void write_waits(JsonWriter& out, const SessionReport& report) {
-  write_figure(out, "waits", report.overview.waits, [&](const auto& waits) {
-    write_list(out, "by_call", waits, [](const analysis::WaitGroup& wait) {
-      Json entry = Json::object();
-      return entry.set("call", wait.call).set("blocked_ns", to_json(wait.blocked_ns));
-    });
-    const analysis::SessionView view(report.session, report.overview, {});
-    write_list(out, "by_line", sync_lines(view), [](const analysis::SyncLine& line) {
-      Json entry = Json::object();
-      entry.set("label", line.site->text).set("file", line.site->file);
-      entry.set("line", line.site->line).set("count", uint64_t{line.waits.size()});
-      return entry.set("blocked_ns", line.blocked_ns);
-    });
-  });
 }
 
 Json latency_json(const analysis::LaunchLatency& latency) {
