@@ -7,6 +7,7 @@ import {
   launch,
   openPage,
   recordings,
+  seriousFindings,
   serve,
   settled,
   TORCH,
@@ -25,19 +26,60 @@ test("the token becomes a cookie and leaves the address", { skip: whyNoBrowser }
   await stranger.getByText("open the address that gpufl").first().waitFor();
 });
 
+async function sessionAt(server, folder) {
+  const { sessions } = await server.ask("/sessions?limit=500");
+  return sessions.find(({ path }) => path === folder).id;
+}
+
 test("from the overview to the line that makes the GPU wait", { skip: whyNoBrowser }, async (t) => {
   const server = await serve(t, recordings);
   const page = await openPage(await launch(t));
-  const { sessions } = await server.ask("/sessions?limit=500");
-  const { id } = sessions.find(({ path }) => path === "h200_in_loop_sync");
-  const waits = await server.ask(`/sessions/${id}/sections/waits`);
-  const { file, line } = waits.by_line.find(({ file }) => file);
+  const id = await sessionAt(server, "h200_sync_in_loop");
   await page.goto(server.at(`/s/${id}`));
   await settled(page);
-  await page.getByRole("link", { name: "Synchronization" }).click();
+  await page
+    .getByRole("link", { name: "The host waits for the GPU in a loop at fixture_program.cu:129" })
+    .click();
   await settled(page);
-  const place = `${file.split("/").pop()}:${line}`;
-  await page.getByText(place).first().waitFor();
+  const line = page.locator(".sync-source .on");
+  assert.match(await line.textContent(), /129\s*REQUIRE_CUDA\(cudaDeviceSynchronize\(\)\);/);
+  const launched = page.getByRole("table").filter({ hasText: "launched since the wait before" });
+  // 30 waits, each after two launches of both.
+  await launched.getByRole("row", { name: /^add 60 2 / }).waitFor();
+  await launched.getByRole("row", { name: /^scale 60 2 / }).waitFor();
+  await page.getByRole("img", { name: /4 launches, then a wait of 3\.876/ }).waitFor();
+  assert.deepEqual(await seriousFindings(page), []);
+  await page.getByRole("button", { name: "The longest" }).click();
+  await page.getByRole("img", { name: /then a wait of 10\.39/ }).waitFor();
+  await launched.getByRole("link", { name: "add" }).click();
+  await page.waitForFunction(() => location.hash.includes("/kernels/"));
+  await settled(page);
+  await page.goBack();
+  await settled(page);
+  // The address holds the open line; the chip closes it.
+  await line.waitFor();
+  await page.getByRole("button", { name: /^fixture_program.cu:129/ }).click();
+  await line.waitFor({ state: "detached" });
+  assert.deepEqual(page.errors, []);
+});
+
+test("a waiting line without text says how to keep it", { skip: whyNoBrowser }, async (t) => {
+  const server = await serve(t, recordings);
+  const page = await openPage(await launch(t));
+  const id = await sessionAt(server, "h200_in_loop_sync");
+  await page.goto(server.at(`/s/${id}`));
+  await settled(page);
+  await page.getByRole("link", { name: "See the line that waits" }).first().click();
+  await settled(page);
+  await page.getByText("No source text of these files was kept").waitFor();
+  await page.getByText("gpufl symbolize SESSION").waitFor();
+  await page.getByRole("row", { name: /^work 240 4 / }).waitFor();
+  assert.deepEqual(await seriousFindings(page), []);
+  // A line that launches and does not wait.
+  await page.goto(server.at(`/s/${id}/sync?line=${encodeURIComponent("/a/mistakes.cu:128")}`));
+  await page.getByRole("link", { name: "kernels by line" }).click();
+  await settled(page);
+  assert.match(page.url(), /kernels\?by=line&q=mistakes\.cu%3A128/);
   assert.deepEqual(page.errors, []);
 });
 

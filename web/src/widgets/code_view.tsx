@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of code with their heat. Only those in view are drawn.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef } from "react";
-import { type Language, lineStates, tokenize } from "../base/tokenizer";
+import { type KeyboardEvent, useEffect, useMemo, useRef } from "react";
+import { type Language, lineStates } from "../base/tokenizer";
+import { CodeText } from "./code_text";
 import "./code_view.css";
 
 export interface CodeLineRow {
@@ -33,26 +34,6 @@ export interface CodeViewProps {
 }
 
 const ROW_PX = 20;
-
-function Code({
-  text,
-  language,
-  state,
-}: {
-  text: string;
-  language: Language;
-  state: Parameters<typeof tokenize>[2];
-}) {
-  return tokenize(text, language, state).map(({ kind, text: part }, i): ReactNode =>
-    kind === "plain" ? (
-      part
-    ) : (
-      <span key={i} className={`tok-${kind}`}>
-        {part}
-      </span>
-    ),
-  );
-}
 
 export function CodeView(props: CodeViewProps) {
   const { rows, language, chosen, onChoose, maxRows = 24, gutterWidth = 52 } = props;
@@ -146,7 +127,7 @@ export function CodeView(props: CodeViewProps) {
                 {row.text === null ? (
                   <span className="faint">text not available</span>
                 ) : (
-                  <Code text={row.text} language={language} state={states[index]} />
+                  <CodeText text={row.text} language={language} state={states[index]} />
                 )}
               </span>
             </div>

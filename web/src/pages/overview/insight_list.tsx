@@ -41,11 +41,12 @@ function InsightRow({ session, of, rank }: { session: string; of: Insight; rank:
   const gain = gainOf(of);
   const place = placeOf(of);
   const at = of.evidence.map(timelinePath).find((path) => path !== null);
+  const first = place?.isWait ? place.path : at;
   return (
     <article className="insight">
       <span className="insight-rank num">{rank}</span>
       <div className="insight-body">
-        <h3>{at ? <a href={sessionHref(session, at)}>{title}</a> : title}</h3>
+        <h3>{first ? <a href={sessionHref(session, first)}>{title}</a> : title}</h3>
         <p className="dim">{evidence}</p>
         <p>
           <WithCode text={of.advice} />
@@ -82,6 +83,7 @@ function InsightRow({ session, of, rank }: { session: string; of: Insight; rank:
             <span>no gain can be told</span>
           </>
         )}
+        {place?.isWait && <a href={sessionHref(session, place.path)}>See the line that waits</a>}
         {at && <a href={sessionHref(session, at)}>See it on the timeline</a>}
       </div>
     </article>

@@ -36,6 +36,12 @@ const TITLES: Record<string, string> = {
   xid_errors: "The driver reported an error",
 };
 
+// With the line that waits, which is what to look for.
+const WAITS_AT: Record<string, string> = {
+  in_loop_sync: "The host waits for the GPU in a loop at",
+  sync_attribution: "The host waits for the GPU at",
+};
+
 export interface InsightWords {
   title: string;
   evidence: string;
@@ -46,8 +52,8 @@ export interface InsightWords {
 // The analysis' own title has the figures: it is the evidence of the title in words.
 export function wordsOf(insight: Insight): InsightWords {
   const { rule, title, detail } = insight;
-  const at = rule === "sync_attribution" ? placeOf(insight) : null;
-  const words = at ? `The host waits for the GPU at ${at.text}` : TITLES[rule];
+  const at = placeOf(insight);
+  const words = at?.isWait ? `${WAITS_AT[rule]} ${at.text}` : TITLES[rule];
   if (words === undefined) return { title, evidence: detail, more: null };
   return { title: words, evidence: title, more: detail === "" ? null : detail };
 }
@@ -75,6 +81,8 @@ export interface Place {
   title: string;
   // A path of the session's pages.
   path: string;
+  // It waits, and the path leads to it among the lines that do.
+  isWait: boolean;
 }
 
 // The line of code to look at, or the kernel: the first that the evidence has.
@@ -83,12 +91,19 @@ export function placeOf({ rule, evidence }: Insight): Place | null {
   if (at?.file !== undefined) {
     const text = at.line === undefined ? baseName(at.file) : `${baseName(at.file)}:${at.line}`;
     const title = at.line === undefined ? at.file : `${at.file}:${at.line}`;
-    const line = `q=${encodeURIComponent(text)}`;
-    return { text, title, path: WAITS.has(rule) ? `sync?${line}` : `kernels?by=line&${line}` };
+    const path = WAITS.has(rule)
+      ? `sync?line=${encodeURIComponent(title)}`
+      : `kernels?by=line&q=${encodeURIComponent(text)}`;
+    return { text, title, path, isWait: rule in WAITS_AT };
   }
   const kernel = evidence.find((entry) => entry.kernel !== undefined)?.kernel;
   if (kernel === undefined) return null;
-  return { text: kernel, title: kernel, path: `kernels/${encodeURIComponent(kernel)}` };
+  return {
+    text: kernel,
+    title: kernel,
+    path: `kernels/${encodeURIComponent(kernel)}`,
+    isWait: false,
+  };
 }
 
 // The stretch with a little around it, so that what led to it is in view.

@@ -133,6 +133,12 @@ describe("insights", () => {
     expect(wordsOf({ ...insight, rule: "sync_attribution", evidence }).title).toBe(
       "The host waits for the GPU at train.py:42",
     );
+    expect(wordsOf({ ...insight, rule: "in_loop_sync", evidence }).title).toBe(
+      "The host waits for the GPU in a loop at train.py:42",
+    );
+    expect(wordsOf({ ...insight, rule: "in_loop_sync" }).title).toBe(
+      "The host waits for the GPU in a loop",
+    );
     expect(gainOf(insight)).toEqual({ text: "−48.2%", more: "126 ms, medium confidence" });
     expect(gainOf({ ...insight, gain_ns: null })).toBeNull();
   });
@@ -142,8 +148,11 @@ describe("insights", () => {
     expect(placeOf({ ...insight, rule: "in_loop_sync", evidence })).toEqual({
       text: "train.py:42",
       title: "/a/train.py:42",
-      path: "sync?q=train.py%3A42",
+      path: "sync?line=%2Fa%2Ftrain.py%3A42",
+      isWait: true,
     });
+    const gap = placeOf({ ...insight, rule: "idle_gaps", evidence });
+    expect(gap).toMatchObject({ path: "sync?line=%2Fa%2Ftrain.py%3A42", isWait: false });
     expect(placeOf({ ...insight, evidence })?.path).toContain("kernels?by=line");
     expect(placeOf({ ...insight, evidence: [] })).toBeNull();
   });

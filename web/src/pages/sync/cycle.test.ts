@@ -1,47 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
-import { cycleOf, placeIn, type TimelineEvent, waitBefore } from "./cycle";
+import type { EventEntry } from "../../api/types";
+import { cycleOf, placeIn, rangeOf } from "./cycle";
 
-function event(
-  id: string,
-  track: string,
-  start: number,
-  length: number,
-  label = "k",
-): TimelineEvent {
-  return { event: id, track, start_ns: start, duration_ns: length, label };
+function event(id: string, track: string, start: number, length: number): EventEntry {
+  return { event: id, track, row: 0, start_ns: start, duration_ns: length, label: "k" };
 }
-const WAITS = [
-  event("w1", "waits:1", 100, 50),
-  event("w2", "waits:2", 180, 5),
-  event("w3", "waits:1", 300, 100),
-];
+const WAIT = {
+  start_ns: 300,
+  duration_ns: 100,
+  before: { start_ns: 100, duration_ns: 50 },
+};
+const ids = (events: EventEntry[]) => events.map(({ event }) => event);
 
 describe("what lies between two waits", () => {
-  it("begins at the wait before of the same thread", () => {
-    expect(waitBefore(WAITS, WAITS[2]!)?.event).toBe("w1");
-    expect(waitBefore(WAITS, WAITS[1]!)).toBeNull();
-  });
-  it("has the kernels that were launched since, and not those that only ran since", () => {
-    const cycle = cycleOf(WAITS[2]!, WAITS[0]!, [
-      event("a", "kernel_calls:1", 90, 5),
-      event("a", "kernels:0:1:7", 160, 10),
-      event("b", "kernel_calls:1", 200, 5, "gemm"),
-      event("b", "kernels:0:1:7", 310, 30, "gemm"),
-      event("c", "kernel_calls:1", 210, 5, "gemm"),
-      event("d", "kernel_calls:1", 220, 5, "add"),
-      event("e", "kernel_calls:1", 305, 5, "late"),
+  it("is of the thread that waits, but for the GPU, which works for all", () => {
+    const cycle = cycleOf(WAIT, [
+      event("before", "waits:1", 100, 50),
+      event("b", "kernel_calls:1", 200, 5),
+      event("other", "kernel_calls:2", 210, 5),
+      event("b", "kernels:0:1:7", 310, 30),
+      event("other", "kernels:0:1:8", 320, 30),
+      event("other wait", "waits:2", 180, 5),
+      event("wait", "waits:1", 300, 100),
     ]);
-    expect(cycle.launched).toEqual([
-      { label: "gemm", name: "gemm", launches: 2, gpu_ns: 30 },
-      { label: "add", name: "add", launches: 1, gpu_ns: null },
-    ]);
-    expect([cycle.from_ns, cycle.to_ns]).toEqual([100, 400]);
+    expect(cycle.range).toEqual([100, 400]);
+    expect(cycle.wait?.event).toBe("wait");
+    expect(ids(cycle.waits)).toEqual(["before", "wait"]);
+    expect(ids(cycle.launches)).toEqual(["b"]);
+    expect(ids(cycle.kernels)).toEqual(["b", "other"]);
   });
-  it("begins at the first launch where no wait came before", () => {
-    const cycle = cycleOf(WAITS[1]!, null, [event("a", "kernel_calls:1", 90, 5)]);
-    expect(cycle.from_ns).toBe(90);
-    expect(cycleOf(WAITS[1]!, null, []).from_ns).toBe(180);
+  it("has some time before the first wait of a thread, and none before the session", () => {
+    expect(rangeOf({ start_ns: 9e6, duration_ns: 2e6, before: null })).toEqual([1e6, 11e6]);
+    expect(rangeOf({ start_ns: 9e6, duration_ns: 10, before: null })).toEqual([8e6, 9_000_010]);
+    expect(rangeOf({ start_ns: 300, duration_ns: 100, before: null })).toEqual([0, 400]);
   });
 });
 

@@ -1,74 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies between one wait of the host and the next: the kernels that it launched, and when they ran.
-
-export interface TimelineEvent {
-  event: string;
-  track: string;
-  start_ns: number;
-  duration_ns: number;
-  label: string;
-  name?: string;
-}
-
-export interface EventPage {
-  span: [number, number];
-  events: TimelineEvent[];
-  next_from: number | null;
-}
-
-export interface LaunchedKernel {
-  label: string;
-  name: string;
-  launches: number;
-  // Of those that are in the answer; a kernel still waiting to run has none.
-  gpu_ns: number | null;
-}
+// What lies between one wait of a thread and the next: its launches, and the kernels that ran.
+import type { EventEntry, LineWait } from "../../api/types";
 
 export interface Cycle {
-  wait: TimelineEvent;
-  from_ns: number;
-  to_ns: number;
-  launches: TimelineEvent[];
-  kernels: TimelineEvent[];
-  launched: LaunchedKernel[];
+  range: [number, number];
+  waits: EventEntry[];
+  // The wait itself, of those.
+  wait: EventEntry | undefined;
+  launches: EventEntry[];
+  kernels: EventEntry[];
 }
 
-export function waitBefore(waits: TimelineEvent[], wait: TimelineEvent): TimelineEvent | null {
-  const before = waits.filter(
-    ({ track, start_ns }) => track === wait.track && start_ns < wait.start_ns,
-  );
-  return before.at(-1) ?? null;
+// Where nothing was waited for before, some of what led to the wait.
+const LEAST_NS = 1_000_000;
+
+// From the wait before to the end of this one.
+export function rangeOf({ start_ns, duration_ns, before }: LineWait): [number, number] {
+  const from = before?.start_ns ?? Math.max(0, start_ns - Math.max(4 * duration_ns, LEAST_NS));
+  return [from, start_ns + duration_ns];
 }
 
-// A launch and its kernel are one row of the log, so they have the same id.
-export function cycleOf(
-  wait: TimelineEvent,
-  before: TimelineEvent | null,
-  events: TimelineEvent[],
-): Cycle {
-  const since = before === null ? -Infinity : before.start_ns + before.duration_ns;
-  const end = wait.start_ns + wait.duration_ns;
-  const launches = events.filter(
-    ({ track, start_ns }) =>
-      track.startsWith("kernel_calls:") && start_ns >= since && start_ns < wait.start_ns,
+function threadOf({ track }: EventEntry): string {
+  return track.slice(track.indexOf(":"));
+}
+
+// Kernels run for all threads; launches and waits are those of the thread that waits.
+export function cycleOf(line: LineWait, events: EventEntry[]): Cycle {
+  const of = (kind: string) => events.filter(({ track }) => track.startsWith(`${kind}:`));
+  const wait = of("waits").find(
+    ({ start_ns, duration_ns }) => start_ns === line.start_ns && duration_ns === line.duration_ns,
   );
-  const kernels = events.filter(({ track }) => track.startsWith("kernels:"));
-  const ranAs = new Map(kernels.map((kernel) => [kernel.event, kernel]));
-  const byName = new Map<string, LaunchedKernel>();
-  for (const { event, label, name = label } of launches) {
-    const one = byName.get(name) ?? { label, name, launches: 0, gpu_ns: null };
-    const ran = ranAs.get(event);
-    one.launches += 1;
-    if (ran) one.gpu_ns = (one.gpu_ns ?? 0) + ran.duration_ns;
-    byName.set(name, one);
-  }
+  const isOfThread = (event: EventEntry) =>
+    wait === undefined || threadOf(event) === threadOf(wait);
   return {
+    range: rangeOf(line),
     wait,
-    from_ns: before?.start_ns ?? Math.min(launches[0]?.start_ns ?? wait.start_ns, wait.start_ns),
-    to_ns: end,
-    launches,
-    kernels,
-    launched: [...byName.values()].sort((a, b) => (b.gpu_ns ?? 0) - (a.gpu_ns ?? 0)),
+    waits: of("waits").filter(isOfThread),
+    launches: of("kernel_calls").filter(isOfThread),
+    kernels: of("kernels"),
   };
 }
 

@@ -1,65 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line that waits: its text, one of its waits drawn, and the kernels launched since the wait before.
+// One line that waits: its text, the kernels that it waits for, and one of its waits drawn.
 import { useState } from "react";
 import { useApi, sessionPath } from "../../api/hooks";
-import { count, duration, exactTime, plural, UNKNOWN } from "../../base/format";
+import type { EventEntry, EventList, TrackList, Waits } from "../../api/types";
+import { count, duration, exactTime, isUnknown, percent, plural } from "../../base/format";
+import { languageOf, lineStates } from "../../base/tokenizer";
+import { CodeText } from "../../widgets/code_text";
 import { Ready } from "../../widgets/states";
+import { WithCode } from "../kernels/with_code";
 import { sessionHref } from "../session_frame";
-import {
-  type Cycle,
-  cycleOf,
-  type EventPage,
-  placeIn,
-  type TimelineEvent,
-  waitBefore,
-} from "./cycle";
-import { type Site, sourceAround, type SourceText } from "./sites";
+import { type Cycle, cycleOf, placeIn, rangeOf } from "./cycle";
+import { launchedAt, type Site, sourceAround } from "./sites";
 
-const BEFORE_NS = 1_000_000_000;
-const MOST_WAITS = 10_000;
 const MOST_EVENTS = 5_000;
+const DRAWN = ["waits", "kernel_calls", "kernels"];
+const KEEP_TEXT =
+  "`gpufl symbolize SESSION` on the machine that has the files; add --source-root DIR if they have moved";
 
-interface Tracks {
-  tracks: { id: string; kind: string }[];
+function sentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
 }
 
-function idsOf(tracks: Tracks | undefined, kinds: string[]): string {
-  const found = tracks?.tracks.filter(({ kind }) => kinds.includes(kind)) ?? [];
-  return found.map(({ id }) => id).join(",");
-}
-
-function SourceLines({
-  session,
-  site,
-  kernel,
-}: {
-  session: string;
-  site: Site;
-  kernel: string | null;
-}) {
-  const code = useApi<{ sources?: SourceText[] }>(
-    sessionPath(session, `/kernels/${encodeURIComponent(kernel ?? "")}/code`),
-    {},
-    { enabled: kernel !== null },
-  );
-  const lines = sourceAround(code.data?.sources ?? [], site.file, site.line);
-  if (lines.length === 0) {
-    return (
-      <p className="sync-source-none">
-        <span className="mono">{site.key}</span>
-        {site.inside !== "" && <span className="dim"> in {site.inside}</span>}
-        <span className="faint"> · the session has no text of this file</span>
-      </p>
-    );
-  }
+function NoSource({ site, sources }: { site: Site; sources: Waits["sources"] }) {
+  const [why, how] = isUnknown(sources)
+    ? [sources.unknown, sources.hint ?? ""]
+    : ["no source text of this file was kept", KEEP_TEXT];
   return (
-    <pre className="sync-source" aria-label={`Source around ${site.place}`}>
-      {lines.map(({ line, text }) => (
-        <div key={line} className={line === site.line ? "on" : ""}>
-          <span className="faint">{line}</span> {text}
-        </div>
-      ))}
-    </pre>
+    <div className="sync-source-none">
+      <p className="mono">{site.key}</p>
+      <p className="dim">
+        {sentence(why)}
+        {how !== "" && (
+          <>
+            {" "}
+            To see the line here: <WithCode text={how} />.
+          </>
+        )}
+      </p>
+    </div>
+  );
+}
+
+function SourceLines({ site, sources }: { site: Site; sources: Waits["sources"] }) {
+  const view = isUnknown(sources) ? null : sourceAround(sources, site.file, site.line);
+  if (view === null) return <NoSource site={site} sources={sources} />;
+  const language = languageOf(view.path);
+  const states = lineStates(
+    view.lines.map(({ text }) => text),
+    language,
+  );
+  return (
+    <figure className="sync-source">
+      <figcaption className="mono">
+        {site.key}
+        {view.isNewer && (
+          <span className="warn"> · the file changed after the recording began</span>
+        )}
+      </figcaption>
+      <pre aria-label={`Source around ${site.place}`} tabIndex={0}>
+        {view.lines.map(({ line, text }, i) => (
+          <div key={line} className={line === site.line ? "on" : ""}>
+            <span className="faint">{line}</span>
+            <span>
+              <CodeText text={text} language={language} state={states[i]} />
+            </span>
+            {line === site.line && <b>waits here</b>}
+          </div>
+        ))}
+      </pre>
+    </figure>
   );
 }
 
@@ -70,23 +79,22 @@ const ROWS = [
 ] as const;
 
 // Host and GPU over one wait: where the lowest row has ground, the GPU has nothing to do.
-function Strip({ cycle, waits }: { cycle: Cycle; waits: TimelineEvent[] }) {
-  const range: [number, number] = [cycle.from_ns, cycle.to_ns];
-  const of = { launches: cycle.launches, waits, kernels: cycle.kernels };
-  const words = `From ${exactTime(range[0])} to ${exactTime(range[1])}: ${plural(cycle.launches.length, "launch", "launches")}, then a wait of ${duration(cycle.wait.duration_ns)}`;
+function Strip({ cycle }: { cycle: Cycle }) {
+  const { range, wait } = cycle;
+  const words = `From ${exactTime(range[0])} to ${exactTime(range[1])}: ${plural(cycle.launches.length, "launch", "launches")}, then a wait of ${duration(wait?.duration_ns)}`;
   return (
     <div className="sync-strip" role="img" aria-label={words}>
       {ROWS.map(({ key, title }) => (
         <div key={key} className={`sync-row ${key}`}>
           <span className="dim">{title}</span>
           <div>
-            {of[key].map((event) => {
+            {cycle[key].map((event: EventEntry, i) => {
               const place = placeIn(range, event);
               if (!place) return null;
               return (
                 <i
-                  key={`${event.track} ${event.event}`}
-                  className={event.event === cycle.wait.event ? "on" : ""}
+                  key={i}
+                  className={event === wait ? "on" : ""}
                   title={`${event.label}, ${duration(event.duration_ns)}`}
                   style={{ left: `${place.left}%`, width: `${place.width}%` }}
                 />
@@ -98,167 +106,177 @@ function Strip({ cycle, waits }: { cycle: Cycle; waits: TimelineEvent[] }) {
       <div className="sync-row ends num faint">
         <span />
         <div>
-          <span>{duration(range[0])}</span>
-          <span>{duration(range[1] - range[0])}</span>
+          <span>{exactTime(range[0])}</span>
+          <span>+{duration(range[1] - range[0])}</span>
         </div>
       </div>
     </div>
   );
 }
 
-function Launched({ session, cycle }: { session: string; cycle: Cycle }) {
-  if (cycle.launched.length === 0) {
+function Launched({ session, site, waits }: { session: string; site: Site; waits: Waits }) {
+  if (isUnknown(site.launched)) {
     return (
       <p className="dim">
-        No kernel was launched since the wait before: this wait has nothing new.
+        Which kernels it waits for is not known: {site.launched.unknown}.
+        {site.launched.hint !== undefined && (
+          <>
+            {" "}
+            <WithCode text={sentence(site.launched.hint)} />
+          </>
+        )}
       </p>
     );
   }
+  const { others, graphs } = site.launched;
+  const kernels = launchedAt(site, waits.kernels);
+  const all = kernels.reduce((sum, { gpu_ns }) => sum + gpu_ns, others.gpu_ns);
   return (
-    <table className="sync-launched">
-      <thead>
-        <tr>
-          <th scope="col">Kernels launched since the wait before</th>
-          <th scope="col">Launches</th>
-          <th scope="col">On the GPU</th>
-        </tr>
-      </thead>
-      <tbody>
-        {cycle.launched.map(({ name, label, launches, gpu_ns }) => (
-          <tr key={name}>
-            <td>
-              <a href={sessionHref(session, `kernels/${encodeURIComponent(name)}`)} title={name}>
-                {label}
-              </a>
-            </td>
-            <td className="num">{count(launches)}</td>
-            <td className="num">{gpu_ns === null ? UNKNOWN : duration(gpu_ns)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <>
+      {kernels.length === 0 ? (
+        <p className="dim">
+          No kernel was launched since the wait before
+          {graphs > 0 ? "" : ": such a wait can only be for older work, or for copies"}.
+        </p>
+      ) : (
+        <table className="sync-launched">
+          <thead>
+            <tr>
+              <th scope="col">
+                Kernels launched since the wait before{" "}
+                <span className="faint">by the same thread, over {plural(site.count, "wait")}</span>
+              </th>
+              <th scope="col">Launches</th>
+              <th scope="col">Per wait</th>
+              <th scope="col">On the GPU</th>
+              <th scope="col">Share</th>
+            </tr>
+          </thead>
+          <tbody>
+            {kernels.map(({ name, label, count: launches, perWait, gpu_ns }, i) => (
+              <tr key={i}>
+                <td>
+                  <a
+                    href={sessionHref(session, `kernels/${encodeURIComponent(name)}`)}
+                    title={name}
+                  >
+                    {label}
+                  </a>
+                </td>
+                <td className="num">{count(launches)}</td>
+                <td className="num">
+                  {perWait.toLocaleString("en-US", { maximumFractionDigits: 1 })}
+                </td>
+                <td className="num">{duration(gpu_ns)}</td>
+                <td className="num">{all > 0 ? percent(gpu_ns / all) : ""}</td>
+              </tr>
+            ))}
+            {others.kernels > 0 && (
+              <tr className="dim">
+                <td>{plural(others.kernels, "other kernel")}</td>
+                <td className="num">{count(others.count)}</td>
+                <td />
+                <td className="num">{duration(others.gpu_ns)}</td>
+                <td className="num">{all > 0 ? percent(others.gpu_ns / all) : ""}</td>
+              </tr>
+            )}
+          </tbody>
+        </table>
+      )}
+      {graphs > 0 && (
+        <p className="dim">
+          And {plural(graphs, "graph launch", "graph launches")}, whose kernels were not recorded.
+        </p>
+      )}
+      {waits.kernels_without_call > 0 && (
+        <p className="dim">
+          {plural(waits.kernels_without_call, "kernel")} of the session have no known launch and are
+          not counted here.
+        </p>
+      )}
+    </>
   );
 }
 
-function useStack(session: string, event: string | undefined): string | null {
-  const { data } = useApi<{ stack?: string[] }>(
-    sessionPath(session, `/events/${encodeURIComponent(event ?? "")}`),
-    {},
-    { enabled: event !== undefined },
-  );
-  return data ? JSON.stringify(data.stack ?? []) : null;
-}
-
-function sentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
-}
-
-// Kernels that were already running when the wait before began are in the picture too.
-function earlier(before: TimelineEvent, wait: TimelineEvent): number {
-  return before.start_ns - (wait.start_ns + wait.duration_ns - before.start_ns);
-}
-
-export function SiteDetail({ session, site }: { session: string; site: Site }) {
-  const [chosen, setChosen] = useState<number | null>(null);
-  const tracks = useApi<Tracks>(sessionPath(session, "/tracks")).data;
-  const [first, last] = site.span ?? [0, 0];
-  const waitPage = useApi<EventPage>(
-    sessionPath(session, "/events"),
-    { from: first - BEFORE_NS, to: last, tracks: idsOf(tracks, ["waits"]), limit: MOST_WAITS },
-    { enabled: tracks !== undefined && site.span !== null },
-  );
-  const waits = waitPage.data?.events ?? [];
-  const inSpan = waits.filter(({ start_ns }) => start_ns >= first);
-  const isAllOfSite = inSpan.length === site.count;
-  // The middle of a loop is what it usually does. Where other lines wait in between, stacks tell
-  // whether that one is of this line; the first and the last always are.
-  const middle = inSpan[inSpan.length >> 1];
-  const firstStack = useStack(session, isAllOfSite ? undefined : inSpan[0]?.event);
-  const lastStack = useStack(session, isAllOfSite ? undefined : inSpan.at(-1)?.event);
-  const middleStack = useStack(session, isAllOfSite ? undefined : middle?.event);
-  const isMiddleOfSite =
-    isAllOfSite ||
-    (middleStack !== null && (middleStack === firstStack || middleStack === lastStack));
-  const index = chosen ?? (isMiddleOfSite ? inSpan.length >> 1 : 0);
-  const wait = inSpan[index];
-  const before = wait ? waitBefore(waits, wait) : null;
-  const work = useApi<EventPage>(
+function OneWait({ session, site }: { session: string; site: Site }) {
+  const [shown, setShown] = useState<"typical" | "longest">("typical");
+  const tracks = useApi<TrackList>(sessionPath(session, "/tracks")).data?.tracks;
+  const wait = site[shown];
+  const [from, to] = rangeOf(wait);
+  const page = useApi<EventList>(
     sessionPath(session, "/events"),
     {
-      from: wait && before ? earlier(before, wait) : (wait?.start_ns ?? 0) - BEFORE_NS,
-      to: wait ? wait.start_ns + wait.duration_ns : 0,
-      tracks: idsOf(tracks, ["kernel_calls", "kernels"]),
+      from,
+      to: Math.max(to, from + 1),
+      tracks: (tracks ?? [])
+        .filter(({ kind }) => DRAWN.includes(kind))
+        .map(({ id }) => id)
+        .join(","),
       limit: MOST_EVENTS,
     },
-    { enabled: wait !== undefined, keepsLast: true },
+    { enabled: tracks !== undefined, keepsLast: true },
   );
-  const cycle = wait && work.data ? cycleOf(wait, before, work.data.events) : null;
+  return (
+    <>
+      <div className="sync-pick">
+        {site.count === 1 ? (
+          <b>The wait</b>
+        ) : (
+          <div role="group" aria-label="Which wait">
+            {(["typical", "longest"] as const).map((which) => (
+              <button
+                key={which}
+                className="btn"
+                aria-pressed={shown === which}
+                onClick={() => setShown(which)}
+              >
+                {which === "typical" ? "A typical wait" : "The longest"}
+              </button>
+            ))}
+          </div>
+        )}
+        <span className="dim num">
+          {duration(wait.duration_ns)} in {site.call} at {exactTime(wait.start_ns)}
+        </span>
+        <span className="grow" />
+        <a href={sessionHref(session, `timeline?from=${from}&to=${to}`)}>See it on the timeline</a>
+      </div>
+      <Ready of={page} rows={3}>
+        {({ events, next_from }) => (
+          <>
+            <Strip cycle={cycleOf(wait, events)} />
+            {next_from !== null && (
+              <p className="dim">
+                Only the first {count(MOST_EVENTS)} events are drawn; the timeline has all.
+              </p>
+            )}
+          </>
+        )}
+      </Ready>
+    </>
+  );
+}
+
+export function SiteDetail({
+  session,
+  site,
+  waits,
+}: {
+  session: string;
+  site: Site;
+  waits: Waits;
+}) {
+  const [first] = site.insights;
+  const said = [
+    ...site.insights.flatMap(({ evidence }) => evidence.map(({ text }) => sentence(text))),
+    ...(first && first.gain_ns !== null ? [first.estimate] : []),
+  ];
   return (
     <div className="sync-detail">
-      <SourceLines session={session} site={site} kernel={cycle?.launched[0]?.name ?? null} />
-      <p className="dim">
-        {site.insights
-          .flatMap(({ evidence }) => evidence.map(({ text }) => sentence(text)))
-          .join(" ")}{" "}
-        {site.insights[0]?.gain_ns === null ? "" : site.insights[0]?.estimate}
-      </p>
-      {site.span === null ? (
-        <p className="dim">The report does not say when this line waits.</p>
-      ) : (
-        <Ready of={waitPage} rows={3}>
-          {() =>
-            wait === undefined ? (
-              <p className="dim">Its waits are not in the index of the timeline.</p>
-            ) : (
-              <>
-                <div className="sync-pick">
-                  <b className="num">
-                    Wait {count(index + 1)} of {count(inSpan.length)}
-                  </b>
-                  {isAllOfSite ? (
-                    <>
-                      <button
-                        className="btn"
-                        disabled={index === 0}
-                        onClick={() => setChosen(index - 1)}
-                      >
-                        Previous
-                      </button>
-                      <button
-                        className="btn"
-                        disabled={index + 1 >= inSpan.length}
-                        onClick={() => setChosen(index + 1)}
-                      >
-                        Next
-                      </button>
-                    </>
-                  ) : (
-                    <span className="faint">
-                      other lines wait in between; this one is of this line
-                    </span>
-                  )}
-                  <span className="dim num">
-                    {exactTime(wait.start_ns)}, blocked {duration(wait.duration_ns)} in {wait.label}
-                  </span>
-                  <span className="grow" />
-                  {cycle && (
-                    <a
-                      href={sessionHref(
-                        session,
-                        `timeline?from=${cycle.from_ns}&to=${cycle.to_ns}`,
-                      )}
-                    >
-                      See it on the timeline
-                    </a>
-                  )}
-                </div>
-                {cycle && <Strip cycle={cycle} waits={waits} />}
-                {cycle && <Launched session={session} cycle={cycle} />}
-              </>
-            )
-          }
-        </Ready>
-      )}
+      <SourceLines site={site} sources={waits.sources} />
+      <Launched session={session} site={site} waits={waits} />
+      <OneWait session={session} site={site} />
+      {said.length > 0 && <p className="dim">{said.join(" ")}</p>}
     </div>
   );
 }

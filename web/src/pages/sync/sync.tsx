@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the program waits for the GPU, line by line, the one to look at first on top.
+import { useEffect, useRef } from "react";
 import { useApi, useSection, sessionPath } from "../../api/hooks";
-import type { Session } from "../../api/types";
+import type { Insight, Session, WaitCall, Waits } from "../../api/types";
 import { useViewParameter } from "../../base/address";
 import {
   count,
@@ -16,7 +17,9 @@ import {
 import { Badge, Copyable, Facts, Panel, type Tone } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
-import { headline, type Insight, type Site, sitesOf, type Waits } from "./sites";
+import { headline, type Site, siteAt, sitesOf } from "./sites";
+import { baseName } from "../kernels/code_model";
+import { sessionHref } from "../session_frame";
 import { SiteDetail } from "./site_detail";
 import "./sync.css";
 
@@ -29,12 +32,14 @@ const SEVERITY: Record<Site["severity"], [Tone, string]> = {
 function SiteCard({
   site,
   session,
+  waits,
   shareOfRun,
   isOpen,
   toggle,
 }: {
   site: Site;
   session: string;
+  waits: Waits;
   shareOfRun: number | null;
   isOpen: boolean;
   toggle: () => void;
@@ -42,8 +47,14 @@ function SiteCard({
   const [tone, word] = SEVERITY[site.severity];
   const [first] = site.insights;
   const blocked = timeQuantity(site.blocked_ns);
+  // A link to a line may lead to one far below.
+  const card = useRef<HTMLElement>(null);
+  const wasOpen = useRef(isOpen);
+  useEffect(() => {
+    if (wasOpen.current) card.current?.scrollIntoView({ block: "nearest" });
+  }, []);
   return (
-    <article className={isOpen ? "sync-card open" : "sync-card"}>
+    <article ref={card} className={isOpen ? "sync-card open" : "sync-card"}>
       <div className="sync-severity">
         <Badge tone={tone} hint="How much of the run this line blocks, and how">
           {word}
@@ -70,9 +81,15 @@ function SiteCard({
         {first && <p>{first.advice}</p>}
       </div>
       <div className="sync-cost num">
-        <b>{blocked.value}</b> {blocked.unit} blocked
+        {site.holds_stream ? (
+          "the host is not blocked"
+        ) : (
+          <>
+            <b>{blocked.value}</b> {blocked.unit} blocked
+          </>
+        )}
         <small>
-          {shareOfRun === null ? "" : `${percent(shareOfRun)} of the run`}
+          {shareOfRun === null || site.holds_stream ? "" : `${percent(shareOfRun)} of the run`}
           {first && first.gain_ns !== null && (
             <span title={first.estimate}>
               {" "}
@@ -81,12 +98,12 @@ function SiteCard({
           )}
         </small>
       </div>
-      {isOpen && <SiteDetail session={session} site={site} />}
+      {isOpen && <SiteDetail session={session} site={site} waits={waits} />}
     </article>
   );
 }
 
-const CALLS: Column<Waits["by_call"][number]>[] = [
+const CALLS: Column<WaitCall>[] = [
   { key: "call", title: "Call", value: ({ call }) => call, width: "minmax(200px, 3fr)" },
   {
     key: "count",
@@ -98,8 +115,8 @@ const CALLS: Column<Waits["by_call"][number]>[] = [
   ...(["total", "mean", "median", "p99", "max"] as const).map((key) => ({
     key,
     title: { total: "Blocked", mean: "Mean", median: "Median", p99: "p99", max: "Longest" }[key],
-    value: ({ blocked_ns }: Waits["by_call"][number]) => blocked_ns[key] ?? null,
-    cell: ({ blocked_ns }: Waits["by_call"][number]) => duration(blocked_ns[key]),
+    value: ({ blocked_ns }: WaitCall) => blocked_ns[key] ?? null,
+    cell: ({ blocked_ns }: WaitCall) => duration(blocked_ns[key]),
     isNumber: true,
   })),
 ];
@@ -131,6 +148,7 @@ function Sites({
   const about = useApi<Session>(sessionPath(session)).data;
   const run = about?.duration_ns ?? null;
   const sites = sitesOf(waits.by_line, insights);
+  const opened = siteAt(sites, open);
   const total = waits.by_call.reduce((sum, { blocked_ns }) => sum + blocked_ns.total, 0);
   const waitCount = waits.by_call.reduce((sum, { blocked_ns }) => sum + blocked_ns.count, 0);
   const [worst] = sites;
@@ -176,6 +194,15 @@ function Sites({
           },
         ]}
       />
+      {open !== null && opened === undefined && (
+        <p className="sync-elsewhere">
+          No wait was recorded at <span className="mono">{open}</span>. What it launches:{" "}
+          <a href={sessionHref(session, `kernels?by=line&q=${encodeURIComponent(baseName(open))}`)}>
+            kernels by line
+          </a>
+          .
+        </p>
+      )}
       <Panel
         title="Lines that wait for the GPU"
         note="most pressing first; click a line for the kernels that it waits for"
@@ -188,9 +215,10 @@ function Sites({
               key={site.key}
               site={site}
               session={session}
+              waits={waits}
               shareOfRun={run ? site.blocked_ns / run : null}
-              isOpen={open === site.key}
-              toggle={() => setOpen(open === site.key ? null : site.key)}
+              isOpen={site === opened}
+              toggle={() => setOpen(site === opened ? null : site.key)}
             />
           ))
         )}
