@@ -42,7 +42,7 @@ Json FactsReader::finish(const SessionFacts& facts) {
   for (const auto& [name, count] : summary.event_counts) counts.set(name, count);
   Json json = Json::object();
   json.set("session", report::session_json(summary));
-  json.set("devices", report::json_array(summary.devices));
+  json.set("devices", report::json_array(summary.devices, report::device_line_json));
   json.set("capabilities", report::capabilities_json(summary));
   json.set("ledger", report::ledger_json(summary));
   json.set("events", report::json_array(summary.events));

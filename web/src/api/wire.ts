@@ -1193,20 +1193,64 @@ export interface components {
       copies: components["schemas"]["Copies"] | components["schemas"]["Unknown"];
       fills: components["schemas"]["TransferGroup"] | components["schemas"]["Unknown"];
     };
+    WaitSpan: {
+      start_ns: number;
+      duration_ns: number;
+    };
+    LineWait: components["schemas"]["WaitSpan"] & {
+      /** @description The thread's wait before it; null: it had not waited. */
+      before: components["schemas"]["WaitSpan"] | null;
+    };
+    /** @description What threads launched since their wait before, over all waits of a line. */
+    LaunchedWork: {
+      /** @description Most time on the GPU first, at most 20. */
+      kernels: {
+        /** @description Its place in the section's kernels. */
+        kernel: number;
+        count: number;
+        gpu_ns: number;
+      }[];
+      /** @description Sums of those beyond the 20. */
+      others: {
+        kernels: number;
+        count: number;
+        gpu_ns: number;
+      };
+      /** @description Launches of graphs that were recorded whole. */
+      graphs: number;
+    };
+    /** @description A line of the program that waits. */
+    WaitLine: {
+      label: string;
+      file: string;
+      line: number;
+      call: string;
+      /** @description A stream waits, and the host goes on. */
+      holds_stream: boolean;
+      count: number;
+      /** @description 0 for waits of streams. */
+      blocked_ns: number;
+      typical: components["schemas"]["LineWait"];
+      longest: components["schemas"]["LineWait"];
+      launched: components["schemas"]["LaunchedWork"] | components["schemas"]["Unknown"];
+    };
+    WaitCall: {
+      call: string;
+      blocked_ns: components["schemas"]["Stats"];
+    };
     /** @description Waits of the host for the GPU. */
     Waits: {
-      by_call: {
-        call: string;
-        blocked_ns: components["schemas"]["Stats"];
-      }[];
-      by_line: {
+      by_call: components["schemas"]["WaitCall"][];
+      by_line: components["schemas"]["WaitLine"][];
+      /** @description That lines wait for, each once. */
+      kernels: {
         label: string;
-        file: string;
-        line: number;
-        count: number;
-        /** @description 0 for waits of streams. */
-        blocked_ns: number;
+        full_name: string;
       }[];
+      /** @description Kernels in no line's figures, as their thread or launch is unknown. */
+      kernels_without_call: number;
+      /** @description Text around the lines, as the session has it. */
+      sources: components["schemas"]["SourceText"][] | components["schemas"]["Unknown"];
     };
     /** @description How long launches take. */
     LaunchLatency: {
@@ -1492,6 +1536,17 @@ export interface components {
       by_api_call: components["schemas"]["CallerGroups"] | components["schemas"]["Unknown"];
       by_stack: components["schemas"]["CallerStacks"] | components["schemas"]["Unknown"];
     };
+    /** @description Consecutive lines of a source file. */
+    SourceText: {
+      /** @enum {string} */
+      type: "source";
+      path: string;
+      language: string;
+      first_line: number;
+      /** @description Changed after the recording began. */
+      newer?: boolean;
+      lines: string[];
+    };
     /** @description `gpufl report --kernel NAME --source --format json`. */
     KernelCode: {
       /** @enum {string} */
@@ -1524,15 +1579,7 @@ export interface components {
           code: string;
         }[];
       }[];
-      sources: {
-        /** @enum {string} */
-        type: "source";
-        path: string;
-        language: string;
-        first_line: number;
-        newer?: boolean;
-        lines: string[];
-      }[];
+      sources: components["schemas"]["SourceText"][];
     };
     /** @description sampled: samples and weights; evented: events. */
     FlameProfile: {
