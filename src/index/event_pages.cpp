@@ -39,8 +39,7 @@ class FirstEvents {
     asked.is_needed = [&](int64_t moment, uint64_t rows) { return is_needed(moment, rows); };
     asked.visit = [&](const WindowSource& window, const IndexedBatch& batch, uint32_t track,
                       uint32_t row, const Event& event) {
-      const uint32_t name = window.index().label_of(window.index().tracks[track].kind, event.name);
-      offer(window, track, row, {event.start, event.end, name, batch.line, event.row});
+      offer({window.index().tracks[track], row, shown_event(window, batch, track, event)});
       return watch_.goes_on(batch.line);
     };
     base::Status status = read_in_order(in_range, asked);
@@ -78,7 +77,9 @@ class FirstEvents {
     }
     for (const IndexedLane& lane : index.lanes) {
       if (!wanted.is_wanted[lane.track]) continue;
-      for (const KeptEvent& kept : lane.kept) offer(window, lane.track, lane.row, kept);
+      for (const KeptEvent& kept : lane.kept) {
+        offer({index.tracks[lane.track], lane.row, shown_event(window, kept)});
+      }
     }
     return wanted;
   }
@@ -89,15 +90,6 @@ class FirstEvents {
     if (rows < kMaxRowsRead) return true;
     unread_from_ = moment;
     return false;
-  }
-  void offer(const WindowSource& window, uint32_t track, uint32_t row, const KeptEvent& event) {
-    offer({window.index().tracks[track],
-           row,
-           {event.start,
-            event.end,
-            event.name,
-            false,
-            {window.file().channel, window.file().number, event.line, event.row}}});
   }
   void offer(const FoundEvent& found) {
     const auto& [start, end, name, is_open, place] = found.event;

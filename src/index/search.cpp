@@ -30,8 +30,7 @@ class NearestEvent {
     };
     asked.visit = [&](const WindowSource& window, const IndexedBatch& batch, uint32_t track,
                       uint32_t row, const Event& event) {
-      const uint32_t name = window.index().label_of(window.index().tracks[track].kind, event.name);
-      offer(window, track, row, {event.start, event.end, name, batch.line, event.row});
+      offer({window.index().tracks[track], row, shown_event(window, batch, track, event)});
       return watch_.goes_on(batch.line);
     };
     base::Status status = read_in_order(windows, asked);
@@ -60,21 +59,14 @@ class NearestEvent {
     for (const IndexedLane& lane : index.lanes) {
       if (!is_wanted(request_, index.tracks[lane.track].kind)) continue;
       if (lane.has_buckets) wanted.is_wanted[lane.track] = true;
-      for (const KeptEvent& kept : lane.kept) offer(window, lane.track, lane.row, kept);
+      for (const KeptEvent& kept : lane.kept) {
+        offer({index.tracks[lane.track], lane.row, shown_event(window, kept)});
+      }
     }
     // Only what is nearer than what is known already has to be read.
     (request_.is_backward ? wanted.to : wanted.from) = request_.after;
     if (found_) (request_.is_backward ? wanted.from : wanted.to) = found_->event.start;
     return wanted;
-  }
-  void offer(const WindowSource& window, uint32_t track, uint32_t row, const KeptEvent& event) {
-    offer({window.index().tracks[track],
-           row,
-           {event.start,
-            event.end,
-            event.name,
-            false,
-            {window.file().channel, window.file().number, event.line, event.row}}});
   }
 
   const SearchRequest& request_;

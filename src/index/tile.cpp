@@ -157,13 +157,6 @@ class TileMaker {
   base::Status add_lane(const WindowSource& window, size_t number, size_t track);
   base::Status add_read(const WindowSource& window, const WantedTracks& wanted,
                         const std::vector<size_t>& lanes);
-  static TileEvent event_of(const WindowSource& window, const KeptEvent& kept) {
-    return {kept.start,
-            kept.end,
-            kept.name,
-            false,
-            {window.file().channel, window.file().number, kept.line, kept.row}};
-  }
 
   const TileRequest& request_;
   const unsigned shift_;
@@ -206,7 +199,7 @@ base::Status TileMaker::add(const WindowSource& window) {
 base::Status TileMaker::add_lane(const WindowSource& window, size_t number, size_t track) {
   const IndexedLane& lane = window.index().lanes[number];
   RowPicture& row = picture(track, lane.row);
-  for (const KeptEvent& kept : lane.kept) row.add(event_of(window, kept));
+  for (const KeptEvent& kept : lane.kept) row.add(shown_event(window, kept));
   if (!lane.has_buckets) return {};
   row.sum_up(lane.shift);
   return window.visit(number, row.shift(), row.first_step(), row.last_step(),
@@ -234,12 +227,7 @@ base::Status TileMaker::add_read(const WindowSource& window, const WantedTracks&
     if (event.start >= request_.to || event.end < request_.from) return !is_cancelled;
     const auto found = rows.find({track, row});
     if (found == rows.end()) return !is_cancelled;
-    const uint32_t name = index.label_of(index.tracks[track].kind, event.name);
-    found->second->add({event.start,
-                        event.end,
-                        name,
-                        false,
-                        {window.file().channel, window.file().number, batch.line, event.row}});
+    found->second->add(shown_event(window, batch, track, event));
     return !is_cancelled;
   };
   if (const base::Status status = read_events(window, wanted, visit, &lines); !status) {
@@ -251,7 +239,7 @@ base::Status TileMaker::add_read(const WindowSource& window, const WantedTracks&
     const IndexedLane& lane = index.lanes[i];
     for (const KeptEvent& kept : lane.kept) {
       if (std::binary_search(lines.begin(), lines.end(), kept.line)) continue;
-      rows[{lane.track, lane.row}]->add(event_of(window, kept));
+      rows[{lane.track, lane.row}]->add(shown_event(window, kept));
     }
   }
   return {};
@@ -281,6 +269,21 @@ base::Status check(const TileRequest& request) {
 }
 
 }  // namespace
+
+TileEvent shown_event(const WindowSource& window, const KeptEvent& kept) {
+  return {kept.start,
+          kept.end,
+          kept.name,
+          false,
+          {window.file().channel, window.file().number, kept.line, kept.row}};
+}
+
+TileEvent shown_event(const WindowSource& window, const IndexedBatch& batch, uint32_t track,
+                      const Event& event) {
+  const WindowIndex& index = window.index();
+  const uint32_t name = index.label_of(index.tracks[track].kind, event.name);
+  return shown_event(window, {event.start, event.end, name, batch.line, event.row});
+}
 
 base::Status check_range(int64_t from, int64_t to) {
   if (from < to && from >= -kMaxTime && to <= kMaxTime) return {};

@@ -45,6 +45,11 @@ struct TileEvent {
   EventPlace place;
 };
 
+// An event that an index kept, and one of a batch that was read: the same of the same event.
+TileEvent shown_event(const WindowSource& window, const KeptEvent& kept);
+TileEvent shown_event(const WindowSource& window, const IndexedBatch& batch, uint32_t track,
+                      const Event& event);
+
 // One row of a track: either events or steps.
 struct TileRow {
   uint32_t row = 0;
