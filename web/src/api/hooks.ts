@@ -15,10 +15,16 @@ export interface Loaded<T> {
   retry: () => void;
 }
 
-export interface AskOptions {
+export interface AskOptions<T> {
   enabled?: boolean;
   // Keep showing the last answer while the next one, of other parameters, is on its way.
   keepsLast?: boolean;
+  // How soon to ask again, in milliseconds; false: not by itself. Without it, while it is computed.
+  pauseAfter?: (answer: Answer<T>) => number | false;
+}
+
+function pauseWhileRunning(answer: Answer<unknown>): number | false {
+  return answer.state === "running" ? POLL_MS : false;
 }
 
 function asProblem(error: unknown): Problem | null {
@@ -29,16 +35,17 @@ function asProblem(error: unknown): Problem | null {
 export function useApi<T>(
   path: string,
   parameters: Parameters = {},
-  options: AskOptions = {},
+  options: AskOptions<T> = {},
 ): Loaded<T> {
+  const { enabled = true, keepsLast = false, pauseAfter = pauseWhileRunning } = options;
   const query = useQuery<Answer<T>>({
     queryKey: [path, parameters],
     queryFn: ({ signal }) => ask<T>(path, parameters, signal),
-    enabled: options.enabled ?? true,
-    refetchInterval: ({ state }) => (state.data?.state === "running" ? POLL_MS : false),
+    enabled,
+    refetchInterval: ({ state }) => (state.data ? pauseAfter(state.data) : false),
     retry: (failures, error) => error instanceof Problem && error.status === 503 && failures < 5,
     retryDelay: (_, error) => 1000 * ((error as Problem).retryAfterS ?? 1),
-    ...(options.keepsLast ? { placeholderData: (last: Answer<T> | undefined) => last } : {}),
+    ...(keepsLast ? { placeholderData: (last: Answer<T> | undefined) => last } : {}),
   });
   const answer = query.data;
   return {
