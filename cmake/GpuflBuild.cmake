@@ -130,6 +130,30 @@ function(gpufl_precompile target kind)
   endif()
 endfunction()
 
+# Sources of rooms and tests are compiled several at once, which takes a third of the time. A source whose
+# local names clash with a neighbour's is listed in CompiledAlone.cmake.
+option(GPUFL_TOGETHER "Compile several sources of a room or test at once" ON)
+include(CompiledAlone)
+
+# gpufl_compile_together(target)
+function(gpufl_compile_together target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${GPUFL_TOGETHER} UNITY_BUILD_BATCH_SIZE 6)
+  # At the end of the folder, because sources are added to a target later, too.
+  cmake_language(EVAL CODE "cmake_language(DEFER CALL gpufl_leave_alone ${target})")
+endfunction()
+
+# gpufl_leave_alone(target): takes those of its sources out that are listed.
+function(gpufl_leave_alone target)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source NORMALIZE OUTPUT_VARIABLE path)
+    cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+    if(path IN_LIST gpufl_compiled_alone)
+      set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endforeach()
+endfunction()
+
 # What `./dev bench` builds.
 add_custom_target(gpufl_benchmarks)
 
@@ -139,6 +163,7 @@ add_custom_target(gpufl_benchmarks)
 function(gpufl_room name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "HOT;COLD" "" "SOURCES;DEPS")
   add_library(gpufl_${name} STATIC ${ARG_SOURCES})
+  gpufl_compile_together(gpufl_${name})
   target_include_directories(gpufl_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(gpufl_${name} PUBLIC ${ARG_DEPS} PRIVATE gpufl_flags)
   if(ARG_HOT AND GPUFL_SANITIZE)
@@ -185,6 +210,7 @@ function(gpufl_test name)
     return()
   endif()
   add_executable(${name} ${ARG_SOURCES})
+  gpufl_compile_together(${name})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest_main gpufl_flags)
   if(NOT "device" IN_LIST ARG_LABELS)
     target_compile_options(${name} PRIVATE -O0)

@@ -9,6 +9,7 @@ command, the configuration or clang-tidy itself changes: ~/.cache/gpufl/clang-ti
 import argparse
 import concurrent.futures
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -24,6 +25,7 @@ PRECOMPILED = re.compile(
     r" (?:-fpch-preprocess|-Winvalid-pch|-Xclang -fno-pch-timestamp"
     r"|(?:-Xclang )?-include(?:-pch)? (?:-Xclang )?\S*/cmake_pch\.\S+)"
 )
+OUTPUT = re.compile(r" -o \S+")
 
 
 def reached_files(source):
@@ -52,14 +54,25 @@ def fingerprint(entry, common):
     return digest.hexdigest()
 
 
+def single_entries(entry):
+    """An entry for each source: of those that are compiled at once the batch includes them."""
+    batch = pathlib.Path(entry["file"])
+    if batch.parent.name != "Unity":
+        return [entry]
+    sources = [name.decode() for name in INCLUDE.findall(batch.read_bytes())]
+    command = entry["command"]
+    return [{**entry, "file": name, "command": command.replace(str(batch), name)} for name in sources]
+
+
 def project_entries(build):
     """One entry of the compilation database for each source of the project itself."""
     entries = {}
-    for entry in json.loads((build / "compile_commands.json").read_text()):
+    database = json.loads((build / "compile_commands.json").read_text())
+    for entry in itertools.chain.from_iterable(map(single_entries, database)):
         path = pathlib.Path(entry["file"])
         if path.is_relative_to(ROOT) and not path.is_relative_to(build.resolve()):
             # Without what is precompiled it reads what is included, and what is forgotten shows.
-            entry["command"] = PRECOMPILED.sub("", entry["command"])
+            entry["command"] = OUTPUT.sub("", PRECOMPILED.sub("", entry["command"]))
             entries.setdefault(entry["file"], entry)
     return [entries[name] for name in sorted(entries)]
 
