@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -12,28 +10,15 @@
 #include <string>
 #include <vector>
 
+#include "base/temp_dir.hpp"
 #include "format/log_writer.hpp"
 #include "format/session_reader.hpp"
 
-// What the tests of this room share: a folder that goes away, a session to write, a visitor that
+// What the tests of this room share: a session to write, a visitor that
 // remembers. For tests only.
 namespace gpufl::format::testing {
 
-class TempDir {
- public:
-  TempDir() {
-    std::string name = (std::filesystem::temp_directory_path() / "gpufl_test_XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~TempDir() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using base::TempDir;
 
 inline SessionHeader test_header() {
   SessionHeader header;

@@ -2,9 +2,8 @@
 #include "import/nsight_export.hpp"
 
 #include <gtest/gtest.h>
-#include <sqlite3.h>
-
 #include "format/test_session.hpp"
+#include "sqlite/database.hpp"
 
 namespace gpufl::importing {
 namespace {
@@ -13,14 +12,11 @@ namespace fs = std::filesystem;
 using base::Code;
 
 void run_sql(const fs::path& path, const std::string& sql) {
-  sqlite3* file = nullptr;
-  ASSERT_EQ(sqlite3_open(path.c_str(), &file), SQLITE_OK);
-  char* error = nullptr;
-  EXPECT_EQ(sqlite3_exec(file, ("PRAGMA synchronous=OFF;BEGIN;" + sql + "COMMIT;").c_str(), nullptr,
-                         nullptr, &error),
-            SQLITE_OK)
-      << error;
-  sqlite3_close(file);
+  auto file = sqlite::Database::open(path, sqlite::Database::Mode::Durable);
+  ASSERT_TRUE(file) << file.status().text();
+  const base::Status done =
+      (*file)->run_script(("PRAGMA synchronous=OFF;BEGIN;" + sql + "COMMIT;").c_str());
+  EXPECT_TRUE(done) << done.text();
 }
 
 // Global ids of process 145: its thread 7, and itself.
