@@ -80,10 +80,12 @@ class alignas(4096) CallWatch {
   // Gives up the subscription alone.
   void unsubscribe();
   // Gives CUPTI up entirely (cuptiFinalize), so that the program runs at its old speed. CUPTI
-  // allows that when an API call returns, or when none is under way. So: the next call to return
-  // does it, on its own thread. When for a moment none returns and none that is watched is under
-  // way, this thread does it, in a call of its own where none was seen since the subscription.
-  // When a call is under way and does not return, it is left to the next that does: false.
+  // allows that when an API call returns, or when none is under way. So: where several threads make
+  // calls, they are parked as these return, and this thread does it. Otherwise the next call to
+  // return does it, on its own thread. When for a moment none returns and none that is watched is
+  // under way, this thread does it, in a call of its own where none was seen since the
+  // subscription. When a call is under way and does not return, it is left to the next that does:
+  // false.
   bool finalize();
   // The same, at once and on this thread: threads of the program that launch are parked (QuietGpu).
   void finalize_now();
@@ -126,6 +128,7 @@ class alignas(4096) CallWatch {
                                    const void* data);
   CUptiResult enable_callbacks(const CuptiApi& api);
   std::string other_subscriber(const CuptiApi& api) const;
+  bool finalize_between_calls();
   void wait_for_finalize() const;
   void end_late_finalize();
   bool is_in_call() const;      // some thread, as far as callbacks have seen calls begin

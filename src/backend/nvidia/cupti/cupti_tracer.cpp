@@ -478,9 +478,13 @@ void CuptiTracer::take_note(const CallNote& note, uint32_t thread, RowSink& sink
 }
 
 void CuptiTracer::watch_sampling() {
-  for (const Availability& why : sampler_->take_failures()) {
-    told_.tell("sampling_ended", session_now(), why.detail, why.hint).set("reason", why.reason);
-    told_.tell_lacking("profiling_engine", "PcSampling", "Trace", why);
+  for (const auto& [why, ends_sampling] : sampler_->take_failures()) {
+    if (ends_sampling) {
+      told_.tell("sampling_ended", session_now(), why.detail, why.hint).set("reason", why.reason);
+    } else {
+      told_.tell("sampling_refused", session_now(), why.detail, why.hint).set("reason", why.reason);
+    }
+    told_.tell_lacking("profiling_engine", "PcSampling", ends_sampling ? "Trace" : "in part", why);
   }
 }
 
@@ -545,13 +549,13 @@ void CuptiTracer::detach() {
     sampler_->end();
   }
   if (is_subscribed_) {
+    const BesideCaptures beside_captures(driver().exchange_capture_mode());
     notes_ = watch.counts();
     const std::optional<Availability> stays = must_stay();
     if (stays) told_.tell("stays_attached", session_now(), stays->detail, stays->hint);
     if (is_others_ || stays) {
       watch.unsubscribe();
     } else if (quiet_) {
-      const BesideCaptures beside_captures(driver().exchange_capture_mode());
       watch.finalize_now();
     } else if (!watch.finalize()) {
       told_.tell("detach_deferred", session_now(),
@@ -559,16 +563,18 @@ void CuptiTracer::detach() {
     }
   }
   quiet_.reset();
-  held_ = watch.launch_gate().counts_when_unparked();
+  held_ = watch.launch_gate().counts_when_released();
   if (cupti_ != nullptr) records_.release();
   g_process.is_attached = false;
   g_process.is_tracing.clear();
 }
 
 std::optional<Availability> CuptiTracer::must_stay() const {
-  if (sampler_ != nullptr && sampler_->has_hung()) {
+  if (sampler_ != nullptr && sampler_->is_left_on()) {
     Availability hung{false, "sampling_hangs",
-                      "a CUPTI call does not return, so CUPTI cannot be detached", ""};
+                      "a CUPTI call or a launch of the program does not return, so PC sampling "
+                      "could not be ended and CUPTI cannot be detached",
+                      ""};
     return hung;
   }
   if (quiet_ && !quiet_->is_quiet()) {
