@@ -72,12 +72,12 @@ bool Collector::start() {
   return false;
 }
 
-void Collector::set_tracers(std::vector<NamedTracer> tracers) {
+bool Collector::set_tracers(std::vector<NamedTracer> tracers, milliseconds patience) {
   std::unique_lock lock(mutex_);
   next_tracers_ = std::move(tracers);
   tracers_change_ = true;
   cv_.notify_all();
-  cv_.wait(lock, [&] { return ended_ || !tracers_change_; });
+  return cv_.wait_for(lock, patience, [&] { return ended_ || !tracers_change_; });
 }
 
 void Collector::post_event(const base::Json& fields) noexcept {
@@ -113,11 +113,14 @@ void Collector::drop_event() noexcept {
   ++events_dropped_;
 }
 
-void Collector::flush() {
+bool Collector::flush(std::optional<milliseconds> patience) {
   std::unique_lock lock(mutex_);
   const uint64_t mine = ++flushes_asked_;
   cv_.notify_all();
-  cv_.wait(lock, [&] { return ended_ || flushes_done_ >= mine; });
+  const auto is_done = [&] { return ended_ || flushes_done_ >= mine; };
+  if (patience) return cv_.wait_for(lock, *patience, is_done);
+  cv_.wait(lock, is_done);
+  return true;
 }
 
 std::optional<CollectorStatus> Collector::status(milliseconds patience) {

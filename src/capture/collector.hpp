@@ -70,8 +70,9 @@ class Collector final : private backend::RowSink {
 
   bool start();
   // Any thread. From the next round on `tracers` are read; returns when those before are in use no
-  // more. One caller at a time.
-  void set_tracers(std::vector<NamedTracer> tracers);
+  // more. False: the thread did not come round within `patience`; it takes them when it does. One
+  // caller at a time.
+  bool set_tracers(std::vector<NamedTracer> tracers, std::chrono::milliseconds patience);
   // Any thread. An `event` line with the time of the call; `fields` has at least "name". One that
   // finds no room is counted.
   void post_event(const base::Json& fields) noexcept;
@@ -83,8 +84,9 @@ class Collector final : private backend::RowSink {
   std::vector<Step> take_steps();
   // Any thread. Counts an event that its sender had no room for.
   void drop_event() noexcept;
-  // Any thread. Returns when everything recorded before the call is in the log's files.
-  void flush();
+  // Any thread. Returns when everything recorded before the call is in the log's files. False: the
+  // thread did not come round within `patience`; without one it is waited for as long as it takes.
+  bool flush(std::optional<std::chrono::milliseconds> patience = std::nullopt);
   // Any thread. Nothing when the thread did not come round within `patience`: it hangs in a driver
   // or in the disk.
   std::optional<CollectorStatus> status(std::chrono::milliseconds patience);

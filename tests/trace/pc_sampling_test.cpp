@@ -113,6 +113,19 @@ TEST_F(PcSampling, ACallThatDoesNotComeBackEndsSamplingAndHoldsNobody) {
   }));
 }
 
+TEST_F(PcSampling, SamplingEndsAndRecordsGoOn) {
+  begin();
+  ASSERT_TRUE(drain_until_windows(1));
+  EXPECT_TRUE(tracer_->end_sampling());
+  EXPECT_FALSE(tracer_->end_sampling()) << "none are being taken";
+  EXPECT_EQ(sampling_->enabled(), 0u);
+  EXPECT_FALSE(sampling_->is_initialized()) << "launches have their speed back";
+  standin_->launch({});
+  drain();
+  EXPECT_EQ(tracer_->status().state, "recording");
+  EXPECT_EQ(finish().kernel_records, 1u);
+}
+
 TEST_F(PcSampling, AFullBufferIsCountedAndBringsNothing) {
   const SampledPc sample;
   sampling_->set_samples(&sample, 1);

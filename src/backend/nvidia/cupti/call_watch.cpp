@@ -25,6 +25,9 @@ constexpr milliseconds kFinalizeWait{20};
 constexpr milliseconds kOpenCallWait{200};
 constexpr milliseconds kStopWait{200};
 constexpr milliseconds kQuietBeforeFinalize{20};
+constexpr milliseconds kHeldWait{500};
+// For those who have just been let go to leave their callback.
+constexpr milliseconds kLeaveWait{2};
 
 // On a thread of its own: the driver's lock may be held by somebody who waits for the tracer's,
 // as while CUDA is initialised.
@@ -195,6 +198,17 @@ bool CallWatch::finalize_between_calls() {
   return is_between;
 }
 
+bool CallWatch::wait_until_none_is_held() const {
+  if (launch_gate_.waiting() == 0) return true;
+  const auto end = Clock::now() + kHeldWait;
+  while (launch_gate_.waiting() != 0) {
+    if (Clock::now() >= end) return false;
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  std::this_thread::sleep_for(kLeaveWait);
+  return true;
+}
+
 void CallWatch::finalize_now() {
   if (subscriber_ == nullptr) return;
   api_.load()->cuptiUnsubscribe(subscriber_);
@@ -257,6 +271,7 @@ uint64_t CallWatch::portions() const {
 }
 
 void CallWatch::set_own_calls(bool are_own) noexcept {
+  t_are_own_calls = are_own;
   const uint32_t session = session_.load(std::memory_order_relaxed);
   if (session == 0) return;
   if (NoteRing* const ring = NoteRings::of_thread(session)) ring->is_own = are_own;

@@ -87,7 +87,11 @@ class alignas(4096) CallWatch {
   // subscription. When a call is under way and does not return, it is left to the next that does:
   // false.
   bool finalize();
-  // The same, at once and on this thread: threads of the program that launch are parked (QuietGpu).
+  // CUPTI must not be given up under threads that still stand at the gate, which is open: they
+  // crash when they go on. False: one still does.
+  bool wait_until_none_is_held() const;
+  // The same as finalize(), at once and on this thread: threads of the program that launch are
+  // parked (QuietGpu).
   void finalize_now();
 
   // The collector's thread: gathers what has been noted by now; then takes what was gathered, as
@@ -203,6 +207,10 @@ class alignas(4096) CallWatch {
   CaptureGate* gate_ = nullptr;
   void (*on_driver_up_)() = nullptr;
   WatchedCalls watched_;
+
+  // What the calling thread calls is the recorder's own, also where it has no ring to say so.
+  __attribute__((
+      tls_model("initial-exec"))) static inline constinit thread_local bool t_are_own_calls = false;
 
   std::atomic<uint64_t> ringless_{0}, ringless_launches_{0}, ringless_graph_launches_{0};
   GraphInstances graph_instances_;

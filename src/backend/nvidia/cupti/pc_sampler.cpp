@@ -427,12 +427,18 @@ bool PcSampler::Worker::shut_for_stop() {
 void PcSampler::Worker::detach_all() {
   drop_destroyed();
   for (Attached& one : attached_) {
-    const bool is_shut = shut_for_stop();
-    if (is_shut) make_or_fail("cuptiPCSamplingDisable", [&] { return one.sampling->disable(); });
-    if (is_shut) open_gate();
-    if (!is_shut) leave_on();
+    bool is_off = false;
+    if (shut_for_stop()) {
+      make_or_fail("cuptiPCSamplingDisable", [&] {
+        Availability disabled = one.sampling->disable();
+        is_off = disabled.available;
+        return disabled;
+      });
+      open_gate();
+    }
     // CUPTI writes to what it was configured with for as long as it has not let go.
-    if (!is_shut || has_hung()) {
+    if (!is_off) {
+      leave_on();
       keep_for_good(std::move(one.sampling));
       continue;
     }
