@@ -126,9 +126,8 @@ TEST(CoverageTest, PhasesThatSomebodyAskedForAreNoBudget) {
 TEST(CoverageTest, OneThatCouldNotDetachIsWhole) {
   TestSession session;
   session.data.summary.header.overhead_budget_ppm = 20'000;
-  session.coverage(
-      "Trace", 0, 1'000,
-      {.why = format::CoverageReason::Budget, .ending = format::CoverageEnd::Session});
+  session.coverage("Trace", 0, 1'000,
+                   {.why = format::CoverageReason::Budget, .ending = format::CoverageEnd::Session});
   session.kernel("gemm", 0, 1'000);
   EXPECT_FALSE(coverage(session.finish(), {}).is_budgeted);
 }

@@ -75,8 +75,7 @@ std::optional<Phases> traced_phases(const SessionData& session) {
     phases.spans = unite(phases.spans, {*open});
     phases.is_last_inferred = true;
   }
-  const bool says_nothing =
-      session.summary.ended || !session.summary.header.overhead_budget_ppm;
+  const bool says_nothing = session.summary.ended || !session.summary.header.overhead_budget_ppm;
   if (phases.spans.empty() && says_nothing) return std::nullopt;
   return phases;
 }
