@@ -221,8 +221,27 @@ void Collector::hand_over_steps() {
   new_steps_.clear();
 }
 
+void Collector::note_work(const format::Batch& rows) {
+  const format::KindSpec& kind = rows.kind_spec();
+  const auto gpu_time = std::find_if(kind.columns.begin(), kind.columns.end(), [](const auto& one) {
+    return one.coding == format::Coding::GpuTime;
+  });
+  if (gpu_time == kind.columns.end()) return;
+  const auto start = static_cast<size_t>(gpu_time - kind.columns.begin());
+  const size_t duration = format::duration_of(kind, start);
+  const int64_t now_ns = session_now();
+  int64_t last_ns = last_work_end_ns_;
+  for (size_t row = 0; row < rows.rows(); ++row) {
+    int64_t end_ns = 0;
+    if (__builtin_add_overflow(rows.at(start, row), rows.at(duration, row), &end_ns)) continue;
+    if (end_ns <= now_ns) last_ns = std::max(last_ns, end_ns);  // else its time is impossible
+  }
+  last_work_end_ns_ = last_ns;
+}
+
 void Collector::submit(const format::Batch& rows) {
   if (parts_.keeps_steps && rows.kind() == format::Kind::Marker) note_ranges(rows);
+  note_work(rows);
   if (parts_.warps != nullptr) parts_.warps->on_rows(rows);
   parts_.log.write(rows);
 }

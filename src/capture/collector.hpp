@@ -82,6 +82,8 @@ class Collector final : private backend::RowSink {
   void post_phase(const Phase& phase) noexcept;
   // Any thread. Scopes and ranges of the program that ended since the last call.
   std::vector<Step> take_steps();
+  // Any thread. When the last of the GPUs' work ended of which there is a row; 0: there is none.
+  int64_t last_work_end_ns() const { return last_work_end_ns_.load(std::memory_order_relaxed); }
   // Any thread. Counts an event that its sender had no room for.
   void drop_event() noexcept;
   // Any thread. Returns when everything recorded before the call is in the log's files. False: the
@@ -120,6 +122,7 @@ class Collector final : private backend::RowSink {
   void collect_last();
   void write_posted();
   void note_ranges(const format::Batch& markers);
+  void note_work(const format::Batch& rows);
   void hand_over_steps();
   void tell_lost_rounds(int64_t now_ns);
   void write_clock(int64_t now_ns);
@@ -151,6 +154,8 @@ class Collector final : private backend::RowSink {
   uint64_t rounds_lost_ = 0;
   uint64_t rounds_lost_told_ = 0;
   uint64_t stacks_dropped_before_ = 0;
+
+  std::atomic<int64_t> last_work_end_ns_{0};
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable cv_;

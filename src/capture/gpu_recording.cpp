@@ -130,6 +130,8 @@ std::optional<Phase> GpuRecording::end_phase(const std::optional<format::Ledger>
   const std::lock_guard lock(mutex_);
   if (!phase_) return std::nullopt;
   Phase phase = *std::exchange(phase_, std::nullopt);
+  // What had been launched runs to its end and is recorded, though the tracers have stopped.
+  phase.end_ns = std::max(phase.end_ns, collector_.last_work_end_ns());
   if (account) {
     Counted now;
     now.attached_ns = counted_.attached_ns + phase.attached_ns();

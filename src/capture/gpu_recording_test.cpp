@@ -22,6 +22,8 @@ struct Vendor {
   std::atomic<bool> counts_launches{true};
   std::atomic<bool> hangs_in_start{false}, hangs_in_stop{false}, hangs_in_round{false};
   std::atomic<bool> leaves_unread{false};
+  // The kernel whose record comes after the stop ends so much after that; 0: there is none.
+  std::atomic<int64_t> runs_on_ns{0};
 };
 
 void wait_while(const std::atomic<bool>& hangs) {
@@ -37,8 +39,9 @@ class FakeTracer final : public backend::Tracer {
         << "something was not read before it went";
     --vendor_.tracers;
   }
-  backend::Availability start(int64_t) override {
+  backend::Availability start(int64_t session_start_ns) override {
     wait_while(vendor_.hangs_in_start);
+    session_start_ns_ = session_start_ns;
     if (vendor_.refuses) return {false, "taken", "another tool has it", "stop the other tool"};
     return {true, "", "", ""};
   }
@@ -48,7 +51,9 @@ class FakeTracer final : public backend::Tracer {
   }
   void stop() override {
     wait_while(vendor_.hangs_in_stop);
-    if (!stopped_.exchange(true)) ++kernels_;
+    if (stopped_.exchange(true)) return;
+    ++kernels_;
+    stopped_ns_ = base::monotonic_ns();
   }
   void gather(int64_t) override {
     wait_while(vendor_.hangs_in_round);
@@ -64,6 +69,7 @@ class FakeTracer final : public backend::Tracer {
       rows.set_rows(rows.rows() + 1);
     }
     if (!rows.empty()) sink.submit(rows);
+    if (stopped_ && vendor_.runs_on_ns != 0) submit_kernel(sink);
   }
   void account(format::Ledger& ledger) const override {
     ledger.kernel_records = drained_;
@@ -76,7 +82,18 @@ class FakeTracer final : public backend::Tracer {
   }
 
  private:
+  void submit_kernel(backend::RowSink& sink) {
+    namespace column = format::kernel_column;
+    format::Batch rows(format::Kind::Kernel);
+    rows.mutable_column(column::kStart).push_back(stopped_ns_ - session_start_ns_);
+    rows.mutable_column(column::kDuration).push_back(vendor_.runs_on_ns);
+    rows.set_rows(1);
+    sink.submit(rows);
+  }
+
   Vendor& vendor_;
+  int64_t session_start_ns_ = 0;
+  std::atomic<int64_t> stopped_ns_{0};
   std::atomic<bool> stopped_{false};
   std::atomic<uint64_t> kernels_{0}, drained_{0};
   uint64_t gathered_ = 0;
@@ -190,6 +207,25 @@ TEST_F(GpuRecordingTest, TracersFollowEachOtherAndAddUp) {
   const std::vector<std::string> events = told(format::Kind::Event, "name");
   EXPECT_EQ(std::count(events.begin(), events.end(), "recording_resumed"), 6);
   EXPECT_EQ(std::count(events.begin(), events.end(), "recording_paused"), 5);
+}
+
+TEST_F(GpuRecordingTest, APhaseEndsAfterItsLastRecord) {
+  namespace column = format::coverage_column;
+  const auto last_end_ns = [&](format::Kind kind) {
+    const std::vector<int64_t> row = log_.rows(kind).back();
+    return row[column::kStart] + row[column::kDuration];
+  };
+  start(true);
+  vendor_.runs_on_ns = 1;
+  EXPECT_TRUE(recording_->resume());
+  EXPECT_TRUE(recording_->pause());
+  EXPECT_EQ(recording_->last_phase()->end_ns, collector_->last_work_end_ns());
+  // A time that cannot be yet is none.
+  vendor_.runs_on_ns = int64_t{1} << 60;
+  EXPECT_TRUE(recording_->resume());
+  finish();
+  EXPECT_LT(recording_->last_phase()->end_ns, recording_->session_now());
+  EXPECT_EQ(recording_->last_phase()->end_ns, last_end_ns(format::Kind::Coverage));
 }
 
 TEST_F(GpuRecordingTest, APartWithoutLaunchCountProvesNothing) {
