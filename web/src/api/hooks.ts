@@ -2,6 +2,8 @@
 // Answers of the API for components. What is being computed is asked for again until it is there.
 import { useQuery } from "@tanstack/react-query";
 import { ask, type Answer, type Parameters, Problem } from "./client";
+import { type Path, sectionPath } from "./paths";
+import type { Report, SectionName } from "./types";
 
 const POLL_MS = 400;
 
@@ -33,7 +35,7 @@ function asProblem(error: unknown): Problem | null {
 }
 
 export function useApi<T>(
-  path: string,
+  path: Path<T>,
   parameters: Parameters = {},
   options: AskOptions<T> = {},
 ): Loaded<T> {
@@ -58,11 +60,10 @@ export function useApi<T>(
   };
 }
 
-export function sessionPath(session: string, rest = ""): string {
-  return `/sessions/${encodeURIComponent(session)}${rest}`;
-}
-
 // A member of the session's JSON report.
-export function useSection<T>(session: string, section: string): Loaded<T> {
-  return useApi<T>(sessionPath(session, `/sections/${section}`));
+export function useSection<Name extends SectionName>(
+  session: string,
+  section: Name,
+): Loaded<Report[Name]> {
+  return useApi(sectionPath(session, section));
 }

@@ -2,7 +2,8 @@
 // What every page of a session has around it: where we are, whether the trace is complete, tabs.
 import { lazy, type LazyExoticComponent, type ReactNode, Suspense, useEffect } from "react";
 import { Link } from "wouter";
-import { useApi, sessionPath } from "../api/hooks";
+import { useApi } from "../api/hooks";
+import { sessionPath } from "../api/paths";
 import type { LedgerAnswer, Session } from "../api/types";
 import { navigate, useSegments } from "../base/address";
 import { count, wallTime } from "../base/format";
@@ -108,8 +109,8 @@ export function SessionFrame() {
 }
 
 function FrameOf({ id, open, kernel }: { id: string; open: string; kernel: string }) {
-  const loaded = useApi<Session>(sessionPath(id));
-  const ledger = useApi<LedgerAnswer>(sessionPath(id, "/ledger"));
+  const loaded = useApi(sessionPath(id, ""));
+  const ledger = useApi(sessionPath(id, "/ledger"));
   useKeys(
     TABS.map(({ path, title, key }) => ({
       keys: `g ${key}`,

@@ -55,6 +55,8 @@ const TRACKS = {
     kind: id.split(":")[0] as "kernels",
     rows: 1,
     events: 1,
+    busy_ns: 0,
+    span: null,
   })),
   series: [],
   problems: [],

@@ -1,41 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readings of GPUs and hosts: what metrics are called, their units, and which belong into one chart.
+import type { HealthMetric } from "../../api/types";
 import { bytes, bytesPerSecond, count, plain } from "../../base/format";
-
-export interface Reading {
-  id: string;
-  kind: "device_metric" | "host_metric";
-  device?: number;
-  metric: string;
-  index: number;
-  values: { count: number; min?: number; max?: number; mean?: number };
-  last: number;
-}
-
-export interface DeviceFacts {
-  device: number;
-  name: string;
-  power_limit_mw?: number;
-  max_compute_clock_mhz?: number;
-  slowdown_temperature_c?: number;
-  memory_bytes?: number;
-}
-
-export interface HealthEvent {
-  time: number;
-  name: string;
-  device?: number;
-  code?: number;
-  text?: string;
-}
-
-export interface Health {
-  span: [number, number];
-  devices: DeviceFacts[];
-  events: HealthEvent[];
-  events_left_out: number;
-  metrics: Reading[];
-}
 
 // Logs of earlier versions have NVIDIA's names.
 export function currentName(metric: string): string {
@@ -217,7 +183,11 @@ export function legendOf(group: ChartGroup, metric: string): string {
 }
 
 // Readings of a group's chart. With many GPUs, only the first metric: a line for each is enough.
-export function readingsOf(group: ChartGroup, all: Reading[], devices: number): Reading[] {
+export function readingsOf(
+  group: ChartGroup,
+  all: HealthMetric[],
+  devices: number,
+): HealthMetric[] {
   const found = group.metrics
     .map((metric) => all.filter((reading) => currentName(reading.metric) === metric))
     .filter((readings) => readings.length > 0);
@@ -228,7 +198,7 @@ export function readingsOf(group: ChartGroup, all: Reading[], devices: number): 
 const NEVER_DRAWN =
   /_count$|_bits$|^(memory|ram|swap)_|^remapped|^retired|_generation$|_lanes$|^performance_state$|^cpu_core|^energy|_clock_mhz$|^(en|de)coder|_limit_mw$|^link_active$/;
 
-export function otherCharts(all: Reading[]): ChartGroup[] {
+export function otherCharts(all: HealthMetric[]): ChartGroup[] {
   const drawn = new Set([...GPU_CHARTS, ...HOST_CHARTS].flatMap(({ metrics }) => metrics));
   const others = new Set(all.map(({ metric }) => currentName(metric)));
   return [...others]
@@ -246,7 +216,7 @@ export function mainLimit(bitSamples: number[]): { bit: number; samples: number 
 }
 
 // Errors that a GPU counted, most of them since its driver was loaded.
-export function errorsOf(all: Reading[]): Reading[] {
+export function errorsOf(all: HealthMetric[]): HealthMetric[] {
   const isError = /^ecc_|replay_count$|crc_error_count$|recovery_count$|^remapped|^retired/;
   return all.filter(
     ({ kind, metric }) => kind === "device_metric" && isError.test(currentName(metric)),

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One kernel: how long it takes, what it waits for, and which lines that is.
 import { useMemo } from "react";
-import { sessionPath, useApi, useSection } from "../../api/hooks";
-import type {
-  KernelCode,
-  KernelList,
-  Kernels,
-  LaunchConfig,
-  Report,
-  StallKernel,
-} from "../../api/types";
+import { useApi, useSection } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
+import type { KernelCode, Kernels, LaunchConfig, Report, StallKernel } from "../../api/types";
 import { classVariable } from "../../base/kernel_class";
 import {
   bytes,
@@ -117,11 +111,9 @@ function Detail({
   section: Kernels | undefined;
 }) {
   const name = kernelKey(kernel);
-  const devices = useSection<Report["devices"]>(session, "devices");
-  const stalls = useSection<Report["stalls"]>(session, "stalls");
-  const code = useApi<KernelCode>(
-    sessionPath(session, `/kernels/${encodeURIComponent(name)}/code`),
-  );
+  const devices = useSection(session, "devices");
+  const stalls = useSection(session, "stalls");
+  const code = useApi(sessionPath(session, "/kernels/{}/code", name));
   const launches = useLaunches(session, name);
   const configs = useMemo(() => configsOfKernel(section, name), [section, name]);
   const stalled = stalledKernel(stalls.data, name);
@@ -170,8 +162,8 @@ export default function KernelDetail({
   session: string;
   kernel: string;
 }) {
-  const list = useApi<KernelList>(sessionPath(session, "/kernels"), { limit: 10_000 });
-  const loaded = useSection<Report["kernels"]>(session, "kernels");
+  const list = useApi(sessionPath(session, "/kernels"), { limit: 10_000 });
+  const loaded = useSection(session, "kernels");
   const { section } = splitSection(loaded);
   const kernel = findKernel(wanted, list.data, section);
   const all = sessionHref(session, "kernels");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // All kernels of a session in one table, in groups of the reader's choice.
 import { useMemo, useRef, useSyncExternalStore } from "react";
-import { sessionPath, useApi, useSection } from "../../api/hooks";
-import type { KernelList, Report } from "../../api/types";
+import { useApi, useSection } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
 import { navigate, setViewParameters, useViewParameter } from "../../base/address";
 import { count, duration, plural } from "../../base/format";
 import { useKeys } from "../../base/keys";
@@ -63,8 +63,8 @@ function GroupChoice({ by, reasonOf }: { by: GroupBy; reasonOf: (by: GroupBy) =>
 }
 
 export default function Kernels({ session }: { session: string }) {
-  const list = useApi<KernelList>(sessionPath(session, "/kernels"), { limit: 10_000 });
-  const loaded = useSection<Report["kernels"]>(session, "kernels");
+  const list = useApi(sessionPath(session, "/kernels"), { limit: 10_000 });
+  const loaded = useSection(session, "kernels");
   const { section, unknown } = splitSection(loaded);
   const [wanted] = useViewParameter("by");
   const [filter, setFilter] = useViewParameter("q");

@@ -63,7 +63,8 @@ export function ledgerNumbers(numbers: Record<string, unknown>): LedgerNumber[] 
   return [...all].sort((a, b) => Number(b.isLoss && b.value > 0) - Number(a.isLoss && a.value > 0));
 }
 
-function numberIn(of: unknown, name: string): number | null {
+// Of an object of which the log decides what it has; null: not this.
+export function numberIn(of: unknown, name: string): number | null {
   if (typeof of !== "object" || of === null) return null;
   const value = (of as Record<string, unknown>)[name];
   return typeof value === "number" ? value : null;

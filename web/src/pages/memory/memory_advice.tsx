@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useSection } from "../../api/hooks";
-import type { Insight, Unknown } from "../../api/types";
+import type { Insight } from "../../api/types";
 import { duration, isUnknown, percent } from "../../base/format";
 import { Badge, Panel, type Tone } from "../../widgets/parts";
 import { sessionHref } from "../session_frame";
@@ -14,7 +14,7 @@ const WORDS: Record<Insight["severity"], string> = {
 
 // What the analysis advises about memory. Nothing to say, nothing shown: this is not the page's point.
 export function MemoryAdvice({ session }: { session: string }) {
-  const insights = useSection<Insight[] | Unknown>(session, "insights").data;
+  const insights = useSection(session, "insights").data;
   if (insights === undefined || isUnknown(insights)) return null;
   const ours = insights.filter(({ category }) => category === "MEMORY");
   if (ours.length === 0) return null;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What to do first: the analysis' insights in its order, most time saved first.
 import { useState } from "react";
+import type { Evidence, Insight } from "../../api/types";
 import { Badge, Chip, Copyable, Panel, type Tone } from "../../widgets/parts";
 import { Empty } from "../../widgets/states";
 import { duration, plural } from "../../base/format";
 import { sessionHref } from "../session_frame";
 import { gainOf, placeOf, SEVERITY_WORDS, timelinePath, wordsOf } from "./insight_words";
-import type { Evidence, Insight } from "./overview_types";
 import { WithCode } from "../kernels/with_code";
 
 const SHOWN = 5;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Insights in words, and where their evidence can be seen.
+import type { Evidence, Insight } from "../../api/types";
 import { duration, percent } from "../../base/format";
 import { baseName } from "../kernels/code_model";
-import type { Evidence, Insight } from "./overview_types";
 
 const TITLES: Record<string, string> = {
   allocation_in_loop: "Memory is allocated in a loop",

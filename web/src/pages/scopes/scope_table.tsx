@@ -2,10 +2,11 @@
 // The tree of scopes with their figures. Left and right fold, Enter opens.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
+import type { Scope } from "../../api/types";
 import { count, duration, isUnknown, plain, type Unknown, UNKNOWN } from "../../base/format";
 import { save, toCsv } from "../../base/save";
 import "../../widgets/table.css";
-import { type Scope, type ScopeKey, type ScopeRow, valueOf, workOf } from "./scope_tree";
+import { type ScopeKey, type ScopeRow, valueOf, workOf } from "./scope_tree";
 
 const ROW_PX = 28;
 const MOST_ROWS = 16;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from "react";
 import { useApi } from "../../api/hooks";
-import type { HostList, Session, SessionList } from "../../api/types";
+import { pathOf } from "../../api/paths";
+import type { Session } from "../../api/types";
 import { setViewParameters } from "../../base/address";
 import { useKeys } from "../../base/keys";
 import { Kbd } from "../../widgets/parts";
@@ -23,8 +24,8 @@ export function SessionFilters({ filters }: { filters: Filters }) {
   const field = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState(filters.q ?? "");
   // What the filters offer is of all sessions, not of those that are shown now.
-  const all = useApi<SessionList>("/sessions", { limit: 1000 }).data?.sessions ?? [];
-  const hosts = useApi<HostList>("/hosts", { limit: 1000 }).data?.hosts ?? [];
+  const all = useApi(pathOf("/sessions"), { limit: 1000 }).data?.sessions ?? [];
+  const hosts = useApi(pathOf("/hosts"), { limit: 1000 }).data?.hosts ?? [];
   useKeys([{ keys: "/", what: "Search sessions", run: () => field.current?.focus() }]);
 
   useEffect(() => setTyped(filters.q ?? ""), [filters.q]);

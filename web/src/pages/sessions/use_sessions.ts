@@ -3,7 +3,8 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { ask, Problem } from "../../api/client";
-import type { Session, SessionList as Answer } from "../../api/types";
+import { pathOf } from "../../api/paths";
+import type { Session } from "../../api/types";
 import { setViewParameters, useAddressSearch } from "../../base/address";
 
 export const FILTERS = ["state", "host", "app", "engine"] as const;
@@ -37,7 +38,7 @@ export function isFiltered(filters: Filters): boolean {
 }
 
 async function page(filters: Filters, cursor: string | null, signal: AbortSignal) {
-  const answer = await ask<Answer>("/sessions", { ...filters, limit: PAGE, cursor }, signal);
+  const answer = await ask(pathOf("/sessions"), { ...filters, limit: PAGE, cursor }, signal);
   if (answer.state !== "ready") throw new Problem(503, "The list is not there yet", "");
   return answer.data;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One line that waits: its text, the kernels that it waits for, and one of its waits drawn.
 import { useState } from "react";
-import { useApi, sessionPath } from "../../api/hooks";
-import type { EventEntry, EventList, TrackList, Waits } from "../../api/types";
+import { useApi } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
+import type { EventEntry, Waits } from "../../api/types";
 import { count, duration, exactTime, isUnknown, percent, plural } from "../../base/format";
 import { languageOf, lineStates } from "../../base/tokenizer";
 import { CodeText } from "../../widgets/code_text";
@@ -200,10 +201,10 @@ function Launched({ session, site, waits }: { session: string; site: Site; waits
 
 function OneWait({ session, site }: { session: string; site: Site }) {
   const [shown, setShown] = useState<"typical" | "longest">("typical");
-  const tracks = useApi<TrackList>(sessionPath(session, "/tracks")).data?.tracks;
+  const tracks = useApi(sessionPath(session, "/tracks")).data?.tracks;
   const wait = site[shown];
   const [from, to] = rangeOf(wait);
-  const page = useApi<EventList>(
+  const page = useApi(
     sessionPath(session, "/events"),
     {
       from,

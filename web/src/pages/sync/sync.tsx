@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the program waits for the GPU, line by line, the one to look at first on top.
 import { useEffect, useRef } from "react";
-import { useApi, useSection, sessionPath } from "../../api/hooks";
-import type { Insight, Session, WaitCall, Waits } from "../../api/types";
+import { useApi, useSection } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
+import type { Insight, WaitCall, Waits } from "../../api/types";
 import { useViewParameter } from "../../base/address";
 import {
   count,
@@ -11,7 +12,6 @@ import {
   percent,
   plural,
   timeQuantity,
-  type Unknown,
   UNKNOWN,
 } from "../../base/format";
 import { Badge, Copyable, Facts, Panel, type Tone } from "../../widgets/parts";
@@ -145,7 +145,7 @@ function Sites({
   insights: Insight[];
 }) {
   const [open, setOpen] = useViewParameter("line");
-  const about = useApi<Session>(sessionPath(session)).data;
+  const about = useApi(sessionPath(session, "")).data;
   const run = about?.duration_ns ?? null;
   const sites = sitesOf(waits.by_line, insights);
   const opened = siteAt(sites, open);
@@ -237,8 +237,8 @@ function Sites({
 }
 
 export default function Sync({ session }: { session: string }) {
-  const waits = useSection<Waits | Unknown>(session, "waits");
-  const insights = useSection<Insight[]>(session, "insights");
+  const waits = useSection(session, "waits");
+  const insights = useSection(session, "insights");
   return (
     <Ready of={waits} rows={8}>
       {(found) =>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline of a session.
 import { useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
-import { sessionPath, useApi } from "../../api/hooks";
-import type { Session } from "../../api/types";
+import { useApi } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
+import type { Session, TrackList } from "../../api/types";
 import { setViewParameters, useAddressSearch } from "../../base/address";
 import { duration, percent } from "../../base/format";
 import { useKeys } from "../../base/keys";
 import { ACTIONS, Timeline } from "../../timeline";
-import { HttpSource, type JsonTracks, type SessionFacts } from "../../timeline/http_source";
+import { HttpSource, type SessionFacts } from "../../timeline/http_source";
 import { Empty, Ready } from "../../widgets/states";
 import { EventCard } from "./event_card";
 import { SearchBox } from "./search_box";
@@ -25,7 +26,7 @@ function factsOf(session: Session | undefined, id: string): SessionFacts {
 }
 
 export default function TimelinePage({ session }: { session: string }) {
-  const about = useApi<Session>(sessionPath(session));
+  const about = useApi(sessionPath(session, ""));
   const tracks = useTracks(session);
   return (
     <section className="panel tlp">
@@ -53,7 +54,7 @@ export default function TimelinePage({ session }: { session: string }) {
 
 interface PanelProps {
   session: string;
-  json: JsonTracks;
+  json: TrackList;
   facts: SessionFacts;
 }
 
