@@ -13,7 +13,6 @@ import { Empty, Ready } from "../../widgets/states";
 import { EventCard } from "./event_card";
 import { SearchBox } from "./search_box";
 import { SelectionBar } from "./selection_bar";
-import { useTracks } from "./use_tracks";
 import { readLink, writeLink } from "./view_link";
 import "./timeline_page.css";
 
@@ -27,7 +26,7 @@ function factsOf(session: Session | undefined, id: string): SessionFacts {
 
 export default function TimelinePage({ session }: { session: string }) {
   const about = useApi(sessionPath(session, ""));
-  const tracks = useTracks(session);
+  const tracks = useApi(sessionPath(session, "/tracks"));
   return (
     <section className="panel tlp">
       <Ready of={tracks} rows={12}>
