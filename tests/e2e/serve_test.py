@@ -54,6 +54,19 @@ class WhoMayAsk(ServeTest):
             self.assertEqual(served.api(notes, headers=sent, method="PUT", body="{}").status, 403)
         self.assertEqual(served.api(notes).json(), {"text": "", "tags": []})
 
+    def test_sessions_are_found_by_their_tags(self):
+        served = self.start(SESSIONS)
+        sent = {"Content-Type": "application/json"}
+        body = json.dumps({"tags": ["slow", "before fusion"]})
+        self.assertEqual(served.api(f"/sessions/{TORCH}/notes", headers=sent, method="PUT", body=body).status, 200)
+
+        def found(tag):
+            return [session["id"] for session in served.api(f"/sessions?tag={tag}").json()["sessions"]]
+
+        self.assertEqual(found("before%20fusion"), [TORCH])
+        self.assertEqual(found("before"), [])  # a tag is meant as a whole
+        self.assertEqual(len(found("")), 2)
+
     def test_health_needs_no_token_and_metrics_do(self):
         served = self.start(SESSIONS)
         self.assertEqual(served.send("/healthz", has_token=False).body, b"ok\n")

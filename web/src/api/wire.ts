@@ -351,6 +351,8 @@ export interface components {
       context?: number;
       stream?: number;
       thread?: number;
+      /** @description As the program calls it. */
+      thread_name?: string;
       launch?: number;
       block?: number;
       group?: number;
