@@ -31,7 +31,7 @@ it("tells what an event is", () => {
 it("does not pass several events off as one", () => {
   const { title, rows } = factsOfEvent({ ...EVENT, merged: { count: 1200, busyNs: 500_000 } });
   expect(title).toBe("1,200 events");
-  expect(rows).toContainEqual(["busy", "500 µs, 25%"]);
+  expect(rows).toContainEqual(["busy", "500 µs, 25.0%"]);
   expect(rows).toContainEqual(["most time", "gemm"]);
 });
 

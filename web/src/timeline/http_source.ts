@@ -27,6 +27,7 @@ import {
 export interface SessionFacts {
   process: string;
   devices: readonly { device: number; name: string }[];
+  launches?: NonNullable<Description["launches"]>;
 }
 
 export function describe(json: TrackList, facts: SessionFacts): Description {

@@ -128,6 +128,11 @@ function gpuGroups({ tracks, devices }: Description): Group[] {
   });
 }
 
+// "autograd (2430)": programs name several threads alike.
+function threadWords(thread: number, name: string | undefined): string {
+  return name === undefined || name === "" ? `thread ${thread}` : `${name} (${thread})`;
+}
+
 function processGroup({ tracks, process }: Description): Group[] {
   const ofThreads = tracks.filter(({ thread }) => thread !== undefined);
   if (ofThreads.length === 0) return [];
@@ -142,22 +147,29 @@ function processGroup({ tracks, process }: Description): Group[] {
       note: "",
       startsClosed: false,
       leaves: threads.flatMap(([thread, list]) =>
-        inOrder(list).map((track) => leafOf(track, `thread ${thread}`)),
+        inOrder(list).map((track) => leafOf(track, threadWords(thread, track.thread_name))),
       ),
     },
   ];
 }
 
-function warpGroups({ tracks }: Description): Group[] {
+function groupName({ launch, group = 0 }: TrackInfo, launches: Description["launches"]): string {
+  const names = launches?.find((one) => one.launch === launch)?.groups;
+  return names?.[group] || `group ${group}`;
+}
+
+// Many tracks of few events: closed, unless there is nothing else to look at.
+function warpGroups({ tracks, launches }: Description): Group[] {
   const warps = tracks.filter(({ kind }) => kind === "warps");
-  return [...by(warps, ({ launch }) => launch)].map(([launch, list]) => ({
+  const isAll = warps.length === tracks.length;
+  return [...by(warps, ({ launch }) => launch)].map(([launch, list], i) => ({
     id: `warps:${launch}`,
-    title: `Warps · launch ${launch}`,
-    note: `${list.length} tracks`,
-    startsClosed: true,
+    title: launches?.find((one) => one.launch === launch)?.kernel || "Warps",
+    note: `launch ${launch}`,
+    startsClosed: !(isAll && i === 0),
     leaves: list.map((track) => ({
       ...leafOf(track, `block ${track.block}`),
-      label: `group ${track.group}`,
+      label: groupName(track, launches),
     })),
   }));
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table that sorts, filters, is copied and saved, and holds a million rows: those in view are drawn.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useContext, useMemo, useRef, useState } from "react";
+import { createPortal } from "react-dom";
 import { save, toCsv } from "../base/save";
-import "./parts.css";
+import { PanelTools } from "./parts";
 import "./table.css";
 
 export interface Column<Row> {
@@ -31,7 +32,6 @@ export interface TableProps<Row> {
   isSelected?: (row: Row) => boolean;
   // Rows in view at the most; the rest scrolls.
   maxRows?: number;
-  actions?: ReactNode;
 }
 
 const ROW_PX = 28;
@@ -50,6 +50,7 @@ export function DataTable<Row>(props: TableProps<Row>) {
   const [chosen, setChosen] = useState(0);
   const [hasFocus, setHasFocus] = useState(false);
   const scroll = useRef<HTMLDivElement>(null);
+  const header = useContext(PanelTools);
   const sorted = useMemo(() => {
     const column = columns.find(({ key }) => key === sort.by);
     if (!column) return rows;
@@ -64,7 +65,7 @@ export function DataTable<Row>(props: TableProps<Row>) {
     initialRect: { width: 800, height: maxRows * ROW_PX },
   });
   const grid = {
-    gridTemplateColumns: columns.map((c) => c.width ?? "minmax(70px, 1fr)").join(" "),
+    gridTemplateColumns: columns.map((c) => c.width ?? "minmax(86px, 1fr)").join(" "),
   };
 
   const table = () => [
@@ -85,27 +86,35 @@ export function DataTable<Row>(props: TableProps<Row>) {
     if (event.key === "Enter" && row !== undefined && onOpen) onOpen(row);
   };
 
+  const tools = (
+    <>
+      <button
+        className="link"
+        title="Copy the table, for a spreadsheet"
+        onClick={() => void navigator.clipboard.writeText(toCsv(table(), "\t"))}
+      >
+        Copy
+      </button>
+      <button
+        className="link"
+        title="Save the table as CSV"
+        onClick={() => save(`${name}.csv`, toCsv(table()), "text/csv")}
+      >
+        CSV
+      </button>
+      <button
+        className="link"
+        title="Save all that is known of the rows as JSON"
+        onClick={() => save(`${name}.json`, JSON.stringify(rows), "application/json")}
+      >
+        JSON
+      </button>
+    </>
+  );
+
   return (
     <div className="data-table">
-      <div className="table-tools">
-        {props.actions}
-        <span className="grow" />
-        <button
-          className="link"
-          onClick={() => void navigator.clipboard.writeText(toCsv(table(), "\t"))}
-        >
-          Copy
-        </button>
-        <button className="link" onClick={() => save(`${name}.csv`, toCsv(table()), "text/csv")}>
-          CSV
-        </button>
-        <button
-          className="link"
-          onClick={() => save(`${name}.json`, JSON.stringify(rows), "application/json")}
-        >
-          JSON
-        </button>
-      </div>
+      {header ? createPortal(tools, header) : <div className="table-tools">{tools}</div>}
       <div
         ref={scroll}
         className="table-scroll"
@@ -150,7 +159,9 @@ export function DataTable<Row>(props: TableProps<Row>) {
                 key={props.rowKey(row, index)}
                 role="row"
                 aria-rowindex={index + 2}
-                className={`table-row${isOn ? " on" : ""}${onOpen ? " opens" : ""}`}
+                className={`table-row${isOn ? " on" : ""}${onOpen ? " opens" : ""}${
+                  index === sorted.length - 1 ? " last" : ""
+                }`}
                 style={{ ...grid, transform: `translateY(${start}px)` }}
                 onClick={() => {
                   setChosen(index);

@@ -213,7 +213,7 @@ function columnsOf(
       cell: ({ verdict }) => (
         <span className={`diff-verdict ${verdictTone(verdict)}`}>{VERDICTS[verdict]}</span>
       ),
-      width: "minmax(84px, 1fr)",
+      width: "minmax(112px, 1fr)",
     },
     {
       key: "change",

@@ -11,6 +11,7 @@ import { Empty, Ready } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
 import { sessionAddress } from "../session_frame";
 import { type KernelCounter, kernelCounters, rateColumns } from "./rates";
+import { RooflineLesson } from "./roofline_lesson";
 import "./counters.css";
 
 const CHARTS = 12;
@@ -168,14 +169,8 @@ function CountersOfKernels({ session, samples }: { session: string; samples: Sam
   const rows = useMemo(() => kernelCounters(samples), [samples]);
   if (rows.length === 0) {
     return (
-      <Panel title="Hardware counters of kernels">
-        <Empty title="No engine counted operations or bytes in this session">
-          <p>
-            What limits a kernel is recorded as stalls today:{" "}
-            <code>gpufl trace --engine PcSampling -- python train.py</code>. The page of a kernel
-            shows them, and its occupancy.
-          </p>
-        </Empty>
+      <Panel title="Roofline" note="whether memory or arithmetic limits a kernel">
+        <RooflineLesson />
       </Panel>
     );
   }

@@ -2,7 +2,7 @@
 // Why clocks were below their maximum, and when: a strip for each reason.
 import type { SeriesPicture } from "../../api/types";
 import { percent } from "../../base/format";
-import { bitsOf, isAlarming, limitName } from "./readings";
+import { bitsOf, isAlarming, limitName } from "../../base/metrics";
 import { stretchesOf } from "./series";
 
 export function ClockLimits({

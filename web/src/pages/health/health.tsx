@@ -7,21 +7,14 @@ import type { Health, HealthMetric, Metric } from "../../api/types";
 import { useViewParameter } from "../../base/address";
 import { duration } from "../../base/format";
 import { useKeys } from "../../base/keys";
+import { currentName, formatOf } from "../../base/metrics";
 import { Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { sessionHref } from "../session_frame";
 import { ClockLimits } from "./clock_limits";
 import { EventsPanel, HealthFacts, ReadingTable } from "./health_panels";
 import { ReadingChart, type SharedCursor } from "./reading_chart";
-import {
-  type ChartGroup,
-  currentName,
-  formatOf,
-  GPU_CHARTS,
-  HOST_CHARTS,
-  otherCharts,
-  readingsOf,
-} from "./readings";
+import { type ChartGroup, GPU_CHARTS, HOST_CHARTS, otherCharts, readingsOf } from "./readings";
 import "./health.css";
 
 const WIDTH = 640;

@@ -2,10 +2,11 @@
 // Health in figures: the six that matter, errors and events, and all readings.
 import type { Health, HealthMetric, Metric } from "../../api/types";
 import { count, duration, percent, plural, UNKNOWN } from "../../base/format";
+import { currentName, formatOf, limitName, wordsOf } from "../../base/metrics";
 import { Badge, type FactProps, Facts, Panel } from "../../widgets/parts";
 import { type Column, DataTable } from "../../widgets/table";
 import { sessionHref } from "../session_frame";
-import { currentName, errorsOf, formatOf, limitName, mainLimit, wordsOf } from "./readings";
+import { errorsOf, mainLimit } from "./readings";
 
 const AROUND_NS = 5_000_000;
 const BAD_EVENTS = new Set(["xid", "device_lost"]);

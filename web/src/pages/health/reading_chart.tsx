@@ -2,8 +2,9 @@
 // One chart of readings: a line for each metric of a GPU, or for each GPU.
 import { useMemo } from "react";
 import type { HealthMetric, SeriesPicture } from "../../api/types";
+import { formatOf } from "../../base/metrics";
 import { Chart } from "../../widgets/chart";
-import { type ChartGroup, formatOf, legendOf } from "./readings";
+import { type ChartGroup, legendOf } from "./readings";
 import { columnsOf, rateOf, sumOf } from "./series";
 
 export interface SharedCursor {

@@ -1,19 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
 import type { HealthMetric } from "../../api/types";
-import {
-  bitsOf,
-  errorsOf,
-  formatOf,
-  GPU_CHARTS,
-  isAlarming,
-  legendOf,
-  limitsOf,
-  mainLimit,
-  otherCharts,
-  readingsOf,
-  wordsOf,
-} from "./readings";
+import { bitsOf, formatOf, isAlarming, limitsOf, wordsOf } from "../../base/metrics";
+import { errorsOf, GPU_CHARTS, legendOf, mainLimit, otherCharts, readingsOf } from "./readings";
 
 function reading(metric: string, device: number | null = null): HealthMetric {
   const values = { count: 1, min: 0, max: 0, mean: 0 };

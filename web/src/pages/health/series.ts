@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Series of readings as columns of a chart.
 import type { SeriesPicture } from "../../api/types";
-import { bitsOf } from "./readings";
+import { bitsOf } from "../../base/metrics";
 
 export function stepsOf({ step }: SeriesPicture): number[] {
   let at = 0;

@@ -5,7 +5,7 @@ import { sessionPath } from "../../api/paths";
 import { duration, isUnknown, UNKNOWN, wallDate } from "../../base/format";
 import { Copyable, Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
-import { factOf } from "./ledger";
+import { factsOf } from "./ledger";
 
 type Facts = Record<string, unknown>;
 
@@ -27,7 +27,7 @@ const TITLES: [string, string][] = [
   ["run", "Run"],
   ["log", "Folder"],
 ];
-const HIDDEN = new Set(["type", "time", "name", "device", "again"]);
+const HIDDEN = new Set(["Type", "Time", "Name", "Device", "Again"]);
 
 function Row({ title, text }: { title: string; text: string }) {
   return (
@@ -58,9 +58,8 @@ export function SessionFacts({ session, facts }: { session: string; facts: Facts
         {typeof length === "number" && <Row title="Duration" text={duration(length)} />}
         {machine &&
           !isUnknown(machine) &&
-          Object.entries(machine)
-            .filter(([name]) => !HIDDEN.has(name))
-            .map(([name, value]) => factOf(name, value))
+          factsOf(machine)
+            .filter(([title]) => !HIDDEN.has(title))
             .map(([title, text]) => <Row key={title} title={title} text={text} />)}
       </dl>
     </Panel>
@@ -83,9 +82,8 @@ export function DeviceFacts({ session }: { session: string }) {
                     GPU {device.device} <b>{device.name}</b>
                   </summary>
                   <dl className="log-facts">
-                    {Object.entries(device)
-                      .filter(([name]) => !HIDDEN.has(name))
-                      .map(([name, value]) => factOf(name, value))
+                    {factsOf(device)
+                      .filter(([title]) => !HIDDEN.has(title))
                       .map(([title, text]) => (
                         <Row key={title} title={title} text={text} />
                       ))}

@@ -106,6 +106,24 @@ const UNITS: [RegExp, (value: number) => string][] = [
   [/_ns$/, duration],
 ];
 
+// What the log says twice, once by a former name.
+const FORMER: Record<string, string> = {
+  sm_count: "compute_units",
+  max_sm_clock_mhz: "max_compute_clock_mhz",
+};
+
+// All that a line says of a GPU or host; what has parts of its own is taken apart.
+export function factsOf(line: Record<string, unknown>): [string, string][] {
+  const isSaid = (name: string) => !(FORMER[name] !== undefined && FORMER[name] in line);
+  return Object.entries(line)
+    .filter(([name]) => isSaid(name))
+    .flatMap(([name, value]): [string, string][] =>
+      typeof value === "object" && value !== null && !Array.isArray(value)
+        ? Object.entries(value).map(([part, of]) => factOf(`${name}_${part}`, of))
+        : [factOf(name, value)],
+    );
+}
+
 // A fact of a GPU or host by the log's name for it: "power_limit_mw": 700000 is ["Power limit", "700 W"].
 export function factOf(name: string, value: unknown): [string, string] {
   const unit = typeof value === "number" ? UNITS.find(([ending]) => ending.test(name)) : undefined;

@@ -97,7 +97,7 @@ describe("facts", () => {
     expect(costFact({ ...ledger, numbers: null }, costOf(null, coverage)).value).toBeNull();
   });
   it("counts idle time between the first and the last work", () => {
-    expect(busyFact(gpu).value).toBe("9%");
+    expect(busyFact(gpu).value).toBe("9.0%");
     expect(idleFact(gpu)).toMatchObject({ value: "60.8%", unit: "· 7 pauses" });
   });
   it("prefers what an engine measured of itself", () => {

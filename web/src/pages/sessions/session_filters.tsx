@@ -36,6 +36,7 @@ export function SessionFilters({ filters }: { filters: Filters }) {
     return () => clearTimeout(timer);
   }, [typed, filters.q]);
 
+  const tags = all.flatMap((session) => session.tags);
   const plain = (values: string[], chosen: string | null): [string, string][] =>
     choices(values, chosen).map((value) => [value, value]);
   return (
@@ -80,6 +81,9 @@ export function SessionFilters({ filters }: { filters: Filters }) {
         )}
         filters={filters}
       />
+      {(tags.length > 0 || filters.tag !== null) && (
+        <Select name="tag" any="Any tag" options={plain(tags, filters.tag)} filters={filters} />
+      )}
       {isFiltered(filters) && (
         <button className="text-button" onClick={clearFilters}>
           Clear

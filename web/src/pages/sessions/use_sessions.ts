@@ -7,7 +7,7 @@ import { pathOf } from "../../api/paths";
 import type { Session } from "../../api/types";
 import { setViewParameters, useAddressSearch } from "../../base/address";
 
-export const FILTERS = ["state", "host", "app", "engine"] as const;
+export const FILTERS = ["state", "host", "app", "engine", "tag"] as const;
 export type Filter = (typeof FILTERS)[number];
 export type Filters = Record<Filter | "q" | "sort", string | null>;
 
@@ -25,12 +25,13 @@ export function useFilters(): Filters {
       host: of("host"),
       app: of("app"),
       engine: of("engine"),
+      tag: of("tag"),
     };
   }, [search]);
 }
 
 export function clearFilters(): void {
-  setViewParameters({ q: null, state: null, host: null, app: null, engine: null });
+  setViewParameters({ q: null, state: null, host: null, app: null, engine: null, tag: null });
 }
 
 export function isFiltered(filters: Filters): boolean {

@@ -13,21 +13,17 @@ import {
   plural,
   timeQuantity,
   UNKNOWN,
+  withMicro,
 } from "../../base/format";
-import { Badge, Copyable, Facts, Panel, type Tone } from "../../widgets/parts";
+import { Badge, Copyable, Facts, Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
 import { headline, type Site, siteAt, sitesOf } from "./sites";
+import { SEVERITY } from "../overview/insight_words";
 import { baseName } from "../kernels/code_model";
 import { sessionHref } from "../session_frame";
 import { SiteDetail } from "./site_detail";
 import "./sync.css";
-
-const SEVERITY: Record<Site["severity"], [Tone, string]> = {
-  HIGH: ["bad", "High"],
-  MEDIUM: ["warn", "Medium"],
-  LOW: ["plain", "Low"],
-};
 
 function SiteCard({
   site,
@@ -44,7 +40,7 @@ function SiteCard({
   isOpen: boolean;
   toggle: () => void;
 }) {
-  const [tone, word] = SEVERITY[site.severity];
+  const { tone, word } = SEVERITY[site.severity];
   const [first] = site.insights;
   const blocked = timeQuantity(site.blocked_ns);
   // A link to a line may lead to one far below.
@@ -89,11 +85,12 @@ function SiteCard({
           </>
         )}
         <small>
-          {shareOfRun === null || site.holds_stream ? "" : `${percent(shareOfRun)} of the run`}
+          {shareOfRun !== null && !site.holds_stream && (
+            <span>{percent(shareOfRun)} of the run</span>
+          )}
           {first && first.gain_ns !== null && (
-            <span title={first.estimate}>
-              {" "}
-              · saves about {duration(first.gain_ns)}, {first.confidence} confidence
+            <span title={withMicro(first.estimate)}>
+              saves about {duration(first.gain_ns)}, {first.confidence} confidence
             </span>
           )}
         </small>

@@ -2,8 +2,8 @@
 // The timeline of a session.
 import { useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
 import { useApi } from "../../api/hooks";
-import { sessionPath } from "../../api/paths";
-import type { Session, TrackList } from "../../api/types";
+import { sectionPath, sessionPath } from "../../api/paths";
+import type { Session, TrackList, WarpLaunch } from "../../api/types";
 import { setViewParameters, useAddressSearch } from "../../base/address";
 import { duration, percent } from "../../base/format";
 import { useKeys } from "../../base/keys";
@@ -18,15 +18,26 @@ import "./timeline_page.css";
 
 const WRITE_AFTER_MS = 250;
 
-function factsOf(session: Session | undefined, id: string): SessionFacts {
-  if (!session) return { process: id, devices: [] };
+function factsOf(session: Session | undefined, id: string, warps: WarpLaunch[]): SessionFacts {
+  const launches = warps.map(({ kernel, launch }) => ({
+    launch: launch.launch,
+    kernel,
+    groups: launch.group_names ?? [],
+  }));
+  if (!session) return { process: id, devices: [], launches };
   const rank = session.rank === null ? "" : ` · rank ${session.rank}`;
-  return { process: `${session.app || session.process || id}${rank}`, devices: session.devices };
+  return {
+    process: `${session.app || session.process || id}${rank}`,
+    devices: session.devices,
+    launches,
+  };
 }
 
 export default function TimelinePage({ session }: { session: string }) {
   const about = useApi(sessionPath(session, ""));
   const tracks = useApi(sessionPath(session, "/tracks"));
+  const hasWarps = tracks.data?.tracks.some(({ kind }) => kind === "warps") ?? false;
+  const warps = useApi(sectionPath(session, "warps"), {}, { enabled: hasWarps });
   return (
     <section className="panel tlp">
       <Ready of={tracks} rows={12}>
@@ -42,7 +53,7 @@ export default function TimelinePage({ session }: { session: string }) {
               key={session}
               session={session}
               json={json}
-              facts={factsOf(about.data, session)}
+              facts={factsOf(about.data, session, warps.data ?? [])}
             />
           )
         }
