@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table that sorts, filters, is copied and saved, and holds a million rows: those in view are drawn.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type ReactNode, useContext, useMemo, useRef, useState } from "react";
-import { createPortal } from "react-dom";
-import { save, toCsv } from "../base/save";
-import { PanelTools } from "./parts";
+import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
+import { TableTools } from "./table_tools";
 import "./table.css";
 
 export interface Column<Row> {
@@ -50,7 +48,6 @@ export function DataTable<Row>(props: TableProps<Row>) {
   const [chosen, setChosen] = useState(0);
   const [hasFocus, setHasFocus] = useState(false);
   const scroll = useRef<HTMLDivElement>(null);
-  const header = useContext(PanelTools);
   const sorted = useMemo(() => {
     const column = columns.find(({ key }) => key === sort.by);
     if (!column) return rows;
@@ -75,6 +72,8 @@ export function DataTable<Row>(props: TableProps<Row>) {
   const sortBy = ({ key, isNumber }: Column<Row>) =>
     setSort({ by: key, isAscending: sort.by === key ? !sort.isAscending : !isNumber });
   const onKey = (event: KeyboardEvent) => {
+    // What has the focus inside of it acts for itself.
+    if (event.target !== scroll.current) return;
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: maxRows, PageUp: -maxRows }[event.key];
     if (step !== undefined) {
       const next = Math.min(Math.max(chosen + step, 0), sorted.length - 1);
@@ -86,35 +85,9 @@ export function DataTable<Row>(props: TableProps<Row>) {
     if (event.key === "Enter" && row !== undefined && onOpen) onOpen(row);
   };
 
-  const tools = (
-    <>
-      <button
-        className="link"
-        title="Copy the table, for a spreadsheet"
-        onClick={() => void navigator.clipboard.writeText(toCsv(table(), "\t"))}
-      >
-        Copy
-      </button>
-      <button
-        className="link"
-        title="Save the table as CSV"
-        onClick={() => save(`${name}.csv`, toCsv(table()), "text/csv")}
-      >
-        CSV
-      </button>
-      <button
-        className="link"
-        title="Save all that is known of the rows as JSON"
-        onClick={() => save(`${name}.json`, JSON.stringify(rows), "application/json")}
-      >
-        JSON
-      </button>
-    </>
-  );
-
   return (
     <div className="data-table">
-      {header ? createPortal(tools, header) : <div className="table-tools">{tools}</div>}
+      <TableTools name={name} table={table} rows={rows} />
       <div
         ref={scroll}
         className="table-scroll"
@@ -140,7 +113,6 @@ export function DataTable<Row>(props: TableProps<Row>) {
             >
               <button
                 onClick={() => sortBy(column)}
-                tabIndex={-1}
                 aria-label={column.title === "" ? column.key : undefined}
               >
                 {column.title}
