@@ -25,6 +25,9 @@ import { sessionHref } from "../session_frame";
 import { SiteDetail } from "./site_detail";
 import "./sync.css";
 
+// In the address: no line is open.
+const CLOSED = "none";
+
 function SiteCard({
   site,
   session,
@@ -145,10 +148,11 @@ function Sites({
   const about = useApi(sessionPath(session, "")).data;
   const run = about?.duration_ns ?? null;
   const sites = sitesOf(waits.by_line, insights);
-  const opened = siteAt(sites, open);
+  const [worst] = sites;
+  // The line to look at first is open until somebody closes it.
+  const opened = open === null && worst?.isInLoop ? worst : siteAt(sites, open);
   const total = waits.by_call.reduce((sum, { blocked_ns }) => sum + blocked_ns.total, 0);
   const waitCount = waits.by_call.reduce((sum, { blocked_ns }) => sum + blocked_ns.count, 0);
-  const [worst] = sites;
   const inLoops = sites.filter(({ isInLoop }) => isInLoop).length;
   if (waitCount === 0 && sites.length === 0) {
     return (
@@ -191,7 +195,7 @@ function Sites({
           },
         ]}
       />
-      {open !== null && opened === undefined && (
+      {open !== null && open !== CLOSED && opened === undefined && (
         <p className="sync-elsewhere">
           No wait was recorded at <span className="mono">{open}</span>. What it launches:{" "}
           <a href={sessionHref(session, `kernels?by=line&q=${encodeURIComponent(baseName(open))}`)}>
@@ -215,7 +219,7 @@ function Sites({
               waits={waits}
               shareOfRun={run ? site.blocked_ns / run : null}
               isOpen={site === opened}
-              toggle={() => setOpen(site === opened ? null : site.key)}
+              toggle={() => setOpen(site === opened ? CLOSED : site.key)}
             />
           ))
         )}

@@ -92,7 +92,7 @@ function TimelinePanel({ session, json, facts }: PanelProps) {
       {made ? <Tools timeline={made.timeline} /> : <header />}
       <div className="tlp-body">
         <div className="tlp-plot" ref={container} />
-        {made && <Card timeline={made.timeline} />}
+        {made && <Card session={session} timeline={made.timeline} />}
       </div>
       {made && <Bar timeline={made.timeline} />}
     </>
@@ -103,8 +103,8 @@ function useTimelineState(timeline: Timeline) {
   return useSyncExternalStore(timeline.subscribe, () => timeline.state);
 }
 
-function Card({ timeline }: { timeline: Timeline }) {
-  return <EventCard timeline={timeline} state={useTimelineState(timeline)} />;
+function Card({ session, timeline }: { session: string; timeline: Timeline }) {
+  return <EventCard session={session} timeline={timeline} state={useTimelineState(timeline)} />;
 }
 
 function Bar({ timeline }: { timeline: Timeline }) {
