@@ -117,6 +117,11 @@ export function plain(value: number | null | undefined, significant = 4): string
   return value === null || value === undefined ? UNKNOWN : digits(value, significant);
 }
 
+// Programs may call things by nothing at all.
+export function shownName(name: string): string {
+  return name.trim() === "" ? "(no name)" : name;
+}
+
 // Reports in text have no letter for millionths.
 export function withMicro(text: string): string {
   return text.replace(/(\d) ?us\b/g, "$1 µs");

@@ -76,7 +76,7 @@ const TONE: Record<Session["state"], Tone> = {
 const WORDS: Record<Session["state"], string> = {
   live: "Live",
   complete: "Complete",
-  "not proven": "Not proven complete",
+  "not proven": "Not proven",
   losses: "Has losses",
   unclosed: "Cut off",
   damaged: "Damaged",
@@ -93,7 +93,8 @@ export function StateBadge({
 }) {
   const kernels = session.kernels === null ? "" : ` · ${count(session.kernels)} kernels`;
   const isWorse = session.state === "complete" && ledger?.ledger.verdict.startsWith("incomplete");
-  const hint = isWorse ? ledger?.ledger.meaning : session.problem;
+  const meaning = isWorse || session.state === "not proven" ? ledger?.ledger.meaning : undefined;
+  const hint = meaning ?? session.problem;
   return (
     <Badge tone={isWorse ? "bad" : TONE[session.state]} {...(hint ? { hint } : {})}>
       {isWorse ? "Damaged" : WORDS[session.state]}

@@ -25,7 +25,7 @@ it("tells what an event is", () => {
     ],
   });
   const scope = { ...EVENT, track: "scopes:1", name: "gemm", kernelClass: undefined };
-  expect(factsOfEvent(scope)).toMatchObject({ note: "scopes", whole: "" });
+  expect(factsOfEvent(scope)).toMatchObject({ note: "scope", whole: "" });
 });
 
 it("does not pass several events off as one", () => {

@@ -54,7 +54,7 @@ const WORDS: Record<TrackKind, string> = {
   api_calls: "API calls",
   waits: "waits",
   scopes: "scopes",
-  markers: "operators",
+  markers: "operators, markers",
   warps: "warps",
   coverage: "recording",
 };
@@ -63,8 +63,17 @@ export function kindWord(kind: TrackKind): string {
   return WORDS[kind];
 }
 
-// What an event is called that has no name of its own.
+// One of them; what an event is called that has no name of its own.
 const ONE: Partial<Record<TrackKind, string>> = {
+  kernels: "kernel",
+  copies: "copy",
+  graphs: "graph",
+  kernel_calls: "launch",
+  api_calls: "API call",
+  waits: "wait",
+  scopes: "scope",
+  markers: "marker",
+  warps: "warp",
   copy_calls: "copy call",
   fill_calls: "fill call",
   graph_calls: "graph launch",

@@ -13,6 +13,7 @@ import {
   percent,
   plural,
   timeQuantity,
+  shownName,
 } from "../../base/format";
 import { Copyable, type FactProps, Facts, Panel, Swatch } from "../../widgets/parts";
 import { Empty, Ready, Running, Skeleton } from "../../widgets/states";
@@ -189,7 +190,7 @@ export default function KernelDetail({
           <span title={kernel.class}>
             <Swatch color={classVariable(kernel.class)} />
           </span>
-          <Copyable text={fullName}>{kernel.label}</Copyable>
+          <Copyable text={fullName}>{shownName(kernel.label)}</Copyable>
         </h1>
         <span className="dim">{kernel.class}</span>
         {kernel.full_name !== undefined && (

@@ -64,7 +64,6 @@ it("takes facts with parts apart, and says nothing twice", () => {
   expect(factsOf(line)).toEqual([
     ["Compute units", "132"],
     ["Max SM clock", "1,980 MHz"],
-    ["Multiprocessor threads", "2048"],
-    ["Multiprocessor shared", "228 KiB"],
+    ["Multiprocessor", "threads 2,048 · shared 228 KiB"],
   ]);
 });

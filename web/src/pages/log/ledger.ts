@@ -112,16 +112,26 @@ const FORMER: Record<string, string> = {
   max_sm_clock_mhz: "max_compute_clock_mhz",
 };
 
-// All that a line says of a GPU or host; what has parts of its own is taken apart.
+// All that a line says of a GPU or host; the parts of one fact stand together.
 export function factsOf(line: Record<string, unknown>): [string, string][] {
   const isSaid = (name: string) => !(FORMER[name] !== undefined && FORMER[name] in line);
   return Object.entries(line)
     .filter(([name]) => isSaid(name))
-    .flatMap(([name, value]): [string, string][] =>
+    .map(([name, value]) =>
       typeof value === "object" && value !== null && !Array.isArray(value)
-        ? Object.entries(value).map(([part, of]) => factOf(`${name}_${part}`, of))
-        : [factOf(name, value)],
+        ? [titleOf(name), partsText(value as Record<string, unknown>)]
+        : factOf(name, value),
     );
+}
+
+// "threads 2,048 · shared 228 KiB"
+function partsText(parts: Record<string, unknown>): string {
+  return Object.entries(parts)
+    .map(([name, value]) => {
+      const [title, text] = factOf(name, value);
+      return `${title.toLowerCase()} ${typeof value === "number" && text === String(value) ? count(value) : text}`;
+    })
+    .join(" · ");
 }
 
 // A fact of a GPU or host by the log's name for it: "power_limit_mw": 700000 is ["Power limit", "700 W"].

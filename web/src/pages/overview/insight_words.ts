@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Insights in words, and where their evidence can be seen.
 import type { Evidence, Insight } from "../../api/types";
-import { duration, percent, withMicro } from "../../base/format";
+import { duration, percent, shownName, withMicro } from "../../base/format";
 import type { Tone } from "../../widgets/parts";
 import { baseName } from "../kernels/code_model";
 
@@ -112,7 +112,7 @@ export function placeOf({ rule, evidence }: Insight): Place | null {
   const kernel = evidence.find((entry) => entry.kernel !== undefined)?.kernel;
   if (kernel === undefined) return null;
   return {
-    text: kernel,
+    text: shownName(kernel),
     title: kernel,
     path: `kernels/${encodeURIComponent(kernel)}`,
     isWait: false,

@@ -44,7 +44,7 @@ function rangeText(typical: number, min: number, max: number): string {
     const text = timeQuantity(value).value;
     return /^\d\d+\.\d\d/.test(text) ? String(Math.round(Number(text) * 10) / 10) : text;
   };
-  return `${short(min)} to ${short(max)}`;
+  return short(min) === short(max) ? "each" : `${short(min)} to ${short(max)}`;
 }
 
 export function stepFact(

@@ -13,7 +13,7 @@ const PAUSE_MS = 180;
 const STATES: [Session["state"], string][] = [
   ["live", "Live"],
   ["complete", "Complete"],
-  ["not proven", "Not proven complete"],
+  ["not proven", "Not proven"],
   ["losses", "Has losses"],
   ["unclosed", "Cut off"],
   ["damaged", "Damaged"],
