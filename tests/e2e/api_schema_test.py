@@ -183,7 +183,7 @@ class Answers(ServeTest):
             self.check("Flame", flame)
         for kernel in report["kernels"].get("by_name", [])[:1]:
             name = kernel.get("full_name", kernel["label"]).replace("/", "?")
-            code = served.finished(f"{path}/kernels/{urllib.parse.quote(name, safe='')}/code")
+            code = served.finished(f"{path}/code?kernel={urllib.parse.quote(name, safe='')}")
             if code.status != 404:  # a name that is not unique, or too long for an address
                 self.check("KernelCode", code)
 

@@ -228,10 +228,15 @@ class Endpoints(ServeTest):
     def test_kernels_comparisons_and_flame_graphs(self):
         served = self.start(SESSIONS)
         told = run(GPUFL, "report", SESSIONS / "h200_torch", "--kernel", "CatArray*", "--source", "--format", "json")
-        answer = served.finished(f"/sessions/{TORCH}/kernels/CatArray*/code")
+        answer = served.finished(f"/sessions/{TORCH}/code?kernel=CatArray*")
         self.assertEqual(answer.json(), json.loads(told.stdout))
-        self.assertEqual(served.finished(f"/sessions/{TORCH}/kernels/zzz/code").status, 404)
-        self.assertEqual(served.finished(f"/sessions/{TORCH}/kernels/MulFunctor/code").status, 400)
+        for name in ("zzz", "/../zzz", "operator/<%20>", "%3Cimg src=x%3E"):
+            none = served.finished(f"/sessions/{TORCH}/code?kernel={urllib.parse.quote(name)}")
+            self.assertEqual(none.status, 404)
+            self.assertIn(name, none.json()["detail"])
+        long = served.api(f"/sessions/{TORCH}/code?kernel={'z' * 8193}")
+        self.assertEqual((long.status, long.json()["detail"]), (400, "kernel is longer than 8192 characters"))
+        self.assertEqual(served.finished(f"/sessions/{TORCH}/code?kernel=MulFunctor").status, 400)
         paths = [SESSIONS / "h200_gpt", SESSIONS / "h200_torch"]
         told = run(GPUFL, "diff", *paths, "--format", "json").stdout
         self.assertEqual(served.finished(f"/diff?a={GPT}&b={TORCH}").json(), json.loads(told))
@@ -374,7 +379,7 @@ class Robustness(ServeTest):
         for session in (TORCH, GPT):
             served.finished(f"/sessions/{session}/sections")
             served.finished(f"/sessions/{session}/flame")
-            served.finished(f"/sessions/{session}/kernels/a/code")
+            served.finished(f"/sessions/{session}/code?kernel=a")
             served.api(f"/sessions/{session}/export?format=csv")
         self.assertEqual(files_below(logs), before)
         self.assertEqual(self.cache.stat().st_mode & 0o777, 0o700)

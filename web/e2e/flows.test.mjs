@@ -124,8 +124,9 @@ test("a kernel's callers, and a what-if of its occupancy", { skip: whyNoBrowser 
   const page = await openPage(await launch(t));
   const { by_name } = await server.ask(`/sessions/${TORCH}/kernels?limit=100`);
   const { full_name } = by_name.find(({ label }) => label === "reduce_kernel<sum_functor>");
-  const address = `/s/${TORCH}/kernels/${encodeURIComponent(full_name)}`;
-  const { callers } = await server.ask(`${address.replace("/s/", "/sessions/")}/code`);
+  const kernel = encodeURIComponent(full_name);
+  const address = `/s/${TORCH}/kernels/${kernel}`;
+  const { callers } = await server.ask(`/sessions/${TORCH}/code?kernel=${kernel}`);
   await page.goto(server.at(address));
 
   const shown = page.locator(".callers > li");

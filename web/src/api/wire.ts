@@ -1905,7 +1905,7 @@ export interface Answers {
   "/sessions/{}/sections/{}": components["schemas"]["Section"];
   "/sessions/{}/report": components["schemas"]["Report"];
   "/runs/{}/report": components["schemas"]["RunReport"];
-  "/sessions/{}/kernels/{}/code": components["schemas"]["KernelCode"];
+  "/sessions/{}/code": components["schemas"]["KernelCode"];
   "/sessions/{}/flame": components["schemas"]["Flame"];
   "/diff": components["schemas"]["Diff"];
   "/gate": components["schemas"]["Gate"];

@@ -128,6 +128,9 @@ function FrameOf({ id, open, kernel }: { id: string; open: string; kernel: strin
       <>
         <TopBar crumbs={[id]} />
         <Failed problem={loaded.error} retry={loaded.retry} />
+        <p className="session-none">
+          <a href="#/sessions">All sessions</a>
+        </p>
       </>
     );
   }

@@ -114,7 +114,7 @@ function Detail({
   const name = kernelKey(kernel);
   const devices = useSection(session, "devices");
   const stalls = useSection(session, "stalls");
-  const code = useApi(sessionPath(session, "/kernels/{}/code", name));
+  const code = useApi(sessionPath(session, "/code"), { kernel: name });
   const launches = useLaunches(session, name);
   const configs = useMemo(() => configsOfKernel(section, name), [section, name]);
   const stalled = stalledKernel(stalls.data, name);
@@ -187,10 +187,10 @@ export default function KernelDetail({
         <a href={all}>Kernels</a>
         <span className="faint">/</span>
         <h1>
-          <span title={kernel.class}>
+          <Copyable text={fullName}>
             <Swatch color={classVariable(kernel.class)} />
-          </span>
-          <Copyable text={fullName}>{shownName(kernel.label)}</Copyable>
+            {shownName(kernel.label)}
+          </Copyable>
         </h1>
         <span className="dim">{kernel.class}</span>
         {kernel.full_name !== undefined && (
