@@ -54,7 +54,7 @@ const WORDS: Record<TrackKind, string> = {
   api_calls: "API calls",
   waits: "waits",
   scopes: "scopes",
-  markers: "operators, markers",
+  markers: "markers",
   warps: "warps",
   coverage: "recording",
 };

@@ -4,7 +4,15 @@ import { useState } from "react";
 import { useApi } from "../../api/hooks";
 import { sessionPath } from "../../api/paths";
 import type { EventEntry, Waits } from "../../api/types";
-import { count, duration, exactTime, isUnknown, percent, plural } from "../../base/format";
+import {
+  count,
+  duration,
+  exactTime,
+  isUnknown,
+  percent,
+  plural,
+  withMicro,
+} from "../../base/format";
 import { languageOf, lineStates } from "../../base/tokenizer";
 import { CodeText } from "../../widgets/code_text";
 import { Ready } from "../../widgets/states";
@@ -52,8 +60,8 @@ function SourceLines({ site, sources }: { site: Site; sources: Waits["sources"] 
   );
   return (
     <figure className="sync-source">
-      <figcaption className="mono">
-        {site.key}
+      <figcaption className="mono" title={site.key}>
+        {site.place}
         {view.isNewer && (
           <span className="warn"> · the file changed after the recording began</span>
         )}
@@ -277,7 +285,7 @@ export function SiteDetail({
       <SourceLines site={site} sources={waits.sources} />
       <Launched session={session} site={site} waits={waits} />
       <OneWait session={session} site={site} />
-      {said.length > 0 && <p className="dim">{said.join(" ")}</p>}
+      {said.length > 0 && <p className="dim">{withMicro(said.join(" "))}</p>}
     </div>
   );
 }

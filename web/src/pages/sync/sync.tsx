@@ -34,6 +34,7 @@ function SiteCard({
   waits,
   shareOfRun,
   isOpen,
+  isLinked,
   toggle,
 }: {
   site: Site;
@@ -41,6 +42,8 @@ function SiteCard({
   waits: Waits;
   shareOfRun: number | null;
   isOpen: boolean;
+  // The address names it.
+  isLinked: boolean;
   toggle: () => void;
 }) {
   const { tone, word } = SEVERITY[site.severity];
@@ -48,9 +51,9 @@ function SiteCard({
   const blocked = timeQuantity(site.blocked_ns);
   // A link to a line may lead to one far below.
   const card = useRef<HTMLElement>(null);
-  const wasOpen = useRef(isOpen);
+  const wasLinked = useRef(isLinked);
   useEffect(() => {
-    if (wasOpen.current) card.current?.scrollIntoView({ block: "nearest" });
+    if (wasLinked.current) card.current?.scrollIntoView({ block: "nearest" });
   }, []);
   return (
     <article ref={card} className={isOpen ? "sync-card open" : "sync-card"}>
@@ -219,6 +222,7 @@ function Sites({
               waits={waits}
               shareOfRun={run ? site.blocked_ns / run : null}
               isOpen={site === opened}
+              isLinked={site === opened && open !== null}
               toggle={() => setOpen(site === opened ? CLOSED : site.key)}
             />
           ))
