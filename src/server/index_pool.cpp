@@ -256,8 +256,7 @@ bool IndexPool::is_damaged(const SessionEntry& session) const {
   return entry != entries_.end() && server::is_damaged(entry->second->ready);
 }
 
-base::Result<OpenIndex> IndexPool::open(const SessionEntry& session,
-                                        const IndexWait& wait) {
+base::Result<OpenIndex> IndexPool::open(const SessionEntry& session, const IndexWait& wait) {
   std::unique_lock lock(mutex_);
   const std::shared_ptr<Entry> entry = entry_of(session);
   entry->stamp = session.stamp;

@@ -44,8 +44,8 @@ struct IndexLimits {
   std::chrono::milliseconds file_pace = std::chrono::minutes(1);
 };
 
-// How long a request waits: for all that is to be indexed, and where that takes longer, for any part
-// of a session that is indexed for the first time.
+// How long a request waits: for all that is to be indexed, and where that takes longer, for any
+// part of a session that is indexed for the first time.
 struct IndexWait {
   std::chrono::milliseconds all{400};
   std::chrono::milliseconds part{0};
