@@ -63,6 +63,59 @@ test("from the overview to the line that makes the GPU wait", { skip: whyNoBrows
   assert.deepEqual(page.errors, []);
 });
 
+// Tab, until what has the focus is called so.
+async function tabTo(page, name) {
+  for (let i = 0; i < 80; ++i) {
+    await page.keyboard.press("Tab");
+    const focused = await page.evaluate(() => {
+      const { activeElement: at } = document;
+      return at?.getAttribute("aria-label") ?? at?.textContent ?? "";
+    });
+    if (focused.startsWith(name)) return;
+  }
+  assert.fail(`Tab does not reach ${name}`);
+}
+
+test("by keyboard alone, with reduced motion", { skip: whyNoBrowser }, async (t) => {
+  const server = await serve(t, recordings);
+  const page = await openPage(await launch(t), { reducedMotion: "reduce" });
+  const id = await sessionAt(server, "h200_sync_in_loop");
+  await page.goto(server.at(`/s/${id}`));
+  await settled(page);
+  await tabTo(page, "The host waits for the GPU in a loop");
+  await page.keyboard.press("Enter");
+  await page.locator(".sync-source .on").waitFor();
+  await tabTo(page, "fixture_program.cu:129");
+  await page.keyboard.press("Enter");
+  await page.locator(".sync-source").waitFor({ state: "detached" });
+
+  await page.keyboard.press("g");
+  await page.keyboard.press("k");
+  const rows = page.locator(".table-row > :first-child");
+  await rows.first().waitFor();
+  const before = await rows.allTextContents();
+  await tabTo(page, "Name");
+  await tabTo(page, "Name"); // the grouping comes first, then the column
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelector('[aria-sort="ascending"]'));
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => !document.querySelector('[aria-sort="ascending"]'));
+  assert.deepEqual(await rows.allTextContents(), [...before].sort().reverse());
+
+  await page.keyboard.press("g");
+  await page.keyboard.press("t");
+  await page.locator("canvas").first().waitFor();
+  await settled(page);
+  await tabTo(page, "Timeline");
+  await page.keyboard.press(".");
+  await page.getByLabel("Selected event").waitFor();
+  await page.keyboard.press("f");
+  await page.waitForFunction(() => /from=.*event=/.test(location.hash));
+  await page.keyboard.press("Escape");
+  await page.getByLabel("Selected event").waitFor({ state: "detached" });
+  assert.deepEqual(page.errors, []);
+});
+
 test("a waiting line without text says how to keep it", { skip: whyNoBrowser }, async (t) => {
   const server = await serve(t, recordings);
   const page = await openPage(await launch(t));
