@@ -153,6 +153,35 @@ test("a link shows the same view", { skip: whyNoBrowser }, async (t) => {
   assert.equal(other.url(), address);
 });
 
+test("an event leads to its line, its kernel and its moment", { skip: whyNoBrowser }, async (t) => {
+  const server = await serve(t, recordings);
+  const page = await openPage(await launch(t));
+  await page.goto(server.address);
+  const select = async (folder, kind) => {
+    const id = await sessionAt(server, folder);
+    const { tracks } = await server.ask(`/sessions/${id}/tracks`);
+    const track = tracks.find((one) => one.kind === kind).id;
+    const { events } = await server.ask(`/sessions/${id}/events?tracks=${track}&limit=5`);
+    const { event, start_ns } = events.at(-1);
+    await page.goto(`${server.origin}/#/s/${id}/timeline?event=${track}/${event}`);
+    await page.getByLabel("Selected event").waitFor();
+    return { id, start_ns };
+  };
+  await select("h200_sync_in_loop", "waits");
+  await page.getByRole("link", { name: "The line" }).click();
+  await page.locator(".sync-source .on").waitFor();
+  const { id, start_ns } = await select("h200_power_cap", "kernels");
+  await page.getByRole("link", { name: "Health then" }).click();
+  await page.waitForFunction((at) => location.hash.endsWith(`health?at=${at}`), start_ns);
+  await settled(page);
+  await page.getByRole("link", { name: "See it on the timeline" }).waitFor();
+  await page.goBack();
+  await page.getByRole("link", { name: "All launches" }).click();
+  await page.waitForFunction((of) => location.hash.startsWith(`#/s/${of}/kernels/`), id);
+  await settled(page);
+  assert.deepEqual(page.errors, []);
+});
+
 test("the palette opens pages and kernels", { skip: whyNoBrowser }, async (t) => {
   const server = await serve(t, examples);
   const page = await openPage(await launch(t));
