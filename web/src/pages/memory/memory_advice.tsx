@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useSection } from "../../api/hooks";
 import type { Insight } from "../../api/types";
+import { withMicro } from "../../base/format";
 import { Badge, Panel } from "../../widgets/parts";
 import { gainOf, SEVERITY, wordsOf } from "../overview/insight_words";
 import { sessionHref } from "../session_frame";
@@ -37,7 +38,7 @@ function Advice({ insight, session }: { insight: Insight; session: string }) {
             <>
               {" · "}
               <a href={sessionHref(session, `timeline?from=${place.start_ns}&to=${place.end_ns}`)}>
-                {place.text}
+                {withMicro(place.text)}
               </a>
             </>
           )}
