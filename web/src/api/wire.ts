@@ -510,6 +510,8 @@ export interface components {
       class?: components["schemas"]["KernelClass"];
       /** @description The call behind work of a GPU. */
       call: components["schemas"]["EventEntry"] | null;
+      /** @description Of a launch of a graph: what its nodes did; of many, the first ones. */
+      work: components["schemas"]["EventEntry"][];
       scopes: components["schemas"]["EventEntry"][];
       markers: components["schemas"]["MarkerAround"][];
       site: components["schemas"]["CodeSite"] | null;

@@ -20,12 +20,13 @@ export function partOf(
 }
 
 export function detailOf({ around, ...values }: JsonDetail, track: string): EventDetail {
-  const { event, call, scopes, markers, site, frames } = around;
+  const { event, call, work, scopes, markers, site, frames } = around;
   const isCall = call !== null && call.track === track;
   const other = isCall ? event : call;
   return {
     values,
     partner: other ? refOf(other, isCall ? around.class : undefined) : null,
+    work: work.map((one) => refOf(one)),
     scopes: scopes.map(({ label }) => label),
     markers: markers.map(({ label, domain }) => ({ label, domain: domain ?? "" })),
     site,

@@ -191,6 +191,8 @@ export interface EventDetail {
   values: Readonly<Record<string, unknown>>;
   // The API call behind work on the GPU, or the work behind a call.
   partner: EventRef | null;
+  // Of a launch of a graph: what its nodes did.
+  work?: readonly EventRef[];
   // What was open on its thread when it was called, the outermost first.
   scopes: readonly string[];
   markers: readonly Around[];
