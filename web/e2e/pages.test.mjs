@@ -133,7 +133,7 @@ test("names are never markup, whatever they are", { skip: whyNoBrowser }, async 
     "__proto__",
     "   ",
   ];
-  const server = await serve(t, sessionOfNames(scratchFolder(t), names));
+  const server = await serve(t, sessionOfNames(scratchFolder(), names));
   const page = await openPage(await launch(t), { viewport: { width: 800, height: 900 } });
   await page.goto(server.address);
   const { sessions } = await server.ask("/sessions");
