@@ -2,7 +2,9 @@
 #include "index/event_detail.hpp"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "analysis/math/saturating.hpp"
@@ -20,6 +22,7 @@ namespace {
 using base::Json;
 using format::Batch;
 
+constexpr size_t kMostWork = 256;     // among which those of a graph are looked for
 constexpr size_t kMostEvents = 4096;  // of a row at one moment: only the one that counts has many
 
 size_t column_of(const format::KindSpec& kind, std::string_view name) {
@@ -185,6 +188,48 @@ FoundEvent found_event(const Windows& windows, const std::pair<TrackKey, Event>&
   return found;
 }
 
+// Kernels, copies and fills of the same launch, while the graph runs.
+base::Result<std::vector<FoundEvent>> work_of(const Windows& windows, const FoundEvent& graph,
+                                              int64_t correlation, int64_t open_until,
+                                              const Cancelled& is_cancelled) {
+  EventsRequest request;
+  request.from = graph.event.start;
+  request.to = std::max(graph.event.end, graph.event.start + 1);
+  request.most = kMostWork;
+  for (const TrackInfo& track : list_tracks(windows, open_until)) {
+    const TrackKind kind = track.key.kind;
+    if (kind == TrackKind::Kernels || kind == TrackKind::Copies || kind == TrackKind::Fills) {
+      request.tracks.push_back(track.key);
+    }
+  }
+  std::vector<FoundEvent> work;
+  if (request.tracks.empty()) return work;
+  const auto page = list_events(windows, request, open_until, is_cancelled);
+  if (page.status().code() == base::Code::LimitReached) return work;
+  if (!page) return page.status();
+  // Each batch is read once, whatever it has of them.
+  std::map<std::tuple<format::Channel, uint64_t, uint32_t>, std::vector<const FoundEvent*>> batches;
+  for (const FoundEvent& one : page->events) {
+    const EventPlace& place = one.event.place;
+    batches[{place.channel, place.window, place.line}].push_back(&one);
+  }
+  for (const auto& [key, events] : batches) {
+    const auto at = find_batch(windows, events.front()->event.place);
+    if (!at) return at.status();
+    const base::Status status = visit_batch(*at, [&](const Batch& rows) {
+      for (const FoundEvent* one : events) {
+        if (value_of(rows, one->event.place.row, "correlation") == correlation) {
+          work.push_back(*one);
+        }
+      }
+    });
+    if (!status) return status;
+  }
+  std::sort(work.begin(), work.end(),
+            [](const FoundEvent& a, const FoundEvent& b) { return a.event.start < b.event.start; });
+  return work;
+}
+
 // The scopes of the track on which the one with this id is open.
 base::Result<std::vector<FoundEvent>> scopes_around(const Windows& windows, int64_t id,
                                                     int64_t moment, int64_t open_until) {
@@ -236,6 +281,12 @@ base::Result<EventDetail> read_event(const Windows& windows, const EventPlace& p
   detail.event = found_event(windows, parts.own ? *parts.own : *parts.call, place, open_until);
   if (parts.own && parts.call) {
     detail.call = found_event(windows, *parts.call, place, open_until);
+  }
+  const int64_t correlation = value_of(*batch, place.row, "correlation");
+  if (detail.event->key.kind == TrackKind::Graphs && correlation != 0) {
+    auto work = work_of(windows, *detail.event, correlation, open_until, is_cancelled);
+    if (!work) return work.status();
+    detail.work = std::move(*work);
   }
 
   const int64_t moment = detail.call ? detail.call->event.start : detail.event->event.start;

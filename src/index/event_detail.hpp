@@ -25,6 +25,8 @@ struct EventDetail {
   std::optional<FoundEvent> event;  // none: rows of its kind are not on the timeline
   // The call behind work of a GPU; none: the log has no such call.
   std::optional<FoundEvent> call;
+  // Of a launch of a graph: what its nodes did, by start; of many, the first ones.
+  std::vector<FoundEvent> work;
   // What was open on the program's side when it was asked for, outermost first. Scopes of another
   // thread where the log says that they were inherited.
   std::vector<FoundEvent> scopes;

@@ -53,6 +53,9 @@ std::string event_detail_json(const index::EventDetail& detail, const Names& nam
     around.set("class", analysis::to_string(kernel.kernel_class));
   }
   around.set("call", detail.call ? found_json(*detail.call, names) : Json());
+  Json work = Json::array();
+  for (const FoundEvent& one : detail.work) work.push(found_json(one, names));
+  around.set("work", std::move(work));
   Json scopes = Json::array();
   for (const FoundEvent& scope : detail.scopes) scopes.push(found_json(scope, names));
   Json markers = Json::array();

@@ -54,6 +54,11 @@ bool is_damaged(const OpenIndex& open) {
                      [](const auto& window) { return window->is_damaged(); });
 }
 
+// Of a session that is indexed for the first time. One that has grown since is out of date instead.
+bool is_part(const OpenIndex& open) {
+  return open.session != nullptr && !open.session->progress.is_complete() && !is_damaged(open);
+}
+
 }  // namespace
 
 struct IndexPool::Entry {
@@ -202,8 +207,11 @@ base::Status IndexPool::show(Entry& entry) {
   }
   base::Status status = entry.names->update(session->windows, [&] { return !may_go_on(entry); });
   if (!status) return status;
-  const std::lock_guard lock(mutex_);
-  entry.ready = {session, entry.names};
+  {
+    const std::lock_guard lock(mutex_);
+    entry.ready = {session, entry.names};
+  }
+  changed_.notify_all();
   return {};
 }
 
@@ -248,8 +256,7 @@ bool IndexPool::is_damaged(const SessionEntry& session) const {
   return entry != entries_.end() && server::is_damaged(entry->second->ready);
 }
 
-base::Result<OpenIndex> IndexPool::open(const SessionEntry& session,
-                                        std::chrono::milliseconds wait) {
+base::Result<OpenIndex> IndexPool::open(const SessionEntry& session, const IndexWait& wait) {
   std::unique_lock lock(mutex_);
   const std::shared_ptr<Entry> entry = entry_of(session);
   entry->stamp = session.stamp;
@@ -259,7 +266,10 @@ base::Result<OpenIndex> IndexPool::open(const SessionEntry& session,
     waiting_.push_back(entry);
     changed_.notify_all();
   }
-  changed_.wait_for(lock, wait, [&] { return is_stopping_ || !entry->is_waiting; });
+  const auto has_ended = [&] { return is_stopping_ || !entry->is_waiting; };
+  if (!changed_.wait_for(lock, wait.all, has_ended)) {
+    changed_.wait_for(lock, wait.part, [&] { return has_ended() || is_part(entry->ready); });
+  }
   if (server::is_damaged(entry->ready)) return OpenIndex();
   if (entry->ready.session == nullptr && !entry->status) return entry->status;
   return entry->ready;

@@ -44,6 +44,13 @@ struct IndexLimits {
   std::chrono::milliseconds file_pace = std::chrono::minutes(1);
 };
 
+// How long a request waits: for all that is to be indexed, and where that takes longer, for any
+// part of a session that is indexed for the first time.
+struct IndexWait {
+  std::chrono::milliseconds all{400};
+  std::chrono::milliseconds part{0};
+};
+
 struct IndexCounts {
   size_t open = 0, waiting = 0;
   uint64_t bytes = 0;
@@ -64,7 +71,7 @@ class IndexPool {
   // What is known of the session as the catalogue has it; where more is to be done, waits a moment
   // for it. Fails as SessionIndex::update(), and where names cannot be read. One with a damaged
   // file is made again, and not handed out until it is.
-  base::Result<OpenIndex> open(const SessionEntry& session, std::chrono::milliseconds wait);
+  base::Result<OpenIndex> open(const SessionEntry& session, const IndexWait& wait = {});
   // Whether what open() gave of it turned out to be damaged, so that asking again is of use.
   bool is_damaged(const SessionEntry& session) const;
   IndexCounts counts() const;

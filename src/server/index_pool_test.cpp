@@ -48,7 +48,7 @@ class IndexPoolTest : public ::testing::Test {
   OpenIndex finish(const SessionEntry& asked) {
     OpenIndex open;
     EXPECT_TRUE(eventually([&] {
-      auto found = pool_->open(asked, std::chrono::minutes(1));
+      auto found = pool_->open(asked, {std::chrono::minutes(1)});
       EXPECT_TRUE(found) << found.status().text();
       if (found) open = *found;
       return open.session != nullptr && open.session->progress.is_complete();
@@ -124,7 +124,7 @@ TEST_F(IndexPoolTest, WhatIsDroppedDoesNotWaitAnyMore) {
   for (int i = 0; i < kSessions; ++i) session(i);
   start({.sessions = 2});
   for (int i = 0; i < kSessions; ++i) {
-    EXPECT_TRUE(pool_->open(session(i), milliseconds(0)));
+    EXPECT_TRUE(pool_->open(session(i), {milliseconds(0)}));
     EXPECT_LE(pool_->counts().waiting, 2U);
   }
   EXPECT_EQ(pool_->counts().open, 2U);
@@ -147,9 +147,9 @@ TEST_F(IndexPoolTest, ALargeSessionDoesNotKeepOthersWaiting) {
     return std::chrono::nanoseconds(0);
   };
   start(limits);
-  ASSERT_TRUE(pool_->open(large, milliseconds(0)));
+  ASSERT_TRUE(pool_->open(large, {milliseconds(0)}));
   ASSERT_TRUE(eventually([&] { return has_begun.load(); }));
-  ASSERT_TRUE(pool_->open(other, milliseconds(0)));
+  ASSERT_TRUE(pool_->open(other, {milliseconds(0)}));
   // Somebody has it, and waits for the turn.
   ASSERT_TRUE(eventually([&] { return pool_->counts().waiting == 0; }));
   may_go_on = true;
@@ -172,19 +172,39 @@ TEST_F(IndexPoolTest, SessionsWithoutAThreadGetOneBetweenWindows) {
     has_begun = true;
     while (!may_go_on) std::this_thread::yield();
     // Windows of the first are still being read when the second is complete.
-    const auto open = pool_->open(other, milliseconds(0));
+    const auto open = pool_->open(other, {milliseconds(0)});
     if (open && open->session != nullptr && open->session->progress.is_complete()) was_ready = true;
     return std::chrono::nanoseconds(0);
   };
   start(limits);
-  ASSERT_TRUE(pool_->open(large, milliseconds(0)));
+  ASSERT_TRUE(pool_->open(large, {milliseconds(0)}));
   ASSERT_TRUE(eventually([&] { return has_begun.load(); }));
-  ASSERT_TRUE(pool_->open(other, milliseconds(0)));
+  ASSERT_TRUE(pool_->open(other, {milliseconds(0)}));
   may_go_on = true;
   const OpenIndex first = finish(large);
   EXPECT_TRUE(was_ready);
   EXPECT_GT(first.session->windows.size(), 3U);
   EXPECT_TRUE(first.session->problems.empty());
+}
+
+TEST_F(IndexPoolTest, WhoeverIsContentWithAPartNeedNotWaitForTheRest) {
+  const SessionEntry asked = session(1);
+  std::atomic<bool> may_go_on = false;
+  IndexLimits limits;
+  limits.window.clock = [&] {
+    // As soon as a window can be had, the next ones take for ever.
+    const auto open = pool_->open(asked, {milliseconds(0)});
+    while (open && open->session != nullptr && !may_go_on) std::this_thread::yield();
+    return std::chrono::nanoseconds(0);
+  };
+  start(limits);
+  const auto part = pool_->open(asked, {milliseconds(0), std::chrono::minutes(1)});
+  may_go_on = true;
+  ASSERT_TRUE(part) << part.status().text();
+  ASSERT_NE(part->session, nullptr);
+  EXPECT_FALSE(part->session->windows.empty());
+  EXPECT_FALSE(part->session->progress.is_complete());
+  EXPECT_GT(finish(asked).session->windows.size(), part->session->windows.size());
 }
 
 TEST_F(IndexPoolTest, ADamagedIndexIsMadeAgain) {

@@ -12,9 +12,6 @@ namespace {
 
 using base::Json;
 
-// How long a request waits for an index that is being made.
-constexpr std::chrono::milliseconds kWait{400};
-
 bool is_damaged(Services& services, const Call& call) {
   const SessionPtr session = session_of(services.catalogue, call);
   return session && services.indexes.is_damaged(*session);
@@ -35,14 +32,14 @@ net::HttpReply index_reply(const net::HttpRequest& request, std::string text) {
   return with_etag(request, net::reply_with("application/json", std::move(text)), etag);
 }
 
-OpenedIndex open_index(Services& services, const Call& call) {
+OpenedIndex open_index(Services& services, const Call& call, const IndexWait& wait) {
   OpenedIndex opened;
   const SessionPtr session = session_of(services.catalogue, call);
   if (!session) {
     opened.reply = no_such("session", call.path("session"));
     return opened;
   }
-  auto open = services.indexes.open(*session, kWait);
+  auto open = services.indexes.open(*session, wait);
   if (!open) {
     opened.reply = problem_of(open.status());
   } else if (open->session == nullptr) {

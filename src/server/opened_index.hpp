@@ -19,7 +19,7 @@ struct OpenedIndex {
   OpenIndex open;
   net::HttpReply reply;
 };
-OpenedIndex open_index(Services& services, const Call& call);
+OpenedIndex open_index(Services& services, const Call& call, const IndexWait& wait = {});
 
 // An answer in JSON, with its ETag.
 net::HttpReply index_reply(const net::HttpRequest& request, std::string text);

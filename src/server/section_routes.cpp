@@ -16,7 +16,6 @@ namespace {
 
 using base::Json;
 
-constexpr size_t kLongestKernel = 4096;
 constexpr size_t kLongestIds = 3000;   // of one side of a comparison, in characters
 constexpr uint64_t kBytesPerRow = 64;  // that an analysis takes, with what it makes of them
 constexpr uint64_t kBytesBeside = uint64_t{256} << 20;  // whatever the session is
@@ -146,10 +145,16 @@ net::HttpReply show_run_report(Services& services, const Call& call) {
 net::HttpReply show_code(Services& services, const Call& call) {
   const SessionPtr session = session_of(services.catalogue, call);
   if (!session) return no_such("session", call.path("session"));
-  const std::string& kernel = call.path("kernel");
-  if (kernel.size() > kLongestKernel) return no_such("kernel", kernel.substr(0, 80) + "...");
+  const std::string kernel = call.text("kernel", "");
   return analysis_reply(call.request(),
                         ask_report(services, call, session, Json::object().set("kernel", kernel)));
+}
+
+std::vector<Parameter> code_parameters() {
+  std::vector<Parameter> parameters = range_parameters();
+  parameters.push_back(required_text("kernel", "Its full name, label or pattern of names."));
+  parameters.back().longest = 8192;  // what a target may have at the most
+  return parameters;
 }
 
 net::HttpReply show_flame(Services& services, const Call& call) {
@@ -285,10 +290,10 @@ void add_section_routes(Routes& routes, Services& services) {
                    accepted_answer()},
        .handler = bound(show_run_report)});
   routes.add(
-      {.pattern = "/api/v1/sessions/{session}/kernels/{kernel}/code",
+      {.pattern = "/api/v1/sessions/{session}/code",
        .id = "show_code",
        .summary = "Callers, source and SASS of a kernel, as gpufl report --kernel --source",
-       .parameters = range_parameters(),
+       .parameters = code_parameters(),
        .answers = {{.description = "Who launches it; lines and instructions with their samples.",
                     .schema = schema_ref("KernelCode")},
                    accepted_answer()},

@@ -194,6 +194,23 @@ TEST_F(ServerHttpTest, ProblemsDoNotShowWhereTheCacheIs) {
   EXPECT_EQ(answer.find(cache_.path().string()), std::string::npos) << answer;
 }
 
+TEST_F(ServerHttpTest, SessionsAreFoundByTheirTags) {
+  const std::string body = R"({"tags":["slow","before fusion"]})";
+  const std::string headers =
+      "Authorization: Bearer " + server_->token() +
+      "\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
+      "\r\n";
+  ASSERT_EQ(status_of(ask("/api/v1/sessions/s3/notes", headers, "PUT", body)), 200);
+  const auto matches = [&](const std::string& tag) {
+    const std::string answer = ask_as_user("/api/v1/sessions?tag=" + tag);
+    const auto list = Json::parse(answer.substr(answer.find("\r\n\r\n") + 4));
+    return list ? (*list)["matches"].as_integer() : -1;
+  };
+  EXPECT_EQ(matches("before%20fusion"), 1);
+  EXPECT_EQ(matches("before"), 0) << "a tag is meant as a whole";
+  EXPECT_EQ(matches(""), 5);
+}
+
 TEST_F(ServerHttpTest, AnEmptyIdIsQuotedOnce) {
   const std::string answer = ask_as_user("/api/v1/diff?a=&b=s0");
   EXPECT_EQ(status_of(answer), 404);

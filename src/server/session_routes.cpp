@@ -31,7 +31,16 @@ net::HttpReply list_sessions(const Services& services, const Call& call) {
   query.sort = call.text("sort", query.sort);
   query.cursor = call.text("cursor", "");
   query.limit = static_cast<size_t>(call.integer("limit", kOnPage));
-  const auto page = choose(services.catalogue.sessions(), query);
+  std::vector<SessionPtr> found = services.catalogue.sessions();
+  if (const std::string tag = call.text("tag", ""); !tag.empty()) {
+    std::erase_if(found, [&](const SessionPtr& session) {
+      const Json notes = services.cache.read_notes(session->id);
+      const auto& tags = notes["tags"].items();
+      return std::none_of(tags.begin(), tags.end(),
+                          [&](const Json& one) { return one.as_string() == tag; });
+    });
+  }
+  const auto page = choose(std::move(found), query);
   if (!page)
     return net::problem(400, "Wrong cursor", "take it from next_cursor of the page before");
   Json sessions = Json::array();
@@ -241,6 +250,7 @@ void add_session_routes(Routes& routes, Services& services) {
             text_parameter("app", "Only sessions of this application."),
             text_parameter("engine", "Only sessions that this engine recorded."),
             text_parameter("run", "Only sessions of this run."),
+            text_parameter("tag", "Only sessions with this tag."),
             choice("sort", session_sorts(), "-start", "The order; - is descending."),
             integer("limit", 1, kMostOnPage, kOnPage, "Sessions of a page."),
             text_parameter("cursor", "next_cursor of the page before.")},

@@ -94,8 +94,24 @@ class UsedLabels {
   std::map<TrackKind, std::set<uint32_t>> labels_;
 };
 
+using ThreadNames = std::map<int64_t, std::string>;
+
+// What the program calls its threads; the last name counts.
+ThreadNames thread_names(const IndexedSession& session) {
+  ThreadNames names;
+  for (const auto& window : session.windows) {
+    for (const std::string& text : window->index().objects.texts) {
+      if (text.find("\"thread_name\"") == std::string::npos) continue;
+      const auto line = Json::parse(text);
+      if (!line || (*line)["name"].as_string() != "thread_name") continue;
+      names[(*line)["thread"].as_integer()] = (*line)["text"].as_string();
+    }
+  }
+  return names;
+}
+
 // What the numbers of a track's key are.
-void set_parts(Json& json, const TrackKey& key, const Names& names) {
+void set_parts(Json& json, const TrackKey& key, const Names& names, const ThreadNames& threads) {
   if (key.kind <= TrackKind::Graphs) {
     json.set("device", key.a).set("context", key.b).set("stream", key.c);
   } else if (key.kind == TrackKind::Warps) {
@@ -104,6 +120,8 @@ void set_parts(Json& json, const TrackKey& key, const Names& names) {
     json.set("engine", names.text(format::Dict::Name, key.a));
   } else {
     json.set("thread", key.a);
+    const auto name = threads.find(key.a);
+    if (name != threads.end()) json.set("thread_name", name->second);
   }
 }
 
@@ -210,11 +228,12 @@ std::string metric_name(const index::SeriesKey& key, const Names& names) {
 }
 
 std::string tracks_json(const IndexedSession& session, const Names& names) {
+  const ThreadNames threads = thread_names(session);
   Json tracks = Json::array();
   for (const index::TrackInfo& track : index::list_tracks(session.windows, session.open_until())) {
     Json json = Json::object();
     json.set("id", track_id(track.key)).set("kind", index::to_string(track.key.kind));
-    set_parts(json, track.key, names);
+    set_parts(json, track.key, names, threads);
     json.set("rows", uint64_t{track.rows}).set("events", track.events);
     json.set("busy_ns", track.busy_ns).set("span", span_json(track.span));
     tracks.push(std::move(json));

@@ -60,6 +60,9 @@ base::Result<std::vector<TrackKey>> tracks_of(const Call& call, const OpenedInde
   });
 }
 
+// What a picture waits for: as long as nobody notices for all of it, then for what there is.
+constexpr IndexWait kPicture{std::chrono::milliseconds(100), std::chrono::milliseconds(300)};
+
 // Without a range, the whole session.
 std::pair<int64_t, int64_t> range_of(const Call& call, const OpenedIndex& opened) {
   const index::TimeSpan& span = opened.session->span;
@@ -74,7 +77,7 @@ net::HttpReply too_many_or_problem(const base::Status& status) {
 }
 
 net::HttpReply show_tracks(Services& services, const Call& call) {
-  OpenedIndex opened = open_index(services, call);
+  OpenedIndex opened = open_index(services, call, kPicture);
   if (opened.session == nullptr) return std::move(opened.reply);
   return index_reply(call.request(), tracks_json(*opened.session, *opened.open.names));
 }
@@ -93,7 +96,7 @@ uint64_t memory_for(const OpenedIndex& opened, const index::TileRequest& request
 }
 
 net::HttpReply show_tile(Services& services, const Call& call) {
-  OpenedIndex opened = open_index(services, call);
+  OpenedIndex opened = open_index(services, call, kPicture);
   if (opened.session == nullptr) return std::move(opened.reply);
   auto tracks = tracks_of(call, opened);
   if (!tracks) return problem_of(tracks.status());
@@ -112,7 +115,7 @@ net::HttpReply show_tile(Services& services, const Call& call) {
 }
 
 net::HttpReply show_series(Services& services, const Call& call) {
-  OpenedIndex opened = open_index(services, call);
+  OpenedIndex opened = open_index(services, call, kPicture);
   if (opened.session == nullptr) return std::move(opened.reply);
   auto series = keys_of<index::SeriesKey>(
       call, "series", parse_series, [&] { return index::list_series(opened.session->windows); });

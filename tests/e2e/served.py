@@ -56,14 +56,23 @@ class Served:
         return self.send("/api/v1" + path, **options)
 
     def finished(self, path):
-        """What an analysis answers once it is ready."""
+        """What an analysis or an index answers once it is ready."""
         deadline = time.monotonic() + PATIENCE_S
-        while (answer := self.api(path)).status == 202:
-            assert answer.headers["retry-after"], answer.headers
-            assert answer.json()["state"] in ("queued", "running"), answer.body
+        while not is_ready(answer := self.api(path)):
             assert time.monotonic() < deadline, f"{path} is not ready"
             time.sleep(0.05)
         return answer
+
+
+def is_ready(answer):
+    if answer.status == 202:
+        assert answer.headers["retry-after"], answer.headers
+        assert answer.json()["state"] in ("queued", "running", "indexing"), answer.body
+        return False
+    if answer.status != 200 or not answer.headers.get("content-type", "").startswith("application/json"):
+        return True
+    document = answer.json()
+    return not isinstance(document, dict) or document.get("is_complete", True)
 
 
 class ServeTest(unittest.TestCase):

@@ -46,6 +46,39 @@ class Timeline(ServeTest):
         self.assertEqual(sum(t["busy_ns"] for t in of_kernels), sum(k["duration_ns"] for k in self.kernels))
         self.assertEqual(tracks["series"], [])  # nobody sampled it
 
+    def test_a_launch_of_a_graph_has_what_its_nodes_did(self):
+        served = self.start(RECORDINGS)
+        sessions = served.api("/sessions?limit=500").json()["sessions"]
+        session = next(one["id"] for one in sessions if one["path"] == "h200_graphs")
+        lines = run(GPUFL, "cat", RECORDINGS / "h200_graphs", "graph").stdout.splitlines()
+        for graph in (json.loads(lines[0]), json.loads(lines[-1])):
+            begin = graph["start_ns"]
+            listed = served.finished(f"/sessions/{session}/events?from={begin}&to={begin + 1}").json()["events"]
+            (event,) = [one for one in listed if one["track"].startswith("graphs:") and one["start_ns"] == begin]
+            work = served.finished(f"/sessions/{session}/events/{event['event']}").json()["around"]["work"]
+            expected = [
+                json.loads(line)["start_ns"]
+                for kind in ("kernel", "memcpy", "memset")
+                for line in run(GPUFL, "cat", RECORDINGS / "h200_graphs", kind).stdout.splitlines()
+                if json.loads(line)["correlation"] == graph["correlation"]
+            ]
+            self.assertEqual([one["start_ns"] for one in work], sorted(expected))
+            self.assertGreater(len(work), 20)
+
+    def test_threads_have_the_names_that_the_program_gave(self):
+        folder = self.folder / "named" / "crashed"
+        shutil.copytree(REPOSITORY / "format" / "golden" / "crashed", folder)
+        lines = [{"thread": 2, "text": "former"}, {"thread": 2, "text": "data <loader>"}]
+        with open(folder / "scope.log", "a", encoding="utf-8") as log:
+            for line in lines:
+                event = {"type": "event", "time": 0, "name": "thread_name"} | line
+                log.write(json.dumps(event, separators=(",", ":")) + "\n")
+        served = self.start(folder.parent)
+        session = served.api("/sessions").json()["sessions"][0]["id"]
+        tracks = served.finished(f"/sessions/{session}/tracks").json()["tracks"]
+        names = {track["thread"]: track.get("thread_name") for track in tracks if "thread" in track}
+        self.assertEqual((names[2], names[3]), ("data <loader>", None))
+
     def test_tiles_add_up_to_the_log(self):
         track = self.kernel_track()["id"]
         first, last = self.ask("/tracks")["span"]

@@ -73,7 +73,7 @@ class Firefox {
 }
 
 export async function launchFirefox(test) {
-  const profile = scratchFolder(test);
+  const profile = scratchFolder();
   const program = spawn(
     FIREFOX,
     ["--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0"],

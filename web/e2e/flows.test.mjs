@@ -63,6 +63,59 @@ test("from the overview to the line that makes the GPU wait", { skip: whyNoBrows
   assert.deepEqual(page.errors, []);
 });
 
+// Tab, until what has the focus is called so.
+async function tabTo(page, name) {
+  for (let i = 0; i < 80; ++i) {
+    await page.keyboard.press("Tab");
+    const focused = await page.evaluate(() => {
+      const { activeElement: at } = document;
+      return at?.getAttribute("aria-label") ?? at?.textContent ?? "";
+    });
+    if (focused.startsWith(name)) return;
+  }
+  assert.fail(`Tab does not reach ${name}`);
+}
+
+test("by keyboard alone, with reduced motion", { skip: whyNoBrowser }, async (t) => {
+  const server = await serve(t, recordings);
+  const page = await openPage(await launch(t), { reducedMotion: "reduce" });
+  const id = await sessionAt(server, "h200_sync_in_loop");
+  await page.goto(server.at(`/s/${id}`));
+  await settled(page);
+  await tabTo(page, "The host waits for the GPU in a loop");
+  await page.keyboard.press("Enter");
+  await page.locator(".sync-source .on").waitFor();
+  await tabTo(page, "fixture_program.cu:129");
+  await page.keyboard.press("Enter");
+  await page.locator(".sync-source").waitFor({ state: "detached" });
+
+  await page.keyboard.press("g");
+  await page.keyboard.press("k");
+  const rows = page.locator(".table-row > :first-child");
+  await rows.first().waitFor();
+  const before = await rows.allTextContents();
+  await tabTo(page, "Name");
+  await tabTo(page, "Name"); // the grouping comes first, then the column
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelector('[aria-sort="ascending"]'));
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => !document.querySelector('[aria-sort="ascending"]'));
+  assert.deepEqual(await rows.allTextContents(), [...before].sort().reverse());
+
+  await page.keyboard.press("g");
+  await page.keyboard.press("t");
+  await page.locator("canvas").first().waitFor();
+  await settled(page);
+  await tabTo(page, "Timeline");
+  await page.keyboard.press(".");
+  await page.getByLabel("Selected event").waitFor();
+  await page.keyboard.press("f");
+  await page.waitForFunction(() => /from=.*event=/.test(location.hash));
+  await page.keyboard.press("Escape");
+  await page.getByLabel("Selected event").waitFor({ state: "detached" });
+  assert.deepEqual(page.errors, []);
+});
+
 test("a waiting line without text says how to keep it", { skip: whyNoBrowser }, async (t) => {
   const server = await serve(t, recordings);
   const page = await openPage(await launch(t));
@@ -100,6 +153,35 @@ test("a link shows the same view", { skip: whyNoBrowser }, async (t) => {
   assert.equal(other.url(), address);
 });
 
+test("an event leads to its line, its kernel and its moment", { skip: whyNoBrowser }, async (t) => {
+  const server = await serve(t, recordings);
+  const page = await openPage(await launch(t));
+  await page.goto(server.address);
+  const select = async (folder, kind) => {
+    const id = await sessionAt(server, folder);
+    const { tracks } = await server.ask(`/sessions/${id}/tracks`);
+    const track = tracks.find((one) => one.kind === kind).id;
+    const { events } = await server.ask(`/sessions/${id}/events?tracks=${track}&limit=5`);
+    const { event, start_ns } = events.at(-1);
+    await page.goto(`${server.origin}/#/s/${id}/timeline?event=${track}/${event}`);
+    await page.getByLabel("Selected event").waitFor();
+    return { id, start_ns };
+  };
+  await select("h200_sync_in_loop", "waits");
+  await page.getByRole("link", { name: "The line" }).click();
+  await page.locator(".sync-source .on").waitFor();
+  const { id, start_ns } = await select("h200_power_cap", "kernels");
+  await page.getByRole("link", { name: "Health then" }).click();
+  await page.waitForFunction((at) => location.hash.endsWith(`health?at=${at}`), start_ns);
+  await settled(page);
+  await page.getByRole("link", { name: "See it on the timeline" }).waitFor();
+  await page.goBack();
+  await page.getByRole("link", { name: "All launches" }).click();
+  await page.waitForFunction((of) => location.hash.startsWith(`#/s/${of}/kernels/`), id);
+  await settled(page);
+  assert.deepEqual(page.errors, []);
+});
+
 test("the palette opens pages and kernels", { skip: whyNoBrowser }, async (t) => {
   const server = await serve(t, examples);
   const page = await openPage(await launch(t));
@@ -124,8 +206,9 @@ test("a kernel's callers, and a what-if of its occupancy", { skip: whyNoBrowser 
   const page = await openPage(await launch(t));
   const { by_name } = await server.ask(`/sessions/${TORCH}/kernels?limit=100`);
   const { full_name } = by_name.find(({ label }) => label === "reduce_kernel<sum_functor>");
-  const address = `/s/${TORCH}/kernels/${encodeURIComponent(full_name)}`;
-  const { callers } = await server.ask(`${address.replace("/s/", "/sessions/")}/code`);
+  const kernel = encodeURIComponent(full_name);
+  const address = `/s/${TORCH}/kernels/${kernel}`;
+  const { callers } = await server.ask(`/sessions/${TORCH}/code?kernel=${kernel}`);
   await page.goto(server.at(address));
 
   const shown = page.locator(".callers > li");

@@ -29,9 +29,10 @@ export const FLAGS = [
 
 export const whyNoBrowser = existsSync(CHROMIUM) ? false : `there is no ${CHROMIUM}`;
 
-export function scratchFolder(test) {
+// Goes when all tests have ended, and with them the programs that write to it.
+export function scratchFolder() {
   const folder = mkdtempSync(join(tmpdir(), "gpufl-web-"));
-  test.after(() => rmSync(folder, { recursive: true, force: true }));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   return folder;
 }
 
@@ -84,7 +85,7 @@ export class Server {
 }
 
 export async function serve(test, folder, listen) {
-  const server = await Server.start(folder, join(scratchFolder(test), "cache"), listen);
+  const server = await Server.start(folder, join(scratchFolder(), "cache"), listen);
   test.after(() => server.stop());
   return server;
 }

@@ -20,7 +20,7 @@ import {
 } from "./harness.mjs";
 
 async function recordLive(t) {
-  const logs = join(scratchFolder(t), "logs");
+  const logs = join(scratchFolder(), "logs");
   const recorder = spawn(
     gpufl,
     ["monitor", "--output", logs, "--interval", "20ms", "--backend", "synthetic"],
@@ -81,7 +81,7 @@ test("nine tabs share one stream of events", { skip: whyNoBrowser }, async (t) =
 });
 
 test("a server that comes back is found again", { skip: whyNoBrowser }, async (t) => {
-  const cache = join(scratchFolder(t), "cache");
+  const cache = join(scratchFolder(), "cache");
   const server = await Server.start(examples, cache);
   t.after(() => server.stop());
   const page = await openPage(await launch(t));

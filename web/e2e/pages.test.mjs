@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every page with recorded sessions: it fills, it breaks no rule of its policy, axe has no serious finding.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import {
   examples,
+  gpufl,
   launch,
   openPage,
   recordings,
+  scratchFolder,
   seriousFindings,
   serve,
   settled,
@@ -81,6 +86,73 @@ test("every page of sessions of every kind", { skip: whyNoBrowser }, async (t) =
     for (const path of PAGES) {
       found.push(...(await faults(page, `${server.origin}/#/s/${session.id}${path}`)));
     }
+  }
+  assert.deepEqual(found, []);
+});
+
+// A session of kernels and scopes of these names.
+function sessionOfNames(folder, names) {
+  const span = (cat, name, ts, dur, tid, args) => ({
+    ph: "X",
+    cat,
+    name,
+    pid: 0,
+    tid,
+    ts,
+    dur,
+    args,
+  });
+  const traceEvents = names.flatMap((name, i) => {
+    const correlation = i + 1;
+    const at = {
+      device: 0,
+      context: 1,
+      stream: 7,
+      grid: [1, 1, 1],
+      block: [32, 1, 1],
+      correlation,
+    };
+    return [
+      span("user_annotation", name, 1000 * i, 900, 11, {}),
+      span("cuda_runtime", "cudaLaunchKernel", 1000 * i + 10, 5, 11, { correlation }),
+      span("kernel", name, 1000 * i + 50, 500, 7, at),
+    ];
+  });
+  const trace = join(folder, "trace.json");
+  writeFileSync(trace, JSON.stringify({ traceEvents, baseTimeNanoseconds: 1790857026000000000 }));
+  const made = spawnSync(gpufl, ["import", "--output", join(folder, "logs"), trace]);
+  assert.equal(made.status, 0, String(made.stderr));
+  return join(folder, "logs");
+}
+
+test("names are never markup, whatever they are", { skip: whyNoBrowser }, async (t) => {
+  const names = [
+    `<img src=x onerror="document.title='taken'"><script>document.title='taken'</script>`,
+    `f<${Array(150).fill("std::pair<int, float>").join(", ")}>`,
+    "../../s/other#?&a=b%00{}",
+    "__proto__",
+    "   ",
+  ];
+  const server = await serve(t, sessionOfNames(scratchFolder(), names));
+  const page = await openPage(await launch(t), { viewport: { width: 800, height: 900 } });
+  await page.goto(server.address);
+  const { sessions } = await server.ask("/sessions");
+  const at = `/s/${sessions[0].id}`;
+  const { by_name } = await server.ask(`/sessions/${sessions[0].id}/kernels`);
+  assert.equal(by_name.length, names.length);
+  const kernels = by_name.map(({ full_name }) => `/kernels/${encodeURIComponent(full_name)}`);
+  const found = [];
+  for (const path of [...PAGES, ...kernels]) {
+    found.push(...(await faults(page, `${server.origin}/#${at}${path}`)));
+    const taken = await page.evaluate(() => [
+      document.title,
+      document.querySelectorAll("img").length,
+    ]);
+    if (taken[0].includes("taken") || taken[1] > 0) found.push(`${path}: ${taken}`);
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    if (overflow > 0) found.push(`${path}: ${overflow} px too wide`);
   }
   assert.deepEqual(found, []);
 });

@@ -22,28 +22,43 @@ async function sessionOf(server, path) {
 
 const torch = await sessionOf(servers[0], "h200_torch");
 const stalls = await sessionOf(servers[1], "h200_stalls");
+const waits = await sessionOf(servers[1], "h200_sync_in_loop");
 const kernels = await servers[1].ask(`/sessions/${stalls}/kernels`);
 const slowest = encodeURIComponent(kernels.by_name[0].full_name);
-const overview = { server: servers[0], view: `/s/${torch}` };
-const timeline = { server: servers[0], view: `/s/${torch}/timeline?from=82000000&to=122000000` };
-const source = { server: servers[1], view: `/s/${stalls}/kernels/${slowest}` };
-const PICTURES = [
-  { name: "overview", of: overview, colorScheme: "light", width: 1440 },
-  { name: "overview", of: overview, colorScheme: "dark", width: 1440 },
-  { name: "overview", of: overview, colorScheme: "light", width: 800 },
-  { name: "timeline", of: timeline, colorScheme: "dark", width: 1440 },
-  { name: "timeline", of: timeline, colorScheme: "dark", width: 800 },
-  { name: "source", of: source, colorScheme: "light", width: 1440 },
+const step = `/s/${torch}/timeline?from=82000000&to=122000000`;
+const { events } = await servers[0].ask(
+  `/sessions/${torch}/events?from=104240000&to=104270000&tracks=kernels:0:1:7`,
+);
+const { event } = events.at(-1);
+const PAGES = [
+  { name: "overview", server: servers[0], view: `/s/${torch}` },
+  { name: "timeline", server: servers[0], view: step },
+  {
+    name: "event",
+    server: servers[0],
+    view: `/s/${torch}/timeline?from=104000000&to=104600000&event=${event}`,
+  },
+  { name: "waits", server: servers[1], view: `/s/${waits}/sync` },
+  { name: "source", server: servers[1], view: `/s/${stalls}/kernels/${slowest}` },
+];
+const LOOKS = [
+  { colorScheme: "light", width: 1440 },
+  { colorScheme: "dark", width: 1440 },
+  { colorScheme: "light", width: 800 },
+  { colorScheme: "dark", width: 800 },
 ];
 
 try {
-  for (const { name, of, colorScheme, width } of PICTURES) {
+  for (const { colorScheme, width } of LOOKS) {
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
-    const page = await context.newPage();
-    await page.goto(of.server.at(of.view));
-    await settled(page);
-    await page.waitForTimeout(1500);
-    await page.screenshot({ path: join(out, `${name}-${colorScheme}-${width}.png`) });
+    for (const { name, server, view } of PAGES) {
+      const page = await context.newPage();
+      await page.goto(server.at(view));
+      await settled(page);
+      await page.waitForTimeout(1500);
+      await page.screenshot({ path: join(out, `${name}-${colorScheme}-${width}.png`) });
+      await page.close();
+    }
     await context.close();
   }
 } finally {

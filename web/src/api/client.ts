@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests to the server that the page came from. An answer is there, or is being computed.
+import type { Path } from "./paths";
 
 export class Problem extends Error {
   constructor(
@@ -42,7 +43,7 @@ async function problemOf(response: Response): Promise<Problem> {
 }
 
 export async function ask<T>(
-  path: string,
+  path: Path<T>,
   parameters: Parameters = {},
   signal?: AbortSignal,
 ): Promise<Answer<T>> {

@@ -2,8 +2,14 @@
 // Answers of the API for components. What is being computed is asked for again until it is there.
 import { useQuery } from "@tanstack/react-query";
 import { ask, type Answer, type Parameters, Problem } from "./client";
+import { type Path, sectionPath } from "./paths";
+import type { IndexFrame, Report, SectionName } from "./types";
 
+// An analysis takes its time; a session that is being indexed has more to show at any moment, and the
+// server holds each question until it knows more.
 const POLL_MS = 400;
+const INDEXING_MS = 50;
+const MORE_MS = 200;
 
 export interface Loaded<T> {
   data: T | undefined;
@@ -15,16 +21,17 @@ export interface Loaded<T> {
   retry: () => void;
 }
 
-export interface AskOptions<T> {
+export interface AskOptions {
   enabled?: boolean;
   // Keep showing the last answer while the next one, of other parameters, is on its way.
   keepsLast?: boolean;
-  // How soon to ask again, in milliseconds; false: not by itself. Without it, while it is computed.
-  pauseAfter?: (answer: Answer<T>) => number | false;
 }
 
-function pauseWhileRunning(answer: Answer<unknown>): number | false {
-  return answer.state === "running" ? POLL_MS : false;
+// How soon to ask again, in milliseconds; false: not by itself.
+function pauseAfter(answer: Answer<unknown>): number | false {
+  if (answer.state === "running") return answer.progress === null ? INDEXING_MS : POLL_MS;
+  const frame = answer.data as Partial<IndexFrame> | null;
+  return frame?.is_complete === false ? MORE_MS : false;
 }
 
 function asProblem(error: unknown): Problem | null {
@@ -33,11 +40,11 @@ function asProblem(error: unknown): Problem | null {
 }
 
 export function useApi<T>(
-  path: string,
+  path: Path<T>,
   parameters: Parameters = {},
-  options: AskOptions<T> = {},
+  options: AskOptions = {},
 ): Loaded<T> {
-  const { enabled = true, keepsLast = false, pauseAfter = pauseWhileRunning } = options;
+  const { enabled = true, keepsLast = false } = options;
   const query = useQuery<Answer<T>>({
     queryKey: [path, parameters],
     queryFn: ({ signal }) => ask<T>(path, parameters, signal),
@@ -58,11 +65,10 @@ export function useApi<T>(
   };
 }
 
-export function sessionPath(session: string, rest = ""): string {
-  return `/sessions/${encodeURIComponent(session)}${rest}`;
-}
-
 // A member of the session's JSON report.
-export function useSection<T>(session: string, section: string): Loaded<T> {
-  return useApi<T>(sessionPath(session, `/sections/${section}`));
+export function useSection<Name extends SectionName>(
+  session: string,
+  section: Name,
+): Loaded<Report[Name]> {
+  return useApi(sectionPath(session, section));
 }

@@ -74,6 +74,7 @@ export type Insight = Schemas["Insight"];
 export type Evidence = Schemas["Evidence"];
 export type Capability = Schemas["Capability"];
 export type Ledger = Schemas["Ledger"];
+export type LedgerNumbers = Schemas["LedgerNumbers"];
 export type Coverage = Schemas["Coverage"];
 export type LogEvent = Schemas["LogEvent"];
 export type LogProblem = Schemas["LogProblem"];

@@ -351,6 +351,8 @@ export interface components {
       context?: number;
       stream?: number;
       thread?: number;
+      /** @description As the program calls it. */
+      thread_name?: string;
       launch?: number;
       block?: number;
       group?: number;
@@ -508,6 +510,8 @@ export interface components {
       class?: components["schemas"]["KernelClass"];
       /** @description The call behind work of a GPU. */
       call: components["schemas"]["EventEntry"] | null;
+      /** @description Of a launch of a graph: what its nodes did; of many, the first ones. */
+      work: components["schemas"]["EventEntry"][];
       scopes: components["schemas"]["EventEntry"][];
       markers: components["schemas"]["MarkerAround"][];
       site: components["schemas"]["CodeSite"] | null;
@@ -1891,4 +1895,41 @@ export interface components {
   requestBodies: never;
   headers: never;
   pathItems: never;
+}
+
+// What a GET answers; {} stands for an id.
+export interface Answers {
+  "/events": unknown;
+  "/openapi.json": unknown;
+  "/hosts": components["schemas"]["HostList"];
+  "/devices": components["schemas"]["DeviceList"];
+  "/runs": components["schemas"]["RunList"];
+  "/runs/{}": components["schemas"]["RunDetail"];
+  "/sessions": components["schemas"]["SessionList"];
+  "/sessions/{}": components["schemas"]["SessionDetail"];
+  "/sessions/{}/sections": components["schemas"]["SectionList"];
+  "/sessions/{}/sections/{}": components["schemas"]["Section"];
+  "/sessions/{}/report": components["schemas"]["Report"];
+  "/runs/{}/report": components["schemas"]["RunReport"];
+  "/sessions/{}/code": components["schemas"]["KernelCode"];
+  "/sessions/{}/flame": components["schemas"]["Flame"];
+  "/diff": components["schemas"]["Diff"];
+  "/gate": components["schemas"]["Gate"];
+  "/sessions/{}/windows": components["schemas"]["WindowList"];
+  "/sessions/{}/windows/{}": unknown;
+  "/sessions/{}/export": unknown;
+  "/sessions/{}/tracks": components["schemas"]["TrackList"];
+  "/sessions/{}/tiles": components["schemas"]["Tile"];
+  "/sessions/{}/series": components["schemas"]["SeriesTile"];
+  "/sessions/{}/events": components["schemas"]["EventList"];
+  "/sessions/{}/events/{}": components["schemas"]["EventDetail"];
+  "/sessions/{}/selection": components["schemas"]["Selection"];
+  "/sessions/{}/search": components["schemas"]["SearchAnswer"];
+  "/sessions/{}/kernels": components["schemas"]["KernelList"];
+  "/sessions/{}/scopes": components["schemas"]["ScopeList"];
+  "/sessions/{}/waits": components["schemas"]["WaitList"];
+  "/sessions/{}/copies": components["schemas"]["CopyList"];
+  "/sessions/{}/health": components["schemas"]["Health"];
+  "/sessions/{}/ledger": components["schemas"]["LedgerAnswer"];
+  "/sessions/{}/notes": components["schemas"]["Notes"];
 }

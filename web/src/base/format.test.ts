@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
-import { bytes, duration, exactTime, percent, plural, UNKNOWN, wallDate } from "./format";
+import {
+  bytes,
+  duration,
+  exactTime,
+  percent,
+  plural,
+  UNKNOWN,
+  wallDate,
+  withMicro,
+} from "./format";
 
 describe("format", () => {
   it("chooses units that fit", () => {
@@ -26,9 +35,17 @@ describe("format", () => {
     expect(percent(null)).toBe(UNKNOWN);
     expect(percent(0.0001)).toBe("<0.1%");
     expect(percent(0)).toBe("0%");
+    expect(percent(0.09)).toBe("9.0%");
+    expect(percent(-0.125)).toBe("-12.5%");
     expect(percent(0.9999)).toBe("100%");
   });
   it("reads absolute times without losing their size", () => {
     expect(wallDate("1763246944846000000")?.toISOString()).toBe("2025-11-15T22:49:04.846Z");
   });
+});
+
+it("writes microseconds of reports as those of the page", () => {
+  expect(withMicro("took 10.39 us of 1,207 us, 125.1us in all; status")).toBe(
+    "took 10.39 µs of 1,207 µs, 125.1 µs in all; status",
+  );
 });

@@ -100,16 +100,31 @@ export function count(value: number | null | undefined): string {
   return value === null || value === undefined ? UNKNOWN : grouped(value, 0);
 }
 
-// 0.1234 is "12.3%".
+// 0.1234 is "12.3%", 0.09 "9.0%": columns of shares line up.
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined || !Number.isFinite(share)) return UNKNOWN;
   const value = share * 100;
   if (value !== 0 && Math.abs(value) < 0.1) return value > 0 ? "<0.1%" : ">−0.1%";
-  return `${grouped(value, Math.abs(value) >= 99.95 ? 0 : 1)}%`;
+  const decimals = value === 0 || Math.abs(value) >= 99.95 ? 0 : 1;
+  const text = value.toLocaleString("en-US", {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+  });
+  return `${text}%`;
 }
 
 export function plain(value: number | null | undefined, significant = 4): string {
   return value === null || value === undefined ? UNKNOWN : digits(value, significant);
+}
+
+// Programs may call things by nothing at all.
+export function shownName(name: string): string {
+  return name.trim() === "" ? "(no name)" : name;
+}
+
+// Reports in text have no letter for millionths.
+export function withMicro(text: string): string {
+  return text.replace(/(\d) ?us\b/g, "$1 µs");
 }
 
 // "1 kernel", "2 kernels".

@@ -2,7 +2,8 @@
 // What every page of a session has around it: where we are, whether the trace is complete, tabs.
 import { lazy, type LazyExoticComponent, type ReactNode, Suspense, useEffect } from "react";
 import { Link } from "wouter";
-import { useApi, sessionPath } from "../api/hooks";
+import { useApi } from "../api/hooks";
+import { sessionPath } from "../api/paths";
 import type { LedgerAnswer, Session } from "../api/types";
 import { navigate, useSegments } from "../base/address";
 import { count, wallTime } from "../base/format";
@@ -75,7 +76,7 @@ const TONE: Record<Session["state"], Tone> = {
 const WORDS: Record<Session["state"], string> = {
   live: "Live",
   complete: "Complete",
-  "not proven": "Not proven complete",
+  "not proven": "Not proven",
   losses: "Has losses",
   unclosed: "Cut off",
   damaged: "Damaged",
@@ -92,7 +93,8 @@ export function StateBadge({
 }) {
   const kernels = session.kernels === null ? "" : ` · ${count(session.kernels)} kernels`;
   const isWorse = session.state === "complete" && ledger?.ledger.verdict.startsWith("incomplete");
-  const hint = isWorse ? ledger?.ledger.meaning : session.problem;
+  const meaning = isWorse || session.state === "not proven" ? ledger?.ledger.meaning : undefined;
+  const hint = meaning ?? session.problem;
   return (
     <Badge tone={isWorse ? "bad" : TONE[session.state]} {...(hint ? { hint } : {})}>
       {isWorse ? "Damaged" : WORDS[session.state]}
@@ -108,8 +110,8 @@ export function SessionFrame() {
 }
 
 function FrameOf({ id, open, kernel }: { id: string; open: string; kernel: string }) {
-  const loaded = useApi<Session>(sessionPath(id));
-  const ledger = useApi<LedgerAnswer>(sessionPath(id, "/ledger"));
+  const loaded = useApi(sessionPath(id, ""));
+  const ledger = useApi(sessionPath(id, "/ledger"));
   useKeys(
     TABS.map(({ path, title, key }) => ({
       keys: `g ${key}`,
@@ -126,6 +128,9 @@ function FrameOf({ id, open, kernel }: { id: string; open: string; kernel: strin
       <>
         <TopBar crumbs={[id]} />
         <Failed problem={loaded.error} retry={loaded.retry} />
+        <p className="session-none">
+          <a href="#/sessions">All sessions</a>
+        </p>
       </>
     );
   }

@@ -25,13 +25,13 @@ it("tells what an event is", () => {
     ],
   });
   const scope = { ...EVENT, track: "scopes:1", name: "gemm", kernelClass: undefined };
-  expect(factsOfEvent(scope)).toMatchObject({ note: "scopes", whole: "" });
+  expect(factsOfEvent(scope)).toMatchObject({ note: "scope", whole: "" });
 });
 
 it("does not pass several events off as one", () => {
   const { title, rows } = factsOfEvent({ ...EVENT, merged: { count: 1200, busyNs: 500_000 } });
   expect(title).toBe("1,200 events");
-  expect(rows).toContainEqual(["busy", "500 µs, 25%"]);
+  expect(rows).toContainEqual(["busy", "500 µs, 25.0%"]);
   expect(rows).toContainEqual(["most time", "gemm"]);
 });
 

@@ -2,7 +2,7 @@
 // What is selected in the timeline, in words below it: an event, or what a stretch of time holds.
 import { count, duration, exactTime, percent, plural } from "../base/format";
 import type { TimelineState } from "../timeline";
-import { kindWord } from "../timeline/tracks";
+import { eventWord, kindWord } from "../timeline/tracks";
 import { type Description, type EventRef, kindOf, type TrackSum } from "../timeline/types";
 
 export interface Facts {
@@ -28,7 +28,7 @@ export function factsOfEvent(event: EventRef): Facts {
   if (merged) rows.push(["most time", label]);
   return {
     title: merged ? plural(merged.count, "event") : label,
-    note: event.kernelClass ?? kindWord(kindOf(event.track)),
+    note: event.kernelClass ?? (merged ? kindWord : eventWord)(kindOf(event.track)),
     whole: name === label ? "" : name,
     rows,
     table: [],

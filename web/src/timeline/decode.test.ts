@@ -10,7 +10,6 @@ describe("decode", () => {
   });
   it("reads exact rows and steps with names, classes and ids", () => {
     const [kernels, scopes] = decodeTile({
-      version: 3,
       tracks: [
         {
           id: "kernels:0:1:7",

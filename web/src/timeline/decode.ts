@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers of the server as typed columns, once: drawing reads them many times.
+import type {
+  SeriesPicture as JsonSeries,
+  Tile as JsonTile,
+  TileRow as JsonRow,
+} from "../api/types";
 import { inkOf } from "./palette";
 import {
   kindOf,
@@ -9,36 +14,6 @@ import {
   type TileTrack,
   type TrackKind,
 } from "./types";
-
-export interface JsonRow {
-  row: number;
-  is_exact: boolean;
-  start_ns?: number[];
-  duration_ns?: number[];
-  event?: (string | null)[];
-  step_ns?: number;
-  step?: number[];
-  count?: number[];
-  busy_ns?: number[];
-  name: number[];
-}
-
-export interface JsonTile {
-  version: number;
-  tracks: { id: string; rows: JsonRow[] }[];
-  names: Partial<
-    Record<TrackKind, Record<string, { label: string; name?: string; class?: string }>>
-  >;
-}
-
-export interface JsonSeries {
-  id: string;
-  step_ns: number;
-  step: number[];
-  min: number[];
-  max: number[];
-  last: number[];
-}
 
 // Each number is what to add to the one before.
 export function sumUp(deltas: readonly number[], factor = 1): Float64Array {
@@ -83,26 +58,25 @@ function decodeRow(json: JsonRow, kind: TrackKind, names: Names): TileRow {
   const name = Uint32Array.from(json.name);
   const color = inksOf(kind, name, names);
   if (!json.is_exact) {
-    const stepNs = json.step_ns ?? 1;
+    const stepNs = json.step_ns;
     return {
       row: json.row,
       isExact: false,
       stepNs,
-      at: sumUp(json.step ?? [], stepNs),
-      count: Float64Array.from(json.count ?? []),
-      busy: Float64Array.from(json.busy_ns ?? []),
+      at: sumUp(json.step, stepNs),
+      count: Float64Array.from(json.count),
+      busy: Float64Array.from(json.busy_ns),
       name,
       color,
     };
   }
-  const start = sumUp(json.start_ns ?? []);
-  const durations = json.duration_ns ?? [];
-  const end = start.map((time, i) => time + durations[i]!);
-  const ids = json.event ?? [];
+  const start = sumUp(json.start_ns);
+  const end = start.map((time, i) => time + json.duration_ns[i]!);
+  const ids = json.event;
   return { row: json.row, isExact: true, start, end, reach: reachOf(end), name, color, ids };
 }
 
-export function decodeTile(json: JsonTile): TileTrack[] {
+export function decodeTile(json: Pick<JsonTile, "tracks" | "names">): TileTrack[] {
   const tables = new Map<TrackKind, Names>();
   const tableOf = (kind: TrackKind): Names => {
     let table = tables.get(kind);
@@ -125,7 +99,7 @@ export function decodeTile(json: JsonTile): TileTrack[] {
   });
 }
 
-export function decodeSeries(json: JsonSeries): SeriesPicture {
+export function decodeSeries(json: Omit<JsonSeries, "metric" | "count" | "mean">): SeriesPicture {
   return {
     id: json.id,
     stepNs: json.step_ns,

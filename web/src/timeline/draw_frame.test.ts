@@ -43,6 +43,7 @@ async function sceneOf(source: MemorySource, more: Partial<Scene> = {}): Promise
     scaleOf: () => undefined,
     selected: null,
     partner: null,
+    work: [],
     hovered: null,
     range: null,
     charWidth: 6,
@@ -183,6 +184,10 @@ describe("a frame", () => {
       [150, 100, INK.ink],
     ]);
     expect(top.arrows).toEqual([{ fromX: 54, fromY: 127, toX: 150, toY: 92 }]);
+    const other: EventRef = { ...event, row: 0, start: 300, end: 350 };
+    const graph = draw(await sceneOf(smallSource(), { selected: event, partner, work: [other] }));
+    expect(graph.top.outlines.map(({ x, w }) => [x, w])).toContainEqual([300, 50]);
+    expect(graph.top.arrows.map(({ toX }) => toX)).toEqual([150, 300]);
     expect(top.shades[0]).toMatchObject({ x: 400, w: 100, y: RULER_PX, color: INK.select });
   });
   it("has marks of the ruler that say where they are", async () => {

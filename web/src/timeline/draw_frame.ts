@@ -26,6 +26,8 @@ export interface Scene extends Omit<Stage, "lines"> {
   scaleOf: (id: string) => Scale | undefined;
   selected: EventRef | null;
   partner: EventRef | null;
+  // What else the call launched.
+  work: readonly EventRef[];
   hovered: EventRef | null;
   range: readonly [number, number] | null;
   charWidth: number;
@@ -180,16 +182,24 @@ function drawOverlay(scene: Scene, list: DrawList, ruler: number, pinnedEnd: num
     list.outlines.push({ x, y: box.y, w, h: box.h, color });
   };
   if (scene.hovered && scene.hovered !== scene.selected) outline(scene.hovered, INK.ink2);
+  for (const event of scene.work) outline(event, INK.accent);
   if (scene.partner) outline(scene.partner, INK.accent);
   if (scene.selected) outline(scene.selected, INK.ink);
-  if (scene.selected && scene.partner) drawArrow(scene, scene.selected, scene.partner, list);
+  if (scene.selected && scene.partner) drawArrows(scene, scene.selected, scene.partner, list);
 }
 
 // Always from the call to the work.
-function drawArrow(scene: Scene, selected: EventRef, partner: EventRef, list: DrawList): void {
+function drawArrows(scene: Scene, selected: EventRef, partner: EventRef, list: DrawList): void {
   const isCall = /_calls:/.test(selected.track);
-  const call = boxOf(isCall ? selected : partner, scene);
-  const work = boxOf(isCall ? partner : selected, scene);
+  const call = isCall ? selected : partner;
+  for (const work of [isCall ? partner : selected, ...scene.work]) {
+    drawArrow(scene, call, work, list);
+  }
+}
+
+function drawArrow(scene: Scene, from: EventRef, to: EventRef, list: DrawList): void {
+  const call = boxOf(from, scene);
+  const work = boxOf(to, scene);
   if (!call || !work) return;
   const far = 4 * scene.width;
   if (Math.abs(call.x) > far || Math.abs(work.x) > far) return;

@@ -16,6 +16,7 @@ const AROUND = {
   event: entry("device.1.4.0", "kernels:0:1:7", 200, 50),
   class: "matmul",
   call: entry("device.1.4.0", "kernel_calls:9", 120, 30),
+  work: [],
   scopes: [{ ...entry("scope.1.1.0", "scopes:9", 0, 900), label: "step" }],
   markers: [
     { ...entry("scope.1.2.0", "markers:9", 90, 99), label: "linear", domain: "torch.op" },
@@ -55,6 +56,8 @@ const TRACKS = {
     kind: id.split(":")[0] as "kernels",
     rows: 1,
     events: 1,
+    busy_ns: 0,
+    span: null,
   })),
   series: [],
   problems: [],
@@ -107,6 +110,13 @@ describe("http source", () => {
     expect(await source.find("device.1.4.0", null, null)).toMatchObject({ start: 200, end: 250 });
     expect(await source.find("device.1.4.0", "kernel_calls:9", null)).toMatchObject({ start: 120 });
     await expect(source.find("device.1.4.0", "waits:9", null)).rejects.toThrow("not on");
+  });
+  it("has what the nodes of a graph did", async () => {
+    const graph = entry("device.1.9.0", "graphs:0:1:7", 200, 50);
+    const work = [entry("device.1.4.0", "kernels:0:1:7", 210, 5)];
+    serve({ "/events/device.1.9.0": { around: { ...AROUND, event: graph, markers: [], work } } });
+    const found = await source.find("device.1.9.0", "graphs:0:1:7", null);
+    expect((await source.detail(found)).work).toMatchObject([{ start: 210, end: 215 }]);
   });
   it("asks once for an event that is found and then shown", async () => {
     const asked = serve({ "/events/device.1.4.0": KERNEL, "/events/scope.1.2.0": OPERATOR });

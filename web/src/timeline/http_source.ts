@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A timeline of a session that a server has.
 import { type Answer, ask, type Parameters, Problem } from "../api/client";
-import { decodeSeries, decodeTile, type JsonSeries, type JsonTile } from "./decode";
-import {
-  detailOf,
-  type JsonDetail,
-  type JsonEvent,
-  operatorOf,
-  partOf,
-  refOf,
-} from "./event_around";
+import { type SessionRoute, sessionPath } from "../api/paths";
+import type { EventDetail as JsonDetail, TrackList } from "../api/types";
+import type { Answers } from "../api/wire";
+import { decodeSeries, decodeTile } from "./decode";
+import { detailOf, operatorOf, partOf, refOf } from "./event_around";
 import { eventAt } from "./hit";
 import {
   type Description,
@@ -19,42 +15,22 @@ import {
   Pending,
   type RowRange,
   type SearchResult,
-  type SeriesInfo,
   type SeriesRequest,
   type SeriesTile,
   type Tile,
   type TileRequest,
   type TimelineSource,
-  type TrackInfo,
   type TrackSum,
 } from "./types";
-
-export interface JsonTracks {
-  version: number;
-  is_live: boolean;
-  is_complete: boolean;
-  indexed: { bytes: number; of: number };
-  span: [number, number] | null;
-  tracks: TrackInfo[];
-  series: SeriesInfo[];
-  problems: string[];
-}
-
-interface JsonSum {
-  id: string;
-  count: number;
-  busy_ns: number;
-  has_all_names: boolean;
-  names: { label: string; name?: string; count: number; busy_ns: number }[];
-}
 
 // What the session's own description says of it.
 export interface SessionFacts {
   process: string;
   devices: readonly { device: number; name: string }[];
+  launches?: NonNullable<Description["launches"]>;
 }
 
-export function describe(json: JsonTracks, facts: SessionFacts): Description {
+export function describe(json: TrackList, facts: SessionFacts): Description {
   const { bytes, of } = json.indexed;
   return {
     version: json.version,
@@ -84,11 +60,15 @@ export class HttpSource implements TimelineSource {
     private facts: SessionFacts,
   ) {}
 
-  private async get<T>(path: string, parameters: Parameters, signal?: AbortSignal): Promise<T> {
-    const url = `/sessions/${encodeURIComponent(this.session)}${path}`;
-    let answer: Answer<T>;
+  private async get<Rest extends SessionRoute>(
+    route: Rest,
+    parameters: Parameters,
+    signal?: AbortSignal,
+    ...ids: string[]
+  ): Promise<Answers[`/sessions/{}${Rest}`]> {
+    let answer: Answer<Answers[`/sessions/{}${Rest}`]>;
     try {
-      answer = await ask<T>(url, parameters, signal);
+      answer = await ask(sessionPath(this.session, route, ...ids), parameters, signal);
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== BUSY) throw error;
       throw new Pending(null, 1000 * (error.retryAfterS ?? 1));
@@ -98,11 +78,11 @@ export class HttpSource implements TimelineSource {
   }
 
   async describe(signal?: AbortSignal): Promise<Description> {
-    return this.use(await this.get<JsonTracks>("/tracks", {}, signal));
+    return this.use(await this.get("/tracks", {}, signal));
   }
 
   // For pages that have the answer already.
-  use(json: JsonTracks, facts: SessionFacts = this.facts): Description {
+  use(json: TrackList, facts: SessionFacts = this.facts): Description {
     this.facts = facts;
     this.tracks = new Set(json.tracks.map(({ id }) => id));
     return describe(json, facts);
@@ -111,18 +91,14 @@ export class HttpSource implements TimelineSource {
   async tile(request: TileRequest, signal?: AbortSignal): Promise<Tile> {
     const { from, to, width, tracks, maxEvents } = request;
     const parameters = { from, to, width, max_events: maxEvents, tracks: tracks.join(",") };
-    const json = await this.get<JsonTile>("/tiles", parameters, signal);
+    const json = await this.get("/tiles", parameters, signal);
     return { version: json.version, tracks: decodeTile(json) };
   }
 
   async series(request: SeriesRequest, signal?: AbortSignal): Promise<SeriesTile> {
     const { from, to, width, series } = request;
     const parameters = { from, to, width, series: series.join(",") };
-    const json = await this.get<{ version: number; series: JsonSeries[] }>(
-      "/series",
-      parameters,
-      signal,
-    );
+    const json = await this.get("/series", parameters, signal);
     return { version: json.version, series: json.series.map(decodeSeries) };
   }
 
@@ -141,12 +117,12 @@ export class HttpSource implements TimelineSource {
 
   async begins({ track, row, from, to }: RowRange, signal?: AbortSignal): Promise<EventRef[]> {
     const parameters = { from, to, starts_from: from, tracks: track, limit: MOST_LISTED };
-    const json = await this.get<{ events: JsonEvent[] }>("/events", parameters, signal);
+    const json = await this.get("/events", parameters, signal);
     return json.events.filter((event) => event.row === row).map((event) => refOf(event));
   }
 
   private row(event: string, signal?: AbortSignal): Promise<JsonDetail> {
-    return this.get<JsonDetail>(`/events/${encodeURIComponent(event)}`, {}, signal);
+    return this.get("/events/{}", {}, signal, event);
   }
 
   // Ids change when a window is sealed: then the one that is at the same place now. Null: none is.
@@ -207,7 +183,7 @@ export class HttpSource implements TimelineSource {
 
   async sums(from: number, to: number, signal?: AbortSignal): Promise<TrackSum[]> {
     const parameters = { from, to, names: 5 };
-    const json = await this.get<{ tracks: JsonSum[] }>("/selection", parameters, signal);
+    const json = await this.get("/selection", parameters, signal);
     return json.tracks.map(({ id, count, busy_ns, has_all_names, names }) => ({
       id,
       count,
@@ -229,11 +205,7 @@ export class HttpSource implements TimelineSource {
     signal?: AbortSignal,
   ): Promise<SearchResult> {
     const parameters = { q: text, after, direction };
-    const json = await this.get<{ matches: number; found: JsonEvent | null }>(
-      "/search",
-      parameters,
-      signal,
-    );
+    const json = await this.get("/search", parameters, signal);
     const { found } = json;
     if (!found) return { matches: json.matches, found: null };
     const ref = refOf(found);

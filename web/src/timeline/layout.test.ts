@@ -27,6 +27,28 @@ const groups = groupTracks(
 );
 const start = { toggled: new Set<string>(), pinned: [], isCompact: false };
 
+it("opens warps where there is nothing else, by the names of their kernel", () => {
+  const launches = [{ launch: 1, kernel: "attention", groups: ["load", "compute"] }];
+  const other = { ...WARPS, id: "warps:1:0:1", group: 1 };
+  const unnamed = { ...WARPS, id: "warps:2:0:2", launch: 2, group: 2 };
+  const shown = groupTracks(describeTracks([WARPS, other, unnamed], { launches }));
+  expect(shown.map(({ title, note, startsClosed }) => [title, note, startsClosed])).toEqual([
+    ["attention", "launch 1", false],
+    ["Warps", "launch 2", true],
+  ]);
+  expect(shown.flatMap(({ leaves }) => leaves.map(({ label }) => label))).toEqual([
+    "load",
+    "compute",
+    "group 2",
+  ]);
+});
+
+it("calls threads by the names that the program gave them", () => {
+  const named = { ...SCOPES, thread_name: "loader" };
+  const [process] = groupTracks(describeTracks([named]));
+  expect(process?.leaves[0]?.section).toBe(`loader (${SCOPES.thread})`);
+});
+
 describe("tracks", () => {
   it("are in groups: GPUs, the process, warps, readings", () => {
     expect(
@@ -38,7 +60,7 @@ describe("tracks", () => {
     ).toEqual([
       ["GPU 0 · H200", false, ["kernels:0:1:7", "fills:0:1:7"]],
       ["train", false, ["scopes:9", "kernel_calls:9"]],
-      ["Warps · launch 1", true, ["warps:1:0:0"]],
+      ["Warps", true, ["warps:1:0:0"]],
       ["Health", false, ["s2"]],
       ["More readings", true, ["s1"]],
       ["Counters", false, ["s3"]],

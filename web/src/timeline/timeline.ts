@@ -421,6 +421,7 @@ export class Timeline {
       scaleOf: this.scales.of,
       selected,
       partner: detail?.partner ?? null,
+      work: detail?.work ?? [],
       hovered: this.hover.event,
       range,
       isFound: this.isFound,

@@ -12,10 +12,10 @@ export interface TipLine {
 }
 
 export function describeEvent(event: EventRef): string {
-  const kind = kindWord(kindOf(event.track));
+  const wordOf = event.merged ? kindWord : eventWord;
   const length = duration(event.end - event.start);
   const title = event.merged ? plural(event.merged.count, "event") : event.label;
-  return `${title}, ${kind}, ${length}, begins at ${exactTime(event.start)}`;
+  return `${title}, ${wordOf(kindOf(event.track))}, ${length}, begins at ${exactTime(event.start)}`;
 }
 
 // `reading`: the value of a series there.
@@ -37,7 +37,7 @@ export function tipOf(hit: Hit, reading: string | null): TipLine | null {
         rows,
       };
     }
-    const note = event.kernelClass ?? (event.label === eventWord(kind) ? "" : kindWord(kind));
+    const note = event.kernelClass ?? (event.label === eventWord(kind) ? "" : eventWord(kind));
     return { title: event.label, note, rows };
   }
   if (hit.kind === "step") {

@@ -54,7 +54,7 @@ const WORDS: Record<TrackKind, string> = {
   api_calls: "API calls",
   waits: "waits",
   scopes: "scopes",
-  markers: "operators",
+  markers: "markers",
   warps: "warps",
   coverage: "recording",
 };
@@ -63,8 +63,17 @@ export function kindWord(kind: TrackKind): string {
   return WORDS[kind];
 }
 
-// What an event is called that has no name of its own.
+// One of them; what an event is called that has no name of its own.
 const ONE: Partial<Record<TrackKind, string>> = {
+  kernels: "kernel",
+  copies: "copy",
+  graphs: "graph",
+  kernel_calls: "launch",
+  api_calls: "API call",
+  waits: "wait",
+  scopes: "scope",
+  markers: "marker",
+  warps: "warp",
   copy_calls: "copy call",
   fill_calls: "fill call",
   graph_calls: "graph launch",
@@ -128,6 +137,11 @@ function gpuGroups({ tracks, devices }: Description): Group[] {
   });
 }
 
+// "autograd (2430)": programs name several threads alike.
+function threadWords(thread: number, name: string | undefined): string {
+  return name === undefined || name === "" ? `thread ${thread}` : `${name} (${thread})`;
+}
+
 function processGroup({ tracks, process }: Description): Group[] {
   const ofThreads = tracks.filter(({ thread }) => thread !== undefined);
   if (ofThreads.length === 0) return [];
@@ -142,22 +156,29 @@ function processGroup({ tracks, process }: Description): Group[] {
       note: "",
       startsClosed: false,
       leaves: threads.flatMap(([thread, list]) =>
-        inOrder(list).map((track) => leafOf(track, `thread ${thread}`)),
+        inOrder(list).map((track) => leafOf(track, threadWords(thread, track.thread_name))),
       ),
     },
   ];
 }
 
-function warpGroups({ tracks }: Description): Group[] {
+function groupName({ launch, group = 0 }: TrackInfo, launches: Description["launches"]): string {
+  const names = launches?.find((one) => one.launch === launch)?.groups;
+  return names?.[group] || `group ${group}`;
+}
+
+// Many tracks of few events: closed, unless there is nothing else to look at.
+function warpGroups({ tracks, launches }: Description): Group[] {
   const warps = tracks.filter(({ kind }) => kind === "warps");
-  return [...by(warps, ({ launch }) => launch)].map(([launch, list]) => ({
+  const isAll = warps.length === tracks.length;
+  return [...by(warps, ({ launch }) => launch)].map(([launch, list], i) => ({
     id: `warps:${launch}`,
-    title: `Warps · launch ${launch}`,
-    note: `${list.length} tracks`,
-    startsClosed: true,
+    title: launches?.find((one) => one.launch === launch)?.kernel || "Warps",
+    note: `launch ${launch}`,
+    startsClosed: !(isAll && i === 0),
     leaves: list.map((track) => ({
       ...leafOf(track, `block ${track.block}`),
-      label: `group ${track.group}`,
+      label: groupName(track, launches),
     })),
   }));
 }

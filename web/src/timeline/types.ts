@@ -30,6 +30,7 @@ export interface TrackInfo {
   context?: number;
   stream?: number;
   thread?: number;
+  thread_name?: string;
   launch?: number;
   block?: number;
   group?: number;
@@ -60,6 +61,8 @@ export interface Description {
   devices: readonly { device: number; name: string }[];
   // "gpt_training · rank 0".
   process: string;
+  // Of launches whose warps were recorded: the kernel, and what it calls its groups of warps.
+  launches?: readonly { launch: number; kernel: string; groups: readonly string[] }[];
   // In place of those that follow from the tracks: a run has several processes.
   groups?: readonly Group[];
 }
@@ -188,6 +191,8 @@ export interface EventDetail {
   values: Readonly<Record<string, unknown>>;
   // The API call behind work on the GPU, or the work behind a call.
   partner: EventRef | null;
+  // Of a launch of a graph: what its nodes did.
+  work?: readonly EventRef[];
   // What was open on its thread when it was called, the outermost first.
   scopes: readonly string[];
   markers: readonly Around[];

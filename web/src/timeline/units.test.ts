@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "vitest";
 import { contrast, INK, makePalette, parseColor } from "./palette";
-import { metricLabel, metricValue } from "./units";
+import { isMain, mainRank, metricLabel, metricValue } from "./units";
 
 it("says metrics in words and units", () => {
-  expect(metricLabel("power_mw", 0, false)).toBe("power");
-  expect(metricLabel("sm_clock_mhz", 0, false)).toBe("SM clock");
-  expect(metricLabel("cpu_core_util_permille", 3, false)).toBe("CPU core busy 3");
+  expect(metricLabel("power_mw", 0, false)).toBe("power, average");
+  expect(metricLabel("sm_clock_mhz", 0, false)).toBe("compute clock");
+  expect(metricLabel("cpu_core_util_permille", 3, false)).toBe("CPU core use 3");
   expect(metricLabel("loss_bytes", 0, true)).toBe("loss_bytes");
-  expect(metricValue("power_mw", 370_069, false)).toBe("370.1 W");
+  expect(metricValue("power_mw", 370_069, false)).toBe("370 W");
   expect(metricValue("cpu_util_permille", 65, false)).toBe("6.5%");
   expect(metricValue("memory_used_bytes", 2 ** 30, false)).toBe("1 GiB");
   expect(metricValue("loss_mw", 2.5, true)).toBe("2.5");
+});
+
+it("puts first what people look at first, by its former name, too", () => {
+  expect(isMain("sm_clock_mhz") && isMain("compute_clock_mhz")).toBe(true);
+  expect(mainRank("sm_clock_mhz")).toBe(mainRank("compute_clock_mhz"));
+  expect(mainRank("power_mw")).toBeLessThan(mainRank("compute_clock_mhz"));
+  expect(isMain("video_clock_mhz")).toBe(false);
 });
 
 it("reads colours that were made shorter", () => {

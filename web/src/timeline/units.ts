@@ -1,62 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readings by the names that metrics have: "power_mw" is power, in watts.
-import { bytes, bytesPerSecond, plain } from "../base/format";
+// How readings are shown on tracks.
+import { plain } from "../base/format";
+import { currentName, formatOf, wordsOf } from "../base/metrics";
 import { namedInk } from "./palette";
-
-interface Unit {
-  suffix: string;
-  // What a reading is multiplied with, and what it is called then.
-  factor: number;
-  show: (value: number) => string;
-}
-
-function shown(unit: string): (value: number) => string {
-  return (value) => `${plain(value)} ${unit}`;
-}
-
-const UNITS: readonly Unit[] = [
-  { suffix: "_bytes_per_s", factor: 1, show: bytesPerSecond },
-  { suffix: "_bytes", factor: 1, show: bytes },
-  { suffix: "_mw", factor: 1e-3, show: shown("W") },
-  { suffix: "_mj", factor: 1e-3, show: shown("J") },
-  { suffix: "_mhz", factor: 1, show: shown("MHz") },
-  { suffix: "_pct", factor: 1, show: (value) => `${plain(value)}%` },
-  { suffix: "_permille", factor: 0.1, show: (value) => `${plain(value)}%` },
-  { suffix: "_c", factor: 1, show: shown("°C") },
-  { suffix: "_milli", factor: 1e-3, show: (value) => plain(value) },
-  { suffix: "_count", factor: 1, show: (value) => plain(value) },
-  { suffix: "_lanes", factor: 1, show: shown("lanes") },
-  { suffix: "_bits", factor: 1, show: (value) => `0x${Math.round(value).toString(16)}` },
-];
-
-const WORDS: Record<string, string> = {
-  sm: "SM",
-  gpu: "GPU",
-  cpu: "CPU",
-  ram: "RAM",
-  rss: "RSS",
-  ecc: "ECC",
-  pcie: "PCIe",
-  rx: "in",
-  tx: "out",
-  util: "busy",
-};
-
-function unitOf(metric: string): Unit | undefined {
-  return UNITS.find(({ suffix }) => metric.endsWith(suffix));
-}
 
 export function metricLabel(metric: string, index: number, isCounter: boolean): string {
   if (isCounter) return metric;
-  const unit = unitOf(metric);
-  const name = unit ? metric.slice(0, -unit.suffix.length) : metric;
-  const words = name.split("_").map((word) => WORDS[word] ?? word);
-  return words.join(" ") + (index > 0 || metric.startsWith("cpu_core") ? ` ${index}` : "");
+  return wordsOf(metric) + (index > 0 || metric.startsWith("cpu_core") ? ` ${index}` : "");
 }
 
 export function metricValue(metric: string, value: number, isCounter: boolean): string {
-  const unit = isCounter ? undefined : unitOf(metric);
-  return unit ? unit.show(value * unit.factor) : plain(value);
+  return isCounter ? plain(value) : formatOf(metric)(value);
 }
 
 // One hue for each kind of quantity.
@@ -78,7 +32,7 @@ export function startsAtZero(metric: string): boolean {
 // What people look at first, in that order; the rest is one click away.
 const MAIN = [
   "power_mw",
-  "sm_clock_mhz",
+  "compute_clock_mhz",
   "gpu_util_pct",
   "memory_used_bytes",
   "temperature_c",
@@ -87,10 +41,10 @@ const MAIN = [
 ];
 
 export function mainRank(metric: string): number {
-  const at = MAIN.indexOf(metric);
+  const at = MAIN.indexOf(currentName(metric));
   return at < 0 ? MAIN.length : at;
 }
 
 export function isMain(metric: string): boolean {
-  return MAIN.includes(metric);
+  return MAIN.includes(currentName(metric));
 }

@@ -2,8 +2,9 @@
 // Everything that the palette can find.
 import { useMemo } from "react";
 import { apiUrl } from "../api/client";
-import { sessionPath, useApi } from "../api/hooks";
-import type { KernelList, ScopeList, Session, SessionList } from "../api/types";
+import { useApi } from "../api/hooks";
+import { pathOf, sessionPath } from "../api/paths";
+import type { Session } from "../api/types";
 import { navigate } from "../base/address";
 import { duration, wallTime } from "../base/format";
 import type { KeyAction } from "../base/keys";
@@ -100,10 +101,10 @@ function sessionItems(sessions: Session[]): PaletteItem[] {
 
 export function usePaletteItems(session: string | null, keys: KeyAction[]): PaletteItem[] {
   const enabled = { enabled: session !== null };
-  const path = sessionPath(session ?? "");
-  const sessions = useApi<SessionList>("/sessions", { limit: 1000 }).data;
-  const kernels = useApi<KernelList>(`${path}/kernels`, { limit: MOST_NAMES }, enabled).data;
-  const scopes = useApi<ScopeList>(`${path}/scopes`, { limit: MOST_NAMES }, enabled).data;
+  const id = session ?? "";
+  const sessions = useApi(pathOf("/sessions"), { limit: 1000 }).data;
+  const kernels = useApi(sessionPath(id, "/kernels"), { limit: MOST_NAMES }, enabled).data;
+  const scopes = useApi(sessionPath(id, "/scopes"), { limit: MOST_NAMES }, enabled).data;
   return useMemo(() => {
     const base = `/s/${encodeURIComponent(session ?? "")}`;
     const others = (sessions?.sessions ?? []).filter(({ id }) => id !== session);

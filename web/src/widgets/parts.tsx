@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The small parts that pages are made of.
-import { type ReactNode, useState } from "react";
+import { createContext, type ReactNode, useState } from "react";
 import { UNKNOWN } from "../base/format";
 import "./parts.css";
+
+// Where a panel has room for what can be done with its content: at the end of its header.
+export const PanelTools = createContext<HTMLElement | null>(null);
 
 export function Panel({
   title,
@@ -17,6 +20,7 @@ export function Panel({
   children: ReactNode;
   className?: string;
 }) {
+  const [tools, setTools] = useState<HTMLElement | null>(null);
   return (
     <section className={`panel ${className}`}>
       {title !== undefined && (
@@ -25,9 +29,10 @@ export function Panel({
           {note !== undefined && <span className="note">{note}</span>}
           <span className="grow" />
           {actions}
+          <span className="panel-tools" ref={setTools} />
         </header>
       )}
-      {children}
+      <PanelTools.Provider value={tools}>{children}</PanelTools.Provider>
     </section>
   );
 }

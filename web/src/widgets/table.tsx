@@ -2,8 +2,7 @@
 // A table that sorts, filters, is copied and saved, and holds a million rows: those in view are drawn.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
-import { save, toCsv } from "../base/save";
-import "./parts.css";
+import { TableTools } from "./table_tools";
 import "./table.css";
 
 export interface Column<Row> {
@@ -31,7 +30,6 @@ export interface TableProps<Row> {
   isSelected?: (row: Row) => boolean;
   // Rows in view at the most; the rest scrolls.
   maxRows?: number;
-  actions?: ReactNode;
 }
 
 const ROW_PX = 28;
@@ -64,7 +62,7 @@ export function DataTable<Row>(props: TableProps<Row>) {
     initialRect: { width: 800, height: maxRows * ROW_PX },
   });
   const grid = {
-    gridTemplateColumns: columns.map((c) => c.width ?? "minmax(70px, 1fr)").join(" "),
+    gridTemplateColumns: columns.map((c) => c.width ?? "minmax(86px, 1fr)").join(" "),
   };
 
   const table = () => [
@@ -74,6 +72,8 @@ export function DataTable<Row>(props: TableProps<Row>) {
   const sortBy = ({ key, isNumber }: Column<Row>) =>
     setSort({ by: key, isAscending: sort.by === key ? !sort.isAscending : !isNumber });
   const onKey = (event: KeyboardEvent) => {
+    // What has the focus inside of it acts for itself.
+    if (event.target !== scroll.current) return;
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: maxRows, PageUp: -maxRows }[event.key];
     if (step !== undefined) {
       const next = Math.min(Math.max(chosen + step, 0), sorted.length - 1);
@@ -87,25 +87,7 @@ export function DataTable<Row>(props: TableProps<Row>) {
 
   return (
     <div className="data-table">
-      <div className="table-tools">
-        {props.actions}
-        <span className="grow" />
-        <button
-          className="link"
-          onClick={() => void navigator.clipboard.writeText(toCsv(table(), "\t"))}
-        >
-          Copy
-        </button>
-        <button className="link" onClick={() => save(`${name}.csv`, toCsv(table()), "text/csv")}>
-          CSV
-        </button>
-        <button
-          className="link"
-          onClick={() => save(`${name}.json`, JSON.stringify(rows), "application/json")}
-        >
-          JSON
-        </button>
-      </div>
+      <TableTools name={name} table={table} rows={rows} />
       <div
         ref={scroll}
         className="table-scroll"
@@ -131,7 +113,6 @@ export function DataTable<Row>(props: TableProps<Row>) {
             >
               <button
                 onClick={() => sortBy(column)}
-                tabIndex={-1}
                 aria-label={column.title === "" ? column.key : undefined}
               >
                 {column.title}
@@ -150,7 +131,9 @@ export function DataTable<Row>(props: TableProps<Row>) {
                 key={props.rowKey(row, index)}
                 role="row"
                 aria-rowindex={index + 2}
-                className={`table-row${isOn ? " on" : ""}${onOpen ? " opens" : ""}`}
+                className={`table-row${isOn ? " on" : ""}${onOpen ? " opens" : ""}${
+                  index === sorted.length - 1 ? " last" : ""
+                }`}
                 style={{ ...grid, transform: `translateY(${start}px)` }}
                 onClick={() => {
                   setChosen(index);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from "react";
-import { sessionPath, useApi } from "../../api/hooks";
-import type { Session, TrackList } from "../../api/types";
+import { useApi } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
 import { navigate } from "../../base/address";
 import { createTimeline, type Description, type Timeline } from "../../timeline";
 import { HttpSource } from "../../timeline/http_source";
@@ -26,8 +26,8 @@ class AlignedSource extends HttpSource {
 }
 
 export function AlignedTimelines({ a, b }: { a: string; b: string }) {
-  const tracksA = useApi<TrackList>(sessionPath(a, "/tracks"));
-  const tracksB = useApi<TrackList>(sessionPath(b, "/tracks"));
+  const tracksA = useApi(sessionPath(a, "/tracks"));
+  const tracksB = useApi(sessionPath(b, "/tracks"));
   return (
     <Panel
       title="Timelines"
@@ -122,6 +122,6 @@ function Pair({
 }
 
 function useTitle(letter: string, session: string): string {
-  const app = useApi<Session>(sessionPath(session)).data?.app;
+  const app = useApi(sessionPath(session, "")).data?.app;
   return app ? `${letter} · ${app}` : letter;
 }

@@ -2,6 +2,7 @@
 // What changed between two sessions, or two groups of repeats.
 import { useEffect, useState } from "react";
 import { useApi } from "../../api/hooks";
+import { pathOf } from "../../api/paths";
 import type { Diff } from "../../api/types";
 import { setViewParameters, useViewParameter } from "../../base/address";
 import { Badge, Kbd, Panel } from "../../widgets/parts";
@@ -92,7 +93,7 @@ function Teach({ hasOne }: { hasOne: boolean }) {
 }
 
 function Result({ a, b }: { a: string[]; b: string[] }) {
-  const diff = useApi<Diff>("/diff", { a: a.join(","), b: b.join(",") });
+  const diff = useApi(pathOf("/diff"), { a: a.join(","), b: b.join(",") });
   return (
     <Ready of={diff} rows={6}>
       {(found) => (

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type ReactNode, useMemo } from "react";
-import { sessionPath, useApi } from "../../api/hooks";
-import type { Diff, DiffEntry, KernelList } from "../../api/types";
+import { useApi } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
+import type { Diff, DiffEntry } from "../../api/types";
 import { navigate, setViewParameters, useViewParameter } from "../../base/address";
 import { count, duration, percent, plural } from "../../base/format";
 import { Badge, Panel } from "../../widgets/parts";
@@ -44,10 +45,10 @@ export function Totals({ diff }: { diff: Diff }) {
 function useKernelLabels(sessions: (string | undefined)[]): Map<string, string> {
   const [a, b] = sessions;
   const ask = { limit: 10_000 };
-  const ofA = useApi<KernelList>(sessionPath(a ?? "", "/kernels"), ask, {
+  const ofA = useApi(sessionPath(a ?? "", "/kernels"), ask, {
     enabled: a !== undefined,
   }).data;
-  const ofB = useApi<KernelList>(sessionPath(b ?? "", "/kernels"), ask, {
+  const ofB = useApi(sessionPath(b ?? "", "/kernels"), ask, {
     enabled: b !== undefined,
   }).data;
   return useMemo(() => {
@@ -212,7 +213,7 @@ function columnsOf(
       cell: ({ verdict }) => (
         <span className={`diff-verdict ${verdictTone(verdict)}`}>{VERDICTS[verdict]}</span>
       ),
-      width: "minmax(84px, 1fr)",
+      width: "minmax(112px, 1fr)",
     },
     {
       key: "change",

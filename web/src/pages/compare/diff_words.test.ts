@@ -73,7 +73,7 @@ describe("the verdict in words", () => {
     expect(headline(diff({ proof: "repeats" })).text).toBe("No difference");
     const totals = [entry({ verdict: "too_noisy", low: -0.03, high: 0.09 })];
     expect(headline(diff({ proof: "repeats", totals })).text).toBe(
-      "GPU busy time is too noisy to tell: −3% to +9%",
+      "GPU busy time is too noisy to tell: −3.0% to +9.0%",
     );
     expect(headline(diff({ totals: [] })).text).toBe("There is nothing to compare");
   });
@@ -99,12 +99,12 @@ describe("the verdict in words", () => {
 describe("figures", () => {
   it("writes changes with their sign", () => {
     expect(changeText(0.146)).toBe("+14.6%");
-    expect(changeText(-0.05)).toBe("−5%");
+    expect(changeText(-0.05)).toBe("−5.0%");
     expect(changeText(-3e-6)).toBe("0.0%");
     expect(changeText(0)).toBe("0%");
     expect(changeText(22.27)).toBe("× 23.3");
     expect(changeText(null)).toBe("new");
-    expect(intervalText(entry({ low: 0.01, high: 0.02 }))).toBe("+1% to +2%");
+    expect(intervalText(entry({ low: 0.01, high: 0.02 }))).toBe("+1.0% to +2.0%");
     expect(intervalText(entry({ low: 0, high: 0 }))).toBe("exact");
   });
   it("counts in whole numbers where they are", () => {

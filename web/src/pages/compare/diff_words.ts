@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a comparison found, in words. The server has judged; here it is only said.
 import type { Diff, DiffEntry } from "../../api/types";
-import { count, duration, percent, plural, UNKNOWN } from "../../base/format";
+import { count, duration, percent, plain, plural, UNKNOWN } from "../../base/format";
 import type { Tone } from "../../widgets/parts";
 
 export type Verdict = DiffEntry["verdict"];
@@ -163,10 +163,15 @@ export function differences(entries: DiffEntry[]): string {
   return [...counts].map(([verdict, n]) => `${count(n)} ${VERDICTS[verdict]}`).join(", ");
 }
 
+// Limits are round numbers: "5%".
+function limitText(share: number): string {
+  return `${plain(100 * share)}%`;
+}
+
 // How sure it is, and what would make it surer.
 export function confidence(diff: Diff): Headline {
   const { a, b, proof, min_change, compared } = diff;
-  const least = percent(Math.max(RUN_TO_RUN, min_change));
+  const least = limitText(Math.max(RUN_TO_RUN, min_change));
   if (proof === "none") {
     return {
       tone: "warn",
@@ -184,7 +189,7 @@ export function confidence(diff: Diff): Headline {
     tone: "good",
     text:
       `${what} Intervals hold for all ${plural(compared, "figure")} together. ` +
-      `Differences below ${percent(min_change)} are not shown.`,
+      `Differences below ${limitText(min_change)} are not shown.`,
   };
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One side of a comparison: a session, or several that are repeats of one program.
 import { type KeyboardEvent, useDeferredValue, useMemo, useState } from "react";
-import { sessionPath, useApi } from "../../api/hooks";
-import type { Session, SessionList } from "../../api/types";
+import { useApi } from "../../api/hooks";
+import { pathOf, sessionPath } from "../../api/paths";
+import type { Session } from "../../api/types";
 import { count, duration, wallTime } from "../../base/format";
 import { Dialog } from "../../widgets/dialog";
 import { Ready } from "../../widgets/states";
@@ -52,7 +53,7 @@ export function SidePicker({
 }
 
 function Chosen({ id, remove }: { id: string; remove: () => void }) {
-  const { data, error } = useApi<Session>(sessionPath(id));
+  const { data, error } = useApi(sessionPath(id, ""));
   return (
     <div className="side-session">
       <a href={sessionHref(id)}>{data?.app || id}</a>
@@ -96,16 +97,8 @@ function PickDialog({
 }) {
   const [typed, setTyped] = useState("");
   const asked = useDeferredValue(typed.trim());
-  const like = useApi<Session>(
-    sessionPath(likeId ?? ""),
-    {},
-    { enabled: likeId !== undefined },
-  ).data;
-  const found = useApi<SessionList>(
-    "/sessions",
-    { q: asked || null, limit: 200 },
-    { keepsLast: true },
-  );
+  const like = useApi(sessionPath(likeId ?? "", ""), {}, { enabled: likeId !== undefined }).data;
+  const found = useApi(pathOf("/sessions"), { q: asked || null, limit: 200 }, { keepsLast: true });
   const sorted = useMemo(() => {
     const free = found.data?.sessions.filter(({ id }) => !taken.includes(id)) ?? [];
     const isLike = ({ app }: Session) => like !== undefined && app === like.app;

@@ -2,6 +2,7 @@
 // What the program counted itself, how fast it grew, and counters of kernels where there are any.
 import { useMemo, useState } from "react";
 import { useSection } from "../../api/hooks";
+import type { Counter, SampledKernel } from "../../api/types";
 import { navigate, setViewParameters, useViewParameter } from "../../base/address";
 import { count, plain, plural, UNKNOWN } from "../../base/format";
 import { Chart } from "../../widgets/chart";
@@ -9,13 +10,8 @@ import { Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
 import { sessionAddress } from "../session_frame";
-import {
-  type Counter,
-  type KernelCounter,
-  kernelCounters,
-  type KernelSamples,
-  rateColumns,
-} from "./rates";
+import { type KernelCounter, kernelCounters, rateColumns } from "./rates";
+import { RooflineLesson } from "./roofline_lesson";
 import "./counters.css";
 
 const CHARTS = 12;
@@ -38,12 +34,12 @@ const COLUMNS: Column<Counter>[] = [
   {
     key: "per_second",
     title: "Per second",
-    value: ({ per_second }) => (typeof per_second === "number" ? per_second : null),
+    value: ({ per_second }) => per_second,
     cell: ({ per_second }) =>
-      typeof per_second === "number" ? (
-        perSecond(per_second)
+      per_second === null ? (
+        <span title="It was read at one time only">{UNKNOWN}</span>
       ) : (
-        <span title={per_second.unknown}>{UNKNOWN}</span>
+        perSecond(per_second)
       ),
     isNumber: true,
   },
@@ -169,18 +165,12 @@ function UserCounters({ session, counters }: { session: string; counters: Counte
   );
 }
 
-function CountersOfKernels({ session, samples }: { session: string; samples: KernelSamples[] }) {
+function CountersOfKernels({ session, samples }: { session: string; samples: SampledKernel[] }) {
   const rows = useMemo(() => kernelCounters(samples), [samples]);
   if (rows.length === 0) {
     return (
-      <Panel title="Hardware counters of kernels">
-        <Empty title="No engine counted operations or bytes in this session">
-          <p>
-            What limits a kernel is recorded as stalls today:{" "}
-            <code>gpufl trace --engine PcSampling -- python train.py</code>. The page of a kernel
-            shows them, and its occupancy.
-          </p>
-        </Empty>
+      <Panel title="Roofline" note="whether memory or arithmetic limits a kernel">
+        <RooflineLesson />
       </Panel>
     );
   }
@@ -201,17 +191,15 @@ function CountersOfKernels({ session, samples }: { session: string; samples: Ker
 }
 
 export default function CountersPage({ session }: { session: string }) {
-  const counters = useSection<Counter[]>(session, "counters");
-  const samples = useSection<KernelSamples[]>(session, "samples");
+  const counters = useSection(session, "counters");
+  const samples = useSection(session, "samples");
   return (
     <>
       <Ready of={counters} rows={6}>
         {(data) => <UserCounters session={session} counters={data} />}
       </Ready>
       <Ready of={samples} rows={3}>
-        {(data) => (
-          <CountersOfKernels session={session} samples={Array.isArray(data) ? data : []} />
-        )}
+        {(data) => <CountersOfKernels session={session} samples={data} />}
       </Ready>
     </>
   );

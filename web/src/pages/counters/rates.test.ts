@@ -18,8 +18,8 @@ it("draws a rate in the middle of the time that it is of", () => {
 
 it("lists each counter of each kernel", () => {
   const samples = [
-    { label: "a", full_name: "a()", samples: 3, counters: { hits: 4, misses: 5 } },
-    { label: "b", full_name: "b()", samples: 3, counters: {} },
+    { label: "a", full_name: "a()", samples: 3, stalls: {}, counters: { hits: 4, misses: 5 } },
+    { label: "b", full_name: "b()", samples: 3, stalls: {}, counters: {} },
   ];
   expect(
     kernelCounters(samples).map(({ kernel, counter, value }) => [kernel, counter, value]),

@@ -1,22 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters that the program keeps, and those of kernels that an engine counted.
-
-export interface Counter {
-  name: string;
-  samples: number;
-  first: number;
-  last: number;
-  increase: number;
-  per_second: number | { unknown: string };
-  rate: { step_ns: number; points: [number, number, number, number][] };
-}
-
-export interface KernelSamples {
-  label: string;
-  full_name: string;
-  samples: number;
-  counters: Record<string, number>;
-}
+import type { Counter, SampledKernel } from "../../api/types";
 
 export interface RateColumns {
   x: number[];
@@ -43,7 +27,7 @@ export interface KernelCounter {
 }
 
 // One row for each kernel and counter.
-export function kernelCounters(samples: KernelSamples[]): KernelCounter[] {
+export function kernelCounters(samples: SampledKernel[]): KernelCounter[] {
   return samples.flatMap(({ label, full_name, counters }) =>
     Object.entries(counters).map(([counter, value]) => ({
       kernel: label,

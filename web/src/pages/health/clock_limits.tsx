@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why clocks were below their maximum, and when: a strip for each reason.
+import type { SeriesPicture } from "../../api/types";
 import { percent } from "../../base/format";
-import { bitsOf, isAlarming, limitName } from "./readings";
-import { type Series, stretchesOf } from "./series";
+import { bitsOf, isAlarming, limitName } from "../../base/metrics";
+import { stretchesOf } from "./series";
 
 export function ClockLimits({
   title,
@@ -13,7 +14,7 @@ export function ClockLimits({
   cursor,
 }: {
   title: string;
-  series: Series;
+  series: SeriesPicture;
   // By bit, of so many samples; undefined: still being counted.
   bitSamples: number[] | undefined;
   samples: number;
@@ -64,7 +65,7 @@ export function ClockLimits({
   );
 }
 
-function nowOf(series: Series, cursor: number): string {
+function nowOf(series: SeriesPicture, cursor: number): string {
   let at = 0;
   let value: number | null = null;
   series.step.forEach((more, i) => {

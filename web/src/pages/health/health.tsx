@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readings of GPUs and the host over the run, under one cursor.
 import { useMemo, useState } from "react";
-import { useApi, useSection, sessionPath } from "../../api/hooks";
+import { useApi, useSection } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
+import type { Health, HealthMetric, Metric } from "../../api/types";
 import { useViewParameter } from "../../base/address";
 import { duration } from "../../base/format";
 import { useKeys } from "../../base/keys";
+import { currentName, formatOf } from "../../base/metrics";
 import { Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { sessionHref } from "../session_frame";
 import { ClockLimits } from "./clock_limits";
-import { EventsPanel, HealthFacts, type MetricSection, ReadingTable } from "./health_panels";
+import { EventsPanel, HealthFacts, ReadingTable } from "./health_panels";
 import { ReadingChart, type SharedCursor } from "./reading_chart";
-import {
-  type ChartGroup,
-  currentName,
-  formatOf,
-  GPU_CHARTS,
-  type Health,
-  HOST_CHARTS,
-  otherCharts,
-  type Reading,
-  readingsOf,
-} from "./readings";
-import type { Series } from "./series";
+import { type ChartGroup, GPU_CHARTS, HOST_CHARTS, otherCharts, readingsOf } from "./readings";
 import "./health.css";
 
 const WIDTH = 640;
@@ -53,19 +45,20 @@ function Charts({
 }: {
   session: string;
   health: Health;
-  metrics: MetricSection[] | undefined;
+  metrics: Metric[] | undefined;
   shared: SharedCursor;
 }) {
-  const loaded = useApi<{ series: Series[] }>(sessionPath(session, "/series"), { width: WIDTH });
+  const loaded = useApi(sessionPath(session, "/series"), { width: WIDTH });
   const byId = useMemo(
     () => new Map((loaded.data?.series ?? []).map((series) => [series.id, series])),
     [loaded.data],
   );
+  const span = health.span ?? [0, 0];
   const gpus = health.metrics.filter(({ kind }) => kind === "device_metric");
   const host = health.metrics.filter(({ kind }) => kind === "host_metric");
   const devices = new Set(gpus.map(({ device }) => device)).size;
   const limits = gpus.filter(({ metric }) => currentName(metric) === "clock_limits_bits");
-  const chartsOf = (groups: ChartGroup[], readings: Reading[]) =>
+  const chartsOf = (groups: ChartGroup[], readings: HealthMetric[]) =>
     groups.flatMap((group) => {
       const found = readingsOf(group, readings, devices);
       if (found.length === 0) return [];
@@ -76,7 +69,7 @@ function Charts({
           readings={found}
           series={byId}
           hasManyDevices={devices > 1}
-          span={health.span}
+          span={span}
           shared={shared}
           note={limitNote(group, health)}
         />,
@@ -95,7 +88,7 @@ function Charts({
         series={series}
         bitSamples={counted?.bit_samples}
         samples={counted?.values.count ?? values.count}
-        span={health.span}
+        span={span}
         cursor={shared.cursor}
       />,
     ];
@@ -131,7 +124,7 @@ function Charts({
 
 function Found({ session, health }: { session: string; health: Health }) {
   const [at, setAt] = useViewParameter("at");
-  const metrics = useSection<MetricSection[]>(session, "metrics").data;
+  const metrics = useSection(session, "metrics").data;
   const [hovered, setHovered] = useState<number | null>(null);
   const pinned = at !== null && Number.isFinite(Number(at)) ? Number(at) : null;
   const shared: SharedCursor = {
@@ -142,7 +135,7 @@ function Found({ session, health }: { session: string; health: Health }) {
   useKeys(
     pinned === null ? [] : [{ keys: "Escape", what: "Remove the cursor", run: () => setAt(null) }],
   );
-  const [from, to] = health.span;
+  const [from, to] = health.span ?? [0, 0];
   const around = (to - from) * AROUND;
   if (health.metrics.length === 0) {
     return (
@@ -194,7 +187,7 @@ function Found({ session, health }: { session: string; health: Health }) {
 }
 
 export default function HealthPage({ session }: { session: string }) {
-  const health = useApi<Health>(sessionPath(session, "/health"));
+  const health = useApi(sessionPath(session, "/health"));
   return (
     <Ready of={health} rows={10}>
       {(data) => <Found session={session} health={data} />}

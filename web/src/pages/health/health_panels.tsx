@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Health in figures: the six that matter, errors and events, and all readings.
+import type { Health, HealthMetric, Metric } from "../../api/types";
 import { count, duration, percent, plural, UNKNOWN } from "../../base/format";
+import { currentName, formatOf, limitName, wordsOf } from "../../base/metrics";
 import { Badge, type FactProps, Facts, Panel } from "../../widgets/parts";
 import { type Column, DataTable } from "../../widgets/table";
 import { sessionHref } from "../session_frame";
-import {
-  currentName,
-  errorsOf,
-  formatOf,
-  type Health,
-  limitName,
-  mainLimit,
-  type Reading,
-  wordsOf,
-} from "./readings";
+import { errorsOf, mainLimit } from "./readings";
 
 const AROUND_NS = 5_000_000;
 const BAD_EVENTS = new Set(["xid", "device_lost"]);
 
-function most(readings: Reading[], name: string, key: "min" | "max"): number | null {
+function most(readings: HealthMetric[], name: string, key: "min" | "max"): number | null {
   const values = readings
     .filter(({ metric }) => currentName(metric) === name)
-    .flatMap(({ values: { [key]: value } }) => (value === undefined ? [] : [value]));
+    .map(({ values: { [key]: value } }) => value);
   if (values.length === 0) return null;
   return key === "max" ? Math.max(...values) : Math.min(...values);
 }
@@ -39,15 +32,8 @@ function fact(
   return { label, value: number, unit: [unit.join(" "), rest].filter(Boolean).join(" "), hint };
 }
 
-export interface MetricSection {
-  device: number | null;
-  metric: string;
-  values: { count: number };
-  bit_samples?: number[];
-}
-
 // Of the GPU that was held back most.
-function heldBack(metrics: MetricSection[] | undefined, wasSampled: boolean): FactProps {
+function heldBack(metrics: Metric[] | undefined, wasSampled: boolean): FactProps {
   const label = "Clocks held back";
   if (!wasSampled)
     return { label, value: UNKNOWN, hint: "the reasons for lower clocks were not sampled" };
@@ -67,7 +53,7 @@ export function HealthFacts({
   metrics,
 }: {
   health: Health;
-  metrics: MetricSection[] | undefined;
+  metrics: Metric[] | undefined;
 }) {
   const gpus = health.metrics.filter(({ kind }) => kind === "device_metric");
   const [device] = health.devices;
@@ -77,11 +63,7 @@ export function HealthFacts({
   const power = most(gpus, "power_mw", "max");
   const used = gpus
     .filter(({ metric }) => metric === "energy_mj")
-    .reduce<number | null>(
-      (sum, { values: { min, max } }) =>
-        min === undefined || max === undefined ? sum : (sum ?? 0) + max - min,
-      null,
-    );
+    .reduce<number | null>((sum, { values: { min, max } }) => (sum ?? 0) + max - min, null);
   return (
     <Facts
       of={[
@@ -117,8 +99,8 @@ export function HealthFacts({
   );
 }
 
-function isGrown({ values: { min, max } }: Reading): boolean {
-  return min !== undefined && max !== undefined && max > min;
+function isGrown({ values: { min, max } }: HealthMetric): boolean {
+  return max > min;
 }
 
 export function EventsPanel({ session, health }: { session: string; health: Health }) {
@@ -195,11 +177,11 @@ export function EventsPanel({ session, health }: { session: string; health: Heal
   );
 }
 
-const COLUMNS: Column<Reading>[] = [
+const COLUMNS: Column<HealthMetric>[] = [
   {
     key: "where",
     title: "Where",
-    value: ({ device }) => (device === undefined ? "host" : `GPU ${device}`),
+    value: ({ device }) => (device === null ? "host" : `GPU ${device}`),
     width: "96px",
   },
   {
@@ -218,11 +200,11 @@ const COLUMNS: Column<Reading>[] = [
   ...(["min", "mean", "max"] as const).map((key) => ({
     key,
     title: { min: "Lowest", mean: "Mean", max: "Highest" }[key],
-    value: ({ values }: Reading) => values[key] ?? null,
-    cell: ({ metric, values }: Reading) => {
+    value: ({ values }: HealthMetric) => values[key],
+    cell: ({ metric, values }: HealthMetric) => {
       const value = values[key];
       const hasMean = key !== "mean" || !metric.endsWith("_bits");
-      return value === undefined || !hasMean ? UNKNOWN : formatOf(metric)(value);
+      return !hasMean ? UNKNOWN : formatOf(metric)(value);
     },
     isNumber: true,
     width: "minmax(96px, 1fr)",
@@ -245,7 +227,7 @@ const COLUMNS: Column<Reading>[] = [
   },
 ];
 
-export function ReadingTable({ readings }: { readings: Reading[] }) {
+export function ReadingTable({ readings }: { readings: HealthMetric[] }) {
   return (
     <Panel title="All readings" note={`${count(readings.length)} series`}>
       <DataTable

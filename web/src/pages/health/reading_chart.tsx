@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // One chart of readings: a line for each metric of a GPU, or for each GPU.
 import { useMemo } from "react";
+import type { HealthMetric, SeriesPicture } from "../../api/types";
+import { formatOf } from "../../base/metrics";
 import { Chart } from "../../widgets/chart";
-import { type ChartGroup, formatOf, legendOf, type Reading } from "./readings";
-import { columnsOf, rateOf, type Series, sumOf } from "./series";
+import { type ChartGroup, legendOf } from "./readings";
+import { columnsOf, rateOf, sumOf } from "./series";
 
 export interface SharedCursor {
   cursor: number | null;
@@ -13,22 +15,22 @@ export interface SharedCursor {
 
 interface Line {
   label: string;
-  series: Series;
+  series: SeriesPicture;
 }
 
 // Links and fans of a GPU are one line.
 function linesOf(
   group: ChartGroup,
-  readings: Reading[],
-  series: Map<string, Series>,
+  readings: HealthMetric[],
+  series: Map<string, SeriesPicture>,
   hasManyDevices: boolean,
 ): Line[] {
   const metrics = new Set(readings.map(({ metric }) => metric));
-  const byLine = new Map<string, Series[]>();
+  const byLine = new Map<string, SeriesPicture[]>();
   for (const { id, device, metric, index } of readings) {
     const found = series.get(id);
     if (!found) continue;
-    const gpu = hasManyDevices && device !== undefined ? `GPU ${device}` : "";
+    const gpu = hasManyDevices && device !== null ? `GPU ${device}` : "";
     const words = metrics.size > 1 || gpu === "" ? legendOf(group, metric) : "";
     const place = !group.isRate && index > 0 ? String(index) : "";
     const label = [gpu, words, place].filter(Boolean).join(" ");
@@ -51,8 +53,8 @@ export function ReadingChart({
   note,
 }: {
   group: ChartGroup;
-  readings: Reading[];
-  series: Map<string, Series>;
+  readings: HealthMetric[];
+  series: Map<string, SeriesPicture>;
   hasManyDevices: boolean;
   span: [number, number];
   shared: SharedCursor;

@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
-import {
-  bitsOf,
-  errorsOf,
-  formatOf,
-  GPU_CHARTS,
-  isAlarming,
-  legendOf,
-  limitsOf,
-  mainLimit,
-  otherCharts,
-  type Reading,
-  readingsOf,
-  wordsOf,
-} from "./readings";
+import type { HealthMetric } from "../../api/types";
+import { bitsOf, formatOf, isAlarming, limitsOf, wordsOf } from "../../base/metrics";
+import { errorsOf, GPU_CHARTS, legendOf, mainLimit, otherCharts, readingsOf } from "./readings";
 
-function reading(metric: string, device?: number): Reading {
+function reading(metric: string, device: number | null = null): HealthMetric {
   const values = { count: 1, min: 0, max: 0, mean: 0 };
   const rest = { id: metric, metric, index: 0, values, last: 0 };
-  return device === undefined
-    ? { ...rest, kind: "host_metric" }
+  return device === null
+    ? { ...rest, kind: "host_metric", device }
     : { ...rest, kind: "device_metric", device };
 }
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
-import { columnsOf, rateOf, type Series, stretchesOf, sumOf } from "./series";
+import type { SeriesPicture } from "../../api/types";
+import { columnsOf, rateOf, stretchesOf, sumOf } from "./series";
 
-function series(step: number[], values: number[]): Series {
+function series(step: number[], values: number[]): SeriesPicture {
   return {
     id: "a",
     metric: "a",
     step_ns: 100,
     step,
+    count: values,
     min: values,
     max: values,
     last: values,

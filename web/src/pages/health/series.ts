@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Series of readings as columns of a chart.
-import { bitsOf } from "./readings";
+import type { SeriesPicture } from "../../api/types";
+import { bitsOf } from "../../base/metrics";
 
-export interface Series {
-  id: string;
-  metric: string;
-  step_ns: number;
-  // Each is what to add to the one before.
-  step: number[];
-  min: number[];
-  max: number[];
-  last: number[];
-  mean: number[];
-}
-
-export function stepsOf({ step }: Series): number[] {
+export function stepsOf({ step }: SeriesPicture): number[] {
   let at = 0;
   return step.map((more) => (at += more));
 }
@@ -28,13 +17,13 @@ export interface Columns {
 
 // Series of one answer have one length of steps; a step in which one of them has no reading is null.
 // Times are the middles of steps.
-export function columnsOf(list: Series[]): Columns {
+export function columnsOf(list: SeriesPicture[]): Columns {
   const all = new Set<number>();
   for (const series of list) for (const step of stepsOf(series)) all.add(step);
   const steps = [...all].sort((a, b) => a - b);
   const placeOf = new Map(steps.map((step, index) => [step, index]));
   const length = list[0]?.step_ns ?? 1;
-  const column = (series: Series, values: number[]) => {
+  const column = (series: SeriesPicture, values: number[]) => {
     const out: (number | null)[] = new Array<number | null>(steps.length).fill(null);
     stepsOf(series).forEach((step, i) => (out[placeOf.get(step) as number] = values[i] ?? null));
     return out;
@@ -48,7 +37,7 @@ export function columnsOf(list: Series[]): Columns {
 }
 
 // Growth of a counter in a second, from one reading to the next. A counter that starts anew has none.
-export function rateOf(series: Series): Series {
+export function rateOf(series: SeriesPicture): SeriesPicture {
   const steps = stepsOf(series);
   const rates = series.last.map((value, i) => {
     const before = series.last[i - 1];
@@ -71,7 +60,7 @@ export function rateOf(series: Series): Series {
 }
 
 // Series of several links, added up step by step: a link that has no reading in a step keeps its last.
-export function sumOf(list: Series[]): Series | null {
+export function sumOf(list: SeriesPicture[]): SeriesPicture | null {
   const [first] = list;
   if (!first) return null;
   const { values } = columnsOf(list);
@@ -94,7 +83,7 @@ export interface Stretch {
 }
 
 // When each bit of a set was on, as far as readings tell: from one with it to the next without.
-export function stretchesOf(series: Series, end_ns: number): Map<number, Stretch[]> {
+export function stretchesOf(series: SeriesPicture, end_ns: number): Map<number, Stretch[]> {
   const steps = stepsOf(series);
   const found = new Map<number, Stretch[]>();
   const open = new Map<number, number>();

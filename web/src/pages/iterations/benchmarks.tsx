@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Benchmark scopes: figures of one round, warm-up rounds left out.
 import { useSection } from "../../api/hooks";
+import type { Scope } from "../../api/types";
 import { navigate } from "../../base/address";
 import { count, duration, UNKNOWN } from "../../base/format";
 import { Panel } from "../../widgets/parts";
 import { type Column, DataTable } from "../../widgets/table";
 import { sessionAddress } from "../session_frame";
 
-interface BenchmarkScope {
-  path: string;
-  iteration_ns?: { count: number; mean?: number; min?: number; max?: number };
-  warmup?: number;
-  iteration_gpu_ns?: number | { unknown: string };
-}
-
-function gpuTime({ iteration_gpu_ns: time }: BenchmarkScope): number | null {
+function gpuTime({ iteration_gpu_ns: time }: Scope): number | null {
   return typeof time === "number" ? time : null;
 }
 
-const COLUMNS: Column<BenchmarkScope>[] = [
+const COLUMNS: Column<Scope>[] = [
   { key: "path", title: "Scope", value: ({ path }) => path, width: "minmax(200px, 3fr)" },
   {
     key: "rounds",
@@ -37,8 +31,8 @@ const COLUMNS: Column<BenchmarkScope>[] = [
   ...(["mean", "min", "max"] as const).map((key) => ({
     key,
     title: { mean: "One round, mean", min: "Fastest", max: "Slowest" }[key],
-    value: ({ iteration_ns }: BenchmarkScope) => iteration_ns?.[key] ?? null,
-    cell: ({ iteration_ns }: BenchmarkScope) => duration(iteration_ns?.[key]),
+    value: ({ iteration_ns }: Scope) => iteration_ns?.[key] ?? null,
+    cell: ({ iteration_ns }: Scope) => duration(iteration_ns?.[key]),
     isNumber: true,
   })),
   {
@@ -56,8 +50,8 @@ const COLUMNS: Column<BenchmarkScope>[] = [
 ];
 
 export function BenchmarkScopes({ session }: { session: string }) {
-  const scopes = useSection<BenchmarkScope[]>(session, "scopes").data;
-  const found = Array.isArray(scopes) ? scopes.filter(({ iteration_ns }) => iteration_ns) : [];
+  const scopes = useSection(session, "scopes").data;
+  const found = scopes?.filter(({ iteration_ns }) => iteration_ns) ?? [];
   if (found.length === 0) return null;
   return (
     <Panel title="Benchmark scopes" note="figures of one round; click one to see the scope">

@@ -2,6 +2,7 @@
 // How long each step of the run took, and which ones are unusual.
 import { useMemo, useState } from "react";
 import { useSection } from "../../api/hooks";
+import type { Iterations } from "../../api/types";
 import { navigate, useViewParameter } from "../../base/address";
 import {
   count,
@@ -11,7 +12,6 @@ import {
   plain,
   plural,
   timeQuantity,
-  type Unknown,
   UNKNOWN,
 } from "../../base/format";
 import { Chart } from "../../widgets/chart";
@@ -21,7 +21,7 @@ import { type Column, DataTable } from "../../widgets/table";
 import { sessionAddress } from "../session_frame";
 import { BenchmarkScopes } from "./benchmarks";
 import { StepDetail } from "./step_detail";
-import { chartCeiling, idleShare, type Iterations, reasonOf, type Step, stepsOf } from "./steps";
+import { chartCeiling, idleShare, reasonOf, type Step, stepsOf } from "./steps";
 import "./iterations.css";
 
 const FOUND_BY: Record<string, string> = {
@@ -277,7 +277,7 @@ function Found({ session, data }: { session: string; data: Iterations }) {
 }
 
 export default function IterationsPage({ session }: { session: string }) {
-  const iterations = useSection<Iterations | Unknown>(session, "iterations");
+  const iterations = useSection(session, "iterations");
   return (
     <>
       <Ready of={iterations} rows={8}>

@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one step did: how busy the GPUs were, and the kernels with the most time.
-import { useApi, sessionPath } from "../../api/hooks";
-import { count, duration, exactTime, percent, UNKNOWN } from "../../base/format";
+import { useApi } from "../../api/hooks";
+import { sectionPath, sessionPath } from "../../api/paths";
+import { count, duration, exactTime, isUnknown, percent } from "../../base/format";
 import { Panel } from "../../widgets/parts";
 import { Ready } from "../../widgets/states";
 import { sessionHref } from "../session_frame";
-import { kernelsIn, type Selection } from "./step_kernels";
+import { kernelsIn } from "./step_kernels";
 import type { Step } from "./steps";
 
 const NAMES = 12;
 
-interface GpuTime {
-  devices: {
-    device: number;
-    name: string;
-    busy_ns?: number;
-    busy_share?: number;
-    idle?: { longest?: { start_ns: number; end_ns: number }[] };
-  }[];
-}
-
 function Busy({ session, step }: { session: string; step: Step }) {
-  const { data, isRunning } = useApi<GpuTime>(sessionPath(session, "/sections/gpu_time"), {
+  const { data, isRunning } = useApi(sectionPath(session, "gpu_time"), {
     from: step.start_ns,
     to: step.end_ns,
   });
@@ -29,12 +20,13 @@ function Busy({ session, step }: { session: string; step: Step }) {
   return (
     <>
       {data.devices.map(({ device, name, busy_ns, busy_share, idle }) => {
-        const [longest] = idle?.longest ?? [];
+        if (isUnknown(busy_ns) || isUnknown(busy_share)) return null;
+        const [longest] = isUnknown(idle) ? [] : idle.longest;
         return (
           <p key={device}>
             GPU {device} <span className="dim">{name}</span>: busy{" "}
             <b className="num">{duration(busy_ns)}</b> ({percent(busy_share)}), idle{" "}
-            <b className="num">{busy_share === undefined ? UNKNOWN : percent(1 - busy_share)}</b>
+            <b className="num">{percent(1 - busy_share)}</b>
             {longest && (
               <>
                 {"; "}
@@ -64,7 +56,7 @@ export function StepDetail({
   step: Step;
   close: () => void;
 }) {
-  const selection = useApi<Selection>(sessionPath(session, "/selection"), {
+  const selection = useApi(sessionPath(session, "/selection"), {
     from: step.start_ns,
     to: step.end_ns,
     names: NAMES,
@@ -91,7 +83,7 @@ export function StepDetail({
         <Busy session={session} step={step} />
         <Ready of={selection} rows={4}>
           {(data) => {
-            const used = kernelsIn(data);
+            const used = kernelsIn(data.tracks);
             if (used.length === 0) return <p className="dim">No kernel ran in it.</p>;
             return (
               <table>

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of a stretch of time, from what its tracks add up to.
-
-export interface Selection {
-  tracks: {
-    id: string;
-    count: number;
-    busy_ns: number;
-    names: { label: string; name?: string; count: number; busy_ns: number }[];
-  }[];
-}
+import type { TrackSum } from "../../api/types";
 
 export interface Used {
   label: string;
@@ -18,7 +10,7 @@ export interface Used {
 }
 
 // A kernel that ran on several streams is one line.
-export function kernelsIn({ tracks }: Selection): Used[] {
+export function kernelsIn(tracks: Pick<TrackSum, "id" | "names">[]): Used[] {
   const byName = new Map<string, Used>();
   for (const { id, names } of tracks) {
     if (!id.startsWith("kernels:")) continue;

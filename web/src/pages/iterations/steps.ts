@@ -1,36 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Steps of a run: which are unusual, and whether the GPU or the host made them so.
-
-export interface Stats {
-  count: number;
-  total: number;
-  min?: number;
-  max?: number;
-  mean?: number;
-  median?: number;
-  p90?: number;
-  p99?: number;
-}
-
-export interface Iteration {
-  start_ns: number;
-  end_ns: number;
-  is_warmup: boolean;
-  is_cut: boolean;
-  kernels: number | null;
-  kernel_ns: number | null;
-}
-
-export interface Iterations {
-  source: string;
-  label: string;
-  coverage: number;
-  warmups: number;
-  is_lower_bound: boolean;
-  duration_ns: Stats;
-  kernel_ns: Stats | { unknown: string; hint?: string };
-  list: Iteration[];
-}
+import type { Iteration, Iterations, Stats } from "../../api/types";
 
 export type StepKind = "usual" | "warm-up" | "outlier" | "cut";
 

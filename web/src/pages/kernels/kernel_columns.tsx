@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Columns of the table of kernels, by what it is grouped by and how wide the page is.
-import { count, duration, percent } from "../../base/format";
+import { count, duration, percent, shownName } from "../../base/format";
 import { classVariable } from "../../base/kernel_class";
 import { Bar, Swatch } from "../../widgets/parts";
 import type { Column } from "../../widgets/table";
@@ -38,7 +38,7 @@ export function columnsFor(
               <Swatch color={classVariable(row.kernelClass)} />
             </span>
           )}
-          {row.label}
+          {shownName(row.label)}
         </span>
       ),
     },

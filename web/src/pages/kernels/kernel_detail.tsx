@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One kernel: how long it takes, what it waits for, and which lines that is.
 import { useMemo } from "react";
-import { sessionPath, useApi, useSection } from "../../api/hooks";
-import type {
-  KernelCode,
-  KernelList,
-  Kernels,
-  LaunchConfig,
-  Report,
-  StallKernel,
-} from "../../api/types";
+import { useApi, useSection } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
+import type { KernelCode, Kernels, LaunchConfig, Report, StallKernel } from "../../api/types";
 import { classVariable } from "../../base/kernel_class";
 import {
   bytes,
@@ -19,6 +13,7 @@ import {
   percent,
   plural,
   timeQuantity,
+  shownName,
 } from "../../base/format";
 import { Copyable, type FactProps, Facts, Panel, Swatch } from "../../widgets/parts";
 import { Empty, Ready, Running, Skeleton } from "../../widgets/states";
@@ -117,11 +112,9 @@ function Detail({
   section: Kernels | undefined;
 }) {
   const name = kernelKey(kernel);
-  const devices = useSection<Report["devices"]>(session, "devices");
-  const stalls = useSection<Report["stalls"]>(session, "stalls");
-  const code = useApi<KernelCode>(
-    sessionPath(session, `/kernels/${encodeURIComponent(name)}/code`),
-  );
+  const devices = useSection(session, "devices");
+  const stalls = useSection(session, "stalls");
+  const code = useApi(sessionPath(session, "/code"), { kernel: name });
   const launches = useLaunches(session, name);
   const configs = useMemo(() => configsOfKernel(section, name), [section, name]);
   const stalled = stalledKernel(stalls.data, name);
@@ -170,8 +163,8 @@ export default function KernelDetail({
   session: string;
   kernel: string;
 }) {
-  const list = useApi<KernelList>(sessionPath(session, "/kernels"), { limit: 10_000 });
-  const loaded = useSection<Report["kernels"]>(session, "kernels");
+  const list = useApi(sessionPath(session, "/kernels"), { limit: 10_000 });
+  const loaded = useSection(session, "kernels");
   const { section } = splitSection(loaded);
   const kernel = findKernel(wanted, list.data, section);
   const all = sessionHref(session, "kernels");
@@ -194,10 +187,10 @@ export default function KernelDetail({
         <a href={all}>Kernels</a>
         <span className="faint">/</span>
         <h1>
-          <span title={kernel.class}>
+          <Copyable text={fullName}>
             <Swatch color={classVariable(kernel.class)} />
-          </span>
-          <Copyable text={fullName}>{kernel.label}</Copyable>
+            {shownName(kernel.label)}
+          </Copyable>
         </h1>
         <span className="dim">{kernel.class}</span>
         {kernel.full_name !== undefined && (

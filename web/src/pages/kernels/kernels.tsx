@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // All kernels of a session in one table, in groups of the reader's choice.
 import { useMemo, useRef, useSyncExternalStore } from "react";
-import { sessionPath, useApi, useSection } from "../../api/hooks";
-import type { KernelList, Report } from "../../api/types";
+import { useApi, useSection } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
 import { navigate, setViewParameters, useViewParameter } from "../../base/address";
 import { count, duration, plural } from "../../base/format";
 import { useKeys } from "../../base/keys";
@@ -63,8 +63,8 @@ function GroupChoice({ by, reasonOf }: { by: GroupBy; reasonOf: (by: GroupBy) =>
 }
 
 export default function Kernels({ session }: { session: string }) {
-  const list = useApi<KernelList>(sessionPath(session, "/kernels"), { limit: 10_000 });
-  const loaded = useSection<Report["kernels"]>(session, "kernels");
+  const list = useApi(sessionPath(session, "/kernels"), { limit: 10_000 });
+  const loaded = useSection(session, "kernels");
   const { section, unknown } = splitSection(loaded);
   const [wanted] = useViewParameter("by");
   const [filter, setFilter] = useViewParameter("q");
@@ -126,14 +126,17 @@ export default function Kernels({ session }: { session: string }) {
     >
       <div className="kernels-bar">
         <GroupChoice by={by} reasonOf={reasonOf} />
+        <span className="grow" />
+        <span className="faint num" aria-live="polite">
+          {filter
+            ? `${count(shown.length)} of ${plural(rows.length, "row")}`
+            : plural(rows.length, "row")}
+        </span>
       </div>
       {by === "name" ? (
         <Ready of={list} rows={10}>
           {() => (
-            <KernelTable
-              key={by}
-              {...{ session, rows, shown, columns, open, opens, filter, whyNone }}
-            />
+            <KernelTable key={by} {...{ session, rows, shown, columns, open, opens, whyNone }} />
           )}
         </Ready>
       ) : reason !== null && loaded.data ? (
@@ -141,10 +144,7 @@ export default function Kernels({ session }: { session: string }) {
           <WithCode text={reason} />
         </Empty>
       ) : section ? (
-        <KernelTable
-          key={by}
-          {...{ session, rows, shown, columns, open, opens, filter, whyNone }}
-        />
+        <KernelTable key={by} {...{ session, rows, shown, columns, open, opens, whyNone }} />
       ) : loaded.error ? (
         <Failed problem={loaded.error} retry={loaded.retry} />
       ) : (
@@ -161,7 +161,6 @@ function KernelTable(props: {
   columns: Column<KernelRow>[];
   open: (row: KernelRow) => void;
   opens: boolean;
-  filter: string | null;
   whyNone: string | null;
 }) {
   const { rows, shown } = props;
@@ -191,13 +190,6 @@ function KernelTable(props: {
       sortedBy="total"
       maxRows={24}
       {...(props.opens ? { onOpen: props.open } : {})}
-      actions={
-        <span className="faint">
-          {props.filter
-            ? `${count(shown.length)} of ${count(rows.length)}`
-            : plural(rows.length, "row")}
-        </span>
-      }
     />
   );
 }

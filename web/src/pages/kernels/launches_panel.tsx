@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo } from "react";
-import { type Loaded, sessionPath, useApi } from "../../api/hooks";
-import type { Stats, Tile, TrackInfo, TrackList } from "../../api/types";
+import { type Loaded, useApi } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
+import type { Stats, TrackInfo } from "../../api/types";
 import { navigate } from "../../base/address";
 import { count, percent } from "../../base/format";
 import { Panel } from "../../widgets/parts";
@@ -15,7 +16,7 @@ function useSlice(
   tracks: TrackInfo[],
   slice: { from: number; to: number } | undefined,
 ) {
-  return useApi<Tile>(
+  return useApi(
     sessionPath(session, "/tiles"),
     {
       tracks: tracks.map(({ id }) => id).join(","),
@@ -39,7 +40,7 @@ export interface Launches {
 
 // Up to four stretches; their number is fixed because hooks are.
 export function useLaunches(session: string, kernel: string): Launches {
-  const loaded = useApi<TrackList>(sessionPath(session, "/tracks"));
+  const loaded = useApi(sessionPath(session, "/tracks"));
   const tracks = useMemo(() => kernelTracks(loaded.data?.tracks ?? []), [loaded.data]);
   const { slices, share } = useMemo(() => slicesOf(tracks), [tracks]);
   const a = useSlice(session, tracks, slices[0]);

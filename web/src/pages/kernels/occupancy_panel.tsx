@@ -20,6 +20,10 @@ import {
 // Of which the reader can choose, most time first.
 const MOST_CONFIGS = 50;
 
+function shareOf({ value, min, max }: { value: number; min: number; max: number }): number {
+  return max > min ? (value - min) / (max - min) : 0;
+}
+
 function Slider(props: {
   label: string;
   value: number;
@@ -38,6 +42,7 @@ function Slider(props: {
         max={props.max}
         step={props.step}
         value={props.value}
+        style={{ ["--at" as string]: `${shareOf(props) * 100}%` }}
         aria-valuetext={props.text}
         onChange={(event) => props.onChange(Number(event.target.value))}
       />

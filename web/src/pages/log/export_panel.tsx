@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiUrl } from "../../api/client";
-import { sessionPath } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
 import { Panel } from "../../widgets/parts";
 
 const FORMATS: [string, string, string][] = [

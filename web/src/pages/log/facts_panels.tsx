@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Facts of the session, its host and its GPUs, as the log has them.
-import { sessionPath, useApi, useSection } from "../../api/hooks";
+import { useApi, useSection } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
 import { duration, isUnknown, UNKNOWN, wallDate } from "../../base/format";
 import { Copyable, Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
-import { factOf } from "./ledger";
+import { factsOf } from "./ledger";
 
 type Facts = Record<string, unknown>;
-interface Device {
-  device: number;
-  name: string;
-  [fact: string]: unknown;
-}
 
 const TITLES: [string, string][] = [
   ["command", "Command"],
@@ -31,7 +27,7 @@ const TITLES: [string, string][] = [
   ["run", "Run"],
   ["log", "Folder"],
 ];
-const HIDDEN = new Set(["type", "time", "name", "device", "again"]);
+const HIDDEN = new Set(["Type", "Time", "Name", "Device", "Again"]);
 
 function Row({ title, text }: { title: string; text: string }) {
   return (
@@ -44,7 +40,7 @@ function Row({ title, text }: { title: string; text: string }) {
 
 export function SessionFacts({ session, facts }: { session: string; facts: Facts }) {
   const start = wallDate((facts["start_wall_ns"] as string | null) ?? null);
-  const machine = useSection<Facts | null>(session, "machine").data;
+  const machine = useSection(session, "machine").data;
   const length = facts["duration_ns"];
   return (
     <Panel title="Session">
@@ -62,9 +58,8 @@ export function SessionFacts({ session, facts }: { session: string; facts: Facts
         {typeof length === "number" && <Row title="Duration" text={duration(length)} />}
         {machine &&
           !isUnknown(machine) &&
-          Object.entries(machine)
-            .filter(([name]) => !HIDDEN.has(name))
-            .map(([name, value]) => factOf(name, value))
+          factsOf(machine)
+            .filter(([title]) => !HIDDEN.has(title))
             .map(([title, text]) => <Row key={title} title={title} text={text} />)}
       </dl>
     </Panel>
@@ -72,7 +67,7 @@ export function SessionFacts({ session, facts }: { session: string; facts: Facts
 }
 
 export function DeviceFacts({ session }: { session: string }) {
-  const health = useApi<{ devices: Device[] }>(sessionPath(session, "/health"));
+  const health = useApi(sessionPath(session, "/health"));
   return (
     <Panel title="GPUs">
       <Ready of={health} rows={4}>
@@ -87,9 +82,8 @@ export function DeviceFacts({ session }: { session: string }) {
                     GPU {device.device} <b>{device.name}</b>
                   </summary>
                   <dl className="log-facts">
-                    {Object.entries(device)
-                      .filter(([name]) => !HIDDEN.has(name))
-                      .map(([name, value]) => factOf(name, value))
+                    {factsOf(device)
+                      .filter(([title]) => !HIDDEN.has(title))
                       .map(([title, text]) => (
                         <Row key={title} title={title} text={text} />
                       ))}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { apiUrl } from "../../api/client";
-import { sessionPath, useApi } from "../../api/hooks";
-import type { Window as LogFile, WindowList } from "../../api/types";
+import { useApi } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
+import type { Window as LogFile } from "../../api/types";
 import { bytes, count, duration, plural } from "../../base/format";
 import { Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
@@ -32,7 +33,7 @@ function Download({ session, file }: { session: string; file: LogFile }) {
   return (
     <a
       className="mono"
-      href={apiUrl(sessionPath(session, `/windows/${encodeURIComponent(name)}`))}
+      href={apiUrl(sessionPath(session, "/windows/{}", name))}
       download={name}
       title={`Download ${name}`}
     >
@@ -42,7 +43,7 @@ function Download({ session, file }: { session: string; file: LogFile }) {
 }
 
 export function FilesPanel({ session }: { session: string }) {
-  const files = useApi<WindowList>(sessionPath(session, "/windows"));
+  const files = useApi(sessionPath(session, "/windows"));
   const number = (
     key: "bytes" | "raw_bytes" | "lines" | "rows" | "first_ns" | "last_ns",
     title: string,

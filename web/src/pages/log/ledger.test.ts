@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { expect, it } from "vitest";
 import type { Ledger } from "../../api/types";
-import { eventText, factOf, kindRows, ledgerNumbers, numberName } from "./ledger";
+import { eventText, factOf, factsOf, kindRows, ledgerNumbers, numberName } from "./ledger";
 
 it("puts losses that happened first", () => {
   const numbers = ledgerNumbers({
@@ -52,4 +52,18 @@ it("writes events and facts in words", () => {
   expect(factOf("power_limit_mw", 700_000)).toEqual(["Power limit", "700 W"]);
   expect(factOf("uuid", "GPU-1")).toEqual(["UUID", "GPU-1"]);
   expect(numberName("collector_cpu_ns")).toBe("Collector CPU time");
+});
+
+it("takes facts with parts apart, and says nothing twice", () => {
+  const line = {
+    sm_count: 132,
+    compute_units: 132,
+    max_sm_clock_mhz: 1980,
+    multiprocessor: { threads: 2048, shared_bytes: 233_472 },
+  };
+  expect(factsOf(line)).toEqual([
+    ["Compute units", "132"],
+    ["Max SM clock", "1,980 MHz"],
+    ["Multiprocessor", "threads 2,048 · shared 228 KiB"],
+  ]);
 });

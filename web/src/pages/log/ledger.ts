@@ -63,7 +63,8 @@ export function ledgerNumbers(numbers: Record<string, unknown>): LedgerNumber[] 
   return [...all].sort((a, b) => Number(b.isLoss && b.value > 0) - Number(a.isLoss && a.value > 0));
 }
 
-function numberIn(of: unknown, name: string): number | null {
+// Of an object of which the log decides what it has; null: not this.
+export function numberIn(of: unknown, name: string): number | null {
   if (typeof of !== "object" || of === null) return null;
   const value = (of as Record<string, unknown>)[name];
   return typeof value === "number" ? value : null;
@@ -104,6 +105,34 @@ const UNITS: [RegExp, (value: number) => string][] = [
   [/_c$/, (value) => `${count(value)} °C`],
   [/_ns$/, duration],
 ];
+
+// What the log says twice, once by a former name.
+const FORMER: Record<string, string> = {
+  sm_count: "compute_units",
+  max_sm_clock_mhz: "max_compute_clock_mhz",
+};
+
+// All that a line says of a GPU or host; the parts of one fact stand together.
+export function factsOf(line: Record<string, unknown>): [string, string][] {
+  const isSaid = (name: string) => !(FORMER[name] !== undefined && FORMER[name] in line);
+  return Object.entries(line)
+    .filter(([name]) => isSaid(name))
+    .map(([name, value]) =>
+      typeof value === "object" && value !== null && !Array.isArray(value)
+        ? [titleOf(name), partsText(value as Record<string, unknown>)]
+        : factOf(name, value),
+    );
+}
+
+// "threads 2,048 · shared 228 KiB"
+function partsText(parts: Record<string, unknown>): string {
+  return Object.entries(parts)
+    .map(([name, value]) => {
+      const [title, text] = factOf(name, value);
+      return `${title.toLowerCase()} ${typeof value === "number" && text === String(value) ? count(value) : text}`;
+    })
+    .join(" · ");
+}
 
 // A fact of a GPU or host by the log's name for it: "power_limit_mw": 700000 is ["Power limit", "700 W"].
 export function factOf(name: string, value: unknown): [string, string] {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the session's figures come from: its files, what was recorded how, and whether all of it is
 // there. From here it also goes into other tools.
-import { sessionPath, useApi, useSection } from "../../api/hooks";
-import type { Capability, Ledger, LedgerAnswer, LogEvent, Session } from "../../api/types";
+import { useApi, useSection } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
+import type { Capability, Ledger, LedgerAnswer, LogEvent } from "../../api/types";
 import { useViewParameter } from "../../base/address";
 import { bytesQuantity, count, duration, timeQuantity, wallTime } from "../../base/format";
 import { Badge, Chip, Facts, Panel, type Tone } from "../../widgets/parts";
@@ -19,8 +20,8 @@ import "./log.css";
 
 export default function Log({ session: id }: SessionPageProps) {
   const [dialog, setDialog] = useViewParameter("open");
-  const session = useApi<Session>(sessionPath(id)).data;
-  const ledger = useApi<LedgerAnswer>(sessionPath(id, "/ledger"));
+  const session = useApi(sessionPath(id, "")).data;
+  const ledger = useApi(sessionPath(id, "/ledger"));
   return (
     <>
       <Ready of={ledger} rows={3}>
@@ -116,8 +117,8 @@ function LogFacts({ answer, size }: { answer: LedgerAnswer; size: number | undef
 }
 
 function Events({ session }: { session: string }) {
-  const events = useSection<LogEvent[]>(session, "events");
-  const warnings = useSection<LogEvent[]>(session, "option_warnings").data ?? [];
+  const events = useSection(session, "events");
+  const warnings = useSection(session, "option_warnings").data ?? [];
   const columns: Column<LogEvent>[] = [
     {
       key: "time",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { apiUrl } from "../../api/client";
-import { sessionPath } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
 import { bytes } from "../../base/format";
 import { Dialog } from "../../widgets/dialog";
 import { destinationOf, PERFETTO, saveDestination, savedDestination, sendTrace } from "./perfetto";

@@ -2,7 +2,7 @@
 // What the program allocates, what is in use on the GPU, and what to do about it.
 import { useMemo } from "react";
 import { useSection } from "../../api/hooks";
-import type { MemoryUsage, Report, Unknown } from "../../api/types";
+import type { MemoryUsage, Unknown } from "../../api/types";
 import { navigate } from "../../base/address";
 import {
   bytes,
@@ -24,7 +24,7 @@ import { MemoryReadings } from "./memory_readings";
 import "./memory.css";
 
 export default function Memory({ session }: SessionPageProps) {
-  const memory = useSection<Report["memory"]>(session, "memory");
+  const memory = useSection(session, "memory");
   return (
     <Ready of={memory} rows={5}>
       {(section) =>

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useSection } from "../../api/hooks";
-import type { Insight, Unknown } from "../../api/types";
-import { duration, isUnknown, percent } from "../../base/format";
-import { Badge, Panel, type Tone } from "../../widgets/parts";
+import type { Insight } from "../../api/types";
+import { withMicro } from "../../base/format";
+import { Badge, Panel } from "../../widgets/parts";
+import { gainOf, SEVERITY, wordsOf } from "../overview/insight_words";
 import { sessionHref } from "../session_frame";
-
-const TONES: Record<Insight["severity"], Tone> = { HIGH: "bad", MEDIUM: "warn", LOW: "plain" };
-const WORDS: Record<Insight["severity"], string> = {
-  HIGH: "Important",
-  MEDIUM: "Worth a look",
-  LOW: "Minor",
-};
 
 // What the analysis advises about memory. Nothing to say, nothing shown: this is not the page's point.
 export function MemoryAdvice({ session }: { session: string }) {
-  const insights = useSection<Insight[] | Unknown>(session, "insights").data;
-  if (insights === undefined || isUnknown(insights)) return null;
+  const insights = useSection(session, "insights").data;
+  if (insights === undefined) return null;
   const ours = insights.filter(({ category }) => category === "MEMORY");
   if (ours.length === 0) return null;
   return (
@@ -31,17 +25,20 @@ function Advice({ insight, session }: { insight: Insight; session: string }) {
   const place = insight.evidence.find(
     ({ start_ns, end_ns }) => start_ns !== undefined && end_ns !== undefined && end_ns > start_ns,
   );
+  const { title, evidence, more } = wordsOf(insight);
+  const gain = gainOf(insight);
   return (
     <article className="memory-advice">
       <div>
-        <h3>{insight.title}</h3>
+        <h3>{title}</h3>
         <p className="dim">
-          {insight.detail}
+          {evidence}
+          {more !== null && ` · ${more}`}
           {place && (
             <>
               {" · "}
               <a href={sessionHref(session, `timeline?from=${place.start_ns}&to=${place.end_ns}`)}>
-                {place.text}
+                {withMicro(place.text)}
               </a>
             </>
           )}
@@ -49,14 +46,12 @@ function Advice({ insight, session }: { insight: Insight; session: string }) {
         <p>{insight.advice}</p>
       </div>
       <div className="memory-gain">
-        {insight.gain_ns === null ? (
-          <Badge tone={TONES[insight.severity]}>{WORDS[insight.severity]}</Badge>
+        {gain === null ? (
+          <Badge tone={SEVERITY[insight.severity].tone}>{SEVERITY[insight.severity].word}</Badge>
         ) : (
           <>
-            <b className="num">−{percent(insight.gain_share)}</b>
-            <small>
-              {duration(insight.gain_ns)}, {insight.confidence} confidence
-            </small>
+            <b className="num">{gain.text}</b>
+            <small>{gain.more}</small>
           </>
         )}
       </div>

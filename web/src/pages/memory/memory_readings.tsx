@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory in use as the driver tells it: of all programs on the GPU, not only of this one.
 import { useMemo } from "react";
-import { sessionPath, useApi } from "../../api/hooks";
-import type { Health, SeriesPicture, SeriesTile, TrackList } from "../../api/types";
+import { useApi } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
+import type { SeriesPicture } from "../../api/types";
 import { bytes, percent } from "../../base/format";
 import { Chart } from "../../widgets/chart";
 import { Copyable, Panel } from "../../widgets/parts";
@@ -10,7 +11,7 @@ import { Empty, Ready } from "../../widgets/states";
 import { lineOfReadings, usedSeries } from "./memory_data";
 
 export function MemoryReadings({ session }: { session: string }) {
-  const tracks = useApi<TrackList>(sessionPath(session, "/tracks"));
+  const tracks = useApi(sessionPath(session, "/tracks"));
   return (
     <Panel title="Memory in use on the GPU" note="as the driver tells it, of all programs together">
       <Ready of={tracks} rows={4}>
@@ -25,8 +26,8 @@ export function MemoryReadings({ session }: { session: string }) {
 
 function Charts({ session, used }: { session: string; used: { id: string; device: number }[] }) {
   const path = sessionPath(session, "/series");
-  const read = useApi<SeriesTile>(path, { series: used.map(({ id }) => id).join(","), width: 800 });
-  const health = useApi<Health>(sessionPath(session, "/health"));
+  const read = useApi(path, { series: used.map(({ id }) => id).join(","), width: 800 });
+  const health = useApi(sessionPath(session, "/health"));
   return (
     <Ready of={read} rows={4}>
       {({ series }) => (

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // How busy each GPU was over time, in one strip that leads to the timeline.
+import type { DeviceTime, GpuTime } from "../../api/types";
 import { duration, isUnknown, percent } from "../../base/format";
 import { Panel } from "../../widgets/parts";
 import { sessionHref } from "../session_frame";
-import type { GpuTime, GpuTimeDevice } from "./overview_types";
 
 const HEIGHT = 36;
 
-function Strip({ session, device }: { session: string; device: GpuTimeDevice }) {
+function Strip({ session, device }: { session: string; device: DeviceTime }) {
   const series = device.busy_series;
-  if (!series || isUnknown(series) || series.points.length === 0) return null;
+  if (isUnknown(series) || series.points.length === 0) return null;
   const { points, step_ns } = series;
   const first = points[0]![0];
   const last = points[points.length - 1]![0] + step_ns;
@@ -43,10 +43,9 @@ function Strip({ session, device }: { session: string; device: GpuTimeDevice }) 
 }
 
 export function Activity({ session, gpu }: { session: string; gpu: GpuTime }) {
-  const devices = isUnknown(gpu.devices) ? [] : gpu.devices;
-  const shown = devices.filter(
+  const shown = gpu.devices.filter(
     ({ busy_series, busy_ns }) =>
-      busy_series && !isUnknown(busy_series) && busy_series.points.length > 0 && busy_ns !== 0,
+      !isUnknown(busy_series) && busy_series.points.length > 0 && busy_ns !== 0,
   );
   if (shown.length === 0) return null;
   const recorded = typeof gpu.recorded_ns === "number" ? gpu.recorded_ns : null;

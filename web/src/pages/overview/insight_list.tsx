@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // What to do first: the analysis' insights in its order, most time saved first.
 import { useState } from "react";
-import { Badge, Chip, Copyable, Panel, type Tone } from "../../widgets/parts";
+import type { Evidence, Insight } from "../../api/types";
+import { Badge, Chip, Copyable, Panel } from "../../widgets/parts";
 import { Empty } from "../../widgets/states";
-import { duration, plural } from "../../base/format";
+import { duration, plural, withMicro } from "../../base/format";
 import { sessionHref } from "../session_frame";
-import { gainOf, placeOf, SEVERITY_WORDS, timelinePath, wordsOf } from "./insight_words";
-import type { Evidence, Insight } from "./overview_types";
+import { gainOf, placeOf, SEVERITY, timelinePath, wordsOf } from "./insight_words";
 import { WithCode } from "../kernels/with_code";
 
 const SHOWN = 5;
-const TONES: Record<Insight["severity"], Tone> = { HIGH: "bad", MEDIUM: "warn", LOW: "plain" };
 
 function EvidenceRow({ session, of }: { session: string; of: Evidence }) {
   const timeline = timelinePath(of);
   return (
     <li>
-      <span>{of.text}</span>
+      <span>{withMicro(of.text)}</span>
       {of.scope !== undefined && <span className="dim">in {of.scope}</span>}
       {of.kernel !== undefined && (
         <a
@@ -62,7 +61,9 @@ function InsightRow({ session, of, rank }: { session: string; of: Insight; rank:
                 ))}
               </ul>
             )}
-            {of.estimate !== "" && <p className="dim">How the gain was estimated: {of.estimate}</p>}
+            {of.estimate !== "" && (
+              <p className="dim">How the gain was estimated: {withMicro(of.estimate)}</p>
+            )}
           </details>
         )}
       </div>
@@ -79,7 +80,7 @@ function InsightRow({ session, of, rank }: { session: string; of: Insight; rank:
           </>
         ) : (
           <>
-            <Badge tone={TONES[of.severity]}>{SEVERITY_WORDS[of.severity]}</Badge>
+            <Badge tone={SEVERITY[of.severity].tone}>{SEVERITY[of.severity].word}</Badge>
             <span>no gain can be told</span>
           </>
         )}

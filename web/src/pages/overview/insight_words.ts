@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Insights in words, and where their evidence can be seen.
-import { duration, percent } from "../../base/format";
+import type { Evidence, Insight } from "../../api/types";
+import { duration, percent, shownName, withMicro } from "../../base/format";
+import type { Tone } from "../../widgets/parts";
 import { baseName } from "../kernels/code_model";
-import type { Evidence, Insight } from "./overview_types";
 
 const TITLES: Record<string, string> = {
   allocation_in_loop: "Memory is allocated in a loop",
@@ -51,12 +52,16 @@ export interface InsightWords {
 
 // The analysis' own title has the figures: it is the evidence of the title in words.
 export function wordsOf(insight: Insight): InsightWords {
-  const { rule, title, detail } = insight;
+  const { rule } = insight;
+  const title = withMicro(insight.title);
+  const detail = withMicro(insight.detail);
   const at = placeOf(insight);
   const words = at?.isWait ? `${WAITS_AT[rule]} ${at.text}` : TITLES[rule];
   if (words === undefined) return { title, evidence: detail, more: null };
   return { title: words, evidence: title, more: detail === "" ? null : detail };
 }
+
+const LEAST_SHARE = 0.001;
 
 export interface Gain {
   text: string;
@@ -66,13 +71,21 @@ export interface Gain {
 
 export function gainOf({ gain_ns, gain_share, confidence }: Insight): Gain | null {
   if (gain_ns === null) return null;
+  // Of a share that rounds to nothing, the time says more.
+  if (gain_share < LEAST_SHARE) {
+    return { text: `−${duration(gain_ns)}`, more: `${confidence} confidence` };
+  }
   return {
     text: `−${percent(gain_share)}`,
     more: `${duration(gain_ns)}, ${confidence} confidence`,
   };
 }
 
-export const SEVERITY_WORDS = { HIGH: "serious", MEDIUM: "notable", LOW: "minor" } as const;
+export const SEVERITY: Record<Insight["severity"], { tone: Tone; word: string }> = {
+  HIGH: { tone: "bad", word: "serious" },
+  MEDIUM: { tone: "warn", word: "notable" },
+  LOW: { tone: "plain", word: "minor" },
+};
 
 const WAITS = new Set(["in_loop_sync", "sync_attribution", "idle_gaps"]);
 
@@ -99,7 +112,7 @@ export function placeOf({ rule, evidence }: Insight): Place | null {
   const kernel = evidence.find((entry) => entry.kernel !== undefined)?.kernel;
   if (kernel === undefined) return null;
   return {
-    text: kernel,
+    text: shownName(kernel),
     title: kernel,
     path: `kernels/${encodeURIComponent(kernel)}`,
     isWait: false,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether the trace is complete, and if not, what is missing and why.
+import type { Ledger } from "../../api/types";
 import { count } from "../../base/format";
 import type { Tone } from "../../widgets/parts";
-import type { Ledger } from "./overview_types";
+import { numberIn } from "../log/ledger";
 
 export function verdictTone({ verdict }: Ledger): Tone {
   if (verdict.startsWith("complete")) return "good";
@@ -47,8 +48,8 @@ const LOSSES: Record<string, string> = {
 export function lossesOf({ numbers, rows_read }: Ledger): LossCount[] {
   if (numbers === null) return [];
   const losses = Object.entries(LOSSES).flatMap(([name, what]): LossCount[] => {
-    const value = numbers[name];
-    return typeof value === "number" && value > 0 ? [{ what, number: value }] : [];
+    const number = numberIn(numbers, name) ?? 0;
+    return number > 0 ? [{ what, number }] : [];
   });
   for (const [kind, number] of Object.entries(numbers.dropped ?? {})) {
     if (number > 0)
@@ -64,8 +65,8 @@ export function lossesOf({ numbers, rows_read }: Ledger): LossCount[] {
 
 // "5,265 of 5,265 kernels recorded"; null: launches were not counted.
 export function countedText({ numbers }: Ledger): string | null {
-  const seen = numbers?.launches_seen;
-  const records = numbers?.kernel_records;
-  if (seen === undefined || records === undefined || (seen === 0 && records === 0)) return null;
+  const seen = numberIn(numbers, "launches_seen");
+  const records = numberIn(numbers, "kernel_records");
+  if (seen === null || records === null || (seen === 0 && records === 0)) return null;
   return `${count(records)} of ${count(seen)} launches recorded`;
 }

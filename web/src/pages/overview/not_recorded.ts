@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a session does not have, why, and what would record it.
+import type { Capability } from "../../api/types";
 import { isUnknown } from "../../base/format";
 import { sentence } from "../kernels/groups";
-import type { Capability } from "./overview_types";
 
 export interface NotRecorded {
   what: string;
@@ -15,6 +15,7 @@ const FEATURES: Record<string, string> = {
   launch_count: "Count of launches",
   session_clock: "Times since the start",
   recording: "Recording by gpufl",
+  gpu_work: "GPU work",
   stacks: "Call stacks",
   symbols: "Names of functions",
 };
@@ -38,12 +39,13 @@ export function notRecorded(
 ): NotRecorded[] {
   const entries = capabilities.filter(({ as_asked }) => !as_asked).map(ofCapability);
   const byReason = new Map<string, NotRecorded>();
+  const known = new Set(entries.map(({ what }) => what));
   for (const [what, figure] of figures) {
-    if (!isUnknown(figure)) continue;
+    if (!isUnknown(figure) || known.has(what)) continue;
     const why = sentence(figure.unknown);
-    const known = byReason.get(why);
-    if (known) {
-      known.what += `, ${what.toLowerCase()}`;
+    const same = byReason.get(why);
+    if (same) {
+      same.what += `, ${what.toLowerCase()}`;
       continue;
     }
     byReason.set(why, { what, why, how: sentence(figure.hint ?? "") });

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
+import type { Coverage, DeviceTime, GpuTime, Insight, Ledger } from "../../api/types";
 import { gainOf, placeOf, timelinePath, wordsOf } from "./insight_words";
 import { countedText, lossesOf, verdictTone } from "./ledger_words";
 import { notRecorded } from "./not_recorded";
 import { splitCode } from "../kernels/split_code";
-import type { Coverage, GpuTime, GpuTimeDevice, Insight, Ledger } from "./overview_types";
 import { busyFact, costFact, costOf, idleFact, memoryFact, stepFact } from "./summary";
 
 const unknown = {
@@ -18,6 +18,7 @@ const coverage: Coverage = {
   covered_ns: 1000,
   whole_ns: 1000,
   share: 1,
+  is_last_inferred: false,
   engines: [],
 };
 const ledger: Ledger = {
@@ -34,20 +35,34 @@ const ledger: Ledger = {
   problem_count: 0,
   problems: [],
 };
+const DEVICE: DeviceTime = {
+  device: 0,
+  name: "H200",
+  busy_ns: 90,
+  busy_share: 0.09,
+  recorded_ns: 1000,
+  before_ns: 200,
+  after_ns: 100,
+  idle: { count: 7, total_ns: 600, short_ns: 8, longest: [], by_length: [] },
+  first_ns: unknown,
+  last_ns: unknown,
+  kernels: unknown,
+  copies: unknown,
+  fills: unknown,
+  graphs: unknown,
+  kernel_ns: unknown,
+  copy_ns: unknown,
+  fill_ns: unknown,
+  graph_ns: unknown,
+  kernel_sum_ns: unknown,
+  copy_sum_ns: unknown,
+  fill_sum_ns: unknown,
+  concurrency: unknown,
+  busy_series: unknown,
+};
 const gpu: GpuTime = {
   recorded_ns: 1000,
-  devices: [
-    {
-      device: 0,
-      name: "H200",
-      busy_ns: 90,
-      busy_share: 0.09,
-      recorded_ns: 1000,
-      before_ns: 200,
-      after_ns: 100,
-      idle: { count: 7, total_ns: 600, short_ns: 8 },
-    },
-  ],
+  devices: [DEVICE],
   energy_joules: unknown,
   caveats: [],
 };
@@ -55,7 +70,6 @@ const gpu: GpuTime = {
 describe("facts", () => {
   it("tells the step with its spread", () => {
     const fact = stepFact({
-      source: "scopes",
       label: "step",
       warmups: 1,
       duration_ns: {
@@ -73,8 +87,7 @@ describe("facts", () => {
   });
   it("never makes zero of what is not known", () => {
     expect(stepFact(unknown)).toMatchObject({ value: null });
-    const [device] = gpu.devices as GpuTimeDevice[];
-    const none: GpuTime = { ...gpu, devices: [{ ...device!, busy_ns: unknown }] };
+    const none: GpuTime = { ...gpu, devices: [{ ...DEVICE, busy_ns: unknown }] };
     expect(busyFact(none).value).toBeNull();
     expect(busyFact(none).hint).toBe(
       "The engine Monitor records no GPU work. Record with `gpufl trace`.",
@@ -84,7 +97,7 @@ describe("facts", () => {
     expect(costFact({ ...ledger, numbers: null }, costOf(null, coverage)).value).toBeNull();
   });
   it("counts idle time between the first and the last work", () => {
-    expect(busyFact(gpu).value).toBe("9%");
+    expect(busyFact(gpu).value).toBe("9.0%");
     expect(idleFact(gpu)).toMatchObject({ value: "60.8%", unit: "· 7 pauses" });
   });
   it("prefers what an engine measured of itself", () => {
@@ -92,10 +105,13 @@ describe("facts", () => {
     const engine = {
       engine: "PcSampling",
       phases: 1,
+      phase_ns: 1000,
       windows: 5,
       window_ns: 1,
       cost_ns: 68,
-      measure: "calls",
+      measure: "calls" as const,
+      samples: 0,
+      dropped: 0,
     };
     const cost = costOf(ledger.numbers, { ...coverage, engines: [engine] });
     expect(cost.share).toBeCloseTo(0.068);

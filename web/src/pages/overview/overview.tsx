@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first page of a session: six facts, what to do first, and how far both can be trusted.
-import { sessionPath, useApi, useSection } from "../../api/hooks";
-import type { KernelList, Report } from "../../api/types";
-import { isUnknown, type Unknown } from "../../base/format";
+import { useApi, useSection } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
+import { isUnknown } from "../../base/format";
 import { type FactProps, Facts, Panel } from "../../widgets/parts";
 import { Ready } from "../../widgets/states";
 import { Activity } from "./activity";
 import { InsightList } from "./insight_list";
 import { notRecorded } from "./not_recorded";
-import type {
-  Capability,
-  Coverage,
-  GpuTime,
-  HealthAnswer,
-  Insight,
-  Iterations,
-  Ledger,
-  MemoryUse,
-} from "./overview_types";
 import {
   busyFact,
   costFact,
@@ -38,18 +28,18 @@ function fact<T>(label: string, data: T | undefined, of: (data: T) => FactProps)
 }
 
 export default function Overview({ session }: { session: string }) {
-  const kernels = useApi<KernelList>(sessionPath(session, "/kernels"), { limit: 1 });
-  const health = useApi<HealthAnswer>(sessionPath(session, "/health"));
-  const insights = useSection<Insight[]>(session, "insights");
-  const iterations = useSection<Iterations | Unknown>(session, "iterations");
-  const gpu = useSection<GpuTime>(session, "gpu_time");
-  const memory = useSection<MemoryUse[] | Unknown>(session, "memory");
-  const ledger = useSection<Ledger>(session, "ledger");
-  const coverage = useSection<Coverage>(session, "coverage");
-  const capabilities = useSection<Capability[]>(session, "capabilities");
-  const stalls = useSection<unknown>(session, "stalls");
-  const latency = useSection<{ driver_ns?: unknown }>(session, "launch_latency");
-  const groups = useSection<Report["kernels"]>(session, "kernels");
+  const kernels = useApi(sessionPath(session, "/kernels"), { limit: 1 });
+  const health = useApi(sessionPath(session, "/health"));
+  const insights = useSection(session, "insights");
+  const iterations = useSection(session, "iterations");
+  const gpu = useSection(session, "gpu_time");
+  const memory = useSection(session, "memory");
+  const ledger = useSection(session, "ledger");
+  const coverage = useSection(session, "coverage");
+  const capabilities = useSection(session, "capabilities");
+  const stalls = useSection(session, "stalls");
+  const latency = useSection(session, "launch_latency");
+  const groups = useSection(session, "kernels");
 
   const cost =
     ledger.data && coverage.data ? costOf(ledger.data.numbers, coverage.data) : undefined;

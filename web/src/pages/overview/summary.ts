@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The six facts that the overview opens with.
+import type {
+  Coverage,
+  DeviceTime,
+  GpuTime,
+  Health,
+  Iterations,
+  Ledger,
+  LedgerNumbers,
+  MemoryUsage,
+} from "../../api/types";
 import {
+  bytes,
   bytesQuantity,
   count,
   duration,
@@ -12,16 +23,7 @@ import {
 } from "../../base/format";
 import type { FactProps } from "../../widgets/parts";
 import { sentence } from "../kernels/groups";
-import type {
-  Coverage,
-  GpuTime,
-  GpuTimeDevice,
-  HealthAnswer,
-  Iterations,
-  Ledger,
-  LedgerNumbers,
-  MemoryUse,
-} from "./overview_types";
+import { numberIn } from "../log/ledger";
 
 export function whyUnknown({ unknown, hint }: Unknown): string {
   return [unknown, hint ?? ""].filter(Boolean).map(sentence).join(" ");
@@ -42,10 +44,12 @@ function rangeText(typical: number, min: number, max: number): string {
     const text = timeQuantity(value).value;
     return /^\d\d+\.\d\d/.test(text) ? String(Math.round(Number(text) * 10) / 10) : text;
   };
-  return `${short(min)} to ${short(max)}`;
+  return short(min) === short(max) ? "each" : `${short(min)} to ${short(max)}`;
 }
 
-export function stepFact(iterations: Iterations | Unknown): FactProps {
+export function stepFact(
+  iterations: Pick<Iterations, "label" | "warmups" | "duration_ns"> | Unknown,
+): FactProps {
   if (isUnknown(iterations)) return unknownFact("Step", iterations);
   const time = iterations.duration_ns;
   const typical = timeQuantity(time.median);
@@ -63,17 +67,15 @@ export function stepFact(iterations: Iterations | Unknown): FactProps {
 }
 
 // GPUs that the log says something of; those that did nothing count too.
-function knownDevices({ devices }: GpuTime): GpuTimeDevice[] {
-  if (isUnknown(devices)) return [];
+function knownDevices({ devices }: GpuTime): DeviceTime[] {
   return devices.filter(({ busy_ns }) => !isUnknown(busy_ns));
 }
 
-function number(value: number | Unknown | undefined): number {
+function number(value: number | Unknown): number {
   return typeof value === "number" ? value : 0;
 }
 
 function whyNoGpu(gpu: GpuTime): Unknown | string {
-  if (isUnknown(gpu.devices)) return gpu.devices;
   const busy = gpu.devices[0]?.busy_ns;
   if (busy !== undefined && isUnknown(busy)) return busy;
   return isUnknown(gpu.recorded_ns) ? gpu.recorded_ns : "The log names no GPU.";
@@ -102,12 +104,12 @@ export function busyFact(gpu: GpuTime): FactProps {
 // Between its first and its last work: what comes before and after is start-up and end.
 export function idleFact(gpu: GpuTime): FactProps {
   const label = "Idle between work";
-  const devices = knownDevices(gpu).filter(({ idle }) => idle !== undefined && !isUnknown(idle));
+  const devices = knownDevices(gpu).filter(({ idle }) => !isUnknown(idle));
   if (devices.length === 0) return unknownFact(label, whyNoGpu(gpu));
   let idle = 0;
   let pauses = 0;
   for (const device of devices) {
-    if (!device.idle || isUnknown(device.idle)) continue;
+    if (isUnknown(device.idle)) continue;
     idle += device.idle.total_ns + device.idle.short_ns;
     pauses += device.idle.count;
   }
@@ -132,10 +134,7 @@ export function kernelFact(kernels: { count: number; total_ns: number; names: nu
 }
 
 // The peak of allocations where those were recorded, else of what the GPU said was in use.
-export function memoryFact(
-  memory: MemoryUse[] | Unknown,
-  health: HealthAnswer | undefined,
-): FactProps {
+export function memoryFact(memory: MemoryUsage[] | Unknown, health: Health | undefined): FactProps {
   const label = "GPU memory";
   const total = health?.devices.find(
     ({ memory_bytes }) => memory_bytes !== undefined,
@@ -180,8 +179,8 @@ const ENGINE_MEASURES: Record<string, string> = {
   "calls and steps": "from its calls, and from steps with and without it",
 };
 
-function timePart(label: string, ns: number | undefined, of: number, what: string): CostPart[] {
-  if (ns === undefined) return [];
+function timePart(label: string, ns: number | null, of: number, what: string): CostPart[] {
+  if (ns === null) return [];
   return [{ label, text: duration(ns), what: of > 0 ? `${percent(ns / of)} ${what}` : what }];
 }
 
@@ -189,6 +188,8 @@ function timePart(label: string, ns: number | undefined, of: number, what: strin
 // in callbacks and what the vendor's library says of itself.
 export function costOf(numbers: LedgerNumbers | null, coverage: Coverage): Cost {
   const whole = coverage.whole_ns;
+  const callbacks = numberIn(numbers, "callback_ns");
+  const library = numberIn(numbers, "vendor_overhead_ns");
   const measured = coverage.engines.filter(({ cost_ns }) => cost_ns !== null);
   const parts = [
     ...measured.flatMap(({ engine, cost_ns, measure }) =>
@@ -199,21 +200,20 @@ export function costOf(numbers: LedgerNumbers | null, coverage: Coverage): Cost 
         `of the session, ${ENGINE_MEASURES[measure ?? ""] ?? "measured"}`,
       ),
     ),
-    ...timePart("In callbacks", numbers?.callback_ns, whole, "of the session's time"),
-    ...timePart("Vendor's library", numbers?.vendor_overhead_ns, whole, "of the session's time"),
-    ...timePart("Collector", numbers?.collector_cpu_ns, whole, "of one core"),
+    ...timePart("In callbacks", callbacks, whole, "of the session's time"),
+    ...timePart("Vendor's library", library, whole, "of the session's time"),
+    ...timePart("Collector", numberIn(numbers, "collector_cpu_ns"), whole, "of one core"),
   ];
-  if (numbers?.raw_bytes !== undefined) {
-    const { value, unit } = bytesQuantity(numbers.raw_bytes);
-    parts.push({ label: "Log", text: `${value} ${unit}`, what: "before compression" });
+  const written = numberIn(numbers, "raw_bytes");
+  if (written !== null) {
+    parts.push({ label: "Log", text: bytes(written), what: "before compression" });
   }
   if (whole <= 0) return { share: null, parts };
   if (measured.length > 0) {
     return { share: measured.reduce((sum, { cost_ns }) => sum + (cost_ns ?? 0), 0) / whole, parts };
   }
-  const { callback_ns, vendor_overhead_ns } = numbers ?? {};
-  if (callback_ns === undefined && vendor_overhead_ns === undefined) return { share: null, parts };
-  return { share: ((callback_ns ?? 0) + (vendor_overhead_ns ?? 0)) / whole, parts };
+  if (callbacks === null && library === null) return { share: null, parts };
+  return { share: ((callbacks ?? 0) + (library ?? 0)) / whole, parts };
 }
 
 export function costFact(ledger: Ledger, cost: Cost): FactProps {

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
-import {
-  byScopes,
-  bySamples,
-  findNode,
-  layout,
-  searchFor,
-  selfOf,
-  type Speedscope,
-  wayTo,
-} from "./flame";
-import type { Scope } from "./scope_tree";
+import type { Flame, Scope } from "../../api/types";
+import { byScopes, bySamples, findNode, layout, searchFor, selfOf, wayTo } from "./flame";
 
-const FILE: Speedscope = {
+const SPAN = { startValue: 0, endValue: 100 };
+const FILE: Pick<Flame, "shared" | "profiles"> = {
   shared: { frames: [{ name: "main", file: "a.py", line: 3 }, { name: "step" }, { name: "gemm" }] },
   profiles: [
     {
       type: "sampled",
       name: "GPU time",
       unit: "nanoseconds",
+      ...SPAN,
       samples: [
         [0, 1, 2],
         [0, 2],
@@ -26,7 +19,7 @@ const FILE: Speedscope = {
       ],
       weights: [60, 30, 10],
     },
-    { type: "evented", name: "scopes", unit: "nanoseconds" },
+    { type: "evented", name: "scopes", unit: "nanoseconds", ...SPAN },
   ],
 };
 

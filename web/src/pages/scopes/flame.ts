@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Flame graphs: trees of time from scopes or from recorded stacks, and where each frame is drawn.
-import { type Scope, workOf } from "./scope_tree";
+import type { Flame, Scope } from "../../api/types";
+import { workOf } from "./scope_tree";
 
 export interface FlameNode {
   // The way from the root, so that an address can name a frame.
@@ -11,14 +12,6 @@ export interface FlameNode {
   value: number;
   parent: FlameNode | null;
   children: FlameNode[];
-}
-
-export interface Speedscope {
-  shared: { frames: { name: string; file?: string; line?: number }[] };
-  profiles: (
-    | { type: "sampled"; name: string; unit: string; samples: number[][]; weights: number[] }
-    | { type: "evented"; name: string; unit: string }
-  )[];
 }
 
 const SEPARATOR = "\u001f";
@@ -49,13 +42,13 @@ export function byScopes(scopes: Scope[], by: "wall" | "gpu"): FlameNode {
 }
 
 // Stacks begin with the outermost frame; equal beginnings are one frame.
-export function bySamples(file: Speedscope, index: number): FlameNode {
+export function bySamples(file: Pick<Flame, "shared" | "profiles">, index: number): FlameNode {
   const profile = file.profiles[index];
   const top = root("all");
-  if (profile?.type !== "sampled") return top;
+  if (profile?.samples === undefined) return top;
   const known = new Map<string, FlameNode>();
   profile.samples.forEach((stack, sample) => {
-    const weight = profile.weights[sample] ?? 0;
+    const weight = profile.weights?.[sample] ?? 0;
     top.value += weight;
     let at = top;
     for (const number of stack) {

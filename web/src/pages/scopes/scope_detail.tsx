@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // One scope: how its times vary, its kernels and waits, its counters.
 import type { ReactNode } from "react";
+import type { Scope } from "../../api/types";
 import { count, duration, isUnknown, percent, plain, plural, UNKNOWN } from "../../base/format";
 import { Copyable, Panel } from "../../widgets/parts";
 import { sessionHref } from "../session_frame";
 import { unknownCell } from "./scope_table";
-import { type Scope, workOf } from "./scope_tree";
+import { workOf } from "./scope_tree";
 
 function Line({ name, children }: { name: string; children: ReactNode }) {
   return (

@@ -2,10 +2,10 @@
 // The tree of scopes with their figures. Left and right fold, Enter opens.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
+import type { Scope } from "../../api/types";
 import { count, duration, isUnknown, plain, type Unknown, UNKNOWN } from "../../base/format";
-import { save, toCsv } from "../../base/save";
-import "../../widgets/table.css";
-import { type Scope, type ScopeKey, type ScopeRow, valueOf, workOf } from "./scope_tree";
+import { TableTools } from "../../widgets/table_tools";
+import { type ScopeKey, type ScopeRow, valueOf, workOf } from "./scope_tree";
 
 const ROW_PX = 28;
 const MOST_ROWS = 16;
@@ -113,6 +113,8 @@ export function ScopeTable({
     ...rows.map(({ scope }) => [scope.path, ...COLUMNS.map(({ key }) => valueOf(scope, key))]),
   ];
   const onKey = (event: KeyboardEvent) => {
+    // What has the focus inside of it acts for itself.
+    if (event.target !== scroll.current) return;
     const row = rows[at];
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: MOST_ROWS, PageUp: -MOST_ROWS }[event.key];
     if (step !== undefined) {
@@ -127,26 +129,7 @@ export function ScopeTable({
   };
   return (
     <div className="data-table">
-      <div className="table-tools">
-        <span className="grow" />
-        <button
-          className="link"
-          onClick={() => void navigator.clipboard.writeText(toCsv(table(), "\t"))}
-        >
-          Copy
-        </button>
-        <button className="link" onClick={() => save("scopes.csv", toCsv(table()), "text/csv")}>
-          CSV
-        </button>
-        <button
-          className="link"
-          onClick={() =>
-            save("scopes.json", JSON.stringify(rows.map(({ scope }) => scope)), "application/json")
-          }
-        >
-          JSON
-        </button>
-      </div>
+      <TableTools name="scopes" table={table} rows={rows.map(({ scope }) => scope)} />
       <div
         ref={scroll}
         className="table-scroll"
@@ -159,9 +142,7 @@ export function ScopeTable({
       >
         <div className="table-head scope-grid" role="row">
           <span role="columnheader" aria-sort={sortedBy === "name" ? "ascending" : "none"}>
-            <button tabIndex={-1} onClick={() => onSort("name")}>
-              Scope{sortedBy === "name" && " ↑"}
-            </button>
+            <button onClick={() => onSort("name")}>Scope{sortedBy === "name" && " ↑"}</button>
           </span>
           {COLUMNS.map(({ key, title, hint }) => (
             <span
@@ -171,7 +152,7 @@ export function ScopeTable({
               title={hint}
               aria-sort={sortedBy === key ? "descending" : "none"}
             >
-              <button tabIndex={-1} onClick={() => onSort(key)}>
+              <button onClick={() => onSort(key)}>
                 {title}
                 {sortedBy === key && " ↓"}
               </button>
@@ -190,7 +171,7 @@ export function ScopeTable({
                 aria-rowindex={index + 2}
                 aria-selected={scope.path === chosen}
                 {...(hasChildren ? { "aria-expanded": isOpen } : {})}
-                className={`table-row scope-grid opens${scope.path === chosen ? " on" : ""}${index === at ? " scope-at" : ""}`}
+                className={`table-row scope-grid opens${scope.path === chosen ? " on" : ""}${index === at ? " scope-at" : ""}${index === rows.length - 1 ? " last" : ""}`}
                 style={{ transform: `translateY(${start}px)` }}
                 onClick={() => {
                   setAt(index);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
-import { type Scope, valueOf, visibleRows } from "./scope_tree";
+import type { Scope } from "../../api/types";
+import { valueOf, visibleRows } from "./scope_tree";
 
 function scope(path: string, parent: number | null, total: number, more = {}): Scope {
   const name = path.split(" > ").at(-1) as string;

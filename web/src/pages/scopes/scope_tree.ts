@@ -1,41 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tree of scopes as rows of a table: brothers are sorted, children stay below their parent.
-import type { Unknown } from "../../base/format";
-
-export interface Work {
-  gpu_ns: number;
-  kernels: number;
-  kernel_ns: number;
-  copies: number;
-  copy_ns: number;
-  copy_bytes: number;
-  fills: number;
-  waits: number;
-  wait_ns: number;
-}
-
-export interface Scope {
-  path: string;
-  name: string;
-  tag: string;
-  depth: number;
-  parent: number | null;
-  duration_ns: { count: number; total: number; mean?: number };
-  duration_stats_ns?: { median?: number; p90?: number; p99?: number; min?: number; max?: number };
-  is_lower_bound: boolean;
-  cut: number;
-  lost: number;
-  open: number;
-  own: Work | Unknown;
-  total: Work | Unknown;
-  busy_ns: number | Unknown;
-  kernels: { label: string; count: number; total_ns: number }[] | Unknown;
-  kernel_names: number | Unknown;
-  waits: { label: string; count: number; total_ns: number }[] | Unknown;
-  mean_launch_ns: number | Unknown;
-  energy_joules: number | Unknown;
-  counters: { name: string; increase: number | Unknown; per_second: number | Unknown }[];
-}
+import type { Scope, ScopeWork, Unknown } from "../../api/types";
 
 export interface ScopeRow {
   scope: Scope;
@@ -46,11 +11,11 @@ export interface ScopeRow {
 
 export type ScopeKey = "name" | "count" | "wall" | "gpu" | "own" | "kernels" | "waits" | "energy";
 
-function figure(value: number | Unknown | undefined): number | null {
+function figure(value: number | Unknown): number | null {
   return typeof value === "number" ? value : null;
 }
 
-export function workOf(work: Work | Unknown): Work | null {
+export function workOf(work: ScopeWork | Unknown): ScopeWork | null {
   return "unknown" in work ? null : work;
 }
 

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the program was doing: its scopes as a tree, and where time went as a flame graph.
 import { useMemo, useRef, useState } from "react";
-import { useApi, useSection, sessionPath } from "../../api/hooks";
-import type { Session } from "../../api/types";
+import { useApi, useSection } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
+import type { Flame, Scope } from "../../api/types";
 import { setViewParameters, useViewParameter } from "../../base/address";
 import { count, duration } from "../../base/format";
 import { classVariable } from "../../base/kernel_class";
 import { useKeys } from "../../base/keys";
 import { Kbd, Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
-import { bySamples, byScopes, type FlameNode, type Speedscope } from "./flame";
+import { bySamples, byScopes, type FlameNode } from "./flame";
 import { type FlameKernel, FlameGraph } from "./flame_graph";
 import { sessionHref } from "../session_frame";
 import { ScopeDetail } from "./scope_detail";
 import { ScopeTable } from "./scope_table";
-import { type Scope, type ScopeKey, visibleRows } from "./scope_tree";
+import { type ScopeKey, visibleRows } from "./scope_tree";
 import "./scopes.css";
 
 interface View {
@@ -24,16 +25,12 @@ interface View {
   make: () => FlameNode;
 }
 
-interface ByName {
-  by_name: { label: string; full_name?: string; class?: string }[];
-}
-
 function upperFirst(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 
 // Scopes by themselves, then what was recorded with stacks or samples.
-function viewsOf(scopes: Scope[], file: Speedscope | undefined): View[] {
+function viewsOf(scopes: Scope[], file: Flame | undefined): View[] {
   const views: View[] = [];
   if (scopes.length > 0) {
     const ofScopes = (by: "wall" | "gpu") => () => byScopes(scopes, by);
@@ -41,7 +38,7 @@ function viewsOf(scopes: Scope[], file: Speedscope | undefined): View[] {
     views.push({ key: "gpu", title: "Scopes by GPU time", isTime: true, make: ofScopes("gpu") });
   }
   file?.profiles.forEach((profile, index) => {
-    if (profile.type !== "sampled" || profile.samples.length === 0) return;
+    if (!profile.samples?.length) return;
     views.push({
       key: profile.name.replaceAll(" ", "-").toLowerCase(),
       title:
@@ -57,10 +54,10 @@ function viewsOf(scopes: Scope[], file: Speedscope | undefined): View[] {
 
 // Kernels have the colours of their classes; all else is grey.
 function useKernels(session: string): (node: FlameNode) => FlameKernel | null {
-  const kernels = useApi<ByName>(sessionPath(session, "/kernels"), { limit: 10000 }).data;
+  const kernels = useApi(sessionPath(session, "/kernels"), { limit: 10000 }).data;
   return useMemo(() => {
     const known = new Map<string, FlameKernel>();
-    for (const { label, full_name = label, class: kernelClass } of kernels?.by_name ?? []) {
+    for (const { label, full_name, class: kernelClass } of kernels?.by_name ?? []) {
       const href = sessionHref(session, `kernels/${encodeURIComponent(full_name)}`);
       known.set(full_name, { label, color: classVariable(kernelClass), href });
     }
@@ -69,9 +66,9 @@ function useKernels(session: string): (node: FlameNode) => FlameKernel | null {
 }
 
 function Flames({ session, scopes, search }: { session: string; scopes: Scope[]; search: string }) {
-  const listed = useApi<Session>(sessionPath(session)).data;
+  const listed = useApi(sessionPath(session, "")).data;
   const hasWork = scopes.length > 0 || (listed?.kernels ?? 0) > 0;
-  const file = useApi<Speedscope>(sessionPath(session, "/flame"), {}, { enabled: hasWork });
+  const file = useApi(sessionPath(session, "/flame"), {}, { enabled: hasWork });
   const [chosen] = useViewParameter("flame");
   const [zoom, setZoom] = useViewParameter("zoom");
   const kernelOf = useKernels(session);
@@ -183,7 +180,7 @@ function ScopeTree({
 }
 
 export default function ScopesPage({ session }: { session: string }) {
-  const scopes = useSection<Scope[]>(session, "scopes");
+  const scopes = useSection(session, "scopes");
   const [search, setSearch] = useViewParameter("q");
   const input = useRef<HTMLInputElement>(null);
   useKeys([{ keys: "/", what: "Search scopes and frames", run: () => input.current?.focus() }]);

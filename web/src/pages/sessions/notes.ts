@@ -4,7 +4,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { apiUrl, Problem, put } from "../../api/client";
-import { sessionPath } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
 import type { Notes } from "../../api/types";
 
 export interface ReadNotes extends Notes {
@@ -76,7 +76,7 @@ export function useNotes(session: string): NotesEditing {
       await put<Notes>(path, notes, etag);
       // The lists show tags.
       void client.invalidateQueries({ queryKey: ["/sessions"] });
-      void client.invalidateQueries({ queryKey: [sessionPath(session)] });
+      void client.invalidateQueries({ queryKey: [sessionPath(session, "")] });
       return (await query.refetch()).data ?? null;
     } catch (error) {
       setSaveProblem(asProblem(error));

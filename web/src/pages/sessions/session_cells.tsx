@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { MouseEvent } from "react";
 import type { Session } from "../../api/types";
+import { setViewParameters } from "../../base/address";
 import { bytes, count, duration, plural, UNKNOWN, wallTime } from "../../base/format";
 import { sessionHref, StateBadge } from "../session_frame";
 import { membersText, type RunRow } from "./session_rows";
@@ -65,9 +66,17 @@ export function SessionCells({
           {rank !== null && <small>{rank}</small>}
           <small>{session.engine}</small>
           {session.tags.map((tag) => (
-            <span className="chip" key={tag}>
+            <button
+              className="chip session-has-tag"
+              key={tag}
+              title={`Only sessions tagged ${tag}`}
+              onClick={(event) => {
+                alone(event);
+                setViewParameters({ tag });
+              }}
+            >
               {tag}
-            </span>
+            </button>
           ))}
           <button
             className="text-button session-tag"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from "react";
 import { useApi } from "../../api/hooks";
-import type { HostList, Session, SessionList } from "../../api/types";
+import { pathOf } from "../../api/paths";
+import type { Session } from "../../api/types";
 import { setViewParameters } from "../../base/address";
 import { useKeys } from "../../base/keys";
 import { Kbd } from "../../widgets/parts";
@@ -12,7 +13,7 @@ const PAUSE_MS = 180;
 const STATES: [Session["state"], string][] = [
   ["live", "Live"],
   ["complete", "Complete"],
-  ["not proven", "Not proven complete"],
+  ["not proven", "Not proven"],
   ["losses", "Has losses"],
   ["unclosed", "Cut off"],
   ["damaged", "Damaged"],
@@ -23,8 +24,8 @@ export function SessionFilters({ filters }: { filters: Filters }) {
   const field = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState(filters.q ?? "");
   // What the filters offer is of all sessions, not of those that are shown now.
-  const all = useApi<SessionList>("/sessions", { limit: 1000 }).data?.sessions ?? [];
-  const hosts = useApi<HostList>("/hosts", { limit: 1000 }).data?.hosts ?? [];
+  const all = useApi(pathOf("/sessions"), { limit: 1000 }).data?.sessions ?? [];
+  const hosts = useApi(pathOf("/hosts"), { limit: 1000 }).data?.hosts ?? [];
   useKeys([{ keys: "/", what: "Search sessions", run: () => field.current?.focus() }]);
 
   useEffect(() => setTyped(filters.q ?? ""), [filters.q]);
@@ -35,6 +36,7 @@ export function SessionFilters({ filters }: { filters: Filters }) {
     return () => clearTimeout(timer);
   }, [typed, filters.q]);
 
+  const tags = all.flatMap((session) => session.tags);
   const plain = (values: string[], chosen: string | null): [string, string][] =>
     choices(values, chosen).map((value) => [value, value]);
   return (
@@ -79,6 +81,9 @@ export function SessionFilters({ filters }: { filters: Filters }) {
         )}
         filters={filters}
       />
+      {(tags.length > 0 || filters.tag !== null) && (
+        <Select name="tag" any="Any tag" options={plain(tags, filters.tag)} filters={filters} />
+      )}
       {isFiltered(filters) && (
         <button className="text-button" onClick={clearFilters}>
           Clear

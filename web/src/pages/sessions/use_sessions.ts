@@ -3,10 +3,11 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { ask, Problem } from "../../api/client";
-import type { Session, SessionList as Answer } from "../../api/types";
+import { pathOf } from "../../api/paths";
+import type { Session } from "../../api/types";
 import { setViewParameters, useAddressSearch } from "../../base/address";
 
-export const FILTERS = ["state", "host", "app", "engine"] as const;
+export const FILTERS = ["state", "host", "app", "engine", "tag"] as const;
 export type Filter = (typeof FILTERS)[number];
 export type Filters = Record<Filter | "q" | "sort", string | null>;
 
@@ -24,12 +25,13 @@ export function useFilters(): Filters {
       host: of("host"),
       app: of("app"),
       engine: of("engine"),
+      tag: of("tag"),
     };
   }, [search]);
 }
 
 export function clearFilters(): void {
-  setViewParameters({ q: null, state: null, host: null, app: null, engine: null });
+  setViewParameters({ q: null, state: null, host: null, app: null, engine: null, tag: null });
 }
 
 export function isFiltered(filters: Filters): boolean {
@@ -37,7 +39,7 @@ export function isFiltered(filters: Filters): boolean {
 }
 
 async function page(filters: Filters, cursor: string | null, signal: AbortSignal) {
-  const answer = await ask<Answer>("/sessions", { ...filters, limit: PAGE, cursor }, signal);
+  const answer = await ask(pathOf("/sessions"), { ...filters, limit: PAGE, cursor }, signal);
   if (answer.state !== "ready") throw new Problem(503, "The list is not there yet", "");
   return answer.data;
 }

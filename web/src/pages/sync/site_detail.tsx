@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // One line that waits: its text, the kernels that it waits for, and one of its waits drawn.
 import { useState } from "react";
-import { useApi, sessionPath } from "../../api/hooks";
-import type { EventEntry, EventList, TrackList, Waits } from "../../api/types";
-import { count, duration, exactTime, isUnknown, percent, plural } from "../../base/format";
+import { useApi } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
+import type { EventEntry, Waits } from "../../api/types";
+import {
+  count,
+  duration,
+  exactTime,
+  isUnknown,
+  percent,
+  plural,
+  withMicro,
+} from "../../base/format";
 import { languageOf, lineStates } from "../../base/tokenizer";
 import { CodeText } from "../../widgets/code_text";
 import { Ready } from "../../widgets/states";
@@ -51,8 +60,8 @@ function SourceLines({ site, sources }: { site: Site; sources: Waits["sources"] 
   );
   return (
     <figure className="sync-source">
-      <figcaption className="mono">
-        {site.key}
+      <figcaption className="mono" title={site.key}>
+        {site.place}
         {view.isNewer && (
           <span className="warn"> · the file changed after the recording began</span>
         )}
@@ -200,10 +209,10 @@ function Launched({ session, site, waits }: { session: string; site: Site; waits
 
 function OneWait({ session, site }: { session: string; site: Site }) {
   const [shown, setShown] = useState<"typical" | "longest">("typical");
-  const tracks = useApi<TrackList>(sessionPath(session, "/tracks")).data?.tracks;
+  const tracks = useApi(sessionPath(session, "/tracks")).data?.tracks;
   const wait = site[shown];
   const [from, to] = rangeOf(wait);
-  const page = useApi<EventList>(
+  const page = useApi(
     sessionPath(session, "/events"),
     {
       from,
@@ -276,7 +285,7 @@ export function SiteDetail({
       <SourceLines site={site} sources={waits.sources} />
       <Launched session={session} site={site} waits={waits} />
       <OneWait session={session} site={site} />
-      {said.length > 0 && <p className="dim">{said.join(" ")}</p>}
+      {said.length > 0 && <p className="dim">{withMicro(said.join(" "))}</p>}
     </div>
   );
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the program waits for the GPU, line by line, the one to look at first on top.
 import { useEffect, useRef } from "react";
-import { useApi, useSection, sessionPath } from "../../api/hooks";
-import type { Insight, Session, WaitCall, Waits } from "../../api/types";
+import { useApi, useSection } from "../../api/hooks";
+import { sessionPath } from "../../api/paths";
+import type { Insight, WaitCall, Waits } from "../../api/types";
 import { useViewParameter } from "../../base/address";
 import {
   count,
@@ -11,23 +12,21 @@ import {
   percent,
   plural,
   timeQuantity,
-  type Unknown,
   UNKNOWN,
+  withMicro,
 } from "../../base/format";
-import { Badge, Copyable, Facts, Panel, type Tone } from "../../widgets/parts";
+import { Badge, Copyable, Facts, Panel } from "../../widgets/parts";
 import { Empty, Ready } from "../../widgets/states";
 import { type Column, DataTable } from "../../widgets/table";
 import { headline, type Site, siteAt, sitesOf } from "./sites";
+import { SEVERITY } from "../overview/insight_words";
 import { baseName } from "../kernels/code_model";
 import { sessionHref } from "../session_frame";
 import { SiteDetail } from "./site_detail";
 import "./sync.css";
 
-const SEVERITY: Record<Site["severity"], [Tone, string]> = {
-  HIGH: ["bad", "High"],
-  MEDIUM: ["warn", "Medium"],
-  LOW: ["plain", "Low"],
-};
+// In the address: no line is open.
+const CLOSED = "none";
 
 function SiteCard({
   site,
@@ -35,6 +34,7 @@ function SiteCard({
   waits,
   shareOfRun,
   isOpen,
+  isLinked,
   toggle,
 }: {
   site: Site;
@@ -42,16 +42,18 @@ function SiteCard({
   waits: Waits;
   shareOfRun: number | null;
   isOpen: boolean;
+  // The address names it.
+  isLinked: boolean;
   toggle: () => void;
 }) {
-  const [tone, word] = SEVERITY[site.severity];
+  const { tone, word } = SEVERITY[site.severity];
   const [first] = site.insights;
   const blocked = timeQuantity(site.blocked_ns);
   // A link to a line may lead to one far below.
   const card = useRef<HTMLElement>(null);
-  const wasOpen = useRef(isOpen);
+  const wasLinked = useRef(isLinked);
   useEffect(() => {
-    if (wasOpen.current) card.current?.scrollIntoView({ block: "nearest" });
+    if (wasLinked.current) card.current?.scrollIntoView({ block: "nearest" });
   }, []);
   return (
     <article ref={card} className={isOpen ? "sync-card open" : "sync-card"}>
@@ -89,11 +91,12 @@ function SiteCard({
           </>
         )}
         <small>
-          {shareOfRun === null || site.holds_stream ? "" : `${percent(shareOfRun)} of the run`}
+          {shareOfRun !== null && !site.holds_stream && (
+            <span>{percent(shareOfRun)} of the run</span>
+          )}
           {first && first.gain_ns !== null && (
-            <span title={first.estimate}>
-              {" "}
-              · saves about {duration(first.gain_ns)}, {first.confidence} confidence
+            <span title={withMicro(first.estimate)}>
+              saves about {duration(first.gain_ns)}, {first.confidence} confidence
             </span>
           )}
         </small>
@@ -145,13 +148,14 @@ function Sites({
   insights: Insight[];
 }) {
   const [open, setOpen] = useViewParameter("line");
-  const about = useApi<Session>(sessionPath(session)).data;
+  const about = useApi(sessionPath(session, "")).data;
   const run = about?.duration_ns ?? null;
   const sites = sitesOf(waits.by_line, insights);
-  const opened = siteAt(sites, open);
+  const [worst] = sites;
+  // The line to look at first is open until somebody closes it.
+  const opened = open === null && worst?.isInLoop ? worst : siteAt(sites, open);
   const total = waits.by_call.reduce((sum, { blocked_ns }) => sum + blocked_ns.total, 0);
   const waitCount = waits.by_call.reduce((sum, { blocked_ns }) => sum + blocked_ns.count, 0);
-  const [worst] = sites;
   const inLoops = sites.filter(({ isInLoop }) => isInLoop).length;
   if (waitCount === 0 && sites.length === 0) {
     return (
@@ -194,7 +198,7 @@ function Sites({
           },
         ]}
       />
-      {open !== null && opened === undefined && (
+      {open !== null && open !== CLOSED && opened === undefined && (
         <p className="sync-elsewhere">
           No wait was recorded at <span className="mono">{open}</span>. What it launches:{" "}
           <a href={sessionHref(session, `kernels?by=line&q=${encodeURIComponent(baseName(open))}`)}>
@@ -218,7 +222,8 @@ function Sites({
               waits={waits}
               shareOfRun={run ? site.blocked_ns / run : null}
               isOpen={site === opened}
-              toggle={() => setOpen(site === opened ? null : site.key)}
+              isLinked={site === opened && open !== null}
+              toggle={() => setOpen(site === opened ? CLOSED : site.key)}
             />
           ))
         )}
@@ -237,8 +242,8 @@ function Sites({
 }
 
 export default function Sync({ session }: { session: string }) {
-  const waits = useSection<Waits | Unknown>(session, "waits");
-  const insights = useSection<Insight[]>(session, "insights");
+  const waits = useSection(session, "waits");
+  const insights = useSection(session, "insights");
   return (
     <Ready of={waits} rows={8}>
       {(found) =>

@@ -2,9 +2,16 @@
 // Everything that the log has of the selected event. Each value is copied by a click.
 import { Problem } from "../../api/client";
 import { classVariable } from "../../base/kernel_class";
-import { kindOf, type Timeline, type TimelineState } from "../../timeline";
+import {
+  type EventDetail,
+  type EventRef,
+  kindOf,
+  type Timeline,
+  type TimelineState,
+} from "../../timeline";
 import { Copyable, Kbd, Swatch } from "../../widgets/parts";
-import { eventWord, kindWord } from "../../timeline/tracks";
+import { eventWord } from "../../timeline/tracks";
+import { sessionHref } from "../session_frame";
 import { factsOf, rowOf } from "./event_facts";
 
 function words(problem: unknown): string {
@@ -12,7 +19,26 @@ function words(problem: unknown): string {
   return problem instanceof Error ? problem.message : String(problem);
 }
 
-export function EventCard({ timeline, state }: { timeline: Timeline; state: TimelineState }) {
+// Where more is known of it than of one event.
+function pageOf({ track, name }: EventRef, detail: EventDetail | null): [string, string] | null {
+  const kind = kindOf(track);
+  if (kind === "kernels" || kind === "kernel_calls")
+    return [`kernels/${encodeURIComponent(name)}`, "All launches"];
+  const site = kind === "waits" ? detail?.site : null;
+  if (site) return [`sync?line=${encodeURIComponent(`${site.file}:${site.line}`)}`, "The line"];
+  if (kind === "scopes") return [`scopes?q=${encodeURIComponent(name)}`, "All of this name"];
+  return null;
+}
+
+export function EventCard({
+  session,
+  timeline,
+  state,
+}: {
+  session: string;
+  timeline: Timeline;
+  state: TimelineState;
+}) {
   const { selected, detail, detailProblem } = state;
   if (!selected) {
     if (detailProblem === null) return null;
@@ -28,13 +54,17 @@ export function EventCard({ timeline, state }: { timeline: Timeline; state: Time
   const kind = kindOf(selected.track);
   const isNamed = selected.label !== eventWord(kind);
   const { partner, frames = [] } = detail ?? {};
+  const page = pageOf(selected, detail);
+  const hasReadings = state.description?.series.some(({ kind: of }) => of !== "counter") ?? false;
   return (
     <aside className="tlp-card" aria-label="Selected event">
       <header>
         <h3>
-          {kind === "kernels" && <Swatch color={classVariable(selected.kernelClass)} />}
-          <Copyable text={selected.name}>{selected.label}</Copyable>{" "}
-          <span>{selected.kernelClass ?? (isNamed ? kindWord(kind) : "")}</span>
+          <Copyable text={selected.name}>
+            {kind === "kernels" && <Swatch color={classVariable(selected.kernelClass)} />}
+            {selected.label}
+          </Copyable>{" "}
+          <span>{selected.kernelClass ?? (isNamed ? eventWord(kind) : "")}</span>
         </h3>
         <button
           className="tlp-close"
@@ -66,6 +96,16 @@ export function EventCard({ timeline, state }: { timeline: Timeline; state: Time
           <button className="btn" onClick={() => timeline.select(partner, true)}>
             {kind.endsWith("_calls") ? "Its work" : "Its call"}
           </button>
+        )}
+        {page && (
+          <a className="btn" href={sessionHref(session, page[0])}>
+            {page[1]}
+          </a>
+        )}
+        {hasReadings && (
+          <a className="btn" href={sessionHref(session, `health?at=${selected.start}`)}>
+            Health then
+          </a>
         )}
       </div>
       {selected.name !== selected.label && (

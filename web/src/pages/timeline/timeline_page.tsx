@@ -1,32 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline of a session.
 import { useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
-import { sessionPath, useApi } from "../../api/hooks";
-import type { Session } from "../../api/types";
+import { useApi } from "../../api/hooks";
+import { sectionPath, sessionPath } from "../../api/paths";
+import type { Session, TrackList, WarpLaunch } from "../../api/types";
 import { setViewParameters, useAddressSearch } from "../../base/address";
 import { duration, percent } from "../../base/format";
 import { useKeys } from "../../base/keys";
 import { ACTIONS, Timeline } from "../../timeline";
-import { HttpSource, type JsonTracks, type SessionFacts } from "../../timeline/http_source";
+import { HttpSource, type SessionFacts } from "../../timeline/http_source";
 import { Empty, Ready } from "../../widgets/states";
 import { EventCard } from "./event_card";
 import { SearchBox } from "./search_box";
 import { SelectionBar } from "./selection_bar";
-import { useTracks } from "./use_tracks";
 import { readLink, writeLink } from "./view_link";
 import "./timeline_page.css";
 
 const WRITE_AFTER_MS = 250;
 
-function factsOf(session: Session | undefined, id: string): SessionFacts {
-  if (!session) return { process: id, devices: [] };
+function factsOf(session: Session | undefined, id: string, warps: WarpLaunch[]): SessionFacts {
+  const launches = warps.map(({ kernel, launch }) => ({
+    launch: launch.launch,
+    kernel,
+    groups: launch.group_names ?? [],
+  }));
+  if (!session) return { process: id, devices: [], launches };
   const rank = session.rank === null ? "" : ` · rank ${session.rank}`;
-  return { process: `${session.app || session.process || id}${rank}`, devices: session.devices };
+  return {
+    process: `${session.app || session.process || id}${rank}`,
+    devices: session.devices,
+    launches,
+  };
 }
 
 export default function TimelinePage({ session }: { session: string }) {
-  const about = useApi<Session>(sessionPath(session));
-  const tracks = useTracks(session);
+  const about = useApi(sessionPath(session, ""));
+  const tracks = useApi(sessionPath(session, "/tracks"));
+  const hasWarps = tracks.data?.tracks.some(({ kind }) => kind === "warps") ?? false;
+  const warps = useApi(sectionPath(session, "warps"), {}, { enabled: hasWarps });
   return (
     <section className="panel tlp">
       <Ready of={tracks} rows={12}>
@@ -42,7 +53,7 @@ export default function TimelinePage({ session }: { session: string }) {
               key={session}
               session={session}
               json={json}
-              facts={factsOf(about.data, session)}
+              facts={factsOf(about.data, session, warps.data ?? [])}
             />
           )
         }
@@ -53,7 +64,7 @@ export default function TimelinePage({ session }: { session: string }) {
 
 interface PanelProps {
   session: string;
-  json: JsonTracks;
+  json: TrackList;
   facts: SessionFacts;
 }
 
@@ -81,7 +92,7 @@ function TimelinePanel({ session, json, facts }: PanelProps) {
       {made ? <Tools timeline={made.timeline} /> : <header />}
       <div className="tlp-body">
         <div className="tlp-plot" ref={container} />
-        {made && <Card timeline={made.timeline} />}
+        {made && <Card session={session} timeline={made.timeline} />}
       </div>
       {made && <Bar timeline={made.timeline} />}
     </>
@@ -92,8 +103,8 @@ function useTimelineState(timeline: Timeline) {
   return useSyncExternalStore(timeline.subscribe, () => timeline.state);
 }
 
-function Card({ timeline }: { timeline: Timeline }) {
-  return <EventCard timeline={timeline} state={useTimelineState(timeline)} />;
+function Card({ session, timeline }: { session: string; timeline: Timeline }) {
+  return <EventCard session={session} timeline={timeline} state={useTimelineState(timeline)} />;
 }
 
 function Bar({ timeline }: { timeline: Timeline }) {
