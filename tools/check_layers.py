@@ -82,6 +82,7 @@ THIRD_PARTY = [
     ("fmt/", {"text", "format", "capture", "client", *ANALYSIS, "report", "report/html", "export",
               "import", "sql", "workbench", "net", "server", "cli", "backend", "bindings"}),
     ("boost/", {"net"}),
+    ("openssl/", {"net"}),
     ("zstd", {"format", "index", "net"}),
     ("zlib", {"export", "import", "net"}),
     ("sqlite3", {"sqlite"}),
