@@ -185,7 +185,8 @@ base::Status HttpClient::send(ByteStream& stream, const ClientRequest& request, 
   for (uint64_t offset = 0; offset < request.body->size; offset += body.size()) {
     body.resize(static_cast<size_t>(std::min<uint64_t>(kPieceBytes, request.body->size - offset)));
     if (base::Status status = request.body->read(offset, body); !status) {
-      return {base::Code::InvalidArgument, status.message()};
+      const bool is_stopped = status.code() == base::Code::Cancelled;
+      return is_stopped ? status : base::Status(base::Code::InvalidArgument, status.message());
     }
     const auto goes_on = write({body.data(), body.size()});
     if (!goes_on) return goes_on.status();
