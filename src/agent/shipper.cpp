@@ -98,6 +98,8 @@ bool Shipper::has_version(const std::string& kind, const KnownSession& known) co
 }
 
 void Shipper::plan() {
+  is_stale_ = false;
+  work_.clear();
   listing_ = folder_.list();
   const auto add = [&](Work work, const std::string& name, bool is_known) {
     if (is_aside(name)) return;
@@ -123,7 +125,7 @@ Shipper::Step Shipper::step() {
   if (const auto failed = ask_server()) return *failed;
   // Twice: what was planned may be gone by now.
   for (int looks = 0; looks < 2; ++looks) {
-    if (work_.empty()) plan();
+    if (work_.empty() || is_stale_) plan();
     if (const auto sent = send_live_lines()) return *sent;
     while (!work_.empty()) {
       const Work work = std::move(work_.front());
@@ -148,7 +150,10 @@ std::optional<Shipper::Step> Shipper::send_live_lines() {
 std::optional<Shipper::Step> Shipper::send_live(const ListedWindow& window) {
   const auto file = folder_.folder().open_file(window.file);
   if (!file || window_of(*file) != window.number) {
-    work_.clear();  // it has another name by now, so all are to be looked at again
+    // Of a live file: it has another name by now, so all are to be looked at again.
+    const bool is_live_name = window.file == format::live_file_name(window.channel);
+    if (file && !is_live_name) set_aside_[window.file] = "its first line is not that of the window";
+    is_stale_ = true;
     return std::nullopt;
   }
   KnownWindow& known = known_.windows[{channel_name(window), window.number}];

@@ -101,6 +101,7 @@ class Shipper {
   const ShipOptions options_;
   SessionListing listing_;
   std::deque<Work> work_;
+  bool is_stale_ = false;  // a file of the listing has another name by now
   KnownSession known_;
   std::optional<std::chrono::steady_clock::time_point> asked_at_;
   std::string reason_;

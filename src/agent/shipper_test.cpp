@@ -368,6 +368,16 @@ TEST_F(ShipperTest, SeveralOnOneFolderLoseAndDoubleNothing) {
   }
 }
 
+TEST_F(ShipperTest, AFileThatIsNotWhatItsNameSaysHoldsNothingUp) {
+  ASSERT_TRUE(write_windows()->close(9000, {}));
+  write_text(session_ / "code.7.log", "{\"type\":\"clock\",\"time\":1}\n");
+  Shipper shipper = ship();
+  EXPECT_EQ(run(shipper), Step::Idle);
+  EXPECT_EQ(shipper.set_aside().size(), 1u);
+  EXPECT_EQ(shipper.set_aside().at("code.7.log"), "its first line is not that of the window");
+  expect_all_there();
+}
+
 TEST_F(ShipperTest, CanBeStopped) {
   ASSERT_TRUE(write_windows()->close(9000, {}));
   ShipOptions options;
