@@ -9,9 +9,9 @@ import tempfile
 import unittest
 
 from ingest_server import KEY, IngestServer, make_key
-from monitor_process import DAEMON, GPUFL, environment, run
+from monitor_process import DAEMON, GPUFL, PROGRAMS, environment, run
 from pseudo_terminal import Screen
-from traced_program import TraceTest, main
+from traced_program import LIBRARY, TraceTest, main
 
 
 class UploadTest(unittest.TestCase):
@@ -202,6 +202,36 @@ class Trace(TraceTest):
         self.assertIn("there is no key for http://127.0.0.1:1", ended.stderr)
         self.assertIn("Later: gpufl upload --all ", ended.stderr)
         self.assertEqual(self.kernels(), 5)
+
+
+class Library(UploadTest):
+    def run_program(self, address, **variables):
+        return run(PROGRAMS / "uploading_program", self.logs, address, "THE_KEY",
+                   **self.variables, **variables)  # fmt: skip
+
+    def test_uploads_after_shutdown(self):
+        ended = self.run_program(self.server.url, THE_KEY=KEY)
+        self.assertEqual((ended.returncode, ended.stderr), (7, ""))
+        self.assertRegex(ended.stdout, r"^1 [2-9] [1-9]\d*\n$")
+        self.assert_is_there(self.session())
+
+    def test_a_failure_is_a_warning_and_changes_no_exit_code(self):
+        ended = self.run_program("http://127.0.0.1:1", THE_KEY=KEY)
+        self.assertEqual((ended.returncode, ended.stderr), (7, ""))
+        self.assertRegex(ended.stdout, r"^0 0 0\n.*cannot connect to 127.0.0.1, port 1: ")
+        ended = self.run_program(self.server.url, THE_KEY=make_key("2"))
+        self.assertEqual((ended.returncode, ended.stderr), (7, ""))
+        self.assertIn("does not know the key", ended.stdout)
+
+    def test_disabled_it_asks_nobody(self):
+        ended = self.run_program(self.server.url, THE_KEY=KEY, GPUFL_DISABLED="1")
+        self.assertEqual((ended.returncode, ended.stdout), (7, "1 0 0\n"))
+        self.assertEqual(self.server.requests, [])
+
+    def test_what_is_injected_into_the_program_is_not_into_the_upload(self):
+        ended = self.run_program(self.server.url, THE_KEY=KEY, CUDA_INJECTION64_PATH=str(LIBRARY))
+        self.assertEqual(ended.returncode, 7, ended.stderr)
+        self.assertEqual(len(self.server.sessions), 1)
 
 
 if __name__ == "__main__":
