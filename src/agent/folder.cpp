@@ -87,6 +87,12 @@ Folder::~Folder() {
 Folder::Folder(Folder&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
 
+Folder& Folder::operator=(Folder&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  std::swap(path_, other.path_);
+  return *this;
+}
+
 base::Result<Folder> Folder::open_folder(const std::string& name) const {
   const std::filesystem::path path = path_ / name;
   if (!is_plain(name)) return refused(path, "not a name of a folder");

@@ -40,7 +40,7 @@ class Folder {
   static base::Result<Folder> open(const std::filesystem::path& path);
   ~Folder();
   Folder(Folder&& other) noexcept;
-  Folder& operator=(Folder&&) = delete;
+  Folder& operator=(Folder&& other) noexcept;
 
   const std::filesystem::path& path() const { return path_; }
   // NotFound, or PermissionDenied for what is no folder, no regular file or a link. `name` has no

@@ -63,7 +63,11 @@ const char* file_of_kind(std::string_view kind) {
 base::Result<SessionFolder> SessionFolder::open(const std::filesystem::path& path) {
   auto folder = Folder::open(path);
   if (!folder) return folder.status();
-  SessionFolder session(std::move(*folder));
+  return open(std::move(*folder));
+}
+
+base::Result<SessionFolder> SessionFolder::open(Folder folder) {
+  SessionFolder session(std::move(folder));
   if (base::Status status = session.find_id(); !status) return status;
   return session;
 }

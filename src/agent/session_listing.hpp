@@ -44,6 +44,7 @@ class SessionFolder {
  public:
   // NotFound where it is no session, or has no whole line yet.
   static base::Result<SessionFolder> open(const std::filesystem::path& path);
+  static base::Result<SessionFolder> open(Folder folder);
 
   const Folder& folder() const { return folder_; }
   const std::string& session_id() const { return session_id_; }

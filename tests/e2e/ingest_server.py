@@ -60,8 +60,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Retry-After", "0")
-        self.end_headers()
-        self.wfile.write(body)
+        try:
+            self.end_headers()
+            self.wfile.write(body)
+        except ConnectionError:  # whoever asked was killed
+            self.close_connection = True
 
     def is_known(self):
         with self.server.lock:
