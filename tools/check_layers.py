@@ -62,8 +62,8 @@ ROOMS = {
     },
     "cli": {
         *BELOW_ANALYSIS, *ANALYSIS, "format/warp", "backend", "backend/synthetic", "capture", "client", "timeline",
-        "report", "report/html", "export", "import", "sql", "workbench", "index", "net", "agent", "server",
-        "include",
+        "report", "report/html", "export", "sqlite", "import", "sql", "workbench", "index", "net", "agent",
+        "server", "include",
     },
     "apps": {"cli", "client"},
     "bindings": {
