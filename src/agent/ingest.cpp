@@ -200,8 +200,8 @@ SendAnswer Ingest::ask(const std::string& session, KnownSession& known) {
     known.windows[{window["channel"].as_string(), whole(window["number"])}] = {
         state == "sealed", state == "final", whole(window["end"])};
   }
-  for (const auto& [kind, version] : document["versions"].members()) {
-    known.versions[kind] = whole(version);
+  for (const char* kind : {"manifest", "symbols", "disassembly"}) {
+    if (document.find(kind) != nullptr) known.versions[kind] = whole(document[kind]["version"]);
   }
   for (const Json& hash : document["modules"].items()) known.modules.insert(hash.as_string());
   known.page = page_address(document["page"].as_string());

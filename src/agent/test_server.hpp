@@ -129,7 +129,7 @@ class StandInServer {
 
   static std::string tell(const std::string& id, const Session& session) {
     using base::Json;
-    Json windows = Json::array(), versions = Json::object(), modules = Json::array();
+    Json document = Json::object(), windows = Json::array(), modules = Json::array();
     for (const auto& [key, window] : session.windows) {
       Json one = Json::object();
       one.set("channel", key.first).set("number", key.second);
@@ -137,12 +137,13 @@ class StandInServer {
       one.set("end", std::to_string(window.live.size()));
       windows.push(std::move(one));
     }
-    for (const auto& [kind, whole] : session.whole) versions.set(kind, std::to_string(whole.first));
+    for (const auto& [kind, whole] : session.whole) {
+      document.set(kind, Json::object().set("version", std::to_string(whole.first)));
+    }
     for (const auto& [hash, bytes] : session.modules) modules.push(hash);
-    Json document = Json::object();
     document.set("state", session.is_deleted ? "deleted" : "open");
-    document.set("windows", std::move(windows)).set("versions", std::move(versions));
-    document.set("modules", std::move(modules)).set("page", "w/team/#/s/" + id);
+    document.set("windows", std::move(windows)).set("modules", std::move(modules));
+    document.set("page", "w/team/#/s/" + id);
     return document.dump();
   }
 

@@ -92,9 +92,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 }
                 for (channel, number), w in session["windows"].items()
             ]  # fmt: skip
-            versions = {kind: str(version) for kind, (version, _) in session["whole"].items()}
+            versions = {kind: {"version": str(version)} for kind, (version, _) in session["whole"].items()}
             self.reply(200, state="open", page=f"w/team/#/s/{name}", windows=windows,
-                       versions=versions, modules=list(session["modules"]))  # fmt: skip
+                       modules=list(session["modules"]), **versions)  # fmt: skip
 
     def do_POST(self):
         if self.headers.get("Expect"):
