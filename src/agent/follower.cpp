@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/follower.hpp"
 
-#include <sys/random.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -23,12 +22,6 @@ using Step = Shipper::Step;
 
 // After a change, for more of it to come; a session writes every few tens of milliseconds.
 constexpr milliseconds kGather{200};
-
-uint64_t random_seed() {
-  uint64_t seed = 0;
-  (void)::getrandom(&seed, sizeof(seed), 0);
-  return seed;
-}
 
 int64_t changed_ns(const fs::path& path) {
   struct stat now{};
@@ -58,7 +51,9 @@ std::string first_word(const fs::path& file) {
 }  // namespace
 
 Follower::Follower(FollowOptions options)
-    : options_(std::move(options)), throttle_(options_.bytes_per_s), backoff_(random_seed()) {}
+    : options_(std::move(options)),
+      throttle_(options_.bytes_per_s),
+      backoff_(Backoff::random_seed()) {}
 
 FollowCounts Follower::counts() const {
   const std::lock_guard lock(mutex_);

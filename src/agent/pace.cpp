@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/pace.hpp"
 
+#include <sys/random.h>
+
 #include <algorithm>
 #include <thread>
 
 namespace gpufl::agent {
 
 using std::chrono::milliseconds;
+
+uint64_t Backoff::random_seed() {
+  uint64_t seed = 0;
+  (void)::getrandom(&seed, sizeof(seed), 0);
+  return seed;
+}
 
 milliseconds Backoff::next(std::optional<std::chrono::seconds> asked) {
   constexpr int kMostDoublings = 6;

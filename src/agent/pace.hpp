@@ -16,6 +16,7 @@ class Backoff {
   static constexpr std::chrono::milliseconds kFirst{1000};
   static constexpr std::chrono::milliseconds kLongest{60000};
 
+  static uint64_t random_seed();
   explicit Backoff(uint64_t seed) : random_(seed) {}
 
   // The next one. What the server asked for is the least, and up to a half of it is added.

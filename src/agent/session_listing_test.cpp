@@ -10,7 +10,6 @@ namespace gpufl::agent {
 namespace {
 
 namespace fs = std::filesystem;
-using format::Channel;
 using format::ManifestEntry;
 using namespace format::testing;
 

@@ -2,7 +2,6 @@
 #include "agent/upload.hpp"
 
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include <system_error>
 #include <utility>
@@ -18,12 +17,6 @@ using base::Json;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 using Step = Shipper::Step;
-
-uint64_t random_seed() {
-  uint64_t seed = 0;
-  (void)::getrandom(&seed, sizeof(seed), 0);
-  return seed;
-}
 
 // A folder that nobody else can read, gone with the object.
 class PrivateFolder {
@@ -49,7 +42,7 @@ class PrivateFolder {
 class Upload {
  public:
   explicit Upload(const UploadRequest& request)
-      : request_(request), throttle_(request.bytes_per_s), backoff_(random_seed()) {}
+      : request_(request), throttle_(request.bytes_per_s), backoff_(Backoff::random_seed()) {}
 
   UploadOutcome run() {
     const auto address = choose_server(request_.server, request_.variables, request_.credentials);

@@ -20,7 +20,7 @@ using Session = StandInServer::Session;
 
 class UploadTest : public ::testing::Test {
  protected:
-  fs::path record(const std::string& name, format::SessionHeader header = test_header()) {
+  fs::path record(const std::string& name, const format::SessionHeader& header = test_header()) {
     const fs::path dir = dir_.path() / name;
     format::LogOptions options = test_options(dir);
     options.window_bytes = 4096;

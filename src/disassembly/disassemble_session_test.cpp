@@ -30,7 +30,8 @@ class DisassembleSessionTest : public ::testing::Test {
     testing::tell_kernel(*log, kernel, 10);
     ASSERT_TRUE(log->close(1000, format::Ledger()));
   }
-  DisassembleOptions with_script(const std::string& body, const base::ChildLimits& limits = {}) const {
+  DisassembleOptions with_script(const std::string& body,
+                                 const base::ChildLimits& limits = {}) const {
     DisassembleOptions options;
     options.tool.emplace(testing::write_script(dir_.path() / "nvdisasm", body), limits);
     return options;

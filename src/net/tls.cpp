@@ -151,7 +151,7 @@ class TlsStream : public ByteStream {
       const int got = SSL_peek(ssl_.get(), &first, 1);
       // An error or the end is for read() to tell.
       if (got > 0 || SSL_get_error(ssl_.get(), got) != SSL_ERROR_WANT_READ) return true;
-      const auto has = plain_->has_input(at_most, patience);
+      auto has = plain_->has_input(at_most, patience);
       if (!has || !*has) return has;
       const auto filled = fill(patience);
       if (!filled) return filled.status();

@@ -17,8 +17,8 @@
 
 #include <fmt/format.h>
 
-#include "base/sha256.hpp"
 #include "base/child_process.hpp"
+#include "base/sha256.hpp"
 
 namespace gpufl::sql {
 namespace {
