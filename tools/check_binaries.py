@@ -27,6 +27,7 @@ MEMBER = re.compile(r"^(?:\S*/)?([^/\s(]+\.a)\(([^)]+)\)")
 TARGETS = {
     "_core": "gpufl_core",
     "gpufl": "program_gpufl",
+    "gpufl-agent": "program_gpufl-agent",
     "gpufl-monitor": "program_gpufl-monitor",
     "libgpufl": "gpufl",
     "libgpufl_inject": "gpufl_inject",

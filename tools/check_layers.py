@@ -54,6 +54,7 @@ ROOMS = {
     "sql": {"timeline", "export"} | BELOW_ANALYSIS | set(ANALYSIS),
     "index": {"base", "format", "symbols", "analysis/math", "analysis/code"},
     "net": {"base"},
+    "agent": {"base", "format", "net"},
     "workbench": BELOW_ANALYSIS | {*ANALYSIS, "timeline", "report", "report/html", "export", "import", "sql"},
     "server": {
         "base", "text", "format", "symbols", "analysis/math", "analysis/code", "analysis/compare", "export",
@@ -61,7 +62,8 @@ ROOMS = {
     },
     "cli": {
         *BELOW_ANALYSIS, *ANALYSIS, "format/warp", "backend", "backend/synthetic", "capture", "client", "timeline",
-        "report", "report/html", "export", "sqlite", "import", "sql", "workbench", "index", "net", "server", "include",
+        "report", "report/html", "export", "sqlite", "import", "sql", "workbench", "index", "net", "agent",
+        "server", "include",
     },
     "apps": {"cli", "client"},
     "bindings": {
@@ -82,6 +84,7 @@ THIRD_PARTY = [
     ("fmt/", {"text", "format", "capture", "client", *ANALYSIS, "report", "report/html", "export",
               "import", "sql", "workbench", "net", "server", "cli", "backend", "bindings"}),
     ("boost/", {"net"}),
+    ("openssl/", {"net"}),
     ("zstd", {"format", "index", "net"}),
     ("zlib", {"export", "import", "net"}),
     ("sqlite3", {"sqlite"}),

@@ -56,6 +56,7 @@ PARTS = (
         ("cp-demangle.o", "rust-demangle.o"),
     ),
     Part("zlib", "Zlib", "zlib1g-dev", ("libz.a",)),
+    Part("OpenSSL", "Apache-2.0", "libssl-dev", ("libssl.a", "libcrypto.a")),
     Part("SQLite", "blessing", "libsqlite3-dev", ("libsqlite3.a",)),
     Part(
         "libstdc++, libgcc",

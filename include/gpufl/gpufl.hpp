@@ -8,5 +8,6 @@
 #include <gpufl/options.hpp>    // IWYU pragma: export
 #include <gpufl/scope.hpp>      // IWYU pragma: export
 #include <gpufl/session.hpp>    // IWYU pragma: export
+#include <gpufl/upload.hpp>     // IWYU pragma: export
 #include <gpufl/version.hpp>    // IWYU pragma: export
 #include <gpufl/warpscope.hpp>  // IWYU pragma: export

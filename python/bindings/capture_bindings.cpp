@@ -76,6 +76,44 @@ void bind_counters(nb::module_& module) {
   module.def("tick", &gpufl::tick, nb::arg("name"), nb::arg("n") = 1, "counter(name).add(n)");
 }
 
+void bind_upload(nb::module_& module) {
+  nb::class_<UploadOptions>(module, "UploadOptions")
+      .def(nb::init<>())
+      .def_rw("log_path", &UploadOptions::log_path)
+      .def_rw("backend_url", &UploadOptions::backend_url)
+      .def_rw("api_key", &UploadOptions::api_key)
+      .def_rw("api_path", &UploadOptions::api_path)
+      .def_rw("total_timeout_ms", &UploadOptions::total_timeout_ms)
+      .def_rw("connect_timeout_ms", &UploadOptions::connect_timeout_ms)
+      .def_rw("read_timeout_ms", &UploadOptions::read_timeout_ms)
+      .def_rw("max_retries", &UploadOptions::max_retries)
+      .def_rw("retry_delay_ms", &UploadOptions::retry_delay_ms)
+      .def_rw("cursor_filename", &UploadOptions::cursor_filename)
+      .def_rw("session_id_filter", &UploadOptions::session_id_filter)
+      .def_rw("all_sessions", &UploadOptions::all_sessions)
+      .def_rw("force", &UploadOptions::force)
+      .def_rw("report_progress", &UploadOptions::report_progress)
+      .def_rw("progress_log_interval_ms", &UploadOptions::progress_log_interval_ms)
+      .def_rw("progress_log_interval_bytes", &UploadOptions::progress_log_interval_bytes);
+  nb::class_<UploadResult>(module, "UploadResult", "What upload_logs() did.")
+      .def(nb::init<>())
+      .def_rw("success", &UploadResult::success)
+      .def_rw("files_processed", &UploadResult::files_processed)
+      .def_rw("files_skipped_by_cursor", &UploadResult::files_skipped_by_cursor)
+      .def_rw("events_uploaded", &UploadResult::events_uploaded)
+      .def_rw("bytes_uploaded", &UploadResult::bytes_uploaded)
+      .def_rw("elapsed_ms", &UploadResult::elapsed_ms)
+      .def_rw("warnings", &UploadResult::warnings)
+      .def_rw("spool_ids", &UploadResult::spool_ids)
+      .def("__repr__", [](const UploadResult& result) {
+        return "<UploadResult: " + std::string(result.success ? "success" : "failure") + ", " +
+               std::to_string(result.files_processed) + " files, " +
+               std::to_string(result.events_uploaded) + " events, " +
+               std::to_string(result.warnings.size()) + " warnings>";
+      });
+  module.def("upload_logs", &gpufl::uploadLogs, nb::arg("options"), Unlocked());
+}
+
 void bind_cleanup(nb::module_& module) {
   nb::class_<Cleanup>(module, "Cleanup", "What clean_logs() did, or would do.")
       .def_ro("deleted", &Cleanup::deleted)
@@ -138,6 +176,7 @@ void bind_capture(nb::module_& module) {
   bind_session(module);
   bind_counters(module);
   bind_cleanup(module);
+  bind_upload(module);
   bind_warpscope(module);
 }
 

@@ -29,7 +29,7 @@ from ._core import (
     system_stop,
     tick,
 )
-from ._upload import UploadError, UploadResult, upload_logs
+from ._upload import UploadResult, upload_logs
 from ._warpscope import WarpscopeCapture, record_warpscope
 
 scope = Scope
@@ -51,7 +51,6 @@ __all__ = [
     "ProfilingEngine",
     "Scope",
     "SessionStatus",
-    "UploadError",
     "UploadResult",
     "WarpscopeCapture",
     "__version__",

@@ -260,8 +260,8 @@ class session:
     help(gpufl.init) lists the others.
 
     `log_dir` is the session's own folder. Inside of another session it records into that one, and
-    does not end it. The logs stay on the local disk: this version cannot upload, and with a
-    backend_url a RuntimeWarning says so at the end.
+    does not end it. With a backend_url it is uploaded at the end; the logs stay on the local disk, and
+    an upload that fails is a RuntimeWarning.
     """
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
@@ -290,4 +290,4 @@ class session:
         self.active = False
         shutdown()
         if _upload.has_server():
-            _upload.try_upload()
+            _upload.try_upload(self.log_dir)

@@ -93,7 +93,7 @@ int run(const DisassembleLine& line) {
     return kExitCannotTell;
   }
   disassembly::DisassembleOptions options;
-  disassembly::ChildLimits limits;
+  base::ChildLimits limits;
   limits.time = std::chrono::seconds(line.timeout_s);
   options.tool.emplace(*tool, limits);
   options.sources = line.source.options();

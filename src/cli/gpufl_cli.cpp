@@ -14,6 +14,7 @@
 #include "cli/import_command.hpp"
 #include "cli/info_command.hpp"
 #include "cli/log_command.hpp"
+#include "cli/login_command.hpp"
 #include "cli/monitor_command.hpp"
 #include "cli/open_command.hpp"
 #include "cli/report_command.hpp"
@@ -22,6 +23,7 @@
 #include "cli/sql_command.hpp"
 #include "cli/symbolize_command.hpp"
 #include "cli/trace_command.hpp"
+#include "cli/upload_command.hpp"
 #include "cli/verify_command.hpp"
 
 namespace gpufl::cli {
@@ -37,6 +39,8 @@ int run_gpufl(int argc, char** argv) {
   add_report_command(program);
   add_open_command(program);
   add_serve_command(program);
+  add_login_command(program);
+  add_upload_command(program);
   add_diff_command(program);
   add_gate_command(program);
   add_sessions_list_command(program);

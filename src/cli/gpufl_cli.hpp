@@ -7,5 +7,6 @@ namespace gpufl::cli {
 
 int run_gpufl(int argc, char** argv);
 int run_gpufl_monitor(int argc, char** argv);
+int run_gpufl_agent(int argc, char** argv);
 
 }  // namespace gpufl::cli

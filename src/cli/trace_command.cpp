@@ -25,6 +25,7 @@
 #include "cli/status_line.hpp"
 #include "cli/terminal.hpp"
 #include "cli/trace_options.hpp"
+#include "cli/uploading.hpp"
 #include "client/options.hpp"
 #include "format/session_header.hpp"
 #include "format/session_reader.hpp"
@@ -244,10 +245,11 @@ int trace(TraceOptions options) {
       complain(kWho, status.message());
     }
     if (!options.quiet) tell_nothing_recorded(folder, circumstance);
-    return end->exit_code;
+  } else {
+    if (options.stacks && !options.no_symbols) symbolize(folder);
+    if (!options.quiet) print_summary(folder);
   }
-  if (options.stacks && !options.no_symbols) symbolize(folder);
-  if (!options.quiet) print_summary(folder);
+  if (options.upload) upload_run(kWho, folder, options.redaction, options.quiet);
   return end->exit_code;
 }
 

@@ -9,6 +9,7 @@
 #include "backend/vendor.hpp"
 #include "capture/capture_gate.hpp"
 #include "capture/engine_ladder.hpp"
+#include "cli/uploading.hpp"
 #include "client/launch_request.hpp"
 #include "client/options.hpp"
 
@@ -140,6 +141,11 @@ void add_trace_options(Command command, TraceOptions& options) {
   command.add_flag(
       "--no-symbols", options.no_symbols,
       "Do not look for function names and lines at the end (gpufl symbolize does it later)");
+  const Option upload =
+      command.add_flag("--upload", options.upload,
+                       "At the end, send the sessions to the server that gpufl login or "
+                       "GPUFL_BACKEND_URL names");
+  add_redaction_options(command, options.redaction, upload);
   command.add_flag("-q,--quiet", options.quiet, "Print nothing but errors");
   command.add_flag("--replace", options.replace,
                    "Replace another tool that CUDA_INJECTION64_PATH or NVTX_INJECTION64_PATH "

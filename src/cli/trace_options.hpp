@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/redaction.hpp"
 #include "cli/command_line.hpp"
 #include "client/options.hpp"
 
@@ -28,6 +29,8 @@ struct TraceOptions {
   std::string capture_range;
   bool dormant = false;
   bool no_symbols = false;
+  bool upload = false;
+  agent::Redaction redaction;  // of what is uploaded
   bool quiet = false;
   bool replace = false;  // another tool's injection
   // Of variables and the config file. The sessions find them, too, but for those that are replaced.

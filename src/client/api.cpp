@@ -6,6 +6,7 @@
 #include <gpufl/counter.hpp>
 #include <gpufl/scope.hpp>
 #include <gpufl/session.hpp>
+#include <gpufl/upload.hpp>
 #include <gpufl/warpscope.hpp>
 #include <string>
 #include <vector>
@@ -72,6 +73,10 @@ void systemStart(const std::string& name) {
 
 void systemStop(const std::string& name) {
   guarded([&] { Client::instance().system_stop(name); });
+}
+
+UploadResult uploadLogs(const UploadOptions& options) noexcept {
+  return guarded([&] { return Client::instance().upload(options); });
 }
 
 Counter counter(std::string_view name) noexcept {

@@ -23,6 +23,7 @@
 #include "client/joining.hpp"
 #include "client/session_config.hpp"
 #include "client/session_report.hpp"
+#include "client/upload.hpp"
 #include "format/capability_words.hpp"
 
 namespace gpufl::client {
@@ -113,6 +114,7 @@ bool Client::init(const InitOptions& program, const InitOptions& defaults,
   debug_ = resolved.options.enable_debug_output;
   for (const OptionWarning& warning : resolved.warnings) say(warning.to_line());
   disabled_ = resolved.is_disabled;
+  in_force_ = resolved.options;
   const base::Status started = start_as(resolved);
   why_none_ = started ? "the session has ended" : started.message();
   if (!started) say("no session: " + why_none_);
@@ -259,6 +261,40 @@ std::string Client::report() {
   if (session_) session_->flush();
   const auto text = session_report(last_dir_);
   return text ? *text : "gpufl: no report: " + text.status().text() + "\n";
+}
+
+UploadResult Client::upload(UploadOptions options) {
+  const ResolvedOptions around =
+      resolve_options({}, capture::process_environment(), variable_names());
+  std::filesystem::path folder;
+  {
+    const std::lock_guard lock(mutex_);
+    if (disabled_ || around.is_disabled) {
+      UploadResult nothing;
+      nothing.success = true;
+      return nothing;
+    }
+    note_joined_folder();
+    if (session_) session_->flush();
+    folder = last_dir_;
+    // What an init() was given; the variables and the file, where there was none.
+    const auto fill = [&](std::string& field, std::string InitOptions::* member) {
+      if (field.empty()) field = in_force_.*member;
+      if (field.empty()) field = around.options.*member;
+    };
+    // A key that was found beside one address is not sent to another.
+    const bool is_other_server = !options.backend_url.empty();
+    fill(options.backend_url, &InitOptions::backend_url);
+    const auto is_known = [&](const InitOptions& known) {
+      return !is_other_server || known.backend_url.empty() ||
+             known.backend_url == options.backend_url;
+    };
+    if (is_known(in_force_) && is_known(around.options)) {
+      fill(options.api_key, &InitOptions::api_key);
+      fill(options.api_path, &InitOptions::api_path);
+    }
+  }
+  return upload_logs(options, folder);
 }
 
 void Client::system_start(const std::string& name) {

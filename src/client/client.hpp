@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <gpufl/options.hpp>
 #include <gpufl/session.hpp>
+#include <gpufl/upload.hpp>
 #include <gpufl/warpscope.hpp>
 #include <memory>
 #include <mutex>
@@ -48,6 +49,8 @@ class Client final : private Controlled {
   std::filesystem::path folder();
   // The session's folder, after everything recorded so far has reached it; empty: no session.
   std::filesystem::path flushed_folder();
+  // What is on disk; a success of nothing where gpufl is disabled.
+  UploadResult upload(UploadOptions options);
   // In the child of a fork().
   void abandon();
   // Of this copy's own session: recording of the GPU. A session that it has joined is another's.
@@ -81,6 +84,7 @@ class Client final : private Controlled {
   std::string why_none_ = "init() has not been called in this process";
   bool debug_ = false;
   bool disabled_ = false;
+  InitOptions in_force_;  // of the last init()
 };
 
 }  // namespace gpufl::client

@@ -42,22 +42,6 @@ backend::PcSamplingOptions sampling_options(const ResolvedOptions& resolved) {
   return sampling;
 }
 
-// Says which options ask for uploads, never their values: one of them is a key.
-std::optional<format::Capability> upload_note(const InitOptions& options) {
-  std::string asked_by;
-  if (!options.backend_url.empty()) asked_by += "backend_url ";
-  if (!options.api_key.empty()) asked_by += "api_key ";
-  if (!options.api_path.empty()) asked_by += "api_path ";
-  if (asked_by.empty()) return std::nullopt;
-  return format::Capability{
-      "upload",
-      "on",
-      "off",
-      "not_in_this_version",
-      "this version uploads nothing; set: " + asked_by.substr(0, asked_by.size() - 1),
-      {}};
-}
-
 // Options that someone turned on by hand: an engine that cannot serve one says so.
 std::vector<std::string> wanted_features(const InitOptions& options) {
   std::vector<std::string> names;
@@ -102,7 +86,6 @@ capture::SessionConfig session_config(const ResolvedOptions& resolved, const Lau
   if (config.trace.code) config.trace.pc_sampling = sampling_options(resolved);
   config.log = log_options(options);
   config.features = wanted_features(options);
-  if (auto note = upload_note(options)) config.notes.push_back(std::move(*note));
   for (const OptionWarning& warning : resolved.warnings) {
     config.events.push_back(warning.to_event());
   }

@@ -30,7 +30,8 @@ class DisassembleSessionTest : public ::testing::Test {
     testing::tell_kernel(*log, kernel, 10);
     ASSERT_TRUE(log->close(1000, format::Ledger()));
   }
-  DisassembleOptions with_script(const std::string& body, const ChildLimits& limits = {}) const {
+  DisassembleOptions with_script(const std::string& body,
+                                 const base::ChildLimits& limits = {}) const {
     DisassembleOptions options;
     options.tool.emplace(testing::write_script(dir_.path() / "nvdisasm", body), limits);
     return options;
@@ -65,7 +66,7 @@ TEST_F(DisassembleSessionTest, ASessionWithoutImagesGetsNoFile) {
 
 TEST_F(DisassembleSessionTest, WhatTheImageSaysStaysWhereTheToolDoesNot) {
   record({image_of("saxpy")});
-  ChildLimits limits;
+  base::ChildLimits limits;
   limits.time = std::chrono::milliseconds(200);
   const DisassemblyFile hung = disassemble(with_script("sleep 1000\n", limits));
   EXPECT_EQ(hung.modules[0].state, "over_limit");

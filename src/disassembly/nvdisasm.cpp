@@ -155,8 +155,8 @@ base::Result<std::string> Nvdisasm::run(std::string_view image, std::vector<std:
     }
     arguments.insert(arguments.end(), {"-fun", std::move(list)});
   }
-  arguments.push_back("/proc/self/fd/" + std::to_string(kChildInput));
-  auto output = run_child(program_, arguments, file.fd(), limits_);
+  arguments.push_back("/proc/self/fd/" + std::to_string(base::kChildInput));
+  auto output = base::run_child(program_, arguments, {.input = file.fd()}, limits_);
   if (!output) return output.status();
   if (output->exit_code != 0) {
     return base::Status(base::Code::Corrupt,
@@ -168,7 +168,7 @@ base::Result<std::string> Nvdisasm::run(std::string_view image, std::vector<std:
 }
 
 std::string Nvdisasm::version() const {
-  const auto output = run_child(program_, {"--version"}, -1, limits_);
+  const auto output = base::run_child(program_, {"--version"}, {}, limits_);
   if (!output) return "";
   const size_t at = output->out.find(", V");
   if (at == std::string::npos) return "";

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/child_process.hpp"
 #include "base/status.hpp"
-#include "disassembly/child_process.hpp"
 
 // NVIDIA's disassembler, which is the machine's own and never shipped: where it is, and what it
 // prints of an image. It runs as a child process, one for each call; never in a process that is
@@ -32,7 +32,7 @@ base::Result<std::filesystem::path> find_nvdisasm(const NvdisasmSearch& search);
 
 class Nvdisasm {
  public:
-  explicit Nvdisasm(std::filesystem::path program, ChildLimits limits = {})
+  explicit Nvdisasm(std::filesystem::path program, base::ChildLimits limits = {})
       : program_(std::move(program)), limits_(limits) {}
 
   // "13.4.92"; empty: it does not say.
@@ -50,7 +50,7 @@ class Nvdisasm {
                                 std::span<const uint32_t> symbols) const;
 
   std::filesystem::path program_;
-  ChildLimits limits_;
+  base::ChildLimits limits_;
 };
 
 }  // namespace gpufl::disassembly

@@ -59,7 +59,7 @@ class RealCubinsTest : public ::testing::TestWithParam<const char*> {
     const fs::path path = made_->dir.path() / "image.cubin";
     format::testing::write_text(path, made_->image);
     const auto output =
-        run_child(testing::real_nvdisasm(), {"-c", "-g", path.string()}, -1, ChildLimits{});
+        base::run_child(testing::real_nvdisasm(), {"-c", "-g", path.string()}, {}, {});
     std::map<std::pair<std::string, uint64_t>, std::string> lines;
     std::istringstream text(output->out);
     std::string section, place;

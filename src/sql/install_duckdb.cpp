@@ -17,8 +17,8 @@
 
 #include <fmt/format.h>
 
+#include "base/child_process.hpp"
 #include "base/sha256.hpp"
-#include "disassembly/child_process.hpp"
 
 namespace gpufl::sql {
 namespace {
@@ -60,10 +60,10 @@ class WorkFolder {
 };
 
 Status run(const std::string& what, const std::vector<std::string>& words) {
-  disassembly::ChildLimits limits;
+  base::ChildLimits limits;
   limits.time = kMostTime;
   limits.output_bytes = size_t{1} << 20;
-  const auto child = disassembly::run_child("/usr/bin/env", words, -1, limits);
+  const auto child = base::run_child("/usr/bin/env", words, {}, limits);
   if (!child) return {child.status().code(), what + ": " + child.status().message()};
   if (child->exit_code == 0) return {};
   if (child->exit_code == kNoProgram) {

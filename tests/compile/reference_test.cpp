@@ -34,7 +34,26 @@ TEST(Reference, EveryOptionHasItsDefault) {
   EXPECT_TRUE(opts.enabled);
 }
 
+TEST(Reference, EveryOptionOfAnUploadHasItsDefault) {
+  const UploadOptions opts;
+  EXPECT_EQ(opts.log_path + opts.backend_url + opts.api_key + opts.api_path, "");
+  EXPECT_EQ(opts.total_timeout_ms, 300000);
+  EXPECT_EQ(opts.connect_timeout_ms, 10000);
+  EXPECT_EQ(opts.read_timeout_ms, 30000);
+  EXPECT_EQ(opts.max_retries, 1);
+  EXPECT_EQ(opts.retry_delay_ms, 1000);
+  EXPECT_EQ(opts.cursor_filename, ".gpufl-upload-cursor.json");
+  EXPECT_EQ(opts.session_id_filter, "");
+  EXPECT_FALSE(opts.all_sessions);
+  EXPECT_FALSE(opts.force);
+  EXPECT_FALSE(opts.report_progress);
+  EXPECT_EQ(opts.progress_log_interval_ms, 5000);
+  EXPECT_EQ(opts.progress_log_interval_bytes, 50 * 1024 * 1024);
+}
+
 TEST(Reference, FunctionsHaveTheirSignatures) {
+  static_assert(
+      std::is_same_v<decltype(&uploadLogs), UploadResult (*)(const UploadOptions&) noexcept>);
   static_assert(std::is_same_v<decltype(&init), bool (*)(const InitOptions&)>);
   static_assert(std::is_same_v<decltype(&status), SessionStatus (*)()>);
   static_assert(std::is_same_v<decltype(&shutdown), void (*)()>);

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import unittest
 
-from monitor_process import DAEMON, GPUFL, run
+from monitor_process import AGENT, DAEMON, GPUFL, run
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 PAGE = REPOSITORY / "docs" / "reference" / "cli.md"
@@ -22,7 +22,7 @@ BLOCK = re.compile(r"```text\n\$ (?P<command>[^\n]*--help)\n(?P<text>.*?)```\n",
 
 def help_of(command):
     program, *arguments = command.split()
-    ended = run({"gpufl": GPUFL, "gpufl-monitor": DAEMON}[program], *arguments)
+    ended = run({"gpufl": GPUFL, "gpufl-agent": AGENT, "gpufl-monitor": DAEMON}[program], *arguments)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout.strip("\n") + "\n"
 
@@ -40,7 +40,7 @@ class CommandLine(unittest.TestCase):
     def test_the_page_says_what_help_says(self):
         documented = {m["command"]: m["text"] for m in BLOCK.finditer(PAGE.read_text())}
         expected = ["gpufl --help", *(f"gpufl {c} --help" for c in commands()),
-                    "gpufl-monitor --help"]  # fmt: skip
+                    "gpufl-agent --help", "gpufl-monitor --help"]  # fmt: skip
         self.assertCountEqual(list(documented), expected)
         for command, text in documented.items():
             self.assertEqual(text, help_of(command), f"{command}; run ./dev docs")

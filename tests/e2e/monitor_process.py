@@ -16,6 +16,7 @@ import urllib.request
 PROGRAMS = pathlib.Path(os.environ["GPUFL_PROGRAMS"])
 GPUFL = PROGRAMS / "gpufl"
 DAEMON = PROGRAMS / "gpufl-monitor"
+AGENT = PROGRAMS / "gpufl-agent"
 PATIENCE_S = 60
 
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "disassembly/child_process.hpp"
+#include "base/child_process.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@
 
 extern char** environ;
 
-namespace gpufl::disassembly {
+namespace gpufl::base {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -41,15 +42,48 @@ struct Pipe {
   }
 };
 
-// What a child starts with: its own process group, default signals, nothing to read.
+// A text to read, behind a descriptor.
+class TextToRead {
+ public:
+  explicit TextToRead(const std::string& text) {
+    std::array<int, 2> ends{-1, -1};
+    // Not a pipe: no signal comes where nobody reads it.
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return;
+    is_whole_ = ::send(ends[1], text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
+                static_cast<ssize_t>(text.size());
+    ::close(ends[1]);
+    fd_ = ends[0];
+  }
+  ~TextToRead() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  TextToRead(const TextToRead&) = delete;
+  TextToRead& operator=(const TextToRead&) = delete;
+
+  bool is_whole() const { return is_whole_; }
+  int fd() const { return fd_; }
+
+ private:
+  int fd_ = -1;
+  bool is_whole_ = false;
+};
+
+// What a child starts with: its own process group, default signals, no descriptor but those named.
 class SpawnPlan {
  public:
-  SpawnPlan(int out, int err, int input) {
+  // `text`: its standard input; -1: nothing.
+  SpawnPlan(int out, int err, int text, const ChildSetup& setup) {
     posix_spawn_file_actions_init(&actions_);
     posix_spawn_file_actions_adddup2(&actions_, out, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions_, err, STDERR_FILENO);
-    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (input >= 0) posix_spawn_file_actions_adddup2(&actions_, input, kChildInput);
+    if (!setup.shows_errors) posix_spawn_file_actions_adddup2(&actions_, err, STDERR_FILENO);
+    if (text >= 0) {
+      posix_spawn_file_actions_adddup2(&actions_, text, STDIN_FILENO);
+    } else {
+      posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    }
+    const bool has_input = setup.input >= 0;
+    if (has_input) posix_spawn_file_actions_adddup2(&actions_, setup.input, kChildInput);
+    posix_spawn_file_actions_addclosefrom_np(&actions_, has_input ? kChildInput + 1 : kChildInput);
     posix_spawnattr_init(&attributes_);
     sigset_t none, all;
     sigemptyset(&none);
@@ -69,14 +103,22 @@ class SpawnPlan {
 
   // 0 or an errno.
   int start(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-            pid_t& child) const {
+            const ChildSetup& setup, pid_t& child) const {
     const std::string name = program.string();
     std::vector<char*> argv{const_cast<char*>(name.c_str())};
     for (const std::string& argument : arguments) {
       argv.push_back(const_cast<char*>(argument.c_str()));
     }
     argv.push_back(nullptr);
-    return posix_spawn(&child, name.c_str(), &actions_, &attributes_, argv.data(), environ);
+    std::vector<char*> variables;
+    if (setup.environment) {
+      for (const std::string& variable : *setup.environment) {
+        variables.push_back(const_cast<char*>(variable.c_str()));
+      }
+      variables.push_back(nullptr);
+    }
+    return posix_spawn(&child, name.c_str(), &actions_, &attributes_, argv.data(),
+                       setup.environment ? variables.data() : environ);
   }
 
  private:
@@ -138,22 +180,26 @@ bool drain(int fd, std::string& text, size_t most) {
 
 }  // namespace
 
-base::Result<ChildOutput> run_child(const std::filesystem::path& program,
-                                    const std::vector<std::string>& arguments, int input,
-                                    const ChildLimits& limits) {
+Result<ChildOutput> run_child(const std::filesystem::path& program,
+                              const std::vector<std::string>& arguments, const ChildSetup& setup,
+                              const ChildLimits& limits) {
   const std::string name = program.string();
   Pipe out, err;
-  if (out.read_end < 0 || err.read_end < 0) return base::Status::from_errno(errno, "pipe2()");
+  if (out.read_end < 0 || err.read_end < 0) return Status::from_errno(errno, "pipe2()");
+  std::optional<TextToRead> text;
+  if (!setup.text.empty()) text.emplace(setup.text);
+  if (text && !text->is_whole()) return Status::from_errno(errno, "socketpair()");
   pid_t pid = 0;
-  const int error = SpawnPlan(out.write_end, err.write_end, input).start(program, arguments, pid);
-  if (error != 0) return base::Status::from_errno(error, name);
+  const SpawnPlan plan(out.write_end, err.write_end, text ? text->fd() : -1, setup);
+  const int error = plan.start(program, arguments, setup, pid);
+  if (error != 0) return Status::from_errno(error, name);
   Pipe::close_end(out.write_end);
   Pipe::close_end(err.write_end);
   Child child(pid, Clock::now() + limits.time);
   const auto too_long = [&] {
-    return base::Status(base::Code::LimitReached, name + " had not finished after " +
-                                                      std::to_string(limits.time.count() / 1000) +
-                                                      " s and was stopped");
+    return Status(Code::LimitReached, name + " had not finished after " +
+                                          std::to_string(limits.time.count() / 1000) +
+                                          " s and was stopped");
   };
   ChildOutput output;
   while (out.read_end >= 0 || err.read_end >= 0) {
@@ -161,7 +207,7 @@ base::Result<ChildOutput> run_child(const std::filesystem::path& program,
     const int ready = ::poll(ends.data(), ends.size(), child.milliseconds_left());
     // Also where it goes on printing.
     if (ready == 0 || child.milliseconds_left() == 0) return too_long();
-    if (ready < 0 && errno != EINTR) return base::Status::from_errno(errno, "poll()");
+    if (ready < 0 && errno != EINTR) return Status::from_errno(errno, "poll()");
     if (ready < 0) continue;
     // One byte more than the limit shows that there is more.
     if (ends[0].revents != 0 && !drain(out.read_end, output.out, limits.output_bytes + 1)) {
@@ -171,13 +217,13 @@ base::Result<ChildOutput> run_child(const std::filesystem::path& program,
       Pipe::close_end(err.read_end);
     }
     if (output.out.size() > limits.output_bytes) {
-      return base::Status(base::Code::LimitReached, name + " printed more than " +
-                                                        std::to_string(limits.output_bytes >> 20) +
-                                                        " MiB and was stopped");
+      return Status(Code::LimitReached, name + " printed more than " +
+                                            std::to_string(limits.output_bytes >> 20) +
+                                            " MiB and was stopped");
     }
   }
   if (!child.wait(output.exit_code)) return too_long();
   return output;
 }
 
-}  // namespace gpufl::disassembly
+}  // namespace gpufl::base

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`gpufl-agent`: what a monitor records arrives, whoever is killed meanwhile."""
+
+import random
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import unittest
+
+from ingest_server import KEY, IngestServer
+from monitor_process import (
+    AGENT, DAEMON, GPUFL, MonitorTest, environment, get, run, wait_until,
+)  # fmt: skip
+
+
+UNIT = pathlib.Path(__file__).resolve().parents[2] / "deploy" / "gpufl-agent.service"
+
+
+class AgentTest(MonitorTest):
+    def setUp(self):
+        super().setUp()
+        self.server = IngestServer()
+        self.addCleanup(self.server.close)
+        self.key = self.folder / "key"
+        self.key.write_text(KEY + "\n")
+        self.arguments = ["--server", self.server.url, "--key-file", self.key]
+
+    def agent(self, *options):
+        process = subprocess.Popen(
+            [str(AGENT), *map(str, (*self.arguments, *options, self.output))],
+            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            env=environment(HOME=str(self.folder), XDG_CONFIG_HOME=""),
+        )  # fmt: skip
+
+        def end():
+            process.kill()
+            process.wait()
+            process.stderr.close()
+
+        self.addCleanup(end)
+        return process
+
+    def drain(self, *options):
+        return run(AGENT, *self.arguments, "--drain", *options, self.output, HOME=str(self.folder))
+
+    def record(self, *options):
+        ended = run(DAEMON, "--output", self.output, "--duration", "50ms", "--backend", "synthetic",
+                    "--interval", "10ms", *options)  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+
+    def is_there(self, session):
+        sealed = {p.name: p.read_bytes() for p in session.glob("*.log.zst")}
+        with self.server.lock:
+            kept = self.server.sessions.get(session.name)
+            if kept is None or "manifest" not in kept["whole"]:
+                return False
+            there = {f"{c}.{n}.log.zst": w["sealed"] for (c, n), w in kept["windows"].items()}
+            return there == sealed and len(sealed) > 0
+
+    def test_drains_a_folder_and_exits(self):
+        for _ in range(3):
+            self.record()
+        ended = self.drain()
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("drained: sent ", ended.stderr)
+        self.assertIn("3 sessions, 3 of them complete", ended.stderr)
+        for session in self.output.iterdir():
+            self.assertTrue(self.is_there(session), session)
+        self.server.mischief = lambda query: 500
+        self.assertEqual(self.drain().returncode, 0, "there is nothing left to send")
+
+    def test_sends_a_monitors_lines_while_it_runs(self):
+        agent = self.agent("--prometheus", "127.0.0.1:0")
+        metrics = re.search(r"http://\S+", agent.stderr.readline()).group()
+        monitor = self.start("--interval", "20ms")
+
+        def live():
+            with self.server.lock:
+                windows = [w for s in self.server.sessions.values() for w in s["windows"].values()]
+            return any(w["live"].count(b'"type":"host_metric"') >= 3 for w in windows)
+
+        wait_until(live, "live lines")
+        self.assertIn("gpufl_agent_live_sessions 1\n", get(metrics))
+        self.assertEqual(get(metrics.replace("/metrics", "/healthz")), "ok\n")
+        self.assertEqual(self.stop(monitor), 0)
+        wait_until(lambda: "gpufl_agent_complete_sessions 1\n" in get(metrics), "the end")
+        self.assertTrue(self.is_there(self.session()))
+        agent.send_signal(signal.SIGTERM)
+        self.assertEqual(agent.wait(timeout=60), 0)
+        self.assert_verdict(0)
+
+    def test_a_killed_agent_loses_and_doubles_nothing(self):
+        seeded = random.Random(21)
+        monitor = self.start("--interval", "10ms", "--window-size", "64K")
+        for _ in range(6):
+            agent = self.agent()
+            posts = len(self.server.requests)
+            wanted = seeded.randrange(1, 6)
+            wait_until(lambda: len(self.server.requests) >= posts + wanted, "requests")
+            agent.kill()
+            agent.wait()
+        self.assertEqual(self.stop(monitor), 0)
+        self.assertEqual(self.drain().returncode, 0)
+        self.assertTrue(self.is_there(self.session()))
+
+    def test_a_killed_monitors_tail_arrives(self):
+        monitor = self.start("--interval", "20ms")
+        wait_until(lambda: list(self.output.glob("*/system.log")), "a live file")
+        monitor.kill()
+        monitor.wait()
+        session = self.session()
+        self.assertEqual(run(GPUFL, "upload", *self.arguments[:2], "--key-stdin", session,
+                             HOME=str(self.folder)).returncode, 2, "without a key")  # fmt: skip
+        ended = run(GPUFL, "upload", *self.arguments[:2], session, GPUFL_API_KEY=KEY)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        (kept,) = self.server.sessions.values()
+        window = kept["windows"][("system", "1")]
+        self.assertEqual((window["live"], window["final"]), ((session / "system.log").read_bytes(), True))
+
+    def test_deletes_by_policy_only_what_has_arrived(self):
+        self.record()
+        self.server.mischief = lambda query: 422 if query["kind"] == "window" else None
+        self.assertEqual(self.drain("--delete-after", "0s").returncode, 1)
+        self.assertEqual(len(list(self.output.iterdir())), 1)
+        self.server.mischief = None
+        self.assertEqual(self.drain().returncode, 0)
+        self.assertEqual(len(list(self.output.iterdir())), 1, "by default everything is kept")
+        self.assertEqual(self.drain("--delete-after", "0s").returncode, 0)
+        self.assertEqual(list(self.output.iterdir()), [])
+
+    @unittest.skipUnless(shutil.which("systemd-analyze"), "there is no systemd-analyze")
+    def test_the_unit_is_one(self):
+        text = UNIT.read_text(encoding="utf-8")
+        command = re.search(r"^ExecStart=(.*)$", text, re.MULTILINE).group(1).split()
+        self.assertEqual(run(AGENT, *command[1:], "--help").returncode, 0)
+        unit = self.folder / "gpufl-agent.service"
+        unit.write_text(text.replace(command[0], str(AGENT)))
+        verified = run("systemd-analyze", "verify", unit)
+        self.assertEqual((verified.returncode, verified.stderr), (0, ""))
+
+    def test_says_what_is_wrong(self):
+        self.assertEqual(self.drain().returncode, 2, "there is no folder")
+        self.record()
+        self.key.write_text("gpfl_typo\n")
+        ended = self.drain()
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("was all of it copied?", ended.stderr)
+        self.assertNotIn("gpfl_typo", ended.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
