@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/access_guard.hpp"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <cstdlib>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/constant_time.hpp"
+#include "base/secret.hpp"
 #include "net/fields.hpp"
 #include "net/target.hpp"
 #include "text/display.hpp"
@@ -22,15 +20,6 @@ namespace gpufl::server {
 namespace {
 
 constexpr size_t kSecretBytes = 32;
-
-std::string random_secret() {
-  std::array<unsigned char, kSecretBytes> bytes{};
-  // Up to 256 bytes come whole. Without them there is no server worth starting.
-  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) std::abort();
-  std::string text;
-  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
-}
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -149,8 +138,8 @@ base::Result<PublicUrl> parse_public_url(std::string_view written) {
 AccessGuard::AccessGuard(uint16_t port, std::optional<PublicUrl> public_url)
     : port_(port),
       public_url_(std::move(public_url)),
-      token_(random_secret()),
-      cookie_(random_secret()),
+      token_(base::random_hex(kSecretBytes)),
+      cookie_(base::random_hex(kSecretBytes)),
       // Cookies are those of a host, whatever the port; two servers must not overwrite each
       // other's.
       cookie_name_("gpufl_" + std::to_string(port)) {}

@@ -158,15 +158,4 @@ base::Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
   return std::unique_ptr<Server>(std::move(server));
 }
 
-void add_all_routes(Routes& routes, Services& services) {
-  add_dashboard_routes(routes);
-  add_operation_routes(routes, services);
-  add_session_routes(routes, services);
-  add_section_routes(routes, services);
-  add_file_routes(routes, services);
-  add_timeline_routes(routes, services);
-  add_figure_routes(routes, services);
-  add_note_routes(routes, services);
-}
-
 }  // namespace gpufl::server

@@ -60,8 +60,4 @@ class Server {
   Server() = default;
 };
 
-// The table of everything that a server of these services offers.
-struct Services;
-void add_all_routes(Routes& routes, Services& services);
-
 }  // namespace gpufl::server

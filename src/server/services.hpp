@@ -53,6 +53,8 @@ struct Services {
   AnswerBudget& tiles;
 };
 
+// The table of everything that a server of these services offers: all of those below.
+void add_all_routes(Routes& routes, Services& services);
 void add_session_routes(Routes& routes, Services& services);    // sessions, runs, hosts, devices
 void add_section_routes(Routes& routes, Services& services);    // what analyses answer
 void add_file_routes(Routes& routes, Services& services);       // windows, exports

@@ -2,7 +2,6 @@
 #include "server/site.hpp"
 
 #include "server/front.hpp"
-#include "server/server.hpp"
 #include "server/session_json.hpp"
 
 namespace gpufl::server {
@@ -29,6 +28,17 @@ void Site::hear_of(const AnalysisRequest& request, const base::Status& status) {
   json.set("state", status.is_ok() ? "ready" : "failed");
   if (!status.is_ok()) json.set("problem", without_path(status.message(), cache_.string()));
   events_.publish("analysis", json);
+}
+
+void add_all_routes(Routes& routes, Services& services) {
+  add_dashboard_routes(routes);
+  add_operation_routes(routes, services);
+  add_session_routes(routes, services);
+  add_section_routes(routes, services);
+  add_file_routes(routes, services);
+  add_timeline_routes(routes, services);
+  add_figure_routes(routes, services);
+  add_note_routes(routes, services);
 }
 
 }  // namespace gpufl::server
