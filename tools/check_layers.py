@@ -53,6 +53,7 @@ ROOMS = {
     "import": {"base", "format", "format/warp", "sqlite"},
     "sql": {"timeline", "export"} | BELOW_ANALYSIS | set(ANALYSIS),
     "index": {"base", "format", "symbols", "analysis/math", "analysis/code"},
+    "store": {"base", "format", "sqlite"},
     "net": {"base"},
     "workbench": BELOW_ANALYSIS | {*ANALYSIS, "timeline", "report", "report/html", "export", "import", "sql"},
     "server": {
@@ -85,6 +86,7 @@ THIRD_PARTY = [
     ("zstd", {"format", "index", "net"}),
     ("zlib", {"export", "import", "net"}),
     ("sqlite3", {"sqlite"}),
+    ("openssl/", {"store"}),
     ("CLI/", {"cli"}),
     ("elfutils/", {"symbols"}),
     ("libelf", {"symbols"}),

@@ -57,6 +57,7 @@ PARTS = (
     ),
     Part("zlib", "Zlib", "zlib1g-dev", ("libz.a",)),
     Part("SQLite", "blessing", "libsqlite3-dev", ("libsqlite3.a",)),
+    Part("OpenSSL", "Apache-2.0", "libssl-dev", ("libcrypto.a",)),
     Part(
         "libstdc++, libgcc",
         "GPL-3.0-or-later WITH GCC-exception-3.1",

@@ -6,7 +6,7 @@
 
 declare -rA apt_needs=(
   [build]="g++ cmake ninja-build ccache git libboost-dev|libboost1.81-dev libcli11-dev libdw-dev
-    libfmt-dev libiberty-dev libsqlite3-dev libzstd-dev python3 python3-venv zlib1g-dev"
+    libfmt-dev libiberty-dev libsqlite3-dev libssl-dev libzstd-dev python3 python3-venv zlib1g-dev"
   [lint]="git shellcheck python3 python3-venv"
   [test]="clang libclang-rt-dev lld shellcheck libgtest-dev binutils nodejs npm|nodejs"
   [cuda]="g++ python3 python3-venv"
