@@ -37,10 +37,12 @@ class Client {
  public:
   // `receive_bytes`: of the socket's buffer; small for clients that are slow readers.
   explicit Client(const HttpServer& server, int receive_bytes = 0)
+      : Client(server.endpoint().port, receive_bytes) {}
+  explicit Client(uint16_t port, int receive_bytes = 0)
       : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in to{};
     to.sin_family = AF_INET;
-    to.sin_port = htons(server.endpoint().port);
+    to.sin_port = htons(port);
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     const timeval patience{60, 0};
     setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));

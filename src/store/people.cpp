@@ -380,9 +380,8 @@ base::Result<std::vector<AuditEntry>> People::audit_log(int64_t workspace, int64
   const std::lock_guard lock(mutex_);
   std::vector<AuditEntry> entries;
   const Status asked = database_->query(
-      "SELECT time_ms, actor, action, subject FROM audit WHERE workspace IN (?, 0) ORDER BY id "
-      "DESC "
-      "LIMIT ?",
+      "SELECT time_ms, actor, action, subject FROM audit WHERE workspace = ?1 OR ?1 = 0 ORDER BY id "
+      "DESC LIMIT ?2",
       {workspace, most}, [&](const Row& row) {
         entries.push_back({row.integer(0), std::string(row.text(1)), std::string(row.text(2)),
                            std::string(row.text(3))});

@@ -128,9 +128,10 @@ class People {
   // The user; nothing where the link does not count.
   base::Result<std::optional<int64_t>> take_invitation(std::string_view secret, int64_t now_ms);
 
-  // Of a workspace, or of all of them (0). Nobody deletes what is older.
+  // Of a workspace; 0: of none of them. Nobody deletes what is older.
   base::Status audit(int64_t workspace, std::string_view actor, std::string_view action,
                      std::string_view subject);
+  // Newest first; 0: of everything.
   base::Result<std::vector<AuditEntry>> audit_log(int64_t workspace, int64_t most);
 
  private:

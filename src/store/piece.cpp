@@ -159,6 +159,10 @@ bool is_sha256(std::string_view text) {
   return text.size() == 64 && all_of(text, "0123456789abcdef");
 }
 
+bool is_module_hash(std::string_view text) {
+  return text.size() == 16 && all_of(text, "0123456789abcdef");
+}
+
 std::string blob_file_name(PieceKind kind, format::Channel channel, uint64_t number,
                            std::string_view hash) {
   switch (kind) {

@@ -69,6 +69,9 @@ bool is_session_id(std::string_view text);
 // 64 hexadecimal digits in lower case.
 bool is_sha256(std::string_view text);
 
+// 16 of them: the hash of a module's image.
+bool is_module_hash(std::string_view text);
+
 // What the file of a session is called: of a window that is sealed, of its lines, and of the rest.
 std::string blob_file_name(PieceKind kind, format::Channel channel, uint64_t number,
                            std::string_view hash);
