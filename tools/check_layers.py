@@ -60,9 +60,11 @@ ROOMS = {
         "base", "text", "format", "symbols", "analysis/math", "analysis/code", "analysis/compare", "export",
         "workbench", "index", "net", "include",
     },
+    "hosting": {"base", "text", "format", "store", "net", "server"},
     "cli": {
         *BELOW_ANALYSIS, *ANALYSIS, "format/warp", "backend", "backend/synthetic", "capture", "client", "timeline",
-        "report", "report/html", "export", "import", "sql", "workbench", "index", "net", "server", "include",
+        "report", "report/html", "export", "import", "sql", "sqlite", "workbench", "index", "store", "net", "server",
+        "hosting", "include",
     },
     "apps": {"cli", "client"},
     "bindings": {
@@ -81,7 +83,7 @@ REGISTRY_ROOMS = {"backend/nvidia", "backend/synthetic"}
 # library's or the system's, and in include/ the standard library's.
 THIRD_PARTY = [
     ("fmt/", {"text", "format", "capture", "client", *ANALYSIS, "report", "report/html", "export",
-              "import", "sql", "workbench", "net", "server", "cli", "backend", "bindings"}),
+              "import", "sql", "workbench", "net", "server", "hosting", "cli", "backend", "bindings"}),
     ("boost/", {"net"}),
     ("zstd", {"format", "index", "net"}),
     ("zlib", {"export", "import", "net"}),

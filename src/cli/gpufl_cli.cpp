@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/gpufl_cli.hpp"
 
+#include "cli/admin_command.hpp"
 #include "cli/analyze_command.hpp"
 #include "cli/cat_command.hpp"
 #include "cli/clean_command.hpp"
@@ -37,6 +38,7 @@ int run_gpufl(int argc, char** argv) {
   add_report_command(program);
   add_open_command(program);
   add_serve_command(program);
+  add_admin_command(program);
   add_diff_command(program);
   add_gate_command(program);
   add_sessions_list_command(program);
