@@ -62,6 +62,9 @@ TEST_F(IngestTest, ASessionComesWholeAndIsShown) {
   const std::string reader = bearer(make_key("default", Scope::Read).text);
   wait_for(200, [&] { return get("/api/v1/sessions/" + id_, reader); });
   EXPECT_EQ(get("/w/default/api/v1/sessions/" + id_, reader).status, 200);
+  const fs::path indexes = folder_.path() / "data/cache/index";
+  EXPECT_TRUE(base::eventually([&] { return fs::exists(indexes) && !fs::is_empty(indexes); }))
+      << "its timeline is made ready before somebody asks for it";
   EXPECT_EQ(format::verify_session(folder_.path() / "data" / store::session_prefix(1, 1)).rows,
             format::verify_session(folder_.path() / id_).rows);
   start();

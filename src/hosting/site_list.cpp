@@ -20,7 +20,7 @@ void SiteList::add_new(const store::Directory& directory, store::SessionStore& s
     auto notes = server::CacheFolder::open(store.folder_of(id) / "notes");
     if (!notes) continue;
     auto place = std::make_unique<Place>(Place{std::move(*notes), nullptr});
-    place->site = std::make_shared<server::Site>(*folder, pace, place->notes, shared);
+    place->site = std::make_shared<server::Site>(*folder, pace, place->notes, shared, true);
     const std::lock_guard lock(mutex_);
     places_.emplace(id, std::move(place));
   }

@@ -19,9 +19,10 @@ namespace gpufl::server {
 
 class Site {
  public:
-  // `notes` and `shared` outlive it.
+  // `notes` and `shared` outlive it. `indexes_at_once`: timelines are made ready as sessions come,
+  // and not when somebody looks at them first.
   Site(const std::filesystem::path& folder, std::chrono::milliseconds pace,
-       const CacheFolder& notes, SharedWork& shared);
+       const CacheFolder& notes, SharedWork& shared, bool indexes_at_once);
   Site(const Site&) = delete;
   Site& operator=(const Site&) = delete;
 
