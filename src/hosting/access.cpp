@@ -87,8 +87,11 @@ bool Access::still_counts(const Caller& caller, const std::string& cookie) const
 
 std::optional<net::HttpReply> Access::refuse(const net::HttpRequest& request, const Caller& caller,
                                              bool is_open) const {
-  // No page can make a browser send a key, so the rest is about cookies.
-  if (caller.kind == Caller::Kind::Key) return std::nullopt;
+  // No page can make a browser send a key, and who shows one has no cookie: the rest is about those.
+  if (request.has_header("Authorization")) {
+    const bool may = caller.kind == Caller::Kind::Key || is_open;
+    return may ? std::nullopt : std::optional(unauthorized());
+  }
   if (!own_.is_known_host(request.header("Host"))) {
     return net::problem(421, "Unknown host",
                         "this server answers to localhost with its port, and to the host of "

@@ -24,7 +24,7 @@ using store::PieceKind;
 
 constexpr const char* kStream = "/api/v1/events/stream";
 constexpr size_t kMostBlob = size_t{512} << 20;
-constexpr size_t kMostLiveText = size_t{32} << 20;
+constexpr size_t kMostLiveText = size_t{16} << 20;
 // A window of 10 MB takes 80 seconds on a line of a megabit.
 constexpr std::chrono::minutes kBlobTime{15};
 constexpr int64_t kMostNumber = int64_t{1} << 53;
@@ -150,7 +150,7 @@ net::HttpReply take_piece(const HostedCall& asked, HostedServices& services) {
     auto text = coding.empty() ? std::optional(request.body)
                                : net::unpack_zstd(request.body, kMostLiveText);
     if (!text) {
-      return problem_with(422, "the body is damaged, or holds more than 32 MiB",
+      return problem_with(422, "the body is damaged, or holds more than 16 MiB",
                           state_json("refused"));
     }
     piece.text = std::move(*text);

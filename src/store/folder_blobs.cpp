@@ -150,8 +150,11 @@ fs::path FolderBlobs::folder_of(const std::string& prefix) const {
 
 Status FolderBlobs::sync() {
   while (!unsynced_.empty()) {
-    if (Status synced = sync_folder(*unsynced_.begin()); !synced) return synced;
-    unsynced_.erase(unsynced_.begin());
+    const Status synced = sync_folder(*unsynced_.begin());
+    // One that somebody has taken away would fail for ever.
+    const bool is_over = synced || synced.code() == base::Code::NotFound;
+    if (is_over) unsynced_.erase(unsynced_.begin());
+    if (!synced) return synced;
   }
   return {};
 }

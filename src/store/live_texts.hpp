@@ -41,6 +41,13 @@ class LiveTexts {
 
  private:
   struct Lock {
+    Lock() = default;
+    ~Lock() {
+      if (lock) lock->release();
+    }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+
     std::unique_ptr<format::SessionLock> lock;
     Clock::time_point used;
   };
