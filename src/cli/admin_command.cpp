@@ -103,7 +103,7 @@ Status add_user(People& people, const Options& options) {
     if (!added) return added.status();
     id = *added;
   }
-  Status done = people.set_role(id, *workspace, *store::find_role(options.role));
+  Status done = people.set_role(id, *workspace, store::find_role(options.role));
   if (done) {
     done = people.audit(*workspace, kActor, "role set", options.name + " " + options.role);
   }

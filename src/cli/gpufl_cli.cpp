@@ -21,6 +21,7 @@
 #include "cli/serve_command.hpp"
 #include "cli/sessions_list_command.hpp"
 #include "cli/sql_command.hpp"
+#include "cli/store_command.hpp"
 #include "cli/symbolize_command.hpp"
 #include "cli/trace_command.hpp"
 #include "cli/verify_command.hpp"
@@ -39,6 +40,7 @@ int run_gpufl(int argc, char** argv) {
   add_open_command(program);
   add_serve_command(program);
   add_admin_command(program);
+  add_store_command(program);
   add_diff_command(program);
   add_gate_command(program);
   add_sessions_list_command(program);

@@ -87,7 +87,8 @@ bool Access::still_counts(const Caller& caller, const std::string& cookie) const
 
 std::optional<net::HttpReply> Access::refuse(const net::HttpRequest& request, const Caller& caller,
                                              bool is_open) const {
-  // No page can make a browser send a key, and who shows one has no cookie: the rest is about those.
+  // No page can make a browser send a key, and who shows one has no cookie: the rest is about
+  // those.
   if (request.has_header("Authorization")) {
     const bool may = caller.kind == Caller::Kind::Key || is_open;
     return may ? std::nullopt : std::optional(unauthorized());

@@ -79,7 +79,7 @@ class RunningHostedServer : public HostedServer {
     limits.event_streams = kStreams;
     limits.queued_requests = kQueued;
     limits.body_bytes = kBodyBytes;
-    const Status listening = engine_.listen(
+    Status listening = engine_.listen(
         limits, [this](const net::HttpRequest& request) { return answer(request); },
         [this](const net::HttpRequest& head) { return check(head); });
     if (!listening) return listening;

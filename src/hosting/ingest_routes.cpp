@@ -209,14 +209,16 @@ net::HttpReply show_session(const HostedCall& asked, HostedServices& services) {
 }
 
 Parameter number(std::string name, int64_t least, std::string description) {
-  Parameter parameter = server::integer(std::move(name), least, kMostNumber, 0, description);
+  Parameter parameter =
+      server::integer(std::move(name), least, kMostNumber, 0, std::move(description));
   parameter.fallback.clear();
   return parameter;
 }
 
 Parameter required_choice(std::string name, std::vector<std::string> choices,
                           std::string description) {
-  Parameter parameter = server::choice(std::move(name), std::move(choices), "", description);
+  Parameter parameter =
+      server::choice(std::move(name), std::move(choices), "", std::move(description));
   parameter.is_required = true;
   return parameter;
 }

@@ -8,7 +8,8 @@ namespace gpufl::hosting {
 std::shared_ptr<server::Site> SiteList::find(int64_t workspace) const {
   const std::lock_guard lock(mutex_);
   const auto found = places_.find(workspace);
-  return found == places_.end() ? nullptr : found->second->site;
+  if (found == places_.end()) return nullptr;
+  return {found->second, found->second->site.get()};
 }
 
 void SiteList::add_new(const store::Directory& directory, store::SessionStore& store,
@@ -19,8 +20,8 @@ void SiteList::add_new(const store::Directory& directory, store::SessionStore& s
     if (!folder) continue;  // tried again the next time
     auto notes = server::CacheFolder::open(store.folder_of(id) / "notes");
     if (!notes) continue;
-    auto place = std::make_unique<Place>(Place{std::move(*notes), nullptr});
-    place->site = std::make_shared<server::Site>(*folder, pace, place->notes, shared, true);
+    auto place = std::make_shared<Place>(Place{std::move(*notes), nullptr});
+    place->site = std::make_unique<server::Site>(*folder, pace, place->notes, shared, true);
     const std::lock_guard lock(mutex_);
     places_.emplace(id, std::move(place));
   }

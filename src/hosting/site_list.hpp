@@ -30,10 +30,10 @@ class SiteList {
  private:
   struct Place {
     server::CacheFolder notes;
-    std::shared_ptr<server::Site> site;
+    std::unique_ptr<server::Site> site;  // uses the notes
   };
   mutable std::mutex mutex_;
-  std::map<int64_t, std::unique_ptr<Place>> places_;
+  std::map<int64_t, std::shared_ptr<Place>> places_;
 };
 
 }  // namespace gpufl::hosting

@@ -24,7 +24,7 @@ constexpr size_t kWorkers = 8;
 
 class RunningServer : public Server {
  public:
-  RunningServer(ServerOptions options, CacheFolder cache)
+  RunningServer(ServerOptions options, const CacheFolder& cache)
       : options_(std::move(options)),
         engine_(options_, cache, cache.path(),
                 [this](const AnalysisRequest& request, const Status& status) {
@@ -39,7 +39,7 @@ class RunningServer : public Server {
   Status listen() {
     net::HttpLimits limits;
     limits.workers = kWorkers;
-    const Status listening = engine_.listen(
+    Status listening = engine_.listen(
         limits, [this](const net::HttpRequest& request) { return site_->routes().answer(request); },
         [this](const net::HttpRequest& head) {
           return guard_->check(head, site_->routes().is_open(head.path));
@@ -97,7 +97,7 @@ base::Result<std::unique_ptr<Server>> Server::start(ServerOptions options) {
   auto cache = CacheFolder::open(options.cache);
   if (!cache) return cache.status();
   cache->sweep();
-  auto server = std::make_unique<RunningServer>(std::move(options), std::move(*cache));
+  auto server = std::make_unique<RunningServer>(std::move(options), *cache);
   if (Status listening = server->listen(); !listening) return listening;
   return std::unique_ptr<Server>(std::move(server));
 }

@@ -13,7 +13,6 @@ namespace gpufl::store {
 namespace {
 
 namespace fs = std::filesystem;
-using base::Code;
 using base::Status;
 using What = Outcome::What;
 using Decision = base::Result<Outcome>;

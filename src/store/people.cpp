@@ -160,8 +160,8 @@ DirectoryPtr People::directory() const {
 Status People::refresh() {
   const std::lock_guard lock(mutex_);
   int64_t version = 0;
-  const Status asked = database_->query("PRAGMA data_version", {},
-                                        [&](const Row& row) { version = row.integer(0); });
+  Status asked = database_->query("PRAGMA data_version", {},
+                                  [&](const Row& row) { version = row.integer(0); });
   if (!asked || version == version_) return asked;
   if (Status loaded = load(); !loaded) return loaded;
   version_ = version;
@@ -304,8 +304,8 @@ base::Result<People::NewKey> People::add_key(const ApiKey& key) {
 
 Status People::revoke_key(int64_t workspace, int64_t id) {
   const std::lock_guard lock(mutex_);
-  const Status revoked = database_->run(
-      "UPDATE keys SET is_revoked = 1 WHERE id = ? AND workspace = ?", {id, workspace});
+  Status revoked = database_->run("UPDATE keys SET is_revoked = 1 WHERE id = ? AND workspace = ?",
+                                  {id, workspace});
   if (!revoked) return revoked;
   if (database_->changed_rows() == 0) {
     return {Code::NotFound, "there is no key " + std::to_string(id)};
@@ -380,7 +380,8 @@ base::Result<std::vector<AuditEntry>> People::audit_log(int64_t workspace, int64
   const std::lock_guard lock(mutex_);
   std::vector<AuditEntry> entries;
   const Status asked = database_->query(
-      "SELECT time_ms, actor, action, subject FROM audit WHERE workspace = ?1 OR ?1 = 0 ORDER BY id "
+      "SELECT time_ms, actor, action, subject FROM audit WHERE workspace = ?1 OR ?1 = 0 ORDER BY "
+      "id "
       "DESC LIMIT ?2",
       {workspace, most}, [&](const Row& row) {
         entries.push_back({row.integer(0), std::string(row.text(1)), std::string(row.text(2)),

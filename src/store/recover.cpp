@@ -12,7 +12,6 @@
 namespace gpufl::store {
 namespace {
 
-namespace fs = std::filesystem;
 using base::Status;
 
 std::string workspace_prefix(int64_t workspace, std::string_view folder) {
@@ -45,7 +44,7 @@ Status SessionStore::recover() {
 }
 
 Status SessionStore::replay_journal() {
-  const Status written = journal_.replay([&](const LiveLines& lines) -> Status {
+  Status written = journal_.replay([&](const LiveLines& lines) -> Status {
     const auto session = known_.find(lines.session);
     if (session == known_.end()) return {};
     const auto row = catalogue_->find_window(lines.session, lines.channel, lines.number);
@@ -97,7 +96,7 @@ Status SessionStore::sweep(int64_t workspace) {
   if (!aside) return aside.status();
   std::vector<std::string> unknown;
   const std::string prefix = workspace_prefix(workspace, "quarantine");
-  const Status listed = blobs_->list(prefix, [&](const std::string& name, uint64_t) {
+  Status listed = blobs_->list(prefix, [&](const std::string& name, uint64_t) {
     for (const SetAside& one : *aside) {
       if (name == aside_name(workspace, one.id)) return;
     }

@@ -410,8 +410,7 @@ TEST_F(SessionStoreTest, AFolderThatIsTakenAwayStopsNobodyForLong) {
   // Its window is in, and then its lines are removed, which the next sync is about.
   const std::string lines = live_text(id_, Channel::System, 1, 1);
   EXPECT_EQ(store_->take(live_piece(id_, Channel::System, 1, 0, lines)).what, What::Stored);
-  EXPECT_EQ(store_->take(window_piece(*store_, id_, Channel::System, 1, lines)).what,
-            What::Stored);
+  EXPECT_EQ(store_->take(window_piece(*store_, id_, Channel::System, 1, lines)).what, What::Stored);
   fs::remove_all(session_folder(1));
   const std::string other = session_id(2);
   const std::string more = live_text(other, Channel::Scope, 1, 3);

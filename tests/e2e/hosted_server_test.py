@@ -66,6 +66,9 @@ class HostingTest(unittest.TestCase):
         self.assertEqual(ended.returncode, 0, ended.stderr)
         return ended.stdout
 
+    def store(self, *arguments):
+        return run(GPUFL, "store", *arguments, "--data", self.data)
+
     def make_key(self):
         key = self.admin("key", "add", "test").strip()
         self.assertRegex(key, r"^gpfl_[0-9a-f]{56}$")
@@ -146,6 +149,13 @@ class HostingTest(unittest.TestCase):
                     channel = re.search(r"channel=(\w+)", query)[1]
                     self.assertIn((channel, hashlib.sha256(body).hexdigest()), known)
         self.assertEqual(len(acknowledged), len(queries))
+        self.assertEqual(self.store("check").returncode, 0)
+        copy = self.data.with_name("copy")
+        self.assertEqual(self.store("backup", copy).returncode, 0)
+        self.server.end()
+        self.data = copy
+        self.start()
+        self.assertEqual(self.server.ask("GET", f"/api/v1/ingest/sessions/{TORCH}", headers), (status, answer))
         kept = next(self.data.glob("workspaces/*/sessions/*/manifest.ndjson")).parent
         self.assertEqual((kept / "system.1.log.zst").read_bytes(), window)
         self.assertEqual(run(GPUFL, "verify", kept).stdout.splitlines()[1:],
