@@ -33,6 +33,7 @@ struct Options {
   std::optional<server::PublicUrl> public_url;
   std::string data;  // empty: the sessions of `folder` are served, as they are
   bool allow_plain_http = false;
+  hosting::TrustedProxy proxy;
 };
 
 // On a terminal it is shown; else a log would keep it, so it goes to a file of the user's own.
@@ -69,6 +70,7 @@ base::Result<int> run_hosted(const Options& options) {
   hosted.server.listen = options.listen;
   hosted.server.public_url = options.public_url;
   hosted.allow_plain_http = options.allow_plain_http;
+  hosted.proxy = options.proxy;
   return serve_until_stopped(kCommand, [&]() -> base::Result<std::unique_ptr<server::WebServer>> {
     auto server = hosting::HostedServer::start(hosted);
     if (!server) return server.status();
@@ -113,6 +115,19 @@ void add_serve_command(Command program) {
           "--allow-plain-http", options->allow_plain_http,
           "With --data: listen on another address than loopback although nothing is encrypted")
       .needs(data);
+  Option header = command
+                      .add_option("--proxy-user-header", options->proxy.header,
+                                  "With --data: the header in which a trusted proxy names the user")
+                      .type_name("NAME")
+                      .needs(data);
+  Option peers =
+      command
+          .add_option("--trusted-proxy", options->proxy.peers,
+                      "The numeric address from which that header counts; can be given again")
+          .type_name("ADDRESS")
+          .one_value()
+          .needs(header);
+  header.needs(peers);
   const auto take_endpoint = [options](const std::string& text) -> base::Status {
     const auto endpoint = net::parse_endpoint(text, options->listen);
     if (!endpoint) return endpoint.status();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hosting/access.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -38,13 +39,27 @@ net::HttpReply forbidden(std::string_view detail) {
   return net::problem(403, net::reason_of(403), detail);
 }
 
-Access::Access(store::People& people, uint16_t port, std::optional<server::PublicUrl> public_url)
+Access::Access(store::People& people, uint16_t port, std::optional<server::PublicUrl> public_url,
+               TrustedProxy proxy)
     : people_(people),
       own_(port, std::move(public_url)),
+      proxy_(std::move(proxy)),
       cookie_name_("gpufl_session_" + std::to_string(port)) {}
 
 std::string Access::cookie_of(const net::HttpRequest& request) const {
   return net::cookie_of(request, cookie_name_).value_or("");
+}
+
+std::optional<std::string> Access::named_by_proxy(const net::HttpRequest& request) const {
+  const bool is_trusted =
+      !proxy_.header.empty() &&
+      std::find(proxy_.peers.begin(), proxy_.peers.end(), request.peer) != proxy_.peers.end();
+  if (!is_trusted || !request.has_header(proxy_.header)) return std::nullopt;
+  const auto times = std::count_if(
+      request.headers.begin(), request.headers.end(),
+      [&](const auto& field) { return net::equals_ignoring_case(field.first, proxy_.header); });
+  // One of several was the client's own, and it cannot be known which.
+  return times == 1 ? request.header(proxy_.header) : std::string();
 }
 
 Caller Access::caller_of(const net::HttpRequest& request) const {
@@ -64,8 +79,11 @@ Caller Access::caller_of(const net::HttpRequest& request) const {
     caller.scope = key->scope;
     return caller;
   }
-  const store::User* user = directory->user_of(cookie_of(request), now);
-  if (user == nullptr) return caller;
+  const auto name = named_by_proxy(request);
+  const store::User* user =
+      name ? directory->user_named(*name) : directory->user_of(cookie_of(request), now);
+  if (user == nullptr || user->is_disabled) return caller;
+  caller.is_by_proxy = name.has_value();
   caller.kind = Caller::Kind::Person;
   caller.id = user->id;
   caller.name = user->name;
@@ -80,6 +98,11 @@ bool Access::still_counts(const Caller& caller, const std::string& cookie) const
       if (key.id == caller.id) return key.is_valid(now_ms());
     }
     return false;
+  }
+  if (caller.is_by_proxy) {
+    const auto named = directory->users.find(caller.id);
+    return named != directory->users.end() && !named->second.is_disabled &&
+           named->second.roles == caller.roles;
   }
   const store::User* user = directory->user_of(cookie, now_ms());
   return user != nullptr && user->id == caller.id && user->roles == caller.roles;

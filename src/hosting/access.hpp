@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "net/http_message.hpp"
 #include "server/own_address.hpp"
@@ -23,6 +24,7 @@ struct Caller {
   int64_t workspace = 0;  // of a key
   store::Scope scope = store::Scope::Ingest;
   std::map<int64_t, store::Role> roles;  // of a person, by workspace
+  bool is_by_proxy = false;              // of a person: a proxy says so, and there is no cookie
 
   bool may_read(int64_t in) const;
   bool has_role(int64_t in, store::Role least) const;
@@ -39,9 +41,16 @@ enum class Need : uint8_t {
   Admin,
 };
 
+// A proxy that has made sure who somebody is, and says so in a header.
+struct TrustedProxy {
+  std::string header;              // "X-Remote-User"; empty: no proxy is trusted
+  std::vector<std::string> peers;  // numeric addresses from which the header counts
+};
+
 class Access {
  public:
-  Access(store::People& people, uint16_t port, std::optional<server::PublicUrl> public_url);
+  Access(store::People& people, uint16_t port, std::optional<server::PublicUrl> public_url,
+         TrustedProxy proxy);
 
   Caller caller_of(const net::HttpRequest& request) const;
   // Before anything else is looked at. Nothing: go ahead. `is_open`: no caller is needed.
@@ -61,7 +70,11 @@ class Access {
 
  private:
   store::People& people_;
+  // The user that a trusted proxy names; nothing: none does. An empty name is nobody's.
+  std::optional<std::string> named_by_proxy(const net::HttpRequest& request) const;
+
   const server::OwnAddress own_;
+  const TrustedProxy proxy_;
   const std::string cookie_name_;
   mutable std::mutex mutex_;
   mutable std::map<int64_t, int64_t> uses_;

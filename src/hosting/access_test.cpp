@@ -324,6 +324,41 @@ TEST_F(AccessTest, StreamsEndWithTheRightToHaveThem) {
   EXPECT_NE(by_login.read_until("0\r\n\r\n").find("0\r\n\r\n"), std::string::npos);
 }
 
+TEST_F(AccessTest, AProxysWordCountsFromItsAddressOnly) {
+  make_login("vic", "lab", Role::Viewer);
+  const auto ask_as = [&](const std::string& fields) {
+    return get("/w/lab/api/v1/sessions", fields).status;
+  };
+  EXPECT_EQ(ask_as("X-Remote-User: vic\r\n"), 401) << "no proxy is trusted";
+  HostedOptions elsewhere = options();
+  elsewhere.proxy = {.header = "X-Remote-User", .peers = {"192.0.2.7"}};
+  start(elsewhere);
+  EXPECT_EQ(ask_as("X-Remote-User: vic\r\n"), 401) << "it is not the proxy who says so";
+  HostedOptions here = options();
+  here.proxy = {.header = "X-Remote-User", .peers = {"192.0.2.7", "127.0.0.1"}};
+  start(here);
+  EXPECT_EQ(ask_as("x-remote-user: vic\r\n"), 200);
+  EXPECT_EQ(ask_as("X-Remote-User: nobody\r\n"), 401);
+  EXPECT_EQ(ask_as("X-Remote-User:\r\n"), 401);
+  EXPECT_EQ(ask_as("X-Remote-User: vic\r\nX-Remote-User: admin\r\n"), 401);
+  EXPECT_EQ(ask_as("X-Remote-User: vic, admin\r\n"), 401);
+  const std::string member = make_login("max", "lab", Role::Member);
+  wait_for(200, [&] { return get("/w/lab/api/v1/keys", "X-Remote-User: max\r\n"); });
+  const Json key = Json::object().set("label", "x").set("scope", "read");
+  EXPECT_EQ(
+      post_json("/w/lab/api/v1/keys", key, "X-Remote-User: max\r\nOrigin: https://evil.example\r\n")
+          .status,
+      403);
+  EXPECT_EQ(post_json("/w/lab/api/v1/keys", key, "X-Remote-User: max\r\n").status, 403);
+  EXPECT_EQ(post_json("/w/lab/api/v1/keys", key, "X-Remote-User: max\r\n" + own_origin()).status,
+            201);
+  // What the proxy says counts before a cookie that is left over.
+  EXPECT_EQ(get("/w/lab/api/v1/keys", member + "X-Remote-User: vic\r\n").status, 403);
+  const auto admin = people();
+  ASSERT_TRUE(admin->set_disabled(admin->directory()->user_named("vic")->id, true));
+  wait_for(401, [&] { return get("/w/lab/api/v1/sessions", "X-Remote-User: vic\r\n"); });
+}
+
 TEST_F(AccessTest, WhoOpensAPageWithoutALoginIsLedThere) {
   const std::string accepts = "Accept: text/html\r\n";
   net::Response page = get("/w/lab/", accepts);

@@ -83,7 +83,7 @@ class RunningHostedServer : public HostedServer {
         limits, [this](const net::HttpRequest& request) { return answer(request); },
         [this](const net::HttpRequest& head) { return check(head); });
     if (!listening) return listening;
-    access_.emplace(*people_, engine_.endpoint().port, options_.server.public_url);
+    access_.emplace(*people_, engine_.endpoint().port, options_.server.public_url, options_.proxy);
     services_.emplace(
         *store_, *people_, *access_, [this](const std::string& line) { engine_.complain(line); },
         options_.pieces);

@@ -23,6 +23,7 @@ struct HostedOptions {
   // Others than this machine may connect although nothing is encrypted: a proxy elsewhere does
   // that, or nobody.
   bool allow_plain_http = false;
+  TrustedProxy proxy = {};
   store::StoreLimits store = {};
   Rate pieces{.per_second = 500, .most = 1000};  // of each key and host
   std::chrono::milliseconds house_pace{1000};
