@@ -334,6 +334,7 @@ TEST_F(AccessTest, AProxysWordCountsFromItsAddressOnly) {
   elsewhere.proxy = {.header = "X-Remote-User", .peers = {"192.0.2.7"}};
   start(elsewhere);
   EXPECT_EQ(ask_as("X-Remote-User: vic\r\n"), 401) << "it is not the proxy who says so";
+  EXPECT_EQ(server_->first_link(), "") << "whoever the proxy calls admin would be one";
   HostedOptions here = options();
   here.proxy = {.header = "X-Remote-User", .peers = {"192.0.2.7", "127.0.0.1"}};
   start(here);

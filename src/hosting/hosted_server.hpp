@@ -35,7 +35,8 @@ class HostedServer : public server::WebServer {
   // TooNew: a later version has written it.
   static base::Result<std::unique_ptr<HostedServer>> start(HostedOptions options);
 
-  // A link by which the first admin sets a password, once; empty: there is an admin already.
+  // A link by which the first admin sets a password, once; empty: there is an admin already, or a
+  // proxy says who people are.
   virtual const std::string& first_link() const = 0;
   virtual const std::vector<HostedRoutes::Row>& rows() const = 0;
 };
