@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,10 @@ constexpr int64_t kCountEvery_ns = 100'000'000;
 constexpr auto kCollectorPatience = 100ms;
 constexpr int64_t kRetry_ns = 10'000'000'000;
 
+base::Status busy() {
+  return {base::Code::Unavailable, "busy: recording is just being turned on or off; try again"};
+}
+
 std::string percent(double share) {
   char text[32];
   std::snprintf(text, sizeof text, "%g%%", share * 100);
@@ -40,21 +45,24 @@ bool PhasePacer::start() {
   return thread_.start("gpufl-phases", [this] { run(); });
 }
 
-void PhasePacer::stop() {
+bool PhasePacer::stop() {
   {
-    const std::lock_guard lock(mutex_);
-    if (std::exchange(stopping_, true)) return;
-    cv_.notify_all();
+    const std::lock_guard lock(stop_mutex_);
+    stopping_ = true;
+    stop_cv_.notify_all();
   }
-  thread_.join();
-  take_steps();
+  const bool has_ended = thread_.wait_for(parts_.patience);
+  if (has_ended) thread_.join();
+  const BoundedLock lock(mutex_, parts_.patience);
+  if (lock) take_steps();
+  return has_ended;
 }
 
 void PhasePacer::run() {
-  while (true) {
+  while (!stopping_) {
     look();
-    std::unique_lock lock(mutex_);
-    if (cv_.wait_for(lock, kPace, [&] { return stopping_; })) return;
+    std::unique_lock lock(stop_mutex_);
+    stop_cv_.wait_for(lock, kPace, [&] { return stopping_.load(); });
   }
 }
 
@@ -62,7 +70,8 @@ void PhasePacer::look() {
   const std::lock_guard lock(mutex_);
   if (stopping_) return;
   take_steps();
-  if (is_paused_) return;
+  if (awaited_) see_whether_attached();
+  if (is_paused_ || awaited_) return;
   const int64_t now_ns = parts_.recording.session_now();
   if (const auto phase = parts_.recording.phase()) {
     look_attached(*phase, now_ns);
@@ -78,46 +87,57 @@ void PhasePacer::take_steps() {
 }
 
 void PhasePacer::look_attached(const Phase& phase, int64_t now_ns) {
-  if (parts_.deep_scopes.load(std::memory_order_relaxed) > 0) return begin_deep(phase, now_ns);
-  if (is_deep_ && budget_) {
+  if (parts_.deep_scopes.load(std::memory_order_relaxed) > 0) return begin_deep(phase);
+  if (budget_ && phase.why == CoverageReason::DeepScope) {
     detach(CoverageEnd::DeepScope);
   } else if (budget_) {
     if (is_phase_over(phase, now_ns)) detach(CoverageEnd::Budget);
   } else if (parts_.takes_samples && is_turn_over(now_ns)) {
-    take_turns(now_ns);
+    change_turns(CoverageReason::Schedule);
   }
 }
 
-void PhasePacer::take_turns(int64_t now_ns) {
-  const int64_t rest_ns = overlaps() ? kBetweenOverlappingTurns_ns : kBetweenTurns_ns;
-  if (!detach(CoverageEnd::Schedule)) return;
-  wants_attached_ = true;
-  is_first_turn_ = false;
+// From records with samples to records alone, or back.
+void PhasePacer::change_turns(CoverageReason why) {
+  turn_rest_ns_ = overlaps() ? kBetweenOverlappingTurns_ns : kBetweenTurns_ns;
   const bool samples = !samples_;
-  next_turn_ns_ = now_ns + (samples ? 0 : rest_ns);
-  (void)attach(CoverageReason::Schedule, samples);
+  if (!detach(CoverageEnd::Schedule)) return;
+  is_first_turn_ = false;
+  begin_turn(why, samples);
 }
 
-void PhasePacer::begin_deep(const Phase& phase, int64_t now_ns) {
+// Tried again soon where it fails: without a budget nothing is to be missing.
+void PhasePacer::begin_turn(CoverageReason why, bool samples) {
+  wants_attached_ = true;
+  next_turn_samples_ = samples;
+  const bool is_attached = static_cast<bool>(attach(why, samples, parts_.patience / 2));
+  if (is_attached || awaited_) return;
+  next_turn_ns_ = parts_.recording.session_now() + kRetry_ns;
+}
+
+void PhasePacer::begin_deep(const Phase& phase) {
   if (parts_.takes_samples && !samples_) {
-    if (!detach(CoverageEnd::Schedule)) return;
-    wants_attached_ = true;
-    is_deep_ = static_cast<bool>(attach(CoverageReason::DeepScope, true));
-  } else if (budget_ && !std::exchange(is_deep_, true)) {
-    before_deep_ = {now_ns - phase.begin_ns, cost_so_far(phase, now_ns)};
+    change_turns(CoverageReason::DeepScope);
+  } else if (budget_ && phase.why != CoverageReason::DeepScope) {
+    const auto ended = parts_.recording.begin_another(CoverageEnd::DeepScope,
+                                                      {CoverageReason::DeepScope, samples_});
+    if (ended) settle(*ended, false);
   }
 }
 
 void PhasePacer::look_detached(int64_t now_ns) {
   const bool is_deep = parts_.deep_scopes.load(std::memory_order_relaxed) > 0;
-  if (is_deep && budget_) {
+  if (!budget_) {
+    if (wants_attached_ && now_ns >= next_turn_ns_) {
+      begin_turn(CoverageReason::Schedule, next_turn_samples_);
+    }
+  } else if (is_deep) {
     if (now_ns < next_turn_ns_) return;
-    is_deep_ = static_cast<bool>(attach(CoverageReason::DeepScope, true));
-    if (!is_deep_) next_turn_ns_ = now_ns + kRetry_ns;
-  } else if (budget_ && now_ns >= budget_->next_begin_ns()) {
-    (void)attach(CoverageReason::Budget, true);
-  } else if (!budget_ && wants_attached_ && now_ns >= next_turn_ns_) {
-    if (!attach(CoverageReason::Schedule, true)) next_turn_ns_ = now_ns + kRetry_ns;
+    if (!attach(CoverageReason::DeepScope, true, parts_.patience / 2)) {
+      next_turn_ns_ = now_ns + kRetry_ns;
+    }
+  } else if (now_ns >= budget_->next_begin_ns()) {
+    (void)attach(CoverageReason::Budget, true, parts_.patience / 2);
   }
 }
 
@@ -140,11 +160,7 @@ PhaseCost PhasePacer::cost_so_far(const Phase& phase, int64_t now_ns) {
   const int64_t attached_ns = now_ns - phase.begin_ns;
   if (now_ns - counted_at_ns_ >= kCountEvery_ns) {
     const auto status = parts_.collector.status(kCollectorPatience);
-    int64_t windows_ns = 0;
-    for (const NamedTraceStatus& one : parts_.recording.traces()) {
-      if (one.status.sampling) windows_ns += one.status.sampling->busy_ns;
-    }
-    if (status) counted_ = counted_cost(status->ledger, attached_ns, windows_ns);
+    if (status) counted_ = counted_cost(status->ledger, attached_ns, sampled_ns(status->traces));
     counted_at_ns_ = now_ns;
   }
   const auto slowdown = steps_.slowdown();
@@ -152,47 +168,71 @@ PhaseCost PhasePacer::cost_so_far(const Phase& phase, int64_t now_ns) {
           slowdown ? step_cost_ns(*slowdown, attached_ns) : counted_.running_ns};
 }
 
-base::Status PhasePacer::attach(CoverageReason why, bool samples) {
+base::Status PhasePacer::attach(CoverageReason why, bool samples,
+                                std::chrono::milliseconds patience) {
   const int64_t asked_ns = parts_.recording.session_now();
-  const base::Status attached = parts_.recording.resume({why, samples});
-  const int64_t now_ns = parts_.recording.session_now();
-  if (!attached) {
-    if (budget_) budget_->fail(now_ns, now_ns - asked_ns);
-    return attached;
+  const base::Status attached = parts_.recording.resume({why, samples}, patience);
+  if (attached) {
+    on_attached({asked_ns, samples});
+  } else if (parts_.recording.is_attaching()) {
+    awaited_ = {asked_ns, samples};
+  } else {
+    on_refused(parts_.recording.session_now() - asked_ns);
   }
-  samples_ = samples;
+  return attached;
+}
+
+void PhasePacer::on_attached(const Awaited& awaited) {
+  samples_ = awaited.samples;
   counted_ = {};
   counted_at_ns_ = 0;
-  if (const auto phase = parts_.recording.phase()) steps_.begin_phase(asked_ns, phase->begin_ns);
-  return attached;
+  const int64_t now_ns = parts_.recording.session_now();
+  next_turn_ns_ = samples_ ? now_ns : now_ns + turn_rest_ns_;
+  if (budget_) parts_.recording.add_pause_cost(budget_->end_pause(now_ns));
+  if (const auto phase = parts_.recording.phase()) {
+    steps_.begin_phase(awaited.asked_ns, phase->begin_ns);
+  }
+}
+
+void PhasePacer::on_refused(int64_t took_ns) {
+  if (budget_) budget_->fail(parts_.recording.session_now(), took_ns);
+}
+
+void PhasePacer::see_whether_attached() {
+  if (parts_.recording.is_attaching()) return;
+  const Awaited awaited = *std::exchange(awaited_, std::nullopt);
+  if (parts_.recording.phase()) return on_attached(awaited);
+  on_refused(0);  // it held up nobody
+  next_turn_ns_ = parts_.recording.session_now() + kRetry_ns;
 }
 
 bool PhasePacer::detach(CoverageEnd ending) {
   if (const auto why = parts_.recording.cannot_detach()) {
-    if (budget_) give_up_budget(*why);
+    stay_attached(*why);
     return false;
   }
-  if (!parts_.recording.pause(ending, false)) return false;
-  const auto phase = parts_.recording.last_phase();
-  if (!phase) return true;
-  steps_.end_phase(phase->end_ns, parts_.recording.session_now());
-  settle(*phase);
+  if (!parts_.recording.pause(ending, false, parts_.patience)) return false;
+  on_detached();
   return true;
 }
 
+void PhasePacer::on_detached() {
+  const auto phase = parts_.recording.last_phase();
+  if (!phase) return;
+  steps_.end_phase(phase->end_ns, parts_.recording.session_now());
+  settle(*phase, parts_.recording.is_still_attached());
+}
+
 // The budget pays for what has ended, but not for deep scopes.
-void PhasePacer::settle(const Phase& phase) {
-  const bool was_deep = std::exchange(is_deep_, false);
-  const auto before_deep = std::exchange(before_deep_, std::nullopt);
+void PhasePacer::settle(const Phase& phase, bool is_attached) {
   if (!budget_) return;
   const int64_t now_ns = parts_.recording.session_now();
-  if (before_deep) {
-    budget_->spend(now_ns, before_deep->attached_ns, before_deep->cost);
-  } else if (was_deep || phase.why == CoverageReason::DeepScope) {
+  if (phase.why == CoverageReason::DeepScope) {
     budget_->rest(now_ns);
   } else {
     budget_->spend(now_ns, phase.attached_ns(), phase.cost);
   }
+  budget_->begin_pause(now_ns, is_attached);
 }
 
 bool PhasePacer::overlaps() const {
@@ -211,33 +251,55 @@ uint64_t PhasePacer::windows() const {
   return windows;
 }
 
-void PhasePacer::give_up_budget(const backend::Availability& why) {
-  const format::Capability note{
-      "overhead_budget", percent(parts_.budget), "none", why.reason, why.detail, why.hint};
+// For good: neither is the budget kept, nor do launches of several threads get their speed back
+// while samples are taken.
+void PhasePacer::stay_attached(const backend::Availability& why) {
+  if (budget_) {
+    tell_lacking("overhead_budget", percent(parts_.budget), "none", why);
+    parts_.recording.set_slowdown(std::nullopt);
+    budget_.reset();
+  }
+  next_turn_ns_ = std::numeric_limits<int64_t>::max();
+  const auto phase = parts_.recording.phase();
+  if (!phase || phase->engine != kSamplingEngine) return;
+  if (parts_.recording.end_sampling()) {
+    base::Json line = base::Json::object();
+    line.set("name", "sampling_ended").set("text", why.detail).set("hint", why.hint);
+    parts_.collector.post_event(line.set("reason", why.reason));
+    tell_lacking("profiling_engine", std::string(kSamplingEngine), std::string(kTraceEngine), why);
+  }
+  samples_ = !parts_.recording.begin_another(CoverageEnd::Failure, {phase->why, false});
+}
+
+void PhasePacer::tell_lacking(const char* feature, std::string asked, std::string got,
+                              const backend::Availability& why) {
+  const format::Capability note{feature,    std::move(asked), std::move(got),
+                                why.reason, why.detail,       why.hint};
   parts_.collector.post(format::Kind::Capability, note.to_json());
-  parts_.recording.set_slowdown(std::nullopt);
-  budget_.reset();
 }
 
 base::Status PhasePacer::resume() {
-  const std::lock_guard lock(mutex_);
+  const BoundedLock lock(mutex_, parts_.patience);
+  if (!lock) return busy();
   if (!parts_.recording.phase()) {
-    if (base::Status attached = attach(CoverageReason::Request, true); !attached) return attached;
+    base::Status attached = attach(CoverageReason::Request, true, parts_.patience);
+    if (awaited_) is_paused_ = false;
+    if (!attached) return attached;
   }
   is_paused_ = false;
   return base::Status::ok();
 }
 
 base::Status PhasePacer::pause() {
-  const std::lock_guard lock(mutex_);
+  const BoundedLock lock(mutex_, parts_.patience);
+  if (!lock) return busy();
   const bool was_attached = parts_.recording.phase().has_value();
-  if (base::Status paused = parts_.recording.pause(CoverageEnd::Request); !paused) return paused;
+  base::Status paused = parts_.recording.pause(CoverageEnd::Request, true, parts_.patience);
+  if (!paused) return paused;
   is_paused_ = true;
   wants_attached_ = false;
-  const auto phase = parts_.recording.last_phase();
-  if (!was_attached || !phase) return base::Status::ok();
-  steps_.end_phase(phase->end_ns, parts_.recording.session_now());
-  settle(*phase);
+  awaited_.reset();
+  if (was_attached) on_detached();
   return base::Status::ok();
 }
 

@@ -30,13 +30,14 @@ format::LogOptions log_options(const InitOptions& options) {
   return log;
 }
 
-backend::PcSamplingOptions sampling_options(const InitOptions& options) {
+backend::PcSamplingOptions sampling_options(const ResolvedOptions& resolved) {
+  const InitOptions& options = resolved.options;
   backend::PcSamplingOptions sampling;
   sampling.period_exponent = options.pc_sampling_period;
   sampling.window_ns = milliseconds(options.pc_sampling_window_ms);
   sampling.pause_ns = milliseconds(options.pc_sampling_pause_ms);
   // A phase is short, and what it costs is known: windows in it follow each other more closely.
-  const bool is_chosen = !find_field("pc_sampling_pause_ms")->is_default(options);
+  const bool is_chosen = resolved.chosen.contains("pc_sampling_pause_ms");
   if (options.overhead_budget > 0 && !is_chosen) sampling.pause_ns = kPauseWithinBudget_ns;
   return sampling;
 }
@@ -98,7 +99,7 @@ capture::SessionConfig session_config(const ResolvedOptions& resolved, const Lau
   config.trace.queue_times = options.enable_queue_times;
   config.overhead_budget = options.overhead_budget / 100;
   config.trace.code = capture::takes_samples(config.engine);
-  if (config.trace.code) config.trace.pc_sampling = sampling_options(options);
+  if (config.trace.code) config.trace.pc_sampling = sampling_options(resolved);
   config.log = log_options(options);
   config.features = wanted_features(options);
   if (auto note = upload_note(options)) config.notes.push_back(std::move(*note));

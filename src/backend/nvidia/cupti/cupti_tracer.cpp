@@ -104,6 +104,8 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   TraceStatus status() const override;
   bool may_detach() const override { return !CallWatch::instance().is_capturing(); }
   std::optional<Availability> cannot_detach() const override;
+  bool is_still_attached() const override { return stays_attached_; }
+  bool end_sampling() override;
 
  private:
   enum class State { Idle, Waiting, Running, Failed, Stopped, Detached };
@@ -156,6 +158,7 @@ class CuptiTracer final : public Tracer, private CudaStartListener {
   LaunchGate::Counts held_;
   std::unique_ptr<PcSampler> sampler_;  // null: no samples are taken
   std::optional<QuietGpu> quiet_;       // from stop() until CUPTI is given up
+  std::atomic<bool> stays_attached_{false};
 
   // Of the rounds.
   int64_t last_flush_ns_ = 0;
@@ -250,6 +253,10 @@ Availability CuptiTracer::attach(bool has_contexts) {
   }
   // Without callbacks nobody else tells of calls.
   options_.call_records |= !is_subscribed_;
+  // Subscribing may have waited until the program was about to end.
+  if (options_.is_unwanted != nullptr && *options_.is_unwanted) {
+    return fail({false, "paused", "recording was ended before it began", ""});
+  }
   is_others_ = !RecordDelivery::may_register(api(), is_subscribed_);
   if (is_others_) return fail(watching);
   if (options_.pc_sampling) start_sampler();
@@ -351,6 +358,20 @@ void CuptiTracer::stop() {
     state_ = State::Stopped;
   }
   publish_status();
+}
+
+// The lock is not held while the sampler ends: rounds go on.
+bool CuptiTracer::end_sampling() {
+  if (is_forked()) return false;
+  PcSampler* sampler = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ == State::Running && sampler_ != nullptr) sampler = sampler_.get();
+    if (sampler == nullptr || sampler->status().state != "sampling") return false;
+    CallWatch::instance().set_context_listener(nullptr);
+  }
+  sampler->end();
+  return true;
 }
 
 // Beside graphs the program waits from here until CUPTI has been given up, in the next round.
@@ -478,9 +499,13 @@ void CuptiTracer::take_note(const CallNote& note, uint32_t thread, RowSink& sink
 }
 
 void CuptiTracer::watch_sampling() {
-  for (const Availability& why : sampler_->take_failures()) {
-    told_.tell("sampling_ended", session_now(), why.detail, why.hint).set("reason", why.reason);
-    told_.tell_lacking("profiling_engine", "PcSampling", "Trace", why);
+  for (const auto& [why, ends_sampling] : sampler_->take_failures()) {
+    if (ends_sampling) {
+      told_.tell("sampling_ended", session_now(), why.detail, why.hint).set("reason", why.reason);
+    } else {
+      told_.tell("sampling_refused", session_now(), why.detail, why.hint).set("reason", why.reason);
+    }
+    told_.tell_lacking("profiling_engine", "PcSampling", ends_sampling ? "Trace" : "in part", why);
   }
 }
 
@@ -545,13 +570,20 @@ void CuptiTracer::detach() {
     sampler_->end();
   }
   if (is_subscribed_) {
+    const BesideCaptures beside_captures(driver().exchange_capture_mode());
     notes_ = watch.counts();
-    const std::optional<Availability> stays = must_stay();
+    std::optional<Availability> stays = must_stay();
+    if (!stays && !is_others_ && !watch.wait_until_none_is_held()) {
+      stays = {false, "launch_held",
+               "a thread of the program still stands where a launch was held, so CUPTI cannot be "
+               "detached",
+               ""};
+    }
+    stays_attached_ = stays.has_value();
     if (stays) told_.tell("stays_attached", session_now(), stays->detail, stays->hint);
     if (is_others_ || stays) {
       watch.unsubscribe();
     } else if (quiet_) {
-      const BesideCaptures beside_captures(driver().exchange_capture_mode());
       watch.finalize_now();
     } else if (!watch.finalize()) {
       told_.tell("detach_deferred", session_now(),
@@ -559,16 +591,18 @@ void CuptiTracer::detach() {
     }
   }
   quiet_.reset();
-  held_ = watch.launch_gate().counts_when_unparked();
+  held_ = watch.launch_gate().counts_when_released();
   if (cupti_ != nullptr) records_.release();
   g_process.is_attached = false;
   g_process.is_tracing.clear();
 }
 
 std::optional<Availability> CuptiTracer::must_stay() const {
-  if (sampler_ != nullptr && sampler_->has_hung()) {
+  if (sampler_ != nullptr && sampler_->is_left_on()) {
     Availability hung{false, "sampling_hangs",
-                      "a CUPTI call does not return, so CUPTI cannot be detached", ""};
+                      "a CUPTI call or a launch of the program does not return, so PC sampling "
+                      "could not be ended and CUPTI cannot be detached",
+                      ""};
     return hung;
   }
   if (quiet_ && !quiet_->is_quiet()) {

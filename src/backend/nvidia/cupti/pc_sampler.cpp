@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <new>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -78,14 +79,16 @@ class PcSampler::Worker {
   void watch();
   void drain(DeviceNumbers& devices, RowSink& sink);
   void account(format::Ledger& ledger) const { windows_.account(ledger); }
-  std::vector<Availability> take_failures();
+  std::vector<Failure> take_failures();
   SamplingStatus status() const;
   bool has_hung() const;
+  bool is_left_on() const;
 
  private:
   struct Attached {
     std::unique_ptr<PcSamplingContext> sampling;
-    uint32_t device = 0;
+    uint32_t device = 0;      // CUDA's number
+    uint32_t id = 0;          // of the context, for CUPTI
     bool is_held = false;     // a primary context that we must release
     bool is_sampled = false;  // in the window that is open
   };
@@ -96,17 +99,23 @@ class PcSampler::Worker {
   void take_new_contexts();
   void drop_destroyed();
   void attach_context(CUcontext context, bool is_held);
-  bool enable(const Attached& attached);
+  Availability enable(const Attached& attached);
+  void refuse(uint32_t device, Availability why);
   void take_window(bool is_deep);
   bool open_windows();
   void close_windows(int64_t begin_ns, bool is_deep);
   bool shut_for_stop();
   void open_gate();
   void detach_all();
-  // A call of CUPTI's, watched. False where it failed, or was given up meanwhile.
+  void leave_on();
+  // A call of CUPTI's, watched. Not available where it failed, or sampling was given up meanwhile.
   template <typename Call>
-  bool make(const char* name, Call&& call);
+  Availability make(const char* name, Call&& call);
+  // The same, where a failure ends sampling.
+  template <typename Call>
+  bool make_or_fail(const char* name, Call&& call);
   bool is_over() const;
+  bool is_over_for_good() const;
   bool is_deep() const {
     return options_.deep_scopes != nullptr && options_.deep_scopes->load() != 0;
   }
@@ -127,6 +136,7 @@ class PcSampler::Worker {
   std::vector<Attached> retired_;   // of contexts that are gone; CUPTI may still write to them
   int64_t next_window_ns_ = 0;
   int64_t not_before_ns_ = 0;
+  int64_t ending_since_ns_ = 0;
   uint64_t held_before_ns_ = 0;
   SampleWindows windows_;
 
@@ -139,20 +149,24 @@ class PcSampler::Worker {
   bool has_ended_ = false;
   bool has_failed_ = false;     // for good
   bool has_hung_ = false;       // and a call of CUPTI's does not come back
+  bool is_left_on_ = false;     // sampling could not be ended
   const char* call_ = nullptr;  // of CUPTI's, under way
   int64_t call_began_ns_ = 0;
-  std::vector<Availability> failures_;
+  std::vector<Failure> failures_;
+  std::set<uint32_t> refusing_;                              // CUDA's numbers of devices
+  std::vector<std::pair<uint32_t, Availability>> refusals_;  // new ones
   std::string state_ = "sampling";
 };
 
 template <typename Call>
-bool PcSampler::Worker::make(const char* name, Call&& call) {
+Availability PcSampler::Worker::make(const char* name, Call&& call) {
   {
     const std::lock_guard lock(mutex_);
-    if (has_hung_) return false;
+    if (has_hung_) return {false, state_, "", ""};
     call_ = name;
     call_began_ns_ = base::monotonic_ns();
   }
+  gate_.renew();
   Availability made;
   try {
     const BesideCaptures beside_captures(driver_.exchange_capture_mode());
@@ -163,14 +177,21 @@ bool PcSampler::Worker::make(const char* name, Call&& call) {
   const std::lock_guard lock(mutex_);
   call_ = nullptr;
   if (has_hung_) --g_hanging;  // after all it has come back
-  if (!made.available) fail_locked(std::move(made));
-  return !has_failed_;
+  if (has_failed_ && made.available) return {false, state_, "", ""};
+  return made;
+}
+
+template <typename Call>
+bool PcSampler::Worker::make_or_fail(const char* name, Call&& call) {
+  Availability made = make(name, call);
+  if (!made.available) fail(std::move(made));
+  return !is_over_for_good();
 }
 
 void PcSampler::Worker::fail_locked(Availability why) {
   if (std::exchange(has_failed_, true)) return;
   state_ = why.reason;
-  failures_.push_back(std::move(why));
+  failures_.push_back({std::move(why), true});
 }
 
 void PcSampler::Worker::fail(Availability why) {
@@ -183,9 +204,19 @@ bool PcSampler::Worker::is_over() const {
   return has_failed_ || end_wanted_;
 }
 
+bool PcSampler::Worker::is_over_for_good() const {
+  const std::lock_guard lock(mutex_);
+  return has_failed_;
+}
+
 bool PcSampler::Worker::has_hung() const {
   const std::lock_guard lock(mutex_);
   return has_hung_;
+}
+
+bool PcSampler::Worker::is_left_on() const {
+  const std::lock_guard lock(mutex_);
+  return has_hung_ || is_left_on_;
 }
 
 // Not where sampling was given up because a call of ours hung: the gate may be another session's.
@@ -265,6 +296,15 @@ void PcSampler::Worker::take_new_contexts() {
   for (CUcontext context : created) attach_context(context, false);
   open_gate();
   const std::lock_guard lock(mutex_);
+  const bool do_all_refuse = attached_.empty() && refusing_.size() >= contexts_of_.device_count();
+  for (auto& [device, why] : std::exchange(refusals_, {})) {
+    if (do_all_refuse) {
+      fail_locked(std::move(why));
+    } else {
+      why.detail = "CUDA device " + std::to_string(device) + ": " + why.detail;
+      failures_.push_back({std::move(why), false});
+    }
+  }
   if (std::exchange(attach_wanted_, false)) cv_.notify_all();
 }
 
@@ -275,15 +315,25 @@ void PcSampler::Worker::attach_context(CUcontext context, bool is_held) {
     return;
   }
   Attached attached{std::make_unique<PcSamplingContext>(api_, context),
-                    contexts_of_.device_of(context).value_or(0), is_held, false};
-  if (enable(attached)) {
+                    contexts_of_.device_of(context).value_or(0), 0, is_held, false};
+  api_.cuptiGetContextId(context, &attached.id);
+  Availability enabled = enable(attached);
+  if (enabled.available) {
     attached_.push_back(std::move(attached));
-  } else if (is_held) {
-    contexts_of_.release_primary(context);
+    return;
   }
+  refuse(attached.device, std::move(enabled));
+  if (is_held) contexts_of_.release_primary(context);
 }
 
-bool PcSampler::Worker::enable(const Attached& attached) {
+// Other GPUs may be sampled all the same.
+void PcSampler::Worker::refuse(uint32_t device, Availability why) {
+  const std::lock_guard lock(mutex_);
+  if (has_failed_ || !refusing_.insert(device).second) return;
+  refusals_.emplace_back(device, std::move(why));
+}
+
+Availability PcSampler::Worker::enable(const Attached& attached) {
   const auto ask = [&] {
     Availability why = sampling_support(api_, driver_, devices_, attached.device);
     return why.available ? sampling_memory(contexts_of_, attached.sampling->context()) : why;
@@ -291,8 +341,9 @@ bool PcSampler::Worker::enable(const Attached& attached) {
   const int period =
       options_.period_exponent != 0 ? options_.period_exponent : kDefaultPeriodExponent;
   has_enabled_ = true;
-  return make("cuptiProfilerDeviceSupported", ask) &&
-         make("cuptiPCSamplingEnable", [&] { return attached.sampling->enable(period); });
+  Availability made = make("cuptiProfilerDeviceSupported", ask);
+  if (!made.available) return made;
+  return make("cuptiPCSamplingEnable", [&] { return attached.sampling->enable(period); });
 }
 
 void PcSampler::Worker::take_window(bool is_deep) {
@@ -318,12 +369,14 @@ void PcSampler::Worker::take_window(bool is_deep) {
 // One context after the other, with launches let through in between: each takes its time. False
 // where not even one could be opened.
 bool PcSampler::Worker::open_windows() {
-  held_before_ns_ = gate_.counts().held_ns;
+  held_before_ns_ = gate_.counts_when_released().held_ns;
+  gate_.take_longest_ns();
   bool is_open = false;
   for (Attached& one : attached_) {
     one.is_sampled = false;
     if (is_over() || !gate_.shut(gate_session_, kWindowPatience)) continue;
-    one.is_sampled = make("cuptiPCSamplingStart", [&] { return one.sampling->open_window(); });
+    one.is_sampled =
+        make_or_fail("cuptiPCSamplingStart", [&] { return one.sampling->open_window(); });
     open_gate();
     is_open |= one.is_sampled;
   }
@@ -335,32 +388,30 @@ void PcSampler::Worker::close_windows(int64_t begin_ns, bool is_deep) {
   std::vector<WindowRows> windows;
   for (Attached& one : attached_) {
     if (!one.is_sampled || !shut_for_stop()) continue;
-    WindowRows window{
-        begin_ns, base::monotonic_ns(), 0, one.device, one.sampling->context(), is_deep, {}};
-    const bool is_closed =
-        make("cuptiPCSamplingStop", [&] { return one.sampling->close_window(window.samples); });
+    WindowRows window{begin_ns, base::monotonic_ns(), 0, one.device, one.id, is_deep, {}};
+    const bool is_closed = make_or_fail("cuptiPCSamplingStop",
+                                        [&] { return one.sampling->close_window(window.samples); });
     open_gate();
     one.is_sampled = false;
     if (is_closed) windows.push_back(std::move(window));
   }
-  const auto held_ns = static_cast<int64_t>(gate_.counts().held_ns - held_before_ns_);
+  const auto held_ns = static_cast<int64_t>(gate_.counts_when_released().held_ns - held_before_ns_);
   for (WindowRows& window : windows) {
     window.cost_ns = held_ns / static_cast<int64_t>(windows.size());
   }
-  windows_.put(std::move(windows));
+  windows_.put(std::move(windows), gate_.take_longest_ns());
 }
 
 // A window that is open has to be closed, however long a launch takes: one that loads code may take
-// seconds. Only who wants to end does not wait for ever.
+// seconds. Only who wants to end does not wait for ever: two seconds for all that is to be ended.
 bool PcSampler::Worker::shut_for_stop() {
-  int64_t ending_since_ns = 0;
   milliseconds pause = kRetryEvery;
   while (!gate_.shut(gate_session_, kWindowPatience)) {
     const int64_t now_ns = base::monotonic_ns();
     std::unique_lock lock(mutex_);
     if (has_hung_) return false;
-    if (end_wanted_ && ending_since_ns == 0) ending_since_ns = now_ns;
-    if (end_wanted_ && now_ns - ending_since_ns > kHangNs) {
+    if (end_wanted_ && ending_since_ns_ == 0) ending_since_ns_ = now_ns;
+    if (end_wanted_ && now_ns - ending_since_ns_ > kHangNs) {
       fail_locked({false, "launch_hangs",
                    "a launch of the program has not returned for two seconds, so PC sampling "
                    "could not be ended",
@@ -376,11 +427,18 @@ bool PcSampler::Worker::shut_for_stop() {
 void PcSampler::Worker::detach_all() {
   drop_destroyed();
   for (Attached& one : attached_) {
-    const bool is_shut = shut_for_stop();
-    if (is_shut) make("cuptiPCSamplingDisable", [&] { return one.sampling->disable(); });
-    if (is_shut) open_gate();
+    bool is_off = false;
+    if (shut_for_stop()) {
+      make_or_fail("cuptiPCSamplingDisable", [&] {
+        Availability disabled = one.sampling->disable();
+        is_off = disabled.available;
+        return disabled;
+      });
+      open_gate();
+    }
     // CUPTI writes to what it was configured with for as long as it has not let go.
-    if (!is_shut || has_hung()) {
+    if (!is_off) {
+      leave_on();
       keep_for_good(std::move(one.sampling));
       continue;
     }
@@ -388,7 +446,7 @@ void PcSampler::Worker::detach_all() {
   }
   attached_.clear();
   if (!has_enabled_ || !shut_for_stop()) return;
-  make("cuptiProfilerDeInitialize", [&] {
+  make_or_fail("cuptiProfilerDeInitialize", [&] {
     end_sampling(api_);
     return Availability{true, "", "", ""};
   });
@@ -443,6 +501,7 @@ void PcSampler::Worker::end() {
     watch();
     lock.lock();
   }
+  is_left_on_ |= !has_ended_;
 }
 
 void PcSampler::Worker::watch() {
@@ -462,11 +521,16 @@ void PcSampler::Worker::watch() {
   gate_.open();
 }
 
-void PcSampler::Worker::drain(DeviceNumbers& devices, RowSink& sink) {
-  windows_.drain(api_, session_start_ns_, devices, sink);
+void PcSampler::Worker::leave_on() {
+  const std::lock_guard lock(mutex_);
+  is_left_on_ = true;
 }
 
-std::vector<Availability> PcSampler::Worker::take_failures() {
+void PcSampler::Worker::drain(DeviceNumbers& devices, RowSink& sink) {
+  windows_.drain(session_start_ns_, devices, sink);
+}
+
+std::vector<PcSampler::Failure> PcSampler::Worker::take_failures() {
   const std::lock_guard lock(mutex_);
   return std::exchange(failures_, {});
 }
@@ -508,9 +572,9 @@ void PcSampler::end() { worker_->end(); }
 void PcSampler::watch() { worker_->watch(); }
 void PcSampler::drain(DeviceNumbers& devices, RowSink& sink) { worker_->drain(devices, sink); }
 void PcSampler::account(format::Ledger& ledger) const { worker_->account(ledger); }
-std::vector<Availability> PcSampler::take_failures() { return worker_->take_failures(); }
+std::vector<PcSampler::Failure> PcSampler::take_failures() { return worker_->take_failures(); }
 SamplingStatus PcSampler::status() const { return worker_->status(); }
-bool PcSampler::has_hung() const { return worker_->has_hung(); }
+bool PcSampler::is_left_on() const { return worker_->is_left_on(); }
 bool PcSampler::does_any_hang() { return g_hanging != 0; }
 
 }  // namespace gpufl::backend

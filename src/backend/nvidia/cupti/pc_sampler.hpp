@@ -51,11 +51,17 @@ class PcSampler : public ContextListener {
   void drain(DeviceNumbers& devices, RowSink& sink);
   void account(format::Ledger& ledger) const;
 
-  // Why there are no samples, or no more, once each.
-  std::vector<Availability> take_failures();
+  // Why there are no samples, or no more, once each: at all, or of one GPU while others are
+  // sampled.
+  struct Failure {
+    Availability why;
+    bool ends_sampling = true;
+  };
+  std::vector<Failure> take_failures();
   SamplingStatus status() const;
-  // A call of CUPTI's has not come back in time: CUPTI is not given up under it.
-  bool has_hung() const;
+  // Sampling could not be ended, or a call of CUPTI's has not come back: CUPTI is not given up
+  // under it.
+  bool is_left_on() const;
   static bool does_any_hang();  // now, in this process
 
  private:
