@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <memory>
@@ -59,6 +60,7 @@ class Client {
   bool send(std::string_view text) {
     while (!text.empty()) {
       const ssize_t sent = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
       if (sent <= 0) return false;
       text.remove_prefix(static_cast<size_t>(sent));
     }
@@ -113,7 +115,11 @@ class Client {
  private:
   bool receive() {
     char bytes[4096];
-    const ssize_t size = ::recv(socket_, bytes, sizeof(bytes), 0);
+    ssize_t size = 0;
+    // Servers in this process have children, whose end interrupts whatever waits.
+    do {
+      size = ::recv(socket_, bytes, sizeof(bytes), 0);
+    } while (size < 0 && errno == EINTR);
     if (size > 0) in_.append(bytes, static_cast<size_t>(size));
     return size > 0;
   }
