@@ -15,7 +15,7 @@ constexpr int kGzipLevel = 5;
 constexpr int kGzipWindow = 15 + 16;  // 16: with gzip's own head and tail
 constexpr int kGzipMemory = 8;
 constexpr int kZstdLevel = 3;
-constexpr int kZstdWindow = 19;  // 512 KiB: memory, which each stream has for itself
+constexpr int kZstdWindow = 19;      // 512 KiB: memory, which each stream has for itself
 constexpr int kMostZstdWindow = 23;  // 8 MiB, of what others compressed
 constexpr size_t kStep = size_t{16} * 1024;
 

@@ -87,7 +87,8 @@ base::Result<PublicUrl> parse_public_url(std::string_view written) {
   }
   const size_t slash = rest.find('/');
   url.authority = lower(rest.substr(0, slash));
-  if (const auto mistake = mistake_in_authority(url.authority); !mistake.empty()) return wrong(mistake);
+  if (const auto mistake = mistake_in_authority(url.authority); !mistake.empty())
+    return wrong(mistake);
   url.authority = without_usual_port(url.scheme, std::move(url.authority));
   rest.remove_prefix(std::min(slash, rest.size()));
   while (rest.ends_with('/')) rest.remove_suffix(1);
