@@ -53,6 +53,7 @@ ROOMS = {
     "import": {"base", "format", "format/warp", "sqlite"},
     "sql": {"timeline", "export"} | BELOW_ANALYSIS | set(ANALYSIS),
     "index": {"base", "format", "symbols", "analysis/math", "analysis/code"},
+    "store": {"base", "format", "sqlite"},
     "net": {"base"},
     "agent": {"base", "format", "net"},
     "workbench": BELOW_ANALYSIS | {*ANALYSIS, "timeline", "report", "report/html", "export", "import", "sql"},
@@ -60,10 +61,11 @@ ROOMS = {
         "base", "text", "format", "symbols", "analysis/math", "analysis/code", "analysis/compare", "export",
         "workbench", "index", "net", "include",
     },
+    "hosting": {"base", "text", "format", "store", "net", "server"},
     "cli": {
         *BELOW_ANALYSIS, *ANALYSIS, "format/warp", "backend", "backend/synthetic", "capture", "client", "timeline",
-        "report", "report/html", "export", "sqlite", "import", "sql", "workbench", "index", "net", "agent",
-        "server", "include",
+        "report", "report/html", "export", "sqlite", "import", "sql", "workbench", "index", "store", "net", "agent",
+        "server", "hosting", "include",
     },
     "apps": {"cli", "client"},
     "bindings": {
@@ -82,9 +84,9 @@ REGISTRY_ROOMS = {"backend/nvidia", "backend/synthetic"}
 # library's or the system's, and in include/ the standard library's.
 THIRD_PARTY = [
     ("fmt/", {"text", "format", "capture", "client", *ANALYSIS, "report", "report/html", "export",
-              "import", "sql", "workbench", "net", "server", "cli", "backend", "bindings"}),
+              "import", "sql", "workbench", "net", "server", "hosting", "cli", "backend", "bindings"}),
     ("boost/", {"net"}),
-    ("openssl/", {"net"}),
+    ("openssl/", {"net", "store"}),
     ("zstd", {"format", "index", "net"}),
     ("zlib", {"export", "import", "net"}),
     ("sqlite3", {"sqlite"}),

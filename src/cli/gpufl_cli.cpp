@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/gpufl_cli.hpp"
 
+#include "cli/admin_command.hpp"
 #include "cli/analyze_command.hpp"
 #include "cli/cat_command.hpp"
 #include "cli/clean_command.hpp"
@@ -21,6 +22,7 @@
 #include "cli/serve_command.hpp"
 #include "cli/sessions_list_command.hpp"
 #include "cli/sql_command.hpp"
+#include "cli/store_command.hpp"
 #include "cli/symbolize_command.hpp"
 #include "cli/trace_command.hpp"
 #include "cli/upload_command.hpp"
@@ -41,6 +43,8 @@ int run_gpufl(int argc, char** argv) {
   add_serve_command(program);
   add_login_command(program);
   add_upload_command(program);
+  add_admin_command(program);
+  add_store_command(program);
   add_diff_command(program);
   add_gate_command(program);
   add_sessions_list_command(program);

@@ -125,9 +125,10 @@ base::Result<int> run_open(const Options& options) {
   serving->folder = opened->folder;
   serving->listen = {"127.0.0.1", static_cast<uint16_t>(options.port)};
   const fs::path cache = serving->cache;
-  return serve_until_stopped(kCommand, std::move(*serving), [&](const server::Server& server) {
-    show(server, cache, options.no_browser);
-  });
+  return serve_until_stopped(kCommand,
+                             folder_server(std::move(*serving), [&](const server::Server& server) {
+                               show(server, cache, options.no_browser);
+                             }));
 }
 
 }  // namespace

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/serve_command.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "cli/print.hpp"
 #include "cli/serving.hpp"
+#include "hosting/hosted_server.hpp"
 #include "net/endpoint.hpp"
+#include "server/cache_folder.hpp"
 #include "workbench/find_sessions.hpp"
 
 namespace gpufl::cli {
@@ -22,17 +31,67 @@ struct Options {
   std::string folder = workbench::kDefaultLogs;
   net::Endpoint listen{"127.0.0.1", kDefaultPort};
   std::optional<server::PublicUrl> public_url;
+  std::string data;  // empty: the sessions of `folder` are served, as they are
+  bool allow_plain_http = false;
+  hosting::TrustedProxy proxy;
 };
 
+// On a terminal it is shown; else a log would keep it, so it goes to a file of the user's own.
+base::Status tell_first_link(const std::string& link, const std::filesystem::path& data) {
+  if (link.empty()) return {};
+  if (::isatty(STDOUT_FILENO) != 0) {
+    print(fmt::format(
+        "There is no login yet. Open this once, to set the password of 'admin':\n{}\n", link));
+    return {};
+  }
+  const std::filesystem::path file = data / "first-login";
+  ::unlink(file.c_str());
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0) return base::Status::from_errno(errno, "cannot write " + file.string());
+  const int failed = server::write_all(fd, link + "\n");
+  ::close(fd);
+  if (failed != 0) return base::Status::from_errno(failed, "cannot write " + file.string());
+  print(fmt::format("There is no login yet. The address in {} sets the password of 'admin', once\n",
+                    file.string()));
+  return {};
+}
+
+base::Result<int> run_hosted(const Options& options) {
+  // What others sent is for nobody else on this machine.
+  ::umask(S_IRWXG | S_IRWXO);
+  ServeLine line = options.line;
+  // Everything that is kept is kept there.
+  if (line.cache.empty()) line.cache = (std::filesystem::path(options.data) / "cache").string();
+  auto serving = serving_options(line);
+  if (!serving) return serving.status();
+  hosting::HostedOptions hosted;
+  hosted.server = std::move(*serving);
+  hosted.server.folder = options.data;
+  hosted.server.listen = options.listen;
+  hosted.server.public_url = options.public_url;
+  hosted.allow_plain_http = options.allow_plain_http;
+  hosted.proxy = options.proxy;
+  return serve_until_stopped(kCommand, [&]() -> base::Result<std::unique_ptr<server::WebServer>> {
+    auto server = hosting::HostedServer::start(hosted);
+    if (!server) return server.status();
+    print(fmt::format("GPUFlight on {}\n", (*server)->address()));
+    const base::Status told = tell_first_link((*server)->first_link(), options.data);
+    if (!told) return told;
+    return std::unique_ptr<server::WebServer>(std::move(*server));
+  });
+}
+
 base::Result<int> run_serve(const Options& options) {
+  if (!options.data.empty()) return run_hosted(options);
   auto serving = serving_options(options.line);
   if (!serving) return serving.status();
   serving->folder = options.folder;
   serving->listen = options.listen;
   serving->public_url = options.public_url;
-  return serve_until_stopped(kCommand, std::move(*serving), [](const server::Server& server) {
-    print(fmt::format("GPUFlight on {}\n", server.address()));
-  });
+  return serve_until_stopped(kCommand,
+                             folder_server(std::move(*serving), [](const server::Server& server) {
+                               print(fmt::format("GPUFlight on {}\n", server.address()));
+                             }));
 }
 
 }  // namespace
@@ -41,8 +100,34 @@ void add_serve_command(Command program) {
   auto options = std::make_shared<Options>();
   Command command =
       program.add_command("serve", "Serve the sessions of a folder over HTTP, on this machine");
-  command.add_option("folder", options->folder, "A log folder, a run's folder or a session")
-      .show_default();
+  Option folder =
+      command.add_option("folder", options->folder, "A log folder, a run's folder or a session")
+          .show_default();
+  Option data =
+      command
+          .add_option("--data", options->data,
+                      "Instead of a folder of logs: take sessions from other machines, keep them "
+                      "here, and show them to people who log in")
+          .type_name("DIR")
+          .excludes(folder);
+  command
+      .add_flag(
+          "--allow-plain-http", options->allow_plain_http,
+          "With --data: listen on another address than loopback although nothing is encrypted")
+      .needs(data);
+  Option header = command
+                      .add_option("--proxy-user-header", options->proxy.header,
+                                  "With --data: the header in which a trusted proxy names the user")
+                      .type_name("NAME")
+                      .needs(data);
+  Option peers =
+      command
+          .add_option("--trusted-proxy", options->proxy.peers,
+                      "The numeric address from which that header counts; can be given again")
+          .type_name("ADDRESS")
+          .one_value()
+          .needs(header);
+  header.needs(peers);
   const auto take_endpoint = [options](const std::string& text) -> base::Status {
     const auto endpoint = net::parse_endpoint(text, options->listen);
     if (!endpoint) return endpoint.status();
@@ -50,7 +135,8 @@ void add_serve_command(Command program) {
     return {};
   };
   command
-      .add_parsed("--listen", take_endpoint, "A loopback address and port; port 0: any free port")
+      .add_parsed("--listen", take_endpoint,
+                  "An address of loopback and a port; port 0: any free port")
       .type_name("ADDRESS:PORT")
       .default_text(options->listen.text());
   const auto take_url = [options](const std::string& text) -> base::Status {
@@ -67,8 +153,9 @@ void add_serve_command(Command program) {
   add_serving_options(command, options->line);
   command.set_footer(
       "Prints its address, which contains a token: who knows it can read every session in the "
-      "folder. Nothing is written into the folder. Ctrl-C stops the server.\nExit code: 0 stopped "
-      "by a signal; 2 there is no such folder, or the port is in use.");
+      "folder. Nothing is written into the folder. With --data people log in instead, and gpufl "
+      "admin makes keys for machines that send. Ctrl-C stops the server.\nExit code: 0 stopped "
+      "by a signal; 2 there is no such folder, another server uses it, or the port is in use.");
   command.set_action([options] { return run_serve(*options); });
 }
 

@@ -62,19 +62,28 @@ base::Result<server::ServerOptions> serving_options(const ServeLine& line) {
   return options;
 }
 
-int serve_until_stopped(std::string_view command, server::ServerOptions options,
-                        const std::function<void(const server::Server& server)>& on_start) {
+StartServer folder_server(server::ServerOptions options,
+                          std::function<void(const server::Server& server)> on_start) {
+  return [options = std::move(options),
+          on_start = std::move(on_start)]() -> base::Result<std::unique_ptr<server::WebServer>> {
+    auto server = server::Server::start(options);
+    if (!server) return server.status();
+    on_start(**server);
+    return std::unique_ptr<server::WebServer>(std::move(*server));
+  };
+}
+
+int serve_until_stopped(std::string_view command, const StartServer& start) {
   StopSignals signals;
   // Large answers go back to the system when they were sent, whatever thread made them.
   ::mallopt(M_MMAP_THRESHOLD, kMappedBytes);
   ::mallopt(M_TRIM_THRESHOLD, kMappedBytes);
   ::mallopt(M_ARENA_MAX, 2);
-  auto server = server::Server::start(std::move(options));
+  auto server = start();
   if (!server) {
     complain(command, server.status().message());
     return server.status().code() == base::Code::InvalidArgument ? kExitUsage : kExitCannotTell;
   }
-  on_start(**server);
   std::fflush(stdout);
   for (int number = 0; number == 0 || number == SIGWINCH;) {
     pollfd waiting{signals.fd(), POLLIN, 0};

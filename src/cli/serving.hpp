@@ -3,12 +3,14 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/status.hpp"
 #include "cli/command_line.hpp"
 #include "server/server.hpp"
+#include "server/web_server.hpp"
 
 // What `gpufl serve` and `gpufl open` have in common: the options, and a server that runs until a
 // signal ends it. Main thread, before any other starts.
@@ -25,9 +27,12 @@ void add_serving_options(Command command, ServeLine& line);
 // Those of the line; NotFound: there is no cache folder to be found.
 base::Result<server::ServerOptions> serving_options(const ServeLine& line);
 
-// Serves until SIGINT, SIGTERM or SIGHUP. `on_start` is called once it listens. Returns the exit
-// code.
-int serve_until_stopped(std::string_view command, server::ServerOptions options,
-                        const std::function<void(const server::Server& server)>& on_start);
+// Serves until SIGINT, SIGTERM or SIGHUP. `start` returns once the server listens, and says what is
+// to be said. Returns the exit code.
+using StartServer = std::function<base::Result<std::unique_ptr<server::WebServer>>()>;
+int serve_until_stopped(std::string_view command, const StartServer& start);
+// For it: a server of a folder, and what to say of it.
+StartServer folder_server(server::ServerOptions options,
+                          std::function<void(const server::Server& server)> on_start);
 
 }  // namespace gpufl::cli

@@ -116,8 +116,8 @@ Status unpack_file(const std::filesystem::path& path,
   return {};
 }
 
-Status check_hash(const std::filesystem::path& path, uint64_t hash) {
-  if (digits(hash) == module_hash_of(path.filename().string())) return {};
+Status check_hash(const std::filesystem::path& path, std::string_view expected, uint64_t hash) {
+  if (digits(hash) == expected) return {};
   return {base::Code::Corrupt, path.string() + ": what is inside is not what its name says"};
 }
 
@@ -156,16 +156,21 @@ base::Result<std::string> read_module(const std::filesystem::path& session_dir,
   const std::filesystem::path path = session_dir / kModuleFolder / module_file_name(hash);
   std::string image;
   Status status = unpack_file(path, [&](std::string_view piece) { image.append(piece); });
-  if (status) status = check_hash(path, base::xxh64(image.data(), image.size()));
+  if (status) status = check_hash(path, hash, base::xxh64(image.data(), image.size()));
   if (!status) return status;
   return image;
 }
 
 Status check_module(const std::filesystem::path& file) {
-  base::Xxh64 hash;
+  const std::string name = file.filename().string();
+  return check_module(file, module_hash_of(name));
+}
+
+Status check_module(const std::filesystem::path& file, std::string_view hash) {
+  base::Xxh64 found;
   const Status status =
-      unpack_file(file, [&](std::string_view piece) { hash.update(piece.data(), piece.size()); });
-  return status ? check_hash(file, hash.digest()) : status;
+      unpack_file(file, [&](std::string_view piece) { found.update(piece.data(), piece.size()); });
+  return status ? check_hash(file, hash, found.digest()) : status;
 }
 
 FrameUnpacker::FrameUnpacker()

@@ -31,6 +31,8 @@ base::Result<std::string> read_module(const std::filesystem::path& session_dir,
                                       std::string_view hash);
 // ok, or why the file is not what its name says. Takes a little memory, whatever its size.
 base::Status check_module(const std::filesystem::path& file);
+// The same of a file that is called otherwise.
+base::Status check_module(const std::filesystem::path& file, std::string_view hash);
 
 // Frames of zstd in memory. One thread at a time.
 class FrameUnpacker {

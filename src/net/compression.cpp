@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace gpufl::net {
 namespace {
@@ -14,7 +15,8 @@ constexpr int kGzipLevel = 5;
 constexpr int kGzipWindow = 15 + 16;  // 16: with gzip's own head and tail
 constexpr int kGzipMemory = 8;
 constexpr int kZstdLevel = 3;
-constexpr int kZstdWindow = 19;  // 512 KiB: memory, which each stream has for itself
+constexpr int kZstdWindow = 19;      // 512 KiB: memory, which each stream has for itself
+constexpr int kMostZstdWindow = 23;  // 8 MiB, of what others compressed
 constexpr size_t kStep = size_t{16} * 1024;
 
 class Gzip : public Compressor {
@@ -116,6 +118,27 @@ std::optional<std::string> gunzip(std::string_view compressed) {
   }
   inflateEnd(&stream);
   if (state != Z_STREAM_END) return std::nullopt;
+  return text;
+}
+
+std::optional<std::string> unpack_zstd(std::string_view compressed, size_t most_bytes) {
+  const std::unique_ptr<ZSTD_DCtx, size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(),
+                                                                   &ZSTD_freeDCtx);
+  if (context == nullptr) return std::nullopt;
+  ZSTD_DCtx_setParameter(context.get(), ZSTD_d_windowLogMax, kMostZstdWindow);
+  std::string text;
+  std::vector<char> made(ZSTD_DStreamOutSize());
+  ZSTD_inBuffer in{compressed.data(), compressed.size(), 0};
+  size_t left = 1;  // of a frame
+  bool has_more = true;
+  while (in.pos < in.size || (has_more && left != 0)) {
+    ZSTD_outBuffer out{made.data(), made.size(), 0};
+    left = ZSTD_decompressStream(context.get(), &out, &in);
+    if (ZSTD_isError(left) != 0 || text.size() + out.pos > most_bytes) return std::nullopt;
+    text.append(made.data(), out.pos);
+    has_more = out.pos == out.size;
+  }
+  if (left != 0) return std::nullopt;
   return text;
 }
 

@@ -30,6 +30,9 @@ std::unique_ptr<Compressor> make_compressor(Encoding encoding);
 // What was compressed with gzip; nothing: it is damaged, or memory is short.
 std::optional<std::string> gunzip(std::string_view compressed);
 
+// Frames of zstd; nothing: they are damaged, hold more than that, or memory is short.
+std::optional<std::string> unpack_zstd(std::string_view compressed, size_t most_bytes);
+
 // Whether content of that type gets smaller: text, JSON, scripts and the like. Parameters of the
 // type are ignored.
 bool is_compressible(std::string_view content_type);

@@ -22,6 +22,7 @@ using tcp = asio::ip::tcp;
 
 constexpr size_t kReadBytes = size_t{16} * 1024;
 constexpr size_t kBodyStep = size_t{64} * 1024;
+constexpr size_t kSinkStep = size_t{256} * 1024;
 constexpr size_t kLingerBytes = size_t{256} * 1024;
 constexpr size_t kSmallAnswer = size_t{64} * 1024;  // always goes out, whatever waits
 constexpr std::chrono::milliseconds kLingerTime{1000};
@@ -60,7 +61,7 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
 
   void finish() override {
     is_finishing_ = true;
-    if (phase_ == Phase::Body || is_waiting()) return close();
+    if (phase_ == Phase::Body || phase_ == Phase::Sinking || is_waiting()) return close();
     if (answer_.events) answer_.events->close();
   }
 
@@ -74,6 +75,7 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
     Idle,       // between requests
     Head,       // a part of a request's head is there
     Body,       // its head is
+    Sinking,    // a worker has a part of its body
     Handling,   // a worker has it, or a piece of the answer
     Writing,    // the client has to read
     Events,     // nothing to write at the moment
@@ -90,8 +92,8 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
 
   void wait_for_request(std::chrono::milliseconds patience) {
     phase_ = Phase::Idle;
-    is_checked_ = false;
-    parser_.emplace(shared_.limits);
+    verdict_ = {};
+    parser_.emplace(shared_.limits, [this](const HttpRequest& head) { return check(head); });
     parser_->request().peer = peer_;
     began_ns_ = base::monotonic_ns();
     waiting_since_ = Clock::now();
@@ -135,18 +137,13 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
   void advance() {
     const size_t had = parser_->request().body.size();
     in_.erase(0, parser_->feed(in_));
-    if (parser_->has_head() && !is_checked_) {
-      is_checked_ = true;
-      body_until_ = Clock::now() + shared_.limits.body_time;
-      HeadVerdict verdict = make_verdict(shared_.check, parser_->request());
-      is_trusted_ = verdict.is_trusted;
-      if (verdict.reply) return answer_head(std::move(*verdict.reply));
-    }
+    if (parser_->has_head() && verdict_.reply) return answer_head(std::move(*verdict_.reply));
     switch (parser_->state()) {
       case RequestParser::State::Refused:
         return refuse(problem(parser_->refusal(), reason_of(parser_->refusal()), parser_->reason()),
                       false);
-      case RequestParser::State::Complete: return handle();
+      case RequestParser::State::Complete:
+        return verdict_.sink && has_part(1) ? sink_part() : handle();
       case RequestParser::State::Head:
         if (phase_ == Phase::Idle && !in_.empty()) {
           phase_ = Phase::Head;
@@ -156,6 +153,7 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
         return read();
       case RequestParser::State::Body: break;
     }
+    if (verdict_.sink && has_part(kSinkStep)) return sink_part();
     const bool is_step = had / kBodyStep != parser_->request().body.size() / kBodyStep;
     if (phase_ != Phase::Body || is_step) set_body_deadline();
     if (phase_ != Phase::Body && parser_->wants_continue()) {
@@ -165,9 +163,40 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
     read();
   }
 
+  // Once for each request, when its head is there. Returns how long its body may be.
+  size_t check(const HttpRequest& head) {
+    verdict_ = make_verdict(shared_.check, head);
+    is_trusted_ = verdict_.is_trusted;
+    body_until_ = Clock::now() + (verdict_.sink ? verdict_.sink_time : shared_.limits.body_time);
+    return verdict_.sink ? verdict_.sink_bytes : shared_.limits.body_bytes;
+  }
+
+  bool has_part(size_t least) { return parser_->request().body.size() >= least; }
+
+  // Whatever takes it may have to wait for a disk; the client waits with it.
+  void sink_part() {
+    phase_ = Phase::Sinking;
+    clear_deadline();
+    auto part = std::make_shared<std::string>(std::exchange(parser_->request().body, {}));
+    shared_.pool.add([&context = context_, weak = weak_from_this(), sink = verdict_.sink, part] {
+      sink->take(*part);
+      asio::post(context, [weak] {
+        if (const auto self = weak.lock()) self->on_sunk();
+      });
+    });
+  }
+
+  void on_sunk() {
+    if (phase_ == Phase::Closed) return;
+    phase_ = Phase::Body;
+    set_body_deadline();
+    advance();
+  }
+
   // Answering.
 
   void take_request() {
+    parser_->request().sink = std::move(verdict_.sink);
     exchange_ = make_exchange(std::move(parser_->request()),
                               parser_->keeps_alive() && !is_finishing_, is_input_over_);
   }
@@ -451,6 +480,7 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
       case Phase::Idle:
       case Phase::Lingering: return close();
       case Phase::Handling: return give_up_handler();
+      case Phase::Sinking:
       case Phase::Closed: return;
     }
   }
@@ -465,11 +495,11 @@ class TcpConnection : public Connection, public std::enable_shared_from_this<Tcp
   bool is_reading_ = false;
   bool is_input_over_ = false;
   bool is_finishing_ = false;
-  bool is_checked_ = false;  // the head of the present request
   bool is_trusted_ = false;
   std::array<char, kReadBytes> read_buffer_;
   std::string in_;  // not used yet
   std::optional<RequestParser> parser_;
+  HeadVerdict verdict_;  // on the present request
   size_t lingered_ = 0;
 
   std::shared_ptr<Exchange> exchange_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -18,6 +20,19 @@ namespace gpufl::net {
 
 using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 
+// Where a body goes as it arrives, instead of into memory. It keeps to itself what goes wrong, for
+// the handler to find.
+class BodySink {
+ public:
+  BodySink() = default;
+  virtual ~BodySink() = default;
+  BodySink(const BodySink&) = delete;
+  BodySink& operator=(const BodySink&) = delete;
+  // The next part, of some hundred kilobytes at most. On worker threads, one at a time; nothing
+  // more is read meanwhile.
+  virtual void take(std::string_view part) noexcept = 0;
+};
+
 struct HttpRequest {
   std::string method = "GET";
   // Percent-decoded, without the query; begins with a slash ("*" of OPTIONS apart). Never contains
@@ -27,7 +42,8 @@ struct HttpRequest {
   // As received, in order. Host is that of the request target where it has one.
   NamedTexts headers = {};
   std::string body = {};
-  std::string peer = {};  // numeric address
+  std::shared_ptr<BodySink> sink = {};  // has taken all of the body, if the head's check gave one
+  std::string peer = {};                // numeric address
   bool is_http_1_0 = false;
   // The client has gone, or the server has waited long enough, for the answer or with its own end:
   // for long work.
@@ -72,6 +88,10 @@ struct HeadVerdict {
   std::optional<HttpReply> reply = {};
   // The client has shown who it is: where room is needed, strangers' connections go first.
   bool is_trusted = false;
+  // Takes the body, which may be that long, and take that long to arrive.
+  std::shared_ptr<BodySink> sink = {};
+  size_t sink_bytes = 0;
+  std::chrono::milliseconds sink_time{0};
 };
 // Called on the network's thread for every request that can be read, so it must be quick. What it
 // throws is answered with 500.

@@ -69,7 +69,8 @@ struct HeadGrammar : http::basic_parser<true> {
 
 }  // namespace
 
-RequestParser::RequestParser(const HttpLimits& limits) : limits_(limits) {
+RequestParser::RequestParser(const HttpLimits& limits, BodyBound bound)
+    : limits_(limits), bound_(std::move(bound)) {
   request_.method.clear();  // until there is one
   request_.path.clear();
 }
@@ -204,12 +205,13 @@ bool RequestParser::check_fields(std::string_view target) {
 }
 
 bool RequestParser::begin_body() {
+  const size_t most = bound_ ? bound_(request_) : limits_.body_bytes;
   if (request_.has_header("Transfer-Encoding")) {
-    chunks_.emplace(limits_.body_bytes, limits_.header_bytes);
+    chunks_.emplace(most, limits_.header_bytes);
   } else if (const std::string length = request_.header("Content-Length"); !length.empty()) {
     const auto [end, error] =
         std::from_chars(length.data(), length.data() + length.size(), body_left_);
-    if (error != std::errc{} || body_left_ > limits_.body_bytes) {
+    if (error != std::errc{} || body_left_ > most) {
       return refuse(413, "the body is too long");
     }
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,7 +18,9 @@ namespace gpufl::net {
 
 class RequestParser {
  public:
-  explicit RequestParser(const HttpLimits& limits);
+  // How long a body may be, asked once the head is there; empty: what the limits say.
+  using BodyBound = std::function<size_t(const HttpRequest& head)>;
+  explicit RequestParser(const HttpLimits& limits, BodyBound bound = {});
   RequestParser(const RequestParser&) = delete;
   RequestParser& operator=(const RequestParser&) = delete;
 
@@ -50,6 +53,7 @@ class RequestParser {
   size_t read_body(std::string_view bytes);
 
   const HttpLimits& limits_;
+  const BodyBound bound_;
   HttpRequest request_;
   State state_ = State::Head;
   size_t skipped_ = 0;  // of empty lines before the request

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <memory>
@@ -37,10 +38,12 @@ class Client {
  public:
   // `receive_bytes`: of the socket's buffer; small for clients that are slow readers.
   explicit Client(const HttpServer& server, int receive_bytes = 0)
+      : Client(server.endpoint().port, receive_bytes) {}
+  explicit Client(uint16_t port, int receive_bytes = 0)
       : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in to{};
     to.sin_family = AF_INET;
-    to.sin_port = htons(server.endpoint().port);
+    to.sin_port = htons(port);
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     const timeval patience{60, 0};
     setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
@@ -48,7 +51,11 @@ class Client {
     if (receive_bytes > 0) {
       setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof(receive_bytes));
     }
-    EXPECT_EQ(::connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof(to)), 0);
+    int failed = 0;
+    do {  // one that was interrupted goes on by itself
+      failed = ::connect(socket_, reinterpret_cast<sockaddr*>(&to), sizeof(to)) == 0 ? 0 : errno;
+    } while (failed == EINTR || failed == EALREADY);
+    EXPECT_TRUE(failed == 0 || failed == EISCONN) << failed;
   }
   ~Client() { ::close(socket_); }
   Client(const Client&) = delete;
@@ -57,6 +64,7 @@ class Client {
   bool send(std::string_view text) {
     while (!text.empty()) {
       const ssize_t sent = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
       if (sent <= 0) return false;
       text.remove_prefix(static_cast<size_t>(sent));
     }
@@ -111,7 +119,11 @@ class Client {
  private:
   bool receive() {
     char bytes[4096];
-    const ssize_t size = ::recv(socket_, bytes, sizeof(bytes), 0);
+    ssize_t size = 0;
+    // Servers in this process have children, whose end interrupts whatever waits.
+    do {
+      size = ::recv(socket_, bytes, sizeof(bytes), 0);
+    } while (size < 0 && errno == EINTR);
     if (size > 0) in_.append(bytes, static_cast<size_t>(size));
     return size > 0;
   }

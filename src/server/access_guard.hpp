@@ -4,26 +4,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
-#include "base/status.hpp"
 #include "net/http_message.hpp"
+#include "server/own_address.hpp"
 
 // Who may ask. Loopback is not a login: every user of a machine can connect to it, and every web
 // page can try. So a request names a host that is meant, comes from no other site, and carries a
 // secret that only the one who started the server was shown. Any thread.
 namespace gpufl::server {
-
-// Where users see the server, if a proxy stands before it.
-struct PublicUrl {
-  std::string scheme;     // "http", "https"
-  std::string authority;  // "host" or "host:port", lower case, without the scheme's usual port
-  std::string prefix;     // "/gpu%20lab" as addresses have it, or empty
-  std::string path;       // the same as requests have it: "/gpu lab"
-};
-// InvalidArgument: it is not an http or https URL, or has a query, a user or a fragment, a port
-// that there cannot be, or a path that a request cannot have or that begins as one of ours does.
-base::Result<PublicUrl> parse_public_url(std::string_view text);
 
 class AccessGuard {
  public:
@@ -44,13 +32,9 @@ class AccessGuard {
   const std::string& cookie_name() const { return cookie_name_; }
 
  private:
-  bool is_known_host(std::string_view host) const;
-  bool is_public_host(std::string_view host) const;
-  bool is_own_origin(std::string_view origin) const;
   bool has_secret(const net::HttpRequest& request) const;
 
-  uint16_t port_;
-  std::optional<PublicUrl> public_url_;
+  OwnAddress own_;
   std::string token_, cookie_;  // two, so that who reads a cookie does not have the token
   std::string cookie_name_;
 };

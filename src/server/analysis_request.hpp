@@ -14,7 +14,8 @@ struct AnalysisRequest {
   // "report", "kernel", "flame", "diff", "gate": what is kept; "export": what is streamed.
   std::string kind;
   base::Json arguments;  // of that kind: paths and what else was asked
-  std::string session;   // whose it is, for those who want to hear of its end; may be empty
+  // Whose it is, for those who want to hear of its end: a session of a site. May be empty.
+  std::string site, session;
   // What the sessions' files were: a result of the same subject and stamp is the same result.
   std::string stamp;
   uint64_t log_bytes = 0;

@@ -54,7 +54,7 @@ std::string mistake_in(const Json& notes) {
 net::HttpReply show_notes(const Services& services, const Call& call) {
   const SessionPtr session = session_of(services.catalogue, call);
   if (!session) return no_such("session", call.path("session"));
-  return json_reply(call.request(), shown(services.cache.read_notes(session->id)));
+  return json_reply(call.request(), shown(services.notes.read_notes(session->id)));
 }
 
 net::HttpReply put_notes(const Services& services, const Call& call) {
@@ -73,12 +73,12 @@ net::HttpReply put_notes(const Services& services, const Call& call) {
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
   const std::string before =
-      net::etag_of(shown(services.cache.read_notes(session->id)).dump() + "\n");
+      net::etag_of(shown(services.notes.read_notes(session->id)).dump() + "\n");
   if (request.has_header("If-Match") && !net::matches_etag(request.header("If-Match"), before)) {
     return net::problem(412, "Changed meanwhile", "read the notes again and change those");
   }
   const Json kept = shown(*notes);
-  const base::Status written = services.cache.write_notes(session->id, kept);
+  const base::Status written = services.notes.write_notes(session->id, kept);
   if (!written) return problem_of(written);
   return json_reply(request, kept);
 }

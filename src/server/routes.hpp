@@ -86,7 +86,7 @@ struct Route {
   std::vector<Answer> answers = {};
   std::string body_schema = {};  // of a JSON body; empty: the request has none
   bool is_open = false;          // is answered without a token
-  std::function<net::HttpReply(const Call&)> handler;
+  std::function<net::HttpReply(const Call&)> handler = {};
 };
 
 class Routes {

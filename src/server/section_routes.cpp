@@ -21,10 +21,12 @@ constexpr uint64_t kBytesPerRow = 64;  // that an analysis takes, with what it m
 constexpr uint64_t kBytesBeside = uint64_t{256} << 20;  // whatever the session is
 constexpr uint64_t kSmallestPart = 8;                   // of what should fit: less is not tried
 
-AnalysisRequest about(const std::vector<SessionPtr>& sessions, std::string kind, Json arguments) {
+AnalysisRequest about(const Services& services, const std::vector<SessionPtr>& sessions,
+                      std::string kind, Json arguments) {
   AnalysisRequest request;
   request.kind = std::move(kind);
   request.arguments = std::move(arguments);
+  request.site = services.catalogue.folder().string();
   request.session = sessions.front()->id;
   for (const SessionPtr& session : sessions) {
     SessionStamp stamp = stamp_of(session->dir);
@@ -35,10 +37,10 @@ AnalysisRequest about(const std::vector<SessionPtr>& sessions, std::string kind,
   return request;
 }
 
-AnalysisRequest about(const SessionPtr& session, std::string kind,
+AnalysisRequest about(const Services& services, const SessionPtr& session, std::string kind,
                       Json arguments = Json::object()) {
   arguments.set("path", session->dir.string());
-  return about(std::vector{session}, std::move(kind), std::move(arguments));
+  return about(services, std::vector{session}, std::move(kind), std::move(arguments));
 }
 
 // As much of the sessions as an analysis has room for: of one that is too large, its end, which the
@@ -51,7 +53,7 @@ AnalysisState ask_what_fits(Services& services, const std::vector<SessionPtr>& s
   uint64_t most_rows = first_guess;
   while (true) {
     arguments.set("most_rows", most_rows);
-    AnalysisState state = services.analysis.ask(about(sessions, kind, arguments));
+    AnalysisState state = services.analysis.ask(about(services, sessions, kind, arguments));
     const bool is_too_large = state.state == AnalysisState::State::Failed &&
                               state.failure.code() == base::Code::LimitReached;
     most_rows /= 2;
@@ -72,7 +74,7 @@ AnalysisState ask_report(Services& services, const Call& call, const SessionPtr&
   }
   if (from) arguments.set("from", *from);
   if (to) arguments.set("to", *to);
-  return services.analysis.ask(about(std::vector{session}, kind, std::move(arguments)));
+  return services.analysis.ask(about(services, std::vector{session}, kind, std::move(arguments)));
 }
 
 // Those of the report that are figures, and what they are of; the others say what document it is.
@@ -138,8 +140,8 @@ net::HttpReply show_run_report(Services& services, const Call& call) {
             [](const SessionPtr& a, const SessionPtr& b) { return a->dir < b->dir; });
   Json arguments = Json::object();
   arguments.set("path", folder.string());
-  return analysis_reply(call.request(),
-                        services.analysis.ask(about(run, "report", std::move(arguments))));
+  return analysis_reply(
+      call.request(), services.analysis.ask(about(services, run, "report", std::move(arguments))));
 }
 
 net::HttpReply show_code(Services& services, const Call& call) {
@@ -160,9 +162,9 @@ std::vector<Parameter> code_parameters() {
 net::HttpReply show_flame(Services& services, const Call& call) {
   const SessionPtr session = session_of(services.catalogue, call);
   if (!session) return no_such("session", call.path("session"));
-  return analysis_reply(
-      call.request(),
-      services.analysis.ask(about(session, "flame", Json::object().set("format", "speedscope"))));
+  return analysis_reply(call.request(),
+                        services.analysis.ask(about(services, session, "flame",
+                                                    Json::object().set("format", "speedscope"))));
 }
 
 // "a,b,c" as sessions; the first id that names none goes to `unknown`.

@@ -20,17 +20,41 @@
 // can be derived again. Any thread.
 namespace gpufl::server {
 
-struct Services {
-  Catalogue& catalogue;
+// What all sites of a server share, so that many users cannot ask for more than a few.
+struct SharedWork {
   AnalysisPool& analysis;
   const CacheFolder& cache;
-  EventHub& events;
   IndexPool& indexes;
   std::function<net::HttpStats()> http_stats;
   std::atomic<int> exports = 0;  // under way
   AnswerBudget tiles{uint64_t{160} << 20};
 };
 
+struct Services {
+  Services(Catalogue& sessions, EventHub& hub, const CacheFolder& own, SharedWork& shared)
+      : catalogue(sessions),
+        events(hub),
+        notes(own),
+        analysis(shared.analysis),
+        cache(shared.cache),
+        indexes(shared.indexes),
+        http_stats(shared.http_stats),
+        exports(shared.exports),
+        tiles(shared.tiles) {}
+
+  Catalogue& catalogue;
+  EventHub& events;
+  const CacheFolder& notes;  // what users write down
+  AnalysisPool& analysis;
+  const CacheFolder& cache;
+  IndexPool& indexes;
+  const std::function<net::HttpStats()>& http_stats;
+  std::atomic<int>& exports;
+  AnswerBudget& tiles;
+};
+
+// The table of everything that a server of these services offers: all of those below.
+void add_all_routes(Routes& routes, Services& services);
 void add_session_routes(Routes& routes, Services& services);    // sessions, runs, hosts, devices
 void add_section_routes(Routes& routes, Services& services);    // what analyses answer
 void add_file_routes(Routes& routes, Services& services);       // windows, exports

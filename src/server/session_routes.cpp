@@ -45,7 +45,7 @@ net::HttpReply list_sessions(const Services& services, const Call& call) {
     return net::problem(400, "Wrong cursor", "take it from next_cursor of the page before");
   Json sessions = Json::array();
   for (const SessionPtr& session : page->sessions) {
-    sessions.push(session_json(*session, services.cache.read_notes(session->id)));
+    sessions.push(session_json(*session, services.notes.read_notes(session->id)));
   }
   Json json = Json::object();
   json.set("sessions", std::move(sessions)).set("matches", static_cast<uint64_t>(page->matches));
@@ -56,7 +56,7 @@ net::HttpReply list_sessions(const Services& services, const Call& call) {
 net::HttpReply show_session(const Services& services, const Call& call) {
   const SessionPtr session = session_of(services.catalogue, call);
   if (!session) return no_such("session", call.path("session"));
-  const Json notes = services.cache.read_notes(session->id);
+  const Json notes = services.notes.read_notes(session->id);
   Json json = session_json(*session, notes);
   if (session->listed.found.is_readable()) {
     json.set("header", session->listed.found.header.to_json());
@@ -140,7 +140,7 @@ net::HttpReply show_run(const Services& services, const Call& call) {
     Json json = run_json(run);
     Json sessions = Json::array();
     for (const SessionPtr& session : run) {
-      sessions.push(session_json(*session, services.cache.read_notes(session->id)));
+      sessions.push(session_json(*session, services.notes.read_notes(session->id)));
     }
     return json_reply(call.request(), json.set("sessions", std::move(sessions)));
   }

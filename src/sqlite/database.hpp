@@ -30,8 +30,8 @@ class Value {
   Value(std::string_view text) : text_(text) {}    // NOLINT(google-explicit-constructor)
   Value(const std::string& text) : text_(text) {}  // NOLINT(google-explicit-constructor)
   Value(const char* text) : text_(text) {}         // NOLINT(google-explicit-constructor)
-  Value(const std::optional<int64_t>& number)
-      : number_(number) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Value(const std::optional<int64_t>& number) : number_(number) {}
   static Value blob(std::string_view bytes) {
     Value value(bytes);
     value.is_blob_ = true;

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cli/command_line.hpp"
+
+namespace gpufl::cli {
+
+void add_admin_command(Command program);
+
+}  // namespace gpufl::cli

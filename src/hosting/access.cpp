@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hosting/access.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "net/fields.hpp"
+
+namespace gpufl::hosting {
+
+using store::Role;
+using store::Scope;
+
+bool Caller::may_read(int64_t in) const {
+  if (kind == Kind::Key) return workspace == in && scope == Scope::Read;
+  return has_role(in, Role::Viewer);
+}
+
+bool Caller::has_role(int64_t in, Role least) const {
+  if (kind != Kind::Person) return false;
+  const auto role = roles.find(in);
+  return role != roles.end() && role->second >= least;
+}
+
+int64_t now_ms() { return base::wall_ns() / 1'000'000; }
+
+net::HttpReply unauthorized() {
+  net::HttpReply reply = net::problem(
+      401, "Who are you?",
+      "log in, or send a key as 'Authorization: Bearer gpfl_...'; keys expire and can be revoked");
+  reply.headers.emplace_back("WWW-Authenticate", "Bearer");
+  return reply;
+}
+
+net::HttpReply not_found() { return net::problem(404); }
+
+net::HttpReply forbidden(std::string_view detail) {
+  return net::problem(403, net::reason_of(403), detail);
+}
+
+Access::Access(store::People& people, uint16_t port, std::optional<server::PublicUrl> public_url,
+               TrustedProxy proxy)
+    : people_(people),
+      own_(port, std::move(public_url)),
+      proxy_(std::move(proxy)),
+      cookie_name_("gpufl_session_" + std::to_string(port)) {}
+
+std::string Access::cookie_of(const net::HttpRequest& request) const {
+  return net::cookie_of(request, cookie_name_).value_or("");
+}
+
+std::optional<std::string> Access::named_by_proxy(const net::HttpRequest& request) const {
+  const bool is_trusted =
+      !proxy_.header.empty() &&
+      std::find(proxy_.peers.begin(), proxy_.peers.end(), request.peer) != proxy_.peers.end();
+  if (!is_trusted || !request.has_header(proxy_.header)) return std::nullopt;
+  const auto times = std::count_if(
+      request.headers.begin(), request.headers.end(),
+      [&](const auto& field) { return net::equals_ignoring_case(field.first, proxy_.header); });
+  // One of several was the client's own, and it cannot be known which.
+  return times == 1 ? request.header(proxy_.header) : std::string();
+}
+
+Caller Access::caller_of(const net::HttpRequest& request) const {
+  const store::DirectoryPtr directory = people_.directory();
+  const int64_t now = now_ms();
+  Caller caller;
+  // Who shows a key means it, whatever cookie the browser adds.
+  if (request.has_header("Authorization")) {
+    const store::ApiKey* key = directory->key_of(server::bearer_of(request), now);
+    if (key == nullptr) return caller;
+    const std::lock_guard lock(mutex_);
+    uses_[key->id] = now;
+    caller.kind = Caller::Kind::Key;
+    caller.id = key->id;
+    caller.name = key->label;
+    caller.workspace = key->workspace;
+    caller.scope = key->scope;
+    return caller;
+  }
+  const auto name = named_by_proxy(request);
+  const store::User* user =
+      name ? directory->user_named(*name) : directory->user_of(cookie_of(request), now);
+  if (user == nullptr || user->is_disabled) return caller;
+  caller.is_by_proxy = name.has_value();
+  caller.kind = Caller::Kind::Person;
+  caller.id = user->id;
+  caller.name = user->name;
+  caller.roles = user->roles;
+  return caller;
+}
+
+bool Access::still_counts(const Caller& caller, const std::string& cookie) const {
+  const store::DirectoryPtr directory = people_.directory();
+  if (caller.kind == Caller::Kind::Key) {
+    for (const auto& [hash, key] : directory->keys) {
+      if (key.id == caller.id) return key.is_valid(now_ms());
+    }
+    return false;
+  }
+  if (caller.is_by_proxy) {
+    const auto named = directory->users.find(caller.id);
+    return named != directory->users.end() && !named->second.is_disabled &&
+           named->second.roles == caller.roles;
+  }
+  const store::User* user = directory->user_of(cookie, now_ms());
+  return user != nullptr && user->id == caller.id && user->roles == caller.roles;
+}
+
+std::optional<net::HttpReply> Access::refuse(const net::HttpRequest& request, const Caller& caller,
+                                             bool is_open) const {
+  // No page can make a browser send a key, and who shows one has no cookie: the rest is about
+  // those.
+  if (request.has_header("Authorization")) {
+    const bool may = caller.kind == Caller::Kind::Key || is_open;
+    return may ? std::nullopt : std::optional(unauthorized());
+  }
+  if (!own_.is_known_host(request.header("Host"))) {
+    return net::problem(421, "Unknown host",
+                        "this server answers to localhost with its port, and to the host of "
+                        "--public-url");
+  }
+  const bool changes =
+      request.method != "GET" && request.method != "HEAD" && request.method != "OPTIONS";
+  // Pages may be opened from a link elsewhere; without its cookie the request is nobody's.
+  if (own_.is_foreign(request) && (changes || !is_open)) {
+    return net::problem(403, "Another site's request",
+                        "pages of other sites may not use this server");
+  }
+  if (is_open) return std::nullopt;
+  if (caller.kind == Caller::Kind::Nobody) return unauthorized();
+  // Browsers say where a request that changes something comes from.
+  const bool says_origin = request.has_header("Origin") || request.has_header("Sec-Fetch-Site");
+  if (changes && !says_origin) {
+    return net::problem(403, "No origin",
+                        "what changes something comes from this server's pages, or has a key");
+  }
+  return std::nullopt;
+}
+
+std::string Access::set_cookie(const net::HttpRequest& request, const std::string& secret,
+                               int64_t max_age_s) const {
+  return net::set_cookie(cookie_name_, secret, own_.cookie_path(), max_age_s,
+                         own_.is_secure(request.header("Host")));
+}
+
+std::map<int64_t, int64_t> Access::take_uses() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(uses_, {});
+}
+
+}  // namespace gpufl::hosting

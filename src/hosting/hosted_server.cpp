@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hosting/hosted_server.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "hosting/pages.hpp"
+#include "hosting/site_list.hpp"
+#include "hosting/streams.hpp"
+#include "net/target.hpp"
+#include "server/engine.hpp"
+#include "store/folder_blobs.hpp"
+#include "store/folder_lock.hpp"
+#include "store/sqlite_catalogue.hpp"
+
+namespace gpufl::hosting {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Code;
+using base::Status;
+using store::Role;
+
+// Handlers wait for the disk, so there are more of them than cores.
+constexpr size_t kWorkers = 24;
+constexpr size_t kConnections = 1200;
+constexpr size_t kStreams = 200;
+constexpr size_t kQueued = 2000;
+constexpr size_t kBodyBytes = size_t{4} << 20;  // of what has no sink
+constexpr int64_t kLinkTime_ms = int64_t{24} * 3600 * 1000;
+constexpr std::string_view kFirstWorkspace = "default";
+constexpr std::string_view kFirstUser = "admin";
+constexpr int kKeyUseRounds = 10;
+
+bool is_reading(const net::HttpRequest& request) {
+  return request.method == "GET" || request.method == "HEAD" || request.method == "OPTIONS";
+}
+
+class RunningHostedServer : public HostedServer {
+ public:
+  RunningHostedServer(HostedOptions options, std::unique_ptr<store::FolderLock> lock,
+                      server::CacheFolder cache, std::unique_ptr<store::SessionStore> store,
+                      std::unique_ptr<store::People> people)
+      : options_(std::move(options)),
+        lock_(std::move(lock)),
+        store_(std::move(store)),
+        people_(std::move(people)),
+        engine_(options_.server, std::move(cache), options_.server.folder,
+                [this](const server::AnalysisRequest& request, const Status& status) {
+                  sites_.hear_of(request, status);
+                }) {}
+  ~RunningHostedServer() override {
+    stop();
+    {
+      const std::lock_guard lock(mutex_);
+      is_stopping_ = true;
+    }
+    changed_.notify_all();
+    if (house_.joinable()) house_.join();
+    sites_.clear();  // before what they share
+  }
+  RunningHostedServer(const RunningHostedServer&) = delete;
+  RunningHostedServer& operator=(const RunningHostedServer&) = delete;
+
+  Status listen() {
+    net::HttpLimits limits;
+    limits.workers = kWorkers;
+    limits.connections = kConnections;
+    limits.event_streams = kStreams;
+    limits.queued_requests = kQueued;
+    limits.body_bytes = kBodyBytes;
+    Status listening = engine_.listen(
+        limits, [this](const net::HttpRequest& request) { return answer(request); },
+        [this](const net::HttpRequest& head) { return check(head); });
+    if (!listening) return listening;
+    access_.emplace(*people_, engine_.endpoint().port, options_.server.public_url, options_.proxy);
+    services_.emplace(
+        *store_, *people_, *access_, [this](const std::string& line) { engine_.complain(line); },
+        options_.pieces);
+    routes_.emplace(*access_, *people_);
+    add_page_routes(*routes_, *services_);
+    add_ingest_routes(*routes_, *services_);
+    add_account_routes(*routes_, *services_);
+    add_workspace_routes(*routes_, *services_);
+    make_sites();
+    if (Status made = make_first_link(); !made) return made;
+    house_ = std::thread([this] { keep_house(); });
+    pthread_setname_np(house_.native_handle(), "gpufl-house");
+    engine_.open();
+    return {};
+  }
+
+  const net::Endpoint& endpoint() const override { return engine_.endpoint(); }
+  std::string address() const override {
+    return engine_.front().address("http", endpoint().text()) + "/";
+  }
+  const std::string& first_link() const override { return first_link_; }
+  const std::vector<HostedRoutes::Row>& rows() const override { return routes_->rows(); }
+  size_t stop() override {
+    sites_.close_streams();
+    return engine_.stop();
+  }
+
+ private:
+  // Whose pages a request is about, and which of them.
+  struct Target {
+    int64_t workspace = 0;
+    std::string path;
+  };
+
+  // Nothing: it is about no workspace that there is.
+  std::optional<Target> target_of(const net::HttpRequest& request, const Caller& caller) const {
+    constexpr std::string_view kPrefix = "/w/";
+    const std::string& path = request.path;
+    if (!path.starts_with(kPrefix)) {
+      // A key names its workspace by itself.
+      if (caller.kind != Caller::Kind::Key) return std::nullopt;
+      return Target{caller.workspace, path};
+    }
+    const size_t end = path.find('/', kPrefix.size());
+    if (end == std::string::npos) return std::nullopt;
+    const store::DirectoryPtr directory = people_->directory();
+    const auto found = directory->workspaces.find(
+        std::string_view(path).substr(kPrefix.size(), end - kPrefix.size()));
+    if (found == directory->workspaces.end()) return std::nullopt;
+    return Target{found->second, path.substr(end)};
+  }
+
+  net::HeadVerdict check(const net::HttpRequest& head) {
+    const Caller caller = access_->caller_of(head);
+    if (auto refusal = access_->refuse(head, caller, routes_->is_open(head.path))) {
+      return {to_login(head, caller, std::move(*refusal))};
+    }
+    return verdict_on_body(head, caller, *services_);
+  }
+
+  // Who opens the page of a workspace without a cookie is led to where they get one.
+  net::HttpReply to_login(const net::HttpRequest& head, const Caller& caller,
+                          net::HttpReply refusal) const {
+    const bool is_page = refusal.status == 401 && caller.kind == Caller::Kind::Nobody &&
+                         head.method == "GET" && head.path.starts_with("/w/") &&
+                         !head.has_header("Authorization") &&
+                         head.header("Accept").find("text/html") != std::string::npos;
+    if (!is_page) return refusal;
+    net::HttpReply reply{.status = 303};
+    // As many steps up as the path is deep, so that it holds below a proxy's prefix.
+    std::string up = "./";
+    for (const char c : std::string_view(head.path).substr(1)) up += c == '/' ? "../" : "";
+    reply.headers.emplace_back("Location", up);
+    return reply;
+  }
+
+  net::HttpReply answer(const net::HttpRequest& request) {
+    const Caller caller = access_->caller_of(request);
+    // What was checked with the head may have changed while the body came.
+    if (auto refusal = access_->refuse(request, caller, routes_->is_open(request.path))) {
+      return std::move(*refusal);
+    }
+    if (routes_->has(request)) return routes_->answer(request);
+    const auto target = target_of(request, caller);
+    if (!target) return not_found();
+    const bool knows_of_it = caller.kind == Caller::Kind::Key
+                                 ? caller.workspace == target->workspace
+                                 : caller.has_role(target->workspace, Role::Viewer);
+    if (!knows_of_it) return not_found();
+    const bool may = is_reading(request) ? caller.may_read(target->workspace)
+                                         : caller.has_role(target->workspace, Role::Member);
+    if (!may) return forbidden("your role or key does not allow this");
+    const auto site = sites_.find(target->workspace);
+    if (!site) return net::problem(503);
+    net::HttpRequest asked = request;
+    asked.path = target->path;
+    const std::string cookie = access_->cookie_of(request);
+    return streams_.watch(site->routes().answer(asked),
+                          [this, caller, cookie] { return access_->still_counts(caller, cookie); });
+  }
+
+  void make_sites() {
+    sites_.add_new(*people_->directory(), *store_, options_.server.pace, engine_.shared());
+  }
+
+  // Where nobody can log in who may do everything.
+  Status make_first_link() {
+    // Whoever a proxy calls by that name would be this admin.
+    if (!options_.proxy.header.empty()) return {};
+    const store::DirectoryPtr before = people_->directory();
+    if (before->has_admin()) return {};
+    const store::User* user = before->user_named(kFirstUser);
+    int64_t id = user == nullptr ? 0 : user->id;
+    if (user == nullptr) {
+      const auto added = people_->add_user(kFirstUser);
+      if (!added) return added.status();
+      id = *added;
+    }
+    for (const auto& [name, workspace] : before->workspaces) {
+      if (Status set = people_->set_role(id, workspace, Role::Admin); !set) return set;
+    }
+    const auto secret = people_->invite(id, now_ms() + kLinkTime_ms);
+    if (!secret) return secret.status();
+    // Behind the '#', so that no log of a proxy and no history of another machine has it.
+    first_link_ = address() + "#invitation=" + *secret;
+    return {};
+  }
+
+  void keep_house() {
+    std::unique_lock lock(mutex_);
+    for (int round = 1;; ++round) {
+      changed_.wait_for(lock, options_.house_pace, [&] { return is_stopping_; });
+      const bool is_last = is_stopping_;
+      lock.unlock();
+      if (round % kKeyUseRounds == 0 || is_last) (void)people_->note_uses(access_->take_uses());
+      if (!is_last) {
+        // Where the file cannot be read now, what was known before goes on.
+        (void)people_->refresh();
+        make_sites();
+        streams_.end_unwanted();
+      }
+      lock.lock();
+      if (is_last) return;
+    }
+  }
+
+  const HostedOptions options_;
+  const std::unique_ptr<store::FolderLock> lock_;
+  const std::unique_ptr<store::SessionStore> store_;
+  const std::unique_ptr<store::People> people_;
+  SiteList sites_;
+  server::Engine engine_;
+  Streams streams_;
+  std::optional<Access> access_;
+  std::optional<HostedServices> services_;
+  std::optional<HostedRoutes> routes_;
+  std::string first_link_;
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  bool is_stopping_ = false;
+  std::thread house_;
+};
+
+Status check_address(const HostedOptions& options) {
+  const server::ServerOptions& server = options.server;
+  if (!server.listen.is_loopback() && !options.allow_plain_http) {
+    return {
+        Code::InvalidArgument,
+        fmt::format("{} is not a loopback address, and nothing would be encrypted: passwords, keys "
+                    "and sessions could be read on the way. Put a proxy with TLS on this machine "
+                    "and listen on loopback, or say --allow-plain-http",
+                    server.listen.text())};
+  }
+  if (!server.listen.is_loopback() && !server.public_url) {
+    return {
+        Code::InvalidArgument,
+        "where others connect, give the address as --public-url: the server compares it with the "
+        "Origin of requests, to refuse those of other sites"};
+  }
+  if (!server.public_url) return {};
+  const std::string first = server.public_url->path.substr(0, server.public_url->path.find('/', 1));
+  if (first != "/w" && first != "/account.js" && first != "/account.css") return {};
+  return {Code::InvalidArgument, "--public-url has a path that is the server's own: " + first};
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<HostedServer>> HostedServer::start(HostedOptions options) {
+  if (Status checked = check_address(options); !checked) return checked;
+  std::error_code error;
+  const fs::path folder = fs::weakly_canonical(options.server.folder, error);
+  if (error) return Status::from_errno(error.value(), options.server.folder.string());
+  options.server.folder = folder;
+  fs::create_directories(folder.parent_path(), error);
+  auto lock = store::FolderLock::take(folder);
+  if (!lock) return lock.status();
+  auto people = store::People::open(store::catalogue_file(folder));
+  if (!people) return people.status();
+  if ((*people)->directory()->workspaces.empty()) {
+    const auto added = (*people)->add_workspace(kFirstWorkspace);
+    if (!added) return added.status();
+  }
+  auto blobs = store::FolderBlobs::open(folder);
+  if (!blobs) return blobs.status();
+  auto catalogue = store::SqliteCatalogue::open(store::catalogue_file(folder));
+  if (!catalogue) return catalogue.status();
+  auto store = store::SessionStore::open(std::move(*blobs), std::move(*catalogue),
+                                         folder / "journal", options.store);
+  if (!store) return store.status();
+  auto cache = server::CacheFolder::open(folder / "cache");
+  if (!cache) return cache.status();
+  cache->sweep();
+  auto server =
+      std::make_unique<RunningHostedServer>(std::move(options), std::move(*lock), std::move(*cache),
+                                            std::move(*store), std::move(*people));
+  if (Status listening = server->listen(); !listening) return listening;
+  return std::unique_ptr<HostedServer>(std::move(server));
+}
+
+}  // namespace gpufl::hosting

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "format/seal.hpp"
+#include "format/verify.hpp"
+#include "hosting/test_host.hpp"
+#include "net/compression.hpp"
+
+namespace gpufl::hosting {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Json;
+using format::Channel;
+using format::testing::read_text;
+using format::testing::write_text;
+using store::Scope;
+using store::testing::live_text;
+using store::testing::session_id;
+using store::testing::sha256_of_text;
+
+class IngestTest : public testing::HostTest {
+ protected:
+  void SetUp() override {
+    HostTest::SetUp();
+    key_ = make_key("default", Scope::Ingest).text;
+    wait_for(200, [&] { return get("/api/v1/ingest", bearer(key_)); });
+  }
+  static std::string zstd(const std::string& text) {
+    std::string packed;
+    EXPECT_TRUE(net::make_compressor(net::Encoding::Zstd)->add(text, true, packed));
+    return packed;
+  }
+  static std::string state_of(const net::Response& response) {
+    return json_of(response)["state"].as_string();
+  }
+  std::string live(uint64_t offset) const {
+    return "session=" + id_ + "&kind=live&channel=system&number=1&offset=" + std::to_string(offset);
+  }
+
+  std::string key_;
+};
+
+TEST_F(IngestTest, ASessionComesWholeAndIsShown) {
+  const Json whose = json_of(get("/api/v1/ingest", bearer(key_)));
+  EXPECT_EQ(whose["workspace"].as_string(), "default");
+  EXPECT_EQ(whose["page"].as_string(), "w/default/");
+  EXPECT_EQ(get("/api/v1/ingest/sessions/" + id_, bearer(key_)).status, 404);
+  send_session(key_, id_);
+  const Json there = json_of(get("/api/v1/ingest/sessions/" + id_, bearer(key_)));
+  EXPECT_EQ(there["state"].as_string(), "open");
+  EXPECT_EQ(there["page"].as_string(), "w/default/#/s/" + id_);
+  EXPECT_EQ(there["manifest"]["version"].as_string(), "1");
+  EXPECT_EQ(there["windows"].items().size() + 1,
+            format::testing::file_names(folder_.path() / id_).size());
+  for (const Json& window : there["windows"].items()) {
+    const std::string name =
+        window["channel"].as_string() + "." + window["number"].as_string() + ".log.zst";
+    EXPECT_EQ(window["state"].as_string(), "sealed");
+    EXPECT_EQ(window["sha256"].as_string(), sha256_of_text(read_text(folder_.path() / id_ / name)));
+  }
+  const std::string reader = bearer(make_key("default", Scope::Read).text);
+  wait_for(200, [&] { return get("/api/v1/sessions/" + id_, reader); });
+  EXPECT_EQ(get("/w/default/api/v1/sessions/" + id_, reader).status, 200);
+  const fs::path indexes = folder_.path() / "data/cache/index";
+  EXPECT_TRUE(base::eventually([&] { return fs::exists(indexes) && !fs::is_empty(indexes); }))
+      << "its timeline is made ready before somebody asks for it";
+  EXPECT_EQ(format::verify_session(folder_.path() / "data" / store::session_prefix(1, 1)).rows,
+            format::verify_session(folder_.path() / id_).rows);
+  start();
+  EXPECT_EQ(json_of(get("/api/v1/ingest/sessions/" + id_, bearer(key_)))["windows"].items().size(),
+            there["windows"].items().size());
+}
+
+TEST_F(IngestTest, AnswersAsTheContractSays) {
+  const std::string text = live_text(id_, Channel::System, 1, 5);
+  const std::string more = "{\"type\":\"event\",\"time\":9,\"name\":\"y\"}\n";
+  EXPECT_EQ(state_of(send(key_, live(0), text)), "stored");
+  EXPECT_EQ(json_of(send(key_, live(0), text))["end"].as_string(), std::to_string(text.size()));
+  EXPECT_EQ(state_of(send(key_, live(0), text)), "known");
+  const net::Response behind = send(key_, live(text.size() + 1), more);
+  EXPECT_EQ(behind.status, 409);
+  EXPECT_EQ(json_of(behind)["expected"].as_string(), std::to_string(text.size()));
+  EXPECT_EQ(state_of(send(key_, live(text.size()), zstd(more), "Content-Encoding: zstd\r\n")),
+            "stored");
+  const net::Response conflict = send(key_, live(0), more);
+  EXPECT_EQ(conflict.status, 422) << "it does not begin with the session";
+  EXPECT_EQ(state_of(send(key_, live(text.size()), "{}\n")), "conflict");
+
+  write_text(folder_.path() / "raw", text + more);
+  ASSERT_TRUE(format::seal_window(folder_.path() / "raw", folder_.path() / "sealed"));
+  const std::string sealed = read_text(folder_.path() / "sealed");
+  const std::string window = "session=" + id_ + "&kind=window&channel=system&number=1";
+  EXPECT_EQ(send(key_, window, "junk").status, 422);
+  EXPECT_EQ(send(key_, window + "&sha256=" + std::string(64, '0'), sealed).status, 422);
+  EXPECT_EQ(state_of(send(key_, window + "&sha256=" + sha256_of_text(sealed), sealed)), "stored");
+  EXPECT_EQ(state_of(send(key_, window, sealed)), "known");
+  EXPECT_EQ(state_of(send(key_, live(0), text)), "superseded");
+  EXPECT_EQ(send(key_, window, read_text(folder_.path() / "raw")).status, 409);
+
+  const std::string admin = make_login("ada", "default", store::Role::Admin);
+  wait_for(200, [&] { return get("/w/default/api/v1/quarantine", admin); });
+  const Json aside = json_of(get("/w/default/api/v1/quarantine", admin));
+  EXPECT_GE(aside["quarantine"].items().size(), 5U);
+  EXPECT_EQ(ask("DELETE", "/w/default/api/v1/received/" + id_, admin + own_origin()).status, 204);
+  EXPECT_EQ(send(key_, window, sealed).status, 410);
+  EXPECT_EQ(json_of(get("/api/v1/ingest/sessions/" + id_, bearer(key_)))["state"].as_string(),
+            "deleted");
+  EXPECT_EQ(
+      ask("POST", "/w/default/api/v1/received/" + id_ + "/restore", admin + own_origin()).status,
+      204);
+  EXPECT_EQ(state_of(send(key_, window, sealed)), "known");
+}
+
+TEST_F(IngestTest, RefusesWhatCannotBeAPiece) {
+  const std::string good = "session=" + id_ + "&kind=window&channel=system&number=1";
+  for (const std::string& query : std::initializer_list<std::string>{
+           "", "kind=window&channel=system&number=1", "session=" + id_ + "&kind=other",
+           "session=" + id_ + "&kind=window&channel=system",
+           "session=" + id_ + "&kind=window&channel=system&number=0",
+           "session=" + id_ + "&kind=window&channel=system&number=-1",
+           "session=" + id_ + "&kind=window&channel=..&number=1",
+           "session=" + id_ + "&kind=window&channel=system&number=99999999999999999999",
+           "session=..%2F..%2Fetc&kind=window&channel=system&number=1",
+           "session=" + id_ + "%00&kind=window&channel=system&number=1",
+           "session=" + id_ + "&kind=module&hash=..%2F..%2F..%2F1234567", good + "&sha256=xyz",
+           "session=" + id_ + "&kind=symbols", good + "&other=1", good + "&kind=live",
+           "kind=live&" + good, good + "&host=" + std::string(200, 'h'),
+           "session=" + id_ + "&kind=live&channel=system&number=1&final=1"}) {
+    EXPECT_EQ(send(key_, query, "body").status, 400) << query;
+  }
+  EXPECT_FALSE(fs::exists(folder_.path() / "data" / store::session_prefix(1, 1)));
+  EXPECT_EQ(get("/api/v1/ingest/sessions/..%2F..%2Fx", bearer(key_)).status, 400);
+}
+
+TEST_F(IngestTest, ABombOfLiveLinesIsRefused) {
+  const net::Response response =
+      send(key_, live(0), zstd(std::string(size_t{64} << 20, '\n')), "Content-Encoding: zstd\r\n");
+  EXPECT_EQ(response.status, 422) << response.body;
+  EXPECT_EQ(send(key_, live(0), "x", "Content-Encoding: br\r\n").status, 415);
+}
+
+TEST_F(IngestTest, ALargeWindowGoesToTheDiskAsItArrives) {
+  std::string text = live_text(id_, Channel::System, 1, 0);
+  for (int i = 0; text.size() < size_t{6} << 20; ++i) {
+    text += R"({"type":"event","time":)" + std::to_string(i) + R"(,"name":"large"})" + "\n";
+  }
+  const std::string query = "session=" + id_ + "&kind=window&channel=system&number=1";
+  EXPECT_EQ(state_of(send(key_, query, text)), "stored");
+  EXPECT_TRUE(read_text(folder_.path() / "data" / store::session_prefix(1, 1) /
+                        format::sealed_file_name(Channel::System, 1)) == text);
+  // What is too large even for that is not read.
+  net::Client client(port_);
+  EXPECT_EQ(client
+                .ask("POST /api/v1/events/stream?" + query + " HTTP/1.1\r\nHost: x\r\n" +
+                     bearer(key_) + "Content-Length: 999999999999\r\n\r\n")
+                .status,
+            413);
+  net::Client other(port_);
+  EXPECT_EQ(other
+                .ask("POST /api/v1/events/stream?" + live(0) + " HTTP/1.1\r\nHost: x\r\n" +
+                     bearer(key_) + "Content-Length: 5000000\r\n\r\n")
+                .status,
+            413);
+}
+
+TEST_F(IngestTest, AHostThatSendsTooOftenWaitsAndOthersDoNot) {
+  HostedOptions strict = options();
+  strict.pieces = {.per_second = 0.001, .most = 3};
+  start(strict);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(send(key_, live(0) + "&host=one", "{}\n").status, 422);
+  const net::Response last = send(key_, live(0) + "&host=one", "{}\n");
+  EXPECT_EQ(last.status, 429);
+  EXPECT_NE(last.head.find("Retry-After: "), std::string::npos);
+  EXPECT_EQ(send(key_, live(0) + "&host=other", "{}\n").status, 422);
+}
+
+TEST_F(IngestTest, AConnectionThatIsCutLeavesNothing) {
+  const fs::path incoming = folder_.path() / "data/incoming";
+  {
+    net::Client client(port_);
+    ASSERT_TRUE(client.send("POST /api/v1/events/stream?session=" + id_ +
+                            "&kind=window&channel=system&number=1 HTTP/1.1\r\nHost: x\r\n" +
+                            bearer(key_) + "Content-Length: 1000000\r\n\r\n" +
+                            std::string(400'000, 'x')));
+    EXPECT_TRUE(base::eventually([&] { return !fs::is_empty(incoming); }));
+  }
+  EXPECT_TRUE(base::eventually([&] { return fs::is_empty(incoming); }));
+  EXPECT_EQ(get("/api/v1/ingest/sessions/" + id_, bearer(key_)).status, 404);
+}
+
+TEST_F(IngestTest, OneServerAtATimeAndOnlyOnLoopback) {
+  EXPECT_EQ(HostedServer::start(options()).status().code(), base::Code::Unavailable);
+  HostedOptions open = options();
+  open.server.listen.address = "0.0.0.0";
+  EXPECT_EQ(HostedServer::start(open).status().code(), base::Code::InvalidArgument);
+  open.allow_plain_http = true;
+  EXPECT_EQ(HostedServer::start(open).status().code(), base::Code::InvalidArgument)
+      << "without a public address";
+}
+
+}  // namespace
+}  // namespace gpufl::hosting

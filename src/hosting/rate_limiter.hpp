@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+// How often something may be done under a name: a bucket of tokens for each, which fills again at a
+// steady pace. Names come from clients, so there is a bound on them; of more, those that were
+// longest not asked for are forgotten. Any thread.
+namespace gpufl::hosting {
+
+struct Rate {
+  double per_second;
+  double most;  // at once
+};
+
+class RateLimiter {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit RateLimiter(const Rate& rate, size_t names = 10'000) : rate_(rate), names_(names) {}
+
+  // Takes one. 0: go ahead; else how many seconds to wait.
+  int take(std::string_view name, Clock::time_point now = Clock::now());
+
+ private:
+  struct Bucket {
+    double tokens = 0;
+    Clock::time_point at;
+  };
+
+  const Rate rate_;
+  const size_t names_;
+  std::mutex mutex_;
+  std::map<std::string, Bucket, std::less<>> buckets_;
+};
+
+}  // namespace gpufl::hosting

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hosting/site_list.hpp"
+
+#include <utility>
+
+namespace gpufl::hosting {
+
+std::shared_ptr<server::Site> SiteList::find(int64_t workspace) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = places_.find(workspace);
+  if (found == places_.end()) return nullptr;
+  return {found->second, found->second->site.get()};
+}
+
+void SiteList::add_new(const store::Directory& directory, store::SessionStore& store,
+                       std::chrono::milliseconds pace, server::SharedWork& shared) {
+  for (const auto& [name, id] : directory.workspaces) {
+    if (find(id)) continue;
+    const auto folder = store.sessions_of(id);
+    if (!folder) continue;  // tried again the next time
+    auto notes = server::CacheFolder::open(store.folder_of(id) / "notes");
+    if (!notes) continue;
+    auto place = std::make_shared<Place>(Place{std::move(*notes), nullptr});
+    place->site = std::make_unique<server::Site>(*folder, pace, place->notes, shared, true);
+    const std::lock_guard lock(mutex_);
+    places_.emplace(id, std::move(place));
+  }
+}
+
+void SiteList::hear_of(const server::AnalysisRequest& request, const base::Status& status) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, place] : places_) place->site->hear_of(request, status);
+}
+
+void SiteList::close_streams() const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, place] : places_) place->site->events().close_all();
+}
+
+void SiteList::clear() {
+  const std::lock_guard lock(mutex_);
+  places_.clear();
+}
+
+}  // namespace gpufl::hosting

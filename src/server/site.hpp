@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+
+#include "base/status.hpp"
+#include "server/analysis_request.hpp"
+#include "server/cache_folder.hpp"
+#include "server/catalogue.hpp"
+#include "server/event_hub.hpp"
+#include "server/routes.hpp"
+#include "server/services.hpp"
+
+// The sessions of one folder, as a server shows them: what there is, what happens to it, and the
+// routes that answer for it. A server of one folder has one; a hosted one has one for each
+// workspace, which know nothing of each other. Any thread.
+namespace gpufl::server {
+
+class Site {
+ public:
+  // `notes` and `shared` outlive it. `indexes_at_once`: timelines are made ready as sessions come,
+  // and not when somebody looks at them first.
+  Site(const std::filesystem::path& folder, std::chrono::milliseconds pace,
+       const CacheFolder& notes, SharedWork& shared, bool indexes_at_once);
+  Site(const Site&) = delete;
+  Site& operator=(const Site&) = delete;
+
+  const Routes& routes() const { return routes_; }
+  const Catalogue& catalogue() const { return catalogue_; }
+  EventHub& events() { return events_; }
+  // Passes it on to those who follow the events, where it is about one of these sessions.
+  void hear_of(const AnalysisRequest& request, const base::Status& status);
+
+ private:
+  const std::filesystem::path cache_;  // is hidden from readers
+  EventHub events_;
+  Catalogue catalogue_;
+  Services services_;
+  Routes routes_;
+};
+
+}  // namespace gpufl::server

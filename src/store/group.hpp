@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/live_journal.hpp"
+#include "store/piece.hpp"
+
+// What the pieces that are committed together do to the disk. The committing thread's.
+namespace gpufl::store {
+
+struct Append {
+  const Piece* piece;
+  int64_t session;
+  std::filesystem::path file;
+  uint64_t offset;
+  std::string_view text;  // of the piece, without what is there already
+  bool has_end;           // the session says that it has ended
+  size_t outcome = 0;     // its place among those of the group
+
+  LiveLines lines() const { return {session, piece->channel, piece->number, offset, text}; }
+};
+
+struct Group {
+  std::vector<Append> appends;
+  std::vector<std::string> placed;    // go again where the group fails
+  std::vector<std::string> obsolete;  // go once it is committed
+  std::map<int64_t, int64_t> bytes;   // by workspace: what it gains
+};
+
+}  // namespace gpufl::store

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/people.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/constant_time.hpp"
+#include "base/secret.hpp"
+#include "base/sha256.hpp"
+#include "store/password.hpp"
+#include "store/sqlite_catalogue.hpp"
+
+namespace gpufl::store {
+namespace {
+
+using base::Code;
+using base::Status;
+using sqlite::Row;
+
+constexpr std::string_view kKeyPrefix = "gpfl_";
+constexpr size_t kKeyBytes = 24;
+constexpr size_t kCheckDigits = 8;
+constexpr size_t kSecretBytes = 32;
+constexpr size_t kLongestName = 64;
+constexpr std::array<std::string_view, 3> kRoles = {"viewer", "member", "admin"};
+constexpr std::array<std::string_view, 2> kScopes = {"ingest", "read"};
+
+constexpr std::array kPeopleSteps = {
+    R"(
+CREATE TABLE users (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, password TEXT NOT NULL DEFAULT '',
+  is_disabled INTEGER NOT NULL DEFAULT 0, created_ms INTEGER NOT NULL);
+CREATE TABLE roles (
+  user INTEGER NOT NULL REFERENCES users (id), workspace INTEGER NOT NULL REFERENCES workspaces (id),
+  role INTEGER NOT NULL, PRIMARY KEY (user, workspace)) WITHOUT ROWID;
+CREATE TABLE keys (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, workspace INTEGER NOT NULL REFERENCES workspaces (id),
+  hash TEXT NOT NULL UNIQUE, label TEXT NOT NULL, scope INTEGER NOT NULL, made_by TEXT NOT NULL,
+  created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL, last_used_ms INTEGER NOT NULL DEFAULT 0,
+  is_revoked INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE logins (
+  hash TEXT PRIMARY KEY, user INTEGER NOT NULL REFERENCES users (id), expires_ms INTEGER NOT NULL)
+  WITHOUT ROWID;
+CREATE TABLE invitations (
+  hash TEXT PRIMARY KEY, user INTEGER NOT NULL REFERENCES users (id), expires_ms INTEGER NOT NULL)
+  WITHOUT ROWID;
+CREATE TABLE audit (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, workspace INTEGER NOT NULL, time_ms INTEGER NOT NULL,
+  actor TEXT NOT NULL, action TEXT NOT NULL, subject TEXT NOT NULL);
+CREATE INDEX audit_by_workspace ON audit (workspace, id);
+)"};
+
+int64_t wall_ms() { return base::wall_ns() / 1'000'000; }
+
+template <typename Enum, size_t kCount>
+std::optional<Enum> find_in(const std::array<std::string_view, kCount>& names,
+                            std::string_view name) {
+  const auto* const found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return {};
+  return static_cast<Enum>(found - names.begin());
+}
+
+std::string check_digits(std::string_view text) {
+  return hash_secret(text).substr(0, kCheckDigits);
+}
+
+}  // namespace
+
+std::string_view to_string(Role role) { return kRoles[static_cast<size_t>(role)]; }
+std::optional<Role> find_role(std::string_view name) { return find_in<Role>(kRoles, name); }
+std::string_view to_string(Scope scope) { return kScopes[static_cast<size_t>(scope)]; }
+std::optional<Scope> find_scope(std::string_view name) { return find_in<Scope>(kScopes, name); }
+
+std::optional<Role> User::role_in(int64_t workspace) const {
+  const auto found = roles.find(workspace);
+  if (found == roles.end()) return {};
+  return found->second;
+}
+
+bool is_key_text(std::string_view text) {
+  if (!text.starts_with(kKeyPrefix)) return false;
+  if (text.size() != kKeyPrefix.size() + 2 * kKeyBytes + kCheckDigits) return false;
+  const size_t end = text.size() - kCheckDigits;
+  return base::equal_in_constant_time(check_digits(text.substr(0, end)), text.substr(end));
+}
+
+std::string hash_secret(std::string_view secret) {
+  base::Sha256 hash;
+  hash.add(secret);
+  return hash.finish();
+}
+
+bool is_workspace_name(std::string_view name) {
+  return !name.empty() && name.size() <= kLongestName && name.front() != '-' &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
+}
+
+bool is_user_name(std::string_view name) {
+  return !name.empty() && name.size() <= kLongestName &&
+         std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+}
+
+// What is looked up is the hash of what was sent, so time tells nothing about a secret.
+const ApiKey* Directory::key_of(std::string_view secret, int64_t now_ms) const {
+  if (!is_key_text(secret)) return nullptr;
+  const auto found = keys.find(hash_secret(secret));
+  return found != keys.end() && found->second.is_valid(now_ms) ? &found->second : nullptr;
+}
+
+const User* Directory::user_of(std::string_view secret, int64_t now_ms) const {
+  const auto login = logins.find(hash_secret(secret));
+  if (login == logins.end() || now_ms >= login->second.expires_ms) return nullptr;
+  const auto user = users.find(login->second.user);
+  return user != users.end() && !user->second.is_disabled ? &user->second : nullptr;
+}
+
+const User* Directory::user_named(std::string_view name) const {
+  for (const auto& [id, user] : users) {
+    if (user.name == name) return &user;
+  }
+  return nullptr;
+}
+
+const std::string* Directory::name_of(int64_t workspace) const {
+  for (const auto& [name, id] : workspaces) {
+    if (id == workspace) return &name;
+  }
+  return nullptr;
+}
+
+bool Directory::has_admin() const {
+  return std::any_of(users.begin(), users.end(), [](const auto& one) {
+    const User& user = one.second;
+    return !user.is_disabled && !user.password.empty() &&
+           std::any_of(user.roles.begin(), user.roles.end(),
+                       [](const auto& role) { return role.second == Role::Admin; });
+  });
+}
+
+base::Result<std::unique_ptr<People>> People::open(const std::filesystem::path& catalogue) {
+  // Its tables refer to those of the catalogue.
+  if (auto tables = SqliteCatalogue::open(catalogue); !tables) return tables.status();
+  auto database = sqlite::Database::open(catalogue, sqlite::Database::Mode::Durable);
+  if (!database) return database.status();
+  if (Status current = sqlite::migrate(**database, "people", kPeopleSteps); !current) {
+    return current;
+  }
+  std::unique_ptr<People> people(new People(std::move(*database)));
+  if (Status loaded = people->refresh(); !loaded) return loaded;
+  return people;
+}
+
+DirectoryPtr People::directory() const {
+  const std::lock_guard lock(directory_mutex_);
+  return directory_;
+}
+
+Status People::refresh() {
+  const std::lock_guard lock(mutex_);
+  int64_t version = 0;
+  Status asked = database_->query("PRAGMA data_version", {},
+                                  [&](const Row& row) { version = row.integer(0); });
+  if (!asked || version == version_) return asked;
+  if (Status loaded = load(); !loaded) return loaded;
+  version_ = version;
+  return {};
+}
+
+Status People::load() {
+  auto now = std::make_shared<Directory>();
+  Status asked = database_->query("SELECT name, id FROM workspaces", {}, [&](const Row& row) {
+    now->workspaces.emplace(row.text(0), row.integer(1));
+  });
+  if (asked) {
+    asked = database_->query("SELECT id, name, password, is_disabled FROM users", {},
+                             [&](const Row& row) {
+                               User& user = now->users[row.integer(0)];
+                               user.id = row.integer(0);
+                               user.name = row.text(1);
+                               user.password = row.text(2);
+                               user.is_disabled = row.integer(3) != 0;
+                             });
+  }
+  if (asked) {
+    asked = database_->query("SELECT user, workspace, role FROM roles", {}, [&](const Row& row) {
+      now->users[row.integer(0)].roles[row.integer(1)] = static_cast<Role>(row.integer(2));
+    });
+  }
+  if (asked) {
+    asked = database_->query(
+        "SELECT hash, id, workspace, label, scope, made_by, created_ms, expires_ms, last_used_ms, "
+        "is_revoked FROM keys",
+        {}, [&](const Row& row) {
+          now->keys.emplace(row.text(0), ApiKey{.id = row.integer(1),
+                                                .workspace = row.integer(2),
+                                                .label = std::string(row.text(3)),
+                                                .scope = static_cast<Scope>(row.integer(4)),
+                                                .made_by = std::string(row.text(5)),
+                                                .created_ms = row.integer(6),
+                                                .expires_ms = row.integer(7),
+                                                .last_used_ms = row.integer(8),
+                                                .is_revoked = row.integer(9) != 0});
+        });
+  }
+  if (asked) {
+    asked = database_->query("SELECT hash, user, expires_ms FROM logins", {}, [&](const Row& row) {
+      now->logins.emplace(row.text(0), Login{row.integer(1), row.integer(2)});
+    });
+  }
+  if (!asked) return asked;
+  const std::lock_guard lock(directory_mutex_);
+  directory_ = std::move(now);
+  return {};
+}
+
+// What this program changes is known at once.
+Status People::change(std::string_view sql, sqlite::Values values) {
+  const Status changed = database_->run(sql, values);
+  return changed ? load() : changed;
+}
+
+base::Result<int64_t> People::add_workspace(std::string_view name) {
+  if (!is_workspace_name(name)) {
+    return Status(Code::InvalidArgument,
+                  "a workspace's name has lower-case letters, digits and hyphens, 64 at most");
+  }
+  const std::lock_guard lock(mutex_);
+  if (directory()->workspaces.contains(name)) {
+    return Status(Code::InvalidArgument,
+                  "there is a workspace '" + std::string(name) + "' already");
+  }
+  const Status added =
+      change("INSERT INTO workspaces (name, created_ms) VALUES (?, ?)", {name, wall_ms()});
+  if (!added) return added;
+  return directory()->workspaces.find(name)->second;
+}
+
+Status People::set_quota(int64_t workspace, std::optional<int64_t> bytes) {
+  const std::lock_guard lock(mutex_);
+  return change("UPDATE workspaces SET quota_bytes = ? WHERE id = ?", {bytes, workspace});
+}
+
+base::Result<int64_t> People::add_user(std::string_view name) {
+  if (!is_user_name(name)) {
+    return Status(Code::InvalidArgument,
+                  "a user's name has letters, digits and signs without spaces, 64 at most");
+  }
+  const std::lock_guard lock(mutex_);
+  if (directory()->user_named(name) != nullptr) {
+    return Status(Code::InvalidArgument, "there is a user '" + std::string(name) + "' already");
+  }
+  const Status added =
+      change("INSERT INTO users (name, created_ms) VALUES (?, ?)", {name, wall_ms()});
+  if (!added) return added;
+  return directory()->user_named(name)->id;
+}
+
+Status People::set_disabled(int64_t user, bool is_disabled) {
+  const std::lock_guard lock(mutex_);
+  return change("UPDATE users SET is_disabled = ? WHERE id = ?", {int64_t{is_disabled}, user});
+}
+
+Status People::set_password(int64_t user, std::string_view password) {
+  if (password.size() < kShortestPassword || password.size() > kLongestPassword) {
+    return {Code::InvalidArgument, "a password has 12 to 1024 characters"};
+  }
+  const std::string hash = hash_password(password);
+  const std::lock_guard lock(mutex_);
+  sqlite::Transaction transaction(*database_);
+  Status done = database_->run("UPDATE users SET password = ? WHERE id = ?", {hash, user});
+  if (done) done = database_->run("DELETE FROM logins WHERE user = ?", {user});
+  if (done) done = database_->run("DELETE FROM invitations WHERE user = ?", {user});
+  if (done) done = transaction.commit();
+  return done ? load() : done;
+}
+
+Status People::set_role(int64_t user, int64_t workspace, std::optional<Role> role) {
+  const std::lock_guard lock(mutex_);
+  if (!role) {
+    return change("DELETE FROM roles WHERE user = ? AND workspace = ?", {user, workspace});
+  }
+  return change("INSERT OR REPLACE INTO roles VALUES (?, ?, ?)",
+                {user, workspace, static_cast<int64_t>(*role)});
+}
+
+base::Result<People::NewKey> People::add_key(const ApiKey& key) {
+  NewKey made;
+  made.text = std::string(kKeyPrefix) + base::random_hex(kKeyBytes);
+  made.text += check_digits(made.text);
+  const std::string hash = hash_secret(made.text);
+  const std::lock_guard lock(mutex_);
+  const Status added = change(
+      "INSERT INTO keys (workspace, hash, label, scope, made_by, created_ms, expires_ms) VALUES "
+      "(?, "
+      "?, ?, ?, ?, ?, ?)",
+      {key.workspace, hash, key.label, static_cast<int64_t>(key.scope), key.made_by, wall_ms(),
+       key.expires_ms});
+  if (!added) return added;
+  made.id = directory()->keys.find(hash)->second.id;
+  return made;
+}
+
+Status People::revoke_key(int64_t workspace, int64_t id) {
+  const std::lock_guard lock(mutex_);
+  Status revoked = database_->run("UPDATE keys SET is_revoked = 1 WHERE id = ? AND workspace = ?",
+                                  {id, workspace});
+  if (!revoked) return revoked;
+  if (database_->changed_rows() == 0) {
+    return {Code::NotFound, "there is no key " + std::to_string(id)};
+  }
+  return load();
+}
+
+Status People::note_uses(const std::map<int64_t, int64_t>& time_ms_by_key) {
+  if (time_ms_by_key.empty()) return {};
+  const std::lock_guard lock(mutex_);
+  sqlite::Transaction transaction(*database_);
+  for (const auto& [id, time_ms] : time_ms_by_key) {
+    const Status noted = database_->run(
+        "UPDATE keys SET last_used_ms = max(last_used_ms, ?) WHERE id = ?", {time_ms, id});
+    if (!noted) return noted;
+  }
+  const Status done = transaction.commit();
+  return done ? load() : done;
+}
+
+base::Result<std::string> People::log_in(int64_t user, int64_t expires_ms) {
+  std::string secret = base::random_hex(kSecretBytes);
+  const std::string hash = hash_secret(secret);
+  const std::lock_guard lock(mutex_);
+  Status done = database_->run("DELETE FROM logins WHERE expires_ms <= ?", {wall_ms()});
+  if (done) done = change("INSERT INTO logins VALUES (?, ?, ?)", {hash, user, expires_ms});
+  if (!done) return done;
+  return secret;
+}
+
+Status People::log_out(std::string_view secret) {
+  const std::string hash = hash_secret(secret);
+  const std::lock_guard lock(mutex_);
+  return change("DELETE FROM logins WHERE hash = ?", {hash});
+}
+
+base::Result<std::string> People::invite(int64_t user, int64_t expires_ms) {
+  std::string secret = base::random_hex(kSecretBytes);
+  const std::string hash = hash_secret(secret);
+  const std::lock_guard lock(mutex_);
+  sqlite::Transaction transaction(*database_);
+  Status done = database_->run("DELETE FROM invitations WHERE user = ?", {user});
+  if (done) {
+    done = database_->run("INSERT INTO invitations VALUES (?, ?, ?)", {hash, user, expires_ms});
+  }
+  if (done) done = transaction.commit();
+  if (!done) return done;
+  return secret;
+}
+
+base::Result<std::optional<int64_t>> People::take_invitation(std::string_view secret,
+                                                             int64_t now_ms) {
+  const std::string hash = hash_secret(secret);
+  const std::lock_guard lock(mutex_);
+  std::optional<int64_t> user;
+  const Status asked =
+      database_->query("DELETE FROM invitations WHERE hash = ? AND expires_ms > ? RETURNING user",
+                       {hash, now_ms}, [&](const Row& row) { user = row.integer(0); });
+  if (!asked) return asked;
+  return user;
+}
+
+Status People::audit(int64_t workspace, std::string_view actor, std::string_view action,
+                     std::string_view subject) {
+  const std::lock_guard lock(mutex_);
+  return database_->run(
+      "INSERT INTO audit (workspace, time_ms, actor, action, subject) VALUES (?, ?, ?, ?, ?)",
+      {workspace, wall_ms(), actor, action, subject});
+}
+
+base::Result<std::vector<AuditEntry>> People::audit_log(int64_t workspace, int64_t most) {
+  const std::lock_guard lock(mutex_);
+  std::vector<AuditEntry> entries;
+  const Status asked = database_->query(
+      "SELECT time_ms, actor, action, subject FROM audit WHERE workspace = ?1 OR ?1 = 0 ORDER BY "
+      "id "
+      "DESC LIMIT ?2",
+      {workspace, most}, [&](const Row& row) {
+        entries.push_back({row.integer(0), std::string(row.text(1)), std::string(row.text(2)),
+                           std::string(row.text(3))});
+      });
+  if (!asked) return asked;
+  return entries;
+}
+
+}  // namespace gpufl::store

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.hpp"
+#include "sqlite/database.hpp"
+
+// Who may use a store, and how they show who they are. Secrets are kept as hashes only. Lookups go
+// to a copy in memory that never changes; refresh() makes a new one where anybody, another program
+// included, has changed something. Any thread.
+namespace gpufl::store {
+
+enum class Role : uint8_t { Viewer, Member, Admin };  // each may do what those before it may
+std::string_view to_string(Role role);
+std::optional<Role> find_role(std::string_view name);
+
+enum class Scope : uint8_t { Ingest, Read };
+std::string_view to_string(Scope scope);
+std::optional<Scope> find_scope(std::string_view name);
+
+struct ApiKey {
+  int64_t id = 0;
+  int64_t workspace = 0;
+  std::string label;
+  Scope scope = Scope::Ingest;
+  std::string made_by;
+  int64_t created_ms = 0;
+  int64_t expires_ms = 0;    // 0: never
+  int64_t last_used_ms = 0;  // 0: never; some seconds behind
+  bool is_revoked = false;
+
+  bool is_valid(int64_t now_ms) const {
+    return !is_revoked && (expires_ms == 0 || now_ms < expires_ms);
+  }
+};
+
+struct User {
+  int64_t id = 0;
+  std::string name;
+  std::string password;  // hash; empty: has none, and cannot log in by one
+  bool is_disabled = false;
+  std::map<int64_t, Role> roles;  // by workspace
+
+  std::optional<Role> role_in(int64_t workspace) const;
+};
+
+// A browser that has logged in.
+struct Login {
+  int64_t user = 0;
+  int64_t expires_ms = 0;
+};
+
+struct AuditEntry {
+  int64_t time_ms = 0;
+  std::string actor, action, subject;
+};
+
+// What was so at one moment.
+struct Directory {
+  std::map<std::string, int64_t, std::less<>> workspaces;  // numbers by name
+  std::map<int64_t, User> users;
+  std::map<std::string, ApiKey, std::less<>> keys;   // by hash
+  std::map<std::string, Login, std::less<>> logins;  // likewise
+
+  // Null: there is no such key or login, or it counts no more.
+  const ApiKey* key_of(std::string_view secret, int64_t now_ms) const;
+  const User* user_of(std::string_view secret, int64_t now_ms) const;
+  const User* user_named(std::string_view name) const;
+  const std::string* name_of(int64_t workspace) const;
+  bool has_admin() const;  // one who can log in
+};
+using DirectoryPtr = std::shared_ptr<const Directory>;
+
+// "gpfl_", 48 hexadecimal digits, and eight more by which a slip of the pen is told from a key that
+// was revoked.
+bool is_key_text(std::string_view text);
+// What is kept of a secret.
+std::string hash_secret(std::string_view secret);
+// A name of a workspace stands in addresses: lower-case letters, digits and hyphens.
+bool is_workspace_name(std::string_view name);
+// What people type to log in: printable, without spaces.
+bool is_user_name(std::string_view name);
+
+class People {
+ public:
+  // The tables are made where they do not exist. TooNew: they are newer.
+  static base::Result<std::unique_ptr<People>> open(const std::filesystem::path& catalogue);
+
+  DirectoryPtr directory() const;
+  // Looks whether something has changed.
+  base::Status refresh();
+
+  // InvalidArgument: there is one of that name, or it is none.
+  base::Result<int64_t> add_workspace(std::string_view name);
+  base::Status set_quota(int64_t workspace, std::optional<int64_t> bytes);
+  base::Result<int64_t> add_user(std::string_view name);
+  base::Status set_disabled(int64_t user, bool is_disabled);
+  // Every login of the user ends.
+  base::Status set_password(int64_t user, std::string_view password);
+  // None: no longer of the workspace.
+  base::Status set_role(int64_t user, int64_t workspace, std::optional<Role> role);
+
+  // Its text, which is not kept.
+  struct NewKey {
+    int64_t id = 0;
+    std::string text;
+  };
+  base::Result<NewKey> add_key(const ApiKey& key);
+  // NotFound: the workspace has no such key.
+  base::Status revoke_key(int64_t workspace, int64_t id);
+  // When each was used last.
+  base::Status note_uses(const std::map<int64_t, int64_t>& time_ms_by_key);
+
+  // A cookie's secret.
+  base::Result<std::string> log_in(int64_t user, int64_t expires_ms);
+  base::Status log_out(std::string_view secret);
+  // The secret of a link by which a user sets a password, once. Those before it count no more.
+  base::Result<std::string> invite(int64_t user, int64_t expires_ms);
+  // The user; nothing where the link does not count.
+  base::Result<std::optional<int64_t>> take_invitation(std::string_view secret, int64_t now_ms);
+
+  // Of a workspace; 0: of none of them. Nobody deletes what is older.
+  base::Status audit(int64_t workspace, std::string_view actor, std::string_view action,
+                     std::string_view subject);
+  // Newest first; 0: of everything.
+  base::Result<std::vector<AuditEntry>> audit_log(int64_t workspace, int64_t most);
+
+ private:
+  explicit People(std::unique_ptr<sqlite::Database> database) : database_(std::move(database)) {}
+
+  base::Status load();
+  base::Status change(std::string_view sql, sqlite::Values values);
+
+  std::mutex mutex_;  // guards the database, which may keep others waiting
+  const std::unique_ptr<sqlite::Database> database_;
+  int64_t version_ = -1;                // of the file, as the directory has it
+  mutable std::mutex directory_mutex_;  // held for a moment only
+  DirectoryPtr directory_ = std::make_shared<Directory>();
+};
+
+}  // namespace gpufl::store

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/session_store.hpp"
+
+#include <pthread.h>
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <future>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "base/sha256.hpp"
+#include "store/group.hpp"
+
+namespace gpufl::store {
+namespace {
+
+namespace fs = std::filesystem;
+using base::Code;
+using base::Status;
+using What = Outcome::What;
+
+constexpr size_t kMostInGroup = 256;
+constexpr std::chrono::seconds kHousePace{1};
+
+}  // namespace
+
+std::string session_prefix(int64_t workspace, int64_t session) {
+  return "workspaces/" + std::to_string(workspace) + "/sessions/" + std::to_string(session) + "/";
+}
+
+std::string deleted_prefix(int64_t workspace, int64_t session) {
+  return "workspaces/" + std::to_string(workspace) + "/deleted/" + std::to_string(session) + "/";
+}
+
+std::string module_name(int64_t workspace, std::string_view hash) {
+  return "workspaces/" + std::to_string(workspace) + "/" +
+         blob_file_name(PieceKind::Module, {}, 0, hash);
+}
+
+std::string aside_name(int64_t workspace, int64_t id) {
+  return "workspaces/" + std::to_string(workspace) + "/quarantine/" + std::to_string(id);
+}
+
+struct SessionStore::Waiting {
+  Piece piece;
+  std::promise<Outcome> outcome;
+};
+
+base::Result<std::unique_ptr<SessionStore>> SessionStore::open(std::unique_ptr<BlobStore> blobs,
+                                                               std::unique_ptr<Catalogue> catalogue,
+                                                               const fs::path& journal,
+                                                               const StoreLimits& limits) {
+  std::unique_ptr<SessionStore> store(
+      new SessionStore(std::move(blobs), std::move(catalogue), journal, limits));
+  if (Status ready = store->recover(); !ready) return ready;
+  store->thread_ = std::thread([self = store.get()] { self->run(); });
+  pthread_setname_np(store->thread_.native_handle(), "gpufl-commit");
+  return store;
+}
+
+SessionStore::~SessionStore() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+Outcome SessionStore::take(Piece piece) {
+  if (const auto known = prepare(piece)) return *known;
+  Waiting waiting{std::move(piece), {}};
+  std::future<Outcome> outcome = waiting.outcome.get_future();
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_stopping_ || waiting_.size() >= limits_.waiting) {
+      return {What::Busy, 0, "too much waits to be stored"};
+    }
+    waiting_.push_back(&waiting);
+  }
+  changed_.notify_all();
+  return outcome.get();
+}
+
+// What takes long is done here, by the threads of those who send: checks and syncs.
+std::optional<Outcome> SessionStore::prepare(Piece& piece) {
+  std::string final_text;  // where it is
+  {
+    const std::lock_guard lock(catalogue_mutex_);
+    const auto session = catalogue_->find_session(piece.workspace, piece.session);
+    if (!session) return outcome_of(session.status());
+    if (*session && (*session)->is_deleted) return Outcome{What::Gone, 0, "it was deleted"};
+    if (*session && piece.kind == PieceKind::Window) {
+      const auto row = catalogue_->find_window((*session)->id, piece.channel, piece.number);
+      if (!row) return outcome_of(row.status());
+      if (*row && (*row)->state == WindowState::Sealed && (*row)->sha256 == piece.sha256) {
+        return Outcome{What::Known, 0, {}};
+      }
+      if (*row && (*row)->state == WindowState::Final) {
+        final_text = session_prefix(piece.workspace, (*session)->id) +
+                     blob_file_name(PieceKind::Live, piece.channel, piece.number, {});
+        piece.same_rows_as = (*row)->sha256;
+      }
+    }
+  }
+  if (!piece.blob) {
+    const bool is_whole = piece.is_final || piece.text.ends_with('\n');
+    if (!is_whole) piece.fault = {Code::Corrupt, "it does not consist of whole lines"};
+    if (is_whole && piece.offset == 0) piece.fault = check_live_text(piece);
+    return {};
+  }
+  piece.fault = check_blob(piece);
+  const Code code = piece.fault.code();
+  if (code == Code::IoError || code == Code::NotFound || code == Code::PermissionDenied) {
+    return outcome_of(piece.fault);
+  }
+  if (!final_text.empty()) {
+    const auto same = has_same_rows(piece.blob->path(), blobs_->path_of(final_text));
+    if (!same || !*same) piece.same_rows_as.clear();
+  }
+  if (Status synced = piece.blob->sync(); !synced) return outcome_of(synced);
+  return {};
+}
+
+void SessionStore::run() {
+  std::unique_lock lock(mutex_);
+  auto kept_house = LiveTexts::Clock::now();
+  while (!is_stopping_ || !waiting_.empty()) {
+    changed_.wait_for(lock, kHousePace, [&] { return is_stopping_ || !waiting_.empty(); });
+    // Pieces of one name follow each other: what becomes of one depends on that before it.
+    std::vector<Waiting*> group;
+    std::set<std::pair<std::string, std::string>> names;
+    for (auto one = waiting_.begin(); one != waiting_.end() && group.size() < kMostInGroup;) {
+      const Piece& piece = (*one)->piece;
+      if (!names.emplace(piece.session, piece.place_name()).second) {
+        ++one;
+        continue;
+      }
+      group.push_back(*one);
+      one = waiting_.erase(one);
+    }
+    lock.unlock();
+    if (!group.empty()) commit(group);
+    if (const auto now = LiveTexts::Clock::now(); now - kept_house >= kHousePace) {
+      kept_house = now;
+      keep_house();
+    }
+    lock.lock();
+  }
+  lock.unlock();
+  const std::lock_guard catalogue_lock(catalogue_mutex_);
+  // What cannot be synced now is replayed by the next start.
+  if (texts_.sync()) (void)journal_.begin();
+}
+
+void SessionStore::commit(std::vector<Waiting*>& group) {
+  Group work;
+  std::vector<Outcome> outcomes;
+  {
+    const std::lock_guard lock(catalogue_mutex_);
+    Status done = catalogue_->transact([&]() -> Status {
+      for (Waiting* waiting : group) {
+        auto outcome = decide(waiting->piece, work);
+        if (!outcome) return outcome.status();
+        outcomes.push_back(std::move(*outcome));
+        if (!work.appends.empty() && work.appends.back().piece == &waiting->piece) {
+          work.appends.back().outcome = outcomes.size() - 1;
+        }
+      }
+      if (Status synced = blobs_->sync(); !synced) return synced;
+      for (const Append& append : work.appends) journal_.add(append.lines());
+      return journal_.sync();
+    });
+    if (done) {
+      write_live(work, outcomes);
+      for (const auto& [workspace, bytes] : work.bytes) used_[workspace] += bytes;
+      for (const std::string& name : work.obsolete) (void)blobs_->remove(name);  // else at start
+      ++commits_;
+      if (journal_.bytes() > limits_.journal_bytes && texts_.sync()) (void)journal_.begin();
+    } else {
+      outcomes.assign(group.size(), outcome_of(done));
+      for (const std::string& name : work.placed) (void)blobs_->remove(name);
+    }
+  }
+  for (size_t i = 0; i < group.size(); ++i) {
+    if (outcomes[i].what == What::Stored) {
+      const Piece& piece = group[i]->piece;
+      ++pieces_;
+      bytes_ += piece.blob ? piece.blob->size() : piece.text.size();
+    }
+    group[i]->outcome.set_value(std::move(outcomes[i]));
+  }
+}
+
+// They are in the journal now; where one cannot be written, its sender does not hear that it was.
+void SessionStore::write_live(const Group& group, std::vector<Outcome>& outcomes) {
+  for (const Append& append : group.appends) {
+    const Status written = texts_.write(append.file, append.offset, append.text);
+    if (!written) {
+      outcomes[append.outcome] = outcome_of(written);
+      continue;
+    }
+    used_[append.piece->workspace] += append.text.size();
+    append.has_end ? texts_.end(append.file.parent_path())
+                   : texts_.keep_live(append.file.parent_path());
+  }
+}
+
+void SessionStore::keep_house() {
+  const std::lock_guard lock(catalogue_mutex_);
+  texts_.end_idle(limits_.live_patience);
+  (void)look_for_room();  // what was known before is the best guess
+}
+
+// Other programs set quotas, and fill the disk.
+Status SessionStore::look_for_room() {
+  struct statvfs disk{};
+  const fs::path folder = blobs_->path_of("");
+  is_disk_low_ = ::statvfs(folder.c_str(), &disk) == 0 &&
+                 uint64_t{disk.f_bavail} * disk.f_frsize < limits_.free_bytes;
+  const auto workspaces = catalogue_->workspaces();
+  if (!workspaces) return workspaces.status();
+  quotas_.clear();
+  for (const Workspace& workspace : *workspaces) quotas_[workspace.id] = workspace.quota_bytes;
+  return {};
+}
+
+base::Result<std::optional<SessionStatus>> SessionStore::status(int64_t workspace,
+                                                                std::string_view session) {
+  const std::lock_guard lock(catalogue_mutex_);
+  auto found = catalogue_->find_session(workspace, session);
+  if (!found) return found.status();
+  if (!*found) return std::optional<SessionStatus>();
+  auto contents = catalogue_->contents((*found)->id);
+  if (!contents) return contents.status();
+  const std::string prefix = (*found)->is_deleted ? deleted_prefix(workspace, (*found)->id)
+                                                  : session_prefix(workspace, (*found)->id);
+  for (StoredWindow& window : contents->windows) {
+    if (window.state == WindowState::Sealed) continue;
+    window.bytes = LiveTexts::size_of(blobs_->path_of(
+        prefix + blob_file_name(PieceKind::Live, window.channel, window.number, {})));
+  }
+  return std::optional<SessionStatus>({std::move(**found), std::move(*contents)});
+}
+
+Status SessionStore::set_deleted(int64_t workspace, std::string_view session, bool is_deleted) {
+  const std::lock_guard lock(catalogue_mutex_);
+  const auto found = catalogue_->find_session(workspace, session);
+  if (!found) return found.status();
+  if (!*found) return {Code::NotFound, "there is no session '" + std::string(session) + "'"};
+  if ((*found)->is_deleted == is_deleted) return {};
+  const int64_t id = (*found)->id;
+  std::string from = session_prefix(workspace, id), to = deleted_prefix(workspace, id);
+  if (!is_deleted) std::swap(from, to);
+  texts_.end(blobs_->path_of(session_prefix(workspace, id)).parent_path());
+  const Status done = catalogue_->transact([&]() -> Status {
+    if (Status set = catalogue_->set_deleted(id, is_deleted); !set) return set;
+    if (Status moved = blobs_->move_all(from, to); !moved) return moved;
+    return blobs_->sync();
+  });
+  if (!done) (void)blobs_->move_all(to, from);
+  return done;
+}
+
+base::Result<std::vector<SetAside>> SessionStore::set_aside(int64_t workspace) {
+  const std::lock_guard lock(catalogue_mutex_);
+  return catalogue_->list_aside(workspace);
+}
+
+base::Result<std::vector<Workspace>> SessionStore::workspaces() {
+  const std::lock_guard lock(catalogue_mutex_);
+  return catalogue_->workspaces();
+}
+
+fs::path SessionStore::folder_of(int64_t workspace) const {
+  return blobs_->path_of("workspaces/" + std::to_string(workspace));
+}
+
+base::Result<fs::path> SessionStore::sessions_of(int64_t workspace) {
+  fs::path folder = folder_of(workspace) / "sessions";
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return Status::from_errno(error.value(), "cannot make " + folder.string());
+  return folder;
+}
+
+StoreCounts SessionStore::counts() const {
+  const std::lock_guard lock(mutex_);
+  return {pieces_, bytes_, commits_, waiting_.size()};
+}
+
+}  // namespace gpufl::store

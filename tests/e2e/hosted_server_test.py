@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""gpufl serve --data and gpufl admin from outside: a server that is killed while it is sent to."""
+
+import hashlib
+import http.client
+import json
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import unittest
+
+from monitor_process import GPUFL, PATIENCE_S, environment, run, wait_until
+from served import REPOSITORY, SESSIONS, TORCH
+
+SESSION = SESSIONS / "h200_torch"
+GUIDE = REPOSITORY / "docs" / "guide" / "host-a-server.md"
+
+
+class Hosted:
+    def __init__(self, data, port=0):
+        self.process = subprocess.Popen(
+            [GPUFL, "serve", "--data", data, "--listen", f"127.0.0.1:{port}"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())  # fmt: skip
+        self.address = self.process.stdout.readline().removeprefix("GPUFlight on ").strip()
+        if not self.address:
+            raise AssertionError(self.process.communicate(timeout=PATIENCE_S)[1])
+        self.port = int(self.address.rstrip("/").rsplit(":", 1)[1])
+
+    def ask(self, method, target, headers=(), body=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+        try:
+            connection.request(method, target, body=body, headers=dict(headers))
+            response = connection.getresponse()
+            return response.status, response.read()
+        finally:
+            connection.close()
+
+    def end(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        self.process.communicate(timeout=PATIENCE_S)
+
+
+class HostingTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="gpufl_hosting_")
+        self.addCleanup(folder.cleanup)
+        self.data = pathlib.Path(folder.name) / "data"
+        self.server = None
+
+    def start(self):
+        self.server = Hosted(self.data)
+        self.addCleanup(lambda server: server.process.poll() is None and server.end(signal.SIGKILL), self.server)
+
+    def admin_says(self, *arguments, typed=""):
+        return subprocess.run([GPUFL, "admin", *arguments, "--data", str(self.data)], input=typed, capture_output=True,
+                              text=True, timeout=PATIENCE_S, env=environment())  # fmt: skip
+
+    def admin(self, *arguments, typed=""):
+        ended = self.admin_says(*arguments, typed=typed)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        return ended.stdout
+
+    def store(self, *arguments):
+        return run(GPUFL, "store", *arguments, "--data", self.data)
+
+    def make_key(self):
+        key = self.admin("key", "add", "test").strip()
+        self.assertRegex(key, r"^gpfl_[0-9a-f]{56}$")
+        headers = {"Authorization": f"Bearer {key}"}
+        wait_until(lambda: self.server.ask("GET", "/api/v1/ingest", headers)[0] == 200, "the key")
+        return headers
+
+    def test_nothing_of_it_is_for_other_users_of_the_machine(self):
+        self.start()
+        self.make_key()
+        self.assertEqual(self.data.stat().st_mode & 0o077, 0)
+        for path in self.data.rglob("*"):
+            self.assertEqual(path.stat().st_mode & 0o077, 0, path)
+        self.assertIn("#invitation=", (self.data / "first-login").read_text())
+        second = run(GPUFL, "serve", "--data", self.data, "--listen", "127.0.0.1:0")
+        self.assertEqual(second.returncode, 2)
+        self.assertIn("another server uses", second.stderr)
+        open_to_all = run(GPUFL, "serve", "--data", self.data, "--listen", "0.0.0.0:0")
+        self.assertEqual(open_to_all.returncode, 64)
+        self.assertIn("--allow-plain-http", open_to_all.stderr)
+
+    def test_a_password_comes_from_the_input_and_logs_in(self):
+        self.start()
+        self.admin("password", "admin", typed="a long enough password\n")
+        body = json.dumps({"user": "admin", "password": "a long enough password"})
+        headers = {"Content-Type": "application/json"}
+        wait_until(lambda: self.server.ask("POST", "/api/v1/login", headers, body)[0] == 200, "the login")
+        self.assertIn("password set", self.admin("audit"))
+        self.assertEqual(self.admin_says("password", "nobody", typed="x\n").returncode, 2)
+
+    def test_a_server_that_is_killed_keeps_what_it_acknowledged(self):
+        self.start()
+        headers = self.make_key()
+        window = (SESSION / "system.1.log.zst").read_bytes()
+        queries = [(f"kind=window&channel={path.name.split('.')[0]}&number=1", path.read_bytes())
+                   for path in sorted(SESSION.glob("*.log.zst"))]  # fmt: skip
+        queries.append(("kind=manifest&version=1", (SESSION / "manifest.ndjson").read_bytes()))
+        acknowledged = set()
+        moments = random.Random(21)
+        for _ in range(12):
+            server = self.server
+            enough = threading.Event()
+            wanted = moments.randrange(1, 30)
+
+            def send_until_it_dies():
+                count = 0
+                try:
+                    while True:
+                        query, body = moments.choice(queries)
+                        status, _ = server.ask(
+                            "POST", f"/api/v1/events/stream?session={TORCH}&{query}", headers, body)  # fmt: skip
+                        if status == 200:
+                            acknowledged.add(query)
+                        count += 1
+                        if count >= wanted:
+                            enough.set()
+                except (OSError, http.client.HTTPException):
+                    enough.set()
+
+            senders = [threading.Thread(target=send_until_it_dies) for _ in range(3)]
+            for sender in senders:
+                sender.start()
+            self.assertTrue(enough.wait(PATIENCE_S))
+            server.end(signal.SIGKILL)
+            for sender in senders:
+                sender.join()
+            self.start()
+            status, answer = self.server.ask("GET", f"/api/v1/ingest/sessions/{TORCH}", headers)
+            self.assertEqual(status, 200)
+            there = json.loads(answer)
+            known = {(one["channel"], one["sha256"]) for one in there["windows"]}
+            for query, body in queries:
+                if query not in acknowledged:
+                    continue
+                if "manifest" in query:
+                    self.assertIn("manifest", there)
+                else:
+                    channel = re.search(r"channel=(\w+)", query)[1]
+                    self.assertIn((channel, hashlib.sha256(body).hexdigest()), known)
+        self.assertEqual(len(acknowledged), len(queries))
+        self.assertEqual(self.store("check").returncode, 0)
+        copy = self.data.with_name("copy")
+        self.assertEqual(self.store("backup", copy).returncode, 0)
+        self.server.end()
+        self.data = copy
+        self.start()
+        self.assertEqual(self.server.ask("GET", f"/api/v1/ingest/sessions/{TORCH}", headers), (status, answer))
+        kept = next(self.data.glob("workspaces/*/sessions/*/manifest.ndjson")).parent
+        self.assertEqual((kept / "system.1.log.zst").read_bytes(), window)
+        self.assertEqual(run(GPUFL, "verify", kept).stdout.splitlines()[1:],
+                         run(GPUFL, "verify", SESSION).stdout.splitlines()[1:])  # fmt: skip
+
+    @unittest.skipUnless(shutil.which("curl"), "needs curl")
+    def test_the_guide_sends_a_session(self):
+        self.start()
+        key = self.make_key()["Authorization"].removeprefix("Bearer ")
+        script = next(block for block in re.findall(r"```sh\n(.*?)```", GUIDE.read_text(), re.S) if "curl" in block)
+        script = script.replace("SERVER=http://127.0.0.1:9486", f"SERVER={self.server.address.rstrip('/')}")
+        ended = subprocess.run(["bash", "-e", "-c", script], cwd=REPOSITORY, env={**environment(), "KEY": key},
+                               capture_output=True, text=True, timeout=PATIENCE_S)  # fmt: skip
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(ended.stdout.count('"stored"'), 4, ended.stdout)
+        self.assertIn(f'"page":"w/default/#/s/{TORCH}"', ended.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
