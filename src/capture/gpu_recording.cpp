@@ -51,10 +51,13 @@ GpuRecording::GpuRecording(Instruments& instruments, const SessionConfig& config
   for (const format::Capability& note : instruments.notes) posted_.insert(note.to_json().dump());
   collector_.set_tracers(named_tracers());
   if (!has_tracer()) return;
-  const bool takes_samples = std::any_of(instruments.backends.begin(), instruments.backends.end(),
-                                         [](const auto& one) { return one.takes_samples; });
-  begin_phase(config.overhead_budget > 0 ? CoverageReason::Budget : CoverageReason::Session,
-              takes_samples, instruments.attached_ns, instruments.attaching_ns);
+  std::string_view engine = kTraceEngine;
+  for (const BackendInstruments& one : instruments.backends) {
+    const bool has_engine = !one.phase_engine.empty() && one.phase_engine != kTraceEngine;
+    if (has_engine) engine = one.phase_engine;
+  }
+  begin_phase(config.overhead_budget > 0 ? CoverageReason::Budget : CoverageReason::Session, engine,
+              instruments.attached_ns, instruments.attaching_ns);
 }
 
 GpuRecording::~GpuRecording() { stop(); }
@@ -72,10 +75,10 @@ std::vector<NamedTracer> GpuRecording::named_tracers() const {
   return tracers;
 }
 
-void GpuRecording::begin_phase(CoverageReason why, bool takes_samples, int64_t begin_ns,
+void GpuRecording::begin_phase(CoverageReason why, std::string_view engine, int64_t begin_ns,
                                int64_t switching_ns) {
   Phase phase;
-  phase.engine = takes_samples ? kSamplingEngine : kTraceEngine;
+  phase.engine = engine;
   phase.why = why;
   phase.begin_ns = begin_ns;
   phase.cost.switching_ns = switching_ns;
@@ -103,8 +106,13 @@ std::optional<Phase> GpuRecording::end_phase() {
     phase.cost.switching_ns += counted.switching_ns;
     phase.cost.running_ns = counted.running_ns;
     phase.measure = format::CostMeasure::Calls;
+    // No tracer could count by instruction: all recorded.
+    if (phase.engine == kSassEngine && !account->launches_counted) phase.engine = kTraceEngine;
   }
-  if (slowdown_) {
+  if (phase.engine == kSassEngine) {
+    phase.cost.running_ns = phase.attached_ns();
+    phase.measure = format::CostMeasure::Attached;
+  } else if (slowdown_) {
     phase.cost.running_ns = step_cost_ns(*slowdown_, phase.attached_ns());
     phase.measure = format::CostMeasure::Steps;
   }
@@ -122,15 +130,13 @@ base::Status GpuRecording::resume(const PhaseRequest& request) {
             "engine_too_low: the session's engine is Monitor, which records no GPU work"};
   }
   if (has_tracer()) return base::Status::ok();
-  backend::TraceOptions options = options_;
-  if (!request.samples) options.pc_sampling.reset();
   std::string refusals;
-  bool takes_samples = false;
+  std::string_view engine = kTraceEngine;
   std::vector<std::pair<Part*, OpenedTracer>> opened;
   const int64_t asked_ns = session_now();
   for (Part& part : parts_) {
-    opened.emplace_back(&part, open(part, options));
-    takes_samples |= opened.back().second.takes_samples;
+    opened.emplace_back(&part, open(part, request.engine));
+    if (opened.back().second.engine != kTraceEngine) engine = opened.back().second.engine;
     const backend::Availability& why = opened.back().second.support.trace;
     if (part.tracer) continue;
     refusals.append(refusals.empty() ? "" : "; ").append(why.reason).append(": ");
@@ -140,20 +146,20 @@ base::Status GpuRecording::resume(const PhaseRequest& request) {
   if (has_tracer()) collector_.set_tracers(named_tracers());
   for (const auto& [part, tracer] : opened) note(*part, tracer);
   if (has_tracer()) {
-    begin_phase(request.why, takes_samples, attached_ns, attached_ns - asked_ns);
+    begin_phase(request.why, engine, attached_ns, attached_ns - asked_ns);
     collector_.post_event(event("recording_resumed", format::kCoverageReasonWords, request.why));
     return base::Status::ok();
   }
   if (parts_.empty()) {
     const backend::Availability why = no_backend();
-    post_once(choose_engine(asked_engine_, {why, why}));
+    post_once(choose_engine(asked_engine_, {why, why, why}));
     refusals = why.reason + ": " + why.detail;
   }
   return {base::Code::Unavailable, refusals};
 }
 
-OpenedTracer GpuRecording::open(Part& part, const backend::TraceOptions& options) {
-  OpenedTracer opened = open_tracer(*part.backend, options, session_start_ns_);
+OpenedTracer GpuRecording::open(Part& part, std::string_view engine) {
+  OpenedTracer opened = open_tracer(*part.backend, options_, engine, session_start_ns_);
   if (!opened.tracer) ++part.refusals;
   const std::lock_guard lock(mutex_);
   part.tracer = opened.tracer;

@@ -12,6 +12,7 @@
 #include "base/clock.hpp"
 #include "base/status.hpp"
 #include "capture/collector.hpp"
+#include "capture/engine_ladder.hpp"
 #include "capture/instruments.hpp"
 #include "capture/phase.hpp"
 #include "format/ledger.hpp"
@@ -22,10 +23,10 @@
 // vendors take; state() and traces() wait for none of them. Borrows what it is given.
 namespace gpufl::capture {
 
-// Why a phase begins, and whether it takes samples where the session's engine does.
+// Why a phase begins, and of which engine it is to be, as far as the session's has it.
 struct PhaseRequest {
   format::CoverageReason why = format::CoverageReason::Request;
-  bool samples = true;
+  std::string_view engine = kSamplingEngine;
 };
 
 class GpuRecording {
@@ -79,10 +80,10 @@ class GpuRecording {
   bool has_tracer() const;
   std::vector<NamedTracer> named_tracers() const;
   std::vector<std::shared_ptr<backend::Tracer>> tracers() const;
-  OpenedTracer open(Part& part, const backend::TraceOptions& options);
+  OpenedTracer open(Part& part, std::string_view engine);
   void note(const Part& part, const OpenedTracer& opened);
   void post_once(const format::Capability& note);
-  void begin_phase(format::CoverageReason why, bool takes_samples, int64_t begin_ns,
+  void begin_phase(format::CoverageReason why, std::string_view engine, int64_t begin_ns,
                    int64_t switching_ns);
   base::Status wait_until_detachable(bool is_patient) const;
   void stop_tracers(format::CoverageEnd ending);

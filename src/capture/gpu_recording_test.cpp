@@ -102,7 +102,7 @@ class GpuRecordingTest : public testing::Test {
     BackendInstruments one;
     one.backend = std::make_unique<FakeBackend>(std::move(name), vendor);
     if (!config_.dormant && config_.engine == "Trace") {
-      const OpenedTracer opened = open_tracer(*one.backend, {}, start_ns_);
+      const OpenedTracer opened = open_tracer(*one.backend, {}, kTraceEngine, start_ns_);
       one.tracer = opened.tracer;
       one.refusal = opened.support.trace.reason;
     }

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <string_view>
 
 #include "backend/backend.hpp"
 #include "base/status.hpp"
+#include "capture/engine_ladder.hpp"
 #include "capture/gpu_recording.hpp"
 #include "capture/overhead_budget.hpp"
 #include "capture/service_thread.hpp"
@@ -17,9 +19,12 @@
 // Attaches and detaches the recording of the GPUs while the program runs, on a thread of its own:
 // - within an overhead budget, in phases that the budget pays for;
 // - without one, for PC sampling, which slows launches down for as long as it is attached, and
-// those
-//   of several threads most: after the first windows for some every few minutes, with records alone
-//   in between.
+//   those of several threads most: after the first windows for some every few minutes, with records
+//   alone in between;
+// - and for counters by instruction, which stay zero beside records, slow kernels down most, and
+// can
+//   be had once in a process: one turn of them, when the program has got going or in its first deep
+//   scope, between what the engine records otherwise.
 // A deep scope is recorded whatever the budget says. What is asked for by hand goes first: nothing
 // is attached between pause() and resume(). Borrows what it is given.
 namespace gpufl::capture {
@@ -33,16 +38,26 @@ class PhasePacer {
   static constexpr int64_t kBetweenTurns_ns = 50'000'000'000;
   static constexpr int64_t kBetweenOverlappingTurns_ns = 300'000'000'000;
 
+  // The turn of counters begins so long after the first launch (later where samples have to be
+  // taken before it), because a kernel that was not launched before it is not counted; it lasts so
+  // long, until something was launched, and for as long as a deep scope is open, within a bound.
+  static constexpr int64_t kBeforeCounting_ns = 500'000'000;
+  static constexpr int64_t kSampledBeforeCounting_ns = 1'500'000'000;
+  static constexpr int64_t kCountingTurn_ns = 2'000'000'000;
+  static constexpr int64_t kLongestCounting_ns = 60'000'000'000;
+
   struct Parts {
     GpuRecording& recording;
     Collector& collector;
     const std::atomic<int32_t>& deep_scopes;
-    double budget;       // a share; 0: none
-    bool takes_samples;  // the engine that was asked for does
-    bool begins_paused;  // until it is resumed by hand
+    double budget;            // a share; 0: none
+    std::string_view engine;  // the session's, a constant or a text that outlives this
+    bool begins_paused;       // until it is resumed by hand
   };
   // Whether a session like that needs one at all.
-  static bool is_needed(double budget, bool takes_samples) { return budget > 0 || takes_samples; }
+  static bool is_needed(double budget, std::string_view engine) {
+    return budget > 0 || takes_samples(engine) || counts_instructions(engine);
+  }
 
   explicit PhasePacer(const Parts& parts);
   ~PhasePacer() { stop(); }
@@ -65,14 +80,21 @@ class PhasePacer {
   void look_detached(int64_t now_ns);
   void begin_deep(const Phase& phase, int64_t now_ns);
   bool is_phase_over(const Phase& phase, int64_t now_ns);
-  bool is_turn_over(int64_t now_ns) const;
+  bool is_turn_over(const Phase& phase, int64_t now_ns);
+  bool is_counting_over(const Phase& phase, int64_t now_ns) const;
+  bool may_count() const;
+  bool is_counting() const;  // a tracer does, now
+  std::string_view next_engine() const;
+  int64_t before_counting_ns() const;
   void take_turns(int64_t now_ns);
-  base::Status attach(format::CoverageReason why, bool samples);
+  base::Status attach(format::CoverageReason why, std::string_view engine);
   // False: not now, or not at all.
   bool detach(format::CoverageEnd ending);
   void settle(const Phase& phase);
   bool overlaps() const;
   uint64_t windows() const;
+  uint64_t launches() const;  // of the tracers that there are now
+  void look_at_counting();
   PhaseCost cost_so_far(const Phase& phase, int64_t now_ns);
   void give_up_budget(const backend::Availability& why);
 
@@ -84,10 +106,11 @@ class PhasePacer {
   bool is_paused_;
   std::optional<OverheadBudget> budget_;
   StepCost steps_;
-  bool samples_ = true;          // what is attached does, where the engine does
+  std::string_view engine_;      // of what is attached, or was last
   bool wants_attached_ = false;  // without a budget: what was detached here is attached again
   int64_t next_turn_ns_ = 0;     // of sampling, or of another attempt
   bool is_first_turn_ = true;
+  bool has_counted_ = false;  // or could not
 
   // A phase that became one of a deep scope on its way: what it had cost until then.
   struct BeforeDeep {

@@ -65,13 +65,13 @@ class Recorded(TraceTest):
             self.assertEqual(len(rows(self.session(), "kernel")), kernels)
 
     def test_an_engine_that_this_version_has_not_falls_and_is_told(self):
-        ended = self.trace("cuda", "launch:5", options=["--engine", "SassMetrics"])
+        ended = self.trace("cuda", "launch:5", options=["--engine", "PmSampling"])
         self.assertEqual(ended.returncode, 0, ended.stderr)
-        told = "--engine SassMetrics: this version does not have that engine; it falls back to Trace"
+        told = "--engine PmSampling: this version does not have that engine; it falls back to Trace"
         self.assertIn(told, ended.stderr)
         self.assertEqual(self.kernels(), 5)
         (note,) = [
-            row for row in rows(self.session(), "capability") if row["asked"] == "SassMetrics"
+            row for row in rows(self.session(), "capability") if row["asked"] == "PmSampling"
         ]
         self.assertEqual((note["got"], note["reason"]), ("Trace", "not_in_this_version"))
 

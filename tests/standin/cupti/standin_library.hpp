@@ -48,7 +48,8 @@ struct Library {
   std::atomic<uint32_t> launching{0};  // threads, now
   std::atomic<uint32_t> disturbed{0};  // calls that cannot bear one which launches
   uint32_t flushes = 0;
-  std::string other_tool;  // that has subscribed; empty: none
+  uint64_t unrecorded_kernels = 0;  // that ran while there were no records of kernels
+  std::string other_tool;           // that has subscribed; empty: none
 
   CUpti_CallbackFunc callback = nullptr;
   void* callback_data = nullptr;
